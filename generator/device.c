@@ -1,0 +1,26 @@
+/* The device that dry runs plan for. */
+#include "device.h"
+
+kiln_device_facts kiln_device_generic(void)
+{
+    return (kiln_device_facts){
+        .kind = KILN_DEVICE_CPU,
+        .name = "generic",
+        .vendor = "none",
+        .platform = "none",
+        .driver = "none",
+        .compute_units = 2,
+        .max_group = 1024,
+        .max_local = {1024, 1024, 64},
+        .local_memory = 32 << 10,
+        .max_constant = 64 << 10,
+        .global_memory = (int64_t)16 << 30,
+        .max_alloc = (int64_t)4 << 30,
+        .base_align = 128,
+        .image_width = 8192,
+        .image_height = 8192,
+        .simd_floats = 8,
+        .peak_gflops = 100,
+        .bandwidth_gbs = 20,
+    };
+}

@@ -1,0 +1,37 @@
+/* Facts about a device, as plain numbers, so that the generator runs without one. */
+#ifndef KILN_DEVICE_H
+#define KILN_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum kiln_device_kind {
+    KILN_DEVICE_CPU = 0,
+    KILN_DEVICE_GPU,
+    KILN_DEVICE_OTHER
+} kiln_device_kind;
+
+typedef struct kiln_device_facts {
+    kiln_device_kind kind;
+    char name[128], vendor[128], platform[128], driver[128];
+    int compute_units;
+    int64_t max_group; /* work-items of one work-group */
+    int64_t max_local[3];
+    int64_t local_memory, max_constant; /* bytes */
+    int64_t global_memory, max_alloc; /* bytes */
+    int64_t base_align; /* bytes; alignment of a sub-buffer's start */
+    int64_t image_width, image_height; /* pixels; 0: no images */
+    int simd_floats; /* preferred vector width for float, at least 1 */
+    bool has_fp16, has_fp64; /* arithmetic, not storage */
+    int cuda_capability; /* major * 10 + minor on NVIDIA, 0 elsewhere */
+
+    /* Roofline inputs of predict(): guesses from the counts above, not measurements. */
+    double peak_gflops, bandwidth_gbs;
+} kiln_device_facts;
+
+/* The facts of no device in particular, for planning on a machine that has none: a CPU of two
+ * units with the minimum limits that OpenCL 1.2 (full profile) promises. */
+kiln_device_facts kiln_device_generic(void);
+
+#endif

@@ -1,0 +1,180 @@
+/* The convolution problem as a plain value: the one thing that driver, library and tuner pass around.
+ *
+ * Fill a `kiln_problem` with a designated initializer; every field left at zero takes the default
+ * written beside it. Check and complete it with kiln_problem_check(), or hand it to
+ * kiln_conv_create() (kiln.h), which does so itself.
+ *
+ *     kiln_problem p = {.batch = 16, .in_channels = 192, .out_channels = 64,
+ *                       .input = {28, 28}, .filter = {1, 1}};
+ *
+ * Shapes. With spatial rank 2, input = {H, W}; rank 1, {W}; rank 3, {D, H, W}; the same for every
+ * other spatial array.
+ *
+ *     convolution   x [N][C][in...]   w [K][C/g][filter...]   y [N][K][out...]
+ *                   out = (in + pad_begin + pad_end - ((filter - 1) * dilation + 1)) / stride + 1
+ *     transposed    x [N][C][in...]   w [C][K/g][filter...]   y [N][K][out...]
+ *                   out = stride * (in - 1) + (filter - 1) * dilation + 1
+ *                         - pad_begin - pad_end + output_pad
+ *
+ * The filter is not flipped (cross-correlation), as in every deep-learning library.
+ *
+ * Directions, written for x, w, y above and their gradients dx, dw, dy:
+ *     KILN_FORWARD            reads x, w    writes y
+ *     KILN_BACKWARD_DATA      reads dy, w   writes dx
+ *     KILN_BACKWARD_WEIGHTS   reads x, dy   writes dw (and db, when epilogue.bias is set)
+ *
+ * Epilogue (forward only): y = activation(alpha * conv(x, w) + beta * residual + bias[k]).
+ */
+#ifndef KILN_PROBLEM_H
+#define KILN_PROBLEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef KILN_API
+#define KILN_API __attribute__((visibility("default")))
+#endif
+
+/* Every status of the library: X(name, value, text). Values are stable. */
+#define KILN_STATUS_MAP(X)                                                                         \
+    X(KILN_OK, 0, "success")                                                                       \
+    X(KILN_INVALID, 2, "invalid argument")                                                         \
+    X(KILN_UNSUPPORTED, 3, "unsupported")                                                          \
+    X(KILN_OPENCL, 4, "OpenCL error")                                                              \
+    X(KILN_FILE, 5, "file error")                                                                  \
+    X(KILN_NO_MEMORY, 6, "out of memory")
+
+typedef enum kiln_status {
+#define KILN_STATUS_ENUM(name, value, text) name = value,
+    KILN_STATUS_MAP(KILN_STATUS_ENUM)
+#undef KILN_STATUS_ENUM
+} kiln_status;
+
+typedef enum kiln_direction {
+    KILN_FORWARD = 0,
+    KILN_BACKWARD_DATA,
+    KILN_BACKWARD_WEIGHTS
+} kiln_direction;
+
+/* Storage types. Floating types accumulate in f32, i8 in i32. */
+typedef enum kiln_type {
+    KILN_TYPE_DEFAULT = 0,
+    KILN_F32,
+    KILN_F16, /* IEEE binary16 */
+    KILN_BF16, /* upper half of an f32, round to nearest even */
+    KILN_I8,
+    KILN_I32 /* destination of an i8 convolution only */
+} kiln_type;
+
+/* a and b are epilogue.param[0] and [1]. */
+typedef enum kiln_activation {
+    KILN_IDENTITY = 0,
+    KILN_RELU, /* max(v, 0) */
+    KILN_CLIPPED_RELU, /* min(max(v, 0), a) */
+    KILN_LEAKY_RELU, /* v >= 0 ? v : a * v */
+    KILN_ELU, /* v >= 0 ? v : a * (exp(v) - 1) */
+    KILN_TANH, /* b * tanh(a * v) with a = b = 1 when both are 0 */
+    KILN_SIGMOID, /* 1 / (1 + exp(-v)) */
+    KILN_SILU, /* v / (1 + exp(-v)) */
+    KILN_GELU /* v * (1 + erf(v / sqrt(2))) / 2 */
+} kiln_activation;
+
+typedef struct kiln_epilogue {
+    int bias; /* 1: add bias[k], always f32. In KILN_BACKWARD_WEIGHTS: also write db[k], f32 */
+    float alpha; /* factor of the convolution (the scale, for an i8 destination); 0 = 1 */
+    float beta; /* factor of the residual tensor, shaped and typed as y; 0 = no residual */
+    kiln_activation activation;
+    float param[2];
+} kiln_epilogue;
+
+typedef enum kiln_determinism {
+    KILN_DETERMINISM_DEFAULT = 0, /* kiln chooses reproducible configs; a forced one may not be */
+    KILN_DETERMINISTIC, /* also refuses a forced config whose result may vary between runs */
+    KILN_NONDETERMINISTIC /* float atomics may be chosen where they are faster */
+} kiln_determinism;
+
+typedef enum kiln_math {
+    KILN_MATH_DEFAULT = 0, /* = KILN_MATH_FAST */
+    KILN_MATH_EXACT, /* each output is a plain sum of products: no Winograd */
+    KILN_MATH_FAST, /* algorithms with a known larger error bound are allowed (Winograd) */
+    KILN_MATH_REDUCED /* products may be rounded to a shorter type (tensor cores) */
+} kiln_math;
+
+enum { KILN_MAX_RANK = 3, KILN_LAYOUT_TEXT = 32 };
+
+typedef struct kiln_problem {
+    kiln_direction direction;
+    int transposed; /* 1: transposed convolution ("-m trans") */
+    int spatial_rank; /* 1, 2 or 3; 0 = 2 */
+
+    /* A source left at default takes the other source's type, f32 if neither is set; a destination
+     * left at default takes the sources' type, i32 where they are i8. */
+    kiln_type x_type, w_type, y_type;
+
+    /* A layout's name or spec, "any" to let the library choose; "" = NCHW, OIHW, NCHW. */
+    char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
+
+    int64_t batch, in_channels, out_channels; /* N, C, K of the convolution itself; at least 1 */
+    int64_t groups; /* 0 = 1 */
+    int64_t input[KILN_MAX_RANK]; /* at least 1 */
+    int64_t filter[KILN_MAX_RANK]; /* at least 1 */
+    int64_t stride[KILN_MAX_RANK]; /* 0 = 1 */
+    int64_t pad_begin[KILN_MAX_RANK], pad_end[KILN_MAX_RANK];
+    int64_t dilation[KILN_MAX_RANK]; /* 0 = 1 */
+    int64_t output_pad[KILN_MAX_RANK]; /* transposed only; below max(stride, dilation) */
+
+    kiln_epilogue epilogue;
+    kiln_determinism determinism;
+    kiln_math math;
+    int64_t workspace_limit; /* bytes; 0 = no limit */
+} kiln_problem;
+
+enum { KILN_ERROR_TEXT = 256, KILN_KEY_TEXT = 512 };
+
+/* Completes defaults in place and checks everything that needs no device. On failure returns
+ * KILN_INVALID and, if `why` is not NULL, writes one sentence of at most KILN_ERROR_TEXT bytes that
+ * names the value and the remedy. Pure: no allocation, no global state, any thread. */
+KILN_API kiln_status kiln_problem_check(kiln_problem *problem, char *why);
+
+/* Output size of a checked problem along spatial axis `axis`. */
+KILN_API int64_t kiln_problem_output(const kiln_problem *problem, int axis);
+
+/* Elements of x, w and y of a checked problem, without layout padding. */
+KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 'x' 'w' 'y' */);
+
+/* The problem's name, used everywhere: "fwd-f32-n16-c192-k64-i28x28-f1x1". Optional parts follow in
+ * a fixed order and only where they differ from the default:
+ *     -sHxW stride  -pHxW pad before  -eHxW pad after, if unlike before  -dHxW dilation  -gG groups
+ *     -trans  -oHxW output pad  -tX.W.Y types, if mixed  -lX.W.Y layouts  -bias -aALPHA -rBETA
+ *     -act(NAME:a:b)  -det -nondet  -exact -reduced  -wsBYTES
+ * Writes at most `size` bytes with the final zero; returns the length that was needed. */
+KILN_API size_t kiln_problem_text(const kiln_problem *problem, char *text, size_t size);
+
+/* The part of that name that tuning rows are kept under: without epilogue, determinism, math mode and
+ * workspace limit, which do not change what is fast. */
+KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, size_t size);
+
+/* Reads kiln_problem_text()'s form, or MIOpen's database key
+ * ("192-28-28-1x1-64-28-28-16-0x0-1x1-1x1-0-NCHW-FP32-F"), into a checked problem. */
+KILN_API kiln_status kiln_problem_parse(kiln_problem *problem, const char *text, char *why);
+
+/* MIOpen's key of a checked problem, as kiln_problem_text(); 0 where MIOpen has no key for it. */
+KILN_API size_t kiln_problem_miopen_key(const kiln_problem *problem, char *text, size_t size);
+
+/* "f32", "f16", "bf16", "i8", "i32"; and the size of one element in bytes. */
+KILN_API const char *kiln_type_name(kiln_type type);
+KILN_API size_t kiln_type_size(kiln_type type);
+/* "fwd", "bwd", "wrw". */
+KILN_API const char *kiln_direction_name(kiln_direction direction);
+/* "identity", "relu", "clipped_relu", ...; NULL past the last. */
+KILN_API const char *kiln_activation_name(kiln_activation activation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,135 @@
+/* Turns a checked problem into the plain convolution that solvers work on. */
+#include "shape.h"
+
+#include <string.h>
+
+static kiln_direction mirror(kiln_direction d)
+{
+    switch (d) {
+    case KILN_FORWARD:
+        return KILN_BACKWARD_DATA;
+    case KILN_BACKWARD_DATA:
+        return KILN_FORWARD;
+    default:
+        return d;
+    }
+}
+
+static void set_axes(kiln_shape *s, const kiln_problem *p)
+{
+    for (int a = 0; a < 3; a++)
+        s->in[a] = s->out[a] = s->filter[a] = s->stride[a] = s->dilation[a] = 1;
+    for (int i = 0; i < s->rank; i++) {
+        int a = 3 - s->rank + i;
+        s->in[a] = p->input[i];
+        s->out[a] = kiln_problem_output(p, i);
+        s->filter[a] = p->filter[i];
+        s->stride[a] = p->stride[i];
+        s->dilation[a] = p->dilation[i];
+        s->pad[a] = p->pad_begin[i];
+        s->pad_end[a] = p->pad_end[i];
+    }
+}
+
+static void exchange(void *a, void *b, size_t size)
+{
+    char t[64];
+    memcpy(t, a, size);
+    memcpy(a, b, size);
+    memcpy(b, t, size);
+}
+
+kiln_shape kiln_shape_of(const kiln_problem *p)
+{
+    kiln_shape s = {
+        .direction = p->direction,
+        .rank = p->spatial_rank,
+        .n = p->batch,
+        .c = p->in_channels,
+        .k = p->out_channels,
+        .g = p->groups,
+        .x_type = p->x_type,
+        .w_type = p->w_type,
+        .y_type = p->y_type,
+        .epilogue = p->epilogue,
+        .determinism = p->determinism,
+        .math = p->math,
+        .workspace_limit = p->workspace_limit,
+    };
+    memcpy(s.x_layout, p->x_layout, sizeof s.x_layout);
+    memcpy(s.w_layout, p->w_layout, sizeof s.w_layout);
+    memcpy(s.y_layout, p->y_layout, sizeof s.y_layout);
+    set_axes(&s, p);
+    if (p->transposed) {
+        s.mirrored = true;
+        s.direction = mirror(p->direction);
+        exchange(&s.c, &s.k, sizeof s.c);
+        exchange(s.in, s.out, sizeof s.in);
+        exchange(&s.x_type, &s.y_type, sizeof s.x_type);
+        exchange(s.x_layout, s.y_layout, sizeof s.x_layout);
+    }
+    int64_t in = s.in[0] * s.in[1] * s.in[2], out = s.out[0] * s.out[1] * s.out[2];
+    int64_t taps = s.filter[0] * s.filter[1] * s.filter[2];
+    s.x_count = s.n * s.c * in;
+    s.w_count = s.k * (s.c / s.g) * taps;
+    s.y_count = s.n * s.k * out;
+    s.flops = 2.0 * (double)s.y_count * (double)(s.c / s.g) * (double)taps;
+    int64_t limit = INT32_MAX;
+    s.wide = s.x_count > limit || s.w_count > limit || s.y_count > limit;
+    return s;
+}
+
+kiln_type kiln_shape_out_type(const kiln_shape *s)
+{
+    return s->direction == KILN_FORWARD         ? s->y_type
+           : s->direction == KILN_BACKWARD_DATA ? s->x_type
+                                                : s->w_type;
+}
+
+int64_t kiln_shape_out_count(const kiln_shape *s)
+{
+    return s->direction == KILN_FORWARD         ? s->y_count
+           : s->direction == KILN_BACKWARD_DATA ? s->x_count
+                                                : s->w_count;
+}
+
+int64_t kiln_shape_out_channels(const kiln_shape *s)
+{
+    return s->direction == KILN_BACKWARD_DATA ? s->c : s->k;
+}
+
+int64_t kiln_shape_terms(const kiln_shape *s)
+{
+    int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
+    switch (s->direction) {
+    case KILN_FORWARD:
+        return s->c / s->g * taps;
+    case KILN_BACKWARD_DATA:
+        return s->k / s->g * taps;
+    default:
+        return s->n * s->out[0] * s->out[1] * s->out[2];
+    }
+}
+
+bool kiln_epilogue_is_identity(const kiln_epilogue *e)
+{
+    return !e->bias && (e->alpha == 0 || e->alpha == 1) && e->beta == 0 &&
+           e->activation == KILN_IDENTITY;
+}
+
+static bool plain(const char *layout, const char *const names[3])
+{
+    if (!*layout || strcmp(layout, "any") == 0)
+        return true;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(layout, names[i]) == 0)
+            return true;
+    return false;
+}
+
+bool kiln_shape_is_plain_layout(const kiln_shape *s)
+{
+    static const char *const data[3] = {"NCW", "NCHW", "NCDHW"};
+    static const char *const filter[3] = {"OIW", "OIHW", "OIDHW"};
+    return plain(s->x_layout, data) && plain(s->w_layout, filter) && plain(s->y_layout, data);
+}

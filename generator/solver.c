@@ -1,0 +1,181 @@
+/* The registry, and what every solver's configs have in common: text, legality, enumeration. */
+#include "solver.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOLVER(name) extern const kiln_solver kiln_solver_##name;
+#include "solvers.def"
+#undef SOLVER
+
+static const kiln_solver *const registry[] = {
+#define SOLVER(name) &kiln_solver_##name,
+#include "solvers.def"
+#undef SOLVER
+};
+
+enum { REGISTERED = sizeof registry / sizeof *registry };
+
+bool kiln_no(kiln_why *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(why->text, sizeof why->text, format, list);
+    va_end(list);
+    return true;
+}
+
+const kiln_solver *kiln_solver_at(int index)
+{
+    return index >= 0 && index < REGISTERED ? registry[index] : NULL;
+}
+
+const kiln_solver *kiln_solver_named(const char *name)
+{
+    char *end;
+    errno = 0;
+    long id = strtol(name, &end, 10);
+    bool number = end != name && !*end && errno == 0;
+    for (int i = 0; i < REGISTERED; i++)
+        if (number ? registry[i]->id == id : strcmp(registry[i]->name, name) == 0)
+            return registry[i];
+    return NULL;
+}
+
+static bool listed(const kiln_param *param, int value)
+{
+    if (param->max > param->min && value >= param->min && value <= param->max)
+        return true;
+    for (int i = 0; i < param->nvalues; i++)
+        if (param->value[i] == value)
+            return true;
+    return false;
+}
+
+/* Expects `plan` to have room; only its deterministic flag is of interest. */
+static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                   const kiln_config *c)
+{
+    kiln_plan plan;
+    kiln_plan_start(&plan);
+    solver->emit(s, d, c, &plan);
+    return !plan.deterministic;
+}
+
+bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_config *c, bool forced, kiln_why *why)
+{
+    if (solver->reject(s, d, why))
+        return true;
+    for (int i = 0; i < solver->nparams; i++)
+        if (!listed(&solver->params[i], c->v[i]))
+            return kiln_no(why, "%s is %d, which %s never takes", solver->params[i].name, c->v[i],
+                           solver->name);
+    if (solver->illegal(s, d, c, why))
+        return true;
+    bool strict = s->determinism == KILN_DETERMINISTIC ||
+                  (s->determinism == KILN_DETERMINISM_DEFAULT && !forced);
+    if (strict && varies(solver, s, d, c))
+        return kiln_no(why, "the config adds floats in no fixed order, so its result may vary "
+                            "between runs, and the problem asks for a deterministic one");
+    return false;
+}
+
+size_t kiln_config_text(const kiln_solver *solver, const kiln_config *c, char *text, size_t size)
+{
+    size_t used = 0;
+    if (size)
+        text[0] = '\0';
+    for (int i = 0; i < solver->nparams; i++) {
+        int n = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, "%s%d",
+                         i ? "," : "", c->v[i]);
+        used += (size_t)n;
+    }
+    return used;
+}
+
+static int param_named(const kiln_solver *solver, const char *name, size_t length)
+{
+    for (int i = 0; i < solver->nparams; i++)
+        if (strlen(solver->params[i].name) == length &&
+            memcmp(solver->params[i].name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+bool kiln_config_parse(const kiln_solver *solver, const char *text, kiln_config *c, kiln_why *why)
+{
+    kiln_config parsed = *c;
+    int position = 0;
+    bool named = false;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *equals = memchr(at, '=', length), *digits = at;
+        int which = position++;
+        if (equals) {
+            named = true;
+            which = param_named(solver, at, (size_t)(equals - at));
+            if (which < 0)
+                return !kiln_no(why, "solver %s has no parameter \"%.*s\"", solver->name,
+                                (int)(equals - at), at);
+            digits = equals + 1;
+        }
+        char *end;
+        errno = 0;
+        long value = strtol(digits, &end, 10);
+        if (end == digits || end != at + length || errno || value < INT32_MIN || value > INT32_MAX)
+            return !kiln_no(why, "\"%.*s\" in the config is not a whole number", (int)length, at);
+        if (which >= solver->nparams)
+            return !kiln_no(why, "the config \"%.80s\" has more than the %d values of solver %s",
+                            text, solver->nparams, solver->name);
+        parsed.v[which] = (int)value;
+        at += length + (at[length] == ',');
+    }
+    if (!named && position != solver->nparams)
+        return !kiln_no(why, "the config \"%.80s\" has %d values; solver %s takes %d", text,
+                        position, solver->name, solver->nparams);
+    *c = parsed;
+    return true;
+}
+
+bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      int64_t *position, kiln_config *c)
+{
+    int64_t all = 1;
+    for (int i = 0; i < solver->nparams; i++)
+        all *= solver->params[i].nvalues;
+    while (*position < all) {
+        int64_t rest = (*position)++;
+        memset(c, 0, sizeof *c);
+        for (int i = solver->nparams - 1; i >= 0; i--) {
+            c->v[i] = solver->params[i].value[rest % solver->params[i].nvalues];
+            rest /= solver->params[i].nvalues;
+        }
+        kiln_why why;
+        if (!kiln_config_refused(solver, s, d, c, false, &why) &&
+            !(solver->skip && solver->skip(s, d, c)))
+            return true;
+    }
+    return false;
+}
+
+bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan, kiln_why *why)
+{
+    kiln_plan_start(plan);
+    solver->emit(s, d, c, plan);
+    if (plan->broken || plan->nstages == 0)
+        return !kiln_no(why, "solver %s could not express its plan", solver->name);
+    kiln_plan_finish(plan, s, d);
+    int64_t workspace = plan->workspace_bytes + plan->packed_bytes;
+    if (s->workspace_limit && workspace > s->workspace_limit)
+        return !kiln_no(why, "%lld bytes of workspace exceed the problem's limit of %lld",
+                        (long long)workspace, (long long)s->workspace_limit);
+    if (workspace > d->max_alloc)
+        return !kiln_no(why, "%lld bytes of workspace exceed the device's largest buffer, %lld",
+                        (long long)workspace, (long long)d->max_alloc);
+    return true;
+}

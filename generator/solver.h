@@ -1,0 +1,87 @@
+/* Solvers: each is a const struct of pure functions that turns a shape into a plan.
+ *
+ * To add one: solver_NAME.c with the struct, its templates under templates/, and one line in
+ * solvers.def. Tests, tuner, explain and -S NAME then know it.
+ */
+#ifndef KILN_SOLVER_H
+#define KILN_SOLVER_H
+
+#include "device.h"
+#include "plan.h"
+#include "shape.h"
+
+enum { KILN_MAX_PARAMS = 12, KILN_MAX_VALUES = 16, KILN_CONFIG_TEXT = 160 };
+
+/* One tunable. `value` lists what a search tries. A config from a database, a user or a guess may
+ * hold any of them, or anything in [min, max] where max is above min. */
+typedef struct kiln_param {
+    const char *name;
+    int nvalues;
+    int value[KILN_MAX_VALUES];
+    int min, max;
+} kiln_param;
+
+/* Values in the order of the solver's parameter table. */
+typedef struct kiln_config {
+    int v[KILN_MAX_PARAMS];
+} kiln_config;
+
+/* A sentence that says no. */
+typedef struct kiln_why {
+    char text[KILN_ERROR_TEXT];
+} kiln_why;
+
+/* Writes the reason and returns true, so that `return kiln_no(why, "...");` refuses. */
+bool kiln_no(kiln_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+typedef struct kiln_solver {
+    const char *name; /* stable: rows and command lines name it */
+    int id; /* MIOpen's number where it has one, else 1000 and up */
+    int algorithm; /* MIOpen's: 0 GEMM, 1 direct, 2 FFT, 3 Winograd, 5 implicit GEMM */
+    int version; /* raise when an old config may mean something else or no longer be fastest */
+    const kiln_param *params;
+    int nparams;
+
+    /* True, with the reason, when the solver cannot do the problem on the device at all. */
+    bool (*reject)(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+    /* True, with the reason, when the config would be wrong or exceed a limit. Called only after
+     * reject() let the shape pass and every value was found in the parameter table. */
+    bool (*illegal)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why);
+    /* True when a search should skip a legal config (a duplicate, a known loser). May be NULL. */
+    bool (*skip)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+    /* A legal config, without measuring. */
+    void (*guess)(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
+    /* Expected time in ms, to rank solvers nobody has measured. */
+    double (*predict)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+    /* Fills an empty plan. The config is legal. */
+    void (*emit)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan);
+} kiln_solver;
+
+/* The registry, in the order of solvers.def. NULL past the end. */
+const kiln_solver *kiln_solver_at(int index);
+/* By name or by decimal id; NULL when there is none. */
+const kiln_solver *kiln_solver_named(const char *name);
+
+/* All checks on a config in their order: reject, parameter table, legality, determinism. False when
+ * fine. `forced` marks a config the caller insists on (see kiln_determinism). */
+bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_config *c, bool forced, kiln_why *why);
+
+/* "1,64,1,1,1,1,16,2048,0": values in table order. Parsing also takes NAME=value items, which start
+ * from the config already in *c. */
+size_t kiln_config_text(const kiln_solver *solver, const kiln_config *c, char *text, size_t size);
+bool kiln_config_parse(const kiln_solver *solver, const char *text, kiln_config *c, kiln_why *why);
+
+/* Steps through the search grid: start with *position = 0; false at the end. Yields only configs
+ * that kiln_config_refused() accepts and skip() keeps. */
+bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      int64_t *position, kiln_config *c);
+
+/* The whole step from a config to a finished plan. False when the plan is broken or exceeds the
+ * shape's workspace limit or the device's allocation limit; `why` says which. */
+bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan, kiln_why *why);
+
+#endif

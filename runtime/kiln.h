@@ -1,0 +1,258 @@
+/* libkiln: convolutions compiled for exactly the problem at hand, on any OpenCL device.
+ *
+ *     kiln *k;
+ *     kiln_open(&k, context, device, NULL);
+ *     kiln_op *op;
+ *     kiln_conv_create(k, &problem, NULL, &op);           // chooses, generates, compiles
+ *     kiln_buffers b = {.x = {x}, .w = {w}, .y = {y}};
+ *     kiln_op_enqueue(op, queue, &b, 0, NULL, NULL);      // only launches
+ *     kiln_op_release(op);
+ *     kiln_close(k);
+ *
+ * The library works on the caller's context, device and queues; it prints nothing, never exits,
+ * installs no signal handler, and does not wait for a queue (kiln_tune and the first launch inside
+ * kiln_conv_create excepted: those use a queue of their own). Creating never measures, enqueueing
+ * never compiles, only kiln_tune() measures.
+ *
+ * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
+ * the calling thread's last failure.
+ *
+ * Threads: a kiln and its ops may be used from any number of threads at once. Calls on one op are
+ * serialized by a lock inside it. Release an op only when no other thread uses it, and close a kiln
+ * only after its ops are released.
+ */
+#ifndef KILN_H
+#define KILN_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include "kiln_problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KILN_VERSION_MAJOR 0
+#define KILN_VERSION_MINOR 1
+#define KILN_VERSION_PATCH 0
+#define KILN_VERSION "0.1.0"
+
+typedef struct kiln kiln;
+typedef struct kiln_op kiln_op;
+
+/* Version of the library that is linked, "0.1.0". */
+KILN_API const char *kiln_version(void);
+/* "unsupported"; never NULL. */
+KILN_API const char *kiln_status_text(kiln_status status);
+/* The calling thread's last failure in one sentence; "" if none. Valid until its next kiln call. */
+KILN_API const char *kiln_last_error(void);
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+/* Everything left at zero: the environment decides, then the default written here. */
+typedef struct kiln_settings {
+    const char *cache_dir; /* program cache; KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln.
+                              "off" (or KILN_CACHE=off): memory only */
+    int64_t cache_limit; /* bytes on disk; KILN_CACHE_LIMIT, 256 MiB */
+    const char *rows_file; /* the user's tuning rows; KILN_DB, $XDG_DATA_HOME/kiln/DEVICE.yaml.
+                              "off": none */
+    const char *shipped_dir; /* shipped rows; KILN_SHIPPED_DB, else where they were installed or
+                                built. "off": none */
+    const char *template_dir; /* files here replace the built-in templates of the same name;
+                                 KILN_TEMPLATES, none */
+    /* Receives one line for each thing worth knowing (cache hits, skipped rows); may be called from
+     * several threads. NULL: silence. */
+    void (*log)(void *user, const char *line);
+    void *log_user;
+} kiln_settings;
+
+/* Opens kiln on a device of a context; both are retained. With context and device NULL the handle
+ * can plan, explain and describe for a device with the least limits OpenCL promises, but not
+ * compile or run. */
+KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
+                               const kiln_settings *settings);
+KILN_API void kiln_close(kiln *k); /* NULL is fine */
+
+/* Where things are, for `kiln env` and bug reports. "" when switched off. */
+KILN_API const char *kiln_cache_dir(const kiln *k);
+KILN_API const char *kiln_rows_file(const kiln *k);
+KILN_API const char *kiln_shipped_dir(const kiln *k);
+
+/* ---- operations ------------------------------------------------------------------------------- */
+
+/* What to run instead of the library's choice. All zero: row of the user's tuning file, else a
+ * shipped row for the device, else a shipped row for any device, else the solver with the best
+ * predicted time and its guess. */
+typedef struct kiln_choice {
+    const char *solver; /* name or id: "ConvOclDirectFwd1x1", "13" */
+    const char *config; /* "1,64,1,1,1,1,16,2048,0"; needs solver, or a row that names it */
+    int ignore_rows; /* 1: as if no tuning row existed */
+} kiln_choice;
+
+/* Chooses solver and config for `problem`, generates and compiles the kernels. `choice` may be
+ * NULL. KILN_INVALID: the problem or choice makes no sense; KILN_UNSUPPORTED: no solver (or not the
+ * chosen one) can do it here; KILN_OPENCL: a kernel did not build (kiln_last_error() has the log). */
+KILN_API kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem,
+                                      const kiln_choice *choice, kiln_op **out);
+KILN_API void kiln_op_release(kiln_op *op); /* NULL is fine */
+
+/* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU) and releases
+ * them, leaving the programs in the cache. Returns the first failure; all are attempted. */
+KILN_API kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads);
+
+/* Where a config came from. */
+typedef enum kiln_origin {
+    KILN_ORIGIN_CHOICE = 0, /* kiln_choice.config */
+    KILN_ORIGIN_USER_ROW,
+    KILN_ORIGIN_SHIPPED_ROW,
+    KILN_ORIGIN_GUESS
+} kiln_origin;
+
+enum { KILN_INFO_TEXT = 192 };
+
+typedef struct kiln_op_info {
+    kiln_problem problem; /* checked and completed */
+    const char *solver; /* lives as long as the library */
+    int solver_id; /* MIOpen's number, or 1000 and up */
+    int algorithm; /* MIOpen's number */
+    int solver_version;
+    char config[KILN_INFO_TEXT];
+    kiln_origin origin;
+    int64_t workspace_size; /* bytes; with plain weights this includes room to pack them */
+    int64_t packed_size; /* bytes of packed weights; 0: nothing to pack */
+    int64_t packed_workspace_size; /* bytes needed when packed weights are given */
+    int deterministic; /* 1: two runs give the same bits */
+    double amplification; /* of rounding errors by the algorithm; 1: plain sums */
+    double predicted_ms;
+    int stages, facts;
+} kiln_op_info;
+
+KILN_API void kiln_op_describe(const kiln_op *op, kiln_op_info *info);
+
+/* One launch of the plan, complete enough to repeat it elsewhere. Pointers live as long as op. */
+typedef struct kiln_stage_info {
+    const char *kernel; /* "" for a clear */
+    const char *template_file;
+    const char *options;
+    size_t local[3], global[3]; /* what the solver asks for */
+    size_t launched[3]; /* global, rounded up to whole groups */
+    size_t groups; /* launched / local, all dimensions */
+    int packs_weights; /* 1: part of kiln_op_pack() */
+} kiln_stage_info;
+
+KILN_API kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info);
+/* The OpenCL C source of a stage, without its options; NULL for a clear. Lives as long as op. */
+KILN_API const char *kiln_op_source(const kiln_op *op, int index);
+/* Numbers the solver derived ("N_LCL_IN_MAPS", 192). KILN_INVALID past the last. */
+KILN_API kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_t *value);
+
+/* A buffer and where the tensor starts in it. The offset must be a multiple of
+ * CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 bytes. */
+typedef struct kiln_buffer {
+    cl_mem mem;
+    size_t offset; /* bytes */
+} kiln_buffer;
+
+/* In the problem's own terms: for KILN_BACKWARD_DATA, y is the gradient that is read and x the one
+ * written; for KILN_BACKWARD_WEIGHTS, w (and bias) are written. Sizes of the memory objects are
+ * checked against the problem. What a problem does not need stays zero. */
+typedef struct kiln_buffers {
+    kiln_buffer x, w, y;
+    kiln_buffer bias; /* f32 [K]; with epilogue.bias */
+    kiln_buffer residual; /* as y; with epilogue.beta; may be y itself */
+    kiln_buffer workspace; /* with workspace_size > 0 */
+    kiln_buffer packed; /* optional: weights from kiln_op_pack(); then w is not read */
+} kiln_buffers;
+
+/* Enqueues the whole operation. The queue must belong to the kiln's context and device. It waits
+ * for the n_wait events of `wait`; *done (if not NULL) completes with the last launch. Launches
+ * depend on each other properly on out-of-order queues. The op keeps references to workspace and
+ * offset buffers until they change or the op is released. */
+KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
+                                     const kiln_buffers *buffers, cl_uint n_wait,
+                                     const cl_event *wait, cl_event *done);
+
+/* Rearranges weights once for many enqueues; reads buffers->w, writes buffers->packed. */
+KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                                  cl_uint n_wait, const cl_event *wait, cl_event *done);
+
+/* As kiln_op_enqueue(), and adds up the device's own time of all launches, in ms. Waits for the
+ * result. The queue must have CL_QUEUE_PROFILING_ENABLE. */
+KILN_API kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                                  double *ms);
+
+/* ---- why this solver, why not that one -------------------------------------------------------- */
+
+typedef struct kiln_verdict {
+    const char *solver;
+    int solver_id, algorithm;
+    int accepted;
+    int chosen; /* kiln_conv_create() would take this one */
+    char reason[KILN_ERROR_TEXT]; /* if not accepted */
+    char config[KILN_INFO_TEXT]; /* if accepted */
+    kiln_origin origin;
+    double predicted_ms;
+    int64_t workspace_size;
+} kiln_verdict;
+
+/* What solver number `index` says of the problem. KILN_INVALID past the last solver. */
+KILN_API kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index,
+                                  kiln_verdict *verdict);
+
+/* ---- tuning ----------------------------------------------------------------------------------- */
+
+typedef struct kiln_trial {
+    const char *solver;
+    char config[KILN_INFO_TEXT];
+    int64_t index, count; /* trial number from 0, and how many there will be */
+    enum { KILN_TRIAL_OK, KILN_TRIAL_BUILD, KILN_TRIAL_RUN, KILN_TRIAL_WRONG, KILN_TRIAL_SLOW } verdict;
+    double ms, best_ms; /* median of this one; best verified so far, 0 if none */
+    char best_config[KILN_INFO_TEXT];
+} kiln_trial;
+
+typedef struct kiln_tune_options {
+    const char *solver; /* only this one; NULL: all that accept */
+    int64_t max_trials; /* 0: the whole grid */
+    double max_seconds; /* 0: no limit */
+    int runs; /* timed launches of a promising trial; 0: 5 */
+    int keep; /* 1: record the winner in the user's rows */
+    /* Called after every trial; a non-zero return stops the search and keeps the best so far. */
+    int (*progress)(void *user, const kiln_trial *trial);
+    /* Judges the contents of the destination after a trial's first run; non-zero: wrong. Required:
+     * a config nobody verified never wins. The queue is idle when it is called. */
+    int (*verify)(void *user, const kiln_op *op);
+    void *user;
+} kiln_tune_options;
+
+/* Measures configs for `problem` on the given buffers (queue as for kiln_op_time) and reports the
+ * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored. KILN_UNSUPPORTED when no candidate ran
+ * and verified. */
+KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
+                               const kiln_buffers *buffers, const kiln_tune_options *options,
+                               kiln_trial *best);
+
+/* ---- the program cache on disk ---------------------------------------------------------------- */
+
+typedef struct kiln_cache_entry {
+    const char *key; /* the text that decides */
+    const char *file;
+    int64_t bytes;
+    int64_t used; /* seconds since 1970 */
+    int valid; /* 0: damaged or of another format */
+} kiln_cache_entry;
+
+/* Calls `entry` for each file of the cache in `dir` (NULL: the default directory). */
+KILN_API kiln_status kiln_cache_list(const char *dir,
+                                     void (*entry)(void *user, const kiln_cache_entry *e),
+                                     void *user);
+/* Removes kiln's files from it. *removed (if not NULL) counts them. */
+KILN_API kiln_status kiln_cache_clear(const char *dir, int64_t *removed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

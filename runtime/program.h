@@ -1,0 +1,38 @@
+/* Compiled programs: from memory, else from disk, else from the compiler.
+ *
+ * The key is a text: format, platform, device, driver, hash of the source, options. Its hash names
+ * the file; the text stored inside decides. A file holds key, checksum and binary, is written under
+ * a temporary name and renamed, and whatever does not match is a miss, never an error. The binary is
+ * taken after the program's first launch, because PoCL finishes compiling only then.
+ *
+ * All functions may be called from any thread.
+ */
+#ifndef KILN_PROGRAM_H
+#define KILN_PROGRAM_H
+
+#include "device.h"
+#include "error.h"
+
+typedef struct kiln_programs kiln_programs;
+typedef struct kiln_program kiln_program;
+
+/* `dir` NULL or "": memory only. `limit` in bytes: the least recently used files go first. The
+ * logger must outlive the cache. Never fails for want of a directory. NULL: out of memory. */
+kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_logger *logger,
+                                  cl_context context, cl_device_id device,
+                                  const kiln_device_facts *facts);
+void kiln_programs_close(kiln_programs *cache);
+
+/* The program of `source` with `options`, shared and counted. A build failure's log is in
+ * kiln_last_error(), with the options. */
+kiln_status kiln_program_get(kiln_programs *cache, const char *source, const char *options,
+                             kiln_program **out);
+cl_program kiln_program_cl(const kiln_program *program);
+/* Says that a launch of it has completed: its binary is stored now, if it is not on disk yet. */
+void kiln_program_ran(kiln_program *program);
+void kiln_program_release(kiln_program *program);
+
+/* KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln or ~/.cache/kiln; "" with KILN_CACHE=off or no home. */
+void kiln_cache_default_dir(char *dir, size_t size);
+
+#endif

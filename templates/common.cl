@@ -1,0 +1,194 @@
+/* common.cl: put before every template. Storage types, index type, epilogue.
+ *
+ * Defines it understands (made by kiln_define_types() and kiln_define_epilogue()):
+ *   SRC_TYPE       storage of the two tensors that are read      TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8
+ *   DST_TYPE       storage of the tensor that is written         the same, or TYPE_I32
+ *   P_WIDE=1       a tensor has 2^31 elements or more
+ *   P_BIAS=1, P_ALPHA, P_BETA, P_ACTIVATION, P_ACTIVATION_A, P_ACTIVATION_B      the epilogue
+ *
+ * What templates use:
+ *   SRC_T, SRC_LOAD(p, i), SRC_LOAD4/8/16(p, i)     element i of p as ACC_T (ACC_T4, ...)
+ *   DST_T, DST_STORE(p, i, v), DST_STORE4/8/16      v of type VAL_T (VAL_T4, ...), rounded to nearest even
+ *   ACC_T                                           float, or int for i8 sources
+ *   VAL_T                                           what is stored: float, or int for an i32 destination
+ *   INDEX_T                                         int, or long with P_WIDE
+ *   EPILOGUE_PARAMS                                 last in a kernel's parameter list (no comma before)
+ *   FINISH(acc, channel, i)                         VAL_T for destination element i of that channel
+ *
+ * Half is a storage type only, so cl_khr_fp16 is not needed. Write acc += a * b: it contracts to
+ * an fma where there is one, while mad() does not on PoCL.
+ */
+#define TYPE_F32 1
+#define TYPE_F16 2
+#define TYPE_BF16 3
+#define TYPE_I8 4
+#define TYPE_I32 5
+
+#ifdef P_WIDE
+#define INDEX_T long
+#else
+#define INDEX_T int
+#endif
+
+#define KILN_CAT_(a, b) a##b
+#define KILN_CAT(a, b) KILN_CAT_(a, b)
+
+#define GROUP_SIZE(x, y, z) __attribute__((reqd_work_group_size(x, y, z)))
+
+/* ---- sources ---- */
+
+#if SRC_TYPE == TYPE_I8
+#define SRC_T char
+#define ACC_T int
+#define SRC_LOAD(p, i) ((int)(p)[i])
+#define SRC_LOADN(n, p, i) KILN_CAT(convert_int, n)(KILN_CAT(vload, n)(0, (p) + (i)))
+#elif SRC_TYPE == TYPE_F16
+#define SRC_T half
+#define ACC_T float
+#define SRC_LOAD(p, i) vload_half(i, p)
+#define SRC_LOADN(n, p, i) KILN_CAT(vload_half, n)(0, (p) + (i))
+#elif SRC_TYPE == TYPE_BF16
+#define SRC_T ushort
+#define ACC_T float
+#define SRC_LOAD(p, i) as_float((uint)(p)[i] << 16)
+#define SRC_LOADN(n, p, i)                                                                         \
+    KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (p) + (i))) << 16)
+#else
+#define SRC_T float
+#define ACC_T float
+#define SRC_LOAD(p, i) ((p)[i])
+#define SRC_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
+#endif
+
+#define SRC_LOAD4(p, i) SRC_LOADN(4, p, i)
+#define SRC_LOAD8(p, i) SRC_LOADN(8, p, i)
+#define SRC_LOAD16(p, i) SRC_LOADN(16, p, i)
+#define ACC_T4 KILN_CAT(ACC_T, 4)
+#define ACC_T8 KILN_CAT(ACC_T, 8)
+#define ACC_T16 KILN_CAT(ACC_T, 16)
+
+/* ---- destination ---- */
+
+#if DST_TYPE == TYPE_I32
+#define DST_T int
+#define VAL_T int
+#define DST_LOAD(p, i) ((p)[i])
+#define DST_STORE(p, i, v) ((p)[i] = (v))
+#define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(v, 0, (p) + (i))
+#elif DST_TYPE == TYPE_I8
+#define DST_T char
+#define VAL_T float
+#define DST_LOAD(p, i) ((float)(p)[i])
+#define DST_STORE(p, i, v) ((p)[i] = convert_char_sat_rte(v))
+#define DST_STOREN(n, p, i, v)                                                                     \
+    KILN_CAT(vstore, n)(KILN_CAT(KILN_CAT(convert_char, n), _sat_rte)(v), 0, (p) + (i))
+#elif DST_TYPE == TYPE_F16
+#define DST_T half
+#define VAL_T float
+#define DST_LOAD(p, i) vload_half(i, p)
+#define DST_STORE(p, i, v) vstore_half_rte(v, i, p)
+#define DST_STOREN(n, p, i, v) KILN_CAT(KILN_CAT(vstore_half, n), _rte)(v, 0, (p) + (i))
+#elif DST_TYPE == TYPE_BF16
+#define DST_T ushort
+#define VAL_T float
+#define DST_LOAD(p, i) as_float((uint)(p)[i] << 16)
+#define DST_STORE(p, i, v) ((p)[i] = kiln_bf16(v))
+#define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(KILN_CAT(kiln_bf16_, n)(v), 0, (p) + (i))
+
+/* Round to nearest even; a NaN stays a (quiet) NaN. */
+#define KILN_BF16_DEFINE(name, F, U, H, as_u, to_h)                                                \
+    static inline H name(F v)                                                                      \
+    {                                                                                              \
+        U u = as_u(v);                                                                             \
+        U r = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;                                              \
+        return to_h((u & 0x7fffffffu) > 0x7f800000u ? ((u >> 16) | 0x40u) : r);                    \
+    }
+KILN_BF16_DEFINE(kiln_bf16, float, uint, ushort, as_uint, convert_ushort)
+KILN_BF16_DEFINE(kiln_bf16_4, float4, uint4, ushort4, as_uint4, convert_ushort4)
+KILN_BF16_DEFINE(kiln_bf16_8, float8, uint8, ushort8, as_uint8, convert_ushort8)
+KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ushort16)
+#else
+#define DST_T float
+#define VAL_T float
+#define DST_LOAD(p, i) ((p)[i])
+#define DST_STORE(p, i, v) ((p)[i] = (v))
+#define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(v, 0, (p) + (i))
+#endif
+
+#define DST_STORE4(p, i, v) DST_STOREN(4, p, i, v)
+#define DST_STORE8(p, i, v) DST_STOREN(8, p, i, v)
+#define DST_STORE16(p, i, v) DST_STOREN(16, p, i, v)
+#define VAL_T4 KILN_CAT(VAL_T, 4)
+#define VAL_T8 KILN_CAT(VAL_T, 8)
+#define VAL_T16 KILN_CAT(VAL_T, 16)
+
+/* ---- epilogue: activation(alpha * acc + beta * residual + bias) ---- */
+
+#ifdef P_BIAS
+#define KILN_BIAS_PARAM , global const float *bias
+#define KILN_BIAS_PASS , bias
+#else
+#define KILN_BIAS_PARAM
+#define KILN_BIAS_PASS
+#endif
+
+/* The residual may be the destination itself: no restrict, and read before the store. */
+#ifdef P_BETA
+#define KILN_RESIDUAL_PARAM , global const DST_T *residual
+#define KILN_RESIDUAL_PASS , residual
+#else
+#define KILN_RESIDUAL_PARAM
+#define KILN_RESIDUAL_PASS
+#endif
+
+#define EPILOGUE_PARAMS KILN_BIAS_PARAM KILN_RESIDUAL_PARAM
+#define EPILOGUE_PASS KILN_BIAS_PASS KILN_RESIDUAL_PASS
+
+#ifndef P_ACTIVATION
+#define P_ACTIVATION 0
+#endif
+
+/* The numbers are kiln_activation's. */
+static inline float kiln_activate(float v)
+{
+#if P_ACTIVATION == 1
+    return fmax(v, 0.0f);
+#elif P_ACTIVATION == 2
+    return fmin(fmax(v, 0.0f), P_ACTIVATION_A);
+#elif P_ACTIVATION == 3
+    return v >= 0 ? v : P_ACTIVATION_A * v;
+#elif P_ACTIVATION == 4
+    return v >= 0 ? v : P_ACTIVATION_A * expm1(v);
+#elif P_ACTIVATION == 5
+    return P_ACTIVATION_B * tanh(P_ACTIVATION_A * v);
+#elif P_ACTIVATION == 6
+    return 1.0f / (1.0f + exp(-v));
+#elif P_ACTIVATION == 7
+    return v / (1.0f + exp(-v));
+#elif P_ACTIVATION == 8
+    return 0.5f * v * (1.0f + erf(v * 0.70710678f));
+#else
+    return v;
+#endif
+}
+
+static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_PARAMS)
+{
+#if DST_TYPE == TYPE_I32
+    return acc;
+#else
+    float v = (float)acc;
+#ifdef P_ALPHA
+    v *= P_ALPHA;
+#endif
+#ifdef P_BETA
+    v += P_BETA * DST_LOAD(residual, i);
+#endif
+#ifdef P_BIAS
+    v += bias[channel];
+#endif
+    return kiln_activate(v);
+#endif
+}
+
+#define FINISH(acc, channel, i) kiln_finish(acc, channel, i EPILOGUE_PASS)

@@ -1,0 +1,15 @@
+# Writes the templates into one C file: cmake -DOUT=file.c "-DFILES=a.cl;b.cl" -P embed.cmake
+set(text "/* Made by templates/embed.cmake from templates/. */\n#include \"template.h\"\n")
+set(table "")
+foreach(file ${FILES})
+    get_filename_component(name ${file} NAME)
+    string(MAKE_C_IDENTIFIER ${name} id)
+    file(READ ${file} hex HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+    string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)"
+           "\\1\n" bytes "${bytes}")
+    string(APPEND text "static const char ${id}[] = {\n${bytes}0};\n")
+    string(APPEND table "    {\"${name}\", ${id}},\n")
+endforeach()
+string(APPEND text "const kiln_template kiln_embedded_templates[] = {\n${table}    {0, 0}};\n")
+file(WRITE ${OUT} "${text}")
