@@ -19,19 +19,19 @@ typedef struct kiln_device_facts {
     int64_t max_group; /* work-items of one work-group */
     int64_t max_local[3];
     int64_t local_memory, max_constant; /* bytes */
-    int64_t global_memory, max_alloc; /* bytes */
-    int64_t base_align; /* bytes; alignment of a sub-buffer's start */
-    int64_t image_width, image_height; /* pixels; 0: no images */
-    int simd_floats; /* preferred vector width for float, at least 1 */
-    bool has_fp16, has_fp64; /* arithmetic, not storage */
-    int cuda_capability; /* major * 10 + minor on NVIDIA, 0 elsewhere */
+    int64_t global_memory, max_alloc;   /* bytes */
+    int64_t base_align;                 /* bytes; alignment of a sub-buffer's start */
+    int64_t image_width, image_height;  /* pixels; 0: no images */
+    int simd_floats;                    /* preferred vector width for float, at least 1 */
+    bool has_fp16, has_fp64;            /* arithmetic, not storage */
+    int cuda_capability;                /* major * 10 + minor on NVIDIA, 0 elsewhere */
 
     /* Roofline inputs of predict(): guesses from the counts above, not measurements. */
     double peak_gflops, bandwidth_gbs;
 } kiln_device_facts;
 
 /* The facts of no device in particular, for planning on a machine that has none: a CPU of two
- * units with the minimum limits that OpenCL 1.2 (full profile) promises. */
+ * units with the least work-group and local memory that devices have, and no limit on buffers. */
 kiln_device_facts kiln_device_generic(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The convolution problem as a plain value: the one thing that driver, library and tuner pass around.
+/* The convolution problem as a plain value: the one thing that driver, library and tuner pass
+ * around.
  *
  * Fill a `kiln_problem` with a designated initializer; every field left at zero takes the default
  * written beside it. Check and complete it with kiln_problem_check(), or hand it to
@@ -64,7 +65,7 @@ typedef enum kiln_direction {
 typedef enum kiln_type {
     KILN_TYPE_DEFAULT = 0,
     KILN_F32,
-    KILN_F16, /* IEEE binary16 */
+    KILN_F16,  /* IEEE binary16 */
     KILN_BF16, /* upper half of an f32, round to nearest even */
     KILN_I8,
     KILN_I32 /* destination of an i8 convolution only */
@@ -73,42 +74,42 @@ typedef enum kiln_type {
 /* a and b are epilogue.param[0] and [1]. */
 typedef enum kiln_activation {
     KILN_IDENTITY = 0,
-    KILN_RELU, /* max(v, 0) */
+    KILN_RELU,         /* max(v, 0) */
     KILN_CLIPPED_RELU, /* min(max(v, 0), a) */
-    KILN_LEAKY_RELU, /* v >= 0 ? v : a * v */
-    KILN_ELU, /* v >= 0 ? v : a * (exp(v) - 1) */
-    KILN_TANH, /* b * tanh(a * v) with a = b = 1 when both are 0 */
-    KILN_SIGMOID, /* 1 / (1 + exp(-v)) */
-    KILN_SILU, /* v / (1 + exp(-v)) */
-    KILN_GELU /* v * (1 + erf(v / sqrt(2))) / 2 */
+    KILN_LEAKY_RELU,   /* v >= 0 ? v : a * v */
+    KILN_ELU,          /* v >= 0 ? v : a * (exp(v) - 1) */
+    KILN_TANH,         /* b * tanh(a * v) with a = b = 1 when both are 0 */
+    KILN_SIGMOID,      /* 1 / (1 + exp(-v)) */
+    KILN_SILU,         /* v / (1 + exp(-v)) */
+    KILN_GELU          /* v * (1 + erf(v / sqrt(2))) / 2 */
 } kiln_activation;
 
 typedef struct kiln_epilogue {
-    int bias; /* 1: add bias[k], always f32. In KILN_BACKWARD_WEIGHTS: also write db[k], f32 */
+    int bias;    /* 1: add bias[k], always f32. In KILN_BACKWARD_WEIGHTS: also write db[k], f32 */
     float alpha; /* factor of the convolution (the scale, for an i8 destination); 0 = 1 */
-    float beta; /* factor of the residual tensor, shaped and typed as y; 0 = no residual */
+    float beta;  /* factor of the residual tensor, shaped and typed as y; 0 = no residual */
     kiln_activation activation;
     float param[2];
 } kiln_epilogue;
 
 typedef enum kiln_determinism {
     KILN_DETERMINISM_DEFAULT = 0, /* kiln chooses reproducible configs; a forced one may not be */
-    KILN_DETERMINISTIC, /* also refuses a forced config whose result may vary between runs */
+    KILN_DETERMINISTIC,   /* also refuses a forced config whose result may vary between runs */
     KILN_NONDETERMINISTIC /* float atomics may be chosen where they are faster */
 } kiln_determinism;
 
 typedef enum kiln_math {
     KILN_MATH_DEFAULT = 0, /* = KILN_MATH_FAST */
-    KILN_MATH_EXACT, /* each output is a plain sum of products: no Winograd */
-    KILN_MATH_FAST, /* algorithms with a known larger error bound are allowed (Winograd) */
-    KILN_MATH_REDUCED /* products may be rounded to a shorter type (tensor cores) */
+    KILN_MATH_EXACT,       /* each output is a plain sum of products: no Winograd */
+    KILN_MATH_FAST,        /* algorithms with a known larger error bound are allowed (Winograd) */
+    KILN_MATH_REDUCED      /* products may be rounded to a shorter type (tensor cores) */
 } kiln_math;
 
 enum { KILN_MAX_RANK = 3, KILN_LAYOUT_TEXT = 32 };
 
 typedef struct kiln_problem {
     kiln_direction direction;
-    int transposed; /* 1: transposed convolution ("-m trans") */
+    int transposed;   /* 1: transposed convolution ("-m trans") */
     int spatial_rank; /* 1, 2 or 3; 0 = 2 */
 
     /* A source left at default takes the other source's type, f32 if neither is set; a destination
@@ -119,12 +120,12 @@ typedef struct kiln_problem {
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
 
     int64_t batch, in_channels, out_channels; /* N, C, K of the convolution itself; at least 1 */
-    int64_t groups; /* 0 = 1 */
-    int64_t input[KILN_MAX_RANK]; /* at least 1 */
-    int64_t filter[KILN_MAX_RANK]; /* at least 1 */
-    int64_t stride[KILN_MAX_RANK]; /* 0 = 1 */
+    int64_t groups;                           /* 0 = 1 */
+    int64_t input[KILN_MAX_RANK];             /* at least 1 */
+    int64_t filter[KILN_MAX_RANK];            /* at least 1 */
+    int64_t stride[KILN_MAX_RANK];            /* 0 = 1 */
     int64_t pad_begin[KILN_MAX_RANK], pad_end[KILN_MAX_RANK];
-    int64_t dilation[KILN_MAX_RANK]; /* 0 = 1 */
+    int64_t dilation[KILN_MAX_RANK];   /* 0 = 1 */
     int64_t output_pad[KILN_MAX_RANK]; /* transposed only; below max(stride, dilation) */
 
     kiln_epilogue epilogue;
@@ -154,8 +155,8 @@ KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 
  * Writes at most `size` bytes with the final zero; returns the length that was needed. */
 KILN_API size_t kiln_problem_text(const kiln_problem *problem, char *text, size_t size);
 
-/* The part of that name that tuning rows are kept under: without epilogue, determinism, math mode and
- * workspace limit, which do not change what is fast. */
+/* The part of that name that tuning rows are kept under: without epilogue, determinism, math mode
+ * and workspace limit, which do not change what is fast. */
 KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, size_t size);
 
 /* Reads kiln_problem_text()'s form, or MIOpen's database key

@@ -31,19 +31,19 @@ typedef enum kiln_role {
     KILN_ROLE_BIAS,
     KILN_ROLE_RESIDUAL,
     KILN_ROLE_PACKED, /* weights rearranged by the pack stages */
-    KILN_ROLE_TEMP /* TEMP + i: temp[i] inside the workspace */
+    KILN_ROLE_TEMP    /* TEMP + i: temp[i] inside the workspace */
 } kiln_role;
 
 typedef struct kiln_arg {
     enum { KILN_ARG_BUFFER, KILN_ARG_INT, KILN_ARG_LONG, KILN_ARG_FLOAT } kind;
-    int role; /* BUFFER */
+    int role;  /* BUFFER */
     int64_t i; /* INT, LONG */
     float f;
 } kiln_arg;
 
 typedef struct kiln_stage {
     enum { KILN_STAGE_LAUNCH, KILN_STAGE_CLEAR } kind;
-    bool pack; /* belongs to packing the weights: run once, or before every run */
+    bool pack;                 /* belongs to packing the weights: run once, or before every run */
     const char *template_file; /* "direct.cl" */
     const char *kernel;
     char options[KILN_OPTIONS_TEXT]; /* "-DA=1 -DB=2": no leading or trailing blank */
@@ -52,7 +52,7 @@ typedef struct kiln_stage {
     size_t local[3], global[3];
     int nargs;
     kiln_arg arg[KILN_MAX_ARGS];
-    int clear_role; /* CLEAR: fill this buffer with zero bytes; */
+    int clear_role;      /* CLEAR: fill this buffer with zero bytes; */
     int64_t clear_bytes; /* this many */
 } kiln_stage;
 
@@ -70,13 +70,13 @@ typedef struct kiln_plan {
     kiln_stage stage[KILN_MAX_STAGES];
     int ntemps;
     kiln_temp temp[KILN_MAX_TEMPS];
-    int64_t packed_bytes; /* 0: the weights are used as they are */
+    int64_t packed_bytes;    /* 0: the weights are used as they are */
     int64_t workspace_bytes; /* all temps; without the packed weights */
-    int nfacts; /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
+    int nfacts;              /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
     kiln_fact fact[KILN_MAX_FACTS];
-    bool deterministic; /* two runs give the same bits */
+    bool deterministic;   /* two runs give the same bits */
     double amplification; /* of rounding errors by the algorithm: 1 for plain sums */
-    bool broken; /* a buffer here was too small: a defect of the solver */
+    bool broken;          /* a buffer here was too small: a defect of the solver */
 } kiln_plan;
 
 void kiln_plan_start(kiln_plan *plan);
@@ -98,8 +98,8 @@ void kiln_arg_float(kiln_plan *plan, double value);
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2);
 
-/* What common.cl wants: -DSRC_TYPE=TYPE_F16 -DDST_TYPE=..., -DP_WIDE=1 where an index needs 64 bits;
- * and, where the epilogue asks for something, -DP_BIAS=1 -DP_ACTIVATION=... */
+/* What common.cl wants: -DSRC_TYPE=TYPE_F16 -DDST_TYPE=..., -DP_WIDE=1 where an index needs 64
+ * bits; and, where the epilogue asks for something, -DP_BIAS=1 -DP_ACTIVATION=... */
 void kiln_define_types(kiln_plan *plan, const kiln_shape *s);
 void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s);
 /* The buffers of the epilogue, in the order of common.cl's EPILOGUE_PARAMS: last in a kernel. */

@@ -141,8 +141,7 @@ static kiln_status check_channels(const kiln_problem *p, char *why)
     };
     for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++)
         if (sizes[j].value < 1)
-            return bad(why, "%s is %lld; it must be at least 1", sizes[j].name,
-                       ll(sizes[j].value));
+            return bad(why, "%s is %lld; it must be at least 1", sizes[j].name, ll(sizes[j].value));
     if (p->in_channels % p->groups || p->out_channels % p->groups)
         return bad(why, "%lld groups do not divide %lld input and %lld output channels",
                    ll(p->groups), ll(p->in_channels), ll(p->out_channels));

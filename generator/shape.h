@@ -15,11 +15,11 @@
 
 #include <stdbool.h>
 
-enum { KILN_D = 0, KILN_H = 1, KILN_W = 2 };
+enum { KILN_AXIS_D = 0, KILN_AXIS_H = 1, KILN_AXIS_W = 2 };
 
 typedef struct kiln_shape {
     kiln_direction direction; /* of the plain convolution */
-    bool mirrored; /* the caller's problem is transposed: its x is our y */
+    bool mirrored;            /* the caller's problem is transposed: its x is our y */
     int rank;
     int64_t n, c, k, g;
     int64_t in[3], out[3], filter[3], stride[3], dilation[3], pad[3] /* before */, pad_end[3];
@@ -29,8 +29,8 @@ typedef struct kiln_shape {
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
 
     int64_t x_count, w_count, y_count; /* logical elements */
-    double flops; /* 2 per multiply-add, padding taps counted */
-    bool wide; /* some tensor has 2^31 elements or more: index in 64 bits */
+    double flops;                      /* 2 per multiply-add, padding taps counted */
+    bool wide;                         /* some tensor has 2^31 elements or more: index in 64 bits */
 
     /* Applies to the destination tensor of `direction`. bias has one value per channel of it
      * (in backward weights: per channel of the caller's y, written). */

@@ -36,9 +36,9 @@ bool kiln_no(kiln_why *why, const char *format, ...) __attribute__((format(print
 
 typedef struct kiln_solver {
     const char *name; /* stable: rows and command lines name it */
-    int id; /* MIOpen's number where it has one, else 1000 and up */
-    int algorithm; /* MIOpen's: 0 GEMM, 1 direct, 2 FFT, 3 Winograd, 5 implicit GEMM */
-    int version; /* raise when an old config may mean something else or no longer be fastest */
+    int id;           /* MIOpen's number where it has one, else 1000 and up */
+    int algorithm;    /* MIOpen's: 0 GEMM, 1 direct, 2 FFT, 3 Winograd, 5 implicit GEMM */
+    int version;      /* raise when an old config may mean something else or no longer be fastest */
     const kiln_param *params;
     int nparams;
 

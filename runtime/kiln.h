@@ -50,17 +50,18 @@ KILN_API const char *kiln_status_text(kiln_status status);
 /* The calling thread's last failure in one sentence; "" if none. Valid until its next kiln call. */
 KILN_API const char *kiln_last_error(void);
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------
+ */
 
 /* Everything left at zero: the environment decides, then the default written here. */
 typedef struct kiln_settings {
-    const char *cache_dir; /* program cache; KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln.
-                              "off" (or KILN_CACHE=off): memory only */
-    int64_t cache_limit; /* bytes on disk; KILN_CACHE_LIMIT, 256 MiB */
-    const char *rows_file; /* the user's tuning rows; KILN_DB, $XDG_DATA_HOME/kiln/DEVICE.yaml.
-                              "off": none */
-    const char *shipped_dir; /* shipped rows; KILN_SHIPPED_DB, else where they were installed or
-                                built. "off": none */
+    const char *cache_dir;    /* program cache; KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln.
+                                 "off" (or KILN_CACHE=off): memory only */
+    int64_t cache_limit;      /* bytes on disk; KILN_CACHE_LIMIT, 256 MiB */
+    const char *rows_file;    /* the user's tuning rows; KILN_DB, $XDG_DATA_HOME/kiln/DEVICE.yaml.
+                                 "off": none */
+    const char *shipped_dir;  /* shipped rows; KILN_SHIPPED_DB, else where they were installed or
+                                 built. "off": none */
     const char *template_dir; /* files here replace the built-in templates of the same name;
                                  KILN_TEMPLATES, none */
     /* Receives one line for each thing worth knowing (cache hits, skipped rows); may be called from
@@ -70,8 +71,7 @@ typedef struct kiln_settings {
 } kiln_settings;
 
 /* Opens kiln on a device of a context; both are retained. With context and device NULL the handle
- * can plan, explain and describe for a device with the least limits OpenCL promises, but not
- * compile or run. */
+ * can plan, explain and describe for a device of no particular kind, but not compile or run. */
 KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                                const kiln_settings *settings);
 KILN_API void kiln_close(kiln *k); /* NULL is fine */
@@ -81,26 +81,31 @@ KILN_API const char *kiln_cache_dir(const kiln *k);
 KILN_API const char *kiln_rows_file(const kiln *k);
 KILN_API const char *kiln_shipped_dir(const kiln *k);
 
-/* ---- operations ------------------------------------------------------------------------------- */
+/* ---- operations -------------------------------------------------------------------------------
+ */
 
 /* What to run instead of the library's choice. All zero: row of the user's tuning file, else a
  * shipped row for the device, else a shipped row for any device, else the solver with the best
  * predicted time and its guess. */
 typedef struct kiln_choice {
     const char *solver; /* name or id: "ConvOclDirectFwd1x1", "13" */
-    const char *config; /* "1,64,1,1,1,1,16,2048,0"; needs solver, or a row that names it */
+    const char
+        *config;     /* "1,64,1,1,1,1,16,2048,0", or "NAME=value,..." over the guess. Without a
+                        solver: of the one that would be chosen, else of the first that takes it */
     int ignore_rows; /* 1: as if no tuning row existed */
 } kiln_choice;
 
 /* Chooses solver and config for `problem`, generates and compiles the kernels. `choice` may be
  * NULL. KILN_INVALID: the problem or choice makes no sense; KILN_UNSUPPORTED: no solver (or not the
- * chosen one) can do it here; KILN_OPENCL: a kernel did not build (kiln_last_error() has the log). */
+ * chosen one) can do it here; KILN_OPENCL: a kernel did not build (kiln_last_error() has the log).
+ */
 KILN_API kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem,
                                       const kiln_choice *choice, kiln_op **out);
 KILN_API void kiln_op_release(kiln_op *op); /* NULL is fine */
 
-/* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU) and releases
- * them, leaving the programs in the cache. Returns the first failure; all are attempted. */
+/* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU), launches each
+ * once on buffers of its own and releases it, leaving the programs in the cache. Returns the first
+ * failure; all are attempted. */
 KILN_API kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads);
 
 /* Where a config came from. */
@@ -115,17 +120,17 @@ enum { KILN_INFO_TEXT = 192 };
 
 typedef struct kiln_op_info {
     kiln_problem problem; /* checked and completed */
-    const char *solver; /* lives as long as the library */
-    int solver_id; /* MIOpen's number, or 1000 and up */
-    int algorithm; /* MIOpen's number */
+    const char *solver;   /* lives as long as the library */
+    int solver_id;        /* MIOpen's number, or 1000 and up */
+    int algorithm;        /* MIOpen's number */
     int solver_version;
     char config[KILN_INFO_TEXT];
     kiln_origin origin;
-    int64_t workspace_size; /* bytes; with plain weights this includes room to pack them */
-    int64_t packed_size; /* bytes of packed weights; 0: nothing to pack */
+    int64_t workspace_size;        /* bytes; with plain weights this includes room to pack them */
+    int64_t packed_size;           /* bytes of packed weights; 0: nothing to pack */
     int64_t packed_workspace_size; /* bytes needed when packed weights are given */
-    int deterministic; /* 1: two runs give the same bits */
-    double amplification; /* of rounding errors by the algorithm; 1: plain sums */
+    int deterministic;             /* 1: two runs give the same bits */
+    double amplification;          /* of rounding errors by the algorithm; 1: plain sums */
     double predicted_ms;
     int stages, facts;
 } kiln_op_info;
@@ -138,9 +143,9 @@ typedef struct kiln_stage_info {
     const char *template_file;
     const char *options;
     size_t local[3], global[3]; /* what the solver asks for */
-    size_t launched[3]; /* global, rounded up to whole groups */
-    size_t groups; /* launched / local, all dimensions */
-    int packs_weights; /* 1: part of kiln_op_pack() */
+    size_t launched[3];         /* global, rounded up to whole groups */
+    size_t groups;              /* launched / local, all dimensions */
+    int packs_weights;          /* 1: part of kiln_op_pack() */
 } kiln_stage_info;
 
 KILN_API kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info);
@@ -161,10 +166,10 @@ typedef struct kiln_buffer {
  * checked against the problem. What a problem does not need stays zero. */
 typedef struct kiln_buffers {
     kiln_buffer x, w, y;
-    kiln_buffer bias; /* f32 [K]; with epilogue.bias */
-    kiln_buffer residual; /* as y; with epilogue.beta; may be y itself */
+    kiln_buffer bias;      /* f32 [K]; with epilogue.bias */
+    kiln_buffer residual;  /* as y; with epilogue.beta; may be y itself */
     kiln_buffer workspace; /* with workspace_size > 0 */
-    kiln_buffer packed; /* optional: weights from kiln_op_pack(); then w is not read */
+    kiln_buffer packed;    /* optional: weights from kiln_op_pack(); then w is not read */
 } kiln_buffers;
 
 /* Enqueues the whole operation. The queue must belong to the kiln's context and device. It waits
@@ -184,15 +189,16 @@ KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kil
 KILN_API kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   double *ms);
 
-/* ---- why this solver, why not that one -------------------------------------------------------- */
+/* ---- why this solver, why not that one --------------------------------------------------------
+ */
 
 typedef struct kiln_verdict {
     const char *solver;
     int solver_id, algorithm;
     int accepted;
-    int chosen; /* kiln_conv_create() would take this one */
+    int chosen;                   /* kiln_conv_create() would take this one */
     char reason[KILN_ERROR_TEXT]; /* if not accepted */
-    char config[KILN_INFO_TEXT]; /* if accepted */
+    char config[KILN_INFO_TEXT];  /* if accepted */
     kiln_origin origin;
     double predicted_ms;
     int64_t workspace_size;
@@ -202,13 +208,20 @@ typedef struct kiln_verdict {
 KILN_API kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index,
                                   kiln_verdict *verdict);
 
-/* ---- tuning ----------------------------------------------------------------------------------- */
+/* ---- tuning -----------------------------------------------------------------------------------
+ */
 
 typedef struct kiln_trial {
     const char *solver;
     char config[KILN_INFO_TEXT];
     int64_t index, count; /* trial number from 0, and how many there will be */
-    enum { KILN_TRIAL_OK, KILN_TRIAL_BUILD, KILN_TRIAL_RUN, KILN_TRIAL_WRONG, KILN_TRIAL_SLOW } verdict;
+    enum {
+        KILN_TRIAL_OK,
+        KILN_TRIAL_BUILD,
+        KILN_TRIAL_RUN,
+        KILN_TRIAL_WRONG,
+        KILN_TRIAL_SLOW
+    } verdict;
     double ms, best_ms; /* median of this one; best verified so far, 0 if none */
     char best_config[KILN_INFO_TEXT];
 } kiln_trial;
@@ -217,8 +230,8 @@ typedef struct kiln_tune_options {
     const char *solver; /* only this one; NULL: all that accept */
     int64_t max_trials; /* 0: the whole grid */
     double max_seconds; /* 0: no limit */
-    int runs; /* timed launches of a promising trial; 0: 5 */
-    int keep; /* 1: record the winner in the user's rows */
+    int runs;           /* timed launches of a promising trial; 0: 5 */
+    int keep;           /* 1: record the winner in the user's rows */
     /* Called after every trial; a non-zero return stops the search and keeps the best so far. */
     int (*progress)(void *user, const kiln_trial *trial);
     /* Judges the contents of the destination after a trial's first run; non-zero: wrong. Required:
@@ -228,20 +241,21 @@ typedef struct kiln_tune_options {
 } kiln_tune_options;
 
 /* Measures configs for `problem` on the given buffers (queue as for kiln_op_time) and reports the
- * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored. KILN_UNSUPPORTED when no candidate ran
- * and verified. */
+ * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored.
+ * KILN_UNSUPPORTED when no candidate ran and verified. */
 KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                                const kiln_buffers *buffers, const kiln_tune_options *options,
                                kiln_trial *best);
 
-/* ---- the program cache on disk ---------------------------------------------------------------- */
+/* ---- the program cache on disk ----------------------------------------------------------------
+ */
 
 typedef struct kiln_cache_entry {
     const char *key; /* the text that decides */
     const char *file;
     int64_t bytes;
     int64_t used; /* seconds since 1970 */
-    int valid; /* 0: damaged or of another format */
+    int valid;    /* 0: damaged or of another format */
 } kiln_cache_entry;
 
 /* Calls `entry` for each file of the cache in `dir` (NULL: the default directory). */

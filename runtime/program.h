@@ -2,8 +2,8 @@
  *
  * The key is a text: format, platform, device, driver, hash of the source, options. Its hash names
  * the file; the text stored inside decides. A file holds key, checksum and binary, is written under
- * a temporary name and renamed, and whatever does not match is a miss, never an error. The binary is
- * taken after the program's first launch, because PoCL finishes compiling only then.
+ * a temporary name and renamed, and whatever does not match is a miss, never an error. The binary
+ * is taken after the program's first launch, because PoCL finishes compiling only then.
  *
  * All functions may be called from any thread.
  */

@@ -1,8 +1,8 @@
 /* Tuning rows: what sweeps learned, kept in YAML that a person can read, merge and mend.
  *
- * One file per device; the user's over the shipped one. A row is one flow map on one line, `rows` is
- * the last key of the file, so that recording is one appended line and a file cut short by a kill
- * still loads. Rows are untrusted: a reader checks the config against the solver before use.
+ * One file per device; the user's over the shipped one. A row is one flow map on one line, `rows`
+ * is the last key of the file, so that recording is one appended line and a file cut short by a
+ * kill still loads. Rows are untrusted: a reader checks the config against the solver before use.
  */
 #ifndef KILN_ROWS_H
 #define KILN_ROWS_H
@@ -16,16 +16,16 @@ typedef struct kiln_row {
     char config[KILN_INFO_TEXT];
     double ms, spread; /* median, and (p90 - p10) / median; 0: not measured here */
     int runs;
-    double error; /* largest error over its bound when verified */
-    char hash[40]; /* of the solver's templates */
+    double error;     /* largest error over its bound when verified */
+    char hash[40];    /* of the solver's templates */
     char driver[128]; /* of the device */
-    char date[16]; /* 2026-01-31 */
+    char date[16];    /* 2026-01-31 */
 } kiln_row;
 
 typedef struct kiln_rows kiln_rows;
 
-/* A missing file is an empty set. A damaged one loads up to its last whole line; what was skipped is
- * logged with its line number. NULL only when out of memory. */
+/* A missing file is an empty set. A damaged one loads up to its last whole line; what was skipped
+ * is logged with its line number. NULL only when out of memory. */
 kiln_rows *kiln_rows_load(const char *file, const kiln_logger *logger);
 void kiln_rows_free(kiln_rows *rows);
 size_t kiln_rows_count(const kiln_rows *rows);

@@ -54,7 +54,8 @@ char *kiln_template_source(const char *dir, const char *file)
         size_t size = strlen(common) + strlen(body) + strlen(file) + 64;
         all = malloc(size);
         if (all)
-            snprintf(all, size, "#line 1 \"common.cl\"\n%s\n#line 1 \"%s\"\n%s", common, file, body);
+            snprintf(all, size, "#line 1 \"common.cl\"\n%s\n#line 1 \"%s\"\n%s", common, file,
+                     body);
     }
     free(common);
     free(body);

@@ -1,0 +1,113 @@
+/* Asks an OpenCL device for the facts the generator plans with. */
+#include "kiln_internal.h"
+
+#include <string.h>
+
+#ifndef CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
+#define CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV 0x4000
+#define CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV 0x4001
+#endif
+
+static void ask_text(cl_device_id device, cl_device_info what, char *text, size_t size)
+{
+    char full[1024] = "";
+    if (clGetDeviceInfo(device, what, sizeof full, full, NULL) != CL_SUCCESS)
+        full[0] = '\0';
+    full[sizeof full - 1] = '\0';
+    size_t length = strlen(full);
+    if (length >= size)
+        length = size - 1;
+    memcpy(text, full, length);
+    text[length] = '\0';
+}
+
+static int64_t ask_uint(cl_device_id device, cl_device_info what)
+{
+    cl_uint v = 0;
+    return clGetDeviceInfo(device, what, sizeof v, &v, NULL) == CL_SUCCESS ? v : 0;
+}
+
+static int64_t ask_size(cl_device_id device, cl_device_info what)
+{
+    size_t v = 0;
+    return clGetDeviceInfo(device, what, sizeof v, &v, NULL) == CL_SUCCESS ? (int64_t)v : 0;
+}
+
+static int64_t ask_ulong(cl_device_id device, cl_device_info what)
+{
+    cl_ulong v = 0;
+    if (clGetDeviceInfo(device, what, sizeof v, &v, NULL) != CL_SUCCESS)
+        return 0;
+    return v > INT64_MAX ? INT64_MAX : (int64_t)v;
+}
+
+static void read_kind(cl_device_id device, kiln_device_facts *f)
+{
+    cl_device_type type = 0;
+    clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    f->kind = type & CL_DEVICE_TYPE_GPU   ? KILN_DEVICE_GPU
+              : type & CL_DEVICE_TYPE_CPU ? KILN_DEVICE_CPU
+                                          : KILN_DEVICE_OTHER;
+}
+
+/* Peak and bandwidth from the counts: a CPU core does two vector FMAs a cycle, a GPU unit 128
+ * lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter to predict(). */
+static void guess_roofline(cl_device_id device, kiln_device_facts *f)
+{
+    double ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
+    if (ghz < 0.1)
+        ghz = f->kind == KILN_DEVICE_GPU ? 1.5 : 3;
+    bool gpu = f->kind == KILN_DEVICE_GPU;
+    double lanes = gpu ? 128 : 2.0 * f->simd_floats;
+    f->peak_gflops = 2 * lanes * ghz * f->compute_units;
+    f->bandwidth_gbs = (gpu ? 20.0 : 10.0) * f->compute_units;
+}
+
+kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
+{
+    memset(f, 0, sizeof *f);
+    cl_platform_id platform;
+    cl_int code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clGetDeviceInfo");
+    read_kind(device, f);
+    ask_text(device, CL_DEVICE_NAME, f->name, sizeof f->name);
+    ask_text(device, CL_DEVICE_VENDOR, f->vendor, sizeof f->vendor);
+    ask_text(device, CL_DRIVER_VERSION, f->driver, sizeof f->driver);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof f->platform - 1, f->platform, NULL);
+
+    f->compute_units = (int)ask_uint(device, CL_DEVICE_MAX_COMPUTE_UNITS);
+    if (f->compute_units < 1)
+        f->compute_units = 1;
+    f->max_group = ask_size(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    size_t local[16] = {0};
+    if (clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof local, local, NULL) ==
+        CL_SUCCESS)
+        for (int i = 0; i < 3; i++)
+            f->max_local[i] = (int64_t)local[i];
+    f->local_memory = ask_ulong(device, CL_DEVICE_LOCAL_MEM_SIZE);
+    f->max_constant = ask_ulong(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
+    f->global_memory = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+    f->max_alloc = ask_ulong(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    f->base_align = ask_uint(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+    if (f->base_align < 1)
+        f->base_align = 1;
+    cl_bool images = CL_FALSE;
+    clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    if (images) {
+        f->image_width = ask_size(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+        f->image_height = ask_size(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+    }
+    f->simd_floats = (int)ask_uint(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+    if (f->simd_floats < 1)
+        f->simd_floats = 1;
+    char extensions[8192] = "";
+    clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+    f->has_fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
+    f->has_fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
+    if (strstr(extensions, "cl_nv_device_attribute_query"))
+        f->cuda_capability = (int)(ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) * 10 +
+                                   ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
+    guess_roofline(device, f);
+    return KILN_OK;
+}

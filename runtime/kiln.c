@@ -1,0 +1,169 @@
+/* Opening and closing: settings, environment, files. */
+#include "kiln_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *kiln_version(void)
+{
+    return KILN_VERSION;
+}
+
+/* The setting, else the environment variable, else "". "off" becomes "". */
+static void resolve(char *out, size_t size, const char *setting, const char *variable)
+{
+    const char *value = setting && *setting ? setting : variable ? getenv(variable) : NULL;
+    if (!value || strcmp(value, "off") == 0)
+        value = "";
+    snprintf(out, size, "%s", value);
+}
+
+static bool given(const char *setting)
+{
+    return setting && *setting;
+}
+
+/* Installed rows first, so that an installed library does not depend on its build tree. */
+static const char *default_shipped_dir(void)
+{
+    struct stat st;
+    if (stat(KILN_SHIPPED_DIR_INSTALLED, &st) == 0)
+        return KILN_SHIPPED_DIR_INSTALLED;
+    return stat(KILN_SHIPPED_DIR_BUILD, &st) == 0 ? KILN_SHIPPED_DIR_BUILD : "";
+}
+
+static int64_t cache_limit(const kiln_settings *s)
+{
+    if (s->cache_limit > 0)
+        return s->cache_limit;
+    const char *text = getenv("KILN_CACHE_LIMIT");
+    long long value = text ? strtoll(text, NULL, 10) : 0;
+    return value > 0 ? value : (int64_t)256 << 20;
+}
+
+static void set_places(kiln *k, const kiln_settings *s)
+{
+    resolve(k->cache_dir, sizeof k->cache_dir, s->cache_dir, NULL);
+    if (!given(s->cache_dir))
+        kiln_cache_default_dir(k->cache_dir, sizeof k->cache_dir);
+    resolve(k->rows_file, sizeof k->rows_file, s->rows_file, NULL);
+    if (!given(s->rows_file))
+        kiln_rows_default_file(k->facts.name, k->rows_file, sizeof k->rows_file);
+    resolve(k->shipped_dir, sizeof k->shipped_dir, s->shipped_dir, "KILN_SHIPPED_DB");
+    if (!given(s->shipped_dir) && !getenv("KILN_SHIPPED_DB"))
+        snprintf(k->shipped_dir, sizeof k->shipped_dir, "%s", default_shipped_dir());
+    resolve(k->template_dir, sizeof k->template_dir, s->template_dir, "KILN_TEMPLATES");
+}
+
+static kiln_rows *load(const kiln *k, const char *file)
+{
+    return kiln_rows_load(file, &k->logger);
+}
+
+static kiln_status load_rows(kiln *k)
+{
+    char slug[128], file[4096 + 160];
+    kiln_device_slug(k->facts.name, slug, sizeof slug);
+    k->user_rows = load(k, k->rows_file);
+    const char *dir = k->shipped_dir;
+    snprintf(file, sizeof file, "%s/%s.yaml", dir, slug);
+    k->shipped_rows = load(k, *dir ? file : "");
+    snprintf(file, sizeof file, "%s/generic.yaml", dir);
+    k->generic_rows = load(k, *dir ? file : "");
+    if (!k->user_rows || !k->shipped_rows || !k->generic_rows)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory while loading tuning rows");
+    return KILN_OK;
+}
+
+void kiln_reload_rows(kiln *k)
+{
+    kiln_rows *fresh = load(k, k->rows_file);
+    if (!fresh)
+        return;
+    pthread_mutex_lock(&k->lock);
+    kiln_rows *old = k->user_rows;
+    k->user_rows = fresh;
+    pthread_mutex_unlock(&k->lock);
+    kiln_rows_free(old);
+}
+
+static kiln_status attach(kiln *k, cl_context context, cl_device_id device, const kiln_settings *s)
+{
+    kiln_status status = kiln_device_read(device, &k->facts);
+    if (status)
+        return status;
+    set_places(k, s);
+    cl_int code = clRetainContext(context);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clRetainContext");
+    k->context = context;
+    k->device = device;
+    k->programs =
+        kiln_programs_open(k->cache_dir, cache_limit(s), &k->logger, context, device, &k->facts);
+    if (!k->programs)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory while opening the program cache");
+    return KILN_OK;
+}
+
+kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
+                      const kiln_settings *settings)
+{
+    if (!out)
+        return kiln_fail(KILN_INVALID, "kiln_open: out is NULL");
+    *out = NULL;
+    if (!context != !device)
+        return kiln_fail(KILN_INVALID, "kiln_open: give both a context and a device, or neither");
+    static const kiln_settings none;
+    const kiln_settings *s = settings ? settings : &none;
+    kiln *k = calloc(1, sizeof *k);
+    if (!k)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory");
+    pthread_mutex_init(&k->lock, NULL);
+    k->logger = (kiln_logger){s->log, s->log_user};
+    kiln_status status = KILN_OK;
+    if (context) {
+        status = attach(k, context, device, s);
+    } else {
+        k->facts = kiln_device_generic();
+        set_places(k, s);
+    }
+    if (!status)
+        status = load_rows(k);
+    if (status) {
+        kiln_close(k);
+        return status;
+    }
+    *out = k;
+    return KILN_OK;
+}
+
+void kiln_close(kiln *k)
+{
+    if (!k)
+        return;
+    kiln_programs_close(k->programs);
+    kiln_rows_free(k->user_rows);
+    kiln_rows_free(k->shipped_rows);
+    kiln_rows_free(k->generic_rows);
+    if (k->context)
+        clReleaseContext(k->context);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}
+
+const char *kiln_cache_dir(const kiln *k)
+{
+    return k->cache_dir;
+}
+
+const char *kiln_rows_file(const kiln *k)
+{
+    return k->rows_file;
+}
+
+const char *kiln_shipped_dir(const kiln *k)
+{
+    return k->shipped_dir;
+}

@@ -1,0 +1,52 @@
+/* What the runtime's files know of each other: the insides of a kiln and of an op. */
+#ifndef KILN_INTERNAL_H
+#define KILN_INTERNAL_H
+
+#include "error.h"
+#include "program.h"
+#include "rows.h"
+#include "solver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct kiln {
+    cl_context context; /* NULL: plans only */
+    cl_device_id device;
+    kiln_device_facts facts;
+    kiln_logger logger;
+    kiln_programs *programs;
+    char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
+    pthread_mutex_t lock; /* guards user_rows, which tuning replaces */
+    kiln_rows *user_rows, *shipped_rows, *generic_rows;
+};
+
+/* A solver with a legal config, and where that came from. */
+typedef struct kiln_pick {
+    const kiln_solver *solver;
+    kiln_config config;
+    kiln_origin origin;
+} kiln_pick;
+
+/* Facts of an OpenCL device. */
+kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *facts);
+
+/* Picks for a shape in the order of kiln_choice's comment; `choice` may be NULL. */
+kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                        const kiln_choice *choice, kiln_pick *pick);
+
+/* The config a solver would run with: from rows, else its guess. False, with the reason, when the
+ * solver rejects the shape or cannot plan it. `plan` is filled. */
+bool kiln_solver_config(kiln *k, const kiln_solver *solver, const char *key,
+                        const kiln_shape *shape, bool ignore_rows, kiln_pick *pick, kiln_plan *plan,
+                        kiln_why *why);
+
+/* Reads the user's rows again, after a row was appended. */
+void kiln_reload_rows(kiln *k);
+
+/* XXH3 hash, 16 hex digits, of all templates a plan uses (common.cl included). */
+void kiln_plan_template_hash(const kiln *k, const kiln_plan *plan, char hash[40]);
+const kiln_plan *kiln_op_plan(const kiln_op *op);
+const kiln_solver *kiln_op_solver(const kiln_op *op);
+
+#endif

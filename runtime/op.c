@@ -1,0 +1,216 @@
+/* Creates, describes and releases operations. */
+#include "op.h"
+#include "template.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* OpenCL C 1.2 everywhere: PoCL and NVIDIA default to it, others may default to more. */
+static const char language[] = "-cl-std=CL1.2";
+
+static kiln_status compile_stage(kiln_op *op, int i)
+{
+    const kiln_stage *stage = &op->plan.stage[i];
+    kiln_launch *launch = &op->launch[i];
+    if (stage->kind != KILN_STAGE_LAUNCH)
+        return KILN_OK;
+    launch->source = kiln_template_source(op->k->template_dir, stage->template_file);
+    if (!launch->source)
+        return kiln_fail(KILN_FILE, "template %s is missing", stage->template_file);
+    if (!op->k->context)
+        return KILN_OK;
+    char options[KILN_OPTIONS_TEXT + sizeof language + 1];
+    snprintf(options, sizeof options, "%s %s", stage->options, language);
+    kiln_status status =
+        kiln_program_get(op->k->programs, launch->source, options, &launch->program);
+    if (status)
+        return status;
+    cl_int code;
+    launch->kernel = clCreateKernel(kiln_program_cl(launch->program), stage->kernel, &code);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, stage->kernel);
+    return KILN_OK;
+}
+
+/* Scalars never change, so they are set once. */
+static kiln_status set_scalars(kiln_op *op, int i)
+{
+    const kiln_stage *stage = &op->plan.stage[i];
+    cl_kernel kernel = op->launch[i].kernel;
+    for (int j = 0; kernel && j < stage->nargs; j++) {
+        const kiln_arg *arg = &stage->arg[j];
+        cl_int i32 = (cl_int)arg->i, code = CL_SUCCESS;
+        cl_long i64 = arg->i;
+        if (arg->kind == KILN_ARG_INT)
+            code = clSetKernelArg(kernel, (cl_uint)j, sizeof i32, &i32);
+        else if (arg->kind == KILN_ARG_LONG)
+            code = clSetKernelArg(kernel, (cl_uint)j, sizeof i64, &i64);
+        else if (arg->kind == KILN_ARG_FLOAT)
+            code = clSetKernelArg(kernel, (cl_uint)j, sizeof arg->f, &arg->f);
+        if (code != CL_SUCCESS)
+            return kiln_fail_cl(code, "clSetKernelArg");
+    }
+    return KILN_OK;
+}
+
+static kiln_status build(kiln_op *op, const kiln_choice *choice)
+{
+    kiln_status status = kiln_choose(op->k, &op->problem, &op->shape, choice, &op->pick);
+    if (status)
+        return status;
+    kiln_why why;
+    if (!kiln_solver_plan(op->pick.solver, &op->shape, &op->k->facts, &op->pick.config, &op->plan,
+                          &why))
+        return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", op->pick.solver->name, why.text);
+    for (int i = 0; i < op->plan.nstages; i++)
+        if ((status = compile_stage(op, i)) || (status = set_scalars(op, i)))
+            return status;
+    return KILN_OK;
+}
+
+kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                             kiln_op **out)
+{
+    if (!k || !problem || !out)
+        return kiln_fail(KILN_INVALID, "kiln_conv_create: k, problem and out must not be NULL");
+    *out = NULL;
+    kiln_op *op = calloc(1, sizeof *op);
+    if (!op)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory");
+    pthread_mutex_init(&op->lock, NULL);
+    op->k = k;
+    op->problem = *problem;
+    char why[KILN_ERROR_TEXT];
+    kiln_status status = kiln_problem_check(&op->problem, why);
+    if (status) {
+        kiln_fail(status, "%s", why);
+    } else {
+        op->shape = kiln_shape_of(&op->problem);
+        status = build(op, choice);
+    }
+    if (status) {
+        kiln_op_discard(op);
+        return status;
+    }
+    *out = op;
+    return KILN_OK;
+}
+
+void kiln_op_discard(kiln_op *op)
+{
+    if (!op)
+        return;
+    if (op->first)
+        clReleaseEvent(op->first);
+    for (int i = 0; i < KILN_MAX_ROLES; i++)
+        if (op->window[i].sub)
+            clReleaseMemObject(op->window[i].sub);
+    for (int i = 0; i < op->plan.nstages; i++) {
+        if (op->launch[i].kernel)
+            clReleaseKernel(op->launch[i].kernel);
+        if (op->launch[i].program)
+            kiln_program_release(op->launch[i].program);
+        free(op->launch[i].source);
+    }
+    pthread_mutex_destroy(&op->lock);
+    free(op);
+}
+
+void kiln_op_release(kiln_op *op)
+{
+    if (!op)
+        return;
+    if (op->first && clWaitForEvents(1, &op->first) == CL_SUCCESS)
+        for (int i = 0; i < op->plan.nstages; i++)
+            if (op->launch[i].program)
+                kiln_program_ran(op->launch[i].program);
+    kiln_op_discard(op);
+}
+
+void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
+{
+    const kiln_solver *solver = op->pick.solver;
+    *info = (kiln_op_info){
+        .problem = op->problem,
+        .solver = solver->name,
+        .solver_id = solver->id,
+        .algorithm = solver->algorithm,
+        .solver_version = solver->version,
+        .origin = op->pick.origin,
+        .workspace_size = op->plan.workspace_bytes + op->plan.packed_bytes,
+        .packed_size = op->plan.packed_bytes,
+        .packed_workspace_size = op->plan.workspace_bytes,
+        .deterministic = op->plan.deterministic,
+        .amplification = op->plan.amplification,
+        .predicted_ms = solver->predict(&op->shape, &op->k->facts, &op->pick.config),
+        .stages = op->plan.nstages,
+        .facts = op->plan.nfacts,
+    };
+    kiln_config_text(solver, &op->pick.config, info->config, sizeof info->config);
+}
+
+kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info)
+{
+    if (index < 0 || index >= op->plan.nstages)
+        return kiln_fail(KILN_INVALID, "the plan has %d stages, no number %d", op->plan.nstages,
+                         index);
+    const kiln_stage *stage = &op->plan.stage[index];
+    bool clear = stage->kind == KILN_STAGE_CLEAR;
+    *info = (kiln_stage_info){
+        .kernel = clear ? "" : stage->kernel,
+        .template_file = clear ? "" : stage->template_file,
+        .options = stage->options,
+        .groups = clear ? 0 : 1,
+        .packs_weights = stage->pack,
+    };
+    if (clear)
+        return KILN_OK;
+    kiln_stage_launch(stage, info->launched);
+    for (int i = 0; i < 3; i++) {
+        info->local[i] = stage->local[i];
+        info->global[i] = stage->global[i];
+        info->groups *= info->launched[i] / stage->local[i];
+    }
+    return KILN_OK;
+}
+
+const char *kiln_op_source(const kiln_op *op, int index)
+{
+    return index >= 0 && index < op->plan.nstages ? op->launch[index].source : NULL;
+}
+
+kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_t *value)
+{
+    if (index < 0 || index >= op->plan.nfacts)
+        return kiln_fail(KILN_INVALID, "the plan has %d facts, no number %d", op->plan.nfacts,
+                         index);
+    *name = op->plan.fact[index].name;
+    *value = op->plan.fact[index].value;
+    return KILN_OK;
+}
+
+const kiln_plan *kiln_op_plan(const kiln_op *op)
+{
+    return &op->plan;
+}
+
+const kiln_solver *kiln_op_solver(const kiln_op *op)
+{
+    return op->pick.solver;
+}
+
+void kiln_plan_template_hash(const kiln *k, const kiln_plan *plan, char hash[40])
+{
+    uint64_t all = 0;
+    for (int i = 0; i < plan->nstages; i++) {
+        if (plan->stage[i].kind != KILN_STAGE_LAUNCH)
+            continue;
+        char *source = kiln_template_source(k->template_dir, plan->stage[i].template_file);
+        if (source)
+            all = XXH3_64bits_withSeed(source, strlen(source), all);
+        free(source);
+    }
+    snprintf(hash, 40, "%016llx", (unsigned long long)all);
+}

@@ -1,0 +1,37 @@
+/* An operation: a finished plan with its programs, and what it remembers between enqueues. */
+#ifndef KILN_OP_H
+#define KILN_OP_H
+
+#include "kiln_internal.h"
+
+enum { KILN_MAX_ROLES = KILN_ROLE_TEMP + KILN_MAX_TEMPS };
+
+/* A sub-buffer made for an offset, kept while the caller keeps passing the same one. */
+typedef struct kiln_window {
+    cl_mem parent; /* NULL: none made */
+    size_t offset, size;
+    cl_mem sub;
+} kiln_window;
+
+typedef struct kiln_launch {
+    char *source; /* NULL for a clear */
+    kiln_program *program;
+    cl_kernel kernel;
+} kiln_launch;
+
+struct kiln_op {
+    kiln *k;
+    kiln_problem problem;
+    kiln_shape shape;
+    kiln_pick pick;
+    kiln_plan plan;
+    kiln_launch launch[KILN_MAX_STAGES];
+    pthread_mutex_t lock; /* kernels' arguments, windows, first */
+    kiln_window window[KILN_MAX_ROLES];
+    cl_event first; /* of the first enqueue's last launch; NULL: never enqueued */
+};
+
+/* Releases without keeping the programs' binaries: for candidates that lost. */
+void kiln_op_discard(kiln_op *op);
+
+#endif

@@ -1,0 +1,99 @@
+/* Builds many problems at once, so that later creations find their programs in the cache. */
+#include "op.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Runs an op once on buffers of its own: some drivers finish compiling only at the first launch. */
+static kiln_status launch_once(kiln *k, kiln_op *op)
+{
+    kiln_op_info info;
+    kiln_op_describe(op, &info);
+    const kiln_problem *p = &info.problem;
+    kiln_buffers b = {0};
+    const struct {
+        cl_mem *mem;
+        int64_t bytes;
+    } wants[] = {
+        {&b.x.mem, kiln_problem_count(p, 'x') * (int64_t)kiln_type_size(p->x_type)},
+        {&b.w.mem, kiln_problem_count(p, 'w') * (int64_t)kiln_type_size(p->w_type)},
+        {&b.y.mem, kiln_problem_count(p, 'y') * (int64_t)kiln_type_size(p->y_type)},
+        {&b.bias.mem, p->epilogue.bias ? p->out_channels * 4 : 0},
+        {&b.workspace.mem, info.workspace_size},
+    };
+    cl_int code = CL_SUCCESS;
+    cl_command_queue queue = clCreateCommandQueue(k->context, k->device, 0, &code);
+    for (size_t i = 0; i < sizeof wants / sizeof *wants && code == CL_SUCCESS; i++)
+        if (wants[i].bytes > 0)
+            *wants[i].mem =
+                clCreateBuffer(k->context, CL_MEM_READ_WRITE, (size_t)wants[i].bytes, NULL, &code);
+    if (p->epilogue.beta != 0)
+        b.residual = b.y;
+    kiln_status status = code == CL_SUCCESS ? kiln_op_enqueue(op, queue, &b, 0, NULL, NULL)
+                                            : kiln_fail_cl(code, "kiln_prepare");
+    if (queue) {
+        clFinish(queue);
+        clReleaseCommandQueue(queue);
+    }
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
+        if (*wants[i].mem)
+            clReleaseMemObject(*wants[i].mem);
+    return status;
+}
+
+typedef struct prepare_job {
+    kiln *k;
+    const kiln_problem *problems;
+    size_t count;
+    atomic_size_t next;
+    pthread_mutex_t lock;
+    kiln_status status; /* the first failure, and its sentence */
+    char error[1024];
+} prepare_job;
+
+static void *work(void *argument)
+{
+    prepare_job *job = argument;
+    size_t i;
+    while ((i = atomic_fetch_add(&job->next, 1)) < job->count) {
+        kiln_op *op = NULL;
+        kiln_status status = kiln_conv_create(job->k, &job->problems[i], NULL, &op);
+        if (!status)
+            status = launch_once(job->k, op);
+        if (status) {
+            pthread_mutex_lock(&job->lock);
+            if (!job->status) {
+                job->status = status;
+                snprintf(job->error, sizeof job->error, "problem %zu: %.900s", i,
+                         kiln_last_error());
+            }
+            pthread_mutex_unlock(&job->lock);
+        }
+        kiln_op_release(op);
+    }
+    return NULL;
+}
+
+kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
+{
+    if (!k || (count > 0 && !problems))
+        return kiln_fail(KILN_INVALID, "kiln_prepare: k and problems must not be NULL");
+    if (!k->context)
+        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    enum { MOST = 64 };
+    long n = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
+    n = n < 1 ? 1 : n > MOST ? MOST : n;
+    prepare_job job = {.k = k, .problems = problems, .count = count};
+    pthread_mutex_init(&job.lock, NULL);
+    pthread_t thread[MOST];
+    long started = 0;
+    while (started < n - 1 && pthread_create(&thread[started], NULL, work, &job) == 0)
+        started++;
+    work(&job);
+    for (long i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    pthread_mutex_destroy(&job.lock);
+    return job.status ? kiln_fail(job.status, "%s", job.error) : KILN_OK;
+}
