@@ -251,22 +251,56 @@ KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_
  */
 
 typedef struct kiln_cache_entry {
-    /* The text that decides: lines of a word and its value (platform, device, driver, template,
-     * source), the last of them the options. "" if not valid. */
-    const char *key;
-    const char *file; /* with its directory */
+    const char *key; /* the text that decides */
+    const char *file;
     int64_t bytes;
     int64_t used; /* seconds since 1970 */
     int valid;    /* 0: damaged or of another format */
 } kiln_cache_entry;
 
-/* Calls `entry` for each program of the cache in `dir` (NULL: the default directory), the one used
- * last first. A directory that is missing or "" holds none. */
+/* Calls `entry` for each file of the cache in `dir` (NULL: the default directory). */
 KILN_API kiln_status kiln_cache_list(const char *dir,
                                      void (*entry)(void *user, const kiln_cache_entry *e),
                                      void *user);
-/* Removes kiln's files, and no others, from it. *removed (if not NULL) counts them. */
+/* Removes kiln's files from it. *removed (if not NULL) counts them. */
 KILN_API kiln_status kiln_cache_clear(const char *dir, int64_t *removed);
+
+/* ---- tuning rows --------------------------------------------------------------------------- */
+
+/* What a sweep learned about one problem. */
+typedef struct kiln_row {
+    char key[KILN_KEY_TEXT]; /* kiln_problem_row_key() */
+    char solver[48];
+    int version; /* of the solver */
+    char config[KILN_INFO_TEXT];
+    double ms, spread; /* median, and (p90 - p10) / median; 0: not measured here */
+    int runs;
+    double error;     /* largest error over its bound when verified */
+    char hash[40];    /* of the solver's templates */
+    char driver[128]; /* of the device */
+    char date[16];    /* 2026-01-31 */
+} kiln_row;
+
+/* A stretch of a file of rows, as it stands there. All pieces in their order are the whole file. */
+typedef struct kiln_rows_piece {
+    enum {
+        KILN_ROWS_HEAD, /* up to and including the line "rows:" */
+        KILN_ROWS_NOTE, /* comments and blank lines */
+        KILN_ROWS_ROW,
+        KILN_ROWS_BAD /* what readers skip */
+    } kind;
+    int64_t line;     /* its first, counted from 1 */
+    const char *text; /* not terminated; valid during the call */
+    size_t length;
+    const char *device;  /* HEAD: whose rows these are, "" if it does not say */
+    const kiln_row *row; /* ROW */
+    const char *why;     /* BAD: what is wrong with it; HEAD: the same, NULL where nothing is */
+} kiln_rows_piece;
+
+/* Calls `piece` for each piece of `file`. KILN_FILE when it cannot be read. */
+KILN_API kiln_status kiln_rows_read(const char *file,
+                                    void (*piece)(void *user, const kiln_rows_piece *p),
+                                    void *user);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,127 @@
+/* A loaded set of rows and its hash index. */
+#include "rows.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum { NONE = UINT32_MAX, MAX_LOGGED = 10 };
+
+struct kiln_rows {
+    kiln_row *row;
+    uint32_t *older; /* the next older row with the same key, or NONE */
+    size_t count, room;
+    uint32_t *slot; /* the newest row of a key, or NONE; linear probing */
+    size_t mask;    /* slots - 1, a power of two at least twice the count; 0 slots when empty */
+};
+
+typedef struct loading {
+    kiln_rows *rows;
+    const char *file;
+    const kiln_logger *logger;
+    size_t skipped;
+    bool no_memory;
+} loading;
+
+static bool add_row(kiln_rows *rows, const kiln_row *row)
+{
+    if (rows->count == rows->room) {
+        size_t room = rows->room ? rows->room * 2 : 64;
+        kiln_row *more = room < NONE ? realloc(rows->row, room * sizeof *more) : NULL;
+        if (!more)
+            return false;
+        rows->row = more;
+        rows->room = room;
+    }
+    rows->row[rows->count++] = *row;
+    return true;
+}
+
+static void load_piece(void *user, const kiln_rows_piece *p)
+{
+    loading *l = user;
+    if (p->row && !l->no_memory)
+        l->no_memory = !add_row(l->rows, p->row);
+    if (p->why && l->skipped++ < MAX_LOGGED)
+        kiln_log(l->logger, "%s:%lld: %s; skipped", l->file, (long long)p->line, p->why);
+}
+
+/* The slot of the key, or the free one where it would go. */
+static uint32_t *slot_of(const kiln_rows *rows, const char *key)
+{
+    size_t at = (size_t)XXH3_64bits(key, strlen(key));
+    for (;; at++) {
+        uint32_t *slot = &rows->slot[at & rows->mask];
+        if (*slot == NONE || strcmp(rows->row[*slot].key, key) == 0)
+            return slot;
+    }
+}
+
+static bool index_rows(kiln_rows *rows)
+{
+    size_t slots = 2;
+    while (slots < rows->count * 2)
+        slots *= 2;
+    rows->slot = malloc(slots * sizeof *rows->slot);
+    rows->older = malloc((rows->count + 1) * sizeof *rows->older);
+    if (!rows->slot || !rows->older)
+        return false;
+    memset(rows->slot, 0xff, slots * sizeof *rows->slot);
+    rows->mask = slots - 1;
+    for (size_t i = 0; i < rows->count; i++) {
+        uint32_t *slot = slot_of(rows, rows->row[i].key);
+        rows->older[i] = *slot;
+        *slot = (uint32_t)i;
+    }
+    return true;
+}
+
+kiln_rows *kiln_rows_load(const char *file, const kiln_logger *logger)
+{
+    loading l = {.rows = calloc(1, sizeof *l.rows), .file = file, .logger = logger};
+    if (!l.rows)
+        return NULL;
+    bool there = *file && (access(file, F_OK) == 0 || errno != ENOENT);
+    kiln_status status = there ? kiln_rows_read(file, load_piece, &l) : KILN_OK;
+    if (status == KILN_FILE)
+        kiln_log(logger, "%s", kiln_last_error());
+    if (l.skipped > MAX_LOGGED)
+        kiln_log(logger, "%s: %zu more places skipped; `kiln db lint` names them all", file,
+                 l.skipped - MAX_LOGGED);
+    if (status == KILN_NO_MEMORY || l.no_memory || !index_rows(l.rows)) {
+        kiln_rows_free(l.rows);
+        return NULL;
+    }
+    return l.rows;
+}
+
+void kiln_rows_free(kiln_rows *rows)
+{
+    if (!rows)
+        return;
+    free(rows->row);
+    free(rows->older);
+    free(rows->slot);
+    free(rows);
+}
+
+size_t kiln_rows_count(const kiln_rows *rows)
+{
+    return rows->count;
+}
+
+const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index)
+{
+    return index < rows->count ? &rows->row[index] : NULL;
+}
+
+const kiln_row *kiln_rows_find(const kiln_rows *rows, const char *key, const char *solver, int nth)
+{
+    for (uint32_t i = *slot_of(rows, key); i != NONE; i = rows->older[i])
+        if ((!solver || strcmp(rows->row[i].solver, solver) == 0) && nth-- == 0)
+            return &rows->row[i];
+    return NULL;
+}

@@ -1,0 +1,227 @@
+/* Takes a file of rows apart without trusting it: one damaged row costs that row and no other. */
+#include "rows.h"
+#include "rows_yaml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SCHEMA = 1, MAX_HEAD = 64 << 10, MAX_ROW = 16 << 10 };
+
+static const int64_t max_file = (int64_t)1 << 30;
+
+typedef struct head {
+    int schema;
+    char device[128];
+} head;
+
+#define FIELD(kind, type, name, required)                                                          \
+#name, KILN_FIELD_##kind, required, offsetof(type, name), sizeof(((type *)0)->name)
+
+static const kiln_field head_fields[] = {
+    {FIELD(COUNT, head, schema, true)},
+    {FIELD(TEXT, head, device, false)},
+};
+
+static const kiln_field row_fields[] = {
+    {FIELD(TEXT, kiln_row, key, true)},      {FIELD(TEXT, kiln_row, solver, true)},
+    {FIELD(COUNT, kiln_row, version, true)}, {FIELD(TEXT, kiln_row, config, true)},
+    {FIELD(NUMBER, kiln_row, ms, false)},    {FIELD(NUMBER, kiln_row, spread, false)},
+    {FIELD(COUNT, kiln_row, runs, false)},   {FIELD(NUMBER, kiln_row, error, false)},
+    {FIELD(TEXT, kiln_row, hash, false)},    {FIELD(TEXT, kiln_row, driver, false)},
+    {FIELD(TEXT, kiln_row, date, false)},
+};
+
+enum {
+    HEAD_FIELDS = sizeof head_fields / sizeof *head_fields,
+    ROW_FIELDS = sizeof row_fields / sizeof *row_fields
+};
+
+/* The rest of the text, and where its pieces go. */
+typedef struct cutter {
+    const char *at, *end;
+    int64_t line;
+    kiln_rows_visit *visit;
+    void *user;
+} cutter;
+
+/* Just past the line that starts at `at`. */
+static const char *after_line(const char *at, const char *end)
+{
+    const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    return newline ? newline + 1 : end;
+}
+
+static size_t indent(const char *at, const char *end)
+{
+    size_t n = 0;
+    while (at + n < end && at[n] == ' ')
+        n++;
+    return n;
+}
+
+/* A line that holds a comment or nothing. */
+static bool is_note(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+        at++;
+    return at == end || *at == '\n' || *at == '#';
+}
+
+/* Hands out the text up to `stop` and moves on. */
+static void cut(cutter *c, const char *stop, kiln_rows_piece piece)
+{
+    piece.line = c->line;
+    piece.text = c->at;
+    piece.length = (size_t)(stop - c->at);
+    if (piece.length)
+        c->visit(c->user, &piece);
+    for (const char *at = c->at; at < stop; at = after_line(at, stop))
+        c->line++;
+    c->at = stop;
+}
+
+static void cut_bad(cutter *c, const char *stop, const char *why)
+{
+    cut(c, stop, (kiln_rows_piece){.kind = KILN_ROWS_BAD, .why = why});
+}
+
+/* Just past the line "rows:", or NULL. */
+static const char *after_head(const char *at, const char *end, bool *inline_rows)
+{
+    static const char key[] = "rows:";
+    enum { KEY = sizeof key - 1 };
+    for (; at < end; at = after_line(at, end)) {
+        if (end - at < KEY || memcmp(at, key, KEY) != 0)
+            continue;
+        const char *value = at + KEY, *stop = after_line(at, end);
+        value += indent(value, stop);
+        *inline_rows =
+            !is_note(value, stop) &&
+            !(stop - value >= 2 && memcmp(value, "[]", 2) == 0 && is_note(value + 2, stop));
+        return stop;
+    }
+    return NULL;
+}
+
+/* False when the rows that follow cannot be understood. */
+static bool cut_head(cutter *c)
+{
+    head h = {0};
+    char why[KILN_YAML_WHY] = "";
+    bool inline_rows = false;
+    const char *stop = after_head(c->at, c->end, &inline_rows);
+    size_t length = (size_t)((stop ? stop : c->end) - c->at);
+    if (!stop)
+        strcpy(why, "no line \"rows:\" here: not a file of tuning rows");
+    else if (inline_rows)
+        strcpy(why, "rows must follow below \"rows:\", one a line");
+    else if (length > MAX_HEAD)
+        strcpy(why, "the head is longer than 64 KiB");
+    else if (kiln_yaml_read(c->at, length, false, head_fields, HEAD_FIELDS, &h, why) &&
+             h.schema != SCHEMA)
+        strcpy(why, "its schema is not 1, the one this version of kiln reads");
+    cut(c, stop ? stop : c->end,
+        (kiln_rows_piece){.kind = KILN_ROWS_HEAD, .device = h.device, .why = *why ? why : NULL});
+    if (!*why)
+        return true;
+    cut_bad(c, c->end, "the head of the file is not understood");
+    return false;
+}
+
+/* A row takes the lines from its "-" up to the next line that is indented no deeper. */
+static const char *after_row(const char *at, const char *end)
+{
+    size_t depth = indent(at, end);
+    const char *stop = after_line(at, end);
+    for (const char *line = stop; line < end; line = after_line(line, end)) {
+        if (is_note(line, end))
+            continue;
+        if (indent(line, end) <= depth)
+            break;
+        stop = after_line(line, end);
+    }
+    return stop;
+}
+
+static void cut_row(cutter *c)
+{
+    const char *stop = after_row(c->at, c->end);
+    const char *dash = c->at + indent(c->at, stop);
+    char why[KILN_YAML_WHY];
+    kiln_row row = {0};
+    if (stop - dash < 2 || dash[0] != '-' || dash[1] != ' ')
+        cut_bad(c, stop, "a row begins with \"- {\"");
+    else if (stop - c->at > MAX_ROW)
+        cut_bad(c, stop, "a row is at most 16 KiB long");
+    else if (!kiln_yaml_read(c->at, (size_t)(stop - c->at), true, row_fields, ROW_FIELDS, &row,
+                             why))
+        cut_bad(c, stop, why);
+    else if (!*row.key || !*row.solver)
+        cut_bad(c, stop, "its key or solver is empty");
+    else
+        cut(c, stop, (kiln_rows_piece){.kind = KILN_ROWS_ROW, .row = &row});
+}
+
+void kiln_rows_pieces(const char *text, size_t length, kiln_rows_visit *visit, void *user)
+{
+    const char *newline = length ? memrchr(text, '\n', length) : NULL;
+    const char *whole = newline ? newline + 1 : text; /* what follows was cut off by a kill */
+    cutter c = {.at = text, .end = whole, .line = 1, .visit = visit, .user = user};
+    if (c.at < c.end && cut_head(&c))
+        while (c.at < c.end) {
+            const char *stop = c.at;
+            while (stop < c.end && is_note(stop, c.end))
+                stop = after_line(stop, c.end);
+            cut(&c, stop, (kiln_rows_piece){.kind = KILN_ROWS_NOTE});
+            if (c.at < c.end)
+                cut_row(&c);
+        }
+    cut_bad(&c, text + length, "the line is cut short");
+}
+
+static char *read_all(int fd, size_t size, size_t *length)
+{
+    char *text = malloc(size + 1);
+    *length = 0;
+    while (text && *length < size) {
+        ssize_t got = read(fd, text + *length, size - *length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            free(text);
+            return NULL;
+        }
+        if (got == 0)
+            break;
+        *length += (size_t)got;
+    }
+    return text;
+}
+
+kiln_status kiln_rows_read(const char *file, kiln_rows_visit *visit, void *user)
+{
+    struct stat st;
+    size_t length;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return kiln_fail(KILN_FILE, "cannot read tuning rows from %s: %s", file, strerror(errno));
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > max_file) {
+        close(fd);
+        return kiln_fail(KILN_FILE,
+                         "%s is not a file of tuning rows (not a plain file, or over 1 GiB)", file);
+    }
+    char *text = read_all(fd, (size_t)st.st_size, &length);
+    int code = errno;
+    close(fd);
+    if (!text)
+        return kiln_fail(code == ENOMEM ? KILN_NO_MEMORY : KILN_FILE,
+                         "cannot read tuning rows from %s: %s", file, strerror(code));
+    kiln_rows_pieces(text, length, visit, user);
+    free(text);
+    return KILN_OK;
+}

@@ -1,0 +1,184 @@
+/* Walks libyaml's events over one small mapping; every limit on untrusted YAML is here. */
+#include "rows_yaml.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+enum { MAX_DEPTH = 16, QUOTED = 40 };
+
+typedef struct walk {
+    yaml_parser_t parser;
+    yaml_event_t event; /* the current one */
+    char *why;
+} walk;
+
+static bool no(walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static bool no(walk *w, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(w->why, KILN_YAML_WHY, format, list);
+    va_end(list);
+    return false;
+}
+
+static bool anchored(const yaml_event_t *e)
+{
+    return e->type == YAML_ALIAS_EVENT || (e->type == YAML_SCALAR_EVENT && e->data.scalar.anchor) ||
+           (e->type == YAML_SEQUENCE_START_EVENT && e->data.sequence_start.anchor) ||
+           (e->type == YAML_MAPPING_START_EVENT && e->data.mapping_start.anchor);
+}
+
+static bool next(walk *w)
+{
+    yaml_event_delete(&w->event);
+    if (!yaml_parser_parse(&w->parser, &w->event))
+        return no(w, "%s", w->parser.problem ? w->parser.problem : "not YAML");
+    if (anchored(&w->event))
+        return no(w, "anchors and aliases are not allowed here");
+    return true;
+}
+
+static bool expect(walk *w, yaml_event_type_t type, const char *what)
+{
+    return next(w) && (w->event.type == type || no(w, "%s expected", what));
+}
+
+/* Stands on the first event of a value; leaves on its last. */
+static bool skip_value(walk *w)
+{
+    int depth = 0;
+    for (;;) {
+        yaml_event_type_t type = w->event.type;
+        depth += type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
+        depth -= type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT;
+        if (depth > MAX_DEPTH)
+            return no(w, "nested more than %d deep", MAX_DEPTH);
+        if (depth == 0)
+            return true;
+        if (!next(w))
+            return false;
+    }
+}
+
+/* The decimal point is a point whatever the program's locale says. */
+static double number_read(const char *text, char **end)
+{
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = c ? uselocale(c) : (locale_t)0;
+    double value = strtod(text, end);
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
+    return value;
+}
+
+static bool printable(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static bool store(walk *w, const kiln_field *f, void *out)
+{
+    if (w->event.type != YAML_SCALAR_EVENT)
+        return no(w, "%s is not a single value", f->name);
+    const char *text = (const char *)w->event.data.scalar.value;
+    size_t length = w->event.data.scalar.length;
+    char *end, *at = (char *)out + f->offset;
+    if (!printable(text, length))
+        return no(w, "%s has a control character", f->name);
+    if (f->kind == KILN_FIELD_TEXT) {
+        if (length >= f->size)
+            return no(w, "%s is longer than %zu bytes", f->name, f->size - 1);
+        memcpy(at, text, length + 1);
+        return true;
+    }
+    errno = 0;
+    if (f->kind == KILN_FIELD_COUNT) {
+        long value = strtol(text, &end, 10);
+        if (end == text || *end || errno || value < 0 || value > INT_MAX)
+            return no(w, "%s is \"%.*s\", not a count", f->name, QUOTED, text);
+        memcpy(at, &(int){(int)value}, sizeof(int));
+        return true;
+    }
+    double value = number_read(text, &end);
+    if (end == text || *end || !isfinite(value) || value < 0)
+        return no(w, "%s is \"%.*s\", not a number from 0 up", f->name, QUOTED, text);
+    memcpy(at, &value, sizeof value);
+    return true;
+}
+
+static int field_named(const kiln_field *fields, int nfields, const yaml_event_t *key)
+{
+    for (int i = 0; i < nfields; i++)
+        if (strlen(fields[i].name) == key->data.scalar.length &&
+            memcmp(fields[i].name, key->data.scalar.value, key->data.scalar.length) == 0)
+            return i;
+    return -1;
+}
+
+/* Stands on the start of the mapping; leaves on its end. */
+static bool read_mapping(walk *w, const kiln_field *fields, int nfields, void *out)
+{
+    uint64_t seen = 0;
+    for (;;) {
+        if (!next(w))
+            return false;
+        if (w->event.type == YAML_MAPPING_END_EVENT)
+            break;
+        if (w->event.type != YAML_SCALAR_EVENT)
+            return no(w, "a field's name is not a single word");
+        int which = field_named(fields, nfields, &w->event);
+        if (!next(w))
+            return false;
+        if (which >= 0 && seen >> which & 1)
+            return no(w, "%s is given twice", fields[which].name);
+        if (which >= 0)
+            seen |= UINT64_C(1) << which;
+        if (which >= 0 ? !store(w, &fields[which], out) : !skip_value(w))
+            return false;
+    }
+    for (int i = 0; i < nfields; i++)
+        if (fields[i].required && !(seen >> i & 1))
+            return no(w, "it has no %s", fields[i].name);
+    return true;
+}
+
+static bool read_document(walk *w, bool item, const kiln_field *fields, int nfields, void *out)
+{
+    return expect(w, YAML_STREAM_START_EVENT, "text") &&
+           expect(w, YAML_DOCUMENT_START_EVENT, "a mapping") &&
+           (!item || expect(w, YAML_SEQUENCE_START_EVENT, "\"- {\"")) &&
+           expect(w, YAML_MAPPING_START_EVENT, "a mapping \"{name: value, ...}\"") &&
+           read_mapping(w, fields, nfields, out) &&
+           (!item || expect(w, YAML_SEQUENCE_END_EVENT, "the end of the row")) &&
+           expect(w, YAML_DOCUMENT_END_EVENT, "the end of the text") &&
+           expect(w, YAML_STREAM_END_EVENT, "the end of the text");
+}
+
+bool kiln_yaml_read(const char *text, size_t length, bool item, const kiln_field *fields,
+                    int nfields, void *out, char why[KILN_YAML_WHY])
+{
+    walk w = {.why = why};
+    if (!yaml_parser_initialize(&w.parser))
+        return no(&w, "out of memory");
+    yaml_parser_set_encoding(&w.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&w.parser, (const unsigned char *)text, length);
+    bool ok = read_document(&w, item, fields, nfields, out);
+    yaml_event_delete(&w.event);
+    yaml_parser_delete(&w.parser);
+    return ok;
+}

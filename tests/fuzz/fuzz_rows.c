@@ -1,0 +1,48 @@
+/* Any bytes as a file of tuning rows: the pieces are the bytes, and no string overruns its field.
+ */
+#include "rows.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+typedef struct seen {
+    const char *at;
+    int64_t line;
+} seen;
+
+static void require(int truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void check_piece(void *user, const kiln_rows_piece *p)
+{
+    seen *s = user;
+    require(p->text == s->at && p->line == s->line && p->length > 0);
+    s->at += p->length;
+    for (size_t i = 0; i < p->length; i++)
+        s->line += p->text[i] == '\n';
+    require((p->kind == KILN_ROWS_ROW) == (p->row != NULL));
+    if (p->kind == KILN_ROWS_BAD)
+        require(p->why && *p->why);
+    if (!p->row)
+        return;
+    const kiln_row *row = p->row;
+    require(*row->key && memchr(row->key, 0, sizeof row->key));
+    require(*row->solver && memchr(row->solver, 0, sizeof row->solver));
+    require(memchr(row->config, 0, sizeof row->config) && memchr(row->hash, 0, sizeof row->hash));
+    require(memchr(row->driver, 0, sizeof row->driver) && memchr(row->date, 0, sizeof row->date));
+    require(row->version >= 0 && row->runs >= 0 && row->ms >= 0 && row->spread >= 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    seen s = {.at = (const char *)data, .line = 1};
+    kiln_rows_pieces((const char *)data, size, check_piece, &s);
+    require(s.at == (const char *)data + size);
+    return 0;
+}
