@@ -251,18 +251,21 @@ KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_
  */
 
 typedef struct kiln_cache_entry {
-    const char *key; /* the text that decides */
-    const char *file;
+    /* The text that decides: lines of a word and its value (platform, device, driver, template,
+     * source), the last of them the options. "" if not valid. */
+    const char *key;
+    const char *file; /* with its directory */
     int64_t bytes;
     int64_t used; /* seconds since 1970 */
     int valid;    /* 0: damaged or of another format */
 } kiln_cache_entry;
 
-/* Calls `entry` for each file of the cache in `dir` (NULL: the default directory). */
+/* Calls `entry` for each program of the cache in `dir` (NULL: the default directory), the one used
+ * last first. A directory that is missing or "" holds none. */
 KILN_API kiln_status kiln_cache_list(const char *dir,
                                      void (*entry)(void *user, const kiln_cache_entry *e),
                                      void *user);
-/* Removes kiln's files from it. *removed (if not NULL) counts them. */
+/* Removes kiln's files, and no others, from it. *removed (if not NULL) counts them. */
 KILN_API kiln_status kiln_cache_clear(const char *dir, int64_t *removed);
 
 /* ---- tuning rows --------------------------------------------------------------------------- */

@@ -16,23 +16,28 @@
 typedef struct kiln_programs kiln_programs;
 typedef struct kiln_program kiln_program;
 
-/* `dir` NULL or "": memory only. `limit` in bytes: the least recently used files go first. The
- * logger must outlive the cache. Never fails for want of a directory. NULL: out of memory. */
+/* `dir` NULL or "": memory only. `limit` in bytes, 0 = 256 MiB: the least recently used files go
+ * first. The logger must outlive the cache. Never fails for want of a directory: what cannot be
+ * stored is one line in the log. NULL: out of memory. */
 kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_logger *logger,
                                   cl_context context, cl_device_id device,
                                   const kiln_device_facts *facts);
 void kiln_programs_close(kiln_programs *cache);
 
-/* The program of `source` with `options`, shared and counted. A build failure's log is in
- * kiln_last_error(), with the options. */
+/* The program of `source` with `options`, shared and counted. Threads that ask for the same one at
+ * once wait for one of them to compile it; different ones compile side by side. A build failure is
+ * KILN_OPENCL; its log is in kiln_last_error(), with the options. */
 kiln_status kiln_program_get(kiln_programs *cache, const char *source, const char *options,
                              kiln_program **out);
 cl_program kiln_program_cl(const kiln_program *program);
-/* Says that a launch of it has completed: its binary is stored now, if it is not on disk yet. */
+/* Says that a launch of every kernel used of it has completed: its binary is stored now, if it is
+ * not on disk yet. Only the first call does something; on PoCL that takes up to half a second. */
 void kiln_program_ran(kiln_program *program);
+/* The program stays in memory for the next kiln_program_get(). NULL is fine. */
 void kiln_program_release(kiln_program *program);
 
-/* KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln or ~/.cache/kiln; "" with KILN_CACHE=off or no home. */
+/* KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln or ~/.cache/kiln; "" with KILN_CACHE=off, KILN_CACHE_DIR=off
+ * or no home. */
 void kiln_cache_default_dir(char *dir, size_t size);
 
 #endif

@@ -1,0 +1,268 @@
+/* Tensors in host memory: conversion between storage types, seeded contents, poison. */
+#include "host.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- the two short floating types --------------------------------------------------------------
+ */
+
+static float float_from_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static float half_to_float(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ff;
+    if (exponent == 0) { /* fraction * 2^-24 is a normal float: no subnormal arithmetic needed */
+        float f = (float)fraction * 0x1p-24f;
+        return sign ? -f : f;
+    }
+    exponent = exponent == 31 ? 255 : exponent + 112;
+    return float_from_bits(sign | exponent << 23 | fraction << 13);
+}
+
+/* Rounds straight from double, so that a value is rounded once, to nearest even. The format has
+ * `width` exponent bits and 15 - width fraction bits. */
+static uint16_t shorten(double value, int width)
+{
+    const int fraction_bits = 15 - width, bias = (1 << (width - 1)) - 1;
+    const uint32_t infinity = ((1u << width) - 1) << fraction_bits;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
+    uint64_t fraction = bits & 0xfffffffffffff;
+    int exponent = (int)(bits >> 52 & 0x7ff);
+    if (exponent == 0x7ff && fraction) /* a NaN stays one: made quiet, upper payload kept */
+        return (uint16_t)(sign | infinity | 1u << (fraction_bits - 1) |
+                          fraction >> (52 - fraction_bits));
+    if (exponent == 0) /* a double's subnormals are far below half of the smallest value */
+        return sign;
+    exponent += bias - 1023;
+    if (exponent >= (1 << width) - 1)
+        return (uint16_t)(sign | infinity);
+    /* A subnormal result has its leading 1 written out and loses more bits on the right. */
+    int drop = 52 - fraction_bits + (exponent < 1 ? 1 - exponent : 0);
+    if (drop > 54)
+        return sign;
+    uint64_t wide = fraction | (uint64_t)1 << 52;
+    uint64_t kept = wide >> drop, half = (uint64_t)1 << (drop - 1);
+    uint64_t rest = wide & ((half << 1) - 1);
+    kept += rest > half || (rest == half && (kept & 1));
+    /* A normal `kept` holds the leading 1, which adds one to the exponent field; a carry out of the
+     * fraction does the right thing in both cases, up to infinity. */
+    uint64_t field = exponent < 1 ? 0 : (uint64_t)(exponent - 1) << fraction_bits;
+    return (uint16_t)(sign | (field + kept));
+}
+
+enum { HALF_EXPONENT = 5, BF16_EXPONENT = 8 };
+
+/* ---- elements ----------------------------------------------------------------------------------
+ */
+
+double host_get(kiln_type type, const void *data, int64_t i)
+{
+    switch (type) {
+    case KILN_F16:
+        return half_to_float(((const uint16_t *)data)[i]);
+    case KILN_BF16:
+        return float_from_bits((uint32_t)((const uint16_t *)data)[i] << 16);
+    case KILN_I8:
+        return ((const int8_t *)data)[i];
+    case KILN_I32:
+        return ((const int32_t *)data)[i];
+    default:
+        return ((const float *)data)[i];
+    }
+}
+
+/* A NaN becomes 0, as in OpenCL's convert_T_sat(). */
+static double saturate(double value, double least, double most)
+{
+    if (isnan(value))
+        return 0;
+    return rint(fmin(fmax(value, least), most));
+}
+
+void host_set(kiln_type type, void *data, int64_t i, double value)
+{
+    switch (type) {
+    case KILN_F16:
+        ((uint16_t *)data)[i] = shorten(value, HALF_EXPONENT);
+        break;
+    case KILN_BF16:
+        ((uint16_t *)data)[i] = shorten(value, BF16_EXPONENT);
+        break;
+    case KILN_I8:
+        ((int8_t *)data)[i] = (int8_t)saturate(value, INT8_MIN, INT8_MAX);
+        break;
+    case KILN_I32:
+        ((int32_t *)data)[i] = (int32_t)saturate(value, INT32_MIN, INT32_MAX);
+        break;
+    default:
+        ((float *)data)[i] = (float)value;
+    }
+}
+
+double host_round(kiln_type type, double value)
+{
+    uint32_t room = 0;
+    host_set(type, &room, 0, value);
+    return host_get(type, &room, 0);
+}
+
+void host_to_float(kiln_type type, const void *data, int64_t count, float *out)
+{
+#pragma omp parallel for schedule(static) if (count > 100000)
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (float)host_get(type, data, i);
+}
+
+/* ---- contents ----------------------------------------------------------------------------------
+ */
+
+static const char *const fill_names[] = {"miopen", "int", "uniform"};
+
+bool host_fill_named(const char *name, host_fill *fill)
+{
+    for (size_t i = 0; i < sizeof fill_names / sizeof *fill_names; i++)
+        if (strcmp(name, fill_names[i]) == 0) {
+            *fill = (host_fill)i;
+            return true;
+        }
+    return false;
+}
+
+const char *host_fill_name(host_fill fill)
+{
+    return (size_t)fill < sizeof fill_names / sizeof *fill_names ? fill_names[fill] : "?";
+}
+
+/* The output function of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+ * Generators, OOPSLA 2014; constants of Stafford's variant 13): a bijection that scatters a
+ * counter. */
+static uint64_t scatter(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static const uint64_t golden = 0x9e3779b97f4a7c15; /* 2^64 / golden ratio, odd */
+
+uint64_t host_random(uint64_t seed, uint64_t stream, uint64_t i)
+{
+    uint64_t key = scatter(seed + golden * (stream + 1));
+    return scatter(key + golden * (i + 1));
+}
+
+/* In [0, 1). */
+static double unit(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* What host_fill_tensor() draws from, decided once per tensor. */
+typedef struct law {
+    double low, high; /* uniform in [low, high) ... */
+    bool truncate;    /* ... cut to an integer, as a C cast does */
+    bool ramp;        /* plus index mod 8: MIOpen's bias */
+    int range;        /* > 0: instead, integers from -range to range, 0 left out ... */
+    double density;   /* ... of which this share is not replaced by 0 */
+} law;
+
+/* Integers of a spread such that the sum of `terms` products stays (at 8 sigma; 4 for i8, where
+ * saturation is harmless) within what the shortest possible destination holds exactly. A sum of L
+ * products of two such numbers has a variance of L * (density * mean square)^2. Long sums get few
+ * non-zero terms rather than sums that round. */
+static law integers(kiln_type type, int64_t terms)
+{
+    static const double spread[] = {
+        [KILN_F32] = 0x1p16 / 8, [KILN_F16] = 0x1p11 / 8, [KILN_BF16] = 0x1p8 / 8,
+        [KILN_I8] = 127.0 / 4,   [KILN_I32] = 0x1p16 / 8,
+    };
+    double product = spread[type] / sqrt(terms > 1 ? (double)terms : 1.0);
+    for (int range = 8; range > 1; range--) {
+        double square = (range + 1) * (2 * range + 1) / 6.0;
+        if (0.875 * square <= product)
+            return (law){.range = range, .density = 0.875};
+    }
+    return (law){.range = 1, .density = fmin(0.875, product)};
+}
+
+static law between(double low, double high, bool truncate)
+{
+    return (law){.low = low, .high = high, .truncate = truncate};
+}
+
+static law law_of(host_fill fill, int tensor, kiln_type type, int64_t terms)
+{
+    bool small = type == KILN_I8 || type == KILN_I32;
+    if (fill == HOST_FILL_INT) {
+        if (tensor == HOST_BIAS || tensor == HOST_RESIDUAL)
+            return (law){.range = 4, .density = 0.875};
+        return integers(type, terms);
+    }
+    if (fill == HOST_FILL_UNIFORM)
+        return between(small ? -127 : -1, small ? 128 : 1, small);
+    if (tensor == HOST_BIAS)
+        return (law){.high = 1, .ramp = true};
+    if (tensor == HOST_W)
+        return small              ? between(-127, 127, true)
+               : type == KILN_F16 ? between(-0.01 / 3, 0.005, false)
+                                  : between(-0.005, 0.005, false);
+    return between(0, small ? 127 : 0.01, small);
+}
+
+static double draw(const law *l, uint64_t bits, int64_t i)
+{
+    if (l->range) {
+        /* The upper bits decide on zero, the lower on the value. */
+        if (unit(bits) >= l->density)
+            return 0;
+        int v = (int)((bits & 0x7ff) * (uint64_t)(2 * l->range) >> 11);
+        return v < l->range ? v - l->range : v - l->range + 1;
+    }
+    double v = l->low + (l->high - l->low) * unit(bits);
+    if (l->truncate)
+        v = trunc(v);
+    return l->ramp ? v + (double)(i % 8) : v;
+}
+
+void host_fill_tensor(host_fill fill, uint64_t seed, int tensor, kiln_type type, int64_t terms,
+                      void *data, int64_t count)
+{
+    const law l = law_of(fill, tensor, type, terms);
+    const uint64_t stream = (uint64_t)tensor;
+#pragma omp parallel for schedule(static) if (count > 100000)
+    for (int64_t i = 0; i < count; i++)
+        host_set(type, data, i, draw(&l, host_random(seed, stream, (uint64_t)i), i));
+}
+
+/* ---- poison ------------------------------------------------------------------------------------
+ */
+
+/* NaNs with a payload, and integers that a sum of products hardly takes; a byte offers no such
+ * value, but one wrong in 255 of 256 cases. */
+static const uint32_t poison[] = {
+    [KILN_F32] = 0x7fc0dead, [KILN_F16] = 0x7ead,     [KILN_BF16] = 0x7fdd,
+    [KILN_I8] = 0x8f,        [KILN_I32] = 0x8badf00d,
+};
+
+void host_poison(kiln_type type, void *data, int64_t count)
+{
+    size_t size = kiln_type_size(type);
+    unsigned char *to = data;
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + (size_t)i * size, &poison[type], size);
+}
+
+bool host_is_poison(kiln_type type, const void *data, int64_t i)
+{
+    size_t size = kiln_type_size(type);
+    return memcmp((const unsigned char *)data + (size_t)i * size, &poison[type], size) == 0;
+}

@@ -1,0 +1,267 @@
+/* Programs in memory, shared by key, and how one comes about: from disk, else from the compiler. */
+#include "program.h"
+
+#include "cache_file.h"
+#include "program_build.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { BUCKETS = 1024 };
+
+static const int64_t default_limit = (int64_t)256 << 20;
+
+struct kiln_program {
+    kiln_programs *cache;
+    kiln_program *next; /* in its bucket */
+    char *key;
+    cl_program cl;
+    char *error; /* why it did not build; NULL for want of memory */
+    int users;
+    enum { BUILDING, READY, FAILED } state;
+    bool stored; /* on disk, or it was tried */
+};
+
+struct kiln_programs {
+    char *dir;  /* NULL: memory only */
+    char *head; /* of every key */
+    int64_t limit;
+    const kiln_logger *logger;
+    cl_context context;
+    cl_device_id device;
+    pthread_mutex_t lock; /* guards everything below, and users, state and stored of programs */
+    pthread_cond_t built;
+    bool unwritable; /* a store failed: do not fetch binaries in vain */
+    kiln_program *bucket[BUCKETS];
+};
+
+/* ---- keys ---- */
+
+/* OpenCL's texts, made fit to be one line of a key. */
+static void one_line(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ')
+            *text = ' ';
+}
+
+static char *make_head(cl_device_id device, const kiln_device_facts *facts)
+{
+    cl_platform_id platform = NULL;
+    char platform_version[512] = "", device_version[512] = "";
+    clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof platform_version, platform_version,
+                      NULL);
+    clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof device_version, device_version, NULL);
+    char *text[] = {strdup(facts->platform), platform_version, strdup(facts->name), device_version,
+                    strdup(facts->driver)};
+    char *head = NULL;
+    if (text[0] && text[2] && text[4]) {
+        for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+            one_line(text[i]);
+        if (asprintf(&head, "kiln program %d\nplatform %s, %s\ndevice %s, %s\ndriver %s\n",
+                     KILN_CACHE_FORMAT, text[0], text[1], text[2], text[3], text[4]) < 0)
+            head = NULL;
+    }
+    free(text[0]);
+    free(text[2]);
+    free(text[4]);
+    return head;
+}
+
+/* The file that the source's last "#line 1" names: it tells a reader of the cache what this is. */
+static void template_name(const char *source, char *name, size_t size)
+{
+    static const char mark[] = "#line 1 \"";
+    const char *last = NULL;
+    for (const char *p = source; (p = strstr(p, mark)); p += sizeof mark - 1)
+        last = p + sizeof mark - 1;
+    snprintf(name, size, "%.*s", last ? (int)strcspn(last, "\"\n") : 1, last ? last : "-");
+}
+
+static char *make_key(const kiln_programs *cache, const char *source, const char *options)
+{
+    char hash[KILN_CACHE_HASH], template[128], *key = NULL;
+    kiln_cache_hash(source, strlen(source), hash);
+    template_name(source, template, sizeof template);
+    int length = asprintf(&key, "%stemplate %s\nsource %s\noptions %s", cache->head, template, hash,
+                          options);
+    return length < 0 ? NULL : key;
+}
+
+/* ---- the disk ---- */
+
+static cl_program load(const kiln_programs *cache, const char *key, const char *options)
+{
+    unsigned char *data;
+    kiln_cache_record record;
+    char name[KILN_CACHE_NAME];
+    cl_program program = NULL;
+    const char *why = kiln_cache_load(cache->dir, key, &data, &record);
+    if (!why && !(program = kiln_build_binary(cache->context, cache->device, record.binary,
+                                              record.binary_size, options)))
+        why = "the driver refused the binary";
+    free(data);
+    kiln_cache_name(key, name);
+    if (why)
+        kiln_log(cache->logger, "cache: miss (%s)", why);
+    else
+        kiln_log(cache->logger, "cache: hit %s/%s", cache->dir, name);
+    return program;
+}
+
+void kiln_program_ran(kiln_program *p)
+{
+    kiln_programs *cache = p->cache;
+    if (!cache->dir)
+        return;
+    pthread_mutex_lock(&cache->lock);
+    bool store = !p->stored && !cache->unwritable;
+    p->stored = true;
+    pthread_mutex_unlock(&cache->lock);
+    if (!store)
+        return;
+    kiln_cache_record record = {.key = p->key};
+    unsigned char *binary = kiln_build_get_binary(p->cl, cache->device, &record.binary_size);
+    record.binary = binary;
+    if (!binary) {
+        kiln_log(cache->logger, "cache: the driver gave no binary");
+    } else if (!kiln_cache_store(cache->dir, cache->limit, &record, cache->logger)) {
+        pthread_mutex_lock(&cache->lock);
+        cache->unwritable = true;
+        pthread_mutex_unlock(&cache->lock);
+    }
+    free(binary);
+}
+
+/* ---- the programs in memory ---- */
+
+kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_logger *logger,
+                                  cl_context context, cl_device_id device,
+                                  const kiln_device_facts *facts)
+{
+    kiln_programs *cache = calloc(1, sizeof *cache);
+    char *head = make_head(device, facts), *copy = dir && *dir ? strdup(dir) : NULL;
+    if (!cache || !head || (dir && *dir && !copy)) {
+        free(cache);
+        free(head);
+        free(copy);
+        return NULL;
+    }
+    cache->dir = copy;
+    cache->head = head;
+    cache->limit = limit > 0 ? limit : default_limit;
+    cache->logger = logger;
+    cache->context = context;
+    cache->device = device;
+    clRetainContext(context);
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->built, NULL);
+    return cache;
+}
+
+static void destroy(kiln_program *p)
+{
+    if (p->cl)
+        clReleaseProgram(p->cl);
+    free(p->error);
+    free(p->key);
+    free(p);
+}
+
+void kiln_programs_close(kiln_programs *cache)
+{
+    if (!cache)
+        return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (kiln_program *p = cache->bucket[i], *next; p; p = next) {
+            next = p->next;
+            destroy(p);
+        }
+    clReleaseContext(cache->context);
+    pthread_cond_destroy(&cache->built);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache->dir);
+    free(cache->head);
+    free(cache);
+}
+
+/* Where the pointer to the program of `key` is, or where it would be put. */
+static kiln_program **slot(kiln_programs *cache, const char *key)
+{
+    kiln_program **p = &cache->bucket[XXH3_64bits(key, strlen(key)) % BUCKETS];
+    while (*p && strcmp((*p)->key, key) != 0)
+        p = &(*p)->next;
+    return p;
+}
+
+/* Makes the program that this thread has put into the table and the others may be waiting for. */
+static void make(kiln_program *p, const char *source, const char *options)
+{
+    kiln_programs *cache = p->cache;
+    cl_program program = cache->dir ? load(cache, p->key, options) : NULL;
+    bool loaded = program != NULL;
+    if (!program)
+        program = kiln_build_source(cache->context, cache->device, source, options, &p->error);
+    pthread_mutex_lock(&cache->lock);
+    p->cl = program;
+    p->stored = loaded;
+    p->state = program ? READY : FAILED;
+    if (!program) /* those who wait still hold it; who comes later tries again */
+        *slot(cache, p->key) = p->next;
+    pthread_cond_broadcast(&cache->built);
+    pthread_mutex_unlock(&cache->lock);
+}
+
+kiln_status kiln_program_get(kiln_programs *cache, const char *source, const char *options,
+                             kiln_program **out)
+{
+    *out = NULL;
+    char *key = make_key(cache, source, options);
+    kiln_program *fresh = calloc(1, sizeof *fresh);
+    if (!key || !fresh) {
+        free(key);
+        free(fresh);
+        return kiln_fail(KILN_NO_MEMORY, "out of memory for a program");
+    }
+    *fresh = (kiln_program){.cache = cache, .key = key};
+    pthread_mutex_lock(&cache->lock);
+    kiln_program **place = slot(cache, key), *p = *place;
+    bool mine = !p;
+    if (mine)
+        *place = p = fresh;
+    p->users++;
+    while (!mine && p->state == BUILDING)
+        pthread_cond_wait(&cache->built, &cache->lock);
+    pthread_mutex_unlock(&cache->lock);
+    if (mine)
+        make(p, source, options);
+    else
+        destroy(fresh);
+    if (p->state == READY) {
+        *out = p;
+        return KILN_OK;
+    }
+    kiln_fail(KILN_OPENCL, "%s", p->error ? p->error : "out of memory for a build log");
+    kiln_program_release(p);
+    return KILN_OPENCL;
+}
+
+cl_program kiln_program_cl(const kiln_program *program)
+{
+    return program->cl;
+}
+
+void kiln_program_release(kiln_program *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->cache->lock);
+    bool last = --p->users == 0 && p->state == FAILED;
+    pthread_mutex_unlock(&p->cache->lock);
+    if (last)
+        destroy(p);
+}

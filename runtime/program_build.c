@@ -1,0 +1,104 @@
+/* An OpenCL program from source or from a binary, and its binary back. */
+#include "program_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOG_SHOWN = 3000, OPTIONS_SHOWN = 900, ERROR_SIZE = 4096 };
+
+static char *build_log(cl_program program, cl_device_id device)
+{
+    size_t size = 0;
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *text = calloc(size + 1, 1);
+    if (text && size)
+        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, text, NULL);
+    return text;
+}
+
+static char *explain(const char *options, const char *call, cl_int code, const char *log)
+{
+    char *text = malloc(ERROR_SIZE);
+    if (text)
+        snprintf(text, ERROR_SIZE, "%s: %s (%d)\noptions: %.*s%s\n%.*s", call, kiln_cl_name(code),
+                 (int)code, OPTIONS_SHOWN, options, strlen(options) > OPTIONS_SHOWN ? " ..." : "",
+                 LOG_SHOWN, log ? log : "");
+    return text;
+}
+
+cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
+                             const char *options, char **error)
+{
+    cl_int code;
+    *error = NULL;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
+    if (code != CL_SUCCESS) {
+        *error = explain(options, "clCreateProgramWithSource", code, NULL);
+        return NULL;
+    }
+    code = clBuildProgram(program, 1, &device, options, NULL, NULL);
+    if (code == CL_SUCCESS)
+        return program;
+    char *log = build_log(program, device);
+    *error = explain(options, "clBuildProgram", code, log);
+    free(log);
+    clReleaseProgram(program);
+    return NULL;
+}
+
+cl_program kiln_build_binary(cl_context context, cl_device_id device, const unsigned char *binary,
+                             size_t size, const char *options)
+{
+    cl_int status = CL_SUCCESS, code;
+    cl_program program =
+        clCreateProgramWithBinary(context, 1, &device, &size, &binary, &status, &code);
+    if (code != CL_SUCCESS)
+        return NULL;
+    if (status == CL_SUCCESS &&
+        clBuildProgram(program, 1, &device, options, NULL, NULL) == CL_SUCCESS)
+        return program;
+    clReleaseProgram(program);
+    return NULL;
+}
+
+/* Which of the program's devices it is; -1 if none. *count: how many there are. */
+static int device_index(cl_program program, cl_device_id device, cl_uint *count)
+{
+    if (clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof *count, count, NULL) != CL_SUCCESS)
+        return -1;
+    int index = -1;
+    cl_device_id *devices = calloc(*count, sizeof *devices);
+    if (devices && clGetProgramInfo(program, CL_PROGRAM_DEVICES, *count * sizeof *devices, devices,
+                                    NULL) == CL_SUCCESS)
+        for (cl_uint i = 0; i < *count; i++)
+            if (devices[i] == device)
+                index = (int)i;
+    free(devices);
+    return index;
+}
+
+unsigned char *kiln_build_get_binary(cl_program program, cl_device_id device, size_t *size)
+{
+    cl_uint count = 0;
+    int index = device_index(program, device, &count);
+    if (index < 0)
+        return NULL;
+    unsigned char *binary = NULL, **binaries = calloc(count, sizeof *binaries);
+    size_t *sizes = calloc(count, sizeof *sizes);
+    if (binaries && sizes &&
+        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, count * sizeof *sizes, sizes, NULL) ==
+            CL_SUCCESS &&
+        sizes[index] > 0 && (binary = malloc(sizes[index]))) {
+        *size = sizes[index];
+        binaries[index] = binary; /* those left NULL are not asked for */
+        if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof *binaries, binaries,
+                             NULL) != CL_SUCCESS) {
+            free(binary);
+            binary = NULL;
+        }
+    }
+    free(binaries);
+    free(sizes);
+    return binary;
+}
