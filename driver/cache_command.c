@@ -155,7 +155,7 @@ int cache_command(int argc, char **argv)
         fputs(help, stdout);
         return EXIT_OK;
     default:
-        return usage("unknown flag ", argv[optind - 1]);
+        return usage("unknown flag ", argv[1]); /* the first word is all that was parsed */
     }
     if (optind >= argc)
         return usage("what to do is missing", "");
