@@ -116,14 +116,15 @@ typedef struct kiln_problem {
      * left at default takes the sources' type, i32 where they are i8. */
     kiln_type x_type, w_type, y_type;
 
-    /* A layout's name or spec, "any" to let the library choose; "" = NCHW, OIHW, NCHW. */
+    /* A layout's name or spec, "any" to let the library choose; "" = NCHW, OIHW, NCHW and their kin
+     * of other ranks. Letters, digits and _ / | ; % only. */
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
 
     int64_t batch, in_channels, out_channels; /* N, C, K of the convolution itself; at least 1 */
     int64_t groups;                           /* 0 = 1 */
-    int64_t input[KILN_MAX_RANK];             /* at least 1 */
-    int64_t filter[KILN_MAX_RANK];            /* at least 1 */
-    int64_t stride[KILN_MAX_RANK];            /* 0 = 1 */
+    int64_t input[KILN_MAX_RANK];  /* at least 1; axes past the rank stay 0, here and below */
+    int64_t filter[KILN_MAX_RANK]; /* at least 1 */
+    int64_t stride[KILN_MAX_RANK]; /* 0 = 1 */
     int64_t pad_begin[KILN_MAX_RANK], pad_end[KILN_MAX_RANK];
     int64_t dilation[KILN_MAX_RANK];   /* 0 = 1 */
     int64_t output_pad[KILN_MAX_RANK]; /* transposed only; below max(stride, dilation) */
@@ -134,11 +135,13 @@ typedef struct kiln_problem {
     int64_t workspace_limit; /* bytes; 0 = no limit */
 } kiln_problem;
 
-enum { KILN_ERROR_TEXT = 256, KILN_KEY_TEXT = 512 };
+enum { KILN_ERROR_TEXT = 256, KILN_KEY_TEXT = 640 };
 
-/* Completes defaults in place and checks everything that needs no device. On failure returns
- * KILN_INVALID and, if `why` is not NULL, writes one sentence of at most KILN_ERROR_TEXT bytes that
- * names the value and the remedy. Pure: no allocation, no global state, any thread. */
+/* Completes defaults in place and checks everything that needs no device: afterwards types, layouts
+ * ("" becomes "NCHW"), strides and the math mode say what they are, and equal problems are equal
+ * bytes. On failure returns KILN_INVALID and, if `why` is not NULL, writes one sentence of at most
+ * KILN_ERROR_TEXT bytes that names the value and the remedy. Pure: no allocation, no global state,
+ * any thread. */
 KILN_API kiln_status kiln_problem_check(kiln_problem *problem, char *why);
 
 /* Output size of a checked problem along spatial axis `axis`. */
@@ -147,23 +150,30 @@ KILN_API int64_t kiln_problem_output(const kiln_problem *problem, int axis);
 /* Elements of x, w and y of a checked problem, without layout padding. */
 KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 'x' 'w' 'y' */);
 
-/* The problem's name, used everywhere: "fwd-f32-n16-c192-k64-i28x28-f1x1". Optional parts follow in
- * a fixed order and only where they differ from the default:
+/* The problem's name, used everywhere: "fwd-f32-n16-c192-k64-i28x28-f1x1". Behind the direction
+ * stands the type of the tensors that are read; the number of sizes in -i is the spatial rank.
+ * Optional parts follow in a fixed order and only where they differ from the default:
  *     -sHxW stride  -pHxW pad before  -eHxW pad after, if unlike before  -dHxW dilation  -gG groups
- *     -trans  -oHxW output pad  -tX.W.Y types, if mixed  -lX.W.Y layouts  -bias -aALPHA -rBETA
- *     -act(NAME:a:b)  -det -nondet  -exact -reduced  -wsBYTES
- * Writes at most `size` bytes with the final zero; returns the length that was needed. */
+ *     -trans  -oHxW output pad  -t:X.W.Y types, if the destination's is not the one the sources
+ *     imply  -l:X.W.Y layouts  -bias  -aALPHA  -rBETA  -act:NAME:A:B (without trailing zeros)
+ *     -det  -nondet  -exact  -reduced  -wsBYTES
+ * Two checked problems have the same text exactly when they are the same bytes. Decimals have a
+ * point in every locale. KILN_KEY_TEXT bytes hold the text of any checked problem. Writes at most
+ * `size` bytes with the final zero; returns the length that was needed. */
 KILN_API size_t kiln_problem_text(const kiln_problem *problem, char *text, size_t size);
 
 /* The part of that name that tuning rows are kept under: without epilogue, determinism, math mode
  * and workspace limit, which do not change what is fast. */
 KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, size_t size);
 
-/* Reads kiln_problem_text()'s form, or MIOpen's database key
- * ("192-28-28-1x1-64-28-28-16-0x0-1x1-1x1-0-NCHW-FP32-F"), into a checked problem. */
+/* Reads kiln_problem_text()'s form (parts in their order, each at most once), or MIOpen's database
+ * key ("192-28-28-1x1-64-28-28-16-0x0-1x1-1x1-0-NCHW-FP32-F"), into a checked problem. The text may
+ * be hostile; on failure *problem is untouched and `why` names what is wrong. */
 KILN_API kiln_status kiln_problem_parse(kiln_problem *problem, const char *text, char *why);
 
-/* MIOpen's key of a checked problem, as kiln_problem_text(); 0 where MIOpen has no key for it. */
+/* MIOpen's key of a checked problem, as kiln_problem_text(); 0 where MIOpen has no key for it:
+ * rank 1, transposed, unequal padding, an epilogue beyond the bias, other layouts than NCHW and
+ * NHWC (NCDHW, NDHWC). */
 KILN_API size_t kiln_problem_miopen_key(const kiln_problem *problem, char *text, size_t size);
 
 /* "f32", "f16", "bf16", "i8", "i32"; and the size of one element in bytes. */

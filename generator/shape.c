@@ -74,8 +74,13 @@ kiln_shape kiln_shape_of(const kiln_problem *p)
     s.w_count = s.k * (s.c / s.g) * taps;
     s.y_count = s.n * s.k * out;
     s.flops = 2.0 * (double)s.y_count * (double)(s.c / s.g) * (double)taps;
-    int64_t limit = INT32_MAX;
+    const int64_t limit = INT32_MAX;
     s.wide = s.x_count > limit || s.w_count > limit || s.y_count > limit;
+    for (int a = 0; a < 3; a++) {
+        int64_t reach = (s.filter[a] - 1) * s.dilation[a] + 1;
+        s.wide = s.wide || s.in[a] + s.pad[a] + s.pad_end[a] > limit ||
+                 (s.out[a] - 1) * s.stride[a] + reach > limit;
+    }
     return s;
 }
 

@@ -30,7 +30,7 @@ typedef struct kiln_shape {
 
     int64_t x_count, w_count, y_count; /* logical elements */
     double flops;                      /* 2 per multiply-add, padding taps counted */
-    bool wide;                         /* some tensor has 2^31 elements or more: index in 64 bits */
+    bool wide; /* index in 64 bits: a tensor has 2^31 elements or a padded axis is that long */
 
     /* Applies to the destination tensor of `direction`. bias has one value per channel of it
      * (in backward weights: per channel of the caller's y, written). */

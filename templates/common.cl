@@ -3,7 +3,7 @@
  * Defines it understands (made by kiln_define_types() and kiln_define_epilogue()):
  *   SRC_TYPE       storage of the two tensors that are read      TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8
  *   DST_TYPE       storage of the tensor that is written         the same, or TYPE_I32
- *   P_WIDE=1       a tensor has 2^31 elements or more
+ *   P_WIDE=1       a tensor has 2^31 elements or more, or a padded axis is that long
  *   P_BIAS=1, P_ALPHA, P_BETA, P_ACTIVATION, P_ACTIVATION_A, P_ACTIVATION_B      the epilogue
  *
  * What templates use:

@@ -1,0 +1,38 @@
+/* What the files that check, write and read problems share. */
+#ifndef KILN_PROBLEM_TEXT_H
+#define KILN_PROBLEM_TEXT_H
+
+#include "kiln_problem.h"
+
+/* Writes the sentence to `why` (KILN_ERROR_TEXT bytes, or NULL) and returns KILN_INVALID. */
+kiln_status kiln_refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The layouts that text leaves out: "NCHW" and "OIHW" with spatial rank 2. */
+const char *kiln_plain_data_layout(int rank);
+const char *kiln_plain_filter_layout(int rank);
+
+/* One "-part" of a problem's text. The first KILN_ROW_PARTS make the row key. */
+typedef struct kiln_part {
+    const char *name;
+    enum {
+        KILN_PART_NUMBER, /* an int64_t */
+        KILN_PART_LIST,   /* an int64_t for each spatial axis */
+        KILN_PART_FACTOR, /* a float */
+        KILN_PART_FLAG,   /* an int or enum that has `value` when the part is there */
+        KILN_PART_TYPES,
+        KILN_PART_LAYOUTS,
+        KILN_PART_ACTIVATION
+    } form;
+    size_t offset; /* of the field in kiln_problem */
+    int value;     /* of a number: its default, which is not written */
+    int least;     /* of a number */
+    int needed;    /* 1: always written, and an error when missing */
+} kiln_part;
+
+enum { KILN_PARTS = 23, KILN_ROW_PARTS = 14 };
+extern const kiln_part kiln_parts[KILN_PARTS];
+
+/* Reads MIOpen's database key into a checked problem. */
+kiln_status kiln_miopen_key_parse(kiln_problem *problem, const char *key, char *why);
+
+#endif
