@@ -62,7 +62,9 @@ static char *make_head(cl_device_id device, const kiln_device_facts *facts)
     if (text[0] && text[2] && text[4]) {
         for (size_t i = 0; i < sizeof text / sizeof *text; i++)
             one_line(text[i]);
-        if (asprintf(&head, "kiln program %d\nplatform %s, %s\ndevice %s, %s\ndriver %s\n",
+        if (asprintf(&head,
+                     "kiln program %d\nplatform %s\nplatform-version %s\ndevice %s\n"
+                     "device-version %s\ndriver %s\n",
                      KILN_CACHE_FORMAT, text[0], text[1], text[2], text[3], text[4]) < 0)
             head = NULL;
     }

@@ -1,0 +1,397 @@
+/* The CPU reference against brute force, hand-computed cases and the identities it must obey. */
+#include "brute.h"
+#include "problems.h"
+#include "reference.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static double *doubles(int64_t n)
+{
+    return calloc((size_t)n, sizeof(double));
+}
+
+static char *name_of(const kiln_problem *p)
+{
+    static char text[KILN_KEY_TEXT];
+    kiln_problem_text(p, text, sizeof text);
+    return text;
+}
+
+typedef struct outcome {
+    double *sum, *magnitude;
+} outcome;
+
+static void keep(void *user, int thread, const contraction_part *part)
+{
+    (void)thread;
+    outcome *o = user;
+    for (int i = 0; i < part->count; i++) {
+        o->sum[part->index[i]] = part->sum[i];
+        o->magnitude[part->index[i]] = part->magnitude[i];
+    }
+}
+
+/* All elements at once and one by one, both against brute force; the magnitude bounds the true one.
+ */
+static void compare(const kiln_problem *p, host_fill fill, uint64_t seed)
+{
+    int64_t n = reference_count(p);
+    tensors t = tensors_new(p, fill, seed);
+    double *sum = doubles(n), *absolute = doubles(n);
+    outcome o = {doubles(n), doubles(n)};
+    for (int64_t i = 0; i < n; i++)
+        o.sum[i] = NAN;
+    brute_sums(p, t.x, t.w, t.y, sum, absolute, n);
+    ck_assert(reference_sums(p, &t.r, keep, &o));
+    for (int64_t i = 0; i < n; i++) {
+        double slack = 1e-12 * absolute[i] + 1e-300, magnitude;
+        ck_assert_msg(fabs(o.sum[i] - sum[i]) <= slack, "%s: element %lld is %g, not %g",
+                      name_of(p), (long long)i, o.sum[i], sum[i]);
+        ck_assert_msg(o.magnitude[i] >= absolute[i] * (1 - 1e-12), "%s: magnitude %g below %g",
+                      name_of(p), o.magnitude[i], absolute[i]);
+        double one = reference_sum(p, &t.r, i, &magnitude);
+        ck_assert_msg(fabs(one - sum[i]) <= slack && fabs(magnitude - absolute[i]) <= slack,
+                      "%s: element %lld alone is %g, not %g", name_of(p), (long long)i, one,
+                      sum[i]);
+    }
+    free(sum);
+    free(absolute);
+    free(o.sum);
+    free(o.magnitude);
+    tensors_free(&t);
+}
+
+START_TEST(random_against_brute)
+{
+    dice d = {.seed = 11};
+    for (int i = 0; i < 600; i++) {
+        kiln_problem p = random_problem(&d, 12, 9);
+        compare(&p, HOST_FILL_UNIFORM, (uint64_t)i);
+    }
+}
+END_TEST
+
+/* More rows, columns and terms than a block has, and numbers that none of them divides. */
+START_TEST(blocks_against_brute)
+{
+    for (int direction = 0; direction < 3; direction++)
+        for (int transposed = 0; transposed < 2; transposed++) {
+            kiln_problem p = {.direction = (kiln_direction)direction,
+                              .transposed = transposed,
+                              .batch = 2,
+                              .in_channels = 2 * 131,
+                              .out_channels = 2 * 67,
+                              .groups = 2,
+                              .input = {19, 11},
+                              .filter = {2, 3},
+                              .stride = {1, 2},
+                              .pad_begin = {1, 2},
+                              .pad_end = {0, 1}};
+            ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+            compare(&p, HOST_FILL_UNIFORM, 5);
+        }
+    kiln_problem wide = {
+        .batch = 1, .in_channels = 3, .out_channels = 1037, .input = {3, 3}, .filter = {3, 3}};
+    ck_assert_int_eq(kiln_problem_check(&wide, NULL), KILN_OK);
+    compare(&wide, HOST_FILL_UNIFORM, 6);
+}
+END_TEST
+
+static void check_values(const kiln_problem *given, const reference_tensors *t, int64_t n,
+                         const double *wanted)
+{
+    kiln_problem p = *given;
+    double value[16], magnitude[16];
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    ck_assert_int_eq(reference_count(&p), n);
+    reference_run(&p, t, NULL, n, value, magnitude);
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(fabs(value[i] - wanted[i]) < 1e-6, "%s: element %d is %g, not %g",
+                      name_of(&p), i, value[i], wanted[i]);
+}
+
+/* Worked out by hand. */
+START_TEST(tiny_cases)
+{
+    const float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, w[] = {1, 10, 100, 1000};
+    const reference_tensors t = {.x = x, .w = w};
+    kiln_problem p = {
+        .batch = 1, .in_channels = 1, .out_channels = 1, .input = {3, 3}, .filter = {2, 2}};
+    check_values(&p, &t, 4, (double[]){5421, 6532, 8754, 9865});
+    p.stride[1] = 2;
+    p.pad_end[1] = 1; /* columns 0,1 and 2,pad */
+    check_values(&p, &t, 4, (double[]){5421, 603, 8754, 906});
+
+    kiln_problem line = {.batch = 1,
+                         .in_channels = 1,
+                         .out_channels = 1,
+                         .spatial_rank = 1,
+                         .input = {3},
+                         .filter = {2},
+                         .dilation = {2}};
+    check_values(&line, &t, 1, (double[]){31});
+    line.transposed = 1; /* 1 and 10 laid down at distance 2 */
+    check_values(&line, &t, 5, (double[]){1, 2, 13, 20, 30});
+    line.stride[0] = 3;
+    line.dilation[0] = 1;
+    line.output_pad[0] = 1;
+    check_values(&line, &t, 9, (double[]){1, 10, 0, 2, 20, 0, 3, 30, 0});
+
+    const float dy[] = {1, 10};
+    const reference_tensors b = {.x = x, .w = w, .y = dy};
+    kiln_problem back = {.direction = KILN_BACKWARD_DATA,
+                         .batch = 1,
+                         .in_channels = 1,
+                         .out_channels = 1,
+                         .spatial_rank = 1,
+                         .input = {3},
+                         .filter = {2}};
+    check_values(&back, &b, 3, (double[]){1, 20, 100});
+    back.direction = KILN_BACKWARD_WEIGHTS;
+    check_values(&back, &b, 2, (double[]){21, 32});
+}
+END_TEST
+
+/* Sums of 3 and -2, from alpha, residual and bias, through every activation; the wanted values come
+ * from tables of the functions. */
+START_TEST(epilogue_cases)
+{
+    static const double at_3[] = {3,           3,           1.5,         3,          3,
+                                  0.905148254, 0.952574127, 2.857722381, 2.995950305};
+    static const double at_minus_2[] = {
+        -2, 0, 0, -1, -0.432332358, -0.761594156, 0.119202922, -0.238405844, -0.045500264};
+    const float x[] = {1, -2}, w[] = {2}, bias[] = {-1}, residual[] = {3, -1};
+    const reference_tensors t = {.x = x, .w = w, .bias = bias, .residual = residual};
+    for (int i = 0; kiln_activation_name((kiln_activation)i); i++) {
+        kiln_problem p = {.batch = 1,
+                          .in_channels = 1,
+                          .out_channels = 1,
+                          .spatial_rank = 1,
+                          .input = {2},
+                          .filter = {1},
+                          .epilogue = {.bias = 1,
+                                       .alpha = 0.5f,
+                                       .beta = 1,
+                                       .activation = (kiln_activation)i,
+                                       .param = {0.5f, 1}}};
+        if (i == KILN_CLIPPED_RELU)
+            p.epilogue.param[0] = 1.5f;
+        /* 0.5 * 2 * 1 + 3 - 1 = 3; with beta = -1, 0.5 * 2 * -2 + 1 - 1 = -2 */
+        double value[2], magnitude[2];
+        ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+        reference_run(&p, &t, NULL, 2, value, magnitude);
+        ck_assert_msg(fabs(value[0] - at_3[i]) < 1e-8, "activation %d of 3 is %.9f", i, value[0]);
+        ck_assert(fabs(magnitude[0] - 5) < 1e-9);
+        p.epilogue.beta = -1;
+        reference_run(&p, &t, NULL, 2, value, magnitude);
+        ck_assert_msg(fabs(value[1] - at_minus_2[i]) < 1e-8, "activation %d of -2 is %.9f", i,
+                      value[1]);
+        ck_assert(fabs(magnitude[1] - 4) < 1e-9);
+    }
+}
+END_TEST
+
+/* With several channels and images, bias and residual must meet the right elements. */
+START_TEST(epilogue_indices)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 2,
+                      .out_channels = 3,
+                      .input = {2, 3},
+                      .filter = {1, 1},
+                      .epilogue = {.bias = 1, .beta = 1}};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    float x[24] = {0}, w[6] = {0}, bias[3] = {100, 200, 300}, residual[36];
+    double value[36], magnitude[36];
+    for (int i = 0; i < 36; i++)
+        residual[i] = (float)i;
+    const reference_tensors t = {.x = x, .w = w, .bias = bias, .residual = residual};
+    reference_run(&p, &t, NULL, 36, value, magnitude);
+    for (int i = 0; i < 36; i++)
+        ck_assert(value[i] == bias[i / 6 % 3] + i);
+    const int64_t some[] = {35, 0, 13};
+    reference_run(&p, &t, some, 3, value, magnitude);
+    ck_assert(value[0] == 335 && value[1] == 100 && value[2] == 313);
+}
+END_TEST
+
+START_TEST(bias_gradient)
+{
+    kiln_problem p = {.direction = KILN_BACKWARD_WEIGHTS,
+                      .batch = 2,
+                      .in_channels = 1,
+                      .out_channels = 2,
+                      .input = {1, 3},
+                      .filter = {1, 1},
+                      .epilogue = {.bias = 1}};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    const float dy[] = {1, -2, 3, 10, 20, 30, 4, 5, 6, 40, -50, 60};
+    double value[2], magnitude[2];
+    reference_bias_gradient(&p, dy, value, magnitude);
+    ck_assert(value[0] == 17 && value[1] == 110);
+    ck_assert(magnitude[0] == 21 && magnitude[1] == 210);
+}
+END_TEST
+
+/* ---- identities --------------------------------------------------------------------------------
+ */
+
+static double dot(kiln_type type, const void *data, const double *value, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += host_get(type, data, i) * value[i];
+    return sum;
+}
+
+/* <conv(x, w), y> = <x, backward_data(y, w)> = <w, backward_weights(x, y)>, all three being the sum
+ * of x w y wherever they meet. */
+START_TEST(adjoints)
+{
+    static const kiln_direction all[] = {KILN_FORWARD, KILN_BACKWARD_DATA, KILN_BACKWARD_WEIGHTS};
+    dice d = {.seed = 21};
+    for (int i = 0; i < 100; i++) {
+        kiln_problem p = random_problem(&d, 20, 14);
+        p.x_type = p.w_type = p.y_type = KILN_F32;
+        p.epilogue = (kiln_epilogue){.alpha = 1};
+        tensors t = tensors_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
+        const void *data[] = {t.y, t.x, t.w};
+        double product[3], scale = 0;
+        for (int j = 0; j < 3; j++) {
+            p.direction = all[j];
+            int64_t n = reference_count(&p);
+            double *value = doubles(n), *magnitude = doubles(n);
+            reference_run(&p, &t.r, NULL, n, value, magnitude);
+            product[j] = dot(KILN_F32, data[j], value, n);
+            for (int64_t e = 0; e < n; e++)
+                scale += magnitude[e];
+            free(value);
+            free(magnitude);
+        }
+        ck_assert_msg(fabs(product[0] - product[1]) <= 1e-12 * scale &&
+                          fabs(product[0] - product[2]) <= 1e-12 * scale,
+                      "%s: %g %g %g", name_of(&p), product[0], product[1], product[2]);
+        tensors_free(&t);
+    }
+}
+END_TEST
+
+/* A transposed convolution is the adjoint of the plain one with the same filter:
+ * <conv(a), b> = <a, transposed(b)>. */
+START_TEST(transposed_is_adjoint)
+{
+    dice d = {.seed = 22};
+    int tried = 0;
+    for (int i = 0; i < 100; i++) {
+        kiln_problem p = random_problem(&d, 20, 14);
+        p.direction = KILN_FORWARD;
+        p.transposed = 0;
+        p.x_type = p.w_type = p.y_type = KILN_F32;
+        p.epilogue = (kiln_epilogue){.alpha = 1};
+        memset(p.output_pad, 0, sizeof p.output_pad);
+        if (kiln_problem_check(&p, NULL) != KILN_OK)
+            continue;
+        kiln_problem q = p; /* from y's shape back to x's */
+        q.transposed = 1;
+        q.in_channels = p.out_channels;
+        q.out_channels = p.in_channels;
+        bool possible = true;
+        for (int a = 0; a < p.spatial_rank; a++) {
+            q.input[a] = kiln_problem_output(&p, a);
+            q.output_pad[a] = p.input[a] - kiln_problem_output(&q, a);
+            possible = possible && q.output_pad[a] >= 0;
+        }
+        if (!possible || kiln_problem_check(&q, NULL) != KILN_OK)
+            continue;
+        tried++;
+        tensors t = tensors_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
+        const reference_tensors back = {.x = t.y, .w = t.w};
+        int64_t nx = kiln_problem_count(&p, 'x'), ny = kiln_problem_count(&p, 'y');
+        double *a = doubles(ny), *b = doubles(nx), *m = doubles(nx + ny);
+        reference_run(&p, &t.r, NULL, ny, a, m);
+        reference_run(&q, &back, NULL, nx, b, m);
+        double one = dot(KILN_F32, t.y, a, ny), other = dot(KILN_F32, t.x, b, nx);
+        ck_assert_msg(fabs(one - other) <= 1e-9, "%s: %g %g", name_of(&p), one, other);
+        free(a);
+        free(b);
+        free(m);
+        tensors_free(&t);
+    }
+    ck_assert_int_ge(tried, 30);
+}
+END_TEST
+
+/* conv(a x, w) = a conv(x, w), for a power of two exactly; conv(x, 0) = 0. */
+START_TEST(linearity)
+{
+    dice d = {.seed = 23};
+    for (int i = 0; i < 50; i++) {
+        kiln_problem p = random_problem(&d, 20, 14);
+        p.direction = KILN_FORWARD;
+        p.x_type = p.w_type = p.y_type = KILN_F32;
+        p.epilogue = (kiln_epilogue){.alpha = 1};
+        tensors t = tensors_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
+        int64_t nx = kiln_problem_count(&p, 'x'), n = reference_count(&p);
+        double *one = doubles(n), *four = doubles(n), *m = doubles(n);
+        reference_run(&p, &t.r, NULL, n, one, m);
+        for (int64_t e = 0; e < nx; e++)
+            ((float *)t.x)[e] *= 4;
+        reference_run(&p, &t.r, NULL, n, four, m);
+        for (int64_t e = 0; e < n; e++)
+            ck_assert(four[e] == 4 * one[e]);
+        free(one);
+        free(four);
+        free(m);
+        tensors_free(&t);
+    }
+}
+END_TEST
+
+/* Sums of i8 products are exact, however long. */
+START_TEST(i8_is_exact)
+{
+    kiln_problem p = {.batch = 1,
+                      .in_channels = 20011,
+                      .out_channels = 5,
+                      .input = {3, 1},
+                      .filter = {3, 1},
+                      .x_type = KILN_I8};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    tensors t = tensors_new(&p, HOST_FILL_UNIFORM, 1);
+    double value[5], magnitude[5];
+    reference_run(&p, &t.r, NULL, 5, value, magnitude);
+    for (int k = 0; k < 5; k++) {
+        int64_t sum = 0;
+        for (int i = 0; i < 3 * 20011; i++)
+            sum += (int64_t)((int8_t *)t.x)[i] * ((int8_t *)t.w)[k * 3 * 20011 + i];
+        ck_assert(value[k] == (double)sum);
+    }
+    tensors_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("reference");
+    TCase *c = tcase_create("reference");
+    tcase_set_timeout(c, 300);
+    tcase_add_test(c, random_against_brute);
+    tcase_add_test(c, blocks_against_brute);
+    tcase_add_test(c, tiny_cases);
+    tcase_add_test(c, epilogue_cases);
+    tcase_add_test(c, epilogue_indices);
+    tcase_add_test(c, bias_gradient);
+    tcase_add_test(c, adjoints);
+    tcase_add_test(c, transposed_is_adjoint);
+    tcase_add_test(c, linearity);
+    tcase_add_test(c, i8_is_exact);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
