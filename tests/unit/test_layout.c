@@ -1,0 +1,309 @@
+/* Layout descriptors against golden storage, refusals, and the awkward corners of the parser. */
+#include "layout.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a reader for the golden lines, which are flat JSON objects ---- */
+
+static const char *field(const char *line, const char *name)
+{
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\":", name);
+    const char *at = strstr(line, quoted);
+    return at ? at + strlen(quoted) : NULL;
+}
+
+static bool text_field(const char *line, const char *name, char *out, size_t size)
+{
+    const char *at = field(line, name);
+    if (!at || *at != '"')
+        return false;
+    size_t n = strcspn(++at, "\"");
+    snprintf(out, size, "%.*s", (int)n, at);
+    return true;
+}
+
+static int numbers(const char *line, const char *name, int64_t *out, int most)
+{
+    const char *at = field(line, name);
+    if (!at || *at != '[')
+        return 0;
+    int n = 0;
+    for (at++; *at && *at != ']' && n < most; n++) {
+        char *end;
+        out[n] = strtoll(at, &end, 10);
+        at = *end == ',' ? end + 1 : end;
+    }
+    return n;
+}
+
+static FILE *golden(const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", getenv("KILN_TEST_GOLDEN"), name);
+    FILE *f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "cannot open %s", path);
+    return f;
+}
+
+enum { MOST_CELLS = 16384 };
+
+/* The fill "index1" is 1 + linear index of the logical element; with "rand" only padding and the
+ * inverse are checked. */
+static void check_case(const char *line)
+{
+    static int64_t cells[MOST_CELLS];
+    char name[64], dims[16], fill[16], why[KILN_ERROR_TEXT] = "";
+    int64_t dim[KILN_MAX_DIMS], storage_dims[KILN_MAX_AXES], image[2];
+    ck_assert(text_field(line, "layout", name, sizeof name));
+    ck_assert(text_field(line, "dims_order", dims, sizeof dims));
+    ck_assert(text_field(line, "fill", fill, sizeof fill));
+    int ndims = numbers(line, "dims", dim, KILN_MAX_DIMS);
+    int nstorage = numbers(line, "storage_dims", storage_dims, KILN_MAX_AXES);
+    int64_t ncells = numbers(line, "storage", cells, MOST_CELLS);
+
+    kiln_layout layout;
+    kiln_storage s;
+    ck_assert_msg(kiln_layout_parse(&layout, name, dims, why), "%s: %s", name, why);
+    ck_assert_int_eq(layout.ndims, ndims);
+    ck_assert_msg(kiln_storage_make(&s, &layout, dim, KILN_F16, why), "%s: %s", name, why);
+    ck_assert_msg(s.cells == ncells, "%s has %lld cells, not %lld", name, (long long)s.cells,
+                  (long long)ncells);
+    if (numbers(line, "image", image, 2) == 2) {
+        ck_assert_int_eq(s.width, image[0]);
+        ck_assert_int_eq(s.height, image[1]);
+    } else {
+        ck_assert_int_eq(nstorage, layout.naxes);
+        for (int a = 0; a < nstorage; a++)
+            ck_assert_int_eq(s.extent[a], storage_dims[a]);
+    }
+    int64_t elements = 1, filled = 0;
+    for (int d = 0; d < ndims; d++)
+        elements *= dim[d];
+    for (int64_t at = 0; at < ncells; at++) {
+        int64_t x[KILN_MAX_DIMS];
+        bool inside = kiln_storage_coordinate(&s, at, x);
+        ck_assert_msg(inside == (cells[at] != 0), "%s: cell %lld is %lld", name, (long long)at,
+                      (long long)cells[at]);
+        if (!inside)
+            continue;
+        filled++;
+        ck_assert_int_eq(kiln_storage_offset(&s, x), at);
+        int64_t linear = 0;
+        for (int d = 0; d < ndims; d++)
+            linear = linear * dim[d] + x[d];
+        if (strcmp(fill, "index1") == 0)
+            ck_assert_msg(cells[at] == linear + 1, "%s: cell %lld", name, (long long)at);
+    }
+    ck_assert_int_eq(filled, elements);
+}
+
+START_TEST(golden_storage)
+{
+    FILE *f = golden("layout.jsonl");
+    char *line = NULL;
+    size_t room = 0;
+    int n = 0;
+    while (getline(&line, &room, f) > 0) {
+        check_case(line);
+        n++;
+    }
+    ck_assert_int_ge(n, 300);
+    free(line);
+    fclose(f);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    FILE *f = golden("layout_reject.jsonl");
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, f) > 0) {
+        char name[64], dims[16], profile[16], type[16], why[KILN_ERROR_TEXT] = "";
+        int64_t dim[KILN_MAX_DIMS], most[2];
+        text_field(line, "layout", name, sizeof name);
+        text_field(line, "dims_order", dims, sizeof dims);
+        numbers(line, "dims", dim, KILN_MAX_DIMS);
+        kiln_type t = KILN_F32;
+        if (text_field(line, "dtype", type, sizeof type))
+            t = strcmp(type, "int8") == 0 ? KILN_I8 : KILN_F32;
+        kiln_layout layout;
+        kiln_storage s;
+        ck_assert_msg(kiln_layout_parse(&layout, name, dims, why), "%s: %s", name, why);
+        bool fine = kiln_storage_make(&s, &layout, dim, t, why);
+        if (fine && numbers(line, "image2d_max", most, 2) == 2)
+            fine = kiln_storage_fits_image(&s, most[0], most[1], why);
+        if (fine && text_field(line, "profile", profile, sizeof profile))
+            fine = kiln_profile_accepts(profile, &s, t, why);
+        ck_assert_msg(!fine, "accepted: %s", line);
+        ck_assert_int_gt(strlen(why), 10);
+    }
+    free(line);
+    fclose(f);
+}
+END_TEST
+
+static void check_same(const char *one, const char *other, const char *dims)
+{
+    char why[KILN_ERROR_TEXT];
+    kiln_layout a, b;
+    ck_assert_msg(kiln_layout_parse(&a, one, NULL, why), "%s: %s", one, why);
+    ck_assert_msg(kiln_layout_parse(&b, other, dims, why), "%s: %s", other, why);
+    ck_assert_msg(a.naxes == b.naxes, "%s, %s", one, other);
+    ck_assert_msg(memcmp(a.axis, b.axis, sizeof a.axis) == 0, "%s, %s", one, other);
+    ck_assert_msg(memcmp(a.round, b.round, sizeof a.round) == 0, "%s, %s", one, other);
+}
+
+START_TEST(every_name_parses)
+{
+    const kiln_layout_entry *e;
+    for (int i = 0; (e = kiln_layout_at(i)); i++)
+        check_same(e->name, e->spec, e->dims);
+}
+END_TEST
+
+START_TEST(spellings)
+{
+    static const char *const same[][3] = {
+        {"NC/16HW16", "nChw16c", "NCHW16c"},
+        {"kHWC8", "NHWC8", "NHWC;C%8"},
+        {"INT8x32", "kCHW32", "NC/32HW32"},
+        {"IN_OUT_CHANNEL", "NH|CW|4c", "IMG_CHANNEL_MAJOR"},
+        {"OIhw4i16o4i", "OIHW4i16o4i", "oihw4i16o4i"},
+        {"nhwc", "acdb", "NHWC"},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        for (int j = 1; j < 3; j++)
+            check_same(same[i][0], same[i][j], NULL);
+}
+END_TEST
+
+START_TEST(nonsense)
+{
+    static const char *const bad[] = {
+        "",
+        "NCH",
+        "NCHWW",
+        "NCHW0c",
+        "NCHW16x",
+        "NC/16HW8",
+        "NC/HW",
+        "NH|CW",
+        "NH|CW|4c|",
+        "NH|CW|8c",
+        "NCHW;",
+        "NCHW;C",
+        "NCHW;C%",
+        "NCHW;C%0",
+        "NCHW;Q%4",
+        "NCHW;C%8x",
+        "16cNCHW",
+        "N16cCHW",
+        "NCHW16c;C%8",
+        "NCHW99999c",
+        "hello",
+        "NCHW4096c4096c",
+        "|||",
+        "NCHW;C%99999999999999999999",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char why[KILN_ERROR_TEXT] = "";
+        kiln_layout layout;
+        ck_assert_msg(!kiln_layout_parse(&layout, bad[i], "NCHW", why) && *why, "accepted \"%s\"",
+                      bad[i]);
+    }
+}
+END_TEST
+
+START_TEST(overflow)
+{
+    kiln_layout layout;
+    kiln_storage s;
+    char why[KILN_ERROR_TEXT];
+    ck_assert(kiln_layout_parse(&layout, "NCHW16c", "NCHW", why));
+    const int64_t huge[4] = {INT64_MAX, 1, 1, 1}, wide[4] = {1 << 20, 1 << 20, 1 << 20, 1 << 20};
+    const int64_t edge[4] = {1, INT64_MAX - 3, 1, 1};
+    ck_assert(!kiln_storage_make(&s, &layout, huge, KILN_F32, why));
+    ck_assert(!kiln_storage_make(&s, &layout, wide, KILN_F32, why));
+    ck_assert(!kiln_storage_make(&s, &layout, edge, KILN_F32, why));
+}
+END_TEST
+
+START_TEST(strides_and_expressions)
+{
+    kiln_layout layout;
+    kiln_storage s;
+    char why[KILN_ERROR_TEXT], text[KILN_EXPRESSION_TEXT];
+    const int64_t dim[4] = {2, 33, 5, 7};
+    ck_assert(kiln_layout_parse(&layout, "NCHW32c", "NCHW", why));
+    ck_assert(kiln_storage_make(&s, &layout, dim, KILN_F32, why));
+    ck_assert_int_eq(kiln_storage_stride(&s, 3), 32);
+    ck_assert_int_eq(kiln_storage_stride(&s, 1), -1);
+    kiln_storage_expression(&s, 'o', text, sizeof text);
+    ck_assert_str_eq(text, "(((n*2+c/32)*5+h)*7+w)*32+c%32");
+    ck_assert(kiln_layout_parse(&layout, "NH|CW|4c", "NCHW", why));
+    ck_assert(kiln_storage_make(&s, &layout, dim, KILN_F32, why));
+    kiln_storage_expression(&s, 'x', text, sizeof text);
+    ck_assert_str_eq(text, "c/4*7+w");
+    kiln_storage_expression(&s, 'y', text, sizeof text);
+    ck_assert_str_eq(text, "n*5+h");
+    kiln_storage_expression(&s, 'l', text, sizeof text);
+    ck_assert_str_eq(text, "c%4");
+}
+END_TEST
+
+START_TEST(dla_sizes)
+{
+    kiln_layout layout;
+    kiln_storage s;
+    char why[KILN_ERROR_TEXT];
+    const int64_t three[4] = {1, 3, 2, 5}, one[4] = {1, 1, 2, 5}, five[4] = {1, 5, 2, 5};
+    ck_assert(kiln_layout_parse(&layout, "kDLA_HWC4", NULL, why));
+    ck_assert(kiln_storage_make(&s, &layout, three, KILN_F16, why));
+    ck_assert_int_eq(s.cells, 2 * 8 * 4);
+    ck_assert(kiln_storage_make(&s, &layout, one, KILN_I8, why));
+    ck_assert_int_eq(s.cells, 2 * 64);
+    ck_assert(!kiln_storage_make(&s, &layout, five, KILN_I8, why));
+    ck_assert(kiln_layout_parse(&layout, "kDLA_LINEAR", NULL, why));
+    ck_assert(kiln_storage_make(&s, &layout, three, KILN_F16, why));
+    ck_assert_int_eq(s.cells, 3 * 2 * 32);
+}
+END_TEST
+
+START_TEST(kin)
+{
+    kiln_layout layout;
+    char why[KILN_ERROR_TEXT];
+    ck_assert(kiln_layout_parse(&layout, "NHWC", "NCDHW", why));
+    ck_assert_str_eq(layout.spec, "NDHWC");
+    ck_assert(kiln_layout_parse(&layout, "NC/16HW16", "NCW", why));
+    ck_assert_str_eq(layout.spec, "NCW16c");
+    ck_assert(kiln_layout_parse(&layout, "OIHW", "OIDHW", why));
+    ck_assert_str_eq(layout.spec, "OIDHW");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("layout");
+    tcase_add_test(cases, golden_storage);
+    tcase_add_test(cases, refusals);
+    tcase_add_test(cases, every_name_parses);
+    tcase_add_test(cases, spellings);
+    tcase_add_test(cases, nonsense);
+    tcase_add_test(cases, overflow);
+    tcase_add_test(cases, strides_and_expressions);
+    tcase_add_test(cases, dla_sizes);
+    tcase_add_test(cases, kin);
+    Suite *suite = suite_create("layout");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
