@@ -1,0 +1,215 @@
+/* Runs files of problems: a bad line is named and the rest goes on. */
+#include "batch.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct batch {
+    const session *session;
+    const request *defaults;
+    const char *name; /* of the file */
+    long long line;
+    int worst, ok, failed, unsupported, errors;
+} batch;
+
+enum { MAX_WORDS = 256 };
+
+/* Splits in place at blanks; quotes and backslashes work as in a shell. -1: a quote is left open or
+ * there are too many words. */
+static int split(char *line, char **words)
+{
+    int count = 0;
+    char *from = line, *to = line;
+    while (*(from += strspn(from, " \t\r\n"))) {
+        if (count == MAX_WORDS)
+            return -1;
+        words[count++] = to;
+        char quote = 0;
+        for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
+            if (*from == quote)
+                quote = 0;
+            else if (!quote && (*from == '\'' || *from == '"'))
+                quote = *from;
+            else if (*from == '\\' && quote != '\'' && from[1])
+                *to++ = *++from;
+            else
+                *to++ = *from;
+        }
+        if (quote)
+            return -1;
+        from += *from != '\0';
+        *to++ = '\0';
+    }
+    return count;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* A driver line: a log may have put its own words before MIOpenDriver. */
+static kiln_status parse_driver_line(request *r, int count, char **words, char *why)
+{
+    static char implied[] = "conv";
+    char *first[MAX_WORDS + 2];
+    int n = 0;
+    if (*words[0] == '-')
+        first[n++] = implied;
+    for (int i = 0; i < count; i++)
+        first[n++] = words[i];
+    first[n] = NULL;
+    if (*words[0] != '-') {
+        r->word = words[0];
+        request_word(words[0], &r->type);
+    }
+    kiln_status status = flags_parse(&r->flags, n, first, why);
+    if (!status && (r->flags.help || r->flags.list_devices || *r->flags.batch_file)) {
+        snprintf(why, KILN_ERROR_TEXT, "--help, --list-devices and --batch do not go into a file");
+        status = KILN_INVALID;
+    }
+    if (!status && strcmp(r->flags.device, "") != 0 && flags_given(&r->flags, "device")) {
+        snprintf(why, KILN_ERROR_TEXT, "--device goes beside --batch, for the whole file");
+        status = KILN_INVALID;
+    }
+    return status;
+}
+
+/* Skips the words up to MIOpenDriver, and `kiln`. */
+static int skip_command(int count, char **words)
+{
+    for (int i = 0; i < count; i++)
+        if (ends_with(words[i], "MIOpenDriver"))
+            return i + 1;
+    return count && (strcmp(words[0], "kiln") == 0 || ends_with(words[0], "/kiln"));
+}
+
+/* `text` is changed; the request points into it. */
+static kiln_status parse_line(const batch *b, const char *line, char *text, request *r, char *why)
+{
+    char *words[MAX_WORDS];
+    kiln_type type;
+    *r = *b->defaults;
+    r->flags.batch_file = "";
+    int count = split(text, words);
+    int from = count < 0 ? 0 : skip_command(count, words);
+    if (count > from && (*words[from] == '-' || request_word(words[from], &type))) {
+        kiln_status status = parse_driver_line(r, count - from, words + from, why);
+        return status ? status : conv_check(r, why);
+    }
+    r->keyed = true;
+    (void)line;
+    kiln_status status = kiln_problem_parse(&r->base, line, why);
+    return status ? status : conv_check(r, why);
+}
+
+static bool matches(const request *r, const char *line, const char *match)
+{
+    char key[KILN_KEY_TEXT], why[KILN_ERROR_TEXT];
+    kiln_problem p;
+    if (!*match || strstr(line, match))
+        return true;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++)
+        if (request_wants(r, (kiln_direction)d) &&
+            !request_problem(r, (kiln_direction)d, &p, why)) {
+            kiln_problem_text(&p, key, sizeof key);
+            if (strstr(key, match))
+                return true;
+        }
+    return false;
+}
+
+static void count(batch *b, int exit)
+{
+    int *const counters[] = {&b->ok, &b->failed, &b->errors, &b->unsupported};
+    ++*(exit >= 0 && exit <= 3 ? counters[exit] : &b->errors);
+    b->worst = worse_exit(b->worst, exit);
+}
+
+static void refuse(batch *b, const request *r, kiln_status status, const char *why)
+{
+    char text[KILN_ERROR_TEXT + 320];
+    snprintf(text, sizeof text, "%.255s line %lld: %s", b->name, b->line, why);
+    count(b, conv_refuse(r, status, text));
+}
+
+/* False after Ctrl-C. */
+static bool run_line(batch *b, const char *line, char *text)
+{
+    request r;
+    char why[KILN_ERROR_TEXT], repro[REQUEST_REPRO_TEXT];
+    const char *match = b->defaults->flags.match;
+    kiln_status status = parse_line(b, line, text, &r, why);
+    if (status && *match && !strstr(line, match))
+        return true;
+    if (status) {
+        refuse(b, &r, status, why);
+        return true;
+    }
+    if (!matches(&r, line, match))
+        return true;
+    if (report_format_of(&r.flags) == REPORT_LINES) {
+        request_line(&r, repro, sizeof repro);
+        printf("%s\n", repro);
+        fflush(stdout);
+    }
+    int exit = conv_run(b->session, &r);
+    if (exit == CONV_INTERRUPTED)
+        return false;
+    count(b, exit);
+    return true;
+}
+
+static int summarize(const batch *b, bool whole)
+{
+    int total = b->ok + b->failed + b->unsupported + b->errors;
+    FILE *to = report_format_of(&b->defaults->flags) == REPORT_LINES ? stdout : stderr;
+    fflush(stdout);
+    fprintf(to, "%d problems: %d ok, %d failed, %d unsupported, %d errors%s\n", total, b->ok,
+            b->failed, b->unsupported, b->errors, whole ? "" : " (interrupted)");
+    return whole ? b->worst : CONV_INTERRUPTED;
+}
+
+static bool run_file(batch *b, FILE *file)
+{
+    char *line = NULL, *text = NULL;
+    size_t room = 0;
+    bool going = true;
+    ssize_t length;
+    while (going && (length = getline(&line, &room, file)) >= 0) {
+        b->line++;
+        while (length && isspace((unsigned char)line[length - 1]))
+            line[--length] = '\0';
+        const char *content = line + strspn(line, " \t");
+        if (b->line < b->defaults->flags.start || !*content || *content == '#')
+            continue;
+        char *copy = realloc(text, (size_t)length + 1);
+        if (!copy)
+            break;
+        text = strcpy(copy, content);
+        going = run_line(b, content, text);
+    }
+    free(line);
+    free(text);
+    return going;
+}
+
+int batch_run(const session *s, const request *defaults)
+{
+    const char *name = defaults->flags.batch_file;
+    bool standard = strcmp(name, "-") == 0;
+    batch b = {.session = s, .defaults = defaults, .name = standard ? "standard input" : name};
+    FILE *file = standard ? stdin : fopen(name, "r");
+    if (!file) {
+        fprintf(stderr, "kiln: --batch %s: %s\n", name, strerror(errno));
+        return KILN_FILE;
+    }
+    bool whole = run_file(&b, file);
+    if (!standard)
+        fclose(file);
+    return summarize(&b, whole);
+}

@@ -1,0 +1,320 @@
+/* One problem from plan to report. */
+#include "conv.h"
+
+#include "describe.h"
+#include "dump.h"
+#include "search.h"
+#include "tensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* One direction on its way. */
+typedef struct run {
+    const session *session;
+    const request *request;
+    report_format format;
+    kiln_op *op;
+    tensors tensors;
+    dumps *dumps;
+    bool interrupted;
+    outcome *outcome;
+} run;
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static kiln_status library_error(outcome *o, kiln_status status)
+{
+    return outcome_fail(o, status, kiln_last_error());
+}
+
+static bool names_solver(const char *solution)
+{
+    return strcmp(solution, "-1") != 0 && strcmp(solution, "0") != 0;
+}
+
+static kiln_status create(run *r, const kiln_trial *found)
+{
+    const flags *f = &r->request->flags;
+    outcome *o = r->outcome;
+    kiln_choice choice = {.solver = names_solver(f->solution) ? f->solution : NULL,
+                          .config = *f->config ? f->config : NULL};
+    if (found) {
+        choice.solver = found->solver;
+        choice.config = *found->best_config ? found->best_config : NULL;
+    }
+    double start = now_ms();
+    kiln_status status = kiln_conv_create(r->session->kiln, &o->problem, &choice, &r->op);
+    o->time.create = now_ms() - start;
+    if (status)
+        return library_error(o, status);
+    kiln_op_describe(r->op, &o->info);
+    o->planned = true;
+    return KILN_OK;
+}
+
+static void announce(const run *r)
+{
+    const flags *f = &r->request->flags;
+    const outcome *o = r->outcome;
+    if (r->format != REPORT_LINES)
+        return;
+    if (strcmp(f->solution, "-1") != 0)
+        describe_solutions(r->session->kiln, &o->problem);
+    describe_origin(o, r->session->kiln);
+    /* MIOpen's default is 1, and prints nothing. */
+    if (f->printconv && flags_given(f, "printconv"))
+        describe_plan(o, r->op);
+    fflush(stdout);
+}
+
+/* The first launch, in which some drivers still compile: never timed, and what is verified. */
+static kiln_status launch_once(run *r)
+{
+    outcome *o = r->outcome;
+    kiln_status status =
+        kiln_op_enqueue(r->op, r->session->queue, &r->tensors.buffers, 0, NULL, NULL);
+    if (status)
+        return library_error(o, status);
+    cl_int code = clFinish(r->session->queue);
+    if (code != CL_SUCCESS) {
+        char text[64];
+        snprintf(text, sizeof text, "the launch failed: OpenCL error %d", code);
+        return outcome_fail(o, KILN_OPENCL, text);
+    }
+    return KILN_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void summarize(timing *t, double *ms, int64_t runs, double wall)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < runs; i++)
+        sum += ms[i];
+    qsort(ms, (size_t)runs, sizeof *ms, by_value);
+    t->runs = runs;
+    t->average = sum / (double)runs;
+    t->median = (ms[(runs - 1) / 2] + ms[runs / 2]) / 2;
+    t->min = ms[0];
+    t->p95 = ms[(runs * 95 + 99) / 100 - 1];
+    t->wall = wall / (double)runs;
+}
+
+static kiln_status measure(run *r)
+{
+    const flags *f = &r->request->flags;
+    outcome *o = r->outcome;
+    bool asked = f->time || r->format != REPORT_LINES || flags_given(f, "iter");
+    if (!asked)
+        return KILN_OK;
+    double *ms = malloc((size_t)f->iter * sizeof *ms);
+    if (!ms)
+        return outcome_fail(o, KILN_NO_MEMORY, "out of memory for --iter times");
+    int64_t runs = 0;
+    double start = now_ms(), wall = 0;
+    kiln_status status = KILN_OK;
+    while (runs < f->iter && (runs == 0 || f->limit_ms == 0 || wall < (double)f->limit_ms)) {
+        status = kiln_op_time(r->op, r->session->queue, &r->tensors.buffers, &ms[runs]);
+        wall = now_ms() - start;
+        if (status)
+            break;
+        runs++;
+    }
+    if (status)
+        library_error(o, status);
+    else
+        summarize(&o->time, ms, runs, wall);
+    free(ms);
+    return status;
+}
+
+static void verify(run *r)
+{
+    outcome *o = r->outcome;
+    const tensors *t = &r->tensors;
+    reference_tensors sources = tensors_sources(t);
+    const verify_options options = {.amplification = o->info.amplification,
+                                    .exact = t->exact && o->info.amplification <= 1,
+                                    .poisoned = true,
+                                    .seed = (uint64_t)r->request->flags.seed};
+    o->result = verify_destination(&t->problem, &sources, tensors_destination(t), &options);
+    o->verified = true;
+    o->has_bias = t->problem.direction == KILN_BACKWARD_WEIGHTS && t->bias;
+    if (o->has_bias)
+        o->bias = verify_bias_gradient(&t->problem, t->y, t->bias, &options);
+}
+
+static kiln_status search(run *r, kiln_trial *best)
+{
+    outcome *o = r->outcome;
+    kiln_status status = search_run(r->session, r->request, &r->tensors, r->format != REPORT_LINES,
+                                    best, &r->interrupted, o->error, sizeof o->error);
+    o->status = status;
+    o->searched = !status;
+    return status;
+}
+
+/* Reads back, verifies and dumps what the first launch wrote. */
+static kiln_status judge(run *r)
+{
+    const flags *f = &r->request->flags;
+    char why[KILN_ERROR_TEXT];
+    if (!f->verify && !f->dump_output)
+        return KILN_OK;
+    kiln_status status = tensors_read(&r->tensors, r->session, why);
+    if (!status && f->verify)
+        verify(r);
+    if (!status && f->dump_output)
+        status = dump_tensors(r->dumps, &r->tensors, f->verify, why);
+    return status ? outcome_fail(r->outcome, status, why) : KILN_OK;
+}
+
+static kiln_status compute(run *r)
+{
+    const flags *f = &r->request->flags;
+    outcome *o = r->outcome;
+    char why[KILN_ERROR_TEXT];
+    kiln_trial best;
+    kiln_status status = tensors_make(&r->tensors, r->session, r->request, &o->problem, why);
+    if (status)
+        return outcome_fail(o, status, why);
+    if (f->search && ((status = search(r, &best)) || r->interrupted))
+        return status;
+    if ((status = create(r, f->search ? &best : NULL)))
+        return status;
+    announce(r);
+    if (!(status = tensors_workspace(&r->tensors, r->session, o->info.workspace_size, why)))
+        status = tensors_poison(&r->tensors, r->session, why);
+    if (status)
+        return outcome_fail(o, status, why);
+    if ((status = launch_once(r)) || (status = judge(r)))
+        return status;
+    return measure(r);
+}
+
+static void report(const run *r)
+{
+    const flags *f = &r->request->flags;
+    const outcome *o = r->outcome;
+    if (r->format == REPORT_LINES) {
+        if (f->time && o->time.runs)
+            report_timing(o, f->wall);
+        report_verdict(o);
+    } else if (!r->interrupted) {
+        report_record(r->format, o);
+    }
+    if (o->status)
+        report_error(o);
+    fflush(stdout);
+}
+
+static int run_direction(const session *s, const request *q, kiln_direction direction, dumps *dumps)
+{
+    outcome o = {.device = s->name};
+    run r = {.session = s,
+             .request = q,
+             .format = report_format_of(&q->flags),
+             .dumps = dumps,
+             .outcome = &o};
+    char why[KILN_ERROR_TEXT];
+    request_repro(q, direction, o.repro, sizeof o.repro);
+    kiln_status status = request_problem(q, direction, &o.problem, why);
+    o.has_problem = !status;
+    if (status)
+        outcome_fail(&o, status, why);
+    else if (q->flags.dry_run) {
+        if (!create(&r, NULL))
+            announce(&r);
+    } else {
+        compute(&r);
+    }
+    report(&r);
+    kiln_op_release(r.op);
+    tensors_free(&r.tensors);
+    return r.interrupted ? CONV_INTERRUPTED : outcome_exit(&o);
+}
+
+/* MIOpen's -w 2: a tiny convolution first, so that the library's own start is not in any time. */
+static void warm_up(const session *s, const request *q)
+{
+    request tiny = {.word = "conv", .type = KILN_F32};
+    outcome o = {.device = s->name};
+    run r = {.session = s, .request = &tiny, .outcome = &o};
+    char why[KILN_ERROR_TEXT];
+    flags_init(&tiny.flags);
+    tiny.flags.batch = tiny.flags.in_channels = tiny.flags.out_channels = 1;
+    tiny.flags.size[1] = tiny.flags.size[2] = 16;
+    tiny.flags.filter[1] = tiny.flags.filter[2] = 1;
+    double start = now_ms();
+    bool done = !request_problem(&tiny, KILN_FORWARD, &o.problem, why) &&
+                !tensors_make(&r.tensors, s, &tiny, &o.problem, why) && !create(&r, NULL) &&
+                !tensors_workspace(&r.tensors, s, o.info.workspace_size, why) && !launch_once(&r);
+    if (done && report_format_of(&q->flags) == REPORT_LINES)
+        printf("Warm-up: Wall-clock Total Time: %g ms, Find Algorithm: %d\n", now_ms() - start,
+               o.info.algorithm);
+    kiln_op_release(r.op);
+    tensors_free(&r.tensors);
+}
+
+int conv_run(const session *s, const request *r)
+{
+    const flags *f = &r->flags;
+    dumps dumps = {.count = 0};
+    char why[KILN_ERROR_TEXT];
+    int worst = 0;
+    bool lines = report_format_of(f) == REPORT_LINES;
+    if (f->wall && !f->time && lines)
+        printf("Info: '--wall %d' is ignored because '--time' is not set\n", (int)f->wall);
+    if (f->wall == 2 && f->time && !f->dry_run)
+        warm_up(s, r);
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
+        if (!request_wants(r, (kiln_direction)d))
+            continue;
+        int exit = run_direction(s, r, (kiln_direction)d, &dumps);
+        if (exit == CONV_INTERRUPTED) {
+            dump_discard(&dumps);
+            return exit;
+        }
+        worst = worse_exit(worst, exit);
+    }
+    if (dump_commit(&dumps, !lines, why)) {
+        fprintf(stderr, "kiln: %s\n", why);
+        worst = worse_exit(worst, KILN_FILE);
+    }
+    return worst;
+}
+
+kiln_status conv_check(request *r, char *why)
+{
+    kiln_problem p;
+    kiln_status status = request_check(r, why);
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !status; d++)
+        if (request_wants(r, (kiln_direction)d)) {
+            status = request_problem(r, (kiln_direction)d, &p, why);
+            if (!status)
+                status = tensors_check_files(r, &p, why);
+        }
+    return status;
+}
+
+int conv_refuse(const request *r, kiln_status status, const char *why)
+{
+    outcome o = {.device = "none"};
+    outcome_fail(&o, status, why);
+    request_line(r, o.repro, sizeof o.repro);
+    if (report_format_of(&r->flags) != REPORT_LINES)
+        report_record(report_format_of(&r->flags), &o);
+    report_error(&o);
+    return outcome_exit(&o);
+}

@@ -1,0 +1,61 @@
+/* The environment variables kiln reads, in one table. */
+#include "device.h"
+#include "help.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct variable {
+    const char *name, *help;
+    const char *(*value)(const kiln *k); /* what the library made of it; NULL: the text below */
+    const char *standard;
+} variable;
+
+static const variable table[] = {
+    {"KILN_DEVICE", "device to use, as --device", NULL, "the largest GPU, else the largest device"},
+    {"KILN_CACHE", "off: compiled programs are kept in memory only", NULL, "on"},
+    {"KILN_CACHE_DIR", "where compiled programs are kept", kiln_cache_dir, NULL},
+    {"KILN_CACHE_LIMIT", "largest size of that directory in bytes", NULL, "268435456"},
+    {"KILN_DB", "file of the user's tuning rows; off: none", kiln_rows_file, NULL},
+    {"KILN_SHIPPED_DB", "directory of shipped tuning rows; off: none", kiln_shipped_dir, NULL},
+    {"KILN_TEMPLATES", "directory of kernel templates that replace the built-in ones", NULL,
+     "none"},
+};
+
+enum { ROWS = sizeof table / sizeof *table };
+
+void env_help(FILE *to)
+{
+    fprintf(to, "\nEnvironment:\n");
+    for (int i = 0; i < ROWS; i++)
+        fprintf(to, "  %-18s%s\n", table[i].name, table[i].help);
+}
+
+int env_command(int argc, char **argv)
+{
+    session s;
+    char why[KILN_ERROR_TEXT];
+    if (argc > 1) {
+        fprintf(stderr, "kiln: env takes no flags, not '%.60s'\n", argv[1]);
+        return KILN_INVALID;
+    }
+    /* Tuning rows are kept by device; without one the places are still worth showing. */
+    kiln_status status = session_open(&s, NULL, why);
+    if (status)
+        status = session_open_dry(&s, why);
+    if (status) {
+        fprintf(stderr, "kiln: %s\n", why);
+        return (int)status;
+    }
+    printf("device %s\n", s.name);
+    for (int i = 0; i < ROWS; i++) {
+        const char *set = getenv(table[i].name);
+        const char *value = table[i].value ? table[i].value(s.kiln)
+                            : set && *set  ? set
+                                           : table[i].standard;
+        printf("%s=%s  (%s)\n", table[i].name, *value ? value : "off",
+               set && *set ? "environment" : "default");
+    }
+    session_close(&s);
+    return 0;
+}

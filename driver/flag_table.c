@@ -1,0 +1,157 @@
+/* The flags: one row each, from which the parser, the help and the repro lines are made.
+ *
+ * Names, letters and defaults of the flags that MIOpenDriver has too are MIOpen's (its file
+ * driver/conv_driver.hpp, version 2.12); the long flags without a letter are kiln's.
+ */
+#include "flag_table.h"
+
+enum { MOST = 2147483647 };
+
+#define AT(field) offsetof(flags, field)
+#define SIZE(name, letter, field, initial, help)                                                   \
+    {                                                                                              \
+        name, letter, GROUP_SHAPE, NUMBER, AT(field), initial, 1, MOST, "N", help                  \
+    }
+#define ROOM(name, letter, field, initial, least, help)                                            \
+    {                                                                                              \
+        name, letter, GROUP_SHAPE, NUMBER, AT(field), initial, least, MOST, "N", help              \
+    }
+#define ON_OFF(name, letter, group, field, initial, help)                                          \
+    {                                                                                              \
+        name, letter, group, NUMBER, AT(field), initial, 0, 1, "0|1", help                         \
+    }
+#define WORD(name, letter, group, field, what, help)                                               \
+    {                                                                                              \
+        name, letter, group, TEXT, AT(field), "", 0, 0, what, help                                 \
+    }
+#define BARE(name, letter, group, field, help)                                                     \
+    {                                                                                              \
+        name, letter, group, SWITCH, AT(field), "0", 0, 1, "", help                                \
+    }
+
+const flag flag_table[] = {
+    {"forw", 'F', GROUP_RUN, NUMBER, AT(forw), "0", 0, 7, "MASK",
+     "directions: 1 forward, 2 backward data, 4 backward weights, sums of these; 0 all three"},
+    {"spatial_dim", '_', GROUP_SHAPE, NUMBER, AT(spatial_dim), "2", 1, 3, "1|2|3",
+     "spatial axes; with 1 only the width flags count"},
+    SIZE("batchsize", 'n', batch, "100", "images N"),
+    SIZE("in_channels", 'c', in_channels, "3", "input channels C"),
+    SIZE("in_d", '!', size[0], "32", "input depth"),
+    SIZE("in_h", 'H', size[1], "32", "input height"),
+    SIZE("in_w", 'W', size[2], "32", "input width"),
+    SIZE("out_channels", 'k', out_channels, "32", "output channels K"),
+    SIZE("fil_d", '@', filter[0], "3", "filter depth"),
+    SIZE("fil_h", 'y', filter[1], "3", "filter height"),
+    SIZE("fil_w", 'x', filter[2], "3", "filter width"),
+    SIZE("conv_stride_d", '#', stride[0], "1", "stride in depth"),
+    SIZE("conv_stride_h", 'u', stride[1], "1", "stride in height"),
+    SIZE("conv_stride_w", 'v', stride[2], "1", "stride in width"),
+    ROOM("pad_d", '$', pad[0], "0", 0, "zero padding in depth"),
+    ROOM("pad_h", 'p', pad[1], "0", 0, "zero padding in height"),
+    ROOM("pad_w", 'q', pad[2], "0", 0, "zero padding in width"),
+    ROOM("pad_d_end", 0, pad_end[0], "-1", -1, "padding behind the depth, if unlike in front"),
+    ROOM("pad_h_end", 0, pad_end[1], "-1", -1, "padding below, if unlike above"),
+    ROOM("pad_w_end", 0, pad_end[2], "-1", -1, "padding right, if unlike left"),
+    {"pad_mode", 'z', GROUP_SHAPE, CHOICE, AT(pad_mode), "default", 0, 0, "default|same|valid",
+     "same: output = input / stride rounded up; valid: none; default: the pad flags"},
+    SIZE("dilation_d", '^', dilation[0], "1", "dilation in depth"),
+    SIZE("dilation_h", 'l', dilation[1], "1", "dilation in height"),
+    SIZE("dilation_w", 'j', dilation[2], "1", "dilation in width"),
+    SIZE("group_count", 'g', groups, "1", "groups"),
+    {"mode", 'm', GROUP_SHAPE, CHOICE, AT(mode), "conv", 0, 0, "conv|trans",
+     "trans: transposed convolution"},
+    ROOM("trans_output_pad_d", '%', output_pad[0], "0", 0, "output padding of trans in depth"),
+    ROOM("trans_output_pad_h", 'Y', output_pad[1], "0", 0, "output padding of trans in height"),
+    ROOM("trans_output_pad_w", 'X', output_pad[2], "0", 0, "output padding of trans in width"),
+    WORD("in_layout", 'I', GROUP_SHAPE, in_layout, "NAME", "layout of x; NCHW"),
+    WORD("fil_layout", 'f', GROUP_SHAPE, fil_layout, "NAME", "layout of w; NCHW (that is, OIHW)"),
+    WORD("out_layout", 'O', GROUP_SHAPE, out_layout, "NAME", "layout of y; NCHW"),
+    WORD("out_type", 0, GROUP_SHAPE, out_type, "TYPE",
+         "what the result is stored as: f32, f16, bf16, i8, i32; the sources' type (i32 for i8)"),
+    WORD("problem", 0, GROUP_SHAPE, problem, "KEY",
+         "the whole problem by its name, kiln's (fwd-f32-n16-...) or MIOpen's database key"),
+
+    ON_OFF("bias", 'b', GROUP_EPILOGUE, bias, "0", "add a bias; backward weights: its gradient"),
+    WORD("activation", 0, GROUP_EPILOGUE, activation, "NAME",
+         "forward: identity, relu, clipped_relu, leaky_relu, elu, tanh, sigmoid, silu, gelu"),
+    {"act_alpha", 0, GROUP_EPILOGUE, REAL, AT(act_alpha), "0", 0, 0, "A", "its parameter a"},
+    {"act_beta", 0, GROUP_EPILOGUE, REAL, AT(act_beta), "0", 0, 0, "B", "its parameter b"},
+    {"alpha", 0, GROUP_EPILOGUE, REAL, AT(alpha), "1", 0, 0, "A", "forward: factor of the result"},
+    {"beta", 0, GROUP_EPILOGUE, REAL, AT(beta), "0", 0, 0, "B",
+     "forward: add B times a residual tensor shaped as y"},
+    {"math", 0, GROUP_EPILOGUE, CHOICE, AT(math), "fast", 0, 0, "fast|exact|reduced",
+     "exact: plain sums only; fast: Winograd allowed; reduced: shorter products allowed"},
+    {"deterministic", 0, GROUP_EPILOGUE, NUMBER, AT(deterministic), "-1", -1, 1, "0|1",
+     "1: refuse what may vary between runs; 0: allow it where it is faster"},
+    {"workspace-limit", 0, GROUP_EPILOGUE, NUMBER, AT(workspace_limit), "0", 0, INT64_MAX, "BYTES",
+     "largest workspace a solver may ask for; 0: any"},
+
+    {"solution", 'S', GROUP_RUN, TEXT, AT(solution), "-1", 0, 0, "ID|NAME",
+     "solver: -1 the library's choice; 0 the same, listing all; else this one"},
+    WORD("config", 0, GROUP_RUN, config, "LIST", "tuning parameters of the solver, 1,64,1,..."),
+    ON_OFF("search", 's', GROUP_RUN, search, "0", "tune: measure, verify, keep the best config"),
+    {"iter", 'i', GROUP_RUN, NUMBER, AT(iter), "10", 1, MOST, "N",
+     "timed runs, after one that is not timed; made when times are asked for or -i is given"},
+    {"limit-ms", 0, GROUP_RUN, NUMBER, AT(limit_ms), "0", 0, MOST, "N",
+     "stop timing (or tuning) a problem after so long; 0: no limit"},
+    BARE("dry-run", 0, GROUP_RUN, dry_run, "plan and print (with -P 1), launch nothing; no device"),
+
+    ON_OFF("verify", 'V', GROUP_DATA, verify, "1", "check the result against the CPU reference"),
+    {"fill", 0, GROUP_DATA, CHOICE, AT(fill), "miopen", 0, 0, "miopen|int|uniform",
+     "data: MIOpen's ranges; small integers, so that results are exact; uniform"},
+    {"seed", 0, GROUP_DATA, NUMBER, AT(seed), "12345678", 0, INT64_MAX, "N", "of the data"},
+    WORD("in_data", 'd', GROUP_DATA, in_data, "FILE", "x from a raw file"),
+    WORD("weights", 'e', GROUP_DATA, weights, "FILE", "w from a raw file"),
+    WORD("dout_data", 'D', GROUP_DATA, dout_data, "FILE", "dy from a raw file"),
+    WORD("in_bias", 'a', GROUP_DATA, in_bias, "FILE", "bias from a raw file of f32"),
+    ON_OFF("dump_output", 'o', GROUP_DATA, dump_output, "0",
+           "write the tensors to dump_*.bin here, all or none"),
+    WORD("verification_cache", 'C', GROUP_DATA, verification_cache, "DIR",
+         "MIOpen's cache of reference results: unsupported"),
+
+    ON_OFF("time", 't', GROUP_REPORT, time, "0", "print kernel times and statistics"),
+    {"wall", 'w', GROUP_REPORT, NUMBER, AT(wall), "0", 0, 2, "0|1|2",
+     "with -t 1: wall-clock times too; 2 warms the library up first"},
+    ON_OFF("printconv", 'P', GROUP_REPORT, printconv, "1",
+           "given as 1: print problem, plan, compile options and launch sizes"),
+    BARE("json", 0, GROUP_REPORT, json, "one JSON object a result on standard output, only that"),
+    BARE("csv", 0, GROUP_REPORT, csv, "one CSV line a result on standard output, only that"),
+    BARE("help", 'h', GROUP_REPORT, help, "this text"),
+
+    WORD("device", 0, GROUP_DEVICE, device, "DEVICE",
+         "P:D (as listed), a single index, cpu, gpu, or part of a platform's or device's name"),
+    BARE("list-devices", 0, GROUP_DEVICE, list_devices, "list what --device takes"),
+
+    WORD("batch", 0, GROUP_BATCH, batch_file, "FILE",
+         "run every line of FILE (- is standard input): driver lines, benchdnn descriptors, shape "
+         "columns, problem names; flags beside it are defaults"),
+    {"start", 0, GROUP_BATCH, NUMBER, AT(start), "1", 1, INT64_MAX, "N", "begin at line N"},
+    WORD("match", 0, GROUP_BATCH, match, "TEXT", "only lines or problem names that contain TEXT"),
+
+    {"pad_val", 'r', GROUP_MIOPEN, NUMBER, AT(pad_val), "0", -MOST, MOST, "N", "only 0"},
+    {"tensor_vect", 'Z', GROUP_MIOPEN, NUMBER, AT(tensor_vect), "0", 0, MOST, "N", "only 0"},
+    {"vector_length", 'L', GROUP_MIOPEN, NUMBER, AT(vector_length), "1", 1, MOST, "N", "only 1"},
+    ON_OFF("gpualloc", 'G', GROUP_MIOPEN, gpualloc, "0",
+           "1 needs -V 0; the data are made on the host all the same"),
+    {"in_cast_type", 'U', GROUP_MIOPEN, TEXT, AT(in_cast), "-1", 0, 0, "TYPE", "only -1"},
+    {"out_cast_type", 'T', GROUP_MIOPEN, TEXT, AT(out_cast), "-1", 0, 0, "TYPE", "only -1"},
+    {"wei_cast_type", 'R', GROUP_MIOPEN, TEXT, AT(wei_cast), "-1", 0, 0, "TYPE", "only -1"},
+};
+
+const int flag_rows = sizeof flag_table / sizeof *flag_table;
+_Static_assert(sizeof flag_table / sizeof *flag_table <= FLAGS_MAX, "flags.given is too short");
+
+int64_t *flag_number(const flags *f, const flag *row)
+{
+    return (int64_t *)((char *)f + row->offset);
+}
+
+double *flag_real(const flags *f, const flag *row)
+{
+    return (double *)((char *)f + row->offset);
+}
+
+const char **flag_text(const flags *f, const flag *row)
+{
+    return (const char **)((char *)f + row->offset);
+}

@@ -1,0 +1,149 @@
+/* What is printed from the table of flags: lines that repeat a run, and the help. */
+#include "flag_table.h"
+
+#include <string.h>
+
+typedef struct writer {
+    char *text;
+    size_t size, length;
+} writer;
+
+static void put(writer *w, const char *s)
+{
+    size_t n = strlen(s);
+    if (w->length < w->size)
+        snprintf(w->text + w->length, w->size - w->length, "%s", s);
+    w->length += n;
+}
+
+static void put_quoted(writer *w, const char *s)
+{
+    if (*s && s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                          "_-+=.,/:@%")] == '\0') {
+        put(w, s);
+        return;
+    }
+    put(w, "'");
+    for (; *s; s++) {
+        const char one[2] = {*s, '\0'};
+        put(w, *s == '\'' ? "'\\''" : one);
+    }
+    put(w, "'");
+}
+
+static bool at_default(const flags *f, const flags *initial, const flag *row)
+{
+    switch (row->kind) {
+    case REAL:
+        return *flag_real(f, row) == *flag_real(initial, row);
+    case TEXT:
+        return strcmp(*flag_text(f, row), *flag_text(initial, row)) == 0;
+    default:
+        return *flag_number(f, row) == *flag_number(initial, row);
+    }
+}
+
+static void put_value(writer *w, const flags *f, const flag *row)
+{
+    char text[64];
+    if (row->kind == TEXT) {
+        put_quoted(w, *flag_text(f, row));
+    } else if (row->kind == REAL) {
+        snprintf(text, sizeof text, "%.17g", *flag_real(f, row));
+        put(w, text);
+    } else if (row->kind == CHOICE) {
+        const char *choice = row->what;
+        for (int64_t i = *flag_number(f, row); i > 0; i--)
+            choice += strcspn(choice, "|") + 1;
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(choice, "|"), choice);
+        put(w, text);
+    } else {
+        snprintf(text, sizeof text, "%lld", (long long)*flag_number(f, row));
+        put(w, text);
+    }
+}
+
+/* A shell leaves these letters alone. */
+static bool plain_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+size_t flags_repro(const flags *f, bool problem, char *text, size_t size)
+{
+    static const bool repeats[GROUP_COUNT] = {
+        [GROUP_RUN] = true, [GROUP_DATA] = true, [GROUP_DEVICE] = true, [GROUP_MIOPEN] = true};
+    flags initial;
+    flags_init(&initial);
+    writer w = {text, size, 0};
+    if (size)
+        *text = '\0';
+    for (int i = 0; i < flag_rows; i++) {
+        const flag *row = &flag_table[i];
+        bool describes = row->group == GROUP_SHAPE || row->group == GROUP_EPILOGUE;
+        bool wanted = repeats[row->group] || (problem && describes);
+        if (!wanted || at_default(f, &initial, row))
+            continue;
+        const char letter[2] = {row->letter, '\0'};
+        bool brief = row->letter && plain_letter(row->letter);
+        put(&w, brief ? " -" : " --");
+        put(&w, brief ? letter : row->name);
+        if (row->kind != SWITCH) {
+            put(&w, " ");
+            put_value(&w, f, row);
+        }
+    }
+    return w.length;
+}
+
+/* Words of `text` in columns 34 to 99; the cursor is at `column`. */
+static void print_wrapped(FILE *to, int column, const char *text)
+{
+    enum { LEFT = 34, RIGHT = 99 };
+    bool first = true;
+    if (column >= LEFT) {
+        fputc('\n', to);
+        column = 0;
+    }
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (!first && column + 1 + n > RIGHT) {
+            fputc('\n', to);
+            column = 0;
+            first = true;
+        }
+        column += fprintf(to, "%*s%.*s", first ? LEFT - column : 1, "", n, text);
+        first = false;
+        text += n + (text[n] == ' ');
+    }
+    fputc('\n', to);
+}
+
+void flags_help(FILE *to)
+{
+    static const char *const titles[GROUP_COUNT] = {
+        [GROUP_SHAPE] = "The problem",
+        [GROUP_EPILOGUE] = "What else it computes, and how",
+        [GROUP_RUN] = "What to run",
+        [GROUP_DATA] = "Data and verification",
+        [GROUP_REPORT] = "What to print",
+        [GROUP_DEVICE] = "Device",
+        [GROUP_BATCH] = "Many problems",
+        [GROUP_MIOPEN] = "Flags of MIOpenDriver that are taken with few values",
+    };
+    for (int g = 0; g < GROUP_COUNT; g++) {
+        fprintf(to, "\n%s:\n", titles[g]);
+        for (int i = 0; i < flag_rows; i++) {
+            const flag *row = &flag_table[i];
+            if (row->group != (flag_group)g)
+                continue;
+            const char letter[5] = {row->letter ? '-' : ' ', row->letter ? row->letter : ' ',
+                                    row->letter ? ',' : ' ', ' ', '\0'};
+            int column = fprintf(to, "  %s--%s %s", letter, row->name, row->what);
+            char help[400];
+            bool shown = row->kind != SWITCH && *row->initial && strcmp(row->initial, "-1") != 0;
+            snprintf(help, sizeof help, shown ? "%s [%s]" : "%s", row->help, row->initial);
+            print_wrapped(to, column, help);
+        }
+    }
+}

@@ -1,0 +1,255 @@
+/* Parses the command line by the table of flags, strictly. */
+#include "flag_table.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *flag_title(const flag *row, char *text, size_t size)
+{
+    if (row->letter)
+        snprintf(text, size, "--%s (-%c)", row->name, row->letter);
+    else
+        snprintf(text, size, "--%s", row->name);
+    return text;
+}
+
+/* The index of `value` in "a|b|c", -1 if it is none of them. */
+static int choice_named(const char *choices, const char *value)
+{
+    size_t length = strlen(value);
+    for (int i = 0;; i++) {
+        size_t n = strcspn(choices, "|");
+        if (n == length && memcmp(choices, value, n) == 0)
+            return i;
+        if (!choices[n])
+            return -1;
+        choices += n + 1;
+    }
+}
+
+static kiln_status set_number(flags *f, const flag *row, const char *value, char *why)
+{
+    char *end;
+    char title[64];
+    errno = 0;
+    long long number = strtoll(value, &end, 10);
+    bool plain = (*value == '-' || (*value >= '0' && *value <= '9')) && end != value && !*end;
+    if (!plain || errno == ERANGE || number < row->min || number > row->max) {
+        snprintf(why, KILN_ERROR_TEXT, "%s is '%.60s'; it must be a whole number from %lld to %lld",
+                 flag_title(row, title, sizeof title), value, (long long)row->min,
+                 (long long)row->max);
+        return KILN_INVALID;
+    }
+    *flag_number(f, row) = number;
+    return KILN_OK;
+}
+
+static kiln_status set_real(flags *f, const flag *row, const char *value, char *why)
+{
+    char *end;
+    double number = strtod(value, &end);
+    bool plain = end != value && !*end && strspn(value, "+-.0123456789eE") == strlen(value);
+    if (!plain || number - number != 0) {
+        snprintf(why, KILN_ERROR_TEXT, "--%s is '%.60s'; it must be a finite number", row->name,
+                 value);
+        return KILN_INVALID;
+    }
+    *flag_real(f, row) = number;
+    return KILN_OK;
+}
+
+static kiln_status set_choice(flags *f, const flag *row, const char *value, char *why)
+{
+    char title[64];
+    int index = choice_named(row->what, value);
+    if (index < 0) {
+        snprintf(why, KILN_ERROR_TEXT, "%s is '%.60s'; it must be one of %s",
+                 flag_title(row, title, sizeof title), value, row->what);
+        return KILN_INVALID;
+    }
+    *flag_number(f, row) = index;
+    return KILN_OK;
+}
+
+static kiln_status set_flag(flags *f, const flag *row, const char *value, char *why)
+{
+    switch (row->kind) {
+    case NUMBER:
+        return set_number(f, row, value, why);
+    case REAL:
+        return set_real(f, row, value, why);
+    case CHOICE:
+        return set_choice(f, row, value, why);
+    case SWITCH:
+        *flag_number(f, row) = value ? *value == '1' : 1;
+        return KILN_OK;
+    case TEXT:
+        *flag_text(f, row) = value;
+        return KILN_OK;
+    }
+    return KILN_INVALID;
+}
+
+void flags_init(flags *f)
+{
+    char why[KILN_ERROR_TEXT];
+    memset(f, 0, sizeof *f);
+    for (int i = 0; i < flag_rows; i++)
+        set_flag(f, &flag_table[i], flag_table[i].initial, why);
+}
+
+/* Steps to turn one name into the other; '-' and '_' count as the same. */
+static int distance(const char *a, const char *b)
+{
+    int row[64];
+    int n = (int)strlen(b) < 63 ? (int)strlen(b) : 63;
+    for (int j = 0; j <= n; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            char p = a[i - 1] == '-' ? '_' : a[i - 1], q = b[j - 1] == '-' ? '_' : b[j - 1];
+            int best = diagonal + (p != q);
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+static kiln_status unknown_long(const char *word, char *why)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    int best = 0;
+    for (int i = 1; i < flag_rows; i++)
+        if (distance(name, flag_table[i].name) < distance(name, flag_table[best].name))
+            best = i;
+    snprintf(why, KILN_ERROR_TEXT, "unknown flag --%s; did you mean --%s?", name,
+             flag_table[best].name);
+    return KILN_INVALID;
+}
+
+static const flag *flag_lettered(int letter)
+{
+    for (int i = 0; i < flag_rows; i++)
+        if (flag_table[i].letter && flag_table[i].letter == letter)
+            return &flag_table[i];
+    return NULL;
+}
+
+static kiln_status unknown_letter(int letter, char *why)
+{
+    bool lower = letter >= 'a' && letter <= 'z', upper = letter >= 'A' && letter <= 'Z';
+    const flag *near = lower ? flag_lettered(letter - 32) : upper ? flag_lettered(letter + 32) : 0;
+    if (near)
+        snprintf(why, KILN_ERROR_TEXT, "unknown flag -%c; did you mean -%c (--%s)?", letter,
+                 near->letter, near->name);
+    else
+        snprintf(why, KILN_ERROR_TEXT, "unknown flag -%c; kiln --help lists them all", letter);
+    return KILN_INVALID;
+}
+
+/* What getopt_long() wants, made of the table. Long flags return LONG_BASE + row. */
+enum { LONG_BASE = 256 };
+
+static void getopt_tables(char *letters, struct option *names)
+{
+    char *to = letters;
+    *to++ = '+'; /* stop at the first word that is not a flag */
+    *to++ = ':'; /* tell a missing value from an unknown flag */
+    for (int i = 0; i < flag_rows; i++) {
+        bool value = flag_table[i].kind != SWITCH;
+        if (flag_table[i].letter)
+            *to++ = flag_table[i].letter;
+        if (flag_table[i].letter && value)
+            *to++ = ':';
+        names[i] = (struct option){flag_table[i].name, value ? required_argument : no_argument,
+                                   NULL, LONG_BASE + i};
+    }
+    *to = '\0';
+    names[flag_rows] = (struct option){NULL, 0, NULL, 0};
+}
+
+static const flag *flag_of(int code)
+{
+    return code >= LONG_BASE ? &flag_table[code - LONG_BASE] : flag_lettered(code);
+}
+
+/* getopt_long() also takes "--in_c" for --in_channels. kiln does not: a script that says so would
+ * break with the next flag. */
+static bool abbreviated(const flag *row, char **argv)
+{
+    const char *word = argv[optind - 1];
+    if (optarg && optarg == word)
+        word = argv[optind - 2];
+    return strcspn(word + 2, "=") != strlen(row->name);
+}
+
+static kiln_status refuse(int code, char **argv, char *why)
+{
+    char title[64];
+    const flag *row = flag_of(optopt);
+    if (code == ':') {
+        snprintf(why, KILN_ERROR_TEXT, "%s needs a value", flag_title(row, title, sizeof title));
+        return KILN_INVALID;
+    }
+    if (optopt == '?')
+        return KILN_OK; /* -? asks for help */
+    if (optopt >= LONG_BASE) {
+        snprintf(why, KILN_ERROR_TEXT, "--%s takes no value", row->name);
+        return KILN_INVALID;
+    }
+    return optopt ? unknown_letter(optopt, why) : unknown_long(argv[optind - 1], why);
+}
+
+kiln_status flags_parse(flags *f, int argc, char **argv, char *why)
+{
+    char letters[2 * FLAGS_MAX + 3];
+    struct option names[FLAGS_MAX + 1];
+    getopt_tables(letters, names);
+    opterr = 0;
+    optind = 0; /* glibc: start afresh */
+    int code;
+    while ((code = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+        kiln_status status;
+        if (code == '?' || code == ':') {
+            if ((status = refuse(code, argv, why)))
+                return status;
+            f->help = 1;
+            continue;
+        }
+        const flag *row = flag_of(code);
+        if (code >= LONG_BASE && abbreviated(row, argv))
+            return unknown_long(argv[optarg == argv[optind - 1] ? optind - 2 : optind - 1], why);
+        if ((status = set_flag(f, row, optarg, why)))
+            return status;
+        f->given[row - flag_table] = true;
+    }
+    if (optind < argc) {
+        snprintf(why, KILN_ERROR_TEXT, "'%.60s' is not a flag: flags start with -", argv[optind]);
+        return KILN_INVALID;
+    }
+    return KILN_OK;
+}
+
+bool flags_given(const flags *f, const char *name)
+{
+    for (int i = 0; i < flag_rows; i++)
+        if (strcmp(flag_table[i].name, name) == 0)
+            return f->given[i];
+    return false;
+}
+
+const char *flags_given_shape(const flags *f)
+{
+    for (int i = 0; i < flag_rows; i++)
+        if (f->given[i] && flag_table[i].group == GROUP_SHAPE &&
+            flag_table[i].offset != offsetof(flags, problem))
+            return flag_table[i].name;
+    return NULL;
+}

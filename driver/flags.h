@@ -1,0 +1,74 @@
+/* The command line of the conv words: values, defaults, parsing, help and repro lines.
+ *
+ * One table (flags.c) feeds all of it: getopt_long, --help, the hint at a misspelt flag, and the
+ * line that repeats a run. Adding a flag is adding a field here and a row there.
+ */
+#ifndef KILN_FLAGS_H
+#define KILN_FLAGS_H
+
+#include "kiln_problem.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { FLAGS_MAX = 96 };
+
+/* Indices of the choices, in the table's order. */
+enum { MODE_CONV = 0, MODE_TRANS };
+enum { PAD_DEFAULT = 0, PAD_SAME, PAD_VALID };
+
+/* Spatial arrays are always D, H, W. Texts point into the parsed arguments. */
+typedef struct flags {
+    /* the problem */
+    int64_t forw, spatial_dim, batch, in_channels, out_channels, groups, mode, pad_mode;
+    int64_t size[3], filter[3], stride[3], dilation[3], output_pad[3];
+    int64_t pad[3], pad_end[3]; /* pad_end -1: equal to pad */
+    const char *in_layout, *fil_layout, *out_layout, *out_type;
+    const char *problem; /* --problem: replaces everything above but forw */
+    /* epilogue and attributes */
+    int64_t bias, math, deterministic; /* deterministic -1: not given */
+    const char *activation;
+    double act_alpha, act_beta, alpha, beta;
+    int64_t workspace_limit;
+    /* what to run */
+    const char *solution, *config;
+    int64_t search, iter, limit_ms;
+    /* data and verification */
+    int64_t verify, fill, seed, dump_output;
+    const char *in_data, *weights, *dout_data, *in_bias, *verification_cache;
+    /* reporting */
+    int64_t time, wall, printconv, json, csv, dry_run;
+    /* device */
+    const char *device;
+    int64_t list_devices;
+    /* batch */
+    const char *batch_file, *match;
+    int64_t start;
+    /* MIOpen's, of which kiln takes only the default */
+    int64_t pad_val, tensor_vect, vector_length, gpualloc;
+    const char *in_cast, *out_cast, *wei_cast;
+    int64_t help;
+
+    bool given[FLAGS_MAX]; /* by row of the table: named on the command line */
+} flags;
+
+void flags_init(flags *f);
+
+/* argv[0] is the word before the flags. On failure returns KILN_INVALID with one sentence of at
+ * most KILN_ERROR_TEXT bytes in `why`. Flags already in *f stay where argv does not name them. */
+kiln_status flags_parse(flags *f, int argc, char **argv, char *why);
+
+/* Whether the command line named the flag. */
+bool flags_given(const flags *f, const char *name);
+/* The first flag that was given and describes the problem's shape; NULL if none was. */
+const char *flags_given_shape(const flags *f);
+
+/* " -n 16 --config=1,2": what has another value than the default and is needed to repeat the run,
+ * without what describes the problem where `problem` is false. Quoted for a shell. Writes at most
+ * `size` bytes, returns the length that was needed. */
+size_t flags_repro(const flags *f, bool problem, char *text, size_t size);
+
+/* The table by groups, for --help. */
+void flags_help(FILE *to);
+
+#endif

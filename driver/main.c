@@ -1,0 +1,83 @@
+/* The command `kiln`: one table of words. */
+#include "cache_command.h"
+#include "conv.h"
+#include "device.h"
+#include "explain.h"
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int list_command(int argc, char **argv)
+{
+    char why[KILN_ERROR_TEXT];
+    (void)argc;
+    (void)argv;
+    kiln_status status = device_list(stdout, why);
+    if (status)
+        fprintf(stderr, "kiln: %s\n", why);
+    return (int)status;
+}
+
+static int help_command(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    help_print(stdout);
+    return 0;
+}
+
+static int version_command(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    printf("kiln (version: %s), built with %s %s for OpenCL %d.%d\n", kiln_version(),
+#ifdef __clang__
+           "clang", __clang_version__,
+#else
+           "gcc", __VERSION__,
+#endif
+           CL_TARGET_OPENCL_VERSION / 100, CL_TARGET_OPENCL_VERSION / 10 % 10);
+    return 0;
+}
+
+static const struct {
+    const char *word;
+    int (*run)(int argc, char **argv); /* argv[0] is the word */
+} words[] = {
+    {"conv", conv_command},       {"convfp16", conv_command},
+    {"convbfp16", conv_command},  {"convint8", conv_command},
+    {"explain", explain_command}, {"cache", cache_command},
+    {"env", env_command},         {"--list-devices", list_command},
+    {"--help", help_command},     {"-h", help_command},
+    {"-?", help_command},         {"--version", version_command},
+};
+
+/* "MIOpenDriver", "./bin/MIOpenDriver": a pasted log line begins with it. */
+static bool is_foreign_driver(const char *word)
+{
+    static const char name[] = "MIOpenDriver";
+    size_t length = strlen(word), n = sizeof name - 1;
+    return length >= n && strcmp(word + length - n, name) == 0 &&
+           (length == n || word[length - n - 1] == '/');
+}
+
+int main(int argc, char **argv)
+{
+    argc--;
+    argv++;
+    if (argc && is_foreign_driver(*argv)) {
+        argc--;
+        argv++;
+    }
+    if (!argc) {
+        help_usage(stderr);
+        return KILN_INVALID;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].word, *argv) == 0)
+            return words[i].run(argc, argv);
+    fprintf(stderr, "kiln: unknown word '%.60s'\n", *argv);
+    help_usage(stderr);
+    return KILN_INVALID;
+}

@@ -1,0 +1,154 @@
+/* Runs kiln_tune() with verification, a progress line and Ctrl-C. */
+#include "search.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Results that were verified in full. A trial with the same bits is right without another pass over
+ * the reference; configs that only move work around are many, different roundings few. */
+enum { KNOWN_GOOD = 4 };
+
+typedef struct search {
+    const session *session;
+    tensors *tensors;
+    uint64_t seed;
+    void *good[KNOWN_GOOD];
+    int ngood;
+    bool terminal;
+    time_t started, told;
+    int64_t trials, refused[KILN_TRIAL_SLOW + 1];
+} search;
+
+static volatile sig_atomic_t stop;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+static size_t result_bytes(const tensors *t)
+{
+    return (size_t)kiln_problem_count(&t->problem, t->to) *
+           kiln_type_size(tensors_type(&t->problem, t->to));
+}
+
+static void remember(search *s, const void *result, size_t bytes)
+{
+    if (s->ngood == KNOWN_GOOD)
+        return;
+    void *copy = malloc(bytes);
+    if (copy)
+        s->good[s->ngood++] = memcpy(copy, result, bytes);
+}
+
+/* kiln_tune's verify: non-zero is wrong. */
+static int judge(void *user, const kiln_op *op)
+{
+    search *s = user;
+    tensors *t = s->tensors;
+    char why[KILN_ERROR_TEXT];
+    if (tensors_read(t, s->session, why))
+        return 1;
+    kiln_op_info info;
+    kiln_op_describe(op, &info);
+    reference_tensors sources = tensors_sources(t);
+    const verify_options options = {.amplification = info.amplification,
+                                    .exact = t->exact && info.amplification <= 1,
+                                    .poisoned = true,
+                                    .seed = s->seed};
+    bool gradient = t->bias && t->problem.direction == KILN_BACKWARD_WEIGHTS;
+    if (gradient && !verify_bias_gradient(&t->problem, t->y, t->bias, &options).ok)
+        return 1;
+    size_t bytes = result_bytes(t);
+    const void *result = tensors_destination(t);
+    for (int i = 0; i < s->ngood; i++)
+        if (memcmp(s->good[i], result, bytes) == 0)
+            return 0;
+    if (!verify_destination(&t->problem, &sources, result, &options).ok)
+        return 1;
+    remember(s, result, bytes);
+    return 0;
+}
+
+static void tell(search *s, const kiln_trial *trial)
+{
+    time_t now = time(NULL);
+    bool last = trial->index + 1 >= trial->count;
+    if (!s->terminal && (now - s->told < 60 || last))
+        return;
+    s->told = now;
+    fprintf(stderr, "%ssearch %lld/%lld  %s  best %.4g ms  %s%s", s->terminal ? "\r" : "",
+            (long long)trial->index + 1, (long long)trial->count, trial->solver, trial->best_ms,
+            trial->best_config, s->terminal ? "\033[K" : "\n");
+    fflush(stderr);
+}
+
+/* kiln_tune's progress: non-zero stops. */
+static int progress(void *user, const kiln_trial *trial)
+{
+    search *s = user;
+    char why[KILN_ERROR_TEXT];
+    s->trials++;
+    s->refused[trial->verdict]++;
+    tell(s, trial);
+    /* What this trial wrote must not pass for the next one's work. */
+    return tensors_poison(s->tensors, s->session, why) != KILN_OK || stop;
+}
+
+static void summarize(const search *s, const session *session, const kiln_trial *best)
+{
+    static const struct {
+        int verdict;
+        const char *text;
+    } kinds[] = {{KILN_TRIAL_BUILD, "did not build"},
+                 {KILN_TRIAL_RUN, "did not run"},
+                 {KILN_TRIAL_WRONG, "gave wrong results"}};
+    const char *file = kiln_rows_file(session->kiln);
+    printf("search: %lld configs tried in %.0f s", (long long)s->trials,
+           difftime(time(NULL), s->started));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (s->refused[kinds[i].verdict])
+            printf(", %lld %s", (long long)s->refused[kinds[i].verdict], kinds[i].text);
+    printf("%s; best %.6g ms: %s of %s; %s%s\n", stop ? ", interrupted" : "", best->best_ms,
+           best->best_config, best->solver, *file ? "kept in " : "not kept: tuning rows are off",
+           file);
+}
+
+kiln_status search_run(const session *session, const request *r, tensors *t, bool quiet,
+                       kiln_trial *best, bool *interrupted, char *why, size_t why_size)
+{
+    search s = {.session = session,
+                .tensors = t,
+                .seed = (uint64_t)r->flags.seed,
+                .terminal = isatty(STDERR_FILENO),
+                .started = time(NULL),
+                .told = time(NULL)};
+    const char *solver = r->flags.solution;
+    bool any = strcmp(solver, "-1") == 0 || strcmp(solver, "0") == 0;
+    const kiln_tune_options options = {.solver = any ? NULL : solver,
+                                       .max_seconds = (double)r->flags.limit_ms / 1000,
+                                       .keep = *kiln_rows_file(session->kiln) != '\0',
+                                       .progress = progress,
+                                       .verify = judge,
+                                       .user = &s};
+    struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;
+    stop = 0;
+    sigaction(SIGINT, &ours, &before);
+    kiln_status status =
+        kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
+    sigaction(SIGINT, &before, NULL);
+    *interrupted = stop;
+    if (s.terminal && s.trials)
+        fprintf(stderr, "\r\033[K");
+    if (status)
+        snprintf(why, why_size, "%s", kiln_last_error());
+    else if (!quiet)
+        summarize(&s, session, best);
+    for (int i = 0; i < s.ngood; i++)
+        free(s.good[i]);
+    return status;
+}

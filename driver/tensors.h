@@ -1,0 +1,39 @@
+/* The tensors of one problem, on the host and on the device. */
+#ifndef KILN_TENSORS_H
+#define KILN_TENSORS_H
+
+#include "device.h"
+#include "reference.h"
+#include "request.h"
+
+typedef struct tensors {
+    kiln_problem problem; /* checked */
+    char to;              /* 'x', 'w' or 'y': the tensor that the problem's direction writes */
+    void *x, *w, *y, *residual; /* plain host arrays; the destination's holds what came back */
+    float *bias;                /* read, or in backward weights what came back */
+    bool exact;                 /* the data make every sum exact */
+    kiln_buffers buffers;
+} tensors;
+
+/* Whether the files that the request names have the sizes of the problem's tensors. */
+kiln_status tensors_check_files(const request *r, const kiln_problem *p, char *why);
+
+/* Fills the sources, makes the buffers, uploads, poisons the destination. On failure everything is
+ * released again. */
+kiln_status tensors_make(tensors *t, const session *s, const request *r, const kiln_problem *p,
+                         char *why);
+void tensors_free(tensors *t);
+
+/* Makes the workspace (0 bytes: none), replacing an earlier one. */
+kiln_status tensors_workspace(tensors *t, const session *s, int64_t bytes, char *why);
+
+/* Destination: overwrites it with poison on the device; copies it back. Both wait for the queue. */
+kiln_status tensors_poison(tensors *t, const session *s, char *why);
+kiln_status tensors_read(tensors *t, const session *s, char *why);
+
+void *tensors_destination(const tensors *t);
+kiln_type tensors_type(const kiln_problem *p, char tensor);
+/* As the reference wants them. */
+reference_tensors tensors_sources(const tensors *t);
+
+#endif
