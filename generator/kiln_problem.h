@@ -147,6 +147,10 @@ KILN_API kiln_status kiln_problem_check(kiln_problem *problem, char *why);
 /* Output size of a checked problem along spatial axis `axis`. */
 KILN_API int64_t kiln_problem_output(const kiln_problem *problem, int axis);
 
+/* Bytes that x, w or y of a checked problem occupies, padding of its layout included; "any" counts
+ * as plain (ask kiln_op_describe() for the layout the library chose). */
+KILN_API int64_t kiln_problem_bytes(const kiln_problem *problem, char tensor);
+
 /* Elements of x, w and y of a checked problem, without layout padding. */
 KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 'x' 'w' 'y' */);
 

@@ -1,4 +1,5 @@
 /* Completes and checks a problem; every size rule of the library is here. */
+#include "problem_layout.h"
 #include "problem_text.h"
 
 #include <math.h>
@@ -298,7 +299,7 @@ kiln_status kiln_problem_check(kiln_problem *p, char *why)
     for (int i = 0; i < p->spatial_rank; i++)
         if ((status = check_axis(p, i, why)))
             return status;
-    if ((status = check_counts(p, why)))
+    if ((status = check_counts(p, why)) || (status = kiln_problem_check_layouts(p, why)))
         return status;
     return check_epilogue(p, why);
 }

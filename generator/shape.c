@@ -84,6 +84,13 @@ kiln_shape kiln_shape_of(const kiln_problem *p)
     return s;
 }
 
+void kiln_shape_give_layouts(const kiln_shape *s, kiln_problem *p)
+{
+    memcpy(p->x_layout, s->mirrored ? s->y_layout : s->x_layout, sizeof p->x_layout);
+    memcpy(p->w_layout, s->w_layout, sizeof p->w_layout);
+    memcpy(p->y_layout, s->mirrored ? s->x_layout : s->y_layout, sizeof p->y_layout);
+}
+
 kiln_type kiln_shape_out_type(const kiln_shape *s)
 {
     return s->direction == KILN_FORWARD         ? s->y_type

@@ -43,6 +43,9 @@ typedef struct kiln_shape {
 /* `problem` must have passed kiln_problem_check(). */
 kiln_shape kiln_shape_of(const kiln_problem *problem);
 
+/* Writes the shape's layouts back into the problem it came from: what a solver made of "any". */
+void kiln_shape_give_layouts(const kiln_shape *s, kiln_problem *problem);
+
 /* Type, layout and count of the tensor that `direction` writes, and its channels per image. */
 kiln_type kiln_shape_out_type(const kiln_shape *s);
 int64_t kiln_shape_out_count(const kiln_shape *s);

@@ -1,5 +1,7 @@
 /* The registry, and what every solver's configs have in common: text, legality, enumeration. */
 #include "solver.h"
+#include "problem_layout.h"
+#include "problem_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -43,6 +45,26 @@ const kiln_solver *kiln_solver_named(const char *name)
         if (number ? registry[i]->id == id : strcmp(registry[i]->name, name) == 0)
             return registry[i];
     return NULL;
+}
+
+void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name)
+{
+    if (!kiln_layout_is_any(layout))
+        return;
+    memset(layout, 0, KILN_LAYOUT_TEXT);
+    memcpy(layout, name, strnlen(name, KILN_LAYOUT_TEXT - 1));
+}
+
+kiln_shape kiln_solver_shape(const kiln_solver *solver, const kiln_shape *s,
+                             const kiln_device_facts *d)
+{
+    kiln_shape own = *s;
+    if (solver->prefer)
+        solver->prefer(&own, d);
+    kiln_prefer_layout(own.x_layout, kiln_plain_data_layout(s->rank));
+    kiln_prefer_layout(own.w_layout, kiln_plain_filter_layout(s->rank));
+    kiln_prefer_layout(own.y_layout, kiln_plain_data_layout(s->rank));
+    return own;
 }
 
 static bool listed(const kiln_param *param, int value)

@@ -42,6 +42,9 @@ typedef struct kiln_solver {
     const kiln_param *params;
     int nparams;
 
+    /* Replaces each layout that is "any" by the one this solver likes best on the device. NULL:
+     * plain ones. Everything below sees the shape after that. */
+    void (*prefer)(kiln_shape *s, const kiln_device_facts *d);
     /* True, with the reason, when the solver cannot do the problem on the device at all. */
     bool (*reject)(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
     /* True, with the reason, when the config would be wrong or exceed a limit. Called only after
@@ -63,6 +66,12 @@ typedef struct kiln_solver {
 const kiln_solver *kiln_solver_at(int index);
 /* By name or by decimal id; NULL when there is none. */
 const kiln_solver *kiln_solver_named(const char *name);
+
+/* The shape as the solver gets it: no layout is "any" any more. */
+kiln_shape kiln_solver_shape(const kiln_solver *solver, const kiln_shape *s,
+                             const kiln_device_facts *d);
+/* For prefer(): sets a layout that is "any". */
+void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 
 /* All checks on a config in their order: reject, parameter table, legality, determinism. False when
  * fine. `forced` marks a config the caller insists on (see kiln_determinism). */

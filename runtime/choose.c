@@ -17,8 +17,9 @@ static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape,
         return !kiln_no(why, "is of version %d of solver %s; this is version %d", row->version,
                         row->solver, solver->version);
     memset(&pick->config, 0, sizeof pick->config);
+    pick->shape = kiln_solver_shape(solver, shape, &k->facts);
     if (!kiln_config_parse(solver, row->config, &pick->config, why) ||
-        kiln_config_refused(solver, shape, &k->facts, &pick->config, false, why))
+        kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
         return false;
     pick->solver = solver;
     return true;
@@ -73,17 +74,18 @@ bool kiln_solver_config(kiln *k, const kiln_solver *solver, const char *key,
                         const kiln_shape *shape, bool ignore_rows, kiln_pick *pick, kiln_plan *plan,
                         kiln_why *why)
 {
-    if (solver->reject(shape, &k->facts, why))
+    pick->shape = kiln_solver_shape(solver, shape, &k->facts);
+    if (solver->reject(&pick->shape, &k->facts, why))
         return false;
-    pick->solver = solver;
     if (ignore_rows || !pick_from_rows(k, key, solver->name, shape, pick)) {
+        pick->solver = solver;
         memset(&pick->config, 0, sizeof pick->config);
-        solver->guess(shape, &k->facts, &pick->config);
+        solver->guess(&pick->shape, &k->facts, &pick->config);
         pick->origin = KILN_ORIGIN_GUESS;
-        if (kiln_config_refused(solver, shape, &k->facts, &pick->config, false, why))
+        if (kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
             return false;
     }
-    return kiln_solver_plan(solver, shape, &k->facts, &pick->config, plan, why);
+    return kiln_solver_plan(solver, &pick->shape, &k->facts, &pick->config, plan, why);
 }
 
 static kiln_status unsupported_by_all(kiln *k, const char *key, const kiln_shape *shape)
@@ -114,7 +116,7 @@ static kiln_status pick_predicted(kiln *k, const char *key, const kiln_shape *sh
         kiln_why why;
         if (!kiln_solver_config(k, solver, key, shape, true, &candidate, &plan, &why))
             continue;
-        double ms = solver->predict(shape, &k->facts, &candidate.config);
+        double ms = solver->predict(&candidate.shape, &k->facts, &candidate.config);
         if (!pick->solver || ms < best) {
             best = ms;
             *pick = candidate;
@@ -139,13 +141,14 @@ static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *
                                 const kiln_shape *shape, kiln_pick *pick)
 {
     kiln_why why;
-    if (solver->reject(shape, &k->facts, &why))
+    pick->shape = kiln_solver_shape(solver, shape, &k->facts);
+    if (solver->reject(&pick->shape, &k->facts, &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
     memset(&pick->config, 0, sizeof pick->config);
-    solver->guess(shape, &k->facts, &pick->config);
+    solver->guess(&pick->shape, &k->facts, &pick->config);
     if (!kiln_config_parse(solver, text, &pick->config, &why))
         return kiln_fail(KILN_INVALID, "%s", why.text);
-    if (kiln_config_refused(solver, shape, &k->facts, &pick->config, true, &why))
+    if (kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, true, &why))
         return kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s: %s", text, solver->name,
                          why.text);
     pick->solver = solver;
@@ -176,9 +179,8 @@ static kiln_status force_config_anywhere(kiln *k, const char *text, const char *
 /* No buffer may be larger than the device can allocate. */
 static kiln_status check_sizes(const kiln *k, const kiln_problem *p)
 {
-    const kiln_type types[3] = {p->x_type, p->w_type, p->y_type};
     for (int i = 0; i < 3; i++) {
-        int64_t bytes = kiln_problem_count(p, "xwy"[i]) * (int64_t)kiln_type_size(types[i]);
+        int64_t bytes = kiln_problem_bytes(p, "xwy"[i]);
         if (bytes > k->facts.max_alloc)
             return kiln_fail(KILN_UNSUPPORTED,
                              "tensor %c needs %lld bytes, but the device's largest buffer is %lld",
@@ -245,7 +247,7 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
     verdict->accepted = 1;
     kiln_config_text(solver, &pick.config, verdict->config, sizeof verdict->config);
     verdict->origin = pick.origin;
-    verdict->predicted_ms = solver->predict(&shape, &k->facts, &pick.config);
+    verdict->predicted_ms = solver->predict(&pick.shape, &k->facts, &pick.config);
     verdict->workspace_size = plan.workspace_bytes + plan.packed_bytes;
     verdict->chosen =
         kiln_choose(k, &p, &shape, NULL, &chosen) == KILN_OK && chosen.solver == solver;

@@ -4,12 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t tensor_bytes(const kiln_problem *p, char tensor)
-{
-    kiln_type type = tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
-    return kiln_problem_count(p, tensor) * (int64_t)kiln_type_size(type);
-}
-
 /* A buffer as the caller gave it, and the bytes that will be touched from its offset on. */
 typedef struct want {
     const char *name;
@@ -87,10 +81,10 @@ static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
     int64_t workspace = packing ? 0 : plan->workspace_bytes;
     if (!packing && !prepacked)
         workspace += plan->packed_bytes;
-    int64_t y_bytes = tensor_bytes(p, 'y');
+    int64_t y_bytes = kiln_problem_bytes(p, 'y');
     const want wants[] = {
-        {"x", KILN_ROLE_X, b->x, packing ? 0 : tensor_bytes(p, 'x')},
-        {"w", KILN_ROLE_W, b->w, prepacked && !packing ? 0 : tensor_bytes(p, 'w')},
+        {"x", KILN_ROLE_X, b->x, packing ? 0 : kiln_problem_bytes(p, 'x')},
+        {"w", KILN_ROLE_W, b->w, prepacked && !packing ? 0 : kiln_problem_bytes(p, 'w')},
         {"y", KILN_ROLE_Y, b->y, packing ? 0 : y_bytes},
         {"bias", KILN_ROLE_BIAS, b->bias, packing || !p->epilogue.bias ? 0 : p->out_channels * 4},
         {"residual", KILN_ROLE_RESIDUAL, b->residual,

@@ -24,6 +24,7 @@ struct kiln {
 /* A solver with a legal config, and where that came from. */
 typedef struct kiln_pick {
     const kiln_solver *solver;
+    kiln_shape shape; /* as the solver sees it: layouts decided */
     kiln_config config;
     kiln_origin origin;
 } kiln_pick;

@@ -60,6 +60,8 @@ static kiln_status build(kiln_op *op, const kiln_choice *choice)
     kiln_status status = kiln_choose(op->k, &op->problem, &op->shape, choice, &op->pick);
     if (status)
         return status;
+    op->shape = op->pick.shape;
+    kiln_shape_give_layouts(&op->shape, &op->problem);
     kiln_why why;
     if (!kiln_solver_plan(op->pick.solver, &op->shape, &op->k->facts, &op->pick.config, &op->plan,
                           &why))

@@ -17,9 +17,9 @@ static kiln_status launch_once(kiln *k, kiln_op *op)
         cl_mem *mem;
         int64_t bytes;
     } wants[] = {
-        {&b.x.mem, kiln_problem_count(p, 'x') * (int64_t)kiln_type_size(p->x_type)},
-        {&b.w.mem, kiln_problem_count(p, 'w') * (int64_t)kiln_type_size(p->w_type)},
-        {&b.y.mem, kiln_problem_count(p, 'y') * (int64_t)kiln_type_size(p->y_type)},
+        {&b.x.mem, kiln_problem_bytes(p, 'x')},
+        {&b.w.mem, kiln_problem_bytes(p, 'w')},
+        {&b.y.mem, kiln_problem_bytes(p, 'y')},
         {&b.bias.mem, p->epilogue.bias ? p->out_channels * 4 : 0},
         {&b.workspace.mem, info.workspace_size},
     };

@@ -1,0 +1,18 @@
+/* A problem's tensors as storage. */
+#ifndef KILN_PROBLEM_LAYOUT_H
+#define KILN_PROBLEM_LAYOUT_H
+
+#include "layout.h"
+
+bool kiln_layout_is_any(const char *layout);
+
+/* The storage of tensor 'x', 'w' or 'y' of a problem whose sizes are checked; "any" counts as
+ * plain. False, with the reason, when the layout makes no sense for it. */
+bool kiln_problem_storage(const kiln_problem *problem, char tensor, kiln_storage *storage,
+                          char *why);
+
+/* Replaces every layout by its one spelling ("kCHW16" by "NCHW16c"). Part of kiln_problem_check().
+ */
+kiln_status kiln_problem_check_layouts(kiln_problem *problem, char *why);
+
+#endif
