@@ -1,0 +1,120 @@
+/* Runs and times one candidate on the path that every operation takes. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+kiln_times kiln_times_of(double *samples, int n)
+{
+    kiln_times r = {.runs = n};
+    qsort(samples, (size_t)n, sizeof *samples, by_value);
+    r.ms = n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
+    double p10 = samples[(int)lrint((n - 1) * 0.1)], p90 = samples[(int)lrint((n - 1) * 0.9)];
+    r.spread = r.ms > 0 ? (p90 - p10) / r.ms : 0;
+    return r;
+}
+
+/* A buffer nobody reads: all ones is NaN in every float type. */
+static kiln_status poison(kiln_bench *b, const kiln_buffer *to, int64_t count, kiln_type type)
+{
+    const cl_uint word = UINT32_MAX;
+    size_t bytes = (size_t)count * kiln_type_size(type);
+    bool words = bytes % sizeof word == 0 && to->offset % sizeof word == 0;
+    cl_int code = clEnqueueFillBuffer(b->queue, to->mem, &word, words ? sizeof word : 1, to->offset,
+                                      bytes, 0, NULL, NULL);
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
+}
+
+static kiln_status poison_destination(kiln_bench *b)
+{
+    const kiln_problem *p = b->problem;
+    const struct {
+        const kiln_buffer *buffer;
+        char tensor;
+        kiln_type type;
+    } written[] =
+        {
+            [KILN_FORWARD] = {&b->buffers.y, 'y', p->y_type},
+            [KILN_BACKWARD_DATA] = {&b->buffers.x, 'x', p->x_type},
+            [KILN_BACKWARD_WEIGHTS] = {&b->buffers.w, 'w', p->w_type},
+        },
+      *d = &written[p->direction];
+    kiln_status status = poison(b, d->buffer, kiln_problem_count(p, d->tensor), d->type);
+    if (!status && p->direction == KILN_BACKWARD_WEIGHTS && p->epilogue.bias)
+        status = poison(b, &b->buffers.bias, p->out_channels, KILN_F32);
+    return status;
+}
+
+static kiln_status make_workspace(kiln_bench *b, const kiln_op *op)
+{
+    kiln_op_info info;
+    cl_int code = CL_SUCCESS;
+    kiln_op_describe(op, &info);
+    if (info.workspace_size <= (int64_t)b->workspace_size)
+        return KILN_OK;
+    size_t size = (size_t)info.workspace_size;
+    cl_mem mem = clCreateBuffer(b->k->context, CL_MEM_READ_WRITE, size, NULL, &code);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clCreateBuffer for the workspace");
+    if (b->buffers.workspace.mem)
+        clReleaseMemObject(b->buffers.workspace.mem);
+    b->buffers.workspace = (kiln_buffer){.mem = mem};
+    b->workspace_size = size;
+    return KILN_OK;
+}
+
+/* Compiling ends here on PoCL, so this run's time says nothing. Leaves the queue idle. */
+static kiln_status run_once(kiln_bench *b, kiln_op *op)
+{
+    cl_event done;
+    cl_int code, state = CL_COMPLETE;
+    kiln_status status = make_workspace(b, op);
+    if (!status)
+        status = poison_destination(b);
+    code = clFinish(b->queue);
+    if (!status && code != CL_SUCCESS)
+        status = kiln_fail_cl(code, "clFinish");
+    if (!status)
+        status = kiln_op_enqueue(op, b->queue, &b->buffers, 0, NULL, &done);
+    if (status)
+        return status;
+    code = clFinish(b->queue);
+    if (code == CL_SUCCESS)
+        code = clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    clReleaseEvent(done);
+    if (code == CL_SUCCESS && state < 0)
+        code = state;
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "running a candidate");
+}
+
+int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
+                       double worth, kiln_op **op, kiln_times *times)
+{
+    char text[KILN_CONFIG_TEXT];
+    kiln_config_text(solver, config, text, sizeof text);
+    const kiln_choice choice = {.solver = solver->name, .config = text, .ignore_rows = 1};
+    if (kiln_conv_create(b->k, b->problem, &choice, op) != KILN_OK)
+        return KILN_TRIAL_BUILD;
+    if (run_once(b, *op) != KILN_OK)
+        return KILN_TRIAL_RUN;
+    if (b->verify(b->user, *op) != 0) {
+        kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s computed a wrong result", text,
+                  solver->name);
+        return KILN_TRIAL_WRONG;
+    }
+    int n = 0;
+    bool slow = false;
+    while (n < b->runs && !slow) {
+        if (kiln_op_time(*op, b->queue, &b->buffers, &b->samples[n]) != KILN_OK)
+            return KILN_TRIAL_RUN;
+        slow = n++ == 0 && worth > 0 && b->samples[0] > worth;
+    }
+    *times = kiln_times_of(b->samples, n);
+    return slow ? KILN_TRIAL_SLOW : KILN_TRIAL_OK;
+}
