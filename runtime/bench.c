@@ -20,20 +20,25 @@ kiln_times kiln_times_of(double *samples, int n)
     return r;
 }
 
-/* A buffer nobody reads: all ones is NaN in every float type. */
-static kiln_status poison(kiln_bench *b, const kiln_buffer *to, int64_t count, kiln_type type)
+/* NaN, or integers that a result hardly takes; the words hold elements of one, two or four bytes.
+ */
+static const cl_uint poison_word[] = {
+    [KILN_F32] = 0x7fc0dead, [KILN_F16] = 0x7ead7ead, [KILN_BF16] = 0x7fdd7fdd,
+    [KILN_I8] = 0x8f8f8f8f,  [KILN_I32] = 0x8badf00d,
+};
+
+static kiln_status poison(kiln_bench *b, const kiln_buffer *to, int64_t bytes, kiln_type type)
 {
-    const cl_uint word = UINT32_MAX;
-    size_t bytes = (size_t)count * kiln_type_size(type);
-    bool words = bytes % sizeof word == 0 && to->offset % sizeof word == 0;
-    cl_int code = clEnqueueFillBuffer(b->queue, to->mem, &word, words ? sizeof word : 1, to->offset,
-                                      bytes, 0, NULL, NULL);
+    bool words = bytes % sizeof(cl_uint) == 0 && to->offset % sizeof(cl_uint) == 0;
+    size_t unit = words ? sizeof(cl_uint) : kiln_type_size(type);
+    cl_int code = clEnqueueFillBuffer(b->queue, to->mem, &poison_word[type], unit, to->offset,
+                                      (size_t)bytes, 0, NULL, NULL);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
 }
 
-static kiln_status poison_destination(kiln_bench *b)
+/* `p` is the operation's own: a solver may have settled layouts that the caller left open. */
+static kiln_status poison_destination(kiln_bench *b, const kiln_problem *p)
 {
-    const kiln_problem *p = b->problem;
     const struct {
         const kiln_buffer *buffer;
         char tensor;
@@ -45,20 +50,18 @@ static kiln_status poison_destination(kiln_bench *b)
             [KILN_BACKWARD_WEIGHTS] = {&b->buffers.w, 'w', p->w_type},
         },
       *d = &written[p->direction];
-    kiln_status status = poison(b, d->buffer, kiln_problem_count(p, d->tensor), d->type);
+    kiln_status status = poison(b, d->buffer, kiln_problem_bytes(p, d->tensor), d->type);
     if (!status && p->direction == KILN_BACKWARD_WEIGHTS && p->epilogue.bias)
-        status = poison(b, &b->buffers.bias, p->out_channels, KILN_F32);
+        status = poison(b, &b->buffers.bias, p->out_channels * (int64_t)sizeof(cl_float), KILN_F32);
     return status;
 }
 
-static kiln_status make_workspace(kiln_bench *b, const kiln_op *op)
+static kiln_status make_workspace(kiln_bench *b, int64_t bytes)
 {
-    kiln_op_info info;
     cl_int code = CL_SUCCESS;
-    kiln_op_describe(op, &info);
-    if (info.workspace_size <= (int64_t)b->workspace_size)
+    size_t size = (size_t)bytes;
+    if (size <= b->workspace_size)
         return KILN_OK;
-    size_t size = (size_t)info.workspace_size;
     cl_mem mem = clCreateBuffer(b->k->context, CL_MEM_READ_WRITE, size, NULL, &code);
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clCreateBuffer for the workspace");
@@ -74,9 +77,11 @@ static kiln_status run_once(kiln_bench *b, kiln_op *op)
 {
     cl_event done;
     cl_int code, state = CL_COMPLETE;
-    kiln_status status = make_workspace(b, op);
+    kiln_op_info info;
+    kiln_op_describe(op, &info);
+    kiln_status status = make_workspace(b, info.workspace_size);
     if (!status)
-        status = poison_destination(b);
+        status = poison_destination(b, &info.problem);
     code = clFinish(b->queue);
     if (!status && code != CL_SUCCESS)
         status = kiln_fail_cl(code, "clFinish");

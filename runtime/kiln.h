@@ -242,7 +242,18 @@ typedef struct kiln_tune_options {
 
 /* Measures configs for `problem` on the given buffers (queue as for kiln_op_time) and reports the
  * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored.
- * KILN_UNSUPPORTED when no candidate ran and verified. */
+ *
+ * First comes what each solver would run with now, fastest prediction first, then its grid; under a
+ * limit of trials or seconds the grids are sampled in an order that is random but always the same.
+ * Before a config's first run the destination is filled with NaN (i8: 0x8f, i32: 0x8badf00d), so
+ * that what a config leaves unwritten shows. A config is timed `runs` times unless its first time
+ * is far from the best. Up to four of the fastest are timed again in turns, and the winner is the
+ * one with the best median of those rounds. A config that does not build or run is a trial like
+ * another.
+ *
+ * With `keep`, new times also replace what the user's rows say of other solvers for this problem.
+ * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when
+ * the winner could not be kept. */
 KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                                const kiln_buffers *buffers, const kiln_tune_options *options,
                                kiln_trial *best);
