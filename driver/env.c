@@ -1,5 +1,5 @@
 /* The environment variables kiln reads, in one table. */
-#include "session.h"
+#include "device.h"
 #include "help.h"
 
 #include <stdlib.h>

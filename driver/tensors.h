@@ -2,7 +2,7 @@
 #ifndef KILN_TENSORS_H
 #define KILN_TENSORS_H
 
-#include "session.h"
+#include "device.h"
 #include "reference.h"
 #include "request.h"
 

@@ -29,7 +29,6 @@
 #endif
 #include <CL/cl.h>
 
-#include "kiln_layout.h"
 #include "kiln_problem.h"
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* Finds OpenCL devices by index, kind or name. */
-#include "session.h"
+#include "device.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,258 @@
+/* The direct solver: register-tiled sums over lines, forward and backward data here. */
+#include "solver_direct.h"
+
+static const kiln_param params[DIRECT_PARAMS] = {
+    [DIRECT_VEC] = {"T_VEC", 4, {1, 4, 8, 16}, 0, 0},
+    [DIRECT_K] = {"T_K", 7, {1, 2, 4, 6, 8, 12, 16}, 1, 16},
+    [DIRECT_PIX] = {"T_PIX", 5, {1, 2, 3, 4, 8}, 1, 8},
+    [DIRECT_C] = {"T_C", 2, {16, 64}, 1, 4096},
+    [DIRECT_GROUP] = {"T_GROUP", 3, {1, 64, 128}, 1, 1024},
+    [DIRECT_GROUP_K] = {"T_GROUP_K", 2, {1, 4}, 1, 64},
+    [DIRECT_ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
+    [DIRECT_COPY] = {"T_COPY", 2, {0, 1}, 0, 0},
+    [DIRECT_PACK] = {"T_PACK", 2, {0, 1}, 0, 0},
+};
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Channels of one group: of the destination, of the source. */
+static int64_t dst_channels(const kiln_shape *s)
+{
+    return (s->direction == KILN_BACKWARD_DATA ? s->c : s->k) / s->g;
+}
+
+static int64_t src_channels(const kiln_shape *s)
+{
+    return (s->direction == KILN_BACKWARD_DATA ? s->k : s->c) / s->g;
+}
+
+static int64_t taps_of(const kiln_shape *s)
+{
+    return s->filter[0] * s->filter[1] * s->filter[2];
+}
+
+/* Positions that a group takes of one image, or of all. */
+static int64_t group_span(const kiln_config *c)
+{
+    return (int64_t)c->v[DIRECT_GROUP] * c->v[DIRECT_PIX] * c->v[DIRECT_VEC];
+}
+
+static int64_t positions_of(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
+{
+    return c->v[DIRECT_COPY] ? l->positions : s->in[0] * s->in[1] * s->in[2];
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    (void)d;
+    if (!kiln_shape_is_plain_layout(s))
+        return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    kiln_lines l = kiln_lines_of(s);
+    for (int a = 0; a < 3; a++) {
+        int64_t span = s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a];
+        if (span > INT32_MAX)
+            return kiln_no(why, "an axis with its padding has 2^31 elements or more");
+    }
+    if (l.line[0] * l.line[1] * l.line[2] > INT32_MAX / 2)
+        return kiln_no(why, "one padded image has 2^30 elements or more");
+    return false;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const int *v = c->v;
+    if (v[DIRECT_K] > dst_channels(s))
+        return kiln_no(why, "T_K is %d, but a group has only %lld channels", v[DIRECT_K],
+                       (long long)dst_channels(s));
+    if (v[DIRECT_K] * v[DIRECT_PIX] > 64 || v[DIRECT_K] * v[DIRECT_PIX] * v[DIRECT_VEC] > 512)
+        return kiln_no(why, "a tile of %d channels, %d vectors of %d is too large for registers",
+                       v[DIRECT_K], v[DIRECT_PIX], v[DIRECT_VEC]);
+    int64_t items = (int64_t)v[DIRECT_GROUP] * v[DIRECT_GROUP_K];
+    int along_f = v[DIRECT_ORDER] ? 1 : 0;
+    if (items > d->max_group || v[DIRECT_GROUP] > d->max_local[along_f] ||
+        v[DIRECT_GROUP_K] > d->max_local[!along_f])
+        return kiln_no(why, "a group of %lld items exceeds the device's limit", (long long)items);
+    if (v[DIRECT_COPY])
+        return false;
+    if (!kiln_lines_in_place(s))
+        return kiln_no(why, "T_COPY is 0, but only 1x1 filters without stride and padding can "
+                            "read the source where it lies");
+    if (group_span(c) > s->in[0] * s->in[1] * s->in[2])
+        return kiln_no(why, "T_COPY is 0, and an image is smaller than one group's positions");
+    return false;
+}
+
+/* What a register tile costs per tap and channel, in units of one vector multiply-add. A core does
+ * one of those in the time of about one vector load, unaligned ones (the pixels) counting twice. */
+static double step_cost(const kiln_config *c)
+{
+    double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
+    double sums = k * pix;
+    return (sums > loads ? sums : loads) + 0.1 * (sums + loads) + 1;
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int *v = c->v;
+    kiln_lines l = kiln_lines_of(s);
+    double images = v[DIRECT_COPY] ? 1 : (double)s->n;
+    double tiles =
+        (double)divide_up(positions_of(s, &l, c), group_span(c)) * images * (double)l.phases;
+    double blocks = (double)(s->g * divide_up(dst_channels(s), v[DIRECT_K]));
+    double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
+    double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
+    double per_item =
+        (double)src_channels(s) * (double)taps_of(s) / (double)l.phases * step_cost(c) +
+        4.0 * v[DIRECT_K] * v[DIRECT_PIX] + 40;
+    double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
+    /* A CPU runs at full speed only with vectors as wide as its own. */
+    double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;
+    double ms = flops * (width > 1 ? width : 1) / (d->peak_gflops * 1e6);
+    double size = (double)kiln_type_size(s->x_type),
+           bytes = size * (double)(s->x_count + s->y_count);
+    if (v[DIRECT_COPY])
+        bytes += 2 * size * (double)kiln_lines_count(&l, group_span(c));
+    if (v[DIRECT_PACK])
+        bytes += 8.0 * (double)s->w_count;
+    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.01 * (1 + v[DIRECT_COPY] + v[DIRECT_PACK]);
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int *v = c->v;
+    bool cpu = d->kind == KILN_DEVICE_CPU;
+    int sums = v[DIRECT_K] * v[DIRECT_PIX];
+    if (cpu ? v[DIRECT_GROUP] * v[DIRECT_GROUP_K] != 1 || v[DIRECT_VEC] == 1 || sums > 28
+            : v[DIRECT_GROUP] == 1 || v[DIRECT_VEC] > 4)
+        return true;
+    if (v[DIRECT_COPY]) {
+        kiln_config in_place = *c;
+        kiln_why why;
+        in_place.v[DIRECT_COPY] = 0;
+        if (!illegal(s, d, &in_place, &why))
+            return true;
+    }
+    return v[DIRECT_C] > 16 && src_channels(s) <= 16;
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    bool cpu = d->kind == KILN_DEVICE_CPU;
+    kiln_config best = {.v = {[DIRECT_VEC] = 1,
+                              [DIRECT_K] = 1,
+                              [DIRECT_PIX] = 1,
+                              [DIRECT_C] = 16,
+                              [DIRECT_GROUP] = 1,
+                              [DIRECT_GROUP_K] = 1,
+                              [DIRECT_COPY] = 1}};
+    kiln_config start = best;
+    start.v[DIRECT_VEC] = !cpu ? 1 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
+    if (!cpu)
+        start.v[DIRECT_GROUP] = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;
+    start.v[DIRECT_PACK] = s->x_type != KILN_F32;
+    double least = predict(s, d, &best);
+    /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
+    int most = !cpu ? 40 : d->simd_floats >= 16 ? 26 : 12;
+    for (int copy = !kiln_lines_in_place(s); copy < 2; copy++)
+        for (int k = 1; k <= 16; k++)
+            for (int pix = 1; pix <= 8; pix++) {
+                kiln_config next = start;
+                next.v[DIRECT_K] = k;
+                next.v[DIRECT_PIX] = pix;
+                next.v[DIRECT_COPY] = copy;
+                kiln_why why;
+                if (k * pix > most || illegal(s, d, &next, &why))
+                    continue;
+                double ms = predict(s, d, &next);
+                if (ms < least) {
+                    least = ms;
+                    best = next;
+                }
+            }
+    *c = best;
+}
+
+static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    int64_t across = s->c / s->g * taps_of(s); /* weights of one output channel */
+    kiln_define_types(plan, s);
+    if (!s->wide && kiln_lines_count(l, group_span(c)) > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define_epilogue(plan, s);
+    kiln_define(plan, "D_BACKWARD", backward);
+    kiln_define(plan, "P_GROUPS", s->g);
+    kiln_define(plan, "D_DST_C", dst_channels(s));
+    kiln_define(plan, "D_SRC_C", src_channels(s));
+    kiln_define_axes(plan, "P_DST", backward ? s->in : s->out);
+    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_STRIDE", s->stride);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+    kiln_define_axes(plan, "P_PAD", s->pad);
+    kiln_define_axes(plan, "D_GRID", l->grid);
+    kiln_define_axes(plan, "D_SLOTS", l->slots);
+    kiln_define_axes(plan, "D_PERIOD", l->period);
+    kiln_define_axes(plan, "D_REACH", l->reach);
+    kiln_define_axes(plan, "D_LINE", c->v[DIRECT_COPY] ? l->line : s->in);
+    kiln_define(plan, "D_CHANNEL", c->v[DIRECT_COPY] ? l->channel : s->in[0] * s->in[1] * s->in[2]);
+    kiln_define(plan, "D_POSITIONS", positions_of(s, l, c));
+    kiln_define(plan, "D_W_DST", backward ? taps_of(s) : across);
+    kiln_define(plan, "D_W_SRC", backward ? across : taps_of(s));
+    for (int i = 0; i < DIRECT_PARAMS; i++)
+        kiln_define(plan, params[i].name, c->v[i]);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const int *v = c->v;
+    kiln_lines l = kiln_lines_of(s);
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    int source = backward ? KILN_ROLE_Y : KILN_ROLE_X;
+    int64_t blocks = s->g * divide_up(dst_channels(s), v[DIRECT_K]);
+    int64_t terms = src_channels(s) * taps_of(s);
+    if (v[DIRECT_PACK]) {
+        plan->packed_bytes = blocks * terms * v[DIRECT_K] * 4;
+        kiln_plan_stage(plan, "direct.cl", "pack")->pack = true;
+        define_all(s, &l, c, plan);
+        kiln_arg_buffer(plan, KILN_ROLE_W);
+        kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+        kiln_grid(plan, 1, 1, 1, terms, blocks, 1);
+    }
+    if (v[DIRECT_COPY])
+        source = kiln_lines_emit(&l, s, d, group_span(c), source, plan);
+    kiln_plan_stage(plan, "direct.cl", "direct");
+    define_all(s, &l, c, plan);
+    kiln_arg_buffer(plan, source);
+    kiln_arg_buffer(plan, v[DIRECT_PACK] ? KILN_ROLE_PACKED : KILN_ROLE_W);
+    kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_epilogue(plan, s);
+    int64_t along = divide_up(positions_of(s, &l, c), group_span(c)) * v[DIRECT_GROUP];
+    int64_t z = v[DIRECT_COPY] ? l.phases : s->n;
+    if (v[DIRECT_ORDER])
+        kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, blocks, along, z);
+    else
+        kiln_grid(plan, v[DIRECT_GROUP], v[DIRECT_GROUP_K], 1, along, blocks, z);
+}
+
+const kiln_solver kiln_solver_direct = {
+    .name = "direct",
+    .id = 1001,
+    .algorithm = 1,
+    .version = 1,
+    .params = params,
+    .nparams = DIRECT_PARAMS,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

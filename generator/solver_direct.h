@@ -1,0 +1,55 @@
+/* What the files of the direct solver share: the lines that templates/direct_lines.cl lays out. */
+#ifndef KILN_SOLVER_DIRECT_H
+#define KILN_SOLVER_DIRECT_H
+
+#include "solver.h"
+
+/* Positions in the parameter table. */
+enum {
+    DIRECT_VEC,
+    DIRECT_K,
+    DIRECT_PIX,
+    DIRECT_C,
+    DIRECT_GROUP,
+    DIRECT_GROUP_K,
+    DIRECT_ORDER,
+    DIRECT_COPY,
+    DIRECT_PACK,
+    DIRECT_PARAMS
+};
+
+/* The geometry of one shape, in which tap r of an axis reads position f + offset(r) of its slot:
+ *
+ *     source coordinate = step * (t + reach(r)) + phase(slot) - lead        t: grid position
+ *
+ * See templates/direct_lines.cl for the picture. */
+typedef struct kiln_lines {
+    int64_t source[3]; /* sizes of the source tensor */
+    int64_t grid[3];   /* destination positions, of one phase */
+    int64_t reach[3];  /* largest offset of a tap */
+    int64_t line[3];   /* positions in the line */
+    int64_t step[3], lead[3], slots[3], period[3];
+    int64_t n, channels; /* of the source */
+    int64_t rows;        /* of one channel's line */
+    int64_t channel;     /* positions of one channel's line */
+    int64_t positions;   /* of the destination along a line; the last one is an element */
+    int64_t offset;      /* the largest of any tap */
+    int64_t phases;      /* of the destination: 1 but for a strided backward data */
+} kiln_lines;
+
+/* The source is x in forward and backward weights, dy in backward data. */
+kiln_lines kiln_lines_of(const kiln_shape *s);
+/* The same lines for dy in backward weights: position f of dy meets position f + offset of x. */
+kiln_lines kiln_lines_of_dy(const kiln_shape *s, const kiln_lines *x);
+/* True where the source tensor is its own line: then T_COPY may be 0. */
+bool kiln_lines_in_place(const kiln_shape *s);
+
+/* Elements of a buffer whose readers take `span` positions at a time. */
+int64_t kiln_lines_count(const kiln_lines *l, int64_t span);
+/* Adds the stage that lays out the tensor of `role`; returns the role of the result. */
+int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
+                    int64_t span, int role, kiln_plan *plan);
+/* -DNAME_D=v[0] -DNAME_H=v[1] -DNAME_W=v[2] */
+void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
+
+#endif

@@ -1,0 +1,165 @@
+/* Geometry of the lines that the direct solver reads, and the stage that lays them out. */
+#include "solver_direct.h"
+
+#include <stdio.h>
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+
+/* Zero positions that the end of one row and the start of the next can have in common. */
+static int64_t shared_border(const kiln_lines *l, const kiln_shape *s, int a)
+{
+    int64_t total = l->grid[a] + l->reach[a], shared = total;
+    for (int64_t slot = 0; slot < l->slots[a]; slot++) {
+        /* Position v holds element step * v - first: a border below 0 and from the source's end. */
+        int64_t first = l->lead[a] - slot * s->dilation[a] % s->stride[a];
+        int64_t end = l->source[a] + first;
+        int64_t left = first > 0 ? divide_up(first, l->step[a]) : 0;
+        int64_t right = end > 0 ? total - divide_up(end, l->step[a]) : total;
+        shared = at_most(shared, at_most(left, at_least(right, 0)));
+    }
+    return shared;
+}
+
+static void set_axis(kiln_lines *l, const kiln_shape *s, int a)
+{
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    int64_t stride = s->stride[a];
+    l->period[a] = stride / gcd(stride, s->dilation[a]);
+    l->reach[a] = (s->filter[a] - 1) * s->dilation[a] / stride;
+    if (backward) {
+        int64_t first = s->pad[a] / stride;
+        l->source[a] = s->out[a];
+        l->grid[a] = (s->pad[a] + s->in[a] - 1) / stride - first + 1;
+        l->step[a] = 1;
+        l->slots[a] = 1;
+        l->lead[a] = l->reach[a] - first;
+    } else {
+        l->source[a] = s->in[a];
+        l->grid[a] = s->out[a];
+        l->step[a] = stride;
+        l->slots[a] = at_most(s->filter[a], l->period[a]);
+        l->lead[a] = s->pad[a];
+    }
+    int64_t total = l->grid[a] + l->reach[a];
+    l->line[a] = at_least(l->grid[a], total - shared_border(l, s, a));
+}
+
+kiln_lines kiln_lines_of(const kiln_shape *s)
+{
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    kiln_lines l = {.n = s->n, .channels = backward ? s->k : s->c, .phases = 1};
+    for (int a = 0; a < 3; a++) {
+        set_axis(&l, s, a);
+        if (backward)
+            l.phases *= s->stride[a];
+    }
+    int64_t plane = l.line[1] * l.line[2];
+    l.rows = l.n * l.line[0] * l.line[1];
+    /* Channels a multiple of 1 KiB apart would crowd into few sets of a CPU's first cache. */
+    if (l.rows * l.line[2] % 256 == 0)
+        l.rows++;
+    l.channel = l.rows * l.line[2];
+    l.positions =
+        ((l.n - 1) * l.line[0] + l.grid[0] - 1) * plane + (l.grid[1] - 1) * l.line[2] + l.grid[2];
+    l.offset = l.reach[0] * plane + l.reach[1] * l.line[2] + l.reach[2];
+    return l;
+}
+
+kiln_lines kiln_lines_of_dy(const kiln_shape *s, const kiln_lines *x)
+{
+    kiln_lines l = *x;
+    l.channels = s->k;
+    l.offset = 0;
+    for (int a = 0; a < 3; a++) {
+        l.source[a] = s->out[a];
+        l.step[a] = l.slots[a] = 1;
+        l.lead[a] = l.reach[a] = 0;
+    }
+    return l;
+}
+
+bool kiln_lines_in_place(const kiln_shape *s)
+{
+    for (int a = 0; a < 3; a++)
+        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0)
+            return false;
+    return true;
+}
+
+static int64_t all_rows(const kiln_lines *l, int64_t span)
+{
+    int64_t lines = l->slots[0] * l->slots[1] * l->slots[2] * l->channels;
+    int64_t last = (lines - 1) * l->channel + divide_up(l->positions, span) * span + l->offset;
+    return at_least(lines * l->rows, divide_up(last, l->line[2]));
+}
+
+int64_t kiln_lines_count(const kiln_lines *l, int64_t span)
+{
+    return all_rows(l, span) * l->line[2];
+}
+
+void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3])
+{
+    for (int a = 0; a < 3; a++) {
+        char full[KILN_NAME_TEXT];
+        snprintf(full, sizeof full, "%s_%c", name, "DHW"[a]);
+        kiln_define(plan, full, v[a]);
+    }
+}
+
+int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
+                    int64_t span, int role, kiln_plan *plan)
+{
+    int64_t rows = all_rows(l, span), count = rows * l->line[2];
+    kiln_type type = role == KILN_ROLE_X ? s->x_type : s->y_type;
+    int temp = kiln_plan_temp(plan, count * (int64_t)kiln_type_size(type));
+    kiln_plan_stage(plan, "direct_lines.cl", "lay_out");
+    kiln_define_types(plan, s);
+    if (!s->wide && count > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define(plan, "P_N", l->n);
+    kiln_define(plan, "D_CHANNELS", l->channels);
+    kiln_define_axes(plan, "P_SRC", l->source);
+    kiln_define_axes(plan, "P_STRIDE", s->stride);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+    kiln_define_axes(plan, "D_LINE", l->line);
+    kiln_define_axes(plan, "D_STEP", l->step);
+    kiln_define_axes(plan, "D_LEAD", l->lead);
+    kiln_define_axes(plan, "D_SLOTS", l->slots);
+    kiln_define(plan, "D_ROWS", l->rows);
+    kiln_define(plan, "D_ALL_ROWS", rows);
+    /* A GPU reads best with neighbouring items on neighbouring elements; a CPU runs items one after
+     * the other and wants few. */
+    bool gpu = d->kind == KILN_DEVICE_GPU;
+    int64_t each = gpu ? 1 : 512, items = divide_up(l->line[2], each), local = 1;
+    while (gpu && local < 32 && local < items)
+        local *= 2;
+    kiln_define(plan, "D_SPAN", each);
+    kiln_arg_buffer(plan, role);
+    kiln_arg_buffer(plan, temp);
+    kiln_grid(plan, local, gpu ? 64 / local : 1, 1, items, rows, 1);
+    return temp;
+}

@@ -1,0 +1,58 @@
+/* direct_lines.cl: lays a tensor out in lines, in which a filter tap is one fixed offset.
+ *
+ * Every image gets the zero border that the taps need, and its rows follow one another in one line
+ * per channel, images too. Neighbours share a border:
+ *
+ *      x x x x        one row and the next, padding 1:
+ *      y y y y          0 x x x x 0 y y y y 0 ...      D_LINE_W = 5 positions a row
+ *
+ * With a stride, rows and columns are sorted into slots, so that a step of the destination is one
+ * position in every slot: slot 0 holds elements 0, 2, 4, ... of the padded row, slot 1 those
+ * between them. Lines lie as [slot][channel][image][D_LINE_D][D_LINE_H][D_LINE_W], then zeros up to
+ * D_ALL_ROWS rows for readers of whole vectors.
+ *
+ * Grid: (ceil(D_LINE_W / D_SPAN), D_ALL_ROWS), one item D_SPAN positions of a row.
+ *
+ * Defines, besides SRC_TYPE and P_WIDE; _a stands for each of _D, _H, _W:
+ *   P_N, D_CHANNELS     images, channels
+ *   P_SRC_a             sizes of the tensor
+ *   D_LINE_a            positions in the line
+ *   D_STEP_a            elements from one position to the next
+ *   D_SLOTS_a           slots; slot i starts at element i * P_DILATION_a % P_STRIDE_a - D_LEAD_a
+ *   D_ROWS, D_ALL_ROWS  rows of one channel, and of all
+ *   D_SPAN              positions of one item
+ */
+
+/* Elements are moved, not looked at. */
+#if SRC_TYPE == TYPE_F32
+#define BITS_T uint
+#elif SRC_TYPE == TYPE_I8
+#define BITS_T uchar
+#else
+#define BITS_T ushort
+#endif
+
+#define ELEMENT(v, slot, a)                                                                        \
+    ((int)(v)*D_STEP_##a + (int)(slot)*P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
+
+kernel void lay_out(global const BITS_T *restrict src, global BITS_T *restrict line)
+{
+    INDEX_T row = get_global_id(1);
+    int begin = get_global_id(0) * D_SPAN, end = min(begin + D_SPAN, D_LINE_W);
+    if (row >= D_ALL_ROWS)
+        return;
+    INDEX_T channel = row / D_ROWS % D_CHANNELS, r = row % D_ROWS;
+    int slot = row / D_ROWS / D_CHANNELS;
+    INDEX_T n = r / (D_LINE_D * D_LINE_H);
+    int d = ELEMENT(r / D_LINE_H % D_LINE_D, slot / (D_SLOTS_W * D_SLOTS_H), D);
+    int h = ELEMENT(r % D_LINE_H, slot / D_SLOTS_W % D_SLOTS_H, H);
+    int w0 = ELEMENT(0, slot % D_SLOTS_W, W);
+    bool inside = n < P_N && slot < D_SLOTS_D * D_SLOTS_H * D_SLOTS_W && d >= 0 && d < P_SRC_D &&
+                  h >= 0 && h < P_SRC_H;
+    line += row * D_LINE_W;
+    src += (((n * D_CHANNELS + channel) * P_SRC_D + d) * P_SRC_H + h) * P_SRC_W;
+    for (int v = begin; v < end; v++) {
+        int w = w0 + v * D_STEP_W;
+        line[v] = inside && w >= 0 && w < P_SRC_W ? src[w] : (BITS_T)0;
+    }
+}
