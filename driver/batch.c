@@ -101,9 +101,8 @@ static kiln_status parse_line(const batch *b, const char *line, char *text, requ
         kiln_status status = parse_driver_line(r, count - from, words + from, why);
         return status ? status : conv_check(r, why);
     }
-    r->keyed = true;
-    (void)line;
     kiln_status status = kiln_problem_parse(&r->base, line, why);
+    r->keyed = !status;
     return status ? status : conv_check(r, why);
 }
 

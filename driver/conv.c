@@ -312,7 +312,6 @@ int conv_refuse(const request *r, kiln_status status, const char *why)
 {
     outcome o = {.device = "none"};
     outcome_fail(&o, status, why);
-    request_line(r, o.repro, sizeof o.repro);
     if (report_format_of(&r->flags) != REPORT_LINES)
         report_record(report_format_of(&r->flags), &o);
     report_error(&o);

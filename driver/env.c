@@ -1,5 +1,5 @@
 /* The environment variables kiln reads, in one table. */
-#include "device.h"
+#include "session.h"
 #include "help.h"
 
 #include <stdlib.h>

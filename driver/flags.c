@@ -125,10 +125,16 @@ static kiln_status unknown_long(const char *word, char *why)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    int best = 0;
-    for (int i = 1; i < flag_rows; i++)
-        if (distance(name, flag_table[i].name) < distance(name, flag_table[best].name))
+    int best = 0, steps = distance(name, flag_table[0].name);
+    for (int i = 1; i < flag_rows; i++) {
+        /* The beginning of a name is as near as can be. */
+        bool begins = *name && strncmp(name, flag_table[i].name, strlen(name)) == 0;
+        int here = begins ? 0 : distance(name, flag_table[i].name);
+        if (here < steps) {
             best = i;
+            steps = here;
+        }
+    }
     snprintf(why, KILN_ERROR_TEXT, "unknown flag --%s; did you mean --%s?", name,
              flag_table[best].name);
     return KILN_INVALID;

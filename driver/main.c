@@ -1,7 +1,7 @@
 /* The command `kiln`: one table of words. */
 #include "cache_command.h"
 #include "conv.h"
-#include "device.h"
+#include "session.h"
 #include "explain.h"
 #include "help.h"
 

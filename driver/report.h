@@ -2,7 +2,7 @@
 #ifndef KILN_REPORT_H
 #define KILN_REPORT_H
 
-#include "device.h"
+#include "session.h"
 #include "request.h"
 #include "verify.h"
 

@@ -2,7 +2,7 @@
 #ifndef KILN_TENSORS_H
 #define KILN_TENSORS_H
 
-#include "device.h"
+#include "session.h"
 #include "reference.h"
 #include "request.h"
 

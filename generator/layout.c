@@ -1,5 +1,5 @@
 /* Reads layout names and specs into descriptors. */
-#include "layout.h"
+#include "kiln_layout.h"
 
 #include <ctype.h>
 #include <stdarg.h>

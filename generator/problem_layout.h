@@ -2,7 +2,7 @@
 #ifndef KILN_PROBLEM_LAYOUT_H
 #define KILN_PROBLEM_LAYOUT_H
 
-#include "layout.h"
+#include "kiln_layout.h"
 
 bool kiln_layout_is_any(const char *layout);
 

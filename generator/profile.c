@@ -1,5 +1,5 @@
 /* Profiles: what other libraries accept of a layout beyond its geometry. */
-#include "layout.h"
+#include "kiln_layout.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Layouts with sizes: extents, offsets, their inverse, and the OpenCL expression for both. */
-#include "layout.h"
+#include "kiln_layout.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -180,6 +180,38 @@ size_t kiln_storage_expression(const kiln_storage *s, char part, char *text, siz
     }
     if (from >= to)
         put(text, size, &used, "0");
+    return used;
+}
+
+/* The first and one past the last axis of the part of an image that axis `a` folds into. */
+static void part_of(const kiln_layout *l, int a, int *from, int *to)
+{
+    *from = !l->image || a < l->row_end ? 0 : a < l->col_end ? l->row_end : l->col_end;
+    *to = !l->image || a >= l->col_end ? l->naxes : a < l->row_end ? l->row_end : l->col_end;
+}
+
+size_t kiln_storage_inverse(const kiln_storage *s, int dim, char *text, size_t size)
+{
+    const kiln_layout *l = &s->layout;
+    size_t used = 0;
+    for (int a = 0; a < l->naxes; a++) {
+        int from, to;
+        if (l->axis[a].dim != dim)
+            continue;
+        part_of(l, a, &from, &to);
+        const char *name = !l->image         ? "cell"
+                           : a < l->row_end  ? "y"
+                           : a >= l->col_end ? "lane"
+                                             : "x";
+        int64_t stride = s->stride[a] / s->stride[to - 1];
+        put(text, size, &used, used ? "+%s" : "%s", name);
+        if (stride > 1)
+            put(text, size, &used, "/%lld", (long long)stride);
+        if (a > from)
+            put(text, size, &used, "%%%lld", (long long)s->extent[a]);
+        if (l->axis[a].div > 1)
+            put(text, size, &used, "*%lld", (long long)l->axis[a].div);
+    }
     return used;
 }
 

@@ -29,6 +29,7 @@
 #endif
 #include <CL/cl.h>
 
+#include "kiln_layout.h"
 #include "kiln_problem.h"
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* Layout descriptors against golden storage, refusals, and the awkward corners of the parser. */
-#include "layout.h"
+#include "kiln_layout.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -253,6 +253,16 @@ START_TEST(strides_and_expressions)
     ck_assert_str_eq(text, "n*5+h");
     kiln_storage_expression(&s, 'l', text, sizeof text);
     ck_assert_str_eq(text, "c%4");
+    kiln_storage_inverse(&s, 1, text, sizeof text);
+    ck_assert_str_eq(text, "x/7*4+lane");
+    kiln_storage_inverse(&s, 2, text, sizeof text);
+    ck_assert_str_eq(text, "y%5");
+    ck_assert(kiln_layout_parse(&layout, "NC/16HW16", "NCHW", why));
+    ck_assert(kiln_storage_make(&s, &layout, dim, KILN_F32, why));
+    kiln_storage_inverse(&s, 0, text, sizeof text);
+    ck_assert_str_eq(text, "cell/1680");
+    kiln_storage_inverse(&s, 1, text, sizeof text);
+    ck_assert_str_eq(text, "cell/560%3*16+cell%16");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* Finds OpenCL devices by index, kind or name. */
-#include "device.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>

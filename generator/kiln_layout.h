@@ -6,8 +6,7 @@
  * An image is the same list cut in two places into rows | columns | lanes.
  *
  * Text form: axes as capital letters (the outermost slice of a dim) or "16c" (an inner slice of
- * 16),
- * '|' for the cuts of an image, then any number of rules for rounding a dim up:
+ * 16), '|' for the cuts of an image, then any number of rules for rounding a dim up:
  *
  *     NCHW   NHWC   NCHW16c   OIHW4i16o4i   NH|CW|4c   OHW|I|4o;I%4   |W|4w
  *     NHWC;C%8        C to a multiple of 8
@@ -28,6 +27,10 @@
 #include "kiln_problem.h"
 
 #include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 enum { KILN_MAX_DIMS = 6, KILN_MAX_AXES = 12, KILN_LAYOUT_NAME = 40, KILN_EXPRESSION_TEXT = 512 };
 
@@ -62,7 +65,7 @@ typedef struct kiln_storage {
 /* Reads a table name, a synonym or a spec, for logical dims `dims` ("NCHW", "OIHW"; NULL: the
  * table's own). False, with a sentence in why[KILN_ERROR_TEXT], when it is neither or contradicts
  * itself. */
-bool kiln_layout_parse(kiln_layout *layout, const char *text, const char *dims, char *why);
+KILN_API bool kiln_layout_parse(kiln_layout *layout, const char *text, const char *dims, char *why);
 /* One line of the table. */
 typedef struct kiln_layout_entry {
     const char *name, *dims, *spec;
@@ -71,32 +74,41 @@ typedef struct kiln_layout_entry {
 } kiln_layout_entry;
 
 /* The table, in order; NULL past the end. */
-const kiln_layout_entry *kiln_layout_at(int index);
+KILN_API const kiln_layout_entry *kiln_layout_at(int index);
 
 /* False, with the reason, for sizes below 1, a dim that must be 1, or overflow. `type` matters to
  * the few layouts whose rounding depends on the element size (DLA). */
-bool kiln_storage_make(kiln_storage *storage, const kiln_layout *layout, const int64_t *dim,
-                       kiln_type type, char *why);
+KILN_API bool kiln_storage_make(kiln_storage *storage, const kiln_layout *layout,
+                                const int64_t *dim, kiln_type type, char *why);
 
-int64_t kiln_storage_offset(const kiln_storage *storage, const int64_t *coordinate);
+KILN_API int64_t kiln_storage_offset(const kiln_storage *storage, const int64_t *coordinate);
 /* The element of a cell; false when the cell is padding. */
-bool kiln_storage_coordinate(const kiln_storage *storage, int64_t offset, int64_t *coordinate);
+KILN_API bool kiln_storage_coordinate(const kiln_storage *storage, int64_t offset,
+                                      int64_t *coordinate);
 /* Elements between neighbours along a dim, or -1 where blocking leaves none. */
-int64_t kiln_storage_stride(const kiln_storage *storage, int dim);
+KILN_API int64_t kiln_storage_stride(const kiln_storage *storage, int dim);
 
 /* The offset as OpenCL C over variables named after the dims ("n", "c", "h", "w"), sizes as
- * numbers:
- * "((n*3+c/16)*28+h)*28..." Returns the length needed. For an image, x, y and lane separately. */
-size_t kiln_storage_expression(const kiln_storage *storage, char part /* 'o' 'x' 'y' 'l' */,
-                               char *text, size_t size);
+ * numbers: "((n*3+c/16)*28+h)*28..." Returns the length needed. For an image, x, y and lane
+ * separately. */
+KILN_API size_t kiln_storage_expression(const kiln_storage *storage,
+                                        char part /* 'o' 'x' 'y' 'l' */, char *text, size_t size);
+
+/* The inverse: coordinate `dim` of the element in a cell, over "cell", or for an image over "x",
+ * "y" and "lane". The cell is padding where a coordinate is not below its dim. */
+KILN_API size_t kiln_storage_inverse(const kiln_storage *storage, int dim, char *text, size_t size);
 
 /* False, with the reason, when an image is larger than the device takes. Buffers always fit. */
-bool kiln_storage_fits_image(const kiln_storage *storage, int64_t max_width, int64_t max_height,
-                             char *why);
+KILN_API bool kiln_storage_fits_image(const kiln_storage *storage, int64_t max_width,
+                                      int64_t max_height, char *why);
 
 /* Limits that are not geometry: "tensorrt", "dla", "cudnn". False, with the reason, when the
  * profile refuses; an unknown profile is refused too. */
-bool kiln_profile_accepts(const char *profile, const kiln_storage *storage, kiln_type type,
-                          char *why);
+KILN_API bool kiln_profile_accepts(const char *profile, const kiln_storage *storage, kiln_type type,
+                                   char *why);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

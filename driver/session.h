@@ -1,6 +1,6 @@
 /* Which OpenCL device to use, and a kiln opened on it. */
-#ifndef KILN_DRIVER_DEVICE_H
-#define KILN_DRIVER_DEVICE_H
+#ifndef KILN_SESSION_H
+#define KILN_SESSION_H
 
 #include "kiln.h"
 

@@ -1,0 +1,101 @@
+/* A-priori error bounds of sums of products in f32, and of what the epilogue does with them.
+ *
+ * u = 2^-24 is the unit roundoff of f32, L the number of terms, M the sum of their absolute values
+ * (or a little more). Whatever the order of summation, fused or not,
+ *
+ *     |error| <= L u M                                   (to first order)
+ *
+ * (Higham: Accuracy and Stability of Numerical Algorithms, 2nd ed., sections 3.1 and 4.2). It is
+ * reached when all roundings go the same way, as they do on constant data, so it is what data of
+ * unknown origin get. It is also so wide that a product left out of a long sum goes unnoticed.
+ *
+ * The rounding errors of random data are independent and of mean zero: they add up as the root of
+ * the sum of their squares (Higham and Mary: A New Approach to Probabilistic Rounding Error
+ * Analysis, 2019). One rounding errs by at most u times the partial sum at hand. A partial sum of i
+ * of the terms is about i/L of the sum S, and off that by a random walk with steps of the products'
+ * root mean square, which is at most M / L where M is the Cauchy-Schwarz magnitude: at most
+ * |S| i/L + sqrt(i) M/L. The root of the sum of squares over i is sqrt(L/3) |S| + M / sqrt(2), and
+ * a rounding's own deviation is 1/sqrt(3) of its limit, at most: a standard deviation below u
+ * (sqrt(L) |S| / 3 + 0.41 M). The bound takes 12 times the first and 19 times the second:
+ *
+ *     |error| <= u (4 sqrt(L) |S| + 8 M)
+ *
+ * A tensor of 10^9 elements reaches 6 standard deviations.
+ */
+#include "bound.h"
+
+#include <math.h>
+
+static const double unit = 0x1p-24;
+static const double tiny = 0x1p-126; /* below this, a device may flush a float to zero */
+
+static double sum_error(const bound_rule *r, double sum, double magnitude)
+{
+    if (r->integer) /* the accumulator is exact; its conversion to float may round */
+        return fabs(sum) > 0x1p24 ? unit * fabs(sum) : 0;
+    double m = fmax(magnitude, r->floor), worst = (r->terms + 1) * m;
+    double likely = 4 * sqrt(r->terms) * fabs(sum) + 8 * m;
+    double reference = (r->terms + 16) * 0x1p-53 * magnitude;
+    return unit * r->amplification * (r->arbitrary ? worst : fmin(worst, likely)) + reference +
+           (r->terms + 4) * tiny;
+}
+
+/* What an activation makes of an error in its argument (its steepest slope), and what it adds of
+ * its own: multiples of u of the result and of the argument. The functions' limits are those of
+ * OpenCL 1.2, table 7.1: exp, expm1 3 ulp, tanh 5, erf 16, division 2.5; an ulp is at most 2 u.
+ * 1 + erf cancels, so that gelu's error goes with the argument. */
+typedef struct activation_error {
+    double slope, of_result, of_argument;
+} activation_error;
+
+static activation_error activation_errors(const kiln_epilogue *e)
+{
+    const double a = fabs((double)e->param[0]), b = fabs((double)e->param[1]);
+    switch (e->activation) {
+    case KILN_LEAKY_RELU:
+        return (activation_error){fmax(1, a), 1, 0};
+    case KILN_ELU:
+        return (activation_error){fmax(1, a), 8, 0};
+    case KILN_TANH:
+        return (activation_error){a * b, 14, 0};
+    case KILN_SIGMOID:
+        return (activation_error){0.25, 16, 0};
+    case KILN_SILU:
+        return (activation_error){1.1, 16, 0};
+    case KILN_GELU:
+        return (activation_error){1.13, 4, 20};
+    default:
+        return (activation_error){1, 0, 0};
+    }
+}
+
+double bound_error(const bound_rule *r, double sum, double magnitude, double added, double value)
+{
+    double error = sum_error(r, sum, magnitude);
+    const kiln_epilogue *e = r->epilogue;
+    if (!e)
+        return error;
+    double alpha = fabs((double)e->alpha), argument = alpha * fabs(sum) + added;
+    error *= alpha;
+    if (alpha != 1 || added != 0) /* at most four more roundings */
+        error += 4 * unit * (argument + error);
+    activation_error a = activation_errors(e);
+    error = a.slope * error + unit * (a.of_result * fabs(value) + a.of_argument * argument);
+    /* exp(-v) overflows where silu is still as large as v * tiny. */
+    return e->activation == KILN_IDENTITY ? error : error + (4 + 2 * argument) * tiny;
+}
+
+double bound_ulp(kiln_type type, double value)
+{
+    static const struct {
+        int fraction, least; /* bits behind the point; exponent of the smallest normal value */
+    } formats[] = {[KILN_F32] = {23, -126}, [KILN_F16] = {10, -14}, [KILN_BF16] = {7, -126}};
+    if (type == KILN_I8 || type == KILN_I32)
+        return 1;
+    int exponent;
+    frexp(value, &exponent); /* value = f * 2^exponent, 1/2 <= |f| < 1 */
+    exponent--;
+    if (value == 0 || exponent < formats[type].least)
+        exponent = formats[type].least;
+    return ldexp(1, exponent - formats[type].fraction);
+}

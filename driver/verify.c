@@ -1,0 +1,418 @@
+/* Holds a destination against the reference, element by element as the reference hands them out. */
+#include "verify.h"
+
+#include "bound.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What one thread has seen. */
+typedef struct tally {
+    int64_t checked, bad, untouched, max_abs_at;
+    double max_abs, got, expected, max_ulp, worst, bound;
+    double squares, largest; /* of MIOpen's metric */
+    char pad[64];            /* keeps two threads' tallies on different cache lines */
+} tally;
+
+typedef struct judge {
+    const kiln_problem *problem;
+    const reference_tensors *tensors;
+    const verify_options *options;
+    kiln_type type;
+    const void *got;
+    bound_rule rule;
+    tally *tally; /* one for each thread */
+} judge;
+
+/* ---- one element -------------------------------------------------------------------------------
+ */
+
+/* An i32 accumulator wraps around. */
+static double rounded(kiln_type type, double value)
+{
+    if (type == KILN_I32 && fabs(value) < 0x1p62)
+        return (double)(int32_t)(uint32_t)(int64_t)value;
+    return host_round(type, value);
+}
+
+static void note(tally *t, int64_t at, double got, double value, double error)
+{
+    if (error > t->max_abs || (error == t->max_abs && at < t->max_abs_at)) {
+        t->max_abs = error;
+        t->max_abs_at = at;
+        t->got = got;
+        t->expected = value;
+    }
+    t->squares += error * error;
+    double larger = fmax(fabs(got), fabs(value));
+    if (isfinite(larger))
+        t->largest = fmax(t->largest, larger);
+}
+
+/* `slack` bounds the error before the last rounding. */
+static void judge_element(const judge *j, tally *t, int64_t at, double value, double slack)
+{
+    const double got = host_get(j->type, j->got, at);
+    const double ulp = bound_ulp(j->type, value);
+    const double bound = slack + bound_ulp(j->type, fabs(value) + slack) / 2;
+    double low = rounded(j->type, value - slack), high = rounded(j->type, value + slack);
+    bool right = low <= got && got <= high;
+    double error = fabs(got - value);
+    if (right && !(error <= bound)) /* saturated, wrapped, or overflowed as it should */
+        error = 0;
+    if (!right && !isfinite(error))
+        error = INFINITY;
+    double ratio = right ? error / bound : fmax(error / bound, 1 + DBL_EPSILON);
+    if (ratio > t->worst || t->checked == 0) {
+        t->worst = ratio;
+        t->bound = bound;
+    }
+    t->max_ulp = fmax(t->max_ulp, error / ulp);
+    t->checked++;
+    t->bad += !right;
+    t->untouched += !right && host_is_poison(j->type, j->got, at);
+    note(t, at, got, value, error);
+}
+
+static void judge_sum(const judge *j, tally *t, int64_t at, double sum, double magnitude)
+{
+    double all = magnitude;
+    double value = reference_finish(j->problem, j->tensors, at, sum, &all);
+    double alpha = j->rule.epilogue ? fabs((double)j->rule.epilogue->alpha) : 1;
+    double added = fmax(0, all - alpha * magnitude);
+    double slack = j->options->exact ? 0 : bound_error(&j->rule, sum, magnitude, added, value);
+    judge_element(j, t, at, value, slack);
+}
+
+/* ---- tallies -----------------------------------------------------------------------------------
+ */
+
+static tally *tallies_new(void)
+{
+    int n = omp_get_max_threads();
+    tally *all = calloc((size_t)n, sizeof *all);
+    for (int i = 0; all && i < n; i++)
+        all[i].max_abs = -1;
+    return all;
+}
+
+static void add_tally(tally *to, const tally *from)
+{
+    if (from->max_abs > to->max_abs ||
+        (from->max_abs == to->max_abs && from->max_abs_at < to->max_abs_at)) {
+        to->max_abs = from->max_abs;
+        to->max_abs_at = from->max_abs_at;
+        to->got = from->got;
+        to->expected = from->expected;
+    }
+    if (from->checked && (from->worst > to->worst || to->checked == 0)) {
+        to->worst = from->worst;
+        to->bound = from->bound;
+    }
+    to->checked += from->checked;
+    to->bad += from->bad;
+    to->untouched += from->untouched;
+    to->max_ulp = fmax(to->max_ulp, from->max_ulp);
+    to->squares += from->squares;
+    to->largest = fmax(to->largest, from->largest);
+}
+
+/* MIOpen 2.12 and later: test/verify.hpp, driver/conv_driver.hpp. */
+static double miopen_tolerance(const kiln_problem *p)
+{
+    kiln_type source = p->direction == KILN_FORWARD ? p->x_type : p->y_type;
+    double t = source == KILN_F16 ? 8.2e-3 : source == KILN_BF16 ? 8 * 8.2e-3 : 1.5e-6;
+    return p->direction == KILN_BACKWARD_WEIGHTS ? 2 * t : t;
+}
+
+static verify_result result_of(const judge *j, int64_t total)
+{
+    tally t = {.max_abs = -1};
+    for (int i = 0; i < omp_get_max_threads(); i++)
+        add_tally(&t, &j->tally[i]);
+    return (verify_result){
+        .ok = t.bad == 0,
+        .checked = t.checked,
+        .total = total,
+        .bad = t.bad,
+        .untouched = t.untouched,
+        .max_abs = fmax(t.max_abs, 0),
+        .max_abs_at = t.max_abs_at,
+        .got = t.got,
+        .expected = t.expected,
+        .max_ulp = t.max_ulp,
+        .rms = sqrt(t.squares) / (sqrt((double)t.checked) * fmax(t.largest, DBL_MIN)),
+        .tolerance = miopen_tolerance(j->problem),
+        .bound = t.bound,
+        .worst = t.worst,
+    };
+}
+
+/* ---- everything --------------------------------------------------------------------------------
+ */
+
+static void judge_part(void *user, int thread, const contraction_part *part)
+{
+    const judge *j = user;
+    for (int i = 0; i < part->count; i++)
+        judge_sum(j, &j->tally[thread], part->index[i], part->sum[i], part->magnitude[i]);
+}
+
+/* ---- a sample ----------------------------------------------------------------------------------
+ */
+
+/* Measured on a loaded machine of 2 cores with AVX-512, with room to spare; a slower one takes
+ * longer, but checks the same elements. */
+static const double seconds_per_flop = 0.4e-9, seconds_per_element = 60e-9,
+                    seconds_per_single_term = 5e-9;
+
+static double estimated_seconds(const kiln_problem *p)
+{
+    double flops = 2 * (double)kiln_problem_count(p, p->transposed ? 'x' : 'y') *
+                   (double)((p->transposed ? p->out_channels : p->in_channels) / p->groups);
+    for (int i = 0; i < p->spatial_rank; i++)
+        flops *= (double)p->filter[i];
+    return (flops * seconds_per_flop + (double)reference_count(p) * seconds_per_element) /
+           omp_get_max_threads();
+}
+
+typedef struct sample {
+    int64_t *index;
+    int64_t count, room;
+    uint64_t seed, rolls;
+    int64_t outer, size[3], plane; /* of the destination: images and channels, the image */
+} sample;
+
+static int64_t roll(sample *s, int64_t below)
+{
+    return (int64_t)(host_random(s->seed, 0x5a3b1e, s->rolls++) % (uint64_t)below);
+}
+
+static void take(sample *s, int64_t outer, int64_t at)
+{
+    if (s->count < s->room)
+        s->index[s->count++] = outer * s->plane + at;
+}
+
+static sample sample_of(const kiln_problem *p, uint64_t seed, int64_t room)
+{
+    sample s = {.seed = seed, .room = room, .size = {1, 1, 1}, .plane = 1};
+    for (int i = 0; i < p->spatial_rank; i++) {
+        bool input = p->direction == KILN_BACKWARD_DATA;
+        s.size[3 - p->spatial_rank + i] = p->direction == KILN_BACKWARD_WEIGHTS ? p->filter[i]
+                                          : input                               ? p->input[i]
+                                                  : kiln_problem_output(p, i);
+    }
+    for (int a = 0; a < 3; a++)
+        s.plane *= s.size[a];
+    s.outer = reference_count(p) / s.plane;
+    s.index = malloc((size_t)room * sizeof *s.index);
+    return s;
+}
+
+/* Every position on the border of the image, each once, in an image and channel by chance: at most
+ * half the room. And the image's corners in the very first and last one. */
+static void take_borders(sample *s)
+{
+    const int64_t *n = s->size, half = s->room / 2;
+    for (int corner = 0; corner < 16; corner++) {
+        int64_t d = corner & 1 ? n[0] - 1 : 0, h = corner & 2 ? n[1] - 1 : 0,
+                w = corner & 4 ? n[2] - 1 : 0;
+        take(s, corner & 8 ? s->outer - 1 : 0, (d * n[1] + h) * n[2] + w);
+    }
+    for (int64_t d = 0; d < n[0]; d++)
+        for (int64_t h = 0; h < n[1] && s->count < half; h++) {
+            bool edge = (n[0] > 1 && (d == 0 || d == n[0] - 1)) || h == 0 || h == n[1] - 1;
+            int64_t step = edge || n[2] == 1 ? 1 : n[2] - 1;
+            for (int64_t w = 0; w < n[2] && s->count < half; w += step)
+                take(s, roll(s, s->outer), (d * n[1] + h) * n[2] + w);
+        }
+}
+
+static int by_index(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void sort_once(sample *s)
+{
+    qsort(s->index, (size_t)s->count, sizeof *s->index, by_index);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < s->count; i++)
+        if (kept == 0 || s->index[i] != s->index[kept - 1])
+            s->index[kept++] = s->index[i];
+    s->count = kept;
+}
+
+/* What is wrong whatever the right value is. */
+static bool is_wild(const judge *j, int64_t at)
+{
+    return isnan(host_get(j->type, j->got, at)) ||
+           (j->options->poisoned && j->type == KILN_I32 && host_is_poison(j->type, j->got, at));
+}
+
+/* Finds NaN and poison among the elements that are not in the sample. */
+static void scan(judge *j, const sample *s, int64_t total)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t at = 0; at < total; at++)
+        if (is_wild(j, at) && !bsearch(&at, s->index, (size_t)s->count, sizeof at, by_index)) {
+            tally *t = &j->tally[omp_get_thread_num()];
+            t->bad++;
+            t->untouched += host_is_poison(j->type, j->got, at);
+            t->worst = t->max_ulp = INFINITY;
+            note(t, at, host_get(j->type, j->got, at), NAN, INFINITY);
+        }
+}
+
+/* A size that is expected to take `seconds`. */
+static int64_t sample_size(const kiln_problem *p, double seconds, int64_t total)
+{
+    double one = (double)reference_terms(p) * seconds_per_single_term + 1e-6;
+    double n = fmin(seconds * omp_get_max_threads() / one, 1 << 20);
+    return (int64_t)fmin(fmax(n, 1000), (double)total);
+}
+
+static bool judge_sample(judge *j, double seconds, int64_t total)
+{
+    sample s = sample_of(j->problem, j->options->seed, sample_size(j->problem, seconds, total));
+    if (!s.index)
+        return false;
+    take_borders(&s);
+    while (s.count < s.room)
+        take(&s, roll(&s, s.outer), roll(&s, s.plane));
+    sort_once(&s);
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t i = 0; i < s.count; i++) {
+        double magnitude, sum = reference_sum(j->problem, j->tensors, s.index[i], &magnitude);
+        judge_sum(j, &j->tally[omp_get_thread_num()], s.index[i], sum, magnitude);
+    }
+    scan(j, &s, total);
+    free(s.index);
+    return true;
+}
+
+/* ---- the whole judgement -----------------------------------------------------------------------
+ */
+
+/* A number that the elements of a source come near: the largest absolute value, or, of random data,
+ * the root mean square. */
+static double spread(kiln_type type, const void *data, int64_t count, bool arbitrary)
+{
+    double largest = 0, squares = 0;
+#pragma omp parallel for reduction(max : largest) reduction(+ : squares)
+    for (int64_t i = 0; i < count; i++) {
+        double v = fabs(host_get(type, data, i));
+        largest = fmax(largest, v);
+        squares += v * v;
+    }
+    return arbitrary ? largest : sqrt(squares / (double)count);
+}
+
+/* Winograd's transforms mix neighbours into a result: it errs in proportion to them, even where its
+ * own terms are small. */
+static double magnitude_floor(const kiln_problem *p, const reference_tensors *t, bool arbitrary)
+{
+    double product = (double)reference_terms(p);
+    const struct {
+        kiln_direction written;
+        char name;
+        kiln_type type;
+        const void *data;
+    } all[] = {{KILN_FORWARD, 'y', p->y_type, t->y},
+               {KILN_BACKWARD_DATA, 'x', p->x_type, t->x},
+               {KILN_BACKWARD_WEIGHTS, 'w', p->w_type, t->w}};
+    for (int i = 0; i < 3; i++)
+        if (p->direction != all[i].written)
+            product *=
+                spread(all[i].type, all[i].data, kiln_problem_count(p, all[i].name), arbitrary);
+    return product;
+}
+
+static bound_rule rule_of(const kiln_problem *p, const reference_tensors *t,
+                          const verify_options *o)
+{
+    bound_rule r = {
+        .epilogue = p->direction == KILN_FORWARD ? &p->epilogue : NULL,
+        .integer = (p->direction == KILN_FORWARD ? p->x_type : p->y_type) == KILN_I8,
+        .arbitrary = o->arbitrary,
+        .terms = (double)reference_terms(p),
+        .amplification = fmax(o->amplification, 1),
+    };
+    if (r.amplification > 1 && !r.integer && !o->exact)
+        r.floor = magnitude_floor(p, t, o->arbitrary);
+    return r;
+}
+
+verify_result verify_destination(const kiln_problem *problem, const reference_tensors *t,
+                                 const void *got, const verify_options *options)
+{
+    judge j = {.problem = problem,
+               .tensors = t,
+               .options = options,
+               .type = reference_type(problem),
+               .got = got,
+               .rule = rule_of(problem, t, options),
+               .tally = tallies_new()};
+    if (!j.tally)
+        return (verify_result){.total = reference_count(problem)};
+    int64_t total = reference_count(problem);
+    double seconds = options->max_seconds > 0 ? options->max_seconds : 20;
+    bool whole =
+        estimated_seconds(problem) <= seconds && reference_sums(problem, t, judge_part, &j);
+    bool done = whole || judge_sample(&j, seconds, total);
+    verify_result r = result_of(&j, total);
+    r.ok = r.ok && done;
+    free(j.tally);
+    return r;
+}
+
+verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, const float *got,
+                                   const verify_options *options)
+{
+    int64_t n = problem->out_channels;
+    double *value = malloc(2 * (size_t)n * sizeof *value);
+    judge j = {.problem = problem,
+               .options = options,
+               .type = KILN_F32,
+               .got = got,
+               .rule = {.arbitrary = options->arbitrary,
+                        .terms = (double)(kiln_problem_count(problem, 'y') / n),
+                        .amplification = 1},
+               .tally = tallies_new()};
+    verify_result r = {.total = n};
+    if (value && j.tally) {
+        reference_bias_gradient(problem, y, value, value + n);
+        for (int64_t i = 0; i < n; i++) {
+            double slack =
+                options->exact ? 0 : bound_error(&j.rule, value[i], value[n + i], 0, value[i]);
+            judge_element(&j, j.tally, i, value[i], slack);
+        }
+        r = result_of(&j, n);
+    }
+    free(j.tally);
+    free(value);
+    return r;
+}
+
+/* A factor of few bits keeps small integers exact. */
+static bool is_short(float factor)
+{
+    return factor * 16 == rintf(factor * 16) && fabsf(factor) <= 16;
+}
+
+bool verify_can_be_exact(const kiln_problem *p, host_fill fill, double amplification)
+{
+    const kiln_epilogue *e = &p->epilogue;
+    bool sums = fill == HOST_FILL_INT && amplification <= 1;
+    if (p->direction != KILN_FORWARD)
+        return sums;
+    return sums && is_short(e->alpha) && is_short(e->beta) &&
+           (e->activation == KILN_IDENTITY || e->activation == KILN_RELU ||
+            (e->activation == KILN_CLIPPED_RELU && is_short(e->param[0])) ||
+            (e->activation == KILN_LEAKY_RELU && is_short(e->param[0])));
+}
