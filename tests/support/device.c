@@ -1,0 +1,80 @@
+/* Opens the device under test. */
+#include "support.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+#include <string.h>
+
+enum { MAX_DEVICES = 64 };
+
+typedef struct listed_device {
+    cl_device_id id;
+    cl_device_type type;
+    char index[24], name[256];
+} listed_device;
+
+static int list_devices(listed_device *list)
+{
+    cl_platform_id platforms[16];
+    cl_uint nplatforms = 0;
+    int n = 0;
+    if (clGetPlatformIDs(16, platforms, &nplatforms) != CL_SUCCESS)
+        return 0;
+    for (cl_uint p = 0; p < nplatforms && p < 16; p++) {
+        cl_device_id ids[16];
+        cl_uint nids = 0;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, ids, &nids) != CL_SUCCESS)
+            continue;
+        for (cl_uint i = 0; i < nids && i < 16 && n < MAX_DEVICES; i++, n++) {
+            list[n].id = ids[i];
+            snprintf(list[n].index, sizeof list[n].index, "%u:%u", p, i);
+            clGetDeviceInfo(ids[i], CL_DEVICE_TYPE, sizeof list[n].type, &list[n].type, NULL);
+            clGetDeviceInfo(ids[i], CL_DEVICE_NAME, sizeof list[n].name - 1, list[n].name, NULL);
+        }
+    }
+    return n;
+}
+
+static bool matches(const listed_device *d, const char *want)
+{
+    if (!want || !*want || strcmp(want, d->index) == 0)
+        return true;
+    if (strcasecmp(want, "cpu") == 0)
+        return d->type & CL_DEVICE_TYPE_CPU;
+    if (strcasecmp(want, "gpu") == 0)
+        return d->type & CL_DEVICE_TYPE_GPU;
+    return strcasestr(d->name, want);
+}
+
+static cl_device_id find_device(void)
+{
+    static listed_device list[MAX_DEVICES];
+    const char *want = getenv("KILN_DEVICE");
+    int n = list_devices(list);
+    for (int i = 0; i < n; i++)
+        if (matches(&list[i], want))
+            return list[i].id;
+    ck_abort_msg("none of %d OpenCL devices is \"%s\" (KILN_DEVICE)", n, want ? want : "");
+    return NULL;
+}
+
+const support_device *support_open(void)
+{
+    static support_device d;
+    if (d.kiln)
+        return &d;
+    cl_int code;
+    cl_uint bits = 0;
+    d.device = find_device();
+    d.context = clCreateContext(NULL, 1, &d.device, NULL, NULL, &code);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    d.queue = clCreateCommandQueue(d.context, d.device, CL_QUEUE_PROFILING_ENABLE, &code);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    clGetDeviceInfo(d.device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
+    d.align = bits >= 8 ? bits / 8 : 128;
+    if (kiln_open(&d.kiln, d.context, d.device, NULL) != KILN_OK)
+        ck_abort_msg("kiln_open: %s", kiln_last_error());
+    return &d;
+}
