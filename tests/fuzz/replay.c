@@ -3,7 +3,7 @@
  * To search for new inputs, build the target with libFuzzer instead of this file:
  *
  *     clang -g -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Igenerator \
- *         tests/fuzz/fuzz_problem.c generator/problem*.c generator/text.c -lm -o fuzz_problem
+ *         tests/fuzz/fuzz_problem.c $(find generator -name '*.c') -lm -o fuzz_problem
  *     ./fuzz_problem tests/fuzz/corpus/problem
  */
 #include <dirent.h>

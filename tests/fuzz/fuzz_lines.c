@@ -1,0 +1,43 @@
+/* Fuzzes problem lists: whatever a line says, its problem is legal or its sentence is there. */
+#include "lines.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void check_entry(lines_kind kind, lines_entry *e)
+{
+    char why[KILN_ERROR_TEXT];
+    require(memchr(e->name, '\0', sizeof e->name) != NULL && e->repeat >= 1);
+    if (kind == LINES_BAD)
+        require(e->why[0] && memchr(e->why, '\0', sizeof e->why));
+    if (kind == LINES_SHAPE || kind == LINES_PROBLEM)
+        require(kiln_problem_check(&e->problem, why) == KILN_OK);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    require(text != NULL);
+    if (size)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    lines_reader reader = {0};
+    for (char *line = text, *end; line; line = end) {
+        end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        lines_entry entry;
+        check_entry(lines_read(&reader, line, &entry), &entry);
+    }
+    free(text);
+    return 0;
+}
