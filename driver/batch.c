@@ -1,6 +1,8 @@
 /* Runs files of problems: a bad line is named and the rest goes on. */
 #include "batch.h"
 
+#include "lines.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@ typedef struct batch {
     const request *defaults;
     const char *name; /* of the file */
     long long line;
+    lines_reader reader;
     int worst, ok, failed, unsupported, errors;
 } batch;
 
@@ -88,21 +91,44 @@ static int skip_command(int count, char **words)
     return count && (strcmp(words[0], "kiln") == 0 || ends_with(words[0], "/kiln"));
 }
 
-/* `text` is changed; the request points into it. */
-static kiln_status parse_line(const batch *b, const char *line, char *text, request *r, char *why)
+/* A line that lines_read() cannot know: flags alone, or a log's own words before the command. */
+static bool is_command(const char *line)
+{
+    const char *name = strstr(line, "MIOpenDriver ");
+    line += strspn(line, " \t");
+    return *line == '-' || (name && (name == line || name[-1] == '/' || name[-1] == ' '));
+}
+
+/* A line of flags. `text` is changed; the request points into it. */
+static kiln_status parse_command(char *text, request *r, char *why)
 {
     char *words[MAX_WORDS];
     kiln_type type;
-    *r = *b->defaults;
-    r->flags.batch_file = "";
     int count = split(text, words);
     int from = count < 0 ? 0 : skip_command(count, words);
-    if (count > from && (*words[from] == '-' || request_word(words[from], &type))) {
-        kiln_status status = parse_driver_line(r, count - from, words + from, why);
-        return status ? status : conv_check(r, why);
+    if (count > from && (*words[from] == '-' || request_word(words[from], &type)))
+        return parse_driver_line(r, count - from, words + from, why);
+    snprintf(why, KILN_ERROR_TEXT, "%s",
+             count < 0 ? "a quote is left open, or there are too many words"
+                       : "a command here is conv, convfp16, convbfp16 or convint8 with flags");
+    return KILN_INVALID;
+}
+
+static kiln_status parse_line(const batch *b, lines_kind kind, const lines_entry *entry, char *text,
+                              request *r, char *why)
+{
+    kiln_status status = KILN_OK;
+    *r = *b->defaults;
+    r->flags.batch_file = "";
+    if (kind == LINES_COMMAND) {
+        status = parse_command(text, r, why);
+    } else if (kind == LINES_BAD) {
+        snprintf(why, KILN_ERROR_TEXT, "%s", entry->why);
+        status = KILN_INVALID;
+    } else {
+        r->source = kind == LINES_SHAPE ? REQUEST_SHAPE : REQUEST_KEY;
+        r->base = entry->problem;
     }
-    kiln_status status = kiln_problem_parse(&r->base, line, why);
-    r->keyed = !status;
     return status ? status : conv_check(r, why);
 }
 
@@ -137,12 +163,13 @@ static void refuse(batch *b, const request *r, kiln_status status, const char *w
 }
 
 /* False after Ctrl-C. */
-static bool run_line(batch *b, const char *line, char *text)
+static bool run_line(batch *b, lines_kind kind, const lines_entry *entry, const char *line,
+                     char *text)
 {
     request r;
     char why[KILN_ERROR_TEXT], repro[REQUEST_REPRO_TEXT];
     const char *match = b->defaults->flags.match;
-    kiln_status status = parse_line(b, line, text, &r, why);
+    kiln_status status = parse_line(b, kind, entry, text, &r, why);
     if (status && *match && !strstr(line, match))
         return true;
     if (status) {
@@ -153,7 +180,7 @@ static bool run_line(batch *b, const char *line, char *text)
         return true;
     if (report_format_of(&r.flags) == REPORT_LINES) {
         request_line(&r, repro, sizeof repro);
-        printf("%s\n", repro);
+        printf("%s%s%s\n", repro, *entry->name ? "  # " : "", entry->name);
         fflush(stdout);
     }
     int exit = conv_run(b->session, &r);
@@ -183,14 +210,18 @@ static bool run_file(batch *b, FILE *file)
         b->line++;
         while (length && isspace((unsigned char)line[length - 1]))
             line[--length] = '\0';
-        const char *content = line + strspn(line, " \t");
-        if (b->line < b->defaults->flags.start || !*content || *content == '#')
+        /* Lines before --start may be headers that later ones need. */
+        lines_entry entry;
+        lines_kind kind = lines_read(&b->reader, line, &entry);
+        if (kind == LINES_BAD && is_command(line))
+            kind = LINES_COMMAND;
+        if (kind == LINES_NOTHING || b->line < b->defaults->flags.start)
             continue;
         char *copy = realloc(text, (size_t)length + 1);
         if (!copy)
             break;
-        text = strcpy(copy, content);
-        going = run_line(b, content, text);
+        text = strcpy(copy, line);
+        going = run_line(b, kind, &entry, line, text);
     }
     free(line);
     free(text);

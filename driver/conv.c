@@ -144,10 +144,7 @@ static void verify(run *r)
     outcome *o = r->outcome;
     const tensors *t = &r->tensors;
     reference_tensors sources = tensors_sources(t);
-    const verify_options options = {.amplification = o->info.amplification,
-                                    .exact = t->exact && o->info.amplification <= 1,
-                                    .poisoned = true,
-                                    .seed = (uint64_t)r->request->flags.seed};
+    const verify_options options = verify_options_for(r->request, &o->info, t->from_files);
     o->result = verify_destination(&t->problem, &sources, tensors_destination(t), &options);
     o->verified = true;
     o->has_bias = t->problem.direction == KILN_BACKWARD_WEIGHTS && t->bias;
@@ -180,12 +177,26 @@ static kiln_status judge(run *r)
     return status ? outcome_fail(r->outcome, status, why) : KILN_OK;
 }
 
+static bool has_plain_layouts(const kiln_problem *p)
+{
+    static const char *const data[] = {"NCW", "NCHW", "NCDHW"};
+    static const char *const filter[] = {"OIW", "OIHW", "OIDHW"};
+    int i = p->spatial_rank - 1;
+    return (!*p->x_layout || strcmp(p->x_layout, data[i]) == 0) &&
+           (!*p->w_layout || strcmp(p->w_layout, filter[i]) == 0) &&
+           (!*p->y_layout || strcmp(p->y_layout, data[i]) == 0);
+}
+
 static kiln_status compute(run *r)
 {
     const flags *f = &r->request->flags;
     outcome *o = r->outcome;
     char why[KILN_ERROR_TEXT];
     kiln_trial best;
+    if (!has_plain_layouts(&o->problem))
+        return outcome_fail(o, KILN_UNSUPPORTED,
+                            "this command fills and checks tensors in plain layouts only; with "
+                            "--dry-run it shows the plan");
     kiln_status status = tensors_make(&r->tensors, r->session, r->request, &o->problem, why);
     if (status)
         return outcome_fail(o, status, why);

@@ -26,6 +26,17 @@ int worse_exit(int a, int b)
     return a == 1 || b == 1 ? 1 : a > b ? a : b;
 }
 
+verify_options verify_options_for(const request *r, const kiln_op_info *info, bool from_files)
+{
+    host_fill fill = (host_fill)r->flags.fill;
+    return (verify_options){
+        .amplification = info->amplification,
+        .exact = !from_files && verify_can_be_exact(&info->problem, fill, info->amplification),
+        .arbitrary = from_files,
+        .poisoned = true,
+        .seed = (uint64_t)r->flags.seed};
+}
+
 report_format report_format_of(const flags *f)
 {
     return f->json ? REPORT_JSON : f->csv ? REPORT_CSV : REPORT_LINES;

@@ -50,6 +50,9 @@ void report_error(const outcome *o);
 /* One JSON object or CSV line (the first one after its header). */
 void report_record(report_format format, const outcome *o);
 
+/* How to judge the result: by what the request filled the tensors with. */
+verify_options verify_options_for(const request *r, const kiln_op_info *info, bool from_files);
+
 /* Work of the problem, for GFLOP/s and GB/s. */
 double problem_flops(const kiln_problem *p);
 double problem_bytes(const kiln_problem *p, bool written);

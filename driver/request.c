@@ -76,9 +76,9 @@ kiln_status request_check(request *r, char *why)
         }
         if ((status = kiln_problem_parse(&r->base, f->problem, why)))
             return status;
-        r->keyed = true;
+        r->source = REQUEST_KEY;
     }
-    bool several = __builtin_popcount((unsigned)f->forw) != 1 && !r->keyed;
+    bool several = __builtin_popcount((unsigned)f->forw) != 1 && r->source != REQUEST_KEY;
     if (f->dump_output && f->fill == HOST_FILL_INT && several)
         return say(KILN_INVALID, why,
                    "--dump_output with --fill int takes one direction at a time: the data depend "
@@ -92,7 +92,7 @@ kiln_status request_check(request *r, char *why)
 
 bool request_wants(const request *r, kiln_direction direction)
 {
-    if (r->keyed && !flags_given(&r->flags, "forw"))
+    if (r->source == REQUEST_KEY && !flags_given(&r->flags, "forw"))
         return direction == r->base.direction;
     return r->flags.forw == 0 || (r->flags.forw >> direction & 1);
 }
@@ -243,34 +243,39 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
     return KILN_OK;
 }
 
+/* The type that the key's sources have in common, for its other directions. */
+static kiln_type source_type(const request *r)
+{
+    if (r->source != REQUEST_KEY)
+        return r->type;
+    return r->base.direction == KILN_BACKWARD_DATA ? r->base.w_type : r->base.x_type;
+}
+
 kiln_status request_problem(const request *r, kiln_direction direction, kiln_problem *p, char *why)
 {
     kiln_status status = KILN_OK;
-    bool turned = r->keyed && direction != r->base.direction;
-    kiln_type type = r->type;
-    *p = r->keyed ? r->base : (kiln_problem){0};
-    if (turned) /* the sources' type: x's, unless x is the destination */
-        type = r->base.direction == KILN_BACKWARD_DATA ? r->base.w_type : r->base.x_type;
+    bool complete = r->source == REQUEST_KEY && direction == r->base.direction;
+    *p = r->source == REQUEST_FLAGS ? (kiln_problem){0} : r->base;
     p->direction = direction;
-    if (!r->keyed)
+    if (r->source == REQUEST_FLAGS)
         status = from_flags(r, p, why);
-    if (!status && (!r->keyed || turned))
-        status = set_types(p, type, r->flags.out_type, why);
+    else if (r->source == REQUEST_SHAPE)
+        status = set_layouts(&r->flags, p, why);
+    if (!status && !complete)
+        status = set_types(p, source_type(r), r->flags.out_type, why);
     if (!status)
         status = set_extras(&r->flags, p, why);
     return status ? status : kiln_problem_check(p, why);
 }
 
+/* The line for the directions of `f`; `named` stands for the flags that describe the problem. */
 static void write_line(const request *r, const flags *f, const kiln_problem *named, char *text,
                        size_t size)
 {
     char key[KILN_KEY_TEXT] = "";
     if (named)
         kiln_problem_text(named, key, sizeof key);
-    /* The parentheses of an activation need the quotes. */
-    const char *quote = strpbrk(key, "()") ? "'" : "";
-    int n = snprintf(text, size, "kiln %s%s%s%s%s", r->word, named ? " --problem " : "", quote, key,
-                     quote);
+    int n = snprintf(text, size, "kiln %s%s%s", r->word, named ? " --problem " : "", key);
     flags_repro(f, !named, text + n, size - (size_t)n);
 }
 
@@ -279,12 +284,21 @@ void request_repro(const request *r, kiln_direction direction, char *text, size_
     flags one = r->flags;
     kiln_problem p;
     char why[KILN_ERROR_TEXT];
-    bool named = r->keyed && !request_problem(r, direction, &p, why);
-    one.forw = named ? 0 : 1 << direction;
+    bool named = r->source != REQUEST_FLAGS && !request_problem(r, direction, &p, why);
+    one.forw = named ? 0 : 1 << direction; /* a name says its direction itself */
     write_line(r, &one, named ? &p : NULL, text, size);
 }
 
 void request_line(const request *r, char *text, size_t size)
 {
-    write_line(r, &r->flags, r->keyed ? &r->base : NULL, text, size);
+    flags all = r->flags;
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    bool named = false;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !named; d++)
+        named = r->source != REQUEST_FLAGS && request_wants(r, (kiln_direction)d) &&
+                !request_problem(r, (kiln_direction)d, &p, why);
+    bool mask = r->source == REQUEST_SHAPE || flags_given(&r->flags, "forw");
+    all.forw = !named ? all.forw : !mask ? 0 : all.forw ? all.forw : 7;
+    write_line(r, &all, named ? &p : NULL, text, size);
 }

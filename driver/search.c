@@ -14,7 +14,7 @@ enum { KNOWN_GOOD = 4 };
 typedef struct search {
     const session *session;
     tensors *tensors;
-    uint64_t seed;
+    const request *request;
     void *good[KNOWN_GOOD];
     int ngood;
     bool terminal;
@@ -56,10 +56,7 @@ static int judge(void *user, const kiln_op *op)
     kiln_op_info info;
     kiln_op_describe(op, &info);
     reference_tensors sources = tensors_sources(t);
-    const verify_options options = {.amplification = info.amplification,
-                                    .exact = t->exact && info.amplification <= 1,
-                                    .poisoned = true,
-                                    .seed = s->seed};
+    const verify_options options = verify_options_for(s->request, &info, t->from_files);
     bool gradient = t->bias && t->problem.direction == KILN_BACKWARD_WEIGHTS;
     if (gradient && !verify_bias_gradient(&t->problem, t->y, t->bias, &options).ok)
         return 1;
@@ -74,11 +71,11 @@ static int judge(void *user, const kiln_op *op)
     return 0;
 }
 
+/* A line that renews itself on a terminal; elsewhere one a minute, from the first good trial on. */
 static void tell(search *s, const kiln_trial *trial)
 {
     time_t now = time(NULL);
-    bool last = trial->index + 1 >= trial->count;
-    if (!s->terminal && (now - s->told < 60 || last))
+    if (!s->terminal && (now - s->told < 60 || trial->best_ms <= 0))
         return;
     s->told = now;
     fprintf(stderr, "%ssearch %lld/%lld  %s  best %.4g ms  %s%s", s->terminal ? "\r" : "",
@@ -123,10 +120,9 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
 {
     search s = {.session = session,
                 .tensors = t,
-                .seed = (uint64_t)r->flags.seed,
+                .request = r,
                 .terminal = isatty(STDERR_FILENO),
-                .started = time(NULL),
-                .told = time(NULL)};
+                .started = time(NULL)};
     const char *solver = r->flags.solution;
     bool any = strcmp(solver, "-1") == 0 || strcmp(solver, "0") == 0;
     const kiln_tune_options options = {.solver = any ? NULL : solver,

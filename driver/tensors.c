@@ -179,23 +179,14 @@ static kiln_status make_part(const session *s, const request *r, int64_t terms, 
     return KILN_OPENCL;
 }
 
-/* Integer data leave nothing to rounding as long as the epilogue only adds and cuts off. */
-static bool is_exact(const request *r, const kiln_problem *p)
-{
-    const kiln_epilogue *e = &p->epilogue;
-    const flags *f = &r->flags;
-    bool files = *f->in_data || *f->weights || *f->dout_data || *f->in_bias;
-    bool simple = (e->activation == KILN_IDENTITY || e->activation == KILN_RELU) && e->alpha == 1 &&
-                  (e->beta == 0 || e->beta == 1);
-    return f->fill == HOST_FILL_INT && simple && !files;
-}
-
 kiln_status tensors_make(tensors *t, const session *s, const request *r, const kiln_problem *p,
                          char *why)
 {
     part parts[PARTS];
-    *t = (tensors){.problem = *p, .to = destination_of(p), .exact = is_exact(r, p)};
+    *t = (tensors){.problem = *p, .to = destination_of(p)};
     list_parts(t, r, parts);
+    for (int i = 0; i < PARTS; i++)
+        t->from_files |= from_file(&parts[i]);
     kiln_status status = check_room(s, parts, why);
     int64_t terms = terms_of(p);
     for (int i = 0; i < PARTS && !status; i++)

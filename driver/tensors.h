@@ -11,7 +11,7 @@ typedef struct tensors {
     char to;              /* 'x', 'w' or 'y': the tensor that the problem's direction writes */
     void *x, *w, *y, *residual; /* plain host arrays; the destination's holds what came back */
     float *bias;                /* read, or in backward weights what came back */
-    bool exact;                 /* the data make every sum exact */
+    bool from_files; /* some source was read from a file */
     kiln_buffers buffers;
 } tensors;
 

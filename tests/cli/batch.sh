@@ -1,0 +1,41 @@
+#!/bin/sh
+# Files of problems: every kind of line, a bad one named, one summary.
+. "$(dirname "$0")/common"
+
+cat >list <<'TEXT'
+# a comment, then a blank line
+
+./bin/MIOpenDriver conv -n 1 -c 4 -H 5 -W 5 -k 3 -F 1
+MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver convfp16 -n 1 -c 2 -H 4 -W 4 -k 3 -F 3
+conv -n 0
+fwd-f32-n1-c4-k3-i6x7-f1x1
+mb1ic3ih8oc4oh8kh3ph1n"conv1"
+utter nonsense
+conv -n 1 -c 1 -H 4 -W 4 -k 1 -L 4
+# name N C H W K R S pad_h pad_w stride_h stride_w dil_h dil_w groups
+layer*3 1 4 6 5 8 3 3 1 1 1 1 1 1 2
+TEXT
+
+# The naive solver's few programs serve every shape, so little is compiled.
+expect 3 conv --batch list -V 1 -S naive
+warns '^kiln: list line 5: --batchsize \(-n\) is .0.; '
+warns '^kiln: list line 8: '
+warns '^unsupported: list line 9: '
+says '^kiln conv -F 1 -n 1 -c 4 -H 5 -W 5 -k 3 -S naive$'
+says '^kiln conv --problem fwd-f32-n1-c4-k3-i6x7-f1x1 -S naive$'
+says '^kiln conv --problem fwd-f32-n1-c3-k4-i8x8-f3x3-p1x1 -F 7 -S naive  # conv1$'
+says '^8 problems: 5 ok, 0 failed, 1 unsupported, 2 errors$'
+[ "$(grep -c 'Verifies OK' out)" -eq 10 ] || fail 'not ten results'
+
+# Defaults, standard input, --start, --match; only objects on standard output.
+status=0
+"$KILN_COMMAND" conv --batch - --start 9 --match layer -F 1 --json -i 1 -S naive <list >out 2>err || status=$?
+[ "$status" -eq 0 ] || fail "a chosen line gave $status"
+[ "$(wc -l <out)" -eq 1 ] || fail 'not one object'
+says '"problem":"fwd-f32-n1-c4-k8-i6x5-f3x3-p1x1-g2"'
+warns '^1 problems: 1 ok, 0 failed, 0 unsupported, 0 errors$'
+expect 0 conv --batch list --match i6x7 --dry-run
+says '^1 problems: 1 ok'
+
+expect 5 conv --batch nowhere
+warns '^kiln: --batch nowhere: No such file'

@@ -1,0 +1,101 @@
+#!/bin/sh
+# Real runs of small problems: MIOpen's lines, verification, JSON, CSV, raw files.
+. "$(dirname "$0")/common"
+# The naive solver's few programs serve every shape, so little is compiled.
+small='-n 2 -c 5 -H 9 -W 8 -k 7 -y 3 -x 2 -p 1 -q 1 -S naive'
+
+# The lines that MIOpen's own test scripts look for.
+# shellcheck disable=SC2086
+expect 0 ./bin/MIOpenDriver conv $small -F 0 -V 1 -t 1 -w 1 -i 3 -b 1
+says '^kiln conv -n 2 '
+for direction in 'Forward' 'Backward Data' 'Backward Weights'; do
+    says "^MIOpen $direction Conv\. Algorithm: [0-9]+, Solution: [0-9]+/[A-Za-z0-9_]+\$"
+    says "^GPU Kernel Time $direction Conv\. Elapsed: [0-9]+\.[0-9]+ ms \(average\)\$"
+    says "^Wall-clock Time $direction Conv\. Elapsed: [0-9.e+-]+ ms, Auxiliary API calls: "
+done
+header='stats: name, n, c, ho, wo, x, y, k, flopCnt, bytesRead, bytesWritten, GFLOPs, GB/s, timeMs'
+[ "$(grep -cx "$header" out)" -eq 3 ] || fail 'not three headers'
+says '^stats: fwd-conv3x2u1, 2, 5, 9, 9, 2, 3, 7,  68040, 3720, 4536, [0-9]+, [0-9]+, [0-9.]+$'
+says '^stats: bwdd-conv3x2u1, 2, 5, 9, 9, 2, 3, 7,  68040, 5376, 2880, '
+for result in 'Convolution' 'Convolution Data' 'Convolution Weights' 'Convolution Bias'; do
+    says "^(Forward|Backward) $result Verifies OK on CPU reference \([0-9.e-]+ < [0-9.e-]+\)\$"
+done
+says '^    largest error .* all [0-9]+ elements checked$'
+
+# Without -t 1 nothing is timed; the bits of -F combine.
+# shellcheck disable=SC2086
+expect 0 conv $small -F 6
+lacks 'Elapsed'
+lacks '^Forward'
+says '^Backward Convolution Weights Verifies OK'
+expect 0 convint8 -n 1 -c 4 -H 5 -W 5 -k 3 -F 1 --fill int -S naive
+says 'Verifies OK on CPU reference \(0 < '
+expect 0 conv -n 1 -c 4 -H 5 -W 5 -k 3 -F 1 -V 0 -G 1 -S naive
+lacks 'Verifies'
+expect 0 conv -n 1 -c 4 -H 5 -W 5 -k 3 -F 1 -S 0
+says '^Forward Conv solutions available: [1-9]'
+says '^- id: [0-9]+ algo: [0-9]+, time: [0-9.e+-]+ ms, ws: [0-9]+, name: naive$'
+expect 0 conv -n 1 -c 4 -H 5 -W 5 -k 3 -F 1 -S naive -t 1 -w 2
+says '^Warm-up: Wall-clock Total Time: '
+says 'Solution: 1000/naive$'
+
+# Devices by every kind of name.
+expect 0 --list-devices
+index=$(sed -n '1s/ .*//p' out)
+name=$(sed -n '1s/^[^"]*"\([^"]*\)".*/\1/p' out)
+for device in "$index" "$name" 0; do
+    expect 0 conv -n 1 -c 1 -H 3 -W 3 -k 1 -F 1 -S naive --device "$device"
+done
+expect 2 conv -n 1 --device 'no such device'
+warns "^kiln: --device is 'no such device'.*--list-devices"
+export KILN_DEVICE='nor this'
+expect 2 conv -n 1
+warns "^kiln: KILN_DEVICE is 'nor this'"
+unset KILN_DEVICE
+
+# JSON: nothing but one object a line, with a line that repeats the run.
+# shellcheck disable=SC2086
+expect 0 conv $small --json -i 2 -F 3 --fill int
+[ "$(wc -l <out)" -eq 2 ] || fail 'not two objects'
+if grep -vE '^\{"schema":1,("[a-z0-9_]+":("([^"\\]|\\.)*"|-?[0-9.e+-]+|null),?)+\}$' out; then
+    fail 'a line is not an object'
+fi
+says '"problem":"fwd-f32-n2-c5-k7-i9x8-f3x2-p1x1".*"runs":2,.*"verify":"ok",.*"max_abs":0,'
+repro=$(sed -n '2s/.*"repro":"kiln \([^"]*\)".*/\1/p' out)
+# shellcheck disable=SC2086
+expect 0 $repro --json -i 2
+[ "$(wc -l <out)" -eq 1 ] || fail 'the repro line repeats something else'
+says '"problem":"bwd-f32-n2-c5-k7-i9x8-f3x2-p1x1".*"status":0,"error":null,"repro":"kiln '
+expect 2 conv --json -y 40
+says '^\{"schema":1,"problem":null,.*"status":2,"error":"the filter is larger'
+# shellcheck disable=SC2086
+LC_ALL=de_DE.UTF-8 expect 0 conv $small --csv -i 2 -F 3
+[ "$(wc -l <out)" -eq 3 ] || fail 'not a header and two lines'
+[ "$(grep -c '^schema,problem,' out)" -eq 1 ] || fail 'not one header'
+
+# Raw files: dumped, read back, refused when the size is wrong; all or none.
+# shellcheck disable=SC2086
+expect 0 conv $small -F 0 -o 1 -b 1 --seed 7
+for file in in wei bias dout fwd_out_gpu fwd_out_cpu bwd_din_gpu bwd_din_cpu bwd_dwei_gpu \
+    bwd_dwei_cpu bwd_db_gpu bwd_db_cpu; do
+    [ -s "dump_$file.bin" ] || fail "dump_$file.bin is missing"
+done
+[ "$(wc -c <dump_in.bin)" -eq 2880 ] || fail 'dump_in.bin has another size'
+mkdir again
+cd again
+# shellcheck disable=SC2086
+expect 0 conv $small -F 1 -o 1 -b 1 -d ../dump_in.bin -e ../dump_wei.bin -a ../dump_bias.bin
+cmp dump_fwd_out_gpu.bin ../dump_fwd_out_gpu.bin || fail 'the same tensors gave another result'
+rm dump_*
+mkdir dump_wei.bin # cannot be replaced by a file
+# shellcheck disable=SC2086
+expect 5 conv $small -F 1 -o 1
+warns '^kiln: dump_wei.bin: '
+rmdir dump_wei.bin
+cd ..
+# shellcheck disable=SC2086
+expect 5 conv $small -F 1 -d dump_wei.bin
+warns '^kiln: --in_data dump_wei.bin holds 840 bytes; 720 elements of f32 are 2880$'
+# shellcheck disable=SC2086
+expect 5 conv $small -F 1 -d missing.bin
+warns 'missing.bin: No such file'

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Tuning: the winner is kept and used; Ctrl-C keeps what there is.
+. "$(dirname "$0")/common"
+export KILN_CACHE_DIR="$KILN_SANDBOX/programs"
+problem='-n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1'
+
+# shellcheck disable=SC2086
+expect 0 conv $problem -s 1 -S 13 --limit-ms 3000
+says '^search: [0-9]+ configs tried in .*; best .* of ConvOclDirectFwd1x1; kept in .*rows.yaml$'
+says '^config .* of ConvOclDirectFwd1x1 found by this search$'
+says 'Verifies OK'
+grep -q 'fwd-f32-n1-c16-k16-i4x4-f1x1.*ConvOclDirectFwd1x1' rows.yaml || fail 'no row was kept'
+# shellcheck disable=SC2086
+expect 0 conv $problem
+says '^config .* of ConvOclDirectFwd1x1 from the user.s tuning rows .*rows.yaml$'
+export KILN_DB=off
+# shellcheck disable=SC2086
+expect 0 conv $problem -S 13
+says '^config .* guessed'
+
+# Interrupted once it has something to keep, which it says.
+export KILN_DB="$KILN_SANDBOX/interrupted.yaml"
+"$KILN_COMMAND" conv -n 4 -c 64 -H 28 -W 28 -k 64 -y 3 -x 3 -F 1 -s 1 >out 2>err &
+search=$!
+waits=0
+until grep -q '^search [0-9]*/[0-9]*  .* best' err; do
+    kill -0 "$search" 2>/dev/null || fail 'the search ended by itself'
+    waits=$((waits + 1))
+    [ "$waits" -lt 600 ] || fail 'the search never got going'
+    sleep 0.1
+done
+kill -INT "$search"
+status=0
+wait "$search" || status=$?
+[ "$status" -eq 130 ] || fail "an interrupted search ended with $status"
+says '^search: .*, interrupted; best '
+grep -q 'fwd-f32-n4-c64-k64-i28x28-f3x3' interrupted.yaml || fail 'the interrupted search kept nothing'

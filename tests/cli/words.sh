@@ -1,0 +1,86 @@
+#!/bin/sh
+# Words, help and the answers to what makes no sense. No device is needed.
+. "$(dirname "$0")/common"
+
+# refuses MESSAGE WORDS...: usage error with exactly one line that says so.
+refuses() {
+    message=$1
+    shift
+    expect 2 "$@"
+    warns "$message"
+    [ "$(wc -l <err)" -eq 1 ] || fail "more than one line of error for 'kiln $*'"
+}
+
+expect 2
+silent out
+warns '^usage: kiln WORD'
+expect 2 convolve
+warns "unknown word 'convolve'"
+
+expect 0 --version
+says '^kiln \(version: [0-9]+\.[0-9]+\.[0-9]+\)'
+expect 0 --help
+silent err
+says '^Exit status:'
+says '^Environment:'
+says '^  -n, --batchsize N  .*\[100\]'
+says '^  -!, --in_d N '
+says '^      --pad_h_end N '
+[ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail 'a line of the help is too wide'
+cp out help
+for way in --help -h '-?'; do
+    expect 0 conv "$way"
+    cmp -s out help || fail "conv $way is not the help"
+done
+
+refuses "^kiln: --batchsize \(-n\) is '0'; it must be a whole number from 1 to 2147483647$" conv -n 0
+refuses "--batchsize \(-n\) is 'abc'" conv -n abc
+refuses "--batchsize \(-n\) is '12x'" conv -n12x
+refuses "--batchsize \(-n\) is ''" conv --batchsize=
+refuses "--batchsize \(-n\) is '99999999999999999999'" conv -n 99999999999999999999
+refuses "--conv_stride_h \(-u\) is '-1'" conv -u -1
+refuses "--forw \(-F\) is '8'; it must be a whole number from 0 to 7" conv -F 8
+refuses "--iter \(-i\) is '0'" conv -i 0
+refuses "--alpha is 'nan'; it must be a finite number" conv --alpha nan
+refuses "--mode \(-m\) is 'cnov'; it must be one of conv\|trans" conv -m cnov
+refuses "--in_w \(-W\) needs a value" conv -W
+refuses "'5' is not a flag" conv 5
+refuses "unknown flag --fil_ww; did you mean --fil_w\?" conv --fil_ww 3
+refuses "unknown flag --pad-h-end; did you mean --pad_h_end\?" conv --pad-h-end 3
+refuses "unknown flag --in_c; did you mean --in_channels\?" conv --in_c=3
+refuses "unknown flag -Q; did you mean -q \(--pad_w\)\?" conv -Q 1
+refuses '--json takes no value' conv --json=1
+
+refuses '2 groups do not divide 5 input' conv -c 5 -g 2
+refuses 'filter is larger than the padded input: height 40' conv -y 40
+refuses 'overflow' conv -n 2147483647 -c 2147483647 -H 1073741824 -W 1073741824
+refuses '--pad_mode same and valid are for -m conv' conv -m trans -z same
+refuses '--in_bias needs --bias 1' conv -a file
+refuses '--json and --csv exclude each other' conv --json --csv
+refuses "--activation is 'swish'" conv --activation swish
+refuses '--activation, --alpha and --beta belong to the forward direction' conv --alpha 2 -F 2
+refuses "--out_type is 'f64'" conv --out_type f64
+refuses '--problem already says what --batchsize says' conv -n 2 --problem fwd-f32-n1-c1-k1-i1x1-f1x1
+refuses 'nonsense' conv --problem nonsense
+refuses 'there is no solver "nonsense"' conv -F 1 -S nonsense --dry-run
+refuses '--gpualloc 1 leaves nothing to verify' conv -G 1
+
+# unsupported is not a usage error, and says why
+for flag in '-C somewhere' '-L 4' '-Z 1' '-r 1' '-U fp8'; do
+    # shellcheck disable=SC2086
+    expect 3 conv $flag
+    warns '^unsupported: --'
+done
+
+# a machine without OpenCL: one sentence with the remedy
+export OCL_ICD_VENDORS="$KILN_SANDBOX/nothing"
+refuses_status=0
+"$KILN_COMMAND" conv -n 1 >out 2>err || refuses_status=$?
+[ "$refuses_status" -eq 4 ] || fail "no platform gave $refuses_status"
+warns '^kiln: no OpenCL platform found.*apt install pocl-opencl-icd$'
+expect 4 --list-devices
+expect 0 env
+says '^device none$'
+says '^KILN_DB=.*rows.yaml  \(environment\)$'
+says '^KILN_SHIPPED_DB=off  \(environment\)$'
+says '^KILN_TEMPLATES=.*\(default\)$'
