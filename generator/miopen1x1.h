@@ -59,7 +59,8 @@ extern const kiln_solver kiln_solver_miopen1x1;
 kiln_config kiln_miopen1x1_default(const kiln_shape *s);
 
 /* solver->emit(), one for each path. */
-void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_config *c, kiln_plan *plan);
+void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                            kiln_plan *plan);
 void kiln_miopen1x1_emit_s(const kiln_shape *s, const kiln_config *c, kiln_plan *plan);
 
 #endif

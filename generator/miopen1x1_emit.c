@@ -43,7 +43,8 @@ static void fact_j1(kiln_plan *plan, const miopen1x1_numbers *m)
     kiln_plan_fact(plan, "CLOOP2", m->cloop2);
 }
 
-void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_config *c, kiln_plan *plan)
+void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                            kiln_plan *plan)
 {
     miopen1x1_view v = kiln_miopen1x1_view(s);
     miopen1x1_numbers m = kiln_miopen1x1_numbers(&v, c);
@@ -55,6 +56,7 @@ void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_config *c, kiln_plan
     }
     kiln_plan_stage(plan, "miopen1x1_j1.cl", "MIOpenConv1x1");
     define_j1(plan, &v, &m);
+    kiln_define(plan, "D_LANES", d->kind == KILN_DEVICE_CPU ? 16 : 1);
     define_kiln(plan, s);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_W);

@@ -164,7 +164,6 @@ static bool repeats(const miopen1x1_view *v, const kiln_config *c, int field)
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    (void)d;
     miopen1x1_view v = kiln_miopen1x1_view(s);
     return !in_grid(&v, c) || repeats(&v, c, MIOPEN1X1_OUT_PIX_TILE0) ||
            repeats(&v, c, MIOPEN1X1_N_OUT_PIX_TILES) || repeats(&v, c, MIOPEN1X1_N_IN_DATA_TILES);
@@ -204,9 +203,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    (void)d;
     if (kiln_miopen1x1_view(s).j1)
-        kiln_miopen1x1_emit_j1(s, c, plan);
+        kiln_miopen1x1_emit_j1(s, d, c, plan);
     else
         kiln_miopen1x1_emit_s(s, c, plan);
 }
