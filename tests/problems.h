@@ -110,27 +110,27 @@ static inline kiln_problem random_problem(dice *d, int64_t channels, int64_t inp
 }
 
 /* All tensors of a problem, in host memory. */
-typedef struct tensors {
+typedef struct operands {
     void *x, *w, *y, *residual;
     float *bias;
     reference_tensors r;
-} tensors;
+} operands;
 
-static inline void *tensor_new(kiln_type type, int64_t count)
+static inline void *array_new(kiln_type type, int64_t count)
 {
     return calloc((size_t)count, kiln_type_size(type));
 }
 
-static inline tensors tensors_new(const kiln_problem *p, host_fill fill, uint64_t seed)
+static inline operands operands_new(const kiln_problem *p, host_fill fill, uint64_t seed)
 {
     int64_t nx = kiln_problem_count(p, 'x'), nw = kiln_problem_count(p, 'w'),
             ny = kiln_problem_count(p, 'y'), terms = reference_terms(p);
-    tensors t = {
-        .x = tensor_new(p->x_type, nx),
-        .w = tensor_new(p->w_type, nw),
-        .y = tensor_new(p->y_type, ny),
-        .residual = tensor_new(p->y_type, ny),
-        .bias = tensor_new(KILN_F32, p->out_channels),
+    operands t = {
+        .x = array_new(p->x_type, nx),
+        .w = array_new(p->w_type, nw),
+        .y = array_new(p->y_type, ny),
+        .residual = array_new(p->y_type, ny),
+        .bias = array_new(KILN_F32, p->out_channels),
     };
     host_fill_tensor(fill, seed, HOST_X, p->x_type, terms, t.x, nx);
     host_fill_tensor(fill, seed, HOST_W, p->w_type, terms, t.w, nw);
@@ -141,7 +141,7 @@ static inline tensors tensors_new(const kiln_problem *p, host_fill fill, uint64_
     return t;
 }
 
-static inline void tensors_free(tensors *t)
+static inline void operands_free(operands *t)
 {
     free(t->x);
     free(t->w);

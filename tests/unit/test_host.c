@@ -194,7 +194,7 @@ START_TEST(miopen_ranges)
         check_range(HOST_FILL_UNIFORM, HOST_W, sources[t], -1, 1);
     }
     check_range(HOST_FILL_MIOPEN, HOST_W, KILN_F32, -0.00500001, 0.00500001);
-    check_range(HOST_FILL_MIOPEN, HOST_W, KILN_F16, -0.003335, 0.005001);
+    check_range(HOST_FILL_MIOPEN, HOST_W, KILN_F16, -0.003335, 0.005003);
     check_range(HOST_FILL_MIOPEN, HOST_X, KILN_I8, 0, 126);
     check_range(HOST_FILL_MIOPEN, HOST_W, KILN_I8, -126, 126);
     float *bias = filled(HOST_FILL_MIOPEN, 1, HOST_BIAS, KILN_F32, 100, 1000);

@@ -39,7 +39,7 @@ static void keep(void *user, int thread, const contraction_part *part)
 static void compare(const kiln_problem *p, host_fill fill, uint64_t seed)
 {
     int64_t n = reference_count(p);
-    tensors t = tensors_new(p, fill, seed);
+    operands t = operands_new(p, fill, seed);
     double *sum = doubles(n), *absolute = doubles(n);
     outcome o = {doubles(n), doubles(n)};
     for (int64_t i = 0; i < n; i++)
@@ -61,7 +61,7 @@ static void compare(const kiln_problem *p, host_fill fill, uint64_t seed)
     free(absolute);
     free(o.sum);
     free(o.magnitude);
-    tensors_free(&t);
+    operands_free(&t);
 }
 
 START_TEST(random_against_brute)
@@ -257,7 +257,7 @@ START_TEST(adjoints)
         kiln_problem p = random_problem(&d, 20, 14);
         p.x_type = p.w_type = p.y_type = KILN_F32;
         p.epilogue = (kiln_epilogue){.alpha = 1};
-        tensors t = tensors_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
+        operands t = operands_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
         const void *data[] = {t.y, t.x, t.w};
         double product[3], scale = 0;
         for (int j = 0; j < 3; j++) {
@@ -274,7 +274,7 @@ START_TEST(adjoints)
         ck_assert_msg(fabs(product[0] - product[1]) <= 1e-12 * scale &&
                           fabs(product[0] - product[2]) <= 1e-12 * scale,
                       "%s: %g %g %g", name_of(&p), product[0], product[1], product[2]);
-        tensors_free(&t);
+        operands_free(&t);
     }
 }
 END_TEST
@@ -307,7 +307,7 @@ START_TEST(transposed_is_adjoint)
         if (!possible || kiln_problem_check(&q, NULL) != KILN_OK)
             continue;
         tried++;
-        tensors t = tensors_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
+        operands t = operands_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
         const reference_tensors back = {.x = t.y, .w = t.w};
         int64_t nx = kiln_problem_count(&p, 'x'), ny = kiln_problem_count(&p, 'y');
         double *a = doubles(ny), *b = doubles(nx), *m = doubles(nx + ny);
@@ -318,7 +318,7 @@ START_TEST(transposed_is_adjoint)
         free(a);
         free(b);
         free(m);
-        tensors_free(&t);
+        operands_free(&t);
     }
     ck_assert_int_ge(tried, 30);
 }
@@ -333,7 +333,7 @@ START_TEST(linearity)
         p.direction = KILN_FORWARD;
         p.x_type = p.w_type = p.y_type = KILN_F32;
         p.epilogue = (kiln_epilogue){.alpha = 1};
-        tensors t = tensors_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
+        operands t = operands_new(&p, HOST_FILL_UNIFORM, (uint64_t)i);
         int64_t nx = kiln_problem_count(&p, 'x'), n = reference_count(&p);
         double *one = doubles(n), *four = doubles(n), *m = doubles(n);
         reference_run(&p, &t.r, NULL, n, one, m);
@@ -347,7 +347,7 @@ START_TEST(linearity)
         free(one);
         free(four);
         free(m);
-        tensors_free(&t);
+        operands_free(&t);
     }
 }
 END_TEST
@@ -362,7 +362,7 @@ START_TEST(i8_is_exact)
                       .filter = {3, 1},
                       .x_type = KILN_I8};
     ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
-    tensors t = tensors_new(&p, HOST_FILL_UNIFORM, 1);
+    operands t = operands_new(&p, HOST_FILL_UNIFORM, 1);
     double value[5], magnitude[5];
     reference_run(&p, &t.r, NULL, 5, value, magnitude);
     for (int k = 0; k < 5; k++) {
@@ -371,7 +371,7 @@ START_TEST(i8_is_exact)
             sum += (int64_t)((int8_t *)t.x)[i] * ((int8_t *)t.w)[k * 3 * 20011 + i];
         ck_assert(value[k] == (double)sum);
     }
-    tensors_free(&t);
+    operands_free(&t);
 }
 END_TEST
 

@@ -23,11 +23,11 @@ static kiln_problem checked(kiln_problem p)
 }
 
 /* The exact result, rounded once. */
-static void *rounded_result(const kiln_problem *p, const tensors *t)
+static void *rounded_result(const kiln_problem *p, const operands *t)
 {
     int64_t n = reference_count(p);
     double *value = calloc((size_t)n, sizeof *value), *magnitude = calloc((size_t)n, sizeof *value);
-    void *got = tensor_new(reference_type(p), n);
+    void *got = array_new(reference_type(p), n);
     reference_run(p, &t->r, NULL, n, value, magnitude);
     for (int64_t i = 0; i < n; i++)
         host_set(reference_type(p), got, i, value[i]);
@@ -57,7 +57,7 @@ static kiln_problem million(kiln_type from, kiln_type to)
 enum { SPOT = 567123 }; /* no border */
 
 /* The product of x and w behind tap 4 (the middle one) of channel c at the spot. */
-static double product(const kiln_problem *p, const tensors *t, int c)
+static double product(const kiln_problem *p, const operands *t, int c)
 {
     int64_t plane = 125 * 125, k = SPOT / plane, at = SPOT % plane;
     return host_get(p->x_type, t->x, c * plane + at) *
@@ -65,7 +65,7 @@ static double product(const kiln_problem *p, const tensors *t, int c)
 }
 
 /* Plants `value`, expects a failure right there and nowhere else, and takes it back. */
-static void plant(const kiln_problem *p, const tensors *t, void *got, double value, bool exact,
+static void plant(const kiln_problem *p, const operands *t, void *got, double value, bool exact,
                   const char *what)
 {
     kiln_type type = reference_type(p);
@@ -83,7 +83,7 @@ static void plant(const kiln_problem *p, const tensors *t, void *got, double val
 static void plant_all(kiln_type from, kiln_type to, host_fill fill)
 {
     kiln_problem p = million(from, to);
-    tensors t = tensors_new(&p, fill, 7);
+    operands t = operands_new(&p, fill, 7);
     void *got = rounded_result(&p, &t);
     bool exact = fill == HOST_FILL_INT;
     verify_options o = {.exact = exact};
@@ -109,7 +109,7 @@ static void plant_all(kiln_type from, kiln_type to, host_fill fill)
     if (exact || from == KILN_I8)
         plant(&p, &t, got, value + bound_ulp(to, value), exact, "one unit in the last place");
     free(got);
-    tensors_free(&t);
+    operands_free(&t);
 }
 
 START_TEST(planted_real)
@@ -141,7 +141,7 @@ START_TEST(swapped_and_unwritten)
         {KILN_F32, KILN_F32}, {KILN_F16, KILN_F16}, {KILN_BF16, KILN_F32}, {KILN_I8, KILN_I32}};
     for (int i = 0; i < 4; i++) {
         kiln_problem p = million(types[i][0], types[i][1]);
-        tensors t = tensors_new(&p, HOST_FILL_UNIFORM, 8);
+        operands t = operands_new(&p, HOST_FILL_UNIFORM, 8);
         void *got = rounded_result(&p, &t);
         verify_options o = {.poisoned = true};
         double a = host_get(p.y_type, got, SPOT), b = host_get(p.y_type, got, SPOT + 1);
@@ -155,7 +155,7 @@ START_TEST(swapped_and_unwritten)
         ck_assert(!r.ok && r.bad == 1 && r.untouched == 1);
         ck_assert_int_eq(r.max_abs_at, SPOT + 1);
         free(got);
-        tensors_free(&t);
+        operands_free(&t);
     }
 }
 END_TEST
@@ -216,7 +216,7 @@ static float activated(const kiln_epilogue *e, float v)
 
 /* A forward convolution with one channel group and a filter as large as the input: one output per
  * image and channel, whose terms are a plain dot product, computed in float. */
-static void float_result(const kiln_problem *p, const tensors *t, dice *d, void *got)
+static void float_result(const kiln_problem *p, const operands *t, dice *d, void *got)
 {
     int n = (int)reference_terms(p);
     addend *v = calloc((size_t)n, sizeof *v);
@@ -264,8 +264,8 @@ START_TEST(right_results_pass)
                     p.y_type = types[y][1];
                     random_epilogue(&d, &p, KILN_GELU);
                     p = checked(p);
-                    tensors t = tensors_new(&p, (host_fill)fill, (uint64_t)l);
-                    void *got = tensor_new(p.y_type, reference_count(&p));
+                    operands t = operands_new(&p, (host_fill)fill, (uint64_t)l);
+                    void *got = array_new(p.y_type, reference_count(&p));
                     float_result(&p, &t, &d, got);
                     verify_options o = {.arbitrary = arbitrary};
                     o.exact = verify_can_be_exact(&p, (host_fill)fill, 1);
@@ -281,7 +281,7 @@ START_TEST(right_results_pass)
                     if (!arbitrary && p.y_type == KILN_F32)
                         worst = fmax(worst, r.worst);
                     free(got);
-                    tensors_free(&t);
+                    operands_free(&t);
                 }
     ck_assert_msg(worst > 0.1, "the bound is never used by more than %g", worst);
 }
@@ -299,7 +299,7 @@ START_TEST(constant_data_pass)
                                                     .spatial_rank = 1,
                                                     .input = {1},
                                                     .filter = {1}});
-            tensors t = tensors_new(&p, HOST_FILL_MIOPEN, 1);
+            operands t = operands_new(&p, HOST_FILL_MIOPEN, 1);
             float sum = 0;
             for (int64_t e = 0; e < n; e++) {
                 ((float *)t.x)[e] = values[i];
@@ -309,7 +309,7 @@ START_TEST(constant_data_pass)
             verify_options o = {.arbitrary = true};
             verify_result r = verify_destination(&p, &t.r, &sum, &o);
             ck_assert_msg(r.ok, "%lld times %g: worst %g", (long long)n, values[i], r.worst);
-            tensors_free(&t);
+            operands_free(&t);
         }
 }
 END_TEST
@@ -368,7 +368,7 @@ END_TEST
 START_TEST(sampling)
 {
     kiln_problem p = million(KILN_F32, KILN_F32);
-    tensors t = tensors_new(&p, HOST_FILL_UNIFORM, 3);
+    operands t = operands_new(&p, HOST_FILL_UNIFORM, 3);
     float *got = rounded_result(&p, &t);
     verify_options o = {.max_seconds = 1e-3, .seed = 5};
     verify_result r = verify_destination(&p, &t.r, got, &o);
@@ -387,7 +387,7 @@ START_TEST(sampling)
     ck_assert(!r.ok && r.bad == 1 && r.checked < r.total);
     ck_assert_int_eq(r.max_abs_at, SPOT);
     free(got);
-    tensors_free(&t);
+    operands_free(&t);
 }
 END_TEST
 
@@ -396,14 +396,14 @@ START_TEST(samples_of_everything)
     dice d = {.seed = 41};
     for (int i = 0; i < 60; i++) {
         kiln_problem p = random_problem(&d, 30, 20);
-        tensors t = tensors_new(&p, HOST_FILL_INT, 3);
+        operands t = operands_new(&p, HOST_FILL_INT, 3);
         void *got = rounded_result(&p, &t);
         verify_options o = {.max_seconds = 1e-9, .seed = (uint64_t)i};
         verify_result r = verify_destination(&p, &t.r, got, &o);
         ck_assert_msg(r.ok, "%s: worst %g", name_of(&p), r.worst);
         ck_assert_int_gt(r.checked, 0);
         free(got);
-        tensors_free(&t);
+        operands_free(&t);
     }
 }
 END_TEST
@@ -420,7 +420,7 @@ START_TEST(bias_gradient)
                                             .input = {30, 30},
                                             .filter = {1, 1},
                                             .epilogue = {.bias = 1}});
-    tensors t = tensors_new(&p, HOST_FILL_UNIFORM, 3);
+    operands t = operands_new(&p, HOST_FILL_UNIFORM, 3);
     double value[37], magnitude[37];
     float got[37];
     verify_options o = {.seed = 0};
@@ -435,7 +435,7 @@ START_TEST(bias_gradient)
     got[17] += 0.5f;
     verify_result r = verify_bias_gradient(&p, t.y, got, &o);
     ck_assert(!r.ok && r.bad == 1 && r.max_abs_at == 17 && r.total == 37);
-    tensors_free(&t);
+    operands_free(&t);
 }
 END_TEST
 

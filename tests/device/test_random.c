@@ -1,0 +1,221 @@
+/* Random legal problems, biased to the awkward, through every solver that takes them.
+ *
+ * A failure is shrunk and printed as a line for the command. KILN_RANDOM_SECONDS (60) says how long
+ * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_DEVICE where to run.
+ */
+#include "kiln_internal.h"
+#include "random_run.h"
+#include "shrink.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double number_from(const char *name, double otherwise)
+{
+    const char *text = getenv(name);
+    char *end;
+    double value = text ? strtod(text, &end) : 0;
+    return text && end != text ? value : otherwise;
+}
+
+/* ---- failures ----------------------------------------------------------------------------------
+ */
+
+typedef struct search {
+    attempt how;
+    dice dice;
+    double end;             /* when to stop */
+    int failures, runs[64]; /* by solver */
+    int64_t problems, unclaimed;
+} search;
+
+enum { ENOUGH = 3 }; /* failures */
+
+static void print_line(const attempt *how, const kiln_problem *p)
+{
+    static const int mask[] = {1, 2, 4};
+    char text[KILN_KEY_TEXT];
+    kiln_problem_text(p, text, sizeof text);
+    printf("    kiln conv -F %d '--problem=%s' -S %s --fill %s --seed %llu", mask[p->direction],
+           text, how->solver, host_fill_name(how->fill), (unsigned long long)how->seed);
+    printf(*how->config ? " --config=%s\n" : "%s\n", how->config);
+}
+
+static bool still_fails(void *user, const kiln_problem *p)
+{
+    char why[512];
+    return run_attempt(user, p, why, sizeof why) == RUN_WRONG;
+}
+
+static void report(search *s, const kiln_problem *p, const char *why)
+{
+    char small_why[512];
+    kiln_problem small = *p;
+    double start = seconds();
+    printf("FAILED: %s\n", why);
+    print_line(&s->how, p);
+    shrink(&small, still_fails, &s->how, 150);
+    run_attempt(&s->how, &small, small_why, sizeof small_why);
+    printf("  shrunk in %.1f s: %s\n", seconds() - start, small_why);
+    print_line(&s->how, &small);
+    fflush(stdout);
+    s->failures++;
+}
+
+/* ---- the search --------------------------------------------------------------------------------
+ */
+
+/* False after a failure. */
+static bool try_one(search *s, const kiln_problem *p, int solver)
+{
+    char why[512];
+    run_verdict v = run_attempt(&s->how, p, why, sizeof why);
+    s->runs[solver] += v != RUN_REFUSED;
+    if (v == RUN_WRONG)
+        report(s, p, why);
+    else if (v == RUN_REFUSED && !*s->how.config)
+        report(s, p, "explained as accepted, then refused");
+    else
+        return true;
+    return false;
+}
+
+/* The guess, and up to two legal configs by chance. */
+static void try_solver(search *s, const kiln_problem *p, int index)
+{
+    const kiln_solver *solver = kiln_solver_at(index);
+    const kiln_device_facts *facts = &s->how.on->kiln->facts;
+    kiln_shape shape = kiln_shape_of(p);
+    s->how.solver = solver->name;
+    *s->how.config = '\0';
+    bool right = try_one(s, p, index);
+    int64_t grid = 1;
+    for (int i = 0; i < solver->nparams; i++)
+        grid *= solver->params[i].nvalues;
+    for (int i = 0; i < 2 && solver->nparams && right; i++) {
+        int64_t position = dice_roll(&s->dice, 0, grid - 1);
+        kiln_config c;
+        if (!kiln_config_next(solver, &shape, facts, &position, &c))
+            continue;
+        kiln_config_text(solver, &c, s->how.config, sizeof s->how.config);
+        right = try_one(s, p, index);
+    }
+}
+
+/* Mostly small, where every border is; now and then large enough for the widest tiles. */
+static kiln_problem next_problem(search *s)
+{
+    static const struct {
+        int64_t channels, input;
+    } sizes[] = {{10, 8}, {40, 13}, {24, 40}, {150, 19}};
+    for (;;) {
+        int64_t which = dice_roll(&s->dice, 0, 7);
+        which = which < 4 ? 0 : which < 6 ? 1 : which - 4;
+        kiln_problem p = random_problem(&s->dice, sizes[which].channels, sizes[which].input);
+        if ((double)reference_count(&p) * (double)reference_terms(&p) < 3e7)
+            return p;
+    }
+}
+
+static void try_problem(search *s, const kiln_problem *p)
+{
+    kiln_verdict v;
+    bool claimed = false;
+    for (int i = 0; s->failures < ENOUGH && kiln_explain(s->how.on->kiln, p, i, &v) == KILN_OK; i++)
+        if (v.accepted) {
+            claimed = true;
+            try_solver(s, p, i);
+        }
+    if (!claimed && s->unclaimed++ == 0) {
+        char text[KILN_KEY_TEXT];
+        kiln_problem_text(p, text, sizeof text);
+        printf("no solver takes %s\n", text);
+    }
+    s->problems++;
+}
+
+START_TEST(random_problems)
+{
+    session on;
+    char why[KILN_ERROR_TEXT];
+    ck_assert_msg(session_open(&on, "", why) == KILN_OK, "%s", why);
+    double start = seconds(), limit = number_from("KILN_RANDOM_SECONDS", 60);
+    uint64_t seed = (uint64_t)number_from("KILN_RANDOM_SEED", 1);
+    search s = {.how = {.on = &on}, .dice = {.seed = seed}, .end = start + limit};
+    while (seconds() < s.end && s.failures < ENOUGH) {
+        kiln_problem p = next_problem(&s);
+        s.how.fill = (host_fill)dice_roll(&s.dice, 0, 2);
+        s.how.seed = (uint64_t)dice_roll(&s.dice, 1, 999999);
+        try_problem(&s, &p);
+    }
+    printf("seed %llu, %.0f s, %lld problems on %s:", (unsigned long long)seed, seconds() - start,
+           (long long)s.problems, on.name);
+    for (int i = 0; kiln_solver_at(i); i++)
+        printf(" %s %d", kiln_solver_at(i)->name, s.runs[i]);
+    printf("\n");
+    session_close(&on);
+    ck_assert_int_eq(s.failures, 0);
+    ck_assert_msg(s.unclaimed == 0, "no solver takes %lld of the problems", (long long)s.unclaimed);
+}
+END_TEST
+
+/* ---- the shrinking itself ----------------------------------------------------------------------
+ */
+
+static bool fails_in_a_corner(void *user, const kiln_problem *p)
+{
+    (*(int *)user)++;
+    return p->in_channels / p->groups >= 5 && p->stride[p->spatial_rank - 1] >= 2 &&
+           p->direction == KILN_FORWARD;
+}
+
+START_TEST(shrinks)
+{
+    char text[KILN_KEY_TEXT];
+    int tries = 0;
+    kiln_problem p = {.batch = 3,
+                      .in_channels = 66,
+                      .out_channels = 21,
+                      .groups = 3,
+                      .spatial_rank = 3,
+                      .input = {9, 17, 40},
+                      .filter = {3, 3, 5},
+                      .stride = {2, 1, 7},
+                      .pad_begin = {1, 2, 3},
+                      .dilation = {1, 2, 1},
+                      .x_type = KILN_F16,
+                      .w_type = KILN_F16,
+                      .y_type = KILN_F16,
+                      .epilogue = {.bias = 1, .beta = 2, .activation = KILN_ELU, .param = {1}}};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    shrink(&p, fails_in_a_corner, &tries, 1000);
+    kiln_problem_text(&p, text, sizeof text);
+    ck_assert_str_eq(text, "fwd-f32-n1-c5-k1-i1-f1-s2");
+    ck_assert_int_lt(tries, 200);
+}
+END_TEST
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    Suite *s = suite_create("random");
+    TCase *c = tcase_create("random");
+    tcase_set_timeout(c, 600 + number_from("KILN_RANDOM_SECONDS", 60));
+    tcase_add_test(c, shrinks);
+    tcase_add_test(c, random_problems);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
