@@ -3,12 +3,11 @@
 
 #include "describe.h"
 #include "dump.h"
+#include "measure.h"
 #include "search.h"
 #include "tensors.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* One direction on its way. */
 typedef struct run {
@@ -21,13 +20,6 @@ typedef struct run {
     bool interrupted;
     outcome *outcome;
 } run;
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 static kiln_status library_error(outcome *o, kiln_status status)
 {
@@ -91,52 +83,16 @@ static kiln_status launch_once(run *r)
     return KILN_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void summarize(timing *t, double *ms, int64_t runs, double wall)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < runs; i++)
-        sum += ms[i];
-    qsort(ms, (size_t)runs, sizeof *ms, by_value);
-    t->runs = runs;
-    t->average = sum / (double)runs;
-    t->median = (ms[(runs - 1) / 2] + ms[runs / 2]) / 2;
-    t->min = ms[0];
-    t->p95 = ms[(runs * 95 + 99) / 100 - 1];
-    t->wall = wall / (double)runs;
-}
-
 static kiln_status measure(run *r)
 {
     const flags *f = &r->request->flags;
     outcome *o = r->outcome;
+    char why[KILN_ERROR_TEXT];
     bool asked = f->time || r->format != REPORT_LINES || flags_given(f, "iter");
     if (!asked)
         return KILN_OK;
-    double *ms = malloc((size_t)f->iter * sizeof *ms);
-    if (!ms)
-        return outcome_fail(o, KILN_NO_MEMORY, "out of memory for --iter times");
-    int64_t runs = 0;
-    double start = now_ms(), wall = 0;
-    kiln_status status = KILN_OK;
-    while (runs < f->iter && (runs == 0 || f->limit_ms == 0 || wall < (double)f->limit_ms)) {
-        status = kiln_op_time(r->op, r->session->queue, &r->tensors.buffers, &ms[runs]);
-        wall = now_ms() - start;
-        if (status)
-            break;
-        runs++;
-    }
-    if (status)
-        library_error(o, status);
-    else
-        summarize(&o->time, ms, runs, wall);
-    free(ms);
-    return status;
+    kiln_status status = measure_op(r->op, r->session, &r->tensors.buffers, f, &o->time, why);
+    return status ? outcome_fail(o, status, why) : KILN_OK;
 }
 
 static void verify(run *r)
@@ -278,6 +234,20 @@ static void warm_up(const session *s, const request *q)
     tensors_free(&r.tensors);
 }
 
+/* What the flags ask for and does not happen. */
+static void print_notes(const request *r)
+{
+    const flags *f = &r->flags;
+    if (f->wall && !f->time)
+        printf("Info: '--wall %d' is ignored because '--time' is not set\n", (int)f->wall);
+    if (f->pad_mode != PAD_DEFAULT && f->mode == MODE_TRANS)
+        printf("Info: '--pad_mode' is ignored because '--mode trans' is set\n");
+    int64_t batch = r->source == REQUEST_FLAGS ? f->batch : r->base.batch;
+    if (f->max_batch && batch > f->max_batch)
+        printf("Info: a batch of %lld is cut to %lld by '--max-batchsize'\n", (long long)batch,
+               (long long)f->max_batch);
+}
+
 int conv_run(const session *s, const request *r)
 {
     const flags *f = &r->flags;
@@ -285,8 +255,8 @@ int conv_run(const session *s, const request *r)
     char why[KILN_ERROR_TEXT];
     int worst = 0;
     bool lines = report_format_of(f) == REPORT_LINES;
-    if (f->wall && !f->time && lines)
-        printf("Info: '--wall %d' is ignored because '--time' is not set\n", (int)f->wall);
+    if (lines)
+        print_notes(r);
     if (f->wall == 2 && f->time && !f->dry_run)
         warm_up(s, r);
     for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {

@@ -53,7 +53,8 @@ const flag flag_table[] = {
     ROOM("pad_h_end", 0, pad_end[1], "-1", -1, "padding below, if unlike above"),
     ROOM("pad_w_end", 0, pad_end[2], "-1", -1, "padding right, if unlike left"),
     {"pad_mode", 'z', GROUP_SHAPE, CHOICE, AT(pad_mode), "default", 0, 0, "default|same|valid",
-     "same: output = input / stride rounded up; valid: none; default: the pad flags"},
+     "for -m conv; same: output = input / stride rounded up; valid: none; default: the pad "
+     "flags"},
     SIZE("dilation_d", '^', dilation[0], "1", "dilation in depth"),
     SIZE("dilation_h", 'l', dilation[1], "1", "dilation in height"),
     SIZE("dilation_w", 'j', dilation[2], "1", "dilation in width"),
@@ -94,6 +95,8 @@ const flag flag_table[] = {
      "timed runs, after one that is not timed; made when times are asked for or -i is given"},
     {"limit-ms", 0, GROUP_RUN, NUMBER, AT(limit_ms), "0", 0, MOST, "N",
      "stop timing (or tuning) a problem after so long; 0: no limit"},
+    {"max-batchsize", 0, GROUP_RUN, NUMBER, AT(max_batch), "0", 0, MOST, "N",
+     "run a problem of more images with so many; 0: no limit"},
     BARE("dry-run", 0, GROUP_RUN, dry_run, "plan and print (with -P 1), launch nothing; no device"),
 
     ON_OFF("verify", 'V', GROUP_DATA, verify, "1", "check the result against the CPU reference"),

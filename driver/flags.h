@@ -32,7 +32,7 @@ typedef struct flags {
     int64_t workspace_limit;
     /* what to run */
     const char *solution, *config;
-    int64_t search, iter, limit_ms;
+    int64_t search, iter, limit_ms, max_batch; /* limits: 0 is none */
     /* data and verification */
     int64_t verify, fill, seed, dump_output;
     const char *in_data, *weights, *dout_data, *in_bias, *verification_cache;

@@ -29,12 +29,12 @@ int worse_exit(int a, int b)
 verify_options verify_options_for(const request *r, const kiln_op_info *info, bool from_files)
 {
     host_fill fill = (host_fill)r->flags.fill;
-    return (verify_options){
-        .amplification = info->amplification,
-        .exact = !from_files && verify_can_be_exact(&info->problem, fill, info->amplification),
-        .arbitrary = from_files,
-        .poisoned = true,
-        .seed = (uint64_t)r->flags.seed};
+    return (verify_options){.amplification = info->amplification,
+                            .exact = !from_files &&
+                                     verify_can_be_exact(&info->problem, fill, info->amplification),
+                            .arbitrary = from_files,
+                            .poisoned = true,
+                            .seed = (uint64_t)r->flags.seed};
 }
 
 report_format report_format_of(const flags *f)
@@ -178,10 +178,10 @@ static void print_verdict(const kiln_problem *p, const char *name, const verify_
         printf("%s FAILED: %g %s %g, %lld of %lld elements are wrong\n", name, v->rms,
                close ? "<" : ">", v->tolerance, (long long)v->bad, (long long)v->checked);
     element_text(p, bias, v->max_abs_at, where, sizeof where);
-    printf("    largest error %.4g at %s (element %lld: %.9g, reference %.9g), %.4g ulp, "
-           "bound %.4g (%.3g of it); rms %.4g; ",
-           v->max_abs, where, (long long)v->max_abs_at, v->got, v->expected, v->max_ulp, v->bound,
-           v->worst, v->rms);
+    printf("    largest error %.4g at %s (element %lld: %.9g, reference %.9g), %.4g ulp; "
+           "at worst %.3g of an element's bound (%.4g); rms %.4g; ",
+           v->max_abs, where, (long long)v->max_abs_at, v->got, v->expected, v->max_ulp, v->worst,
+           v->bound, v->rms);
     if (v->checked < v->total)
         printf("a sample of %lld of %lld elements checked\n", (long long)v->checked,
                (long long)v->total);

@@ -111,6 +111,8 @@ static void pad_same(kiln_problem *p, int i)
 static void set_axes(const flags *f, kiln_problem *p)
 {
     int rank = (int)f->spatial_dim;
+    /* As in MIOpen, -z has no say over a transposed convolution. */
+    int64_t mode = f->mode == MODE_TRANS ? PAD_DEFAULT : f->pad_mode;
     for (int i = 0; i < rank; i++) {
         int a = KILN_MAX_RANK - rank + i;
         p->input[i] = f->size[a];
@@ -118,11 +120,9 @@ static void set_axes(const flags *f, kiln_problem *p)
         p->stride[i] = f->stride[a];
         p->dilation[i] = f->dilation[a];
         p->output_pad[i] = f->output_pad[a];
-        p->pad_begin[i] = f->pad_mode == PAD_VALID ? 0 : f->pad[a];
-        p->pad_end[i] = f->pad_mode == PAD_VALID ? 0
-                        : f->pad_end[a] < 0      ? f->pad[a]
-                                                 : f->pad_end[a];
-        if (f->pad_mode == PAD_SAME)
+        p->pad_begin[i] = mode == PAD_VALID ? 0 : f->pad[a];
+        p->pad_end[i] = mode == PAD_VALID ? 0 : f->pad_end[a] < 0 ? f->pad[a] : f->pad_end[a];
+        if (mode == PAD_SAME)
             pad_same(p, i);
     }
 }
@@ -166,9 +166,6 @@ static kiln_status set_layouts(const flags *f, kiln_problem *p, char *why)
 static kiln_status from_flags(const request *r, kiln_problem *p, char *why)
 {
     const flags *f = &r->flags;
-    if (f->mode == MODE_TRANS && f->pad_mode != PAD_DEFAULT)
-        return say(KILN_INVALID, why,
-                   "--pad_mode same and valid are for -m conv; give the padding itself");
     p->transposed = f->mode == MODE_TRANS;
     p->spatial_rank = (int)f->spatial_dim;
     p->batch = f->batch;
@@ -261,6 +258,8 @@ kiln_status request_problem(const request *r, kiln_direction direction, kiln_pro
         status = from_flags(r, p, why);
     else if (r->source == REQUEST_SHAPE)
         status = set_layouts(&r->flags, p, why);
+    if (r->flags.max_batch && p->batch > r->flags.max_batch)
+        p->batch = r->flags.max_batch;
     if (!status && !complete)
         status = set_types(p, source_type(r), r->flags.out_type, why);
     if (!status)

@@ -36,6 +36,11 @@ says '"problem":"fwd-f32-n1-c4-k8-i6x5-f3x3-p1x1-g2"'
 warns '^1 problems: 1 ok, 0 failed, 0 unsupported, 0 errors$'
 expect 0 conv --batch list --match i6x7 --dry-run
 says '^1 problems: 1 ok'
+expect 0 conv --batch list --match conv1 --max-batchsize 1 --dry-run
+lacks '^Info'
+expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1
+says "^Info: a batch of 7 is cut to 2 by '--max-batchsize'\$"
+says '^problem            fwd-f32-n2-'
 
 expect 5 conv --batch nowhere
 warns '^kiln: --batch nowhere: No such file'

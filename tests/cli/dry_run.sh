@@ -54,6 +54,8 @@ named 'fwd-f32-n1-c3-k32-i7x8x9-f1x2x3-s3x1x1-p4x0x0-d5x1x1' -n 1 -F 1 -_ 3 '-!'
     '-@' 1 -y 2 -x 3 '-#' 3 '-$' 4 '-^' 5
 named 'fwd-f32-n1-c4-k6-i5x5-f3x3-s2x3-g2-trans-o1x2' -n 1 -F 1 -c 4 -k 6 -H 5 -W 5 -g 2 -u 2 \
     -v 3 -m trans -Y 1 -X 2
+named 'fwd-f32-n1-c4-k6-i5x5-f3x3-p1x1-trans' -n 1 -F 1 -c 4 -k 6 -H 5 -W 5 -p 1 -q 1 -m trans -z valid
+says "^Info: '--pad_mode' is ignored"
 named 'fwd-f32-n1-c3-k32-i32x32-f3x3' -n 1 -F 1 --in_layout nchw -f NCHW -O NCHW
 
 # explain gives every solver a verdict, one of them chosen

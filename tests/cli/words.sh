@@ -54,7 +54,6 @@ refuses '--json takes no value' conv --json=1
 refuses '2 groups do not divide 5 input' conv -c 5 -g 2
 refuses 'filter is larger than the padded input: height 40' conv -y 40
 refuses 'overflow' conv -n 2147483647 -c 2147483647 -H 1073741824 -W 1073741824
-refuses '--pad_mode same and valid are for -m conv' conv -m trans -z same
 refuses '--in_bias needs --bias 1' conv -a file
 refuses '--json and --csv exclude each other' conv --json --csv
 refuses "--activation is 'swish'" conv --activation swish
