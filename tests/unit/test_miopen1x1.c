@@ -322,7 +322,9 @@ START_TEST(what_it_cannot_do_is_rejected_by_name)
     expect_rejected(BUT_1X1(.pad_end = {5, 0}), "5 after along H");
     expect_rejected(BUT_1X1(.dilation = {1, 2}), "dilation 1; this is 2 along W");
     expect_rejected(BUT_1X1(.groups = 2), "1 group; the problem has 2");
-    expect_rejected(BUT_1X1(.spatial_rank = 1), "2 spatial axes; the problem has 1");
+    kiln_problem line = BUT_1X1(.spatial_rank = 1);
+    line.input[1] = line.filter[1] = 0;
+    expect_rejected(line, "2 spatial axes; the problem has 1");
     expect_rejected(BUT_1X1(.x_type = KILN_I8), "x is i8");
     expect_rejected(BUT_1X1(.x_layout = "NHWC"), "NHWC");
     expect_rejected(BUT_1X1(.direction = KILN_BACKWARD_WEIGHTS), "backward weights");
