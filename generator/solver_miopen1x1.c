@@ -164,6 +164,7 @@ static bool repeats(const miopen1x1_view *v, const kiln_config *c, int field)
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
+    (void)d;
     miopen1x1_view v = kiln_miopen1x1_view(s);
     return !in_grid(&v, c) || repeats(&v, c, MIOPEN1X1_OUT_PIX_TILE0) ||
            repeats(&v, c, MIOPEN1X1_N_OUT_PIX_TILES) || repeats(&v, c, MIOPEN1X1_N_IN_DATA_TILES);
