@@ -185,13 +185,14 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
         c->v[MIOPEN1X1_N_IN_DATA_TILES] = s->c > 2048 ? (int)s->c : 2048;
 }
 
-/* A roofline. The kernels are scalar: on CPUs they reach 4 to 10 of 230 GFLOP/s, whatever the
- * config; on GPUs a work-item per pixel fits better (5.7 of 13 TFLOP/s measured on a gfx906). */
+/* A roofline. On CPUs the kernels are scalar, 8 to 9 of 230 GFLOP/s measured, but for backward
+ * data, whose weights lie side by side for the output channels (37); on GPUs a work-item per pixel
+ * fits better (MIOpen: 5.7 of 13 TFLOP/s on a gfx906). */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     miopen1x1_view v = kiln_miopen1x1_view(s);
     miopen1x1_numbers m = kiln_miopen1x1_numbers(&v, c);
-    double reached = d->kind == KILN_DEVICE_GPU ? 0.4 : 0.03;
+    double reached = d->kind == KILN_DEVICE_GPU ? 0.4 : v.forward ? 0.026 : 0.1;
     /* A split reads and writes y once per group instead of writing it once. */
     double passes = m.in_groups > 1 ? 2.0 * (double)m.in_groups + 1 : 1;
     double x = (double)s->x_count, y = (double)s->y_count;

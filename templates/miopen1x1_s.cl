@@ -117,12 +117,11 @@ void MIOpenConv1x1pquv(const global SRC_T *restrict in, const global SRC_T *rest
     const INDEX_T to = image * MLO_OUT_BATCH_STRIDE + (INDEX_T)row * MLO_OUT_STRIDE + column;
     for (int o = 0; o < MLO_N_LCL_OUT_MAPS; ++o)
 #pragma unroll
-        for (int i = 0; i < MLO_READ_UNIT; ++i) {
-            if (D_RAGGED && i >= valid)
-                break;
-            const INDEX_T k = to + (INDEX_T)(out_first + o) * MLO_OUT_CHANNEL_STRIDE + i;
-            DST_STORE(out, k, FINISH(acc[o][i], out_first + o, k));
-        }
+        for (int i = 0; i < MLO_READ_UNIT; ++i)
+            if (!D_RAGGED || i < valid) {
+                const INDEX_T k = to + (INDEX_T)(out_first + o) * MLO_OUT_CHANNEL_STRIDE + i;
+                DST_STORE(out, k, FINISH(acc[o][i], out_first + o, k));
+            }
 #else
     const INDEX_T from = (INDEX_T)row * MLO_IN_STRIDE + column;
     sum_channels(in + image * MLO_IN_BATCH_STRIDE + from, w, out_first, MLO_READ_UNIT, acc);

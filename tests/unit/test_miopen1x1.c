@@ -88,6 +88,7 @@ static kiln_shape shape_of_key(const char *key)
                       .filter = {1, 1},
                       .stride = {sh, sw}};
     p.x_type = strcmp(type, "FP16") == 0 ? KILN_F16 : KILN_F32;
+    p.w_type = p.y_type = p.x_type;
     if (direction == 'B') {
         p.direction = KILN_BACKWARD_DATA;
         p.in_channels = k;
