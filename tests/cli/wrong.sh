@@ -1,0 +1,51 @@
+#!/bin/sh
+# A kernel that computes one element wrongly must be caught: status 1, FAILED, which element.
+. "$(dirname "$0")/common"
+templates=$(dirname "$0")/../../templates
+
+# sabotage EXPRESSION: the naive kernel, with what it does to element 17 of its result.
+sabotage() {
+    rm -rf broken
+    mkdir broken
+    sed "s/DST_STORE(dst, index, \(FINISH([^;]*)\));/$1/" "$templates/naive.cl" >broken/naive.cl
+    if cmp -s broken/naive.cl "$templates/naive.cl"; then
+        : >out
+        : >err
+        fail 'naive.cl has changed: mend the pattern of this test'
+    fi
+    export KILN_TEMPLATES="$KILN_SANDBOX/broken"
+}
+caught() {
+    # shellcheck disable=SC2086
+    expect 1 conv $problem "$@" -V 1 -S naive
+    says "^Forward Convolution FAILED: .*, 1 of 2646 elements are wrong\$"
+    says 'at \[0,0,2,3\] \(element 17: '
+    lacks 'Verifies OK'
+}
+problem='-n 6 -c 4 -H 9 -W 7 -k 9 -p 0 -q 1 -F 1'
+
+sabotage 'DST_STORE(dst, index, \1 + (index == 17 ? 1e-3f : 0));'
+caught
+caught --fill uniform
+caught --fill int
+# shellcheck disable=SC2086
+expect 1 conv $problem -S naive --json -i 1
+says '"verify":"failed",.*"wrong":1,.*"max_abs_at":17,.*"status":1,'
+# shellcheck disable=SC2086
+expect 0 conv $problem -S naive -V 0
+echo "conv $problem -S naive" | "$KILN_COMMAND" conv --batch - >out 2>err && fail 'the batch is content'
+says '^1 problems: 0 ok, 1 failed, 0 unsupported, 0 errors$'
+
+sabotage 'DST_STORE(dst, index, index == 17 ? NAN : \1);'
+caught
+sabotage 'DST_STORE(dst, index, index == 17 ? INFINITY : \1);'
+caught
+sabotage 'if (index != 17) { DST_STORE(dst, index, \1); }'
+caught
+
+# A search takes no config whose result is wrong.
+# shellcheck disable=SC2086
+expect 3 conv $problem -s 1 -S naive
+if grep -q 'solver:' rows.yaml 2>/dev/null; then
+    fail 'a wrong config was kept'
+fi
