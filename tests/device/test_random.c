@@ -4,8 +4,9 @@
  * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_DEVICE where to run.
  */
 #include "kiln_internal.h"
-#include "random_run.h"
+#include "problems.h"
 #include "shrink.h"
+#include "support/support.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -31,42 +32,45 @@ static double number_from(const char *name, double otherwise)
  */
 
 typedef struct search {
-    attempt how;
+    const support_device *on;
+    support_case now;
+    char config[KILN_INFO_TEXT]; /* where now.config points, if anywhere */
     dice dice;
-    double end;             /* when to stop */
     int failures, runs[64]; /* by solver */
     int64_t problems, unclaimed;
 } search;
 
 enum { ENOUGH = 3 }; /* failures */
 
-static void print_line(const attempt *how, const kiln_problem *p)
+static void print_line(const support_case *c)
 {
     static const int mask[] = {1, 2, 4};
     char text[KILN_KEY_TEXT];
-    kiln_problem_text(p, text, sizeof text);
-    printf("    kiln conv -F %d '--problem=%s' -S %s --fill %s --seed %llu", mask[p->direction],
-           text, how->solver, host_fill_name(how->fill), (unsigned long long)how->seed);
-    printf(*how->config ? " --config=%s\n" : "%s\n", how->config);
+    kiln_problem_text(&c->problem, text, sizeof text);
+    printf("    kiln conv -F %d '--problem=%s' -S %s --fill %s --seed %llu%s%s\n",
+           mask[c->problem.direction], text, c->solver, host_fill_name(c->fill),
+           (unsigned long long)c->seed, c->config ? " --config=" : "", c->config ? c->config : "");
 }
 
 static bool still_fails(void *user, const kiln_problem *p)
 {
-    char why[512];
-    return run_attempt(user, p, why, sizeof why) == RUN_WRONG;
+    char why[SUPPORT_TEXT];
+    support_case c = *(const support_case *)user;
+    c.problem = *p;
+    return support_run(&c, why) == SUPPORT_WRONG;
 }
 
-static void report(search *s, const kiln_problem *p, const char *why)
+static void report(search *s, const char *why)
 {
-    char small_why[512];
-    kiln_problem small = *p;
+    char small_why[SUPPORT_TEXT];
+    support_case small = s->now;
     double start = seconds();
     printf("FAILED: %s\n", why);
-    print_line(&s->how, p);
-    shrink(&small, still_fails, &s->how, 150);
-    run_attempt(&s->how, &small, small_why, sizeof small_why);
+    print_line(&s->now);
+    shrink(&small.problem, still_fails, &s->now, 150);
+    support_run(&small, small_why);
     printf("  shrunk in %.1f s: %s\n", seconds() - start, small_why);
-    print_line(&s->how, &small);
+    print_line(&small);
     fflush(stdout);
     s->failures++;
 }
@@ -75,39 +79,36 @@ static void report(search *s, const kiln_problem *p, const char *why)
  */
 
 /* False after a failure. */
-static bool try_one(search *s, const kiln_problem *p, int solver)
+static bool try_one(search *s, int solver)
 {
-    char why[512];
-    run_verdict v = run_attempt(&s->how, p, why, sizeof why);
-    s->runs[solver] += v != RUN_REFUSED;
-    if (v == RUN_WRONG)
-        report(s, p, why);
-    else if (v == RUN_REFUSED && !*s->how.config)
-        report(s, p, "explained as accepted, then refused");
-    else
+    char why[SUPPORT_TEXT];
+    support_verdict v = support_run(&s->now, why);
+    s->runs[solver] += v != SUPPORT_REFUSED;
+    if (v == SUPPORT_RIGHT || (v == SUPPORT_REFUSED && s->now.config))
         return true;
+    report(s, v == SUPPORT_WRONG ? why : "explained as accepted, then refused");
     return false;
 }
 
 /* The guess, and up to two legal configs by chance. */
-static void try_solver(search *s, const kiln_problem *p, int index)
+static void try_solver(search *s, int index)
 {
     const kiln_solver *solver = kiln_solver_at(index);
-    const kiln_device_facts *facts = &s->how.on->kiln->facts;
-    kiln_shape shape = kiln_shape_of(p);
-    s->how.solver = solver->name;
-    *s->how.config = '\0';
-    bool right = try_one(s, p, index);
+    kiln_shape shape = kiln_shape_of(&s->now.problem);
+    s->now.solver = solver->name;
+    s->now.config = NULL;
+    bool right = try_one(s, index);
     int64_t grid = 1;
     for (int i = 0; i < solver->nparams; i++)
         grid *= solver->params[i].nvalues;
     for (int i = 0; i < 2 && solver->nparams && right; i++) {
         int64_t position = dice_roll(&s->dice, 0, grid - 1);
         kiln_config c;
-        if (!kiln_config_next(solver, &shape, facts, &position, &c))
+        if (!kiln_config_next(solver, &shape, &s->on->kiln->facts, &position, &c))
             continue;
-        kiln_config_text(solver, &c, s->how.config, sizeof s->how.config);
-        right = try_one(s, p, index);
+        kiln_config_text(solver, &c, s->config, sizeof s->config);
+        s->now.config = s->config;
+        right = try_one(s, index);
     }
 }
 
@@ -126,14 +127,15 @@ static kiln_problem next_problem(search *s)
     }
 }
 
-static void try_problem(search *s, const kiln_problem *p)
+static void try_problem(search *s)
 {
+    const kiln_problem *p = &s->now.problem;
     kiln_verdict v;
     bool claimed = false;
-    for (int i = 0; s->failures < ENOUGH && kiln_explain(s->how.on->kiln, p, i, &v) == KILN_OK; i++)
+    for (int i = 0; s->failures < ENOUGH && kiln_explain(s->on->kiln, p, i, &v) == KILN_OK; i++)
         if (v.accepted) {
             claimed = true;
-            try_solver(s, p, i);
+            try_solver(s, i);
         }
     if (!claimed && s->unclaimed++ == 0) {
         char text[KILN_KEY_TEXT];
@@ -145,24 +147,20 @@ static void try_problem(search *s, const kiln_problem *p)
 
 START_TEST(random_problems)
 {
-    session on;
-    char why[KILN_ERROR_TEXT];
-    ck_assert_msg(session_open(&on, "", why) == KILN_OK, "%s", why);
     double start = seconds(), limit = number_from("KILN_RANDOM_SECONDS", 60);
     uint64_t seed = (uint64_t)number_from("KILN_RANDOM_SEED", 1);
-    search s = {.how = {.on = &on}, .dice = {.seed = seed}, .end = start + limit};
-    while (seconds() < s.end && s.failures < ENOUGH) {
-        kiln_problem p = next_problem(&s);
-        s.how.fill = (host_fill)dice_roll(&s.dice, 0, 2);
-        s.how.seed = (uint64_t)dice_roll(&s.dice, 1, 999999);
-        try_problem(&s, &p);
+    search s = {.on = support_open(), .dice = {.seed = seed}};
+    while (seconds() < start + limit && s.failures < ENOUGH) {
+        s.now.problem = next_problem(&s);
+        s.now.fill = (host_fill)dice_roll(&s.dice, 0, 2);
+        s.now.seed = (uint64_t)dice_roll(&s.dice, 1, 999999);
+        try_problem(&s);
     }
-    printf("seed %llu, %.0f s, %lld problems on %s:", (unsigned long long)seed, seconds() - start,
-           (long long)s.problems, on.name);
+    printf("seed %llu, %.0f s, %lld problems:", (unsigned long long)seed, seconds() - start,
+           (long long)s.problems);
     for (int i = 0; kiln_solver_at(i); i++)
         printf(" %s %d", kiln_solver_at(i)->name, s.runs[i]);
     printf("\n");
-    session_close(&on);
     ck_assert_int_eq(s.failures, 0);
     ck_assert_msg(s.unclaimed == 0, "no solver takes %lld of the problems", (long long)s.unclaimed);
 }

@@ -26,12 +26,29 @@ typedef struct support_device {
  * name), else the first there is. Fails the test when there is none. */
 const support_device *support_open(void);
 
-/* Runs `problem` with `solver` and `config` (NULL: the library's choice) on sources filled by
- * `fill` and fails the test, naming the problem, unless the result is right, nothing else was
- * written, and a second run gives the same bits where the op promises so. Right is equal, with
- * HOST_FILL_INT and with i8 sources, unless the activation is a curve or the algorithm amplifies
- * rounding errors; otherwise it is within the a-priori bound of the rounding. The second run uses
- * buffers with offsets, packed weights where the op has them, and y itself as the residual. */
+/* One problem, and how to run it. */
+typedef struct support_case {
+    kiln_problem problem;
+    const char *solver, *config; /* NULL: the library's choice */
+    host_fill fill;
+    uint64_t seed; /* of the data */
+} support_case;
+
+typedef enum support_verdict {
+    SUPPORT_RIGHT,
+    SUPPORT_WRONG,
+    SUPPORT_REFUSED /* KILN_UNSUPPORTED, or KILN_INVALID for the config */
+} support_verdict;
+
+enum { SUPPORT_TEXT = 512 };
+
+/* Runs it twice. Right means: the result is what verify.h calls right, exactly so where the data
+ * allow; nothing else was written; and the second run gave the same bits where the op promises so.
+ * The second run uses buffers with offsets, packed weights where the op has them, and y itself as
+ * the residual. Unless it is right, `why` receives the reason. */
+support_verdict support_run(const support_case *c, char why[SUPPORT_TEXT]);
+
+/* As support_run(), and fails the test, naming the problem, if it is not right. */
 void support_check(const kiln_problem *problem, const char *solver, const char *config,
                    host_fill fill);
 
