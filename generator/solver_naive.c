@@ -3,6 +3,7 @@
  */
 #include "solver.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { GROUP = 64 };
@@ -134,23 +135,20 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         emit_bias_gradient(s, d, plan);
 }
 
-/* Measured: a CPU core does about one product in three cycles, with some hundred cycles per element
- * to find its place; a GPU reaches a few hundredths of its peak once it has enough elements. */
+/* On PoCL some five GFLOP/s of a peak of some 300, and about fifty multiply-adds' worth of time for
+ * each element to find its place. A GPU gets a little further once it has enough elements. */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     (void)c;
-    const double elements = (double)kiln_shape_out_count(s), overhead = 200;
+    const double elements = (double)kiln_shape_out_count(s), flops = s->flops + 100 * elements;
     const double bytes = (double)s->x_count * (double)kiln_type_size(s->x_type) +
                          (double)s->w_count * (double)kiln_type_size(s->w_type) +
                          (double)s->y_count * (double)kiln_type_size(s->y_type);
-    double efficiency = 0.03;
-    if (d->kind != KILN_DEVICE_CPU) {
-        double busy = elements / (1024.0 * d->compute_units);
-        efficiency *= busy < 1 ? busy : 1;
-    }
-    double compute = (s->flops + overhead * elements) / (efficiency * d->peak_gflops * 1e6);
-    double memory = bytes / (d->bandwidth_gbs * 1e6);
-    return 0.03 + (compute > memory ? compute : memory);
+    double efficiency = 0.015;
+    if (d->kind == KILN_DEVICE_GPU)
+        efficiency = 0.03 * fmin(1, elements / (1024.0 * d->compute_units));
+    const double compute = flops / (efficiency * d->peak_gflops * 1e6);
+    return 0.03 + fmax(compute, bytes / (d->bandwidth_gbs * 1e6));
 }
 
 const kiln_solver kiln_solver_naive = {

@@ -166,7 +166,7 @@ static inline float kiln_activate(float v)
 #elif P_ACTIVATION == 7
     return v / (1.0f + exp(-v));
 #elif P_ACTIVATION == 8
-    return 0.5f * v * (1.0f + erf(v * 0.70710678f));
+    return 0.5f * v * erfc(v * -0.70710678f); /* no cancellation where v is far below 0 */
 #else
     return v;
 #endif

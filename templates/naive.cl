@@ -11,15 +11,15 @@
  * skips, are cut off before the loops start. One axis of a forward pass at output 1, with filter 3,
  * dilation 2, stride 1, pad 3:
  *
- *     input          .   .   .   0   1   2   3        a starts at 0, step 2 (dilation)
- *     taps                   0       1       2        b starts at 1, step 1
- *                         cut off                     count 2
+ *     input    .   .   .   0   1   2   3        a starts at 0, step 2 (dilation)
+ *     taps         0       1       2            b starts at 1, step 1
+ *                  cut off                      count 2
  *
  * Of the two levels "w" and "channels" the longer is innermost. Each innermost run is summed by
- * itself and then added to the total, so a sum of n * m terms carries the rounding errors of
- * about n + m / 4 additions. i8 sums are kept modulo 2^32: exact wherever the sum itself fits in 31 bits
- * and a sign, whatever its parts did (in backward weights a sum has n * out terms, and more than
- * 131071 of them may not fit).
+ * itself and then added to the total, so a sum of n runs of m terms carries the rounding errors of
+ * about n + m / 4 additions. i8 sums are kept modulo 2^32: exact wherever the whole sum fits an int,
+ * whatever its parts did. More than 131071 products may not fit (in backward weights a sum has
+ * n * out of them).
  */
 #define FORWARD 0
 #define BACKWARD_DATA 1

