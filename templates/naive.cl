@@ -17,8 +17,8 @@
  *
  * Of the two levels "w" and "channels" the longer is innermost. Each innermost run is summed by
  * itself and then added to the total, so a sum of n runs of m terms carries the rounding errors of
- * about n + m / 4 additions. i8 sums are kept modulo 2^32: exact wherever the whole sum fits an int,
- * whatever its parts did. More than 131071 products may not fit (in backward weights a sum has
+ * about n + m / 4 additions. i8 sums are kept modulo 2^32: exact wherever the whole sum fits an
+ * int, whatever its parts did. More than 131071 products may not fit (in backward weights a sum has
  * n * out of them).
  */
 #define FORWARD 0
