@@ -85,8 +85,7 @@ static place place_at(const contraction *c, const contraction_space *s, int64_t 
     return at;
 }
 
-/* ---- gathering ---------------------------------------------------------------------------------
- */
+/* ---- gathering ---- */
 
 /* Columns past the last repeat it; their sums are never handed out. */
 static void set_columns(desk *d, const contraction *c, int64_t first, int count)
@@ -169,8 +168,7 @@ static void gather_quad(desk *d, const contraction *c, int64_t first, int row, i
     }
 }
 
-/* ---- multiplying -------------------------------------------------------------------------------
- */
+/* ---- multiplying ---- */
 
 typedef double eight __attribute__((vector_size(64)));
 
@@ -230,8 +228,7 @@ static multiply_function *multiply_here(void)
     return multiply_plain;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
+/* ---- blocks ---- */
 
 typedef struct block {
     int64_t group, row, column;
@@ -299,8 +296,7 @@ void contraction_all(const contraction *c, contraction_scratch *scratch, contrac
     }
 }
 
-/* ---- one element -------------------------------------------------------------------------------
- */
+/* ---- one element ---- */
 
 typedef struct range {
     int64_t from, to;

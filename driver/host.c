@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the two short floating types --------------------------------------------------------------
- */
+/* ---- the two short floating types ---- */
 
 static float float_from_bits(uint32_t bits)
 {
@@ -61,8 +60,7 @@ static uint16_t shorten(double value, int width)
 
 enum { HALF_EXPONENT = 5, BF16_EXPONENT = 8 };
 
-/* ---- elements ----------------------------------------------------------------------------------
- */
+/* ---- elements ---- */
 
 double host_get(kiln_type type, const void *data, int64_t i)
 {
@@ -122,8 +120,7 @@ void host_to_float(kiln_type type, const void *data, int64_t count, float *out)
         out[i] = (float)host_get(type, data, i);
 }
 
-/* ---- contents ----------------------------------------------------------------------------------
- */
+/* ---- contents ---- */
 
 static const char *const fill_names[] = {"miopen", "int", "uniform"};
 
@@ -243,8 +240,7 @@ void host_fill_tensor(host_fill fill, uint64_t seed, int tensor, kiln_type type,
         host_set(type, data, i, draw(&l, host_random(seed, stream, (uint64_t)i), i));
 }
 
-/* ---- poison ------------------------------------------------------------------------------------
- */
+/* ---- poison ---- */
 
 /* NaNs with a payload, and integers that a sum of products hardly takes; a byte offers no such
  * value, but one wrong in 255 of 256 cases. */

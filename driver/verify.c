@@ -2,6 +2,7 @@
 #include "verify.h"
 
 #include "bound.h"
+#include "sample.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,8 +28,7 @@ typedef struct judge {
     tally *tally; /* one for each thread */
 } judge;
 
-/* ---- one element -------------------------------------------------------------------------------
- */
+/* ---- one element ---- */
 
 /* An i32 accumulator wraps around. */
 static double rounded(kiln_type type, double value)
@@ -87,8 +87,7 @@ static void judge_sum(const judge *j, tally *t, int64_t at, double sum, double m
     judge_element(j, t, at, value, slack);
 }
 
-/* ---- tallies -----------------------------------------------------------------------------------
- */
+/* ---- tallies ---- */
 
 static tally *tallies_new(void)
 {
@@ -151,8 +150,7 @@ static verify_result result_of(const judge *j, int64_t total)
     };
 }
 
-/* ---- everything --------------------------------------------------------------------------------
- */
+/* ---- everything ---- */
 
 static void judge_part(void *user, int thread, const contraction_part *part)
 {
@@ -161,8 +159,7 @@ static void judge_part(void *user, int thread, const contraction_part *part)
         judge_sum(j, &j->tally[thread], part->index[i], part->sum[i], part->magnitude[i]);
 }
 
-/* ---- a sample ----------------------------------------------------------------------------------
- */
+/* ---- a sample ---- */
 
 /* Measured on a loaded machine of 2 cores with AVX-512, with room to spare; a slower one takes
  * longer, but checks the same elements. */
@@ -179,75 +176,6 @@ static double estimated_seconds(const kiln_problem *p)
            omp_get_max_threads();
 }
 
-typedef struct sample {
-    int64_t *index;
-    int64_t count, room;
-    uint64_t seed, rolls;
-    int64_t outer, size[3], plane; /* of the destination: images and channels, the image */
-} sample;
-
-static int64_t roll(sample *s, int64_t below)
-{
-    return (int64_t)(host_random(s->seed, 0x5a3b1e, s->rolls++) % (uint64_t)below);
-}
-
-static void take(sample *s, int64_t outer, int64_t at)
-{
-    if (s->count < s->room)
-        s->index[s->count++] = outer * s->plane + at;
-}
-
-static sample sample_of(const kiln_problem *p, uint64_t seed, int64_t room)
-{
-    sample s = {.seed = seed, .room = room, .size = {1, 1, 1}, .plane = 1};
-    for (int i = 0; i < p->spatial_rank; i++) {
-        bool input = p->direction == KILN_BACKWARD_DATA;
-        s.size[3 - p->spatial_rank + i] = p->direction == KILN_BACKWARD_WEIGHTS ? p->filter[i]
-                                          : input                               ? p->input[i]
-                                                  : kiln_problem_output(p, i);
-    }
-    for (int a = 0; a < 3; a++)
-        s.plane *= s.size[a];
-    s.outer = reference_count(p) / s.plane;
-    s.index = malloc((size_t)room * sizeof *s.index);
-    return s;
-}
-
-/* Every position on the border of the image, each once, in an image and channel by chance: at most
- * half the room. And the image's corners in the very first and last one. */
-static void take_borders(sample *s)
-{
-    const int64_t *n = s->size, half = s->room / 2;
-    for (int corner = 0; corner < 16; corner++) {
-        int64_t d = corner & 1 ? n[0] - 1 : 0, h = corner & 2 ? n[1] - 1 : 0,
-                w = corner & 4 ? n[2] - 1 : 0;
-        take(s, corner & 8 ? s->outer - 1 : 0, (d * n[1] + h) * n[2] + w);
-    }
-    for (int64_t d = 0; d < n[0]; d++)
-        for (int64_t h = 0; h < n[1] && s->count < half; h++) {
-            bool edge = (n[0] > 1 && (d == 0 || d == n[0] - 1)) || h == 0 || h == n[1] - 1;
-            int64_t step = edge || n[2] == 1 ? 1 : n[2] - 1;
-            for (int64_t w = 0; w < n[2] && s->count < half; w += step)
-                take(s, roll(s, s->outer), (d * n[1] + h) * n[2] + w);
-        }
-}
-
-static int by_index(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void sort_once(sample *s)
-{
-    qsort(s->index, (size_t)s->count, sizeof *s->index, by_index);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < s->count; i++)
-        if (kept == 0 || s->index[i] != s->index[kept - 1])
-            s->index[kept++] = s->index[i];
-    s->count = kept;
-}
-
 /* What is wrong whatever the right value is. */
 static bool is_wild(const judge *j, int64_t at)
 {
@@ -260,7 +188,7 @@ static void scan(judge *j, const sample *s, int64_t total)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t at = 0; at < total; at++)
-        if (is_wild(j, at) && !bsearch(&at, s->index, (size_t)s->count, sizeof at, by_index)) {
+        if (is_wild(j, at) && !sample_holds(s, at)) {
             tally *t = &j->tally[omp_get_thread_num()];
             t->bad++;
             t->untouched += host_is_poison(j->type, j->got, at);
@@ -279,25 +207,20 @@ static int64_t sample_size(const kiln_problem *p, double seconds, int64_t total)
 
 static bool judge_sample(judge *j, double seconds, int64_t total)
 {
-    sample s = sample_of(j->problem, j->options->seed, sample_size(j->problem, seconds, total));
-    if (!s.index)
+    sample s;
+    if (!sample_take(&s, j->problem, j->options->seed, sample_size(j->problem, seconds, total)))
         return false;
-    take_borders(&s);
-    while (s.count < s.room)
-        take(&s, roll(&s, s.outer), roll(&s, s.plane));
-    sort_once(&s);
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < s.count; i++) {
         double magnitude, sum = reference_sum(j->problem, j->tensors, s.index[i], &magnitude);
         judge_sum(j, &j->tally[omp_get_thread_num()], s.index[i], sum, magnitude);
     }
     scan(j, &s, total);
-    free(s.index);
+    sample_free(&s);
     return true;
 }
 
-/* ---- the whole judgement -----------------------------------------------------------------------
- */
+/* ---- the whole judgement ---- */
 
 /* A number that the elements of a source come near: the largest absolute value, or, of random data,
  * the root mean square. */

@@ -28,8 +28,7 @@ static double number_from(const char *name, double otherwise)
     return text && end != text ? value : otherwise;
 }
 
-/* ---- failures ----------------------------------------------------------------------------------
- */
+/* ---- failures ---- */
 
 typedef struct search {
     const support_device *on;
@@ -75,8 +74,7 @@ static void report(search *s, const char *why)
     s->failures++;
 }
 
-/* ---- the search --------------------------------------------------------------------------------
- */
+/* ---- the search ---- */
 
 /* False after a failure. */
 static bool try_one(search *s, int solver)
@@ -166,8 +164,7 @@ START_TEST(random_problems)
 }
 END_TEST
 
-/* ---- the shrinking itself ----------------------------------------------------------------------
- */
+/* ---- the shrinking itself ---- */
 
 static bool fails_in_a_corner(void *user, const kiln_problem *p)
 {

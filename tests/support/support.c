@@ -49,8 +49,7 @@ static bool check_cl(const trial *t, cl_int code, const char *call)
     return code == CL_SUCCESS || complain(t, "%s: OpenCL error %d", call, (int)code);
 }
 
-/* ---- buffers -----------------------------------------------------------------------------------
- */
+/* ---- buffers ---- */
 
 static void fill(const trial *t, int which, unsigned char *data)
 {
@@ -124,8 +123,7 @@ static void *tensor(const trial *t, int which)
     return t->box[which].image ? t->box[which].image + t->box[which].offset : NULL;
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 static kiln_buffers buffers_of(const trial *t, bool packed, bool in_place)
 {
@@ -179,8 +177,7 @@ static bool collect(trial *t, int which)
     return intact;
 }
 
-/* ---- judging -----------------------------------------------------------------------------------
- */
+/* ---- judging ---- */
 
 static bool judge(const trial *t, const verify_result *v, const char *what)
 {

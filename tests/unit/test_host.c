@@ -128,8 +128,7 @@ START_TEST(integers_saturate)
 }
 END_TEST
 
-/* ---- fills -------------------------------------------------------------------------------------
- */
+/* ---- fills ---- */
 
 static const kiln_type sources[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8};
 enum { N = 200003 };

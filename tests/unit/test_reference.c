@@ -236,8 +236,7 @@ START_TEST(bias_gradient)
 }
 END_TEST
 
-/* ---- identities --------------------------------------------------------------------------------
- */
+/* ---- identities ---- */
 
 static double dot(kiln_type type, const void *data, const double *value, int64_t n)
 {

@@ -36,8 +36,7 @@ static void *rounded_result(const kiln_problem *p, const operands *t)
     return got;
 }
 
-/* ---- a million elements, one of them wrong ------------------------------------------------------
- */
+/* ---- a million elements, one of them wrong ---- */
 
 /* 1 x 64 x 125 x 125 = 10^6 outputs, 9 * 13 terms each. */
 static kiln_problem million(kiln_type from, kiln_type to)
@@ -160,8 +159,7 @@ START_TEST(swapped_and_unwritten)
 }
 END_TEST
 
-/* ---- right results -----------------------------------------------------------------------------
- */
+/* ---- right results ---- */
 
 typedef struct addend {
     float a, b;
@@ -314,8 +312,7 @@ START_TEST(constant_data_pass)
 }
 END_TEST
 
-/* ---- the types' ends ---------------------------------------------------------------------------
- */
+/* ---- the types' ends ---- */
 
 static verify_result dot(kiln_type from, kiln_type to, double x, double w, float alpha, double got)
 {
@@ -362,8 +359,7 @@ START_TEST(ends_of_types)
 }
 END_TEST
 
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples ---- */
 
 START_TEST(sampling)
 {
@@ -408,8 +404,7 @@ START_TEST(samples_of_everything)
 }
 END_TEST
 
-/* ---- bias gradient -----------------------------------------------------------------------------
- */
+/* ---- bias gradient ---- */
 
 START_TEST(bias_gradient)
 {
