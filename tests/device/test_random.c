@@ -9,9 +9,12 @@
 #include "support/support.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds(void)
 {
@@ -41,14 +44,43 @@ typedef struct search {
 
 enum { ENOUGH = 3 }; /* failures */
 
-static void print_line(const support_case *c)
+/* The line that repeats what runs now: a kernel that writes where it must not may take the process
+ * down with it. */
+static char current[KILN_KEY_TEXT + 512];
+
+static void set_line(const support_case *c)
 {
     static const int mask[] = {1, 2, 4};
     char text[KILN_KEY_TEXT];
     kiln_problem_text(&c->problem, text, sizeof text);
-    printf("    kiln conv -F %d '--problem=%s' -S %s --fill %s --seed %llu%s%s\n",
-           mask[c->problem.direction], text, c->solver, host_fill_name(c->fill),
-           (unsigned long long)c->seed, c->config ? " --config=" : "", c->config ? c->config : "");
+    snprintf(current, sizeof current,
+             "    kiln conv -F %d '--problem=%s' -S %s --fill %s --seed %llu%s%s\n",
+             mask[c->problem.direction], text, c->solver, host_fill_name(c->fill),
+             (unsigned long long)c->seed, c->config ? " --config=" : "",
+             c->config ? c->config : "");
+}
+
+static void crashed(int signal_number)
+{
+    static const char text[] = "FAILED: the process crashed in\n";
+    ssize_t done = write(STDOUT_FILENO, text, sizeof text - 1);
+    done += write(STDOUT_FILENO, current, strlen(current));
+    (void)done;
+    raise(signal_number); /* the default action now */
+}
+
+static void watch_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL};
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+static support_verdict run_case(const support_case *c, char why[SUPPORT_TEXT])
+{
+    set_line(c);
+    return support_run(c, why);
 }
 
 static bool still_fails(void *user, const kiln_problem *p)
@@ -56,7 +88,7 @@ static bool still_fails(void *user, const kiln_problem *p)
     char why[SUPPORT_TEXT];
     support_case c = *(const support_case *)user;
     c.problem = *p;
-    return support_run(&c, why) == SUPPORT_WRONG;
+    return run_case(&c, why) == SUPPORT_WRONG;
 }
 
 static void report(search *s, const char *why)
@@ -65,11 +97,11 @@ static void report(search *s, const char *why)
     support_case small = s->now;
     double start = seconds();
     printf("FAILED: %s\n", why);
-    print_line(&s->now);
+    fputs(current, stdout);
     shrink(&small.problem, still_fails, &s->now, 150);
-    support_run(&small, small_why);
+    run_case(&small, small_why);
     printf("  shrunk in %.1f s: %s\n", seconds() - start, small_why);
-    print_line(&small);
+    fputs(current, stdout);
     fflush(stdout);
     s->failures++;
 }
@@ -80,7 +112,7 @@ static void report(search *s, const char *why)
 static bool try_one(search *s, int solver)
 {
     char why[SUPPORT_TEXT];
-    support_verdict v = support_run(&s->now, why);
+    support_verdict v = run_case(&s->now, why);
     s->runs[solver] += v != SUPPORT_REFUSED;
     if (v == SUPPORT_RIGHT || (v == SUPPORT_REFUSED && s->now.config))
         return true;
@@ -147,6 +179,7 @@ START_TEST(random_problems)
 {
     double start = seconds(), limit = number_from("KILN_RANDOM_SECONDS", 60);
     uint64_t seed = (uint64_t)number_from("KILN_RANDOM_SEED", 1);
+    watch_crashes();
     search s = {.on = support_open(), .dice = {.seed = seed}};
     while (seconds() < start + limit && s.failures < ENOUGH) {
         s.now.problem = next_problem(&s);
