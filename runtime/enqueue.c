@@ -98,7 +98,12 @@ static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
         if (w->bytes == 0)
             continue;
         kiln_status status = check_want(op, w);
-        if (!status && w->role != KILN_ROLE_TEMP)
+        /* Overlapping sub-buffers, one read and one written, are undefined: y as its own residual
+         * must be one object. */
+        if (w->role == KILN_ROLE_RESIDUAL && b->residual.mem == b->y.mem &&
+            b->residual.offset == b->y.offset)
+            mem[KILN_ROLE_RESIDUAL] = mem[KILN_ROLE_Y];
+        else if (!status && w->role != KILN_ROLE_TEMP)
             status = view(op, w->role, w->buffer.mem, w->buffer.offset, w->bytes, &mem[w->role]);
         if (status)
             return status;
