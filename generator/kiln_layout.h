@@ -107,6 +107,23 @@ KILN_API bool kiln_storage_fits_image(const kiln_storage *storage, int64_t max_w
 KILN_API bool kiln_profile_accepts(const char *profile, const kiln_storage *storage, kiln_type type,
                                    char *why);
 
+/* ---- from one layout to another ---------------------------------------------------------------
+ */
+
+/* A tensor that is stored one way and wanted another. */
+typedef struct kiln_reformat {
+    char dims[KILN_MAX_DIMS + 1]; /* "NCHW": the logical order of `size`; "": that of `from` */
+    int64_t size[KILN_MAX_DIMS];
+    char from[KILN_LAYOUT_NAME], to[KILN_LAYOUT_NAME]; /* "": as dims */
+    kiln_type from_type, to_type;                      /* default: f32; from_type */
+    double pad_value;                                  /* what padding is written with */
+} kiln_reformat;
+
+/* Completes defaults in place and makes the two storages. KILN_INVALID, with the reason, when names
+ * or sizes make no sense. */
+KILN_API kiln_status kiln_reformat_check(kiln_reformat *reformat, kiln_storage *from,
+                                         kiln_storage *to, char *why);
+
 #ifdef __cplusplus
 }
 #endif

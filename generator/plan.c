@@ -142,15 +142,20 @@ void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, 
     }
 }
 
-void kiln_define_types(kiln_plan *plan, const kiln_shape *s)
+void kiln_define_type(kiln_plan *plan, const char *name, kiln_type type)
 {
     static const char *const names[] = {
         [KILN_F32] = "TYPE_F32", [KILN_F16] = "TYPE_F16", [KILN_BF16] = "TYPE_BF16",
         [KILN_I8] = "TYPE_I8",   [KILN_I32] = "TYPE_I32",
     };
+    kiln_define_text(plan, name, names[type]);
+}
+
+void kiln_define_types(kiln_plan *plan, const kiln_shape *s)
+{
     kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
-    kiln_define_text(plan, "SRC_TYPE", names[source]);
-    kiln_define_text(plan, "DST_TYPE", names[kiln_shape_out_type(s)]);
+    kiln_define_type(plan, "SRC_TYPE", source);
+    kiln_define_type(plan, "DST_TYPE", kiln_shape_out_type(s));
     if (s->wide)
         kiln_define(plan, "P_WIDE", 1);
 }
@@ -194,6 +199,9 @@ void kiln_plan_finish(kiln_plan *plan, const kiln_shape *s, const kiln_device_fa
     plan->workspace_bytes = offset;
     if (!s->mirrored)
         return;
+    const kiln_image x = plan->image[KILN_ROLE_X];
+    plan->image[KILN_ROLE_X] = plan->image[KILN_ROLE_Y];
+    plan->image[KILN_ROLE_Y] = x;
     for (int i = 0; i < plan->nstages; i++) {
         kiln_stage *stage = &plan->stage[i];
         stage->clear_role = mirrored_role(stage->clear_role);

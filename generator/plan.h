@@ -60,6 +60,12 @@ typedef struct kiln_temp {
     int64_t bytes, offset; /* offset into the workspace, set by kiln_plan_finish() */
 } kiln_temp;
 
+/* An argument that is an image of CL_RGBA pixels in the channel type that stores `type`. */
+typedef struct kiln_image {
+    int64_t width, height; /* pixels; 0: it is a buffer */
+    kiln_type type;
+} kiln_image;
+
 typedef struct kiln_fact {
     char name[KILN_NAME_TEXT];
     int64_t value;
@@ -70,9 +76,10 @@ typedef struct kiln_plan {
     kiln_stage stage[KILN_MAX_STAGES];
     int ntemps;
     kiln_temp temp[KILN_MAX_TEMPS];
-    int64_t packed_bytes;    /* 0: the weights are used as they are */
-    int64_t workspace_bytes; /* all temps; without the packed weights */
-    int nfacts;              /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
+    kiln_image image[KILN_ROLE_TEMP]; /* by role: the caller's tensors that are images */
+    int64_t packed_bytes;             /* 0: the weights are used as they are */
+    int64_t workspace_bytes;          /* all temps; without the packed weights */
+    int nfacts;                       /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
     kiln_fact fact[KILN_MAX_FACTS];
     bool deterministic;   /* two runs give the same bits */
     double amplification; /* of rounding errors by the algorithm: 1 for plain sums */
@@ -98,6 +105,8 @@ void kiln_arg_float(kiln_plan *plan, double value);
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2);
 
+/* -DNAME=TYPE_F16 */
+void kiln_define_type(kiln_plan *plan, const char *name, kiln_type type);
 /* What common.cl wants: -DSRC_TYPE=TYPE_F16 -DDST_TYPE=..., -DP_WIDE=1 where an index needs 64
  * bits; and, where the epilogue asks for something, -DP_BIAS=1 -DP_ACTIVATION=... */
 void kiln_define_types(kiln_plan *plan, const kiln_shape *s);

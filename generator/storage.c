@@ -200,9 +200,9 @@ size_t kiln_storage_inverse(const kiln_storage *s, int dim, char *text, size_t s
             continue;
         part_of(l, a, &from, &to);
         const char *name = !l->image         ? "cell"
-                           : a < l->row_end  ? "y"
+                           : a < l->row_end  ? "py"
                            : a >= l->col_end ? "lane"
-                                             : "x";
+                                             : "px";
         int64_t stride = s->stride[a] / s->stride[to - 1];
         put(text, size, &used, used ? "+%s" : "%s", name);
         if (stride > 1)

@@ -12,15 +12,63 @@ typedef struct want {
     int64_t bytes; /* 0: not used */
 } want;
 
+/* Formats of CL_RGBA pixels by storage type. OpenCL asks every device with images for them. */
+static const struct {
+    cl_channel_type type;
+    const char *name;
+} channels[] = {
+    [KILN_F32] = {CL_FLOAT, "CL_FLOAT"},
+    [KILN_F16] = {CL_HALF_FLOAT, "CL_HALF_FLOAT"},
+    [KILN_I8] = {CL_SIGNED_INT8, "CL_SIGNED_INT8"},
+    [KILN_I32] = {CL_SIGNED_INT32, "CL_SIGNED_INT32"},
+};
+
+static kiln_status check_image(const want *w, const kiln_image *image)
+{
+    cl_mem mem = w->buffer.mem;
+    cl_mem_object_type kind = 0;
+    cl_image_format format = {0, 0};
+    size_t width = 0, height = 0;
+    cl_int code = clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
+    if (code == CL_SUCCESS && kind != CL_MEM_OBJECT_IMAGE2D)
+        return kiln_fail(KILN_INVALID, "%s must be a 2-D image, for its layout is one", w->name);
+    if (code == CL_SUCCESS)
+        code = clGetImageInfo(mem, CL_IMAGE_FORMAT, sizeof format, &format, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetImageInfo(mem, CL_IMAGE_WIDTH, sizeof width, &width, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetImageInfo(mem, CL_IMAGE_HEIGHT, sizeof height, &height, NULL);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clGetImageInfo");
+    if (format.image_channel_order != CL_RGBA ||
+        format.image_channel_data_type != channels[image->type].type)
+        return kiln_fail(KILN_INVALID, "image %s must have the format CL_RGBA, %s", w->name,
+                         channels[image->type].name);
+    if ((int64_t)width < image->width || (int64_t)height < image->height)
+        return kiln_fail(KILN_INVALID, "image %s must be %lld x %lld pixels; it is %zu x %zu",
+                         w->name, (long long)image->width, (long long)image->height, width, height);
+    if (w->buffer.offset)
+        return kiln_fail(KILN_INVALID, "image %s has no offset; %zu is given", w->name,
+                         w->buffer.offset);
+    return KILN_OK;
+}
+
 static kiln_status check_want(const kiln_op *op, const want *w)
 {
     if (!w->buffer.mem)
         return kiln_fail(KILN_INVALID, "the problem needs buffer %s of %lld bytes; it is NULL",
                          w->name, (long long)w->bytes);
+    if (w->role < KILN_ROLE_TEMP && op->plan.image[w->role].width)
+        return check_image(w, &op->plan.image[w->role]);
     size_t size = 0;
-    cl_int code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_SIZE, sizeof size, &size, NULL);
+    cl_mem_object_type kind = 0;
+    cl_int code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_SIZE, sizeof size, &size, NULL);
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clGetMemObjectInfo");
+    if (kind != CL_MEM_OBJECT_BUFFER)
+        return kiln_fail(KILN_INVALID, "%s must be a buffer; it is an image", w->name);
     if (w->buffer.offset > size || (uint64_t)w->bytes > size - w->buffer.offset)
         return kiln_fail(KILN_INVALID,
                          "buffer %s needs %lld bytes from offset %zu; the memory object has %zu",
@@ -75,20 +123,18 @@ static kiln_status view(kiln_op *op, int role, cl_mem mem, size_t offset, int64_
 static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
                         cl_mem mem[KILN_MAX_ROLES])
 {
-    const kiln_problem *p = &op->problem;
     const kiln_plan *plan = &op->plan;
     bool prepacked = plan->packed_bytes > 0 && b->packed.mem;
     int64_t workspace = packing ? 0 : plan->workspace_bytes;
     if (!packing && !prepacked)
         workspace += plan->packed_bytes;
-    int64_t y_bytes = kiln_problem_bytes(p, 'y');
+    const int64_t *bytes = op->bytes;
     const want wants[] = {
-        {"x", KILN_ROLE_X, b->x, packing ? 0 : kiln_problem_bytes(p, 'x')},
-        {"w", KILN_ROLE_W, b->w, prepacked && !packing ? 0 : kiln_problem_bytes(p, 'w')},
-        {"y", KILN_ROLE_Y, b->y, packing ? 0 : y_bytes},
-        {"bias", KILN_ROLE_BIAS, b->bias, packing || !p->epilogue.bias ? 0 : p->out_channels * 4},
-        {"residual", KILN_ROLE_RESIDUAL, b->residual,
-         packing || p->epilogue.beta == 0 ? 0 : y_bytes},
+        {"x", KILN_ROLE_X, b->x, packing ? 0 : bytes[KILN_ROLE_X]},
+        {"w", KILN_ROLE_W, b->w, prepacked && !packing ? 0 : bytes[KILN_ROLE_W]},
+        {"y", KILN_ROLE_Y, b->y, packing ? 0 : bytes[KILN_ROLE_Y]},
+        {"bias", KILN_ROLE_BIAS, b->bias, packing ? 0 : bytes[KILN_ROLE_BIAS]},
+        {"residual", KILN_ROLE_RESIDUAL, b->residual, packing ? 0 : bytes[KILN_ROLE_RESIDUAL]},
         {"packed", KILN_ROLE_PACKED, b->packed, prepacked || packing ? plan->packed_bytes : 0},
         {"workspace", KILN_ROLE_TEMP, b->workspace, workspace},
     };
@@ -98,12 +144,7 @@ static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
         if (w->bytes == 0)
             continue;
         kiln_status status = check_want(op, w);
-        /* Overlapping sub-buffers, one read and one written, are undefined: y as its own residual
-         * must be one object. */
-        if (w->role == KILN_ROLE_RESIDUAL && b->residual.mem == b->y.mem &&
-            b->residual.offset == b->y.offset)
-            mem[KILN_ROLE_RESIDUAL] = mem[KILN_ROLE_Y];
-        else if (!status && w->role != KILN_ROLE_TEMP)
+        if (!status && w->role != KILN_ROLE_TEMP)
             status = view(op, w->role, w->buffer.mem, w->buffer.offset, w->bytes, &mem[w->role]);
         if (status)
             return status;
@@ -252,8 +293,7 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
                          cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
     if (op && op->plan.packed_bytes == 0)
-        return kiln_fail(KILN_INVALID, "solver %s uses the weights as they are: nothing to pack",
-                         op->pick.solver->name);
+        return kiln_fail(KILN_INVALID, "the operation uses its sources as they are: nothing to pack");
     cl_event events[KILN_MAX_STAGES];
     int last;
     kiln_status status = run(op, queue, buffers, PACK_ONLY, n_wait, wait, false, events, &last);

@@ -104,6 +104,15 @@ KILN_API kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem,
                                       const kiln_choice *choice, kiln_op **out);
 KILN_API void kiln_op_release(kiln_op *op); /* NULL is fine */
 
+/* Makes the operation that moves a tensor from one layout and type to another (kiln_layout.h). It
+ * reads kiln_buffers' x and writes y, all cells of it, padding included; each is a buffer, or for
+ * an image layout a 2-D image of CL_RGBA pixels (CL_FLOAT, CL_HALF_FLOAT, CL_SIGNED_INT8 or
+ * CL_SIGNED_INT32 for f32, f16, i8, i32), at least as large as the layout's, without an offset.
+ * Conversion rounds to nearest even and saturates integers; between equal types in buffers the bits
+ * are kept. KILN_UNSUPPORTED when the device cannot hold one of the two. kiln_op_describe() names
+ * no solver for it. */
+KILN_API kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op **out);
+
 /* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU), launches each
  * once on buffers of its own and releases it, leaving the programs in the cache. Returns the first
  * failure; all are attempted. */
@@ -121,7 +130,7 @@ enum { KILN_INFO_TEXT = 192 };
 
 typedef struct kiln_op_info {
     kiln_problem problem; /* checked and completed */
-    const char *solver;   /* lives as long as the library */
+    const char *solver;   /* lives as long as the library; "" for a reformat */
     int solver_id;        /* MIOpen's number, or 1000 and up */
     int algorithm;        /* MIOpen's number */
     int solver_version;

@@ -55,6 +55,17 @@ static kiln_status set_scalars(kiln_op *op, int i)
     return KILN_OK;
 }
 
+kiln_status kiln_op_compile(kiln_op *op)
+{
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < op->plan.nstages && !status; i++) {
+        status = compile_stage(op, i);
+        if (!status)
+            status = set_scalars(op, i);
+    }
+    return status;
+}
+
 static kiln_status build(kiln_op *op, const kiln_choice *choice)
 {
     kiln_status status = kiln_choose(op->k, &op->problem, &op->shape, choice, &op->pick);
@@ -66,10 +77,25 @@ static kiln_status build(kiln_op *op, const kiln_choice *choice)
     if (!kiln_solver_plan(op->pick.solver, &op->shape, &op->k->facts, &op->pick.config, &op->plan,
                           &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", op->pick.solver->name, why.text);
-    for (int i = 0; i < op->plan.nstages; i++)
-        if ((status = compile_stage(op, i)) || (status = set_scalars(op, i)))
-            return status;
-    return KILN_OK;
+    const kiln_problem *p = &op->problem;
+    op->bytes[KILN_ROLE_X] = kiln_problem_bytes(p, 'x');
+    op->bytes[KILN_ROLE_W] = kiln_problem_bytes(p, 'w');
+    op->bytes[KILN_ROLE_Y] = kiln_problem_bytes(p, 'y');
+    if (p->epilogue.bias)
+        op->bytes[KILN_ROLE_BIAS] = p->out_channels * (int64_t)sizeof(float);
+    if (p->epilogue.beta != 0)
+        op->bytes[KILN_ROLE_RESIDUAL] = op->bytes[KILN_ROLE_Y];
+    return kiln_op_compile(op);
+}
+
+kiln_op *kiln_op_new(kiln *k)
+{
+    kiln_op *op = calloc(1, sizeof *op);
+    if (!op)
+        return NULL;
+    pthread_mutex_init(&op->lock, NULL);
+    op->k = k;
+    return op;
 }
 
 kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
@@ -78,11 +104,9 @@ kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_ch
     if (!k || !problem || !out)
         return kiln_fail(KILN_INVALID, "kiln_conv_create: k, problem and out must not be NULL");
     *out = NULL;
-    kiln_op *op = calloc(1, sizeof *op);
+    kiln_op *op = kiln_op_new(k);
     if (!op)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
-    pthread_mutex_init(&op->lock, NULL);
-    op->k = k;
     op->problem = *problem;
     char why[KILN_ERROR_TEXT];
     kiln_status status = kiln_problem_check(&op->problem, why);
@@ -133,23 +157,26 @@ void kiln_op_release(kiln_op *op)
 
 void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
 {
-    const kiln_solver *solver = op->pick.solver;
+    const kiln_solver *solver = op->pick.solver; /* NULL for a reformat */
     *info = (kiln_op_info){
         .problem = op->problem,
-        .solver = solver->name,
-        .solver_id = solver->id,
-        .algorithm = solver->algorithm,
-        .solver_version = solver->version,
-        .origin = op->pick.origin,
+        .solver = "",
         .workspace_size = op->plan.workspace_bytes + op->plan.packed_bytes,
         .packed_size = op->plan.packed_bytes,
         .packed_workspace_size = op->plan.workspace_bytes,
         .deterministic = op->plan.deterministic,
         .amplification = op->plan.amplification,
-        .predicted_ms = solver->predict(&op->shape, &op->k->facts, &op->pick.config),
         .stages = op->plan.nstages,
         .facts = op->plan.nfacts,
     };
+    if (!solver)
+        return;
+    info->solver = solver->name;
+    info->solver_id = solver->id;
+    info->algorithm = solver->algorithm;
+    info->solver_version = solver->version;
+    info->origin = op->pick.origin;
+    info->predicted_ms = solver->predict(&op->shape, &op->k->facts, &op->pick.config);
     kiln_config_text(solver, &op->pick.config, info->config, sizeof info->config);
 }
 

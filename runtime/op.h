@@ -21,15 +21,22 @@ typedef struct kiln_launch {
 
 struct kiln_op {
     kiln *k;
-    kiln_problem problem;
+    kiln_problem problem; /* all zero, as are shape and pick, for a reformat */
     kiln_shape shape;
     kiln_pick pick;
     kiln_plan plan;
+    /* Of the caller's tensors that the plan reads or writes; 0: it does not. */
+    int64_t bytes[KILN_ROLE_PACKED];
     kiln_launch launch[KILN_MAX_STAGES];
     pthread_mutex_t lock; /* kernels' arguments, windows, first */
     kiln_window window[KILN_MAX_ROLES];
     cl_event first; /* of the first enqueue's last launch; NULL: never enqueued */
 };
+
+/* A new op without a plan; NULL: out of memory. */
+kiln_op *kiln_op_new(kiln *k);
+/* Compiles the plan's stages and sets their scalar arguments. */
+kiln_status kiln_op_compile(kiln_op *op);
 
 /* Releases without keeping the programs' binaries: for candidates that lost. */
 void kiln_op_discard(kiln_op *op);

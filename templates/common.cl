@@ -2,6 +2,7 @@
  *
  * Defines it understands (made by kiln_define_types() and kiln_define_epilogue()):
  *   SRC_TYPE       storage of the two tensors that are read      TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8
+ *                  (TYPE_I32 too, where values only move)
  *   DST_TYPE       storage of the tensor that is written         the same, or TYPE_I32
  *   P_WIDE=1       a tensor has 2^31 elements or more, or a padded axis is that long
  *   P_BIAS=1, P_ALPHA, P_BETA, P_ACTIVATION, P_ACTIVATION_A, P_ACTIVATION_B      the epilogue
@@ -9,7 +10,7 @@
  * What templates use:
  *   SRC_T, SRC_LOAD(p, i), SRC_LOAD4/8/16(p, i)     element i of p as ACC_T (ACC_T4, ...)
  *   DST_T, DST_STORE(p, i, v), DST_STORE4/8/16      v of type VAL_T (VAL_T4, ...), rounded to nearest even
- *   ACC_T                                           float, or int for i8 sources
+ *   ACC_T                                           float, or int for integer sources
  *   VAL_T                                           what is stored: float, or int for an i32 destination
  *   INDEX_T                                         int, or long with P_WIDE
  *   EPILOGUE_PARAMS                                 last in a kernel's parameter list (no comma before)
@@ -42,6 +43,11 @@
 #define ACC_T int
 #define SRC_LOAD(p, i) ((int)(p)[i])
 #define SRC_LOADN(n, p, i) KILN_CAT(convert_int, n)(KILN_CAT(vload, n)(0, (p) + (i)))
+#elif SRC_TYPE == TYPE_I32
+#define SRC_T int
+#define ACC_T int
+#define SRC_LOAD(p, i) ((p)[i])
+#define SRC_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #elif SRC_TYPE == TYPE_F16
 #define SRC_T half
 #define ACC_T float
