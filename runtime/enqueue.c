@@ -144,7 +144,12 @@ static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
         if (w->bytes == 0)
             continue;
         kiln_status status = check_want(op, w);
-        if (!status && w->role != KILN_ROLE_TEMP)
+        /* Overlapping sub-buffers, one read and one written, are undefined: y as its own residual
+         * must be one object. */
+        if (w->role == KILN_ROLE_RESIDUAL && b->residual.mem == b->y.mem &&
+            b->residual.offset == b->y.offset)
+            mem[KILN_ROLE_RESIDUAL] = mem[KILN_ROLE_Y];
+        else if (!status && w->role != KILN_ROLE_TEMP)
             status = view(op, w->role, w->buffer.mem, w->buffer.offset, w->bytes, &mem[w->role]);
         if (status)
             return status;
@@ -293,7 +298,8 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
                          cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
     if (op && op->plan.packed_bytes == 0)
-        return kiln_fail(KILN_INVALID, "the operation uses its sources as they are: nothing to pack");
+        return kiln_fail(KILN_INVALID,
+                         "the operation uses its sources as they are: nothing to pack");
     cl_event events[KILN_MAX_STAGES];
     int last;
     kiln_status status = run(op, queue, buffers, PACK_ONLY, n_wait, wait, false, events, &last);
