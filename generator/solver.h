@@ -73,6 +73,10 @@ kiln_shape kiln_solver_shape(const kiln_solver *solver, const kiln_shape *s,
 /* For prefer(): sets a layout that is "any". */
 void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 
+/* For emit(): adds the stage that writes the bias gradient, which is the same whoever does the
+ * backward weights. Reads plain layouts and any others that solver naive reads. */
+void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
+
 /* All checks on a config in their order: reject, parameter table, legality, determinism. False when
  * fine. `forced` marks a config the caller insists on (see kiln_determinism). */
 bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,

@@ -1,17 +1,24 @@
 /* The direct solver: register-tiled sums over lines, forward and backward data here. */
 #include "solver_direct.h"
 
-static const kiln_param params[DIRECT_PARAMS] = {
+const kiln_param kiln_direct_params[DIRECT_PARAMS] = {
     [DIRECT_VEC] = {"T_VEC", 4, {1, 4, 8, 16}, 0, 0},
     [DIRECT_K] = {"T_K", 7, {1, 2, 4, 6, 8, 12, 16}, 1, 16},
     [DIRECT_PIX] = {"T_PIX", 5, {1, 2, 3, 4, 8}, 1, 8},
     [DIRECT_C] = {"T_C", 2, {16, 64}, 1, 4096},
+    [DIRECT_SPLIT] = {"T_SPLIT", 4, {1, 4, 16, 64}, 1, 4096},
     [DIRECT_GROUP] = {"T_GROUP", 3, {1, 64, 128}, 1, 1024},
     [DIRECT_GROUP_K] = {"T_GROUP_K", 2, {1, 4}, 1, 64},
     [DIRECT_ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
     [DIRECT_COPY] = {"T_COPY", 2, {0, 1}, 0, 0},
     [DIRECT_PACK] = {"T_PACK", 2, {0, 1}, 0, 0},
 };
+
+void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan)
+{
+    for (int i = 0; i < DIRECT_PARAMS; i++)
+        kiln_define(plan, kiln_direct_params[i].name, c->v[i]);
+}
 
 static int64_t divide_up(int64_t a, int64_t b)
 {
@@ -50,8 +57,6 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     (void)d;
     if (!kiln_shape_is_plain_layout(s))
         return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
-    if (s->direction == KILN_BACKWARD_WEIGHTS)
-        return kiln_no(why, "it does forward and backward data");
     kiln_lines l = kiln_lines_of(s);
     for (int a = 0; a < 3; a++) {
         int64_t span = s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a];
@@ -67,9 +72,6 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
                     kiln_why *why)
 {
     const int *v = c->v;
-    if (v[DIRECT_K] > dst_channels(s))
-        return kiln_no(why, "T_K is %d, but a group has only %lld channels", v[DIRECT_K],
-                       (long long)dst_channels(s));
     if (v[DIRECT_K] * v[DIRECT_PIX] > 64 || v[DIRECT_K] * v[DIRECT_PIX] * v[DIRECT_VEC] > 512)
         return kiln_no(why, "a tile of %d channels, %d vectors of %d is too large for registers",
                        v[DIRECT_K], v[DIRECT_PIX], v[DIRECT_VEC]);
@@ -78,6 +80,14 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     if (items > d->max_group || v[DIRECT_GROUP] > d->max_local[along_f] ||
         v[DIRECT_GROUP_K] > d->max_local[!along_f])
         return kiln_no(why, "a group of %lld items exceeds the device's limit", (long long)items);
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_direct_weights_illegal(s, c, why);
+    if (v[DIRECT_SPLIT] != 1)
+        return kiln_no(why, "T_SPLIT is %d; only backward weights is summed in parts",
+                       v[DIRECT_SPLIT]);
+    if (v[DIRECT_K] > dst_channels(s))
+        return kiln_no(why, "T_K is %d, but a group has only %lld channels", v[DIRECT_K],
+                       (long long)dst_channels(s));
     if (v[DIRECT_COPY])
         return false;
     if (!kiln_lines_in_place(s))
@@ -99,6 +109,8 @@ static double step_cost(const kiln_config *c)
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_direct_weights_predict(s, d, c);
     const int *v = c->v;
     kiln_lines l = kiln_lines_of(s);
     double images = v[DIRECT_COPY] ? 1 : (double)s->n;
@@ -131,6 +143,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     if (cpu ? v[DIRECT_GROUP] * v[DIRECT_GROUP_K] != 1 || v[DIRECT_VEC] == 1 || sums > 28
             : v[DIRECT_GROUP] == 1 || v[DIRECT_VEC] > 4)
         return true;
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return v[DIRECT_C] != 16;
     if (v[DIRECT_COPY]) {
         kiln_config in_place = *c;
         kiln_why why;
@@ -148,6 +162,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                               [DIRECT_K] = 1,
                               [DIRECT_PIX] = 1,
                               [DIRECT_C] = 16,
+                              [DIRECT_SPLIT] = 1,
                               [DIRECT_GROUP] = 1,
                               [DIRECT_GROUP_K] = 1,
                               [DIRECT_COPY] = 1}};
@@ -155,6 +170,11 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     start.v[DIRECT_VEC] = !cpu ? 1 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
     if (!cpu)
         start.v[DIRECT_GROUP] = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;
+    if (s->direction == KILN_BACKWARD_WEIGHTS) {
+        *c = start;
+        kiln_direct_weights_guess(s, d, c);
+        return;
+    }
     start.v[DIRECT_PACK] = s->x_type != KILN_F32;
     double least = predict(s, d, &best);
     /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
@@ -205,13 +225,16 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_define(plan, "D_POSITIONS", positions_of(s, l, c));
     kiln_define(plan, "D_W_DST", backward ? taps_of(s) : across);
     kiln_define(plan, "D_W_SRC", backward ? across : taps_of(s));
-    for (int i = 0; i < DIRECT_PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_direct_define_params(c, plan);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
+    if (s->direction == KILN_BACKWARD_WEIGHTS) {
+        kiln_direct_weights_emit(s, d, c, plan);
+        return;
+    }
     const int *v = c->v;
     kiln_lines l = kiln_lines_of(s);
     bool backward = s->direction == KILN_BACKWARD_DATA;
@@ -247,7 +270,7 @@ const kiln_solver kiln_solver_direct = {
     .id = 1001,
     .algorithm = 1,
     .version = 1,
-    .params = params,
+    .params = kiln_direct_params,
     .nparams = DIRECT_PARAMS,
     .reject = reject,
     .illegal = illegal,

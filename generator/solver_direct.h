@@ -1,4 +1,5 @@
-/* What the files of the direct solver share: the lines that templates/direct_lines.cl lays out. */
+/* What the files of the direct solver share: its parameters, and the lines that
+ * templates/direct_lines.cl lays out. */
 #ifndef KILN_SOLVER_DIRECT_H
 #define KILN_SOLVER_DIRECT_H
 
@@ -10,6 +11,7 @@ enum {
     DIRECT_K,
     DIRECT_PIX,
     DIRECT_C,
+    DIRECT_SPLIT,
     DIRECT_GROUP,
     DIRECT_GROUP_K,
     DIRECT_ORDER,
@@ -18,11 +20,12 @@ enum {
     DIRECT_PARAMS
 };
 
-/* The geometry of one shape, in which tap r of an axis reads position f + offset(r) of its slot:
- *
- *     source coordinate = step * (t + reach(r)) + phase(slot) - lead        t: grid position
- *
- * See templates/direct_lines.cl for the picture. */
+extern const kiln_param kiln_direct_params[DIRECT_PARAMS];
+/* -D of every parameter, for the last stage. */
+void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan);
+
+/* The geometry of one shape, in which tap r of an axis reads position f + offset(r) of its slot;
+ * position v of a slot holds the source's element step * v + phase(slot) - lead, or zero. */
 typedef struct kiln_lines {
     int64_t source[3]; /* sizes of the source tensor */
     int64_t grid[3];   /* destination positions, of one phase */
@@ -39,7 +42,7 @@ typedef struct kiln_lines {
 
 /* The source is x in forward and backward weights, dy in backward data. */
 kiln_lines kiln_lines_of(const kiln_shape *s);
-/* The same lines for dy in backward weights: position f of dy meets position f + offset of x. */
+/* The lines of dy in backward weights: its position f meets position f + offset of x. */
 kiln_lines kiln_lines_of_dy(const kiln_shape *s, const kiln_lines *x);
 /* True where the source tensor is its own line: then T_COPY may be 0. */
 bool kiln_lines_in_place(const kiln_shape *s);
@@ -51,5 +54,13 @@ int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_
                     int64_t span, int role, kiln_plan *plan);
 /* -DNAME_D=v[0] -DNAME_H=v[1] -DNAME_W=v[2] */
 void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
+
+/* Backward weights: the members of kiln_solver, after the checks that all directions share. */
+bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);
+void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
+double kiln_direct_weights_predict(const kiln_shape *s, const kiln_device_facts *d,
+                                   const kiln_config *c);
+void kiln_direct_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                              kiln_plan *plan);
 
 #endif

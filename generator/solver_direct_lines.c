@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+enum { WIDEST = 16 }; /* the largest T_VEC */
+
 static int64_t at_least(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -77,13 +79,16 @@ kiln_lines kiln_lines_of(const kiln_shape *s)
             l.phases *= s->stride[a];
     }
     int64_t plane = l.line[1] * l.line[2];
+    l.positions =
+        ((l.n - 1) * l.line[0] + l.grid[0] - 1) * plane + (l.grid[1] - 1) * l.line[2] + l.grid[2];
     l.rows = l.n * l.line[0] * l.line[1];
+    /* Backward weights sums up whole vectors: dy must be zero to the end of the last one. */
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        l.rows = at_least(l.rows, divide_up(l.positions + WIDEST - 1, l.line[2]));
     /* Channels a multiple of 1 KiB apart would crowd into few sets of a CPU's first cache. */
     if (l.rows * l.line[2] % 256 == 0)
         l.rows++;
     l.channel = l.rows * l.line[2];
-    l.positions =
-        ((l.n - 1) * l.line[0] + l.grid[0] - 1) * plane + (l.grid[1] - 1) * l.line[2] + l.grid[2];
     l.offset = l.reach[0] * plane + l.reach[1] * l.line[2] + l.reach[2];
     return l;
 }

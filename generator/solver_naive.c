@@ -112,7 +112,7 @@ static void emit_convolution(const kiln_shape *s, const kiln_device_facts *d, ki
 }
 
 /* Sums the caller's dy, which in a mirrored shape is x. */
-static void emit_bias_gradient(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan)
+void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan)
 {
     const int64_t *size = s->mirrored ? s->in : s->out;
     const int64_t channels = s->mirrored ? s->c : s->k;
@@ -132,7 +132,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     (void)c;
     emit_convolution(s, d, plan);
     if (s->direction == KILN_BACKWARD_WEIGHTS && s->epilogue.bias)
-        emit_bias_gradient(s, d, plan);
+        kiln_bias_gradient_emit(s, d, plan);
 }
 
 /* On PoCL some five GFLOP/s of a peak of some 300, and about fifty multiply-adds' worth of time for
