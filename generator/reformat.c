@@ -223,10 +223,15 @@ static int64_t span_of(const matrix *m, const kiln_device_facts *d)
 static bool tiles(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
                   double pad_value, const kiln_device_facts *d)
 {
-    matrix m;
+    matrix m, back;
     bool split = find_matrix(from->storage, to->storage, &m);
-    if (!split && !find_matrix(to->storage, from->storage, &m))
+    bool join = find_matrix(to->storage, from->storage, &back);
+    if (!split && !join)
         return false;
+    if (join && (!split || back.block < m.block)) { /* shorter blocks stay in caches */
+        split = false;
+        m = back;
+    }
     int tile = tile_of(&m, d, from->type, to->type);
     if (!tile)
         return false;
