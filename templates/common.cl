@@ -36,6 +36,25 @@
 
 #define GROUP_SIZE(x, y, z) __attribute__((reqd_work_group_size(x, y, z)))
 
+/* Vectors of half pass through a register: PoCL 3.1's vload_half16 and vstore_half16 assume an
+ * alignment that OpenCL does not ask for, and fault without it. */
+#define KILN_HALF_DEFINE(n)                                                                        \
+    static inline KILN_CAT(float, n) KILN_CAT(kiln_from_half, n)(KILN_CAT(ushort, n) bits)         \
+    {                                                                                              \
+        return KILN_CAT(vload_half, n)(0, (const private half *)&bits);                            \
+    }                                                                                              \
+    static inline KILN_CAT(ushort, n) KILN_CAT(kiln_to_half, n)(KILN_CAT(float, n) v)              \
+    {                                                                                              \
+        KILN_CAT(ushort, n) bits;                                                                  \
+        KILN_CAT(KILN_CAT(vstore_half, n), _rte)(v, 0, (private half *)&bits);                     \
+        return bits;                                                                               \
+    }
+#if SRC_TYPE == TYPE_F16 || DST_TYPE == TYPE_F16
+KILN_HALF_DEFINE(4)
+KILN_HALF_DEFINE(8)
+KILN_HALF_DEFINE(16)
+#endif
+
 /* ---- sources ---- */
 
 #if SRC_TYPE == TYPE_I8
@@ -52,7 +71,8 @@
 #define SRC_T half
 #define ACC_T float
 #define SRC_LOAD(p, i) vload_half(i, p)
-#define SRC_LOADN(n, p, i) KILN_CAT(vload_half, n)(0, (p) + (i))
+#define SRC_LOADN(n, p, i)                                                                         \
+    KILN_CAT(kiln_from_half, n)(KILN_CAT(vload, n)(0, (const global ushort *)(p) + (i)))
 #elif SRC_TYPE == TYPE_BF16
 #define SRC_T ushort
 #define ACC_T float
@@ -93,7 +113,8 @@
 #define VAL_T float
 #define DST_LOAD(p, i) vload_half(i, p)
 #define DST_STORE(p, i, v) vstore_half_rte(v, i, p)
-#define DST_STOREN(n, p, i, v) KILN_CAT(KILN_CAT(vstore_half, n), _rte)(v, 0, (p) + (i))
+#define DST_STOREN(n, p, i, v)                                                                     \
+    KILN_CAT(vstore, n)(KILN_CAT(kiln_to_half, n)(v), 0, (global ushort *)(p) + (i))
 #elif DST_TYPE == TYPE_BF16
 #define DST_T ushort
 #define VAL_T float
