@@ -9,7 +9,7 @@ void help_usage(FILE *to)
           "\n"
           "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
           "\n"
-          "words: conv, convfp16, convbfp16, convint8, explain, cache, db, env\n"
+          "words: conv, convfp16, convbfp16, convint8, explain, layout, cache, db, env\n"
           "kiln --help tells everything, kiln --list-devices what there is to run on.\n",
           to);
 }
@@ -26,6 +26,7 @@ static const char words[] =
     "  convint8    the same with 8-bit integers\n"
     "  explain     what each solver says of a problem: predicted time and config, or why not;\n"
     "              takes the flags of conv, after one of the words above for another type\n"
+    "  layout      list layouts, show where their elements live, convert tensors between them\n"
     "  cache       show or clear the cache of compiled programs\n"
     "  db          merge, compare and check files of tuning rows\n"
     "  env         the environment variables that matter, with their values\n"

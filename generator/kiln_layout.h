@@ -102,7 +102,10 @@ KILN_API size_t kiln_storage_inverse(const kiln_storage *storage, int dim, char 
 KILN_API bool kiln_storage_fits_image(const kiln_storage *storage, int64_t max_width,
                                       int64_t max_height, char *why);
 
-/* Limits that are not geometry: "tensorrt", "dla", "cudnn". False, with the reason, when the
+/* "tensorrt", "dla", "cudnn"; NULL past the last. */
+KILN_API const char *kiln_profile_name(int index);
+
+/* Limits of other libraries that are not geometry. False, with the reason, when the
  * profile refuses; an unknown profile is refused too. */
 KILN_API bool kiln_profile_accepts(const char *profile, const kiln_storage *storage, kiln_type type,
                                    char *why);

@@ -79,6 +79,12 @@ static bool within(const rule *r, const kiln_storage *s, kiln_type type, char *w
     return true;
 }
 
+const char *kiln_profile_name(int index)
+{
+    static const char *const names[] = {"tensorrt", "dla", "cudnn"};
+    return index >= 0 && index < (int)(sizeof names / sizeof *names) ? names[index] : NULL;
+}
+
 bool kiln_profile_accepts(const char *profile, const kiln_storage *s, kiln_type type, char *why)
 {
     bool known = false;
