@@ -15,9 +15,9 @@
 #include "shape.h"
 
 enum {
-    KILN_MAX_STAGES = 8,
+    KILN_MAX_STAGES = 12,
     KILN_MAX_ARGS = 48,
-    KILN_MAX_TEMPS = 6,
+    KILN_MAX_TEMPS = 10,
     KILN_MAX_FACTS = 16,
     KILN_OPTIONS_TEXT = 3072,
     KILN_NAME_TEXT = 48

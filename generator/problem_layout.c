@@ -9,15 +9,49 @@ bool kiln_layout_is_any(const char *layout)
     return strcmp(layout, "any") == 0;
 }
 
+/* A tensor by its logical sizes: N or O, C or I, spatial ones. */
+typedef struct extent {
+    char tensor;
+    int rank;
+    int64_t dim[KILN_MAX_DIMS];
+    int64_t groups;
+    bool depthwise; /* one input channel a group */
+    kiln_type type;
+} extent;
+
 /* The logical dims of a tensor. A filter layout that names M is a depthwise one. */
-static const char *dims_of(const kiln_problem *p, char tensor, const char *layout)
+static const char *dims_of(const extent *e, const char *layout)
 {
     static const char *const depthwise[] = {"MIW", "MIHW", "MIDHW"};
-    if (tensor != 'w')
-        return kiln_plain_data_layout(p->spatial_rank);
+    if (e->tensor != 'w')
+        return kiln_plain_data_layout(e->rank);
     kiln_layout l;
     bool names_m = kiln_layout_parse(&l, layout, NULL, NULL) && strchr(l.dims, 'M');
-    return names_m ? depthwise[p->spatial_rank - 1] : kiln_plain_filter_layout(p->spatial_rank);
+    return names_m ? depthwise[e->rank - 1] : kiln_plain_filter_layout(e->rank);
+}
+
+static bool make(const extent *e, const char *text, kiln_storage *storage, char *why)
+{
+    if (kiln_layout_is_any(text))
+        text =
+            e->tensor == 'w' ? kiln_plain_filter_layout(e->rank) : kiln_plain_data_layout(e->rank);
+    const char *dims = dims_of(e, text);
+    kiln_layout layout;
+    if (!kiln_layout_parse(&layout, text, dims, why))
+        return false;
+    int64_t dim[KILN_MAX_DIMS];
+    memcpy(dim, e->dim, sizeof dim);
+    if (dims[0] == 'M') {
+        if (!e->depthwise) {
+            kiln_refuse(why,
+                        "filter layout %s is for depthwise convolutions, one input channel a group",
+                        layout.name);
+            return false;
+        }
+        dim[0] /= e->groups;
+        dim[1] = e->groups;
+    }
+    return kiln_storage_make(storage, &layout, dim, e->type, why);
 }
 
 static char *layout_of(kiln_problem *p, char tensor)
@@ -25,44 +59,47 @@ static char *layout_of(kiln_problem *p, char tensor)
     return tensor == 'x' ? p->x_layout : tensor == 'w' ? p->w_layout : p->y_layout;
 }
 
-static void sizes_of(const kiln_problem *p, char tensor, bool depthwise, int64_t dim[KILN_MAX_DIMS])
-{
-    int rank = p->spatial_rank;
-    dim[0] = tensor == 'w' ? (p->transposed ? p->in_channels : p->out_channels) : p->batch;
-    dim[1] = tensor == 'x'   ? p->in_channels
-             : tensor == 'y' ? p->out_channels
-                             : (p->transposed ? p->out_channels : p->in_channels) / p->groups;
-    if (depthwise) { /* M, I instead of O, I / groups */
-        dim[0] /= p->groups;
-        dim[1] = p->groups;
-    }
-    for (int i = 0; i < rank; i++)
-        dim[2 + i] = tensor == 'x'   ? p->input[i]
-                     : tensor == 'w' ? p->filter[i]
-                                     : kiln_problem_output(p, i);
-}
-
 bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *storage, char *why)
 {
-    const char *text = layout_of((kiln_problem *)p, tensor);
-    if (kiln_layout_is_any(text))
-        text = tensor == 'w' ? kiln_plain_filter_layout(p->spatial_rank)
-                             : kiln_plain_data_layout(p->spatial_rank);
-    const char *dims = dims_of(p, tensor, text);
-    bool depthwise = dims[0] == 'M';
-    kiln_layout layout;
-    if (!kiln_layout_parse(&layout, text, dims, why))
-        return false;
-    if (depthwise && (p->groups != p->in_channels || p->groups == 1)) {
-        kiln_refuse(why,
-                    "filter layout %s is for depthwise convolutions, one input channel a group",
-                    layout.name);
-        return false;
-    }
-    int64_t dim[KILN_MAX_DIMS];
-    sizes_of(p, tensor, depthwise, dim);
-    kiln_type type = tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
-    return kiln_storage_make(storage, &layout, dim, type, why);
+    bool x = tensor == 'x', w = tensor == 'w';
+    extent e = {
+        .tensor = tensor,
+        .rank = p->spatial_rank,
+        .groups = p->groups,
+        .depthwise = p->groups == p->in_channels && p->groups > 1,
+        .type = x   ? p->x_type
+                : w ? p->w_type
+                    : p->y_type,
+    };
+    e.dim[0] = w ? (p->transposed ? p->in_channels : p->out_channels) : p->batch;
+    e.dim[1] = x   ? p->in_channels
+               : w ? (p->transposed ? p->out_channels : p->in_channels) / p->groups
+                   : p->out_channels;
+    for (int i = 0; i < e.rank; i++)
+        e.dim[2 + i] = x ? p->input[i] : w ? p->filter[i] : kiln_problem_output(p, i);
+    return make(&e, layout_of((kiln_problem *)p, tensor), storage, why);
+}
+
+bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
+                        char *why)
+{
+    bool x = tensor == 'x', w = tensor == 'w';
+    extent e = {
+        .tensor = tensor,
+        .rank = s->rank,
+        .dim = {w ? s->k : s->n, x   ? s->c
+                                 : w ? s->c / s->g
+                                     : s->k},
+        .groups = s->g,
+        .depthwise = s->g == s->c && s->g > 1,
+        .type = x   ? s->x_type
+                : w ? s->w_type
+                    : s->y_type,
+    };
+    const int64_t *spatial = x ? s->in : w ? s->filter : s->out;
+    for (int i = 0; i < e.rank; i++)
+        e.dim[2 + i] = spatial[3 - e.rank + i];
+    return make(&e, layout, storage, why);
 }
 
 int64_t kiln_problem_bytes(const kiln_problem *p, char tensor)

@@ -3,6 +3,7 @@
 #define KILN_PROBLEM_LAYOUT_H
 
 #include "kiln_layout.h"
+#include "shape.h"
 
 bool kiln_layout_is_any(const char *layout);
 
@@ -10,6 +11,10 @@ bool kiln_layout_is_any(const char *layout);
  * plain. False, with the reason, when the layout makes no sense for it. */
 bool kiln_problem_storage(const kiln_problem *problem, char tensor, kiln_storage *storage,
                           char *why);
+
+/* The same for a shape's tensor, in a layout of its own. */
+bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
+                        char *why);
 
 /* Replaces every layout by its one spelling ("kCHW16" by "NCHW16c"). Part of kiln_problem_check().
  */

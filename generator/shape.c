@@ -84,11 +84,16 @@ kiln_shape kiln_shape_of(const kiln_problem *p)
     return s;
 }
 
+static void give(char *to, const char *layout, const char *outer)
+{
+    memcpy(to, *outer ? outer : layout, KILN_LAYOUT_TEXT);
+}
+
 void kiln_shape_give_layouts(const kiln_shape *s, kiln_problem *p)
 {
-    memcpy(p->x_layout, s->mirrored ? s->y_layout : s->x_layout, sizeof p->x_layout);
-    memcpy(p->w_layout, s->w_layout, sizeof p->w_layout);
-    memcpy(p->y_layout, s->mirrored ? s->x_layout : s->y_layout, sizeof p->y_layout);
+    give(s->mirrored ? p->y_layout : p->x_layout, s->x_layout, s->x_outer);
+    give(p->w_layout, s->w_layout, s->w_outer);
+    give(s->mirrored ? p->x_layout : p->y_layout, s->y_layout, s->y_outer);
 }
 
 kiln_type kiln_shape_out_type(const kiln_shape *s)

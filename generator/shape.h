@@ -28,6 +28,10 @@ typedef struct kiln_shape {
     kiln_type x_type, w_type, y_type;
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
 
+    /* Layouts of the caller's tensors where the solver works on plain ones; "": as above. */
+    char x_outer[KILN_LAYOUT_TEXT], w_outer[KILN_LAYOUT_TEXT], y_outer[KILN_LAYOUT_TEXT];
+    bool native_layout; /* no reformat stages: a layout no solver reads is refused */
+
     int64_t x_count, w_count, y_count; /* logical elements */
     double flops;                      /* 2 per multiply-add, padding taps counted */
     bool wide; /* index in 64 bits: a tensor has 2^31 elements or a padded axis is that long */

@@ -2,6 +2,7 @@
 #include "solver.h"
 #include "problem_layout.h"
 #include "problem_text.h"
+#include "staging.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -55,16 +56,29 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name)
     memcpy(layout, name, strnlen(name, KILN_LAYOUT_TEXT - 1));
 }
 
-kiln_shape kiln_solver_shape(const kiln_solver *solver, const kiln_shape *s,
-                             const kiln_device_facts *d)
+bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                       kiln_shape *own, kiln_why *why)
 {
-    kiln_shape own = *s;
+    *own = *s;
     if (solver->prefer)
-        solver->prefer(&own, d);
-    kiln_prefer_layout(own.x_layout, kiln_plain_data_layout(s->rank));
-    kiln_prefer_layout(own.w_layout, kiln_plain_filter_layout(s->rank));
-    kiln_prefer_layout(own.y_layout, kiln_plain_data_layout(s->rank));
-    return own;
+        solver->prefer(own, d);
+    kiln_prefer_layout(own->x_layout, kiln_plain_data_layout(s->rank));
+    kiln_prefer_layout(own->w_layout, kiln_plain_filter_layout(s->rank));
+    kiln_prefer_layout(own->y_layout, kiln_plain_data_layout(s->rank));
+    if (!solver->reject(own, d, why))
+        return true;
+    const kiln_shape staged = kiln_staged_shape(own);
+    kiln_why second;
+    if (own->native_layout || !kiln_is_staged(&staged) || solver->reject(&staged, d, &second))
+        return false;
+    *own = staged;
+    return true;
+}
+
+double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,
+                           const kiln_device_facts *d, const kiln_config *c)
+{
+    return solver->predict(s, d, c) + kiln_staging_ms(s, d);
 }
 
 static bool listed(const kiln_param *param, int value)
@@ -187,8 +201,8 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
 bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c, kiln_plan *plan, kiln_why *why)
 {
-    kiln_plan_start(plan);
-    solver->emit(s, d, c, plan);
+    if (!kiln_staged_emit(solver, s, d, c, plan, why->text))
+        return false;
     if (plan->broken || plan->nstages == 0)
         return !kiln_no(why, "solver %s could not express its plan", solver->name);
     kiln_plan_finish(plan, s, d);

@@ -67,9 +67,11 @@ const kiln_solver *kiln_solver_at(int index);
 /* By name or by decimal id; NULL when there is none. */
 const kiln_solver *kiln_solver_named(const char *name);
 
-/* The shape as the solver gets it: no layout is "any" any more. */
-kiln_shape kiln_solver_shape(const kiln_solver *solver, const kiln_shape *s,
-                             const kiln_device_facts *d);
+/* The shape as the solver gets it, in *own: no layout is "any" any more, and where the solver
+ * rejects the layouts (and the shape does not insist) they are plain, to be served through reformat
+ * stages. False, with the reason, when it rejects that too. */
+bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                       kiln_shape *own, kiln_why *why);
 /* For prefer(): sets a layout that is "any". */
 void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 
@@ -91,6 +93,10 @@ bool kiln_config_parse(const kiln_solver *solver, const char *text, kiln_config 
  * that kiln_config_refused() accepts and skip() keeps. */
 bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       int64_t *position, kiln_config *c);
+
+/* predict(), and the time of reformat stages. */
+double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,
+                           const kiln_device_facts *d, const kiln_config *c);
 
 /* The whole step from a config to a finished plan. False when the plan is broken or exceeds the
  * shape's workspace limit or the device's allocation limit; `why` says which. */

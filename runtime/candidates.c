@@ -53,7 +53,7 @@ static bool takes(kiln *k, const char *key, const kiln_shape *shape, const kiln_
         return false;
     if (!kiln_solver_config(k, solver, key, shape, false, &t->now, &plan, &why))
         t->now = t->guess;
-    t->ms = solver->predict(shape, &k->facts, &t->guess.config);
+    t->ms = kiln_solver_predict(solver, &t->guess.shape, &k->facts, &t->guess.config);
     return true;
 }
 
@@ -131,7 +131,7 @@ kiln_status kiln_candidates_list(kiln *k, const char *key, const kiln_shape *sha
     bool ok = add_firsts(out, takers, n);
     size_t firsts = out->count;
     for (int i = 0; i < n && ok; i++)
-        ok = add_grid(k, shape, takers[i].solver, firsts, out);
+        ok = add_grid(k, &takers[i].guess.shape, takers[i].solver, firsts, out);
     if (!ok) {
         kiln_candidates_free(out);
         return kiln_fail(KILN_NO_MEMORY, "out of memory while listing what to measure");

@@ -17,8 +17,8 @@ static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape,
         return !kiln_no(why, "is of version %d of solver %s; this is version %d", row->version,
                         row->solver, solver->version);
     memset(&pick->config, 0, sizeof pick->config);
-    pick->shape = kiln_solver_shape(solver, shape, &k->facts);
-    if (!kiln_config_parse(solver, row->config, &pick->config, why) ||
+    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why) ||
+        !kiln_config_parse(solver, row->config, &pick->config, why) ||
         kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
         return false;
     pick->solver = solver;
@@ -74,8 +74,7 @@ bool kiln_solver_config(kiln *k, const kiln_solver *solver, const char *key,
                         const kiln_shape *shape, bool ignore_rows, kiln_pick *pick, kiln_plan *plan,
                         kiln_why *why)
 {
-    pick->shape = kiln_solver_shape(solver, shape, &k->facts);
-    if (solver->reject(&pick->shape, &k->facts, why))
+    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why))
         return false;
     if (ignore_rows || !pick_from_rows(k, key, solver->name, shape, pick)) {
         pick->solver = solver;
@@ -116,7 +115,7 @@ static kiln_status pick_predicted(kiln *k, const char *key, const kiln_shape *sh
         kiln_why why;
         if (!kiln_solver_config(k, solver, key, shape, true, &candidate, &plan, &why))
             continue;
-        double ms = solver->predict(&candidate.shape, &k->facts, &candidate.config);
+        double ms = kiln_solver_predict(solver, &candidate.shape, &k->facts, &candidate.config);
         if (!pick->solver || ms < best) {
             best = ms;
             *pick = candidate;
@@ -141,8 +140,7 @@ static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *
                                 const kiln_shape *shape, kiln_pick *pick)
 {
     kiln_why why;
-    pick->shape = kiln_solver_shape(solver, shape, &k->facts);
-    if (solver->reject(&pick->shape, &k->facts, &why))
+    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
     memset(&pick->config, 0, sizeof pick->config);
     solver->guess(&pick->shape, &k->facts, &pick->config);
@@ -189,11 +187,14 @@ static kiln_status check_sizes(const kiln *k, const kiln_problem *p)
     return KILN_OK;
 }
 
-kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *asked,
                         const kiln_choice *choice, kiln_pick *pick)
 {
     static const kiln_choice free_choice;
     const kiln_choice *c = choice ? choice : &free_choice;
+    kiln_shape own = *asked;
+    own.native_layout = c->native_layout != 0;
+    const kiln_shape *shape = &own;
     bool named = c->solver && *c->solver, forced = c->config && *c->config;
     char key[KILN_KEY_TEXT];
     kiln_problem_row_key(problem, key, sizeof key);
@@ -247,7 +248,7 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
     verdict->accepted = 1;
     kiln_config_text(solver, &pick.config, verdict->config, sizeof verdict->config);
     verdict->origin = pick.origin;
-    verdict->predicted_ms = solver->predict(&pick.shape, &k->facts, &pick.config);
+    verdict->predicted_ms = kiln_solver_predict(solver, &pick.shape, &k->facts, &pick.config);
     verdict->workspace_size = plan.workspace_bytes + plan.packed_bytes;
     verdict->chosen =
         kiln_choose(k, &p, &shape, NULL, &chosen) == KILN_OK && chosen.solver == solver;

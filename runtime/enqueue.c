@@ -119,13 +119,23 @@ static kiln_status view(kiln_op *op, int role, cl_mem mem, size_t offset, int64_
     return status;
 }
 
+static bool packs_through_temps(const kiln_plan *plan)
+{
+    for (int i = 0; i < plan->nstages; i++)
+        for (int j = 0; plan->stage[i].pack && j < plan->stage[i].nargs; j++)
+            if (plan->stage[i].arg[j].role >= KILN_ROLE_TEMP)
+                return true;
+    return false;
+}
+
 /* Fills mem[role] for everything the stages may name. */
 static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
                         cl_mem mem[KILN_MAX_ROLES])
 {
     const kiln_plan *plan = &op->plan;
     bool prepacked = plan->packed_bytes > 0 && b->packed.mem;
-    int64_t workspace = packing ? 0 : plan->workspace_bytes;
+    bool temps = !packing || packs_through_temps(plan);
+    int64_t workspace = temps ? plan->workspace_bytes : 0;
     if (!packing && !prepacked)
         workspace += plan->packed_bytes;
     const int64_t *bytes = op->bytes;
@@ -155,7 +165,7 @@ static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
             return status;
     }
     kiln_status status = KILN_OK;
-    for (int i = 0; !packing && !status && i < plan->ntemps; i++)
+    for (int i = 0; temps && !status && i < plan->ntemps; i++)
         status = view(op, KILN_ROLE_TEMP + i, b->workspace.mem,
                       b->workspace.offset + (size_t)plan->temp[i].offset, plan->temp[i].bytes,
                       &mem[KILN_ROLE_TEMP + i]);

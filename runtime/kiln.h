@@ -91,9 +91,10 @@ KILN_API const char *kiln_shipped_dir(const kiln *k);
 typedef struct kiln_choice {
     const char *solver; /* name or id: "ConvOclDirectFwd1x1", "13" */
     const char
-        *config;     /* "1,64,1,1,1,1,16,2048,0", or "NAME=value,..." over the guess. Without a
-                        solver: of the one that would be chosen, else of the first that takes it */
-    int ignore_rows; /* 1: as if no tuning row existed */
+        *config;       /* "1,64,1,1,1,1,16,2048,0", or "NAME=value,..." over the guess. Without a
+                          solver: of the one that would be chosen, else of the first that takes it */
+    int ignore_rows;   /* 1: as if no tuning row existed */
+    int native_layout; /* 1: refuse a solver that would need its tensors reformatted */
 } kiln_choice;
 
 /* Chooses solver and config for `problem`, generates and compiles the kernels. `choice` may be
@@ -190,7 +191,8 @@ KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
                                      const kiln_buffers *buffers, cl_uint n_wait,
                                      const cl_event *wait, cl_event *done);
 
-/* Rearranges weights once for many enqueues; reads buffers->w, writes buffers->packed. */
+/* Rearranges weights once for many enqueues; reads buffers->w, writes buffers->packed. Weights in a
+ * layout that is reformatted first need the workspace as well. */
 KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
 

@@ -176,7 +176,7 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     info->algorithm = solver->algorithm;
     info->solver_version = solver->version;
     info->origin = op->pick.origin;
-    info->predicted_ms = solver->predict(&op->shape, &op->k->facts, &op->pick.config);
+    info->predicted_ms = kiln_solver_predict(solver, &op->shape, &op->k->facts, &op->pick.config);
     kiln_config_text(solver, &op->pick.config, info->config, sizeof info->config);
 }
 

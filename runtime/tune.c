@@ -158,7 +158,9 @@ static kiln_status record(tuner *t, const result *r, const kiln_shape *shape, co
     kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
     kiln_plan plan;
     kiln_why why;
-    if (kiln_solver_plan(r->candidate.solver, shape, &k->facts, &r->candidate.config, &plan, &why))
+    kiln_shape own;
+    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why) &&
+        kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan, &why))
         kiln_plan_template_hash(k, &plan, row.hash);
     time_t now = time(NULL);
     struct tm utc;

@@ -1,0 +1,158 @@
+/* Puts reformat stages around a solver's plan.
+ *
+ * The solver sees plain layouts. Its tensor X becomes a temporary that a stage before it fills from
+ * the caller's x, and so on; the destination is a temporary that the last stage moves out. Zeros in
+ * the padding of the destination are the reformat's work.
+ */
+#include "staging.h"
+#include "problem_layout.h"
+#include "problem_text.h"
+#include "reformat.h"
+
+#include <string.h>
+
+/* What the three tensors of a shape need, by role. */
+typedef struct tensor {
+    char name;
+    int role;
+    size_t layout, outer; /* offsets in kiln_shape */
+} tensor;
+
+static const tensor tensors[3] = {
+    [KILN_ROLE_X] = {'x', KILN_ROLE_X, offsetof(kiln_shape, x_layout),
+                     offsetof(kiln_shape, x_outer)},
+    [KILN_ROLE_W] = {'w', KILN_ROLE_W, offsetof(kiln_shape, w_layout),
+                     offsetof(kiln_shape, w_outer)},
+    [KILN_ROLE_Y] = {'y', KILN_ROLE_Y, offsetof(kiln_shape, y_layout),
+                     offsetof(kiln_shape, y_outer)},
+};
+
+static char *field(kiln_shape *s, size_t offset)
+{
+    return (char *)s + offset;
+}
+
+static const char *outer_of(const kiln_shape *s, int role)
+{
+    return (const char *)s + tensors[role].outer;
+}
+
+kiln_shape kiln_staged_shape(const kiln_shape *s)
+{
+    kiln_shape staged = *s;
+    for (int i = 0; i < 3; i++) {
+        char *layout = field(&staged, tensors[i].layout);
+        const char *plain =
+            i == KILN_ROLE_W ? kiln_plain_filter_layout(s->rank) : kiln_plain_data_layout(s->rank);
+        if (strcmp(layout, plain) == 0)
+            continue;
+        memcpy(field(&staged, tensors[i].outer), layout, KILN_LAYOUT_TEXT);
+        memset(layout, 0, KILN_LAYOUT_TEXT);
+        memcpy(layout, plain, strlen(plain));
+    }
+    return staged;
+}
+
+bool kiln_is_staged(const kiln_shape *s)
+{
+    return *s->x_outer || *s->w_outer || *s->y_outer;
+}
+
+static int destination_of(const kiln_shape *s)
+{
+    return s->direction == KILN_FORWARD         ? KILN_ROLE_Y
+           : s->direction == KILN_BACKWARD_DATA ? KILN_ROLE_X
+                                                : KILN_ROLE_W;
+}
+
+static kiln_type type_of(const kiln_shape *s, int role)
+{
+    return role == KILN_ROLE_X ? s->x_type : role == KILN_ROLE_W ? s->w_type : s->y_type;
+}
+
+/* The caller's storage and the plain one beside it, over the same logical dims. */
+static bool storages(const kiln_shape *s, int role, kiln_storage *outer, kiln_storage *plain,
+                     char *why)
+{
+    static const char *const multiplier_inside[] = {"IMW", "IMHW", "IMDHW"};
+    if (!kiln_shape_storage(s, tensors[role].name, outer_of(s, role), outer, why))
+        return false;
+    /* A plain filter over the dims M, I: output channel i * M + m. */
+    const char *dims = outer->layout.dims;
+    const char *text = dims[0] == 'M' ? multiplier_inside[s->rank - 1] : dims;
+    kiln_layout layout;
+    return kiln_layout_parse(&layout, text, dims, why) &&
+           kiln_storage_make(plain, &layout, outer->dim, type_of(s, role), why);
+}
+
+/* Adds the reformat of one tensor, in or out. `role` is what the caller passes (residual: as y). */
+static bool move(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d, int layout_role,
+                 int role, int temp, bool out, char *why)
+{
+    kiln_storage outer, plain;
+    if (!storages(s, layout_role, &outer, &plain, why))
+        return false;
+    kiln_type type = type_of(s, layout_role);
+    const kiln_operand there = {&outer, type, role}, here = {&plain, type, temp};
+    return kiln_reformat_stage(plan, out ? &here : &there, out ? &there : &here, 0, d, why);
+}
+
+static int temp_for(kiln_plan *plan, const kiln_shape *s, int role)
+{
+    static const size_t counts[3] = {offsetof(kiln_shape, x_count), offsetof(kiln_shape, w_count),
+                                     offsetof(kiln_shape, y_count)};
+    int64_t count;
+    memcpy(&count, (const char *)s + counts[role], sizeof count);
+    return kiln_plan_temp(plan, count * (int64_t)kiln_type_size(type_of(s, role)));
+}
+
+static void replace_roles(kiln_plan *plan, int first, const int *inner)
+{
+    for (int i = first; i < plan->nstages; i++) {
+        kiln_stage *stage = &plan->stage[i];
+        if (stage->kind == KILN_STAGE_CLEAR && stage->clear_role < KILN_ROLE_TEMP)
+            stage->clear_role = inner[stage->clear_role];
+        for (int j = 0; j < stage->nargs; j++)
+            if (stage->arg[j].kind == KILN_ARG_BUFFER && stage->arg[j].role < KILN_ROLE_TEMP)
+                stage->arg[j].role = inner[stage->arg[j].role];
+    }
+}
+
+bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan, char *why)
+{
+    kiln_plan_start(plan);
+    int inner[KILN_ROLE_TEMP], to = destination_of(s), weights = -1;
+    for (int i = 0; i < KILN_ROLE_TEMP; i++)
+        inner[i] = i;
+    for (int role = 0; role < 3; role++) {
+        if (!*outer_of(s, role))
+            continue;
+        inner[role] = temp_for(plan, s, role);
+        if (role == KILN_ROLE_W)
+            weights = plan->nstages;
+        if (role != to && !move(plan, s, d, role, role, inner[role], false, why))
+            return false;
+    }
+    if (s->epilogue.beta != 0 && *outer_of(s, to)) {
+        inner[KILN_ROLE_RESIDUAL] = temp_for(plan, s, to);
+        if (!move(plan, s, d, to, KILN_ROLE_RESIDUAL, inner[KILN_ROLE_RESIDUAL], false, why))
+            return false;
+    }
+    int first = plan->nstages;
+    solver->emit(s, d, c, plan);
+    replace_roles(plan, first, inner);
+    if (weights >= 0 && to != KILN_ROLE_W && plan->packed_bytes > 0)
+        plan->stage[weights].pack = true; /* packed weights make it needless too */
+    return !*outer_of(s, to) || move(plan, s, d, to, to, inner[to], true, why);
+}
+
+double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)
+{
+    const int64_t counts[3] = {s->x_count, s->w_count, s->y_count};
+    double bytes = 0;
+    for (int role = 0; role < 3; role++)
+        if (*outer_of(s, role))
+            bytes += 2.0 * (double)counts[role] * (double)kiln_type_size(type_of(s, role));
+    return bytes / (d->bandwidth_gbs * 1e6);
+}
