@@ -36,7 +36,8 @@ static kiln_status create(run *r, const kiln_trial *found)
     const flags *f = &r->request->flags;
     outcome *o = r->outcome;
     kiln_choice choice = {.solver = names_solver(f->solution) ? f->solution : NULL,
-                          .config = *f->config ? f->config : NULL};
+                          .config = *f->config ? f->config : NULL,
+                          .native_layout = f->native_layout != 0};
     if (found) {
         choice.solver = found->solver;
         choice.config = *found->best_config ? found->best_config : NULL;

@@ -90,6 +90,8 @@ const flag flag_table[] = {
     {"solution", 'S', GROUP_RUN, TEXT, AT(solution), "-1", 0, 0, "ID|NAME",
      "solver: -1 the library's choice; 0 the same, listing all; else this one"},
     WORD("config", 0, GROUP_RUN, config, "LIST", "tuning parameters of the solver, 1,64,1,..."),
+    BARE("native-layout", 0, GROUP_RUN, native_layout,
+         "refuse a solver that would reformat tensors to layouts it can read"),
     ON_OFF("search", 's', GROUP_RUN, search, "0", "tune: measure, verify, keep the best config"),
     {"iter", 'i', GROUP_RUN, NUMBER, AT(iter), "10", 1, MOST, "N",
      "timed runs, after one that is not timed; made when times are asked for or -i is given"},

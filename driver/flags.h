@@ -33,6 +33,7 @@ typedef struct flags {
     /* what to run */
     const char *solution, *config;
     int64_t search, iter, limit_ms, max_batch; /* limits: 0 is none */
+    int64_t native_layout;
     /* data and verification */
     int64_t verify, fill, seed, dump_output;
     const char *in_data, *weights, *dout_data, *in_bias, *verification_cache;
