@@ -36,7 +36,7 @@ int env_command(int argc, char **argv)
     session s;
     char why[KILN_ERROR_TEXT];
     if (argc > 1) {
-        fprintf(stderr, "kiln: env takes no flags, not '%.60s'\n", argv[1]);
+        fprintf(stderr, "kiln: env takes no words or flags, not '%.60s'\n", argv[1]);
         return KILN_INVALID;
     }
     /* Tuning rows are kept by device; without one the places are still worth showing. */

@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const origins[] = {[KILN_ORIGIN_CHOICE] = "--config",
-                                      [KILN_ORIGIN_USER_ROW] = "user row",
-                                      [KILN_ORIGIN_SHIPPED_ROW] = "shipped row",
-                                      [KILN_ORIGIN_GUESS] = "guess"};
-
 static void print_line(const kiln_verdict *v)
 {
     printf("%c %-24s %5d  ", v->chosen ? '*' : ' ', v->solver, v->solver_id);
-    if (!v->accepted)
+    if (!v->accepted) {
         printf("no: %s\n", v->reason);
+        return;
+    }
+    printf("%.4g ms predicted, workspace %lld bytes, config ", v->predicted_ms,
+           (long long)v->workspace_size);
+    if (*v->config)
+        printf("%s (%s)\n", v->config, origin_word(v->origin));
     else
-        printf("%.4g ms predicted, workspace %lld bytes, config %s (%s)\n", v->predicted_ms,
-               (long long)v->workspace_size, *v->config ? v->config : "none", origins[v->origin]);
+        printf("none\n");
 }
 
 static void print_json(const char *key, const char *device, const kiln_verdict *v)
@@ -31,7 +31,7 @@ static void print_json(const char *key, const char *device, const kiln_verdict *
            v->chosen ? "true" : "false");
     if (v->accepted) {
         printf(",\"predicted_ms\":%.9g,\"workspace\":%lld,\"origin\":\"%s\",\"config\":",
-               v->predicted_ms, (long long)v->workspace_size, origins[v->origin]);
+               v->predicted_ms, (long long)v->workspace_size, origin_word(v->origin));
         json_string(stdout, v->config);
     } else {
         printf(",\"reason\":");
@@ -46,7 +46,8 @@ static bool explain_problem(const session *s, const kiln_problem *p, bool json)
     char key[KILN_KEY_TEXT];
     kiln_problem_text(p, key, sizeof key);
     if (!json)
-        printf("problem %s\ndevice  %s\n  %-24s %5s\n", key, s->name, "solver", "id");
+        printf("problem %s\ndevice  %s\n  %-24s %5s  %s\n", key, s->name, "solver", "id",
+               "verdict (* is what kiln conv runs)");
     bool accepted = false;
     kiln_verdict v;
     for (int i = 0; kiln_explain(s->kiln, p, i, &v) == KILN_OK; i++) {

@@ -9,8 +9,8 @@ void help_usage(FILE *to)
           "\n"
           "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
           "\n"
-          "words: conv, convfp16, convbfp16, convint8, explain, layout, cache, db, env\n"
-          "kiln --help tells everything, kiln --list-devices what there is to run on.\n",
+          "words: conv, convfp16, convbfp16, convint8, explain, layout, cache, db, env, help\n"
+          "kiln help tells everything, kiln --list-devices what there is to run on.\n",
           to);
 }
 
@@ -28,9 +28,11 @@ static const char words[] =
     "              takes the flags of conv, after one of the words above for another type\n"
     "  layout      list layouts, show where their elements live, convert tensors between them\n"
     "  cache       show or clear the cache of compiled programs\n"
-    "  db          merge, compare and check files of tuning rows\n"
+    "  db          show or check files of tuning rows\n"
     "  env         the environment variables that matter, with their values\n"
-    "  --list-devices, --version, --help\n"
+    "  help        this text; also --help\n"
+    "  version     of kiln and its compiler; also --version\n"
+    "  --list-devices  what --device and KILN_DEVICE can name\n"
     "\n"
     "A leading MIOpenDriver word is skipped: lines of its logs can be pasted as they are.\n"
     "Flags are written -n 16, -n16, --batchsize 16 or --batchsize=16. [..] is the default.\n";

@@ -1,10 +1,11 @@
 /* The command `kiln`: one table of words. */
 #include "cache_command.h"
 #include "conv.h"
-#include "session.h"
+#include "db_command.h"
 #include "explain.h"
 #include "help.h"
 #include "layout_command.h"
+#include "session.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,11 +47,14 @@ static const struct {
     const char *word;
     int (*run)(int argc, char **argv); /* argv[0] is the word */
 } words[] = {
-    {"conv", conv_command},         {"convfp16", conv_command},   {"convbfp16", conv_command},
-    {"convint8", conv_command},     {"explain", explain_command}, {"cache", cache_command},
-    {"layout", layout_command},     {"env", env_command},         {"--list-devices", list_command},
-    {"--help", help_command},       {"-h", help_command},         {"-?", help_command},
-    {"--version", version_command},
+    {"conv", conv_command},         {"convfp16", conv_command},
+    {"convbfp16", conv_command},    {"convint8", conv_command},
+    {"explain", explain_command},   {"cache", cache_command},
+    {"layout", layout_command},     {"db", db_command},
+    {"env", env_command},           {"help", help_command},
+    {"--help", help_command},       {"-h", help_command},
+    {"-?", help_command},           {"version", version_command},
+    {"--version", version_command}, {"--list-devices", list_command},
 };
 
 /* "MIOpenDriver", "./bin/MIOpenDriver": a pasted log line begins with it. */

@@ -49,13 +49,18 @@ const char *direction_title(kiln_direction direction)
     return titles[direction];
 }
 
-const char *origin_name(const outcome *o)
+const char *origin_word(kiln_origin origin)
 {
-    static const char *const names[] = {[KILN_ORIGIN_CHOICE] = "--config",
+    static const char *const words[] = {[KILN_ORIGIN_CHOICE] = "--config",
                                         [KILN_ORIGIN_USER_ROW] = "user row",
                                         [KILN_ORIGIN_SHIPPED_ROW] = "shipped row",
                                         [KILN_ORIGIN_GUESS] = "guess"};
-    return o->searched ? "search" : names[o->info.origin];
+    return words[origin];
+}
+
+const char *origin_name(const outcome *o)
+{
+    return o->searched ? "search" : origin_word(o->info.origin);
 }
 
 double problem_flops(const kiln_problem *p)
@@ -178,7 +183,7 @@ static void print_verdict(const kiln_problem *p, const char *name, const verify_
         printf("%s FAILED: %g %s %g, %lld of %lld elements are wrong\n", name, v->rms,
                close ? "<" : ">", v->tolerance, (long long)v->bad, (long long)v->checked);
     element_text(p, bias, v->max_abs_at, where, sizeof where);
-    printf("    largest error %.4g at %s (element %lld: %.9g, reference %.9g), %.4g ulp; "
+    printf("    largest error %.4g at %s (element %lld: %.9g, reference %.9g); in ulp %.4g; "
            "at worst %.3g of an element's bound (%.4g); rms %.4g; ",
            v->max_abs, where, (long long)v->max_abs_at, v->got, v->expected, v->max_ulp, v->worst,
            v->bound, v->rms);

@@ -59,6 +59,8 @@ double problem_bytes(const kiln_problem *p, bool written);
 
 /* "Forward Conv.", "Backward Data Conv.", ... */
 const char *direction_title(kiln_direction direction);
+/* Where a config came from: "user row", "guess", ...; of an outcome also "search". */
+const char *origin_word(kiln_origin origin);
 const char *origin_name(const outcome *o);
 
 /* Writes s as a JSON string with its quotes. */
