@@ -1,8 +1,8 @@
 /* Reads layout names and specs into descriptors. */
 #include "kiln_layout.h"
+#include "problem_text.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,19 +17,6 @@ enum { ENTRIES = sizeof table / sizeof *table, MAX_BLOCK = 4096 };
 const kiln_layout_entry *kiln_layout_at(int index)
 {
     return index >= 0 && index < ENTRIES ? &table[index] : NULL;
-}
-
-static bool no(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool no(char *why, const char *format, ...)
-{
-    if (why) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(why, KILN_ERROR_TEXT, format, list);
-        va_end(list);
-    }
-    return false;
 }
 
 static bool same_word(const char *a, const char *b, size_t length)
@@ -95,7 +82,7 @@ static int dim_index(const kiln_layout *l, char letter)
 static bool add_axis(kiln_layout *l, int dim, int64_t block, char *why)
 {
     if (l->naxes == KILN_MAX_AXES)
-        return no(why, "layout \"%s\" has more than %d axes", l->spec, KILN_MAX_AXES);
+        return kiln_deny(why, "layout \"%s\" has more than %d axes", l->spec, KILN_MAX_AXES);
     l->axis[l->naxes++] = (kiln_axis){.dim = dim, .div = 1, .mod = block};
     return true;
 }
@@ -110,7 +97,8 @@ static bool read_letter(kiln_layout *l, const char **at, slash *slashed, char *w
 {
     int dim = dim_index(l, **at);
     if (dim < 0)
-        return no(why, "'%c' in layout \"%s\" is not one of the dims %s", **at, l->spec, l->dims);
+        return kiln_deny(why, "'%c' in layout \"%s\" is not one of the dims %s", **at, l->spec,
+                         l->dims);
     ++*at;
     if (!add_axis(l, dim, 0, why))
         return false;
@@ -119,14 +107,16 @@ static bool read_letter(kiln_layout *l, const char **at, slash *slashed, char *w
     ++*at;
     slashed->dim = dim;
     slashed->block = number(at);
-    return slashed->block > 0 || no(why, "layout \"%s\" has no block size after '/'", l->spec);
+    return slashed->block > 0 ||
+           kiln_deny(why, "layout \"%s\" has no block size after '/'", l->spec);
 }
 
 static bool read_number(kiln_layout *l, const char **at, slash *slashed, char *why)
 {
     int64_t block = number(at);
     if (block < 1)
-        return no(why, "layout \"%s\" has a block that is not in 1 .. %d", l->spec, MAX_BLOCK);
+        return kiln_deny(why, "layout \"%s\" has a block that is not in 1 .. %d", l->spec,
+                         MAX_BLOCK);
     int dim = dim_index(l, **at);
     if (dim >= 0) {
         ++*at;
@@ -137,7 +127,8 @@ static bool read_number(kiln_layout *l, const char **at, slash *slashed, char *w
         return add_axis(l, slashed->dim, block, why);
     }
     if (slashed->block || (**at && **at != ';') || l->naxes == 0)
-        return no(why, "%lld in layout \"%s\" is not followed by a dim", (long long)block, l->spec);
+        return kiln_deny(why, "%lld in layout \"%s\" is not followed by a dim", (long long)block,
+                         l->spec);
     l->round[l->axis[l->naxes - 1].dim] = block; /* NHWC8 */
     return true;
 }
@@ -162,11 +153,11 @@ static bool read_axes(kiln_layout *l, const char **at, char *why)
     }
     l->image = cuts > 0;
     if (slashed.block)
-        return no(why, "layout \"%s\" does not repeat the block %lld at its end", l->spec,
-                  (long long)slashed.block);
+        return kiln_deny(why, "layout \"%s\" does not repeat the block %lld at its end", l->spec,
+                         (long long)slashed.block);
     if (cuts != 0 && cuts != 2)
-        return no(why, "an image layout has two cuts, rows|columns|lanes; \"%s\" has %d", l->spec,
-                  cuts);
+        return kiln_deny(why, "an image layout has two cuts, rows|columns|lanes; \"%s\" has %d",
+                         l->spec, cuts);
     return true;
 }
 
@@ -175,7 +166,8 @@ static bool read_rule(kiln_layout *l, const char **at, char *why)
     int dim = dim_index(l, **at);
     char kind = dim >= 0 ? (*at)[1] : '\0';
     if (kind != '%' && kind != '=')
-        return no(why, "\";%.10s\" in layout \"%s\" is neither DIM%%N nor DIM=A/B", *at, l->spec);
+        return kiln_deny(why, "\";%.10s\" in layout \"%s\" is neither DIM%%N nor DIM=A/B", *at,
+                         l->spec);
     *at += 2;
     int64_t first = number(at), second = first;
     if (kind == '=' && **at == '/') {
@@ -183,8 +175,8 @@ static bool read_rule(kiln_layout *l, const char **at, char *why)
         second = number(at);
     }
     if (first < 1 || second < 1)
-        return no(why, "layout \"%s\" rounds to a number that is not in 1 .. %d", l->spec,
-                  MAX_BLOCK);
+        return kiln_deny(why, "layout \"%s\" rounds to a number that is not in 1 .. %d", l->spec,
+                         MAX_BLOCK);
     if (kind == '=') {
         l->sizes[dim][0] = first;
         l->sizes[dim][1] = second;
@@ -207,31 +199,32 @@ static bool finish(kiln_layout *l, char *why)
     for (int a = l->naxes - 1; a >= 0; a--) {
         kiln_axis *axis = &l->axis[a];
         if (outer[axis->dim])
-            return no(why, "layout \"%s\" has a slice of %c outside its outermost one", l->spec,
-                      l->dims[axis->dim]);
+            return kiln_deny(why, "layout \"%s\" has a slice of %c outside its outermost one",
+                             l->spec, l->dims[axis->dim]);
         axis->div = inner[axis->dim];
         outer[axis->dim] = axis->mod == 0;
         inner[axis->dim] *= axis->mod ? axis->mod : 1;
         if (inner[axis->dim] > MAX_BLOCK)
-            return no(why, "the blocks of %c in layout \"%s\" exceed %d", l->dims[axis->dim],
-                      l->spec, MAX_BLOCK);
+            return kiln_deny(why, "the blocks of %c in layout \"%s\" exceed %d", l->dims[axis->dim],
+                             l->spec, MAX_BLOCK);
     }
     for (int d = 0; d < l->ndims; d++) {
         if (!outer[d])
-            return no(why, "layout \"%s\" does not say where dim %c goes", l->spec, l->dims[d]);
+            return kiln_deny(why, "layout \"%s\" does not say where dim %c goes", l->spec,
+                             l->dims[d]);
         if (l->round[d] == 0)
             l->round[d] = inner[d];
         if (l->round[d] % inner[d])
-            return no(why, "%c is rounded to %lld, which its blocks of %lld do not divide",
-                      l->dims[d], (long long)l->round[d], (long long)inner[d]);
+            return kiln_deny(why, "%c is rounded to %lld, which its blocks of %lld do not divide",
+                             l->dims[d], (long long)l->round[d], (long long)inner[d]);
     }
     if (!l->image)
         return true;
     int64_t lanes = 1;
     for (int a = l->col_end; a < l->naxes; a++)
         lanes *= l->axis[a].mod;
-    return lanes == 4 ||
-           no(why, "the lanes of image layout \"%s\" are %lld, not 4", l->spec, (long long)lanes);
+    return lanes == 4 || kiln_deny(why, "the lanes of image layout \"%s\" are %lld, not 4", l->spec,
+                                   (long long)lanes);
 }
 
 /* "NHWC" of a 3-D or 1-D problem: D goes before H, or H goes away. */
@@ -259,10 +252,10 @@ bool kiln_layout_parse(kiln_layout *l, const char *text, const char *dims, char 
     const char *own = dims ? dims : entry ? entry->dims : dims_of(text);
     memset(l, 0, sizeof *l);
     if (!own || strlen(own) > KILN_MAX_DIMS || strlen(spec) >= sizeof l->spec)
-        return no(why,
-                  "\"%.40s\" is neither a layout's name nor a spec such as NCHW16c; `kiln "
-                  "layout list` shows the names",
-                  text);
+        return kiln_deny(why,
+                         "\"%.40s\" is neither a layout's name nor a spec such as NCHW16c; `kiln "
+                         "layout list` shows the names",
+                         text);
     if (entry && dims)
         adapt(l->spec, sizeof l->spec, spec, dims);
     else
@@ -275,7 +268,8 @@ bool kiln_layout_parse(kiln_layout *l, const char *text, const char *dims, char 
         return false;
     while (*at) {
         if (*at++ != ';')
-            return no(why, "layout \"%s\" has something after a rule that is not ';'", l->spec);
+            return kiln_deny(why, "layout \"%s\" has something after a rule that is not ';'",
+                             l->spec);
         if (!read_rule(l, &at, why))
             return false;
     }

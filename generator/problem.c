@@ -3,21 +3,8 @@
 #include "problem_text.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-kiln_status kiln_refuse(char *why, const char *format, ...)
-{
-    if (why) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(why, KILN_ERROR_TEXT, format, list);
-        va_end(list);
-    }
-    return KILN_INVALID;
-}
 
 static long long ll(int64_t v)
 {

@@ -42,12 +42,10 @@ static bool make(const extent *e, const char *text, kiln_storage *storage, char 
     int64_t dim[KILN_MAX_DIMS];
     memcpy(dim, e->dim, sizeof dim);
     if (dims[0] == 'M') {
-        if (!e->depthwise) {
-            kiln_refuse(why,
-                        "filter layout %s is for depthwise convolutions, one input channel a group",
-                        layout.name);
-            return false;
-        }
+        if (!e->depthwise)
+            return kiln_deny(
+                why, "filter layout %s is for depthwise convolutions, one input channel a group",
+                layout.name);
         dim[0] /= e->groups;
         dim[1] = e->groups;
     }

@@ -1,11 +1,15 @@
-/* What the files that check, write and read problems share. */
+/* What the files that check, write and read problems and layouts share. */
 #ifndef KILN_PROBLEM_TEXT_H
 #define KILN_PROBLEM_TEXT_H
 
 #include "kiln_problem.h"
 
+#include <stdbool.h>
+
 /* Writes the sentence to `why` (KILN_ERROR_TEXT bytes, or NULL) and returns KILN_INVALID. */
 kiln_status kiln_refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same where the answer is a bool: returns false. */
+bool kiln_deny(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The layouts that text leaves out: "NCHW" and "OIHW" with spatial rank 2. */
 const char *kiln_plain_data_layout(int rank);

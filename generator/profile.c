@@ -1,7 +1,7 @@
 /* Profiles: what other libraries accept of a layout beyond its geometry. */
 #include "kiln_layout.h"
+#include "problem_text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,31 +50,20 @@ static const rule rules[] = {
     {"cudnn", "NCHW32c", I8, "NCHW_VECT_C (INT8x32)", 0, 32},
 };
 
-static bool no(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool no(char *why, const char *format, ...)
-{
-    if (why) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(why, KILN_ERROR_TEXT, format, list);
-        va_end(list);
-    }
-    return false;
-}
-
 static bool within(const rule *r, const kiln_storage *s, kiln_type type, char *why)
 {
     if (!(r->types >> type & 1))
-        return no(why, "%s (%s) does not take %s", r->says, r->profile, kiln_type_name(type));
+        return kiln_deny(why, "%s (%s) does not take %s", r->says, r->profile,
+                         kiln_type_name(type));
     for (int d = 0; d < s->layout.ndims; d++) {
         char letter = s->layout.dims[d];
         if (r->most && strchr("CHW", letter) && s->dim[d] > r->most)
-            return no(why, "%s (%s) takes %c in [1, %lld], not %lld", r->says, r->profile, letter,
-                      (long long)r->most, (long long)s->dim[d]);
+            return kiln_deny(why, "%s (%s) takes %c in [1, %lld], not %lld", r->says, r->profile,
+                             letter, (long long)r->most, (long long)s->dim[d]);
         if (r->multiple && letter == 'C' && s->dim[d] % r->multiple)
-            return no(why, "%s (%s) carries no padding: C must be a multiple of %lld, not %lld",
-                      r->says, r->profile, (long long)r->multiple, (long long)s->dim[d]);
+            return kiln_deny(why,
+                             "%s (%s) carries no padding: C must be a multiple of %lld, not %lld",
+                             r->says, r->profile, (long long)r->multiple, (long long)s->dim[d]);
     }
     return true;
 }
@@ -95,6 +84,7 @@ bool kiln_profile_accepts(const char *profile, const kiln_storage *s, kiln_type 
             return within(&rules[i], s, type, why);
     }
     if (!known)
-        return no(why, "there is no profile \"%.40s\"; there are tensorrt, dla and cudnn", profile);
-    return no(why, "profile %s has no layout %s", profile, s->layout.name);
+        return kiln_deny(why, "there is no profile \"%.40s\"; there are tensorrt, dla and cudnn",
+                         profile);
+    return kiln_deny(why, "profile %s has no layout %s", profile, s->layout.name);
 }

@@ -1,5 +1,6 @@
 /* Plans the stage that moves a tensor from one layout and type to another. */
 #include "reformat.h"
+#include "problem_text.h"
 #include "solver.h"
 #include "text.h"
 
@@ -9,13 +10,6 @@
 #include <string.h>
 
 enum { LOCAL = 64, IMAGE_LOCAL = 16, SPAN_CELLS = 16384, SHORTEST_SPAN = 64 };
-
-static bool no(char *why, const char *text)
-{
-    if (why)
-        snprintf(why, KILN_ERROR_TEXT, "%s", text);
-    return false;
-}
 
 /* ---- checking ---- */
 
@@ -33,14 +27,15 @@ static bool check_dims(kiln_reformat *r, char *why)
     kiln_layout layout;
     if (!*r->dims) {
         if (!*r->from)
-            return no(why, "neither the dims (\"NCHW\") nor the layout they come in are given");
+            return kiln_deny(why,
+                             "neither the dims (\"NCHW\") nor the layout they come in are given");
         if (!kiln_layout_parse(&layout, r->from, NULL, why))
             return false;
         memcpy(r->dims, layout.dims, sizeof r->dims);
     }
     for (const char *d = r->dims; *d; d++)
         if (!isupper((unsigned char)*d))
-            return no(why, "dims are capital letters, such as NCHW");
+            return kiln_deny(why, "dims are capital letters, such as NCHW");
     return true;
 }
 
@@ -50,10 +45,8 @@ kiln_status kiln_reformat_check(kiln_reformat *r, kiln_storage *from, kiln_stora
         r->from_type = KILN_F32;
     if (r->to_type == KILN_TYPE_DEFAULT)
         r->to_type = r->from_type;
-    if (!kiln_type_size(r->from_type) || !kiln_type_size(r->to_type)) {
-        no(why, "an unknown type; there are f32, f16, bf16, i8 and i32");
-        return KILN_INVALID;
-    }
+    if (!kiln_type_size(r->from_type) || !kiln_type_size(r->to_type))
+        return kiln_refuse(why, "an unknown type; there are f32, f16, bf16, i8 and i32");
     bool fine = check_dims(r, why) && parse(from, r, r->from, r->from_type, why) &&
                 parse(to, r, r->to, r->to_type, why);
     return fine ? KILN_OK : KILN_INVALID;
@@ -69,13 +62,13 @@ static bool holds(const kiln_device_facts *d, const kiln_operand *o, char *why)
                                         "layout %s needs %lld bytes, but the device's "
                                         "largest allocation is %lld",
                                         s->layout.name, (long long)bytes, (long long)d->max_alloc))
-        return no(why, text.text);
+        return kiln_deny(why, "%s", text.text);
     if (!s->layout.image)
         return true;
     if (o->type == KILN_BF16)
-        return no(why, "images hold f32, f16, i8 and i32, not bf16; take a buffer layout");
+        return kiln_deny(why, "images hold f32, f16, i8 and i32, not bf16; take a buffer layout");
     if (!d->image_width)
-        return no(why, "the device has no images; take a buffer layout");
+        return kiln_deny(why, "the device has no images; take a buffer layout");
     return kiln_storage_fits_image(s, d->image_width, d->image_height, why);
 }
 
@@ -326,7 +319,7 @@ bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_o
     if (!tiles(plan, from, to, pad_value, d))
         gather(plan, from, to, pad_value);
     add_arguments(plan, from, to);
-    return !plan->broken || no(why, "the layouts' expressions are too long");
+    return !plan->broken || kiln_deny(why, "the layouts' expressions are too long");
 }
 
 bool kiln_reformat_plan(const kiln_reformat *r, const kiln_storage *from, const kiln_storage *to,

@@ -1,23 +1,11 @@
 /* Layouts with sizes: extents, offsets, their inverse, and the OpenCL expression for both. */
 #include "kiln_layout.h"
+#include "problem_text.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static bool no(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static bool no(char *why, const char *format, ...)
-{
-    if (why) {
-        va_list list;
-        va_start(list, format);
-        vsnprintf(why, KILN_ERROR_TEXT, format, list);
-        va_end(list);
-    }
-    return false;
-}
 
 static int64_t greatest_divisor(int64_t a, int64_t b)
 {
@@ -46,13 +34,13 @@ static bool padded_size(const kiln_layout *l, int d, int64_t dim, int64_t inside
     if (l->sizes[d][0]) {
         *size = dim <= l->sizes[d][0] ? l->sizes[d][0] : l->sizes[d][1];
         if (dim > *size)
-            return no(why, "layout %s takes %c up to %lld, not %lld", l->name, l->dims[d],
-                      (long long)*size, (long long)dim);
+            return kiln_deny(why, "layout %s takes %c up to %lld, not %lld", l->name, l->dims[d],
+                             (long long)*size, (long long)dim);
     }
     int64_t multiple = l->round[d];
     if (l->round_bytes[d])
         multiple *= l->round_bytes[d] / greatest_divisor(l->round_bytes[d], inside);
-    return round_up(size, multiple) || no(why, "the sizes overflow 64 bits");
+    return round_up(size, multiple) || kiln_deny(why, "the sizes overflow 64 bits");
 }
 
 static bool fold_images(kiln_storage *s)
@@ -71,7 +59,8 @@ bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim
     s->layout = *l;
     for (int d = 0; d < l->ndims; d++) {
         if (dim[d] < 1)
-            return no(why, "dim %c is %lld; it must be at least 1", l->dims[d], (long long)dim[d]);
+            return kiln_deny(why, "dim %c is %lld; it must be at least 1", l->dims[d],
+                             (long long)dim[d]);
         s->dim[d] = dim[d];
     }
     int64_t cells = 1, element = (int64_t)kiln_type_size(type);
@@ -82,16 +71,16 @@ bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim
         if (!axis->mod) {
             int64_t size, bytes;
             if (__builtin_mul_overflow(cells, element, &bytes))
-                return no(why, "the sizes overflow 64 bits");
+                return kiln_deny(why, "the sizes overflow 64 bits");
             if (!padded_size(l, axis->dim, dim[axis->dim], bytes, &size, why))
                 return false;
             s->extent[a] = size / axis->div;
         }
         if (__builtin_mul_overflow(cells, s->extent[a], &cells))
-            return no(why, "the sizes overflow 64 bits");
+            return kiln_deny(why, "the sizes overflow 64 bits");
     }
     if (cells > INT64_MAX / element)
-        return no(why, "the sizes overflow 64 bits");
+        return kiln_deny(why, "the sizes overflow 64 bits");
     s->cells = cells;
     return !l->image || fold_images(s);
 }
@@ -221,10 +210,10 @@ bool kiln_storage_fits_image(const kiln_storage *s, int64_t max_width, int64_t m
     if (!s->layout.image)
         return true;
     if (s->width > max_width)
-        return no(why, "image width %lld exceeds the limit of %lld", (long long)s->width,
-                  (long long)max_width);
+        return kiln_deny(why, "image width %lld exceeds the limit of %lld", (long long)s->width,
+                         (long long)max_width);
     if (s->height > max_height)
-        return no(why, "image height %lld exceeds the limit of %lld", (long long)s->height,
-                  (long long)max_height);
+        return kiln_deny(why, "image height %lld exceeds the limit of %lld", (long long)s->height,
+                         (long long)max_height);
     return true;
 }
