@@ -1,170 +1,229 @@
-/* `kiln db show | lint`. */
+/* `kiln db list | lint | merge | diff | prune`. */
 #include "db_command.h"
 
+#include "db_judge.h"
+#include "db_words.h"
 #include "session.h"
 
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char help[] =
-    "usage: kiln db show | lint [FILE...]\n"
+    "usage: kiln db list [FILE]\n"
+    "       kiln db lint [FILE...]\n"
+    "       kiln db merge FILE FILE... [-o OUT]\n"
+    "       kiln db diff FILE FILE\n"
+    "       kiln db prune [FILE]\n"
     "\n"
-    "Tuning rows say which config of which solver was fastest for a problem. Without a FILE it is\n"
-    "the user's, the one that kiln conv -s 1 writes (kiln env names it).\n"
+    "Files of tuning rows say which config was fastest for which problem; `kiln conv -s 1` writes\n"
+    "them. Without a FILE it is the user's for the device (KILN_DEVICE picks one, `kiln env` "
+    "tells\n"
+    "where it is); with one, no device is needed. tuning-db/README.md describes the format.\n"
     "\n"
-    "  show     list the rows: solver, config, median time in ms, date, problem\n"
-    "  lint     name every line that kiln passes over, with the reason; status 5 if there are any\n"
-    "  --help   print this text\n";
+    "  list     the rows that count, sorted by problem: time, spread, solver, config\n"
+    "  lint     check every row: readable, key as kiln spells it, known solver, values that the\n"
+    "           solver takes, config legal for the problem. What only some devices allow is a\n"
+    "           note in a device's file and an error in a file for any device\n"
+    "  merge    one file of the rows of several, sorted by problem, on standard output or in OUT.\n"
+    "           For the same problem, solver and version a row of a later file replaces one of\n"
+    "           an earlier. The head comes from the first file, comments before a row stay with "
+    "it\n"
+    "  diff     what merging the second file into the first would change\n"
+    "  prune    drop, in place, rows that a later row replaces and rows of other versions of\n"
+    "           their solver; everything else stays as it is\n"
+    "  --help   print this text\n"
+    "\n"
+    "Exit status: 0; 1 diff found differences; 2 usage; 5 a file could not be read or written, or\n"
+    "lint found errors; 6 out of memory.\n";
 
-/* One file on its way. */
-typedef struct reading {
-    kiln *kiln;
-    const char *file;
-    int64_t rows, bad;
-} reading;
+/* Counts of what lint found. */
+typedef struct findings {
+    int rows, errors, notes;
+} findings;
 
-/* Rows come from files: nothing in them may reach the terminal as a control character. Pads to
- * `width`, 0 is as long as it is. */
-static void print_clean(const char *text, int width)
+static void find(findings *found, const db_file *f, const db_piece *p, db_verdict verdict,
+                 const char *why)
 {
-    int n = 0;
-    for (; *text; text++, n++)
-        putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-    if (width)
-        printf("%*s", n < width ? width - n + 2 : 2, "");
+    found->errors += verdict == DB_ERROR;
+    found->notes += verdict == DB_NOTE;
+    printf("%s:%lld: %s: %s\n", f->name, (long long)p->line, verdict == DB_ERROR ? "error" : "note",
+           why);
 }
 
-static void show_piece(void *user, const kiln_rows_piece *p)
+static void lint_piece(kiln *k, const db_file *f, const db_piece *p, findings *found)
 {
-    reading *r = user;
-    if (p->kind == KILN_ROWS_HEAD && p->device)
-        printf("%s: rows of device \"%s\"\n", r->file, p->device);
-    r->bad += p->why != NULL;
-    if (p->kind != KILN_ROWS_ROW)
+    char why[KILN_ERROR_TEXT];
+    if (*p->why)
+        find(found, f, p, DB_ERROR, p->why);
+    if (p->kind == KILN_ROWS_HEAD && !*p->why && !*f->device)
+        find(found, f, p, DB_ERROR, "the head does not say of which device (\"any\" for all)");
+    if (!p->row)
         return;
-    r->rows++;
-    print_clean(p->row->solver, 20);
-    print_clean(p->row->config, 26);
-    if (p->row->ms > 0)
-        printf("%10.4g  ", p->row->ms);
+    found->rows++;
+    db_verdict verdict = db_judge(k, p->row, f->device, why);
+    if (verdict)
+        find(found, f, p, verdict, why);
+}
+
+static int lint(const db_call *c)
+{
+    kiln *k;
+    findings found = {0};
+    kiln_status status = db_judge_open(&k);
+    if (status)
+        return (int)status;
+    for (int i = 0; i < c->nfiles; i++)
+        for (size_t j = 0; j < c->files[i].count; j++)
+            lint_piece(k, &c->files[i], &c->files[i].piece[j], &found);
+    kiln_close(k);
+    printf("%d row%s, %d error%s, %d note%s\n", found.rows, found.rows == 1 ? "" : "s",
+           found.errors, found.errors == 1 ? "" : "s", found.notes, found.notes == 1 ? "" : "s");
+    return found.errors ? KILN_FILE : KILN_OK;
+}
+
+/* Marks what goes; returns how many rows that is. */
+static size_t mark_dropped(kiln *k, db_file *f, db_piece *const *current, size_t n)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        f->piece[i].dropped = f->piece[i].row != NULL;
+        all += f->piece[i].dropped;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        int version = db_solver_version(k, current[i]->row);
+        current[i]->dropped = version && version != current[i]->row->version;
+        kept += !current[i]->dropped;
+    }
+    return all - kept;
+}
+
+static int prune_marked(db_file *f, size_t dropped)
+{
+    if (dropped == 0) {
+        printf("%s: nothing to drop\n", f->name);
+        return KILN_OK;
+    }
+    db_piece **pieces = malloc(f->count * sizeof *pieces);
+    if (!pieces)
+        return db_no_memory();
+    for (size_t i = 0; i < f->count; i++)
+        pieces[i] = &f->piece[i];
+    int status = KILN_FILE;
+    if (db_changed(f))
+        fprintf(stderr, "kiln db: %s was written to meanwhile; prune it when nothing is tuning\n",
+                f->name);
     else
-        printf("%10s  ", "-");
-    print_clean(*p->row->date ? p->row->date : "-", 10);
-    print_clean(p->row->key, 0);
-    putchar('\n');
+        status = (int)db_write(f->name, pieces, f->count);
+    if (!status)
+        printf("%s: dropped %zu row%s\n", f->name, dropped, dropped == 1 ? "" : "s");
+    free(pieces);
+    return status;
 }
 
-/* What keeps a row that can be read from ever being used, whatever the device; false when nothing
- * does. */
-static bool find_fault(kiln *k, const kiln_row *row, char *why)
+static int prune(const db_call *c)
 {
-    kiln_problem p;
-    char key[KILN_KEY_TEXT];
-    if (kiln_problem_parse(&p, row->key, why))
-        return true;
-    kiln_problem_row_key(&p, key, sizeof key);
-    if (strcmp(key, row->key) != 0) {
-        snprintf(why, KILN_ERROR_TEXT, "its key is never looked up; kiln spells it %.200s", key);
-        return true;
-    }
-    const kiln_choice choice = {.solver = row->solver, .config = row->config};
-    kiln_op_info info = {.solver_version = row->version};
-    kiln_op *op = NULL;
-    kiln_status status = kiln_conv_create(k, &p, &choice, &op);
-    if (op)
-        kiln_op_describe(op, &info);
-    kiln_op_release(op);
-    if (status == KILN_INVALID)
-        snprintf(why, KILN_ERROR_TEXT, "%.255s", kiln_last_error());
-    else if (info.solver_version != row->version)
-        snprintf(why, KILN_ERROR_TEXT, "it is of version %d of solver %s, which is at %d",
-                 row->version, row->solver, info.solver_version);
-    return status == KILN_INVALID || info.solver_version != row->version;
-}
-
-static void lint_piece(void *user, const kiln_rows_piece *p)
-{
-    reading *r = user;
-    char text[KILN_ERROR_TEXT];
-    const char *why = p->why;
-    if (p->kind == KILN_ROWS_ROW) {
-        r->rows++;
-        if (find_fault(r->kiln, p->row, text))
-            why = text;
-    }
-    if (!why)
-        return;
-    r->bad++;
-    printf("%s:%lld: ", r->file, (long long)p->line);
-    print_clean(why, 0);
-    putchar('\n');
+    size_t n;
+    kiln *k;
+    db_piece **current = db_current(c->files, 1, &n);
+    if (!current)
+        return db_no_memory();
+    kiln_status status = db_judge_open(&k);
+    if (!status)
+        status = (kiln_status)prune_marked(c->files, mark_dropped(k, c->files, current, n));
+    kiln_close(k);
+    free(current);
+    return (int)status;
 }
 
 static const struct {
     const char *name;
-    void (*piece)(void *user, const kiln_rows_piece *p);
-    bool judges; /* what is wrong counts for the exit status */
-} words[] = {{"show", show_piece, false}, {"lint", lint_piece, true}};
+    int min, max; /* files; min 0: the user's where none is named */
+    bool out;
+    int (*run)(const db_call *c);
+} words[] = {
+    {"list", 0, 1, false, db_list},     {"lint", 0, 1000, false, lint},
+    {"merge", 2, 1000, true, db_merge}, {"diff", 2, 2, false, db_diff},
+    {"prune", 0, 1, false, prune},
+};
 
-static int read_file(kiln *k, int word, const char *file)
+static int usage(const char *what, const char *word)
 {
-    reading r = {.kiln = k, .file = file};
-    kiln_status status = kiln_rows_read(file, words[word].piece, &r);
-    if (status) {
-        fprintf(stderr, "kiln db: %s\n", kiln_last_error());
-        return (int)status;
-    }
-    printf("%s: %lld row%s", file, (long long)r.rows, r.rows == 1 ? "" : "s");
-    if (r.bad)
-        printf(", %lld place%s passed over%s", (long long)r.bad, r.bad == 1 ? "" : "s",
-               words[word].judges ? "" : " (kiln db lint names them)");
-    printf("\n");
-    return r.bad && words[word].judges ? KILN_FILE : 0;
+    fprintf(stderr,
+            "kiln db: %s%.200s; say list, lint, merge, diff or prune and files (--help explains)\n",
+            what, word);
+    return KILN_INVALID;
 }
 
-static int read_own(kiln *k, int word)
+static int run(int (*word)(const db_call *c), int nfiles, char **names, const char *out)
 {
-    const char *file = kiln_rows_file(k);
-    if (!*file)
-        printf("the user's tuning rows are switched off: KILN_DB=off, or no home directory\n");
-    else if (access(file, F_OK) != 0)
-        printf("%s: not there yet; kiln conv -s 1 makes it\n", file);
-    else
-        return read_file(k, word, file);
-    return 0;
+    db_call c = {.nfiles = nfiles, .out = out, .files = calloc((size_t)nfiles, sizeof *c.files)};
+    int status = c.files ? KILN_OK : db_no_memory();
+    for (int i = 0; i < nfiles && !status; i++)
+        status = (int)db_load(&c.files[i], names[i], i);
+    if (!status)
+        status = word(&c);
+    for (int i = 0; i < nfiles && c.files; i++)
+        db_free(&c.files[i]);
+    free(c.files);
+    return status;
 }
 
-static int run(int word, int count, char **files)
+static int run_on_own(int (*word)(const db_call *c))
 {
     session s;
     char why[KILN_ERROR_TEXT];
-    int worst = 0;
-    /* Only the user's own file depends on the device. */
-    kiln_status status = count ? session_open_dry(&s, why) : session_open(&s, NULL, why);
+    kiln_status status = session_open(&s, NULL, why);
     if (status) {
         fprintf(stderr, "kiln db: %s\n", why);
         return (int)status;
     }
-    for (int i = 0; i < count; i++) {
-        int exit = read_file(s.kiln, word, files[i]);
-        worst = exit > worst ? exit : worst;
-    }
-    if (!count)
-        worst = read_own(s.kiln, word);
+    char *file = strdup(kiln_rows_file(s.kiln));
     session_close(&s);
-    return worst;
+    int exit = KILN_OK;
+    if (!file)
+        exit = db_no_memory();
+    else if (!*file)
+        printf("the user's tuning rows are switched off: KILN_DB=off, or no home directory\n");
+    else if (access(file, F_OK) != 0)
+        printf("%s: not there yet; kiln conv -s 1 makes it\n", file);
+    else
+        exit = run(word, 1, &file, NULL);
+    free(file);
+    return exit;
 }
 
 int db_command(int argc, char **argv)
 {
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        fputs(help, stdout);
-        return 0;
+    static const struct option flags[] = {
+        {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {0}};
+    const char *out = NULL;
+    optind = 0; /* glibc: start afresh, whoever parsed before */
+    opterr = 0;
+    for (int flag; (flag = getopt_long(argc, argv, "ho:", flags, NULL)) != -1;) {
+        if (flag == 'h') {
+            fputs(help, stdout);
+            return KILN_OK;
+        }
+        if (flag != 'o')
+            return usage("unknown or incomplete flag ", argv[optind - 1]);
+        out = optarg;
     }
-    for (size_t i = 0; argc > 1 && i < sizeof words / sizeof *words; i++)
-        if (strcmp(argv[1], words[i].name) == 0)
-            return run((int)i, argc - 2, argv + 2);
-    fprintf(stderr, "kiln db: %s%.60s; say show or lint (--help explains)\n",
-            argc > 1 ? "unknown word " : "what to do is missing", argc > 1 ? argv[1] : "");
-    return KILN_INVALID;
+    if (optind >= argc)
+        return usage("what to do is missing", "");
+    const char *word = argv[optind++];
+    int nfiles = argc - optind;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(word, words[i].name) != 0)
+            continue;
+        if (nfiles < words[i].min || nfiles > words[i].max)
+            return usage("wrong number of files for ", word);
+        if (out && !words[i].out)
+            return usage("there is no -o for ", word);
+        return nfiles ? run(words[i].run, nfiles, argv + optind, out) : run_on_own(words[i].run);
+    }
+    return usage("unknown word ", word);
 }

@@ -101,16 +101,20 @@ static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_de
     return !plan.deterministic;
 }
 
-bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
-                         const kiln_config *c, bool forced, kiln_why *why)
+bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why)
 {
-    if (solver->reject(s, d, why))
-        return true;
     for (int i = 0; i < solver->nparams; i++)
         if (!listed(&solver->params[i], c->v[i]))
             return kiln_no(why, "%s is %d, which %s never takes", solver->params[i].name, c->v[i],
                            solver->name);
-    if (solver->illegal(s, d, c, why))
+    return false;
+}
+
+bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_config *c, bool forced, kiln_why *why)
+{
+    if (solver->reject(s, d, why) || kiln_config_unlisted(solver, c, why) ||
+        solver->illegal(s, d, c, why))
         return true;
     bool strict = s->determinism == KILN_DETERMINISTIC ||
                   (s->determinism == KILN_DETERMINISM_DEFAULT && !forced);

@@ -79,6 +79,9 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
  * backward weights. Reads plain layouts and any others that solver naive reads. */
 void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
 
+/* True, with the reason, when a value is not in the parameter table: wrong for every problem. */
+bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why);
+
 /* All checks on a config in their order: reject, parameter table, legality, determinism. False when
  * fine. `forced` marks a config the caller insists on (see kiln_determinism). */
 bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,

@@ -144,7 +144,8 @@ static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
     memset(&pick->config, 0, sizeof pick->config);
     solver->guess(&pick->shape, &k->facts, &pick->config);
-    if (!kiln_config_parse(solver, text, &pick->config, &why))
+    if (!kiln_config_parse(solver, text, &pick->config, &why) ||
+        kiln_config_unlisted(solver, &pick->config, &why))
         return kiln_fail(KILN_INVALID, "%s", why.text);
     if (kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, true, &why))
         return kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s: %s", text, solver->name,

@@ -83,10 +83,12 @@ static double number_read(const char *text, char **end)
     return value;
 }
 
+/* Neither ASCII's control characters nor those that UTF-8 spells C2 80 to C2 9F. */
 static bool printable(const char *text, size_t length)
 {
+    const unsigned char *at = (const unsigned char *)text;
     for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+        if (at[i] < 0x20 || at[i] == 0x7f || (at[i] == 0xc2 && i + 1 < length && at[i + 1] < 0xa0))
             return false;
     return true;
 }

@@ -207,6 +207,7 @@ static const struct {
     {"- {key: \"\", solver: S, version: 1, config: \"2\"}", "empty"},
     {"- {key: b, key: b, solver: S, version: 1, config: \"2\"}", "key is given twice"},
     {"- {key: \"b\\nb\", solver: S, version: 1, config: \"2\"}", "control character"},
+    {"- {key: \"b\\x9bb\", solver: S, version: 1, config: \"2\"}", "control character"},
     {"- {key: \"b\\0b\", solver: S, version: 1, config: \"2\"}", "control character"},
     {"- {key: b, solver: "
      "ssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss, version: 1, "

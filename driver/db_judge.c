@@ -1,0 +1,105 @@
+/* Judges tuning rows by asking the library for the operation that each describes. */
+#include "db_judge.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+kiln_status db_judge_open(kiln **k)
+{
+    const kiln_settings settings = {.cache_dir = "off", .rows_file = "off", .shipped_dir = "off"};
+    kiln_status status = kiln_open(k, NULL, NULL, &settings);
+    if (status)
+        fprintf(stderr, "kiln db: %s\n", kiln_last_error());
+    return status;
+}
+
+/* What the solver answers for the row's problem, with the row's config or without one. */
+static kiln_status ask(kiln *k, const kiln_row *row, const char *config, kiln_op_info *info,
+                       char *why)
+{
+    kiln_problem p;
+    kiln_op *op;
+    const kiln_choice choice = {.solver = row->solver, .config = config, .ignore_rows = 1};
+    kiln_status status = kiln_problem_parse(&p, row->key, why);
+    if (status)
+        return status;
+    status = kiln_conv_create(k, &p, &choice, &op);
+    if (status) {
+        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+        return status;
+    }
+    kiln_op_describe(op, info);
+    kiln_op_release(op);
+    return KILN_OK;
+}
+
+int db_solver_version(kiln *k, const kiln_row *row)
+{
+    kiln_op_info info;
+    char why[KILN_ERROR_TEXT];
+    return ask(k, row, NULL, &info, why) == KILN_OK ? info.solver_version : 0;
+}
+
+static db_verdict say(db_verdict verdict, char *why, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static db_verdict say(db_verdict verdict, char *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(why, KILN_ERROR_TEXT, format, list);
+    va_end(list);
+    return verdict;
+}
+
+static db_verdict judge_key(const kiln_row *row, char *why)
+{
+    char text[KILN_ERROR_TEXT], key[KILN_KEY_TEXT];
+    kiln_problem p;
+    if (kiln_problem_parse(&p, row->key, text))
+        return say(DB_ERROR, why, "the key %.60s: %.150s", row->key, text);
+    kiln_problem_row_key(&p, key, sizeof key);
+    if (strcmp(key, row->key) != 0)
+        return say(DB_ERROR, why, "the key is never looked up; write %.180s", key);
+    return DB_GOOD;
+}
+
+static db_verdict judge_config(kiln *k, const kiln_row *row, const char *device, char *why)
+{
+    kiln_op_info info;
+    char text[KILN_ERROR_TEXT];
+    kiln_status status = ask(k, row, row->config, &info, text);
+    /* A device may well allow more than the least that devices have. */
+    if (status == KILN_UNSUPPORTED && strcmp(device, "any") != 0)
+        return say(DB_NOTE, why, "not on every device: %.200s", text);
+    if (status)
+        return say(DB_ERROR, why, "%.220s", text);
+    if (strcmp(info.config, row->config) != 0)
+        return say(DB_ERROR, why, "the config \"%.60s\" is not the list of all values, like %.120s",
+                   row->config, info.config);
+    if (!info.deterministic)
+        return say(DB_NOTE, why,
+                   "its result may vary between runs, so only problems that allow "
+                   "this use it");
+    return DB_GOOD;
+}
+
+db_verdict db_judge(kiln *k, const kiln_row *row, const char *device, char why[KILN_ERROR_TEXT])
+{
+    kiln_op_info info;
+    char text[KILN_ERROR_TEXT];
+    db_verdict verdict = judge_key(row, why);
+    if (verdict)
+        return verdict;
+    kiln_status status = ask(k, row, NULL, &info, text);
+    if (status)
+        return say(status == KILN_UNSUPPORTED && strcmp(device, "any") != 0 ? DB_NOTE : DB_ERROR,
+                   why, "%.220s", text);
+    if (strcmp(info.solver, row->solver) != 0)
+        return say(DB_ERROR, why, "the solver must be named %s, not %s", info.solver, row->solver);
+    if (info.solver_version != row->version)
+        return say(DB_NOTE, why, "of version %d of solver %s, now %d: not used; prune drops it",
+                   row->version, row->solver, info.solver_version);
+    return judge_config(k, row, device, why);
+}
