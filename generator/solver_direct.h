@@ -55,6 +55,10 @@ int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_
 /* -DNAME_D=v[0] -DNAME_H=v[1] -DNAME_W=v[2] */
 void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
 
+/* Adds the stage that sums the `parts` copies of w in the buffer `from` into w. */
+void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t parts, int from,
+                         kiln_plan *plan);
+
 /* Backward weights: the members of kiln_solver, after the checks that all directions share. */
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);
 void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);

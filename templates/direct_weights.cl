@@ -10,11 +10,11 @@
  *      T_K k   [ sum ][ sum ]
  *              [ sum ][ sum ]
  *
- * The positions are cut into T_SPLIT parts of D_PART; with more than one, sums go to `part`, and
- * sum_parts adds them in order, so the result is the same in every run.
+ * The positions are cut into T_SPLIT parts of D_PART; with more than one, sums stay apart, and
+ * sum_parts.cl adds them in order, so the result is the same in every run.
  *
  * Grid of `weights`: (weights of a channel / T_PIX, groups * ceil(D_K / T_K), T_SPLIT), the first
- * two exchanged with T_ORDER=1. Grid of `sum_parts`: (weights).
+ * two exchanged with T_ORDER=1. `out` is dw, or the parts one after the other.
  *
  * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
  *   P_GROUPS            groups; D_K, D_C: channels of y and x in one group
@@ -122,15 +122,4 @@ kernel void weights(global const SRC_T *restrict x, global const SRC_T *restrict
             if (k0 + k >= k_own && j0 + j * T_GROUP < D_WEIGHTS)
                 OUT_STORE(out, (INDEX_T)(k0 + k) * D_WEIGHTS + j0 + j * T_GROUP, sum);
         }
-}
-
-kernel void sum_parts(global const ACC_T *restrict part, global DST_T *restrict dw)
-{
-    const INDEX_T all = (INDEX_T)P_GROUPS * D_K * D_WEIGHTS, i = get_global_id(0);
-    if (i >= all)
-        return;
-    ACC_T sum = 0;
-    for (int p = 0; p < T_SPLIT; p++)
-        sum += part[p * all + i];
-    DST_STORE(dw, i, sum);
 }
