@@ -184,6 +184,9 @@ bool kiln_config_parse(const kiln_solver *solver, const char *text, kiln_config 
 bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       int64_t *position, kiln_config *c)
 {
+    kiln_why why;
+    if (solver->reject(s, d, &why))
+        return false;
     int64_t all = 1;
     for (int i = 0; i < solver->nparams; i++)
         all *= solver->params[i].nvalues;
@@ -194,9 +197,9 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
             c->v[i] = solver->params[i].value[rest % solver->params[i].nvalues];
             rest /= solver->params[i].nvalues;
         }
-        kiln_why why;
-        if (!kiln_config_refused(solver, s, d, c, false, &why) &&
-            !(solver->skip && solver->skip(s, d, c)))
+        /* Most configs end at a rule; the full check, which makes a plan, comes last. */
+        if (!solver->illegal(s, d, c, &why) && !(solver->skip && solver->skip(s, d, c)) &&
+            !kiln_config_refused(solver, s, d, c, false, &why))
             return true;
     }
     return false;

@@ -140,8 +140,11 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const int *v = c->v;
     bool cpu = d->kind == KILN_DEVICE_CPU;
     int sums = v[DIRECT_K] * v[DIRECT_PIX];
+    /* Loads outweigh the sums of a small tile. */
+    if (sums < 6 && dst_channels(s) >= 8)
+        return true;
     if (cpu ? v[DIRECT_GROUP] * v[DIRECT_GROUP_K] != 1 || v[DIRECT_VEC] == 1 || sums > 28
-            : v[DIRECT_GROUP] == 1 || v[DIRECT_VEC] > 4)
+            : v[DIRECT_GROUP] == 1 || v[DIRECT_VEC] > 4 || v[DIRECT_ORDER])
         return true;
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return v[DIRECT_C] != 16;

@@ -25,17 +25,17 @@
 
 /* Elements are moved, not looked at. */
 #if SRC_TYPE == TYPE_F32
-#define BITS_T uint
+#define BITS uint
 #elif SRC_TYPE == TYPE_I8
-#define BITS_T uchar
+#define BITS uchar
 #else
-#define BITS_T ushort
+#define BITS ushort
 #endif
 
 #define ELEMENT(v, slot, a)                                                                        \
     ((int)(v)*D_STEP_##a + (int)(slot)*P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
 
-kernel void lay_out(global const BITS_T *restrict src, global BITS_T *restrict line)
+kernel void lay_out(global const BITS *restrict src, global BITS *restrict line)
 {
     INDEX_T row = get_global_id(1);
     int begin = get_global_id(0) * D_SPAN, end = min(begin + D_SPAN, D_LINE_W);
@@ -50,9 +50,29 @@ kernel void lay_out(global const BITS_T *restrict src, global BITS_T *restrict l
     bool inside = n < P_N && slot < D_SLOTS_D * D_SLOTS_H * D_SLOTS_W && d >= 0 && d < P_SRC_D &&
                   h >= 0 && h < P_SRC_H;
     line += row * D_LINE_W;
-    src += (((n * D_CHANNELS + channel) * P_SRC_D + d) * P_SRC_H + h) * P_SRC_W;
-    for (int v = begin; v < end; v++) {
-        int w = w0 + v * D_STEP_W;
-        line[v] = inside && w >= 0 && w < P_SRC_W ? src[w] : (BITS_T)0;
-    }
+    src += (((n * D_CHANNELS + channel) * P_SRC_D + d) * P_SRC_H + h) * P_SRC_W + w0;
+#if D_SPAN == 1
+    const int w = w0 + begin * D_STEP_W;
+    if (begin < D_LINE_W)
+        line[begin] = inside && w >= 0 && w < P_SRC_W ? src[begin * D_STEP_W] : (BITS)0;
+#else
+    /* Positions before `low` and from `high` on are border. */
+    int low = clamp((D_STEP_W - 1 - w0) / D_STEP_W, begin, end), v = begin;
+    int high = w0 >= P_SRC_W ? low : clamp((P_SRC_W - 1 - w0) / D_STEP_W + 1, low, end);
+    if (!inside)
+        low = high = end;
+    for (; v < low; v++)
+        line[v] = 0;
+#if D_STEP_W == 1
+    for (; v + 16 <= high; v += 16)
+        vstore16(vload16(0, src + v), 0, line + v);
+#elif D_STEP_W == 2
+    for (; v + 8 <= high && w0 + 2 * v + 16 <= P_SRC_W; v += 8)
+        vstore8(vload16(0, src + 2 * v).even, 0, line + v);
+#endif
+    for (; v < high; v++)
+        line[v] = src[v * D_STEP_W];
+    for (; v < end; v++)
+        line[v] = 0;
+#endif
 }

@@ -1,0 +1,212 @@
+/* The direct and depthwise solvers without a device: geometry of the lines, guesses, refusals. */
+#include "problems.h"
+#include "solver_direct.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PROBLEMS = 400 };
+
+/* ---- the lines, against the definition of a convolution ---- */
+
+/* Element of the source that position v of a slot holds. */
+static int64_t element(const kiln_lines *l, const kiln_shape *s, int a, int64_t v, int64_t slot)
+{
+    return l->step[a] * v + slot * s->dilation[a] % s->stride[a] - l->lead[a];
+}
+
+/* A position past the line's row is the next row's beginning, so both must be border there. */
+static void check_position(const kiln_lines *l, const kiln_shape *s, int a, int64_t v, int64_t slot,
+                           int64_t wanted)
+{
+    bool border = wanted < 0 || wanted >= l->source[a];
+    int64_t inside = v < l->line[a] ? element(l, s, a, v, slot) : -1;
+    int64_t wrapped = element(l, s, a, v - l->line[a], slot);
+    ck_assert_int_ge(v, 0);
+    ck_assert_int_lt(v, 2 * l->line[a]);
+    if (v < l->line[a])
+        ck_assert_msg(border ? inside < 0 || inside >= l->source[a] : inside == wanted,
+                      "axis %d position %lld slot %lld holds %lld, not %lld", a, (long long)v,
+                      (long long)slot, (long long)inside, (long long)wanted);
+    else
+        ck_assert_msg(border && (wrapped < 0 || wrapped >= l->source[a]),
+                      "axis %d position %lld wraps to element %lld", a, (long long)v,
+                      (long long)wrapped);
+}
+
+static void check_forward_axis(const kiln_lines *l, const kiln_shape *s, int a)
+{
+    for (int64_t t = 0; t < s->out[a]; t++)
+        for (int64_t r = 0; r < s->filter[a]; r++) {
+            int64_t wanted = t * s->stride[a] + r * s->dilation[a] - s->pad[a];
+            int64_t slot = r % l->period[a];
+            ck_assert_int_lt(slot, l->slots[a]);
+            check_position(l, s, a, t + r * s->dilation[a] / s->stride[a], slot, wanted);
+        }
+}
+
+static void check_backward_axis(const kiln_lines *l, const kiln_shape *s, int a)
+{
+    for (int64_t i = 0; i < s->in[a]; i++) {
+        int64_t u = i + s->pad[a], t = u / s->stride[a] - s->pad[a] / s->stride[a];
+        ck_assert_int_ge(t, 0);
+        ck_assert_int_lt(t, l->grid[a]);
+        for (int64_t r = 0; r < s->filter[a]; r++) {
+            int64_t from = u - r * s->dilation[a];
+            bool meets = from % s->stride[a] == 0;
+            if (meets)
+                check_position(l, s, a, t + l->reach[a] - r * s->dilation[a] / s->stride[a], 0,
+                               from / s->stride[a]);
+        }
+    }
+}
+
+START_TEST(lines_hold_what_each_tap_reads)
+{
+    dice d = {.seed = 11};
+    for (int i = 0; i < PROBLEMS; i++) {
+        kiln_problem p = random_problem(&d, 20, 17);
+        kiln_shape s = kiln_shape_of(&p);
+        kiln_lines l = kiln_lines_of(&s);
+        for (int a = 0; a < 3; a++)
+            if (s.direction == KILN_BACKWARD_DATA)
+                check_backward_axis(&l, &s, a);
+            else
+                check_forward_axis(&l, &s, a);
+        ck_assert_int_ge(l.channel, l.n * l.line[0] * l.line[1] * l.line[2]);
+    }
+}
+END_TEST
+
+/* ---- configs ---- */
+
+static kiln_device_facts device(int which)
+{
+    kiln_device_facts d = kiln_device_generic();
+    if (which == 1) {
+        d.kind = KILN_DEVICE_GPU;
+        d.compute_units = 132;
+        d.simd_floats = 1;
+        d.peak_gflops = 60000;
+        d.bandwidth_gbs = 3000;
+    } else if (which == 2) {
+        d.max_group = d.max_local[0] = d.max_local[1] = d.max_local[2] = 1;
+        d.simd_floats = 16;
+    }
+    return d;
+}
+
+static const char *const names[] = {"direct", "depthwise"};
+
+START_TEST(guesses_are_legal_and_make_plans)
+{
+    const kiln_solver *solver = kiln_solver_named(names[_i % 2]);
+    kiln_device_facts facts = device(_i / 2);
+    dice d = {.seed = 5};
+    int taken = 0;
+    for (int i = 0; i < PROBLEMS; i++) {
+        kiln_problem p = random_problem(&d, 40, 30);
+        kiln_shape s = kiln_shape_of(&p);
+        kiln_why why = {""};
+        if (solver->reject(&s, &facts, &why))
+            continue;
+        taken++;
+        kiln_config c;
+        kiln_plan plan;
+        solver->guess(&s, &facts, &c);
+        ck_assert_msg(!kiln_config_refused(solver, &s, &facts, &c, false, &why), "%s", why.text);
+        ck_assert_msg(kiln_solver_plan(solver, &s, &facts, &c, &plan, &why), "%s", why.text);
+        ck_assert(plan.deterministic);
+        ck_assert(solver->predict(&s, &facts, &c) > 0);
+        for (int j = 0; j < plan.nstages; j++)
+            ck_assert_uint_le(plan.stage[j].local[0] * plan.stage[j].local[1], facts.max_group);
+    }
+    ck_assert_int_gt(taken, PROBLEMS / 20);
+    if (_i % 2 == 0)
+        ck_assert_int_eq(taken, PROBLEMS);
+}
+END_TEST
+
+static const struct {
+    const char *problem, *solver, *config, *reason;
+} refusals[] = {
+    {"fwd-f32-n1-c8-k4-i9x9-f3x3", "direct", "T_K=5", "T_K is 5, but a group has only 4"},
+    {"fwd-f32-n1-c8-k4-i9x9-f3x3", "direct", "T_COPY=0", "only 1x1 filters"},
+    {"fwd-f32-n1-c8-k4-i9x9-f1x1", "direct", "T_COPY=0,T_PIX=8,T_VEC=16", "smaller than one group"},
+    {"fwd-f32-n1-c8-k4-i9x9-f3x3", "direct", "T_SPLIT=2", "only backward weights"},
+    {"fwd-f32-n1-c8-k16-i9x9-f3x3", "direct", "T_K=16,T_PIX=8", "too large for registers"},
+    {"fwd-f32-n1-c8-k4-i9x9-f3x3", "direct", "T_GROUP=1024,T_GROUP_K=2", "exceeds the device"},
+    {"wrw-f32-n1-c8-k4-i9x9-f3x3", "direct", "T_SPLIT=4096", "parts without any"},
+    {"wrw-f32-n1-c8-k4-i9x9-f3x3", "direct", "T_PACK=1", "T_PACK 0"},
+    {"fwd-f32-n1-c8-k8-i9x9-f3x3", "depthwise", "T_VEC=4", "one input channel per group"},
+    {"fwd-f32-n1-c8-k8-i9x9-f3x3-g8", "depthwise", "T_VEC=1,T_PIX=2", "with T_VEC 1 it must be 1"},
+    {"fwd-f32-n1-c8-k8-i900x900-f3x3-g8", "depthwise", "T_VEC=16,T_PIX=64,T_ROWS=16",
+     "bytes of the source"},
+    {"wrw-f32-n1-c8-k8-i9x9-f3x3-g8", "depthwise", "T_SPLIT=64", "blocks of rows"},
+};
+
+START_TEST(a_refusal_says_why)
+{
+    const kiln_solver *solver = kiln_solver_named(refusals[_i].solver);
+    kiln_device_facts facts = device(0);
+    kiln_problem p;
+    char text[KILN_ERROR_TEXT];
+    ck_assert_msg(kiln_problem_parse(&p, refusals[_i].problem, text) == KILN_OK, "%s", text);
+    kiln_shape s = kiln_shape_of(&p);
+    kiln_why why = {""};
+    kiln_config c = {0};
+    if (!solver->reject(&s, &facts, &why)) {
+        solver->guess(&s, &facts, &c);
+        ck_assert_msg(kiln_config_parse(solver, refusals[_i].config, &c, &why), "%s", why.text);
+        ck_assert(kiln_config_refused(solver, &s, &facts, &c, true, &why));
+    }
+    ck_assert_msg(strstr(why.text, refusals[_i].reason), "%s", why.text);
+}
+END_TEST
+
+/* A search must end in reasonable time on either kind of device, and find something. */
+START_TEST(searches_are_neither_empty_nor_endless)
+{
+    static const char *const some[] = {
+        "fwd-f32-n1-c64-k64-i56x56-f3x3-p1x1", "fwd-f32-n1-c64-k64-i28x28-f1x1",
+        "fwd-f32-n2-c8-k20-i1x1-f1x1",         "bwd-f32-n1-c64-k64-i56x56-f3x3-s2x2-p1x1",
+        "wrw-f32-n1-c64-k64-i56x56-f3x3-p1x1", "fwd-f32-n1-c8-k8-i56x56-f3x3-p1x1-g8",
+        "bwd-f32-n1-c8-k8-i1x1-f1x1-g8",       "wrw-f32-n1-c8-k16-i9x9-f5x5-p2x2-g8",
+    };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        for (int which = 0; which < 2; which++)
+            for (int j = 0; j < 2; j++) {
+                const kiln_solver *solver = kiln_solver_named(names[j]);
+                kiln_device_facts facts = device(which);
+                kiln_problem p;
+                ck_assert_int_eq(kiln_problem_parse(&p, some[i], NULL), KILN_OK);
+                kiln_shape s = kiln_shape_of(&p);
+                kiln_why why;
+                kiln_config c;
+                int64_t position = 0, count = 0;
+                if (solver->reject(&s, &facts, &why))
+                    continue;
+                while (kiln_config_next(solver, &s, &facts, &position, &c))
+                    count++;
+                ck_assert_msg(count > 0 && count <= 2000, "%s: %lld configs of %s", some[i],
+                              (long long)count, solver->name);
+            }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("direct plan");
+    TCase *c = tcase_create("direct plan");
+    tcase_add_test(c, lines_hold_what_each_tap_reads);
+    tcase_add_loop_test(c, guesses_are_legal_and_make_plans, 0, 6);
+    tcase_add_loop_test(c, a_refusal_says_why, 0, sizeof refusals / sizeof *refusals);
+    tcase_add_test(c, searches_are_neither_empty_nor_endless);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
