@@ -1,0 +1,67 @@
+/* One implementation of one convolution, ready to run: what a bench times.
+ *
+ * All contenders of a work read the same plain arrays and hand back a plain array, whatever layouts
+ * they compute in. Whoever makes one returns NULL, with a sentence in why[KILN_ERROR_TEXT], when
+ * the implementation cannot do the work.
+ */
+#ifndef BENCH_CONTENDER_H
+#define BENCH_CONTENDER_H
+
+#include "work.h"
+
+#include "session.h"
+
+#include <stdbool.h>
+
+/* What the contenders of one comparison may do. */
+typedef enum rules_algorithm { RULES_ANY = 0, RULES_DIRECT, RULES_WINOGRAD } rules_algorithm;
+typedef struct rules {
+    bool plain; /* activations come and go as NCHW; else in the layouts the contender likes best.
+                   Weights are constants, rearranged before the clock starts, in both cases */
+    rules_algorithm algorithm;
+} rules;
+
+typedef struct contender contender;
+
+typedef struct contender_calls {
+    bool (*enqueue)(contender *c); /* starts one complete run; may return when it is done */
+    bool (*finish)(contender *c);  /* waits for all runs started */
+    bool (*read)(contender *c, float *plain);
+    void (*release)(contender *c);
+} contender_calls;
+
+struct contender {
+    const contender_calls *calls;
+    char name[32];        /* "kiln", "oneDNN", "CLBlast" */
+    char detail[240];     /* which of its algorithms, layouts and configs */
+    double amplification; /* of rounding errors, as kiln_op_info has it */
+};
+
+/* kiln's choice under the rules, or what `choice` (may be NULL) forces. */
+contender *contender_kiln(const session *s, const work *w, const rules *r,
+                          const kiln_choice *choice, char *why);
+
+/* kiln's best after a search of about so many trials; its choice on failure. */
+contender *contender_kiln_tuned(const session *s, const work *w, const rules *r, int trials,
+                                char *why);
+
+/* Peers; where one was not found when kiln was built, there is no way and no version.
+ *
+ * Number `index` of the ways in which oneDNN may do it. */
+contender *contender_onednn(const work *w, const rules *r, int index, char *why);
+int contender_onednn_ways(void);
+const char *contender_onednn_version(void);
+
+/* NCHW only. */
+contender *contender_clblast(const session *s, const work *w, char *why);
+const char *contender_clblast_version(void);
+
+/* Runs once and judges what it wrote by a sampled reference in double. */
+bool contender_verify(contender *c, const work *w, float *result, char *why);
+/* Whether two results agree everywhere, as far as rounding errors let them. */
+bool contender_agree(const work *w, const contender *a, const float *a_result, const contender *b,
+                     const float *b_result, char *why);
+
+void contender_release(contender *c); /* NULL is fine */
+
+#endif

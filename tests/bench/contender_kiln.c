@@ -1,0 +1,273 @@
+/* kiln as a contender: in the layouts its solver likes best, with packed weights. */
+#include "contender.h"
+
+#include "layout_host.h"
+#include "problem_layout.h"
+#include "verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TENSORS = 3 };
+
+typedef struct kiln_contender {
+    contender base;
+    const session *session;
+    const work *work;
+    kiln_op *op;
+    kiln_op_info info;
+    kiln_buffers buffers;
+} kiln_contender;
+
+/* ---- tensors ---- */
+
+static float *plain_of(const work *w, char tensor)
+{
+    return tensor == 'x' ? w->x : tensor == 'w' ? w->w : w->y;
+}
+
+static kiln_buffer *buffer_of(kiln_buffers *b, char tensor)
+{
+    return tensor == 'x' ? &b->x : tensor == 'w' ? &b->w : &b->y;
+}
+
+/* Between the plain array and what the op works on. */
+static bool convert(const kiln_contender *k, char tensor, bool to_plain, const void *from, void *to)
+{
+    kiln_storage plain, own;
+    if (!kiln_problem_storage(&k->work->problem, tensor, &plain, NULL) ||
+        !kiln_problem_storage(&k->info.problem, tensor, &own, NULL) ||
+        strcmp(plain.layout.dims, own.layout.dims) != 0)
+        return false;
+    const kiln_reformat same = {.from_type = KILN_F32, .to_type = KILN_F32};
+    layout_host_convert(&same, to_plain ? &own : &plain, to_plain ? &plain : &own, from, to);
+    return true;
+}
+
+static bool is_plain(const kiln_contender *k, char tensor)
+{
+    const kiln_problem *a = &k->work->problem, *b = &k->info.problem;
+    return strcmp(tensor == 'x'   ? a->x_layout
+                  : tensor == 'w' ? a->w_layout
+                                  : a->y_layout,
+                  tensor == 'x'   ? b->x_layout
+                  : tensor == 'w' ? b->w_layout
+                                  : b->y_layout) == 0;
+}
+
+static bool make_buffer(const session *s, kiln_buffer *b, int64_t bytes)
+{
+    cl_int code = CL_SUCCESS;
+    if (bytes > 0)
+        b->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
+    return code == CL_SUCCESS;
+}
+
+static bool upload(kiln_contender *k, char tensor)
+{
+    const float *plain = plain_of(k->work, tensor);
+    size_t bytes = (size_t)kiln_problem_bytes(&k->info.problem, tensor);
+    float *own = is_plain(k, tensor) ? NULL : malloc(bytes);
+    bool fine = is_plain(k, tensor) || (own && convert(k, tensor, false, plain, own));
+    fine = fine &&
+           clEnqueueWriteBuffer(k->session->queue, buffer_of(&k->buffers, tensor)->mem, CL_TRUE, 0,
+                                bytes, own ? own : plain, 0, NULL, NULL) == CL_SUCCESS;
+    free(own);
+    return fine;
+}
+
+static bool make_tensors(kiln_contender *k)
+{
+    bool fine =
+        make_buffer(k->session, &k->buffers.packed, k->info.packed_size) &&
+        make_buffer(k->session, &k->buffers.workspace,
+                    k->info.packed_size ? k->info.packed_workspace_size : k->info.workspace_size);
+    for (const char *t = "xwy"; fine && *t; t++)
+        fine = make_buffer(k->session, buffer_of(&k->buffers, *t),
+                           kiln_problem_bytes(&k->info.problem, *t)) &&
+               upload(k, *t);
+    if (fine && k->info.packed_size > 0)
+        fine = kiln_op_pack(k->op, k->session->queue, &k->buffers, 0, NULL, NULL) == KILN_OK &&
+               clFinish(k->session->queue) == CL_SUCCESS;
+    return fine;
+}
+
+/* ---- the calls ---- */
+
+static bool enqueue(contender *c)
+{
+    kiln_contender *k = (kiln_contender *)c;
+    return kiln_op_enqueue(k->op, k->session->queue, &k->buffers, 0, NULL, NULL) == KILN_OK;
+}
+
+static bool finish(contender *c)
+{
+    return clFinish(((kiln_contender *)c)->session->queue) == CL_SUCCESS;
+}
+
+static bool read_result(contender *c, float *plain)
+{
+    kiln_contender *k = (kiln_contender *)c;
+    const char to = k->work->to;
+    size_t bytes = (size_t)kiln_problem_bytes(&k->info.problem, to);
+    float *own = is_plain(k, to) ? plain : malloc(bytes);
+    bool fine = own && clEnqueueReadBuffer(k->session->queue, buffer_of(&k->buffers, to)->mem,
+                                           CL_TRUE, 0, bytes, own, 0, NULL, NULL) == CL_SUCCESS;
+    if (own != plain) {
+        fine = fine && convert(k, to, true, own, plain);
+        free(own);
+    }
+    return fine;
+}
+
+static void release(contender *c)
+{
+    kiln_contender *k = (kiln_contender *)c;
+    const kiln_buffer all[] = {k->buffers.x, k->buffers.w, k->buffers.y, k->buffers.packed,
+                               k->buffers.workspace};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i].mem)
+            clReleaseMemObject(all[i].mem);
+    kiln_op_release(k->op);
+    free(k);
+}
+
+static const contender_calls calls = {enqueue, finish, read_result, release};
+
+/* ---- making one ---- */
+
+static kiln_problem problem_under(const work *w, const rules *r)
+{
+    kiln_problem p = w->problem;
+    p.math = r->algorithm == RULES_DIRECT ? KILN_MATH_EXACT : KILN_MATH_FAST;
+    if (r->plain)
+        return p;
+    strcpy(p.x_layout, "any");
+    strcpy(p.y_layout, "any");
+    if (p.direction == KILN_BACKWARD_WEIGHTS)
+        strcpy(p.w_layout, "any");
+    return p;
+}
+
+static contender *wrap(const session *s, const work *w, kiln_op *op, char *why)
+{
+    kiln_contender *k = calloc(1, sizeof *k);
+    if (!k) {
+        kiln_op_release(op);
+        snprintf(why, KILN_ERROR_TEXT, "out of memory");
+        return NULL;
+    }
+    *k = (kiln_contender){
+        .base = {.calls = &calls, .name = "kiln"}, .session = s, .work = w, .op = op};
+    kiln_op_describe(op, &k->info);
+    k->base.amplification = k->info.amplification;
+    snprintf(k->base.detail, sizeof k->base.detail, "%s %s", k->info.solver, k->info.config);
+    if (make_tensors(k))
+        return &k->base;
+    snprintf(why, KILN_ERROR_TEXT, "%.200s: its tensors could not be made (%.20s)", k->base.detail,
+             kiln_last_error());
+    release(&k->base);
+    return NULL;
+}
+
+/* The solver of MIOpen's algorithm number 3 with the best prediction; "" where there is none. */
+static const char *winograd_solver(const session *s, const kiln_problem *p)
+{
+    enum { WINOGRAD = 3 };
+    const char *best = NULL;
+    double best_ms = 0;
+    kiln_verdict v;
+    for (int i = 0; kiln_explain(s->kiln, p, i, &v) == KILN_OK; i++)
+        if (v.accepted && v.algorithm == WINOGRAD && (!best || v.predicted_ms < best_ms)) {
+            best = v.solver;
+            best_ms = v.predicted_ms;
+        }
+    return best;
+}
+
+contender *contender_kiln(const session *s, const work *w, const rules *r,
+                          const kiln_choice *choice, char *why)
+{
+    const kiln_problem p = problem_under(w, r);
+    kiln_choice winograd = {.solver =
+                                r->algorithm == RULES_WINOGRAD ? winograd_solver(s, &p) : NULL};
+    if (!choice && winograd.solver)
+        choice = &winograd;
+    kiln_op *op;
+    if (kiln_conv_create(s->kiln, &p, choice, &op) == KILN_OK)
+        return wrap(s, w, op, why);
+    snprintf(why, KILN_ERROR_TEXT, "%.250s", kiln_last_error());
+    return NULL;
+}
+
+/* ---- searching ---- */
+
+typedef struct hunt {
+    const session *session;
+    const work *work;
+    float *result;
+} hunt;
+
+/* A trial's layouts are known only now, so it is made and run again with tensors in them. */
+static int judge(void *user, const kiln_op *op)
+{
+    const hunt *h = user;
+    kiln_op_info info;
+    char why[KILN_ERROR_TEXT];
+    kiln_op_describe(op, &info);
+    const kiln_choice same = {.solver = info.solver, .config = info.config};
+    kiln_op *again;
+    if (kiln_conv_create(h->session->kiln, &info.problem, &same, &again) != KILN_OK)
+        return 1;
+    contender *c = wrap(h->session, h->work, again, why);
+    bool right = c && contender_verify(c, h->work, h->result, why);
+    contender_release(c);
+    return !right;
+}
+
+/* Room for any layout that rounds channels up. */
+static bool make_roomy(const session *s, const kiln_problem *p, kiln_buffers *b)
+{
+    enum { BLOCK = 64 };
+    kiln_problem roomy = *p;
+    for (int i = 0; i < TENSORS; i++)
+        memset(i == 0   ? roomy.x_layout
+               : i == 1 ? roomy.w_layout
+                        : roomy.y_layout,
+               0, KILN_LAYOUT_TEXT);
+    roomy.in_channels = (p->in_channels + BLOCK - 1) / BLOCK * BLOCK;
+    roomy.out_channels = (p->out_channels + BLOCK - 1) / BLOCK * BLOCK;
+    if (roomy.in_channels % roomy.groups || roomy.out_channels % roomy.groups)
+        roomy.groups = 1;
+    bool fine = kiln_problem_check(&roomy, NULL) == KILN_OK;
+    for (const char *t = "xwy"; fine && *t; t++)
+        fine = make_buffer(s, buffer_of(b, *t), kiln_problem_bytes(&roomy, *t));
+    return fine;
+}
+
+/* The buffers hold zeros while trials are timed: judge() has tensors of its own. */
+static bool search(hunt *h, const kiln_problem *p, int trials, kiln_trial *best)
+{
+    kiln_buffers b = {0};
+    const kiln_tune_options options = {.max_trials = trials, .verify = judge, .user = h, .runs = 5};
+    bool fine = make_roomy(h->session, p, &b) &&
+                kiln_tune(h->session->kiln, p, h->session->queue, &b, &options, best) == KILN_OK;
+    for (const char *t = "xwy"; *t; t++)
+        if (buffer_of(&b, *t)->mem)
+            clReleaseMemObject(buffer_of(&b, *t)->mem);
+    return fine;
+}
+
+contender *contender_kiln_tuned(const session *s, const work *w, const rules *r, int trials,
+                                char *why)
+{
+    const kiln_problem p = problem_under(w, r);
+    hunt h = {s, w, malloc((size_t)reference_count(&w->problem) * sizeof(float))};
+    kiln_trial best;
+    bool found = h.result && search(&h, &p, trials, &best);
+    free(h.result);
+    const kiln_choice choice = {.solver = found ? best.solver : NULL,
+                                .config = found ? best.best_config : NULL};
+    return contender_kiln(s, w, r, found ? &choice : NULL, why);
+}

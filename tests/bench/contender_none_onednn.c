@@ -1,0 +1,18 @@
+/* Stands in for contender_onednn.c where oneDNN was not found. */
+#include "contender.h"
+
+int contender_onednn_ways(void)
+{
+    return 0;
+}
+
+const char *contender_onednn_version(void)
+{
+    return NULL;
+}
+
+contender *contender_onednn(const work *w, const rules *r, int index, char *why)
+{
+    (void)w, (void)r, (void)index, (void)why;
+    return NULL;
+}

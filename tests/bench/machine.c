@@ -1,0 +1,107 @@
+/* Asks the system what machine this is and measures its limits. */
+#include "machine.h"
+
+#include "contender.h"
+#include "stats.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 100, ENOUGH = 12 };
+
+static void read_cpu(char *text, size_t size)
+{
+    char line[512];
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    snprintf(text, size, "unknown CPU");
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
+            char *name = strchr(line, ':') + 1;
+            name[strcspn(name, "\n")] = '\0';
+            snprintf(text, size, "%.*s", (int)size - 1, name + strspn(name, " "));
+            break;
+        }
+    if (f)
+        fclose(f);
+}
+
+void machine_describe(machine *m, const session *s)
+{
+    char version[200] = "", name[160] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+    *m = (machine){.threads = omp_get_max_threads()};
+    strftime(m->date, sizeof m->date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
+    read_cpu(m->cpu, sizeof m->cpu);
+    clGetDeviceInfo(s->device, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
+    clGetDeviceInfo(s->device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+    snprintf(m->opencl, sizeof m->opencl, "%s, %s", version, name);
+}
+
+static double measure_peak(void)
+{
+    const int64_t steps = 400000;
+    double flops = 0, start = stats_now();
+#pragma omp parallel reduction(+ : flops)
+    flops += machine_multiply(steps);
+    return flops / (stats_now() - start) / 1e9;
+}
+
+/* Each thread copies a part of its own. */
+static double measure_copy(char *from, char *to, size_t bytes)
+{
+    double start = stats_now();
+#pragma omp parallel
+    {
+        size_t part = bytes / (size_t)omp_get_num_threads();
+        size_t at = part * (size_t)omp_get_thread_num();
+        memcpy(to + at, from + at, part);
+    }
+    return 2 * (double)bytes / (stats_now() - start) / 1e9;
+}
+
+/* Short rounds, with a rest after those that other processes disturbed, so that some do find the
+ * machine idle. */
+void machine_measure(machine *m)
+{
+    const size_t bytes = (size_t)40 << 20;
+    static const double quiet = 0.05, rest = 0.008;
+    char *from = malloc(bytes), *to = malloc(bytes);
+    if (!from || !to)
+        return;
+    memset(from, 1, bytes);
+    memset(to, 0, bytes);
+    for (int i = 0, n = 0; i < ROUNDS && n < ENOUGH; i++) {
+        double waited = stats_waited(), start = stats_now();
+        m->peak_gflops = fmax(m->peak_gflops, measure_peak());
+        m->bandwidth_gbs = fmax(m->bandwidth_gbs, measure_copy(from, to, bytes));
+        if (stats_waited() - waited < quiet * (stats_now() - start))
+            n++;
+        else
+            stats_sleep(rest);
+    }
+    free(from);
+    free(to);
+}
+
+static const char *or_missing(const char *version, const char *missing)
+{
+    return version ? version : missing;
+}
+
+void machine_print(const machine *m, FILE *to)
+{
+    fprintf(to, "date     %s\n", m->date);
+    fprintf(to, "cpu      %s, %d threads\n", m->cpu, m->threads);
+    fprintf(to, "kiln     %s on %s\n", kiln_version(), m->opencl);
+    fprintf(to, "peer     oneDNN: %s\n",
+            or_missing(contender_onednn_version(), "missing (apt install libdnnl-dev)"));
+    fprintf(to, "peer     CLBlast: %s\n",
+            or_missing(contender_clblast_version(), "missing (apt install libclblast-dev)"));
+    if (m->peak_gflops > 0)
+        fprintf(to, "limits   %.0f GFLOP/s multiply-add, %.1f GB/s copy (read + written)\n",
+                m->peak_gflops, m->bandwidth_gbs);
+}

@@ -1,0 +1,24 @@
+/* The machine that the numbers come from, and how fast it could be. */
+#ifndef BENCH_MACHINE_H
+#define BENCH_MACHINE_H
+
+#include "session.h"
+
+#include <stdio.h>
+
+typedef struct machine {
+    char date[32], cpu[128], opencl[400];
+    int threads;
+    double peak_gflops;   /* fused multiply-adds from registers, all threads */
+    double bandwidth_gbs; /* a copy's bytes read and written, far outside the caches */
+} machine;
+
+void machine_describe(machine *m, const session *s);
+/* Takes about a second: the best of many rounds. */
+void machine_measure(machine *m);
+void machine_print(const machine *m, FILE *to);
+
+/* Multiply-adds as fast as the CPU can, one thread; returns floating-point operations done. */
+double machine_multiply(int64_t steps);
+
+#endif

@@ -1,0 +1,4 @@
+#!/bin/sh
+# What kiln_op_enqueue() costs on top of the bare OpenCL calls, in microseconds a launch.
+. "$(dirname "$0")/common"
+exec "$programs/bench_overhead" "$@"

@@ -1,0 +1,169 @@
+/* Reads lists of layers and makes the tensors of one. */
+#include "work.h"
+
+#include "host.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 17 };
+
+/* ---- lists ---- */
+
+static bool is_known(const layers *l, const kiln_problem *p)
+{
+    for (int i = 0; i < l->count; i++)
+        if (memcmp(&l->at[i].problem, p, sizeof *p) == 0)
+            return true;
+    return false;
+}
+
+static bool add(layers *l, const lines_entry *entry, int64_t batch)
+{
+    kiln_problem p = entry->problem;
+    if (batch > 0)
+        p.batch = batch;
+    p.direction = KILN_FORWARD;
+    if (kiln_problem_check(&p, NULL) || is_known(l, &p))
+        return true;
+    if (l->count == l->room) {
+        int room = l->room ? 2 * l->room : 64;
+        layer *more = realloc(l->at, (size_t)room * sizeof *more);
+        if (!more)
+            return false;
+        l->at = more;
+        l->room = room;
+    }
+    layer *to = &l->at[l->count++];
+    to->problem = p;
+    snprintf(to->name, sizeof to->name, "%.63s", *entry->name ? entry->name : "-");
+    return true;
+}
+
+static FILE *open_list(const char *file)
+{
+    char path[4096];
+    FILE *f = fopen(file, "r");
+    if (!f && !strchr(file, '/')) {
+        snprintf(path, sizeof path, "%s/%s.txt", BENCH_SHAPES, file);
+        f = fopen(path, "r");
+    }
+    if (!f)
+        fprintf(stderr, "%s: %s; give a file of layers or the name of a list in %s\n", file,
+                strerror(errno), BENCH_SHAPES);
+    return f;
+}
+
+bool layers_read(layers *l, const char *file, const int64_t *batch, int batches)
+{
+    FILE *f = open_list(file);
+    if (!f)
+        return false;
+    char line[4096];
+    lines_reader reader = {0};
+    lines_entry entry;
+    bool fine = true;
+    for (int number = 1; fine && fgets(line, sizeof line, f); number++) {
+        lines_kind kind = lines_read(&reader, line, &entry);
+        if (kind == LINES_NOTHING)
+            continue;
+        fine = kind == LINES_SHAPE || kind == LINES_PROBLEM;
+        if (!fine)
+            fprintf(stderr, "%s:%d: %s\n", file, number,
+                    kind == LINES_BAD ? entry.why : "this is no layer of a list of sizes");
+        for (int i = 0; fine && i < batches; i++)
+            fine = add(l, &entry, batch[i]);
+    }
+    fclose(f);
+    return fine;
+}
+
+void layers_free(layers *l)
+{
+    free(l->at);
+    *l = (layers){0};
+}
+
+/* ---- work ---- */
+
+/* The share of the taps along an axis that meet the image, not its padding. */
+static double share_inside(const kiln_problem *p, int axis)
+{
+    int64_t out = kiln_problem_output(p, axis), inside = 0;
+    for (int64_t o = 0; o < out; o++)
+        for (int64_t f = 0; f < p->filter[axis]; f++) {
+            int64_t i = o * p->stride[axis] + f * p->dilation[axis] - p->pad_begin[axis];
+            inside += i >= 0 && i < p->input[axis];
+        }
+    return (double)inside / ((double)out * (double)p->filter[axis]);
+}
+
+static void count_costs(work *w)
+{
+    const kiln_problem *p = &w->problem;
+    int64_t x = kiln_problem_count(p, 'x'), k = kiln_problem_count(p, 'w'),
+            y = kiln_problem_count(p, 'y');
+    w->flops = 2 * (double)y * (double)k / (double)p->out_channels;
+    w->bytes = (double)sizeof(float) * ((double)x + (double)k + (double)y);
+    w->useful_flops = w->flops;
+    for (int i = 0; i < p->spatial_rank; i++)
+        w->useful_flops *= share_inside(p, i);
+}
+
+static float *make_tensor(const work *w, char name, int tensor)
+{
+    const kiln_problem *p = &w->problem;
+    int64_t count = kiln_problem_count(p, name);
+    float *data = aligned_alloc(4096, ((size_t)count * sizeof *data + 4095) / 4096 * 4096);
+    if (data && name == w->to)
+        host_poison(KILN_F32, data, count);
+    else if (data)
+        host_fill_tensor(HOST_FILL_UNIFORM, SEED, tensor, KILN_F32, reference_terms(p), data,
+                         count);
+    return data;
+}
+
+bool work_make(work *w, const layer *l, kiln_direction direction)
+{
+    *w = (work){.layer = l, .problem = l->problem, .to = "yxw"[direction]};
+    w->problem.direction = direction;
+    if (l->problem.transposed || kiln_problem_check(&w->problem, NULL))
+        return false;
+    count_costs(w);
+    w->x = make_tensor(w, 'x', HOST_X);
+    w->w = make_tensor(w, 'w', HOST_W);
+    w->y = make_tensor(w, 'y', HOST_Y);
+    if (w->x && w->w && w->y)
+        return true;
+    work_free(w);
+    return false;
+}
+
+void work_free(work *w)
+{
+    free(w->x);
+    free(w->w);
+    free(w->y);
+    w->x = w->w = w->y = NULL;
+}
+
+reference_tensors work_sources(const work *w)
+{
+    return (reference_tensors){.x = w->x, .w = w->w, .y = w->y};
+}
+
+bool work_is_depthwise(const kiln_problem *p)
+{
+    return p->groups > 1 && p->groups == p->in_channels;
+}
+
+bool work_is_winograd(const kiln_problem *p)
+{
+    bool fits = p->spatial_rank == 2 && p->groups == 1;
+    for (int i = 0; i < p->spatial_rank; i++)
+        fits = fits && p->filter[i] == 3 && p->stride[i] == 1 && p->dilation[i] == 1;
+    return fits;
+}
