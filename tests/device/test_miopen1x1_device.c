@@ -2,6 +2,7 @@
  * after and inside the destination, and a reference written from the definition. */
 #include "host.h"
 #include "kiln.h"
+#include "support/support.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -14,10 +15,8 @@ static kiln *handle;
 
 static void setup(void)
 {
-    cl_platform_id platform;
     cl_int error;
-    ck_assert_int_eq(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
-    ck_assert_int_eq(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), CL_SUCCESS);
+    device = support_find_device();
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     ck_assert_int_eq(error, CL_SUCCESS);
     queue = clCreateCommandQueue(context, device, 0, &error);

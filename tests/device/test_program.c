@@ -1,6 +1,7 @@
 /* The program cache with a real driver: what is loaded computes what was compiled. */
 #include "cache_file.h"
 #include "program.h"
+#include "support/support.h"
 
 #include <check.h>
 #include <ftw.h>
@@ -54,9 +55,7 @@ static void count_line(void *user, const char *line)
 /* Called inside a test, after Check's fork: an OpenCL context does not survive one. */
 static void use_device(void)
 {
-    cl_platform_id platform;
-    ck_assert_int_eq(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
-    ck_assert_int_eq(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &t.device, NULL), CL_SUCCESS);
+    t.device = support_find_device();
     t.context = clCreateContext(NULL, 1, &t.device, NULL, NULL, NULL);
     t.queue = clCreateCommandQueue(t.context, t.device, 0, NULL);
     ck_assert_ptr_nonnull(t.queue);
@@ -276,15 +275,39 @@ START_TEST(damaged_files_never_reach_the_driver)
 }
 END_TEST
 
+static const unsigned char no_binary[] = "this is no program, however long it may be";
+
+/* Whether the driver itself, without kiln, answers a binary it does not know with an error. */
+static bool driver_refuses_binaries(void)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        const unsigned char *binary = no_binary;
+        const size_t size = sizeof no_binary;
+        cl_device_id id = support_find_device();
+        cl_context context = clCreateContext(NULL, 1, &id, NULL, NULL, NULL);
+        cl_program program = clCreateProgramWithBinary(context, 1, &id, &size, &binary, NULL, NULL);
+        if (program)
+            clBuildProgram(program, 1, &id, "", NULL, NULL);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    return WIFEXITED(status);
+}
+
 /* A whole file whose binary no driver knows, as after an update that kept its version. */
 START_TEST(refused_binary_is_a_miss)
 {
-    static const unsigned char text[] = "this is no program, however long it may be";
     int entries = 0;
+    if (!driver_refuses_binaries()) {
+        printf("refused_binary_is_a_miss: skipped, the driver aborts on any binary not its own\n");
+        return;
+    }
     use_device();
     use_once("-DVALUE=3", 3);
     ck_assert_int_eq(kiln_cache_list(dir, keep_entry, &entries), KILN_OK);
-    kiln_cache_record record = {entry_key, text, sizeof text};
+    kiln_cache_record record = {entry_key, no_binary, sizeof no_binary};
     ck_assert(kiln_cache_store(dir, INT64_MAX, &record, &t.logger));
     use_once("-DVALUE=3", 3);
     ck_assert_str_eq(t.last_miss, "cache: miss (the driver refused the binary)");

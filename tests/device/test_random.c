@@ -1,7 +1,8 @@
 /* Random legal problems, biased to the awkward, through every solver that takes them.
  *
  * A failure is shrunk and printed as a line for the command. KILN_RANDOM_SECONDS (60) says how long
- * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_DEVICE where to run.
+ * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_RANDOM_WORK (3e7) how many multiply-adds a
+ * problem may have, KILN_DEVICE where to run.
  */
 #include "kiln_internal.h"
 #include "problems.h"
@@ -145,6 +146,7 @@ static void try_solver(search *s, int index)
 /* Mostly small, where every border is; now and then large enough for the widest tiles. */
 static kiln_problem next_problem(search *s)
 {
+    const double work = number_from("KILN_RANDOM_WORK", 3e7);
     static const struct {
         int64_t channels, input;
     } sizes[] = {{10, 8}, {40, 13}, {24, 40}, {150, 19}};
@@ -152,7 +154,7 @@ static kiln_problem next_problem(search *s)
         int64_t which = dice_roll(&s->dice, 0, 7);
         which = which < 4 ? 0 : which < 6 ? 1 : which - 4;
         kiln_problem p = random_problem(&s->dice, sizes[which].channels, sizes[which].input);
-        if ((double)reference_count(&p) * (double)reference_terms(&p) < 3e7)
+        if ((double)reference_count(&p) * (double)reference_terms(&p) < work)
             return p;
     }
 }

@@ -1,6 +1,7 @@
 /* The tuner: only what was verified may win, whatever fails is counted, and the winner is used. */
 #include "bench.h"
 #include "kiln_internal.h"
+#include "support/support.h"
 #include "template.h"
 
 #include <check.h>
@@ -70,10 +71,8 @@ static kiln *open_kiln(const char *rows, const char *templates)
 
 static void set_up(void)
 {
-    cl_platform_id platform;
     cl_int code;
-    ck_assert_int_eq(clGetPlatformIDs(1, &platform, NULL), CL_SUCCESS);
-    ck_assert_int_eq(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), CL_SUCCESS);
+    device = support_find_device();
     context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
     queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code);
     ck_assert_int_eq(code, CL_SUCCESS);

@@ -1,4 +1,4 @@
-/* Opens the device under test. */
+/* Finds and opens the device under test. */
 #include "support.h"
 
 #include <check.h>
@@ -12,7 +12,7 @@ enum { MAX_DEVICES = 64 };
 typedef struct listed_device {
     cl_device_id id;
     cl_device_type type;
-    char index[24], name[256];
+    char index[24], name[256], platform[256];
 } listed_device;
 
 static int list_devices(listed_device *list)
@@ -32,6 +32,8 @@ static int list_devices(listed_device *list)
             snprintf(list[n].index, sizeof list[n].index, "%u:%u", p, i);
             clGetDeviceInfo(ids[i], CL_DEVICE_TYPE, sizeof list[n].type, &list[n].type, NULL);
             clGetDeviceInfo(ids[i], CL_DEVICE_NAME, sizeof list[n].name - 1, list[n].name, NULL);
+            clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof list[n].platform - 1,
+                              list[n].platform, NULL);
         }
     }
     return n;
@@ -45,10 +47,10 @@ static bool matches(const listed_device *d, const char *want)
         return d->type & CL_DEVICE_TYPE_CPU;
     if (strcasecmp(want, "gpu") == 0)
         return d->type & CL_DEVICE_TYPE_GPU;
-    return strcasestr(d->name, want);
+    return strcasestr(d->name, want) || strcasestr(d->platform, want);
 }
 
-static cl_device_id find_device(void)
+cl_device_id support_find_device(void)
 {
     static listed_device list[MAX_DEVICES];
     const char *want = getenv("KILN_DEVICE");
@@ -67,7 +69,7 @@ const support_device *support_open(void)
         return &d;
     cl_int code;
     cl_uint bits = 0;
-    d.device = find_device();
+    d.device = support_find_device();
     d.context = clCreateContext(NULL, 1, &d.device, NULL, NULL, &code);
     ck_assert_int_eq(code, CL_SUCCESS);
     d.queue = clCreateCommandQueue(d.context, d.device, CL_QUEUE_PROFILING_ENABLE, &code);

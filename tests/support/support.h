@@ -22,8 +22,11 @@ typedef struct support_device {
     kiln *kiln;
 } support_device;
 
-/* The device under test, opened once per process: KILN_DEVICE ("1:0", "cpu", "gpu" or a part of its
- * name), else the first there is. Fails the test when there is none. */
+/* The device under test: KILN_DEVICE ("1:0", "cpu", "gpu" or a part of its or its platform's name),
+ * else the first there is. Fails the test when there is none. */
+cl_device_id support_find_device(void);
+
+/* That device, opened once per process. */
 const support_device *support_open(void);
 
 /* One problem, and how to run it. */

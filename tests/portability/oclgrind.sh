@@ -1,0 +1,71 @@
+#!/bin/sh
+# Every solver over small.txt under oclgrind: out-of-bounds accesses, races, uninitialised values and
+# wrong API calls fail, as do wrong results.
+#
+#     KILN_COMMAND=build/release/kiln tests/portability/oclgrind.sh [LIST]
+#
+# Where KILN_RANDOM names test_random, that goes on for a minute with tiny problems, for the sake of
+# the configs that no guess makes; without --uninitialized, as it runs many problems in a process.
+#
+# One process a run: oclgrind 21.10 keeps the shadow of a released buffer, and reports the end of a
+# larger one that takes its place. Compiled without optimisation: its --uninitialized does not know
+# the instruction `freeze`, which LLVM's optimiser adds.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+list=${1:-$here/small.txt}
+kiln=$(realpath "${KILN_COMMAND:?names the command to test}")
+[ -z "${KILN_RANDOM:-}" ] || KILN_RANDOM=$(realpath "$KILN_RANDOM")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+export KILN_CACHE=off KILN_DB=off KILN_SHIPPED_DB=off
+unset KILN_DEVICE 2>/dev/null || true
+solvers=$(oclgrind "$kiln" explain -n 1 -c 1 -H 1 -W 1 -k 1 -y 1 -x 1 -F 1 |
+    sed -n 's/^[* ] *\([A-Za-z][A-Za-z0-9_]*\)  *[0-9][0-9]*  .*/\1/p')
+runs=0 refused=0 failed=0
+
+# The words of one problem, a direction, a solver.
+run() {
+    status=0
+    words=$*
+    rm -f log
+    oclgrind --build-options -cl-opt-disable --data-races --uninitialized --check-api --log log \
+        "$kiln" "$@" --fill int >out 2>&1 || status=$?
+    if [ "$status" -eq 3 ]; then
+        refused=$((refused + 1))
+        return
+    fi
+    runs=$((runs + 1))
+    if [ "$status" -ne 0 ] || [ -s log ]; then
+        failed=$((failed + 1))
+        echo "FAILED: kiln $words (status $status)"
+        sed 's/^/    /' out
+        [ ! -s log ] || { grep -v '^[[:space:]]*$' log | head -n 12 | sed 's/^/    /'; }
+    fi
+}
+
+# Random problems and configs.
+random() {
+    rm -f log
+    KILN_RANDOM_WORK=20000 CK_DEFAULT_TIMEOUT=900 \
+        oclgrind --data-races --check-api --log log "$KILN_RANDOM" >out 2>&1 || failed=$((failed + 1))
+    sed 's/^/    /' out
+    if [ -s log ]; then
+        failed=$((failed + 1))
+        grep -v '^[[:space:]]*$' log | head -n 30 | sed 's/^/    /'
+    fi
+}
+
+[ -n "$solvers" ] || { echo "oclgrind.sh: kiln explain names no solver" >&2; exit 1; }
+while read -r line; do
+    case $line in '' | '#'*) continue ;; esac
+    for mask in 1 2 4; do
+        for solver in $solvers; do
+            # shellcheck disable=SC2086
+            run $line -F $mask -S "$solver" </dev/null
+        done
+    done
+done <"$list"
+echo "oclgrind: $runs runs, $failed failed, $refused refused by the solver"
+[ -z "${KILN_RANDOM:-}" ] || random
+[ "$runs" -gt 0 ] && [ "$failed" -eq 0 ]
