@@ -112,7 +112,7 @@ const flag flag_table[] = {
     ON_OFF("dump_output", 'o', GROUP_DATA, dump_output, "0",
            "write the tensors to dump_*.bin here, all or none"),
     WORD("verification_cache", 'C', GROUP_DATA, verification_cache, "DIR",
-         "MIOpen's cache of reference results: unsupported"),
+         "keep the CPU reference's results in DIR and use them again for the same data"),
 
     ON_OFF("time", 't', GROUP_REPORT, time, "0", "print kernel times and statistics"),
     {"wall", 'w', GROUP_REPORT, NUMBER, AT(wall), "0", 0, 2, "0|1|2",

@@ -34,7 +34,8 @@ verify_options verify_options_for(const request *r, const kiln_op_info *info, bo
                                      verify_can_be_exact(&info->problem, fill, info->amplification),
                             .arbitrary = from_files,
                             .poisoned = true,
-                            .seed = (uint64_t)r->flags.seed};
+                            .seed = (uint64_t)r->flags.seed,
+                            .cache = r->flags.verification_cache};
 }
 
 report_format report_format_of(const flags *f)

@@ -41,8 +41,6 @@ static kiln_status check_foreign(const flags *f, char *why)
         {f->vector_length != 1, KILN_UNSUPPORTED, "--vector_length: vectorized tensors"},
         {strcmp(f->in_cast, "-1") || strcmp(f->out_cast, "-1") || strcmp(f->wei_cast, "-1"),
          KILN_UNSUPPORTED, "--in_cast_type, --out_cast_type, --wei_cast_type: 8-bit floats"},
-        {*f->verification_cache, KILN_UNSUPPORTED,
-         "--verification_cache: reference results are computed anew each time"},
         {f->gpualloc && f->verify, KILN_INVALID,
          "--gpualloc 1 leaves nothing to verify; give -V 0 with it"},
         {*f->in_bias && !f->bias, KILN_INVALID, "--in_bias needs --bias 1"},

@@ -3,6 +3,7 @@
 
 #include "bound.h"
 #include "sample.h"
+#include "sums_file.h"
 
 #include <float.h>
 #include <math.h>
@@ -285,8 +286,10 @@ verify_result verify_destination(const kiln_problem *problem, const reference_te
         return (verify_result){.total = reference_count(problem)};
     int64_t total = reference_count(problem);
     double seconds = options->max_seconds > 0 ? options->max_seconds : 20;
-    bool whole =
-        estimated_seconds(problem) <= seconds && reference_sums(problem, t, judge_part, &j);
+    bool whole = estimated_seconds(problem) <= seconds &&
+                 (options->cache && *options->cache
+                      ? sums_file_visit(options->cache, problem, t, judge_part, &j)
+                      : reference_sums(problem, t, judge_part, &j));
     bool done = whole || judge_sample(&j, seconds, total);
     verify_result r = result_of(&j, total);
     r.ok = r.ok && done;

@@ -20,6 +20,7 @@ typedef struct verify_options {
     bool poisoned;  /* the destination held host_poison() before: a poison left over fails */
     double max_seconds; /* above that estimate only a sample is checked; 0: 20 */
     uint64_t seed;      /* of the sample */
+    const char *cache;  /* a directory of stored reference results; NULL or "": none */
 } verify_options;
 
 typedef struct verify_result {

@@ -1,0 +1,17 @@
+/* Reference results kept on disk (-C DIR), so that a problem is computed on the CPU once.
+ *
+ * The file is named as MIOpenDriver names it, with a hash of the problem and of the source tensors'
+ * contents behind: another seed, fill, input file or problem is another file, and a stored result
+ * is never one of other data. Damaged files count as missing.
+ */
+#ifndef KILN_SUMS_FILE_H
+#define KILN_SUMS_FILE_H
+
+#include "reference.h"
+
+/* As reference_sums(), from `dir` where it has them, else computed and stored there. A directory
+ * that cannot be written only costs the storing. */
+bool sums_file_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,
+                     contraction_visit *visit, void *user);
+
+#endif
