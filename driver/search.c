@@ -78,9 +78,9 @@ static void tell(search *s, const kiln_trial *trial)
     if (!s->terminal && (now - s->told < 60 || trial->best_ms <= 0))
         return;
     s->told = now;
-    fprintf(stderr, "%ssearch %lld/%lld  %s  best %.4g ms  %s%s", s->terminal ? "\r" : "",
-            (long long)trial->index + 1, (long long)trial->count, trial->solver, trial->best_ms,
-            trial->best_config, s->terminal ? "\033[K" : "\n");
+    fprintf(stderr, "%ssearch %lld/%lld, trying %s; best %.4g ms with %s%s",
+            s->terminal ? "\r" : "", (long long)trial->index + 1, (long long)trial->count,
+            trial->solver, trial->best_ms, trial->best_config, s->terminal ? "\033[K" : "\n");
     fflush(stderr);
 }
 

@@ -23,7 +23,7 @@ export KILN_DB="$KILN_SANDBOX/interrupted.yaml"
 "$KILN_COMMAND" conv -n 4 -c 64 -H 28 -W 28 -k 64 -y 3 -x 3 -F 1 -s 1 >out 2>err &
 search=$!
 waits=0
-until grep -q '^search [0-9]*/[0-9]*  .* best' err; do
+until grep -q '^search [0-9]*/[0-9]*, trying .* best' err; do
     kill -0 "$search" 2>/dev/null || fail 'the search ended by itself'
     waits=$((waits + 1))
     [ "$waits" -lt 600 ] || fail 'the search never got going'
