@@ -28,7 +28,7 @@ static const char words[] =
     "              takes the flags of conv, after one of the words above for another type\n"
     "  layout      list layouts, show where their elements live, convert tensors between them\n"
     "  cache       show or clear the cache of compiled programs\n"
-    "  db          show or check files of tuning rows\n"
+    "  db          list, check, merge, compare and prune files of tuning rows\n"
     "  env         the environment variables that matter, with their values\n"
     "  help        this text; also --help\n"
     "  version     of kiln and its compiler; also --version\n"
