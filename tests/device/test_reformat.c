@@ -1,207 +1,11 @@
-/* Reformats on a device: golden storage both ways, random pairs against the host, conversions. */
-#include "golden.h"
+/* Reformats on a device against the host: random pairs, conversions, tiles; what is refused. */
 #include "host.h"
 #include "kiln_internal.h"
 #include "layout_host.h"
-#include "support/support.h"
+#include "reformats.h"
 
-#include <check.h>
-#include <math.h>
-
-/* ---- one side of a reformat on the device ---- */
-
-static cl_image_format format_of(kiln_type type)
-{
-    static const cl_channel_type channel[] = {[KILN_F32] = CL_FLOAT,
-                                              [KILN_F16] = CL_HALF_FLOAT,
-                                              [KILN_I8] = CL_SIGNED_INT8,
-                                              [KILN_I32] = CL_SIGNED_INT32};
-    return (cl_image_format){CL_RGBA, channel[type]};
-}
-
-/* `contents` is a plain array of the cells; an image has them as its rows, one after the other. */
-static cl_mem upload(const kiln_storage *s, kiln_type type, void *contents)
-{
-    const support_device *d = support_open();
-    cl_int code;
-    cl_mem mem;
-    if (s->layout.image) {
-        const cl_image_format format = format_of(type);
-        const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
-                                    .image_width = (size_t)s->width,
-                                    .image_height = (size_t)s->height};
-        mem = clCreateImage(d->context, CL_MEM_COPY_HOST_PTR, &format, &desc, contents, &code);
-    } else {
-        mem = clCreateBuffer(d->context, CL_MEM_COPY_HOST_PTR,
-                             (size_t)s->cells * kiln_type_size(type), contents, &code);
-    }
-    ck_assert_int_eq(code, CL_SUCCESS);
-    return mem;
-}
-
-static void download(cl_mem mem, const kiln_storage *s, kiln_type type, void *contents)
-{
-    const support_device *d = support_open();
-    const size_t origin[3] = {0, 0, 0}, region[3] = {(size_t)s->width, (size_t)s->height, 1};
-    cl_int code = s->layout.image ? clEnqueueReadImage(d->queue, mem, CL_TRUE, origin, region, 0, 0,
-                                                       contents, 0, NULL, NULL)
-                                  : clEnqueueReadBuffer(d->queue, mem, CL_TRUE, 0,
-                                                        (size_t)s->cells * kiln_type_size(type),
-                                                        contents, 0, NULL, NULL);
-    ck_assert_int_eq(code, CL_SUCCESS);
-}
-
-/* ---- running one ---- */
-
-typedef struct fixture {
-    kiln_reformat r; /* checked */
-    kiln_storage from, to;
-    kiln_op *op;
-} fixture;
-
-static fixture make(const kiln_reformat *r)
-{
-    fixture f = {.r = *r};
-    char why[KILN_ERROR_TEXT];
-    ck_assert_msg(kiln_reformat_check(&f.r, &f.from, &f.to, why) == KILN_OK, "%s", why);
-    ck_assert_msg(kiln_reformat_create(support_open()->kiln, r, &f.op) == KILN_OK, "%s -> %s: %s",
-                  r->from, r->to, kiln_last_error());
-    return f;
-}
-
-static const char *kernel_of(const fixture *f)
-{
-    kiln_stage_info info;
-    ck_assert_int_eq(kiln_op_stage(f->op, 0, &info), KILN_OK);
-    return info.kernel;
-}
-
-/* `target` is poisoned, then receives what the device wrote. */
-static void run(const fixture *f, void *source, void *target)
-{
-    host_poison(f->r.to_type, target, f->to.cells);
-    cl_mem x = upload(&f->from, f->r.from_type, source);
-    cl_mem y = upload(&f->to, f->r.to_type, target);
-    const kiln_buffers b = {.x = {x, 0}, .y = {y, 0}};
-    ck_assert_msg(kiln_op_enqueue(f->op, support_open()->queue, &b, 0, NULL, NULL) == KILN_OK, "%s",
-                  kiln_last_error());
-    download(y, &f->to, f->r.to_type, target);
-    clReleaseMemObject(x);
-    clReleaseMemObject(y);
-}
-
-/* Equal values, with one NaN as good as another; -0 is not 0. */
-static bool same(kiln_type type, const void *a, const void *b, int64_t i)
-{
-    size_t size = kiln_type_size(type);
-    const char *p = a, *q = b;
-    return memcmp(p + (size_t)i * size, q + (size_t)i * size, size) == 0 ||
-           (isnan(host_get(type, a, i)) && isnan(host_get(type, b, i)));
-}
-
-static void check_same(const fixture *f, const void *got, const void *wanted)
-{
-    for (int64_t i = 0; i < f->to.cells; i++)
-        ck_assert_msg(same(f->r.to_type, got, wanted, i),
-                      "%s %s %lldx%lldx%lldx%lld -> %s %s (%s): cell %lld is %.9g, not %.9g",
-                      f->from.layout.spec, kiln_type_name(f->r.from_type), (long long)f->r.size[0],
-                      (long long)f->r.size[1], (long long)f->r.size[2], (long long)f->r.size[3],
-                      f->to.layout.spec, kiln_type_name(f->r.to_type), kernel_of(f), (long long)i,
-                      host_get(f->r.to_type, got, i), host_get(f->r.to_type, wanted, i));
-}
-
-/* ---- golden storage ---- */
-
-enum { MOST_CELLS = 16384, MOST_LINES = 1024 };
-
-typedef struct golden_case {
-    char layout[64], dims[16], fill[16];
-    int64_t dim[KILN_MAX_DIMS], cell[MOST_CELLS];
-    int64_t ncells, elements;
-} golden_case;
-
-static void read_case(const char *line, golden_case *c)
-{
-    ck_assert(golden_text(line, "layout", c->layout, sizeof c->layout));
-    ck_assert(golden_text(line, "dims_order", c->dims, sizeof c->dims));
-    ck_assert(golden_text(line, "fill", c->fill, sizeof c->fill));
-    int ndims = golden_numbers(line, "dims", c->dim, KILN_MAX_DIMS);
-    c->ncells = golden_numbers(line, "storage", c->cell, MOST_CELLS);
-    c->elements = 1;
-    for (int d = 0; d < ndims; d++)
-        c->elements *= c->dim[d];
-}
-
-/* The ops of one layout and its dims, and where golden data put the elements: order[cell] is 1 +
- * the element's place in logical order, 0 for padding. */
-typedef struct golden_ops {
-    golden_case order;
-    fixture to, back;
-} golden_ops;
-
-static void make_ops(golden_ops *ops, kiln_type type)
-{
-    const golden_case *c = &ops->order;
-    kiln_reformat r = {.from_type = type};
-    snprintf(r.dims, sizeof r.dims, "%.6s", c->dims);
-    snprintf(r.from, sizeof r.from, "%.6s", c->dims);
-    snprintf(r.to, sizeof r.to, "%.39s", c->layout);
-    memcpy(r.size, c->dim, sizeof r.size);
-    ops->to = make(&r);
-    memcpy(r.to, r.from, sizeof r.to);
-    snprintf(r.from, sizeof r.from, "%.39s", c->layout);
-    ops->back = make(&r);
-}
-
-/* Any values: here the fills of the golden lines. */
-static void check_both_ways(const golden_ops *ops, const int64_t *cells)
-{
-    static float plain[MOST_CELLS], storage[MOST_CELLS], out[MOST_CELLS];
-    const golden_case *c = &ops->order;
-    kiln_type type = ops->to.r.from_type;
-    for (int64_t i = 0; i < c->ncells; i++) {
-        host_set(type, storage, i, (double)cells[i]);
-        if (c->cell[i])
-            host_set(type, plain, c->cell[i] - 1, (double)cells[i]);
-    }
-    ck_assert_int_eq(ops->to.to.cells, c->ncells);
-    ck_assert_int_eq(ops->back.to.cells, c->elements);
-    run(&ops->to, plain, out);
-    check_same(&ops->to, out, storage);
-    run(&ops->back, storage, out);
-    check_same(&ops->back, out, plain);
-}
-
-START_TEST(golden_storage)
-{
-    static golden_ops ops;
-    static golden_case c;
-    char *line = NULL;
-    size_t room = 0;
-    int n = 0, orders = 0;
-    FILE *f = golden_open("layout.jsonl");
-    ck_assert_ptr_nonnull(f);
-    while (getline(&line, &room, f) > 0) {
-        read_case(line, &c);
-        if (strcmp(c.fill, "index1") == 0) {
-            kiln_op_release(ops.to.op);
-            kiln_op_release(ops.back.op);
-            ops.order = c;
-            make_ops(&ops, orders++ % 2 ? KILN_F16 : KILN_F32);
-        }
-        /* A line with random values follows the one that says their order. */
-        ck_assert_str_eq(c.layout, ops.order.layout);
-        ck_assert_mem_eq(c.dim, ops.order.dim, sizeof c.dim);
-        check_both_ways(&ops, c.cell);
-        n++;
-    }
-    ck_assert_int_ge(n, 300);
-    kiln_op_release(ops.to.op);
-    kiln_op_release(ops.back.op);
-    free(line);
-    fclose(f);
-}
-END_TEST
+#include <stdio.h>
+#include <stdlib.h>
 
 /* ---- against the host ---- */
 
@@ -279,16 +83,14 @@ static const kiln_type types[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8, KILN_I
 
 START_TEST(every_pair_of_types)
 {
-    static const char *const to[] = {"NCHW16c", "NHWC", "NHCW4c", "NH|CW|4c"};
+    static const char *const to[] = {"NHCW4c", "NH|CW|4c"};
     for (int i = 0; i < 25; i++)
-        for (int j = 0; j < 4; j++) {
-            kiln_reformat r = {.size = {2, 19, 5, 13}, .from = "NCHW", .from_type = types[i / 5]};
+        for (int tiled = 0; tiled < 2; tiled++) {
+            kiln_reformat r = {.size = {2, 19, 5, 13}, .from = "NCHW", .pad_value = -2.5};
+            r.from_type = types[i / 5];
             r.to_type = types[i % 5];
-            r.pad_value = -2.5;
-            strcpy(r.to, to[j]);
-            if (j == 3 && r.to_type == KILN_BF16)
-                continue;
-            against_host(&r, (uint64_t)(i * 4 + j));
+            strcpy(r.to, tiled ? "NCHW16c" : to[r.to_type != KILN_BF16 && i % 2]);
+            against_host(&r, (uint64_t)(i * 2 + tiled));
         }
 }
 END_TEST
@@ -320,7 +122,7 @@ END_TEST
 START_TEST(random_pairs)
 {
     static const char *const logical[] = {"NCHW", "OIHW", "NCDHW", "W", "MIHW"};
-    enum { CASES = 150 };
+    enum { CASES = 80 };
     for (uint64_t i = 0, done = 0; done < CASES; i++) {
         const char *dims = logical[host_random(i, 1, 0) % 10 % 5];
         const kiln_layout_entry *side[2];
@@ -498,10 +300,9 @@ END_TEST
 
 int main(void)
 {
-    /* One context for all, and several hundred programs that nobody needs on disk. */
+    /* One context for all, and hundreds of programs that nobody needs on disk. */
     setenv("KILN_CACHE", "off", 1);
     TCase *cases = tcase_create("reformat");
-    tcase_add_test(cases, golden_storage);
     tcase_add_test(cases, every_pair_of_types);
     tcase_add_test(cases, every_short_float);
     tcase_add_test(cases, random_pairs);
