@@ -78,14 +78,13 @@ static int run(predict *p)
 
 /* ---- the command line ---- */
 
-static int usage(FILE *to)
+static void help(void)
 {
-    fprintf(to, "usage: ./dev bench predict [FILE...] [OPTIONS]     (quick resnet50, N = 1)\n\n"
-                "  --direction D   fwd, bwd or wrw  (fwd)\n"
-                "  --plain         NCHW in and out; else kiln chooses the layouts\n"
-                "  --trials N      of the search, all solvers together  (60)\n"
-                "  --rounds N      turns of each of the two  (5)\n");
-    return to == stderr ? 2 : 0;
+    printf("usage: ./dev bench predict [FILE...] [OPTIONS]     (quick resnet50, N = 1)\n\n"
+           "  --direction D   fwd, bwd or wrw  (fwd)\n"
+           "  --plain         NCHW in and out; else kiln chooses the layouts\n"
+           "  --trials N      of the search, all solvers together  (60)\n"
+           "  --rounds N      turns of each of the two  (5)\n");
 }
 
 static bool read_number(const char *text, int most, int *value)
@@ -118,9 +117,16 @@ static bool read_options(predict *p, int argc, char **argv)
                                           {0}};
     int letter;
     bool fine = true;
+    opterr = 0;
     while (fine && (letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (letter == 'h')
-            exit(usage(stdout));
+        if (letter == 'h') {
+            help();
+            exit(0);
+        }
+        if (letter == '?')
+            fprintf(stderr,
+                    "bench: \"%s\" is unknown or lacks its value; --help lists the options\n",
+                    argv[optind - 1]);
         fine = letter == 'd'   ? read_direction(p, optarg)
                : letter == 't' ? read_number(optarg, 1000000, &p->trials)
                : letter == 'r' ? read_number(optarg, TURNS_ROUNDS, &p->rounds)

@@ -16,7 +16,7 @@ static const double settle = 0.008;
 static const double batch_seconds = 0.0025;
 
 /* A turn may last this many times its length when others are in the way. */
-static const double patience = 20;
+static const double patience = 12;
 
 /* All turns of a slow contender together last this many times what they were meant to. */
 static const double tolerance = 8;

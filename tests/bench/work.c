@@ -39,7 +39,8 @@ static bool add(layers *l, const lines_entry *entry, int64_t batch)
     }
     layer *to = &l->at[l->count++];
     to->problem = p;
-    snprintf(to->name, sizeof to->name, "%.63s", *entry->name ? entry->name : "-");
+    snprintf(to->name, sizeof to->name, "%.60s n%lld", *entry->name ? entry->name : "-",
+             (long long)p.batch);
     return true;
 }
 

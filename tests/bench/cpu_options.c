@@ -1,0 +1,167 @@
+/* Reads bench_cpu's command line. */
+#include "cpu_options.h"
+
+#include "turns.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_dense(const kiln_problem *p)
+{
+    return !work_is_depthwise(p);
+}
+
+static bool is_single(const kiln_problem *p)
+{
+    return p->batch == 1;
+}
+
+static bool is_anything(const kiln_problem *p)
+{
+    (void)p;
+    return true;
+}
+
+/* Blocked to blocked, except for -plain; the last forward one is a single enqueue and its end. */
+const bench_class cpu_classes[CPU_CLASSES] = {
+    {"forward-any", KILN_FORWARD, {false, RULES_ANY}, false, is_dense},
+    {"forward-direct", KILN_FORWARD, {false, RULES_DIRECT}, false, is_dense},
+    {"forward-winograd", KILN_FORWARD, {false, RULES_WINOGRAD}, false, work_is_winograd},
+    {"forward-plain", KILN_FORWARD, {true, RULES_ANY}, false, is_dense},
+    {"depthwise", KILN_FORWARD, {false, RULES_ANY}, false, work_is_depthwise},
+    {"forward-latency", KILN_FORWARD, {false, RULES_ANY}, true, is_single},
+    {"backward-data", KILN_BACKWARD_DATA, {false, RULES_ANY}, false, is_anything},
+    {"backward-weights", KILN_BACKWARD_WEIGHTS, {false, RULES_ANY}, false, is_anything},
+};
+/* ---- the command line ---- */
+
+static void help(void)
+{
+    printf("usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
+           "FILE is a list of layers or the name of one in tests/bench/shapes\n"
+           "(resnet50 vgg mobilenet inception resnext).\n\n"
+           "  --quick         the layers of quick.txt, short turns: about a minute\n"
+           "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
+           "  --class NAME    only this class; may be repeated. One of:\n");
+    for (int i = 0; i < CPU_CLASSES; i++)
+        printf("                    %s\n", cpu_classes[i].name);
+    printf("  --rounds N      turns of each contender  (5; 3 with --quick)\n"
+           "  --tuned[=N]     let kiln search first, N trials a layer  (24)\n"
+           "  --json FILE     also write one object a row to FILE\n");
+}
+
+static bool want_class(cpu_options *o, const char *name)
+{
+    for (int i = 0; i < CPU_CLASSES; i++)
+        if (strcmp(cpu_classes[i].name, name) == 0)
+            return o->wanted[i] = true;
+    fprintf(stderr, "bench: there is no class \"%s\"; --help lists them\n", name);
+    return false;
+}
+
+static bool read_number(const char *option, const char *text, int most, int *value)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 1 || n > most) {
+        fprintf(stderr, "bench: %s is \"%s\"; give a number from 1 to %d\n", option, text, most);
+        return false;
+    }
+    *value = (int)n;
+    return true;
+}
+
+static bool read_batches(cpu_options *o, const char *text)
+{
+    for (o->batches = 0; o->batches < CPU_BATCHES; text++) {
+        char *end;
+        long long n = strtoll(text, &end, 10);
+        if (end == text || n < 0)
+            break;
+        o->batch[o->batches++] = n;
+        if (!*end)
+            return true;
+        text = end;
+        if (*text != ',')
+            break;
+    }
+    fprintf(stderr, "bench: --batch wants up to %d numbers with commas between them\n",
+            CPU_BATCHES);
+    return false;
+}
+
+static bool read_option(cpu_options *o, int letter, const char *value)
+{
+    switch (letter) {
+    case 'q':
+        return o->quick = true;
+    case 'j':
+        o->json = value;
+        return true;
+    case 'c':
+        return want_class(o, value);
+    case 'r':
+        return read_number("--rounds", value, TURNS_ROUNDS, &o->rounds);
+    case 't':
+        o->trials = 24;
+        return !value || read_number("--tuned", value, 1000000, &o->trials);
+    case 'b':
+        return read_batches(o, value);
+    default:
+        return false;
+    }
+}
+
+static bool read_lists(cpu_options *o, char **file, int files)
+{
+    static char *const networks[] = {"resnet50", "vgg", "mobilenet", "inception", "resnext"};
+    static char *const quick[] = {"quick"};
+    if (o->batches == 0) {
+        const int64_t usual[] = {1, 16};
+        o->batches = o->quick ? 1 : 2;
+        memcpy(o->batch, usual, sizeof usual);
+        if (o->quick)
+            o->batch[0] = 0;
+    }
+    if (files == 0) {
+        file = (char **)(o->quick ? quick : networks);
+        files = o->quick ? 1 : (int)(sizeof networks / sizeof *networks);
+    }
+    for (int i = 0; i < files; i++)
+        if (!layers_read(&o->layers, file[i], o->batch, o->batches))
+            return false;
+    return true;
+}
+
+bool cpu_options_read(cpu_options *o, int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"quick", no_argument, NULL, 'q'},       {"json", required_argument, NULL, 'j'},
+        {"class", required_argument, NULL, 'c'}, {"rounds", required_argument, NULL, 'r'},
+        {"tuned", optional_argument, NULL, 't'}, {"batch", required_argument, NULL, 'b'},
+        {"help", no_argument, NULL, 'h'},        {0}};
+    int letter;
+    bool some = false;
+    opterr = 0;
+    while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (letter == 'h') {
+            help();
+            exit(0);
+        }
+        if (letter == '?')
+            fprintf(stderr,
+                    "bench: \"%s\" is unknown or lacks its value; --help lists the options\n",
+                    argv[optind - 1]);
+        if (letter == '?' || !read_option(o, letter, optarg))
+            return false;
+    }
+    for (int i = 0; i < CPU_CLASSES; i++)
+        some = some || o->wanted[i];
+    for (int i = 0; i < CPU_CLASSES; i++)
+        o->wanted[i] = o->wanted[i] || !some;
+    if (!o->rounds)
+        o->rounds = o->quick ? 3 : 5;
+    return read_lists(o, argv + optind, argc - optind);
+}

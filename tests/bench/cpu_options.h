@@ -1,0 +1,31 @@
+/* The classes that bench_cpu compares in, and its command line. */
+#ifndef BENCH_CPU_OPTIONS_H
+#define BENCH_CPU_OPTIONS_H
+
+#include "contender.h"
+
+typedef struct bench_class {
+    const char *name;
+    kiln_direction direction;
+    rules rules;
+    bool latency;
+    bool (*takes)(const kiln_problem *p);
+} bench_class;
+
+enum { CPU_CLASSES = 8, CPU_BATCHES = 8 };
+extern const bench_class cpu_classes[CPU_CLASSES];
+
+typedef struct cpu_options {
+    layers layers;
+    bool quick;
+    const char *json;
+    bool wanted[CPU_CLASSES];
+    int rounds, trials; /* 0: no search */
+    int64_t batch[CPU_BATCHES];
+    int batches;
+} cpu_options;
+
+/* False when the command line makes no sense; the user has been told. Exits after --help. */
+bool cpu_options_read(cpu_options *o, int argc, char **argv);
+
+#endif

@@ -1,0 +1,95 @@
+/* Chooses who takes part in a comparison. */
+#include "field.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void field_clear(field *f)
+{
+    for (int i = 0; i < f->count; i++)
+        contender_release(f->c[i]);
+    for (int i = 0; i < 2; i++)
+        free(f->result[i]);
+}
+
+/* Joins the field if its result is right. */
+static void admit_peer(field *f, const work *w, contender *c)
+{
+    char why[KILN_ERROR_TEXT];
+    if (contender_verify(c, w, f->result[1], why) &&
+        contender_agree(w, f->c[0], f->result[0], c, f->result[1], why)) {
+        f->c[f->count++] = c;
+        return;
+    }
+    printf("# %s: peer left out: %s\n", w->layer->name, why);
+    contender_release(c);
+}
+
+typedef struct glimpse {
+    contender *c;
+    double ms;
+    bool calm;
+} glimpse;
+
+static bool is_known(const glimpse *g, int n, const contender *c)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(g[i].c->detail, c->detail) == 0)
+            return true;
+    return false;
+}
+
+/* Those of oneDNN's ways that may turn out the fastest. Ways that come to the same are one. */
+static void admit_onednn(field *f, const work *w, const rules *r)
+{
+    enum { WAYS = TURNS_CONTENDERS - 2 };
+    static const double near = 1.4; /* a calm glance is off by less than this */
+    glimpse g[WAYS];
+    double best = HUGE_VAL;
+    int n = 0;
+    char why[KILN_ERROR_TEXT];
+    for (int i = 0; i < contender_onednn_ways() && n < WAYS; i++) {
+        contender *c = contender_onednn(w, r, i, why);
+        if (!c)
+            continue;
+        g[n] = (glimpse){.c = c};
+        g[n].ms = is_known(g, n, c) ? -1 : turns_glance(c, &g[n].calm);
+        if (g[n].ms < 0) {
+            contender_release(c);
+            continue;
+        }
+        if (g[n].calm)
+            best = fmin(best, g[n].ms);
+        n++;
+    }
+    for (int i = 0; i < n; i++)
+        if (!g[i].calm || g[i].ms <= near * best)
+            admit_peer(f, w, g[i].c);
+        else
+            contender_release(g[i].c);
+}
+
+bool field_make(field *f, const session *s, const work *w, const rules *r, int trials, char *why)
+{
+    const size_t bytes = (size_t)reference_count(&w->problem) * sizeof(float);
+    *f = (field){.result = {malloc(bytes), malloc(bytes)}};
+    snprintf(why, KILN_ERROR_TEXT, "out of memory");
+    if (!f->result[0] || !f->result[1])
+        return false;
+    f->c[0] = trials > 0 ? contender_kiln_tuned(s, w, r, trials, why)
+                         : contender_kiln(s, w, r, NULL, why);
+    if (!f->c[0])
+        return false;
+    f->count = 1;
+    f->wrong = !contender_verify(f->c[0], w, f->result[0], why);
+    if (f->wrong)
+        return false;
+    admit_onednn(f, w, r);
+    char refusal[KILN_ERROR_TEXT];
+    contender *c = r->plain ? contender_clblast(s, w, refusal) : NULL;
+    if (c)
+        admit_peer(f, w, c);
+    return true;
+}

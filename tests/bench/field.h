@@ -1,0 +1,19 @@
+/* Who runs against whom on one work: kiln, and those of its peers that may be the fastest. */
+#ifndef BENCH_FIELD_H
+#define BENCH_FIELD_H
+
+#include "turns.h"
+
+typedef struct field {
+    contender *c[TURNS_CONTENDERS]; /* kiln first */
+    int count;
+    float *result[2]; /* kiln's, and that of the peer at hand */
+    bool wrong;       /* kiln ran, but not rightly */
+} field;
+
+/* Everyone in it has run once and was verified. kiln searches first where `trials` is not 0. False,
+ * with the reason, when kiln is not fit; to be cleared in both cases. */
+bool field_make(field *f, const session *s, const work *w, const rules *r, int trials, char *why);
+void field_clear(field *f);
+
+#endif
