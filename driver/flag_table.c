@@ -96,7 +96,8 @@ const flag flag_table[] = {
     {"iter", 'i', GROUP_RUN, NUMBER, AT(iter), "10", 1, MOST, "N",
      "timed runs, after one that is not timed; made when times are asked for or -i is given"},
     {"limit-ms", 0, GROUP_RUN, NUMBER, AT(limit_ms), "0", 0, MOST, "N",
-     "stop timing (or tuning) a problem after so long; 0: no limit"},
+     "stop timing a problem after so long, 0: no limit; and tuning it: 30000 unless given, 0: all "
+     "configs"},
     {"max-batchsize", 0, GROUP_RUN, NUMBER, AT(max_batch), "0", 0, MOST, "N",
      "run a problem of more images with so many; 0: no limit"},
     BARE("dry-run", 0, GROUP_RUN, dry_run, "plan and print (with -P 1), launch nothing; no device"),

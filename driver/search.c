@@ -124,9 +124,11 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
                 .terminal = isatty(STDERR_FILENO),
                 .started = time(NULL)};
     const char *solver = r->flags.solution;
+    /* A first look should not take minutes; those who sweep say how long. */
+    double limit_ms = flags_given(&r->flags, "limit-ms") ? (double)r->flags.limit_ms : 30000;
     bool any = strcmp(solver, "-1") == 0 || strcmp(solver, "0") == 0;
     const kiln_tune_options options = {.solver = any ? NULL : solver,
-                                       .max_seconds = (double)r->flags.limit_ms / 1000,
+                                       .max_seconds = limit_ms / 1000,
                                        .keep = *kiln_rows_file(session->kiln) != '\0',
                                        .progress = progress,
                                        .verify = judge,
