@@ -41,13 +41,13 @@ static void print_json(const char *key, const char *device, const kiln_verdict *
 }
 
 /* True when some solver accepts. */
-static bool explain_problem(const session *s, const kiln_problem *p, bool json)
+static bool explain_problem(const session *s, const kiln_problem *p, bool json, bool first)
 {
     char key[KILN_KEY_TEXT];
     kiln_problem_text(p, key, sizeof key);
     if (!json)
-        printf("problem %s\ndevice  %s\n  %-24s %5s  %s\n", key, s->name, "solver", "id",
-               "verdict (* is what kiln conv runs)");
+        printf("%sproblem %s\ndevice  %s\n  %-24s %5s  %s\n", first ? "" : "\n", key, s->name,
+               "solver", "id", "verdict (* is what kiln conv runs)");
     bool accepted = false;
     kiln_verdict v;
     for (int i = 0; kiln_explain(s->kiln, p, i, &v) == KILN_OK; i++) {
@@ -70,11 +70,14 @@ static int explain(const request *r)
     if (status)
         return conv_refuse(r, status, why);
     int worst = 0;
-    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++)
-        if (request_wants(r, (kiln_direction)d) &&
-            !request_problem(r, (kiln_direction)d, &p, why) &&
-            !explain_problem(&s, &p, r->flags.json))
+    bool first = true;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
+        if (!request_wants(r, (kiln_direction)d) || request_problem(r, (kiln_direction)d, &p, why))
+            continue;
+        if (!explain_problem(&s, &p, r->flags.json, first))
             worst = KILN_UNSUPPORTED;
+        first = false;
+    }
     session_close(&s);
     return worst;
 }
