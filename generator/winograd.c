@@ -1,0 +1,186 @@
+/* Winograd's minimal filtering: when it applies, and its rounding errors from its matrices. */
+#include "winograd.h"
+#include "problem_layout.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- errors ----
+ *
+ * One axis of F(m, 3), y = A^T [(G w) * (B^T d)], with the points 0, 1, -1 (2, -2) and infinity
+ * (Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2016). */
+typedef struct matrices {
+    int m, t;                         /* t = m + 2 */
+    double a[4][6], b[6][6], g[6][3]; /* A^T, B^T, G */
+} matrices;
+
+static const matrices all_matrices[] = {
+    {2,
+     4,
+     {{1, 1, 1, 0}, {0, 1, -1, -1}},
+     {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
+     {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}}},
+    {4,
+     6,
+     {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
+     {{4, 0, -5, 0, 1, 0},
+      {0, -4, -4, 1, 1, 0},
+      {0, 4, -4, -1, 1, 0},
+      {0, -2, -1, 2, 1, 0},
+      {0, 2, -1, -2, 1, 0},
+      {0, 4, 0, -5, 0, 1}},
+     {{1.0 / 4, 0, 0},
+      {-1.0 / 6, -1.0 / 6, -1.0 / 6},
+      {-1.0 / 6, 1.0 / 6, -1.0 / 6},
+      {1.0 / 24, 1.0 / 12, 1.0 / 6},
+      {1.0 / 24, -1.0 / 12, 1.0 / 6},
+      {0, 0, 1}}},
+};
+
+static double norm(const double *v, int n, int power)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += pow(fabs(v[i]), power);
+    return sum;
+}
+
+/* Sum over t of |A_it|^power times that norm of row t of G and of B^T, for the worst i, over the
+ * 3 products that it replaces. */
+static double growth(const matrices *w, int power)
+{
+    double most = 0;
+    for (int i = 0; i < w->m; i++) {
+        double sum = 0;
+        for (int t = 0; t < w->t; t++)
+            sum +=
+                pow(fabs(w->a[i][t]), power) * norm(w->g[t], 3, power) * norm(w->b[t], w->t, power);
+        most = fmax(most, sum / 3);
+    }
+    return most;
+}
+
+/* In two dimensions everything is squared.
+ *
+ * Worst case: with |d| <= X and |w| <= W, the absolute values that pass through the algorithm add
+ * up to growth(1)^2 times those of the 9 C products, each rounded on its way at most C + 24 times
+ * (8 for each of the three transforms, at two or three operations an axis and one constant), where
+ * the sum of products is rounded 9 C times. This is the norm-wise bound of Barabasz, Anderson,
+ * Soodhalter and Gregg (Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
+ * Neural Networks, 2020), theorem 2, with the row sums of these matrices.
+ *
+ * Random data: errors add up as the root of the sum of their squares, which is growth(2)^2 under
+ * the root. For m = 2: 7.1 and 1.7, for m = 4: 256 and 31. The larger of both is sound for either
+ * kind of data. */
+double kiln_winograd_amplification(int m, int64_t channels)
+{
+    const matrices *w = &all_matrices[m == 4];
+    double c = (double)channels, worst = growth(w, 1), likely = growth(w, 2);
+    return fmax(likely, worst * worst * (c + 24) / (9 * c + 1));
+}
+
+/* ---- geometry ---- */
+
+/* The block of NCHW4c, NCHW8c, NCHW16c; 1 for NCHW; 0 for anything else. */
+static int block_of(const char *layout)
+{
+    static const struct {
+        const char *name;
+        int block;
+    } known[] = {{"NCHW", 1}, {"", 1}, {"any", 1}, {"NCHW4c", 4}, {"NCHW8c", 8}, {"NCHW16c", 16}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(layout, known[i].name) == 0)
+            return known[i].block;
+    return 0;
+}
+
+/* Lanes of a vector, where no layout says otherwise. */
+static int lanes(const kiln_device_facts *d)
+{
+    return d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
+}
+
+static int lanes_of(const kiln_shape *s, const kiln_device_facts *d)
+{
+    int x = block_of(s->x_layout), y = block_of(s->y_layout);
+    return x > 1 ? x : y > 1 ? y : lanes(d);
+}
+
+void kiln_winograd_prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    int block = lanes_of(s, d);
+    const char *name = block == 16 ? "NCHW16c" : block == 8 ? "NCHW8c" : "NCHW4c";
+    if (s->rank != 2)
+        return;
+    if (s->c / s->g >= block && (s->g == 1 || s->c / s->g % block == 0))
+        kiln_prefer_layout(s->x_layout, name);
+    if (s->k / s->g >= block && (s->g == 1 || s->k / s->g % block == 0))
+        kiln_prefer_layout(s->y_layout, name);
+}
+
+static bool reject_layouts(const kiln_shape *s, kiln_why *why)
+{
+    int x = block_of(s->x_layout), y = block_of(s->y_layout);
+    if (!x || !y || (x > 1 && y > 1 && x != y))
+        return kiln_no(why, "it works on NCHW and on NCHW4c, NCHW8c or NCHW16c, the same for x "
+                            "and y if both have blocks");
+    if (*s->w_layout && strcmp(s->w_layout, "OIHW") != 0 && !kiln_layout_is_any(s->w_layout))
+        return kiln_no(why, "it works on weights in the layout OIHW");
+    return false;
+}
+
+bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (s->rank != 2)
+        return kiln_no(why, "it works on two spatial axes");
+    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
+        if (s->filter[a] != 3 || s->stride[a] != 1 || s->dilation[a] != 1)
+            return kiln_no(why,
+                           "Winograd's tiles are for 3x3 filters with stride 1 and dilation 1");
+    if (s->math == KILN_MATH_EXACT)
+        return kiln_no(why,
+                       "the problem asks for plain sums of products, which Winograd's are not");
+    if (s->x_type == KILN_I8 || s->y_type == KILN_I8)
+        return kiln_no(why, "Winograd's transforms are not for integers");
+    if (reject_layouts(s, why))
+        return true;
+    int64_t block = lanes_of(s, d);
+    if (s->g > 1 && (s->c / s->g % block || s->k / s->g % block))
+        return kiln_no(why, "a group's channels, %lld and %lld, do not fill blocks of %lld",
+                       (long long)(s->c / s->g), (long long)(s->k / s->g), (long long)block);
+    int64_t most = s->in[KILN_AXIS_H] * s->in[KILN_AXIS_W];
+    if (most < s->out[KILN_AXIS_H] * s->out[KILN_AXIS_W])
+        most = s->out[KILN_AXIS_H] * s->out[KILN_AXIS_W];
+    if (most > INT32_MAX / 64 || most * s->n > INT32_MAX / 2)
+        return kiln_no(why, "its tiles are counted in 32 bits, and there are %lld pixels",
+                       (long long)(most * s->n));
+    return false;
+}
+
+kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
+{
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    kiln_winograd w = {
+        .backward = backward,
+        .block = lanes_of(s, d),
+        .src_blocked = block_of(backward ? s->y_layout : s->x_layout) > 1,
+        .dst_blocked = block_of(backward ? s->x_layout : s->y_layout) > 1,
+        .src_c = (backward ? s->k : s->c) / s->g,
+        .dst_c = (backward ? s->c : s->k) / s->g,
+    };
+    for (int a = 0; a < 2; a++) {
+        w.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
+        w.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
+        w.lead[a] = backward ? 2 - s->pad[a + 1] : s->pad[a + 1];
+    }
+    w.src_blocks = (w.src_c + w.block - 1) / w.block;
+    w.dst_blocks = (w.dst_c + w.block - 1) / w.block;
+    return w;
+}
+
+int64_t kiln_winograd_tiles(const kiln_winograd *w, int axis, int m)
+{
+    return (w->dst[axis] + m - 1) / m;
+}

@@ -1,0 +1,541 @@
+/* winograd.cl: 3x3 convolution with stride 1 by Winograd's minimal filtering, shaped for a CPU.
+ *
+ * A tile is T_M x T_M elements of the destination. It depends on a patch of D_T x D_T elements of
+ * the source, D_T = T_M + 2, and with the matrices A, B, G of `transforms` below
+ *
+ *     tile = A^T [ sum over c of (G w[c] G^T) * (B^T patch[c] B) ] A          (* by element)
+ *
+ * so that the sum over channels is D_T * D_T small matrix products instead of 9 * T_M * T_M
+ * multiply-adds an element. Neighbouring patches share two columns and two rows:
+ *
+ *          lead   tile 0    tile 1    tile 2        a run of 3 tiles, T_M = 4
+ *           |   +---------+---------+---------+
+ *         . . . . . . . . . . . . . . . . . . . .     D_T rows of the source, 3 * T_M + 2 columns,
+ *         . patch 0 . . .                             zero outside of it
+ *                 . patch 1 . . .
+ *
+ * One item computes T_TILES tiles (counted over rows of tiles, then images) and one part of
+ * T_SPLIT of the destination's channels:
+ *   1. B^T d B of its patches, all source channels, into v. A run's columns are transformed
+ *      once, into `strip`, then each tile's rows.
+ *   2. For each T_KV blocks of D_B destination channels: products of T_W tiles at a time into p.
+ *   3. A^T p A, the epilogue, the store.
+ *
+ *     v [D_E][source blocks][T_TILES][D_B]     u [group][tile of K][D_E][D_CP][T_KV * D_B]
+ *     p [D_E][T_KV][T_TILES][D_B]
+ *
+ * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c).
+ * Plain ones are transposed D_B channels by D_B columns at a time. Whatever the layout, a block's
+ * lanes without a channel are zero in v, and are written as zero where the destination has them.
+ * Backward data is the same with dy as the source and `pack` turning the filter round.
+ *
+ * Grid of `winograd_fused`: (ceil(D_TILES / T_TILES), T_SPLIT, groups), the first two exchanged
+ * with T_ORDER=1; groups of one item. Of `pack`: (D_CP, groups * D_DST_TILES * T_KV).
+ *
+ * Defines, besides those of common.cl:
+ *   D_B                   channels of a block, lanes of a vector: 4, 8 or 16
+ *   P_SRC_H, P_SRC_W, P_DST_H, P_DST_W, P_GROUPS
+ *   D_SRC_C, D_DST_C      channels of one group
+ *   D_LEAD_H, D_LEAD_W    destination (0, 0) starts its patch at source (-D_LEAD_H, -D_LEAD_W)
+ *   D_SRC_BLOCKED, D_DST_BLOCKED   1: NCHW<D_B>c
+ *   D_SRC_COUNT           elements of the source, plain only
+ *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
+ *   D_RUN                 most tiles of a run
+ *   D_BACKWARD            1: the filter is turned round
+ *   T_M T_TILES T_W T_KV T_SPLIT T_ORDER   above; T_W divides T_TILES
+ */
+#define D_T (T_M + 2)
+#define D_E (D_T * D_T)
+#define D_KT (T_KV * D_B)
+#define D_CP ((D_SRC_C + 3) / 4 * 4)
+#define D_SRC_BLOCKS ((D_SRC_C + D_B - 1) / D_B)
+#define D_DST_BLOCKS ((D_DST_C + D_B - 1) / D_B)
+#define D_DST_TILES ((D_DST_BLOCKS + T_KV - 1) / T_KV)
+#define D_SRC_PLANE ((INDEX_T)P_SRC_H * P_SRC_W)
+#define D_DST_PLANE ((INDEX_T)P_DST_H * P_DST_W)
+/* One vector more than needed, so that planes do not meet in the same sets of a cache. */
+#define D_V_PLANE (D_SRC_BLOCKS * T_TILES + 1)
+#define D_P_PLANE (T_KV * T_TILES + 1)
+#define D_COLUMNS (T_M * D_RUN + 2 > D_B ? T_M * D_RUN + 2 : D_B)
+
+#define ACC_V KILN_CAT(ACC_T, D_B)
+#define VAL_V KILN_CAT(VAL_T, D_B)
+/* A buffer starts where the caller says; only its elements are known to be aligned. */
+typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
+#define LOAD_V(p) (*(global const LOOSE_V *)(p))
+
+#if SRC_TYPE == TYPE_F32
+#define SRC_LOADV(p, i) LOAD_V((p) + (i))
+#else
+#define SRC_LOADV(p, i) SRC_LOADN(D_B, p, i)
+#endif
+#if DST_TYPE == TYPE_F32
+#define DST_STOREV(p, i, v) (*(global LOOSE_V *)((p) + (i)) = (v))
+#else
+#define DST_STOREV(p, i, v) DST_STOREN(D_B, p, i, v)
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- transforms: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, with the
+ * points 0, 1, -1 (2, -2) and infinity; generator/winograd.c has the matrices ---- */
+
+#if T_M == 2
+INLINE void times_b(const ACC_V *d, ACC_V *o)
+{
+    o[0] = d[0] - d[2];
+    o[1] = d[1] + d[2];
+    o[2] = d[2] - d[1];
+    o[3] = d[1] - d[3];
+}
+
+INLINE void times_a(const ACC_V *p, ACC_V *o)
+{
+    o[0] = p[0] + p[1] + p[2];
+    o[1] = p[1] - p[2] - p[3];
+}
+
+INLINE void times_g(const ACC_V *w, ACC_V *o)
+{
+    const ACC_V even = (w[0] + w[2]) * 0.5f, odd = w[1] * 0.5f;
+    o[0] = w[0];
+    o[1] = even + odd;
+    o[2] = even - odd;
+    o[3] = w[2];
+}
+#else
+INLINE void times_b(const ACC_V *d, ACC_V *o)
+{
+    const ACC_V a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
+    const ACC_V e = d[4] - d[2], f = 2.0f * (d[3] - d[1]);
+    o[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
+}
+
+INLINE void times_a(const ACC_V *p, ACC_V *o)
+{
+    const ACC_V a = p[1] + p[2], b = p[1] - p[2], e = p[3] + p[4], f = p[3] - p[4];
+    o[0] = p[0] + a + e;
+    o[1] = b + 2.0f * f;
+    o[2] = a + 4.0f * e;
+    o[3] = b + 8.0f * f + p[5];
+}
+
+INLINE void times_g(const ACC_V *w, ACC_V *o)
+{
+    const ACC_V a = (w[0] + w[2]) * (-1.0f / 6), b = w[1] * (-1.0f / 6);
+    const ACC_V e = (w[0] + 4.0f * w[2]) * (1.0f / 24), f = w[1] * (1.0f / 12);
+    o[0] = w[0] * 0.25f;
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = w[2];
+}
+#endif
+
+/* Rows become columns: dealing out two halves in turns, log2(D_B) times. It takes the compiler as
+ * long as all the rest, so there is one copy of it. */
+static __attribute__((noinline)) void transpose(private ACC_V *r)
+{
+#pragma unroll
+    for (int s = 1; s < D_B; s *= 2) {
+        ACC_V t[D_B];
+#pragma unroll
+        for (int i = 0; i < D_B / 2; i++) {
+            t[2 * i].even = r[i].lo;
+            t[2 * i].odd = r[i + D_B / 2].lo;
+            t[2 * i + 1].even = r[i].hi;
+            t[2 * i + 1].odd = r[i + D_B / 2].hi;
+        }
+#pragma unroll
+        for (int i = 0; i < D_B; i++)
+            r[i] = t[i];
+    }
+}
+
+/* ---- weights ---- */
+
+kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict u)
+{
+    const int c = get_global_id(0), block = get_global_id(1);
+    const int group = block / (D_DST_TILES * T_KV), k0 = block % (D_DST_TILES * T_KV) * D_B;
+    ACC_T taps[9][D_B];
+#pragma nounroll
+    for (int k = 0; k < D_B; k++)
+#pragma nounroll
+        for (int tap = 0; tap < 9; tap++) {
+#if D_BACKWARD
+            const INDEX_T row = (INDEX_T)group * D_SRC_C + c, column = k0 + k;
+            const INDEX_T at = (row * D_DST_C + column) * 9 + 8 - tap;
+#else
+            const INDEX_T row = (INDEX_T)group * D_DST_C + k0 + k, column = c;
+            const INDEX_T at = (row * D_SRC_C + column) * 9 + tap;
+#endif
+            taps[tap][k] = c < D_SRC_C && k0 + k < D_DST_C ? SRC_LOAD(w, at) : 0;
+        }
+    ACC_V mid[3][D_T], column[3], row[D_T];
+#pragma nounroll
+    for (int s = 0; s < 3; s++) {
+#pragma unroll
+        for (int r = 0; r < 3; r++)
+            column[r] = KILN_CAT(vload, D_B)(0, taps[3 * r + s]);
+        times_g(column, mid[s]);
+    }
+    u += ((INDEX_T)(block / T_KV) * D_E * D_CP + c) * D_KT + block % T_KV * D_B;
+#pragma nounroll
+    for (int i = 0; i < D_T; i++) {
+#pragma unroll
+        for (int s = 0; s < 3; s++)
+            column[s] = mid[s][i];
+        times_g(column, row);
+#pragma unroll
+        for (int j = 0; j < D_T; j++)
+            KILN_CAT(vstore, D_B)(row[j], 0, u + (INDEX_T)(i * D_T + j) * D_CP * D_KT);
+    }
+}
+
+/* ---- step 1: the source ---- */
+
+/* `run` tiles of one row of tiles; `first` counts from the item's first tile. */
+typedef struct {
+    int n, y, x; /* image; tile row, tile column */
+    int first, tiles;
+} run;
+
+INLINE run run_at(const int tile, const int first, const int count)
+{
+    run r;
+    r.n = (tile + first) / (D_TILES_H * D_TILES_W);
+    r.y = (tile + first) / D_TILES_W % D_TILES_H;
+    r.x = (tile + first) % D_TILES_W;
+    r.first = first;
+    r.tiles = min(min(D_RUN, D_TILES_W - r.x), count - first);
+    return r;
+}
+
+#if D_SRC_BLOCKED
+/* Columns x0 + from .. x0 + to - 1 of the strip; `all`: no row lies outside the source. */
+INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0, const int x0,
+                       const int from, const int to, const bool all)
+{
+#pragma nounroll
+    for (int i = from; i < to; i++) {
+        ACC_V d[D_T], o[D_T];
+#pragma unroll
+        for (int r = 0; r < D_T; r++)
+            d[r] = all || (y0 + r >= 0 && y0 + r < P_SRC_H)
+                       ? SRC_LOADV(src, ((y0 + r) * P_SRC_W + x0 + i) * D_B)
+                       : (ACC_V)(0);
+        times_b(d, o);
+#pragma unroll
+        for (int r = 0; r < D_T; r++)
+            strip[r * D_COLUMNS + i] = o[r];
+    }
+}
+#else
+/* One row of D_B columns of a channel, which may reach beyond the last row that there is. */
+INLINE ACC_V load_row(global const SRC_T *src, const INDEX_T at, const int columns)
+{
+    if (at + D_B <= D_SRC_COUNT)
+        return SRC_LOADV(src, at);
+    ACC_T lane[D_B];
+#pragma nounroll
+    for (int i = 0; i < D_B; i++)
+        lane[i] = i < columns ? SRC_LOAD(src, at + i) : 0;
+    return KILN_CAT(vload, D_B)(0, lane);
+}
+
+INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const INDEX_T block,
+                       const int channels, const int y0, const int x0, const int from, const int to)
+{
+#pragma nounroll
+    for (int i = from; i < to; i += D_B) {
+        /* The last D_B columns start earlier instead of being fewer, if there are so many. */
+        const int at = to - from >= D_B ? min(i, to - D_B) : i, columns = min(D_B, to - at);
+        const INDEX_T pixel = block + x0 + at;
+        ACC_V rows[D_T][D_B];
+#pragma nounroll
+        for (int c = 0; c < D_B; c++) {
+            ACC_V d[D_T], o[D_T];
+            if (c < channels) {
+#pragma unroll
+                for (int r = 0; r < D_T; r++)
+                    d[r] = y0 + r >= 0 && y0 + r < P_SRC_H
+                               ? load_row(src, pixel + c * D_SRC_PLANE + (y0 + r) * P_SRC_W,
+                                          columns)
+                               : (ACC_V)(0);
+                times_b(d, o);
+            } else {
+#pragma unroll
+                for (int r = 0; r < D_T; r++)
+                    o[r] = (ACC_V)(0);
+            }
+#pragma unroll
+            for (int r = 0; r < D_T; r++)
+                rows[r][c] = o[r];
+        }
+#pragma nounroll
+        for (int r = 0; r < D_T; r++) {
+            transpose(rows[r]);
+            for (int j = 0; j < columns; j++)
+                strip[r * D_COLUMNS + at + j] = rows[r][j];
+        }
+    }
+}
+#endif
+
+/* Fills the strip of a run: B^T times the columns of source block b. */
+INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
+                       const int b)
+{
+    const int y0 = r.y * T_M - D_LEAD_H, x0 = r.x * T_M - D_LEAD_W, all = r.tiles * T_M + 2;
+    const int from = clamp(-x0, 0, all), to = clamp(P_SRC_W - x0, from, all);
+#pragma nounroll
+    for (int i = 0; i < all; i++)
+        if (i < from || i >= to)
+#pragma nounroll
+            for (int j = 0; j < D_T; j++)
+                strip[j * D_COLUMNS + i] = (ACC_V)(0);
+#if D_SRC_BLOCKED
+    src += ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_BLOCKS + b) * D_SRC_PLANE * D_B;
+    if (y0 >= 0 && y0 + D_T <= P_SRC_H)
+        columns_of(strip, src, y0, x0, from, to, true);
+    else
+        columns_of(strip, src, y0, x0, from, to, false);
+#else
+    const INDEX_T block = ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_C + b * D_B) * D_SRC_PLANE;
+    columns_of(strip, src, block, D_SRC_C - b * D_B, y0, x0, from, to);
+#endif
+}
+
+INLINE void transform_source(local ACC_V *v, local ACC_V *strip, global const SRC_T *src,
+                             const int tile, const int count, const int group)
+{
+#pragma nounroll
+    for (int first = 0; first < count;) {
+        const run r = run_at(tile, first, count);
+#pragma nounroll
+        for (int b = 0; b < D_SRC_BLOCKS; b++) {
+            fill_strip(strip, src, r, group, b);
+            local ACC_V *to = v + b * T_TILES + first;
+#pragma nounroll
+            for (int t = 0; t < r.tiles; t++)
+#pragma nounroll
+                for (int i = 0; i < D_T; i++) {
+                    ACC_V d[D_T], o[D_T];
+#pragma unroll
+                    for (int j = 0; j < D_T; j++)
+                        d[j] = strip[i * D_COLUMNS + t * T_M + j];
+                    times_b(d, o);
+#pragma unroll
+                    for (int j = 0; j < D_T; j++)
+                        to[(i * D_T + j) * D_V_PLANE + t] = o[j];
+                }
+        }
+        first += r.tiles;
+    }
+    /* Up to whole groups of T_W. */
+    for (int t = count; t < (count + T_W - 1) / T_W * T_W; t++)
+        for (int e = 0; e < D_E; e++)
+            for (int b = 0; b < D_SRC_BLOCKS; b++)
+                v[e * D_V_PLANE + b * T_TILES + t] = (ACC_V)(0);
+}
+
+/* ---- step 2: the products ---- */
+
+INLINE void add_channels(ACC_V *acc, local const ACC_T *v, global const ACC_T *u,
+                         const int channels)
+{
+#pragma unroll 4
+    for (int c = 0; c < channels; c++) {
+        ACC_V w[T_KV];
+#pragma unroll
+        for (int k = 0; k < T_KV; k++)
+            w[k] = LOAD_V(u + c * D_KT + k * D_B);
+#pragma unroll
+        for (int i = 0; i < T_W; i++) {
+            const ACC_V a = (ACC_V)(v[i * D_B + c]);
+#pragma unroll
+            for (int k = 0; k < T_KV; k++)
+                acc[i * T_KV + k] += a * w[k];
+        }
+    }
+}
+
+INLINE void multiply(local ACC_V *p, local const ACC_V *v, global const ACC_T *u, const int count)
+{
+#pragma nounroll
+    for (int e = 0; e < D_E; e++)
+#pragma nounroll
+        for (int t = 0; t < count; t += T_W) {
+            ACC_V acc[T_W * T_KV];
+#pragma unroll
+            for (int i = 0; i < T_W * T_KV; i++)
+                acc[i] = (ACC_V)(0);
+            local const ACC_T *from = (local const ACC_T *)(v + e * D_V_PLANE + t);
+            global const ACC_T *row = u + (INDEX_T)e * D_CP * D_KT;
+#pragma nounroll
+            for (int b = 0; b < D_CP / D_B; b++) {
+                add_channels(acc, from, row, D_B);
+                from += T_TILES * D_B;
+                row += D_B * D_KT;
+            }
+            if (D_CP % D_B)
+                add_channels(acc, from, row, D_CP % D_B);
+#pragma unroll
+            for (int i = 0; i < T_W; i++)
+#pragma unroll
+                for (int k = 0; k < T_KV; k++)
+                    p[e * D_P_PLANE + k * T_TILES + t + i] = acc[i * T_KV + k];
+        }
+}
+
+/* ---- step 3: the destination ---- */
+
+#if !defined P_BIAS && !defined P_ALPHA && !defined P_BETA && P_ACTIVATION == 0
+#define D_FINISHED 1
+#endif
+
+/* A^T p A of one tile and block. */
+INLINE void tile_of(ACC_V o[T_M][T_M], local const ACC_V *p)
+{
+    ACC_V mid[D_T][T_M], d[D_T];
+#pragma unroll
+    for (int j = 0; j < D_T; j++) {
+#pragma unroll
+        for (int i = 0; i < D_T; i++)
+            d[i] = p[(i * D_T + j) * D_P_PLANE];
+        times_a(d, mid[j]);
+    }
+#pragma unroll
+    for (int i = 0; i < T_M; i++) {
+#pragma unroll
+        for (int j = 0; j < D_T; j++)
+            d[j] = mid[j][i];
+        times_a(d, o[i]);
+    }
+}
+
+#if D_DST_BLOCKED
+/* One pixel: `channels` of its lanes are channels, from `channel` on. */
+INLINE void store_pixel(global DST_T *dst, const INDEX_T at, const ACC_V value, const int channel,
+                        const int channels EPILOGUE_PARAMS)
+{
+#ifdef D_FINISHED
+    DST_STOREV(dst, at, value);
+#else
+    ACC_T lane[D_B];
+    KILN_CAT(vstore, D_B)(value, 0, lane);
+    for (int l = 0; l < D_B; l++)
+        lane[l] = l < channels ? FINISH(lane[l], channel + l, at + l) : 0;
+    DST_STOREV(dst, at, KILN_CAT(vload, D_B)(0, lane));
+#endif
+}
+
+INLINE void store_run(global DST_T *dst, local ACC_V *strip, local const ACC_V *p, const run r,
+                      const int group, const int block EPILOGUE_PARAMS)
+{
+    const INDEX_T image =
+        ((INDEX_T)(r.n * P_GROUPS + group) * D_DST_BLOCKS + block) * D_DST_PLANE * D_B;
+#pragma nounroll
+    for (int t = 0; t < r.tiles; t++) {
+        const int y0 = r.y * T_M, x0 = (r.x + t) * T_M;
+        ACC_V o[T_M][T_M];
+        tile_of(o, p + r.first + t);
+#pragma nounroll
+        for (int i = 0; i < T_M; i++)
+#pragma nounroll
+            for (int j = 0; j < T_M; j++)
+                if (y0 + i < P_DST_H && x0 + j < P_DST_W)
+                    store_pixel(dst, image + ((INDEX_T)(y0 + i) * P_DST_W + x0 + j) * D_B, o[i][j],
+                                group * D_DST_C + block * D_B, D_DST_C - block * D_B EPILOGUE_PASS);
+    }
+}
+#else
+/* The first `columns` of D_B neighbouring elements of one channel. */
+INLINE void store_row(global DST_T *dst, const INDEX_T at, const ACC_V value, const int columns,
+                      const int channel EPILOGUE_PARAMS)
+{
+#ifdef D_FINISHED
+    if (columns == D_B) {
+        DST_STOREV(dst, at, value);
+        return;
+    }
+#endif
+    ACC_T lane[D_B];
+    KILN_CAT(vstore, D_B)(value, 0, lane);
+#pragma nounroll
+    for (int l = 0; l < columns; l++)
+        DST_STORE(dst, at + l, FINISH(lane[l], channel, at + l));
+}
+
+INLINE void store_run(global DST_T *dst, local ACC_V *strip, local const ACC_V *p, const run r,
+                      const int group, const int block EPILOGUE_PARAMS)
+{
+#pragma nounroll
+    for (int t = 0; t < r.tiles; t++) {
+        ACC_V o[T_M][T_M];
+        tile_of(o, p + r.first + t);
+#pragma unroll
+        for (int i = 0; i < T_M; i++)
+#pragma unroll
+            for (int j = 0; j < T_M; j++)
+                strip[i * D_COLUMNS + t * T_M + j] = o[i][j];
+    }
+    const int y0 = r.y * T_M, x0 = r.x * T_M, all = min(r.tiles * T_M, P_DST_W - x0);
+    const int channel = group * D_DST_C + block * D_B, channels = min(D_B, D_DST_C - block * D_B);
+    const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_C) + channel) * D_DST_PLANE;
+#pragma nounroll
+    for (int i = 0; i < T_M && y0 + i < P_DST_H; i++)
+#pragma nounroll
+        for (int j = 0; j < all; j += D_B) {
+#ifdef D_FINISHED
+            /* The last D_B columns start earlier instead of being fewer, if there are so many. */
+            const int at = all >= D_B ? min(j, all - D_B) : j;
+#else
+            const int at = j; /* a residual that is the destination is added once */
+#endif
+            const INDEX_T row = image + (INDEX_T)(y0 + i) * P_DST_W + x0 + at;
+            ACC_V rows[D_B]; /* what lies behind the last column is not stored */
+#pragma unroll
+            for (int l = 0; l < D_B; l++)
+                rows[l] = strip[i * D_COLUMNS + at + l];
+            transpose(rows);
+#pragma nounroll
+            for (int k = 0; k < channels; k++)
+                store_row(dst, row + k * D_DST_PLANE, rows[k], min(D_B, all - at),
+                          channel + k EPILOGUE_PASS);
+        }
+}
+#endif
+
+kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
+                                               global const ACC_T *restrict u,
+                                               global DST_T *dst EPILOGUE_PARAMS)
+{
+    local ACC_V v[D_E * D_V_PLANE];
+    local ACC_V p[D_E * D_P_PLANE];
+    local ACC_V strip[D_T * D_COLUMNS];
+    const int tile = (int)get_global_id(T_ORDER) * T_TILES, part = get_global_id(!T_ORDER);
+    const int group = get_global_id(2), count = min(T_TILES, D_TILES - tile);
+    const int from = (int)((long)D_DST_TILES * part / T_SPLIT);
+    const int to = (int)((long)D_DST_TILES * (part + 1) / T_SPLIT);
+    transform_source(v, strip, src, tile, count, group);
+#pragma nounroll
+    for (int kt = from; kt < to; kt++) {
+        multiply(p, v, u + ((INDEX_T)group * D_DST_TILES + kt) * D_E * D_CP * D_KT, count);
+#pragma nounroll
+        for (int first = 0; first < count;) {
+            const run r = run_at(tile, first, count);
+#pragma nounroll
+            for (int k = 0; k < T_KV && kt * T_KV + k < D_DST_BLOCKS; k++)
+                store_run(dst, strip, p + k * T_TILES, r, group, kt * T_KV + k EPILOGUE_PASS);
+            first += r.tiles;
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/* The Winograd solvers without a device: error bounds, limits, predictions. */
+#include "winograd.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kiln_shape shape(int64_t n, int64_t c, int64_t size, int64_t k)
+{
+    kiln_problem p = {.batch = n,
+                      .in_channels = c,
+                      .out_channels = k,
+                      .input = {size, size},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1}};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    return kiln_shape_of(&p);
+}
+
+static kiln_device_facts cpu(void)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.local_memory = 1 << 20;
+    d.simd_floats = 16;
+    return d;
+}
+
+/* By hand, from the row sums of the matrices: 8/3 and 48/3 an axis; from their sums of squares: 5/3
+ * and 94.33/3. */
+START_TEST(the_amplification_is_that_of_the_matrices)
+{
+    ck_assert_double_eq_tol(kiln_winograd_amplification(2, 1), 64.0 / 9 * 25 / 10, 1e-9);
+    ck_assert_double_eq_tol(kiln_winograd_amplification(4, 1), 256.0 * 25 / 10, 1e-9);
+    ck_assert_double_eq_tol(kiln_winograd_amplification(2, 1 << 20), 5.0 / 3, 1e-9);
+    ck_assert_double_eq_tol(kiln_winograd_amplification(4, 1 << 20), 31.4444, 1e-3);
+}
+END_TEST
+
+START_TEST(a_gpu_is_refused)
+{
+    const kiln_solver *solver = kiln_solver_named("winograd_fused");
+    kiln_shape s = shape(1, 64, 28, 64);
+    kiln_device_facts d = cpu();
+    kiln_why why;
+    ck_assert(!solver->reject(&s, &d, &why));
+    d.kind = KILN_DEVICE_GPU;
+    ck_assert(solver->reject(&s, &d, &why));
+    ck_assert_msg(strstr(why.text, "CPU"), "%s", why.text);
+}
+END_TEST
+
+/* Whatever is accepted has a guess that is legal, on a device with much local memory or little. */
+START_TEST(guesses_are_legal)
+{
+    static const int64_t channels[] = {1, 3, 16, 100, 512, 2048}, sizes[] = {1, 7, 56, 224};
+    const kiln_solver *solver = kiln_solver_named("winograd_fused");
+    int refused = 0;
+    for (int i = 0; i < 6 * 4 * 2; i++) {
+        kiln_shape s = shape(1, channels[i % 6], sizes[i / 6 % 4], channels[(i + i / 6) % 6]);
+        kiln_device_facts d = i < 24 ? cpu() : kiln_device_generic();
+        kiln_why why;
+        if (solver->reject(&s, &d, &why)) {
+            ck_assert_msg(strstr(why.text, "local memory"), "%s", why.text);
+            refused++;
+            continue;
+        }
+        kiln_config c;
+        solver->guess(&s, &d, &c);
+        ck_assert_msg(!kiln_config_refused(solver, &s, &d, &c, false, &why), "%s", why.text);
+        ck_assert(isfinite(solver->predict(&s, &d, &c)));
+    }
+    ck_assert_int_gt(refused, 0);
+    ck_assert_int_lt(refused, 24);
+}
+END_TEST
+
+START_TEST(blocks_are_preferred_where_they_are_filled)
+{
+    kiln_problem p = {.batch = 1,
+                      .in_channels = 3,
+                      .out_channels = 64,
+                      .input = {9, 9},
+                      .filter = {3, 3},
+                      .x_layout = "any",
+                      .w_layout = "any",
+                      .y_layout = "any"};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    const kiln_solver *solver = kiln_solver_named("winograd_fused");
+    kiln_shape s = kiln_shape_of(&p), own;
+    kiln_device_facts d = cpu();
+    kiln_why why;
+    ck_assert_msg(kiln_solver_takes(solver, &s, &d, &own, &why), "%s", why.text);
+    ck_assert_str_eq(own.x_layout, "NCHW");
+    ck_assert_str_eq(own.w_layout, "OIHW");
+    ck_assert_str_eq(own.y_layout, "NCHW16c");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *tests = tcase_create("winograd");
+    tcase_add_test(tests, the_amplification_is_that_of_the_matrices);
+    tcase_add_test(tests, a_gpu_is_refused);
+    tcase_add_test(tests, guesses_are_legal);
+    tcase_add_test(tests, blocks_are_preferred_where_they_are_filled);
+    Suite *suite = suite_create("winograd plans");
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
