@@ -7,11 +7,21 @@
 #include <stdlib.h>
 #include <time.h>
 
-double stats_now(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double stats_now(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double stats_ran(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void stats_sleep(double seconds)

@@ -4,8 +4,10 @@
 
 double stats_now(void); /* seconds */
 void stats_sleep(double seconds);
-/* Seconds for which this process's threads, all together, were ready but had no CPU: what other
- * processes took from it. 0 where the system does not tell. */
+/* Seconds that this process's threads have run, all together. */
+double stats_ran(void);
+/* Seconds for which they were ready but had no CPU: what other processes took from them. 0 where
+ * the system does not tell. */
 double stats_waited(void);
 
 /* Sorts the values. 0 of none. */

@@ -24,37 +24,56 @@ static const double tolerance = 8;
 /* Of a sample's time, what all its threads together may wait for a CPU. */
 static const double quiet = 0.05;
 
+/* A thread that gets no CPU until the others have done its share never counts as waiting. It shows
+ * as fewer CPUs at work than this share of what the contender can keep busy. */
+static const double busy = 0.8;
+
 typedef struct sample {
-    double seconds; /* of one run; negative: it failed */
-    bool quiet;
-    double waited; /* share of the time */
+    double seconds;      /* of one run; negative: it failed */
+    double waited, cpus; /* over the sample's time */
 } sample;
 
-static sample take_sample(contender *c, int runs)
+/* What is known of a contender. */
+typedef struct runner {
+    contender *c;
+    double expected; /* seconds of one run */
+    double cpus;     /* most of them at work in any sample */
+    int rounds;      /* how many it gets */
+} runner;
+
+static sample take_sample(runner *who, int runs)
 {
+    contender *c = who->c;
     bool fine = true;
-    double waited = stats_waited(), start = stats_now();
+    double waited = stats_waited(), ran = stats_ran(), start = stats_now();
     for (int i = 0; i < runs; i++)
         fine = fine && c->calls->enqueue(c);
     fine = c->calls->finish(c) && fine;
     double seconds = stats_now() - start;
-    waited = (stats_waited() - waited) / seconds;
-    return (sample){fine ? seconds / runs : -1, waited < quiet, waited};
+    sample s = {.seconds = fine ? seconds / runs : -1, .cpus = (stats_ran() - ran) / seconds};
+    s.waited = (stats_waited() - waited) / seconds;
+    who->cpus = fmax(who->cpus, s.cpus);
+    return s;
 }
 
-double turns_glance(contender *c, bool *calm)
+static bool is_quiet(const runner *who, const sample *s)
+{
+    return s->waited < quiet && s->cpus > busy * who->cpus;
+}
+
+static double glance(runner *who, bool *calm)
 {
     enum { GLANCES = 12, ENOUGH = 3 };
     double best = HUGE_VAL, best_quiet = HUGE_VAL, spent = 0;
     int n = 0;
     stats_sleep(settle);
     for (int i = 0; i < GLANCES && n < ENOUGH && (i == 0 || spent < 0.5); i++) {
-        sample s = take_sample(c, 1);
+        sample s = take_sample(who, 1);
         if (s.seconds < 0)
             return -1;
         best = fmin(best, s.seconds);
         spent += s.seconds;
-        if (s.quiet) {
+        if (is_quiet(who, &s)) {
             best_quiet = fmin(best_quiet, s.seconds);
             n++;
         } else {
@@ -62,30 +81,37 @@ double turns_glance(contender *c, bool *calm)
         }
     }
     *calm = n > 0;
-    return (n ? best_quiet : best) * 1e3;
+    return n ? best_quiet : best;
+}
+
+double turns_glance(contender *c, bool *calm)
+{
+    runner who = {.c = c};
+    double seconds = glance(&who, calm);
+    return seconds < 0 ? seconds : seconds * 1e3;
 }
 
 /* Median time of a run in one turn, in ms; -1 on failure. */
-static double take_turn(contender *c, const turns_plan *plan, double expected, bool *calm)
+static double take_turn(runner *who, const turns_plan *plan, bool *calm)
 {
     double samples[SAMPLES];
     sample best = {.waited = HUGE_VAL};
     bool warm = false;
     int n = 0, batch = 1;
     if (!plan->latency)
-        batch = (int)fmin(fmax(batch_seconds / expected, 1), MAX_BATCH);
+        batch = (int)fmin(fmax(batch_seconds / who->expected, 1), MAX_BATCH);
     double start = stats_now(), passed = 0;
     while (n < SAMPLES && passed < (n ? 1 : patience) * plan->seconds) {
         if (!warm) {
             stats_sleep(settle);
-            if (expected < plan->seconds && take_sample(c, 1).seconds < 0)
+            if (who->expected < plan->seconds && take_sample(who, 1).seconds < 0)
                 return -1;
         }
-        sample s = take_sample(c, batch);
+        sample s = take_sample(who, batch);
         if (s.seconds < 0)
             return -1;
-        warm = s.quiet;
-        if (s.quiet)
+        warm = is_quiet(who, &s);
+        if (warm)
             samples[n++] = s.seconds * 1e3;
         if (s.waited < best.waited)
             best = s;
@@ -95,10 +121,10 @@ static double take_turn(contender *c, const turns_plan *plan, double expected, b
     return n ? stats_median(samples, n) : best.seconds * 1e3;
 }
 
-static bool add_round(turns_times *t, contender *c, const turns_plan *plan, double expected)
+static bool add_round(turns_times *t, runner *who, const turns_plan *plan)
 {
-    bool calm;
-    double ms = take_turn(c, plan, expected, &calm);
+    bool calm = false;
+    double ms = take_turn(who, plan, &calm);
     t->round[t->rounds] = ms;
     t->quiet[t->rounds++] = calm;
     t->disturbed += !calm;
@@ -117,21 +143,22 @@ static double median_round(const turns_times *t)
 
 bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times)
 {
-    int rounds[TURNS_CONTENDERS];
-    double expected[TURNS_CONTENDERS];
+    runner who[TURNS_CONTENDERS];
     for (int i = 0; i < n; i++) {
         bool calm;
-        expected[i] = turns_glance(c[i], &calm) * 1e-3;
-        if (expected[i] < 0)
+        who[i] = (runner){.c = c[i]};
+        who[i].expected = glance(&who[i], &calm);
+        if (who[i].expected < 0)
             return false;
-        double afford = tolerance * plan->rounds * plan->seconds / (expected[i] + plan->seconds);
-        rounds[i] = (int)fmin(fmax(afford, 1), plan->rounds);
+        double afford =
+            tolerance * plan->rounds * plan->seconds / (who[i].expected + plan->seconds);
+        who[i].rounds = (int)fmin(fmax(afford, 1), plan->rounds);
         times[i].rounds = times[i].disturbed = 0;
     }
     for (int r = 0; r < plan->rounds; r++)
         for (int turn = 0; turn < n; turn++) {
             int i = (turn + r) % n;
-            if (r < rounds[i] && !add_round(&times[i], c[i], plan, expected[i]))
+            if (r < who[i].rounds && !add_round(&times[i], &who[i], plan))
                 return false;
         }
     for (int i = 0; i < n; i++)
