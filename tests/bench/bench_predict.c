@@ -18,15 +18,22 @@ typedef struct predict {
     int failed, doubtful;
 } predict;
 
+/* The same choice is right however noisy its times were. */
+static bool is_doubtful(contender *const c[2], const turns_times t[2])
+{
+    return strcmp(c[0]->detail, c[1]->detail) != 0 && turns_doubtful(&t[0], &t[1]);
+}
+
 static void report(predict *p, const work *w, contender *const c[2], const turns_times t[2])
 {
+    const bool doubtful = is_doubtful(c, t);
     double speed = turns_ratio(&t[0], &t[1]); /* of the choice, over the search's winner */
     double score = speed < 1 ? speed : 1;
     printf("%-32.32s %3lld %10.4f %10.4f %7.3f%c %s | %s\n", w->layer->name,
-           (long long)w->problem.batch, t[0].ms, t[1].ms, score,
-           turns_doubtful(&t[0], &t[1]) ? '~' : ' ', c[0]->detail, c[1]->detail);
+           (long long)w->problem.batch, t[0].ms, t[1].ms, score, doubtful ? '~' : ' ', c[0]->detail,
+           c[1]->detail);
     fflush(stdout);
-    if (turns_doubtful(&t[0], &t[1]))
+    if (doubtful)
         p->doubtful++;
     else
         stats_add(&p->mean, score, w->layer->name);
