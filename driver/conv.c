@@ -103,6 +103,8 @@ static void verify(run *r)
     reference_tensors sources = tensors_sources(t);
     const verify_options options = verify_options_for(r->request, &o->info, t->from_files);
     o->result = verify_destination(&t->problem, &sources, tensors_destination(t), &options);
+    o->result.ok = o->result.ok && t->dirty == 0;
+    o->dirty = t->dirty;
     o->verified = true;
     o->has_bias = t->problem.direction == KILN_BACKWARD_WEIGHTS && t->bias;
     if (o->has_bias)
@@ -134,14 +136,20 @@ static kiln_status judge(run *r)
     return status ? outcome_fail(r->outcome, status, why) : KILN_OK;
 }
 
-static bool has_plain_layouts(const kiln_problem *p)
+/* Tensors are made before the op; where the library chooses layouts, a first op says which. */
+static kiln_status settle_layouts(run *r)
 {
-    static const char *const data[] = {"NCW", "NCHW", "NCDHW"};
-    static const char *const filter[] = {"OIW", "OIHW", "OIDHW"};
-    int i = p->spatial_rank - 1;
-    return (!*p->x_layout || strcmp(p->x_layout, data[i]) == 0) &&
-           (!*p->w_layout || strcmp(p->w_layout, filter[i]) == 0) &&
-           (!*p->y_layout || strcmp(p->y_layout, data[i]) == 0);
+    kiln_problem *p = &r->outcome->problem;
+    if (strcmp(p->x_layout, "any") && strcmp(p->w_layout, "any") && strcmp(p->y_layout, "any"))
+        return KILN_OK;
+    kiln_status status = create(r, NULL);
+    if (status)
+        return status;
+    *p = r->outcome->info.problem;
+    kiln_op_release(r->op);
+    r->op = NULL;
+    r->outcome->planned = false;
+    return KILN_OK;
 }
 
 static kiln_status compute(run *r)
@@ -150,11 +158,10 @@ static kiln_status compute(run *r)
     outcome *o = r->outcome;
     char why[KILN_ERROR_TEXT];
     kiln_trial best;
-    if (!has_plain_layouts(&o->problem))
-        return outcome_fail(o, KILN_UNSUPPORTED,
-                            "this command fills and checks tensors in plain layouts only; with "
-                            "--dry-run it shows the plan");
-    kiln_status status = tensors_make(&r->tensors, r->session, r->request, &o->problem, why);
+    kiln_status status = settle_layouts(r);
+    if (status)
+        return status;
+    status = tensors_make(&r->tensors, r->session, r->request, &o->problem, why);
     if (status)
         return outcome_fail(o, status, why);
     if (f->search && ((status = search(r, &best)) || r->interrupted))

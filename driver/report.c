@@ -202,6 +202,8 @@ void report_verdict(const outcome *o)
     if (!o->verified)
         return;
     print_verdict(&o->problem, names[o->problem.direction], &o->result, false);
+    if (o->dirty)
+        printf("    %lld cells of the layout's padding are not zero\n", (long long)o->dirty);
     if (o->has_bias)
         print_verdict(&o->problem, "Backward Convolution Bias", &o->bias, true);
 }

@@ -30,6 +30,7 @@ typedef struct outcome {
     timing time;
     bool verified, has_bias;
     verify_result result, bias;
+    int64_t dirty; /* cells of the destination's padding that are not zero, which is wrong too */
     char repro[REQUEST_REPRO_TEXT];
 } outcome;
 

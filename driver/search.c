@@ -51,7 +51,7 @@ static int judge(void *user, const kiln_op *op)
     search *s = user;
     tensors *t = s->tensors;
     char why[KILN_ERROR_TEXT];
-    if (tensors_read(t, s->session, why))
+    if (tensors_read(t, s->session, why) || t->dirty)
         return 1;
     kiln_op_info info;
     kiln_op_describe(op, &info);

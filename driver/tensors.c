@@ -17,6 +17,7 @@ typedef struct part {
     kiln_buffer *buffer;
     kiln_type type;
     int64_t count;
+    const kiln_storage *storage; /* on the device; NULL: a plain array */
     const char *file, *flag;
     bool used, written;
 } part;
@@ -35,23 +36,27 @@ static char destination_of(const kiln_problem *p)
     return to[p->direction];
 }
 
+/* `r` tells the files; NULL: none. */
 static void list_parts(tensors *t, const request *r, part parts[PARTS])
 {
+    static const flags none;
     const kiln_problem *p = &t->problem;
-    const flags *f = &r->flags;
+    const flags *f = r ? &r->flags : &none;
     kiln_buffers *b = &t->buffers;
     bool gradient = p->direction == KILN_BACKWARD_WEIGHTS;
+    int64_t nx = kiln_problem_count(p, 'x'), nw = kiln_problem_count(p, 'w'),
+            ny = kiln_problem_count(p, 'y');
     const part all[PARTS] = {
-        {'x', HOST_X, &t->x, &b->x, p->x_type, kiln_problem_count(p, 'x'), f->in_data, "in_data",
-         true, t->to == 'x'},
-        {'w', HOST_W, &t->w, &b->w, p->w_type, kiln_problem_count(p, 'w'), f->weights, "weights",
-         true, t->to == 'w'},
-        {'y', HOST_Y, &t->y, &b->y, p->y_type, kiln_problem_count(p, 'y'), f->dout_data,
-         "dout_data", true, t->to == 'y'},
-        {'b', HOST_BIAS, (void **)&t->bias, &b->bias, KILN_F32, p->out_channels, f->in_bias,
+        {'x', HOST_X, &t->x, &b->x, p->x_type, nx, &t->x_storage, f->in_data, "in_data", true,
+         t->to == 'x'},
+        {'w', HOST_W, &t->w, &b->w, p->w_type, nw, &t->w_storage, f->weights, "weights", true,
+         t->to == 'w'},
+        {'y', HOST_Y, &t->y, &b->y, p->y_type, ny, &t->y_storage, f->dout_data, "dout_data", true,
+         t->to == 'y'},
+        {'b', HOST_BIAS, (void **)&t->bias, &b->bias, KILN_F32, p->out_channels, NULL, f->in_bias,
          "in_bias", p->epilogue.bias, gradient},
-        {'r', HOST_RESIDUAL, &t->residual, &b->residual, p->y_type, kiln_problem_count(p, 'y'), "",
-         "", p->epilogue.beta != 0, false},
+        {'r', HOST_RESIDUAL, &t->residual, &b->residual, p->y_type, ny, &t->y_storage, "", "",
+         p->epilogue.beta != 0, false},
     };
     memcpy(parts, all, sizeof all);
 }
@@ -59,6 +64,12 @@ static void list_parts(tensors *t, const request *r, part parts[PARTS])
 static size_t bytes_of(const part *a)
 {
     return (size_t)a->count * kiln_type_size(a->type);
+}
+
+/* Bytes on the device. */
+static size_t device_bytes(const part *a)
+{
+    return a->storage ? (size_t)a->storage->cells * kiln_type_size(a->type) : bytes_of(a);
 }
 
 static kiln_status check_file(const part *a, char *why)
@@ -129,11 +140,11 @@ static kiln_status check_room(const session *s, const part parts[PARTS], char *w
     for (int i = 0; i < PARTS; i++) {
         if (!parts[i].used)
             continue;
-        total += (double)bytes_of(&parts[i]);
-        if (bytes_of(&parts[i]) > s->max_alloc) {
+        total += (double)device_bytes(&parts[i]);
+        if (device_bytes(&parts[i]) > s->max_alloc) {
             snprintf(why, KILN_ERROR_TEXT,
                      "tensor %c needs %zu bytes; the device allocates at most %llu at once",
-                     parts[i].tensor, bytes_of(&parts[i]), (unsigned long long)s->max_alloc);
+                     parts[i].tensor, device_bytes(&parts[i]), (unsigned long long)s->max_alloc);
             return KILN_UNSUPPORTED;
         }
     }
@@ -146,6 +157,46 @@ static kiln_status check_room(const session *s, const part parts[PARTS], char *w
              device_full ? total : here, device_full ? "device" : "machine",
              device_full ? (double)s->memory : host);
     return KILN_UNSUPPORTED;
+}
+
+static bool is_plain(const part *a)
+{
+    return !a->storage || layout_host_is_plain(a->storage);
+}
+
+/* All tensors go to the device and come back through these two: in plain order here, in their
+ * layout there. A destination is poison there, padding included. */
+static cl_int upload(const session *s, const part *a)
+{
+    size_t bytes = device_bytes(a);
+    void *cells = is_plain(a) ? *a->host : malloc(bytes);
+    if (!cells)
+        return CL_OUT_OF_HOST_MEMORY;
+    if (!is_plain(a) && a->written)
+        host_poison(a->type, cells, a->storage->cells);
+    else if (!is_plain(a))
+        layout_host_store(a->storage, a->type, *a->host, cells);
+    cl_int code =
+        clEnqueueWriteBuffer(s->queue, a->buffer->mem, CL_TRUE, 0, bytes, cells, 0, NULL, NULL);
+    if (!is_plain(a))
+        free(cells);
+    return code;
+}
+
+static cl_int download(const session *s, const part *a, int64_t *dirty)
+{
+    size_t bytes = device_bytes(a);
+    void *cells = is_plain(a) ? *a->host : malloc(bytes);
+    if (!cells)
+        return CL_OUT_OF_HOST_MEMORY;
+    cl_int code =
+        clEnqueueReadBuffer(s->queue, a->buffer->mem, CL_TRUE, 0, bytes, cells, 0, NULL, NULL);
+    if (is_plain(a))
+        return code;
+    if (code == CL_SUCCESS)
+        *dirty += layout_host_load(a->storage, a->type, cells, *a->host);
+    free(cells);
+    return code;
 }
 
 static kiln_status make_part(const session *s, const request *r, int64_t terms, const part *a,
@@ -168,14 +219,13 @@ static kiln_status make_part(const session *s, const request *r, int64_t terms, 
         host_fill_tensor((host_fill)r->flags.fill, (uint64_t)r->flags.seed, a->fill, a->type, terms,
                          *a->host, a->count);
     }
-    a->buffer->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, bytes_of(a), NULL, &code);
+    a->buffer->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, device_bytes(a), NULL, &code);
     if (a->buffer->mem)
-        code = clEnqueueWriteBuffer(s->queue, a->buffer->mem, CL_TRUE, 0, bytes_of(a), *a->host, 0,
-                                    NULL, NULL);
+        code = upload(s, a);
     if (code == CL_SUCCESS)
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "a buffer of %zu bytes for tensor %c: OpenCL error %d",
-             bytes_of(a), a->tensor, code);
+             device_bytes(a), a->tensor, code);
     return KILN_OPENCL;
 }
 
@@ -184,6 +234,10 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
 {
     part parts[PARTS];
     *t = (tensors){.problem = *p, .to = destination_of(p)};
+    if (!kiln_problem_storage(p, 'x', &t->x_storage, why) ||
+        !kiln_problem_storage(p, 'w', &t->w_storage, why) ||
+        !kiln_problem_storage(p, 'y', &t->y_storage, why))
+        return KILN_INVALID;
     list_parts(t, r, parts);
     for (int i = 0; i < PARTS; i++)
         t->from_files |= from_file(&parts[i]);
@@ -238,22 +292,6 @@ void *tensors_destination(const tensors *t)
     return t->to == 'x' ? t->x : t->to == 'w' ? t->w : t->y;
 }
 
-static kiln_buffer destination_buffer(const tensors *t)
-{
-    return t->to == 'x' ? t->buffers.x : t->to == 'w' ? t->buffers.w : t->buffers.y;
-}
-
-static size_t destination_bytes(const tensors *t)
-{
-    return (size_t)kiln_problem_count(&t->problem, t->to) *
-           kiln_type_size(tensors_type(&t->problem, t->to));
-}
-
-static bool has_bias_gradient(const tensors *t)
-{
-    return t->bias && t->problem.direction == KILN_BACKWARD_WEIGHTS;
-}
-
 static kiln_status judge(cl_int code, const char *what, char *why)
 {
     if (code == CL_SUCCESS)
@@ -264,27 +302,26 @@ static kiln_status judge(cl_int code, const char *what, char *why)
 
 kiln_status tensors_poison(tensors *t, const session *s, char *why)
 {
-    void *data = tensors_destination(t);
-    size_t bias_bytes = sizeof(float) * (size_t)t->problem.out_channels;
-    host_poison(tensors_type(&t->problem, t->to), data, kiln_problem_count(&t->problem, t->to));
-    cl_int code = clEnqueueWriteBuffer(s->queue, destination_buffer(t).mem, CL_TRUE, 0,
-                                       destination_bytes(t), data, 0, NULL, NULL);
-    if (code == CL_SUCCESS && has_bias_gradient(t)) {
-        host_poison(KILN_F32, t->bias, t->problem.out_channels);
-        code = clEnqueueWriteBuffer(s->queue, t->buffers.bias.mem, CL_TRUE, 0, bias_bytes, t->bias,
-                                    0, NULL, NULL);
-    }
+    part parts[PARTS];
+    cl_int code = CL_SUCCESS;
+    list_parts(t, NULL, parts);
+    for (int i = 0; i < PARTS && code == CL_SUCCESS; i++)
+        if (parts[i].used && parts[i].written) {
+            host_poison(parts[i].type, *parts[i].host, parts[i].count);
+            code = upload(s, &parts[i]);
+        }
     return judge(code, "overwriting", why);
 }
 
 kiln_status tensors_read(tensors *t, const session *s, char *why)
 {
-    cl_int code = clEnqueueReadBuffer(s->queue, destination_buffer(t).mem, CL_TRUE, 0,
-                                      destination_bytes(t), tensors_destination(t), 0, NULL, NULL);
-    if (code == CL_SUCCESS && has_bias_gradient(t))
-        code = clEnqueueReadBuffer(s->queue, t->buffers.bias.mem, CL_TRUE, 0,
-                                   sizeof(float) * (size_t)t->problem.out_channels, t->bias, 0,
-                                   NULL, NULL);
+    part parts[PARTS];
+    cl_int code = CL_SUCCESS;
+    t->dirty = 0;
+    list_parts(t, NULL, parts);
+    for (int i = 0; i < PARTS && code == CL_SUCCESS; i++)
+        if (parts[i].used && parts[i].written)
+            code = download(s, &parts[i], &t->dirty);
     return judge(code, "reading", why);
 }
 

@@ -2,16 +2,19 @@
 #ifndef KILN_TENSORS_H
 #define KILN_TENSORS_H
 
-#include "session.h"
+#include "layout_host.h"
 #include "reference.h"
 #include "request.h"
+#include "session.h"
 
 typedef struct tensors {
-    kiln_problem problem; /* checked */
+    kiln_problem problem; /* checked; no layout is "any" */
     char to;              /* 'x', 'w' or 'y': the tensor that the problem's direction writes */
     void *x, *w, *y, *residual; /* plain host arrays; the destination's holds what came back */
     float *bias;                /* read, or in backward weights what came back */
     bool from_files; /* some source was read from a file */
+    kiln_storage x_storage, w_storage, y_storage; /* on the device */
+    int64_t dirty; /* cells of the destination's padding that came back other than zero */
     kiln_buffers buffers;
 } tensors;
 

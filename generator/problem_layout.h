@@ -7,12 +7,7 @@
 
 bool kiln_layout_is_any(const char *layout);
 
-/* The storage of tensor 'x', 'w' or 'y' of a problem whose sizes are checked; "any" counts as
- * plain. False, with the reason, when the layout makes no sense for it. */
-bool kiln_problem_storage(const kiln_problem *problem, char tensor, kiln_storage *storage,
-                          char *why);
-
-/* The same for a shape's tensor, in a layout of its own. */
+/* As kiln_problem_storage(), for a shape's tensor in a layout of its own. */
 bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
                         char *why);
 

@@ -1,5 +1,6 @@
 /* Runs one problem from end to end and judges everything that was written. */
 #include "support.h"
+#include "layout_host.h"
 #include "verify.h"
 
 #include <check.h>
@@ -13,19 +14,22 @@ enum { X, W, Y, BIAS, RESIDUAL, WORKSPACE, PACKED, BUFFERS, GUARD = 512 };
 /* One tensor: what the host put there, and a memory object with guard bytes around it. */
 typedef struct box {
     kiln_type type;
-    int64_t count; /* 0: the problem has no such buffer */
+    int64_t count, cells; /* elements, without and with padding; 0: there is no such buffer */
     size_t bytes, offset;
     bool written;
-    unsigned char *image; /* the whole object: guard, tensor, guard */
+    const kiln_storage *storage; /* NULL: a plain array */
+    void *plain;                 /* the elements in plain order */
+    unsigned char *image;        /* the whole object: guard, tensor in its layout, guard */
     cl_mem mem;
 } box;
 
 typedef struct trial {
     const support_device *device;
     const support_case *given;
-    kiln_problem problem; /* checked */
+    kiln_problem problem; /* checked, with the layouts that the op has */
     kiln_op *op;
     kiln_op_info info;
+    kiln_storage storage[3];
     box box[BUFFERS];
     int to; /* X, W or Y */
     bool bias_gradient;
@@ -51,20 +55,34 @@ static bool check_cl(const trial *t, cl_int code, const char *call)
 
 /* ---- buffers ---- */
 
-static void fill(const trial *t, int which, unsigned char *data)
+/* Stores what `from` names in box `which`. */
+static void fill(const trial *t, int which, int from)
 {
     static const int tensor[] = {HOST_X, HOST_W, HOST_Y, HOST_BIAS, HOST_RESIDUAL};
     const box *b = &t->box[which];
-    host_fill_tensor(t->given->fill, t->given->seed, tensor[which], b->type,
-                     reference_terms(&t->problem), data, b->count);
+    host_fill_tensor(t->given->fill, t->given->seed, tensor[from], b->type,
+                     reference_terms(&t->problem), b->plain, b->count);
+    if (b->storage && !layout_host_is_plain(b->storage))
+        layout_host_store(b->storage, b->type, b->plain, b->image + b->offset);
+    else
+        memcpy(b->image + b->offset, b->plain, b->bytes);
 }
 
 static void set_box(trial *t, int which, kiln_type type, int64_t count, bool written)
 {
     t->box[which] = (box){.type = type,
                           .count = count,
+                          .cells = count,
                           .bytes = (size_t)count * kiln_type_size(type),
                           .written = written};
+}
+
+static void set_storage(trial *t, int which, int of)
+{
+    box *b = &t->box[which];
+    b->storage = &t->storage[of];
+    b->cells = b->storage->cells;
+    b->bytes = (size_t)b->cells * kiln_type_size(b->type);
 }
 
 static void set_boxes(trial *t)
@@ -74,12 +92,18 @@ static void set_boxes(trial *t)
     const kiln_type type[] = {p->x_type, p->w_type, p->y_type};
     t->to = to[p->direction];
     t->bias_gradient = p->direction == KILN_BACKWARD_WEIGHTS && p->epilogue.bias;
-    for (int i = X; i <= Y; i++)
+    for (int i = X; i <= Y; i++) {
+        bool sized = kiln_problem_storage(p, "xwy"[i], &t -> storage[i], NULL);
+        ck_assert(sized);
         set_box(t, i, type[i], kiln_problem_count(p, "xwy"[i]), i == t->to);
+        set_storage(t, i, i);
+    }
     if (p->epilogue.bias)
         set_box(t, BIAS, KILN_F32, p->out_channels, t->bias_gradient);
-    if (p->epilogue.beta != 0)
+    if (p->epilogue.beta != 0) {
         set_box(t, RESIDUAL, p->y_type, kiln_problem_count(p, 'y'), false);
+        set_storage(t, RESIDUAL, Y);
+    }
     set_box(t, WORKSPACE, KILN_I8, t->info.workspace_size, true);
     set_box(t, PACKED, KILN_I8, t->info.packed_size, true);
 }
@@ -92,15 +116,16 @@ static bool make_box(trial *t, int which, size_t offset, bool in_place)
     b->offset = offset;
     const size_t all = offset + b->bytes + GUARD;
     b->image = malloc(all);
-    ck_assert_ptr_nonnull(b->image);
+    b->plain = malloc((size_t)b->count * kiln_type_size(b->type));
+    ck_assert(b->image && b->plain);
     for (size_t i = 0; i < all; i++)
         b->image[i] = (unsigned char)(0xa5 ^ i);
     if (!b->written)
-        fill(t, which, b->image + offset);
+        fill(t, which, which);
     else if (in_place && which == Y)
-        fill(t, RESIDUAL, b->image + offset);
+        fill(t, Y, RESIDUAL);
     else
-        host_poison(b->type, b->image + offset, b->count);
+        host_poison(b->type, b->image + offset, b->cells);
     cl_int code;
     b->mem = clCreateBuffer(t->device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, all,
                             b->image, &code);
@@ -113,14 +138,11 @@ static void free_boxes(trial *t)
         if (t->box[i].mem)
             clReleaseMemObject(t->box[i].mem);
         free(t->box[i].image);
+        free(t->box[i].plain);
         t->box[i].mem = NULL;
         t->box[i].image = NULL;
+        t->box[i].plain = NULL;
     }
-}
-
-static void *tensor(const trial *t, int which)
-{
-    return t->box[which].image ? t->box[which].image + t->box[which].offset : NULL;
 }
 
 /* ---- running ---- */
@@ -152,6 +174,21 @@ static bool launch(trial *t, bool packed, bool in_place)
     return check_cl(t, clFinish(queue), "clFinish");
 }
 
+/* The elements of a written tensor, after seeing that its padding is zero. */
+static bool take_out(trial *t, int which)
+{
+    box *b = &t->box[which];
+    int64_t dirty = 0;
+    if (!b->written)
+        return true;
+    if (b->storage && !layout_host_is_plain(b->storage))
+        dirty = layout_host_load(b->storage, b->type, b->image + b->offset, b->plain);
+    else
+        memcpy(b->plain, b->image + b->offset, b->bytes);
+    return dirty == 0 ||
+           complain(t, "%lld cells of the layout's padding are not zero", (long long)dirty);
+}
+
 /* Reads a box back over its image, after seeing that nothing changed that must not. */
 static bool collect(trial *t, int which)
 {
@@ -174,7 +211,7 @@ static bool collect(trial *t, int which)
     }
     free(before);
     b->image = now;
-    return intact;
+    return intact && take_out(t, which);
 }
 
 /* ---- judging ---- */
@@ -193,19 +230,19 @@ static bool judge(const trial *t, const verify_result *v, const char *what)
 static bool judge_all(const trial *t, bool in_place)
 {
     const kiln_problem *p = &t->problem;
-    const reference_tensors r = {.x = tensor(t, X),
-                                 .w = tensor(t, W),
-                                 .y = tensor(t, Y),
-                                 .bias = tensor(t, BIAS),
-                                 .residual = tensor(t, RESIDUAL)};
+    const reference_tensors r = {.x = t->box[X].plain,
+                                 .w = t->box[W].plain,
+                                 .y = t->box[Y].plain,
+                                 .bias = t->box[BIAS].plain,
+                                 .residual = t->box[RESIDUAL].plain};
     const verify_options o = {.amplification = t->info.amplification,
                               .exact =
                                   verify_can_be_exact(p, t->given->fill, t->info.amplification),
                               .poisoned = !in_place};
-    verify_result v = verify_destination(p, &r, tensor(t, t->to), &o);
+    verify_result v = verify_destination(p, &r, t->box[t->to].plain, &o);
     bool right = judge(t, &v, "the destination");
     if (right && t->bias_gradient) {
-        v = verify_bias_gradient(p, r.y, tensor(t, BIAS), &o);
+        v = verify_bias_gradient(p, r.y, t->box[BIAS].plain, &o);
         right = judge(t, &v, "the bias gradient");
     }
     return right;
@@ -223,9 +260,10 @@ static bool run(trial *t, size_t offset, bool packed, bool in_place, unsigned ch
         right = collect(t, i);
     right = right && judge_all(t, in_place);
     if (right) {
-        *bytes = malloc(t->box[t->to].bytes);
+        const box *to = &t->box[t->to];
+        *bytes = malloc(to->bytes);
         ck_assert_ptr_nonnull(*bytes);
-        memcpy(*bytes, tensor(t, t->to), t->box[t->to].bytes);
+        memcpy(*bytes, to->image + to->offset, to->bytes);
     }
     free_boxes(t);
     return right;
@@ -236,6 +274,7 @@ static bool run_twice(trial *t)
     unsigned char *first = NULL, *second = NULL;
     bool in_place = t->problem.epilogue.beta != 0;
     kiln_op_describe(t->op, &t->info);
+    t->problem = t->info.problem;
     set_boxes(t);
     bool right = run(t, 0, false, false, &first) &&
                  run(t, t->device->align, t->info.packed_size > 0, in_place, &second);

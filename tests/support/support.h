@@ -45,10 +45,11 @@ typedef enum support_verdict {
 
 enum { SUPPORT_TEXT = 512 };
 
-/* Runs it twice. Right means: the result is what verify.h calls right, exactly so where the data
- * allow; nothing else was written; and the second run gave the same bits where the op promises so.
- * The second run uses buffers with offsets, packed weights where the op has them, and y itself as
- * the residual. Unless it is right, `why` receives the reason. */
+/* Runs it twice, in the layouts that the problem names or the op chose. Right means: the result is
+ * what verify.h calls right, exactly so where the data allow; padding of its layout is zero;
+ * nothing else was written; and the second run gave the same bits where the op promises so. The
+ * second run uses buffers with offsets, packed weights where the op has them, and y itself as the
+ * residual. Unless it is right, `why` receives the reason. */
 support_verdict support_run(const support_case *c, char why[SUPPORT_TEXT]);
 
 /* As support_run(), and fails the test, naming the problem, if it is not right. */
