@@ -83,6 +83,15 @@ void kiln_define(kiln_plan *plan, const char *name, int64_t value)
     kiln_define_text(plan, name, text);
 }
 
+void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3])
+{
+    for (int a = 0; a < 3; a++) {
+        char full[KILN_NAME_TEXT];
+        snprintf(full, sizeof full, "%s_%c", name, "DHW"[a]);
+        kiln_define(plan, full, v[a]);
+    }
+}
+
 void kiln_define_float(kiln_plan *plan, const char *name, double value)
 {
     /* Hexadecimal floats are exact and do not depend on the locale's decimal point, but printf's

@@ -98,6 +98,8 @@ void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value);
 void kiln_define(kiln_plan *plan, const char *name, int64_t value);
 void kiln_define_text(kiln_plan *plan, const char *name, const char *value);
 void kiln_define_float(kiln_plan *plan, const char *name, double value);
+/* -DNAME_D=v[0] -DNAME_H=v[1] -DNAME_W=v[2] */
+void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
 void kiln_arg_buffer(kiln_plan *plan, int role);
 void kiln_arg_int(kiln_plan *plan, int64_t value);
 void kiln_arg_long(kiln_plan *plan, int64_t value);

@@ -52,8 +52,6 @@ int64_t kiln_lines_count(const kiln_lines *l, int64_t span);
 /* Adds the stage that lays out the tensor of `role`; returns the role of the result. */
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
                     int64_t span, int role, kiln_plan *plan);
-/* -DNAME_D=v[0] -DNAME_H=v[1] -DNAME_W=v[2] */
-void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
 
 /* Adds the stage that sums the `parts` copies of w in the buffer `from` into w. */
 void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t parts, int from,

@@ -1,8 +1,6 @@
 /* Geometry of the lines that the direct solver reads, and the stage that lays them out. */
 #include "solver_direct.h"
 
-#include <stdio.h>
-
 enum { WIDEST = 16 }; /* the largest T_VEC */
 
 static int64_t at_least(int64_t a, int64_t b)
@@ -124,15 +122,6 @@ static int64_t all_rows(const kiln_lines *l, int64_t span)
 int64_t kiln_lines_count(const kiln_lines *l, int64_t span)
 {
     return all_rows(l, span) * l->line[2];
-}
-
-void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3])
-{
-    for (int a = 0; a < 3; a++) {
-        char full[KILN_NAME_TEXT];
-        snprintf(full, sizeof full, "%s_%c", name, "DHW"[a]);
-        kiln_define(plan, full, v[a]);
-    }
 }
 
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,

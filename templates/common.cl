@@ -16,6 +16,12 @@
  *   EPILOGUE_PARAMS                                 last in a kernel's parameter list (no comma before)
  *   FINISH(acc, channel, i)                         VAL_T for destination element i of that channel
  *
+ * With D_B defined, for tensors whose channels lie in blocks of D_B, vectors of one pixel's block:
+ *   ACC_V, LOAD_V(p)                                D_B times ACC_T; one of them from global memory
+ *   PUT(p, acc, block, i)                           stores what the epilogue makes of the sums of a
+ *                                                   block at element i, zero in channels past the
+ *                                                   last of the D_CHANNELS that there are
+ *
  * Half is a storage type only, so cl_khr_fp16 is not needed. Write acc += a * b: it contracts to
  * an fma where there is one, while mad() does not on PoCL.
  */
@@ -99,12 +105,14 @@ KILN_HALF_DEFINE(16)
 #define DST_T int
 #define VAL_T int
 #define DST_LOAD(p, i) ((p)[i])
+#define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #define DST_STORE(p, i, v) ((p)[i] = (v))
 #define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(v, 0, (p) + (i))
 #elif DST_TYPE == TYPE_I8
 #define DST_T char
 #define VAL_T float
 #define DST_LOAD(p, i) ((float)(p)[i])
+#define DST_LOADN(n, p, i) KILN_CAT(convert_float, n)(KILN_CAT(vload, n)(0, (p) + (i)))
 #define DST_STORE(p, i, v) ((p)[i] = convert_char_sat_rte(v))
 #define DST_STOREN(n, p, i, v)                                                                     \
     KILN_CAT(vstore, n)(KILN_CAT(KILN_CAT(convert_char, n), _sat_rte)(v), 0, (p) + (i))
@@ -112,6 +120,8 @@ KILN_HALF_DEFINE(16)
 #define DST_T half
 #define VAL_T float
 #define DST_LOAD(p, i) vload_half(i, p)
+#define DST_LOADN(n, p, i)                                                                         \
+    KILN_CAT(kiln_from_half, n)(KILN_CAT(vload, n)(0, (const global ushort *)(p) + (i)))
 #define DST_STORE(p, i, v) vstore_half_rte(v, i, p)
 #define DST_STOREN(n, p, i, v)                                                                     \
     KILN_CAT(vstore, n)(KILN_CAT(kiln_to_half, n)(v), 0, (global ushort *)(p) + (i))
@@ -119,6 +129,8 @@ KILN_HALF_DEFINE(16)
 #define DST_T ushort
 #define VAL_T float
 #define DST_LOAD(p, i) as_float((uint)(p)[i] << 16)
+#define DST_LOADN(n, p, i)                                                                         \
+    KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (p) + (i))) << 16)
 #define DST_STORE(p, i, v) ((p)[i] = kiln_bf16(v))
 #define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(KILN_CAT(kiln_bf16_, n)(v), 0, (p) + (i))
 
@@ -138,6 +150,7 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 #define DST_T float
 #define VAL_T float
 #define DST_LOAD(p, i) ((p)[i])
+#define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #define DST_STORE(p, i, v) ((p)[i] = (v))
 #define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(v, 0, (p) + (i))
 #endif
@@ -176,28 +189,34 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 #endif
 
 /* The numbers are kiln_activation's. */
-static inline float kiln_activate(float v)
-{
 #if P_ACTIVATION == 1
-    return fmax(v, 0.0f);
+#define KILN_ACTIVATION(v) fmax(v, 0.0f)
 #elif P_ACTIVATION == 2
-    return fmin(fmax(v, 0.0f), P_ACTIVATION_A);
+#define KILN_ACTIVATION(v) fmin(fmax(v, 0.0f), P_ACTIVATION_A)
 #elif P_ACTIVATION == 3
-    return v >= 0 ? v : P_ACTIVATION_A * v;
+#define KILN_ACTIVATION(v) (v >= 0 ? v : P_ACTIVATION_A * v)
 #elif P_ACTIVATION == 4
-    return v >= 0 ? v : P_ACTIVATION_A * expm1(v);
+#define KILN_ACTIVATION(v) (v >= 0 ? v : P_ACTIVATION_A * expm1(v))
 #elif P_ACTIVATION == 5
-    return P_ACTIVATION_B * tanh(P_ACTIVATION_A * v);
+#define KILN_ACTIVATION(v) (P_ACTIVATION_B * tanh(P_ACTIVATION_A * v))
 #elif P_ACTIVATION == 6
-    return 1.0f / (1.0f + exp(-v));
+#define KILN_ACTIVATION(v) (1.0f / (1.0f + exp(-v)))
 #elif P_ACTIVATION == 7
-    return v / (1.0f + exp(-v));
+#define KILN_ACTIVATION(v) (v / (1.0f + exp(-v)))
 #elif P_ACTIVATION == 8
-    return 0.5f * v * erfc(v * -0.70710678f); /* no cancellation where v is far below 0 */
+/* erfc: no cancellation where v is far below 0. */
+#define KILN_ACTIVATION(v) (0.5f * v * erfc(v * -0.70710678f))
 #else
-    return v;
+#define KILN_ACTIVATION(v) (v)
 #endif
-}
+
+/* The activation as a function of T: float or a vector of them. */
+#define KILN_DEFINE_ACTIVATE(name, T)                                                              \
+    static inline T name(T v)                                                                      \
+    {                                                                                              \
+        return KILN_ACTIVATION(v);                                                                 \
+    }
+KILN_DEFINE_ACTIVATE(kiln_activate, float)
 
 static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_PARAMS)
 {
@@ -219,3 +238,67 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 }
 
 #define FINISH(acc, channel, i) kiln_finish(acc, channel, i EPILOGUE_PASS)
+
+/* ---- channels in blocks ---- */
+
+#ifdef D_B
+#define ACC_V KILN_CAT(ACC_T, D_B)
+#define VAL_V KILN_CAT(VAL_T, D_B)
+/* Nothing but the elements is known to be aligned. PoCL splits vload16 and vstore16, but not this. */
+typedef ACC_V __attribute__((aligned(4))) kiln_loose_acc;
+typedef VAL_V __attribute__((aligned(4))) kiln_loose_val;
+#define LOAD_V(p) (*(global const kiln_loose_acc *)(p))
+
+#if D_B == 16
+#define KILN_LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#elif D_B == 8
+#define KILN_LANES (int8)(0, 1, 2, 3, 4, 5, 6, 7)
+#else
+#define KILN_LANES (int4)(0, 1, 2, 3)
+#endif
+
+#ifdef P_BIAS
+/* Biases from `channel` on; there may be fewer than D_B. */
+static inline VAL_V kiln_bias(global const float *bias, int channel)
+{
+    if (D_CHANNELS % D_B == 0 || channel + D_B <= D_CHANNELS)
+        return *(global const kiln_loose_val *)(bias + channel);
+    float b[D_B];
+    for (int i = 0; i < D_B; i++)
+        b[i] = channel + i < D_CHANNELS ? bias[channel + i] : 0.0f;
+    return *(private const kiln_loose_val *)b;
+}
+#endif
+
+#if DST_TYPE != TYPE_I32
+KILN_DEFINE_ACTIVATE(kiln_activate_block, VAL_V)
+#endif
+
+static inline void kiln_put(global DST_T *dst, ACC_V acc, int block, INDEX_T i EPILOGUE_PARAMS)
+{
+    VAL_V v = KILN_CAT(convert_, VAL_V)(acc);
+#if DST_TYPE != TYPE_I32
+#ifdef P_ALPHA
+    v *= P_ALPHA;
+#endif
+#ifdef P_BETA
+    v += P_BETA * DST_LOADN(D_B, residual, i);
+#endif
+#ifdef P_BIAS
+    v += kiln_bias(bias, block * D_B);
+#endif
+    v = kiln_activate_block(v);
+#endif
+#if D_CHANNELS % D_B
+    if (block == D_CHANNELS / D_B)
+        v = KILN_LANES < (D_CHANNELS % D_B) ? v : (VAL_V)((VAL_T)0);
+#endif
+#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
+    *(global kiln_loose_val *)(dst + i) = v;
+#else
+    DST_STOREN(D_B, dst, i, v);
+#endif
+}
+
+#define PUT(p, acc, block, i) kiln_put(p, acc, block, i EPILOGUE_PASS)
+#endif

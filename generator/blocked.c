@@ -1,0 +1,233 @@
+/* Geometry, layouts and defines of the solvers over blocked layouts. */
+#include "blocked.h"
+#include "problem_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *src_layout(const kiln_shape *s)
+{
+    return s->direction == KILN_BACKWARD_DATA ? s->y_layout : s->x_layout;
+}
+
+static const char *dst_layout(const kiln_shape *s)
+{
+    return s->direction == KILN_BACKWARD_DATA ? s->x_layout : s->y_layout;
+}
+
+int kiln_layout_block(const char *layout, int rank)
+{
+    const char *plain = kiln_plain_data_layout(rank);
+    size_t length = strlen(plain);
+    if (strncmp(layout, plain, length) != 0)
+        return 0;
+    static const struct {
+        const char *rest;
+        int block;
+    } known[] = {{"", 1}, {"4c", 4}, {"8c", 8}, {"16c", 16}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(layout + length, known[i].rest) == 0)
+            return known[i].block;
+    return 0;
+}
+
+static kiln_pitch pitch_of(const int64_t size[3], int64_t channels, int block)
+{
+    int64_t pixels = size[0] * size[1] * size[2];
+    if (block == 1)
+        return (kiln_pitch){.image = channels * pixels,
+                            .plane = size[1] * size[2],
+                            .row = size[2],
+                            .pixel = 1,
+                            .channel = pixels};
+    return (kiln_pitch){.image = (channels + block - 1) / block * block * pixels,
+                        .block = block * pixels,
+                        .plane = block * size[1] * size[2],
+                        .row = block * size[2],
+                        .pixel = block,
+                        .channel = 1};
+}
+
+static bool is_pointwise(const kiln_shape *s)
+{
+    for (int a = 0; a < 3; a++)
+        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0)
+            return false;
+    return true;
+}
+
+static void flatten(kiln_blocked *b)
+{
+    int64_t pixels = b->src[0] * b->src[1] * b->src[2];
+    for (int a = 0; a < 3; a++)
+        b->src[a] = b->dst[a] = a == KILN_AXIS_W ? pixels : 1;
+    if (pixels > 1)
+        return;
+    b->src[KILN_AXIS_W] = b->dst[KILN_AXIS_W] = b->n;
+    b->src_pitch.pixel = b->src_pitch.image;
+    b->dst_pitch.pixel = b->dst_pitch.image;
+    b->n = 1;
+}
+
+kiln_blocked kiln_blocked_of(const kiln_shape *s)
+{
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    kiln_blocked b = {.n = s->n,
+                      .groups = s->g,
+                      .src_c = (backward ? s->k : s->c) / s->g,
+                      .dst_c = (backward ? s->c : s->k) / s->g};
+    for (int a = 0; a < 3; a++) {
+        b.src[a] = backward ? s->out[a] : s->in[a];
+        b.dst[a] = backward ? s->in[a] : s->out[a];
+        b.filter[a] = s->filter[a];
+        b.stride[a] = s->stride[a];
+        b.dilation[a] = s->dilation[a];
+        b.lead[a] = backward ? (s->filter[a] - 1) * s->dilation[a] - s->pad[a] : s->pad[a];
+    }
+    int src_block = kiln_layout_block(src_layout(s), s->rank);
+    b.block = kiln_layout_block(dst_layout(s), s->rank);
+    b.src_pitch = pitch_of(b.src, b.src_c * b.groups, src_block);
+    b.dst_pitch = pitch_of(b.dst, b.dst_c * b.groups, b.block);
+    if (src_block == 1)
+        b.src_pitch.block = b.block * b.src_pitch.channel;
+    if (is_pointwise(s))
+        flatten(&b);
+    return b;
+}
+
+void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_source)
+{
+    int block = d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
+    int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
+    if (x > 1 || y > 1)
+        block = x > 1 ? x : y;
+    const char *plain = kiln_plain_data_layout(s->rank);
+    char blocked[KILN_LAYOUT_TEXT];
+    snprintf(blocked, sizeof blocked, "%s%dc", plain, block);
+    if (plain_source && s->direction == KILN_FORWARD && s->c <= block / 4)
+        kiln_prefer_layout(s->x_layout, plain);
+    kiln_prefer_layout(s->x_layout, blocked);
+    kiln_prefer_layout(s->y_layout, blocked);
+}
+
+static bool wrong_layouts(const kiln_shape *s, kiln_why *why)
+{
+    int src = kiln_layout_block(src_layout(s), s->rank);
+    int dst = kiln_layout_block(dst_layout(s), s->rank);
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s",
+                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    if (dst < 4 || (src != dst && src != 1))
+        return kiln_no(
+            why,
+            "it works on channels in blocks, NC/16HW16 and its kin of blocks of 8 and 4; "
+            "the layouts are %s and %s (give \"any\" to get them)",
+            s->x_layout, s->y_layout);
+    return false;
+}
+
+bool kiln_blocked_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (d->kind != KILN_DEVICE_CPU)
+        return kiln_no(
+            why, "it is shaped for a CPU, where one item has a core and its vectors to itself");
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (wrong_layouts(s, why))
+        return true;
+    kiln_blocked b = kiln_blocked_of(s);
+    for (int a = 0; a < 3; a++) {
+        if (s->direction == KILN_BACKWARD_DATA && s->stride[a] != 1)
+            return kiln_no(why, "it does backward data with stride 1; this is %lld along %c",
+                           (long long)s->stride[a], "DHW"[a]);
+        if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > INT32_MAX / 2)
+            return kiln_no(why, "an axis with its padding has 2^30 elements or more");
+    }
+    int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
+    int64_t most = INT32_MAX / 64;
+    if (b.src[0] * b.src[1] * b.src[2] > most || b.dst[0] * b.dst[1] * b.dst[2] > most ||
+        taps > most || b.src_pitch.pixel > most / b.stride[2] || b.dst_pitch.pixel > most)
+        return kiln_no(why, "a block of channels has 2^30 elements or more");
+    return false;
+}
+
+int kiln_blocked_vectors(int block, const kiln_device_facts *d)
+{
+    return block > d->simd_floats ? block / d->simd_floats : 1;
+}
+
+int kiln_blocked_registers(const kiln_device_facts *d)
+{
+    return d->simd_floats >= 16 ? 32 : 16;
+}
+
+static int64_t divide_up(int64_t a, int64_t b) /* of any sign; b > 0 */
+{
+    return a > 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+int64_t kiln_blocked_meetings(const kiln_blocked *b, int a)
+{
+    int64_t all = 0;
+    for (int64_t tap = 0; tap < b->filter[a]; tap++) {
+        /* 0 <= destination * stride + at < source */
+        int64_t at = tap * b->dilation[a] - b->lead[a];
+        int64_t begin = divide_up(-at, b->stride[a]), end = divide_up(b->src[a] - at, b->stride[a]);
+        begin = begin < 0 ? 0 : begin;
+        end = end > b->dst[a] ? b->dst[a] : end;
+        all += end > begin ? end - begin : 0;
+    }
+    return all;
+}
+
+/* Whether the tile that starts at pixel x reads past its row. */
+static bool reads_past(const kiln_blocked *b, int width, int64_t x)
+{
+    const int a = KILN_AXIS_W;
+    int64_t at = x * b->stride[a] - b->lead[a];
+    int64_t reach = (width - 1) * b->stride[a] + (b->filter[a] - 1) * b->dilation[a];
+    return at < 0 || at + reach >= b->src[a];
+}
+
+kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width)
+{
+    int64_t size = b->dst[KILN_AXIS_W];
+    kiln_blocked_ends e = {.tiles = (size + width - 1) / width};
+    e.first = reads_past(b, width, 0);
+    e.last = e.tiles > 1 && reads_past(b, width, size - width);
+    /* Those that read past a row are the first few and the last few. */
+    if (e.tiles > 2)
+        e.more = reads_past(b, width, width) || reads_past(b, width, (e.tiles - 2) * width);
+    return e;
+}
+
+static void define_pitch(kiln_plan *plan, const char *name, const kiln_pitch *p)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } all[] = {{"IMAGE", p->image}, {"BLOCK", p->block}, {"PLANE", p->plane},
+               {"ROW", p->row},     {"PIXEL", p->pixel}, {"CHANNEL", p->channel}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char full[KILN_NAME_TEXT];
+        snprintf(full, sizeof full, "%s_%s", name, all[i].name);
+        kiln_define(plan, full, all[i].value);
+    }
+}
+
+void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan)
+{
+    kiln_define(plan, "D_B", b->block);
+    kiln_define_axes(plan, "P_SRC", b->src);
+    kiln_define_axes(plan, "P_DST", b->dst);
+    kiln_define_axes(plan, "P_FILTER", b->filter);
+    kiln_define_axes(plan, "P_STRIDE", b->stride);
+    kiln_define_axes(plan, "P_DILATION", b->dilation);
+    kiln_define_axes(plan, "D_LEAD", b->lead);
+    kiln_define(plan, "D_SRC_C", b->src_c);
+    kiln_define(plan, "D_DST_C", b->dst_c);
+    kiln_define(plan, "D_CHANNELS", b->dst_c * b->groups);
+    define_pitch(plan, "D_SRC", &b->src_pitch);
+    define_pitch(plan, "D_DST", &b->dst_pitch);
+}

@@ -1,0 +1,57 @@
+/* What the solvers over blocked layouts share: a convolution whose channels lie in blocks, as a
+ * walk over lines of pixels. */
+#ifndef KILN_BLOCKED_H
+#define KILN_BLOCKED_H
+
+#include "solver.h"
+
+/* Elements from one to the next. */
+typedef struct kiln_pitch {
+    int64_t image, block, plane, row, pixel, channel;
+} kiln_pitch;
+
+/* Forward, or backward data with stride 1: that is forward over dy with the filter turned round.
+ * Source coordinate = destination coordinate * stride + tap * dilation - lead.
+ *
+ * Where a pixel of the destination sees one of the source, all pixels of an image are one row, and
+ * where images have a single pixel, the batch is one. */
+typedef struct kiln_blocked {
+    int block; /* channels of a block of the destination; 0: none of those that solvers know */
+    int64_t n, groups;
+    int64_t src[3], dst[3], filter[3], stride[3], dilation[3], lead[3];
+    int64_t src_c, dst_c; /* of one group */
+    kiln_pitch src_pitch, dst_pitch;
+} kiln_blocked;
+
+kiln_blocked kiln_blocked_of(const kiln_shape *s);
+
+/* 1 for the plain layout of the rank, 4, 8 or 16 for NC/4HW4 and so on, else 0. */
+int kiln_layout_block(const char *layout, int rank);
+
+/* For prefer(): data layouts become blocked, as wide as the device's vectors; a source of few
+ * channels may stay plain. */
+void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_source);
+/* For reject(): everything that no solver here can do. */
+bool kiln_blocked_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+
+/* Vectors of one block, and how many of them a core has registers for. */
+int kiln_blocked_vectors(int block, const kiln_device_facts *d);
+int kiln_blocked_registers(const kiln_device_facts *d);
+
+/* Pairs of a destination position and a tap along an axis that meet in the source. */
+int64_t kiln_blocked_meetings(const kiln_blocked *b, int axis);
+
+/* A row of the destination in tiles of `width` pixels, the last of which may start earlier: which
+ * of them have taps that read past the row of the source. */
+typedef struct kiln_blocked_ends {
+    int64_t tiles;
+    bool first, last; /* the last one if there are two or more */
+    bool more;        /* some between them */
+} kiln_blocked_ends;
+
+kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width);
+
+/* P_SRC, P_DST, P_FILTER, P_STRIDE, P_DILATION, D_LEAD with their axes, D_B, and the pitches. */
+void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan);
+
+#endif

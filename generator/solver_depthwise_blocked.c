@@ -1,0 +1,173 @@
+/* The blocked depthwise solver: groups no wider than a block of channels; for CPUs. */
+#include "blocked.h"
+
+enum { TILE_W, TILE_ROWS, PARAMS };
+
+static const kiln_param params[PARAMS] = {
+    [TILE_W] = {"T_W", 10, {2, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 1, 28},
+    [TILE_ROWS] = {"T_ROWS", 6, {1, 2, 4, 8, 14, 28}, 1, 4096},
+};
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static void prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    kiln_blocked_prefer(s, d, false);
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (kiln_blocked_reject(s, d, why))
+        return true;
+    kiln_blocked b = kiln_blocked_of(s);
+    if (b.src_pitch.channel != 1)
+        return kiln_no(why, "it needs the source in blocks too; the layouts are %s and %s",
+                       s->x_layout, s->y_layout);
+    if (b.groups == 1 || b.src_c != b.dst_c || b.src_c >= b.block || b.block % b.src_c)
+        return kiln_no(why,
+                       "it takes groups of equally many channels on both sides, fewer than the %d "
+                       "of a block and a divisor of it; these are %lld groups of %lld and %lld",
+                       b.block, (long long)b.groups, (long long)b.src_c, (long long)b.dst_c);
+    return false;
+}
+
+static int64_t blocks_of(const kiln_blocked *b)
+{
+    return divide_up(b->dst_c * b->groups, b->block);
+}
+
+static int64_t rows_of(const kiln_blocked *b)
+{
+    return b->dst[0] * b->dst[1];
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    (void)d;
+    kiln_blocked b = kiln_blocked_of(s);
+    if (c->v[TILE_W] > b.dst[KILN_AXIS_W])
+        return kiln_no(why, "T_W is %d, but a row has only %lld pixels", c->v[TILE_W],
+                       (long long)b.dst[KILN_AXIS_W]);
+    if (c->v[TILE_ROWS] > rows_of(&b))
+        return kiln_no(why, "T_ROWS is %d, but an image has only %lld rows", c->v[TILE_ROWS],
+                       (long long)rows_of(&b));
+    return false;
+}
+
+/* Whether the compiler may know the pixels that taps do not reach: they are in the first and last
+ * tile only, and the code stays small. */
+static bool unrolled(const kiln_blocked *b, const kiln_config *c)
+{
+    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[TILE_W]);
+    return !e.more && b->filter[KILN_AXIS_W] * c->v[TILE_W] * b->src_c <= 256;
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    kiln_blocked b = kiln_blocked_of(s);
+    double taps = (double)kiln_blocked_meetings(&b, 0) * (double)kiln_blocked_meetings(&b, 1) /
+                  (double)rows_of(&b) * (double)b.filter[2];
+    int vectors = kiln_blocked_vectors(b.block, d), width = c->v[TILE_W];
+    double sums = width * vectors, group = (double)b.src_c;
+    double cost = group * (sums < 8 ? 8 : sums) * (group > 1 ? 1.5 : 1) + 0.5 * sums + group;
+    if (!unrolled(&b, c))
+        cost *= 2;
+    int spare = kiln_blocked_registers(d) - (int)(group + b.filter[2]) * vectors;
+    if (sums > spare)
+        cost += sums - spare;
+    double tiles = (double)divide_up(b.dst[2], width);
+    double per_row = tiles * (taps * cost + 2 * sums + 15);
+    double items = (double)(divide_up(rows_of(&b), c->v[TILE_ROWS]) * blocks_of(&b) * b.n);
+    double waves = (double)divide_up((int64_t)items, d->compute_units) * d->compute_units;
+    double lanes = b.block < d->simd_floats ? d->simd_floats : (double)b.block / vectors;
+    double ms =
+        waves * (c->v[TILE_ROWS] * per_row + 60) * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
+    double size = (double)kiln_type_size(s->x_type);
+    double bytes = size * (double)(s->x_count + s->y_count) + 8.0 * (double)s->w_count;
+    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.02;
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    kiln_blocked b = kiln_blocked_of(s);
+    int64_t size = b.dst[KILN_AXIS_W], width = c->v[TILE_W];
+    if (divide_up(size, width) * width * 3 > size * 4)
+        return true;
+    int64_t items = divide_up(rows_of(&b), c->v[TILE_ROWS]) * blocks_of(&b) * b.n;
+    return c->v[TILE_ROWS] > 1 && items < 2 * d->compute_units;
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    kiln_config best = {.v = {[TILE_W] = 1, [TILE_ROWS] = 1}};
+    double least = predict(s, d, &best);
+    for (int rows = 1; rows <= 16; rows *= 2)
+        for (int width = 1; width <= 20; width++) {
+            kiln_config next = {.v = {[TILE_W] = width, [TILE_ROWS] = rows}};
+            kiln_why why;
+            if (illegal(s, d, &next, &why))
+                continue;
+            double ms = predict(s, d, &next);
+            if (ms < least) {
+                least = ms;
+                best = next;
+            }
+        }
+    *c = best;
+}
+
+static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    kiln_define_types(plan, s);
+    kiln_define_epilogue(plan, s);
+    kiln_blocked_define(b, plan);
+    kiln_define(plan, "D_GROUP", b->src_c);
+    kiln_define(plan, "D_UNROLL", unrolled(b, c));
+    kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
+    for (int i = 0; i < PARAMS; i++)
+        kiln_define(plan, params[i].name, c->v[i]);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    (void)d;
+    kiln_blocked b = kiln_blocked_of(s);
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
+    plan->packed_bytes = blocks_of(&b) * taps * b.src_c * b.block * 4;
+    kiln_plan_stage(plan, "depthwise_blocked.cl", "pack")->pack = true;
+    define_all(s, &b, c, plan);
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_grid(plan, 1, 1, 1, blocks_of(&b), 1, 1);
+
+    kiln_plan_stage(plan, "depthwise_blocked.cl", "depthwise_blocked");
+    define_all(s, &b, c, plan);
+    kiln_arg_buffer(plan, backward ? KILN_ROLE_Y : KILN_ROLE_X);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_epilogue(plan, s);
+    kiln_grid(plan, 1, 1, 1, divide_up(rows_of(&b), c->v[TILE_ROWS]), blocks_of(&b), b.n);
+}
+
+const kiln_solver kiln_solver_depthwise_blocked = {
+    .name = "depthwise_blocked",
+    .id = 1011,
+    .algorithm = 1,
+    .version = 1,
+    .params = params,
+    .nparams = PARAMS,
+    .prefer = prefer,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Tensors in layouts other than the plain ones: filled, computed, compared, padding looked at.
+. "$(dirname "$0")/common"
+templates=$(dirname "$0")/../../templates
+problem='-n 2 -c 19 -H 6 -W 7 -k 21 -y 3 -x 3 -p 1 -q 1 --fill int'
+
+# shellcheck disable=SC2086
+expect 0 conv $problem -I NCHW16c -O NCHW16c -F 3 -S direct_blocked --native-layout
+says '^Forward Convolution Verifies OK on CPU reference \(0 < .*\)$'
+says '^Backward Convolution Data Verifies OK on CPU reference \(0 < .*\)$'
+lacks 'padding'
+
+# What "any" became decides the memory that the tensors need.
+# shellcheck disable=SC2086
+expect 0 conv $problem -I any -O any -F 1 -S direct_blocked
+says 'Verifies OK'
+# A solver that works on plain tensors gets them reformatted, or refuses.
+# shellcheck disable=SC2086
+expect 0 conv $problem -I NHWC -O NCHW8c -f NHWC -F 7 -S naive
+says '^Backward Convolution Weights Verifies OK'
+# shellcheck disable=SC2086
+expect 3 conv $problem -I NCHW -O NCHW -F 1 -S direct_blocked
+warns 'NC/16HW16'
+
+# Sigmoid leaves 0.5 in the channels that the last block lacks, unless they are cleared after it.
+mkdir broken
+sed 's/^#if D_CHANNELS % D_B$/#if 0/' "$templates/common.cl" >broken/common.cl
+! cmp -s broken/common.cl "$templates/common.cl" || fail 'common.cl has changed: mend this test'
+sigmoid='fwd-f32-n2-c5-k7-i4x6-f3x3-l:NCHW16c.OIHW.NCHW16c-act:sigmoid'
+expect 0 conv "--problem=$sigmoid" -F 1 -S direct_blocked
+KILN_TEMPLATES="$PWD/broken" expect 1 conv "--problem=$sigmoid" -F 1 -S direct_blocked
+says '144 cells of the layout.s padding are not zero'

@@ -1,0 +1,197 @@
+/* The blocked depthwise solver: groups, remainders, borders and tiles, compared for equality. */
+#include "support/support.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kiln_problem in_layout(kiln_problem p, const char *name)
+{
+    snprintf(p.x_layout, sizeof p.x_layout, "%s", name);
+    snprintf(p.y_layout, sizeof p.y_layout, "%s", name);
+    return p;
+}
+
+static void check(const kiln_problem *p, const char *config)
+{
+    support_check(p, "depthwise_blocked", config, HOST_FILL_INT);
+}
+
+/* Channels through all remainders of 16. */
+START_TEST(every_remainder_of_channels)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = _i + 2,
+                      .out_channels = _i + 2,
+                      .groups = _i + 2,
+                      .input = {5, 9},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.bias = 1, .activation = KILN_CLIPPED_RELU, .param = {6}}};
+    p = in_layout(p, "NCHW16c");
+    check(&p, NULL);
+    p.epilogue = (kiln_epilogue){0};
+    p.direction = KILN_BACKWARD_DATA;
+    if (_i % 4 == 0)
+        check(&p, NULL);
+}
+END_TEST
+
+static const struct {
+    const char *layout;
+    int64_t width, count; /* of groups */
+} groups[] = {
+    {"NCHW16c", 2, 3}, {"NCHW16c", 2, 8}, {"NCHW16c", 4, 9}, {"NCHW16c", 8, 2},  {"NCHW16c", 8, 5},
+    {"NCHW8c", 1, 11}, {"NCHW8c", 2, 5},  {"NCHW8c", 4, 3},  {"NCHW4c", 1, 130}, {"NCHW4c", 2, 3},
+};
+
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+START_TEST(every_width_of_groups)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = groups[_i].width * groups[_i].count,
+                      .out_channels = groups[_i].width * groups[_i].count,
+                      .groups = groups[_i].count,
+                      .input = {6, 19},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.bias = 1, .activation = KILN_SIGMOID}};
+    p = in_layout(p, groups[_i].layout);
+    check(&p, NULL);
+    p.epilogue = (kiln_epilogue){0};
+    p.direction = KILN_BACKWARD_DATA;
+    check(&p, NULL);
+    p.direction = KILN_FORWARD;
+    p.transposed = 1;
+    check(&p, NULL);
+}
+END_TEST
+
+static const kiln_problem shapes[] = {
+    {.in_channels = 18, .input = {9, 14}, .filter = {3, 3}, .stride = {2, 2}, .pad_end = {1, 1}},
+    {.in_channels = 20,
+     .input = {9, 30},
+     .filter = {5, 5},
+     .pad_begin = {2, 2},
+     .pad_end = {2, 2},
+     .stride = {1, 2}},
+    {.in_channels = 3,
+     .input = {17, 41},
+     .filter = {3, 3},
+     .dilation = {2, 6},
+     .pad_begin = {2, 6},
+     .pad_end = {2, 6}},
+    {.in_channels = 16,
+     .input = {8, 33},
+     .filter = {2, 31},
+     .pad_begin = {1, 15},
+     .pad_end = {0, 15}},
+    {.in_channels = 7, .input = {4, 5}, .filter = {2, 2}, .pad_begin = {4, 9}, .pad_end = {2, 8}},
+    {.in_channels = 21, .input = {5, 7}, .filter = {1, 1}},
+    {.in_channels = 40, .input = {1, 1}, .filter = {1, 1}},
+    {.in_channels = 2, .input = {2, 1}, .filter = {5, 4}, .pad_begin = {2, 2}, .pad_end = {3, 1}},
+    {.spatial_rank = 1,
+     .in_channels = 19,
+     .input = {53},
+     .filter = {7},
+     .stride = {3},
+     .pad_begin = {6}},
+    {.spatial_rank = 3,
+     .in_channels = 17,
+     .input = {5, 6, 17},
+     .filter = {3, 2, 3},
+     .stride = {2, 1, 1},
+     .dilation = {1, 3, 1},
+     .pad_begin = {1, 0, 1},
+     .pad_end = {0, 2, 1}},
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static kiln_problem shape(int i)
+{
+    static const char *const names[] = {"NCW16c", "NCHW16c", "NCDHW16c"};
+    kiln_problem p = shapes[i];
+    p.batch = 2;
+    p.groups = p.out_channels = p.in_channels;
+    return in_layout(p, names[p.spatial_rank ? p.spatial_rank - 1 : 1]);
+}
+
+START_TEST(every_shape)
+{
+    kiln_problem p = shape(_i);
+    check(&p, NULL);
+    p.direction = KILN_BACKWARD_DATA;
+    if (p.stride[0] < 2 && p.stride[1] < 2)
+        check(&p, NULL);
+}
+END_TEST
+
+START_TEST(every_tile)
+{
+    kiln_problem p = shape(_i % 2 ? 2 : 1);
+    char config[32];
+    p.epilogue = (kiln_epilogue){.beta = 1};
+    snprintf(config, sizeof config, "%d,%d", _i + 1, _i * 5 % 8 + 1);
+    check(&p, config);
+}
+END_TEST
+
+static const kiln_type types[][2] = {
+    {KILN_F16, KILN_F16}, {KILN_F16, KILN_F32}, {KILN_BF16, KILN_BF16}, {KILN_BF16, KILN_F32},
+    {KILN_I8, KILN_I32},  {KILN_I8, KILN_F32},  {KILN_I8, KILN_I8},
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+START_TEST(every_type)
+{
+    kiln_problem p = shape(_i % 3);
+    p.x_type = p.w_type = types[_i][0];
+    p.y_type = types[_i][1];
+    if (p.y_type != KILN_I32)
+        p.epilogue = (kiln_epilogue){.bias = 1, .beta = 1, .activation = KILN_RELU};
+    check(&p, NULL);
+    p.in_channels = p.out_channels = 20;
+    p.groups = 5;
+    check(&p, NULL);
+}
+END_TEST
+
+START_TEST(what_it_cannot_do_is_refused_with_the_reason)
+{
+    kiln_problem p = shape(0);
+    const kiln_choice choice = {
+        .solver = "depthwise_blocked", .ignore_rows = 1, .native_layout = 1};
+    kiln_op *op;
+    p.out_channels *= 2;
+    ck_assert_int_eq(kiln_conv_create(support_open()->kiln, &p, &choice, &op), KILN_UNSUPPORTED);
+    ck_assert_msg(strstr(kiln_last_error(), "18 groups of 1 and 2"), "%s", kiln_last_error());
+    p = in_layout(shape(0), "NCHW");
+    ck_assert_int_eq(kiln_conv_create(support_open()->kiln, &p, &choice, &op), KILN_UNSUPPORTED);
+    ck_assert_msg(strstr(kiln_last_error(), "NCHW"), "%s", kiln_last_error());
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("depthwise_blocked");
+    TCase *c = tcase_create("depthwise_blocked");
+    tcase_set_timeout(c, 300);
+    tcase_add_loop_test(c, every_remainder_of_channels, 0, 17);
+    tcase_add_loop_test(c, every_width_of_groups, 0, GROUPS);
+    tcase_add_loop_test(c, every_shape, 0, SHAPES);
+    tcase_add_loop_test(c, every_tile, 0, 14);
+    tcase_add_loop_test(c, every_type, 0, TYPES);
+    tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

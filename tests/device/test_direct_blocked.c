@@ -1,0 +1,388 @@
+/* The blocked direct solver: every remainder, border, layout and config, compared for equality. */
+#include "support/support.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_layouts(kiln_problem *p, const char *x, const char *y)
+{
+    snprintf(p->x_layout, sizeof p->x_layout, "%s", x);
+    snprintf(p->y_layout, sizeof p->y_layout, "%s", y);
+}
+
+static const char *blocked(int rank, int block)
+{
+    static const char *const names[3][3] = {{"NCW4c", "NCW8c", "NCW16c"},
+                                            {"NCHW4c", "NCHW8c", "NCHW16c"},
+                                            {"NCDHW4c", "NCDHW8c", "NCDHW16c"}};
+    return names[rank - 1][block / 8];
+}
+
+static void check(kiln_problem p, int block, const char *config)
+{
+    const char *name = blocked(p.spatial_rank ? p.spatial_rank : 2, block);
+    set_layouts(&p, name, name);
+    support_check(&p, "direct_blocked", config, HOST_FILL_INT);
+}
+
+/* C and K run through all remainders of 16, in different orders. */
+START_TEST(every_remainder_of_channels)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = _i + 1,
+                      .out_channels = (_i * 7 + 3) % 34 + 1,
+                      .input = {5, 9},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.bias = 1}};
+    check(p, 16, NULL);
+    p.direction = KILN_BACKWARD_DATA;
+    p.epilogue.bias = 0;
+    if (_i % 3 == 0)
+        check(p, 16, NULL);
+}
+END_TEST
+
+static const kiln_problem shapes[] = {
+    {.batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}},
+    /* Images of one pixel: the batch is a row. */
+    {.batch = 5, .in_channels = 35, .out_channels = 18, .input = {1, 1}, .filter = {1, 1}},
+    {.batch = 3, .in_channels = 20, .out_channels = 40, .input = {7, 5}, .filter = {1, 1}},
+    /* 1x1 that is no row of all pixels: stride, padding. */
+    {.batch = 2,
+     .in_channels = 17,
+     .out_channels = 33,
+     .input = {11, 13},
+     .filter = {1, 1},
+     .stride = {2, 3}},
+    {.batch = 2,
+     .in_channels = 6,
+     .out_channels = 7,
+     .input = {4, 6},
+     .filter = {1, 1},
+     .pad_begin = {1, 2},
+     .pad_end = {0, 3}},
+    /* The usual ones, with edges on both sides of one tile and of several. */
+    {.batch = 2,
+     .in_channels = 16,
+     .out_channels = 32,
+     .input = {7, 7},
+     .filter = {3, 3},
+     .pad_begin = {1, 1},
+     .pad_end = {1, 1}},
+    {.batch = 1,
+     .in_channels = 19,
+     .out_channels = 48,
+     .input = {6, 57},
+     .filter = {3, 3},
+     .pad_begin = {1, 1},
+     .pad_end = {1, 1}},
+    {.batch = 2,
+     .in_channels = 3,
+     .out_channels = 20,
+     .input = {23, 61},
+     .filter = {7, 7},
+     .stride = {2, 2},
+     .pad_begin = {3, 3},
+     .pad_end = {3, 3}},
+    {.batch = 1, .in_channels = 18, .out_channels = 17, .input = {9, 40}, .filter = {5, 5}},
+    /* Dilation, unequal padding, a stride beyond the filter. */
+    {.batch = 2,
+     .in_channels = 21,
+     .out_channels = 16,
+     .input = {17, 31},
+     .filter = {3, 3},
+     .pad_begin = {2, 4},
+     .pad_end = {4, 3},
+     .dilation = {2, 3}},
+    {.batch = 2,
+     .in_channels = 4,
+     .out_channels = 6,
+     .input = {17, 29},
+     .filter = {2, 3},
+     .stride = {5, 4},
+     .pad_begin = {1, 2},
+     .pad_end = {3, 0}},
+    /* Padding wider than the filter, a filter wider than the image. */
+    {.batch = 1,
+     .in_channels = 2,
+     .out_channels = 3,
+     .input = {4, 5},
+     .filter = {2, 2},
+     .pad_begin = {4, 9},
+     .pad_end = {2, 8}},
+    {.batch = 2,
+     .in_channels = 3,
+     .out_channels = 3,
+     .input = {2, 1},
+     .filter = {5, 4},
+     .pad_begin = {2, 2},
+     .pad_end = {3, 1}},
+    /* Many taps along a row: strips instead of unrolling. */
+    {.batch = 1,
+     .in_channels = 17,
+     .out_channels = 19,
+     .input = {3, 37},
+     .filter = {1, 19},
+     .pad_begin = {0, 9},
+     .pad_end = {0, 9}},
+    {.batch = 1,
+     .in_channels = 32,
+     .out_channels = 64,
+     .groups = 2,
+     .input = {8, 10},
+     .filter = {3, 3},
+     .pad_begin = {1, 1},
+     .pad_end = {1, 1}},
+    {.batch = 2,
+     .in_channels = 48,
+     .out_channels = 144,
+     .groups = 3,
+     .input = {6, 7},
+     .filter = {1, 1}},
+    {.spatial_rank = 1,
+     .batch = 3,
+     .in_channels = 20,
+     .out_channels = 33,
+     .input = {131},
+     .filter = {7},
+     .stride = {3},
+     .dilation = {2},
+     .pad_begin = {6},
+     .pad_end = {1}},
+    {.spatial_rank = 3,
+     .batch = 2,
+     .in_channels = 18,
+     .out_channels = 17,
+     .input = {5, 6, 17},
+     .filter = {3, 2, 3},
+     .stride = {2, 1, 1},
+     .dilation = {1, 3, 1},
+     .pad_begin = {1, 0, 2},
+     .pad_end = {0, 2, 1}},
+    {.spatial_rank = 3,
+     .batch = 1,
+     .in_channels = 5,
+     .out_channels = 16,
+     .input = {4, 3, 5},
+     .filter = {1, 1, 1}},
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static bool has_stride(const kiln_problem *p)
+{
+    return p->stride[0] > 1 || p->stride[1] > 1 || p->stride[2] > 1;
+}
+
+START_TEST(every_shape_in_every_block)
+{
+    kiln_problem p = shapes[_i];
+    check(p, 16, NULL);
+    check(p, 4 << _i % 2, NULL);
+    p.direction = KILN_BACKWARD_DATA;
+    if (!has_stride(&p))
+        check(p, 16 >> _i % 3, NULL);
+}
+END_TEST
+
+/* A transposed problem is a backward one with the tensors exchanged, and has an epilogue. */
+START_TEST(transposed)
+{
+    kiln_problem p = {.transposed = 1,
+                      .batch = 2,
+                      .in_channels = 19,
+                      .out_channels = 21,
+                      .input = {5, 8},
+                      .filter = {2, 3},
+                      .pad_begin = {0, 1},
+                      .pad_end = {1, 0},
+                      .epilogue = {.bias = 1, .beta = 1, .activation = KILN_RELU}};
+    check(p, 16, NULL);
+    p.direction = KILN_BACKWARD_DATA;
+    p.stride[0] = p.stride[1] = 2;
+    p.epilogue = (kiln_epilogue){0};
+    check(p, 16, NULL);
+}
+END_TEST
+
+/* Tiles of every width, over one row that is their multiple and one that is not. */
+START_TEST(every_tile)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 17,
+                      .out_channels = 70,
+                      .input = {4, 24 + _i % 2},
+                      .filter = {2, 3},
+                      .pad_begin = {1, 2},
+                      .pad_end = {0, 1},
+                      .epilogue = {.beta = 1}};
+    char config[32];
+    int width = _i + 1, kv = _i / 3 % 4 + 1;
+    kv = width * kv > 32 ? 1 : kv;
+    snprintf(config, sizeof config, "%d,%d,%d", width, kv, _i / 2 % 2);
+    if (_i % 3 == 0) {
+        p.groups = 2;
+        p.in_channels = 32;
+        p.out_channels = 160;
+        p.epilogue = (kiln_epilogue){.bias = 1};
+    }
+    check(p, 16, config);
+}
+END_TEST
+
+static const kiln_epilogue epilogues[] = {
+    {.bias = 1},
+    {.alpha = 0.5f},
+    {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
+    {.bias = 1, .activation = KILN_CLIPPED_RELU, .param = {6}},
+    {.beta = 1, .activation = KILN_LEAKY_RELU, .param = {0.25f}},
+    {.alpha = 0.125f, .activation = KILN_ELU, .param = {1.5f}},
+    {.alpha = 0.0625f, .bias = 1, .activation = KILN_TANH, .param = {0.5f, 2}},
+    {.alpha = 0.125f, .activation = KILN_SIGMOID},
+    {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SIGMOID},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
+};
+
+enum { EPILOGUES = sizeof epilogues / sizeof *epilogues };
+
+START_TEST(the_epilogue_is_applied_and_padding_is_zero)
+{
+    kiln_problem p = shapes[6];
+    p.out_channels = 37;
+    p.epilogue = epilogues[_i];
+    check(p, 16 >> _i % 3, NULL);
+}
+END_TEST
+
+static const struct {
+    kiln_type source, destination;
+} types[] = {
+    {KILN_F16, KILN_F16}, {KILN_F16, KILN_F32}, {KILN_BF16, KILN_BF16}, {KILN_BF16, KILN_F32},
+    {KILN_I8, KILN_I32},  {KILN_I8, KILN_F32},  {KILN_I8, KILN_I8},
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+START_TEST(every_type)
+{
+    for (int i = _i % 4 + 2; i < SHAPES; i += 5) {
+        kiln_problem p = shapes[i];
+        p.x_type = p.w_type = types[_i].source;
+        p.y_type = types[_i].destination;
+        if (p.y_type != KILN_I32 && i % 2)
+            p.epilogue = (kiln_epilogue){.bias = 1, .beta = 1, .activation = KILN_RELU};
+        check(p, 16, NULL);
+        p.epilogue = (kiln_epilogue){0};
+        p.direction = KILN_BACKWARD_DATA;
+        p.x_type = types[_i].destination;
+        p.y_type = types[_i].source;
+        if (!has_stride(&p))
+            check(p, 16, NULL);
+    }
+}
+END_TEST
+
+/* The first layer of a network: its source need not be in blocks. */
+START_TEST(a_plain_source)
+{
+    kiln_problem p = shapes[7];
+    set_layouts(&p, "NCHW", "NCHW16c");
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+    p.x_type = p.w_type = p.y_type = KILN_F16;
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+    p = shapes[2];
+    set_layouts(&p, "NCHW", "NCHW8c");
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+    p = shapes[1];
+    set_layouts(&p, "NCHW", "NCHW16c");
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+}
+END_TEST
+
+START_TEST(fractions_stay_within_the_bound)
+{
+    for (int i = 5; i < SHAPES; i += 4) {
+        kiln_problem p = shapes[i];
+        const char *name = blocked(p.spatial_rank ? p.spatial_rank : 2, 16);
+        set_layouts(&p, name, name);
+        support_check(&p, "direct_blocked", NULL, HOST_FILL_UNIFORM);
+    }
+}
+END_TEST
+
+START_TEST(any_layout_is_blocked)
+{
+    kiln_problem p = shapes[5];
+    const support_device *d = support_open();
+    kiln_choice choice = {.solver = "direct_blocked", .ignore_rows = 1};
+    kiln_op *op;
+    kiln_op_info info;
+    set_layouts(&p, "any", "any");
+    ck_assert_int_eq(kiln_conv_create(d->kiln, &p, &choice, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    ck_assert_msg(strncmp(info.problem.x_layout, "NCHW", 4) == 0 && info.problem.x_layout[4],
+                  "x is %s", info.problem.x_layout);
+    ck_assert_str_eq(info.problem.x_layout, info.problem.y_layout);
+    kiln_op_release(op);
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+    set_layouts(&p, "any", "NCHW4c"); /* one block decides for the other */
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+    set_layouts(&p, "NCHW8c", "any");
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+}
+END_TEST
+
+static void refused(kiln_problem p, const char *x, const char *y, const char *reason)
+{
+    const kiln_choice choice = {.solver = "direct_blocked", .ignore_rows = 1, .native_layout = 1};
+    kiln_op *op;
+    set_layouts(&p, x, y);
+    ck_assert_int_eq(kiln_conv_create(support_open()->kiln, &p, &choice, &op), KILN_UNSUPPORTED);
+    ck_assert_msg(strstr(kiln_last_error(), reason), "%s", kiln_last_error());
+}
+
+START_TEST(what_it_cannot_do_is_refused_with_the_reason)
+{
+    kiln_problem p = shapes[5];
+    refused(p, "NCHW", "NCHW", "layouts are NCHW and NCHW");
+    refused(p, "NCHW16c", "NCHW8c", "NCHW8c");
+    refused(p, "NCHW16c", "NCHW", "layouts");
+    refused(p, "NCHW32c", "NCHW32c", "NCHW32c");
+    p.groups = 2;
+    refused(p, "NCHW16c", "NCHW16c", "groups of 8 and 16 channels do not fill blocks of 16");
+    p.groups = 1;
+    p.direction = KILN_BACKWARD_WEIGHTS;
+    refused(p, "NCHW16c", "NCHW16c", "forward and backward data");
+    p.direction = KILN_BACKWARD_DATA;
+    p.stride[0] = 2;
+    refused(p, "NCHW16c", "NCHW16c", "stride 1");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("direct_blocked");
+    TCase *c = tcase_create("direct_blocked");
+    tcase_set_timeout(c, 300);
+    tcase_add_loop_test(c, every_remainder_of_channels, 0, 34);
+    tcase_add_loop_test(c, every_shape_in_every_block, 0, SHAPES);
+    tcase_add_test(c, transposed);
+    tcase_add_loop_test(c, every_tile, 0, 24);
+    tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
+    tcase_add_loop_test(c, every_type, 0, TYPES);
+    tcase_add_test(c, a_plain_source);
+    tcase_add_test(c, fractions_stay_within_the_bound);
+    tcase_add_test(c, any_layout_is_blocked);
+    tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
