@@ -125,13 +125,15 @@ static bool try_one(search *s, int solver)
 static void try_solver(search *s, int index)
 {
     const kiln_solver *solver = kiln_solver_at(index);
-    kiln_shape shape = kiln_shape_of(&s->now.problem);
+    kiln_shape given = kiln_shape_of(&s->now.problem), shape;
+    kiln_why why;
     s->now.solver = solver->name;
     s->now.config = NULL;
     bool right = try_one(s, index);
     int64_t grid = 1;
     for (int i = 0; i < solver->nparams; i++)
         grid *= solver->params[i].nvalues;
+    right = right && kiln_solver_takes(solver, &given, &s->on->kiln->facts, &shape, &why);
     for (int i = 0; i < 2 && solver->nparams && right; i++) {
         int64_t position = dice_roll(&s->dice, 0, grid - 1);
         kiln_config c;
@@ -154,6 +156,10 @@ static kiln_problem next_problem(search *s)
         int64_t which = dice_roll(&s->dice, 0, 7);
         which = which < 4 ? 0 : which < 6 ? 1 : which - 4;
         kiln_problem p = random_problem(&s->dice, sizes[which].channels, sizes[which].input);
+        if (dice_roll(&s->dice, 0, 2) == 0) { /* some solvers have layouts of their own */
+            strcpy(p.x_layout, "any");
+            strcpy(p.y_layout, "any");
+        }
         if ((double)reference_count(&p) * (double)reference_terms(&p) < work)
             return p;
     }
