@@ -241,7 +241,7 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 
 /* ---- channels in blocks ---- */
 
-#ifdef D_B
+#if defined(D_B) && defined(D_CHANNELS)
 #define ACC_V KILN_CAT(ACC_T, D_B)
 #define VAL_V KILN_CAT(VAL_T, D_B)
 /* Nothing but the elements is known to be aligned. PoCL splits vload16 and vstore16, but not this. */
