@@ -73,19 +73,20 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
                   (double)rows_of(&b) * (double)b.filter[2];
     int vectors = kiln_blocked_vectors(b.block, d), width = c->v[TILE_W];
     double sums = width * vectors, group = (double)b.src_c;
-    double cost = group * (sums < 8 ? 8 : sums) * (group > 1 ? 1.5 : 1) + 0.5 * sums + group;
+    double cost = group * (sums < 6 ? 6 : sums) * (group > 1 ? 1.5 : 1) + 0.5 * sums + group;
     if (!unrolled(&b, c))
         cost *= 2;
-    int spare = kiln_blocked_registers(d) - (int)(group + b.filter[2]) * vectors;
-    if (sums > spare)
-        cost += sums - spare;
+    /* Source vectors stay for the next tap; weights are few, but those of the next come early. */
+    double live = 2 * sums + (double)b.filter[2] * vectors + 2 * group * vectors;
+    if (live > kiln_blocked_registers(d))
+        cost += live - kiln_blocked_registers(d);
     double tiles = (double)divide_up(b.dst[2], width);
     double per_row = tiles * (taps * cost + 2 * sums + 15);
     double items = (double)(divide_up(rows_of(&b), c->v[TILE_ROWS]) * blocks_of(&b) * b.n);
     double waves = (double)divide_up((int64_t)items, d->compute_units) * d->compute_units;
     double lanes = b.block < d->simd_floats ? d->simd_floats : (double)b.block / vectors;
     double ms =
-        waves * (c->v[TILE_ROWS] * per_row + 60) * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
+        waves * (c->v[TILE_ROWS] * per_row + 200) * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
     double size = (double)kiln_type_size(s->x_type);
     double bytes = size * (double)(s->x_count + s->y_count) + 8.0 * (double)s->w_count;
     return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.02;

@@ -74,17 +74,16 @@ static strips strips_of(const kiln_blocked *b, const kiln_shape *s, const kiln_b
 
 /* ---- time ---- */
 
-/* Multiply-adds of vectors that one tile takes per filter plane and row, source channels not
- * counted: loads cost where they outnumber them, and few sums wait for one another. */
+/* Multiply-adds of vectors that one tile takes per tap and source channel. Weights come from far
+ * and are used once a tile, so a wide tile is better than many blocks; few sums wait for one
+ * another, and too many do not stay in registers. */
 static double tile_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
-    double sums = sums_of(b, d, c);
-    double loads = c->v[TILE_W] + c->v[TILE_KV] * kiln_blocked_vectors(b->block, d);
-    double cost = sums > loads ? sums : loads;
-    int spare = kiln_blocked_registers(d) - 2 * kiln_blocked_vectors(b->block, d);
-    if (sums + c->v[TILE_KV] > spare)
-        cost += 2 * (sums + c->v[TILE_KV] - spare);
-    return (cost > 8 ? cost : 8) + 0.05 * loads;
+    int vectors = kiln_blocked_vectors(b->block, d);
+    double sums = sums_of(b, d, c), weights = c->v[TILE_KV] * vectors;
+    double loads = c->v[TILE_W] + weights, cost = sums > loads ? sums : loads;
+    double spare = kiln_blocked_registers(d) - 1 - sums - weights;
+    return (cost > 8 ? cost : 8) + 0.1 * loads + weights + 1 - (spare < 0 ? 4 * spare : 0);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -130,10 +129,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     double least = 0;
     kiln_blocked b = kiln_blocked_of(s);
     kiln_config best = {.v = {[TILE_W] = 1, [TILE_KV] = 1}};
-    /* What the other order would read again and again: the source, or the weights. */
-    double source = 4.0 * (double)(b.src_c * b.src[0] * b.src[1] * b.src[2]);
-    double weights = 4.0 * (double)s->w_count;
-    best.v[ORDER] = source > 1e6 && weights < 5e5;
+    /* Long sums stay with their pixels, which are then read once. */
+    best.v[ORDER] = b.src_c >= 256;
     for (int kv = 1; kv <= 4; kv++)
         for (int width = 1; width <= 32; width++) {
             kiln_config next = best;

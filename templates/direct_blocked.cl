@@ -74,11 +74,11 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 
 /* Adds one tap: `channels` source channels, pixel i at x[i * step + c * next]. With `check`, pixel i
  * is there only if column `at + i * P_STRIDE_W` is. */
-#define DEFINE_TAP(name, SPACE)                                                                    \
+#define DEFINE_TAP(name, SPACE, UNROLL)                                                            \
     INLINE void name(ACC_V *acc, SPACE const ACC_T *x, global const ACC_T *w, const int channels,  \
                      const int step, const int next, const bool check, const int at)               \
     {                                                                                              \
-        _Pragma("unroll 4") for (int c = 0; c < channels; c++)                                     \
+        _Pragma(UNROLL) for (int c = 0; c < channels; c++)                                         \
         {                                                                                          \
             ACC_V weight[T_KV];                                                                    \
             _Pragma("unroll") for (int k = 0; k < T_KV; k++) weight[k] =                           \
@@ -96,11 +96,19 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
     }
 
 #if D_STRIP < 2
-DEFINE_TAP(add_tap, global)
+DEFINE_TAP(add_whole, global, "unroll 4")
+/* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap,
+ * and the sums not. */
+DEFINE_TAP(add_part, global, "nounroll")
+#define ADD_TAP(acc, x, w, channels, check, at)                                                    \
+    if (channels == D_B)                                                                           \
+        add_whole(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, D_SRC_CHANNEL, check, at);         \
+    else                                                                                           \
+        add_part(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, D_SRC_CHANNEL, check, at)
 #endif
 
 #if D_STRIP
-DEFINE_TAP(add_strip, private)
+DEFINE_TAP(add_strip, private, "unroll 4")
 
 /* The T_W vectors that one tap reads, from column `at` on. */
 INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels, const int at)
@@ -146,8 +154,8 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, 
 #pragma unroll
         for (int s = 0; s < P_FILTER_W; s++) {
             const int column = at + s * P_DILATION_W;
-            add_tap(acc, row + column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
-                    P_STRIDE_W * D_SRC_PIXEL, D_SRC_CHANNEL, true, column);
+            ADD_TAP(acc, row + column * D_SRC_PIXEL, w + s * channels * D_KT, channels, true,
+                    column);
         }
         return;
     }
@@ -155,8 +163,8 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, 
 #if D_STRIP < 2
 #pragma nounroll
     for (int s = 0; s < P_FILTER_W; s++)
-        add_tap(acc, row + (INDEX_T)(at + s * P_DILATION_W) * D_SRC_PIXEL, w + s * channels * D_KT,
-                channels, P_STRIDE_W * D_SRC_PIXEL, D_SRC_CHANNEL, false, 0);
+        ADD_TAP(acc, row + (INDEX_T)(at + s * P_DILATION_W) * D_SRC_PIXEL, w + s * channels * D_KT,
+                channels, false, 0);
 #endif
 }
 
