@@ -1,6 +1,7 @@
 /* Collects rows, guesses and grids; nothing is measured here. */
 #include "candidates.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static bool listed(const kiln_candidates *list, size_t firsts, const kiln_solver
 }
 
 static bool add(kiln_candidates *list, const kiln_solver *solver, const kiln_config *c,
-                kiln_origin origin)
+                kiln_origin origin, double expected)
 {
     if (list->count == list->room) {
         size_t room = list->room ? list->room * 2 : 64;
@@ -32,7 +33,7 @@ static bool add(kiln_candidates *list, const kiln_solver *solver, const kiln_con
         list->at = more;
         list->room = room;
     }
-    list->at[list->count++] = (kiln_candidate){solver, *c, origin};
+    list->at[list->count++] = (kiln_candidate){solver, *c, origin, expected, 0};
     return true;
 }
 
@@ -74,29 +75,32 @@ static int find_takers(kiln *k, const char *key, const kiln_shape *shape, const 
     return n;
 }
 
-static bool add_firsts(kiln_candidates *list, const taker *takers, int n)
+static bool add_firsts(const kiln *k, kiln_candidates *list, const taker *takers, int n)
 {
     for (int i = 0; i < n; i++) {
         const taker *t = &takers[i];
-        if (!add(list, t->solver, &t->now.config, t->now.origin) ||
+        double now = kiln_solver_predict(t->solver, &t->now.shape, &k->facts, &t->now.config);
+        if (!add(list, t->solver, &t->now.config, t->now.origin, now) ||
             (!listed(list, list->count, t->solver, &t->guess.config) &&
-             !add(list, t->solver, &t->guess.config, KILN_ORIGIN_GUESS)))
+             !add(list, t->solver, &t->guess.config, KILN_ORIGIN_GUESS, t->ms)))
             return false;
     }
+    list->firsts = list->count;
     return true;
 }
 
 static bool add_grid(const kiln *k, const kiln_shape *shape, const kiln_solver *solver,
-                     size_t firsts, kiln_candidates *list)
+                     kiln_candidates *list)
 {
     int64_t position = 0;
     kiln_config c;
     while (kiln_config_next(solver, shape, &k->facts, &position, &c)) {
         kiln_plan plan;
         kiln_why why;
-        if (!listed(list, firsts, solver, &c) &&
+        if (!listed(list, list->firsts, solver, &c) &&
             kiln_solver_plan(solver, shape, &k->facts, &c, &plan, &why) &&
-            !add(list, solver, &c, KILN_ORIGIN_CHOICE))
+            !add(list, solver, &c, KILN_ORIGIN_CHOICE,
+                 kiln_solver_predict(solver, shape, &k->facts, &c)))
             return false;
     }
     return true;
@@ -111,34 +115,63 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static void shuffle(kiln_candidate *at, size_t count)
+/* Measured over predicted, by the best of the solver's firsts; 0: none was measured. */
+static double scale_of(const kiln_candidates *list, const kiln_solver *solver)
+{
+    double scale = 0;
+    for (size_t i = 0; i < list->firsts; i++) {
+        const kiln_candidate *c = &list->at[i];
+        double own = c->expected > 0 ? c->measured / c->expected : 0;
+        if (c->solver == solver && own > 0 && (scale == 0 || own < scale))
+            scale = own;
+    }
+    return scale;
+}
+
+static double largest_scale(const kiln_candidates *list)
+{
+    double largest = 0;
+    for (size_t i = 0; i < list->firsts; i++)
+        largest = fmax(largest, scale_of(list, list->at[i].solver));
+    return largest > 0 ? largest : 1;
+}
+
+static int by_expected(const void *a, const void *b)
+{
+    const kiln_candidate *x = a, *y = b;
+    return (x->expected > y->expected) - (x->expected < y->expected);
+}
+
+void kiln_candidates_sort(kiln_candidates *list)
 {
     uint64_t state = 1;
-    for (size_t i = count; i > 1; i--) {
-        size_t j = (size_t)(next_random(&state) % i);
-        kiln_candidate swap = at[j];
-        at[j] = at[i - 1];
-        at[i - 1] = swap;
+    const kiln_solver *solver = NULL;
+    double scale = 1, unknown = largest_scale(list);
+    for (size_t i = list->firsts; i < list->count; i++) {
+        kiln_candidate *c = &list->at[i];
+        if (c->solver != solver) {
+            solver = c->solver;
+            scale = scale_of(list, solver);
+            scale = scale > 0 ? scale : unknown;
+        }
+        c->expected *= scale * (0.5 + (double)(next_random(&state) >> 11) * 0x1p-53);
     }
+    qsort(list->at + list->firsts, list->count - list->firsts, sizeof *list->at, by_expected);
 }
 
 kiln_status kiln_candidates_list(kiln *k, const char *key, const kiln_shape *shape,
-                                 const kiln_solver *only, bool sample, kiln_candidates *out)
+                                 const kiln_solver *only, kiln_candidates *out)
 {
     taker takers[MAX_SOLVERS];
     int n = find_takers(k, key, shape, only, takers);
     *out = (kiln_candidates){0};
-    bool ok = add_firsts(out, takers, n);
-    size_t firsts = out->count;
+    bool ok = add_firsts(k, out, takers, n);
     for (int i = 0; i < n && ok; i++)
-        ok = add_grid(k, &takers[i].guess.shape, takers[i].solver, firsts, out);
-    if (!ok) {
-        kiln_candidates_free(out);
-        return kiln_fail(KILN_NO_MEMORY, "out of memory while listing what to measure");
-    }
-    if (sample && out->count > firsts)
-        shuffle(out->at + firsts, out->count - firsts);
-    return KILN_OK;
+        ok = add_grid(k, &takers[i].guess.shape, takers[i].solver, out);
+    if (ok)
+        return KILN_OK;
+    kiln_candidates_free(out);
+    return kiln_fail(KILN_NO_MEMORY, "out of memory while listing what to measure");
 }
 
 void kiln_candidates_free(kiln_candidates *list)

@@ -255,8 +255,9 @@ typedef struct kiln_tune_options {
 /* Measures configs for `problem` on the given buffers (queue as for kiln_op_time) and reports the
  * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored.
  *
- * First comes what each solver would run with now, fastest prediction first, then its grid; under a
- * limit of trials or seconds the grids are sampled in an order that is random but always the same.
+ * First comes what each solver would run with now, fastest prediction first, then the grids; under a
+ * limit of trials or seconds most promising first, by the predictions and how the first trials bore
+ * them out, a little shuffled.
  * Before a config's first run the destination is filled with NaN (i8: 0x8f, i32: 0x8badf00d), so
  * that what a config leaves unwritten shows. A config is timed `runs` times unless its first time
  * is far from the best. Up to four of the fastest are timed again in turns, and the winner is the

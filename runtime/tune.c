@@ -94,6 +94,7 @@ static void try_candidate(tuner *t, size_t index)
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
     bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
+    t->list.at[index].measured = failed ? 0 : r.times.ms;
     if (failed && !*t->failure)
         snprintf(t->failure, sizeof t->failure, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
     if (failed)
@@ -136,7 +137,10 @@ static void final_rounds(tuner *t)
 
 static void search(tuner *t)
 {
+    bool limited = t->trials < t->list.count || t->options->max_seconds > 0;
     for (size_t i = 0; i < t->trials && !t->stopped; i++) {
+        if (i == t->list.firsts && limited)
+            kiln_candidates_sort(&t->list);
         if (i > 0 && out_of_time(t))
             break;
         try_candidate(t, i);
@@ -245,9 +249,8 @@ static kiln_status start(tuner *t, const kiln_shape *shape, const char *key)
     t->bench.samples = malloc((size_t)(FINALISTS * t->bench.runs) * sizeof *t->bench.samples);
     if (!t->bench.samples)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
-    bool one = o->solver && *o->solver, sample = o->max_trials > 0 || o->max_seconds > 0;
-    status =
-        kiln_candidates_list(t->bench.k, key, shape, one ? pick.solver : NULL, sample, &t->list);
+    bool one = o->solver && *o->solver;
+    status = kiln_candidates_list(t->bench.k, key, shape, one ? pick.solver : NULL, &t->list);
     t->trials = t->list.count;
     if (o->max_trials > 0 && (uint64_t)o->max_trials < t->trials)
         t->trials = (size_t)o->max_trials;
