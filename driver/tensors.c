@@ -104,13 +104,13 @@ kiln_status tensors_check_files(const request *r, const kiln_problem *p, char *w
     return status;
 }
 
-static kiln_status read_file(const part *a, char *why)
+static kiln_status read_file(const part *a, void *to, char *why)
 {
     kiln_status status = check_file(a, why);
     if (status)
         return status;
     FILE *file = fopen(a->file, "rb");
-    bool whole = file && fread(*a->host, 1, bytes_of(a), file) == bytes_of(a);
+    bool whole = file && fread(to, 1, bytes_of(a), file) == bytes_of(a);
     if (!whole)
         snprintf(why, KILN_ERROR_TEXT, "--%s %.120s: %s", a->flag, a->file,
                  file ? "cut short while it was read" : strerror(errno));
@@ -134,7 +134,7 @@ static int64_t terms_of(const kiln_problem *p)
 
 /* A tensor that cannot exist is said to be unsupported, with both sizes; a machine that would start
  * to kill processes for their memory is kept from it. */
-static kiln_status check_room(const session *s, const part parts[PARTS], char *why)
+static kiln_status check_room(const session *s, const part parts[PARTS], bool on_host, char *why)
 {
     double total = 0;
     for (int i = 0; i < PARTS; i++) {
@@ -149,7 +149,7 @@ static kiln_status check_room(const session *s, const part parts[PARTS], char *w
         }
     }
     double host = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double here = s->cpu ? 2 * total : total;
+    double here = (s->cpu ? total : 0) + (on_host ? total : 0);
     bool device_full = total > (double)s->memory;
     if (!device_full && here < 0.9 * host)
         return KILN_OK;
@@ -199,31 +199,65 @@ static cl_int download(const session *s, const part *a, int64_t *dirty)
     return code;
 }
 
-static kiln_status make_part(const session *s, const request *r, int64_t terms, const part *a,
-                             char *why)
+/* The contents of a plain array: poison, a file's or generated. */
+static kiln_status fill(const request *r, int64_t terms, const part *a, void *to, char *why)
+{
+    if (a->written)
+        host_poison(a->type, to, a->count);
+    else if (from_file(a))
+        return read_file(a, to, why);
+    else
+        host_fill_tensor((host_fill)r->flags.fill, (uint64_t)r->flags.seed, a->fill, a->type, terms,
+                         to, a->count);
+    return KILN_OK;
+}
+
+static kiln_status no_memory(const part *a, char *why)
+{
+    snprintf(why, KILN_ERROR_TEXT, "out of memory for %zu bytes of tensor %c", bytes_of(a),
+             a->tensor);
+    return KILN_NO_MEMORY;
+}
+
+static kiln_status fill_host(const session *s, const request *r, int64_t terms, const part *a,
+                             cl_int *code, char *why)
+{
+    *a->host = malloc(bytes_of(a));
+    kiln_status status = *a->host ? fill(r, terms, a, *a->host, why) : no_memory(a, why);
+    if (!status)
+        *code = upload(s, a);
+    return status;
+}
+
+/* Straight into the device's memory. */
+static kiln_status fill_mapped(const session *s, const request *r, int64_t terms, const part *a,
+                               cl_int *code, char *why)
+{
+    void *to = clEnqueueMapBuffer(s->queue, a->buffer->mem, CL_TRUE, CL_MAP_WRITE, 0, bytes_of(a),
+                                  0, NULL, NULL, code);
+    if (*code != CL_SUCCESS)
+        return KILN_OK;
+    kiln_status status = fill(r, terms, a, to, why);
+    *code = clEnqueueUnmapMemObject(s->queue, a->buffer->mem, to, 0, NULL, NULL);
+    if (*code == CL_SUCCESS)
+        *code = clFinish(s->queue);
+    return status;
+}
+
+static kiln_status make_part(const session *s, const request *r, bool on_host, int64_t terms,
+                             const part *a, char *why)
 {
     cl_int code;
-    *a->host = malloc(bytes_of(a));
-    if (!*a->host) {
-        snprintf(why, KILN_ERROR_TEXT, "out of memory for %zu bytes of tensor %c", bytes_of(a),
-                 a->tensor);
-        return KILN_NO_MEMORY;
-    }
-    if (a->written) {
-        host_poison(a->type, *a->host, a->count);
-    } else if (from_file(a)) {
-        kiln_status status = read_file(a, why);
-        if (status)
-            return status;
-    } else {
-        host_fill_tensor((host_fill)r->flags.fill, (uint64_t)r->flags.seed, a->fill, a->type, terms,
-                         *a->host, a->count);
-    }
     a->buffer->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, device_bytes(a), NULL, &code);
+    kiln_status status = KILN_OK;
     if (a->buffer->mem)
-        code = upload(s, a);
-    if (code == CL_SUCCESS)
-        return KILN_OK;
+        status = (on_host || !is_plain(a) ? fill_host : fill_mapped)(s, r, terms, a, &code, why);
+    if (!on_host) {
+        free(*a->host);
+        *a->host = NULL;
+    }
+    if (status || code == CL_SUCCESS)
+        return status;
     snprintf(why, KILN_ERROR_TEXT, "a buffer of %zu bytes for tensor %c: OpenCL error %d",
              device_bytes(a), a->tensor, code);
     return KILN_OPENCL;
@@ -233,7 +267,10 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
                          char *why)
 {
     part parts[PARTS];
-    *t = (tensors){.problem = *p, .to = destination_of(p)};
+    const flags *f = &r->flags;
+    *t = (tensors){.problem = *p,
+                   .to = destination_of(p),
+                   .on_host = f->verify || f->search || f->dump_output};
     if (!kiln_problem_storage(p, 'x', &t->x_storage, why) ||
         !kiln_problem_storage(p, 'w', &t->w_storage, why) ||
         !kiln_problem_storage(p, 'y', &t->y_storage, why))
@@ -241,11 +278,11 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
     list_parts(t, r, parts);
     for (int i = 0; i < PARTS; i++)
         t->from_files |= from_file(&parts[i]);
-    kiln_status status = check_room(s, parts, why);
+    kiln_status status = check_room(s, parts, t->on_host, why);
     int64_t terms = terms_of(p);
     for (int i = 0; i < PARTS && !status; i++)
         if (parts[i].used)
-            status = make_part(s, r, terms, &parts[i], why);
+            status = make_part(s, r, t->on_host, terms, &parts[i], why);
     if (status)
         tensors_free(t);
     return status;
@@ -305,7 +342,7 @@ kiln_status tensors_poison(tensors *t, const session *s, char *why)
     part parts[PARTS];
     cl_int code = CL_SUCCESS;
     list_parts(t, NULL, parts);
-    for (int i = 0; i < PARTS && code == CL_SUCCESS; i++)
+    for (int i = 0; i < PARTS && code == CL_SUCCESS && t->on_host; i++)
         if (parts[i].used && parts[i].written) {
             host_poison(parts[i].type, *parts[i].host, parts[i].count);
             code = upload(s, &parts[i]);

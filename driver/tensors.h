@@ -10,9 +10,11 @@
 typedef struct tensors {
     kiln_problem problem; /* checked; no layout is "any" */
     char to;              /* 'x', 'w' or 'y': the tensor that the problem's direction writes */
-    void *x, *w, *y, *residual; /* plain host arrays; the destination's holds what came back */
+    bool on_host;         /* the request looks at values: with --verify, --search, --dump_output */
+    void *x, *w, *y, *residual; /* plain host arrays; the destination's holds what came back. NULL
+                                   unless on_host, so that memory is the device's alone */
     float *bias;                /* read, or in backward weights what came back */
-    bool from_files; /* some source was read from a file */
+    bool from_files;            /* some source was read from a file */
     kiln_storage x_storage, w_storage, y_storage; /* on the device */
     int64_t dirty; /* cells of the destination's padding that came back other than zero */
     kiln_buffers buffers;
@@ -30,7 +32,8 @@ void tensors_free(tensors *t);
 /* Makes the workspace (0 bytes: none), replacing an earlier one. */
 kiln_status tensors_workspace(tensors *t, const session *s, int64_t bytes, char *why);
 
-/* Destination: overwrites it with poison on the device; copies it back. Both wait for the queue. */
+/* Destination: overwrites it with poison on the device, where values are looked at; copies it back.
+ * Both wait for the queue. */
 kiln_status tensors_poison(tensors *t, const session *s, char *why);
 kiln_status tensors_read(tensors *t, const session *s, char *why);
 
