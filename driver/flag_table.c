@@ -135,8 +135,10 @@ const flag flag_table[] = {
     WORD("match", 0, GROUP_BATCH, match, "TEXT", "only lines or problem names that contain TEXT"),
 
     {"pad_val", 'r', GROUP_MIOPEN, NUMBER, AT(pad_val), "0", -MOST, MOST, "N", "only 0"},
-    {"tensor_vect", 'Z', GROUP_MIOPEN, NUMBER, AT(tensor_vect), "0", 0, MOST, "N", "only 0"},
-    {"vector_length", 'L', GROUP_MIOPEN, NUMBER, AT(vector_length), "1", 1, MOST, "N", "only 1"},
+    ON_OFF("tensor_vect", 'Z', GROUP_MIOPEN, tensor_vect, "0",
+           "x and w with channels in blocks of 4 where -I and -f say nothing"),
+    {"vector_length", 'L', GROUP_MIOPEN, NUMBER, AT(vector_length), "1", 1, 64, "N",
+     "x, w and y with channels in blocks of N where -I, -f and -O say nothing"},
     ON_OFF("gpualloc", 'G', GROUP_MIOPEN, gpualloc, "0",
            "1 needs -V 0; the data are made on the host all the same"),
     {"in_cast_type", 'U', GROUP_MIOPEN, TEXT, AT(in_cast), "-1", 0, 0, "TYPE", "only -1"},

@@ -37,8 +37,8 @@ static kiln_status check_foreign(const flags *f, char *why)
         const char *text;
     } rules[] = {
         {f->pad_val != 0, KILN_UNSUPPORTED, "--pad_val: padding is always zero"},
-        {f->tensor_vect != 0, KILN_UNSUPPORTED, "--tensor_vect: vectorized int8 tensors"},
-        {f->vector_length != 1, KILN_UNSUPPORTED, "--vector_length: vectorized tensors"},
+        {f->tensor_vect && f->vector_length > 1, KILN_INVALID,
+         "--tensor_vect 1 means vectors of 4; give it or --vector_length"},
         {strcmp(f->in_cast, "-1") || strcmp(f->out_cast, "-1") || strcmp(f->wei_cast, "-1"),
          KILN_UNSUPPORTED, "--in_cast_type, --out_cast_type, --wei_cast_type: 8-bit floats"},
         {f->gpualloc && f->verify, KILN_INVALID,
@@ -128,7 +128,7 @@ static void set_axes(const flags *f, kiln_problem *p)
 /* MIOpen names the filter's layout by the tensor's letters: NCHW there is OIHW here. */
 static kiln_status set_layout(const char *flag, const char *value, bool filter, char *to, char *why)
 {
-    static const char *const plain[] = {"NCHW", "NCW", "NCDHW"};
+    static const char *const plain[] = {"NCHW", "NCW", "NCDHW", "NCHWC", "NCHWc"};
     static const struct {
         const char *miopen, *kiln;
     } filters[] = {{"NHWC", "OHWI"}, {"NDHWC", "ODHWI"}};
@@ -151,6 +151,23 @@ static kiln_status set_layout(const char *flag, const char *value, bool filter, 
     return KILN_OK;
 }
 
+/* MIOpen's vectorized tensors are channels in blocks. With --tensor_vect the result stays plain. */
+static void set_vectors(const flags *f, kiln_problem *p)
+{
+    static const char *const data[] = {"NCW", "NCHW", "NCDHW"};
+    static const char *const filter[] = {"OIW", "OIHW", "OIDHW"};
+    const long long length = f->tensor_vect ? 4 : f->vector_length;
+    const int i = p->spatial_rank - 1;
+    if (length == 1)
+        return;
+    if (!*p->x_layout)
+        snprintf(p->x_layout, KILN_LAYOUT_TEXT, "%s%lldc", data[i], length);
+    if (!*p->w_layout)
+        snprintf(p->w_layout, KILN_LAYOUT_TEXT, "%s%lldi", filter[i], length);
+    if (!*p->y_layout && !f->tensor_vect)
+        snprintf(p->y_layout, KILN_LAYOUT_TEXT, "%s%lldc", data[i], length);
+}
+
 static kiln_status set_layouts(const flags *f, kiln_problem *p, char *why)
 {
     kiln_status status = set_layout("in_layout", f->in_layout, false, p->x_layout, why);
@@ -158,6 +175,8 @@ static kiln_status set_layouts(const flags *f, kiln_problem *p, char *why)
         status = set_layout("fil_layout", f->fil_layout, true, p->w_layout, why);
     if (!status)
         status = set_layout("out_layout", f->out_layout, false, p->y_layout, why);
+    if (!status)
+        set_vectors(f, p);
     return status;
 }
 

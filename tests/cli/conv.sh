@@ -73,6 +73,14 @@ LC_ALL=de_DE.UTF-8 expect 0 conv $small --csv -i 2 -F 3
 [ "$(wc -l <out)" -eq 3 ] || fail 'not a header and two lines'
 [ "$(grep -c '^schema,problem,' out)" -eq 1 ] || fail 'not one header'
 
+# MIOpen's vectorized tensors are blocks of channels.
+expect 0 convint8 -n 1 -c 6 -H 5 -W 7 -k 5 -y 3 -x 3 -F 1 -Z 1 --json
+says '"problem":"fwd-i8-n1-c6-k5-i5x7-f3x3-l:NCHW4c.OIHW4i.NCHW"'
+expect 0 convfp16 -n 1 -c 6 -H 5 -W 7 -k 5 -y 3 -x 3 -F 1 -I NCHWc -L 8 --json
+says '"problem":"fwd-f16-n1-c6-k5-i5x7-f3x3-l:NCHW8c.OIHW8i.NCHW8c"'
+expect 2 conv -Z 1 -L 4
+warns '^kiln: --tensor_vect 1 means vectors of 4'
+
 # Raw files: dumped, read back, refused when the size is wrong; all or none.
 # shellcheck disable=SC2086
 expect 0 conv $small -F 0 -o 1 -b 1 --seed 7

@@ -65,7 +65,7 @@ refuses 'there is no solver "nonsense"' conv -F 1 -S nonsense --dry-run
 refuses '--gpualloc 1 leaves nothing to verify' conv -G 1
 
 # unsupported is not a usage error, and says why
-for flag in '-L 4' '-Z 1' '-r 1' '-U fp8'; do
+for flag in '-r 1' '-U fp8'; do
     # shellcheck disable=SC2086
     expect 3 conv $flag
     warns '^unsupported: --'
