@@ -164,6 +164,8 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
     bool backward = s->direction == KILN_BACKWARD_DATA;
     kiln_winograd w = {
         .backward = backward,
+        .images = s->n,
+        .groups = s->g,
         .block = lanes_of(s, d),
         .src_blocked = block_of(backward ? s->y_layout : s->x_layout) > 1,
         .dst_blocked = block_of(backward ? s->x_layout : s->y_layout) > 1,
@@ -178,9 +180,4 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
     w.src_blocks = (w.src_c + w.block - 1) / w.block;
     w.dst_blocks = (w.dst_c + w.block - 1) / w.block;
     return w;
-}
-
-int64_t kiln_winograd_tiles(const kiln_winograd *w, int axis, int m)
-{
-    return (w->dst[axis] + m - 1) / m;
 }

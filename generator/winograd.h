@@ -10,8 +10,9 @@ typedef struct kiln_winograd {
     bool backward;
     int block;                     /* channels that lie together: lanes of a vector */
     bool src_blocked, dst_blocked; /* in memory too; else plain */
-    int64_t src[2], dst[2];        /* H, W */
-    int64_t src_c, dst_c;          /* channels of one group */
+    int64_t images, groups;
+    int64_t src[2], dst[2]; /* H, W */
+    int64_t src_c, dst_c;   /* channels of one group */
     int64_t src_blocks, dst_blocks;
     int64_t lead[2]; /* destination 0 starts its patch at source -lead */
 } kiln_winograd;
@@ -23,10 +24,50 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
 /* `s` passed that check. */
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);
 
-/* Tiles of m x m elements along axis 0 or 1 (H, W). */
-int64_t kiln_winograd_tiles(const kiln_winograd *w, int axis, int m);
-
 /* The factor for bound_error(), at m = 2 or 4 and `channels` source channels of a group. */
 double kiln_winograd_amplification(int m, int64_t channels);
+
+/* ---- configs ---- */
+
+extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged;
+
+/* Both solvers' tables begin with these. */
+enum { WINOGRAD_M, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
+
+/* Tiles along axis 0 or 1 (H, W), and of all images. */
+int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis);
+int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c);
+/* Items of T_TILES tiles. */
+int64_t kiln_winograd_items(const kiln_winograd *w, const kiln_config *c);
+/* Tiles of T_KV blocks of one group's destination channels. */
+int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c);
+/* Elements of one group's transformed filters. */
+int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c);
+/* Bytes of the strip in local memory. */
+int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c);
+
+/* True, with the reason, where the shared parameters contradict each other or the shape. */
+bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why);
+/* True where a search should leave them out. */
+bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, const kiln_config *c);
+/* Sums and the operands of one step fit the vector registers. */
+bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c);
+
+/* Time of the three steps for T_TILES tiles and, of the last two, one tile of K: in vector
+ * multiply-adds of one core. */
+typedef struct kiln_winograd_cost {
+    double source, products, destination;
+} kiln_winograd_cost;
+
+kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c);
+/* That many of them, in ms, on all cores. */
+double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, double operations);
+
+/* Adds the pack stage. */
+void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
+                             const kiln_config *c, bool staged, kiln_plan *plan);
+/* Adds a stage and everything that templates/winograd.cl wants defined, but no argument. */
+void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
+                         const kiln_config *c, bool staged, const char *kernel, kiln_plan *plan);
 
 #endif

@@ -14,23 +14,27 @@
  *         . patch 0 . . .                             zero outside of it
  *                 . patch 1 . . .
  *
- * One item computes T_TILES tiles (counted over rows of tiles, then images) and one part of
- * T_SPLIT of the destination's channels:
- *   1. B^T d B of its patches, all source channels, into v. A run's columns are transformed
- *      once, into `strip`, then each tile's rows.
+ * Tiles are counted over rows of tiles, then images. An item has T_TILES of them, and there are
+ * three steps:
+ *   1. B^T d B of the patches, all source channels, into v. A run's columns are transformed once,
+ *      into `strip`, then each tile's rows.
  *   2. For each T_KV blocks of D_B destination channels: products of T_W tiles at a time into p.
  *   3. A^T p A, the epilogue, the store.
+ * In `winograd_fused` an item does all of them, for one part of T_SPLIT of the destination's
+ * channels, and v and p are local memory. With D_STAGED=1 they are buffers for all tiles, and each
+ * step is a launch: `source`, `products`, `destination`.
  *
- *     v [D_E][source blocks][T_TILES][D_B]     u [group][tile of K][D_E][D_CP][T_KV * D_B]
- *     p [D_E][T_KV][T_TILES][D_B]
+ *     v [D_E][source blocks][D_ROOM][D_B]      u [group][tile of K][D_E][D_CP][T_KV * D_B]
+ *     p [D_E][T_KV, or all blocks][D_ROOM][D_B]
  *
  * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c).
  * Plain ones are transposed D_B channels by D_B columns at a time. Whatever the layout, a block's
  * lanes without a channel are zero in v, and are written as zero where the destination has them.
  * Backward data is the same with dy as the source and `pack` turning the filter round.
  *
- * Grid of `winograd_fused`: (ceil(D_TILES / T_TILES), T_SPLIT, groups), the first two exchanged
- * with T_ORDER=1; groups of one item. Of `pack`: (D_CP, groups * D_DST_TILES * T_KV).
+ * Grids, all in groups of one item. `winograd_fused`: (items of T_TILES tiles, T_SPLIT, groups),
+ * the first two exchanged with T_ORDER=1. `source`, `destination`: (items, blocks). `products`:
+ * (tiles of K, D_E, items). `pack`: (D_CP, groups * D_DST_TILES * T_KV).
  *
  * Defines, besides those of common.cl:
  *   D_B                   channels of a block, lanes of a vector: 4, 8 or 16
@@ -42,7 +46,9 @@
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
  *   D_BACKWARD            1: the filter is turned round
- *   T_M T_TILES T_W T_KV T_SPLIT T_ORDER   above; T_W divides T_TILES
+ *   D_STAGED              above; then P_GROUPS is 1
+ *   D_ROOM                tiles that v and p have room for: T_TILES, or all
+ *   T_M T_TILES T_W T_KV  above; T_W divides T_TILES; T_SPLIT T_ORDER: not with D_STAGED
  */
 #define D_T (T_M + 2)
 #define D_E (D_T * D_T)
@@ -54,8 +60,14 @@
 #define D_SRC_PLANE ((INDEX_T)P_SRC_H * P_SRC_W)
 #define D_DST_PLANE ((INDEX_T)P_DST_H * P_DST_W)
 /* One vector more than needed, so that planes do not meet in the same sets of a cache. */
-#define D_V_PLANE (D_SRC_BLOCKS * T_TILES + 1)
-#define D_P_PLANE (T_KV * T_TILES + 1)
+#define D_V_PLANE (D_SRC_BLOCKS * D_ROOM + 1)
+#if D_STAGED
+#define D_P_PLANE (D_DST_TILES * T_KV * D_ROOM + 1)
+#define KEPT global
+#else
+#define D_P_PLANE (T_KV * D_ROOM + 1)
+#define KEPT local
+#endif
 #define D_COLUMNS (T_M * D_RUN + 2 > D_B ? T_M * D_RUN + 2 : D_B)
 
 #define ACC_V KILN_CAT(ACC_T, D_B)
@@ -164,6 +176,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 {
     const int c = get_global_id(0), block = get_global_id(1);
     const int group = block / (D_DST_TILES * T_KV), k0 = block % (D_DST_TILES * T_KV) * D_B;
+    const int channels = c < D_SRC_C ? min(D_B, D_DST_C - k0) : 0;
     ACC_T taps[9][D_B];
 #pragma nounroll
     for (int k = 0; k < D_B; k++)
@@ -176,7 +189,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
             const INDEX_T row = (INDEX_T)group * D_DST_C + k0 + k, column = c;
             const INDEX_T at = (row * D_SRC_C + column) * 9 + tap;
 #endif
-            taps[tap][k] = c < D_SRC_C && k0 + k < D_DST_C ? SRC_LOAD(w, at) : 0;
+            taps[tap][k] = k < channels ? SRC_LOAD(w, at) : 0;
         }
     ACC_V mid[3][D_T], column[3], row[D_T];
 #pragma nounroll
@@ -313,16 +326,17 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
 #endif
 }
 
-INLINE void transform_source(local ACC_V *v, local ACC_V *strip, global const SRC_T *src,
-                             const int tile, const int count, const int group)
+INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC_T *src,
+                             const int tile, const int count, const int group, const int from,
+                             const int end)
 {
 #pragma nounroll
     for (int first = 0; first < count;) {
         const run r = run_at(tile, first, count);
 #pragma nounroll
-        for (int b = 0; b < D_SRC_BLOCKS; b++) {
+        for (int b = from; b < end; b++) {
             fill_strip(strip, src, r, group, b);
-            local ACC_V *to = v + b * T_TILES + first;
+            KEPT ACC_V *to = v + b * D_ROOM + first;
 #pragma nounroll
             for (int t = 0; t < r.tiles; t++)
 #pragma nounroll
@@ -342,13 +356,13 @@ INLINE void transform_source(local ACC_V *v, local ACC_V *strip, global const SR
     /* Up to whole groups of T_W. */
     for (int t = count; t < (count + T_W - 1) / T_W * T_W; t++)
         for (int e = 0; e < D_E; e++)
-            for (int b = 0; b < D_SRC_BLOCKS; b++)
-                v[e * D_V_PLANE + b * T_TILES + t] = (ACC_V)(0);
+            for (int b = from; b < end; b++)
+                v[e * D_V_PLANE + b * D_ROOM + t] = (ACC_V)(0);
 }
 
 /* ---- step 2: the products ---- */
 
-INLINE void add_channels(ACC_V *acc, local const ACC_T *v, global const ACC_T *u,
+INLINE void add_channels(ACC_V *acc, KEPT const ACC_T *v, global const ACC_T *u,
                          const int channels)
 {
 #pragma unroll 4
@@ -367,32 +381,31 @@ INLINE void add_channels(ACC_V *acc, local const ACC_T *v, global const ACC_T *u
     }
 }
 
-INLINE void multiply(local ACC_V *p, local const ACC_V *v, global const ACC_T *u, const int count)
+/* One of the D_E products: v, p and u start where those of its elements do. */
+INLINE void multiply(KEPT ACC_V *p, KEPT const ACC_V *v, global const ACC_T *u, const int count)
 {
 #pragma nounroll
-    for (int e = 0; e < D_E; e++)
+    for (int t = 0; t < count; t += T_W) {
+        ACC_V acc[T_W * T_KV];
+#pragma unroll
+        for (int i = 0; i < T_W * T_KV; i++)
+            acc[i] = (ACC_V)(0);
+        KEPT const ACC_T *from = (KEPT const ACC_T *)(v + t);
+        global const ACC_T *row = u;
 #pragma nounroll
-        for (int t = 0; t < count; t += T_W) {
-            ACC_V acc[T_W * T_KV];
-#pragma unroll
-            for (int i = 0; i < T_W * T_KV; i++)
-                acc[i] = (ACC_V)(0);
-            local const ACC_T *from = (local const ACC_T *)(v + e * D_V_PLANE + t);
-            global const ACC_T *row = u + (INDEX_T)e * D_CP * D_KT;
-#pragma nounroll
-            for (int b = 0; b < D_CP / D_B; b++) {
-                add_channels(acc, from, row, D_B);
-                from += T_TILES * D_B;
-                row += D_B * D_KT;
-            }
-            if (D_CP % D_B)
-                add_channels(acc, from, row, D_CP % D_B);
-#pragma unroll
-            for (int i = 0; i < T_W; i++)
-#pragma unroll
-                for (int k = 0; k < T_KV; k++)
-                    p[e * D_P_PLANE + k * T_TILES + t + i] = acc[i * T_KV + k];
+        for (int b = 0; b < D_CP / D_B; b++) {
+            add_channels(acc, from, row, D_B);
+            from += D_ROOM * D_B;
+            row += D_B * D_KT;
         }
+        if (D_CP % D_B)
+            add_channels(acc, from, row, D_CP % D_B);
+#pragma unroll
+        for (int i = 0; i < T_W; i++)
+#pragma unroll
+            for (int k = 0; k < T_KV; k++)
+                p[k * D_ROOM + t + i] = acc[i * T_KV + k];
+    }
 }
 
 /* ---- step 3: the destination ---- */
@@ -402,7 +415,7 @@ INLINE void multiply(local ACC_V *p, local const ACC_V *v, global const ACC_T *u
 #endif
 
 /* A^T p A of one tile and block. */
-INLINE void tile_of(ACC_V o[T_M][T_M], local const ACC_V *p)
+INLINE void tile_of(ACC_V o[T_M][T_M], KEPT const ACC_V *p)
 {
     ACC_V mid[D_T][T_M], d[D_T];
 #pragma unroll
@@ -437,7 +450,7 @@ INLINE void store_pixel(global DST_T *dst, const INDEX_T at, const ACC_V value, 
 #endif
 }
 
-INLINE void store_run(global DST_T *dst, local ACC_V *strip, local const ACC_V *p, const run r,
+INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
     const INDEX_T image =
@@ -474,7 +487,7 @@ INLINE void store_row(global DST_T *dst, const INDEX_T at, const ACC_V value, co
         DST_STORE(dst, at + l, FINISH(lane[l], channel, at + l));
 }
 
-INLINE void store_run(global DST_T *dst, local ACC_V *strip, local const ACC_V *p, const run r,
+INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
 #pragma nounroll
@@ -514,6 +527,23 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, local const ACC_V *
 }
 #endif
 
+/* Stores blocks `from` to `to - 1` of the item's tiles; p starts at the first one's. */
+INLINE void store(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const int tile,
+                  const int count, const int group, const int from, const int to EPILOGUE_PARAMS)
+{
+#pragma nounroll
+    for (int first = 0; first < count;) {
+        const run r = run_at(tile, first, count);
+#pragma nounroll
+        for (int k = from; k < to; k++)
+            store_run(dst, strip, p + (k - from) * D_ROOM, r, group, k EPILOGUE_PASS);
+        first += r.tiles;
+    }
+}
+
+/* ---- all steps in one launch ---- */
+
+#if !D_STAGED
 kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
                                                global const ACC_T *restrict u,
                                                global DST_T *dst EPILOGUE_PARAMS)
@@ -525,17 +555,42 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
     const int group = get_global_id(2), count = min(T_TILES, D_TILES - tile);
     const int from = (int)((long)D_DST_TILES * part / T_SPLIT);
     const int to = (int)((long)D_DST_TILES * (part + 1) / T_SPLIT);
-    transform_source(v, strip, src, tile, count, group);
+    transform_source(v, strip, src, tile, count, group, 0, D_SRC_BLOCKS);
+    u += ((INDEX_T)group * D_DST_TILES + from) * (D_E * D_CP * D_KT);
 #pragma nounroll
     for (int kt = from; kt < to; kt++) {
-        multiply(p, v, u + ((INDEX_T)group * D_DST_TILES + kt) * D_E * D_CP * D_KT, count);
 #pragma nounroll
-        for (int first = 0; first < count;) {
-            const run r = run_at(tile, first, count);
-#pragma nounroll
-            for (int k = 0; k < T_KV && kt * T_KV + k < D_DST_BLOCKS; k++)
-                store_run(dst, strip, p + k * T_TILES, r, group, kt * T_KV + k EPILOGUE_PASS);
-            first += r.tiles;
-        }
+        for (int e = 0; e < D_E; e++, u += D_CP * D_KT)
+            multiply(p + e * D_P_PLANE, v + e * D_V_PLANE, u, count);
+        store(dst, strip, p, tile, count, group, kt * T_KV, min(kt * T_KV + T_KV, D_DST_BLOCKS)
+              EPILOGUE_PASS);
     }
 }
+#else
+
+/* ---- a launch for each step ---- */
+
+kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src, global ACC_V *restrict v)
+{
+    local ACC_V strip[D_T * D_COLUMNS];
+    const int tile = (int)get_global_id(0) * T_TILES, b = get_global_id(1);
+    transform_source(v + tile, strip, src, tile, min(T_TILES, D_TILES - tile), 0, b, b + 1);
+}
+
+kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_V *restrict v,
+                                         global const ACC_T *restrict u, global ACC_V *restrict p)
+{
+    const int kt = get_global_id(0), e = get_global_id(1), tile = (int)get_global_id(2) * T_TILES;
+    multiply(p + e * D_P_PLANE + kt * T_KV * D_ROOM + tile, v + e * D_V_PLANE + tile,
+             u + ((INDEX_T)kt * D_E + e) * (D_CP * D_KT), min(T_TILES, D_TILES - tile));
+}
+
+kernel GROUP_SIZE(1, 1, 1) void destination(global const ACC_V *restrict p,
+                                            global DST_T *dst EPILOGUE_PARAMS)
+{
+    local ACC_V strip[D_T * D_COLUMNS];
+    const int tile = (int)get_global_id(0) * T_TILES, k = get_global_id(1);
+    store(dst, strip, p + k * D_ROOM + tile, tile, min(T_TILES, D_TILES - tile), 0, k, k + 1
+          EPILOGUE_PASS);
+}
+#endif

@@ -1,0 +1,149 @@
+/* Winograd in three launches, through the workspace: where there are so many channels that the
+ * transformed filters are read faster once for all tiles than again by every item.
+ *
+ * Accuracy: that of winograd_fused.
+ */
+#include "winograd.h"
+
+#include <math.h>
+
+static const kiln_param params[WINOGRAD_SHARED] = {
+    [WINOGRAD_M] = {"T_M", 2, {2, 4}, 0, 0},
+    [WINOGRAD_TILES] = {"T_TILES", 6, {4, 16, 28, 56, 64, 112}, 1, 256},
+    [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 14}, 1, 16},
+    [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
+};
+
+static const kiln_config smallest = {
+    .v = {[WINOGRAD_M] = 2, [WINOGRAD_TILES] = 1, [WINOGRAD_W] = 1, [WINOGRAD_KV] = 1}};
+
+/* Elements of the transformed source and of the products, with the vector that keeps planes apart;
+ * see the template. */
+static int64_t scratch(const kiln_winograd *w, const kiln_config *c, int64_t blocks)
+{
+    int64_t t = c->v[WINOGRAD_M] + 2;
+    int64_t room = c->v[WINOGRAD_TILES] * kiln_winograd_items(w, c);
+    return t * t * (blocks * room + 1) * w->block;
+}
+
+static int64_t source_scratch(const kiln_winograd *w, const kiln_config *c)
+{
+    return scratch(w, c, w->src_blocks);
+}
+
+static int64_t product_scratch(const kiln_winograd *w, const kiln_config *c)
+{
+    return scratch(w, c, kiln_winograd_dst_tiles(w, c) * c->v[WINOGRAD_KV]);
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    kiln_winograd w = kiln_winograd_of(s, d);
+    if (kiln_winograd_illegal(&w, c, why))
+        return true;
+    if (source_scratch(&w, c) > INT32_MAX || product_scratch(&w, c) > INT32_MAX)
+        return kiln_no(why, "the transformed tensors have 2^31 elements or more");
+    if (kiln_winograd_strip(&w, c) + 128 > d->local_memory)
+        return kiln_no(why, "%lld bytes of local memory exceed the device's %lld",
+                       (long long)kiln_winograd_strip(&w, c), (long long)d->local_memory);
+    return false;
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (d->kind != KILN_DEVICE_CPU)
+        return kiln_no(why,
+                       "its items are single vectors' work of a CPU core, not for this device");
+    if (kiln_winograd_reject(s, d, why))
+        return true;
+    if (s->g > 1)
+        return kiln_no(why, "it does one group, and there are %lld", (long long)s->g);
+    return illegal(s, d, &smallest, why);
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    kiln_winograd w = kiln_winograd_of(s, d);
+    return kiln_winograd_skip(&w, d, c);
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    kiln_winograd w = kiln_winograd_of(s, d);
+    kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c);
+    double items = (double)kiln_winograd_items(&w, c), kt = (double)kiln_winograd_dst_tiles(&w, c);
+    double ms =
+        kiln_winograd_ms(&w, d, items * (cost.source + kt * (cost.products + cost.destination)));
+    double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
+    /* Each item reads the filters; what passes between the steps is written and read. */
+    double shared = 4.0 * (double)kiln_winograd_filters(&w, c) * items +
+                    8.0 * (double)(source_scratch(&w, c) + product_scratch(&w, c));
+    return ms + (bytes + shared / 4) / (d->bandwidth_gbs * 1e6) + 0.05;
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    static const int widths[] = {2, 4, 7, 8, 14};
+    kiln_config best = smallest;
+    double least = predict(s, d, &best);
+    for (int m = 2; m <= 4; m += 2)
+        for (int i = 0; i < 5; i++)
+            for (int groups = 1; groups * widths[i] <= 128; groups++)
+                for (int kv = 1; kv <= 4; kv *= 2) {
+                    kiln_config next = {.v = {m, groups * widths[i], widths[i], kv}};
+                    kiln_why why;
+                    if (!kiln_winograd_fits(d, &next) || illegal(s, d, &next, &why))
+                        continue;
+                    double ms = predict(s, d, &next);
+                    if (ms < least) {
+                        least = ms;
+                        best = next;
+                    }
+                }
+    *c = best;
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    kiln_winograd w = kiln_winograd_of(s, d);
+    const kiln_solver *self = &kiln_solver_winograd_staged;
+    int64_t items = kiln_winograd_items(&w, c), t = c->v[WINOGRAD_M] + 2;
+    int v = kiln_plan_temp(plan, source_scratch(&w, c) * 4);
+    int p = kiln_plan_temp(plan, product_scratch(&w, c) * 4);
+    kiln_winograd_emit_pack(s, &w, self, c, true, plan);
+
+    kiln_winograd_stage(s, &w, self, c, true, "source", plan);
+    kiln_arg_buffer(plan, w.backward ? KILN_ROLE_Y : KILN_ROLE_X);
+    kiln_arg_buffer(plan, v);
+    kiln_grid(plan, 1, 1, 1, items, w.src_blocks, 1);
+
+    kiln_winograd_stage(s, &w, self, c, true, "products", plan);
+    kiln_arg_buffer(plan, v);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_arg_buffer(plan, p);
+    kiln_grid(plan, 1, 1, 1, kiln_winograd_dst_tiles(&w, c), t * t, items);
+
+    kiln_winograd_stage(s, &w, self, c, true, "destination", plan);
+    kiln_arg_buffer(plan, p);
+    kiln_arg_buffer(plan, w.backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_epilogue(plan, s);
+    kiln_grid(plan, 1, 1, 1, items, w.dst_blocks, 1);
+}
+
+const kiln_solver kiln_solver_winograd_staged = {
+    .name = "winograd_staged",
+    .id = 1021,
+    .algorithm = 3,
+    .version = 1,
+    .params = params,
+    .nparams = WINOGRAD_SHARED,
+    .prefer = kiln_winograd_prefer,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

@@ -1,0 +1,159 @@
+/* What a Winograd config means, for both solvers: sizes, limits, costs, defines. */
+#include "winograd.h"
+
+#include <math.h>
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis)
+{
+    return divide_up(w->dst[axis], c->v[WINOGRAD_M]);
+}
+
+int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c)
+{
+    return w->images * kiln_winograd_tiles(w, c, 0) * kiln_winograd_tiles(w, c, 1);
+}
+
+int64_t kiln_winograd_items(const kiln_winograd *w, const kiln_config *c)
+{
+    return divide_up(kiln_winograd_all_tiles(w, c), c->v[WINOGRAD_TILES]);
+}
+
+int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c)
+{
+    return divide_up(w->dst_blocks, c->v[WINOGRAD_KV]);
+}
+
+int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c)
+{
+    int64_t t = c->v[WINOGRAD_M] + 2, rows = divide_up(w->src_c, 4) * 4;
+    return kiln_winograd_dst_tiles(w, c) * t * t * rows * c->v[WINOGRAD_KV] * w->block;
+}
+
+/* Rows of tiles are cut into equal runs of at most 8 (of 4 x 4), whose strip stays in a level-1
+ * cache. */
+static int64_t run_of(const kiln_winograd *w, const kiln_config *c)
+{
+    int64_t row = kiln_winograd_tiles(w, c, 1), most = 32 / c->v[WINOGRAD_M];
+    int64_t run = divide_up(row, divide_up(row, most));
+    return run < c->v[WINOGRAD_TILES] ? run : c->v[WINOGRAD_TILES];
+}
+
+int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
+{
+    int64_t m = c->v[WINOGRAD_M], columns = m * run_of(w, c) + 2;
+    return (m + 2) * (columns > w->block ? columns : w->block) * w->block * 4;
+}
+
+bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why)
+{
+    const int *v = c->v;
+    if (v[WINOGRAD_TILES] % v[WINOGRAD_W])
+        return kiln_no(why, "T_TILES is %d, no multiple of T_W, %d", v[WINOGRAD_TILES],
+                       v[WINOGRAD_W]);
+    if (v[WINOGRAD_W] * v[WINOGRAD_KV] > 32)
+        return kiln_no(why, "%d tiles by %d vectors are too many sums for the registers",
+                       v[WINOGRAD_W], v[WINOGRAD_KV]);
+    if (v[WINOGRAD_KV] > w->dst_blocks)
+        return kiln_no(why, "T_KV is %d, but a group has only %lld blocks of channels",
+                       v[WINOGRAD_KV], (long long)w->dst_blocks);
+    if (kiln_winograd_filters(w, c) * w->groups > INT32_MAX)
+        return kiln_no(why, "the transformed filters have 2^31 elements or more");
+    return false;
+}
+
+bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c)
+{
+    int sums = c->v[WINOGRAD_W] * c->v[WINOGRAD_KV];
+    return sums + c->v[WINOGRAD_KV] + 1 <= (d->simd_floats >= 16 ? 32 : 16);
+}
+
+bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int *v = c->v;
+    /* With fewer sums a multiply-add waits for the one before. */
+    if (!kiln_winograd_fits(d, c) ||
+        v[WINOGRAD_W] * v[WINOGRAD_KV] < (d->simd_floats >= 16 ? 12 : 8))
+        return true;
+    if (v[WINOGRAD_TILES] >= kiln_winograd_all_tiles(w, c) + v[WINOGRAD_W] ||
+        w->dst_blocks % v[WINOGRAD_KV])
+        return true;
+    return v[WINOGRAD_M] == 2 && w->dst[0] > 16 && w->dst[1] > 16;
+}
+
+kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c)
+{
+    const int *v = c->v;
+    double t = v[WINOGRAD_M] + 2, e = t * t, tiles = v[WINOGRAD_TILES];
+    double sums = v[WINOGRAD_W] * v[WINOGRAD_KV], loads = v[WINOGRAD_W] + v[WINOGRAD_KV];
+    double rows = (double)divide_up(w->src_c, 4) * 4;
+    double product = rows * ((sums > loads ? sums : loads) + 0.1 * (sums + loads)) + 3 * sums + 20;
+    return (kiln_winograd_cost){
+        .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 9),
+        .products = e * tiles / v[WINOGRAD_W] * product,
+        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 8),
+    };
+}
+
+double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, double operations)
+{
+    /* A CPU runs at full speed only with vectors as wide as its own. */
+    double width = fmax(1, (double)d->simd_floats / w->block);
+    return operations * 2 * w->block * width / (d->peak_gflops * 1e6);
+}
+
+static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan *plan)
+{
+    static const char *const names[2][4] = {{"P_SRC_H", "P_DST_H", "D_LEAD_H", "D_TILES_H"},
+                                            {"P_SRC_W", "P_DST_W", "D_LEAD_W", "D_TILES_W"}};
+    for (int a = 0; a < 2; a++) {
+        kiln_define(plan, names[a][0], w->src[a]);
+        kiln_define(plan, names[a][1], w->dst[a]);
+        kiln_define(plan, names[a][2], w->lead[a]);
+        kiln_define(plan, names[a][3], kiln_winograd_tiles(w, c, a));
+    }
+    kiln_define(plan, "P_GROUPS", w->groups);
+    kiln_define(plan, "D_B", w->block);
+    kiln_define(plan, "D_SRC_C", w->src_c);
+    kiln_define(plan, "D_DST_C", w->dst_c);
+    kiln_define(plan, "D_SRC_BLOCKED", w->src_blocked);
+    kiln_define(plan, "D_DST_BLOCKED", w->dst_blocked);
+    kiln_define(plan, "D_BACKWARD", w->backward);
+    kiln_define(plan, "D_TILES", kiln_winograd_all_tiles(w, c));
+    kiln_define(plan, "D_RUN", run_of(w, c));
+}
+
+void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
+                         const kiln_config *c, bool staged, const char *kernel, kiln_plan *plan)
+{
+    int64_t all = w->images * w->groups * w->block, tiles = c->v[WINOGRAD_TILES];
+    kiln_plan_stage(plan, "winograd.cl", kernel);
+    kiln_define_types(plan, s);
+    if (!s->wide && (all * w->src_blocks * w->src[0] * w->src[1] > INT32_MAX ||
+                     all * w->dst_blocks * w->dst[0] * w->dst[1] > INT32_MAX))
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define_epilogue(plan, s);
+    define_sizes(w, c, plan);
+    kiln_define(plan, "D_SRC_COUNT", w->backward ? s->y_count : s->x_count);
+    kiln_define(plan, "D_STAGED", staged);
+    kiln_define(plan, "D_ROOM", staged ? tiles * kiln_winograd_items(w, c) : tiles);
+    for (int i = 0; i < solver->nparams; i++)
+        kiln_define(plan, solver->params[i].name, c->v[i]);
+}
+
+void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
+                             const kiln_config *c, bool staged, kiln_plan *plan)
+{
+    plan->packed_bytes = kiln_winograd_filters(w, c) * w->groups * 4;
+    plan->amplification = kiln_winograd_amplification(c->v[WINOGRAD_M], w->src_c);
+    kiln_winograd_stage(s, w, solver, c, staged, "pack", plan);
+    plan->stage[plan->nstages - 1].pack = true;
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    int64_t blocks = kiln_winograd_dst_tiles(w, c) * c->v[WINOGRAD_KV];
+    kiln_grid(plan, 1, 1, 1, divide_up(w->src_c, 4) * 4, w->groups * blocks, 1);
+}
