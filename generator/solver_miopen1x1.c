@@ -194,14 +194,14 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     miopen1x1_view v = kiln_miopen1x1_view(s);
     miopen1x1_numbers m = kiln_miopen1x1_numbers(&v, c);
     double on_cpu = v.j1 ? 0.15 : v.forward ? 0.026 : 0.1;
-    double reached = d->kind == KILN_DEVICE_GPU ? 0.4 : on_cpu;
+    double reached = d->kind == KILN_DEVICE_GPU ? 0.07 : on_cpu;
     /* A split reads and writes y once per group instead of writing it once. */
     double passes = m.in_groups > 1 ? 2.0 * (double)m.in_groups + 1 : 1;
     double x = (double)s->x_count, y = (double)s->y_count;
     double elements = (double)s->w_count + (v.forward ? x + y * passes : y + x);
     double compute = s->flops / (d->peak_gflops * reached) * 1e-6;
     double memory = elements * (double)kiln_type_size(s->x_type) / d->bandwidth_gbs * 1e-6;
-    return fmax(compute, memory);
+    return fmax(compute, memory) + 0.02; /* a launch */
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
