@@ -54,6 +54,36 @@ int kiln_plan_temp(kiln_plan *plan, int64_t bytes)
     return KILN_ROLE_TEMP + plan->ntemps++;
 }
 
+int64_t kiln_image_bytes(const kiln_image *image)
+{
+    return 4 * image->width * image->height * (int64_t)kiln_type_size(image->type);
+}
+
+int kiln_plan_temp_image(kiln_plan *plan, kiln_image image)
+{
+    int role = kiln_plan_temp(plan, 0);
+    plan->temp[role - KILN_ROLE_TEMP].image = image;
+    plan->image_bytes += kiln_image_bytes(&image);
+    return role;
+}
+
+void kiln_plan_pack_image(kiln_plan *plan, kiln_image image)
+{
+    plan->image[KILN_ROLE_PACKED] = image;
+    plan->packed_bytes = kiln_image_bytes(&image);
+}
+
+kiln_image kiln_plan_image(const kiln_plan *plan, int role)
+{
+    return role < KILN_ROLE_TEMP ? plan->image[role] : plan->temp[role - KILN_ROLE_TEMP].image;
+}
+
+int64_t kiln_plan_workspace(const kiln_plan *plan, bool packed)
+{
+    bool inside = !packed && !plan->image[KILN_ROLE_PACKED].width;
+    return plan->workspace_bytes + (inside ? plan->packed_bytes : 0);
+}
+
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value)
 {
     if (plan->nfacts == KILN_MAX_FACTS) {

@@ -56,15 +56,18 @@ typedef struct kiln_stage {
     int64_t clear_bytes; /* this many */
 } kiln_stage;
 
-typedef struct kiln_temp {
-    int64_t bytes, offset; /* offset into the workspace, set by kiln_plan_finish() */
-} kiln_temp;
-
 /* An argument that is an image of CL_RGBA pixels in the channel type that stores `type`. */
 typedef struct kiln_image {
     int64_t width, height; /* pixels; 0: it is a buffer */
     kiln_type type;
 } kiln_image;
+
+/* Scratch memory: a piece of the workspace, or an image, which the op owns because a portable image
+ * cannot be a piece of a buffer. */
+typedef struct kiln_temp {
+    int64_t bytes, offset; /* offset into the workspace, set by kiln_plan_finish() */
+    kiln_image image;      /* its size 0: in the workspace */
+} kiln_temp;
 
 typedef struct kiln_fact {
     char name[KILN_NAME_TEXT];
@@ -76,9 +79,10 @@ typedef struct kiln_plan {
     kiln_stage stage[KILN_MAX_STAGES];
     int ntemps;
     kiln_temp temp[KILN_MAX_TEMPS];
-    kiln_image image[KILN_ROLE_TEMP]; /* by role: the caller's tensors that are images */
+    kiln_image image[KILN_ROLE_TEMP]; /* by role: tensors, and packed weights, that are images */
     int64_t packed_bytes;             /* 0: the weights are used as they are */
-    int64_t workspace_bytes;          /* all temps; without the packed weights */
+    int64_t workspace_bytes;          /* temps that are no images; without the packed weights */
+    int64_t image_bytes;              /* temps that are images */
     int nfacts;                       /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
     kiln_fact fact[KILN_MAX_FACTS];
     bool deterministic;   /* two runs give the same bits */
@@ -92,6 +96,9 @@ kiln_stage *kiln_plan_stage(kiln_plan *plan, const char *template_file, const ch
 void kiln_plan_clear(kiln_plan *plan, int role, int64_t bytes);
 /* Reserves scratch memory; returns its role. */
 int kiln_plan_temp(kiln_plan *plan, int64_t bytes);
+int kiln_plan_temp_image(kiln_plan *plan, kiln_image image);
+/* Says that the packed weights are an image. */
+void kiln_plan_pack_image(kiln_plan *plan, kiln_image image);
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value);
 
 /* For the last stage. */
@@ -118,6 +125,13 @@ void kiln_arg_epilogue(kiln_plan *plan, const kiln_shape *s);
 
 /* Places temps in the workspace and exchanges x and y of a mirrored shape. */
 void kiln_plan_finish(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d);
+
+/* What `role` is as an image; its size is 0 where that is a buffer. */
+kiln_image kiln_plan_image(const kiln_plan *plan, int role);
+int64_t kiln_image_bytes(const kiln_image *image);
+/* Bytes of the workspace that the caller brings, without and with packed weights of his own. Images
+ * are not in it. */
+int64_t kiln_plan_workspace(const kiln_plan *plan, bool packed);
 
 /* Launch size of a stage in work-items: `global` rounded up to whole groups. */
 void kiln_stage_launch(const kiln_stage *stage, size_t launch[3]);

@@ -106,9 +106,7 @@ static void add_arguments(kiln_plan *plan, const kiln_operand *from, const kiln_
         kiln_arg_buffer(plan, both[i]->role);
         if (!s->layout.image)
             continue;
-        if (both[i]->role >= KILN_ROLE_TEMP)
-            plan->broken = true; /* a workspace has no images */
-        else
+        if (both[i]->role < KILN_ROLE_TEMP)
             plan->image[both[i]->role] = (kiln_image){s->width, s->height, both[i]->type};
     }
 }

@@ -205,6 +205,38 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
     return false;
 }
 
+static bool fits_memory(const kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d,
+                        kiln_why *why)
+{
+    int64_t all = plan->workspace_bytes + plan->packed_bytes + plan->image_bytes;
+    int64_t workspace = kiln_plan_workspace(plan, false);
+    if (s->workspace_limit && all > s->workspace_limit)
+        return !kiln_no(why, "%lld bytes of workspace exceed the problem's limit of %lld",
+                        (long long)all, (long long)s->workspace_limit);
+    if (workspace > d->max_alloc)
+        return !kiln_no(why, "%lld bytes of workspace exceed the device's largest buffer, %lld",
+                        (long long)workspace, (long long)d->max_alloc);
+    return true;
+}
+
+static bool fit_images(const kiln_plan *plan, const kiln_device_facts *d, kiln_why *why)
+{
+    for (int role = 0; role < KILN_ROLE_TEMP + plan->ntemps; role++) {
+        const kiln_image image = kiln_plan_image(plan, role);
+        if (image.width > d->image_width || image.height > d->image_height)
+            return !kiln_no(why,
+                            "an image of %lld x %lld pixels exceeds the device's limit of "
+                            "%lld x %lld",
+                            (long long)image.width, (long long)image.height,
+                            (long long)d->image_width, (long long)d->image_height);
+        if (image.width && kiln_image_bytes(&image) > d->max_alloc)
+            return !kiln_no(why,
+                            "an image of %lld bytes exceeds the device's largest allocation, %lld",
+                            (long long)kiln_image_bytes(&image), (long long)d->max_alloc);
+    }
+    return true;
+}
+
 bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c, kiln_plan *plan, kiln_why *why)
 {
@@ -213,12 +245,5 @@ bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln
     if (plan->broken || plan->nstages == 0)
         return !kiln_no(why, "solver %s could not express its plan", solver->name);
     kiln_plan_finish(plan, s, d);
-    int64_t workspace = plan->workspace_bytes + plan->packed_bytes;
-    if (s->workspace_limit && workspace > s->workspace_limit)
-        return !kiln_no(why, "%lld bytes of workspace exceed the problem's limit of %lld",
-                        (long long)workspace, (long long)s->workspace_limit);
-    if (workspace > d->max_alloc)
-        return !kiln_no(why, "%lld bytes of workspace exceed the device's largest buffer, %lld",
-                        (long long)workspace, (long long)d->max_alloc);
-    return true;
+    return fits_memory(plan, s, d, why) && fit_images(plan, d, why);
 }

@@ -1,5 +1,6 @@
 /* Runs and times one candidate on the path that every operation takes. */
 #include "bench.h"
+#include "images.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +28,19 @@ static const cl_uint poison_word[] = {
     [KILN_I8] = 0x8f8f8f8f,  [KILN_I32] = 0x8badf00d,
 };
 
+/* Every lane: NaN, or the same integers. */
+static kiln_status poison_image(kiln_bench *b, cl_mem mem, const kiln_image *image)
+{
+    const size_t origin[3] = {0}, region[3] = {(size_t)image->width, (size_t)image->height, 1};
+    cl_int word = image->type == KILN_I8 ? -0x71 : (cl_int)poison_word[image->type];
+    cl_int integers[4] = {word, word, word, word};
+    cl_float floats[4] = {NAN, NAN, NAN, NAN};
+    bool whole = image->type == KILN_I8 || image->type == KILN_I32;
+    cl_int code = clEnqueueFillImage(b->queue, mem, whole ? (void *)integers : floats, origin,
+                                     region, 0, NULL, NULL);
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillImage");
+}
+
 static kiln_status poison(kiln_bench *b, const kiln_buffer *to, int64_t bytes, kiln_type type)
 {
     bool words = bytes % sizeof(cl_uint) == 0 && to->offset % sizeof(cl_uint) == 0;
@@ -37,20 +51,24 @@ static kiln_status poison(kiln_bench *b, const kiln_buffer *to, int64_t bytes, k
 }
 
 /* `p` is the operation's own: a solver may have settled layouts that the caller left open. */
-static kiln_status poison_destination(kiln_bench *b, const kiln_problem *p)
+static kiln_status poison_destination(kiln_bench *b, const kiln_op *op, const kiln_problem *p)
 {
     const struct {
         const kiln_buffer *buffer;
+        int role;
         char tensor;
         kiln_type type;
     } written[] =
         {
-            [KILN_FORWARD] = {&b->buffers.y, 'y', p->y_type},
-            [KILN_BACKWARD_DATA] = {&b->buffers.x, 'x', p->x_type},
-            [KILN_BACKWARD_WEIGHTS] = {&b->buffers.w, 'w', p->w_type},
+            [KILN_FORWARD] = {&b->buffers.y, KILN_ROLE_Y, 'y', p->y_type},
+            [KILN_BACKWARD_DATA] = {&b->buffers.x, KILN_ROLE_X, 'x', p->x_type},
+            [KILN_BACKWARD_WEIGHTS] = {&b->buffers.w, KILN_ROLE_W, 'w', p->w_type},
         },
       *d = &written[p->direction];
-    kiln_status status = poison(b, d->buffer, kiln_problem_bytes(p, d->tensor), d->type);
+    const kiln_image image = kiln_plan_image(kiln_op_plan(op), d->role);
+    kiln_status status = image.width
+                             ? poison_image(b, d->buffer->mem, &image)
+                             : poison(b, d->buffer, kiln_problem_bytes(p, d->tensor), d->type);
     if (!status && p->direction == KILN_BACKWARD_WEIGHTS && p->epilogue.bias)
         status = poison(b, &b->buffers.bias, p->out_channels * (int64_t)sizeof(cl_float), KILN_F32);
     return status;
@@ -81,7 +99,7 @@ static kiln_status run_once(kiln_bench *b, kiln_op *op)
     kiln_op_describe(op, &info);
     kiln_status status = make_workspace(b, info.workspace_size);
     if (!status)
-        status = poison_destination(b, &info.problem);
+        status = poison_destination(b, op, &info.problem);
     code = clFinish(b->queue);
     if (!status && code != CL_SUCCESS)
         status = kiln_fail_cl(code, "clFinish");

@@ -250,7 +250,7 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
     kiln_config_text(solver, &pick.config, verdict->config, sizeof verdict->config);
     verdict->origin = pick.origin;
     verdict->predicted_ms = kiln_solver_predict(solver, &pick.shape, &k->facts, &pick.config);
-    verdict->workspace_size = plan.workspace_bytes + plan.packed_bytes;
+    verdict->workspace_size = kiln_plan_workspace(&plan, false);
     verdict->chosen =
         kiln_choose(k, &p, &shape, NULL, &chosen) == KILN_OK && chosen.solver == solver;
     return KILN_OK;

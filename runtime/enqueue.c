@@ -1,5 +1,5 @@
 /* Launches operations: buffers checked and bound, stages chained, nothing compiled. */
-#include "op.h"
+#include "images.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,54 +12,13 @@ typedef struct want {
     int64_t bytes; /* 0: not used */
 } want;
 
-/* Formats of CL_RGBA pixels by storage type. OpenCL asks every device with images for them. */
-static const struct {
-    cl_channel_type type;
-    const char *name;
-} channels[] = {
-    [KILN_F32] = {CL_FLOAT, "CL_FLOAT"},
-    [KILN_F16] = {CL_HALF_FLOAT, "CL_HALF_FLOAT"},
-    [KILN_I8] = {CL_SIGNED_INT8, "CL_SIGNED_INT8"},
-    [KILN_I32] = {CL_SIGNED_INT32, "CL_SIGNED_INT32"},
-};
-
-static kiln_status check_image(const want *w, const kiln_image *image)
-{
-    cl_mem mem = w->buffer.mem;
-    cl_mem_object_type kind = 0;
-    cl_image_format format = {0, 0};
-    size_t width = 0, height = 0;
-    cl_int code = clGetMemObjectInfo(mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
-    if (code == CL_SUCCESS && kind != CL_MEM_OBJECT_IMAGE2D)
-        return kiln_fail(KILN_INVALID, "%s must be a 2-D image, for its layout is one", w->name);
-    if (code == CL_SUCCESS)
-        code = clGetImageInfo(mem, CL_IMAGE_FORMAT, sizeof format, &format, NULL);
-    if (code == CL_SUCCESS)
-        code = clGetImageInfo(mem, CL_IMAGE_WIDTH, sizeof width, &width, NULL);
-    if (code == CL_SUCCESS)
-        code = clGetImageInfo(mem, CL_IMAGE_HEIGHT, sizeof height, &height, NULL);
-    if (code != CL_SUCCESS)
-        return kiln_fail_cl(code, "clGetImageInfo");
-    if (format.image_channel_order != CL_RGBA ||
-        format.image_channel_data_type != channels[image->type].type)
-        return kiln_fail(KILN_INVALID, "image %s must have the format CL_RGBA, %s", w->name,
-                         channels[image->type].name);
-    if ((int64_t)width < image->width || (int64_t)height < image->height)
-        return kiln_fail(KILN_INVALID, "image %s must be %lld x %lld pixels; it is %zu x %zu",
-                         w->name, (long long)image->width, (long long)image->height, width, height);
-    if (w->buffer.offset)
-        return kiln_fail(KILN_INVALID, "image %s has no offset; %zu is given", w->name,
-                         w->buffer.offset);
-    return KILN_OK;
-}
-
 static kiln_status check_want(const kiln_op *op, const want *w)
 {
     if (!w->buffer.mem)
         return kiln_fail(KILN_INVALID, "the problem needs buffer %s of %lld bytes; it is NULL",
                          w->name, (long long)w->bytes);
     if (w->role < KILN_ROLE_TEMP && op->plan.image[w->role].width)
-        return check_image(w, &op->plan.image[w->role]);
+        return kiln_image_check(w->name, &w->buffer, &op->plan.image[w->role]);
     size_t size = 0;
     cl_mem_object_type kind = 0;
     cl_int code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
@@ -123,9 +82,38 @@ static bool packs_through_temps(const kiln_plan *plan)
 {
     for (int i = 0; i < plan->nstages; i++)
         for (int j = 0; plan->stage[i].pack && j < plan->stage[i].nargs; j++)
-            if (plan->stage[i].arg[j].role >= KILN_ROLE_TEMP)
+            if (plan->stage[i].arg[j].role >= KILN_ROLE_TEMP &&
+                !kiln_plan_image(plan, plan->stage[i].arg[j].role).width)
                 return true;
     return false;
+}
+
+/* OpenCL 1.2 has no kernels that read and write one image. */
+static kiln_status check_residual(const kiln_op *op, const kiln_buffers *b)
+{
+    if (b->residual.mem != b->y.mem || !op->plan.image[KILN_ROLE_Y].width)
+        return KILN_OK;
+    for (int i = 0; i < op->plan.nstages; i++) {
+        const kiln_stage *stage = &op->plan.stage[i];
+        bool reads = false, writes = false;
+        for (int j = 0; j < stage->nargs; j++) {
+            reads = reads || stage->arg[j].role == KILN_ROLE_RESIDUAL;
+            writes = writes || stage->arg[j].role == KILN_ROLE_Y;
+        }
+        if (reads && writes)
+            return kiln_fail(KILN_INVALID, "the residual must be an image of its own: no kernel "
+                                           "reads and writes the image y");
+    }
+    return KILN_OK;
+}
+
+/* The piece of the workspace, or the image, that a temp or the packed weights are. */
+static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace, int64_t offset,
+                            int64_t bytes, cl_mem *mem)
+{
+    *mem = op->image[role];
+    return *mem ? KILN_OK
+                : view(op, role, workspace->mem, workspace->offset + (size_t)offset, bytes, mem);
 }
 
 /* Fills mem[role] for everything the stages may name. */
@@ -136,8 +124,8 @@ static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
     bool prepacked = plan->packed_bytes > 0 && b->packed.mem;
     bool temps = !packing || packs_through_temps(plan);
     int64_t workspace = temps ? plan->workspace_bytes : 0;
-    if (!packing && !prepacked)
-        workspace += plan->packed_bytes;
+    if (!packing)
+        workspace = kiln_plan_workspace(plan, prepacked);
     const int64_t *bytes = op->bytes;
     const want wants[] = {
         {"x", KILN_ROLE_X, b->x, packing ? 0 : bytes[KILN_ROLE_X]},
@@ -164,15 +152,14 @@ static kiln_status bind(kiln_op *op, const kiln_buffers *b, bool packing,
         if (status)
             return status;
     }
-    kiln_status status = KILN_OK;
-    for (int i = 0; temps && !status && i < plan->ntemps; i++)
-        status = view(op, KILN_ROLE_TEMP + i, b->workspace.mem,
-                      b->workspace.offset + (size_t)plan->temp[i].offset, plan->temp[i].bytes,
-                      &mem[KILN_ROLE_TEMP + i]);
+    kiln_status status = packing ? KILN_OK : check_residual(op, b);
+    for (int i = 0; !status && i < plan->ntemps; i++)
+        if (temps || plan->temp[i].image.width)
+            status = bind_own(op, KILN_ROLE_TEMP + i, &b->workspace, plan->temp[i].offset,
+                              plan->temp[i].bytes, &mem[KILN_ROLE_TEMP + i]);
     if (!status && !packing && !prepacked && plan->packed_bytes > 0)
-        status = view(op, KILN_ROLE_PACKED, b->workspace.mem,
-                      b->workspace.offset + (size_t)plan->workspace_bytes, plan->packed_bytes,
-                      &mem[KILN_ROLE_PACKED]);
+        status = bind_own(op, KILN_ROLE_PACKED, &b->workspace, plan->workspace_bytes,
+                          plan->packed_bytes, &mem[KILN_ROLE_PACKED]);
     return status;
 }
 
@@ -253,6 +240,24 @@ static kiln_status start_stages(kiln_op *op, cl_command_queue queue, const cl_me
     return KILN_OK;
 }
 
+/* The same for an op with images of its own, behind its enqueue before. */
+static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, const cl_mem *mem, phase what,
+                                 cl_uint n_wait, const cl_event *wait, bool every,
+                                 cl_event events[KILN_MAX_STAGES], int *last)
+{
+    cl_event *list = NULL;
+    kiln_status status = kiln_op_images_wait(op, queue, &n_wait, wait, &list);
+    if (status)
+        return status;
+    status = start_stages(op, queue, mem, what, n_wait, n_wait ? list : NULL, every, events, last);
+    if (status)
+        clFinish(queue); /* what was started of it must not meet the next enqueue */
+    else
+        kiln_op_images_busy(op, events[*last]);
+    free(list);
+    return status;
+}
+
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers, phase what,
                        cl_uint n_wait, const cl_event *wait, bool every,
                        cl_event events[KILN_MAX_STAGES], int *last)
@@ -266,7 +271,8 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     cl_mem mem[KILN_MAX_ROLES];
     kiln_status status = bind(op, buffers, what == PACK_ONLY, mem);
     if (!status)
-        status = start_stages(op, queue, mem, what, n_wait, wait, every, events, last);
+        status = (op->owns_images ? start_in_turn : start_stages)(op, queue, mem, what, n_wait,
+                                                                  wait, every, events, last);
     if (!status && !op->first && what != PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);

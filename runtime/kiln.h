@@ -140,8 +140,12 @@ typedef struct kiln_op_info {
     int64_t workspace_size;        /* bytes; with plain weights this includes room to pack them */
     int64_t packed_size;           /* bytes of packed weights; 0: nothing to pack */
     int64_t packed_workspace_size; /* bytes needed when packed weights are given */
-    int deterministic;             /* 1: two runs give the same bits */
-    double amplification;          /* of rounding errors by the algorithm; 1: plain sums */
+    /* Packed weights that are an image: pixels, CL_RGBA of that type. 0: they are a buffer. */
+    int64_t packed_width, packed_height;
+    kiln_type packed_type;
+    int64_t image_size;   /* bytes of images that the op holds for its stages */
+    int deterministic;    /* 1: two runs give the same bits */
+    double amplification; /* of rounding errors by the algorithm; 1: plain sums */
     double predicted_ms;
     int stages, facts;
 } kiln_op_info;
@@ -174,11 +178,12 @@ typedef struct kiln_buffer {
 
 /* In the problem's own terms: for KILN_BACKWARD_DATA, y is the gradient that is read and x the one
  * written; for KILN_BACKWARD_WEIGHTS, w (and bias) are written. Sizes of the memory objects are
- * checked against the problem. What a problem does not need stays zero. */
+ * checked against the problem. What a problem does not need stays zero. A tensor whose layout is an
+ * image, and packed weights with a packed_width, are images as kiln_reformat_create() says. */
 typedef struct kiln_buffers {
     kiln_buffer x, w, y;
     kiln_buffer bias;      /* f32 [K]; with epilogue.bias */
-    kiln_buffer residual;  /* as y; with epilogue.beta; may be y itself */
+    kiln_buffer residual;  /* as y; with epilogue.beta; may be y itself, if that is a buffer */
     kiln_buffer workspace; /* with workspace_size > 0 */
     kiln_buffer packed;    /* optional: weights from kiln_op_pack(); then w is not read */
 } kiln_buffers;
@@ -186,7 +191,9 @@ typedef struct kiln_buffers {
 /* Enqueues the whole operation. The queue must belong to the kiln's context and device. It waits
  * for the n_wait events of `wait`; *done (if not NULL) completes with the last launch. Launches
  * depend on each other properly on out-of-order queues. The op keeps references to workspace and
- * offset buffers until they change or the op is released. */
+ * offset buffers until they change or the op is released. Enqueues of one op may overlap if each
+ * has its own workspace; those of an op with images of its own (image_size, or packed_width and no
+ * packed weights given) wait for one another, on whatever queues. */
 KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
                                      const kiln_buffers *buffers, cl_uint n_wait,
                                      const cl_event *wait, cl_event *done);

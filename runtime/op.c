@@ -1,5 +1,5 @@
 /* Creates, describes and releases operations. */
-#include "op.h"
+#include "images.h"
 #include "template.h"
 
 #include <stdio.h>
@@ -63,6 +63,8 @@ kiln_status kiln_op_compile(kiln_op *op)
         if (!status)
             status = set_scalars(op, i);
     }
+    if (!status && op->k->context)
+        status = kiln_op_make_images(op);
     return status;
 }
 
@@ -133,6 +135,7 @@ void kiln_op_discard(kiln_op *op)
     for (int i = 0; i < KILN_MAX_ROLES; i++)
         if (op->window[i].sub)
             clReleaseMemObject(op->window[i].sub);
+    kiln_op_free_images(op);
     for (int i = 0; i < op->plan.nstages; i++) {
         if (op->launch[i].kernel)
             clReleaseKernel(op->launch[i].kernel);
@@ -161,9 +164,13 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     *info = (kiln_op_info){
         .problem = op->problem,
         .solver = "",
-        .workspace_size = op->plan.workspace_bytes + op->plan.packed_bytes,
+        .workspace_size = kiln_plan_workspace(&op->plan, false),
         .packed_size = op->plan.packed_bytes,
-        .packed_workspace_size = op->plan.workspace_bytes,
+        .packed_workspace_size = kiln_plan_workspace(&op->plan, true),
+        .packed_width = op->plan.image[KILN_ROLE_PACKED].width,
+        .packed_height = op->plan.image[KILN_ROLE_PACKED].height,
+        .packed_type = op->plan.image[KILN_ROLE_PACKED].type,
+        .image_size = op->plan.image_bytes,
         .deterministic = op->plan.deterministic,
         .amplification = op->plan.amplification,
         .stages = op->plan.nstages,

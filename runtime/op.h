@@ -30,12 +30,15 @@ struct kiln_op {
     kiln_launch launch[KILN_MAX_STAGES];
     pthread_mutex_t lock; /* kernels' arguments, windows, first */
     kiln_window window[KILN_MAX_ROLES];
-    cl_event first; /* of the first enqueue's last launch; NULL: never enqueued */
+    cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
+    cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
+    bool owns_images;
+    cl_event busy; /* of the last enqueue that used them; NULL: none */
 };
 
 /* A new op without a plan; NULL: out of memory. */
 kiln_op *kiln_op_new(kiln *k);
-/* Compiles the plan's stages and sets their scalar arguments. */
+/* Compiles the plan's stages, sets their scalar arguments and makes its images. */
 kiln_status kiln_op_compile(kiln_op *op);
 
 /* Releases without keeping the programs' binaries: for candidates that lost. */

@@ -1,10 +1,21 @@
 /* Builds many problems at once, so that later creations find their programs in the cache. */
-#include "op.h"
+#include "images.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A tensor, the workspace where `role` is a temp's. */
+static cl_mem make_object(kiln *k, const kiln_op *op, int role, int64_t bytes, cl_int *code)
+{
+    const kiln_plan *plan = kiln_op_plan(op);
+    const kiln_image image = role < KILN_ROLE_TEMP ? kiln_plan_image(plan, role) : (kiln_image){0};
+    if (bytes == 0 || *code != CL_SUCCESS)
+        return NULL;
+    return image.width ? kiln_image_create(k->context, &image, code)
+                       : clCreateBuffer(k->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, code);
+}
 
 /* Runs an op once on buffers of its own: some drivers finish compiling only at the first launch. */
 static kiln_status launch_once(kiln *k, kiln_op *op)
@@ -15,22 +26,20 @@ static kiln_status launch_once(kiln *k, kiln_op *op)
     kiln_buffers b = {0};
     const struct {
         cl_mem *mem;
+        int role;
         int64_t bytes;
     } wants[] = {
-        {&b.x.mem, kiln_problem_bytes(p, 'x')},
-        {&b.w.mem, kiln_problem_bytes(p, 'w')},
-        {&b.y.mem, kiln_problem_bytes(p, 'y')},
-        {&b.bias.mem, p->epilogue.bias ? p->out_channels * 4 : 0},
-        {&b.workspace.mem, info.workspace_size},
+        {&b.x.mem, KILN_ROLE_X, kiln_problem_bytes(p, 'x')},
+        {&b.w.mem, KILN_ROLE_W, kiln_problem_bytes(p, 'w')},
+        {&b.y.mem, KILN_ROLE_Y, kiln_problem_bytes(p, 'y')},
+        {&b.bias.mem, KILN_ROLE_BIAS, p->epilogue.bias ? p->out_channels * 4 : 0},
+        {&b.residual.mem, KILN_ROLE_RESIDUAL, p->epilogue.beta ? kiln_problem_bytes(p, 'y') : 0},
+        {&b.workspace.mem, KILN_ROLE_TEMP, info.workspace_size},
     };
     cl_int code = CL_SUCCESS;
     cl_command_queue queue = clCreateCommandQueue(k->context, k->device, 0, &code);
-    for (size_t i = 0; i < sizeof wants / sizeof *wants && code == CL_SUCCESS; i++)
-        if (wants[i].bytes > 0)
-            *wants[i].mem =
-                clCreateBuffer(k->context, CL_MEM_READ_WRITE, (size_t)wants[i].bytes, NULL, &code);
-    if (p->epilogue.beta != 0)
-        b.residual = b.y;
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
+        *wants[i].mem = make_object(k, op, wants[i].role, wants[i].bytes, &code);
     kiln_status status = code == CL_SUCCESS ? kiln_op_enqueue(op, queue, &b, 0, NULL, NULL)
                                             : kiln_fail_cl(code, "kiln_prepare");
     if (queue) {
