@@ -1,6 +1,7 @@
 /* `kiln layout convert`: raw tensors from file to file, on a device or on the host. */
 #include "layout_host.h"
 #include "layout_words.h"
+#include "memory.h"
 #include "session.h"
 
 #include <errno.h>
@@ -121,38 +122,12 @@ static kiln_status write_target(const conversion *c, const char *name, char *why
 
 /* ---- the device ---- */
 
-static cl_mem make_image(const session *s, const kiln_storage *storage, kiln_type type, void *data,
-                         cl_int *code)
+static cl_mem upload(const session *s, const memory_kind *kind, const void *data, cl_int *code)
 {
-    static const cl_channel_type channel[] = {[KILN_F32] = CL_FLOAT,
-                                              [KILN_F16] = CL_HALF_FLOAT,
-                                              [KILN_I8] = CL_SIGNED_INT8,
-                                              [KILN_I32] = CL_SIGNED_INT32};
-    const cl_image_format format = {CL_RGBA, channel[type]};
-    const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
-                                .image_width = (size_t)storage->width,
-                                .image_height = (size_t)storage->height};
-    return clCreateImage(s->context, CL_MEM_COPY_HOST_PTR, &format, &desc, data, code);
-}
-
-static cl_mem upload(const session *s, const kiln_storage *storage, kiln_type type, void *data,
-                     cl_int *code)
-{
-    if (storage->layout.image)
-        return make_image(s, storage, type, data, code);
-    return clCreateBuffer(s->context, CL_MEM_COPY_HOST_PTR,
-                          (size_t)storage->cells * kiln_type_size(type), data, code);
-}
-
-static cl_int download(const session *s, const kiln_storage *storage, cl_mem mem, size_t bytes,
-                       void *data)
-{
-    const size_t origin[3] = {0, 0, 0};
-    const size_t region[3] = {(size_t)storage->width, (size_t)storage->height, 1};
-    if (storage->layout.image)
-        return clEnqueueReadImage(s->queue, mem, CL_TRUE, origin, region, 0, 0, data, 0, NULL,
-                                  NULL);
-    return clEnqueueReadBuffer(s->queue, mem, CL_TRUE, 0, bytes, data, 0, NULL, NULL);
+    cl_mem mem = memory_make(s->context, kind, code);
+    if (mem)
+        *code = memory_write(s->queue, kind, mem, data);
+    return mem;
 }
 
 static kiln_status run_op(const session *s, conversion *c, kiln_op *op, char *why)
@@ -160,15 +135,17 @@ static kiln_status run_op(const session *s, conversion *c, kiln_op *op, char *wh
     cl_int code, code_y = CL_SUCCESS;
     kiln_status status = KILN_OK;
     memset(c->target, 0, c->target_bytes);
-    cl_mem x = upload(s, &c->from, c->r.from_type, c->source, &code);
-    cl_mem y = upload(s, &c->to, c->r.to_type, c->target, &code_y);
+    const memory_kind from = memory_of(&c->from, c->r.from_type);
+    const memory_kind to = memory_of(&c->to, c->r.to_type);
+    cl_mem x = upload(s, &from, c->source, &code);
+    cl_mem y = upload(s, &to, c->target, &code_y);
     if (code == CL_SUCCESS)
         code = code_y;
     const kiln_buffers buffers = {.x = {x, 0}, .y = {y, 0}};
     if (code == CL_SUCCESS) {
         status = kiln_op_enqueue(op, s->queue, &buffers, 0, NULL, NULL);
         if (!status)
-            code = download(s, &c->to, y, c->target_bytes, c->target);
+            code = memory_read(s->queue, &to, y, c->target);
     }
     if (x)
         clReleaseMemObject(x);

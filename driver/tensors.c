@@ -2,6 +2,7 @@
 #include "tensors.h"
 
 #include "host.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,6 +71,11 @@ static size_t bytes_of(const part *a)
 static size_t device_bytes(const part *a)
 {
     return a->storage ? (size_t)a->storage->cells * kiln_type_size(a->type) : bytes_of(a);
+}
+
+static memory_kind kind_of(const part *a)
+{
+    return a->storage ? memory_of(a->storage, a->type) : memory_of_buffer(bytes_of(a));
 }
 
 static kiln_status check_file(const part *a, char *why)
@@ -168,16 +174,15 @@ static bool is_plain(const part *a)
  * layout there. A destination is poison there, padding included. */
 static cl_int upload(const session *s, const part *a)
 {
-    size_t bytes = device_bytes(a);
-    void *cells = is_plain(a) ? *a->host : malloc(bytes);
+    void *cells = is_plain(a) ? *a->host : malloc(device_bytes(a));
     if (!cells)
         return CL_OUT_OF_HOST_MEMORY;
     if (!is_plain(a) && a->written)
         host_poison(a->type, cells, a->storage->cells);
     else if (!is_plain(a))
         layout_host_store(a->storage, a->type, *a->host, cells);
-    cl_int code =
-        clEnqueueWriteBuffer(s->queue, a->buffer->mem, CL_TRUE, 0, bytes, cells, 0, NULL, NULL);
+    const memory_kind kind = kind_of(a);
+    cl_int code = memory_write(s->queue, &kind, a->buffer->mem, cells);
     if (!is_plain(a))
         free(cells);
     return code;
@@ -185,12 +190,11 @@ static cl_int upload(const session *s, const part *a)
 
 static cl_int download(const session *s, const part *a, int64_t *dirty)
 {
-    size_t bytes = device_bytes(a);
-    void *cells = is_plain(a) ? *a->host : malloc(bytes);
+    void *cells = is_plain(a) ? *a->host : malloc(device_bytes(a));
     if (!cells)
         return CL_OUT_OF_HOST_MEMORY;
-    cl_int code =
-        clEnqueueReadBuffer(s->queue, a->buffer->mem, CL_TRUE, 0, bytes, cells, 0, NULL, NULL);
+    const memory_kind kind = kind_of(a);
+    cl_int code = memory_read(s->queue, &kind, a->buffer->mem, cells);
     if (is_plain(a))
         return code;
     if (code == CL_SUCCESS)
@@ -248,7 +252,8 @@ static kiln_status make_part(const session *s, const request *r, bool on_host, i
                              const part *a, char *why)
 {
     cl_int code;
-    a->buffer->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, device_bytes(a), NULL, &code);
+    const memory_kind kind = kind_of(a);
+    a->buffer->mem = memory_make(s->context, &kind, &code);
     kiln_status status = KILN_OK;
     if (a->buffer->mem)
         status = (on_host || !is_plain(a) ? fill_host : fill_mapped)(s, r, terms, a, &code, why);
@@ -258,8 +263,8 @@ static kiln_status make_part(const session *s, const request *r, bool on_host, i
     }
     if (status || code == CL_SUCCESS)
         return status;
-    snprintf(why, KILN_ERROR_TEXT, "a buffer of %zu bytes for tensor %c: OpenCL error %d",
-             device_bytes(a), a->tensor, code);
+    snprintf(why, KILN_ERROR_TEXT, "%s of %zu bytes for tensor %c: OpenCL error %d",
+             kind.width ? "an image" : "a buffer", device_bytes(a), a->tensor, code);
     return KILN_OPENCL;
 }
 

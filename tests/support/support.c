@@ -1,5 +1,6 @@
 /* Runs one problem from end to end and judges everything that was written. */
 #include "support.h"
+#include "guarded.h"
 #include "layout_host.h"
 #include "verify.h"
 
@@ -9,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, W, Y, BIAS, RESIDUAL, WORKSPACE, PACKED, BUFFERS, GUARD = 512 };
+enum { X, W, Y, BIAS, RESIDUAL, WORKSPACE, PACKED, BUFFERS };
 
-/* One tensor: what the host put there, and a memory object with guard bytes around it. */
+/* One tensor: what the host put there, and a memory object with guards around it. */
 typedef struct box {
     kiln_type type;
-    int64_t count, cells; /* elements, without and with padding; 0: there is no such buffer */
-    size_t bytes, offset;
+    int64_t count; /* elements without padding; 0: there is no such buffer */
+    memory_kind kind;
     bool written;
     const kiln_storage *storage; /* NULL: a plain array */
     void *plain;                 /* the elements in plain order */
-    unsigned char *image;        /* the whole object: guard, tensor in its layout, guard */
-    cl_mem mem;
+    void *cells;                 /* the tensor in its layout */
+    guarded object;
 } box;
 
 typedef struct trial {
@@ -55,6 +56,11 @@ static bool check_cl(const trial *t, cl_int code, const char *call)
 
 /* ---- buffers ---- */
 
+static bool is_stored(const box *b)
+{
+    return b->storage && !layout_host_is_plain(b->storage);
+}
+
 /* Stores what `from` names in box `which`. */
 static void fill(const trial *t, int which, int from)
 {
@@ -62,18 +68,17 @@ static void fill(const trial *t, int which, int from)
     const box *b = &t->box[which];
     host_fill_tensor(t->given->fill, t->given->seed, tensor[from], b->type,
                      reference_terms(&t->problem), b->plain, b->count);
-    if (b->storage && !layout_host_is_plain(b->storage))
-        layout_host_store(b->storage, b->type, b->plain, b->image + b->offset);
+    if (is_stored(b))
+        layout_host_store(b->storage, b->type, b->plain, b->cells);
     else
-        memcpy(b->image + b->offset, b->plain, b->bytes);
+        memcpy(b->cells, b->plain, b->kind.bytes);
 }
 
 static void set_box(trial *t, int which, kiln_type type, int64_t count, bool written)
 {
     t->box[which] = (box){.type = type,
                           .count = count,
-                          .cells = count,
-                          .bytes = (size_t)count * kiln_type_size(type),
+                          .kind = memory_of_buffer((size_t)count * kiln_type_size(type)),
                           .written = written};
 }
 
@@ -81,8 +86,7 @@ static void set_storage(trial *t, int which, int of)
 {
     box *b = &t->box[which];
     b->storage = &t->storage[of];
-    b->cells = b->storage->cells;
-    b->bytes = (size_t)b->cells * kiln_type_size(b->type);
+    b->kind = memory_of(b->storage, b->type);
 }
 
 static void set_boxes(trial *t)
@@ -106,6 +110,9 @@ static void set_boxes(trial *t)
     }
     set_box(t, WORKSPACE, KILN_I8, t->info.workspace_size, true);
     set_box(t, PACKED, KILN_I8, t->info.packed_size, true);
+    t->box[PACKED].kind.width = t->info.packed_width;
+    t->box[PACKED].kind.height = t->info.packed_height;
+    t->box[PACKED].kind.type = t->info.packed_type;
 }
 
 static bool make_box(trial *t, int which, size_t offset, bool in_place)
@@ -113,34 +120,26 @@ static bool make_box(trial *t, int which, size_t offset, bool in_place)
     box *b = &t->box[which];
     if (b->count == 0)
         return true;
-    b->offset = offset;
-    const size_t all = offset + b->bytes + GUARD;
-    b->image = malloc(all);
+    b->cells = malloc(b->kind.bytes);
     b->plain = malloc((size_t)b->count * kiln_type_size(b->type));
-    ck_assert(b->image && b->plain);
-    for (size_t i = 0; i < all; i++)
-        b->image[i] = (unsigned char)(0xa5 ^ i);
+    ck_assert(b->cells && b->plain);
     if (!b->written)
         fill(t, which, which);
     else if (in_place && which == Y)
         fill(t, Y, RESIDUAL);
     else
-        host_poison(b->type, b->image + offset, b->cells);
-    cl_int code;
-    b->mem = clCreateBuffer(t->device->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, all,
-                            b->image, &code);
-    return check_cl(t, code, "clCreateBuffer");
+        host_poison(b->type, b->cells, (int64_t)(b->kind.bytes / kiln_type_size(b->type)));
+    return check_cl(t, guarded_make(&b->object, t->device, &b->kind, offset, b->cells),
+                    "making a memory object");
 }
 
 static void free_boxes(trial *t)
 {
     for (int i = 0; i < BUFFERS; i++) {
-        if (t->box[i].mem)
-            clReleaseMemObject(t->box[i].mem);
-        free(t->box[i].image);
+        guarded_free(&t->box[i].object);
+        free(t->box[i].cells);
         free(t->box[i].plain);
-        t->box[i].mem = NULL;
-        t->box[i].image = NULL;
+        t->box[i].cells = NULL;
         t->box[i].plain = NULL;
     }
 }
@@ -151,7 +150,7 @@ static kiln_buffers buffers_of(const trial *t, bool packed, bool in_place)
 {
     kiln_buffer b[BUFFERS];
     for (int i = 0; i < BUFFERS; i++)
-        b[i] = (kiln_buffer){t->box[i].mem, t->box[i].offset};
+        b[i] = (kiln_buffer){t->box[i].object.mem, t->box[i].object.offset};
     kiln_buffers all = {.x = b[X],
                         .w = b[W],
                         .y = b[Y],
@@ -181,15 +180,15 @@ static bool take_out(trial *t, int which)
     int64_t dirty = 0;
     if (!b->written)
         return true;
-    if (b->storage && !layout_host_is_plain(b->storage))
-        dirty = layout_host_load(b->storage, b->type, b->image + b->offset, b->plain);
+    if (is_stored(b))
+        dirty = layout_host_load(b->storage, b->type, b->cells, b->plain);
     else
-        memcpy(b->plain, b->image + b->offset, b->bytes);
+        memcpy(b->plain, b->cells, b->kind.bytes);
     return dirty == 0 ||
            complain(t, "%lld cells of the layout's padding are not zero", (long long)dirty);
 }
 
-/* Reads a box back over its image, after seeing that nothing changed that must not. */
+/* Reads a box back over its cells, after seeing that nothing changed that must not. */
 static bool collect(trial *t, int which)
 {
     static const char *const names[BUFFERS] = {"x",        "w",         "y",     "bias",
@@ -197,21 +196,18 @@ static bool collect(trial *t, int which)
     box *b = &t->box[which];
     if (b->count == 0)
         return true;
-    const size_t all = b->offset + b->bytes + GUARD;
-    unsigned char *now = malloc(all), *before = b->image;
-    ck_assert_ptr_nonnull(now);
-    bool intact = check_cl(
-        t, clEnqueueReadBuffer(t->device->queue, b->mem, CL_TRUE, 0, all, now, 0, NULL, NULL),
-        "clEnqueueReadBuffer");
-    for (size_t i = 0; i < all && intact; i++) {
-        bool inside = i >= b->offset && i < b->offset + b->bytes;
-        if (now[i] != before[i] && !(inside && b->written))
-            intact = complain(t, "byte %lld of buffer %s (%zu bytes) was overwritten",
-                              (long long)i - (long long)b->offset, names[which], b->bytes);
-    }
+    bool intact;
+    void *before = b->cells;
+    b->cells = malloc(b->kind.bytes);
+    ck_assert_ptr_nonnull(b->cells);
+    bool fine = check_cl(t, guarded_read(&b->object, t->device, b->cells, &intact), "reading");
+    if (fine && !intact)
+        fine = complain(t, "something beside %s (%zu bytes) was overwritten", names[which],
+                        b->kind.bytes);
+    if (fine && !b->written && memcmp(before, b->cells, b->kind.bytes) != 0)
+        fine = complain(t, "%s, which is only read, was overwritten", names[which]);
     free(before);
-    b->image = now;
-    return intact && take_out(t, which);
+    return fine && take_out(t, which);
 }
 
 /* ---- judging ---- */
@@ -261,9 +257,9 @@ static bool run(trial *t, size_t offset, bool packed, bool in_place, unsigned ch
     right = right && judge_all(t, in_place);
     if (right) {
         const box *to = &t->box[t->to];
-        *bytes = malloc(to->bytes);
+        *bytes = malloc(to->kind.bytes);
         ck_assert_ptr_nonnull(*bytes);
-        memcpy(*bytes, to->image + to->offset, to->bytes);
+        memcpy(*bytes, to->cells, to->kind.bytes);
     }
     free_boxes(t);
     return right;
@@ -272,13 +268,13 @@ static bool run(trial *t, size_t offset, bool packed, bool in_place, unsigned ch
 static bool run_twice(trial *t)
 {
     unsigned char *first = NULL, *second = NULL;
-    bool in_place = t->problem.epilogue.beta != 0;
     kiln_op_describe(t->op, &t->info);
     t->problem = t->info.problem;
     set_boxes(t);
+    bool in_place = t->problem.epilogue.beta != 0 && !t->box[Y].kind.width;
     bool right = run(t, 0, false, false, &first) &&
                  run(t, t->device->align, t->info.packed_size > 0, in_place, &second);
-    if (right && t->info.deterministic && memcmp(first, second, t->box[t->to].bytes) != 0)
+    if (right && t->info.deterministic && memcmp(first, second, t->box[t->to].kind.bytes) != 0)
         right = complain(t, "two runs of a deterministic op differ");
     free(first);
     free(second);
