@@ -129,7 +129,7 @@ static bool reject_layouts(const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why)
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does forward and backward data");
@@ -144,7 +144,12 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
                        "the problem asks for plain sums of products, which Winograd's are not");
     if (s->x_type == KILN_I8 || s->y_type == KILN_I8)
         return kiln_no(why, "Winograd's transforms are not for integers");
-    if (reject_layouts(s, why))
+    return false;
+}
+
+bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (kiln_winograd_reject_problem(s, why) || reject_layouts(s, why))
         return true;
     int64_t block = lanes_of(s, d);
     if (s->g > 1 && (s->c / s->g % block || s->k / s->g % block))

@@ -19,7 +19,9 @@ typedef struct kiln_winograd {
 
 /* Blocks of channels wherever they are filled. */
 void kiln_winograd_prefer(kiln_shape *s, const kiln_device_facts *d);
-/* True, with the reason, where there are no tiles for the convolution. */
+/* True, with the reason, where there are no tiles for the convolution, whatever the layouts. */
+bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why);
+/* The same, and for layouts other than NCHW and blocks of channels. */
 bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
 /* `s` passed that check. */
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);

@@ -22,6 +22,14 @@
  *                                                   block at element i, zero in channels past the
  *                                                   last of the D_CHANNELS that there are
  *
+ * With D_IMAGE=1, for a destination that is a channel-major image of D_CHANNELS channels:
+ *   READ(image, x, y)               a pixel as float4; zero outside, so x = -1 reads padding
+ *   PUT_PIXEL(image, acc, block, at)    writes what the epilogue makes of the sums of four channels,
+ *                                   zero in channels past the last
+ *
+ * With T_M = 2 or 4 and D_B, for tiles of Winograd's F(T_M, 3), over vectors ACC_V:
+ *   D_T, times_b, times_a, times_g  T_M + 2; B^T d and A^T p and G w, along one axis
+ *
  * Half is a storage type only, so cl_khr_fp16 is not needed. Write acc += a * b: it contracts to
  * an fma where there is one, while mad() does not on PoCL.
  */
@@ -174,7 +182,11 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 
 /* The residual may be the destination itself: no restrict, and read before the store. */
 #ifdef P_BETA
+#ifdef D_IMAGE
+#define KILN_RESIDUAL_PARAM , read_only image2d_t residual
+#else
 #define KILN_RESIDUAL_PARAM , global const DST_T *residual
+#endif
 #define KILN_RESIDUAL_PASS , residual
 #else
 #define KILN_RESIDUAL_PARAM
@@ -218,6 +230,7 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
     }
 KILN_DEFINE_ACTIVATE(kiln_activate, float)
 
+#ifndef D_IMAGE
 static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_PARAMS)
 {
 #if DST_TYPE == TYPE_I32
@@ -238,10 +251,11 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 }
 
 #define FINISH(acc, channel, i) kiln_finish(acc, channel, i EPILOGUE_PASS)
+#endif
 
 /* ---- channels in blocks ---- */
 
-#if defined(D_B) && defined(D_CHANNELS)
+#if defined(D_B) && defined(D_CHANNELS) && !defined(D_IMAGE)
 #define ACC_V KILN_CAT(ACC_T, D_B)
 #define VAL_V KILN_CAT(VAL_T, D_B)
 /* Nothing but the elements is known to be aligned. PoCL splits vload16 and vstore16, but not this. */
@@ -301,4 +315,118 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int block, INDEX_T i E
 }
 
 #define PUT(p, acc, block, i) kiln_put(p, acc, block, i EPILOGUE_PASS)
+#endif
+
+/* ---- channels in the lanes of pixels ---- */
+
+#ifdef D_IMAGE
+constant sampler_t kiln_sampler =
+    CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+#define READ(image, x, y) read_imagef(image, kiln_sampler, (int2)((int)(x), (int)(y)))
+
+KILN_DEFINE_ACTIVATE(kiln_activate_pixel, float4)
+
+#ifdef P_BIAS
+static inline float4 kiln_bias_pixel(global const float *bias, int block)
+{
+    const int c = block * 4;
+    if (D_CHANNELS % 4 == 0 || c + 4 <= D_CHANNELS)
+        return vload4(block, bias);
+    return (float4)(bias[c], c + 1 < D_CHANNELS ? bias[c + 1] : 0.0f,
+                    c + 2 < D_CHANNELS ? bias[c + 2] : 0.0f, 0.0f);
+}
+#endif
+
+static inline float4 kiln_finish_pixel(float4 v, int block, int2 at EPILOGUE_PARAMS)
+{
+#ifdef P_ALPHA
+    v *= P_ALPHA;
+#endif
+#ifdef P_BETA
+    v += P_BETA * read_imagef(residual, kiln_sampler, at);
+#endif
+#ifdef P_BIAS
+    v += kiln_bias_pixel(bias, block);
+#endif
+    v = kiln_activate_pixel(v);
+#if D_CHANNELS % 4
+    if (block == D_CHANNELS / 4)
+        v = (int4)(0, 1, 2, 3) < D_CHANNELS % 4 ? v : 0.0f;
+#endif
+#if DST_TYPE == TYPE_F16
+    /* How an image rounds is the device's affair, so it gets what needs no rounding. */
+    v = kiln_from_half4(kiln_to_half4(v));
+#endif
+    return v;
+}
+
+#define PUT_PIXEL(image, acc, block, at)                                                           \
+    write_imagef(image, at, kiln_finish_pixel(acc, block, at EPILOGUE_PASS))
+#endif
+
+/* ---- Winograd's transforms: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks,
+ * with the points 0, 1, -1 (2, -2) and infinity; generator/winograd.c has the matrices ---- */
+
+#ifdef T_M
+#define D_T (T_M + 2)
+#define ACC_V KILN_CAT(ACC_T, D_B)
+#define INLINE static inline __attribute__((always_inline))
+
+#if T_M == 2
+INLINE void times_b(const ACC_V *d, ACC_V *o)
+{
+    o[0] = d[0] - d[2];
+    o[1] = d[1] + d[2];
+    o[2] = d[2] - d[1];
+    o[3] = d[1] - d[3];
+}
+
+INLINE void times_a(const ACC_V *p, ACC_V *o)
+{
+    o[0] = p[0] + p[1] + p[2];
+    o[1] = p[1] - p[2] - p[3];
+}
+
+INLINE void times_g(const ACC_V *w, ACC_V *o)
+{
+    const ACC_V even = (w[0] + w[2]) * 0.5f, odd = w[1] * 0.5f;
+    o[0] = w[0];
+    o[1] = even + odd;
+    o[2] = even - odd;
+    o[3] = w[2];
+}
+#else
+INLINE void times_b(const ACC_V *d, ACC_V *o)
+{
+    const ACC_V a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
+    const ACC_V e = d[4] - d[2], f = 2.0f * (d[3] - d[1]);
+    o[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
+}
+
+INLINE void times_a(const ACC_V *p, ACC_V *o)
+{
+    const ACC_V a = p[1] + p[2], b = p[1] - p[2], e = p[3] + p[4], f = p[3] - p[4];
+    o[0] = p[0] + a + e;
+    o[1] = b + 2.0f * f;
+    o[2] = a + 4.0f * e;
+    o[3] = b + 8.0f * f + p[5];
+}
+
+INLINE void times_g(const ACC_V *w, ACC_V *o)
+{
+    const ACC_V a = (w[0] + w[2]) * (-1.0f / 6), b = w[1] * (-1.0f / 6);
+    const ACC_V e = (w[0] + 4.0f * w[2]) * (1.0f / 24), f = w[1] * (1.0f / 12);
+    o[0] = w[0] * 0.25f;
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = w[2];
+}
+#endif
 #endif

@@ -1,7 +1,7 @@
 /* winograd.cl: 3x3 convolution with stride 1 by Winograd's minimal filtering, shaped for a CPU.
  *
  * A tile is T_M x T_M elements of the destination. It depends on a patch of D_T x D_T elements of
- * the source, D_T = T_M + 2, and with the matrices A, B, G of `transforms` below
+ * the source, D_T = T_M + 2, and with the matrices A, B, G of common.cl
  *
  *     tile = A^T [ sum over c of (G w[c] G^T) * (B^T patch[c] B) ] A          (* by element)
  *
@@ -50,7 +50,6 @@
  *   D_ROOM                tiles that v and p have room for: T_TILES, or all
  *   T_M T_TILES T_W T_KV  above; T_W divides T_TILES; T_SPLIT T_ORDER: not with D_STAGED
  */
-#define D_T (T_M + 2)
 #define D_E (D_T * D_T)
 #define D_KT (T_KV * D_B)
 #define D_CP ((D_SRC_C + 3) / 4 * 4)
@@ -70,7 +69,6 @@
 #endif
 #define D_COLUMNS (T_M * D_RUN + 2 > D_B ? T_M * D_RUN + 2 : D_B)
 
-#define ACC_V KILN_CAT(ACC_T, D_B)
 #define VAL_V KILN_CAT(VAL_T, D_B)
 /* A buffer starts where the caller says; only its elements are known to be aligned. */
 typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
@@ -85,69 +83,6 @@ typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
 #define DST_STOREV(p, i, v) (*(global LOOSE_V *)((p) + (i)) = (v))
 #else
 #define DST_STOREV(p, i, v) DST_STOREN(D_B, p, i, v)
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* ---- transforms: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, with the
- * points 0, 1, -1 (2, -2) and infinity; generator/winograd.c has the matrices ---- */
-
-#if T_M == 2
-INLINE void times_b(const ACC_V *d, ACC_V *o)
-{
-    o[0] = d[0] - d[2];
-    o[1] = d[1] + d[2];
-    o[2] = d[2] - d[1];
-    o[3] = d[1] - d[3];
-}
-
-INLINE void times_a(const ACC_V *p, ACC_V *o)
-{
-    o[0] = p[0] + p[1] + p[2];
-    o[1] = p[1] - p[2] - p[3];
-}
-
-INLINE void times_g(const ACC_V *w, ACC_V *o)
-{
-    const ACC_V even = (w[0] + w[2]) * 0.5f, odd = w[1] * 0.5f;
-    o[0] = w[0];
-    o[1] = even + odd;
-    o[2] = even - odd;
-    o[3] = w[2];
-}
-#else
-INLINE void times_b(const ACC_V *d, ACC_V *o)
-{
-    const ACC_V a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
-    const ACC_V e = d[4] - d[2], f = 2.0f * (d[3] - d[1]);
-    o[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
-    o[1] = a + b;
-    o[2] = a - b;
-    o[3] = e + f;
-    o[4] = e - f;
-    o[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
-}
-
-INLINE void times_a(const ACC_V *p, ACC_V *o)
-{
-    const ACC_V a = p[1] + p[2], b = p[1] - p[2], e = p[3] + p[4], f = p[3] - p[4];
-    o[0] = p[0] + a + e;
-    o[1] = b + 2.0f * f;
-    o[2] = a + 4.0f * e;
-    o[3] = b + 8.0f * f + p[5];
-}
-
-INLINE void times_g(const ACC_V *w, ACC_V *o)
-{
-    const ACC_V a = (w[0] + w[2]) * (-1.0f / 6), b = w[1] * (-1.0f / 6);
-    const ACC_V e = (w[0] + 4.0f * w[2]) * (1.0f / 24), f = w[1] * (1.0f / 12);
-    o[0] = w[0] * 0.25f;
-    o[1] = a + b;
-    o[2] = a - b;
-    o[3] = e + f;
-    o[4] = e - f;
-    o[5] = w[2];
-}
 #endif
 
 /* Rows become columns: dealing out two halves in turns, log2(D_B) times. It takes the compiler as

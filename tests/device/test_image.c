@@ -1,0 +1,457 @@
+/* The solvers over images: every remainder, border, filter layout, activation and config, compared
+ * for equality; what one writes feeds the next. */
+#include "layout_host.h"
+#include "memory.h"
+#include "support/support.h"
+#include "verify.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_layouts(kiln_problem *p, const char *filter)
+{
+    snprintf(p->x_layout, sizeof p->x_layout, "IMG_CHANNEL_MAJOR");
+    snprintf(p->y_layout, sizeof p->y_layout, "IMG_CHANNEL_MAJOR");
+    snprintf(p->w_layout, sizeof p->w_layout, "%s", filter);
+}
+
+static void set_type(kiln_problem *p, kiln_type type)
+{
+    p->x_type = p->w_type = p->y_type = type;
+}
+
+static const char *solver_of(const kiln_problem *p)
+{
+    return p->groups > 1 && p->groups == p->in_channels ? "depthwise_image" : "direct_image";
+}
+
+static const char *filter_of(const kiln_problem *p)
+{
+    return p->groups > 1 && p->groups == p->in_channels ? "IMG_DW_FILTER" : "IMG_CONV_FILTER";
+}
+
+/* In turns with a filter image that the caller made, and with a plain one. */
+static void check(kiln_problem p, const char *config)
+{
+    static int count;
+    set_layouts(&p, count++ % 2 ? "OIHW" : filter_of(&p));
+    support_check(&p, solver_of(&p), config, HOST_FILL_INT);
+}
+
+/* C and K run through all remainders of 4, in different orders, past several blocks. */
+START_TEST(every_remainder_of_channels)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = _i + 1,
+                      .out_channels = (_i * 7 + 3) % 19 + 1,
+                      .input = {5, 9},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.bias = 1}};
+    check(p, NULL);
+    set_type(&p, KILN_F16);
+    if (_i > 0) {
+        p.groups = p.out_channels = p.in_channels;
+        check(p, NULL);
+    }
+}
+END_TEST
+
+static const kiln_problem shapes[] = {
+    {.batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}},
+    {.batch = 5, .in_channels = 13, .out_channels = 6, .input = {1, 1}, .filter = {1, 1}},
+    {.batch = 3, .in_channels = 20, .out_channels = 40, .input = {7, 5}, .filter = {1, 1}},
+    /* 1x1 with stride and with padding. */
+    {.batch = 2,
+     .in_channels = 17,
+     .out_channels = 33,
+     .input = {11, 13},
+     .filter = {1, 1},
+     .stride = {2, 3}},
+    {.batch = 2,
+     .in_channels = 6,
+     .out_channels = 7,
+     .input = {4, 6},
+     .filter = {1, 1},
+     .pad_begin = {1, 2},
+     .pad_end = {0, 3}},
+    {.batch = 2,
+     .in_channels = 12,
+     .out_channels = 10,
+     .input = {7, 23},
+     .filter = {3, 3},
+     .pad_begin = {1, 1},
+     .pad_end = {1, 1}},
+    {.batch = 2,
+     .in_channels = 3,
+     .out_channels = 9,
+     .input = {23, 31},
+     .filter = {7, 7},
+     .stride = {2, 2},
+     .pad_begin = {3, 3},
+     .pad_end = {3, 3}},
+    /* Dilation, unequal padding, a stride beyond the filter. */
+    {.batch = 2,
+     .in_channels = 5,
+     .out_channels = 6,
+     .input = {17, 31},
+     .filter = {3, 3},
+     .pad_begin = {2, 4},
+     .pad_end = {4, 3},
+     .dilation = {2, 3}},
+    {.batch = 2,
+     .in_channels = 4,
+     .out_channels = 6,
+     .input = {17, 29},
+     .filter = {2, 3},
+     .stride = {5, 4},
+     .pad_begin = {1, 2},
+     .pad_end = {3, 0}},
+    /* Padding wider than the filter, a filter wider than the image. */
+    {.batch = 1,
+     .in_channels = 2,
+     .out_channels = 3,
+     .input = {4, 5},
+     .filter = {2, 2},
+     .pad_begin = {4, 9},
+     .pad_end = {2, 8}},
+    {.batch = 2,
+     .in_channels = 3,
+     .out_channels = 3,
+     .input = {2, 1},
+     .filter = {5, 4},
+     .pad_begin = {2, 2},
+     .pad_end = {3, 1}},
+    {.batch = 2,
+     .in_channels = 24,
+     .out_channels = 16,
+     .groups = 2,
+     .input = {6, 7},
+     .filter = {3, 2}},
+    /* Depthwise. */
+    {.batch = 2,
+     .in_channels = 10,
+     .out_channels = 10,
+     .groups = 10,
+     .input = {9, 14},
+     .filter = {3, 3},
+     .stride = {2, 2},
+     .pad_begin = {1, 0},
+     .pad_end = {0, 1}},
+    {.batch = 1,
+     .in_channels = 7,
+     .out_channels = 7,
+     .groups = 7,
+     .input = {11, 13},
+     .filter = {5, 3},
+     .dilation = {1, 3},
+     .pad_begin = {2, 3},
+     .pad_end = {2, 3}},
+    {.batch = 3,
+     .in_channels = 4,
+     .out_channels = 4,
+     .groups = 4,
+     .input = {2, 2},
+     .filter = {3, 3},
+     .pad_begin = {2, 2},
+     .pad_end = {2, 2}},
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+START_TEST(every_shape_in_both_types)
+{
+    kiln_problem p = shapes[_i];
+    check(p, NULL);
+    set_type(&p, KILN_F16);
+    p.epilogue = (kiln_epilogue){.beta = 1};
+    check(p, NULL);
+    p.y_type = KILN_F32;
+    check(p, NULL);
+}
+END_TEST
+
+/* Tiles of every width, over rows that are and are not their multiple, in every arrangement. */
+START_TEST(every_config)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 6,
+                      .out_channels = 22,
+                      .input = {4, 15 + _i % 2},
+                      .filter = {2, 3},
+                      .pad_begin = {1, 2},
+                      .pad_end = {0, 1},
+                      .epilogue = {.beta = 1}};
+    char config[32];
+    int width = _i % 12 + 1, kv = 1 + _i % 5, near = _i % 3;
+    kv = width * kv > 32 ? 1 : kv;
+    snprintf(config, sizeof config, "%d,%d,%d,%d,%d,%d", width, kv, near, _i / 2 % 2, 1 << _i % 4,
+             1 + _i % 3);
+    check(p, config);
+    p.in_channels = p.out_channels = p.groups = 9;
+    snprintf(config, sizeof config, "%d,%d,%d,%d", width, _i % 2, 1 << _i % 4, 1 + _i % 3);
+    check(p, config);
+}
+END_TEST
+
+static const char *const filters[] = {"IMG_CONV_FILTER", "IMG_CONV_FILTER_PADI",
+                                      "IMG_CONV_FILTER_FLAT", "IMG_CONV_FILTER_FLAT_PADI"};
+
+enum { FILTERS = sizeof filters / sizeof *filters };
+
+START_TEST(every_filter_image)
+{
+    kiln_problem p = shapes[7];
+    set_layouts(&p, filters[_i]);
+    support_check(&p, "direct_image", NULL, HOST_FILL_INT);
+    p = shapes[11];
+    set_layouts(&p, filters[_i]);
+    set_type(&p, KILN_F16);
+    support_check(&p, "direct_image", NULL, HOST_FILL_INT);
+}
+END_TEST
+
+static const kiln_epilogue epilogues[] = {
+    {.bias = 1},
+    {.alpha = 0.5f},
+    {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
+    {.bias = 1, .activation = KILN_CLIPPED_RELU, .param = {6}},
+    {.beta = 1, .activation = KILN_LEAKY_RELU, .param = {0.25f}},
+    {.alpha = 0.125f, .activation = KILN_ELU, .param = {1.5f}},
+    {.alpha = 0.0625f, .bias = 1, .activation = KILN_TANH, .param = {0.5f, 2}},
+    {.alpha = 0.125f, .activation = KILN_SIGMOID},
+    {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SIGMOID},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
+};
+
+enum { EPILOGUES = sizeof epilogues / sizeof *epilogues };
+
+START_TEST(the_epilogue_is_applied_and_padding_is_zero)
+{
+    kiln_problem p = shapes[5];
+    p.out_channels = 5 + _i % 4;
+    p.epilogue = epilogues[_i];
+    check(p, NULL);
+    p.groups = p.in_channels = p.out_channels;
+    set_type(&p, _i % 2 ? KILN_F32 : KILN_F16);
+    check(p, NULL);
+}
+END_TEST
+
+START_TEST(fractions_stay_within_the_bound)
+{
+    for (int i = 2; i < SHAPES; i += 3) {
+        kiln_problem p = shapes[i];
+        set_layouts(&p, "OIHW");
+        support_check(&p, solver_of(&p), NULL, HOST_FILL_UNIFORM);
+    }
+}
+END_TEST
+
+/* ---- one after the other ---- */
+
+typedef struct tensor {
+    kiln_storage storage;
+    kiln_type type;
+    memory_kind kind;
+    void *plain, *cells;
+    cl_mem mem;
+} tensor;
+
+static tensor make_tensor(const kiln_problem *p, char which, int fill)
+{
+    const support_device *d = support_open();
+    tensor t = {0};
+    char why[KILN_ERROR_TEXT];
+    cl_int code;
+    kiln_problem checked = *p;
+    ck_assert_msg(kiln_problem_check(&checked, why) == KILN_OK, "%s", why);
+    ck_assert_msg(kiln_problem_storage(&checked, which, &t.storage, why), "%s", why);
+    t.type = which == 'x' ? checked.x_type : which == 'w' ? checked.w_type : checked.y_type;
+    t.kind = memory_of(&t.storage, t.type);
+    int64_t count = kiln_problem_count(&checked, which);
+    t.plain = calloc((size_t)count, kiln_type_size(t.type));
+    t.cells = malloc(t.kind.bytes);
+    host_fill_tensor(HOST_FILL_UNIFORM, 3, fill, t.type, 1, t.plain, count);
+    if (fill == HOST_Y)
+        host_poison(t.type, t.cells, t.storage.cells);
+    else
+        layout_host_store(&t.storage, t.type, t.plain, t.cells);
+    t.mem = memory_make(d->context, &t.kind, &code);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    ck_assert_int_eq(memory_write(d->queue, &t.kind, t.mem, t.cells), CL_SUCCESS);
+    return t;
+}
+
+static void free_tensor(tensor *t)
+{
+    clReleaseMemObject(t->mem);
+    free(t->plain);
+    free(t->cells);
+}
+
+static void take_out(tensor *t)
+{
+    ck_assert_int_eq(memory_read(support_open()->queue, &t->kind, t->mem, t->cells), CL_SUCCESS);
+    ck_assert_int_eq(layout_host_load(&t->storage, t->type, t->cells, t->plain), 0);
+}
+
+/* y = conv(x), natively; checks it, x as it is on the device. */
+static void convolve(kiln_problem *p, const char *solver, tensor *x, tensor *w, tensor *y)
+{
+    const support_device *d = support_open();
+    const kiln_choice choice = {.solver = solver, .ignore_rows = 1, .native_layout = 1};
+    char why[KILN_ERROR_TEXT];
+    kiln_op *op;
+    kiln_op_info info;
+    ck_assert_msg(kiln_conv_create(d->kiln, p, &choice, &op) == KILN_OK, "%s", kiln_last_error());
+    kiln_op_describe(op, &info);
+    ck_assert_int_eq(info.workspace_size, 0);
+    const kiln_buffers b = {.x = {x->mem, 0}, .w = {w->mem, 0}, .y = {y->mem, 0}};
+    ck_assert_msg(kiln_op_enqueue(op, d->queue, &b, 0, NULL, NULL) == KILN_OK, "%s",
+                  kiln_last_error());
+    take_out(y);
+    const reference_tensors r = {.x = x->plain, .w = w->plain};
+    const verify_options o = {
+        .amplification = info.amplification, .arbitrary = true, .poisoned = true};
+    ck_assert_msg(kiln_problem_check(p, why) == KILN_OK, "%s", why);
+    const verify_result v = verify_destination(p, &r, y->plain, &o);
+    ck_assert_msg(v.ok, "%lld of %lld are wrong with %s", (long long)v.bad, (long long)v.total,
+                  solver);
+    kiln_op_release(op);
+}
+
+/* A network of 3x3, depthwise, 1x1 over images of ragged channels; sigmoid(0) is not 0, so padding
+ * that is not cleared would be seen. */
+START_TEST(the_output_feeds_another_convolution)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 3,
+                      .out_channels = 5 + _i % 4,
+                      .input = {9, 11},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.activation = KILN_SIGMOID}};
+    set_type(&p, _i < 4 ? KILN_F32 : KILN_F16);
+    set_layouts(&p, "IMG_CONV_FILTER");
+    tensor x = make_tensor(&p, 'x', HOST_X), w = make_tensor(&p, 'w', HOST_W);
+    tensor y = make_tensor(&p, 'y', HOST_Y);
+    convolve(&p, "direct_image", &x, &w, &y);
+    for (int layer = 0; layer < 2; layer++) {
+        bool depthwise = layer == 0;
+        free_tensor(&x);
+        free_tensor(&w);
+        x = y;
+        p.in_channels = p.out_channels;
+        p.groups = depthwise ? p.in_channels : 1;
+        p.out_channels = depthwise ? p.in_channels : 7;
+        p.filter[0] = p.filter[1] = depthwise ? 3 : 1;
+        p.pad_begin[0] = p.pad_begin[1] = p.pad_end[0] = p.pad_end[1] = depthwise;
+        set_layouts(&p, filter_of(&p));
+        w = make_tensor(&p, 'w', HOST_W);
+        y = make_tensor(&p, 'y', HOST_Y);
+        convolve(&p, solver_of(&p), &x, &w, &y);
+    }
+    free_tensor(&x);
+    free_tensor(&w);
+    free_tensor(&y);
+}
+END_TEST
+
+/* ---- refusals ---- */
+
+static void refused(const kiln_problem *p, const char *solver, const char *reason)
+{
+    const kiln_choice choice = {.solver = solver, .ignore_rows = 1, .native_layout = 1};
+    kiln_op *op;
+    ck_assert_int_eq(kiln_conv_create(support_open()->kiln, p, &choice, &op), KILN_UNSUPPORTED);
+    ck_assert_msg(strstr(kiln_last_error(), reason), "%s", kiln_last_error());
+}
+
+START_TEST(what_they_cannot_do_is_refused_with_the_reason)
+{
+    kiln_problem p = shapes[5];
+    refused(&p, "direct_image", "x and y are NCHW and NCHW");
+    set_layouts(&p, "OHWI");
+    refused(&p, "direct_image", "no filter in the layout OHWI");
+    set_layouts(&p, "OIHW");
+    p.direction = KILN_BACKWARD_DATA;
+    refused(&p, "direct_image", "forward pass only");
+    p.direction = KILN_FORWARD;
+    refused(&p, "depthwise_image", "groups of one input and one output channel");
+    p.groups = 2;
+    refused(&p, "direct_image", "groups of 6 and 5 channels do not fill pixels of four");
+    p.groups = p.in_channels;
+    p.out_channels = 2 * p.in_channels;
+    refused(&p, "depthwise_image", "groups of one input and one output channel");
+}
+END_TEST
+
+START_TEST(an_image_is_no_residual_of_itself)
+{
+    kiln_problem p = shapes[5];
+    p.epilogue.beta = 1;
+    set_layouts(&p, "IMG_CONV_FILTER");
+    tensor x = make_tensor(&p, 'x', HOST_X), w = make_tensor(&p, 'w', HOST_W);
+    tensor y = make_tensor(&p, 'y', HOST_Y);
+    const support_device *d = support_open();
+    const kiln_choice choice = {.solver = "direct_image", .ignore_rows = 1};
+    kiln_op *op;
+    ck_assert_int_eq(kiln_conv_create(d->kiln, &p, &choice, &op), KILN_OK);
+    const kiln_buffers b = {
+        .x = {x.mem, 0}, .w = {w.mem, 0}, .y = {y.mem, 0}, .residual = {y.mem, 0}};
+    ck_assert_int_eq(kiln_op_enqueue(op, d->queue, &b, 0, NULL, NULL), KILN_INVALID);
+    ck_assert_msg(strstr(kiln_last_error(), "image of its own"), "%s", kiln_last_error());
+    kiln_op_release(op);
+    free_tensor(&x);
+    free_tensor(&w);
+    free_tensor(&y);
+}
+END_TEST
+
+START_TEST(any_layout_is_an_image)
+{
+    kiln_problem p = shapes[5];
+    const kiln_choice choice = {.solver = "direct_image", .ignore_rows = 1};
+    kiln_op *op;
+    kiln_op_info info;
+    strcpy(p.x_layout, "any");
+    strcpy(p.w_layout, "any");
+    strcpy(p.y_layout, "any");
+    ck_assert_int_eq(kiln_conv_create(support_open()->kiln, &p, &choice, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    ck_assert_str_eq(info.problem.x_layout, "NH|CW|4c");
+    ck_assert_str_eq(info.problem.w_layout, "OHW|I|4o");
+    ck_assert_str_eq(info.problem.y_layout, "NH|CW|4c");
+    kiln_op_release(op);
+    support_check(&p, "direct_image", NULL, HOST_FILL_INT);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("image");
+    tcase_set_timeout(c, 300);
+    tcase_add_loop_test(c, every_remainder_of_channels, 0, 13);
+    tcase_add_loop_test(c, every_shape_in_both_types, 0, SHAPES);
+    tcase_add_loop_test(c, every_config, 0, 24);
+    tcase_add_loop_test(c, every_filter_image, 0, FILTERS);
+    tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
+    tcase_add_test(c, fractions_stay_within_the_bound);
+    tcase_add_loop_test(c, the_output_feeds_another_convolution, 0, 8);
+    tcase_add_test(c, what_they_cannot_do_is_refused_with_the_reason);
+    tcase_add_test(c, an_image_is_no_residual_of_itself);
+    tcase_add_test(c, any_layout_is_an_image);
+    Suite *s = suite_create("image");
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
