@@ -81,6 +81,8 @@ KILN_API const kiln_layout_entry *kiln_layout_at(int index);
 KILN_API bool kiln_storage_make(kiln_storage *storage, const kiln_layout *layout,
                                 const int64_t *dim, kiln_type type, char *why);
 
+/* Cells that are no padding. */
+KILN_API int64_t kiln_storage_elements(const kiln_storage *storage);
 KILN_API int64_t kiln_storage_offset(const kiln_storage *storage, const int64_t *coordinate);
 /* The element of a cell; false when the cell is padding. */
 KILN_API bool kiln_storage_coordinate(const kiln_storage *storage, int64_t offset,

@@ -43,6 +43,7 @@ extern "C" {
 /* Every status of the library: X(name, value, text). Values are stable. */
 #define KILN_STATUS_MAP(X)                                                                         \
     X(KILN_OK, 0, "success")                                                                       \
+    X(KILN_WRONG, 1, "wrong result")                                                               \
     X(KILN_INVALID, 2, "invalid argument")                                                         \
     X(KILN_UNSUPPORTED, 3, "unsupported")                                                          \
     X(KILN_OPENCL, 4, "OpenCL error")                                                              \

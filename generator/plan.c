@@ -84,6 +84,31 @@ int64_t kiln_plan_workspace(const kiln_plan *plan, bool packed)
     return plan->workspace_bytes + (inside ? plan->packed_bytes : 0);
 }
 
+static void remember(kiln_plan *plan, int role, int stage, const kiln_storage *s, kiln_type type)
+{
+    if (s->cells == kiln_storage_elements(s))
+        return;
+    if (plan->npadded == KILN_MAX_PADDED) {
+        plan->broken = true;
+        return;
+    }
+    kiln_padded *p = &plan->padded[plan->npadded++];
+    *p = (kiln_padded){.role = role, .stage = stage, .type = type};
+    memcpy(p->layout, s->layout.name, sizeof p->layout);
+    memcpy(p->dims, s->layout.dims, sizeof p->dims);
+    memcpy(p->size, s->dim, sizeof p->size);
+}
+
+void kiln_plan_wrote(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type)
+{
+    remember(plan, role, plan->nstages - 1, storage, type);
+}
+
+void kiln_plan_given(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type)
+{
+    remember(plan, role, -1, storage, type);
+}
+
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value)
 {
     if (plan->nfacts == KILN_MAX_FACTS) {
@@ -241,6 +266,8 @@ void kiln_plan_finish(kiln_plan *plan, const kiln_shape *s, const kiln_device_fa
     const kiln_image x = plan->image[KILN_ROLE_X];
     plan->image[KILN_ROLE_X] = plan->image[KILN_ROLE_Y];
     plan->image[KILN_ROLE_Y] = x;
+    for (int i = 0; i < plan->npadded; i++)
+        plan->padded[i].role = mirrored_role(plan->padded[i].role);
     for (int i = 0; i < plan->nstages; i++) {
         kiln_stage *stage = &plan->stage[i];
         stage->clear_role = mirrored_role(stage->clear_role);

@@ -12,6 +12,7 @@
 #define KILN_PLAN_H
 
 #include "device.h"
+#include "kiln_layout.h"
 #include "shape.h"
 
 enum {
@@ -19,6 +20,7 @@ enum {
     KILN_MAX_ARGS = 48,
     KILN_MAX_TEMPS = 10,
     KILN_MAX_FACTS = 16,
+    KILN_MAX_PADDED = 10,
     KILN_OPTIONS_TEXT = 3072,
     KILN_NAME_TEXT = 48
 };
@@ -69,6 +71,15 @@ typedef struct kiln_temp {
     kiln_image image;      /* its size 0: in the workspace */
 } kiln_temp;
 
+/* A tensor whose layout has padding, which must hold zero from a stage on. */
+typedef struct kiln_padded {
+    int role;
+    int stage; /* that writes it; -1: it is given */
+    kiln_type type;
+    char layout[KILN_LAYOUT_NAME], dims[KILN_MAX_DIMS + 1];
+    int64_t size[KILN_MAX_DIMS];
+} kiln_padded;
+
 typedef struct kiln_fact {
     char name[KILN_NAME_TEXT];
     int64_t value;
@@ -83,7 +94,9 @@ typedef struct kiln_plan {
     int64_t packed_bytes;             /* 0: the weights are used as they are */
     int64_t workspace_bytes;          /* temps that are no images; without the packed weights */
     int64_t image_bytes;              /* temps that are images */
-    int nfacts;                       /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
+    int npadded;
+    kiln_padded padded[KILN_MAX_PADDED];
+    int nfacts; /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
     kiln_fact fact[KILN_MAX_FACTS];
     bool deterministic;   /* two runs give the same bits */
     double amplification; /* of rounding errors by the algorithm: 1 for plain sums */
@@ -99,6 +112,10 @@ int kiln_plan_temp(kiln_plan *plan, int64_t bytes);
 int kiln_plan_temp_image(kiln_plan *plan, kiln_image image);
 /* Says that the packed weights are an image. */
 void kiln_plan_pack_image(kiln_plan *plan, kiln_image image);
+/* Says that the last stage wrote (or that the caller gives) a tensor stored like this. Remembered
+ * where there is padding. */
+void kiln_plan_wrote(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
+void kiln_plan_given(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value);
 
 /* For the last stage. */

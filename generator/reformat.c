@@ -250,8 +250,7 @@ static bool is_padded(const kiln_storage *s, int dim)
     return size != s->dim[dim];
 }
 
-/* "n=cell/105,c=cell/35%3" and "c<3" */
-static void define_element(kiln_plan *plan, const kiln_storage *to)
+void kiln_define_element(kiln_plan *plan, const kiln_storage *to)
 {
     char coords[KILN_EXPRESSION_TEXT * 2], inside[KILN_EXPRESSION_TEXT];
     kiln_sink coord = kiln_sink_open(coords, sizeof coords);
@@ -297,7 +296,7 @@ static void gather(kiln_plan *plan, const kiln_operand *from, const kiln_operand
     } else {
         define_place(plan, "D_FROM", s, 'o');
     }
-    define_element(plan, t);
+    kiln_define_element(plan, t);
     if (t->layout.image) {
         kiln_define(plan, "P_TO_IMAGE", 1);
         kiln_define(plan, "P_WIDTH", t->width);
@@ -317,6 +316,8 @@ bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_o
     if (!tiles(plan, from, to, pad_value, d))
         gather(plan, from, to, pad_value);
     add_arguments(plan, from, to);
+    if (pad_value == 0 && to->role >= KILN_ROLE_PACKED)
+        kiln_plan_wrote(plan, to->role, to->storage, to->type);
     return !plan->broken || kiln_deny(why, "the layouts' expressions are too long");
 }
 
@@ -326,5 +327,9 @@ bool kiln_reformat_plan(const kiln_reformat *r, const kiln_storage *from, const 
     const kiln_operand source = {from, r->from_type, KILN_ROLE_X};
     const kiln_operand target = {to, r->to_type, KILN_ROLE_Y};
     kiln_plan_start(plan);
-    return kiln_reformat_stage(plan, &source, &target, r->pad_value, d, why);
+    if (!kiln_reformat_stage(plan, &source, &target, r->pad_value, d, why))
+        return false;
+    if (r->pad_value == 0)
+        kiln_plan_wrote(plan, KILN_ROLE_Y, to, r->to_type);
+    return true;
 }

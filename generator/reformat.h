@@ -18,6 +18,10 @@ typedef struct kiln_operand {
 bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
                          double pad_value, const kiln_device_facts *d, char *why);
 
+/* D_COORDS, the element of a cell ("n=cell/105,c=cell/35%3", of an image over px, py, lane), and
+ * D_INSIDE, whether there is one ("c<3"). */
+void kiln_define_element(kiln_plan *plan, const kiln_storage *storage);
+
 /* The whole plan of a checked reformat: x holds `from`, y receives `to`. */
 bool kiln_reformat_plan(const kiln_reformat *reformat, const kiln_storage *from,
                         const kiln_storage *to, const kiln_device_facts *d, kiln_plan *plan,

@@ -194,16 +194,19 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_plan_pack_image(plan, image_of(&i.u));
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_plan_wrote(plan, KILN_ROLE_PACKED, &i.u, KILN_F32);
 
     start(plan, s, &i, c, "source", i.tiles, s->g * sources, 1);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, matrix_v);
+    kiln_plan_wrote(plan, matrix_v, &i.v, KILN_F32);
 
     start(plan, s, &i, c, "product", divide_up(i.tiles, v[TILES]),
           s->g * divide_up(blocks, v[BLOCKS]), i.elements);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, matrix_v);
     kiln_arg_buffer(plan, matrix_m);
+    kiln_plan_wrote(plan, matrix_m, &i.m, KILN_F32);
 
     start(plan, s, &i, c, "destination", i.tiles, s->g * blocks, 1);
     kiln_arg_buffer(plan, matrix_m);

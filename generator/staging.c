@@ -118,6 +118,23 @@ static void replace_roles(kiln_plan *plan, int first, const int *inner)
     }
 }
 
+/* What the caller gives, and what he gets. */
+static bool note_padding(kiln_plan *plan, const kiln_shape *s, int to, char *why)
+{
+    for (int role = 0; role < 3; role++) {
+        const char *outer = outer_of(s, role);
+        const char *layout = *outer ? outer : (const char *)s + tensors[role].layout;
+        kiln_storage storage;
+        if (!kiln_shape_storage(s, tensors[role].name, layout, &storage, why))
+            return false;
+        kiln_type type = type_of(s, role);
+        (role == to ? kiln_plan_wrote : kiln_plan_given)(plan, role, &storage, type);
+        if (role == to && s->epilogue.beta != 0)
+            kiln_plan_given(plan, KILN_ROLE_RESIDUAL, &storage, type);
+    }
+    return true;
+}
+
 bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c, kiln_plan *plan, char *why)
 {
@@ -144,7 +161,9 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
     replace_roles(plan, first, inner);
     if (weights >= 0 && to != KILN_ROLE_W && plan->packed_bytes > 0)
         plan->stage[weights].pack = true; /* packed weights make it needless too */
-    return !*outer_of(s, to) || move(plan, s, d, to, to, inner[to], true, why);
+    if (*outer_of(s, to) && !move(plan, s, d, to, to, inner[to], true, why))
+        return false;
+    return note_padding(plan, s, to, why);
 }
 
 double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)

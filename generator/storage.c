@@ -91,6 +91,14 @@ static int64_t subscript(const kiln_axis *axis, int64_t coordinate)
     return axis->mod ? coordinate % axis->mod : coordinate;
 }
 
+int64_t kiln_storage_elements(const kiln_storage *s)
+{
+    int64_t count = 1;
+    for (int d = 0; d < s->layout.ndims; d++)
+        count *= s->dim[d];
+    return count;
+}
+
 int64_t kiln_storage_offset(const kiln_storage *s, const int64_t *coordinate)
 {
     int64_t offset = 0;

@@ -1,5 +1,6 @@
 /* Launches operations: buffers checked and bound, stages chained, nothing compiled. */
 #include "images.h"
+#include "padding_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -224,20 +225,20 @@ static kiln_status start_stages(kiln_op *op, cl_command_queue queue, const cl_me
         if (runs(&op->plan.stage[i], what))
             *last = i;
     int previous = -1;
-    for (int i = 0; i <= *last; i++) {
+    kiln_status status = kiln_op_check_padding(op, queue, mem, -1);
+    for (int i = 0; i <= *last && !status; i++) {
         if (!runs(&op->plan.stage[i], what))
             continue;
         bool wants_event = every || chained || i == *last;
         bool waits_previous = previous >= 0;
-        kiln_status status =
-            start_stage(op, i, queue, mem, waits_previous ? (cl_uint)chained : n_wait,
-                        waits_previous ? (chained ? &events[previous] : NULL) : wait,
-                        wants_event ? &events[i] : NULL);
-        if (status)
-            return status;
+        status = start_stage(op, i, queue, mem, waits_previous ? (cl_uint)chained : n_wait,
+                             waits_previous ? (chained ? &events[previous] : NULL) : wait,
+                             wants_event ? &events[i] : NULL);
+        if (!status)
+            status = kiln_op_check_padding(op, queue, mem, i);
         previous = i;
     }
-    return KILN_OK;
+    return status;
 }
 
 /* The same for an op with images of its own, behind its enqueue before. */

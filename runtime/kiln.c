@@ -57,6 +57,12 @@ static void set_places(kiln *k, const kiln_settings *s)
     resolve(k->template_dir, sizeof k->template_dir, s->template_dir, "KILN_TEMPLATES");
 }
 
+static bool asks_check(const kiln_settings *s)
+{
+    const char *text = getenv("KILN_CHECK_PADDING");
+    return s->check_padding || (text && *text && strcmp(text, "0") && strcmp(text, "off"));
+}
+
 static kiln_rows *load(const kiln *k, const char *file)
 {
     return kiln_rows_load(file, &k->logger);
@@ -122,6 +128,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     pthread_mutex_init(&k->lock, NULL);
     k->logger = (kiln_logger){s->log, s->log_user};
+    k->check_padding = asks_check(s);
     kiln_status status = KILN_OK;
     if (context) {
         status = attach(k, context, device, s);

@@ -65,6 +65,10 @@ typedef struct kiln_settings {
                                  built. "off": none */
     const char *template_dir; /* files here replace the built-in templates of the same name;
                                  KILN_TEMPLATES, none */
+    /* 1: after every stage, the padding of what it wrote must be zero, and that of what the caller
+     * gives before the first; else the enqueue, which waits for that, fails with KILN_WRONG. For
+     * finding defects; KILN_CHECK_PADDING=1 */
+    int check_padding;
     /* Receives one line for each thing worth knowing (cache hits, skipped rows); may be called from
      * several threads. NULL: silence. */
     void (*log)(void *user, const char *line);
@@ -262,14 +266,13 @@ typedef struct kiln_tune_options {
 /* Measures configs for `problem` on the given buffers (queue as for kiln_op_time) and reports the
  * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored.
  *
- * First comes what each solver would run with now, fastest prediction first, then the grids; under a
- * limit of trials or seconds most promising first, by the predictions and how the first trials bore
- * them out, a little shuffled.
- * Before a config's first run the destination is filled with NaN (i8: 0x8f, i32: 0x8badf00d), so
- * that what a config leaves unwritten shows. A config is timed `runs` times unless its first time
- * is far from the best. Up to four of the fastest are timed again in turns, and the winner is the
- * one with the best median of those rounds. A config that does not build or run is a trial like
- * another.
+ * First comes what each solver would run with now, fastest prediction first, then the grids; under
+ * a limit of trials or seconds most promising first, by the predictions and how the first trials
+ * bore them out, a little shuffled. Before a config's first run the destination is filled with NaN
+ * (i8: 0x8f, i32: 0x8badf00d), so that what a config leaves unwritten shows. A config is timed
+ * `runs` times unless its first time is far from the best. Up to four of the fastest are timed
+ * again in turns, and the winner is the one with the best median of those rounds. A config that
+ * does not build or run is a trial like another.
  *
  * With `keep`, new times also replace what the user's rows say of other solvers for this problem.
  * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when

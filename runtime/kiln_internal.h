@@ -16,6 +16,7 @@ struct kiln {
     kiln_device_facts facts;
     kiln_logger logger;
     kiln_programs *programs;
+    bool check_padding;
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
     pthread_mutex_t lock; /* guards user_rows, which tuning replaces */
     kiln_rows *user_rows, *shipped_rows, *generic_rows;

@@ -1,5 +1,6 @@
 /* Creates, describes and releases operations. */
 #include "images.h"
+#include "padding_check.h"
 #include "template.h"
 
 #include <stdio.h>
@@ -65,6 +66,8 @@ kiln_status kiln_op_compile(kiln_op *op)
     }
     if (!status && op->k->context)
         status = kiln_op_make_images(op);
+    if (!status && op->k->context)
+        status = kiln_op_make_checks(op);
     return status;
 }
 
@@ -136,6 +139,7 @@ void kiln_op_discard(kiln_op *op)
         if (op->window[i].sub)
             clReleaseMemObject(op->window[i].sub);
     kiln_op_free_images(op);
+    kiln_op_free_checks(op);
     for (int i = 0; i < op->plan.nstages; i++) {
         if (op->launch[i].kernel)
             clReleaseKernel(op->launch[i].kernel);

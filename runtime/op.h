@@ -33,12 +33,15 @@ struct kiln_op {
     cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;
-    cl_event busy; /* of the last enqueue that used them; NULL: none */
+    kiln_op *check[KILN_MAX_PADDED];  /* of the plan's padded tensors; NULL: unchecked */
+    int64_t padding[KILN_MAX_PADDED]; /* cells of it */
+    cl_mem dirty;                     /* an int: how many of them are not zero */
+    cl_event busy;                    /* of the last enqueue that used them; NULL: none */
 };
 
 /* A new op without a plan; NULL: out of memory. */
 kiln_op *kiln_op_new(kiln *k);
-/* Compiles the plan's stages, sets their scalar arguments and makes its images. */
+/* Compiles the plan's stages, sets their scalar arguments, makes its images and its checks. */
 kiln_status kiln_op_compile(kiln_op *op);
 
 /* Releases without keeping the programs' binaries: for candidates that lost. */

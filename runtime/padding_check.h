@@ -1,0 +1,16 @@
+/* The debugging check that no stage leaves anything but zero in padding. */
+#ifndef KILN_PADDING_CHECK_H
+#define KILN_PADDING_CHECK_H
+
+#include "op.h"
+
+/* Compiles the checks of the plan's padded tensors, where the kiln asks for them. */
+kiln_status kiln_op_make_checks(kiln_op *op);
+void kiln_op_free_checks(kiln_op *op);
+
+/* Checks what `stage` wrote (-1: what the caller gave) and waits for the answer. KILN_WRONG, naming
+ * tensor, layout and stage, where padding holds something. */
+kiln_status kiln_op_check_padding(kiln_op *op, cl_command_queue queue, const cl_mem *mem,
+                                  int stage);
+
+#endif

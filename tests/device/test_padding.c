@@ -1,0 +1,268 @@
+/* The check of padding: silent over what is right, and over templates that leave something there
+ * it names stage and layout. */
+#include "layout_host.h"
+#include "memory.h"
+#include "support/support.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- templates with a defect ---- */
+
+static char folder[64];
+
+static char *read_template(const char *file)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/../../templates/%s", getenv("KILN_TEST_GOLDEN"), file);
+    FILE *f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "%s", path);
+    char *text = calloc(1, 1 << 16);
+    ck_assert_uint_gt(fread(text, 1, (1 << 16) - 1, f), 0);
+    fclose(f);
+    return text;
+}
+
+/* Writes a copy of a template in which `wrong` stands for the first `right`. */
+static void plant(const char *file, const char *right, const char *wrong)
+{
+    char path[4096];
+    snprintf(folder, sizeof folder, "/tmp/kiln-padding.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    char *text = read_template(file), *at = strstr(text, right);
+    ck_assert_msg(at != NULL, "%s has no %s", file, right);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fwrite(text, 1, (size_t)(at - text), f);
+    fputs(wrong, f);
+    fputs(at + strlen(right), f);
+    fclose(f);
+    free(text);
+}
+
+static void pull_out(const char *file)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    remove(path);
+    rmdir(folder);
+}
+
+/* ---- one run under the check ---- */
+
+static kiln_problem problem(const char *data)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 5,
+                      .out_channels = 6,
+                      .input = {7, 9},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.activation = KILN_SIGMOID}};
+    snprintf(p.x_layout, sizeof p.x_layout, "%s", data);
+    snprintf(p.y_layout, sizeof p.y_layout, "%s", data);
+    return p;
+}
+
+static cl_mem make(const support_device *d, const kiln_problem *p, char tensor, bool dirty)
+{
+    kiln_storage s;
+    cl_int code;
+    ck_assert(kiln_problem_storage(p, tensor, &s, NULL));
+    const memory_kind kind = memory_of(&s, KILN_F32);
+    float *plain = calloc((size_t)kiln_problem_count(p, tensor), sizeof *plain);
+    float *cells = calloc((size_t)s.cells, sizeof *cells);
+    host_fill_tensor(HOST_FILL_INT, 1, HOST_X, KILN_F32, 1, plain, kiln_problem_count(p, tensor));
+    layout_host_store(&s, KILN_F32, plain, cells);
+    int64_t at[KILN_MAX_DIMS];
+    for (int64_t i = s.cells - 1; i >= 0 && dirty; i--)
+        if (!kiln_storage_coordinate(&s, i, at)) {
+            cells[i] = 0.5f;
+            dirty = false;
+        }
+    cl_mem mem = memory_make(d->context, &kind, &code);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    ck_assert_int_eq(memory_write(d->queue, &kind, mem, cells), CL_SUCCESS);
+    free(plain);
+    free(cells);
+    return mem;
+}
+
+/* Says what the enqueue says. */
+static kiln_status run(kiln *k, kiln_problem p, const char *solver, bool dirty,
+                       cl_command_queue_properties properties)
+{
+    const support_device *d = support_open();
+    const kiln_choice choice = {.solver = solver, .ignore_rows = 1};
+    kiln_op *op;
+    kiln_op_info info;
+    cl_int code;
+    ck_assert_msg(kiln_conv_create(k, &p, &choice, &op) == KILN_OK, "%s", kiln_last_error());
+    kiln_op_describe(op, &info);
+    cl_command_queue queue = clCreateCommandQueue(d->context, d->device, properties, &code);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    kiln_buffers b = {.x = {make(d, &info.problem, 'x', dirty), 0},
+                      .w = {make(d, &info.problem, 'w', false), 0},
+                      .y = {make(d, &info.problem, 'y', false), 0}};
+    if (info.workspace_size)
+        b.workspace.mem =
+            clCreateBuffer(d->context, CL_MEM_READ_WRITE, (size_t)info.workspace_size, NULL, &code);
+    kiln_status status = kiln_op_enqueue(op, queue, &b, 0, NULL, NULL);
+    clFinish(queue);
+    clReleaseCommandQueue(queue);
+    clReleaseMemObject(b.x.mem);
+    clReleaseMemObject(b.w.mem);
+    clReleaseMemObject(b.y.mem);
+    if (b.workspace.mem)
+        clReleaseMemObject(b.workspace.mem);
+    kiln_op_release(op);
+    return status;
+}
+
+static kiln *open_checked(const char *templates)
+{
+    const support_device *d = support_open();
+    const kiln_settings settings = {
+        .check_padding = 1, .template_dir = templates, .cache_dir = "off", .rows_file = "off"};
+    kiln *k;
+    ck_assert_msg(kiln_open(&k, d->context, d->device, &settings) == KILN_OK, "%s",
+                  kiln_last_error());
+    return k;
+}
+
+static void says(const char *word)
+{
+    ck_assert_msg(strstr(kiln_last_error(), word), "%s", kiln_last_error());
+}
+
+static const struct {
+    const char *layout, *solver;
+} cases[] = {{"IMG_CHANNEL_MAJOR", "direct_image"},
+             {"IMG_CHANNEL_MAJOR", "winograd_image"},
+             {"IMG_CHANNEL_MAJOR", "naive"},
+             {"NC/8HW8", "direct_blocked"},
+             {"NHWC8", "direct"},
+             {"NCHW", "direct"}};
+
+enum { CASES = sizeof cases / sizeof *cases };
+
+START_TEST(what_is_right_passes)
+{
+    kiln *k = open_checked(NULL);
+    ck_assert_msg(run(k, problem(cases[_i].layout), cases[_i].solver, false,
+                      _i % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0) == KILN_OK,
+                  "%s", kiln_last_error());
+    kiln_close(k);
+}
+END_TEST
+
+START_TEST(a_result_with_something_in_its_padding_is_reported)
+{
+    plant("common.cl", "#if D_CHANNELS % 4", "#if 0");
+    kiln *k = open_checked(folder);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", false, 0), KILN_WRONG);
+    /* 2 x 7 x 9 pixels with 2 lanes that sigmoid makes 0.5. */
+    says("direct_image of direct_image.cl, left 252 of 252 cells of padding in y");
+    says("layout NH|CW|4c");
+    kiln_close(k);
+    pull_out("common.cl");
+}
+END_TEST
+
+START_TEST(blocks_of_channels_are_looked_at_too)
+{
+    plant("common.cl", "#if D_CHANNELS % D_B", "#if 0");
+    kiln *k = open_checked(folder);
+    ck_assert_int_eq(
+        run(k, problem("NC/8HW8"), "direct_blocked", false, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
+        KILN_WRONG);
+    says("of 252 cells of padding in y, layout NCHW8c");
+    kiln_close(k);
+    pull_out("common.cl");
+}
+END_TEST
+
+/* What MACE's product leaves: rows of U behind the last of one t. The result itself is clean. */
+START_TEST(an_intermediate_is_reported_with_its_stage)
+{
+    plant("winograd_image.cl", "#if D_DST_C % 4", "#if 0");
+    kiln *k = open_checked(folder);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "winograd_image", false, 0), KILN_WRONG);
+    says("stage 2, product of winograd_image.cl");
+    says("layout IMG_WINO_MATRIX");
+    kiln_close(k);
+    pull_out("winograd_image.cl");
+}
+END_TEST
+
+START_TEST(a_reformat_is_looked_at)
+{
+    plant("reformat.cl", "D_INSIDE ? FETCH : (VAL_T)(P_PAD)", "FETCH");
+    kiln *k = open_checked(folder);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "naive", false, 0), KILN_WRONG);
+    says("reformat of reformat.cl");
+    says("cells of padding in y, layout NH|CW|4c");
+    kiln_close(k);
+    pull_out("reformat.cl");
+}
+END_TEST
+
+START_TEST(what_the_caller_gives_is_looked_at)
+{
+    kiln *k = open_checked(NULL);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, 0), KILN_WRONG);
+    says("1 of 378 cells of padding in x, layout NH|CW|4c, are not zero as they were");
+    ck_assert_int_eq(run(k, problem("NHWC8"), "direct", true, 0), KILN_WRONG);
+    says("1 of 378 cells of padding in x, layout NHWC;C%8");
+    kiln_close(k);
+}
+END_TEST
+
+START_TEST(without_the_setting_nobody_looks)
+{
+    ck_assert_int_eq(
+        run(support_open()->kiln, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, 0), KILN_OK);
+}
+END_TEST
+
+START_TEST(the_environment_turns_it_on)
+{
+    const support_device *d = support_open();
+    const kiln_settings settings = {.cache_dir = "off", .rows_file = "off"};
+    const char *const values[] = {"1", "0", "off", ""};
+    for (int i = 0; i < 4; i++) {
+        kiln *k;
+        setenv("KILN_CHECK_PADDING", values[i], 1);
+        ck_assert_int_eq(kiln_open(&k, d->context, d->device, &settings), KILN_OK);
+        ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, 0),
+                         i ? KILN_OK : KILN_WRONG);
+        kiln_close(k);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("padding");
+    tcase_set_timeout(c, 300);
+    tcase_add_loop_test(c, what_is_right_passes, 0, CASES);
+    tcase_add_test(c, a_result_with_something_in_its_padding_is_reported);
+    tcase_add_test(c, blocks_of_channels_are_looked_at_too);
+    tcase_add_test(c, an_intermediate_is_reported_with_its_stage);
+    tcase_add_test(c, a_reformat_is_looked_at);
+    tcase_add_test(c, what_the_caller_gives_is_looked_at);
+    tcase_add_test(c, without_the_setting_nobody_looks);
+    tcase_add_test(c, the_environment_turns_it_on);
+    Suite *s = suite_create("padding");
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
