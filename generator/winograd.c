@@ -7,20 +7,23 @@
 
 /* ---- errors ----
  *
- * One axis of F(m, 3), y = A^T [(G w) * (B^T d)], with the points 0, 1, -1 (2, -2) and infinity
- * (Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2016). */
+ * One axis of F(m, r), y = A^T [(G w) * (B^T d)], with the points 0, 1, -1 (2, -2) and infinity
+ * (Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2016). With r = 4, m = 3, w
+ * is a tile of dy and y the gradient of the filter. */
 typedef struct matrices {
-    int m, t;                         /* t = m + 2 */
-    double a[4][6], b[6][6], g[6][3]; /* A^T, B^T, G */
+    int m, r, t;                      /* t = m + r - 1 */
+    double a[4][6], b[6][6], g[6][4]; /* A^T, B^T, G */
 } matrices;
 
 static const matrices all_matrices[] = {
     {2,
+     3,
      4,
      {{1, 1, 1, 0}, {0, 1, -1, -1}},
      {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
      {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}}},
     {4,
+     3,
      6,
      {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
      {{4, 0, -5, 0, 1, 0},
@@ -35,6 +38,22 @@ static const matrices all_matrices[] = {
       {1.0 / 24, 1.0 / 12, 1.0 / 6},
       {1.0 / 24, -1.0 / 12, 1.0 / 6},
       {0, 0, 1}}},
+    {3,
+     4,
+     6,
+     {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 1}},
+     {{4, 0, -5, 0, 1, 0},
+      {0, -4, -4, 1, 1, 0},
+      {0, 4, -4, -1, 1, 0},
+      {0, -2, -1, 2, 1, 0},
+      {0, 2, -1, -2, 1, 0},
+      {0, 4, 0, -5, 0, 1}},
+     {{1.0 / 4, 0, 0, 0},
+      {-1.0 / 6, -1.0 / 6, -1.0 / 6, -1.0 / 6},
+      {-1.0 / 6, 1.0 / 6, -1.0 / 6, 1.0 / 6},
+      {1.0 / 24, 1.0 / 12, 1.0 / 6, 1.0 / 3},
+      {1.0 / 24, -1.0 / 12, 1.0 / 6, -1.0 / 3},
+      {0, 0, 0, 1}}},
 };
 
 static double norm(const double *v, int n, int power)
@@ -46,16 +65,16 @@ static double norm(const double *v, int n, int power)
 }
 
 /* Sum over t of |A_it|^power times that norm of row t of G and of B^T, for the worst i, over the
- * 3 products that it replaces. */
+ * r products that it replaces. */
 static double growth(const matrices *w, int power)
 {
     double most = 0;
     for (int i = 0; i < w->m; i++) {
         double sum = 0;
         for (int t = 0; t < w->t; t++)
-            sum +=
-                pow(fabs(w->a[i][t]), power) * norm(w->g[t], 3, power) * norm(w->b[t], w->t, power);
-        most = fmax(most, sum / 3);
+            sum += pow(fabs(w->a[i][t]), power) * norm(w->g[t], w->r, power) *
+                   norm(w->b[t], w->t, power);
+        most = fmax(most, sum / w->r);
     }
     return most;
 }
@@ -63,20 +82,22 @@ static double growth(const matrices *w, int power)
 /* In two dimensions everything is squared.
  *
  * Worst case: with |d| <= X and |w| <= W, the absolute values that pass through the algorithm add
- * up to growth(1)^2 times those of the 9 C products, each rounded on its way at most C + 24 times
- * (8 for each of the three transforms, at two or three operations an axis and one constant), where
- * the sum of products is rounded 9 C times. This is the norm-wise bound of Barabasz, Anderson,
- * Soodhalter and Gregg (Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
- * Neural Networks, 2020), theorem 2, with the row sums of these matrices.
+ * up to growth(1)^2 times those of the r^2 C products, each rounded on its way at most C + 24
+ * times (8 for each of the three transforms, at two or three operations an axis and one constant),
+ * where the sum of products is rounded r^2 C times. This is the norm-wise bound of Barabasz,
+ * Anderson, Soodhalter and Gregg (Error Analysis and Improving the Accuracy of Winograd Convolution
+ * for Deep Neural Networks, 2020), theorem 2, with the row sums of these matrices.
  *
  * Random data: errors add up as the root of the sum of their squares, which is growth(2)^2 under
  * the root. For m = 2: 7.1 and 1.7, for m = 4: 256 and 31. The larger of both is sound for either
  * kind of data. */
 double kiln_winograd_amplification(int m, int64_t channels)
 {
-    const matrices *w = &all_matrices[m == 4];
+    const matrices *w = all_matrices;
+    while (w->m != m)
+        w++;
     double c = (double)channels, worst = growth(w, 1), likely = growth(w, 2);
-    return fmax(likely, worst * worst * (c + 24) / (9 * c + 1));
+    return fmax(likely, worst * worst * (c + 24) / (w->r * w->r * c + 1));
 }
 
 /* ---- geometry ---- */

@@ -1,0 +1,302 @@
+/* Backward weights of 3x3 filters by Winograd's F(3x3, 4x4): 36 products of all tiles of x and dy;
+ * for CPUs.
+ *
+ * Accuracy: that of sums over 4x4 tiles, see kiln_winograd_amplification().
+ */
+#include "blocked.h"
+#include "problem_layout.h"
+#include "problem_text.h"
+#include "reformat.h"
+#include "solver_direct.h"
+#include "winograd.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TILE_K, TILE_CV, PARAMS, ELEMENTS = 36, SIDE = 4 };
+
+static const kiln_param params[PARAMS] = {
+    [TILE_K] = {"T_K", 3, {4, 8, 16}, 0, 0},
+    [TILE_CV] = {"T_CV", 5, {1, 2, 3, 4, 5}, 0, 0},
+};
+
+typedef struct geometry {
+    int block;
+    int64_t c_blocks, k_blocks;
+    int64_t tiles[2]; /* of an image: rows, columns */
+    int64_t all;      /* tiles of all images */
+} geometry;
+
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int block_of(const kiln_shape *s, const kiln_device_facts *d)
+{
+    int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
+    int own = d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
+    return x > 1 ? x : y > 1 ? y : own;
+}
+
+static geometry geometry_of(const kiln_shape *s, const kiln_device_facts *d)
+{
+    geometry g = {.block = block_of(s, d)};
+    g.c_blocks = divide_up(s->c, g.block);
+    g.k_blocks = divide_up(s->k, g.block);
+    g.tiles[0] = divide_up(s->out[KILN_AXIS_H], SIDE);
+    g.tiles[1] = divide_up(s->out[KILN_AXIS_W], SIDE);
+    g.all = s->n * g.tiles[0] * g.tiles[1];
+    return g;
+}
+
+static void blocked_layout(const kiln_shape *s, const geometry *g, char text[KILN_LAYOUT_TEXT])
+{
+    snprintf(text, KILN_LAYOUT_TEXT, "%s%dc", kiln_plain_data_layout(s->rank), g->block);
+}
+
+static void prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    if (s->direction != KILN_BACKWARD_WEIGHTS || s->rank != 2)
+        return;
+    geometry g = geometry_of(s, d);
+    char blocked[KILN_LAYOUT_TEXT];
+    blocked_layout(s, &g, blocked);
+    kiln_prefer_layout(s->x_layout, blocked);
+    if (!s->epilogue.bias)
+        kiln_prefer_layout(s->y_layout, blocked);
+}
+
+/* ---- what it can do ---- */
+
+static bool wrong_layouts(const kiln_shape *s, kiln_why *why)
+{
+    int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
+    if (!x || !y || (x > 1 && y > 1 && x != y))
+        return kiln_no(why,
+                       "it reads NCHW and blocks of 16, 8 and 4 channels, both the same; the "
+                       "layouts are %s and %s",
+                       s->x_layout, s->y_layout);
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
+        return kiln_no(why, "it writes OIHW; dw is %s", s->w_layout);
+    if (s->epilogue.bias && (s->mirrored ? x : y) != 1)
+        return kiln_no(why, "it sums the bias gradient of NCHW only");
+    return false;
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (d->kind != KILN_DEVICE_CPU)
+        return kiln_no(
+            why, "it is shaped for a CPU, where one item has a core and its vectors to itself");
+    if (s->direction != KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does backward weights");
+    if (s->rank != 2)
+        return kiln_no(why, "it works on two spatial axes");
+    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
+        if (s->filter[a] != 3 || s->stride[a] != 1 || s->dilation[a] != 1)
+            return kiln_no(why,
+                           "Winograd's tiles are for 3x3 filters with stride 1 and dilation 1");
+    if (s->math == KILN_MATH_EXACT)
+        return kiln_no(why,
+                       "the problem asks for plain sums of products, which Winograd's are not");
+    if (s->x_type == KILN_I8)
+        return kiln_no(why, "Winograd's transforms are not for integers");
+    if (s->g > 1)
+        return kiln_no(why, "it does one group, and there are %lld", (long long)s->g);
+    if (wrong_layouts(s, why))
+        return true;
+    geometry g = geometry_of(s, d);
+    int64_t most = INT32_MAX / 64, pixels = s->in[1] * s->in[2], points = s->out[1] * s->out[2];
+    if (pixels > most || points > most || g.all > most || s->c > most / 16 || s->k > most / 16)
+        return kiln_no(why, "it counts pixels and tiles below 2^25, channels below 2^21");
+    return false;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    geometry g = geometry_of(s, d);
+    if (c->v[TILE_K] > g.block)
+        return kiln_no(why, "T_K is %d, but a block has only %d channels", c->v[TILE_K], g.block);
+    if (c->v[TILE_CV] > g.c_blocks)
+        return kiln_no(why, "T_CV is %d, but there are only %lld blocks of %d channels",
+                       c->v[TILE_CV], (long long)g.c_blocks, g.block);
+    return false;
+}
+
+/* ---- time ---- */
+
+static int64_t plane_of(const geometry *g, int64_t blocks)
+{
+    return (blocks * g->all + 1) * g->block;
+}
+
+static int64_t products_plane(const geometry *g)
+{
+    return (g->k_blocks * g->block * g->c_blocks + 1) * g->block;
+}
+
+static int64_t items_of(const geometry *g, const kiln_config *c)
+{
+    return divide_up(g->c_blocks, c->v[TILE_CV]) * (g->k_blocks * g->block / c->v[TILE_K]);
+}
+
+/* Multiply-adds of vectors that one tile of x and dy takes in an item. */
+static double step_cost(const geometry *g, const kiln_device_facts *d, const kiln_config *c)
+{
+    double vectors = kiln_blocked_vectors(g->block, d);
+    double sums = c->v[TILE_K] * c->v[TILE_CV] * vectors, wide = c->v[TILE_CV] * vectors;
+    double loads = wide + 0.5 * c->v[TILE_K], cost = fmax(sums, loads) + 0.1 * (sums + loads);
+    double spare = kiln_blocked_registers(d) - 2 - sums - wide;
+    return fmax(cost, 8) - (spare < 0 ? 3 * spare : 0);
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    geometry g = geometry_of(s, d);
+    double items = (double)items_of(&g, c) * ELEMENTS;
+    double cycles = items * ((double)g.all * step_cost(&g, d, c) + 60);
+    cycles += (double)(g.all * (g.c_blocks * 7 + g.k_blocks * 6)) * ELEMENTS;
+    cycles += (double)(s->k * g.c_blocks) * (4 * ELEMENTS + 9.0 * g.block);
+    int width = g.block < d->simd_floats ? d->simd_floats : g.block;
+    double lanes = (double)width / kiln_blocked_vectors(g.block, d);
+    double ms = cycles * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
+    double size = (double)kiln_type_size(s->x_type);
+    double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
+    double through = (double)(plane_of(&g, g.c_blocks) + plane_of(&g, g.k_blocks));
+    /* Twice there and back, partly in caches. */
+    bytes += 4.0 * ELEMENTS * (1.5 * through + 1.5 * (double)products_plane(&g));
+    if (kiln_layout_block(s->x_layout, s->rank) == 1)
+        bytes += 2 * size * (double)s->x_count;
+    if (kiln_layout_block(s->y_layout, s->rank) == 1)
+        bytes += 2 * size * (double)s->y_count;
+    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.04;
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    geometry g = geometry_of(s, d);
+    int vectors = kiln_blocked_vectors(g.block, d), sums = c->v[TILE_K] * c->v[TILE_CV] * vectors;
+    return sums + c->v[TILE_CV] * vectors > kiln_blocked_registers(d) - 1;
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    kiln_config best = {.v = {[TILE_K] = 4, [TILE_CV] = 1}};
+    double least = predict(s, d, &best);
+    for (int i = 0; i < params[TILE_K].nvalues; i++)
+        for (int j = 0; j < params[TILE_CV].nvalues; j++) {
+            kiln_config next = {
+                .v = {[TILE_K] = params[TILE_K].value[i], [TILE_CV] = params[TILE_CV].value[j]}};
+            kiln_why why;
+            if (illegal(s, d, &next, &why))
+                continue;
+            double ms = predict(s, d, &next);
+            if (ms < least) {
+                least = ms;
+                best = next;
+            }
+        }
+    *c = best;
+}
+
+/* ---- the plan ---- */
+
+/* Where the tensor is in blocks: it is, or a stage puts it there. */
+static int emit_blocks(const kiln_shape *s, const kiln_device_facts *d, const geometry *g,
+                       char tensor, kiln_plan *plan)
+{
+    int role = tensor == 'x' ? KILN_ROLE_X : KILN_ROLE_Y;
+    const char *layout = tensor == 'x' ? s->x_layout : s->y_layout;
+    kiln_type type = tensor == 'x' ? s->x_type : s->y_type;
+    char text[KILN_LAYOUT_TEXT], why[KILN_ERROR_TEXT];
+    kiln_storage plain, blocked;
+    if (kiln_layout_block(layout, s->rank) > 1)
+        return role;
+    blocked_layout(s, g, text);
+    if (!kiln_shape_storage(s, tensor, layout, &plain, why) ||
+        !kiln_shape_storage(s, tensor, text, &blocked, why)) {
+        plan->broken = true;
+        return role;
+    }
+    int temp = kiln_plan_temp(plan, blocked.cells * (int64_t)kiln_type_size(type));
+    const kiln_operand from = {&plain, type, role}, to = {&blocked, type, temp};
+    plan->broken = !kiln_reformat_stage(plan, &from, &to, 0, d, why) || plan->broken;
+    return temp;
+}
+
+static void stage(const kiln_shape *s, const geometry *g, const kiln_config *c, const char *kernel,
+                  kiln_plan *plan)
+{
+    kiln_plan_stage(plan, "winograd_weights.cl", kernel);
+    kiln_define_types(plan, s);
+    int64_t largest = ELEMENTS * (plane_of(g, g->c_blocks) + plane_of(g, g->k_blocks));
+    if (!s->wide && (largest > INT32_MAX || ELEMENTS * products_plane(g) > INT32_MAX))
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define(plan, "D_B", g->block);
+    kiln_define(plan, "P_SRC_H", s->in[KILN_AXIS_H]);
+    kiln_define(plan, "P_SRC_W", s->in[KILN_AXIS_W]);
+    kiln_define(plan, "P_DST_H", s->out[KILN_AXIS_H]);
+    kiln_define(plan, "P_DST_W", s->out[KILN_AXIS_W]);
+    kiln_define(plan, "D_SRC_C", s->c);
+    kiln_define(plan, "D_DST_C", s->k);
+    kiln_define(plan, "D_LEAD_H", s->pad[KILN_AXIS_H]);
+    kiln_define(plan, "D_LEAD_W", s->pad[KILN_AXIS_W]);
+    kiln_define(plan, "D_TILES_H", g->tiles[0]);
+    kiln_define(plan, "D_TILES_W", g->tiles[1]);
+    kiln_define(plan, "D_ROOM", g->all);
+    for (int i = 0; i < PARAMS; i++)
+        kiln_define(plan, params[i].name, c->v[i]);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    geometry g = geometry_of(s, d);
+    plan->amplification = kiln_winograd_amplification(3, g.all);
+    int x = emit_blocks(s, d, &g, 'x', plan), dy = emit_blocks(s, d, &g, 'y', plan);
+    if (s->epilogue.bias)
+        kiln_bias_gradient_emit(s, d, plan);
+    int v = kiln_plan_temp(plan, ELEMENTS * plane_of(&g, g.c_blocks) * 4);
+    int u = kiln_plan_temp(plan, ELEMENTS * plane_of(&g, g.k_blocks) * 4);
+    int m = kiln_plan_temp(plan, ELEMENTS * products_plane(&g) * 4);
+
+    stage(s, &g, c, "source", plan);
+    kiln_arg_buffer(plan, x);
+    kiln_arg_buffer(plan, v);
+    kiln_grid(plan, 1, 1, 1, s->n * g.tiles[0], g.c_blocks, 1);
+
+    stage(s, &g, c, "gradient", plan);
+    kiln_arg_buffer(plan, dy);
+    kiln_arg_buffer(plan, u);
+    kiln_grid(plan, 1, 1, 1, s->n * g.tiles[0], g.k_blocks, 1);
+
+    stage(s, &g, c, "products", plan);
+    kiln_arg_buffer(plan, v);
+    kiln_arg_buffer(plan, u);
+    kiln_arg_buffer(plan, m);
+    kiln_grid(plan, 1, 1, 1, items_of(&g, c), ELEMENTS, 1);
+
+    stage(s, &g, c, "weights", plan);
+    kiln_arg_buffer(plan, m);
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_grid(plan, 1, 1, 1, s->k, g.c_blocks, 1);
+}
+
+const kiln_solver kiln_solver_winograd_weights = {
+    .name = "winograd_weights",
+    .id = 1022,
+    .algorithm = 3,
+    .version = 1,
+    .params = params,
+    .nparams = PARAMS,
+    .prefer = prefer,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

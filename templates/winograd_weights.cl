@@ -1,0 +1,244 @@
+/* winograd_weights.cl: backward weights of 3x3 convolutions with stride 1 by Winograd's minimal
+ * filtering, shaped for a CPU.
+ *
+ * The gradient of a filter is itself a convolution, of x with dy as the filter. dy is cut into tiles
+ * of 4x4; each sees a patch of 6x6 of x and contributes to all 3x3 weights, F(3x3, 4x4):
+ *
+ *     dw[k][c] = A^T [ sum over tiles of (G dy[k] G^T) * (B^T x[c] B) ] A        (* by element)
+ *
+ * so that the sum over tiles is 36 matrix products, and 36 multiply-adds do the work of 144.
+ *
+ *          lead   tile 0    tile 1
+ *           |   +---------+---------+         patches of neighbouring tiles share two columns and
+ *         . . . . . . . . . . . . . .         two rows; zero outside of x, and tiles are zero
+ *         . patch 0 . . .                     outside of dy
+ *                 . patch 1 . . .
+ *
+ * Four launches, through the workspace:
+ *   `source`    v = B^T x B       [36][blocks of C][D_ROOM][D_B], a vector is D_B channels of a tile
+ *   `gradient`  u = G dy G^T      [36][blocks of K][D_ROOM][D_B]
+ *   `products`  m = u^T v         [36][K, whole blocks][blocks of C][D_B]: an item has T_K rows and
+ *                                 T_CV vectors of one product, and adds up all tiles
+ *   `weights`   dw = A^T m A
+ *
+ *                    T_CV vectors of v
+ *                   [      ][      ][      ]
+ *          u   .    [ acc  ][ acc  ][ acc  ]     T_K rows: a vector of sums each, a row's factor is
+ *       T_K    .    [ acc  ][ acc  ][ acc  ]     one element of u
+ *
+ * Grids, all in groups of one item. `source`, `gradient`: (images * rows of tiles, blocks).
+ * `products`: (tiles of K * tiles of C, 36). `weights`: (K, blocks of C).
+ *
+ * Defines, besides those of common.cl:
+ *   D_B                  channels of a block, lanes of a vector: 4, 8 or 16
+ *   P_SRC_H, P_SRC_W     sizes of x; P_DST_H, P_DST_W of dy
+ *   D_SRC_C, D_DST_C     channels of x, of dy
+ *   D_LEAD_H, D_LEAD_W   tile (0, 0) starts its patch at (-D_LEAD_H, -D_LEAD_W)
+ *   D_TILES_H, D_TILES_W tiles of an image; D_ROOM tiles of all images
+ *   T_K, T_CV            above; T_K divides D_B, T_CV <= blocks of C
+ */
+#define ACC_V KILN_CAT(ACC_T, D_B)
+/* A buffer starts where the caller says; only its elements are known to be aligned. */
+typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
+#define LOAD_ACC(p) (*(global const LOOSE_V *)(p))
+#define STORE_ACC(p, v) (*(global LOOSE_V *)(p) = (v))
+
+#if SRC_TYPE == TYPE_F32
+#define LOAD_SRC(p) LOAD_ACC(p)
+#else
+#define LOAD_SRC(p) SRC_LOADN(D_B, p, 0)
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+#define D_C_BLOCKS ((D_SRC_C + D_B - 1) / D_B)
+#define D_K_BLOCKS ((D_DST_C + D_B - 1) / D_B)
+#define D_K_TILES (D_K_BLOCKS * D_B / T_K)
+/* One vector more than needed, so that planes do not meet in the same sets of a cache. */
+#define D_V_PLANE ((INDEX_T)(D_C_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
+#define D_U_PLANE ((INDEX_T)(D_K_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
+#define D_M_PLANE ((INDEX_T)(D_K_BLOCKS * D_B * D_C_BLOCKS + 1) * D_B)
+
+/* ---- transforms, with the points 0, 1, -1, 2, -2 and infinity (Lavin and Gray, Fast Algorithms for
+ * Convolutional Neural Networks); generator/winograd.c has the matrices ---- */
+
+INLINE void times_b(const ACC_V *d, ACC_V *o)
+{
+    const ACC_V a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
+    const ACC_V e = d[4] - d[2], f = 2.0f * (d[3] - d[1]);
+    o[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
+}
+
+INLINE void times_g(const ACC_V *d, ACC_V *o)
+{
+    const ACC_V a = (d[0] + d[2]) * (-1.0f / 6), b = (d[1] + d[3]) * (-1.0f / 6);
+    const ACC_V e = (d[0] + 4.0f * d[2]) * (1.0f / 24), f = (d[1] + 4.0f * d[3]) * (1.0f / 12);
+    o[0] = d[0] * 0.25f;
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = d[3];
+}
+
+INLINE void times_a(const ACC_V *m, ACC_V *o)
+{
+    const ACC_V a = m[1] + m[2], b = m[3] + m[4];
+    o[0] = m[0] + a + b;
+    o[1] = m[1] - m[2] + 2.0f * (m[3] - m[4]);
+    o[2] = a + 4.0f * b + m[5];
+}
+
+/* ---- x and dy ---- */
+
+kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict x, global ACC_T *restrict v)
+{
+    const int n = get_global_id(0) / D_TILES_H, ty = get_global_id(0) % D_TILES_H;
+    const int block = get_global_id(1), y0 = ty * 4 - D_LEAD_H;
+    x += ((INDEX_T)n * D_C_BLOCKS + block) * P_SRC_H * P_SRC_W * D_B;
+    v += ((INDEX_T)block * D_ROOM + (INDEX_T)get_global_id(0) * D_TILES_W) * D_B;
+    ACC_V mid[6][6];
+#pragma nounroll
+    for (int tx = 0; tx < D_TILES_W; tx++, v += D_B) {
+        /* The last two columns of a patch are the first of the next. */
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            mid[i][0] = mid[i][4];
+            mid[i][1] = mid[i][5];
+        }
+        for (int j = tx ? 2 : 0; j < 6; j++) {
+            const int column = tx * 4 + j - D_LEAD_W;
+            ACC_V d[6], o[6];
+#pragma unroll
+            for (int i = 0; i < 6; i++) {
+                const int row = y0 + i;
+                const bool inside = column >= 0 && column < P_SRC_W && row >= 0 && row < P_SRC_H;
+                d[i] = inside ? LOAD_SRC(x + (row * P_SRC_W + column) * D_B) : (ACC_V)(0);
+            }
+            times_b(d, o);
+#pragma unroll
+            for (int i = 0; i < 6; i++)
+                mid[i][j] = o[i];
+        }
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            ACC_V o[6];
+            times_b(mid[i], o);
+#pragma unroll
+            for (int j = 0; j < 6; j++)
+                STORE_ACC(v + (i * 6 + j) * D_V_PLANE, o[j]);
+        }
+    }
+}
+
+kernel GROUP_SIZE(1, 1, 1) void gradient(global const SRC_T *restrict dy, global ACC_T *restrict u)
+{
+    const int n = get_global_id(0) / D_TILES_H, y0 = get_global_id(0) % D_TILES_H * 4;
+    const int block = get_global_id(1);
+    dy += ((INDEX_T)n * D_K_BLOCKS + block) * P_DST_H * P_DST_W * D_B;
+    u += ((INDEX_T)block * D_ROOM + (INDEX_T)get_global_id(0) * D_TILES_W) * D_B;
+#pragma nounroll
+    for (int tx = 0; tx < D_TILES_W; tx++, u += D_B) {
+        ACC_V mid[6][4];
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            const int column = tx * 4 + j;
+            ACC_V d[4], o[6];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                d[i] = column < P_DST_W && y0 + i < P_DST_H
+                           ? LOAD_SRC(dy + ((y0 + i) * P_DST_W + column) * D_B)
+                           : (ACC_V)(0);
+            times_g(d, o);
+#pragma unroll
+            for (int i = 0; i < 6; i++)
+                mid[i][j] = o[i];
+        }
+#pragma unroll
+        for (int i = 0; i < 6; i++) {
+            ACC_V o[6];
+            times_g(mid[i], o);
+#pragma unroll
+            for (int j = 0; j < 6; j++)
+                STORE_ACC(u + (i * 6 + j) * D_U_PLANE, o[j]);
+        }
+    }
+}
+
+/* ---- the products ---- */
+
+kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_T *restrict v,
+                                         global const ACC_T *restrict u, global ACC_T *restrict m)
+{
+    const int tile = get_global_id(0), e = get_global_id(1);
+    const int k0 = tile % D_K_TILES * T_K;
+    /* The last tile starts earlier; what it shares with its neighbour is stored by one of them. */
+    const int own = tile / D_K_TILES * T_CV, c0 = min(own, D_C_BLOCKS - T_CV);
+    v += e * D_V_PLANE + (INDEX_T)c0 * D_ROOM * D_B;
+    u += e * D_U_PLANE + (INDEX_T)(k0 / D_B) * D_ROOM * D_B + k0 % D_B;
+    ACC_V acc[T_K * T_CV];
+#pragma unroll
+    for (int i = 0; i < T_K * T_CV; i++)
+        acc[i] = (ACC_V)(0);
+#pragma unroll 2
+    for (int t = 0; t < D_ROOM; t++) {
+        ACC_V a[T_CV];
+#pragma unroll
+        for (int i = 0; i < T_CV; i++)
+            a[i] = LOAD_ACC(v + ((INDEX_T)i * D_ROOM + t) * D_B);
+#pragma unroll
+        for (int k = 0; k < T_K; k++) {
+            const ACC_V b = (ACC_V)(u[(INDEX_T)t * D_B + k]);
+#pragma unroll
+            for (int i = 0; i < T_CV; i++)
+                acc[k * T_CV + i] += a[i] * b;
+        }
+    }
+    m += e * D_M_PLANE + ((INDEX_T)k0 * D_C_BLOCKS + c0) * D_B;
+#pragma unroll
+    for (int k = 0; k < T_K; k++)
+#pragma unroll
+        for (int i = 0; i < T_CV; i++)
+            if (D_C_BLOCKS % T_CV == 0 || c0 + i >= own)
+                STORE_ACC(m + (k * D_C_BLOCKS + i) * D_B, acc[k * T_CV + i]);
+}
+
+/* ---- dw ---- */
+
+kernel GROUP_SIZE(1, 1, 1) void weights(global const ACC_T *restrict m, global DST_T *restrict dw)
+{
+    const int k = get_global_id(0), block = get_global_id(1), c0 = block * D_B;
+    m += ((INDEX_T)k * D_C_BLOCKS + block) * D_B;
+    ACC_V mid[3][6];
+#pragma unroll
+    for (int j = 0; j < 6; j++) {
+        ACC_V column[6], o[3];
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            column[i] = LOAD_ACC(m + (i * 6 + j) * D_M_PLANE);
+        times_a(column, o);
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            mid[i][j] = o[i];
+    }
+    ACC_T taps[9][D_B] __attribute__((aligned(64)));
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        ACC_V o[3];
+        times_a(mid[i], o);
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+            *(private ACC_V *)taps[i * 3 + j] = o[j];
+    }
+    dw += ((INDEX_T)k * D_SRC_C + c0) * 9;
+    const int channels = min(D_B, D_SRC_C - c0);
+    for (int c = 0; c < channels; c++)
+#pragma unroll
+        for (int tap = 0; tap < 9; tap++)
+            DST_STORE(dw, c * 9 + tap, taps[tap][c]);
+}
