@@ -44,28 +44,28 @@ typedef struct taker {
     double ms;
 } taker;
 
-static bool takes(kiln *k, const char *key, const kiln_shape *shape, const kiln_solver *solver,
-                  taker *t)
+static bool takes(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                  const kiln_solver *solver, taker *t)
 {
     kiln_plan plan;
     kiln_why why;
     t->solver = solver;
-    if (!kiln_solver_config(k, solver, key, shape, true, &t->guess, &plan, &why))
+    if (!kiln_solver_config(k, solver, problem, shape, true, &t->guess, &plan, &why))
         return false;
-    if (!kiln_solver_config(k, solver, key, shape, false, &t->now, &plan, &why))
+    if (!kiln_solver_config(k, solver, problem, shape, false, &t->now, &plan, &why))
         t->now = t->guess;
     t->ms = kiln_solver_predict(solver, &t->guess.shape, &k->facts, &t->guess.config);
     return true;
 }
 
-static int find_takers(kiln *k, const char *key, const kiln_shape *shape, const kiln_solver *only,
-                       taker takers[MAX_SOLVERS])
+static int find_takers(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                       const kiln_solver *only, taker takers[MAX_SOLVERS])
 {
     int n = 0;
     const kiln_solver *solver;
     for (int i = 0; (solver = kiln_solver_at(i)) && n < MAX_SOLVERS; i++) {
         taker t;
-        if ((only && solver != only) || !takes(k, key, shape, solver, &t))
+        if ((only && solver != only) || !takes(k, problem, shape, solver, &t))
             continue;
         int at = n++;
         for (; at > 0 && takers[at - 1].ms > t.ms; at--)
@@ -159,11 +159,11 @@ void kiln_candidates_sort(kiln_candidates *list)
     qsort(list->at + list->firsts, list->count - list->firsts, sizeof *list->at, by_expected);
 }
 
-kiln_status kiln_candidates_list(kiln *k, const char *key, const kiln_shape *shape,
+kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                  const kiln_solver *only, kiln_candidates *out)
 {
     taker takers[MAX_SOLVERS];
-    int n = find_takers(k, key, shape, only, takers);
+    int n = find_takers(k, problem, shape, only, takers);
     *out = (kiln_candidates){0};
     bool ok = add_firsts(k, out, takers, n);
     for (int i = 0; i < n && ok; i++)

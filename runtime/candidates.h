@@ -21,7 +21,7 @@ typedef struct kiln_candidates {
 /* For `only`, or for every solver that takes the shape: first, fastest prediction first, what each
  * would run with now (its row, then its guess), then the grids. Every candidate can be planned;
  * none is there twice. Free with kiln_candidates_free(). */
-kiln_status kiln_candidates_list(kiln *k, const char *key, const kiln_shape *shape,
+kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                  const kiln_solver *only, kiln_candidates *out);
 /* For a search that may not try all: orders the grids by what the predictions and the measured
  * firsts let expect. A solver's predictions are scaled by how its firsts came out; where none ran,

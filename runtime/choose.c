@@ -1,5 +1,6 @@
 /* Picks solver and config: the caller's choice, a tuning row, or the best prediction. */
 #include "kiln_internal.h"
+#include "problem_layout.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
         bool faster = row->ms > 0 && (best == 0 || row->ms < best);
         if (nseen == 0 || faster) {
             *pick = candidate;
-            best = row->ms;
+            pick->row_ms = best = row->ms;
         }
         seen[nseen++] = candidate.solver;
     }
@@ -70,12 +71,24 @@ static bool pick_from_rows(kiln *k, const char *key, const char *only, const kil
     return found;
 }
 
-bool kiln_solver_config(kiln *k, const kiln_solver *solver, const char *key,
+/* Of the problem once a solver decided its layouts. */
+static void settled_key(const kiln_problem *problem, const kiln_shape *settled,
+                        char key[KILN_KEY_TEXT])
+{
+    kiln_problem p = *problem;
+    kiln_shape_give_layouts(settled, &p);
+    kiln_problem_row_key(&p, key, KILN_KEY_TEXT);
+}
+
+bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
                         const kiln_shape *shape, bool ignore_rows, kiln_pick *pick, kiln_plan *plan,
                         kiln_why *why)
 {
+    char key[KILN_KEY_TEXT];
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why))
         return false;
+    settled_key(problem, &pick->shape, key);
+    pick->row_ms = 0;
     if (ignore_rows || !pick_from_rows(k, key, solver->name, shape, pick)) {
         pick->solver = solver;
         memset(&pick->config, 0, sizeof pick->config);
@@ -87,7 +100,7 @@ bool kiln_solver_config(kiln *k, const kiln_solver *solver, const char *key,
     return kiln_solver_plan(solver, &pick->shape, &k->facts, &pick->config, plan, why);
 }
 
-static kiln_status unsupported_by_all(kiln *k, const char *key, const kiln_shape *shape)
+static kiln_status unsupported_by_all(kiln *k, const kiln_problem *problem, const kiln_shape *shape)
 {
     char text[2048] = "";
     size_t used = 0;
@@ -96,15 +109,16 @@ static kiln_status unsupported_by_all(kiln *k, const char *key, const kiln_shape
         kiln_pick pick;
         kiln_plan plan;
         kiln_why why = {""};
-        kiln_solver_config(k, solver, key, shape, true, &pick, &plan, &why);
+        kiln_solver_config(k, solver, problem, shape, true, &pick, &plan, &why);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", i ? "; " : "",
                                  solver->name, why.text);
     }
     return kiln_fail(KILN_UNSUPPORTED, "no solver takes the problem (%s)", text);
 }
 
-static kiln_status pick_predicted(kiln *k, const char *key, const kiln_shape *shape,
-                                  kiln_pick *pick)
+/* The best by measured time where a row counts and has one, else by prediction. */
+static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                                bool ignore_rows, kiln_pick *pick)
 {
     double best = 0;
     const kiln_solver *solver;
@@ -113,15 +127,37 @@ static kiln_status pick_predicted(kiln *k, const char *key, const kiln_shape *sh
         kiln_pick candidate;
         kiln_plan plan;
         kiln_why why;
-        if (!kiln_solver_config(k, solver, key, shape, true, &candidate, &plan, &why))
+        if (!kiln_solver_config(k, solver, problem, shape, ignore_rows, &candidate, &plan, &why))
             continue;
-        double ms = kiln_solver_predict(solver, &candidate.shape, &k->facts, &candidate.config);
+        double ms = candidate.row_ms;
+        if (ms <= 0)
+            ms = kiln_solver_predict(solver, &candidate.shape, &k->facts, &candidate.config);
         if (!pick->solver || ms < best) {
             best = ms;
             *pick = candidate;
         }
     }
-    return pick->solver ? KILN_OK : unsupported_by_all(k, key, shape);
+    return pick->solver ? KILN_OK : unsupported_by_all(k, problem, shape);
+}
+
+static bool has_open_layout(const kiln_problem *p)
+{
+    return kiln_layout_is_any(p->x_layout) || kiln_layout_is_any(p->w_layout) ||
+           kiln_layout_is_any(p->y_layout);
+}
+
+/* What an unforced choice comes to. A row of the problem decides; where layouts are open no row is
+ * of the problem, and those of the solvers' layouts stand beside predictions. */
+static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                                  bool ignore_rows, kiln_pick *pick)
+{
+    char key[KILN_KEY_TEXT];
+    if (ignore_rows || has_open_layout(problem))
+        return pick_fastest(k, problem, shape, ignore_rows, pick);
+    kiln_problem_row_key(problem, key, sizeof key);
+    if (pick_from_rows(k, key, NULL, shape, pick))
+        return KILN_OK;
+    return pick_fastest(k, problem, shape, true, pick);
 }
 
 static kiln_status unknown_solver(const char *name)
@@ -157,15 +193,13 @@ static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *
 
 /* A config without a solver belongs to the solver that would be chosen, else to the first that
  * takes it. */
-static kiln_status force_config_anywhere(kiln *k, const char *text, const char *key,
+static kiln_status force_config_anywhere(kiln *k, const char *text, const kiln_problem *problem,
                                          const kiln_shape *shape, kiln_pick *pick)
 {
     kiln_pick natural;
-    if (!pick_from_rows(k, key, NULL, shape, &natural)) {
-        kiln_status status = pick_predicted(k, key, shape, &natural);
-        if (status)
-            return status;
-    }
+    kiln_status status = pick_naturally(k, problem, shape, false, &natural);
+    if (status)
+        return status;
     if (force_config(k, natural.solver, text, shape, pick) == KILN_OK)
         return KILN_OK;
     const kiln_solver *solver;
@@ -197,8 +231,6 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
     own.native_layout = c->native_layout != 0;
     const kiln_shape *shape = &own;
     bool named = c->solver && *c->solver, forced = c->config && *c->config;
-    char key[KILN_KEY_TEXT];
-    kiln_problem_row_key(problem, key, sizeof key);
     kiln_status status = check_sizes(k, problem);
     if (status)
         return status;
@@ -207,17 +239,15 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
         return unknown_solver(c->solver);
     if (forced)
         return solver ? force_config(k, solver, c->config, shape, pick)
-                      : force_config_anywhere(k, c->config, key, shape, pick);
+                      : force_config_anywhere(k, c->config, problem, shape, pick);
     if (solver) {
         kiln_plan plan;
         kiln_why why;
-        if (!kiln_solver_config(k, solver, key, shape, c->ignore_rows, pick, &plan, &why))
+        if (!kiln_solver_config(k, solver, problem, shape, c->ignore_rows, pick, &plan, &why))
             return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
         return KILN_OK;
     }
-    if (!c->ignore_rows && pick_from_rows(k, key, NULL, shape, pick))
-        return KILN_OK;
-    return pick_predicted(k, key, shape, pick);
+    return pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
 }
 
 kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_verdict *verdict)
@@ -230,8 +260,6 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
     if (kiln_problem_check(&p, text))
         return kiln_fail(KILN_INVALID, "%s", text);
     kiln_shape shape = kiln_shape_of(&p);
-    char key[KILN_KEY_TEXT];
-    kiln_problem_row_key(&p, key, sizeof key);
     *verdict = (kiln_verdict){
         .solver = solver->name, .solver_id = solver->id, .algorithm = solver->algorithm};
     kiln_pick pick, chosen;
@@ -242,7 +270,7 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
                  kiln_last_error());
         return KILN_OK;
     }
-    if (!kiln_solver_config(k, solver, key, &shape, false, &pick, &plan, &why)) {
+    if (!kiln_solver_config(k, solver, &p, &shape, false, &pick, &plan, &why)) {
         snprintf(verdict->reason, sizeof verdict->reason, "%s", why.text);
         return KILN_OK;
     }

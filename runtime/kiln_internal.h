@@ -28,6 +28,7 @@ typedef struct kiln_pick {
     kiln_shape shape; /* as the solver sees it: layouts decided */
     kiln_config config;
     kiln_origin origin;
+    double row_ms; /* of the row that the config is from; 0: not measured */
 } kiln_pick;
 
 /* Facts of an OpenCL device. */
@@ -37,9 +38,10 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *facts);
 kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                         const kiln_choice *choice, kiln_pick *pick);
 
-/* The config a solver would run with: from rows, else its guess. False, with the reason, when the
- * solver rejects the shape or cannot plan it. `plan` is filled. */
-bool kiln_solver_config(kiln *k, const kiln_solver *solver, const char *key,
+/* The config a solver would run with: from rows, else its guess. Rows are kept by decided layouts:
+ * where the problem says "any", those count that the solver makes of it. False, with the reason,
+ * when the solver rejects the shape or cannot plan it. `plan` is filled. */
+bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
                         const kiln_shape *shape, bool ignore_rows, kiln_pick *pick, kiln_plan *plan,
                         kiln_why *why);
 

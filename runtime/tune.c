@@ -237,7 +237,7 @@ static kiln_status check_call(const kiln *k, kiln_problem *problem, cl_command_q
     return check_queue(queue);
 }
 
-static kiln_status start(tuner *t, const kiln_shape *shape, const char *key)
+static kiln_status start(tuner *t, const kiln_shape *shape)
 {
     const kiln_tune_options *o = t->options;
     const kiln_choice choice = {.solver = o->solver, .ignore_rows = 1};
@@ -250,7 +250,8 @@ static kiln_status start(tuner *t, const kiln_shape *shape, const char *key)
     if (!t->bench.samples)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     bool one = o->solver && *o->solver;
-    status = kiln_candidates_list(t->bench.k, key, shape, one ? pick.solver : NULL, &t->list);
+    status = kiln_candidates_list(t->bench.k, t->bench.problem, shape, one ? pick.solver : NULL,
+                                  &t->list);
     t->trials = t->list.count;
     if (o->max_trials > 0 && (uint64_t)o->max_trials < t->trials)
         t->trials = (size_t)o->max_trials;
@@ -291,7 +292,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
                          .user = options->user}};
     t.bench.buffers.workspace = t.bench.buffers.packed = (kiln_buffer){0};
     *best = (kiln_trial){0};
-    status = start(&t, &shape, key);
+    status = start(&t, &shape);
     if (!status)
         search(&t);
     if (!status && t.nfinalists == 0)

@@ -311,6 +311,28 @@ static void add_row(const char *solver, int version, const char *config, double 
     kiln_reload_rows(k);
 }
 
+/* Rows are kept by decided layouts; where they are open, those of what a solver decides count. */
+START_TEST(open_layouts_find_rows_by_their_time)
+{
+    kiln_problem open = problem;
+    strcpy(open.x_layout, "any");
+    strcpy(open.y_layout, "any");
+    kiln_op *op;
+    kiln_op_info info;
+    add_row("naive", kiln_solver_named("naive")->version, "", 1e9);
+    ck_assert_int_eq(kiln_conv_create(k, &open, NULL, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    ck_assert_str_ne(info.solver, "naive");
+    kiln_op_release(op);
+    add_row("naive", kiln_solver_named("naive")->version, "", 1e-9);
+    ck_assert_int_eq(kiln_conv_create(k, &open, NULL, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    ck_assert_str_eq(info.solver, "naive");
+    ck_assert_int_eq(info.origin, KILN_ORIGIN_USER_ROW);
+    kiln_op_release(op);
+}
+END_TEST
+
 START_TEST(a_row_is_tried_first)
 {
     record all = {0}, r = {0};
@@ -406,6 +428,7 @@ int main(void)
     tcase_add_test(tests, a_failing_build_is_a_trial);
     tcase_add_test(tests, progress_stops_and_keeps_the_best);
     tcase_add_test(tests, a_short_time_still_tries_one);
+    tcase_add_test(tests, open_layouts_find_rows_by_their_time);
     tcase_add_test(tests, a_row_is_tried_first);
     tcase_add_test(tests, old_promises_do_not_beat_the_winner);
     tcase_add_test(tests, calls_that_make_no_sense);
