@@ -179,6 +179,8 @@ END_TEST
 
 int main(void)
 {
+    if (!support_on_cpu())
+        return SUPPORT_SKIPPED;
     Suite *s = suite_create("depthwise_blocked");
     TCase *c = tcase_create("depthwise_blocked");
     tcase_set_timeout(c, 300);

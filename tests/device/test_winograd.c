@@ -446,6 +446,8 @@ static double limit(void)
 
 int main(void)
 {
+    if (!support_on_cpu())
+        return SUPPORT_SKIPPED;
     TCase *tests = tcase_create("winograd");
     tcase_set_timeout(tests, limit());
     tcase_add_loop_test(tests, remainders_of_channels, 0, SOLVERS);

@@ -29,6 +29,12 @@ cl_device_id support_find_device(void);
 /* That device, opened once per process. */
 const support_device *support_open(void);
 
+/* Whether that is a CPU. For main(): a process of its own looks, since OpenCL does not survive a
+ * fork. Tests of solvers for CPUs end with SUPPORT_SKIPPED elsewhere, having said so. */
+bool support_on_cpu(void);
+
+enum { SUPPORT_SKIPPED = 77 }; /* what ctest calls a skipped test */
+
 /* One problem, and how to run it. */
 typedef struct support_case {
     kiln_problem problem;
