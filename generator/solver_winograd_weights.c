@@ -287,7 +287,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 const kiln_solver kiln_solver_winograd_weights = {
     .name = "winograd_weights",
-    .id = 1022,
+    .id = 1023,
     .algorithm = 3,
     .version = 1,
     .params = params,
