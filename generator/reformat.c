@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOCAL = 64, IMAGE_LOCAL = 16, SPAN_CELLS = 16384, SHORTEST_SPAN = 64 };
+enum { LOCAL = 64, IMAGE_LOCAL = 16, SPAN_CELLS = 16384, SHORTEST_SPAN = 64, LONG_SPAN = 1024 };
 
 /* ---- checking ---- */
 
@@ -201,11 +201,13 @@ static int tile_of(const matrix *m, const kiln_device_facts *d, kiln_type from, 
     return least >= 16 ? 16 : least >= 8 ? 8 : least >= 4 ? 4 : 0;
 }
 
-/* Columns of one work-item: enough to run long, short enough to occupy the device. */
-static int64_t span_of(const matrix *m, const kiln_device_facts *d)
+/* Columns of one work-item: enough to run long, short enough to occupy the device. A join writes
+ * along them, and many rows that are written a little at a time are slow. */
+static int64_t span_of(const matrix *m, bool join, const kiln_device_facts *d)
 {
     int64_t span = SPAN_CELLS / m->block, items = 4 * (int64_t)d->compute_units;
-    span = span < 2 * SHORTEST_SPAN ? 2 * SHORTEST_SPAN : span / 16 * 16;
+    int64_t least = join ? LONG_SPAN : 2 * SHORTEST_SPAN;
+    span = span < least ? least : span / 16 * 16;
     while (span > SHORTEST_SPAN && m->columns / span * m->batch * m->blocks < items)
         span /= 2;
     return span < m->columns ? span : m->columns;
@@ -226,7 +228,7 @@ static bool tiles(kiln_plan *plan, const kiln_operand *from, const kiln_operand 
     int tile = tile_of(&m, d, from->type, to->type);
     if (!tile)
         return false;
-    int64_t span = span_of(&m, d);
+    int64_t span = span_of(&m, !split, d);
     start(plan, split ? "split" : "join", from, to, pad_value);
     kiln_define(plan, "P_ROWS", m.rows);
     kiln_define(plan, "P_COLUMNS", m.columns);
