@@ -153,6 +153,13 @@ static kiln_status check_room(const session *s, const part parts[PARTS], bool on
                      parts[i].tensor, device_bytes(&parts[i]), (unsigned long long)s->max_alloc);
             return KILN_UNSUPPORTED;
         }
+        char limit[KILN_ERROR_TEXT];
+        if (parts[i].storage &&
+            !kiln_storage_fits_image(parts[i].storage, s->image_width, s->image_height, limit)) {
+            snprintf(why, KILN_ERROR_TEXT, "tensor %c: %.150s; take a buffer layout",
+                     parts[i].tensor, limit);
+            return KILN_UNSUPPORTED;
+        }
     }
     double host = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double here = (s->cpu ? total : 0) + (on_host ? total : 0);

@@ -1,5 +1,6 @@
 /* Picks solver and config: the caller's choice, a tuning row, or the best prediction. */
 #include "kiln_internal.h"
+#include "kiln_layout.h"
 #include "problem_layout.h"
 
 #include <stdio.h>
@@ -209,10 +210,28 @@ static kiln_status force_config_anywhere(kiln *k, const char *text, const kiln_p
     return force_config(k, natural.solver, text, shape, pick);
 }
 
+/* No image may be larger than the device's. */
+static kiln_status check_image(const kiln *k, const kiln_problem *p, char tensor)
+{
+    kiln_storage storage;
+    char why[KILN_ERROR_TEXT];
+    if (!kiln_problem_storage(p, tensor, &storage, why))
+        return kiln_fail(KILN_INVALID, "tensor %c: %.200s", tensor, why);
+    if (storage.layout.image && !k->facts.image_width)
+        return kiln_fail(KILN_UNSUPPORTED,
+                         "tensor %c: the device has no images; take a buffer layout", tensor);
+    if (!kiln_storage_fits_image(&storage, k->facts.image_width, k->facts.image_height, why))
+        return kiln_fail(KILN_UNSUPPORTED, "tensor %c: %.200s; take a buffer layout", tensor, why);
+    return KILN_OK;
+}
+
 /* No buffer may be larger than the device can allocate. */
 static kiln_status check_sizes(const kiln *k, const kiln_problem *p)
 {
     for (int i = 0; i < 3; i++) {
+        kiln_status status = check_image(k, p, "xwy"[i]);
+        if (status)
+            return status;
         int64_t bytes = kiln_problem_bytes(p, "xwy"[i]);
         if (bytes > k->facts.max_alloc)
             return kiln_fail(KILN_UNSUPPORTED,

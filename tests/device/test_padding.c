@@ -94,8 +94,7 @@ static cl_mem make(const support_device *d, const kiln_problem *p, char tensor, 
 }
 
 /* Says what the enqueue says. */
-static kiln_status run(kiln *k, kiln_problem p, const char *solver, bool dirty,
-                       cl_command_queue_properties properties)
+static kiln_status run(kiln *k, kiln_problem p, const char *solver, bool dirty, bool out_of_order)
 {
     const support_device *d = support_open();
     const kiln_choice choice = {.solver = solver, .ignore_rows = 1};
@@ -104,8 +103,7 @@ static kiln_status run(kiln *k, kiln_problem p, const char *solver, bool dirty,
     cl_int code;
     ck_assert_msg(kiln_conv_create(k, &p, &choice, &op) == KILN_OK, "%s", kiln_last_error());
     kiln_op_describe(op, &info);
-    cl_command_queue queue = clCreateCommandQueue(d->context, d->device, properties, &code);
-    ck_assert_int_eq(code, CL_SUCCESS);
+    cl_command_queue queue = support_queue(out_of_order);
     kiln_buffers b = {.x = {make(d, &info.problem, 'x', dirty), 0},
                       .w = {make(d, &info.problem, 'w', false), 0},
                       .y = {make(d, &info.problem, 'y', false), 0}};
@@ -154,8 +152,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 START_TEST(what_is_right_passes)
 {
     kiln *k = open_checked(NULL);
-    ck_assert_msg(run(k, problem(cases[_i].layout), cases[_i].solver, false,
-                      _i % 2 ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0) == KILN_OK,
+    ck_assert_msg(run(k, problem(cases[_i].layout), cases[_i].solver, false, _i % 2) == KILN_OK,
                   "%s", kiln_last_error());
     kiln_close(k);
 }
@@ -165,7 +162,8 @@ START_TEST(a_result_with_something_in_its_padding_is_reported)
 {
     plant("common.cl", "#if D_CHANNELS % 4", "#if 0");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", false, 0), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", false, false),
+                     KILN_WRONG);
     /* 2 x 7 x 9 pixels with 2 lanes that sigmoid makes 0.5. */
     says("direct_image of direct_image.cl, left 252 of 252 cells of padding in y");
     says("layout NH|CW|4c");
@@ -178,9 +176,7 @@ START_TEST(blocks_of_channels_are_looked_at_too)
 {
     plant("common.cl", "#if D_CHANNELS % D_B", "#if 0");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(
-        run(k, problem("NC/8HW8"), "direct_blocked", false, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE),
-        KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("NC/8HW8"), "direct_blocked", false, true), KILN_WRONG);
     says("of 252 cells of padding in y, layout NCHW8c");
     kiln_close(k);
     pull_out("common.cl");
@@ -192,7 +188,8 @@ START_TEST(an_intermediate_is_reported_with_its_stage)
 {
     plant("winograd_image.cl", "#if D_DST_C % 4", "#if 0");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "winograd_image", false, 0), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "winograd_image", false, false),
+                     KILN_WRONG);
     says("stage 2, product of winograd_image.cl");
     says("layout IMG_WINO_MATRIX");
     kiln_close(k);
@@ -204,7 +201,7 @@ START_TEST(a_reformat_is_looked_at)
 {
     plant("reformat.cl", "D_INSIDE ? FETCH : (VAL_T)(P_PAD)", "FETCH");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "naive", false, 0), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "naive", false, false), KILN_WRONG);
     says("reformat of reformat.cl");
     says("cells of padding in y, layout NH|CW|4c");
     kiln_close(k);
@@ -215,9 +212,9 @@ END_TEST
 START_TEST(what_the_caller_gives_is_looked_at)
 {
     kiln *k = open_checked(NULL);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, 0), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, false), KILN_WRONG);
     says("1 of 378 cells of padding in x, layout NH|CW|4c, are not zero as they were");
-    ck_assert_int_eq(run(k, problem("NHWC8"), "direct", true, 0), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("NHWC8"), "direct", true, false), KILN_WRONG);
     says("1 of 378 cells of padding in x, layout NHWC;C%8");
     kiln_close(k);
 }
@@ -226,7 +223,8 @@ END_TEST
 START_TEST(without_the_setting_nobody_looks)
 {
     ck_assert_int_eq(
-        run(support_open()->kiln, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, 0), KILN_OK);
+        run(support_open()->kiln, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, false),
+        KILN_OK);
 }
 END_TEST
 
@@ -239,7 +237,7 @@ START_TEST(the_environment_turns_it_on)
         kiln *k;
         setenv("KILN_CHECK_PADDING", values[i], 1);
         ck_assert_int_eq(kiln_open(&k, d->context, d->device, &settings), KILN_OK);
-        ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, 0),
+        ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, false),
                          i ? KILN_OK : KILN_WRONG);
         kiln_close(k);
     }

@@ -243,11 +243,7 @@ START_TEST(enqueues_wait_for_one_another)
     const memory_kind kw = memory_of_buffer(4 * (size_t)nw);
     float *x = calloc(1, kx.bytes), *w = calloc(1, kw.bytes), *y = calloc(2, ky.bytes);
     host_fill_tensor(HOST_FILL_INT, 1, HOST_W, KILN_F32, 144, w, nw);
-    cl_int code;
-    cl_command_queue queue[2];
-    for (int i = 0; i < 2; i++)
-        queue[i] = clCreateCommandQueue(d->context, d->device,
-                                        i ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &code);
+    cl_command_queue queue[2] = {support_queue(false), support_queue(true)};
     cl_mem mem_w = make(&kw, w), mem_x[RUNS], mem_y[2 * RUNS];
     for (int i = 0; i < 2 * RUNS; i++) {
         for (int64_t j = 0; j < sx.cells; j++)

@@ -99,3 +99,15 @@ bool support_on_cpu(void)
     puts("skipped: what is tested here is for CPUs");
     return false;
 }
+
+cl_command_queue support_queue(bool out_of_order)
+{
+    const support_device *d = support_open();
+    cl_command_queue_properties has = 0;
+    cl_int code;
+    clGetDeviceInfo(d->device, CL_DEVICE_QUEUE_PROPERTIES, sizeof has, &has, NULL);
+    has &= out_of_order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
+    cl_command_queue queue = clCreateCommandQueue(d->context, d->device, has, &code);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    return queue;
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Tensors in images from the command line: native kernels, verified; the tuner; limits; the check of
+# padding.
+. "$(dirname "$0")/common"
+
+small='-n 2 -c 5 -H 8 -W 9 -k 6 -y 3 -x 3 -p 1 -q 1 -F 1 -I IMG_CHANNEL_MAJOR -O IMG_CHANNEL_MAJOR'
+native='--native-layout -V 1 -t 0'
+
+for word in conv convfp16; do
+    for filter in IMG_CONV_FILTER IMG_CONV_FILTER_PADI IMG_CONV_FILTER_FLAT OIHW; do
+        # shellcheck disable=SC2086
+        expect 0 $word $small -f $filter $native -S direct_image
+        says '^Forward Convolution Verifies OK'
+    done
+    # shellcheck disable=SC2086
+    expect 0 $word $small $native -S winograd_image
+    says '^Forward Convolution Verifies OK'
+done
+# Without a name the library finds a solver that reads images.
+# shellcheck disable=SC2086
+expect 0 conv $small -f IMG_CONV_FILTER $native -b 1 --json
+says '"solver":"direct_image"'
+says '"verify":"ok"'
+expect 0 conv -n 1 -c 7 -H 5 -W 6 -k 7 -g 7 -y 3 -x 3 -F 1 -I IMG_CHANNEL_MAJOR -O IMG_CHANNEL_MAJOR \
+    -f IMG_DW_FILTER --native-layout -V 1 -t 0 --json
+says '"solver":"depthwise_image"'
+says '"verify":"ok"'
+
+# Images that nobody reads natively are reformatted.
+expect 0 conv -n 1 -c 5 -H 6 -W 7 -k 6 -y 3 -x 3 -F 0 -I IMG_WIDTH_MAJOR -O IMG_HEIGHT_MAJOR \
+    -f IMG_WEIGHT_WIDTH -V 1 -t 0
+expect 3 conv -n 1 -c 5 -H 6 -W 7 -k 6 -y 3 -x 3 -F 1 -I IMG_WIDTH_MAJOR -O IMG_HEIGHT_MAJOR \
+    --native-layout
+warns '^unsupported: '
+
+# The tuner, whose destination is an image of NaN.
+# shellcheck disable=SC2086
+expect 0 conv $small -f OIHW -S direct_image -s 1 --limit-ms 1500 -V 1 -t 0
+says '^search: '
+says '^Forward Convolution Verifies OK'
+
+# A lane that the sigmoid filled is a wrong result, with and without the check.
+mkdir broken
+common=$(dirname "$0")/../../templates/common.cl
+sed 's/^#if D_CHANNELS % 4$/#if 0/' "$common" >broken/common.cl
+! cmp -s broken/common.cl "$common" || fail 'common.cl has changed: mend this test'
+sigmoid='fwd-f32-n1-c5-k6-i4x5-f3x3-l:NH|CW|4c.OIHW.NH|CW|4c-act:sigmoid'
+KILN_TEMPLATES="$PWD/broken" expect 1 conv "--problem=$sigmoid" -F 1 -S direct_image
+KILN_TEMPLATES="$PWD/broken" KILN_CHECK_PADDING=1 expect 1 conv "--problem=$sigmoid" -F 1 -S direct_image
+warns 'direct_image of direct_image.cl, left 12 of 12 cells of padding in y, layout NH.CW.4c'
+KILN_CHECK_PADDING=1 expect 0 conv "--problem=$sigmoid" -F 1 -S direct_image
+
+# Limits, with both numbers.
+expect 3 conv -n 1 -c 80004 -H 1 -W 16 -k 4 -y 1 -x 1 -F 1 -I IMG_CHANNEL_MAJOR
+warns 'tensor x: image width 320016 exceeds the limit of [0-9]+'
