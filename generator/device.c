@@ -17,10 +17,18 @@ kiln_device_facts kiln_device_generic(void)
         .global_memory = (int64_t)1 << 56,
         .max_alloc = (int64_t)1 << 56,
         .base_align = 128,
+        .cache = 8 << 20,
         .image_width = 8192,
         .image_height = 8192,
         .simd_floats = 8,
         .peak_gflops = 100,
         .bandwidth_gbs = 20,
     };
+}
+
+double kiln_device_move_ms(const kiln_device_facts *d, double bytes)
+{
+    /* Measured on Zen 4, two cores, in multiples of 10 GB/s a core. */
+    double factor = d->kind != KILN_DEVICE_CPU ? 1 : bytes < 0.7 * (double)d->cache ? 4 : 2;
+    return bytes / (factor * d->bandwidth_gbs * 1e6);
 }

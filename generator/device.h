@@ -22,6 +22,7 @@ typedef struct kiln_device_facts {
     int64_t global_memory, max_alloc;   /* bytes */
     int64_t base_align;                 /* bytes; alignment of a sub-buffer's start */
     int64_t image_width, image_height;  /* pixels; 0: no images */
+    int64_t cache;                      /* bytes of the last level; 0: unknown or none */
     int simd_floats;                    /* preferred vector width for float, at least 1 */
     bool has_fp16, has_fp64;            /* arithmetic, not storage */
     int cuda_capability;                /* major * 10 + minor on NVIDIA, 0 elsewhere */
@@ -29,6 +30,10 @@ typedef struct kiln_device_facts {
     /* Roofline inputs of predict(): guesses from the counts above, not measurements. */
     double peak_gflops, bandwidth_gbs;
 } kiln_device_facts;
+
+/* Time to read and write `bytes` of tensors, in ms: what the cache of a CPU holds from one run to
+ * the next comes from there. */
+double kiln_device_move_ms(const kiln_device_facts *d, double bytes);
 
 /* The facts of no device in particular, for planning on a machine that has none: a CPU of two
  * units with the least work-group and local memory that devices have, and no limit on buffers. */

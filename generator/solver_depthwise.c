@@ -110,12 +110,24 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
            (v[PIX] > 1 && (v[PIX] / 2) * v[VEC] >= l.grid[KILN_AXIS_W]);
 }
 
+/* Vector operations that fill an item's buffer of the source. */
+static double fill_cost(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
+{
+    const int *v = c->v;
+    double rows = (double)(sections(s) * l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W] *
+                           (v[ROWS] + l->reach[KILN_AXIS_H]));
+    int64_t vectors = divide_up((int64_t)v[PIX] * v[VEC] + l->reach[KILN_AXIS_W], v[VEC]);
+    int64_t step = l->step[KILN_AXIS_W];
+    double each = step == 1 ? 3 : step == 2 ? 5 : 2.0 * v[VEC];
+    return rows * ((double)vectors * each + 4);
+}
+
 /* In vector operations: filling the buffer, then a load and a multiply-add per tap and row, fewer
  * loads where rows share them, then the stores. */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;
-    bool backward = s->direction == KILN_BACKWARD_DATA;
+    bool backward = s->direction == KILN_BACKWARD_DATA, cpu = d->kind == KILN_DEVICE_CPU;
     kiln_lines l = kiln_lines_of(s);
     double items = (double)(divide_up(l.grid[KILN_AXIS_W], (int64_t)v[PIX] * v[VEC]) *
                             divide_up(l.grid[KILN_AXIS_H], v[ROWS])) *
@@ -125,31 +137,31 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double phases = backward ? (double)(s->stride[KILN_AXIS_H] * s->stride[KILN_AXIS_W]) : 1;
     double loads = taps * v[PIX] * (rows + (double)s->filter[1] - 1) / (double)s->filter[1];
     double sums = taps * outputs, stored = outputs * (backward ? 1 : (double)(s->k / s->g));
-    double fill = v[VEC] == 1 ? 3 * sums : buffer_elements(s, &l, c) / v[VEC] * 2;
-    if (l.step[KILN_AXIS_W] > 1)
-        fill *= v[VEC] / 2.0;
+    double fill = v[VEC] == 1 ? 3 * sums : fill_cost(s, &l, c);
+    double store = v[VEC] > 1 && l.grid[KILN_AXIS_W] % v[VEC] ? 4 : 2;
     if (backward && s->stride[KILN_AXIS_W] > 1)
-        stored *= v[VEC];
+        store = 3.0 * v[VEC];
     if (s->direction == KILN_BACKWARD_WEIGHTS) {
         /* Items read x once for each output channel, and dy; then they add up lanes. */
-        fill *= (double)(s->k / s->g);
-        stored = outputs * (double)(s->k / s->g);
+        fill = fill * (double)(s->k / s->g) + 3 * outputs;
+        store = 0;
     }
-    double cycles = fill + fmax(sums, 1.5 * loads) + 2 * stored * phases + 30;
-    double ms = items * cycles * 2 * v[VEC] / (d->peak_gflops * 1e6);
+    double cycles = fill + fmax(1.1 * sums, 1.5 * loads) + store * stored * phases + 40;
+    double lanes = cpu && d->simd_floats > v[VEC] ? d->simd_floats : v[VEC];
+    double per_ms = (cpu ? 0.7 : 1) * d->peak_gflops * 1e6 / (2 * lanes);
+    double ms = items * cycles / per_ms;
     if (s->direction == KILN_BACKWARD_WEIGHTS) {
         double sums_of = (double)s->w_count * v[SPLIT];
         double workers = (double)(s->k * v[SPLIT]) / d->compute_units;
         ms *= ceil(workers) / workers;
-        ms += sums_of * (2 * v[VEC] + 4) * 2 * v[VEC] / (d->peak_gflops * 1e6);
+        ms += sums_of * (2 * v[VEC] + 4) / per_ms;
         if (d->kind == KILN_DEVICE_GPU)
             ms *= 20; /* neighbouring items read far apart */
-        ms += 0.02;
+        ms += 0.005;
     }
-    if (d->kind == KILN_DEVICE_CPU && d->simd_floats > v[VEC])
-        ms *= (double)d->simd_floats / v[VEC];
     double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
-    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.01;
+    double move = kiln_device_move_ms(d, bytes);
+    return (cpu ? 0.003 + 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move + 0.01);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)

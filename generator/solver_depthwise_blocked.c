@@ -1,11 +1,14 @@
 /* The blocked depthwise solver: groups no wider than a block of channels; for CPUs. */
 #include "blocked.h"
 
-enum { TILE_W, TILE_ROWS, PARAMS };
+#include <math.h>
+
+enum { TILE_W, TILE_ROWS, STREAM, PARAMS };
 
 static const kiln_param params[PARAMS] = {
     [TILE_W] = {"T_W", 10, {2, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 1, 28},
     [TILE_ROWS] = {"T_ROWS", 6, {1, 2, 4, 8, 14, 28}, 1, 4096},
+    [STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
 
 static int64_t divide_up(int64_t a, int64_t b)
@@ -58,6 +61,13 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return false;
 }
 
+/* Whether the destination is better written past the caches, which it would not stay in. */
+static bool streams(const kiln_shape *s, const kiln_device_facts *d)
+{
+    double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
+    return bytes > 0.7 * (double)d->cache;
+}
+
 /* Whether the compiler may know the pixels that taps do not reach: they are in the first and last
  * tile only, and the code stays small. */
 static bool unrolled(const kiln_blocked *b, const kiln_config *c)
@@ -66,30 +76,41 @@ static bool unrolled(const kiln_blocked *b, const kiln_config *c)
     return !e.more && b->filter[KILN_AXIS_W] * c->v[TILE_W] * b->src_c <= 256;
 }
 
+/* Cycles of one core, in vector multiply-adds; the pixels that taps do not reach cost nothing where
+ * the compiler knows them. */
+static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int vectors = kiln_blocked_vectors(b->block, d), width = c->v[TILE_W];
+    const double group = (double)b->src_c, sums = width * vectors;
+    const double tiles = (double)divide_up(b->dst[2], width);
+    const bool known = unrolled(b, c);
+    double taps = (double)kiln_blocked_meetings(b, 0) * (double)kiln_blocked_meetings(b, 1) /
+                  (double)rows_of(b);
+    double meetings = known ? (double)kiln_blocked_meetings(b, 2) * vectors
+                            : tiles * sums * (double)b->filter[2] * 1.8;
+    if (known && sums < 6) /* a multiply-add waits for the one before */
+        meetings *= 6 / sums;
+    /* Source vectors stay for the next tap; weights are few, but those of the next come early. */
+    double live = 2 * sums + (double)b->filter[2] * vectors + 2 * group * vectors;
+    double spills = live - kiln_blocked_registers(d);
+    double per_tap = meetings * group * (group > 1 ? 1.5 : 1.1) + tiles * (double)b->filter[2];
+    if (spills > 0)
+        per_tap += spills * tiles;
+    return taps * per_tap + tiles * (sums + 6);
+}
+
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_blocked b = kiln_blocked_of(s);
-    double taps = (double)kiln_blocked_meetings(&b, 0) * (double)kiln_blocked_meetings(&b, 1) /
-                  (double)rows_of(&b) * (double)b.filter[2];
-    int vectors = kiln_blocked_vectors(b.block, d), width = c->v[TILE_W];
-    double sums = width * vectors, group = (double)b.src_c;
-    double cost = group * (sums < 6 ? 6 : sums) * (group > 1 ? 1.5 : 1) + 0.5 * sums + group;
-    if (!unrolled(&b, c))
-        cost *= 2;
-    /* Source vectors stay for the next tap; weights are few, but those of the next come early. */
-    double live = 2 * sums + (double)b.filter[2] * vectors + 2 * group * vectors;
-    if (live > kiln_blocked_registers(d))
-        cost += live - kiln_blocked_registers(d);
-    double tiles = (double)divide_up(b.dst[2], width);
-    double per_row = tiles * (taps * cost + 2 * sums + 15);
     double items = (double)(divide_up(rows_of(&b), c->v[TILE_ROWS]) * blocks_of(&b) * b.n);
     double waves = (double)divide_up((int64_t)items, d->compute_units) * d->compute_units;
-    double lanes = b.block < d->simd_floats ? d->simd_floats : (double)b.block / vectors;
-    double ms =
-        waves * (c->v[TILE_ROWS] * per_row + 200) * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
-    double size = (double)kiln_type_size(s->x_type);
-    double bytes = size * (double)(s->x_count + s->y_count) + 8.0 * (double)s->w_count;
-    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.02;
+    double work = waves * (c->v[TILE_ROWS] * row_cost(&b, d, c) + 150);
+    double ms = work * 2 * d->simd_floats / (0.7 * d->peak_gflops * 1e6);
+    double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
+    double move = kiln_device_move_ms(d, bytes);
+    if (streams(s, d) != (c->v[STREAM] == 1))
+        move *= 1.3;
+    return 0.003 + 0.2 * fmin(ms, move) + fmax(ms, move);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -99,16 +120,17 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     if (divide_up(size, width) * width * 3 > size * 4)
         return true;
     int64_t items = divide_up(rows_of(&b), c->v[TILE_ROWS]) * blocks_of(&b) * b.n;
-    return c->v[TILE_ROWS] > 1 && items < 2 * d->compute_units;
+    return (c->v[TILE_ROWS] > 1 && items < 2 * d->compute_units) ||
+           (c->v[STREAM] && kiln_shape_out_type(s) != KILN_F32);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = {.v = {[TILE_W] = 1, [TILE_ROWS] = 1}};
+    kiln_config best = {.v = {1, 1, streams(s, d)}};
     double least = predict(s, d, &best);
     for (int rows = 1; rows <= 16; rows *= 2)
         for (int width = 1; width <= 20; width++) {
-            kiln_config next = {.v = {[TILE_W] = width, [TILE_ROWS] = rows}};
+            kiln_config next = {.v = {width, rows, best.v[STREAM]}};
             kiln_why why;
             if (illegal(s, d, &next, &why))
                 continue;
@@ -161,7 +183,7 @@ const kiln_solver kiln_solver_depthwise_blocked = {
     .name = "depthwise_blocked",
     .id = 1011,
     .algorithm = 1,
-    .version = 1,
+    .version = 2,
     .params = params,
     .nparams = PARAMS,
     .prefer = prefer,

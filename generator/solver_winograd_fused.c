@@ -14,8 +14,8 @@ enum { SPLIT = WINOGRAD_SHARED, ORDER, PARAMS };
 
 static const kiln_param params[PARAMS] = {
     [WINOGRAD_M] = {"T_M", 2, {2, 4}, 0, 0},
-    [WINOGRAD_TILES] = {"T_TILES", 6, {4, 7, 8, 14, 16, 28}, 1, 64},
-    [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 14}, 1, 16},
+    [WINOGRAD_TILES] = {"T_TILES", 9, {4, 7, 8, 14, 16, 21, 26, 28, 32}, 1, 64},
+    [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 13}, 1, 16},
     [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
     [SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 64},
     [ORDER] = {"T_ORDER", 1, {0}, 0, 1},
@@ -74,25 +74,23 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double split = c->v[SPLIT], items = (double)(kiln_winograd_items(&w, c) * w.groups) * split;
     double waves = ceil(items / d->compute_units) * d->compute_units;
     double kt = ceil((double)kiln_winograd_dst_tiles(&w, c) / split);
-    double ms =
-        kiln_winograd_ms(&w, d, waves * (cost.source + kt * (cost.products + cost.destination)));
+    double first = kiln_winograd_ms(&w, d, waves * cost.source);
+    double rest = kiln_winograd_multiply_ms(
+        &w, d, c, waves * kt * (cost.products + cost.destination), kiln_winograd_items(&w, c));
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    /* Each item reads its part of the filters, mostly from a cache that the cores share. */
-    double filters = 4.0 * (double)kiln_winograd_filters(&w, c) * items / split / 4;
-    return ms + (bytes + filters) / (d->bandwidth_gbs * 1e6) + 0.02;
+    return first + rest + 0.5 * kiln_device_move_ms(d, bytes) + 0.005;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    static const int widths[] = {2, 4, 7, 8, 14};
     kiln_config best = smallest;
     double least = predict(s, d, &best);
     for (int m = 2; m <= 4; m += 2)
-        for (int i = 0; i < 5; i++)
-            for (int groups = 1; groups * widths[i] <= 32; groups++)
+        for (int width = 2; width <= 14; width++)
+            for (int groups = 1; groups * width <= 32; groups++)
                 for (int kv = 1; kv <= 4; kv *= 2)
                     for (int split = 1; split <= 8; split *= 2) {
-                        kiln_config next = {.v = {m, groups * widths[i], widths[i], kv, split, 0}};
+                        kiln_config next = {.v = {m, groups * width, width, kv, split, 0}};
                         kiln_why why;
                         if (!kiln_winograd_fits(d, &next) || illegal(s, d, &next, &why))
                             continue;

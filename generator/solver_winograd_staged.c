@@ -10,7 +10,7 @@
 static const kiln_param params[WINOGRAD_SHARED] = {
     [WINOGRAD_M] = {"T_M", 2, {2, 4}, 0, 0},
     [WINOGRAD_TILES] = {"T_TILES", 6, {4, 16, 28, 56, 64, 112}, 1, 256},
-    [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 14}, 1, 16},
+    [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 13}, 1, 16},
     [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
 };
 
@@ -73,25 +73,24 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     kiln_winograd w = kiln_winograd_of(s, d);
     kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c);
     double items = (double)kiln_winograd_items(&w, c), kt = (double)kiln_winograd_dst_tiles(&w, c);
-    double ms =
-        kiln_winograd_ms(&w, d, items * (cost.source + kt * (cost.products + cost.destination)));
+    double ends = kiln_winograd_ms(&w, d, items * (cost.source + kt * cost.destination));
+    double products =
+        kiln_winograd_multiply_ms(&w, d, c, items * kt * cost.products, kiln_winograd_items(&w, c));
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    /* Each item reads the filters; what passes between the steps is written and read. */
-    double shared = 4.0 * (double)kiln_winograd_filters(&w, c) * items +
-                    8.0 * (double)(source_scratch(&w, c) + product_scratch(&w, c));
-    return ms + (bytes + shared / 4) / (d->bandwidth_gbs * 1e6) + 0.05;
+    /* What passes between the steps is written and read, a plane after the other. */
+    double passed = 16.0 * (double)(source_scratch(&w, c) + product_scratch(&w, c));
+    return ends + products + kiln_device_move_ms(d, 0.5 * bytes + passed) + 0.01;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    static const int widths[] = {2, 4, 7, 8, 14};
     kiln_config best = smallest;
     double least = predict(s, d, &best);
     for (int m = 2; m <= 4; m += 2)
-        for (int i = 0; i < 5; i++)
-            for (int groups = 1; groups * widths[i] <= 128; groups++)
+        for (int width = 2; width <= 14; width++)
+            for (int groups = 1; groups * width <= 128; groups++)
                 for (int kv = 1; kv <= 4; kv *= 2) {
-                    kiln_config next = {.v = {m, groups * widths[i], widths[i], kv}};
+                    kiln_config next = {.v = {m, groups * width, width, kv}};
                     kiln_why why;
                     if (!kiln_winograd_fits(d, &next) || illegal(s, d, &next, &why))
                         continue;

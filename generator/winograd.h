@@ -56,8 +56,8 @@ bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, cons
 /* Sums and the operands of one step fit the vector registers. */
 bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c);
 
-/* Time of the three steps for T_TILES tiles and, of the last two, one tile of K: in vector
- * multiply-adds of one core. */
+/* Time of the three steps for an item's tiles, on average, and, of the last two, one tile of K: in
+ * vector multiply-adds of one core. */
 typedef struct kiln_winograd_cost {
     double source, products, destination;
 } kiln_winograd_cost;
@@ -65,6 +65,10 @@ typedef struct kiln_winograd_cost {
 kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c);
 /* That many of them, in ms, on all cores. */
 double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, double operations);
+/* The same, where all filters are read by that many items meanwhile, most of it unnoticed if a
+ * cache has them. */
+double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts *d,
+                                 const kiln_config *c, double operations, int64_t readers);
 
 /* Adds the pack stage. */
 void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,

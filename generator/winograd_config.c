@@ -88,13 +88,24 @@ bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, cons
 kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c)
 {
     const int *v = c->v;
-    double t = v[WINOGRAD_M] + 2, e = t * t, tiles = v[WINOGRAD_TILES];
-    double sums = v[WINOGRAD_W] * v[WINOGRAD_KV], loads = v[WINOGRAD_W] + v[WINOGRAD_KV];
+    double t = v[WINOGRAD_M] + 2, e = t * t;
+    /* On average: the last item may have fewer. */
+    int64_t items = kiln_winograd_items(w, c), all = kiln_winograd_all_tiles(w, c);
+    int64_t last = all - (items - 1) * v[WINOGRAD_TILES];
+    double tiles = (double)all / (double)items;
+    double multiplied =
+        (double)((items - 1) * v[WINOGRAD_TILES] + divide_up(last, v[WINOGRAD_W]) * v[WINOGRAD_W]) /
+        (double)items;
+    double sums = v[WINOGRAD_W] * v[WINOGRAD_KV];
+    /* Filters come from the second cache at half a vector a cycle. */
+    double loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
     double rows = (double)divide_up(w->src_c, 4) * 4;
-    double product = rows * ((sums > loads ? sums : loads) + 0.1 * (sums + loads)) + 3 * sums + 20;
+    double product = rows * (fmax(sums, loads) + 0.05 * (sums + loads)) + 3 * sums + 20;
+    if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
+        product *= 1.06; /* some are spilled */
     return (kiln_winograd_cost){
         .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 9),
-        .products = e * tiles / v[WINOGRAD_W] * product,
+        .products = e * multiplied / v[WINOGRAD_W] * product,
         .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 8),
     };
 }
@@ -103,7 +114,18 @@ double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, doub
 {
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = fmax(1, (double)d->simd_floats / w->block);
-    return operations * 2 * w->block * width / (d->peak_gflops * 1e6);
+    double per_ms = (d->kind == KILN_DEVICE_CPU ? 0.75 : 1) * d->peak_gflops * 1e6;
+    return operations * 2 * w->block * width / per_ms;
+}
+
+double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts *d,
+                                 const kiln_config *c, double operations, int64_t readers)
+{
+    double compute = kiln_winograd_ms(w, d, operations);
+    double bytes = 4.0 * (double)(kiln_winograd_filters(w, c) * w->groups);
+    double read = bytes * (double)readers / (3.4 * d->bandwidth_gbs * 1e6);
+    double exposed = bytes > 0.7 * (double)d->cache ? 0.5 : 0.1;
+    return fmax(compute, read) + exposed * fmin(compute, read);
 }
 
 static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan *plan)

@@ -89,6 +89,7 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     f->max_constant = ask_ulong(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
     f->global_memory = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_SIZE);
     f->max_alloc = ask_ulong(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    f->cache = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
     f->base_align = ask_uint(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
     if (f->base_align < 1)
         f->base_align = 1;

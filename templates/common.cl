@@ -20,7 +20,8 @@
  *   ACC_V, LOAD_V(p)                                D_B times ACC_T; one of them from global memory
  *   PUT(p, acc, block, i)                           stores what the epilogue makes of the sums of a
  *                                                   block at element i, zero in channels past the
- *                                                   last of the D_CHANNELS that there are
+ *                                                   last of the D_CHANNELS that there are; past
+ *                                                   the caches with T_STREAM=1
  *
  * With D_IMAGE=1, for a destination that is a channel-major image of D_CHANNELS channels:
  *   READ(image, x, y)               a pixel as float4; zero outside, so x = -1 reads padding
@@ -263,6 +264,12 @@ typedef ACC_V __attribute__((aligned(4))) kiln_loose_acc;
 typedef VAL_V __attribute__((aligned(4))) kiln_loose_val;
 #define LOAD_V(p) (*(global const kiln_loose_acc *)(p))
 
+#if T_STREAM && defined __has_builtin
+#if __has_builtin(__builtin_nontemporal_store)
+#define KILN_STREAM(v, p) __builtin_nontemporal_store(v, p)
+#endif
+#endif
+
 #if D_B == 16
 #define KILN_LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #elif D_B == 8
@@ -308,6 +315,12 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int block, INDEX_T i E
         v = KILN_LANES < (D_CHANNELS % D_B) ? v : (VAL_V)((VAL_T)0);
 #endif
 #if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
+#ifdef KILN_STREAM
+    if ((size_t)(dst + i) % sizeof v == 0) {
+        KILN_STREAM(v, (global VAL_V *)(dst + i));
+        return;
+    }
+#endif
     *(global kiln_loose_val *)(dst + i) = v;
 #else
     DST_STOREN(D_B, dst, i, v);

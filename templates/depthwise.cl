@@ -55,34 +55,60 @@
     ((v) * D_STEP_##a + (slot) * P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
 
 #if T_VEC > 1
-/* The buffer's rows and columns from line position (row0, col0) of one source plane. */
-static void fill(global const SRC_T *src, private ACC_T *to, int row0, int col0)
+#define D_SRC_COUNT ((INDEX_T)P_N * P_GROUPS * D_SOURCES * P_SRC_D * D_SRC_PLANE)
+#if T_VEC == 16
+#define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#elif T_VEC == 8
+#define LANES (int8)(0, 1, 2, 3, 4, 5, 6, 7)
+#else
+#define LANES (int4)(0, 1, 2, 3)
+#endif
+
+/* Positions v .. of a row whose positions low .. high - 1 are elements and the others border; the
+ * first of them is, or would be, element `at`. */
+static inline ACC_V positions(global const SRC_T *src, const INDEX_T at, const int v, const int low,
+                              const int high)
+{
+#if D_STEP_W <= 2
+    /* What lies before or behind the row is read and dropped, if only it is part of the tensor. */
+    if (at >= 0 && at <= D_SRC_COUNT - D_STEP_W * T_VEC) {
+#if D_STEP_W == 1
+        const ACC_V all = SRC_LOADN(T_VEC, src, at);
+#else
+        const ACC_V all =
+            (ACC_V)(SRC_LOADN(T_VEC, src, at).even, SRC_LOADN(T_VEC, src, at + T_VEC).even);
+#endif
+        const KILN_CAT(int, T_VEC) lane = v + LANES;
+        return (lane >= low && lane < high) ? all : (ACC_V)(0);
+    }
+#endif
+    ACC_T some[T_VEC];
+    for (int l = 0; l < T_VEC; l++)
+        some[l] = v + l >= low && v + l < high ? SRC_LOAD(src, at + l * D_STEP_W) : 0;
+    return LOADV(some);
+}
+
+/* The buffer's rows and columns from line position (row0, col0) of a source plane, which starts at
+ * element `plane`. */
+static void fill(global const SRC_T *src, const INDEX_T plane, private ACC_T *to, int row0,
+                 int col0)
 {
     for (int slot_h = 0; slot_h < D_SLOTS_H; slot_h++)
         for (int row = 0; row < D_ROWS; row++) {
-            int h = ELEMENT(row0 + row, slot_h, H);
-            bool inside = h >= 0 && h < P_SRC_H;
+            const int h = ELEMENT(row0 + row, slot_h, H);
             for (int slot_w = 0; slot_w < D_SLOTS_W; slot_w++, to += D_PITCH) {
-                int w0 = ELEMENT(col0, slot_w, W), v = 0;
-                /* Positions before `low` and from `high` on are border. */
-                int low = clamp((D_STEP_W - 1 - w0) / D_STEP_W, 0, D_PITCH);
-                int high = w0 >= P_SRC_W ? 0 : min((P_SRC_W - 1 - w0) / D_STEP_W + 1, D_PITCH);
-                if (!inside || high <= low)
-                    low = high = D_PITCH;
-                global const SRC_T *from = src + (INDEX_T)h * P_SRC_W + w0;
-                for (; v < low; v++)
-                    to[v] = 0;
-#if D_STEP_W == 1
-                for (; v + T_VEC <= high; v += T_VEC)
-                    STOREV(SRC_LOADN(T_VEC, from, v), to + v);
-#elif D_STEP_W == 2
-                for (; v + 8 <= high && w0 + 2 * v + 16 <= P_SRC_W; v += 8)
-                    vstore8(SRC_LOAD16(from, 2 * v).even, 0, to + v);
-#endif
-                for (; v < high; v++)
-                    to[v] = SRC_LOAD(from, v * D_STEP_W);
-                for (; v < D_PITCH; v++)
-                    to[v] = 0;
+                const int w0 = ELEMENT(col0, slot_w, W);
+                const int low = max((D_STEP_W - 1 - w0) / D_STEP_W, 0);
+                const int high = h < 0 || h >= P_SRC_H || w0 >= P_SRC_W
+                                     ? 0
+                                     : (P_SRC_W - 1 - w0) / D_STEP_W + 1;
+                const INDEX_T at = plane + (INDEX_T)h * P_SRC_W + w0;
+                /* The last vector starts earlier where the row is no multiple of them. */
+                for (int i = 0; i < D_PITCH; i += T_VEC) {
+                    const int v = min(i, D_PITCH - T_VEC);
+                    STOREV(high ? positions(src, at + v * D_STEP_W, v, low, high) : (ACC_V)(0),
+                           to + v);
+                }
             }
         }
 }
@@ -148,6 +174,72 @@ static inline int source_depth(int z, int q)
 }
 
 #if !D_WEIGHTS
+#if T_VEC > 1
+#if DST_TYPE != TYPE_I32
+KILN_DEFINE_ACTIVATE(activate, VAL_V)
+#endif
+
+/* What is stored for the elements from `at` on, of one channel. */
+static inline VAL_V finish(const ACC_V acc, const INDEX_T channel, const INDEX_T at EPILOGUE_PARAMS)
+{
+    VAL_V v = KILN_CAT(convert_, VAL_V)(acc);
+#if DST_TYPE != TYPE_I32
+#ifdef P_ALPHA
+    v *= P_ALPHA;
+#endif
+#ifdef P_BETA
+    v += P_BETA * DST_LOADN(T_VEC, residual, at);
+#endif
+#ifdef P_BIAS
+    v += bias[channel];
+#endif
+    v = activate(v);
+#endif
+    return v;
+}
+
+/* The first n lanes. */
+static inline void store_some(global DST_T *dst, INDEX_T at, const VAL_V v, const int n)
+{
+    if (n >= T_VEC) {
+        DST_STOREN(T_VEC, dst, at, v);
+        return;
+    }
+#if T_VEC == 16
+    if (n & 8) {
+        DST_STOREN(8, dst, at, v.lo);
+        at += 8;
+    }
+    const VAL_T8 v8 = n & 8 ? v.hi : v.lo;
+#elif T_VEC == 8
+    const VAL_T8 v8 = v;
+#endif
+#if T_VEC >= 8
+    if (n & 4) {
+        DST_STOREN(4, dst, at, v8.lo);
+        at += 4;
+    }
+    const VAL_T4 v4 = n & 4 ? v8.hi : v8.lo;
+#else
+    const VAL_T4 v4 = v;
+#endif
+    if (n & 2) {
+        DST_STORE(dst, at, v4.x);
+        DST_STORE(dst, at + 1, v4.y);
+        at += 2;
+    }
+    if (n & 1)
+        DST_STORE(dst, at, n & 2 ? v4.z : v4.x);
+}
+#endif
+
+/* Curves are long: once in the code, not for each row. */
+#if P_ACTIVATION >= 4
+#define EACH_ROW _Pragma("nounroll")
+#else
+#define EACH_ROW _Pragma("unroll")
+#endif
+
 GROUP_SIZE(T_GROUP, 1, 1)
 kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *restrict w,
                       global DST_T *dst EPILOGUE_PARAMS)
@@ -169,7 +261,7 @@ kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *rest
     ACC_T buffer[D_SOURCES * P_FILTER_D * D_SECTION];
     for (int i = 0; i < D_SOURCES * P_FILTER_D; i++)
         if (plane[i] >= 0)
-            fill(src + plane[i] * D_SRC_PLANE, buffer + i * D_SECTION, row0, col0);
+            fill(src, plane[i] * D_SRC_PLANE, buffer + i * D_SECTION, row0, col0);
 #endif
 
     for (int out = 0; out < (D_BACKWARD ? 1 : D_MULTIPLE); out++) {
@@ -202,7 +294,7 @@ kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *rest
                         }
                     }
                     const int t = col0 + i * T_VEC;
-#pragma unroll
+                    EACH_ROW
                     for (int row = 0; row < T_ROWS; row++) {
                         const int y = PLACE(row0 + row, ph, H), x = PLACE(t, pw, W);
                         if (row0 + row >= D_GRID_H || y < 0 || y >= P_DST_H)
@@ -212,12 +304,16 @@ kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *rest
                         if (x >= 0 && x < P_DST_W)
                             DST_STORE(dst, at, FINISH(acc[row], channel, at));
 #else
-#if !defined P_BIAS && !defined P_ALPHA && !defined P_BETA && P_ACTIVATION == 0
-                        if (D_DENSE && x + T_VEC <= P_DST_W) {
-                            DST_STOREN(T_VEC, dst, at, KILN_CAT(convert_, VAL_V)(acc[row]));
+#if defined P_BETA
+                        const int whole = T_VEC; /* residuals behind the row are not read */
+#else
+                        const int whole = 1;
+#endif
+                        const int left = min(P_DST_W - x, D_GRID_W - t);
+                        if (D_DENSE && left >= whole) {
+                            store_some(dst, at, finish(acc[row], channel, at EPILOGUE_PASS), left);
                             continue;
                         }
-#endif
                         ACC_T lane[T_VEC];
                         STOREV(acc[row], lane);
 #pragma nounroll
@@ -282,15 +378,16 @@ kernel void depthwise_weights(global const SRC_T *restrict x, global const SRC_T
         const int d = source_depth(z, q);
         if (d < 0)
             continue;
-        global const SRC_T *src = x + ((n * P_GROUPS + group) * P_SRC_D + d) * D_SRC_PLANE;
+        const INDEX_T plane_at = ((n * P_GROUPS + group) * P_SRC_D + d) * D_SRC_PLANE;
         global const SRC_T *grad = dy + ((n * P_GROUPS * D_MULTIPLE + k) * D_GRID_D + z) *
                                             ((INDEX_T)D_GRID_H * D_GRID_W);
         for (int col0 = 0; col0 < D_GRID_W; col0 += T_PIX * T_VEC) {
 #if T_VEC > 1
             ACC_T buffer[D_SECTION], dy_buffer[T_ROWS * T_PIX * T_VEC];
-            fill(src, buffer, row0, col0);
+            fill(x, plane_at, buffer, row0, col0);
             fill_dy(grad, dy_buffer, row0, col0);
 #else
+            global const SRC_T *src = x + plane_at;
             const INDEX_T plane[1] = {0};
 #endif
             for (int i = 0; i < T_PIX; i++) {

@@ -33,6 +33,7 @@
  *   D_UNROLL            above
  *   D_BACKWARD          1: the filter is turned round
  *   T_W, T_ROWS         above; T_W <= P_DST_W
+ *   T_STREAM            1: stores go past the caches (see common.cl)
  */
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_TILES ((P_DST_W + T_W - 1) / T_W)

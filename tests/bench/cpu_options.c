@@ -24,13 +24,15 @@ static bool is_anything(const kiln_problem *p)
     return true;
 }
 
-/* Blocked to blocked, except for -plain; the last forward one is a single enqueue and its end. */
+/* Blocked to blocked, except for the two -plain; the last forward one is a single enqueue and its
+ * end. */
 const bench_class cpu_classes[CPU_CLASSES] = {
     {"forward-any", KILN_FORWARD, {false, RULES_ANY}, false, is_dense},
     {"forward-direct", KILN_FORWARD, {false, RULES_DIRECT}, false, is_dense},
     {"forward-winograd", KILN_FORWARD, {false, RULES_WINOGRAD}, false, work_is_winograd},
     {"forward-plain", KILN_FORWARD, {true, RULES_ANY}, false, is_dense},
     {"depthwise", KILN_FORWARD, {false, RULES_ANY}, false, work_is_depthwise},
+    {"depthwise-plain", KILN_FORWARD, {true, RULES_ANY}, false, work_is_depthwise},
     {"forward-latency", KILN_FORWARD, {false, RULES_ANY}, true, is_single},
     {"backward-data", KILN_BACKWARD_DATA, {false, RULES_ANY}, false, is_anything},
     {"backward-weights", KILN_BACKWARD_WEIGHTS, {false, RULES_ANY}, false, is_anything},

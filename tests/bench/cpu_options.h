@@ -12,7 +12,7 @@ typedef struct bench_class {
     bool (*takes)(const kiln_problem *p);
 } bench_class;
 
-enum { CPU_CLASSES = 8, CPU_BATCHES = 8 };
+enum { CPU_CLASSES = 9, CPU_BATCHES = 8 };
 extern const bench_class cpu_classes[CPU_CLASSES];
 
 typedef struct cpu_options {

@@ -136,7 +136,7 @@ START_TEST(every_tile)
     kiln_problem p = shape(_i % 2 ? 2 : 1);
     char config[32];
     p.epilogue = (kiln_epilogue){.beta = 1};
-    snprintf(config, sizeof config, "%d,%d", _i + 1, _i * 5 % 8 + 1);
+    snprintf(config, sizeof config, "%d,%d,%d", _i + 1, _i * 5 % 8 + 1, _i / 2 % 2);
     check(&p, config);
 }
 END_TEST
