@@ -70,6 +70,9 @@ KILN_HALF_DEFINE(8)
 KILN_HALF_DEFINE(16)
 #endif
 
+/* A NaN as 0, which saturated conversions to integers only should do themselves. T is v's type. */
+#define KILN_NUMBER(T, v) select((T)(0), (T)(v), isequal((T)(v), (T)(v)))
+
 /* ---- sources ---- */
 
 #if SRC_TYPE == TYPE_I8
@@ -122,9 +125,22 @@ KILN_HALF_DEFINE(16)
 #define VAL_T float
 #define DST_LOAD(p, i) ((float)(p)[i])
 #define DST_LOADN(n, p, i) KILN_CAT(convert_float, n)(KILN_CAT(vload, n)(0, (p) + (i)))
-#define DST_STORE(p, i, v) ((p)[i] = convert_char_sat_rte(v))
+#define DST_STORE(p, i, v) ((p)[i] = kiln_to_char(v))
 #define DST_STOREN(n, p, i, v)                                                                     \
-    KILN_CAT(vstore, n)(KILN_CAT(KILN_CAT(convert_char, n), _sat_rte)(v), 0, (p) + (i))
+    KILN_CAT(vstore, n)(KILN_CAT(kiln_to_char, n)(v), 0, (p) + (i))
+
+#define KILN_CHAR_DEFINE(n)                                                                        \
+    static inline KILN_CAT(char, n) KILN_CAT(kiln_to_char, n)(KILN_CAT(float, n) v)                \
+    {                                                                                              \
+        return KILN_CAT(KILN_CAT(convert_char, n), _sat_rte)(KILN_NUMBER(KILN_CAT(float, n), v));  \
+    }
+static inline char kiln_to_char(float v)
+{
+    return convert_char_sat_rte(KILN_NUMBER(float, v));
+}
+KILN_CHAR_DEFINE(4)
+KILN_CHAR_DEFINE(8)
+KILN_CHAR_DEFINE(16)
 #elif DST_TYPE == TYPE_F16
 #define DST_T half
 #define VAL_T float

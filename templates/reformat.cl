@@ -39,7 +39,7 @@ static inline VAL_T kiln_value(ACC_T v)
 #if DST_TYPE == TYPE_I32 && (SRC_TYPE == TYPE_I8 || SRC_TYPE == TYPE_I32)
     return v;
 #elif DST_TYPE == TYPE_I32
-    return convert_int_sat_rte(v);
+    return convert_int_sat_rte(KILN_NUMBER(float, v));
 #elif DST_TYPE == TYPE_BF16 && SRC_TYPE == TYPE_I32
     /* Rounding twice may differ from rounding once; not if the first time keeps, in the last bit,
      * whether anything was lost. */
@@ -76,7 +76,7 @@ static inline CELL_T kiln_pad(void)
 #elif DST_TYPE == TYPE_BF16
     return kiln_bf16(P_PAD);
 #elif DST_TYPE == TYPE_I8
-    return as_uchar(convert_char_sat_rte(P_PAD));
+    return as_uchar(kiln_to_char(P_PAD));
 #else
     return as_uint((VAL_T)(P_PAD));
 #endif
@@ -143,7 +143,7 @@ kernel void reformat(FROM, write_only image2d_t to)
                 c = kiln_exact(kiln_lane(from, px, py, 2)), d = kiln_exact(kiln_lane(from, px, py, 3));
     const int2 at = (int2)((int)px, (int)py);
 #if DST_TYPE == TYPE_I8
-    write_imagei(to, at, convert_int4(convert_char4_sat_rte((float4)(a, b, c, d))));
+    write_imagei(to, at, convert_int4(kiln_to_char4((float4)(a, b, c, d))));
 #elif DST_TYPE == TYPE_I32
     write_imagei(to, at, (int4)(a, b, c, d));
 #else
@@ -174,7 +174,9 @@ kernel void reformat(FROM, global DST_T *restrict to)
 #elif DST_TYPE == TYPE_I32 && SRC_TYPE == TYPE_I8
 #define LOAD_TILE_ROW(p, i) SRC_LOADN(T_TILE, p, i)
 #elif DST_TYPE == TYPE_I32
-#define LOAD_TILE_ROW(p, i) KILN_CAT(KILN_CAT(convert_int, T_TILE), _sat_rte)(SRC_LOADN(T_TILE, p, i))
+#define LOAD_TILE_ROW(p, i)                                                                        \
+    KILN_CAT(KILN_CAT(convert_int, T_TILE), _sat_rte)(                                             \
+        KILN_NUMBER(KILN_CAT(float, T_TILE), SRC_LOADN(T_TILE, p, i)))
 #else
 #define LOAD_TILE_ROW(p, i) KILN_CAT(convert_float, T_TILE)(SRC_LOADN(T_TILE, p, i))
 #endif
