@@ -195,8 +195,9 @@ static int summarize(const batch *b, bool whole)
     int total = b->ok + b->failed + b->unsupported + b->errors;
     FILE *to = report_format_of(&b->defaults->flags) == REPORT_LINES ? stdout : stderr;
     fflush(stdout);
-    fprintf(to, "%d problems: %d ok, %d failed, %d unsupported, %d errors%s\n", total, b->ok,
-            b->failed, b->unsupported, b->errors, whole ? "" : " (interrupted)");
+    fprintf(to, "%d problem%s: %d ok, %d failed, %d unsupported, %d error%s%s\n", total,
+            total == 1 ? "" : "s", b->ok, b->failed, b->unsupported, b->errors,
+            b->errors == 1 ? "" : "s", whole ? "" : " (interrupted)");
     return whole ? b->worst : CONV_INTERRUPTED;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static kiln_status dump_array(dumps *d, const char *name, const void *data, size_t bytes, char *why)
@@ -22,8 +23,10 @@ static kiln_status dump_array(dumps *d, const char *name, const void *data, size
         d->count++;
     bool whole = file && fwrite(data, 1, bytes, file) == bytes;
     int error = errno;
-    if (file && fclose(file) != 0)
+    if (file && fclose(file) != 0 && whole) {
         whole = false;
+        error = errno;
+    }
     if (whole)
         return KILN_OK;
     d->failed = true;
@@ -111,10 +114,23 @@ void dump_discard(dumps *d)
     d->count = 0;
 }
 
+/* The one thing that a file which could be written here cannot replace. */
+static bool is_folder(const char *name)
+{
+    struct stat s;
+    return lstat(name, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
 kiln_status dump_commit(dumps *d, bool quiet, char *why)
 {
     if (d->failed) /* which was reported when it happened */
         dump_discard(d);
+    for (int i = 0; i < d->count; i++)
+        if (is_folder(d->file[i].name)) {
+            snprintf(why, KILN_ERROR_TEXT, "%s: %s", d->file[i].name, strerror(EISDIR));
+            dump_discard(d);
+            return KILN_FILE;
+        }
     for (int i = 0; i < d->count; i++)
         if (rename(d->file[i].temporary, d->file[i].name) != 0) {
             snprintf(why, KILN_ERROR_TEXT, "%s: %s", d->file[i].name, strerror(errno));

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 typedef enum kiln_device_kind {
-    KILN_DEVICE_CPU = 0,
+    KILN_DEVICE_CPU = 0, /* runs one work-item after the other: an item's vectors are the CPU's */
     KILN_DEVICE_GPU,
-    KILN_DEVICE_OTHER
+    KILN_DEVICE_OTHER /* an accelerator, or a CPU that fills its vectors with work-items */
 } kiln_device_kind;
 
 typedef struct kiln_device_facts {

@@ -41,13 +41,16 @@ static int64_t ask_ulong(cl_device_id device, cl_device_info what)
     return v > INT64_MAX ? INT64_MAX : (int64_t)v;
 }
 
+/* Mesa's llvmpipe fills the vectors of a CPU with work-items, as a GPU does: kernels whose items
+ * hold vectors of their own have eight times the code there, and take minutes to compile. */
 static void read_kind(cl_device_id device, kiln_device_facts *f)
 {
     cl_device_type type = 0;
     clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    f->kind = type & CL_DEVICE_TYPE_GPU   ? KILN_DEVICE_GPU
-              : type & CL_DEVICE_TYPE_CPU ? KILN_DEVICE_CPU
-                                          : KILN_DEVICE_OTHER;
+    bool by_item = type & CL_DEVICE_TYPE_CPU && strcmp(f->platform, "rusticl") != 0;
+    f->kind = type & CL_DEVICE_TYPE_GPU ? KILN_DEVICE_GPU
+              : by_item                 ? KILN_DEVICE_CPU
+                                        : KILN_DEVICE_OTHER;
 }
 
 /* Peak and bandwidth from the counts: a CPU core does two vector FMAs a cycle, a GPU unit 128
@@ -70,11 +73,11 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     cl_int code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clGetDeviceInfo");
-    read_kind(device, f);
     ask_text(device, CL_DEVICE_NAME, f->name, sizeof f->name);
     ask_text(device, CL_DEVICE_VENDOR, f->vendor, sizeof f->vendor);
     ask_text(device, CL_DRIVER_VERSION, f->driver, sizeof f->driver);
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof f->platform - 1, f->platform, NULL);
+    read_kind(device, f);
 
     f->compute_units = (int)ask_uint(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     if (f->compute_units < 1)

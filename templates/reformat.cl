@@ -93,9 +93,14 @@ static inline CELL_T kiln_pad(void)
 
 /* ---- any layout to any other ---- */
 
+/* FETCH reads something in any case, and what is no element is thrown away after it: Mesa 22.3 loses
+ * a constant that a branch chooses instead of reading a char. */
+#define IF_INSIDE(a) (D_INSIDE ? (a) : 0)
+
 #ifdef P_FROM_IMAGE
 #define FROM read_only image2d_t from
-#define FETCH kiln_fetch(from, (int2)((int)(D_FROM_X), (int)(D_FROM_Y)), (int)(D_FROM_LANE))
+#define FETCH                                                                                      \
+    kiln_fetch(from, (int2)((int)IF_INSIDE(D_FROM_X), (int)IF_INSIDE(D_FROM_Y)), (int)(D_FROM_LANE))
 
 constant sampler_t kiln_nearest =
     CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_NONE | CLK_FILTER_NEAREST;
@@ -111,7 +116,7 @@ static inline VAL_T kiln_fetch(read_only image2d_t from, int2 at, int lane)
 }
 #else
 #define FROM global const SRC_T *restrict from
-#define FETCH LOAD(from, D_FROM)
+#define FETCH LOAD(from, IF_INSIDE(D_FROM))
 #endif
 
 #ifdef P_TO_IMAGE
@@ -131,7 +136,8 @@ static inline VAL_T kiln_exact(VAL_T v)
 static inline VAL_T kiln_lane(FROM, INDEX_T px, INDEX_T py, INDEX_T lane)
 {
     const INDEX_T D_COORDS;
-    return D_INSIDE ? FETCH : (VAL_T)(P_PAD);
+    const VAL_T element = FETCH;
+    return D_INSIDE ? element : (VAL_T)(P_PAD);
 }
 
 kernel void reformat(FROM, write_only image2d_t to)
@@ -159,8 +165,8 @@ kernel void reformat(FROM, global DST_T *restrict to)
     if (cell >= P_CELLS)
         return;
     const INDEX_T D_COORDS;
-    const CELL_T v = D_INSIDE ? FETCH : kiln_pad();
-    STORE(to, cell, v);
+    const CELL_T element = FETCH;
+    STORE(to, cell, D_INSIDE ? element : kiln_pad());
 }
 
 #endif

@@ -11,7 +11,7 @@ conv -n 0
 fwd-f32-n1-c4-k3-i6x7-f1x1
 mb1ic3ih8oc4oh8kh3ph1n"conv1"
 utter nonsense
-conv -n 1 -c 1 -H 4 -W 4 -k 1 -L 4
+conv -n 1 -c 1 -H 4 -W 4 -k 1 -r 1
 # name N C H W K R S pad_h pad_w stride_h stride_w dil_h dil_w groups
 layer*3 1 4 6 5 8 3 3 1 1 1 1 1 1 2
 TEXT
@@ -33,9 +33,9 @@ status=0
 [ "$status" -eq 0 ] || fail "a chosen line gave $status"
 [ "$(wc -l <out)" -eq 1 ] || fail 'not one object'
 says '"problem":"fwd-f32-n1-c4-k8-i6x5-f3x3-p1x1-g2"'
-warns '^1 problems: 1 ok, 0 failed, 0 unsupported, 0 errors$'
+warns '^1 problem: 1 ok, 0 failed, 0 unsupported, 0 errors$'
 expect 0 conv --batch list --match i6x7 --dry-run
-says '^1 problems: 1 ok'
+says '^1 problem: 1 ok'
 expect 0 conv --batch list --match conv1 --max-batchsize 1 --dry-run
 lacks '^Info'
 expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1

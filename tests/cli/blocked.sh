@@ -1,6 +1,9 @@
 #!/bin/sh
 # Tensors in layouts other than the plain ones: filled, computed, compared, padding looked at.
 . "$(dirname "$0")/common"
+"$KILN_COMMAND" --list-devices >out 2>err || true
+grep -q '^[0-9:]*  cpu ' out || skip 'solver direct_blocked is for CPUs, and here is none'
+export KILN_DEVICE=cpu
 templates=$(dirname "$0")/../../templates
 problem='-n 2 -c 19 -H 6 -W 7 -k 21 -y 3 -x 3 -p 1 -q 1 --fill int'
 

@@ -100,6 +100,7 @@ mkdir dump_wei.bin # cannot be replaced by a file
 expect 5 conv $small -F 1 -o 1
 warns '^kiln: dump_wei.bin: '
 rmdir dump_wei.bin
+[ -z "$(ls -A | grep -v '^out$\|^err$')" ] || fail "files were left: $(ls -A)"
 cd ..
 # shellcheck disable=SC2086
 expect 5 conv $small -F 1 -d dump_wei.bin

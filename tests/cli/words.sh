@@ -71,11 +71,14 @@ for flag in '-r 1' '-U fp8'; do
     warns '^unsupported: --'
 done
 
-# a machine without OpenCL: one sentence with the remedy
+# a machine without OpenCL, where the loader can be told to find nothing: one sentence with the remedy
 export OCL_ICD_VENDORS="$KILN_SANDBOX/nothing"
-refuses_status=0
-"$KILN_COMMAND" conv -n 1 >out 2>err || refuses_status=$?
-[ "$refuses_status" -eq 4 ] || fail "no platform gave $refuses_status"
+if "$KILN_COMMAND" --list-devices >out 2>err; then
+    echo 'this OpenCL loader does not read OCL_ICD_VENDORS: a machine without OpenCL is not tested'
+    exit 0
+fi
+unset KILN_DEVICE 2>/dev/null || true
+expect 4 conv -n 1
 warns '^kiln: no OpenCL platform found.*apt install pocl-opencl-icd$'
 expect 4 --list-devices
 expect 0 env

@@ -34,7 +34,7 @@ says '"verify":"failed",.*"wrong":1,.*"max_abs_at":17,.*"status":1,'
 # shellcheck disable=SC2086
 expect 0 conv $problem -S naive -V 0
 echo "conv $problem -S naive" | "$KILN_COMMAND" conv --batch - >out 2>err && fail 'the batch is content'
-says '^1 problems: 0 ok, 1 failed, 0 unsupported, 0 errors$'
+says '^1 problem: 0 ok, 1 failed, 0 unsupported, 0 errors$'
 
 sabotage 'DST_STORE(dst, index, index == 17 ? NAN : \1);'
 caught

@@ -64,55 +64,9 @@ static void fill(kiln_type type, uint64_t seed, void *data, int64_t count)
     }
 }
 
-/* Mesa 22.3.6's rusticl compiles `c ? (int)chars[i] : 5` to `c ? (int)chars[i] : 0`. */
-static bool device_widens_chars(void)
+static void against_host(const kiln_reformat *r, uint64_t seed)
 {
-    static const char *source = "kernel void widen(global const char *a, global int *b)\n"
-                                "{\n"
-                                "    const int i = get_global_id(0);\n"
-                                "    b[i] = i % 2 ? (int)a[i] : 5;\n"
-                                "}\n";
-    enum { ITEMS = 2 };
-    const support_device *d = support_open();
-    const size_t items = ITEMS;
-    char in[ITEMS] = {1, 2};
-    cl_int out[ITEMS] = {0, 0}, code;
-    cl_mem a = clCreateBuffer(d->context, CL_MEM_COPY_HOST_PTR, sizeof in, in, &code);
-    cl_mem b = clCreateBuffer(d->context, 0, sizeof out, NULL, &code);
-    cl_program program = clCreateProgramWithSource(d->context, 1, &source, NULL, &code);
-    ck_assert_int_eq(clBuildProgram(program, 1, &d->device, "", NULL, NULL), CL_SUCCESS);
-    cl_kernel kernel = clCreateKernel(program, "widen", &code);
-    clSetKernelArg(kernel, 0, sizeof a, &a);
-    clSetKernelArg(kernel, 1, sizeof b, &b);
-    clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
-    clEnqueueReadBuffer(d->queue, b, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL);
-    clReleaseKernel(kernel);
-    clReleaseProgram(program);
-    clReleaseMemObject(a);
-    clReleaseMemObject(b);
-    return out[0] == 5 && out[1] == 2;
-}
-
-/* What the device cannot compile is not asked of it. */
-static kiln_reformat for_device(const kiln_reformat *given)
-{
-    static bool asked, widens;
-    kiln_reformat r = *given;
-    if (!asked)
-        widens = device_widens_chars();
-    if (!asked && !widens)
-        printf(
-            "the device miscompiles a choice of a char or a constant: no padding for i8 to i32\n");
-    asked = true;
-    if (!widens && r.from_type == KILN_I8 && r.to_type == KILN_I32)
-        r.pad_value = 0;
-    return r;
-}
-
-static void against_host(const kiln_reformat *given, uint64_t seed)
-{
-    const kiln_reformat r = for_device(given);
-    fixture f = make(&r);
+    fixture f = make(r);
     void *source = malloc((size_t)f.from.cells * 4), *got = malloc((size_t)f.to.cells * 4);
     void *wanted = malloc((size_t)f.to.cells * 4);
     fill(f.r.from_type, seed, source, f.from.cells);

@@ -35,7 +35,7 @@ typedef struct tensor {
     cl_mem mem;
 } tensor;
 
-enum { GUARD = 64 };
+enum { GUARD = 1024 }; /* 4096 bytes: the device may want offsets aligned to 512 */
 
 static void make_tensor(tensor *t, const char *layout, const char *dims, const int64_t *dim)
 {
@@ -110,7 +110,6 @@ static cl_mem scratch(const support_device *d, int64_t bytes)
     return mem;
 }
 
-/* The first GUARD floats are 256 bytes: a multiple of any base alignment met so far. */
 static void enqueue(const support_device *d, kiln_op *op, const kiln_op_info *info, tensor t[3])
 {
     const size_t skip = GUARD * sizeof(float);

@@ -1,4 +1,5 @@
 /* Finds and opens the device under test. */
+#include "kiln_internal.h"
 #include "support.h"
 
 #include <check.h>
@@ -88,9 +89,9 @@ bool support_on_cpu(void)
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        cl_device_type type = 0;
-        clGetDeviceInfo(support_find_device(), CL_DEVICE_TYPE, sizeof type, &type, NULL);
-        _exit(type & CL_DEVICE_TYPE_CPU ? 0 : 1);
+        kiln_device_facts facts = {.kind = KILN_DEVICE_CPU};
+        kiln_device_read(support_find_device(), &facts);
+        _exit(facts.kind == KILN_DEVICE_CPU ? 0 : 1);
     }
     int status = 0;
     bool looked = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);

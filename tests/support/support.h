@@ -32,8 +32,8 @@ const support_device *support_open(void);
 /* Another queue of it, out of order if it has such queues. */
 cl_command_queue support_queue(bool out_of_order);
 
-/* Whether that is a CPU. For main(): a process of its own looks, since OpenCL does not survive a
- * fork. Tests of solvers for CPUs end with SUPPORT_SKIPPED elsewhere, having said so. */
+/* Whether kiln takes that for a CPU. For main(): a process of its own looks, since OpenCL does not
+ * survive a fork. Tests of solvers for CPUs end with SUPPORT_SKIPPED elsewhere, having said so. */
 bool support_on_cpu(void);
 
 enum { SUPPORT_SKIPPED = 77 }; /* what ctest calls a skipped test */

@@ -368,7 +368,7 @@ START_TEST(sampling)
     float *got = rounded_result(&p, &t);
     verify_options o = {.max_seconds = 1e-3, .seed = 5};
     verify_result r = verify_destination(&p, &t.r, got, &o);
-    ck_assert(r.ok && r.checked < r.total && r.checked >= 1000);
+    ck_assert(r.ok && r.checked < r.total && r.checked >= 900); /* of 1000, some of them equal */
     /* A border is checked in some channel, so an error in all of them is found. */
     for (int k = 0; k < 64; k++)
         got[k * 125 * 125 + 124] += 1;
