@@ -161,7 +161,7 @@ double kiln_image_ms(const kiln_device_facts *d, double items, double reads, dou
 {
     double cost = fmax(2 * adds, 64 * (reads + writes));
     if (d->kind == KILN_DEVICE_CPU)
-        cost = d->simd_floats * (60 * reads + 100 * writes + adds / 4);
+        cost = d->simd_floats * (27 * reads + 45 * writes + adds / 4);
     return 0.03 + items * cost * 2 / (d->peak_gflops * 1e6);
 }
 

@@ -113,7 +113,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[TILE_W] = params[TILE_W].value[i];
                 next.v[TILE_KV] = kv;
                 next.v[NEAR] = near;
-                if (next.v[TILE_W] * kv > 16 || illegal(s, d, &next, &why))
+                if (next.v[TILE_W] * kv > (cpu ? 32 : 16) || illegal(s, d, &next, &why))
                     continue;
                 double ms = predict(s, d, &next);
                 if (ms < least) {

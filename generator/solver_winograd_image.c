@@ -130,6 +130,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 {
     kiln_config best = {.v = {[M] = 2, [TILES] = 1, [BLOCKS] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
     double least = predict(s, d, &best);
+    /* On a CPU a read costs more than sums that do not stay in registers. */
+    int most = d->kind == KILN_DEVICE_CPU ? 16 : 8;
     for (int m = 2; m <= 4; m += 2)
         for (int tiles = 1; tiles <= 8; tiles *= 2)
             for (int blocks = 1; blocks <= 2; blocks++) {
@@ -138,7 +140,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[M] = m;
                 next.v[TILES] = tiles;
                 next.v[BLOCKS] = blocks;
-                if (tiles * blocks > 8 || illegal(s, d, &next, &why))
+                if (tiles * blocks > most || illegal(s, d, &next, &why))
                     continue;
                 double ms = predict(s, d, &next);
                 if (ms < least) {

@@ -2,6 +2,7 @@
 #include "contender.h"
 
 #include "layout_host.h"
+#include "memory.h"
 #include "problem_layout.h"
 #include "verify.h"
 
@@ -32,17 +33,9 @@ static kiln_buffer *buffer_of(kiln_buffers *b, char tensor)
     return tensor == 'x' ? &b->x : tensor == 'w' ? &b->w : &b->y;
 }
 
-/* Between the plain array and what the op works on. */
-static bool convert(const kiln_contender *k, char tensor, bool to_plain, const void *from, void *to)
+static bool storage_of(const kiln_contender *k, char tensor, kiln_storage *own)
 {
-    kiln_storage plain, own;
-    if (!kiln_problem_storage(&k->work->problem, tensor, &plain, NULL) ||
-        !kiln_problem_storage(&k->info.problem, tensor, &own, NULL) ||
-        strcmp(plain.layout.dims, own.layout.dims) != 0)
-        return false;
-    const kiln_reformat same = {.from_type = KILN_F32, .to_type = KILN_F32};
-    layout_host_convert(&same, to_plain ? &own : &plain, to_plain ? &plain : &own, from, to);
-    return true;
+    return kiln_problem_storage(&k->info.problem, tensor, own, NULL);
 }
 
 static bool is_plain(const kiln_contender *k, char tensor)
@@ -56,38 +49,44 @@ static bool is_plain(const kiln_contender *k, char tensor)
                                   : b->y_layout) == 0;
 }
 
-static bool make_buffer(const session *s, kiln_buffer *b, int64_t bytes)
+static bool make_object(const session *s, kiln_buffer *b, const memory_kind *kind)
 {
     cl_int code = CL_SUCCESS;
-    if (bytes > 0)
-        b->mem = clCreateBuffer(s->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
+    if (kind->bytes > 0)
+        b->mem = memory_make(s->context, kind, &code);
     return code == CL_SUCCESS;
 }
 
 static bool upload(kiln_contender *k, char tensor)
 {
+    kiln_storage own;
+    if (!storage_of(k, tensor, &own))
+        return false;
     const float *plain = plain_of(k->work, tensor);
-    size_t bytes = (size_t)kiln_problem_bytes(&k->info.problem, tensor);
-    float *own = is_plain(k, tensor) ? NULL : malloc(bytes);
-    bool fine = is_plain(k, tensor) || (own && convert(k, tensor, false, plain, own));
+    const memory_kind kind = memory_of(&own, KILN_F32);
+    kiln_buffer *to = buffer_of(&k->buffers, tensor);
+    float *cells = is_plain(k, tensor) ? NULL : malloc(kind.bytes);
+    bool fine = (is_plain(k, tensor) || cells) && make_object(k->session, to, &kind);
+    if (fine && cells)
+        layout_host_store(&own, KILN_F32, plain, cells);
     fine = fine &&
-           clEnqueueWriteBuffer(k->session->queue, buffer_of(&k->buffers, tensor)->mem, CL_TRUE, 0,
-                                bytes, own ? own : plain, 0, NULL, NULL) == CL_SUCCESS;
-    free(own);
+           memory_write(k->session->queue, &kind, to->mem, cells ? cells : plain) == CL_SUCCESS;
+    free(cells);
     return fine;
 }
 
 static bool make_tensors(kiln_contender *k)
 {
-    bool fine =
-        make_buffer(k->session, &k->buffers.packed, k->info.packed_size) &&
-        make_buffer(k->session, &k->buffers.workspace,
-                    k->info.packed_size ? k->info.packed_workspace_size : k->info.workspace_size);
+    const kiln_op_info *info = &k->info;
+    const memory_kind packed = {(size_t)info->packed_size, info->packed_width, info->packed_height,
+                                info->packed_type};
+    const memory_kind workspace = memory_of_buffer(
+        (size_t)(info->packed_size ? info->packed_workspace_size : info->workspace_size));
+    bool fine = make_object(k->session, &k->buffers.packed, &packed) &&
+                make_object(k->session, &k->buffers.workspace, &workspace);
     for (const char *t = "xwy"; fine && *t; t++)
-        fine = make_buffer(k->session, buffer_of(&k->buffers, *t),
-                           kiln_problem_bytes(&k->info.problem, *t)) &&
-               upload(k, *t);
-    if (fine && k->info.packed_size > 0)
+        fine = upload(k, *t);
+    if (fine && info->packed_size > 0)
         fine = kiln_op_pack(k->op, k->session->queue, &k->buffers, 0, NULL, NULL) == KILN_OK &&
                clFinish(k->session->queue) == CL_SUCCESS;
     return fine;
@@ -110,13 +109,17 @@ static bool read_result(contender *c, float *plain)
 {
     kiln_contender *k = (kiln_contender *)c;
     const char to = k->work->to;
-    size_t bytes = (size_t)kiln_problem_bytes(&k->info.problem, to);
-    float *own = is_plain(k, to) ? plain : malloc(bytes);
-    bool fine = own && clEnqueueReadBuffer(k->session->queue, buffer_of(&k->buffers, to)->mem,
-                                           CL_TRUE, 0, bytes, own, 0, NULL, NULL) == CL_SUCCESS;
-    if (own != plain) {
-        fine = fine && convert(k, to, true, own, plain);
-        free(own);
+    kiln_storage own;
+    if (!storage_of(k, to, &own))
+        return false;
+    const memory_kind kind = memory_of(&own, KILN_F32);
+    float *cells = is_plain(k, to) ? plain : malloc(kind.bytes);
+    bool fine = cells && memory_read(k->session->queue, &kind, buffer_of(&k->buffers, to)->mem,
+                                     cells) == CL_SUCCESS;
+    if (cells != plain) {
+        if (fine)
+            layout_host_load(&own, KILN_F32, cells, plain);
+        free(cells);
     }
     return fine;
 }
@@ -241,8 +244,10 @@ static bool make_roomy(const session *s, const kiln_problem *p, kiln_buffers *b)
     if (roomy.in_channels % roomy.groups || roomy.out_channels % roomy.groups)
         roomy.groups = 1;
     bool fine = kiln_problem_check(&roomy, NULL) == KILN_OK;
-    for (const char *t = "xwy"; fine && *t; t++)
-        fine = make_buffer(s, buffer_of(b, *t), kiln_problem_bytes(&roomy, *t));
+    for (const char *t = "xwy"; fine && *t; t++) {
+        const memory_kind kind = memory_of_buffer((size_t)kiln_problem_bytes(&roomy, *t));
+        fine = make_object(s, buffer_of(b, *t), &kind);
+    }
     return fine;
 }
 
