@@ -1,5 +1,6 @@
-/* Geometry, layouts and defines of the solvers over blocked layouts. */
+/* Geometry, layouts and defines of the solvers over neighbouring channels. */
 #include "blocked.h"
+#include "problem_layout.h"
 #include "problem_text.h"
 
 #include <stdio.h>
@@ -32,21 +33,47 @@ int kiln_layout_block(const char *layout, int rank)
     return 0;
 }
 
-static kiln_pitch pitch_of(const int64_t size[3], int64_t channels, int block)
+/* False where an axis of a layout says that it is none of those here: padding that is not of
+ * channels, cells between neighbouring channels. */
+static bool add_axis(kiln_pitch *p, const kiln_storage *t, int a, int rank)
 {
-    int64_t pixels = size[0] * size[1] * size[2];
-    if (block == 1)
-        return (kiln_pitch){.image = channels * pixels,
-                            .plane = size[1] * size[2],
-                            .row = size[2],
-                            .pixel = 1,
-                            .channel = pixels};
-    return (kiln_pitch){.image = (channels + block - 1) / block * block * pixels,
-                        .block = block * pixels,
-                        .plane = block * size[1] * size[2],
-                        .row = block * size[2],
-                        .pixel = block,
-                        .channel = 1};
+    int64_t *const spatial[3] = {&p->plane, &p->row, &p->pixel};
+    const kiln_axis *axis = &t->layout.axis[a];
+    bool whole = axis->mod == 0 && axis->div == 1;
+    if (axis->dim == 0)
+        p->image = t->stride[a];
+    else if (axis->dim > 1)
+        *spatial[3 - rank + axis->dim - 2] = t->stride[a];
+    if (axis->dim != 1)
+        return whole && t->extent[a] == t->dim[axis->dim];
+    if (axis->div == 1) { /* within a block, or there are none */
+        p->channel = t->stride[a];
+        p->neighbours = t->extent[a];
+        p->blocks = p->blocks ? p->blocks : 1;
+        return whole || t->stride[a] == 1;
+    }
+    p->block = t->stride[a];
+    p->blocks = t->extent[a];
+    return axis->mod == 0;
+}
+
+static kiln_pitch pitch_of(const kiln_shape *s, char tensor)
+{
+    kiln_pitch p = {0};
+    kiln_storage t;
+    char why[KILN_ERROR_TEXT];
+    if (!kiln_shape_storage(s, tensor, tensor == 'x' ? s->x_layout : s->y_layout, &t, why) ||
+        t.layout.image)
+        return p;
+    for (int a = 0; a < t.layout.naxes; a++)
+        if (!add_axis(&p, &t, a, s->rank))
+            return (kiln_pitch){0};
+    /* Axes that the problem does not have. */
+    const int64_t *size = tensor == 'x' ? s->in : s->out;
+    p.row = p.row ? p.row : p.pixel * size[2];
+    p.plane = p.plane ? p.plane : p.row * size[1];
+    p.block = p.block ? p.block : p.neighbours * p.channel;
+    return p;
 }
 
 static bool is_pointwise(const kiln_shape *s)
@@ -57,41 +84,53 @@ static bool is_pointwise(const kiln_shape *s)
     return true;
 }
 
+static bool is_one_row(const kiln_pitch *p, const int64_t size[3])
+{
+    return p->row == size[2] * p->pixel && p->plane == size[1] * p->row;
+}
+
+enum { MOST_PIXELS = INT32_MAX / 64 };
+
 static void flatten(kiln_blocked *b)
 {
     int64_t pixels = b->src[0] * b->src[1] * b->src[2];
+    if (!is_one_row(&b->src_pitch, b->src) || !is_one_row(&b->dst_pitch, b->dst))
+        return;
     for (int a = 0; a < 3; a++)
         b->src[a] = b->dst[a] = a == KILN_AXIS_W ? pixels : 1;
-    if (pixels > 1)
+    if (pixels == 1) {
+        b->src_pitch.pixel = b->src_pitch.image;
+        b->dst_pitch.pixel = b->dst_pitch.image;
+    }
+    bool images_follow = b->src_pitch.image == pixels * b->src_pitch.pixel &&
+                         b->dst_pitch.image == pixels * b->dst_pitch.pixel;
+    if (!images_follow || pixels > MOST_PIXELS / b->n)
         return;
-    b->src[KILN_AXIS_W] = b->dst[KILN_AXIS_W] = b->n;
-    b->src_pitch.pixel = b->src_pitch.image;
-    b->dst_pitch.pixel = b->dst_pitch.image;
+    b->src[KILN_AXIS_W] = b->dst[KILN_AXIS_W] = pixels * b->n;
     b->n = 1;
 }
 
 kiln_blocked kiln_blocked_of(const kiln_shape *s)
 {
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    kiln_blocked b = {.n = s->n,
+    kiln_blocked b = {.wide = s->wide,
+                      .n = s->n,
                       .groups = s->g,
                       .src_c = (backward ? s->k : s->c) / s->g,
-                      .dst_c = (backward ? s->c : s->k) / s->g};
+                      .dst_c = (backward ? s->c : s->k) / s->g,
+                      .block = kiln_layout_block(dst_layout(s), s->rank),
+                      .src_pitch = pitch_of(s, backward ? 'y' : 'x'),
+                      .dst_pitch = pitch_of(s, backward ? 'x' : 'y')};
     for (int a = 0; a < 3; a++) {
         b.src[a] = backward ? s->out[a] : s->in[a];
         b.dst[a] = backward ? s->in[a] : s->out[a];
         b.filter[a] = s->filter[a];
-        b.stride[a] = s->stride[a];
+        b.stride[a] = backward ? 1 : s->stride[a];
+        b.up[a] = backward ? s->stride[a] : 1;
         b.dilation[a] = s->dilation[a];
         b.lead[a] = backward ? (s->filter[a] - 1) * s->dilation[a] - s->pad[a] : s->pad[a];
     }
-    int src_block = kiln_layout_block(src_layout(s), s->rank);
-    b.block = kiln_layout_block(dst_layout(s), s->rank);
-    b.src_pitch = pitch_of(b.src, b.src_c * b.groups, src_block);
-    b.dst_pitch = pitch_of(b.dst, b.dst_c * b.groups, b.block);
-    if (src_block == 1)
-        b.src_pitch.block = b.block * b.src_pitch.channel;
-    if (is_pointwise(s))
+    if (is_pointwise(s) && b.src_pitch.blocks && b.dst_pitch.blocks)
         flatten(&b);
     return b;
 }
@@ -136,18 +175,24 @@ bool kiln_blocked_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_w
         return kiln_no(why, "it does forward and backward data");
     if (wrong_layouts(s, why))
         return true;
-    kiln_blocked b = kiln_blocked_of(s);
-    for (int a = 0; a < 3; a++) {
+    for (int a = 0; a < 3; a++)
         if (s->direction == KILN_BACKWARD_DATA && s->stride[a] != 1)
             return kiln_no(why, "it does backward data with stride 1; this is %lld along %c",
                            (long long)s->stride[a], "DHW"[a]);
+    return kiln_blocked_too_large(s, why);
+}
+
+bool kiln_blocked_too_large(const kiln_shape *s, kiln_why *why)
+{
+    for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > INT32_MAX / 2)
             return kiln_no(why, "an axis with its padding has 2^30 elements or more");
-    }
+    kiln_blocked b = kiln_blocked_of(s);
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    int64_t most = INT32_MAX / 64;
-    if (b.src[0] * b.src[1] * b.src[2] > most || b.dst[0] * b.dst[1] * b.dst[2] > most ||
-        taps > most || b.src_pitch.pixel > most / b.stride[2] || b.dst_pitch.pixel > most)
+    int64_t pixel = b.src_pitch.pixel > b.dst_pitch.pixel ? b.src_pitch.pixel : b.dst_pitch.pixel;
+    if (b.src[0] * b.src[1] * b.src[2] > MOST_PIXELS ||
+        b.dst[0] * b.dst[1] * b.dst[2] > MOST_PIXELS || taps > MOST_PIXELS ||
+        pixel > MOST_PIXELS / s->stride[2])
         return kiln_no(why, "a block of channels has 2^30 elements or more");
     return false;
 }
@@ -169,31 +214,37 @@ static int64_t divide_up(int64_t a, int64_t b) /* of any sign; b > 0 */
 
 int64_t kiln_blocked_meetings(const kiln_blocked *b, int a)
 {
-    int64_t all = 0;
+    int64_t all = 0, up = b->up[a], most = (b->src[a] - 1) * up;
     for (int64_t tap = 0; tap < b->filter[a]; tap++) {
-        /* 0 <= destination * stride + at < source */
+        /* 0 <= destination * stride + at <= most, and a multiple of up (one of which is 1) */
         int64_t at = tap * b->dilation[a] - b->lead[a];
-        int64_t begin = divide_up(-at, b->stride[a]), end = divide_up(b->src[a] - at, b->stride[a]);
+        int64_t begin = divide_up(-at, b->stride[a]);
+        int64_t end = divide_up(most + 1 - at, b->stride[a]);
         begin = begin < 0 ? 0 : begin;
         end = end > b->dst[a] ? b->dst[a] : end;
-        all += end > begin ? end - begin : 0;
+        if (end > begin)
+            all += divide_up(end + at, up) - divide_up(begin + at, up);
     }
     return all;
 }
 
 /* Whether the tile that starts at pixel x reads past its row. */
-static bool reads_past(const kiln_blocked *b, int width, int64_t x)
+static bool reads_past(const kiln_blocked *b, int64_t width, int64_t x)
 {
     const int a = KILN_AXIS_W;
     int64_t at = x * b->stride[a] - b->lead[a];
     int64_t reach = (width - 1) * b->stride[a] + (b->filter[a] - 1) * b->dilation[a];
-    return at < 0 || at + reach >= b->src[a];
+    return at < 0 || at + reach > (b->src[a] - 1) * b->up[a];
 }
 
 kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width)
 {
-    int64_t size = b->dst[KILN_AXIS_W];
-    kiln_blocked_ends e = {.tiles = (size + width - 1) / width};
+    int64_t size = b->dst[KILN_AXIS_W], up = b->up[KILN_AXIS_W];
+    kiln_blocked_ends e = {.tiles = divide_up(divide_up(size, up), width)};
+    if (up > 1) {
+        e.more = reads_past(b, size, 0);
+        return e;
+    }
     e.first = reads_past(b, width, 0);
     e.last = e.tiles > 1 && reads_past(b, width, size - width);
     /* Those that read past a row are the first few and the last few. */
@@ -207,8 +258,10 @@ static void define_pitch(kiln_plan *plan, const char *name, const kiln_pitch *p)
     const struct {
         const char *name;
         int64_t value;
-    } all[] = {{"IMAGE", p->image}, {"BLOCK", p->block}, {"PLANE", p->plane},
-               {"ROW", p->row},     {"PIXEL", p->pixel}, {"CHANNEL", p->channel}};
+    } all[] = {{"IMAGE", p->image},           {"BLOCK", p->block},
+               {"PLANE", p->plane},           {"ROW", p->row},
+               {"PIXEL", p->pixel},           {"CHANNEL", p->channel},
+               {"NEIGHBOURS", p->neighbours}, {"BLOCKS", p->blocks}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char full[KILN_NAME_TEXT];
         snprintf(full, sizeof full, "%s_%s", name, all[i].name);
@@ -216,8 +269,16 @@ static void define_pitch(kiln_plan *plan, const char *name, const kiln_pitch *p)
     }
 }
 
+/* Whether indices need 64 bits for the padding of a layout alone. */
+static bool is_long(const kiln_blocked *b)
+{
+    return b->src_pitch.image > INT32_MAX / b->n || b->dst_pitch.image > INT32_MAX / b->n;
+}
+
 void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan)
 {
+    if (!b->wide && is_long(b))
+        kiln_define(plan, "P_WIDE", 1);
     kiln_define(plan, "D_B", b->block);
     kiln_define_axes(plan, "P_SRC", b->src);
     kiln_define_axes(plan, "P_DST", b->dst);
@@ -225,6 +286,7 @@ void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan)
     kiln_define_axes(plan, "P_STRIDE", b->stride);
     kiln_define_axes(plan, "P_DILATION", b->dilation);
     kiln_define_axes(plan, "D_LEAD", b->lead);
+    kiln_define_axes(plan, "D_UP", b->up);
     kiln_define(plan, "D_SRC_C", b->src_c);
     kiln_define(plan, "D_DST_C", b->dst_c);
     kiln_define(plan, "D_CHANNELS", b->dst_c * b->groups);

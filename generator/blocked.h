@@ -1,24 +1,28 @@
-/* What the solvers over blocked layouts share: a convolution whose channels lie in blocks, as a
- * walk over lines of pixels. */
+/* What the solvers over neighbouring channels share: a convolution where neighbouring channels of a
+ * pixel are neighbours in memory, all of them or blocks of them, as a walk over lines of pixels. */
 #ifndef KILN_BLOCKED_H
 #define KILN_BLOCKED_H
 
 #include "solver.h"
 
-/* Elements from one to the next. */
+/* How a data tensor lies in memory: elements from one to the next, and channels of a block. A plain
+ * layout is one block of channels that are not neighbours. */
 typedef struct kiln_pitch {
     int64_t image, block, plane, row, pixel, channel;
+    int64_t neighbours, blocks; /* 0 blocks: none of those layouts */
 } kiln_pitch;
 
-/* Forward, or backward data with stride 1: that is forward over dy with the filter turned round.
- * Source coordinate = destination coordinate * stride + tap * dilation - lead.
+/* Forward; or backward data: that is forward over dy with the filter turned round, and with `up` - 1
+ * zeros between the elements of dy. Source coordinate times up = destination coordinate * stride +
+ * tap * dilation - lead.
  *
- * Where a pixel of the destination sees one of the source, all pixels of an image are one row, and
- * where images have a single pixel, the batch is one. */
+ * Where a pixel of the destination sees one of the source, all pixels that follow one another in
+ * memory are one row: those of an image, or of the batch. */
 typedef struct kiln_blocked {
     int block; /* channels of a block of the destination; 0: none of those that solvers know */
+    bool wide; /* as in kiln_shape */
     int64_t n, groups;
-    int64_t src[3], dst[3], filter[3], stride[3], dilation[3], lead[3];
+    int64_t src[3], dst[3], filter[3], stride[3], dilation[3], lead[3], up[3];
     int64_t src_c, dst_c; /* of one group */
     kiln_pitch src_pitch, dst_pitch;
 } kiln_blocked;
@@ -31,8 +35,9 @@ int kiln_layout_block(const char *layout, int rank);
 /* For prefer(): data layouts become blocked, as wide as the device's vectors; a source of few
  * channels may stay plain. */
 void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_source);
-/* For reject(): everything that no solver here can do. */
+/* For reject(): everything that no solver here can do on blocks; and what is too large for any. */
 bool kiln_blocked_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+bool kiln_blocked_too_large(const kiln_shape *s, kiln_why *why);
 
 /* Vectors of one block, and how many of them a core has registers for. */
 int kiln_blocked_vectors(int block, const kiln_device_facts *d);
@@ -51,7 +56,8 @@ typedef struct kiln_blocked_ends {
 
 kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width);
 
-/* P_SRC, P_DST, P_FILTER, P_STRIDE, P_DILATION, D_LEAD with their axes, D_B, and the pitches. */
+/* P_SRC, P_DST, P_FILTER, P_STRIDE, P_DILATION, D_LEAD, D_UP with their axes, D_B, and the pitches;
+ * P_WIDE where padding of the layouts makes indices long. */
 void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan);
 
 #endif

@@ -16,12 +16,13 @@
  *   EPILOGUE_PARAMS                                 last in a kernel's parameter list (no comma before)
  *   FINISH(acc, channel, i)                         VAL_T for destination element i of that channel
  *
- * With D_B defined, for tensors whose channels lie in blocks of D_B, vectors of one pixel's block:
+ * With D_B and D_CHANNELS defined, for vectors of D_B neighbouring channels of a pixel:
  *   ACC_V, LOAD_V(p)                                D_B times ACC_T; one of them from global memory
- *   PUT(p, acc, block, i)                           stores what the epilogue makes of the sums of a
- *                                                   block at element i, zero in channels past the
- *                                                   last of the D_CHANNELS that there are; past
- *                                                   the caches with T_STREAM=1
+ *   VAL_V, FINISH_V(acc, residual, channel)         what is stored for the sums acc of D_B channels from
+ *                                                   `channel` on; zero past the last of the D_CHANNELS
+ *                                                   (D_DST_PADDED with the padding of a layout)
+ *   PUT(p, acc, block, i)                           stores that for block * D_B, at element i;
+ *                                                   past the caches with T_STREAM=1
  *
  * With D_IMAGE=1, for a destination that is a channel-major image of D_CHANNELS channels:
  *   READ(image, x, y)               a pixel as float4; zero outside, so x = -1 reads padding
@@ -270,7 +271,7 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 #define FINISH(acc, channel, i) kiln_finish(acc, channel, i EPILOGUE_PASS)
 #endif
 
-/* ---- channels in blocks ---- */
+/* ---- neighbouring channels ---- */
 
 #if defined(D_B) && defined(D_CHANNELS) && !defined(D_IMAGE)
 #define ACC_V KILN_CAT(ACC_T, D_B)
@@ -298,7 +299,7 @@ typedef VAL_V __attribute__((aligned(4))) kiln_loose_val;
 /* Biases from `channel` on; there may be fewer than D_B. */
 static inline VAL_V kiln_bias(global const float *bias, int channel)
 {
-    if (D_CHANNELS % D_B == 0 || channel + D_B <= D_CHANNELS)
+    if (channel + D_B <= D_CHANNELS)
         return *(global const kiln_loose_val *)(bias + channel);
     float b[D_B];
     for (int i = 0; i < D_B; i++)
@@ -311,7 +312,7 @@ static inline VAL_V kiln_bias(global const float *bias, int channel)
 KILN_DEFINE_ACTIVATE(kiln_activate_block, VAL_V)
 #endif
 
-static inline void kiln_put(global DST_T *dst, ACC_V acc, int block, INDEX_T i EPILOGUE_PARAMS)
+static inline VAL_V kiln_finish_vector(ACC_V acc, VAL_V residual, int channel KILN_BIAS_PARAM)
 {
     VAL_V v = KILN_CAT(convert_, VAL_V)(acc);
 #if DST_TYPE != TYPE_I32
@@ -319,16 +320,28 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int block, INDEX_T i E
     v *= P_ALPHA;
 #endif
 #ifdef P_BETA
-    v += P_BETA * DST_LOADN(D_B, residual, i);
+    v += P_BETA * residual;
 #endif
 #ifdef P_BIAS
-    v += kiln_bias(bias, block * D_B);
+    v += kiln_bias(bias, channel);
 #endif
     v = kiln_activate_block(v);
 #endif
-#if D_CHANNELS % D_B
-    if (block == D_CHANNELS / D_B)
-        v = KILN_LANES < (D_CHANNELS % D_B) ? v : (VAL_V)((VAL_T)0);
+#if D_CHANNELS % D_B || D_DST_PADDED > D_CHANNELS
+    if (channel + D_B > D_CHANNELS)
+        v = KILN_LANES < D_CHANNELS - channel ? v : (VAL_V)((VAL_T)0);
+#endif
+    return v;
+}
+
+#define FINISH_V(acc, residual, channel) kiln_finish_vector(acc, residual, channel KILN_BIAS_PASS)
+
+static inline void kiln_put(global DST_T *dst, ACC_V acc, int channel, INDEX_T i EPILOGUE_PARAMS)
+{
+#ifdef P_BETA
+    const VAL_V v = FINISH_V(acc, DST_LOADN(D_B, residual, i), channel);
+#else
+    const VAL_V v = FINISH_V(acc, (VAL_V)((VAL_T)0), channel);
 #endif
 #if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
 #ifdef KILN_STREAM
@@ -343,7 +356,7 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int block, INDEX_T i E
 #endif
 }
 
-#define PUT(p, acc, block, i) kiln_put(p, acc, block, i EPILOGUE_PASS)
+#define PUT(p, acc, block, i) kiln_put(p, acc, (block) * D_B, i EPILOGUE_PASS)
 #endif
 
 /* ---- channels in the lanes of pixels ---- */

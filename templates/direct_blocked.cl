@@ -1,67 +1,95 @@
-/* direct_blocked.cl: register-tiled direct convolution over channel blocks, shaped for a CPU.
+/* direct_blocked.cl: register-tiled direct convolution where neighbouring channels of a pixel are
+ * neighbours in memory: all of them (NHWC), or blocks of them (NC/16HW16).
  *
- * Source and destination keep D_B neighbouring channels together (NC/16HW16: D_B = 16), so that a
- * vector is D_B destination channels of one pixel, a weight vector is loaded once for T_W pixels,
- * and a source element is a broadcast. One item computes
+ * A vector is D_B neighbouring destination channels of one pixel, whatever the layout keeps
+ * together; a weight vector is loaded once for T_W pixels, and a source element is a broadcast. One
+ * item computes
  *
  *                     T_W pixels of one row              weights of one source channel
- *     T_KV blocks   [ acc ][ acc ][ acc ] ...              [ vector ]
+ *     T_KV vectors  [ acc ][ acc ][ acc ] ...              [ vector ]
  *     of channels   [ acc ][ acc ][ acc ] ...              [ vector ]
  *
- * as a sum over source blocks, filter taps and the channels of a block. The last tile of a row and
- * the last of the channel blocks start earlier instead of being smaller: what they share with their
- * neighbours is computed by both and stored by one.
+ * as a sum over steps of D_STEP source channels, filter taps and the channels of a step. The last
+ * tile of a row and the last of the channels start earlier instead of being smaller: what they share
+ * with their neighbours is computed by both and stored by one.
  *
  * Padding is not in memory. Filter rows and planes outside the source are left out. At the ends of
- * a row either the taps are unrolled with the pixels that they reach (D_UNROLL=1: then only the
- * first and last tile are at an end, and nothing is computed for padding), or the T_W vectors of a
- * tap are first copied with zeros in the place of padding (a strip). Types that are not float are
- * always converted into strips.
+ * a row the pixels that a tap does not reach are left out as well (D_END), or the vectors that taps
+ * read are first copied with zeros in the place of padding (a strip). Where the source has to be
+ * converted, a strip does that for all pixels and channels that read it.
  *
- * Backward data with stride 1 is the same sum over dy with the filter turned round, which `pack`
- * sees to, and the padding that remains of it.
+ * Backward data is the same sum over dy, with the filter turned round (which `pack` sees to), the
+ * padding that remains of it, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
+ * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all or none.
  *
- * Grid of `direct_blocked`: (D_TILES_W * rows, groups * D_TILES_K, images), the first two exchanged
- * with T_ORDER=1; groups of one item. Of `pack`: (source blocks of a group, groups * D_TILES_K).
+ * Grid of `direct_blocked`: (tiles of rows, groups * D_TILES_K, images), the first two exchanged
+ * with T_ORDER=1; groups of (T_GROUP, 1, 1), of which D_ITEMS along the first axis are needed. Of
+ * `pack`: (steps of a group, groups * D_TILES_K).
  *
  * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
- *   D_B, D_CHANNELS     channels of a block, of the destination
+ *   D_B, D_CHANNELS     lanes of a vector, destination channels
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
- *   D_LEAD_a            source coordinate of destination element 0, tap 0, is -D_LEAD_a
- *   D_SRC_C, D_DST_C    channels of one group
+ *   D_UP_a              above; 1 forward
+ *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is -D_LEAD_a
+ *   D_GROUPS, D_SRC_C, D_DST_C    groups and the channels of one
  *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL              the same; channels are neighbours
- *   D_TILES_W, D_TILES_K   tiles of a row, of the channel blocks of a group
+ *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
+ *   D_DST_PADDED        destination channels with the padding of the layout
+ *   D_STEP              source channels of a step; more than a block only if it is whole ones
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
- *   D_UNROLL            1: taps unrolled at the ends of a row
+ *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
+ *                       also where the last of them are padding
+ *   D_END               at the ends of a row: 1 pixels are left out as the compiler finds that they
+ *                       are (taps unrolled), 2 as the item does; 0 neither
  *   D_FIRST, D_LAST     1: the first, last tile is at an end
  *   D_BACKWARD          1: the filter is turned round
- *   T_W, T_KV           tile of one item; T_W <= P_DST_W, T_KV <= channel blocks of a group
- *   T_ORDER             above
+ *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
+ *   D_DST_VECTORS       vectors of a group's destination channels, its padding included
+ *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever it starts
+ *   D_WHOLE             1: all lanes of every vector are stored
+ *   T_W, T_KV           tile of one item; T_W <= P_DST_W / D_UP_W, T_KV <= D_DST_VECTORS
+ *   T_ORDER, T_GROUP    above
  */
 #define D_KT (T_KV * D_B)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
-#define D_DST_BLOCKS ((D_DST_C + D_B - 1) / D_B)
 
-/* ---- weights as [group and tile][source channel block][tap][channel][D_KT], zero where the last
- * block has no channel ---- */
+/* Elements from channel 0 of a pixel to channel c. */
+#if D_SRC_BLOCKS == 1
+#define SRC_AT(c) ((INDEX_T)(c) * D_SRC_CHANNEL)
+#else
+#define SRC_AT(c) ((INDEX_T)((c) / D_SRC_NEIGHBOURS) * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
+#endif
+#if D_DST_BLOCKS == 1
+#define DST_AT(c) (c)
+#else
+#define DST_AT(c) ((INDEX_T)((c) / D_DST_NEIGHBOURS) * D_DST_BLOCK + (c) % D_DST_NEIGHBOURS)
+#endif
+/* The same from the first channel of a step. */
+#if D_SRC_BLOCKS == 1 || D_STEP <= D_SRC_NEIGHBOURS
+#define STEP_AT(c) ((c) * D_SRC_CHANNEL)
+#else
+#define STEP_AT(c) ((c) / D_SRC_NEIGHBOURS * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
+#endif
+
+/* ---- weights as [group and tile][step][tap][channel][D_KT], zero where there is no channel ---- */
 
 kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
 {
-    const int block = get_global_id(0), tile = get_global_id(1);
-    const int k0 = min(tile % D_TILES_K * T_KV, D_DST_BLOCKS - T_KV) * D_B;
-    const int c0 = block * D_B, channels = min(D_B, D_SRC_C - c0);
+    const int step = get_global_id(0), tile = get_global_id(1);
+    const int k0 = min(tile % D_TILES_K * T_KV, D_DST_VECTORS - T_KV) * D_B;
+    const int c0 = step * D_STEP, channels = min(D_STEP, D_SRC_C - c0);
     const INDEX_T group = tile / D_TILES_K;
     packed += ((INDEX_T)tile * D_SRC_C + c0) * D_TAPS * D_KT;
     for (int k = 0; k < D_KT; k++)
         for (int c = 0; c < channels; c++)
             for (int tap = 0; tap < D_TAPS; tap++) {
 #if D_BACKWARD
-                INDEX_T row = group * D_SRC_C + c0 + c, column = k0 + k;
-                INDEX_T at = (row * D_DST_C + column) * D_TAPS + D_TAPS - 1 - tap;
+                const INDEX_T row = group * D_SRC_C + c0 + c, column = k0 + k;
+                const INDEX_T at = (row * D_DST_C + column) * D_TAPS + D_TAPS - 1 - tap;
 #else
-                INDEX_T row = group * D_DST_C + k0 + k, column = c0 + c;
-                INDEX_T at = (row * D_SRC_C + column) * D_TAPS + tap;
+                const INDEX_T row = group * D_DST_C + k0 + k, column = c0 + c;
+                const INDEX_T at = (row * D_SRC_C + column) * D_TAPS + tap;
 #endif
                 packed[(tap * channels + c) * D_KT + k] =
                     k0 + k < D_DST_C ? SRC_LOAD(w, at) : (ACC_T)0;
@@ -72,11 +100,11 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Adds one tap: `channels` source channels, pixel i at x[i * step + c * next]. With `check`, pixel i
- * is there only if column `at + i * P_STRIDE_W` is. */
-#define DEFINE_TAP(name, SPACE, UNROLL)                                                            \
-    INLINE void name(ACC_V *acc, SPACE const ACC_T *x, global const ACC_T *w, const int channels,  \
-                     const int step, const int next, const bool check, const int at)               \
+/* Adds one tap: `channels` source channels, pixel i at x + i * next. With `check`, pixel i is there
+ * only if column `at + i * P_STRIDE_W` is. */
+#define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, UNROLL)                                            \
+    INLINE void name(ACC_V *acc, SPACE const TYPE *x, global const ACC_T *w, const int channels,   \
+                     const int next, const bool check, const int at)                               \
     {                                                                                              \
         _Pragma(UNROLL) for (int c = 0; c < channels; c++)                                         \
         {                                                                                          \
@@ -88,7 +116,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
                 const int column = at + i * P_STRIDE_W;                                            \
                 if (check && (column < 0 || column >= P_SRC_W))                                    \
                     continue;                                                                      \
-                const ACC_V v = (ACC_V)(x[i * step + c * next]);                                   \
+                const ACC_V v = (ACC_V)(LOAD(x, i * next + AT(c)));                                \
                 _Pragma("unroll") for (int k = 0; k < T_KV; k++) acc[i * T_KV + k] +=              \
                     v * weight[k];                                                                 \
             }                                                                                      \
@@ -96,75 +124,113 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
     }
 
 #if D_STRIP < 2
-DEFINE_TAP(add_whole, global, "unroll 4")
+DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
 /* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap,
  * and the sums not. */
-DEFINE_TAP(add_part, global, "nounroll")
-#define ADD_TAP(acc, x, w, channels, check, at)                                                    \
-    if (channels == D_B)                                                                           \
-        add_whole(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, D_SRC_CHANNEL, check, at);         \
-    else                                                                                           \
-        add_part(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, D_SRC_CHANNEL, check, at)
+DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
+
+INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w, const int channels,
+                    const bool check, const int at)
+{
+    if (channels == D_STEP)
+        add_whole(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
+    else
+        add_part(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
+}
 #endif
 
 #if D_STRIP
-DEFINE_TAP(add_strip, private, "unroll 4")
+#define STRIP_LOAD(p, i) ((p)[i])
+#define STRIP_AT(c) (c)
+DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 
-/* The T_W vectors that one tap reads, from column `at` on. */
-INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels, const int at)
+/* One strip for all taps of a row, unless they leave most of it out. */
+#define D_REACH ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
+#define D_SHARED (D_UP_W == 1 && D_REACH <= P_FILTER_W * T_W)
+#define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
+
+/* Copies pixels that are `apart` columns apart, the first at column `at`. */
+INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels, const int at,
+                       const int apart)
 {
-    for (int i = 0; i < T_W; i++) {
-        const int column = at + i * P_STRIDE_W;
+#pragma nounroll
+    for (int i = 0; i < D_STRIP_PIXELS; i++) {
+        const int column = at + i * apart;
         const bool inside = column >= 0 && column < P_SRC_W;
-#if D_SRC_CHANNEL == 1
-        const ACC_V v =
-            inside ? SRC_LOADN(D_B, row, (INDEX_T)column * D_SRC_PIXEL) : (ACC_V)((ACC_T)0);
-        *(private ACC_V *)(strip + i * D_B) = v;
-#else
-        for (int c = 0; c < channels; c++)
-            strip[i * D_B + c] = inside ? SRC_LOAD(row, (INDEX_T)column * D_SRC_PIXEL +
-                                                            (INDEX_T)c * D_SRC_CHANNEL)
-                                        : (ACC_T)0;
+        global const SRC_T *pixel = row + (INDEX_T)(inside ? column : 0) * D_SRC_PIXEL;
+#if D_STRIP_LOAD > 1
+        if (channels == D_STEP || D_STRIP_OVER) {
+#pragma unroll
+            for (int c = 0; c < channels; c += D_STRIP_LOAD) {
+                const KILN_CAT(ACC_T, D_STRIP_LOAD) v =
+                    inside ? SRC_LOADN(D_STRIP_LOAD, pixel, STEP_AT(c))
+                           : (KILN_CAT(ACC_T, D_STRIP_LOAD))((ACC_T)0);
+                *(private KILN_CAT(ACC_T, D_STRIP_LOAD) *)(strip + i * D_STEP + c) = v;
+            }
+            continue;
+        }
 #endif
+        for (int c = 0; c < channels; c++)
+            strip[i * D_STEP + c] = inside ? SRC_LOAD(pixel, STEP_AT(c)) : (ACC_T)0;
     }
 }
 #endif
 
 /* How a tile reads its rows. */
 #define INSIDE 0 /* without looking */
-#define UNROLLED 1
+#define CHECKED 1
 #define STRIPS 2
 
-/* Adds one row of the filter; `at` is the column of pixel 0, tap 0. */
+/* Adds one row of the filter; `at` is the column of pixel 0, tap 0, times D_UP_W. */
 INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, const int channels,
                     const int at, const int how)
 {
 #if D_STRIP
     if (how == STRIPS) {
-        ACC_T strip[T_W * D_B] __attribute__((aligned(64)));
-        for (int s = 0; s < P_FILTER_W; s++) {
-            make_strip(strip, row, channels, at + s * P_DILATION_W);
-            add_strip(acc, strip, w + s * channels * D_KT, channels, D_B, 1, false, 0);
+        ACC_T strip[D_STRIP_PIXELS * D_STEP] __attribute__((aligned(64)));
+#if D_SHARED
+        make_strip(strip, row, channels, at, 1);
+#endif
+#pragma nounroll
+        for (int s = 0; s < P_FILTER_W; s++, w += channels * D_KT) {
+            const int column = at + s * P_DILATION_W;
+            if (column % D_UP_W)
+                continue;
+#if D_SHARED
+            add_strip(acc, strip + s * P_DILATION_W * D_STEP, w, channels, P_STRIDE_W * D_STEP,
+                      false, 0);
+#else
+            make_strip(strip, row, channels, column / D_UP_W, P_STRIDE_W);
+            add_strip(acc, strip, w, channels, D_STEP, false, 0);
+#endif
         }
         return;
     }
 #endif
-#if D_UNROLL
-    if (how == UNROLLED) {
+#if D_END
+    if (how == CHECKED) {
+#if D_END == 1
 #pragma unroll
+#else
+#pragma nounroll
+#endif
         for (int s = 0; s < P_FILTER_W; s++) {
-            const int column = at + s * P_DILATION_W;
-            ADD_TAP(acc, row + column * D_SRC_PIXEL, w + s * channels * D_KT, channels, true,
-                    column);
+            const int up = at + s * P_DILATION_W, column = up / D_UP_W;
+            if (up % D_UP_W == 0)
+                add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
+                        true, column);
         }
         return;
     }
 #endif
 #if D_STRIP < 2
 #pragma nounroll
-    for (int s = 0; s < P_FILTER_W; s++)
-        ADD_TAP(acc, row + (INDEX_T)(at + s * P_DILATION_W) * D_SRC_PIXEL, w + s * channels * D_KT,
-                channels, false, 0);
+    for (int s = 0; s < P_FILTER_W; s++) {
+        const int up = at + s * P_DILATION_W;
+        if (up % D_UP_W == 0)
+            add_tap(acc, row + (INDEX_T)(up / D_UP_W) * D_SRC_PIXEL, w + s * channels * D_KT,
+                    channels, false, 0);
+    }
 #endif
 }
 
@@ -179,33 +245,78 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
     return at < size ? min(taps, (size - 1 - at) / dilation + 1) : 0;
 }
 
-/* Adds one block of source channels. */
-INLINE void add_block(ACC_V *acc, global const SRC_T *block, global const ACC_T *w,
-                      const int channels, const int3 at, const int how)
+/* Adds one step of source channels. */
+INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
+                     const int channels, const int3 at, const int how)
 {
-    const int d_end = end_tap(at.z, P_SRC_D, P_FILTER_D, P_DILATION_D);
-    const int h_end = end_tap(at.y, P_SRC_H, P_FILTER_H, P_DILATION_H);
+    const int d_end = end_tap(at.z, (P_SRC_D - 1) * D_UP_D + 1, P_FILTER_D, P_DILATION_D);
+    const int h_end = end_tap(at.y, (P_SRC_H - 1) * D_UP_H + 1, P_FILTER_H, P_DILATION_H);
 #pragma nounroll
     for (int d = first_tap(at.z, P_DILATION_D); d < d_end; d++)
 #pragma nounroll
-        for (int h = first_tap(at.y, P_DILATION_H); h < h_end; h++)
+        for (int h = first_tap(at.y, P_DILATION_H); h < h_end; h++) {
+            const int z = at.z + d * P_DILATION_D, y = at.y + h * P_DILATION_H;
+            if (z % D_UP_D || y % D_UP_H)
+                continue;
             add_row(acc,
-                    block + (INDEX_T)(at.z + d * P_DILATION_D) * D_SRC_PLANE +
-                        (INDEX_T)(at.y + h * P_DILATION_H) * D_SRC_ROW,
+                    step + (INDEX_T)(z / D_UP_D) * D_SRC_PLANE + (INDEX_T)(y / D_UP_H) * D_SRC_ROW,
                     w + (d * P_FILTER_H + h) * P_FILTER_W * channels * D_KT, channels, at.x, how);
+        }
 }
 
-INLINE void add_all(ACC_V *acc, global const SRC_T *src, global const ACC_T *w, const int3 at,
-                    const int how)
+/* Adds all channels of a group, whose first one is `first`. */
+INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
+                    const int3 at, const int how)
 {
 #pragma nounroll
-    for (int b = 0; b < D_SRC_C / D_B; b++) {
-        add_block(acc, src, w, D_B, at, how);
-        src += D_SRC_BLOCK;
-        w += D_TAPS * D_B * D_KT;
+    for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
+        add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, how);
+        w += D_TAPS * D_STEP * D_KT;
     }
-#if D_SRC_C % D_B
-    add_block(acc, src, w, D_SRC_C % D_B, at, how);
+#if D_SRC_C % D_STEP
+    add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, how);
+#endif
+}
+
+/* ---- results ---- */
+
+/* Stores the first `lanes` of the D_B channels from `channel` on, of the pixel at element `at`. */
+INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
+                const INDEX_T at EPILOGUE_PARAMS)
+{
+#if D_PIECE == D_B
+    if (D_WHOLE || lanes >= D_B) {
+        kiln_put(dst, acc, channel, at + DST_AT(channel) EPILOGUE_PASS);
+        return;
+    }
+#endif
+    VAL_T lane[D_B] __attribute__((aligned(64)));
+    private VAL_V *all = (private VAL_V *)lane;
+    *all = (VAL_V)((VAL_T)0);
+#if D_PIECE > 1 && D_PIECE < D_B
+#ifdef P_BETA
+#pragma unroll
+    for (int p = 0; p < D_B; p += D_PIECE)
+        if (D_WHOLE || p < lanes)
+            KILN_CAT(vstore, D_PIECE)(DST_LOADN(D_PIECE, residual, at + DST_AT(channel + p)), 0,
+                                      lane + p);
+#endif
+    *all = FINISH_V(acc, *all, channel);
+#pragma unroll
+    for (int p = 0; p < D_B; p += D_PIECE)
+        if (D_WHOLE || p < lanes)
+            DST_STOREN(D_PIECE, dst, at + DST_AT(channel + p),
+                       KILN_CAT(vload, D_PIECE)(0, lane + p));
+#else
+#ifdef P_BETA
+#pragma nounroll
+    for (int i = 0; i < min(lanes, D_B); i++)
+        lane[i] = DST_LOAD(residual, at + DST_AT(channel + i));
+#endif
+    *all = FINISH_V(acc, *all, channel);
+#pragma nounroll
+    for (int i = 0; i < min(lanes, D_B); i++)
+        DST_STORE(dst, at + DST_AT(channel + i), lane[i]);
 #endif
 }
 
@@ -216,15 +327,18 @@ INLINE void add_all(ACC_V *acc, global const SRC_T *src, global const ACC_T *w, 
 #define EACH_PIXEL _Pragma("unroll")
 #endif
 
-kernel GROUP_SIZE(1, 1, 1) void direct_blocked(global const SRC_T *restrict src,
-                                               global const ACC_T *restrict w,
-                                               global DST_T *dst EPILOGUE_PARAMS)
+kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
+                                                     global const ACC_T *restrict w,
+                                                     global DST_T *dst EPILOGUE_PARAMS)
 {
     const int tile = get_global_id(T_ORDER), tile_k = get_global_id(1 - T_ORDER);
-    const int own_x = tile % D_TILES_W * T_W, row = tile / D_TILES_W;
+    if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
+        return;
+    const int phase = tile % D_UP_W, pixels = (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
+    const int own_x = tile / D_UP_W % D_TILES_W * T_W, row = tile / D_UP_W / D_TILES_W;
     const int own_k = tile_k % D_TILES_K * T_KV, group = tile_k / D_TILES_K;
-    const int x = min(own_x, P_DST_W - T_W), y = row % P_DST_H, z = row / P_DST_H;
-    const int k0 = min(own_k, D_DST_BLOCKS - T_KV);
+    const int first = min(own_x, pixels - T_W), k0 = min(own_k, D_DST_VECTORS - T_KV);
+    const int x = phase + first * D_UP_W, y = row % P_DST_H, z = row / P_DST_H;
     const INDEX_T n = get_global_id(2);
 
     ACC_V acc[T_W * T_KV];
@@ -232,34 +346,34 @@ kernel GROUP_SIZE(1, 1, 1) void direct_blocked(global const SRC_T *restrict src,
     for (int i = 0; i < T_W * T_KV; i++)
         acc[i] = (ACC_V)((ACC_T)0);
 
-    src += n * D_SRC_IMAGE + (INDEX_T)group * (D_SRC_C / D_B) * D_SRC_BLOCK;
+    src += n * D_SRC_IMAGE;
     w += (INDEX_T)tile_k * D_SRC_C * D_TAPS * D_KT;
     int3 at = (int3)(x * P_STRIDE_W - D_LEAD_W, y * P_STRIDE_H - D_LEAD_H,
                      z * P_STRIDE_D - D_LEAD_D);
 #if D_STRIP == 2
-    add_all(acc, src, w, at, STRIPS);
-#elif D_STRIP == 1
-    const int reach = (T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W;
-    if (at.x >= 0 && at.x + reach < P_SRC_W)
-        add_all(acc, src, w, at, INSIDE);
+    add_all(acc, src, group * D_SRC_C, w, at, STRIPS);
+#elif D_STRIP == 1 || D_END == 2
+    const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
+    if (at.x >= 0 && at.x + reach <= (P_SRC_W - 1) * D_UP_W)
+        add_all(acc, src, group * D_SRC_C, w, at, INSIDE);
     else
-        add_all(acc, src, w, at, STRIPS);
+        add_all(acc, src, group * D_SRC_C, w, at, D_STRIP ? STRIPS : CHECKED);
 #else
     /* Columns that the compiler knows. */
 #if D_FIRST
     if (x == 0) {
         at.x = -D_LEAD_W;
-        add_all(acc, src, w, at, UNROLLED);
+        add_all(acc, src, group * D_SRC_C, w, at, CHECKED);
     } else
 #endif
 #if D_LAST && D_TILES_W > 1
     if (x == P_DST_W - T_W) {
         at.x = (P_DST_W - T_W) * P_STRIDE_W - D_LEAD_W;
-        add_all(acc, src, w, at, UNROLLED);
+        add_all(acc, src, group * D_SRC_C, w, at, CHECKED);
     } else
 #endif
-#if D_TILES_W > D_FIRST + D_LAST
-        add_all(acc, src, w, at, INSIDE);
+#if D_UP_W > 1 || D_TILES_W > D_FIRST + D_LAST
+        add_all(acc, src, group * D_SRC_C, w, at, INSIDE);
 #else
     {
     }
@@ -268,16 +382,16 @@ kernel GROUP_SIZE(1, 1, 1) void direct_blocked(global const SRC_T *restrict src,
 
     const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW +
                        (INDEX_T)x * D_DST_PIXEL;
+    /* The padding of the layout belongs to the last group. */
+    const int end = D_DST_C + (group == D_GROUPS - 1 ? D_DST_PADDED - D_CHANNELS : 0);
 EACH_PIXEL
     for (int i = 0; i < T_W; i++) {
-        if (P_DST_W % T_W && x + i < own_x)
+        if (P_DST_W % (T_W * D_UP_W) && first + i < own_x)
             continue;
 #pragma unroll
-        for (int k = 0; k < T_KV; k++) {
-            const int block = group * D_DST_BLOCKS + k0 + k;
-            if (D_DST_BLOCKS % T_KV == 0 || k0 + k >= own_k)
-                PUT(dst, acc[i * T_KV + k], block,
-                    to + (INDEX_T)block * D_DST_BLOCK + i * D_DST_PIXEL);
-        }
+        for (int k = 0; k < T_KV; k++)
+            if (D_DST_VECTORS % T_KV == 0 || k0 + k >= own_k)
+                put(dst, acc[i * T_KV + k], group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
+                    to + (INDEX_T)(i * D_UP_W) * D_DST_PIXEL EPILOGUE_PASS);
     }
 }

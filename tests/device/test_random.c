@@ -145,6 +145,21 @@ static void try_solver(search *s, int index)
     }
 }
 
+/* Some solvers have layouts of their own; others work on whatever keeps channels together. */
+static void random_layouts(dice *d, kiln_problem *p)
+{
+    static const char *const all[3][8] = {
+        {"NWC", "NWC;C%8", "NCW4c", "NCW8c", "NCW16c", "NCW32c", "NWC;C%16", "any"},
+        {"NHWC", "NHWC;C%8", "NCHW4c", "NCHW8c", "NCHW16c", "NCHW32c", "NHWC;C%16", "any"},
+        {"NDHWC", "NDHWC;C%8", "NCDHW4c", "NCDHW8c", "NCDHW16c", "NCDHW32c", "NDHWC;C%16", "any"}};
+    const int64_t how = dice_roll(d, 0, 4), x = how > 1 ? dice_roll(d, 0, 7) : 7;
+    const int64_t y = how == 3 ? dice_roll(d, 0, 7) : x;
+    if (how == 0)
+        return;
+    strcpy(p->x_layout, all[p->spatial_rank - 1][x]);
+    strcpy(p->y_layout, all[p->spatial_rank - 1][y]);
+}
+
 /* Mostly small, where every border is; now and then large enough for the widest tiles. */
 static kiln_problem next_problem(search *s)
 {
@@ -156,10 +171,7 @@ static kiln_problem next_problem(search *s)
         int64_t which = dice_roll(&s->dice, 0, 7);
         which = which < 4 ? 0 : which < 6 ? 1 : which - 4;
         kiln_problem p = random_problem(&s->dice, sizes[which].channels, sizes[which].input);
-        if (dice_roll(&s->dice, 0, 2) == 0) { /* some solvers have layouts of their own */
-            strcpy(p.x_layout, "any");
-            strcpy(p.y_layout, "any");
-        }
+        random_layouts(&s->dice, &p);
         if ((double)reference_count(&p) * (double)reference_terms(&p) < work)
             return p;
     }

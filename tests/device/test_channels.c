@@ -1,0 +1,407 @@
+/* Layouts that keep channels together, read and written without reformatting: every remainder of
+ * channels, type, activation, pair of layouts and group; and one convolution fed to the next. */
+#include "layout_host.h"
+#include "support/support.h"
+#include "verify.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* By rank; `block` is how many remainders of channels there are to try. */
+static const struct {
+    const char *name[3];
+    int block;
+} layouts[] = {
+    {{"NWC", "NHWC", "NDHWC"}, 16},
+    {{"NWC;C%8", "kHWC8", "kDHWC8"}, 16},
+    {{"NWC;C%16", "NHWC16", "NDHWC;C%16"}, 16},
+    {{"NCW4c", "NC/4HW4", "NCDHW4c"}, 4},
+    {{"NCW8c", "NC/8HW8", "NCDHW8c"}, 8},
+    {{"NCW16c", "NC/16HW16", "NCDHW16c"}, 16},
+    {{"NCW32c", "NC/32HW32", "kCDHW32"}, 32},
+    {{"NWC", "NHC/32W32", "NDHWC"}, 8}, /* rows outside blocks */
+};
+
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+static void set_layouts(kiln_problem *p, int x, int y)
+{
+    const int rank = p->spatial_rank ? p->spatial_rank : 2;
+    if (x >= 0)
+        snprintf(p->x_layout, sizeof p->x_layout, "%s", layouts[x].name[rank - 1]);
+    snprintf(p->y_layout, sizeof p->y_layout, "%s", layouts[y].name[rank - 1]);
+}
+
+static void set_type(kiln_problem *p, kiln_type source, kiln_type destination)
+{
+    p->w_type = source;
+    p->x_type = p->direction == KILN_FORWARD ? source : destination;
+    p->y_type = p->direction == KILN_FORWARD ? destination : source;
+}
+
+/* Runs it in these layouts, and sees that nothing was reformatted. */
+static void check(kiln_problem p, int x, int y, const char *config)
+{
+    const kiln_choice choice = {
+        .solver = "direct_blocked", .config = config, .ignore_rows = 1, .native_layout = 1};
+    kiln_op *op;
+    set_layouts(&p, x, y);
+    ck_assert_msg(kiln_conv_create(support_open()->kiln, &p, &choice, &op) == KILN_OK,
+                  "refused: %s", kiln_last_error());
+    kiln_op_release(op);
+    support_check(&p, "direct_blocked", config, HOST_FILL_INT);
+}
+
+static const struct {
+    kiln_type source, destination;
+} types[] = {
+    {KILN_F32, KILN_F32}, {KILN_F16, KILN_F16}, {KILN_I8, KILN_I32},   {KILN_BF16, KILN_BF16},
+    {KILN_F16, KILN_F32}, {KILN_I8, KILN_I8},   {KILN_BF16, KILN_F32}, {KILN_I8, KILN_F32},
+};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+/* C and K run through all remainders in different orders; types other than f32 take turns. */
+START_TEST(every_remainder_of_channels)
+{
+    const int block = layouts[_i].block;
+    for (int i = 0; i < block; i++)
+        for (int t = 0; t < 2; t++) {
+            const int type = t ? 1 + (i + _i) % (TYPES - 1) : 0;
+            kiln_problem p = {.batch = 2,
+                              .direction = i % 3 == 2 ? KILN_BACKWARD_DATA : KILN_FORWARD,
+                              .in_channels = i + 1 + block * (t % 2),
+                              .out_channels = (i * 7 + 3) % block + 1,
+                              .input = {3, 4},
+                              .filter = {i % 2 * 2 + 1, 2},
+                              .pad_begin = {i % 2, 1},
+                              .pad_end = {i % 2, 0}};
+            set_type(&p, types[type].source, types[type].destination);
+            if (p.direction == KILN_FORWARD && types[type].destination != KILN_I32)
+                p.epilogue.bias = 1;
+            check(p, _i, _i, NULL);
+        }
+}
+END_TEST
+
+static const kiln_epilogue epilogues[] = {
+    {.bias = 1, .beta = 1},
+    {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
+    {.bias = 1, .activation = KILN_CLIPPED_RELU, .param = {6}},
+    {.beta = 1, .activation = KILN_LEAKY_RELU, .param = {0.25f}},
+    {.alpha = 0.125f, .activation = KILN_ELU, .param = {1.5f}},
+    {.alpha = 0.0625f, .bias = 1, .activation = KILN_TANH, .param = {0.5f, 2}},
+    {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SIGMOID},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
+};
+
+enum { EPILOGUES = sizeof epilogues / sizeof *epilogues };
+
+START_TEST(every_activation_in_every_layout)
+{
+    for (int x = 0; x < LAYOUTS; x++) {
+        kiln_problem p = {.batch = 1,
+                          .in_channels = 9,
+                          .out_channels = 18 + x,
+                          .input = {2, 5},
+                          .filter = {3, 2},
+                          .pad_begin = {1, 1},
+                          .pad_end = {1, 0},
+                          .epilogue = epilogues[_i]};
+        if ((x + _i) % 2)
+            set_type(&p, KILN_F16, KILN_F16);
+        check(p, x, x, NULL);
+    }
+}
+END_TEST
+
+/* Source and destination need not agree; the source may be plain. */
+START_TEST(every_pair_of_layouts)
+{
+    for (int y = 0; y < LAYOUTS; y++) {
+        kiln_problem p = {.batch = 2,
+                          .in_channels = 21,
+                          .out_channels = 43,
+                          .input = {5, 6},
+                          .filter = {3, 2},
+                          .stride = {1, 2},
+                          .pad_begin = {1, 0},
+                          .epilogue = {.bias = 1}};
+        check(p, _i, y, NULL);
+        set_type(&p, KILN_F16, KILN_F32);
+        if (y == _i)
+            check(p, _i, y, NULL);
+    }
+}
+END_TEST
+
+/* Groups that end within vectors and blocks. */
+START_TEST(every_group)
+{
+    static const int sizes[][3] = {{2, 24, 40}, {3, 5, 7}, {4, 2, 8}, {5, 6, 3}, {2, 32, 17}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        kiln_problem p = {.batch = 2,
+                          .groups = sizes[i][0],
+                          .in_channels = sizes[i][0] * sizes[i][1],
+                          .out_channels = sizes[i][0] * sizes[i][2],
+                          .input = {4, 7},
+                          .filter = {1, 3},
+                          .pad_begin = {0, 1},
+                          .pad_end = {0, 1},
+                          .epilogue = {.bias = 1, .beta = 1, .activation = KILN_SIGMOID}};
+        check(p, _i, _i, NULL);
+        p.epilogue = (kiln_epilogue){0};
+        p.direction = KILN_BACKWARD_DATA;
+        set_type(&p, KILN_BF16, KILN_BF16);
+        if (i == (size_t)_i % 5)
+            check(p, _i, _i, NULL);
+    }
+}
+END_TEST
+
+START_TEST(every_rank)
+{
+    kiln_problem p = {.spatial_rank = 1 + 2 * (_i % 2),
+                      .batch = 2,
+                      .in_channels = 18,
+                      .out_channels = 13,
+                      .input = {5, 6, 17},
+                      .filter = {3, 2, 3},
+                      .stride = {2, 1, 1},
+                      .dilation = {1, 3, 1},
+                      .pad_begin = {1, 0, 2},
+                      .pad_end = {0, 2, 1}};
+    for (int a = p.spatial_rank; a < 3; a++)
+        p.input[a] = p.filter[a] = p.stride[a] = p.dilation[a] = p.pad_begin[a] = p.pad_end[a] = 0;
+    for (int x = 0; x < LAYOUTS; x++)
+        check(p, x, x, NULL);
+    p.direction = KILN_BACKWARD_DATA;
+    for (int x = 0; x < LAYOUTS; x += 2)
+        check(p, x, x, NULL);
+}
+END_TEST
+
+/* Backward data with a stride: rows and columns that no tap reaches, dilation that meets the stride
+ * now and then, tiles of several widths. */
+START_TEST(strides_backward)
+{
+    static const char *const configs[] = {NULL, "T_W=2", "T_W=5", "T_W=3,T_KV=1,T_ORDER=0"};
+    kiln_problem all[] = {
+        {.input = {7, 23}, .filter = {1, 1}, .stride = {2, 2}},
+        {.input = {8, 24},
+         .filter = {3, 3},
+         .stride = {2, 2},
+         .pad_begin = {1, 1},
+         .pad_end = {1, 1}},
+        {.input = {9, 20},
+         .filter = {3, 3},
+         .stride = {2, 3},
+         .dilation = {2, 3},
+         .pad_begin = {0, 2}},
+        {.input = {11, 31},
+         .filter = {4, 5},
+         .stride = {3, 2},
+         .dilation = {1, 3},
+         .pad_end = {2, 4}},
+        {.input = {7, 27}, .filter = {2, 2}, .stride = {4, 5}},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        kiln_problem p = all[i];
+        p.direction = KILN_BACKWARD_DATA;
+        p.batch = 2;
+        p.in_channels = 19;
+        p.out_channels = 21;
+        if ((i + (size_t)_i) % 2)
+            set_type(&p, KILN_F16, KILN_F16);
+        check(p, _i, (_i + (int)i) % LAYOUTS, configs[(i + (size_t)_i) % 4]);
+    }
+}
+END_TEST
+
+/* What a GPU would take: narrow vectors, groups of many items. */
+START_TEST(groups_of_items)
+{
+    static const char *const configs[] = {"T_W=4,T_KV=1,T_ORDER=1,T_V=4,T_GROUP=32",
+                                          "T_W=3,T_KV=2,T_ORDER=0,T_V=4,T_GROUP=64",
+                                          "T_W=5,T_KV=1,T_ORDER=1,T_V=8,T_GROUP=3"};
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 21,
+                      .out_channels = 43,
+                      .input = {6, 11},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.bias = 1, .activation = KILN_SIGMOID}};
+    for (int i = 0; i < 2; i++)
+        check(p, _i, (_i + 2) % LAYOUTS, configs[i]);
+}
+END_TEST
+
+/* ---- one convolution fed to the next ---- */
+
+typedef struct chain {
+    kiln_problem problem[2];
+    kiln_op *op[2];
+    cl_mem x, w[2], y, z, bias, workspace[2];
+    void *plain_x, *plain_w[2], *plain_y, *plain_z;
+    float *plain_bias;
+} chain;
+
+static cl_mem buffer_of(size_t bytes, const void *data)
+{
+    cl_int code;
+    cl_mem mem = clCreateBuffer(support_open()->context,
+                                CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0), bytes,
+                                (void *)data, &code);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    return mem;
+}
+
+static void *filled(const kiln_problem *p, char tensor, int which, kiln_type type)
+{
+    int64_t count = kiln_problem_count(p, tensor);
+    void *plain = malloc((size_t)count * kiln_type_size(type));
+    host_fill_tensor(HOST_FILL_UNIFORM, 5, which, type, reference_terms(p), plain, count);
+    return plain;
+}
+
+/* The tensor in its layout; poison where there is no data. */
+static cl_mem in_layout(const kiln_problem *p, char tensor, kiln_type type, const void *plain)
+{
+    kiln_storage storage;
+    ck_assert(kiln_problem_storage(p, tensor, &storage, NULL));
+    void *cells = malloc((size_t)storage.cells * kiln_type_size(type));
+    if (plain)
+        layout_host_store(&storage, type, plain, cells);
+    else
+        host_poison(type, cells, storage.cells);
+    cl_mem mem = buffer_of((size_t)storage.cells * kiln_type_size(type), cells);
+    free(cells);
+    return mem;
+}
+
+static void *out_of_layout(const kiln_problem *p, char tensor, kiln_type type, cl_mem mem)
+{
+    kiln_storage storage;
+    ck_assert(kiln_problem_storage(p, tensor, &storage, NULL));
+    size_t bytes = (size_t)storage.cells * kiln_type_size(type);
+    void *cells = malloc(bytes), *plain = malloc(bytes);
+    ck_assert_int_eq(
+        clEnqueueReadBuffer(support_open()->queue, mem, CL_TRUE, 0, bytes, cells, 0, NULL, NULL),
+        CL_SUCCESS);
+    ck_assert_int_eq(layout_host_load(&storage, type, cells, plain), 0);
+    free(cells);
+    return plain;
+}
+
+static void make_chain(chain *c, int layout, kiln_type type)
+{
+    const kiln_problem first = {.batch = 1,
+                                .in_channels = 5,
+                                .out_channels = 21,
+                                .input = {6, 9},
+                                .filter = {3, 3},
+                                .pad_begin = {1, 1},
+                                .pad_end = {1, 1},
+                                .x_type = type,
+                                .epilogue = {.bias = 1, .activation = KILN_SIGMOID}};
+    c->problem[0] = c->problem[1] = first;
+    c->problem[1].in_channels = 21;
+    c->problem[1].out_channels = 10;
+    c->problem[1].epilogue = (kiln_epilogue){0};
+    const kiln_choice choice = {.ignore_rows = 1, .native_layout = 1, .solver = "direct_blocked"};
+    for (int i = 0; i < 2; i++) {
+        kiln_op_info info;
+        set_layouts(&c->problem[i], layout, layout);
+        ck_assert_int_eq(kiln_problem_check(&c->problem[i], NULL), KILN_OK);
+        ck_assert_int_eq(kiln_conv_create(support_open()->kiln, &c->problem[i], &choice, &c->op[i]),
+                         KILN_OK);
+        kiln_op_describe(c->op[i], &info);
+        c->workspace[i] = buffer_of((size_t)info.workspace_size, NULL);
+        c->plain_w[i] = filled(&c->problem[i], 'w', HOST_W, type);
+        c->w[i] = in_layout(&c->problem[i], 'w', type, c->plain_w[i]);
+    }
+    c->plain_x = filled(&c->problem[0], 'x', HOST_X, type);
+    c->x = in_layout(&c->problem[0], 'x', type, c->plain_x);
+    c->y = in_layout(&c->problem[0], 'y', type, NULL);
+    c->z = in_layout(&c->problem[1], 'y', type, NULL);
+    c->plain_bias = malloc(21 * sizeof *c->plain_bias);
+    host_fill_tensor(HOST_FILL_UNIFORM, 5, HOST_BIAS, KILN_F32, 1, c->plain_bias, 21);
+    c->bias = buffer_of(21 * sizeof *c->plain_bias, c->plain_bias);
+}
+
+static void run_chain(chain *c)
+{
+    const kiln_buffers first = {.x = {c->x, 0},
+                                .w = {c->w[0], 0},
+                                .y = {c->y, 0},
+                                .bias = {c->bias, 0},
+                                .workspace = {c->workspace[0], 0}},
+                       second = {.x = {c->y, 0},
+                                 .w = {c->w[1], 0},
+                                 .y = {c->z, 0},
+                                 .workspace = {c->workspace[1], 0}};
+    cl_command_queue queue = support_open()->queue;
+    ck_assert_int_eq(kiln_op_enqueue(c->op[0], queue, &first, 0, NULL, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_op_enqueue(c->op[1], queue, &second, 0, NULL, NULL), KILN_OK);
+    c->plain_y = out_of_layout(&c->problem[0], 'y', c->problem[0].y_type, c->y);
+    c->plain_z = out_of_layout(&c->problem[1], 'y', c->problem[1].y_type, c->z);
+}
+
+static void free_chain(chain *c)
+{
+    cl_mem all[] = {c->x, c->w[0], c->w[1], c->y, c->z, c->bias, c->workspace[0], c->workspace[1]};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        clReleaseMemObject(all[i]);
+    for (int i = 0; i < 2; i++) {
+        kiln_op_release(c->op[i]);
+        free(c->plain_w[i]);
+    }
+    free(c->plain_x);
+    free(c->plain_y);
+    free(c->plain_z);
+    free(c->plain_bias);
+}
+
+START_TEST(the_result_feeds_the_next)
+{
+    static const kiln_type each[] = {KILN_F32, KILN_F16, KILN_BF16};
+    for (size_t t = 0; t < sizeof each / sizeof *each; t++) {
+        chain c;
+        make_chain(&c, _i, each[t]);
+        run_chain(&c);
+        const reference_tensors first = {.x = c.plain_x, .w = c.plain_w[0], .bias = c.plain_bias},
+                                second = {.x = c.plain_y, .w = c.plain_w[1]};
+        const verify_options o = {.poisoned = true, .arbitrary = true};
+        verify_result v = verify_destination(&c.problem[0], &first, c.plain_y, &o);
+        ck_assert_msg(v.ok, "the first: %lld wrong", (long long)v.bad);
+        v = verify_destination(&c.problem[1], &second, c.plain_z, &o);
+        ck_assert_msg(v.ok, "the second: %lld wrong", (long long)v.bad);
+        free_chain(&c);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("channels");
+    TCase *c = tcase_create("channels");
+    tcase_set_timeout(c, 900);
+    tcase_add_loop_test(c, every_remainder_of_channels, 0, LAYOUTS);
+    tcase_add_loop_test(c, every_activation_in_every_layout, 0, EPILOGUES);
+    tcase_add_loop_test(c, every_pair_of_layouts, -1, LAYOUTS);
+    tcase_add_loop_test(c, every_group, 0, LAYOUTS);
+    tcase_add_loop_test(c, every_rank, 0, 2);
+    tcase_add_loop_test(c, strides_backward, 0, LAYOUTS);
+    tcase_add_loop_test(c, groups_of_items, 0, LAYOUTS);
+    tcase_add_loop_test(c, the_result_feeds_the_next, 0, LAYOUTS);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
