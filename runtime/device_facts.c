@@ -47,10 +47,10 @@ static void read_kind(cl_device_id device, kiln_device_facts *f)
 {
     cl_device_type type = 0;
     clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    bool by_item = type & CL_DEVICE_TYPE_CPU && strcmp(f->platform, "rusticl") != 0;
-    f->kind = type & CL_DEVICE_TYPE_GPU ? KILN_DEVICE_GPU
-              : by_item                 ? KILN_DEVICE_CPU
-                                        : KILN_DEVICE_OTHER;
+    bool cpu = type & CL_DEVICE_TYPE_CPU; /* Oclgrind is everything at once */
+    f->kind = cpu && strcmp(f->platform, "rusticl") != 0 ? KILN_DEVICE_CPU
+              : !cpu && type & CL_DEVICE_TYPE_GPU        ? KILN_DEVICE_GPU
+                                                         : KILN_DEVICE_OTHER;
 }
 
 /* Peak and bandwidth from the counts: a CPU core does two vector FMAs a cycle, a GPU unit 128

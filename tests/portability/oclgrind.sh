@@ -9,7 +9,8 @@
 #
 # One process a run: oclgrind 21.10 keeps the shadow of a released buffer, and reports the end of a
 # larger one that takes its place. Compiled without optimisation: its --uninitialized does not know
-# the instruction `freeze`, which LLVM's optimiser adds.
+# the instruction `freeze`, which LLVM's optimiser adds. Compiled so it finds no kernel in winograd.cl,
+# which therefore runs optimised and without --uninitialized.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 list=${1:-$here/small.txt}
@@ -31,6 +32,10 @@ run() {
     rm -f log
     oclgrind --build-options -cl-opt-disable --data-races --uninitialized --check-api --log log \
         "$kiln" "$@" --fill int >out 2>&1 || status=$?
+    if grep -q "Kernel '.*' not found" out; then
+        status=0
+        oclgrind --data-races --check-api --log log "$kiln" "$@" --fill int >out 2>&1 || status=$?
+    fi
     if [ "$status" -eq 3 ]; then
         refused=$((refused + 1))
         return
