@@ -220,7 +220,7 @@ static double cpu_flops(const kiln_blocked *b, const kiln_shape *s, const kiln_d
     double waves = (double)divide_up(items, d->compute_units) * d->compute_units;
     int width = c->v[LANES] < d->simd_floats ? d->simd_floats : c->v[LANES];
     double lanes = (double)width / kiln_blocked_vectors(c->v[LANES], d);
-    return waves * per_tile * 2 * lanes / 0.85;
+    return waves * per_tile * 2 * lanes;
 }
 
 /* Neighbouring items read weights that are no neighbours, which leaves a GPU a tenth of its speed.
@@ -243,7 +243,8 @@ static double ms_of(const kiln_blocked *b, const kiln_shape *s, const kiln_devic
 {
     double flops = is_cpu(d) ? cpu_flops(b, s, d, c) : gpu_flops(b, d, c);
     double size = (double)kiln_type_size(s->x_type);
-    double bytes = size * (double)(s->x_count + s->y_count) + 8.0 * (double)s->w_count;
+    /* Packed weights are read from a cache that the cores share. */
+    double bytes = size * (double)(s->x_count + s->y_count) + 2.0 * (double)s->w_count;
     return flops / (d->peak_gflops * 1e6) + bytes / (d->bandwidth_gbs * 1e6) + 0.02;
 }
 
