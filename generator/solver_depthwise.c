@@ -245,7 +245,7 @@ static void emit_weights(const kiln_shape *s, const kiln_device_facts *d, const 
     int64_t blocks = divide_up(s->filter[KILN_AXIS_H], tap_rows(s));
     kiln_grid(plan, 1, 1, 1, s->filter[KILN_AXIS_D] * blocks, s->k, split);
     if (split > 1)
-        kiln_sum_parts_emit(s, d, split, out, plan);
+        kiln_sum_parts_emit(s, d, s->w_count, split, out, KILN_ROLE_W, plan);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

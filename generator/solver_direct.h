@@ -53,9 +53,10 @@ int64_t kiln_lines_count(const kiln_lines *l, int64_t span);
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
                     int64_t span, int role, kiln_plan *plan);
 
-/* Adds the stage that sums the `parts` copies of w in the buffer `from` into w. */
-void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t parts, int from,
-                         kiln_plan *plan);
+/* Adds the stage that sums the `parts` copies of dw, `count` elements each, in the buffer `from`
+ * into `to`. */
+void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t count,
+                         int64_t parts, int from, int to, kiln_plan *plan);
 
 /* Backward weights: the members of kiln_solver, after the checks that all directions share. */
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);

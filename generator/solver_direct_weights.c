@@ -116,19 +116,19 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_direct_define_params(c, plan);
 }
 
-void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t parts, int from,
-                         kiln_plan *plan)
+void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t count,
+                         int64_t parts, int from, int to, kiln_plan *plan)
 {
     kiln_plan_stage(plan, "sum_parts.cl", "sum_parts");
     kiln_define_types(plan, s);
-    if (!s->wide && s->w_count * parts > INT32_MAX)
+    if (!s->wide && count * parts > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
-    kiln_define(plan, "D_COUNT", s->w_count);
+    kiln_define(plan, "D_COUNT", count);
     kiln_define(plan, "D_PARTS", parts);
     kiln_arg_buffer(plan, from);
-    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, to);
     int64_t local = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;
-    kiln_grid(plan, local, 1, 1, s->w_count, 1, 1);
+    kiln_grid(plan, local, 1, 1, count, 1, 1);
 }
 
 void kiln_direct_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -156,5 +156,5 @@ void kiln_direct_weights_emit(const kiln_shape *s, const kiln_device_facts *d, c
     else
         kiln_grid(plan, v[DIRECT_GROUP], v[DIRECT_GROUP_K], 1, along, blocks, v[DIRECT_SPLIT]);
     if (v[DIRECT_SPLIT] > 1)
-        kiln_sum_parts_emit(s, d, v[DIRECT_SPLIT], out, plan);
+        kiln_sum_parts_emit(s, d, s->w_count, v[DIRECT_SPLIT], out, KILN_ROLE_W, plan);
 }
