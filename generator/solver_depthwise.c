@@ -141,11 +141,19 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double store = v[VEC] > 1 && l.grid[KILN_AXIS_W] % v[VEC] ? 4 : 2;
     if (backward && s->stride[KILN_AXIS_W] > 1)
         store = 3.0 * v[VEC];
+    /* Loops that are not unrolled read every vector again; see the template. */
+    bool unrolled = phases == 1 && s->filter[1] * s->filter[2] * v[ROWS] <= 256;
     if (s->direction == KILN_BACKWARD_WEIGHTS) {
-        /* Items read x once for each output channel, and dy; then they add up lanes. */
-        fill = fill * (double)(s->k / s->g) + 3 * outputs;
+        /* Items read x once for each output channel and part of the filter, and dy; then they add
+         * up lanes. */
+        double parts = (double)divide_up(s->filter[KILN_AXIS_H], tap_rows(s));
+        fill = fill * (double)(s->k / s->g) * parts + 3 * outputs * parts;
         store = 0;
-    }
+        unrolled = tap_rows(s) * s->filter[KILN_AXIS_W] <= 25; /* their sums fit the registers */
+    } else if (v[ROWS] < 3)
+        sums *= 3 / rows; /* a multiply-add waits for the one before */
+    if (v[VEC] > 1 && !unrolled)
+        sums *= 1.8;
     double cycles = fill + fmax(1.1 * sums, 1.5 * loads) + store * stored * phases + 40;
     double lanes = cpu && d->simd_floats > v[VEC] ? d->simd_floats : v[VEC];
     double per_ms = (cpu ? 0.7 : 1) * d->peak_gflops * 1e6 / (2 * lanes);

@@ -86,16 +86,20 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
     const bool known = unrolled(b, c);
     double taps = (double)kiln_blocked_meetings(b, 0) * (double)kiln_blocked_meetings(b, 1) /
                   (double)rows_of(b);
-    double meetings = known ? (double)kiln_blocked_meetings(b, 2) * vectors
-                            : tiles * sums * (double)b->filter[2] * 1.8;
+    double meetings = tiles * sums; /* some pixels twice */
+    if (known)
+        meetings *= (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2];
+    else
+        meetings *= 1.8 * (double)b->filter[2];
     if (known && sums < 6) /* a multiply-add waits for the one before */
         meetings *= 6 / sums;
-    /* Source vectors stay for the next tap; weights are few, but those of the next come early. */
-    double live = 2 * sums + (double)b->filter[2] * vectors + 2 * group * vectors;
-    double spills = live - kiln_blocked_registers(d);
+    /* Source vectors stay for the next tap that meets them; weights are few. */
+    double window = known ? (double)((width - 1) * b->stride[2] + b->filter[2]) : width;
+    double live = sums + (window + (double)b->filter[2] + 2 * (group - 1)) * vectors;
+    double spills = live + 3 - kiln_blocked_registers(d);
     double per_tap = meetings * group * (group > 1 ? 1.5 : 1.1) + tiles * (double)b->filter[2];
     if (spills > 0)
-        per_tap += spills * tiles;
+        per_tap += 0.7 * spills * tiles;
     return taps * per_tap + tiles * (sums + 6);
 }
 
