@@ -257,7 +257,7 @@ INLINE void tile(global const SRC_T *x, global const SRC_T *dy, global ACC_T *ou
                 global kiln_loose_acc *to =
                     (global kiln_loose_acc *)(out + cell(group, x0 + i, y0 + j, tap_i + t));
                 const ACC_V sum = masked(acc[SUM(i, t, j)], x0 + i, y0 + j);
-                *to = D_LANES == 0 && D_DST_C % T_Y && y0 + j >= D_DST_C ? (ACC_V)((ACC_T)0)
+                *to = D_LANES == 0 && D_DST_C % T_Y != 0 && y0 + j >= D_DST_C ? (ACC_V)((ACC_T)0)
                       : fresh                                    ? sum
                                                                  : *to + sum;
             }
