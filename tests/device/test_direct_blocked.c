@@ -361,10 +361,10 @@ int main(void)
     Suite *s = suite_create("direct_blocked");
     TCase *c = tcase_create("direct_blocked");
     tcase_set_timeout(c, 300);
-    tcase_add_loop_test(c, every_remainder_of_channels, 0, 34);
+    tcase_add_loop_test(c, every_remainder_of_channels, 0, 17);
     tcase_add_loop_test(c, every_shape_in_every_block, 0, SHAPES);
     tcase_add_test(c, transposed);
-    tcase_add_loop_test(c, every_tile, 0, 24);
+    tcase_add_loop_test(c, every_tile, 0, 12);
     tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
     tcase_add_loop_test(c, every_type, 0, TYPES);
     tcase_add_test(c, a_plain_source);
