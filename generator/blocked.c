@@ -1,5 +1,6 @@
 /* Geometry, layouts and defines of the solvers over neighbouring channels. */
 #include "blocked.h"
+#include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
 
@@ -205,11 +206,6 @@ int kiln_blocked_vectors(int block, const kiln_device_facts *d)
 int kiln_blocked_registers(const kiln_device_facts *d)
 {
     return d->simd_floats >= 16 ? 32 : 16;
-}
-
-static int64_t divide_up(int64_t a, int64_t b) /* of any sign; b > 0 */
-{
-    return a > 0 ? (a + b - 1) / b : -(-a / b);
 }
 
 int64_t kiln_blocked_meetings(const kiln_blocked *b, int a)

@@ -1,4 +1,5 @@
 /* The depthwise solver: one input channel per group, in all three directions. */
+#include "integers.h"
 #include "solver_direct.h"
 
 #include <math.h>
@@ -18,11 +19,6 @@ enum { MOST_BUFFER = 32 << 10 };
 
 /* Sums that one item of backward weights holds; above that their code grows too long. */
 enum { MOST_TAPS = 49 };
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* Source planes of one item's destination. */
 static int64_t sections(const kiln_shape *s)

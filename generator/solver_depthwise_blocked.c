@@ -1,5 +1,6 @@
 /* The blocked depthwise solver: groups no wider than a block of channels; for CPUs. */
 #include "blocked.h"
+#include "integers.h"
 
 #include <math.h>
 
@@ -10,11 +11,6 @@ static const kiln_param params[PARAMS] = {
     [TILE_ROWS] = {"T_ROWS", 6, {1, 2, 4, 8, 14, 28}, 1, 4096},
     [STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {

@@ -1,5 +1,6 @@
 /* The depthwise solver over channel-major images: one filter per channel. */
 #include "image.h"
+#include "integers.h"
 
 #include <math.h>
 
@@ -13,11 +14,6 @@ static const kiln_param params[PARAMS] = {
 };
 
 static const char *const filters[] = {"IMG_DW_FILTER", NULL};
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {

@@ -1,4 +1,5 @@
 /* The direct solver: register-tiled sums over lines, forward and backward data here. */
+#include "integers.h"
 #include "solver_direct.h"
 
 const kiln_param kiln_direct_params[DIRECT_PARAMS] = {
@@ -18,11 +19,6 @@ void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan)
 {
     for (int i = 0; i < DIRECT_PARAMS; i++)
         kiln_define(plan, kiln_direct_params[i].name, c->v[i]);
-}
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
 }
 
 /* Channels of one group: of the destination, of the source. */

@@ -1,5 +1,6 @@
 /* The blocked direct solver: neighbouring channels in vectors, packed weights, register tiles. */
 #include "blocked.h"
+#include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
 
@@ -14,16 +15,6 @@ static const kiln_param params[PARAMS] = {
     [LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
     [GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
 };
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    return b ? gcd(b, a % b) : a;
-}
 
 static bool is_cpu(const kiln_device_facts *d)
 {

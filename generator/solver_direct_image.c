@@ -1,5 +1,6 @@
 /* The direct solver over channel-major images. */
 #include "image.h"
+#include "integers.h"
 
 #include <math.h>
 
@@ -16,11 +17,6 @@ static const kiln_param params[PARAMS] = {
 };
 
 static const char *const filters[] = {"OHW|I|4o", "O|HWI|4o", "OHW|I|4o;I%4", "O|HWI|4o;I%4", NULL};
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {

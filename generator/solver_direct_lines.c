@@ -1,4 +1,5 @@
 /* Geometry of the lines that the direct solver reads, and the stage that lays them out. */
+#include "integers.h"
 #include "solver_direct.h"
 
 enum { WIDEST = 16 }; /* the largest T_VEC */
@@ -11,21 +12,6 @@ static int64_t at_least(int64_t a, int64_t b)
 static int64_t at_most(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a;
 }
 
 /* Zero positions that the end of one row and the start of the next can have in common. */

@@ -1,12 +1,8 @@
 /* The direct solver's backward weights: dot products of lines, in parts that are added in order. */
+#include "integers.h"
 #include "solver_direct.h"
 
 #include <math.h>
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* Weights of one output channel. */
 static int64_t weights_of(const kiln_shape *s)

@@ -1,6 +1,7 @@
 /* The fallback for every convolution: one program per direction, types and epilogue, which takes
  * the sizes as arguments, so that a new shape costs no compile. Also the reference on the device.
  */
+#include "integers.h"
 #include "solver.h"
 
 #include <math.h>
@@ -55,11 +56,6 @@ static int64_t group_size(const kiln_device_facts *d)
     while (group > 1 && (group > d->max_group || group > d->max_local[0]))
         group /= 2;
     return group;
-}
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    return b ? gcd(b, a % b) : a;
 }
 
 static void arg_index(kiln_plan *plan, bool wide, int64_t value)

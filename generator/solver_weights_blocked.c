@@ -1,6 +1,7 @@
 /* The blocked solver of backward weights: outer products of pixels over channel blocks; for CPUs.
  */
 #include "blocked.h"
+#include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
 #include "reformat.h"
@@ -31,16 +32,6 @@ typedef struct geometry {
     bool plain_x; /* x stays plain, and gives single elements */
     bool plain_w; /* dw leaves as a plain tensor */
 } geometry;
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static int64_t round_up(int64_t a, int64_t b)
-{
-    return divide_up(a, b) * b;
-}
 
 /* ---- layouts ---- */
 

@@ -1,6 +1,7 @@
 /* The Winograd solver over images: transforms and products as stages of their own, U, V and M as
  * images between them. */
 #include "image.h"
+#include "integers.h"
 #include "problem_text.h"
 #include "winograd.h"
 
@@ -16,11 +17,6 @@ static const kiln_param params[PARAMS] = {
     [GROUP_0] = {"T_GROUP_0", 4, {1, 8, 16, 32}, 1, 1024},
     [GROUP_1] = {"T_GROUP_1", 4, {1, 2, 4, 8}, 1, 1024},
 };
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 /* The images of one tile size. */
 typedef struct images {

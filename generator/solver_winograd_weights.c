@@ -4,6 +4,7 @@
  * Accuracy: that of sums over 4x4 tiles, see kiln_winograd_amplification().
  */
 #include "blocked.h"
+#include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
 #include "reformat.h"
@@ -27,11 +28,6 @@ typedef struct geometry {
     int64_t tiles[2]; /* of an image: rows, columns */
     int64_t all;      /* tiles of all images */
 } geometry;
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static int block_of(const kiln_shape *s, const kiln_device_facts *d)
 {

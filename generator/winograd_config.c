@@ -1,12 +1,8 @@
 /* What a Winograd config means, for both solvers: sizes, limits, costs, defines. */
+#include "integers.h"
 #include "winograd.h"
 
 #include <math.h>
-
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis)
 {

@@ -1,0 +1,25 @@
+/* Integer arithmetic that planning needs everywhere. */
+#ifndef KILN_INTEGERS_H
+#define KILN_INTEGERS_H
+
+#include <stdint.h>
+
+/* The least integer that is not below a / b, for any a and b > 0. */
+static inline int64_t divide_up(int64_t a, int64_t b)
+{
+    return a > 0 ? (a - 1) / b + 1 : -(-a / b);
+}
+
+/* The least multiple of b that is not below a. */
+static inline int64_t round_up(int64_t a, int64_t b)
+{
+    return divide_up(a, b) * b;
+}
+
+/* The greatest common divisor of two integers that are not negative. */
+static inline int64_t gcd(int64_t a, int64_t b)
+{
+    return b ? gcd(b, a % b) : a;
+}
+
+#endif
