@@ -13,7 +13,7 @@
 enum { SPLIT = WINOGRAD_SHARED, ORDER, PARAMS };
 
 static const kiln_param params[PARAMS] = {
-    [WINOGRAD_M] = {"T_M", 2, {2, 4}, 0, 0},
+    [WINOGRAD_M] = {"T_M", 3, {2, 4, 6}, 0, 0},
     [WINOGRAD_TILES] = {"T_TILES", 9, {4, 7, 8, 14, 16, 21, 26, 28, 32}, 1, 64},
     [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 13}, 1, 16},
     [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
@@ -85,7 +85,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 {
     kiln_config best = smallest;
     double least = predict(s, d, &best);
-    for (int m = 2; m <= 4; m += 2)
+    for (int m = 2; m <= 6; m += 2)
         for (int width = 2; width <= 14; width++)
             for (int groups = 1; groups * width <= 32; groups++)
                 for (int kv = 1; kv <= 4; kv *= 2)

@@ -7,74 +7,53 @@
 
 /* ---- errors ----
  *
- * One axis of F(m, r), y = A^T [(G w) * (B^T d)], with the points 0, 1, -1 (2, -2) and infinity
- * (Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2016). With r = 4, m = 3, w
- * is a tile of dy and y the gradient of the filter. */
-typedef struct matrices {
-    int m, r, t;                      /* t = m + r - 1 */
-    double a[4][6], b[6][6], g[6][4]; /* A^T, B^T, G */
-} matrices;
+ * One axis of F(m, r), y = A^T [(G w) * (B^T d)], by Toom and Cook's interpolation at m + r - 2
+ * points and infinity (Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2016).
+ * With r = 4, m = 3, w is a tile of dy and y the gradient of the filter. */
+static const double points[] = {0, 1, -1, 2, -2, 0.5, -0.5};
+enum { MOST_POINTS = sizeof points / sizeof *points };
 
-static const matrices all_matrices[] = {
-    {2,
-     3,
-     4,
-     {{1, 1, 1, 0}, {0, 1, -1, -1}},
-     {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}},
-     {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}}},
-    {4,
-     3,
-     6,
-     {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
-     {{4, 0, -5, 0, 1, 0},
-      {0, -4, -4, 1, 1, 0},
-      {0, 4, -4, -1, 1, 0},
-      {0, -2, -1, 2, 1, 0},
-      {0, 2, -1, -2, 1, 0},
-      {0, 4, 0, -5, 0, 1}},
-     {{1.0 / 4, 0, 0},
-      {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-      {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-      {1.0 / 24, 1.0 / 12, 1.0 / 6},
-      {1.0 / 24, -1.0 / 12, 1.0 / 6},
-      {0, 0, 1}}},
-    {3,
-     4,
-     6,
-     {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 1}},
-     {{4, 0, -5, 0, 1, 0},
-      {0, -4, -4, 1, 1, 0},
-      {0, 4, -4, -1, 1, 0},
-      {0, -2, -1, 2, 1, 0},
-      {0, 2, -1, -2, 1, 0},
-      {0, 4, 0, -5, 0, 1}},
-     {{1.0 / 4, 0, 0, 0},
-      {-1.0 / 6, -1.0 / 6, -1.0 / 6, -1.0 / 6},
-      {-1.0 / 6, 1.0 / 6, -1.0 / 6, 1.0 / 6},
-      {1.0 / 24, 1.0 / 12, 1.0 / 6, 1.0 / 3},
-      {1.0 / 24, -1.0 / 12, 1.0 / 6, -1.0 / 3},
-      {0, 0, 0, 1}}},
-};
-
-static double norm(const double *v, int n, int power)
+/* Sum of |v_i|^power over the powers 0 to n - 1 of a point; infinity has only the last. */
+static double powers(double point, int n, int power)
 {
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += pow(fabs(v[i]), power);
+    double sum = 0, v = 1;
+    for (int i = 0; i < n; i++, v *= point)
+        sum += pow(fabs(v), power);
+    return sum;
+}
+
+/* The same over the coefficients of the product of all (x - p), but for the point at `left_out`. */
+static double coefficients(int count, int left_out, int power)
+{
+    double c[MOST_POINTS + 1] = {1}, sum = 0;
+    for (int p = 0, degree = 0; p < count; p++)
+        if (p != left_out) {
+            degree++;
+            for (int i = degree; i >= 0; i--)
+                c[i] = (i > 0 ? c[i - 1] : 0) - points[p] * c[i];
+        }
+    for (int i = 0; i <= count; i++)
+        sum += pow(fabs(c[i]), power);
     return sum;
 }
 
 /* Sum over t of |A_it|^power times that norm of row t of G and of B^T, for the worst i, over the
- * r products that it replaces. */
-static double growth(const matrices *w, int power)
+ * r products that it replaces. How a row is scaled between A, B and G makes no difference. */
+static double growth(int m, int r, int power)
 {
     double most = 0;
-    for (int i = 0; i < w->m; i++) {
-        double sum = 0;
-        for (int t = 0; t < w->t; t++)
-            sum += pow(fabs(w->a[i][t]), power) * norm(w->g[t], w->r, power) *
-                   norm(w->b[t], w->t, power);
-        most = fmax(most, sum / w->r);
+    int count = m + r - 2;
+    for (int i = 0; i < m; i++) {
+        double sum = i == m - 1 ? coefficients(count, -1, power) : 0; /* infinity */
+        for (int t = 0; t < count; t++) {
+            double scale = 1;
+            for (int p = 0; p < count; p++)
+                if (p != t)
+                    scale *= points[t] - points[p];
+            sum += pow(fabs(pow(points[t], i) / scale), power) * powers(points[t], r, power) *
+                   coefficients(count, t, power);
+        }
+        most = fmax(most, sum / r);
     }
     return most;
 }
@@ -83,21 +62,19 @@ static double growth(const matrices *w, int power)
  *
  * Worst case: with |d| <= X and |w| <= W, the absolute values that pass through the algorithm add
  * up to growth(1)^2 times those of the r^2 C products, each rounded on its way at most C + 24
- * times (8 for each of the three transforms, at two or three operations an axis and one constant),
+ * times (8 for each of the three transforms, at most three operations an axis and one constant),
  * where the sum of products is rounded r^2 C times. This is the norm-wise bound of Barabasz,
  * Anderson, Soodhalter and Gregg (Error Analysis and Improving the Accuracy of Winograd Convolution
  * for Deep Neural Networks, 2020), theorem 2, with the row sums of these matrices.
  *
  * Random data: errors add up as the root of the sum of their squares, which is growth(2)^2 under
- * the root. For m = 2: 7.1 and 1.7, for m = 4: 256 and 31. The larger of both is sound for either
- * kind of data. */
+ * the root. For m = 2: 7.1 and 1.7, for m = 4: 256 and 31, for m = 6: 509 and 46. The larger of
+ * both is sound for either kind of data. */
 double kiln_winograd_amplification(int m, int64_t channels)
 {
-    const matrices *w = all_matrices;
-    while (w->m != m)
-        w++;
-    double c = (double)channels, worst = growth(w, 1), likely = growth(w, 2);
-    return fmax(likely, worst * worst * (c + 24) / (w->r * w->r * c + 1));
+    int r = m == 3 ? 4 : 3;
+    double c = (double)channels, worst = growth(m, r, 1), likely = growth(m, r, 2);
+    return fmax(likely, worst * worst * (c + 24) / (r * r * c + 1));
 }
 
 /* ---- geometry ---- */

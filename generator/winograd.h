@@ -26,7 +26,7 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
 /* `s` passed that check. */
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);
 
-/* The factor for bound_error(), at m = 2 or 4 and `channels` source channels of a group; m = 3: of
+/* The factor for bound_error(), at m = 2, 4 or 6 and `channels` source channels of a group; m = 3: of
  * the gradient of the filter, with as many tiles instead of channels. */
 double kiln_winograd_amplification(int m, int64_t channels);
 

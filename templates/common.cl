@@ -29,7 +29,7 @@
  *   PUT_PIXEL(image, acc, block, at)    writes what the epilogue makes of the sums of four channels,
  *                                   zero in channels past the last
  *
- * With T_M = 2 or 4 and D_B, for tiles of Winograd's F(T_M, 3), over vectors ACC_V:
+ * With T_M = 2, 4 or 6 and D_B, for tiles of Winograd's F(T_M, 3), over vectors ACC_V:
  *   D_T, times_b, times_a, times_g  T_M + 2; B^T d and A^T p and G w, along one axis
  *
  * Half is a storage type only, so cl_khr_fp16 is not needed. Write acc += a * b: it contracts to
@@ -407,7 +407,7 @@ static inline float4 kiln_finish_pixel(float4 v, int block, int2 at EPILOGUE_PAR
 #endif
 
 /* ---- Winograd's transforms: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks,
- * with the points 0, 1, -1 (2, -2) and infinity; generator/winograd.c has the matrices ---- */
+ * with the points 0, 1, -1 (2, -2 (1/2, -1/2)) and infinity ---- */
 
 #ifdef T_M
 #define D_T (T_M + 2)
@@ -437,7 +437,7 @@ INLINE void times_g(const ACC_V *w, ACC_V *o)
     o[2] = even - odd;
     o[3] = w[2];
 }
-#else
+#elif T_M == 4
 INLINE void times_b(const ACC_V *d, ACC_V *o)
 {
     const ACC_V a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
@@ -469,6 +469,49 @@ INLINE void times_g(const ACC_V *w, ACC_V *o)
     o[3] = e + f;
     o[4] = e - f;
     o[5] = w[2];
+}
+#else
+/* Points p and -p share the even and the odd powers. */
+INLINE void times_b(const ACC_V *d, ACC_V *o)
+{
+    const ACC_V a = d[2] + d[6] - 4.25f * d[4], b = d[1] + d[5] - 4.25f * d[3];
+    const ACC_V e = 0.25f * d[2] - 1.25f * d[4] + d[6], f = 0.5f * d[1] - 2.5f * d[3] + 2.0f * d[5];
+    const ACC_V g = 4.0f * d[2] - 5.0f * d[4] + d[6], h = 2.0f * d[1] - 2.5f * d[3] + 0.5f * d[5];
+    o[0] = d[0] - d[6] + 5.25f * (d[4] - d[2]);
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = g + h;
+    o[6] = g - h;
+    o[7] = d[7] - d[1] + 5.25f * (d[3] - d[5]);
+}
+
+INLINE void times_a(const ACC_V *p, ACC_V *o)
+{
+    const ACC_V a = p[1] + p[2], b = p[1] - p[2], e = p[3] + p[4], f = p[3] - p[4];
+    const ACC_V g = p[5] + p[6], h = p[5] - p[6];
+    o[0] = p[0] + a + e + 32.0f * g;
+    o[1] = b + 2.0f * f + 16.0f * h;
+    o[2] = a + 4.0f * e + 8.0f * g;
+    o[3] = b + 8.0f * f + 4.0f * h;
+    o[4] = a + 16.0f * e + 2.0f * g;
+    o[5] = b + 32.0f * f + h + p[7];
+}
+
+INLINE void times_g(const ACC_V *w, ACC_V *o)
+{
+    const ACC_V a = (w[0] + w[2]) * (-2.0f / 9), b = w[1] * (-2.0f / 9);
+    const ACC_V e = (w[0] + 4.0f * w[2]) * (1.0f / 90), f = w[1] * (1.0f / 45);
+    const ACC_V g = (4.0f * w[0] + w[2]) * (1.0f / 180), h = w[1] * (1.0f / 90);
+    o[0] = w[0];
+    o[1] = a + b;
+    o[2] = a - b;
+    o[3] = e + f;
+    o[4] = e - f;
+    o[5] = g + h;
+    o[6] = g - h;
+    o[7] = w[2];
 }
 #endif
 #endif

@@ -35,6 +35,7 @@ START_TEST(the_amplification_is_that_of_the_matrices)
     ck_assert_double_eq_tol(kiln_winograd_amplification(4, 1), 256.0 * 25 / 10, 1e-9);
     ck_assert_double_eq_tol(kiln_winograd_amplification(2, 1 << 20), 5.0 / 3, 1e-9);
     ck_assert_double_eq_tol(kiln_winograd_amplification(4, 1 << 20), 31.4444, 1e-3);
+    ck_assert_double_eq_tol(kiln_winograd_amplification(6, 1 << 20), 56.528, 1e-2);
 }
 END_TEST
 
