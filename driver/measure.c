@@ -43,7 +43,7 @@ kiln_status measure_op(kiln_op *op, const session *s, const kiln_buffers *buffer
     double start = now_ms(), wall = 0;
     kiln_status status = KILN_OK;
     while (runs < f->iter && (runs == 0 || f->limit_ms == 0 || wall < (double)f->limit_ms)) {
-        status = kiln_op_time(op, s->queue, buffers, &ms[runs]);
+        status = kiln_op_time(op, s->queue, buffers, &ms[runs], &t->pack);
         wall = now_ms() - start;
         if (status)
             break;

@@ -103,6 +103,7 @@ static void add_times(record *r, const outcome *o)
     add_real(r, "wall_ms", timed, t->wall);
     add_real(r, "gflops", timed, work);
     add_real(r, "gbs", timed, bytes);
+    add_real(r, "pack_ms", timed, t->pack);
 }
 
 static void add_verdict(record *r, const outcome *o)

@@ -135,6 +135,8 @@ void report_timing(const outcome *o, bool wall)
            o->info.solver_id, o->info.solver);
     printf("GPU Kernel Time %s Elapsed: %f ms (average)\n", title, t->average);
     print_stats(o);
+    if (t->pack > 0)
+        printf("    weights packed in %g ms, once for many runs and not in these times\n", t->pack);
     /* The bias is added, or its gradient summed, inside the launches timed above. */
     if (o->problem.epilogue.bias && o->problem.direction == KILN_FORWARD)
         printf("GPU Kernel Time Forward Conv. Bias Elapsed: %f ms (fused)\n", 0.0);

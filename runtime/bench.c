@@ -134,7 +134,7 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
     int n = 0;
     bool slow = false;
     while (n < b->runs && !slow) {
-        if (kiln_op_time(*op, b->queue, &b->buffers, &b->samples[n]) != KILN_OK)
+        if (kiln_op_time(*op, b->queue, &b->buffers, &b->samples[n], NULL) != KILN_OK)
             return KILN_TRIAL_RUN;
         slow = n++ == 0 && worth > 0 && b->samples[0] > worth;
     }

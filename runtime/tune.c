@@ -120,7 +120,7 @@ static void final_rounds(tuner *t)
     for (int run = 0; run < b->runs; run++)
         for (int i = 0; i < t->nfinalists; i++)
             bad[i] = bad[i] || kiln_op_time(t->finalist[i].op, b->queue, &b->buffers,
-                                            &b->samples[i * b->runs + run]) != KILN_OK;
+                                            &b->samples[i * b->runs + run], NULL) != KILN_OK;
     result before[FINALISTS];
     int n = t->nfinalists;
     memcpy(before, t->finalist, sizeof before);
