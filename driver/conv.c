@@ -140,7 +140,8 @@ static kiln_status judge(run *r)
 static kiln_status settle_layouts(run *r)
 {
     kiln_problem *p = &r->outcome->problem;
-    if (strcmp(p->x_layout, "any") && strcmp(p->w_layout, "any") && strcmp(p->y_layout, "any"))
+    if (strcmp(p->x_layout, "any") && strcmp(p->w_layout, "any") && strcmp(p->y_layout, "any") &&
+        strcmp(p->bias_layout, "any"))
         return KILN_OK;
     kiln_status status = create(r, NULL);
     if (status)

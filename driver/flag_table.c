@@ -73,6 +73,10 @@ const flag flag_table[] = {
          "the whole problem by its name, kiln's (fwd-f32-n16-...) or MIOpen's database key"),
 
     ON_OFF("bias", 'b', GROUP_EPILOGUE, bias, "0", "add a bias; backward weights: its gradient"),
+    WORD("bias_layout", 0, GROUP_EPILOGUE, bias_layout, "NAME",
+         "layout of the bias; W; IMG_ARGUMENT, any"),
+    WORD("bias_type", 0, GROUP_EPILOGUE, bias_type, "TYPE",
+         "what the bias is stored as: f32, f16, bf16; its gradient is f32"),
     WORD("activation", 0, GROUP_EPILOGUE, activation, "NAME",
          "forward: identity, relu, clipped_relu, leaky_relu, elu, tanh, sigmoid, silu, gelu"),
     {"act_alpha", 0, GROUP_EPILOGUE, REAL, AT(act_alpha), "0", 0, 0, "A", "its parameter a"},

@@ -27,6 +27,7 @@ typedef struct flags {
     const char *problem; /* --problem: replaces everything above but forw */
     /* epilogue and attributes */
     int64_t bias, math, deterministic; /* deterministic -1: not given */
+    const char *bias_layout, *bias_type;
     const char *activation;
     double act_alpha, act_beta, alpha, beta;
     int64_t workspace_limit;

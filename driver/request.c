@@ -44,6 +44,8 @@ static kiln_status check_foreign(const flags *f, char *why)
         {f->gpualloc && f->verify, KILN_INVALID,
          "--gpualloc 1 leaves nothing to verify; give -V 0 with it"},
         {*f->in_bias && !f->bias, KILN_INVALID, "--in_bias needs --bias 1"},
+        {(*f->bias_layout || *f->bias_type) && !f->bias && !*f->problem, KILN_INVALID,
+         "--bias_layout and --bias_type need --bias 1"},
         {f->json && f->csv, KILN_INVALID, "--json and --csv exclude each other"},
         {*f->config && f->search, KILN_INVALID, "--config and --search 1 exclude each other"},
         {f->dry_run && f->search, KILN_INVALID, "--search 1 must measure: not with --dry-run"},
@@ -201,17 +203,22 @@ static kiln_type *destination_type(kiln_problem *p)
     return types[p->direction];
 }
 
+static bool type_named(const char *name, kiln_type *type)
+{
+    for (int t = KILN_F32; t <= KILN_I32; t++)
+        if (strcmp(name, kiln_type_name((kiln_type)t)) == 0) {
+            *type = (kiln_type)t;
+            return true;
+        }
+    return false;
+}
+
 static kiln_status set_types(kiln_problem *p, kiln_type type, const char *out_type, char *why)
 {
     p->x_type = p->w_type = p->y_type = type;
     *destination_type(p) = KILN_TYPE_DEFAULT;
-    if (!*out_type)
+    if (!*out_type || type_named(out_type, destination_type(p)))
         return KILN_OK;
-    for (int t = KILN_F32; t <= KILN_I32; t++)
-        if (strcmp(out_type, kiln_type_name((kiln_type)t)) == 0) {
-            *destination_type(p) = (kiln_type)t;
-            return KILN_OK;
-        }
     snprintf(why, KILN_ERROR_TEXT, "--out_type is '%.60s'; it must be f32, f16, bf16, i8 or i32",
              out_type);
     return KILN_INVALID;
@@ -228,15 +235,41 @@ static kiln_status set_activation(const char *name, kiln_activation *activation,
     return KILN_INVALID;
 }
 
+static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
+{
+    kiln_type type = (kiln_type)p->epilogue.bias;
+    if (f->bias || flags_given(f, "bias"))
+        type = f->bias ? KILN_F32 : KILN_TYPE_DEFAULT;
+    if (type && *f->bias_type && (!type_named(f->bias_type, &type) || type > KILN_BF16)) {
+        snprintf(why, KILN_ERROR_TEXT, "--bias_type is '%.60s'; it must be f32, f16 or bf16",
+                 f->bias_type);
+        return KILN_INVALID;
+    }
+    if (strlen(f->bias_layout) >= sizeof p->bias_layout) {
+        snprintf(why, KILN_ERROR_TEXT, "--bias_layout is '%.60s', longer than %d letters",
+                 f->bias_layout, KILN_LAYOUT_TEXT - 1);
+        return KILN_INVALID;
+    }
+    if (*f->bias_layout)
+        snprintf(p->bias_layout, sizeof p->bias_layout, "%s", f->bias_layout);
+    if (p->direction == KILN_BACKWARD_DATA || !type) {
+        type = KILN_TYPE_DEFAULT;
+        memset(p->bias_layout, 0, sizeof p->bias_layout);
+    }
+    p->epilogue.bias = p->direction == KILN_BACKWARD_WEIGHTS && type ? KILN_F32 : type;
+    return KILN_OK;
+}
+
 /* What the flags say of epilogue and attributes goes over what a key says. */
 static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
 {
     static const kiln_math maths[] = {KILN_MATH_FAST, KILN_MATH_EXACT, KILN_MATH_REDUCED};
     kiln_epilogue *e = &p->epilogue;
-    if (f->bias || flags_given(f, "bias"))
-        e->bias = (int)f->bias;
+    kiln_status status = set_bias(f, p, why);
+    if (status)
+        return status;
     if (*f->activation) {
-        kiln_status status = set_activation(f->activation, &e->activation, why);
+        status = set_activation(f->activation, &e->activation, why);
         if (status)
             return status;
         e->param[0] = (float)f->act_alpha;
@@ -253,7 +286,7 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
     if (flags_given(f, "workspace-limit"))
         p->workspace_limit = f->workspace_limit;
     if (p->direction != KILN_FORWARD)
-        *e = (kiln_epilogue){.bias = p->direction == KILN_BACKWARD_WEIGHTS && e->bias};
+        *e = (kiln_epilogue){.bias = e->bias};
     return KILN_OK;
 }
 

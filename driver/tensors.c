@@ -16,9 +16,10 @@ typedef struct part {
     int fill;    /* HOST_X, ... */
     void **host;
     kiln_buffer *buffer;
-    kiln_type type;
+    kiln_type type;   /* of the host's array */
+    kiln_type stored; /* on the device: the same, but of a bias */
     int64_t count;
-    const kiln_storage *storage; /* on the device; NULL: a plain array */
+    const kiln_storage *storage; /* on the device */
     const char *file, *flag;
     bool used, written;
 } part;
@@ -47,16 +48,17 @@ static void list_parts(tensors *t, const request *r, part parts[PARTS])
     bool gradient = p->direction == KILN_BACKWARD_WEIGHTS;
     int64_t nx = kiln_problem_count(p, 'x'), nw = kiln_problem_count(p, 'w'),
             ny = kiln_problem_count(p, 'y');
+    const kiln_type tx = p->x_type, tw = p->w_type, ty = p->y_type;
     const part all[PARTS] = {
-        {'x', HOST_X, &t->x, &b->x, p->x_type, nx, &t->x_storage, f->in_data, "in_data", true,
+        {'x', HOST_X, &t->x, &b->x, tx, tx, nx, &t->x_storage, f->in_data, "in_data", true,
          t->to == 'x'},
-        {'w', HOST_W, &t->w, &b->w, p->w_type, nw, &t->w_storage, f->weights, "weights", true,
+        {'w', HOST_W, &t->w, &b->w, tw, tw, nw, &t->w_storage, f->weights, "weights", true,
          t->to == 'w'},
-        {'y', HOST_Y, &t->y, &b->y, p->y_type, ny, &t->y_storage, f->dout_data, "dout_data", true,
+        {'y', HOST_Y, &t->y, &b->y, ty, ty, ny, &t->y_storage, f->dout_data, "dout_data", true,
          t->to == 'y'},
-        {'b', HOST_BIAS, (void **)&t->bias, &b->bias, KILN_F32, p->out_channels, NULL, f->in_bias,
-         "in_bias", p->epilogue.bias, gradient},
-        {'r', HOST_RESIDUAL, &t->residual, &b->residual, p->y_type, ny, &t->y_storage, "", "",
+        {'b', HOST_BIAS, (void **)&t->bias, &b->bias, KILN_F32, (kiln_type)p->epilogue.bias,
+         p->out_channels, &t->bias_storage, f->in_bias, "in_bias", p->epilogue.bias != 0, gradient},
+        {'r', HOST_RESIDUAL, &t->residual, &b->residual, ty, ty, ny, &t->y_storage, "", "",
          p->epilogue.beta != 0, false},
     };
     memcpy(parts, all, sizeof all);
@@ -70,12 +72,12 @@ static size_t bytes_of(const part *a)
 /* Bytes on the device. */
 static size_t device_bytes(const part *a)
 {
-    return a->storage ? (size_t)a->storage->cells * kiln_type_size(a->type) : bytes_of(a);
+    return (size_t)a->storage->cells * kiln_type_size(a->stored);
 }
 
 static memory_kind kind_of(const part *a)
 {
-    return a->storage ? memory_of(a->storage, a->type) : memory_of_buffer(bytes_of(a));
+    return memory_of(a->storage, a->stored);
 }
 
 static kiln_status check_file(const part *a, char *why)
@@ -154,8 +156,7 @@ static kiln_status check_room(const session *s, const part parts[PARTS], bool on
             return KILN_UNSUPPORTED;
         }
         char limit[KILN_ERROR_TEXT];
-        if (parts[i].storage &&
-            !kiln_storage_fits_image(parts[i].storage, s->image_width, s->image_height, limit)) {
+        if (!kiln_storage_fits_image(parts[i].storage, s->image_width, s->image_height, limit)) {
             snprintf(why, KILN_ERROR_TEXT, "tensor %c: %.150s; take a buffer layout",
                      parts[i].tensor, limit);
             return KILN_UNSUPPORTED;
@@ -174,7 +175,21 @@ static kiln_status check_room(const session *s, const part parts[PARTS], bool on
 
 static bool is_plain(const part *a)
 {
-    return !a->storage || layout_host_is_plain(a->storage);
+    return layout_host_is_plain(a->storage) && a->stored == a->type;
+}
+
+/* In another type; what that rounds is rounded in the host's array too. */
+static bool store_rounded(const part *a, void *cells)
+{
+    void *rounded = malloc((size_t)a->count * kiln_type_size(a->stored));
+    for (int64_t i = 0; rounded && i < a->count; i++) {
+        host_set(a->stored, rounded, i, host_get(a->type, *a->host, i));
+        host_set(a->type, *a->host, i, host_get(a->stored, rounded, i));
+    }
+    if (rounded)
+        layout_host_store(a->storage, a->stored, rounded, cells);
+    free(rounded);
+    return rounded != NULL;
 }
 
 /* All tensors go to the device and come back through these two: in plain order here, in their
@@ -186,7 +201,10 @@ static cl_int upload(const session *s, const part *a)
         return CL_OUT_OF_HOST_MEMORY;
     if (!is_plain(a) && a->written)
         host_poison(a->type, cells, a->storage->cells);
-    else if (!is_plain(a))
+    else if (a->stored != a->type && !store_rounded(a, cells)) {
+        free(cells);
+        return CL_OUT_OF_HOST_MEMORY;
+    } else if (a->stored == a->type && !is_plain(a))
         layout_host_store(a->storage, a->type, *a->host, cells);
     const memory_kind kind = kind_of(a);
     cl_int code = memory_write(s->queue, &kind, a->buffer->mem, cells);
@@ -285,7 +303,8 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
                    .on_host = f->verify || f->search || f->dump_output};
     if (!kiln_problem_storage(p, 'x', &t->x_storage, why) ||
         !kiln_problem_storage(p, 'w', &t->w_storage, why) ||
-        !kiln_problem_storage(p, 'y', &t->y_storage, why))
+        !kiln_problem_storage(p, 'y', &t->y_storage, why) ||
+        !kiln_problem_storage(p, 'b', &t->bias_storage, why))
         return KILN_INVALID;
     list_parts(t, r, parts);
     for (int i = 0; i < PARTS; i++)

@@ -15,7 +15,7 @@ typedef struct tensors {
                                    unless on_host, so that memory is the device's alone */
     float *bias;                /* read, or in backward weights what came back */
     bool from_files;            /* some source was read from a file */
-    kiln_storage x_storage, w_storage, y_storage; /* on the device */
+    kiln_storage x_storage, w_storage, y_storage, bias_storage; /* on the device */
     int64_t dirty; /* cells of the destination's padding that came back other than zero */
     kiln_buffers buffers;
 } tensors;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char channel_major[] = "NH|CW|4c";
+static const char channel_major[] = "NH|CW|4c", argument[] = "|W|4w";
 
 /* One tensor of the shape in a layout. */
 static bool make(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
@@ -26,6 +26,7 @@ void kiln_image_prefer(kiln_shape *s, const char *const *filters)
     kiln_prefer_layout(s->y_layout, channel_major);
     if (make(s, 'w', filters[0], &storage, &why))
         kiln_prefer_layout(s->w_layout, filters[0]);
+    kiln_prefer_layout(s->bias_layout, argument);
 }
 
 static bool wrong_type(kiln_type type)
@@ -144,6 +145,7 @@ void kiln_image_bind(kiln_plan *plan, const kiln_shape *s)
         {KILN_ROLE_W, 'w', s->w_layout, s->w_type},
         {KILN_ROLE_Y, 'y', s->y_layout, s->y_type},
         {KILN_ROLE_RESIDUAL, 'y', s->y_layout, s->y_type},
+        {KILN_ROLE_BIAS, 'b', s->bias_layout, (kiln_type)s->epilogue.bias},
     };
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         kiln_storage storage;

@@ -100,8 +100,8 @@ KILN_API size_t kiln_storage_expression(const kiln_storage *storage,
  * "y" and "lane". The cell is padding where a coordinate is not below its dim. */
 KILN_API size_t kiln_storage_inverse(const kiln_storage *storage, int dim, char *text, size_t size);
 
-/* The storage of tensor 'x', 'w' or 'y' of a problem whose sizes are checked; "any" counts as
- * plain. False, with the reason, when the layout makes no sense for it. */
+/* The storage of tensor 'x', 'w', 'y' or 'b', the bias, of a problem whose sizes are checked; "any"
+ * counts as plain. False, with the reason, when the layout makes no sense for it. */
 KILN_API bool kiln_problem_storage(const kiln_problem *problem, char tensor, kiln_storage *storage,
                                    char *why);
 

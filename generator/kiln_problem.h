@@ -86,7 +86,9 @@ typedef enum kiln_activation {
 } kiln_activation;
 
 typedef struct kiln_epilogue {
-    int bias;    /* 1: add bias[k], always f32. In KILN_BACKWARD_WEIGHTS: also write db[k], f32 */
+    /* A kiln_type: 1 or KILN_F32: add bias[k]; KILN_F16, KILN_BF16: the same, stored like that. In
+     * KILN_BACKWARD_WEIGHTS, KILN_F32 only: also write db[k]. */
+    int bias;
     float alpha; /* factor of the convolution (the scale, for an i8 destination); 0 = 1 */
     float beta;  /* factor of the residual tensor, shaped and typed as y; 0 = no residual */
     kiln_activation activation;
@@ -120,6 +122,7 @@ typedef struct kiln_problem {
     /* A layout's name or spec, "any" to let the library choose; "" = NCHW, OIHW, NCHW and their kin
      * of other ranks. Letters, digits and _ / | ; % only. */
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
+    char bias_layout[KILN_LAYOUT_TEXT]; /* the same for the bias, over its one dim W; "" = "W" */
 
     int64_t batch, in_channels, out_channels; /* N, C, K of the convolution itself; at least 1 */
     int64_t groups;                           /* 0 = 1 */
@@ -148,8 +151,8 @@ KILN_API kiln_status kiln_problem_check(kiln_problem *problem, char *why);
 /* Output size of a checked problem along spatial axis `axis`. */
 KILN_API int64_t kiln_problem_output(const kiln_problem *problem, int axis);
 
-/* Bytes that x, w or y of a checked problem occupies, padding of its layout included; "any" counts
- * as plain (ask kiln_op_describe() for the layout the library chose). */
+/* Bytes that x, w, y or b, the bias, of a checked problem occupies, padding of its layout included;
+ * "any" counts as plain (ask kiln_op_describe() for the layout the library chose). */
 KILN_API int64_t kiln_problem_bytes(const kiln_problem *problem, char tensor);
 
 /* Elements of x, w and y of a checked problem, without layout padding. */

@@ -229,6 +229,8 @@ void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s)
     const kiln_epilogue *e = &s->epilogue;
     if (e->bias)
         kiln_define(plan, "P_BIAS", 1);
+    if (e->bias && strchr(s->bias_layout, '|'))
+        kiln_define(plan, "D_BIAS_IMAGE", 1);
     if (e->alpha != 0 && e->alpha != 1)
         kiln_define_float(plan, "P_ALPHA", e->alpha);
     if (e->beta != 0)

@@ -28,7 +28,6 @@ static void set_layout(char layout[KILN_LAYOUT_TEXT], const char *plain)
 static void set_epilogue(kiln_epilogue *e)
 {
     static const int nparams[] = {0, 0, 1, 1, 1, 2, 0, 0, 0}; /* by activation */
-    e->bias = e->bias != 0;
     if (e->alpha == 0)
         e->alpha = 1;
     if (e->activation == KILN_TANH && e->param[0] == 0 && e->param[1] == 0)
@@ -55,6 +54,7 @@ static void set_defaults(kiln_problem *p)
     set_layout(p->x_layout, kiln_plain_data_layout(p->spatial_rank));
     set_layout(p->w_layout, kiln_plain_filter_layout(p->spatial_rank));
     set_layout(p->y_layout, kiln_plain_data_layout(p->spatial_rank));
+    set_layout(p->bias_layout, kiln_plain_bias_layout);
     if (p->math == KILN_MATH_DEFAULT)
         p->math = KILN_MATH_FAST;
     set_epilogue(&p->epilogue);
@@ -211,17 +211,29 @@ static kiln_status check_epilogue(const kiln_problem *p, char *why)
     return KILN_OK;
 }
 
+static kiln_status check_bias(const kiln_problem *p, char *why)
+{
+    const int type = p->epilogue.bias;
+    if (!type && strcmp(p->bias_layout, kiln_plain_bias_layout) != 0)
+        return kiln_refuse(why, "the bias has a layout, %s, but the epilogue has no bias; set both",
+                           p->bias_layout);
+    if (p->direction == KILN_BACKWARD_WEIGHTS && type > KILN_F32)
+        return kiln_refuse(why, "the bias gradient is written as f32, not %s",
+                           kiln_type_name((kiln_type)type));
+    return KILN_OK;
+}
+
 /* Layouts are part of the problem's text, so they may not hold its separators. */
 static kiln_status check_layouts(const kiln_problem *p, char *why)
 {
     const struct {
-        char tensor;
-        const char *text;
-    } layouts[] = {{'x', p->x_layout}, {'w', p->w_layout}, {'y', p->y_layout}};
-    for (int i = 0; i < 3; i++) {
+        const char *tensor, *text;
+    } layouts[] = {
+        {"x", p->x_layout}, {"w", p->w_layout}, {"y", p->y_layout}, {"bias", p->bias_layout}};
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         size_t length = strnlen(layouts[i].text, KILN_LAYOUT_TEXT);
         if (length == KILN_LAYOUT_TEXT)
-            return kiln_refuse(why, "the layout of %c is longer than %d bytes", layouts[i].tensor,
+            return kiln_refuse(why, "the layout of %s is longer than %d bytes", layouts[i].tensor,
                                KILN_LAYOUT_TEXT - 1);
         for (size_t j = 0; j < length; j++) {
             char c = layouts[i].text[j];
@@ -229,7 +241,7 @@ static kiln_status check_layouts(const kiln_problem *p, char *why)
             if (!word && !strchr("_/|;%", c))
                 return kiln_refuse(
                     why,
-                    "byte %d of the layout of %c is 0x%02x; letters, digits and _ / | ; %% "
+                    "byte %d of the layout of %s is 0x%02x; letters, digits and _ / | ; %% "
                     "make a layout",
                     (int)j + 1, layouts[i].tensor, (unsigned char)c);
         }
@@ -266,6 +278,9 @@ static kiln_status check_attributes(const kiln_problem *p, char *why)
         return kiln_refuse(why, "%d is not a math mode", (int)p->math);
     if ((int)p->epilogue.activation < 0 || !kiln_activation_name(p->epilogue.activation))
         return kiln_refuse(why, "%d is not an activation", (int)p->epilogue.activation);
+    if (p->epilogue.bias < 0 || p->epilogue.bias > KILN_BF16)
+        return kiln_refuse(why, "epilogue.bias is %d; it must be 0, or 1 or another floating type",
+                           p->epilogue.bias);
     if (p->workspace_limit < 0)
         return kiln_refuse(why, "workspace limit is %lld; 0 means none", ll(p->workspace_limit));
     kiln_status status = check_rank(p, why);
@@ -288,5 +303,6 @@ kiln_status kiln_problem_check(kiln_problem *p, char *why)
             return status;
     if ((status = check_counts(p, why)) || (status = kiln_problem_check_layouts(p, why)))
         return status;
-    return check_epilogue(p, why);
+    status = check_epilogue(p, why);
+    return status ? status : check_bias(p, why);
 }

@@ -52,6 +52,8 @@ const char *kiln_plain_filter_layout(int rank)
     return names[rank - 1];
 }
 
+const char kiln_plain_bias_layout[] = "W";
+
 const char *kiln_type_name(kiln_type type)
 {
     static const char *const names[] = {"default", "f32", "f16", "bf16", "i8", "i32"};

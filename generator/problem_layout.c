@@ -23,6 +23,8 @@ typedef struct extent {
 static const char *dims_of(const extent *e, const char *layout)
 {
     static const char *const depthwise[] = {"MIW", "MIHW", "MIDHW"};
+    if (e->tensor == 'b')
+        return kiln_plain_bias_layout;
     if (e->tensor != 'w')
         return kiln_plain_data_layout(e->rank);
     kiln_layout l;
@@ -33,8 +35,9 @@ static const char *dims_of(const extent *e, const char *layout)
 static bool make(const extent *e, const char *text, kiln_storage *storage, char *why)
 {
     if (kiln_layout_is_any(text))
-        text =
-            e->tensor == 'w' ? kiln_plain_filter_layout(e->rank) : kiln_plain_data_layout(e->rank);
+        text = e->tensor == 'b'   ? kiln_plain_bias_layout
+               : e->tensor == 'w' ? kiln_plain_filter_layout(e->rank)
+                                  : kiln_plain_data_layout(e->rank);
     const char *dims = dims_of(e, text);
     kiln_layout layout;
     if (!kiln_layout_parse(&layout, text, dims, why))
@@ -54,11 +57,25 @@ static bool make(const extent *e, const char *text, kiln_storage *storage, char 
 
 static char *layout_of(kiln_problem *p, char tensor)
 {
-    return tensor == 'x' ? p->x_layout : tensor == 'w' ? p->w_layout : p->y_layout;
+    return tensor == 'x'   ? p->x_layout
+           : tensor == 'w' ? p->w_layout
+           : tensor == 'b' ? p->bias_layout
+                           : p->y_layout;
+}
+
+static bool make_bias(int64_t channels, int type, const char *layout, kiln_storage *storage,
+                      char *why)
+{
+    /* Without a bias there still is the storage that it would have. */
+    const extent e = {
+        .tensor = 'b', .rank = 1, .dim = {channels}, .type = type ? (kiln_type)type : KILN_F32};
+    return make(&e, layout, storage, why);
 }
 
 bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *storage, char *why)
 {
+    if (tensor == 'b')
+        return make_bias(p->out_channels, p->epilogue.bias, p->bias_layout, storage, why);
     bool x = tensor == 'x', w = tensor == 'w';
     extent e = {
         .tensor = tensor,
@@ -81,6 +98,8 @@ bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *stor
 bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
                         char *why)
 {
+    if (tensor == 'b')
+        return make_bias(s->mirrored ? s->c : s->k, s->epilogue.bias, layout, storage, why);
     bool x = tensor == 'x', w = tensor == 'w';
     extent e = {
         .tensor = tensor,
@@ -105,13 +124,16 @@ int64_t kiln_problem_bytes(const kiln_problem *p, char tensor)
     kiln_storage storage;
     if (!kiln_problem_storage(p, tensor, &storage, NULL))
         return -1;
-    kiln_type type = tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
+    kiln_type type = tensor == 'x'   ? p->x_type
+                     : tensor == 'w' ? p->w_type
+                     : tensor == 'b' ? (kiln_type)p->epilogue.bias
+                                     : p->y_type;
     return storage.cells * (int64_t)kiln_type_size(type);
 }
 
 kiln_status kiln_problem_check_layouts(kiln_problem *p, char *why)
 {
-    for (const char *t = "xwy"; *t; t++) {
+    for (const char *t = "xwyb"; *t; t++) {
         char *text = layout_of(p, *t);
         if (kiln_layout_is_any(text))
             continue;

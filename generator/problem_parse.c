@@ -41,6 +41,8 @@ static bool form_fits(const kiln_part *t, const char *at)
         return digit || (*at == '-' && at[1] >= '0' && at[1] <= '9');
     case KILN_PART_FLAG:
         return at_end(at);
+    case KILN_PART_BIAS:
+        return at_end(at) || *at == ':';
     default:
         return *at == ':';
     }
@@ -146,6 +148,22 @@ static kiln_status read_layouts(reader *r)
     return at_end(r->at) ? KILN_OK : wrong(r, "has something behind the three layouts");
 }
 
+static kiln_status read_bias(reader *r)
+{
+    kiln_type type = KILN_F32;
+    if (kiln_scan(&r->at, ":")) {
+        if (!scan_type(&r->at, &type) || !kiln_scan(&r->at, "."))
+            return wrong(r, "expected the bias's type and layout, such as f16.W");
+        size_t length = strcspn(r->at, "-");
+        if (length >= KILN_LAYOUT_TEXT)
+            return wrong(r, "a layout is longer than 31 bytes");
+        memcpy(r->p.bias_layout, r->at, length);
+        r->at += length;
+    }
+    r->p.epilogue.bias = type;
+    return KILN_OK;
+}
+
 static kiln_status read_activation(reader *r)
 {
     char word[QUOTE];
@@ -193,6 +211,8 @@ static kiln_status read_part(reader *r)
         return read_types(r);
     case KILN_PART_LAYOUTS:
         return read_layouts(r);
+    case KILN_PART_BIAS:
+        return read_bias(r);
     default:
         return read_activation(r);
     }

@@ -25,7 +25,7 @@ const kiln_part kiln_parts[KILN_PARTS] = {
     {"o", LIST, AT(output_pad), 0, 0, 0},
     {"t", KILN_PART_TYPES, 0, 0, 0, 0},
     {"l", KILN_PART_LAYOUTS, 0, 0, 0, 0},
-    {"bias", FLAG, AT(epilogue.bias), 1, 0, 0},
+    {"bias", KILN_PART_BIAS, 0, 0, 0, 0},
     {"a", FACTOR, AT(epilogue.alpha), 1, 0, 0},
     {"r", FACTOR, AT(epilogue.beta), 0, 0, 0},
     {"act", KILN_PART_ACTIVATION, 0, 0, 0, 0},
@@ -83,6 +83,20 @@ static void put_activation(kiln_sink *s, const kiln_epilogue *e)
     }
 }
 
+static void put_bias(kiln_sink *s, const kiln_problem *p)
+{
+    const kiln_type type = (kiln_type)p->epilogue.bias;
+    if (!type)
+        return;
+    kiln_put(s, "-bias");
+    if (type == KILN_F32 && strcmp(p->bias_layout, kiln_plain_bias_layout) == 0)
+        return;
+    kiln_put(s, ":");
+    kiln_put(s, kiln_type_name(type));
+    kiln_put(s, ".");
+    kiln_put(s, p->bias_layout);
+}
+
 static void put_list(kiln_sink *s, const kiln_problem *p, const kiln_part *t)
 {
     int rank = t->form == LIST ? p->spatial_rank : 1;
@@ -127,6 +141,9 @@ static void put_part(kiln_sink *s, const kiln_problem *p, const kiln_part *t)
     case KILN_PART_LAYOUTS:
         if (!layouts_are_plain(p))
             put_three(s, "l", p->x_layout, p->w_layout, p->y_layout);
+        break;
+    case KILN_PART_BIAS:
+        put_bias(s, p);
         break;
     case KILN_PART_ACTIVATION:
         put_activation(s, &p->epilogue);

@@ -14,6 +14,7 @@ bool kiln_deny(char *why, const char *format, ...) __attribute__((format(printf,
 /* The layouts that text leaves out: "NCHW" and "OIHW" with spatial rank 2. */
 const char *kiln_plain_data_layout(int rank);
 const char *kiln_plain_filter_layout(int rank);
+extern const char kiln_plain_bias_layout[];
 
 /* One "-part" of a problem's text. The first KILN_ROW_PARTS make the row key. */
 typedef struct kiln_part {
@@ -25,6 +26,7 @@ typedef struct kiln_part {
         KILN_PART_FLAG,   /* an int or enum that has `value` when the part is there */
         KILN_PART_TYPES,
         KILN_PART_LAYOUTS,
+        KILN_PART_BIAS, /* alone, or with the type and layout of a bias that is not plain */
         KILN_PART_ACTIVATION
     } form;
     size_t offset; /* of the field in kiln_problem */

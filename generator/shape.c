@@ -59,6 +59,7 @@ kiln_shape kiln_shape_of(const kiln_problem *p)
     memcpy(s.x_layout, p->x_layout, sizeof s.x_layout);
     memcpy(s.w_layout, p->w_layout, sizeof s.w_layout);
     memcpy(s.y_layout, p->y_layout, sizeof s.y_layout);
+    memcpy(s.bias_layout, p->bias_layout, sizeof s.bias_layout);
     set_axes(&s, p);
     if (p->transposed) {
         s.mirrored = true;
@@ -94,6 +95,7 @@ void kiln_shape_give_layouts(const kiln_shape *s, kiln_problem *p)
     give(s->mirrored ? p->y_layout : p->x_layout, s->x_layout, s->x_outer);
     give(p->w_layout, s->w_layout, s->w_outer);
     give(s->mirrored ? p->x_layout : p->y_layout, s->y_layout, s->y_outer);
+    give(p->bias_layout, s->bias_layout, s->bias_outer);
 }
 
 kiln_type kiln_shape_out_type(const kiln_shape *s)

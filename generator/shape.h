@@ -27,9 +27,11 @@ typedef struct kiln_shape {
     /* In the plain convolution's roles. */
     kiln_type x_type, w_type, y_type;
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
+    char bias_layout[KILN_LAYOUT_TEXT];
 
     /* Layouts of the caller's tensors where the solver works on plain ones; "": as above. */
     char x_outer[KILN_LAYOUT_TEXT], w_outer[KILN_LAYOUT_TEXT], y_outer[KILN_LAYOUT_TEXT];
+    char bias_outer[KILN_LAYOUT_TEXT];
     bool native_layout; /* no reformat stages: a layout no solver reads is refused */
 
     int64_t x_count, w_count, y_count; /* logical elements */

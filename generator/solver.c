@@ -65,14 +65,15 @@ bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kil
     kiln_prefer_layout(own->x_layout, kiln_plain_data_layout(s->rank));
     kiln_prefer_layout(own->w_layout, kiln_plain_filter_layout(s->rank));
     kiln_prefer_layout(own->y_layout, kiln_plain_data_layout(s->rank));
+    kiln_prefer_layout(own->bias_layout, kiln_plain_bias_layout);
     if (!solver->reject(own, d, why))
-        return true;
+        return kiln_stage_bias(own, solver->reads_argument_image, why);
     const kiln_shape staged = kiln_staged_shape(own);
     kiln_why second;
     if (own->native_layout || !kiln_is_staged(&staged) || solver->reject(&staged, d, &second))
         return false;
     *own = staged;
-    return true;
+    return kiln_stage_bias(own, solver->reads_argument_image, why);
 }
 
 double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,

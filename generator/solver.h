@@ -41,6 +41,7 @@ typedef struct kiln_solver {
     int version;      /* raise when an old config may mean something else or no longer be fastest */
     const kiln_param *params;
     int nparams;
+    bool reads_argument_image; /* the bias may be an IMG_ARGUMENT; else it is made plain */
 
     /* Replaces each layout that is "any" by the one this solver likes best on the device. NULL:
      * plain ones. Everything below sees the shape after that. */

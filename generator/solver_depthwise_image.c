@@ -131,6 +131,7 @@ const kiln_solver kiln_solver_depthwise_image = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .reads_argument_image = true,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,

@@ -167,6 +167,7 @@ const kiln_solver kiln_solver_direct_image = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .reads_argument_image = true,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,

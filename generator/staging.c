@@ -11,20 +11,24 @@
 
 #include <string.h>
 
-/* What the three tensors of a shape need, by role. */
+/* What the tensors of a shape need, by role. */
 typedef struct tensor {
     char name;
     int role;
     size_t layout, outer; /* offsets in kiln_shape */
 } tensor;
 
-static const tensor tensors[3] = {
+enum { TENSORS = KILN_ROLE_BIAS + 1 };
+
+static const tensor tensors[TENSORS] = {
     [KILN_ROLE_X] = {'x', KILN_ROLE_X, offsetof(kiln_shape, x_layout),
                      offsetof(kiln_shape, x_outer)},
     [KILN_ROLE_W] = {'w', KILN_ROLE_W, offsetof(kiln_shape, w_layout),
                      offsetof(kiln_shape, w_outer)},
     [KILN_ROLE_Y] = {'y', KILN_ROLE_Y, offsetof(kiln_shape, y_layout),
                      offsetof(kiln_shape, y_outer)},
+    [KILN_ROLE_BIAS] = {'b', KILN_ROLE_BIAS, offsetof(kiln_shape, bias_layout),
+                        offsetof(kiln_shape, bias_outer)},
 };
 
 static char *field(kiln_shape *s, size_t offset)
@@ -40,7 +44,7 @@ static const char *outer_of(const kiln_shape *s, int role)
 kiln_shape kiln_staged_shape(const kiln_shape *s)
 {
     kiln_shape staged = *s;
-    for (int i = 0; i < 3; i++) {
+    for (int i = KILN_ROLE_X; i <= KILN_ROLE_Y; i++) {
         char *layout = field(&staged, tensors[i].layout);
         const char *plain =
             i == KILN_ROLE_W ? kiln_plain_filter_layout(s->rank) : kiln_plain_data_layout(s->rank);
@@ -51,6 +55,23 @@ kiln_shape kiln_staged_shape(const kiln_shape *s)
         memcpy(layout, plain, strlen(plain));
     }
     return staged;
+}
+
+bool kiln_stage_bias(kiln_shape *s, bool reads_argument_image, kiln_why *why)
+{
+    const int type = s->epilogue.bias;
+    bool plain = strcmp(s->bias_layout, kiln_plain_bias_layout) == 0 && type == KILN_F32;
+    bool image = strcmp(s->bias_layout, "|W|4w") == 0;
+    if (!type || plain || (image && reads_argument_image))
+        return true;
+    if (s->native_layout)
+        return !kiln_no(why, "it takes the bias as %s; here it is %s of %s",
+                        reads_argument_image ? "f32 or an argument image" : "f32",
+                        s->bias_layout, kiln_type_name((kiln_type)type));
+    memcpy(s->bias_outer, s->bias_layout, sizeof s->bias_outer);
+    memset(s->bias_layout, 0, sizeof s->bias_layout);
+    memcpy(s->bias_layout, kiln_plain_bias_layout, strlen(kiln_plain_bias_layout));
+    return true;
 }
 
 bool kiln_is_staged(const kiln_shape *s)
@@ -67,7 +88,23 @@ static int destination_of(const kiln_shape *s)
 
 static kiln_type type_of(const kiln_shape *s, int role)
 {
-    return role == KILN_ROLE_X ? s->x_type : role == KILN_ROLE_W ? s->w_type : s->y_type;
+    return role == KILN_ROLE_X      ? s->x_type
+           : role == KILN_ROLE_W    ? s->w_type
+           : role == KILN_ROLE_BIAS ? (kiln_type)s->epilogue.bias
+                                    : s->y_type;
+}
+
+/* Whether the tensor is a result. */
+static bool is_written(const kiln_shape *s, int role)
+{
+    return role == destination_of(s) ||
+           (role == KILN_ROLE_BIAS && s->direction == KILN_BACKWARD_WEIGHTS);
+}
+
+/* As solvers see it: a staged bias is plain f32. */
+static kiln_type inner_type_of(const kiln_shape *s, int role)
+{
+    return role == KILN_ROLE_BIAS ? KILN_F32 : type_of(s, role);
 }
 
 /* The caller's storage and the plain one beside it, over the same logical dims. */
@@ -82,7 +119,7 @@ static bool storages(const kiln_shape *s, int role, kiln_storage *outer, kiln_st
     const char *text = dims[0] == 'M' ? multiplier_inside[s->rank - 1] : dims;
     kiln_layout layout;
     return kiln_layout_parse(&layout, text, dims, why) &&
-           kiln_storage_make(plain, &layout, outer->dim, type_of(s, role), why);
+           kiln_storage_make(plain, &layout, outer->dim, inner_type_of(s, role), why);
 }
 
 /* Adds the reformat of one tensor, in or out. `role` is what the caller passes (residual: as y). */
@@ -92,18 +129,15 @@ static bool move(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *
     kiln_storage outer, plain;
     if (!storages(s, layout_role, &outer, &plain, why))
         return false;
-    kiln_type type = type_of(s, layout_role);
-    const kiln_operand there = {&outer, type, role}, here = {&plain, type, temp};
+    const kiln_operand there = {&outer, type_of(s, layout_role), role},
+                       here = {&plain, inner_type_of(s, layout_role), temp};
     return kiln_reformat_stage(plan, out ? &here : &there, out ? &there : &here, 0, d, why);
 }
 
 static int temp_for(kiln_plan *plan, const kiln_shape *s, int role)
 {
-    static const size_t counts[3] = {offsetof(kiln_shape, x_count), offsetof(kiln_shape, w_count),
-                                     offsetof(kiln_shape, y_count)};
-    int64_t count;
-    memcpy(&count, (const char *)s + counts[role], sizeof count);
-    return kiln_plan_temp(plan, count * (int64_t)kiln_type_size(type_of(s, role)));
+    const int64_t counts[TENSORS] = {s->x_count, s->w_count, s->y_count, s->mirrored ? s->c : s->k};
+    return kiln_plan_temp(plan, counts[role] * (int64_t)kiln_type_size(inner_type_of(s, role)));
 }
 
 static void replace_roles(kiln_plan *plan, int first, const int *inner)
@@ -119,17 +153,19 @@ static void replace_roles(kiln_plan *plan, int first, const int *inner)
 }
 
 /* What the caller gives, and what he gets. */
-static bool note_padding(kiln_plan *plan, const kiln_shape *s, int to, char *why)
+static bool note_padding(kiln_plan *plan, const kiln_shape *s, char *why)
 {
-    for (int role = 0; role < 3; role++) {
+    for (int role = 0; role < TENSORS; role++) {
+        if (role == KILN_ROLE_BIAS && !s->epilogue.bias)
+            continue;
         const char *outer = outer_of(s, role);
         const char *layout = *outer ? outer : (const char *)s + tensors[role].layout;
         kiln_storage storage;
         if (!kiln_shape_storage(s, tensors[role].name, layout, &storage, why))
             return false;
         kiln_type type = type_of(s, role);
-        (role == to ? kiln_plan_wrote : kiln_plan_given)(plan, role, &storage, type);
-        if (role == to && s->epilogue.beta != 0)
+        (is_written(s, role) ? kiln_plan_wrote : kiln_plan_given)(plan, role, &storage, type);
+        if (role == destination_of(s) && s->epilogue.beta != 0)
             kiln_plan_given(plan, KILN_ROLE_RESIDUAL, &storage, type);
     }
     return true;
@@ -142,13 +178,13 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
     int inner[KILN_ROLE_TEMP], to = destination_of(s), weights = -1;
     for (int i = 0; i < KILN_ROLE_TEMP; i++)
         inner[i] = i;
-    for (int role = 0; role < 3; role++) {
+    for (int role = 0; role < TENSORS; role++) {
         if (!*outer_of(s, role))
             continue;
         inner[role] = temp_for(plan, s, role);
         if (role == KILN_ROLE_W)
             weights = plan->nstages;
-        if (role != to && !move(plan, s, d, role, role, inner[role], false, why))
+        if (!is_written(s, role) && !move(plan, s, d, role, role, inner[role], false, why))
             return false;
     }
     if (s->epilogue.beta != 0 && *outer_of(s, to)) {
@@ -161,9 +197,11 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
     replace_roles(plan, first, inner);
     if (weights >= 0 && to != KILN_ROLE_W && plan->packed_bytes > 0)
         plan->stage[weights].pack = true; /* packed weights make it needless too */
-    if (*outer_of(s, to) && !move(plan, s, d, to, to, inner[to], true, why))
-        return false;
-    return note_padding(plan, s, to, why);
+    for (int role = 0; role < TENSORS; role++)
+        if (*outer_of(s, role) && is_written(s, role) &&
+            !move(plan, s, d, role, role, inner[role], true, why))
+            return false;
+    return note_padding(plan, s, why);
 }
 
 double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)

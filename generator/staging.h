@@ -7,6 +7,10 @@
 /* The shape with plain layouts; what the caller's tensors have instead moves to *_outer. */
 kiln_shape kiln_staged_shape(const kiln_shape *s);
 
+/* Makes a bias plain that is not, except an argument image where the solver reads those. False,
+ * with the reason, where the shape insists on native layouts. */
+bool kiln_stage_bias(kiln_shape *s, bool reads_argument_image, kiln_why *why);
+
 /* True where a tensor has an outer layout. */
 bool kiln_is_staged(const kiln_shape *s);
 

@@ -64,13 +64,14 @@ static kiln_status poison_destination(kiln_bench *b, const kiln_op *op, const ki
             [KILN_BACKWARD_DATA] = {&b->buffers.x, KILN_ROLE_X, 'x', p->x_type},
             [KILN_BACKWARD_WEIGHTS] = {&b->buffers.w, KILN_ROLE_W, 'w', p->w_type},
         },
-      *d = &written[p->direction];
-    const kiln_image image = kiln_plan_image(kiln_op_plan(op), d->role);
-    kiln_status status = image.width
-                             ? poison_image(b, d->buffer->mem, &image)
+      bias = {&b->buffers.bias, KILN_ROLE_BIAS, 'b', KILN_F32}, *d = &written[p->direction];
+    const bool gradient = p->direction == KILN_BACKWARD_WEIGHTS && p->epilogue.bias;
+    kiln_status status = KILN_OK;
+    for (; d && !status; d = gradient && d != &bias ? &bias : NULL) {
+        const kiln_image image = kiln_plan_image(kiln_op_plan(op), d->role);
+        status = image.width ? poison_image(b, d->buffer->mem, &image)
                              : poison(b, d->buffer, kiln_problem_bytes(p, d->tensor), d->type);
-    if (!status && p->direction == KILN_BACKWARD_WEIGHTS && p->epilogue.bias)
-        status = poison(b, &b->buffers.bias, p->out_channels * (int64_t)sizeof(cl_float), KILN_F32);
+    }
     return status;
 }
 

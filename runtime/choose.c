@@ -144,7 +144,7 @@ static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln
 static bool has_open_layout(const kiln_problem *p)
 {
     return kiln_layout_is_any(p->x_layout) || kiln_layout_is_any(p->w_layout) ||
-           kiln_layout_is_any(p->y_layout);
+           kiln_layout_is_any(p->y_layout) || kiln_layout_is_any(p->bias_layout);
 }
 
 /* What an unforced choice comes to. A row of the problem decides; where layouts are open no row is
@@ -228,15 +228,15 @@ static kiln_status check_image(const kiln *k, const kiln_problem *p, char tensor
 /* No buffer may be larger than the device can allocate. */
 static kiln_status check_sizes(const kiln *k, const kiln_problem *p)
 {
-    for (int i = 0; i < 3; i++) {
-        kiln_status status = check_image(k, p, "xwy"[i]);
+    for (const char *t = p->epilogue.bias ? "xwyb" : "xwy"; *t; t++) {
+        kiln_status status = check_image(k, p, *t);
         if (status)
             return status;
-        int64_t bytes = kiln_problem_bytes(p, "xwy"[i]);
+        int64_t bytes = kiln_problem_bytes(p, *t);
         if (bytes > k->facts.max_alloc)
             return kiln_fail(KILN_UNSUPPORTED,
                              "tensor %c needs %lld bytes, but the device's largest buffer is %lld",
-                             "xwy"[i], (long long)bytes, (long long)k -> facts.max_alloc);
+                             *t, (long long)bytes, (long long)k->facts.max_alloc);
     }
     return KILN_OK;
 }

@@ -187,7 +187,7 @@ typedef struct kiln_buffer {
  * image, and packed weights with a packed_width, are images as kiln_reformat_create() says. */
 typedef struct kiln_buffers {
     kiln_buffer x, w, y;
-    kiln_buffer bias;      /* f32 [K]; with epilogue.bias */
+    kiln_buffer bias;      /* [K]; with epilogue.bias */
     kiln_buffer residual;  /* as y; with epilogue.beta; may be y itself, if that is a buffer */
     kiln_buffer workspace; /* with workspace_size > 0 */
     kiln_buffer packed;    /* optional: weights from kiln_op_pack(); then w is not read */

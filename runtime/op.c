@@ -87,7 +87,7 @@ static kiln_status build(kiln_op *op, const kiln_choice *choice)
     op->bytes[KILN_ROLE_W] = kiln_problem_bytes(p, 'w');
     op->bytes[KILN_ROLE_Y] = kiln_problem_bytes(p, 'y');
     if (p->epilogue.bias)
-        op->bytes[KILN_ROLE_BIAS] = p->out_channels * (int64_t)sizeof(float);
+        op->bytes[KILN_ROLE_BIAS] = kiln_problem_bytes(p, 'b');
     if (p->epilogue.beta != 0)
         op->bytes[KILN_ROLE_RESIDUAL] = op->bytes[KILN_ROLE_Y];
     return kiln_op_compile(op);

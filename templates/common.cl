@@ -6,6 +6,7 @@
  *   DST_TYPE       storage of the tensor that is written         the same, or TYPE_I32
  *   P_WIDE=1       a tensor has 2^31 elements or more, or a padded axis is that long
  *   P_BIAS=1, P_ALPHA, P_BETA, P_ACTIVATION, P_ACTIVATION_A, P_ACTIVATION_B      the epilogue
+ *   D_BIAS_IMAGE=1 the bias is an image (k / 4, 0), lane k % 4; with D_IMAGE only
  *
  * What templates use:
  *   SRC_T, SRC_LOAD(p, i), SRC_LOAD4/8/16(p, i)     element i of p as ACC_T (ACC_T4, ...)
@@ -191,7 +192,11 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 /* ---- epilogue: activation(alpha * acc + beta * residual + bias) ---- */
 
 #ifdef P_BIAS
+#ifdef D_BIAS_IMAGE
+#define KILN_BIAS_PARAM , read_only image2d_t bias
+#else
 #define KILN_BIAS_PARAM , global const float *bias
+#endif
 #define KILN_BIAS_PASS , bias
 #else
 #define KILN_BIAS_PARAM
@@ -368,7 +373,9 @@ constant sampler_t kiln_sampler =
 
 KILN_DEFINE_ACTIVATE(kiln_activate_pixel, float4)
 
-#ifdef P_BIAS
+#ifdef D_BIAS_IMAGE
+#define kiln_bias_pixel(bias, block) READ(bias, block, 0)
+#elif defined P_BIAS
 static inline float4 kiln_bias_pixel(global const float *bias, int block)
 {
     const int c = block * 4;

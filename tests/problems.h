@@ -79,6 +79,8 @@ static inline void random_epilogue(dice *d, kiln_problem *p, kiln_activation las
     if (p->direction == KILN_BACKWARD_DATA || p->y_type == KILN_I32)
         return;
     e->bias = dice_roll(d, 0, 3) == 0;
+    if (e->bias && dice_roll(d, 0, 7) == 0)
+        strcpy(p->bias_layout, "IMG_ARGUMENT");
     if (p->direction != KILN_FORWARD || dice_roll(d, 0, 1))
         return;
     e->alpha = (float[]){0, 2, 0.5f, -1}[dice_roll(d, 0, 3)];

@@ -73,6 +73,7 @@ static inline void shrink_features(kiln_problem *p, int step)
     switch (step) {
     case 0:
         p->epilogue = plain;
+        strcpy(p->bias_layout, "W");
         break;
     case 1:
         p->epilogue.activation = KILN_IDENTITY;
@@ -83,6 +84,7 @@ static inline void shrink_features(kiln_problem *p, int step)
         break;
     case 3:
         p->epilogue.bias = 0;
+        strcpy(p->bias_layout, "W");
         break;
     case 4:
         p->epilogue.alpha = 1;

@@ -26,6 +26,28 @@ expect 0 conv -n 1 -c 7 -H 5 -W 6 -k 7 -g 7 -y 3 -x 3 -F 1 -I IMG_CHANNEL_MAJOR 
 says '"solver":"depthwise_image"'
 says '"verify":"ok"'
 
+# All operands are images, of floats and of halves.
+for filter in 'IMG_CONV_FILTER -k 6' 'IMG_DW_FILTER -k 5 -g 5'; do
+    # shellcheck disable=SC2086
+    KILN_CHECK_PADDING=1 expect 0 conv $small -f $filter --native-layout -V 1 -b 1 \
+        --bias_layout IMG_ARGUMENT --activation sigmoid
+    says '^Forward Convolution Verifies OK'
+    # shellcheck disable=SC2086
+    KILN_CHECK_PADDING=1 expect 0 convfp16 $small -f $filter --native-layout -V 1 -b 1 \
+        --bias_layout IMG_ARGUMENT --bias_type f16 --activation sigmoid
+    says '^Forward Convolution Verifies OK'
+done
+# A solver that reads no such bias gets a plain one; so does a gradient its image.
+expect 0 conv -n 2 -c 3 -H 5 -W 6 -k 7 -F 5 -b 1 --bias_layout IMG_ARGUMENT -V 1
+says '^Forward Convolution Verifies OK'
+says '^Backward Convolution Bias Verifies OK'
+expect 3 conv -n 2 -c 3 -H 5 -W 6 -k 7 -F 1 -b 1 --bias_layout IMG_ARGUMENT --native-layout
+warns 'takes the bias as f32; here it is .W.4w of f32'
+expect 2 conv -n 2 -c 3 -k 7 --bias_layout IMG_ARGUMENT
+warns 'need --bias 1'
+expect 2 conv -n 2 -c 3 -k 7 -b 1 --bias_type i8
+warns "'i8'; it must be f32, f16 or bf16"
+
 # Images that nobody reads natively are reformatted.
 expect 0 conv -n 1 -c 5 -H 6 -W 7 -k 6 -y 3 -x 3 -F 0 -I IMG_WIDTH_MAJOR -O IMG_HEIGHT_MAJOR \
     -f IMG_WEIGHT_WIDTH -V 1 -t 0

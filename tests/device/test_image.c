@@ -32,11 +32,17 @@ static const char *filter_of(const kiln_problem *p)
     return p->groups > 1 && p->groups == p->in_channels ? "IMG_DW_FILTER" : "IMG_CONV_FILTER";
 }
 
-/* In turns with a filter image that the caller made, and with a plain one. */
+/* In turns with a filter image that the caller made, and with a plain one; the bias as an image of
+ * floats, of halves, and plain. */
 static void check(kiln_problem p, const char *config)
 {
     static int count;
-    set_layouts(&p, count++ % 2 ? "OIHW" : filter_of(&p));
+    set_layouts(&p, count % 2 ? "OIHW" : filter_of(&p));
+    if (p.epilogue.bias && count % 3) {
+        strcpy(p.bias_layout, "IMG_ARGUMENT");
+        p.epilogue.bias = count % 3 == 1 ? KILN_F32 : KILN_F16;
+    }
+    count++;
     support_check(&p, solver_of(&p), config, HOST_FILL_INT);
 }
 

@@ -30,7 +30,7 @@ typedef struct trial {
     kiln_problem problem; /* checked, with the layouts that the op has */
     kiln_op *op;
     kiln_op_info info;
-    kiln_storage storage[3];
+    kiln_storage storage[4]; /* x, w, y, bias */
     box box[BUFFERS];
     int to; /* X, W or Y */
     bool bias_gradient;
@@ -61,6 +61,20 @@ static bool is_stored(const box *b)
     return b->storage && !layout_host_is_plain(b->storage);
 }
 
+/* In the type and layout of the problem; what that rounds is rounded in the plain array too. */
+static void store_bias(const trial *t)
+{
+    const box *b = &t->box[BIAS];
+    const kiln_type type = (kiln_type)t->problem.epilogue.bias;
+    void *stored = malloc((size_t)b->count * kiln_type_size(type));
+    for (int64_t i = 0; i < b->count; i++) {
+        host_set(type, stored, i, host_get(KILN_F32, b->plain, i));
+        host_set(KILN_F32, b->plain, i, host_get(type, stored, i));
+    }
+    layout_host_store(b->storage, type, stored, b->cells);
+    free(stored);
+}
+
 /* Stores what `from` names in box `which`. */
 static void fill(const trial *t, int which, int from)
 {
@@ -68,7 +82,9 @@ static void fill(const trial *t, int which, int from)
     const box *b = &t->box[which];
     host_fill_tensor(t->given->fill, t->given->seed, tensor[from], b->type,
                      reference_terms(&t->problem), b->plain, b->count);
-    if (is_stored(b))
+    if (which == BIAS)
+        store_bias(t);
+    else if (is_stored(b))
         layout_host_store(b->storage, b->type, b->plain, b->cells);
     else
         memcpy(b->cells, b->plain, b->kind.bytes);
@@ -102,8 +118,13 @@ static void set_boxes(trial *t)
         set_box(t, i, type[i], kiln_problem_count(p, "xwy"[i]), i == t->to);
         set_storage(t, i, i);
     }
-    if (p->epilogue.bias)
+    if (p->epilogue.bias) {
+        bool sized = kiln_problem_storage(p, 'b', &t->storage[BIAS], NULL);
+        ck_assert(sized);
         set_box(t, BIAS, KILN_F32, p->out_channels, t->bias_gradient);
+        t->box[BIAS].storage = &t->storage[BIAS];
+        t->box[BIAS].kind = memory_of(&t->storage[BIAS], (kiln_type)p->epilogue.bias);
+    }
     if (p->epilogue.beta != 0) {
         set_box(t, RESIDUAL, p->y_type, kiln_problem_count(p, 'y'), false);
         set_storage(t, RESIDUAL, Y);

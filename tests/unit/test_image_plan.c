@@ -173,6 +173,47 @@ START_TEST(a_given_filter_needs_no_stage)
 }
 END_TEST
 
+/* An argument image is read as it is; other biases, and other solvers, get a plain one made. */
+START_TEST(a_bias_is_an_image_or_is_made_plain)
+{
+    static const struct {
+        const char *layout;
+        int type;
+        bool native;
+    } biases[] = {{"IMG_ARGUMENT", KILN_F32, true},
+                  {"IMG_ARGUMENT", KILN_F16, true},
+                  {"W", KILN_F32, true},
+                  {"W", KILN_F16, false},
+                  {"W8w", KILN_F32, false}};
+    static const char *const solvers[] = {"direct_image", "winograd_image", "direct"};
+    const kiln_device_facts d = device(8192, 8192);
+    kiln_problem p = problem(2, 5, 7, 9, 6);
+    strcpy(p.x_layout, "any");
+    strcpy(p.y_layout, "any");
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < 3; j++) {
+            kiln_shape s, own;
+            kiln_plan plan;
+            kiln_config c;
+            kiln_why why;
+            const kiln_solver *solver = kiln_solver_named(solvers[j]);
+            p.epilogue.bias = biases[i].type;
+            strcpy(p.bias_layout, biases[i].layout);
+            s = shape_of(p);
+            bool image = strcmp(biases[i].layout, "IMG_ARGUMENT") == 0;
+            bool native = biases[i].native && !(image && j == 2);
+            ck_assert_int_eq(takes(solvers[j], &s, &d, &own, &why), native);
+            ck_assert_msg(native || strstr(why.text, "takes the bias as f32"), "%s", why.text);
+            ck_assert(kiln_solver_takes(solver, &s, &d, &own, &why));
+            solver->guess(&own, &d, &c);
+            ck_assert_msg(kiln_solver_plan(solver, &own, &d, &c, &plan, &why), "%s", why.text);
+            ck_assert_int_eq(plan.image[KILN_ROLE_BIAS].width, image ? 2 : 0);
+            bool made = !strcmp(plan.stage[0].template_file, "reformat.cl") && !plan.stage[0].pack;
+            ck_assert_int_eq(made, !native);
+        }
+}
+END_TEST
+
 START_TEST(winograd_keeps_its_matrices_in_images)
 {
     kiln_problem p = problem(2, 5, 8, 8, 6);
@@ -222,6 +263,7 @@ int main(void)
     tcase_add_test(c, a_filter_that_is_too_tall_is_laid_flat);
     tcase_add_test(c, winograd_takes_the_tile_that_fits);
     tcase_add_test(c, a_given_filter_needs_no_stage);
+    tcase_add_test(c, a_bias_is_an_image_or_is_made_plain);
     tcase_add_test(c, winograd_keeps_its_matrices_in_images);
     tcase_add_test(c, mirrored_images_are_the_callers);
     Suite *s = suite_create("image_plan");

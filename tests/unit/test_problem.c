@@ -97,6 +97,8 @@ static kiln_problem random_problem(void)
                                      .beta = random_float(),
                                      .activation = (kiln_activation)pick(9),
                                      .param = {random_float(), random_float()}};
+    if (pick(4) == 0)
+        strcpy(p.bias_layout, ((const char *[]){"W", "any", "IMG_ARGUMENT", "W8w"})[pick(4)]);
     return p;
 }
 
@@ -248,6 +250,15 @@ static const struct {
       .determinism = KILN_NONDETERMINISTIC,
       .math = KILN_MATH_REDUCED,
       .workspace_limit = 1048576}},
+    {"fwd-f16-n1-c3-k5-i2x2-f2x2-bias:f16.|W|4w-act:relu",
+     {.x_type = KILN_F16,
+      .bias_layout = "IMG_ARGUMENT",
+      .batch = 1,
+      .in_channels = 3,
+      .out_channels = 5,
+      .input = {2, 2},
+      .filter = {2, 2},
+      .epilogue = {.bias = KILN_F16, .activation = KILN_RELU}}},
     {"fwd-f32-n1-c1-k1-i2x2-f2x2-act:tanh:0:2-det-exact",
      {.batch = 1,
       .in_channels = 1,
@@ -313,7 +324,8 @@ START_TEST(longest_text_fits)
                       .dilation = {big, big, big},
                       .pad_begin = {big - 2, big - 2, big - 2},
                       .output_pad = {big - 2, big - 2, big - 2},
-                      .epilogue = {.bias = 1,
+                      .bias_layout = "W2w2w2w2w2w2w2w2w;W%512",
+                      .epilogue = {.bias = KILN_BF16,
                                    .alpha = -1.17549435e-38f,
                                    .beta = -1.17549435e-38f,
                                    .activation = KILN_TANH,
@@ -400,6 +412,12 @@ static const struct {
     {"fwd-f32-n1-c1-k1-i1x1-f3x3", "larger than the padded input"},
     {"fwd-f32-n1-c3-k4-i1x1-f1x1-g2", "groups"},
     {"bwd-f32-n1-c1-k1-i1x1-f1x1-bias", "epilogue"},
+    {"fwd-f32-n1-c1-k1-i1x1-f1x1-biased", "\"-biased\""},
+    {"fwd-f32-n1-c1-k1-i1x1-f1x1-bias:f16", "type and layout"},
+    {"fwd-f32-n1-c1-k1-i1x1-f1x1-bias:f64.W", "type and layout"},
+    {"fwd-f32-n1-c1-k1-i1x1-f1x1-bias:i8.W", "epilogue.bias is 4"},
+    {"fwd-f32-n1-c1-k1-i1x1-f1x1-bias:f32.NCHW", "dims W"},
+    {"wrw-f32-n1-c1-k1-i1x1-f1x1-bias:f16.W", "gradient is written as f32"},
     {"fwd-i32-n1-c1-k1-i1x1-f1x1", "destination"},
     {"fwd-f32-\x1b[31m", "?[31m"},
     /* MIOpen's keys */
@@ -523,6 +541,9 @@ START_TEST(rules)
     REFUSED("layout of y", strcpy(p.y_layout, "N.C"));
     REFUSED("no epilogue", p.direction = KILN_BACKWARD_DATA; p.epilogue.bias = 1);
     REFUSED("but bias", p.direction = KILN_BACKWARD_WEIGHTS; p.epilogue.alpha = 2);
+    REFUSED("no bias", strcpy(p.bias_layout, "IMG_ARGUMENT"));
+    REFUSED("layout of bias", p.epilogue.bias = 1; strcpy(p.bias_layout, "W-4"));
+    REFUSED("epilogue.bias is -1", p.epilogue.bias = -1);
     REFUSED("i32 destination", p.x_type = KILN_I8; p.epilogue.bias = 1);
 }
 END_TEST
