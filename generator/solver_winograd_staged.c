@@ -77,8 +77,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double products =
         kiln_winograd_multiply_ms(&w, d, c, items * kt * cost.products, kiln_winograd_items(&w, c));
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    /* What passes between the steps is written and read, a plane after the other. */
-    double passed = 16.0 * (double)(source_scratch(&w, c) + product_scratch(&w, c));
+    /* What passes between the steps is written and read, mostly in caches. */
+    double passed = 6.0 * (double)(source_scratch(&w, c) + product_scratch(&w, c));
     return ends + products + kiln_device_move_ms(d, 0.5 * bytes + passed) + 0.01;
 }
 

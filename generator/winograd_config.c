@@ -110,7 +110,7 @@ double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, doub
 {
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = fmax(1, (double)d->simd_floats / w->block);
-    double per_ms = (d->kind == KILN_DEVICE_CPU ? 0.75 : 1) * d->peak_gflops * 1e6;
+    double per_ms = (d->kind == KILN_DEVICE_CPU ? 0.68 : 1) * d->peak_gflops * 1e6;
     return operations * 2 * w->block * width / per_ms;
 }
 
