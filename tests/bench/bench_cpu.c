@@ -3,7 +3,8 @@
  * For each layer all contenders get the same tensors. The ways in which oneDNN can do the layer are
  * glanced at; those near the fastest take turns with kiln, and the fastest of them is the rival.
  * Each result is verified before its times count: by the sampled reference, and kiln's against the
- * rival's everywhere. A ratio is the rival's time over kiln's: above 1, kiln is faster.
+ * rival's everywhere. A ratio is the rival's time over kiln's: above 1, kiln is faster. In the
+ * classes of other types than f32 the rival is kiln in f32.
  */
 #include "cpu_options.h"
 #include "field.h"
@@ -37,7 +38,7 @@ static void fill_row(row *row, const field *f, const turns_times *times)
         *to = (result){.times = times[i], .ratio = turns_ratio(&times[0], &times[i])};
         memcpy(to->name, f->c[i]->name, sizeof to->name);
         memcpy(to->detail, f->c[i]->detail, sizeof to->detail);
-        bool decides = i > 0 && strcmp(to->name, "oneDNN") == 0;
+        bool decides = i > 0 && strcmp(to->name, "CLBlast") != 0;
         if (decides && (!row->rival || is_faster(&times[i], &times[row->rival])))
             row->rival = i;
     }
@@ -75,9 +76,10 @@ static void run_layer(bench *b, const layer *l)
     for (int i = 0; i < CPU_CLASSES; i++) {
         if (!b->options->wanted[i] || !cpu_classes[i].takes(&l->problem))
             continue;
-        if (!made || w.problem.direction != cpu_classes[i].direction) {
+        const bench_class *class = &cpu_classes[i];
+        if (!made || w.problem.direction != class->direction || work_type(&w, 'w') != class->type) {
             work_free(&w);
-            made = work_make(&w, l, cpu_classes[i].direction);
+            made = work_make(&w, l, class->direction, class->type);
         }
         if (made)
             compare(b, i, &w);

@@ -67,7 +67,7 @@ static int run(predict *p)
         work w;
         contender *c[2] = {NULL};
         char why[KILN_ERROR_TEXT] = "a run failed";
-        if (!work_make(&w, &p->layers.at[i], p->direction) || !compare(p, &w, c, why)) {
+        if (!work_make(&w, &p->layers.at[i], p->direction, KILN_F32) || !compare(p, &w, c, why)) {
             printf("%-32.32s not measured: %s\n", p->layers.at[i].name, why);
             p->failed++;
         }

@@ -72,7 +72,7 @@ static int run(const session *s, const layers *l)
         work w;
         double ms[TIMES];
         char why[KILN_ERROR_TEXT] = "a run failed";
-        bool fine = work_make(&w, &l->at[i], KILN_FORWARD) && measure(s, &w, ms, why);
+        bool fine = work_make(&w, &l->at[i], KILN_FORWARD, KILN_F32) && measure(s, &w, ms, why);
         work_free(&w);
         if (!fine) {
             fprintf(stderr, "bench: %s: %s\n", l->at[i].name, why);

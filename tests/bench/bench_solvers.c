@@ -77,7 +77,7 @@ static int run(duel *d, const layers *l)
     for (int i = 0; i < l->count; i++)
         for (kiln_direction to = KILN_FORWARD; to <= KILN_BACKWARD_WEIGHTS; to++) {
             work w;
-            if (work_make(&w, &l->at[i], to))
+            if (work_make(&w, &l->at[i], to, KILN_F32))
                 fight(d, &w);
             work_free(&w);
         }

@@ -13,10 +13,10 @@ void contender_release(contender *c)
         c->calls->release(c);
 }
 
-bool contender_verify(contender *c, const work *w, float *result, char *why)
+bool contender_verify(contender *c, const work *w, void *result, char *why)
 {
     const int64_t count = reference_count(&w->problem);
-    host_poison(KILN_F32, result, count);
+    host_poison(work_type(w, w->to), result, count);
     if (!c->calls->enqueue(c) || !c->calls->finish(c) || !c->calls->read(c, result)) {
         snprintf(why, KILN_ERROR_TEXT, "%s %.180s does not run", c->name, c->detail);
         return false;

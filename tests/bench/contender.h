@@ -26,7 +26,7 @@ typedef struct contender contender;
 typedef struct contender_calls {
     bool (*enqueue)(contender *c); /* starts one complete run; may return when it is done */
     bool (*finish)(contender *c);  /* waits for all runs started */
-    bool (*read)(contender *c, float *plain);
+    bool (*read)(contender *c, void *plain);
     void (*release)(contender *c);
 } contender_calls;
 
@@ -57,8 +57,8 @@ contender *contender_clblast(const session *s, const work *w, char *why);
 const char *contender_clblast_version(void);
 
 /* Runs once and judges what it wrote by a sampled reference in double. */
-bool contender_verify(contender *c, const work *w, float *result, char *why);
-/* Whether two results agree everywhere, as far as rounding errors let them. */
+bool contender_verify(contender *c, const work *w, void *result, char *why);
+/* Whether two results, both f32, agree everywhere, as far as rounding errors let them. */
 bool contender_agree(const work *w, const contender *a, const float *a_result, const contender *b,
                      const float *b_result, char *why);
 

@@ -35,7 +35,7 @@ static bool finish(contender *c)
     return clFinish(((clblast_contender *)c)->queue) == CL_SUCCESS;
 }
 
-static bool read_result(contender *c, float *plain)
+static bool read_result(contender *c, void *plain)
 {
     clblast_contender *b = (clblast_contender *)c;
     size_t bytes = (size_t)kiln_problem_bytes(&b->work->problem, 'y');

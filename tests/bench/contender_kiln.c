@@ -23,7 +23,7 @@ typedef struct kiln_contender {
 
 /* ---- tensors ---- */
 
-static float *plain_of(const work *w, char tensor)
+static const void *plain_of(const work *w, char tensor)
 {
     return tensor == 'x' ? w->x : tensor == 'w' ? w->w : w->y;
 }
@@ -62,13 +62,14 @@ static bool upload(kiln_contender *k, char tensor)
     kiln_storage own;
     if (!storage_of(k, tensor, &own))
         return false;
-    const float *plain = plain_of(k->work, tensor);
-    const memory_kind kind = memory_of(&own, KILN_F32);
+    const void *plain = plain_of(k->work, tensor);
+    const kiln_type type = work_type(k->work, tensor);
+    const memory_kind kind = memory_of(&own, type);
     kiln_buffer *to = buffer_of(&k->buffers, tensor);
-    float *cells = is_plain(k, tensor) ? NULL : malloc(kind.bytes);
+    void *cells = is_plain(k, tensor) ? NULL : malloc(kind.bytes);
     bool fine = (is_plain(k, tensor) || cells) && make_object(k->session, to, &kind);
     if (fine && cells)
-        layout_host_store(&own, KILN_F32, plain, cells);
+        layout_host_store(&own, type, plain, cells);
     fine = fine &&
            memory_write(k->session->queue, &kind, to->mem, cells ? cells : plain) == CL_SUCCESS;
     free(cells);
@@ -105,20 +106,21 @@ static bool finish(contender *c)
     return clFinish(((kiln_contender *)c)->session->queue) == CL_SUCCESS;
 }
 
-static bool read_result(contender *c, float *plain)
+static bool read_result(contender *c, void *plain)
 {
     kiln_contender *k = (kiln_contender *)c;
     const char to = k->work->to;
     kiln_storage own;
     if (!storage_of(k, to, &own))
         return false;
-    const memory_kind kind = memory_of(&own, KILN_F32);
-    float *cells = is_plain(k, to) ? plain : malloc(kind.bytes);
+    const kiln_type type = work_type(k->work, to);
+    const memory_kind kind = memory_of(&own, type);
+    void *cells = is_plain(k, to) ? plain : malloc(kind.bytes);
     bool fine = cells && memory_read(k->session->queue, &kind, buffer_of(&k->buffers, to)->mem,
                                      cells) == CL_SUCCESS;
     if (cells != plain) {
         if (fine)
-            layout_host_load(&own, KILN_F32, cells, plain);
+            layout_host_load(&own, type, cells, plain);
         free(cells);
     }
     return fine;
@@ -209,7 +211,7 @@ contender *contender_kiln(const session *s, const work *w, const rules *r,
 typedef struct hunt {
     const session *session;
     const work *work;
-    float *result;
+    void *result;
 } hunt;
 
 /* A trial's layouts are known only now, so it is made and run again with tensors in them. */

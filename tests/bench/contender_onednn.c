@@ -121,7 +121,7 @@ static bool finish(contender *c)
     return dnnl_stream_wait(stream) == dnnl_success;
 }
 
-static bool read_result(contender *c, float *plain)
+static bool read_result(contender *c, void *plain)
 {
     const onednn_contender *o = (onednn_contender *)c;
     const kiln_problem *p = &o->work->problem;

@@ -24,18 +24,21 @@ static bool is_anything(const kiln_problem *p)
     return true;
 }
 
-/* Blocked to blocked, except for the two -plain; the last forward one is a single enqueue and its
- * end. */
+/* Blocked to blocked, except for the two -plain; forward-latency is a single enqueue and its end.
+ */
 const bench_class cpu_classes[CPU_CLASSES] = {
-    {"forward-any", KILN_FORWARD, {false, RULES_ANY}, false, is_dense},
-    {"forward-direct", KILN_FORWARD, {false, RULES_DIRECT}, false, is_dense},
-    {"forward-winograd", KILN_FORWARD, {false, RULES_WINOGRAD}, false, work_is_winograd},
-    {"forward-plain", KILN_FORWARD, {true, RULES_ANY}, false, is_dense},
-    {"depthwise", KILN_FORWARD, {false, RULES_ANY}, false, work_is_depthwise},
-    {"depthwise-plain", KILN_FORWARD, {true, RULES_ANY}, false, work_is_depthwise},
-    {"forward-latency", KILN_FORWARD, {false, RULES_ANY}, true, is_single},
-    {"backward-data", KILN_BACKWARD_DATA, {false, RULES_ANY}, false, is_anything},
-    {"backward-weights", KILN_BACKWARD_WEIGHTS, {false, RULES_ANY}, false, is_anything},
+    {"forward-any", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, is_dense},
+    {"forward-direct", KILN_FORWARD, KILN_F32, {false, RULES_DIRECT}, false, is_dense},
+    {"forward-winograd", KILN_FORWARD, KILN_F32, {false, RULES_WINOGRAD}, false, work_is_winograd},
+    {"forward-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, is_dense},
+    {"depthwise", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, work_is_depthwise},
+    {"depthwise-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, work_is_depthwise},
+    {"forward-latency", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, true, is_single},
+    {"backward-data", KILN_BACKWARD_DATA, KILN_F32, {false, RULES_ANY}, false, is_anything},
+    {"backward-weights", KILN_BACKWARD_WEIGHTS, KILN_F32, {false, RULES_ANY}, false, is_anything},
+    {"forward-f16", KILN_FORWARD, KILN_F16, {false, RULES_ANY}, false, is_anything},
+    {"forward-bf16", KILN_FORWARD, KILN_BF16, {false, RULES_ANY}, false, is_anything},
+    {"forward-i8", KILN_FORWARD, KILN_I8, {false, RULES_ANY}, false, is_anything},
 };
 /* ---- the command line ---- */
 
@@ -44,7 +47,7 @@ static void help(void)
     printf("usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
            "FILE is a list of layers or the name of one in tests/bench/shapes\n"
            "(resnet50 vgg mobilenet inception resnext).\n\n"
-           "  --quick         the layers of quick.txt, short turns: about a minute\n"
+           "  --quick         the layers of quick.txt, short turns: about four minutes\n"
            "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
            "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)

@@ -7,12 +7,13 @@
 typedef struct bench_class {
     const char *name;
     kiln_direction direction;
+    kiln_type type;
     rules rules;
     bool latency;
     bool (*takes)(const kiln_problem *p);
 } bench_class;
 
-enum { CPU_CLASSES = 9, CPU_BATCHES = 8 };
+enum { CPU_CLASSES = 12, CPU_BATCHES = 8 };
 extern const bench_class cpu_classes[CPU_CLASSES];
 
 typedef struct cpu_options {

@@ -12,6 +12,7 @@ void field_clear(field *f)
         contender_release(f->c[i]);
     for (int i = 0; i < 2; i++)
         free(f->result[i]);
+    work_free(&f->in_f32);
 }
 
 /* Joins the field if its result is right. */
@@ -71,9 +72,26 @@ static void admit_onednn(field *f, const work *w, const rules *r)
             contender_release(g[i].c);
 }
 
+/* kiln in f32, on the same layer: what another type has to keep up with. */
+static void admit_f32(field *f, const session *s, const work *w, const rules *r)
+{
+    char why[KILN_ERROR_TEXT] = "out of memory";
+    work *own = &f->in_f32;
+    contender *c = NULL;
+    if (work_make(own, w->layer, w->problem.direction, KILN_F32))
+        c = contender_kiln(s, own, r, NULL, why);
+    if (c && contender_verify(c, own, f->result[1], why)) {
+        snprintf(c->name, sizeof c->name, "kiln f32");
+        f->c[f->count++] = c;
+        return;
+    }
+    printf("# %s: peer left out: %s\n", w->layer->name, why);
+    contender_release(c);
+}
+
 bool field_make(field *f, const session *s, const work *w, const rules *r, int trials, char *why)
 {
-    const size_t bytes = (size_t)reference_count(&w->problem) * sizeof(float);
+    const size_t bytes = (size_t)reference_count(&w->problem) * sizeof(float); /* the widest type */
     *f = (field){.result = {malloc(bytes), malloc(bytes)}};
     snprintf(why, KILN_ERROR_TEXT, "out of memory");
     if (!f->result[0] || !f->result[1])
@@ -86,6 +104,10 @@ bool field_make(field *f, const session *s, const work *w, const rules *r, int t
     f->wrong = !contender_verify(f->c[0], w, f->result[0], why);
     if (f->wrong)
         return false;
+    if (work_type(w, 'w') != KILN_F32) {
+        admit_f32(f, s, w, r);
+        return true;
+    }
     admit_onednn(f, w, r);
     char refusal[KILN_ERROR_TEXT];
     contender *c = r->plain ? contender_clblast(s, w, refusal) : NULL;

@@ -7,8 +7,9 @@
 typedef struct field {
     contender *c[TURNS_CONTENDERS]; /* kiln first */
     int count;
-    float *result[2]; /* kiln's, and that of the peer at hand */
-    bool wrong;       /* kiln ran, but not rightly */
+    void *result[2]; /* kiln's, and that of the peer at hand */
+    work in_f32;     /* of a work of another type, for kiln as its own peer */
+    bool wrong;      /* kiln ran, but not rightly */
 } field;
 
 /* Everyone in it has run once and was verified. kiln searches first where `trials` is not 0. False,

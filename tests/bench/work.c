@@ -108,29 +108,41 @@ static void count_costs(work *w)
     int64_t x = kiln_problem_count(p, 'x'), k = kiln_problem_count(p, 'w'),
             y = kiln_problem_count(p, 'y');
     w->flops = 2 * (double)y * (double)k / (double)p->out_channels;
-    w->bytes = (double)sizeof(float) * ((double)x + (double)k + (double)y);
+    w->bytes = (double)x * (double)kiln_type_size(p->x_type) +
+               (double)k * (double)kiln_type_size(p->w_type) +
+               (double)y * (double)kiln_type_size(p->y_type);
     w->useful_flops = w->flops;
     for (int i = 0; i < p->spatial_rank; i++)
         w->useful_flops *= share_inside(p, i);
 }
 
-static float *make_tensor(const work *w, char name, int tensor)
+kiln_type work_type(const work *w, char tensor)
 {
     const kiln_problem *p = &w->problem;
+    return tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
+}
+
+static void *make_tensor(const work *w, char name, int tensor)
+{
+    const kiln_problem *p = &w->problem;
+    const kiln_type type = work_type(w, name);
     int64_t count = kiln_problem_count(p, name);
-    float *data = aligned_alloc(4096, ((size_t)count * sizeof *data + 4095) / 4096 * 4096);
+    size_t bytes = (size_t)count * kiln_type_size(type);
+    void *data = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (data && name == w->to)
-        host_poison(KILN_F32, data, count);
+        host_poison(type, data, count);
     else if (data)
-        host_fill_tensor(HOST_FILL_UNIFORM, SEED, tensor, KILN_F32, reference_terms(p), data,
-                         count);
+        host_fill_tensor(HOST_FILL_UNIFORM, SEED, tensor, type, reference_terms(p), data, count);
     return data;
 }
 
-bool work_make(work *w, const layer *l, kiln_direction direction)
+bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type)
 {
+    kiln_type *types[] = {&w->problem.x_type, &w->problem.w_type, &w->problem.y_type};
     *w = (work){.layer = l, .problem = l->problem, .to = "yxw"[direction]};
     w->problem.direction = direction;
+    for (int i = 0; i < 3; i++)
+        *types[i] = "xwy"[i] == w->to ? KILN_TYPE_DEFAULT : type;
     if (l->problem.transposed || kiln_problem_check(&w->problem, NULL))
         return false;
     count_costs(w);

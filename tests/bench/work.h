@@ -28,18 +28,21 @@ void layers_free(layers *l);
 
 typedef struct work {
     const layer *layer;
-    kiln_problem problem; /* the layer's, in the direction at hand */
-    float *x, *w, *y;     /* the one that is written holds poison */
+    kiln_problem problem; /* the layer's, in the direction and type at hand */
+    void *x, *w, *y;      /* the one that is written holds poison */
     char to;              /* 'x', 'w' or 'y': which that is */
     double flops;         /* 2 per multiply-add, those on padding included */
     double useful_flops;  /* without them */
     double bytes;         /* of the three tensors */
 } work;
 
-bool work_make(work *w, const layer *l, kiln_direction direction);
+/* `type` is that of the tensors that are read, and of the one that is written, which int8 makes
+ * int32. */
+bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type);
 void work_free(work *w);
 
 reference_tensors work_sources(const work *w);
+kiln_type work_type(const work *w, char tensor);
 bool work_is_depthwise(const kiln_problem *p);
 bool work_is_winograd(const kiln_problem *p); /* 3x3, stride 1, no dilation, no groups */
 
