@@ -117,6 +117,17 @@ static kiln_status run_once(kiln_bench *b, kiln_op *op)
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "running a candidate");
 }
 
+int kiln_bench_rounds(const kiln_bench *b, double ms, double enough)
+{
+    double rounds = ms > 0 ? enough / ms : b->most;
+    return rounds >= b->most ? b->most : rounds <= b->runs ? b->runs : (int)rounds;
+}
+
+/* One slow launch may be the machine's fault; three, or one that takes many times as long, are the
+ * candidate's. */
+enum { tries = 3 };
+static const double hopeless = 4, enough_ms = 15;
+
 int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
                        double worth, kiln_op **op, kiln_times *times)
 {
@@ -132,12 +143,16 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
                   solver->name);
         return KILN_TRIAL_WRONG;
     }
-    int n = 0;
+    int n = 0, rounds = b->runs;
     bool slow = false;
-    while (n < b->runs && !slow) {
+    double least = HUGE_VAL;
+    while (n < rounds && !slow) {
         if (kiln_op_time(*op, b->queue, &b->buffers, &b->samples[n], NULL) != KILN_OK)
             return KILN_TRIAL_RUN;
-        slow = n++ == 0 && worth > 0 && b->samples[0] > worth;
+        least = fmin(least, b->samples[n++]);
+        slow = worth > 0 && least > (n < tries ? hopeless : 1) * worth && n <= tries;
+        if (n == tries)
+            rounds = kiln_bench_rounds(b, least, enough_ms);
     }
     *times = kiln_times_of(b->samples, n);
     return slow ? KILN_TRIAL_SLOW : KILN_TRIAL_OK;

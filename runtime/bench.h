@@ -10,8 +10,8 @@ typedef struct kiln_bench {
     cl_command_queue queue;      /* with profiling */
     kiln_buffers buffers;        /* with a workspace that grows as candidates need it */
     size_t workspace_size;
-    int runs;
-    double *samples; /* at least `runs` of them */
+    int runs, most;  /* timed launches of a candidate: at least, at most */
+    double *samples; /* at least `most` of them */
     int (*verify)(void *user, const kiln_op *op);
     void *user;
 } kiln_bench;
@@ -24,10 +24,13 @@ typedef struct kiln_times {
 /* Sorts the samples. */
 kiln_times kiln_times_of(double *samples, int n);
 
-/* Creates the operation, poisons the destination, runs and verifies, then times it: once if that
- * takes more than `worth` ms (0: no limit), else `runs` times. Returns the verdict of kiln_trial,
- * with the reason of a failure in kiln_last_error(). *op is the caller's to release, NULL where
- * there is none. */
+/* How many launches of `ms` each make up `enough` ms, within the bench's limits. */
+int kiln_bench_rounds(const kiln_bench *b, double ms, double enough);
+
+/* Creates the operation, poisons the destination, runs and verifies, then times it: two or three
+ * times if none of them takes less than `worth` ms (0: no limit), else for some milliseconds.
+ * Returns the verdict of kiln_trial, with the reason of a failure in kiln_last_error(). *op is the
+ * caller's to release, NULL where there is none. */
 int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
                        double worth, kiln_op **op, kiln_times *times);
 

@@ -9,10 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS = 5, MAX_RUNS = 10000, FINALISTS = 4, MAX_CLAIMS = 64 };
+enum { RUNS = 5, MOST_RUNS = 100, MAX_RUNS = 10000, FINALISTS = 4, MAX_CLAIMS = 64 };
 
 /* A trial is measured properly only while it is within this factor of the best so far. */
 static const double promising = 1.25;
+
+/* The final rounds time each of the best for so long, unless the caller says how often. */
+static const double final_ms = 60;
 
 /* What was measured of one candidate. */
 typedef struct result {
@@ -43,12 +46,18 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
+/* As many for all. */
+static int rounds_of(const tuner *t)
+{
+    return kiln_bench_rounds(&t->bench, t->nfinalists ? t->finalist[0].times.ms : 0, final_ms);
+}
+
 /* The final rounds are part of the time that was granted. */
 static bool out_of_time(const tuner *t)
 {
     double final_rounds = 0;
     for (int i = 0; i < t->nfinalists; i++)
-        final_rounds += t->finalist[i].times.ms * t->bench.runs * 1e-3;
+        final_rounds += t->finalist[i].times.ms * rounds_of(t) * 1e-3;
     return t->options->max_seconds > 0 &&
            seconds_since(&t->start) + final_rounds >= t->options->max_seconds;
 }
@@ -117,10 +126,11 @@ static void final_rounds(tuner *t)
 {
     kiln_bench *b = &t->bench;
     bool bad[FINALISTS] = {false};
-    for (int run = 0; run < b->runs; run++)
+    const int rounds = rounds_of(t);
+    for (int run = 0; run < rounds; run++)
         for (int i = 0; i < t->nfinalists; i++)
             bad[i] = bad[i] || kiln_op_time(t->finalist[i].op, b->queue, &b->buffers,
-                                            &b->samples[i * b->runs + run], NULL) != KILN_OK;
+                                            &b->samples[i * rounds + run], NULL) != KILN_OK;
     result before[FINALISTS];
     int n = t->nfinalists;
     memcpy(before, t->finalist, sizeof before);
@@ -130,7 +140,7 @@ static void final_rounds(tuner *t)
             kiln_op_discard(before[i].op);
             continue;
         }
-        before[i].times = kiln_times_of(&b->samples[i * b->runs], b->runs);
+        before[i].times = kiln_times_of(&b->samples[i * rounds], rounds);
         place(t, &before[i]);
     }
 }
@@ -246,7 +256,7 @@ static kiln_status start(tuner *t, const kiln_shape *shape)
     kiln_status status = kiln_choose(t->bench.k, t->bench.problem, shape, &choice, &pick);
     if (status)
         return status;
-    t->bench.samples = malloc((size_t)(FINALISTS * t->bench.runs) * sizeof *t->bench.samples);
+    t->bench.samples = malloc((size_t)FINALISTS * (size_t)t->bench.most * sizeof *t->bench.samples);
     if (!t->bench.samples)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     bool one = o->solver && *o->solver;
@@ -288,6 +298,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
                          .queue = queue,
                          .buffers = *buffers,
                          .runs = options->runs ? options->runs : RUNS,
+                         .most = options->runs ? options->runs : MOST_RUNS,
                          .verify = options->verify,
                          .user = options->user}};
     t.bench.buffers.workspace = t.bench.buffers.packed = (kiln_buffer){0};
