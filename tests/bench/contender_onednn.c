@@ -133,7 +133,7 @@ static bool read_result(contender *c, void *plain)
         if ((t->reorder && !reorder(t)) || dnnl_stream_wait(stream) != dnnl_success ||
             dnnl_memory_get_data_handle(t->plain, &data) != dnnl_success)
             return false;
-        memcpy(plain, data, (size_t)kiln_problem_count(p, "xwy"[i]) * sizeof *plain);
+        memcpy(plain, data, (size_t)kiln_problem_count(p, "xwy"[i]) * sizeof(float));
     }
     return true;
 }
