@@ -245,16 +245,25 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
     return at < size ? min(taps, (size - 1 - at) / dilation + 1) : 0;
 }
 
+/* Whether an axis has taps outside the source: the compiler knows. */
+#define LEAVES(a)                                                                                  \
+    (D_LEAD_##a > 0 || (P_DST_##a - 1) * P_STRIDE_##a - D_LEAD_##a +                               \
+                               (P_FILTER_##a - 1) * P_DILATION_##a >                               \
+                           (P_SRC_##a - 1) * D_UP_##a)
+#define FIRST_TAP(a, at) (LEAVES(a) ? first_tap(at, P_DILATION_##a) : 0)
+#define END_TAP(a, at)                                                                             \
+    (LEAVES(a) ? end_tap(at, (P_SRC_##a - 1) * D_UP_##a + 1, P_FILTER_##a, P_DILATION_##a)         \
+               : P_FILTER_##a)
+
 /* Adds one step of source channels. */
 INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
                      const int channels, const int3 at, const int how)
 {
-    const int d_end = end_tap(at.z, (P_SRC_D - 1) * D_UP_D + 1, P_FILTER_D, P_DILATION_D);
-    const int h_end = end_tap(at.y, (P_SRC_H - 1) * D_UP_H + 1, P_FILTER_H, P_DILATION_H);
+    const int d_end = END_TAP(D, at.z), h_end = END_TAP(H, at.y);
 #pragma nounroll
-    for (int d = first_tap(at.z, P_DILATION_D); d < d_end; d++)
+    for (int d = FIRST_TAP(D, at.z); d < d_end; d++)
 #pragma nounroll
-        for (int h = first_tap(at.y, P_DILATION_H); h < h_end; h++) {
+        for (int h = FIRST_TAP(H, at.y); h < h_end; h++) {
             const int z = at.z + d * P_DILATION_D, y = at.y + h * P_DILATION_H;
             if (z % D_UP_D || y % D_UP_H)
                 continue;
@@ -281,15 +290,9 @@ INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global
 /* ---- results ---- */
 
 /* Stores the first `lanes` of the D_B channels from `channel` on, of the pixel at element `at`. */
-INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
-                const INDEX_T at EPILOGUE_PARAMS)
+INLINE void put_part(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
+                     const INDEX_T at EPILOGUE_PARAMS)
 {
-#if D_PIECE == D_B
-    if (D_WHOLE || lanes >= D_B) {
-        kiln_put(dst, acc, channel, at + DST_AT(channel) EPILOGUE_PASS);
-        return;
-    }
-#endif
     VAL_T lane[D_B] __attribute__((aligned(64)));
     private VAL_V *all = (private VAL_V *)lane;
     *all = (VAL_V)((VAL_T)0);
@@ -320,6 +323,27 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const int
 #endif
 }
 
+#ifdef P_BETA
+#define RESIDUAL_FROM(at) , residual + (at)
+#else
+#define RESIDUAL_FROM(at)
+#endif
+
+/* The same for the pixel `further` elements behind that: whole vectors next to one another are
+ * stored at constant distances from one address. */
+INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
+                const INDEX_T at, const int further EPILOGUE_PARAMS)
+{
+#if D_PIECE == D_B
+    if (D_WHOLE || lanes >= D_B) {
+        const INDEX_T whole = at + DST_AT(channel);
+        kiln_put(dst + whole, acc, channel, further KILN_BIAS_PASS RESIDUAL_FROM(whole));
+        return;
+    }
+#endif
+    put_part(dst, acc, channel, lanes, at + further EPILOGUE_PASS);
+}
+
 /* Curves are long: once in the code, not for each vector. */
 #if P_ACTIVATION >= 4
 #define EACH_PIXEL _Pragma("nounroll")
@@ -335,8 +359,10 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
     if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
         return;
     const int phase = tile % D_UP_W, pixels = (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
-    const int own_x = tile / D_UP_W % D_TILES_W * T_W, row = tile / D_UP_W / D_TILES_W;
-    const int own_k = tile_k % D_TILES_K * T_KV, group = tile_k / D_TILES_K;
+    const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;
+    const int own_x = (tile / D_UP_W - row * D_TILES_W) * T_W;
+    const int group = D_GROUPS > 1 ? tile_k / D_TILES_K : 0;
+    const int own_k = (tile_k - group * D_TILES_K) * T_KV;
     const int first = min(own_x, pixels - T_W), k0 = min(own_k, D_DST_VECTORS - T_KV);
     const int x = phase + first * D_UP_W, y = row % P_DST_H, z = row / P_DST_H;
     const INDEX_T n = get_global_id(2);
@@ -392,6 +418,6 @@ EACH_PIXEL
         for (int k = 0; k < T_KV; k++)
             if (D_DST_VECTORS % T_KV == 0 || k0 + k >= own_k)
                 put(dst, acc[i * T_KV + k], group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
-                    to + (INDEX_T)(i * D_UP_W) * D_DST_PIXEL EPILOGUE_PASS);
+                    to, i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
 }
