@@ -260,6 +260,15 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
     return KILN_OK;
 }
 
+/* The parameter a where --act_alpha is not given: that of relu6, and what frameworks take. */
+static double usual_alpha(kiln_activation activation)
+{
+    return activation == KILN_CLIPPED_RELU ? 6
+           : activation == KILN_LEAKY_RELU ? 0.01
+           : activation == KILN_ELU        ? 1
+                                           : 0;
+}
+
 /* What the flags say of epilogue and attributes goes over what a key says. */
 static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
 {
@@ -272,7 +281,8 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
         status = set_activation(f->activation, &e->activation, why);
         if (status)
             return status;
-        e->param[0] = (float)f->act_alpha;
+        e->param[0] =
+            (float)(flags_given(f, "act_alpha") ? f->act_alpha : usual_alpha(e->activation));
         e->param[1] = (float)f->act_beta;
     }
     if (flags_given(f, "alpha"))

@@ -76,7 +76,7 @@ typedef enum kiln_type {
 typedef enum kiln_activation {
     KILN_IDENTITY = 0,
     KILN_RELU,         /* max(v, 0) */
-    KILN_CLIPPED_RELU, /* min(max(v, 0), a) */
+    KILN_CLIPPED_RELU, /* min(max(v, 0), a), a > 0 */
     KILN_LEAKY_RELU,   /* v >= 0 ? v : a * v */
     KILN_ELU,          /* v >= 0 ? v : a * (exp(v) - 1) */
     KILN_TANH,         /* b * tanh(a * v) with a = b = 1 when both are 0 */

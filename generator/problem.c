@@ -201,6 +201,11 @@ static kiln_status check_epilogue(const kiln_problem *p, char *why)
     if (!isfinite(e->alpha) || !isfinite(e->beta) || !isfinite(e->param[0]) ||
         !isfinite(e->param[1]))
         return kiln_refuse(why, "alpha, beta and the activation's parameters must be finite");
+    if (e->activation == KILN_CLIPPED_RELU && e->param[0] <= 0)
+        return kiln_refuse(why,
+                           "clipped_relu clips at its parameter a, %g, which leaves nothing; "
+                           "it must be above 0",
+                           (double)e->param[0]);
     bool more = e->alpha != 1 || e->beta != 0 || e->activation != KILN_IDENTITY;
     if (p->direction == KILN_BACKWARD_DATA && (more || e->bias))
         return kiln_refuse(why, "backward data takes no epilogue");

@@ -29,8 +29,9 @@ typedef enum lanes { LANES_C, LANES_K, LANES_BOTH } lanes;
 typedef struct geometry {
     kiln_blocked b; /* source x, destination dy */
     lanes lanes;
-    bool plain_x; /* x stays plain, and gives single elements */
-    bool plain_w; /* dw leaves as a plain tensor */
+    bool plain_x;          /* x stays plain, and gives single elements */
+    bool plain_w;          /* dw leaves as a plain tensor */
+    int64_t strips, strip; /* what a row of dy is cut into, and pixels of one */
 } geometry;
 
 /* ---- layouts ---- */
@@ -190,6 +191,9 @@ static geometry geometry_of(const kiln_shape *s, const kiln_device_facts *d)
         b->src_pitch.block = block * b->src_pitch.channel;
     if (is_pointwise(s))
         flatten(b, 256);
+    const int64_t width = b->dst[KILN_AXIS_W];
+    g.strip = width > 1024 ? 512 : width;
+    g.strips = divide_up(width, g.strip);
     return g;
 }
 
@@ -226,14 +230,15 @@ static int64_t item_y(const geometry *g, const kiln_config *c)
     return g->lanes == LANES_C ? (int64_t)c->v[BLOCKS] * g->b.block : c->v[BLOCKS];
 }
 
+/* Strips of dy, which are whole rows where those are short. */
 static int64_t rows_of(const geometry *g)
 {
-    return g->b.dst[0] * g->b.dst[1] * g->b.n;
+    return g->b.dst[0] * g->b.dst[1] * g->b.n * g->strips;
 }
 
 static int64_t chunk_of(const geometry *g, const kiln_config *c)
 {
-    int64_t rows = c->v[PIXELS] / g->b.dst[2];
+    int64_t rows = c->v[PIXELS] / g->strip;
     return rows > 1 ? rows : 1;
 }
 
@@ -365,7 +370,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double rows = (double)rows_of(&g);
     double chunks = ceil((double)part_of(&g, c) / (double)chunk_of(&g, c));
     double cycles = groups_of(&g) * tiles_x * tiles_y * taps / tile_taps *
-                    (rows * ((double)g.b.dst[2] * pixel_cost(&g, d, c) + 14) +
+                    (rows * ((double)g.strip * pixel_cost(&g, d, c) + 14) +
                      v[PARTS] * chunks * (4 * sums_of(&g, d, c) + 40));
     /* The last item of a group may be smaller; cores wait for the others. */
     double per_group = (double)divide_up(units_y(&g, c), item_y(&g, c));
@@ -480,6 +485,8 @@ static void define_all(const kiln_shape *s, const geometry *g, int64_t cells, co
     kiln_define(plan, "D_UNITS_Y", units_y(g, c));
     kiln_define(plan, "D_ITEM_Y", item_y(g, c));
     kiln_define(plan, "D_ITEMS", divide_up(units_y(g, c), item_y(g, c)));
+    kiln_define(plan, "D_STRIPS", g->strips);
+    kiln_define(plan, "D_STRIP", g->strip);
     kiln_define(plan, "D_ROWS", rows_of(g));
     kiln_define(plan, "D_CHUNK", chunk_of(g, c));
     kiln_define(plan, "D_PART", part_of(g, c));

@@ -13,8 +13,8 @@
  *     2  (both) a filter row         (one block)           channels: depthwise
  *
  * Rows of dy come in chunks, small enough to stay in the cache while every tile of an item's
- * channel blocks passes over them; sums wait in `out` from chunk to chunk. Rows are cut into
- * T_PARTS parts, each with an `out` of its own, which sum_parts.cl adds in order: the result is the
+ * channel blocks passes over them; sums wait in `out` from chunk to chunk. A long row counts as
+ * D_STRIPS rows, so that no sum becomes a long chain of roundings. Rows are cut into T_PARTS parts, each with an `out` of its own, which sum_parts.cl adds in order: the result is the
  * same in every run. The last tile of units starts earlier instead of being smaller, and stores
  * only what no other tile has.
  *
@@ -33,7 +33,8 @@
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    the same of dy
  *   D_UNITS_X, D_UNITS_Y   units of a group, in whole tiles where tiles may not start earlier
  *   D_ITEM_Y, D_ITEMS   units of dy that one item takes, a multiple of T_Y; items of a group
- *   D_ROWS, D_CHUNK, D_PART   rows of dy in all images, of a chunk, of a part
+ *   D_STRIPS, D_STRIP   strips that a row of dy is cut into, and pixels of one
+ *   D_ROWS, D_CHUNK, D_PART   strips of dy in all images, of a chunk, of a part
  *   D_CELLS             elements of one `out`
  *   T_X T_Y T_S         tile of one item; T_S divides P_FILTER_W (and T_X P_FILTER_H, lanes 2)
  *   T_PARTS             parts
@@ -134,30 +135,30 @@ INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *d
     }
 }
 
-/* ---- one row of dy ---- */
+/* ---- one row of dy, or a strip of it ---- */
 
 INLINE int divide_up(const int a, const int b) /* b > 0 */
 {
     return a > 0 ? (a + b - 1) / b : 0;
 }
 
-/* `x` is where pixel 0 finds its tap s0, column `at`. */
-INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int at,
-                    const int first, const int end)
+/* Pixels from `left` on, before `right`. `x` is where pixel 0 finds its tap s0, column `at`. */
+INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int left,
+                    const int right, const int at, const int first, const int end)
 {
     const int step = P_STRIDE_W * D_SRC_PIXEL, reach = (T_S - 1) * P_DILATION_W;
-    int low = min(divide_up(-at, P_STRIDE_W), P_DST_W);
-    int high = max(min(divide_up(P_SRC_W - reach - at, P_STRIDE_W), P_DST_W), low);
+    int low = clamp(divide_up(-at, P_STRIDE_W), left, right);
+    int high = clamp(divide_up(P_SRC_W - reach - at, P_STRIDE_W), low, right);
     if (D_LANES == 2 && end - first < T_X)
-        low = high = P_DST_W;
+        low = high = right;
 #pragma nounroll
-    for (int i = 0; i < low; i++)
+    for (int i = left; i < low; i++)
         add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, at + i * P_STRIDE_W, first, end);
 #pragma nounroll
     for (int i = low; i < high; i++)
         add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
 #pragma nounroll
-    for (int i = high; i < P_DST_W; i++)
+    for (int i = high; i < right; i++)
         add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, at + i * P_STRIDE_W, first, end);
 }
 
@@ -172,7 +173,8 @@ typedef struct place {
 INLINE void add_rows(ACC_V *acc, const place p, const int begin, const int end)
 {
 #pragma nounroll
-    for (int row = begin; row < end; row++) {
+    for (int strip = begin; strip < end; strip++) {
+        const int row = strip / D_STRIPS, left = strip % D_STRIPS * D_STRIP;
         const int y = row % P_DST_H, z = row / P_DST_H % P_DST_D;
         const INDEX_T n = row / (P_DST_H * P_DST_D);
         const int at_y = y * P_STRIDE_H + p.h * P_DILATION_H - D_LEAD_H;
@@ -186,7 +188,7 @@ INLINE void add_rows(ACC_V *acc, const place p, const int begin, const int end)
                     p.x + n * D_SRC_IMAGE + (INDEX_T)at_z * D_SRC_PLANE + (INDEX_T)at_y * D_SRC_ROW +
                         (INDEX_T)at_x * D_SRC_PIXEL,
                     p.dy + n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW,
-                    at_x, first, last);
+                    left, min(left + D_STRIP, P_DST_W), at_x, first, last);
     }
 }
 

@@ -57,6 +57,11 @@ refuses 'overflow' conv -n 2147483647 -c 2147483647 -H 1073741824 -W 1073741824
 refuses '--in_bias needs --bias 1' conv -a file
 refuses '--json and --csv exclude each other' conv --json --csv
 refuses "--activation is 'swish'" conv --activation swish
+refuses 'clipped_relu clips at its parameter a, 0,' conv --activation clipped_relu --act_alpha 0 -F 1 --dry-run
+for pair in clipped_relu:6 leaky_relu:0.01 elu:1 tanh:1:1; do
+    expect 0 conv --activation "${pair%%:*}" -F 1 --dry-run --json
+    says "act:$pair[-\"]"
+done
 refuses '--activation, --alpha and --beta belong to the forward direction' conv --alpha 2 -F 2
 refuses "--out_type is 'f64'" conv --out_type f64
 refuses '--problem already says what --batchsize says' conv -n 2 --problem fwd-f32-n1-c1-k1-i1x1-f1x1

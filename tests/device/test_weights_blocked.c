@@ -92,6 +92,8 @@ static const kiln_problem shapes[] = {
      .pad_begin = {1, 0, 1},
      .pad_end = {1, 1, 0},
      .stride = {2, 1, 1}},
+    /* Rows that are cut into strips. */
+    {.input = {2, 1101}, .filter = {3, 3}, .pad_begin = {1, 1}, .pad_end = {1, 1}},
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };

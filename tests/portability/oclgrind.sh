@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every solver over small.txt under oclgrind: out-of-bounds accesses, races, uninitialised values and
-# wrong API calls fail, as do wrong results.
+# wrong API calls fail, as do wrong results, and a solver or template that no line of the list reaches.
 #
 #     KILN_COMMAND=build/release/kiln tests/portability/oclgrind.sh [LIST]
 #
@@ -24,6 +24,7 @@ unset KILN_DEVICE 2>/dev/null || true
 solvers=$(oclgrind "$kiln" explain -n 1 -c 1 -H 1 -W 1 -k 1 -y 1 -x 1 -F 1 |
     sed -n 's/^[* ] *\([A-Za-z][A-Za-z0-9_]*\)  *[0-9][0-9]*  .*/\1/p')
 runs=0 refused=0 failed=0
+: >ran
 
 # The words of one problem, a direction, a solver.
 run() {
@@ -41,6 +42,7 @@ run() {
         return
     fi
     runs=$((runs + 1))
+    echo "${words##* }: ${words%% *}" >>ran
     if [ "$status" -ne 0 ] || [ -s log ]; then
         failed=$((failed + 1))
         echo "FAILED: kiln $words (status $status)"
@@ -72,5 +74,9 @@ while read -r line; do
     done
 done <"$list"
 echo "oclgrind: $runs runs, $failed failed, $refused refused by the solver"
+sort ran | uniq -c
+for solver in $solvers; do
+    grep -q "^$solver: " ran || { echo "$solver did not run"; failed=$((failed + 1)); }
+done
 [ -z "${KILN_RANDOM:-}" ] || random
 [ "$runs" -gt 0 ] && [ "$failed" -eq 0 ]
