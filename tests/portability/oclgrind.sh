@@ -7,10 +7,11 @@
 # Where KILN_RANDOM names test_random, that goes on for a minute with tiny problems, for the sake of
 # the configs that no guess makes; without --uninitialized, as it runs many problems in a process.
 #
-# One process a run: oclgrind 21.10 keeps the shadow of a released buffer, and reports the end of a
+# Every run also checks padding (KILN_CHECK_PADDING). One process a run: oclgrind 21.10 keeps the shadow of a released buffer, and reports the end of a
 # larger one that takes its place. Compiled without optimisation: its --uninitialized does not know
 # the instruction `freeze`, which LLVM's optimiser adds. Compiled so it finds no kernel in winograd.cl,
-# which therefore runs optimised and without --uninitialized.
+# which therefore runs optimised and without --uninitialized. What read_imagef returns it takes for
+# initialised or not by chance, differently in each run, so images go without --uninitialized too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 list=${1:-$here/small.txt}
@@ -19,7 +20,7 @@ kiln=$(realpath "${KILN_COMMAND:?names the command to test}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
-export KILN_CACHE=off KILN_DB=off KILN_SHIPPED_DB=off
+export KILN_CACHE=off KILN_DB=off KILN_SHIPPED_DB=off KILN_CHECK_PADDING=1
 unset KILN_DEVICE 2>/dev/null || true
 solvers=$(oclgrind "$kiln" explain -n 1 -c 1 -H 1 -W 1 -k 1 -y 1 -x 1 -F 1 |
     sed -n 's/^[* ] *\([A-Za-z][A-Za-z0-9_]*\)  *[0-9][0-9]*  .*/\1/p')
@@ -31,11 +32,14 @@ run() {
     status=0
     words=$*
     rm -f log
-    oclgrind --build-options -cl-opt-disable --data-races --uninitialized --check-api --log log \
-        "$kiln" "$@" --fill int >out 2>&1 || status=$?
+    case $words in *IMG_* | *_image) uninitialized= ;; *) uninitialized=--uninitialized ;; esac
+    # shellcheck disable=SC2086
+    oclgrind --build-options -cl-opt-disable --data-races $uninitialized --check-api --log log \
+        "$kiln" "$@" -P 1 --fill int >out 2>&1 || status=$?
     if grep -q "Kernel '.*' not found" out; then
         status=0
-        oclgrind --data-races --check-api --log log "$kiln" "$@" --fill int >out 2>&1 || status=$?
+        oclgrind --data-races --check-api --log log \
+            "$kiln" "$@" -P 1 --fill int >out 2>&1 || status=$?
     fi
     if [ "$status" -eq 3 ]; then
         refused=$((refused + 1))
@@ -43,6 +47,7 @@ run() {
     fi
     runs=$((runs + 1))
     echo "${words##* }: ${words%% *}" >>ran
+    sed -n 's/^stage .* of \([a-z0-9_]*\.cl\).*/\1/p' out >>ran
     if [ "$status" -ne 0 ] || [ -s log ]; then
         failed=$((failed + 1))
         echo "FAILED: kiln $words (status $status)"
@@ -77,6 +82,11 @@ echo "oclgrind: $runs runs, $failed failed, $refused refused by the solver"
 sort ran | uniq -c
 for solver in $solvers; do
     grep -q "^$solver: " ran || { echo "$solver did not run"; failed=$((failed + 1)); }
+done
+for template in "$here"/../../templates/*.cl; do
+    name=$(basename "$template")
+    case $name in common.cl | padding.cl) continue ;; esac # in front of each; in none's plan
+    grep -qx "$name" ran || { echo "$name did not run"; failed=$((failed + 1)); }
 done
 [ -z "${KILN_RANDOM:-}" ] || random
 [ "$runs" -gt 0 ] && [ "$failed" -eq 0 ]
