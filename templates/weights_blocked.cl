@@ -142,6 +142,13 @@ INLINE int divide_up(const int a, const int b) /* b > 0 */
     return a > 0 ? (a + b - 1) / b : 0;
 }
 
+/* Whether there may be pixels with some of their taps outside x. Where there are none, two loops
+ * less compete for the registers that hold the sums. */
+#define D_LEAVES_W                                                                                 \
+    (D_LEAD_W > 0 || (P_DST_W - 1) * P_STRIDE_W - D_LEAD_W + (P_FILTER_W - 1) * P_DILATION_W >=    \
+                         P_SRC_W)
+#define D_SOME ((T_S > 1 && D_LEAVES_W) || (D_LANES == 2 && T_X > 1))
+
 /* Pixels from `left` on, before `right`. `x` is where pixel 0 finds its tap s0, column `at`. */
 INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int left,
                     const int right, const int at, const int first, const int end)
@@ -151,15 +158,19 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, c
     int high = clamp(divide_up(P_SRC_W - reach - at, P_STRIDE_W), low, right);
     if (D_LANES == 2 && end - first < T_X)
         low = high = right;
+#if D_SOME
 #pragma nounroll
     for (int i = left; i < low; i++)
         add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, at + i * P_STRIDE_W, first, end);
+#endif
 #pragma nounroll
     for (int i = low; i < high; i++)
         add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+#if D_SOME
 #pragma nounroll
     for (int i = high; i < right; i++)
         add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, at + i * P_STRIDE_W, first, end);
+#endif
 }
 
 /* ---- one tile ---- */
