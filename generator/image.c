@@ -9,6 +9,15 @@
 
 static const char channel_major[] = "NH|CW|4c", argument[] = "|W|4w";
 
+const char *const kiln_image_filters[] = {"OHW|I|4o", "O|HWI|4o", "OHW|I|4o;I%4", "O|HWI|4o;I%4",
+                                          NULL};
+
+int64_t kiln_filter_flat(const kiln_storage *filter)
+{
+    bool flat = filter->layout.row_end == 1;
+    return flat ? filter->width / (filter->dim[2] * filter->dim[3]) : 0;
+}
+
 /* One tensor of the shape in a layout. */
 static bool make(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
                  kiln_why *why)

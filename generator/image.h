@@ -11,6 +11,11 @@ typedef struct kiln_filter_image {
     bool given; /* by the caller; else a stage makes it from plain weights */
 } kiln_filter_image;
 
+/* Conv filters as images, the best first; NULL ends them. */
+extern const char *const kiln_image_filters[];
+/* Columns from one tap to the next in a flat one of them; 0: it is not flat. */
+int64_t kiln_filter_flat(const kiln_storage *filter);
+
 /* For prefer(): channel-major images, and the first of the filter layouts (NULL at their end). */
 void kiln_image_prefer(kiln_shape *s, const char *const *filters);
 /* For reject(): what no solver here can do, and images that the device cannot hold. */

@@ -16,12 +16,10 @@ static const kiln_param params[PARAMS] = {
     [GROUP_1] = {"T_GROUP_1", 4, {1, 2, 4, 8}, 1, 1024},
 };
 
-static const char *const filters[] = {"OHW|I|4o", "O|HWI|4o", "OHW|I|4o;I%4", "O|HWI|4o;I%4", NULL};
-
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {
     (void)d;
-    kiln_image_prefer(s, filters);
+    kiln_image_prefer(s, kiln_image_filters);
 }
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
@@ -32,7 +30,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (s->g > 1 && (s->c / s->g % 4 || s->k / s->g % 4))
         return kiln_no(why, "groups of %lld and %lld channels do not fill pixels of four",
                        (long long)(s->c / s->g), (long long)(s->k / s->g));
-    return !kiln_image_filter(s, d, filters, &filter, why);
+    return !kiln_image_filter(s, d, kiln_image_filters, &filter, why);
 }
 
 static int64_t blocks_of(const kiln_shape *s)
@@ -121,21 +119,13 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     *c = best;
 }
 
-/* Columns from one tap to the next in a flat filter image; 0: it is not flat. */
-static int64_t flat_of(const kiln_storage *filter)
-{
-    const kiln_layout *l = &filter->layout;
-    bool flat = l->row_end == 1;
-    return flat ? filter->width / (filter->dim[2] * filter->dim[3]) : 0;
-}
-
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
     const int *v = c->v;
     kiln_filter_image filter;
     kiln_why why;
-    if (!kiln_image_filter(s, d, filters, &filter, &why))
+    if (!kiln_image_filter(s, d, kiln_image_filters, &filter, &why))
         plan->broken = true;
     int weights = kiln_image_pack(plan, s, d, &filter);
     int64_t tiles_w = divide_up(s->out[KILN_AXIS_W], v[TILE_W]);
@@ -145,7 +135,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_define(plan, "D_SRC_C", s->c / s->g);
     kiln_define(plan, "D_DST_C", s->k / s->g);
     kiln_define(plan, "D_GROUPS", s->g);
-    kiln_define(plan, "D_FLAT", flat_of(&filter.storage));
+    kiln_define(plan, "D_FLAT", kiln_filter_flat(&filter.storage));
     kiln_define(plan, "D_TILES_W", tiles_w);
     kiln_define(plan, "D_TILES_K", tiles_k);
     for (int i = 0; i < PARAMS; i++)

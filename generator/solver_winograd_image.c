@@ -22,6 +22,7 @@ static const kiln_param params[PARAMS] = {
 typedef struct images {
     int64_t tiles_h, tiles_w, tiles, elements;
     kiln_storage u, v, m;
+    kiln_filter_image filter; /* what U is made of; set by emit() */
 } images;
 
 static bool make(kiln_storage *storage, const char *layout, int64_t t, int64_t a, int64_t b,
@@ -54,14 +55,24 @@ static void prefer(kiln_shape *s, const kiln_device_facts *d)
     kiln_image_prefer(s, plain);
 }
 
+/* Weights that the caller gives as an image. */
+static bool given_filter(const kiln_shape *s, const kiln_device_facts *d, kiln_filter_image *filter,
+                         kiln_why *why)
+{
+    *filter = (kiln_filter_image){.given = false};
+    return strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) == 0 ||
+           kiln_image_filter(s, d, kiln_image_filters, filter, why);
+}
+
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     images i;
+    kiln_filter_image filter;
     kiln_why second;
     if (kiln_image_reject(s, d, why) || kiln_winograd_reject_problem(s, why))
         return true;
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
-        return kiln_no(why, "it transforms plain weights; these are %s", s->w_layout);
+    if (!given_filter(s, d, &filter, why))
+        return true;
     if (s->g > 1 && (s->c / s->g % 4 || s->k / s->g % 4))
         return kiln_no(why, "groups of %lld and %lld channels do not fill pixels of four",
                        (long long)(s->c / s->g), (long long)(s->k / s->g));
@@ -169,6 +180,10 @@ static void start(kiln_plan *plan, const kiln_shape *s, const images *i, const k
     kiln_define(plan, "D_TILES_H", i->tiles_h);
     kiln_define(plan, "D_TILES_W", i->tiles_w);
     kiln_define(plan, "D_TILES_K", divide_up(blocks_of(s), c->v[BLOCKS]));
+    if (i->filter.given) {
+        kiln_define(plan, "D_FILTER_IMAGE", 1);
+        kiln_define(plan, "D_FLAT", kiln_filter_flat(&i->filter.storage));
+    }
     for (int p = 0; p < PARAMS; p++)
         kiln_define(plan, params[p].name, c->v[p]);
     kiln_grid(plan, c->v[GROUP_0], c->v[GROUP_1], 1, g0, g1, g2);
@@ -180,7 +195,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const int *v = c->v;
     images i;
     kiln_why why;
-    if (!make_images(s, d, v[M], &i, &why))
+    if (!make_images(s, d, v[M], &i, &why) || !given_filter(s, d, &i.filter, &why))
         plan->broken = true;
     int64_t sources = divide_up(s->c / s->g, 4), blocks = blocks_of(s);
     int matrix_v = kiln_plan_temp_image(plan, image_of(&i.v));

@@ -16,6 +16,9 @@
  *     V   (p, t * D_SRC_ALL + c / 4), lane c % 4            height-major
  *     M   (p, t * D_DST_ALL + k / 4), lane k % 4            height-major
  *
+ * The weights are plain, or an image as direct_image.cl has it:
+ *     w   (c, k / 4 * 9 + tap), lane k % 4; with D_FLAT (tap * D_FLAT + c, k / 4)
+ *
  * Lanes past the last channel hold zero everywhere: in U and V because they do in what these are made
  * of, in M because `product` leaves them out: behind U's last row of one t lies the first of the next.
  *
@@ -34,6 +37,7 @@
  *   D_GROUPS               channel groups
  *   D_TILES, D_TILES_H, D_TILES_W   tiles of all images; of a column, a row of one
  *   D_TILES_K              tiles of T_KV blocks of a group's channels
+ *   D_FILTER_IMAGE=1, D_FLAT   weights in an image; its columns from tap to tap, 0: not flat
  *   T_M, T_P, T_KV         above
  *   T_GROUP_0, T_GROUP_1   work-group, of every kernel
  */
@@ -47,16 +51,34 @@
 
 /* ---- filter ---- */
 
-/* Four channels of one tap. */
-static inline float4 weights(global const SRC_T *w, int k, int c, int tap)
+#ifdef D_FILTER_IMAGE
+#define FILTER_PARAM read_only image2d_t w
+static inline float weight(FILTER_PARAM, int k, int c, int tap)
 {
-    const INDEX_T at = ((INDEX_T)k * D_SRC_C + c) * 9 + tap;
-    return (float4)(SRC_LOAD(w, at), c + 1 < D_SRC_C ? SRC_LOAD(w, at + 9) : 0.0f,
-                    c + 2 < D_SRC_C ? SRC_LOAD(w, at + 18) : 0.0f,
-                    c + 3 < D_SRC_C ? SRC_LOAD(w, at + 27) : 0.0f);
+#if D_FLAT
+    const float4 f = READ(w, tap * D_FLAT + c, k / 4);
+#else
+    const float4 f = READ(w, c, k / 4 * 9 + tap);
+#endif
+    return k % 4 == 0 ? f.x : k % 4 == 1 ? f.y : k % 4 == 2 ? f.z : f.w;
+}
+#else
+#define FILTER_PARAM global const SRC_T *w
+static inline float weight(FILTER_PARAM, int k, int c, int tap)
+{
+    return SRC_LOAD(w, ((INDEX_T)k * D_SRC_C + c) * 9 + tap);
+}
+#endif
+
+/* Four channels of one tap. */
+static inline float4 weights(FILTER_PARAM, int k, int c, int tap)
+{
+    return (float4)(weight(w, k, c, tap), c + 1 < D_SRC_C ? weight(w, k, c + 1, tap) : 0.0f,
+                    c + 2 < D_SRC_C ? weight(w, k, c + 2, tap) : 0.0f,
+                    c + 3 < D_SRC_C ? weight(w, k, c + 3, tap) : 0.0f);
 }
 
-kernel GROUP void filter(global const SRC_T *restrict w, write_only image2d_t u)
+kernel GROUP void filter(FILTER_PARAM, write_only image2d_t u)
 {
     const int block = get_global_id(0), k = get_global_id(1);
     if (block >= D_SRC_BLOCKS || k >= D_CHANNELS)
