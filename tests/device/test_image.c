@@ -34,20 +34,35 @@ static const char *filter_of(const kiln_problem *p)
 
 /* In turns with a filter image that the caller made, and with a plain one; the bias as an image of
  * floats, of halves, and plain. */
-static void check(kiln_problem p, const char *config)
+static void check(kiln_problem p, const char *config, int turn)
 {
-    static int count;
-    set_layouts(&p, count % 2 ? "OIHW" : filter_of(&p));
-    if (p.epilogue.bias && count % 3) {
+    set_layouts(&p, turn % 2 ? "OIHW" : filter_of(&p));
+    if (p.epilogue.bias && turn % 3) {
         strcpy(p.bias_layout, "IMG_ARGUMENT");
-        p.epilogue.bias = count % 3 == 1 ? KILN_F32 : KILN_F16;
+        p.epilogue.bias = turn % 3 == 1 ? KILN_F32 : KILN_F16;
     }
-    count++;
     support_check(&p, solver_of(&p), config, HOST_FILL_INT);
 }
 
-/* C and K run through all remainders of 4, in different orders, past several blocks. */
-START_TEST(every_remainder_of_channels)
+static const kiln_epilogue epilogues[] = {
+    {.bias = 1},
+    {.alpha = 0.125f, .activation = KILN_SIGMOID},
+    {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
+    {.bias = 1, .activation = KILN_CLIPPED_RELU, .param = {6}},
+    {.beta = 1, .activation = KILN_LEAKY_RELU, .param = {0.25f}},
+    {.alpha = 0.125f, .activation = KILN_ELU, .param = {1.5f}},
+    {.alpha = 0.0625f, .bias = 1, .activation = KILN_TANH, .param = {0.5f, 2}},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
+    {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SIGMOID},
+    {.alpha = 0.5f, .bias = 1},
+};
+
+enum { EPILOGUES = sizeof epilogues / sizeof *epilogues };
+
+/* C and K run through all remainders of 4, in different orders, past several blocks, in both types;
+ * the activations through theirs. */
+START_TEST(every_remainder_of_channels_and_activation)
 {
     kiln_problem p = {.batch = 2,
                       .in_channels = _i + 1,
@@ -56,13 +71,12 @@ START_TEST(every_remainder_of_channels)
                       .filter = {3, 3},
                       .pad_begin = {1, 1},
                       .pad_end = {1, 1},
-                      .epilogue = {.bias = 1}};
-    check(p, NULL);
-    set_type(&p, KILN_F16);
-    if (_i > 0) {
-        p.groups = p.out_channels = p.in_channels;
-        check(p, NULL);
-    }
+                      .epilogue = epilogues[_i % EPILOGUES]};
+    set_type(&p, _i / 4 % 2 ? KILN_F16 : KILN_F32);
+    check(p, NULL, _i);
+    set_type(&p, _i / 4 % 2 ? KILN_F32 : KILN_F16);
+    p.groups = p.in_channels = p.out_channels = _i + 2;
+    check(p, NULL, _i + 1);
 }
 END_TEST
 
@@ -171,12 +185,12 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 START_TEST(every_shape_in_both_types)
 {
     kiln_problem p = shapes[_i];
-    check(p, NULL);
+    check(p, NULL, _i);
     set_type(&p, KILN_F16);
     p.epilogue = (kiln_epilogue){.beta = 1};
-    check(p, NULL);
-    p.y_type = KILN_F32;
-    check(p, NULL);
+    if (_i % 2)
+        p.y_type = KILN_F32;
+    check(p, NULL, _i + 1);
 }
 END_TEST
 
@@ -186,7 +200,7 @@ START_TEST(every_config)
     kiln_problem p = {.batch = 2,
                       .in_channels = 6,
                       .out_channels = 22,
-                      .input = {4, 15 + _i % 2},
+                      .input = {4, 15 + _i / 2 % 2},
                       .filter = {2, 3},
                       .pad_begin = {1, 2},
                       .pad_end = {0, 1},
@@ -196,10 +210,10 @@ START_TEST(every_config)
     kv = width * kv > 32 ? 1 : kv;
     snprintf(config, sizeof config, "%d,%d,%d,%d,%d,%d", width, kv, near, _i / 2 % 2, 1 << _i % 4,
              1 + _i % 3);
-    check(p, config);
+    check(p, config, _i);
     p.in_channels = p.out_channels = p.groups = 9;
     snprintf(config, sizeof config, "%d,%d,%d,%d", width, _i % 2, 1 << _i % 4, 1 + _i % 3);
-    check(p, config);
+    check(p, config, _i);
 }
 END_TEST
 
@@ -213,6 +227,8 @@ START_TEST(every_filter_image)
     kiln_problem p = shapes[7];
     set_layouts(&p, filters[_i]);
     support_check(&p, "direct_image", NULL, HOST_FILL_INT);
+    if (_i % 2)
+        return;
     p = shapes[11];
     set_layouts(&p, filters[_i]);
     set_type(&p, KILN_F16);
@@ -220,37 +236,9 @@ START_TEST(every_filter_image)
 }
 END_TEST
 
-static const kiln_epilogue epilogues[] = {
-    {.bias = 1},
-    {.alpha = 0.5f},
-    {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
-    {.bias = 1, .activation = KILN_CLIPPED_RELU, .param = {6}},
-    {.beta = 1, .activation = KILN_LEAKY_RELU, .param = {0.25f}},
-    {.alpha = 0.125f, .activation = KILN_ELU, .param = {1.5f}},
-    {.alpha = 0.0625f, .bias = 1, .activation = KILN_TANH, .param = {0.5f, 2}},
-    {.alpha = 0.125f, .activation = KILN_SIGMOID},
-    {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SIGMOID},
-    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
-    {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
-};
-
-enum { EPILOGUES = sizeof epilogues / sizeof *epilogues };
-
-START_TEST(the_epilogue_is_applied_and_padding_is_zero)
-{
-    kiln_problem p = shapes[5];
-    p.out_channels = 5 + _i % 4;
-    p.epilogue = epilogues[_i];
-    check(p, NULL);
-    p.groups = p.in_channels = p.out_channels;
-    set_type(&p, _i % 2 ? KILN_F32 : KILN_F16);
-    check(p, NULL);
-}
-END_TEST
-
 START_TEST(fractions_stay_within_the_bound)
 {
-    for (int i = 2; i < SHAPES; i += 3) {
+    for (int i = 2; i < SHAPES; i += 5) {
         kiln_problem p = shapes[i];
         set_layouts(&p, "OIHW");
         support_check(&p, solver_of(&p), NULL, HOST_FILL_UNIFORM);
@@ -337,13 +325,13 @@ START_TEST(the_output_feeds_another_convolution)
 {
     kiln_problem p = {.batch = 2,
                       .in_channels = 3,
-                      .out_channels = 5 + _i % 4,
+                      .out_channels = 5 + _i,
                       .input = {9, 11},
                       .filter = {3, 3},
                       .pad_begin = {1, 1},
                       .pad_end = {1, 1},
                       .epilogue = {.activation = KILN_SIGMOID}};
-    set_type(&p, _i < 4 ? KILN_F32 : KILN_F16);
+    set_type(&p, _i % 2 ? KILN_F32 : KILN_F16);
     set_layouts(&p, "IMG_CONV_FILTER");
     tensor x = make_tensor(&p, 'x', HOST_X), w = make_tensor(&p, 'w', HOST_W);
     tensor y = make_tensor(&p, 'y', HOST_Y);
@@ -443,13 +431,12 @@ int main(void)
 {
     TCase *c = tcase_create("image");
     tcase_set_timeout(c, 300);
-    tcase_add_loop_test(c, every_remainder_of_channels, 0, 13);
+    tcase_add_loop_test(c, every_remainder_of_channels_and_activation, 0, 13);
     tcase_add_loop_test(c, every_shape_in_both_types, 0, SHAPES);
-    tcase_add_loop_test(c, every_config, 0, 24);
+    tcase_add_loop_test(c, every_config, 0, 12);
     tcase_add_loop_test(c, every_filter_image, 0, FILTERS);
-    tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
     tcase_add_test(c, fractions_stay_within_the_bound);
-    tcase_add_loop_test(c, the_output_feeds_another_convolution, 0, 8);
+    tcase_add_loop_test(c, the_output_feeds_another_convolution, 0, 4);
     tcase_add_test(c, what_they_cannot_do_is_refused_with_the_reason);
     tcase_add_test(c, an_image_is_no_residual_of_itself);
     tcase_add_test(c, any_layout_is_an_image);
