@@ -7,7 +7,7 @@
 #include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
-#include "reformat.h"
+#include "staging.h"
 #include "solver_direct.h"
 #include "winograd.h"
 
@@ -204,23 +204,11 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 static int emit_blocks(const kiln_shape *s, const kiln_device_facts *d, const geometry *g,
                        char tensor, kiln_plan *plan)
 {
-    int role = tensor == 'x' ? KILN_ROLE_X : KILN_ROLE_Y;
-    const char *layout = tensor == 'x' ? s->x_layout : s->y_layout;
-    kiln_type type = tensor == 'x' ? s->x_type : s->y_type;
-    char text[KILN_LAYOUT_TEXT], why[KILN_ERROR_TEXT];
-    kiln_storage plain, blocked;
-    if (kiln_layout_block(layout, s->rank) > 1)
-        return role;
+    char text[KILN_LAYOUT_TEXT];
+    if (kiln_layout_block(tensor == 'x' ? s->x_layout : s->y_layout, s->rank) > 1)
+        return tensor == 'x' ? KILN_ROLE_X : KILN_ROLE_Y;
     blocked_layout(s, g, text);
-    if (!kiln_shape_storage(s, tensor, layout, &plain, why) ||
-        !kiln_shape_storage(s, tensor, text, &blocked, why)) {
-        plan->broken = true;
-        return role;
-    }
-    int temp = kiln_plan_temp(plan, blocked.cells * (int64_t)kiln_type_size(type));
-    const kiln_operand from = {&plain, type, role}, to = {&blocked, type, temp};
-    plan->broken = !kiln_reformat_stage(plan, &from, &to, 0, d, why) || plan->broken;
-    return temp;
+    return kiln_stage_source(s, d, tensor, text, plan);
 }
 
 static void stage(const kiln_shape *s, const geometry *g, const kiln_config *c, const char *kernel,

@@ -66,8 +66,8 @@ bool kiln_stage_bias(kiln_shape *s, bool reads_argument_image, kiln_why *why)
         return true;
     if (s->native_layout)
         return !kiln_no(why, "it takes the bias as %s; here it is %s of %s",
-                        reads_argument_image ? "f32 or an argument image" : "f32",
-                        s->bias_layout, kiln_type_name((kiln_type)type));
+                        reads_argument_image ? "f32 or an argument image" : "f32", s->bias_layout,
+                        kiln_type_name((kiln_type)type));
     memcpy(s->bias_outer, s->bias_layout, sizeof s->bias_outer);
     memset(s->bias_layout, 0, sizeof s->bias_layout);
     memcpy(s->bias_layout, kiln_plain_bias_layout, strlen(kiln_plain_bias_layout));
@@ -212,4 +212,23 @@ double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)
         if (*outer_of(s, role))
             bytes += 2.0 * (double)counts[role] * (double)kiln_type_size(type_of(s, role));
     return bytes / (d->bandwidth_gbs * 1e6);
+}
+
+int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tensor,
+                      const char *layout, kiln_plan *plan)
+{
+    bool is_x = tensor == 'x';
+    int role = is_x ? KILN_ROLE_X : KILN_ROLE_Y;
+    kiln_type type = is_x ? s->x_type : s->y_type;
+    kiln_storage own, wanted;
+    char why[KILN_ERROR_TEXT];
+    if (!kiln_shape_storage(s, tensor, is_x ? s->x_layout : s->y_layout, &own, why) ||
+        !kiln_shape_storage(s, tensor, layout, &wanted, why)) {
+        plan->broken = true;
+        return role;
+    }
+    int temp = kiln_plan_temp(plan, wanted.cells * (int64_t)kiln_type_size(type));
+    const kiln_operand from = {&own, type, role}, to = {&wanted, type, temp};
+    plan->broken = !kiln_reformat_stage(plan, &from, &to, 0, d, why) || plan->broken;
+    return temp;
 }

@@ -19,6 +19,11 @@ bool kiln_is_staged(const kiln_shape *s);
 bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c, kiln_plan *plan, char *why);
 
+/* For emit(): adds the stage that puts the plan's own x or y ('x' or 'y') in another layout;
+ * returns the role of the result. A plan without room for it is broken. */
+int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tensor,
+                      const char *layout, kiln_plan *plan);
+
 /* Time of those reformats in ms: every byte once in and once out. */
 double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d);
 
