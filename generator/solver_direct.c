@@ -100,7 +100,8 @@ static double step_cost(const kiln_config *c)
 {
     double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
     double sums = k * pix;
-    return (sums > loads ? sums : loads) + 0.1 * (sums + loads) + 1;
+    double rest = c->v[DIRECT_COPY] ? 0.2 : 0.05; /* lines are larger than what they hold */
+    return (sums > loads ? sums : loads) + rest * (sums + loads) + 1;
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -130,7 +131,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
         bytes += 2 * size * (double)kiln_lines_count(&l, group_span(c));
     if (v[DIRECT_PACK])
         bytes += 8.0 * (double)s->w_count;
-    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.01 * (1 + v[DIRECT_COPY] + v[DIRECT_PACK]);
+    double move = v[DIRECT_COPY] ? bytes / (d->bandwidth_gbs * 1e6) : kiln_device_move_ms(d, bytes);
+    return ms + move + 0.012 * (1 + v[DIRECT_COPY] + v[DIRECT_PACK]);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -187,6 +189,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[DIRECT_K] = k;
                 next.v[DIRECT_PIX] = pix;
                 next.v[DIRECT_COPY] = copy;
+                if (cpu && !copy) /* the source is read once, by neighbouring items */
+                    next.v[DIRECT_ORDER] = next.v[DIRECT_PACK] = 1;
                 kiln_why why;
                 if (k * pix > most || illegal(s, d, &next, &why))
                     continue;
@@ -227,6 +231,8 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_define(plan, "D_W_DST", backward ? taps_of(s) : across);
     kiln_define(plan, "D_W_SRC", backward ? across : taps_of(s));
     kiln_direct_define_params(c, plan);
+    if (c->v[DIRECT_VEC] > 1)
+        kiln_define(plan, "D_ROW", c->v[DIRECT_VEC]);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

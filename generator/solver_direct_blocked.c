@@ -44,6 +44,13 @@ static bool is_plain(const kiln_shape *s)
     return strcmp(s->x_layout, plain) == 0 && strcmp(s->y_layout, plain) == 0;
 }
 
+/* A plain destination takes vectors of pixels, which only a CPU turns vectors of channels into. */
+static bool writes(const kiln_blocked *b, const kiln_device_facts *d)
+{
+    const kiln_pitch *p = &b->dst_pitch;
+    return p->blocks && (p->channel == 1 || (is_cpu(d) && p->pixel == 1));
+}
+
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     const char *filter = kiln_plain_filter_layout(s->rank);
@@ -53,10 +60,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
                        s->w_layout);
     kiln_blocked b = kiln_blocked_of(s);
-    if (!b.src_pitch.blocks || b.dst_pitch.channel != 1 || (is_plain(s) && !is_cpu(d)))
+    if (!b.src_pitch.blocks || !writes(&b, d) || (is_plain(s) && !is_cpu(d)))
         return kiln_no(why,
-                       "it writes layouts that keep channels together, NHWC, NC/16HW16 and their "
-                       "kin, from those or a plain one; the layouts are %s and %s",
+                       "it works on layouts that keep channels together, NHWC, NC/16HW16 and their "
+                       "kin, and on plain ones (not from plain to plain, nor to a plain one, but "
+                       "on a CPU); the layouts are %s and %s",
                        s->x_layout, s->y_layout);
     const int w = KILN_AXIS_W;
     if (b.dst[w] < b.up[w])
@@ -198,6 +206,14 @@ static int64_t tiles_k_of(const kiln_blocked *b, const kiln_config *c)
     return b->groups * divide_up(vectors_of(b, c), c->v[TILE_KV]);
 }
 
+/* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. */
+static double store_cost(const kiln_blocked *b)
+{
+    if (b->dst_pitch.channel == 1)
+        return 2;
+    return b->up[KILN_AXIS_W] == 1 ? 10 : 50;
+}
+
 static double cpu_flops(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                         const kiln_config *c)
 {
@@ -206,10 +222,11 @@ static double cpu_flops(const kiln_blocked *b, const kiln_shape *s, const kiln_d
     double per_tap = tile_cost(d, c) * (double)b->src_c;
     if (how == ALWAYS)
         per_tap += 3.0 * c->v[TILE_W] * (double)divide_up(b->src_c, 16);
-    double per_tile = taps_of(b, how != NEVER) * per_tap + 2 * sums_of(d, c) + 50;
+    double per_tile = taps_of(b, how != NEVER) * per_tap + store_cost(b) * sums_of(d, c) + 50;
     int64_t items = tiles_of(b, c) * tiles_k_of(b, c) * b->n;
     double waves = (double)divide_up(items, d->compute_units) * d->compute_units;
-    int width = c->v[LANES] < d->simd_floats ? d->simd_floats : c->v[LANES];
+    /* Narrow vectors take less time than wide ones, but not in proportion. */
+    int own = c->v[LANES], width = own < d->simd_floats ? (own + d->simd_floats) / 2 : own;
     double lanes = (double)width / kiln_blocked_vectors(c->v[LANES], d);
     return waves * per_tile * 2 * lanes;
 }
@@ -319,6 +336,10 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
     kiln_define(plan, "D_DST_VECTORS", vectors_of(b, c));
     kiln_define(plan, "D_PIECE", piece_of(b, lanes));
     kiln_define(plan, "D_WHOLE", whole);
+    bool plain = b->dst_pitch.channel != 1;
+    kiln_define(plan, "D_PLAIN", plain);
+    if (plain)
+        kiln_define(plan, "D_ROW", lanes);
 }
 
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,

@@ -25,6 +25,10 @@
  *   PUT(p, acc, block, i)                           stores that for block * D_B, at element i;
  *                                                   past the caches with T_STREAM=1
  *
+ * With D_ROW, for vectors of D_ROW neighbouring pixels of a channel:
+ *   FINISH_ROW(acc, residual, channel)   what is stored for their sums
+ *   PUT_ROW(p, acc, channel, i)     stores that at element i
+ *
  * With D_IMAGE=1, for a destination that is a channel-major image of D_CHANNELS channels:
  *   READ(image, x, y)               a pixel as float4; zero outside, so x = -1 reads padding
  *   PUT_PIXEL(image, acc, block, at)    writes what the epilogue makes of the sums of four channels,
@@ -362,6 +366,54 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int channel, INDEX_T i
 }
 
 #define PUT(p, acc, block, i) kiln_put(p, acc, (block) * D_B, i EPILOGUE_PASS)
+#endif
+
+/* ---- neighbouring pixels ---- */
+
+#if D_ROW
+#define ROW_T KILN_CAT(VAL_T, D_ROW)
+typedef ROW_T __attribute__((aligned(4))) kiln_loose_row;
+
+KILN_DEFINE_ACTIVATE(kiln_activate_row, KILN_CAT(float, D_ROW))
+
+/* What is stored for the sums of neighbouring pixels of a channel. */
+static inline ROW_T kiln_finish_row(KILN_CAT(ACC_T, D_ROW) acc, ROW_T residual,
+                                    int channel KILN_BIAS_PARAM)
+{
+    ROW_T v = KILN_CAT(convert_, ROW_T)(acc);
+#if DST_TYPE != TYPE_I32
+#ifdef P_ALPHA
+    v *= P_ALPHA;
+#endif
+#ifdef P_BETA
+    v += P_BETA * residual;
+#endif
+#ifdef P_BIAS
+    v += bias[channel];
+#endif
+    v = kiln_activate_row(v);
+#endif
+    return v;
+}
+
+#define FINISH_ROW(acc, residual, channel) kiln_finish_row(acc, residual, channel KILN_BIAS_PASS)
+
+static inline void kiln_put_row(global DST_T *dst, KILN_CAT(ACC_T, D_ROW) acc, int channel,
+                                INDEX_T i EPILOGUE_PARAMS)
+{
+#ifdef P_BETA
+    const ROW_T v = FINISH_ROW(acc, DST_LOADN(D_ROW, residual, i), channel);
+#else
+    const ROW_T v = FINISH_ROW(acc, (ROW_T)((VAL_T)0), channel);
+#endif
+#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
+    *(global kiln_loose_row *)(dst + i) = v;
+#else
+    DST_STOREN(D_ROW, dst, i, v);
+#endif
+}
+
+#define PUT_ROW(p, acc, channel, i) kiln_put_row(p, acc, channel, i EPILOGUE_PASS)
 #endif
 
 /* ---- channels in the lanes of pixels ---- */

@@ -22,7 +22,7 @@
  * with T_ORDER=1; z is the image with T_COPY=0, else the phase of the destination. Rounded up over
  * the channels only. Grid of `pack`: (D_SRC_C * taps, groups * ceil(D_DST_C / T_K)).
  *
- * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
+ * Defines, besides those of common.cl (D_ROW=T_VEC among them); _a stands for each of _D, _H, _W:
  *   D_BACKWARD          1: backward data
  *   P_GROUPS            groups; D_DST_C, D_SRC_C: channels of one group
  *   P_DST_a             sizes of the destination; P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
@@ -124,6 +124,24 @@ static inline INDEX_T place(INDEX_T f, INDEX_T n, int pd, int ph, int pw)
                   : -1;
 }
 
+#if T_COPY == 0 && T_VEC > 1
+/* Stores those of the positions from f on that the group owns; `plane` is their channel. */
+static inline void put_vector(global DST_T *dst, const ACC_V acc, const int channel,
+                              const INDEX_T f_own, const INDEX_T f,
+                              const INDEX_T plane EPILOGUE_PARAMS)
+{
+    if (f >= f_own) {
+        PUT_ROW(dst, acc, channel, plane + f);
+        return;
+    }
+    ACC_T lane[T_VEC] __attribute__((aligned(64)));
+    *(private ACC_V *)lane = acc;
+#pragma nounroll
+    for (int l = f_own - f; l < T_VEC; l++)
+        DST_STORE(dst, plane + f + l, FINISH(lane[l], channel, plane + f + l));
+}
+#endif
+
 #if T_ORDER
 GROUP_SIZE(T_GROUP_K, T_GROUP, 1)
 #else
@@ -189,6 +207,25 @@ kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restri
         }
     }
 
+#if T_COPY == 0 && T_VEC > 1
+    ACC_V out[T_K * T_PIX];
+#pragma unroll
+    for (int i = 0; i < T_K * T_PIX; i++)
+        out[i] = acc[i];
+    const INDEX_T plane0 = ((INDEX_T)(n * P_GROUPS + group) * D_DST_C + k0) * D_DST_PIXELS;
+    /* Curves are long: once in the code, not for each vector. */
+#if P_ACTIVATION >= 4
+#pragma nounroll
+#else
+#pragma unroll
+#endif
+    for (int j = 0; j < T_K * T_PIX; j++) {
+        const int k = j / T_PIX;
+        if (D_DST_C % T_K == 0 || k0 + k >= k_own)
+            put_vector(dst, out[j], group * D_DST_C + k0 + k, f_own,
+                       f0 + j % T_PIX * (T_GROUP * T_VEC), plane0 + k * D_DST_PIXELS EPILOGUE_PASS);
+    }
+#else
     /* Out of the registers, so that the code below is there once, not T_K * T_PIX times. Where an
      * item holds scalars it is unrolled instead, and they stay in registers. */
     ACC_V out[T_K * T_PIX];
@@ -240,5 +277,6 @@ kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restri
                               FINISH(lane[l], channel0 + k0 + k, at[l] + plane));
         }
     }
+#endif
 #endif
 }

@@ -1,5 +1,6 @@
 /* direct_blocked.cl: register-tiled direct convolution where neighbouring channels of a pixel are
- * neighbours in memory: all of them (NHWC), or blocks of them (NC/16HW16).
+ * neighbours in memory: all of them (NHWC), or blocks of them (NC/16HW16); or from and to plain
+ * layouts, where neighbouring pixels are (D_PLAIN): sums are transposed before they are stored.
  *
  * A vector is D_B neighbouring destination channels of one pixel, whatever the layout keeps
  * together; a weight vector is loaded once for T_W pixels, and a source element is a broadcast. One
@@ -34,6 +35,7 @@
  *   D_GROUPS, D_SRC_C, D_DST_C    groups and the channels of one
  *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL              the same; channels are neighbours
+ *                       (but see D_PLAIN)
  *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
@@ -48,6 +50,7 @@
  *   D_DST_VECTORS       vectors of a group's destination channels, its padding included
  *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever it starts
  *   D_WHOLE             1: all lanes of every vector are stored
+ *   D_PLAIN             1: the destination's pixels are neighbours, its channels D_DST_CHANNEL apart
  *   T_W, T_KV           tile of one item; T_W <= P_DST_W / D_UP_W, T_KV <= D_DST_VECTORS
  *   T_ORDER, T_GROUP    above
  */
@@ -346,9 +349,135 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const int
 
 /* Curves are long: once in the code, not for each vector. */
 #if P_ACTIVATION >= 4
-#define EACH_PIXEL _Pragma("nounroll")
+#define EACH_VECTOR _Pragma("nounroll")
 #else
-#define EACH_PIXEL _Pragma("unroll")
+#define EACH_VECTOR _Pragma("unroll")
+#endif
+
+/* ---- results, where neighbours are pixels ---- */
+
+#if D_PLAIN
+/* Pixels by which the last tile of a row starts earlier. */
+#define D_SHIFT (D_TILES_W * T_W - P_DST_W)
+
+/* Lanes `first` to `end` of a vector are pixels of a row, lane 0 at element `at`. */
+#ifdef P_BETA
+INLINE VAL_V get_row(global const DST_T *row, const int first, const int end, const INDEX_T at)
+{
+    VAL_T lane[D_B] __attribute__((aligned(64)));
+    *(private VAL_V *)lane = (VAL_V)((VAL_T)0);
+#pragma unroll
+    for (int i = 0; i < D_B; i++)
+        if (i >= first && i < end)
+            lane[i] = DST_LOAD(row, at + (INDEX_T)i * D_UP_W);
+    return *(private const VAL_V *)lane;
+}
+#endif
+
+#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
+typedef KILN_CAT(VAL_T, 4) __attribute__((aligned(4))) loose4;
+typedef KILN_CAT(VAL_T, 8) __attribute__((aligned(4))) loose8;
+typedef KILN_CAT(VAL_T, 16) __attribute__((aligned(4))) loose16;
+#define ROW_STORE(n, p, i, v) (*(global KILN_CAT(loose, n) *)((p) + (i)) = (v))
+#else
+#define ROW_STORE(n, p, i, v) DST_STOREN(n, p, i, v)
+#endif
+
+#if D_UP_W > 1
+INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int end,
+                    const INDEX_T at)
+{
+    VAL_T lane[D_B] __attribute__((aligned(64)));
+    *(private VAL_V *)lane = v;
+#pragma nounroll
+    for (int i = first; i < end; i++)
+        DST_STORE(row, at + (INDEX_T)i * D_UP_W, lane[i]);
+}
+#else
+/* The largest pieces first; `first` is 0. */
+INLINE void put_row(global DST_T *row, VAL_V v, const int first, const int end, INDEX_T at)
+{
+    if (end == D_B) {
+        ROW_STORE(D_B, row, at, v);
+        return;
+    }
+#if D_B == 16
+    if (end & 8) {
+        ROW_STORE(8, row, at, v.lo);
+        v.lo = v.hi;
+        at += 8;
+    }
+#endif
+#if D_B > 4
+    if (end & 4) {
+        ROW_STORE(4, row, at, v.s0123);
+        v.s0123 = v.s4567;
+        at += 4;
+    }
+#endif
+    if (end & 2) {
+        DST_STORE(row, at, v.s0);
+        DST_STORE(row, at + 1, v.s1);
+        v.s0 = v.s2;
+        at += 2;
+    }
+    if (end & 1)
+        DST_STORE(row, at, v.s0);
+}
+#endif
+
+/* Bits in the reverse order. */
+INLINE int reversed(const int i)
+{
+    return ((i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | (i & 8) >> 3) / (16 / D_B);
+}
+
+/* Exchanges rows and lanes of a square, both numbered by reversed(): each round moves the lowest bit
+ * of a lane's number into the row's, and the highest of the row's into the lane's. */
+INLINE void transpose(ACC_V *t)
+{
+#pragma unroll
+    for (int round = 1; round < D_B; round *= 2) {
+        ACC_V old[D_B];
+#pragma unroll
+        for (int i = 0; i < D_B; i++)
+            old[i] = t[i];
+#pragma unroll
+        for (int i = 0; i < D_B / 2; i++) {
+            t[2 * i] = (ACC_V)(old[i].even, old[i + D_B / 2].even);
+            t[2 * i + 1] = (ACC_V)(old[i].odd, old[i + D_B / 2].odd);
+        }
+    }
+}
+
+/* Stores a vector of channels, of which `lanes` are there, of the tile's pixels from `first` on, but
+ * for the first `skip` of them; pixel 0 of channel 0 is element `at`. */
+INLINE void put_rows(global DST_T *dst, const ACC_V *acc, const int channel, const int lanes,
+                     const int first, const int skip, const INDEX_T at EPILOGUE_PARAMS)
+{
+#pragma unroll
+    for (int i0 = first; i0 < T_W; i0 += D_B) {
+        const int begin = skip > i0 ? skip - i0 : 0, end = i0 + D_B < T_W ? D_B : T_W - i0;
+        ACC_V t[D_B];
+#pragma unroll
+        for (int i = 0; i < D_B; i++)
+            t[reversed(i)] = i < end ? acc[(i0 + i) * T_KV] : (ACC_V)((ACC_T)0);
+        transpose(t);
+EACH_VECTOR
+        for (int c = 0; c < D_B; c++) {
+            if (!D_WHOLE && c >= lanes)
+                continue;
+            const INDEX_T to =
+                at + (INDEX_T)(channel + c) * D_DST_CHANNEL + (INDEX_T)i0 * D_UP_W;
+#ifdef P_BETA
+            const VAL_V old = get_row(residual, begin, end, to);
+#else
+            const VAL_V old = (VAL_V)((VAL_T)0);
+#endif
+            put_row(dst, FINISH_ROW(t[reversed(c)], old, channel + c), begin, end, to);
+        }
+    }
+}
 #endif
 
 kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
@@ -410,7 +539,23 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
                        (INDEX_T)x * D_DST_PIXEL;
     /* The padding of the layout belongs to the last group. */
     const int end = D_DST_C + (group == D_GROUPS - 1 ? D_DST_PADDED - D_CHANNELS : 0);
-EACH_PIXEL
+#if D_PLAIN
+#pragma unroll
+    for (int k = 0; k < T_KV; k++) {
+        if (D_DST_VECTORS % T_KV && k0 + k < own_k)
+            continue;
+        const int channel = group * D_DST_C + (k0 + k) * D_B, lanes = end - (k0 + k) * D_B;
+#if D_UP_W > 1
+        put_rows(dst, acc + k, channel, lanes, 0, own_x - first, to EPILOGUE_PASS);
+#else
+        if (D_SHIFT && first < own_x)
+            put_rows(dst, acc + k, channel, lanes, D_SHIFT, 0, to EPILOGUE_PASS);
+        else
+            put_rows(dst, acc + k, channel, lanes, 0, 0, to EPILOGUE_PASS);
+#endif
+    }
+#else
+EACH_VECTOR
     for (int i = 0; i < T_W; i++) {
         if (P_DST_W % (T_W * D_UP_W) && first + i < own_x)
             continue;
@@ -420,4 +565,5 @@ EACH_PIXEL
                 put(dst, acc[i * T_KV + k], group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
                     to, i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
+#endif
 }

@@ -22,7 +22,7 @@ says 'Verifies OK'
 expect 0 conv $problem -I NHWC -O NCHW8c -f NHWC -F 7 -S naive
 says '^Backward Convolution Weights Verifies OK'
 # shellcheck disable=SC2086
-expect 3 conv $problem -I NCHW -O NCHW -F 1 -S direct_blocked
+expect 3 conv $problem -I 'NHWC;W%8' -O NCHW -F 1 -S direct_blocked --native-layout
 warns 'NC/16HW16'
 
 # Sigmoid leaves 0.5 in the channels that the last block lacks, unless they are cleared after it.
