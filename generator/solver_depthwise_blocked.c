@@ -1,61 +1,112 @@
-/* The blocked depthwise solver: groups no wider than a block of channels; for CPUs. */
-#include "blocked.h"
+/* The blocked depthwise solver: groups no wider than a vector of neighbouring channels; for CPUs.
+ */
+#include "depthwise.h"
 #include "integers.h"
+#include "problem_text.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { TILE_W, TILE_ROWS, STREAM, PARAMS };
+enum { TILE_W, TILE_H, TILES, STREAM, PARAMS };
 
 static const kiln_param params[PARAMS] = {
-    [TILE_W] = {"T_W", 10, {2, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 1, 28},
-    [TILE_ROWS] = {"T_ROWS", 6, {1, 2, 4, 8, 14, 28}, 1, 4096},
+    [TILE_W] = {"T_W", 10, {1, 2, 4, 5, 6, 7, 8, 10, 12, 14}, 1, 28},
+    [TILE_H] = {"T_H", 4, {1, 2, 3, 4}, 1, 16},
+    [TILES] = {"T_TILES", 6, {1, 2, 4, 7, 14, 28}, 1, 4096},
     [STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+/* Pixels of a tile per T_W and T_H, and instructions of unrolled taps, beyond which the compiler
+ * would take long or give up. */
+enum { MOST_PHASES = 64, MOST_UNROLLED = 1200 };
+
+/* ---- geometry ---- */
+
+/* A tile in pixels, and the source elements that its taps meet, from that of its first pixel. */
+typedef struct span {
+    int64_t pixels, tiles, from, to;
+} span;
+
+static span span_of(const kiln_blocked *b, const kiln_config *c, int a)
 {
-    kiln_blocked_prefer(s, d, false);
+    const int64_t up = b->up[a], pixels = (a == KILN_AXIS_W ? c->v[TILE_W] : c->v[TILE_H]) * up;
+    const int64_t reach = (pixels - 1) * b->stride[a] + (b->filter[a] - 1) * b->dilation[a];
+    return (span){.pixels = pixels,
+                  .tiles = divide_up(b->dst[a], pixels),
+                  .from = divide_up(-b->lead[a], up),
+                  .to = divide_up(reach - b->lead[a] + 1, up) - 1};
 }
+
+static bool reads_past(const kiln_blocked *b, const span *w, int64_t tile)
+{
+    int64_t at = tile * w->pixels * b->stride[KILN_AXIS_W] / b->up[KILN_AXIS_W];
+    return at + w->from < 0 || at + w->to >= b->src[KILN_AXIS_W];
+}
+
+/* Whether the compiler may know the columns that taps do not reach: they are in the first and last
+ * tile only, and the code stays small. */
+static bool unrolled(const kiln_blocked *b, const kiln_config *c)
+{
+    const span h = span_of(b, c, KILN_AXIS_H), w = span_of(b, c, KILN_AXIS_W);
+    if (w.tiles > 2 && (reads_past(b, &w, 1) || reads_past(b, &w, w.tiles - 2)))
+        return false;
+    double met = (double)(h.to - h.from + 1) * (double)(w.to - w.from + 1);
+    return met * (double)(h.pixels * b->filter[KILN_AXIS_W] * b->src_c) <= MOST_UNROLLED;
+}
+
+/* Items that share one plane of a vector of channels. */
+static int64_t strips_of(const kiln_blocked *b, const kiln_config *c)
+{
+    return divide_up(span_of(b, c, KILN_AXIS_H).tiles, c->v[TILES]);
+}
+
+/* ---- what it can do ---- */
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
-    if (kiln_blocked_reject(s, d, why))
+    if (d->kind != KILN_DEVICE_CPU)
+        return kiln_no(
+            why, "it is shaped for a CPU, where one item has a core and its vectors to itself");
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    const char *filter = kiln_plain_filter_layout(s->rank);
+    if (strcmp(s->w_layout, filter) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
+                       s->w_layout);
+    if (kiln_depthwise_layouts(s, d, why) || kiln_blocked_too_large(s, why))
         return true;
-    kiln_blocked b = kiln_blocked_of(s);
-    if (b.src_pitch.channel != 1)
-        return kiln_no(why, "it needs the source in blocks too; the layouts are %s and %s",
-                       s->x_layout, s->y_layout);
+    kiln_blocked b = kiln_depthwise_of(s, d);
     if (b.groups == 1 || b.src_c != b.dst_c || b.src_c >= b.block || b.block % b.src_c)
         return kiln_no(why,
                        "it takes groups of equally many channels on both sides, fewer than the %d "
-                       "of a block and a divisor of it; these are %lld groups of %lld and %lld",
+                       "of a vector and a divisor of it; these are %lld groups of %lld and %lld",
                        b.block, (long long)b.groups, (long long)b.src_c, (long long)b.dst_c);
+    if (b.up[KILN_AXIS_H] > MOST_PHASES / b.up[KILN_AXIS_W])
+        return kiln_no(why, "strides of %lld and %lld are too large for its backward data",
+                       (long long)b.up[KILN_AXIS_H], (long long)b.up[KILN_AXIS_W]);
     return false;
-}
-
-static int64_t blocks_of(const kiln_blocked *b)
-{
-    return divide_up(b->dst_c * b->groups, b->block);
-}
-
-static int64_t rows_of(const kiln_blocked *b)
-{
-    return b->dst[0] * b->dst[1];
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    (void)d;
-    kiln_blocked b = kiln_blocked_of(s);
-    if (c->v[TILE_W] > b.dst[KILN_AXIS_W])
-        return kiln_no(why, "T_W is %d, but a row has only %lld pixels", c->v[TILE_W],
+    kiln_blocked b = kiln_depthwise_of(s, d);
+    const span h = span_of(&b, c, KILN_AXIS_H), w = span_of(&b, c, KILN_AXIS_W);
+    if (w.pixels - b.up[KILN_AXIS_W] >= b.dst[KILN_AXIS_W] ||
+        h.pixels - b.up[KILN_AXIS_H] >= b.dst[KILN_AXIS_H])
+        return kiln_no(why, "a tile has %lld rows of %lld pixels, but an image only %lld of %lld",
+                       (long long)h.pixels, (long long)w.pixels, (long long)b.dst[KILN_AXIS_H],
                        (long long)b.dst[KILN_AXIS_W]);
-    if (c->v[TILE_ROWS] > rows_of(&b))
-        return kiln_no(why, "T_ROWS is %d, but an image has only %lld rows", c->v[TILE_ROWS],
-                       (long long)rows_of(&b));
+    if (c->v[TILES] > h.tiles)
+        return kiln_no(why, "T_TILES is %d, but an image has only %lld rows of tiles", c->v[TILES],
+                       (long long)h.tiles);
+    if (c->v[TILE_H] * c->v[TILE_W] > MOST_PHASES)
+        return kiln_no(why, "a tile of %d times %d is too large for registers", c->v[TILE_H],
+                       c->v[TILE_W]);
     return false;
 }
+
+/* ---- time ---- */
 
 /* Whether the destination is better written past the caches, which it would not stay in. */
 static bool streams(const kiln_shape *s, const kiln_device_facts *d)
@@ -64,78 +115,87 @@ static bool streams(const kiln_shape *s, const kiln_device_facts *d)
     return bytes > 0.7 * (double)d->cache;
 }
 
-/* Whether the compiler may know the pixels that taps do not reach: they are in the first and last
- * tile only, and the code stays small. */
-static bool unrolled(const kiln_blocked *b, const kiln_config *c)
-{
-    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[TILE_W]);
-    return !e.more && b->filter[KILN_AXIS_W] * c->v[TILE_W] * b->src_c <= 256;
-}
-
-/* Cycles of one core, in vector multiply-adds; the pixels that taps do not reach cost nothing where
- * the compiler knows them. */
+/* Cycles of one core for a row of tiles, in vector multiply-adds. */
 static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
-    const int vectors = kiln_blocked_vectors(b->block, d), width = c->v[TILE_W];
-    const double group = (double)b->src_c, sums = width * vectors;
-    const double tiles = (double)divide_up(b->dst[2], width);
+    const span h = span_of(b, c, KILN_AXIS_H), w = span_of(b, c, KILN_AXIS_W);
+    const double group = (double)b->src_c, vectors = kiln_blocked_vectors(b->block, d);
+    const double sums = (double)(h.pixels * w.pixels) * vectors;
     const bool known = unrolled(b, c);
-    double taps = (double)kiln_blocked_meetings(b, 0) * (double)kiln_blocked_meetings(b, 1) /
-                  (double)rows_of(b);
-    double meetings = tiles * sums; /* some pixels twice */
-    if (known)
-        meetings *= (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2];
-    else
-        meetings *= 1.8 * (double)b->filter[2];
-    if (known && sums < 6) /* a multiply-add waits for the one before */
-        meetings *= 6 / sums;
-    /* Source vectors stay for the next tap that meets them; weights are few. */
-    double window = known ? (double)((width - 1) * b->stride[2] + b->filter[2]) : width;
-    double live = sums + (window + (double)b->filter[2] + 2 * (group - 1)) * vectors;
-    double spills = live + 3 - kiln_blocked_registers(d);
-    double per_tap = meetings * group * (group > 1 ? 1.5 : 1.1) + tiles * (double)b->filter[2];
-    if (spills > 0)
-        per_tap += 0.7 * spills * tiles;
-    return taps * per_tap + tiles * (sums + 6);
+    double met = 1; /* taps of a destination row */
+    for (int a = 0; a < 2; a++)
+        met *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+    double taps = met * (known ? (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2]
+                               : 1.8 * (double)b->filter[2]);
+    double adds = taps * group * sums;
+    /* Weights of the filter rows that meet one source row stay in registers, if there is room. */
+    double rows = fmin((double)h.pixels, ceil((double)b->filter[1] / (double)b->stride[1]));
+    double weights = rows * (double)b->filter[2] * vectors;
+    double over = sums + weights + 2 - kiln_blocked_registers(d);
+    double loads = (double)((h.to - h.from + 1) * (w.to - w.from + 1)) * vectors;
+    double cost = fmax(adds, loads) + 0.1 * adds + 0.25 * loads;
+    if (group > 1)
+        cost += 0.8 * loads * group;
+    if (over > 0)
+        cost += adds * fmin(0.6, 0.6 * over / weights);
+    /* A core fetches few rows ahead. */
+    cost += 3.0 * (double)(h.to - h.from + 1 + h.pixels);
+    return (double)w.tiles * (fmax(cost, 4 * taps * group) + sums + 15);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    kiln_blocked b = kiln_blocked_of(s);
-    double items = (double)(divide_up(rows_of(&b), c->v[TILE_ROWS]) * blocks_of(&b) * b.n);
-    double waves = (double)divide_up((int64_t)items, d->compute_units) * d->compute_units;
-    double work = waves * (c->v[TILE_ROWS] * row_cost(&b, d, c) + 150);
-    double ms = work * 2 * d->simd_floats / (0.7 * d->peak_gflops * 1e6);
-    double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
-    double move = kiln_device_move_ms(d, bytes);
+    kiln_blocked b = kiln_depthwise_of(s, d);
+    double items = (double)(strips_of(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
+    /* Cores wait for the one that took a share of items too many. */
+    double wait = 1 + 0.7 * d->compute_units / items;
+    double work = items * (c->v[TILES] * row_cost(&b, d, c) + 250);
+    double ms = wait * work * 2 * d->simd_floats / (0.8 * d->peak_gflops * 1e6);
+    /* Rows between two items are read by both. */
+    const span h = span_of(&b, c, KILN_AXIS_H);
+    double own = (double)(h.pixels * b.stride[1]) / (double)b.up[1];
+    double shared = fmax(0, (double)(h.to - h.from + 1) - own) / (own * c->v[TILES]);
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    double source = (double)(backward ? s->y_count : s->x_count);
+    double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
+    double move = wait * kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
     if (streams(s, d) != (c->v[STREAM] == 1))
         move *= 1.3;
-    return 0.003 + 0.2 * fmin(ms, move) + fmax(ms, move);
+    return 0.003 + 0.3 * fmin(ms, move) + fmax(ms, move);
 }
+
+/* ---- configs ---- */
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    kiln_blocked b = kiln_blocked_of(s);
-    int64_t size = b.dst[KILN_AXIS_W], width = c->v[TILE_W];
-    if (divide_up(size, width) * width * 3 > size * 4)
+    kiln_blocked b = kiln_depthwise_of(s, d);
+    const span h = span_of(&b, c, KILN_AXIS_H), w = span_of(&b, c, KILN_AXIS_W);
+    if (w.tiles * w.pixels * 3 > b.dst[KILN_AXIS_W] * 4 ||
+        h.tiles * h.pixels * 3 > b.dst[KILN_AXIS_H] * 4)
         return true;
-    int64_t items = divide_up(rows_of(&b), c->v[TILE_ROWS]) * blocks_of(&b) * b.n;
-    return (c->v[TILE_ROWS] > 1 && items < 2 * d->compute_units) ||
+    int64_t items = strips_of(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n;
+    return h.pixels * w.pixels > kiln_blocked_registers(d) ||
+           (c->v[TILES] > 1 && items < 2 * d->compute_units) ||
            (c->v[STREAM] && kiln_shape_out_type(s) != KILN_F32);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = {.v = {1, 1, streams(s, d)}};
+    kiln_config best = {.v = {1, 1, 1, streams(s, d)}};
     double least = predict(s, d, &best);
-    for (int rows = 1; rows <= 16; rows *= 2)
+    for (int height = 1; height <= 4; height++)
         for (int width = 1; width <= 20; width++) {
-            kiln_config next = {.v = {width, rows, best.v[STREAM]}};
+            kiln_config next = {.v = {width, height, 1, best.v[STREAM]}};
             kiln_why why;
             if (illegal(s, d, &next, &why))
                 continue;
-            double ms = predict(s, d, &next);
-            if (ms < least) {
+            kiln_blocked b = kiln_depthwise_of(s, d);
+            const int64_t tiles = span_of(&b, &next, KILN_AXIS_H).tiles;
+            for (int strips = 1; strips <= 32 && strips <= tiles; strips++) {
+                next.v[TILES] = (int)divide_up(tiles, strips);
+                double ms = predict(s, d, &next);
+                if (illegal(s, d, &next, &why) || ms >= least)
+                    continue;
                 least = ms;
                 best = next;
             }
@@ -143,14 +203,17 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     *c = best;
 }
 
+/* ---- the plan ---- */
+
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c,
                        kiln_plan *plan)
 {
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
-    kiln_blocked_define(b, plan);
+    kiln_depthwise_define(b, plan);
     kiln_define(plan, "D_GROUP", b->src_c);
     kiln_define(plan, "D_UNROLL", unrolled(b, c));
+    kiln_define(plan, "D_STRIPS", strips_of(b, c));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
@@ -159,16 +222,15 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_co
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    (void)d;
-    kiln_blocked b = kiln_blocked_of(s);
+    kiln_blocked b = kiln_depthwise_of(s, d);
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    plan->packed_bytes = blocks_of(&b) * taps * b.src_c * b.block * 4;
+    plan->packed_bytes = kiln_depthwise_vectors(&b) * taps * b.src_c * b.block * 4;
     kiln_plan_stage(plan, "depthwise_blocked.cl", "pack")->pack = true;
     define_all(s, &b, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, blocks_of(&b), 1, 1);
+    kiln_grid(plan, 1, 1, 1, kiln_depthwise_vectors(&b), 1, 1);
 
     kiln_plan_stage(plan, "depthwise_blocked.cl", "depthwise_blocked");
     define_all(s, &b, c, plan);
@@ -176,17 +238,17 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, 1, 1, 1, divide_up(rows_of(&b), c->v[TILE_ROWS]), blocks_of(&b), b.n);
+    kiln_grid(plan, 1, 1, 1, strips_of(&b, c) * b.dst[0], kiln_depthwise_vectors(&b), b.n);
 }
 
 const kiln_solver kiln_solver_depthwise_blocked = {
     .name = "depthwise_blocked",
     .id = 1011,
     .algorithm = 1,
-    .version = 2,
+    .version = 3,
     .params = params,
     .nparams = PARAMS,
-    .prefer = prefer,
+    .prefer = kiln_depthwise_prefer,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

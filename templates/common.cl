@@ -59,6 +59,21 @@
 
 /* Vectors of half pass through a register: PoCL 3.1's vload_half16 and vstore_half16 assume an
  * alignment that OpenCL does not ask for, and fault without it. */
+#ifdef __F16C__
+/* Whole vectors in one instruction, which PoCL makes several of. */
+#define KILN_HALF_DEFINE(n)                                                                        \
+    typedef __fp16 KILN_CAT(kiln_half, n) __attribute__((ext_vector_type(n)));                     \
+    static inline KILN_CAT(float, n) KILN_CAT(kiln_from_half, n)(KILN_CAT(ushort, n) bits)         \
+    {                                                                                              \
+        return __builtin_convertvector(*(const private KILN_CAT(kiln_half, n) *)&bits,             \
+                                       KILN_CAT(float, n));                                        \
+    }                                                                                              \
+    static inline KILN_CAT(ushort, n) KILN_CAT(kiln_to_half, n)(KILN_CAT(float, n) v)              \
+    {                                                                                              \
+        const KILN_CAT(kiln_half, n) h = __builtin_convertvector(v, KILN_CAT(kiln_half, n));       \
+        return *(const private KILN_CAT(ushort, n) *)&h;                                           \
+    }
+#else
 #define KILN_HALF_DEFINE(n)                                                                        \
     static inline KILN_CAT(float, n) KILN_CAT(kiln_from_half, n)(KILN_CAT(ushort, n) bits)         \
     {                                                                                              \
@@ -70,6 +85,7 @@
         KILN_CAT(KILN_CAT(vstore_half, n), _rte)(v, 0, (private half *)&bits);                     \
         return bits;                                                                               \
     }
+#endif
 #if SRC_TYPE == TYPE_F16 || DST_TYPE == TYPE_F16
 KILN_HALF_DEFINE(4)
 KILN_HALF_DEFINE(8)
@@ -135,10 +151,15 @@ KILN_HALF_DEFINE(16)
 #define DST_STOREN(n, p, i, v)                                                                     \
     KILN_CAT(vstore, n)(KILN_CAT(kiln_to_char, n)(v), 0, (p) + (i))
 
+/* Next to 1.5 * 2^23 a float has no fraction: the sum rounds, and its bits are the integer's. */
 #define KILN_CHAR_DEFINE(n)                                                                        \
     static inline KILN_CAT(char, n) KILN_CAT(kiln_to_char, n)(KILN_CAT(float, n) v)                \
     {                                                                                              \
-        return KILN_CAT(KILN_CAT(convert_char, n), _sat_rte)(KILN_NUMBER(KILN_CAT(float, n), v));  \
+        const KILN_CAT(float, n) most = (KILN_CAT(float, n))(127.0f), least = -1.0f - most;        \
+        v = KILN_NUMBER(KILN_CAT(float, n), v);                                                    \
+        v = v > most ? most : v < least ? least : v;                                               \
+        return KILN_CAT(convert_char, n)(KILN_CAT(as_int, n)(v + 12582912.0f) -                    \
+                                         as_int(12582912.0f));                                     \
     }
 static inline char kiln_to_char(float v)
 {
@@ -288,6 +309,16 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 /* Nothing but the elements is known to be aligned. PoCL splits vload16 and vstore16, but not this. */
 typedef ACC_V __attribute__((aligned(4))) kiln_loose_acc;
 typedef VAL_V __attribute__((aligned(4))) kiln_loose_val;
+#if DST_TYPE == TYPE_I8
+typedef KILN_CAT(char, D_B) __attribute__((aligned(1))) kiln_loose_dst;
+#define KILN_CONVERT_DST KILN_CAT(kiln_to_char, D_B)
+#elif DST_TYPE == TYPE_F16
+typedef KILN_CAT(ushort, D_B) __attribute__((aligned(2))) kiln_loose_dst;
+#define KILN_CONVERT_DST KILN_CAT(kiln_to_half, D_B)
+#elif DST_TYPE == TYPE_BF16
+typedef KILN_CAT(ushort, D_B) __attribute__((aligned(2))) kiln_loose_dst;
+#define KILN_CONVERT_DST KILN_CAT(kiln_bf16_, D_B)
+#endif
 #define LOAD_V(p) (*(global const kiln_loose_acc *)(p))
 
 #if T_STREAM && defined __has_builtin
@@ -361,7 +392,7 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int channel, INDEX_T i
 #endif
     *(global kiln_loose_val *)(dst + i) = v;
 #else
-    DST_STOREN(D_B, dst, i, v);
+    *(global kiln_loose_dst *)(dst + i) = KILN_CONVERT_DST(v);
 #endif
 }
 

@@ -1,4 +1,5 @@
-/* depthwise_blocked.cl: convolution over channel blocks where a group is no wider than a block.
+/* depthwise_blocked.cl: convolution where neighbouring channels lie together and a group is no wider
+ * than a vector of them.
  *
  * A vector is D_B neighbouring channels of one pixel, source and destination alike. In a depthwise
  * convolution (D_GROUP = 1) every channel stays in its lane, and a tap is one multiply-add:
@@ -8,46 +9,85 @@
  * With groups of 2, 4 or 8 channels it is as many, each with one source channel of every group
  * copied over the group's lanes (D_GROUP = 2: 0 0 2 2 ..., then 1 1 3 3 ...).
  *
- * One item goes along T_ROWS rows of one channel block in tiles of T_W pixels, whose sums stay in
- * registers:
+ * One item goes down T_TILES rows of tiles of one vector of channels. The sums of a tile stay in
+ * registers, and a source vector is loaded once for all taps of a tile that meet it:
  *
- *     row   |[ first ][ tile ][ tile ] ... [ last ]|     the last one starts earlier where T_W does
- *     row   |[ first ][ tile ][ tile ] ... [ last ]|     not divide the row
+ *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  tiles of TILE_H x TILE_W pixels; those at the
+ *      |[        ][        ][        ] ... [        ]|  far ends start earlier where rows and columns
+ *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  are no multiple of them
  *
- * Filter rows and planes outside the source are left out; so are the pixels that a tap does not
- * reach. With D_UNROLL=1 only the first and last tile have any, the taps of a row are unrolled, and
- * the compiler knows them.
+ * Source rows and planes that are not there are left out; so are the columns. With D_UNROLL=1 the
+ * compiler knows which taps meet which pixels, and which columns are not there: those of the first
+ * and last tile of a row. Otherwise the item looks.
  *
- * Backward data with stride 1 is the same over dy with the filter turned round, which `pack` sees
- * to, and the padding that remains of it.
+ * Backward data is the same sum over dy, with the filter turned round (which `pack` sees to), the
+ * padding that remains of it, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
+ * elements. A tile then begins at a multiple of D_UP, so that a tap meets the same pixels of every
+ * tile; the others it would only meet with a zero.
  *
- * Grid of `depthwise_blocked`: (ceil(rows / T_ROWS), channel blocks, images), groups of one item.
- * Of `pack`: (channel blocks).
+ * Where the channels of a pixel all lie together and do not fill the last vector, that starts
+ * earlier, and stores only what is its own.
+ *
+ * Grid of `depthwise_blocked`: (D_STRIPS * planes, D_VECTORS, images), groups of one item. Of
+ * `pack`: (D_VECTORS).
  *
  * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
- *   D_B, D_CHANNELS     channels of a block, in total
+ *   D_B, D_CHANNELS     lanes of a vector, channels in total
+ *   D_VECTORS           of channels; D_EARLIER=1: the last one starts earlier
  *   D_GROUP             channels of a group
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
- *   D_LEAD_a            source coordinate of destination element 0, tap 0, is -D_LEAD_a
- *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL    elements from one to the next; D_DST_ the same
+ *   D_UP_a              above; 1 forward
+ *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is -D_LEAD_a
+ *   D_SRC_IMAGE, _PLANE, _ROW, _PIXEL    elements from one to the next; D_DST_ the same
+ *   D_SRC_VECTOR, D_DST_VECTOR           elements from one vector of channels to the next
  *   D_UNROLL            above
  *   D_BACKWARD          1: the filter is turned round
- *   T_W, T_ROWS         above; T_W <= P_DST_W
+ *   T_W, T_H            a tile is T_W * D_UP_W pixels wide, T_H * D_UP_H high
+ *   T_TILES             tiles that an item goes down; D_STRIPS items do a plane
  *   T_STREAM            1: stores go past the caches (see common.cl)
  */
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
-#define D_TILES ((P_DST_W + T_W - 1) / T_W)
-#define D_ROWS (P_DST_D * P_DST_H)
+#define TILE_H (T_H * D_UP_H)
+#define TILE_W (T_W * D_UP_W)
+#define D_TILES_W ((P_DST_W + TILE_W - 1) / TILE_W)
 
-/* Weights as [block][tap][source channel of a group][D_B], zero where there is no channel. */
-kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
+/* Where the last tile of an axis starts: early enough to be whole, at a multiple of D_UP. */
+#define LAST_START(size, tile, up) ((size) > (tile) ? ((size) - (tile) + (up)-1) / (up) * (up) : 0)
+#define D_LAST_H LAST_START(P_DST_H, TILE_H, D_UP_H)
+#define D_LAST_W LAST_START(P_DST_W, TILE_W, D_UP_W)
+
+/* What is summed: of bytes, floats are as exact as integers, if there are not too many, and a
+ * multiply-add. */
+#if SRC_TYPE == TYPE_I8 && D_TAPS * D_GROUP <= 1024
+#define SUM_T float
+#define SUM_V KILN_CAT(float, D_B)
+typedef SUM_V __attribute__((aligned(4))) loose_sum;
+#define LOAD_SRC(p, i) KILN_CAT(convert_float, D_B)(SRC_LOADN(D_B, p, i))
+#define LOAD_W(p) (*(global const loose_sum *)(p))
+#define SUMMED(v) KILN_CAT(convert_int, D_B)(v)
+#else
+#define SUM_T ACC_T
+#define SUM_V ACC_V
+#if SRC_TYPE == TYPE_F32
+#define LOAD_SRC(p, i) LOAD_V((p) + (i))
+#else
+#define LOAD_SRC(p, i) SRC_LOADN(D_B, p, i)
+#endif
+#define LOAD_W(p) LOAD_V(p)
+#define SUMMED(v) (v)
+#endif
+
+/* Weights as [vector][tap][source channel of a group][D_B], zero where there is no channel. */
+kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_T *restrict packed)
 {
-    const int block = get_global_id(0);
-    packed += (INDEX_T)block * D_TAPS * D_GROUP * D_B;
+    const int vector = get_global_id(0);
+    const INDEX_T first =
+        D_EARLIER ? min((INDEX_T)vector * D_B, (INDEX_T)D_CHANNELS - D_B) : (INDEX_T)vector * D_B;
+    packed += (INDEX_T)vector * D_TAPS * D_GROUP * D_B;
     for (int tap = 0; tap < D_TAPS; tap++)
         for (int c = 0; c < D_GROUP; c++)
             for (int lane = 0; lane < D_B; lane++) {
-                const INDEX_T k = (INDEX_T)block * D_B + lane;
+                const INDEX_T k = first + lane;
 #if D_BACKWARD
                 const INDEX_T row = k - k % D_GROUP + c, column = k % D_GROUP;
                 const INDEX_T at = (row * D_GROUP + column) * D_TAPS + D_TAPS - 1 - tap;
@@ -55,7 +95,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
                 const INDEX_T at = (k * D_GROUP + c) * D_TAPS + tap;
 #endif
                 packed[(tap * D_GROUP + c) * D_B + lane] =
-                    k < D_CHANNELS ? SRC_LOAD(w, at) : (ACC_T)0;
+                    k < D_CHANNELS ? (SUM_T)SRC_LOAD(w, at) : (SUM_T)0;
             }
 }
 
@@ -66,41 +106,8 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 #define SPREAD(v, c) shuffle(v, KILN_CAT(convert_uint, D_B)(KILN_LANES / D_GROUP * D_GROUP + (c)))
 #endif
 
-#if SRC_TYPE == TYPE_F32
-#define LOAD_SRC(p, i) LOAD_V((p) + (i))
-#else
-#define LOAD_SRC(p, i) SRC_LOADN(D_B, p, i)
-#endif
 
 #define INLINE static inline __attribute__((always_inline))
-
-/* Adds one row of the filter to a tile whose pixel 0, tap 0, is at column `at`. With `check`, only
- * pixels whose column is there. */
-INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, const int at,
-                    const bool check)
-{
-#if D_UNROLL
-#pragma unroll
-#else
-#pragma nounroll
-#endif
-    for (int s = 0; s < P_FILTER_W; s++) {
-        ACC_V weight[D_GROUP];
-#pragma unroll
-        for (int c = 0; c < D_GROUP; c++)
-            weight[c] = LOAD_V(w + (s * D_GROUP + c) * D_B);
-#pragma unroll
-        for (int i = 0; i < T_W; i++) {
-            const int column = at + s * P_DILATION_W + i * P_STRIDE_W;
-            if (check && (column < 0 || column >= P_SRC_W))
-                continue;
-            const ACC_V v = LOAD_SRC(row, column * D_SRC_PIXEL);
-#pragma unroll
-            for (int c = 0; c < D_GROUP; c++)
-                acc[i] += SPREAD(v, c) * weight[c];
-        }
-    }
-}
 
 /* The taps of an axis that lie in the source, where tap 0 is at coordinate `at`. */
 INLINE int first_tap(const int at, const int dilation)
@@ -113,6 +120,120 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
     return at < size ? min(taps, (size - 1 - at) / dilation + 1) : 0;
 }
 
+/* ---- sums of a tile, over one plane of the filter; pixel 0 of the tile is row y, column x ---- */
+
+#if D_UNROLL
+/* The least and the largest source element, from that of the tile, that a tap meets. */
+#define FLOOR(a, b) ((a) >= 0 ? (a) / (b) : -((-(a) + (b)-1) / (b)))
+#define FROM(a) FLOOR(D_UP_##a - 1 - D_LEAD_##a, D_UP_##a)
+#define TO(tile, a)                                                                                \
+    FLOOR(((tile)-1) * P_STRIDE_##a + (P_FILTER_##a - 1) * P_DILATION_##a - D_LEAD_##a, D_UP_##a)
+
+/* Adds source column i of a row to pixels of row h of the tile by filter row r. */
+INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i, const int h,
+                     const int r, const int c)
+{
+#pragma unroll
+    for (int s = 0; s < P_FILTER_W; s++) {
+        const int at = i * D_UP_W + D_LEAD_W - s * P_DILATION_W;
+        if (at >= 0 && at % P_STRIDE_W == 0 && at / P_STRIDE_W < TILE_W)
+            acc[h * TILE_W + at / P_STRIDE_W] +=
+                v * LOAD_W(w + ((r * P_FILTER_W + s) * D_GROUP + c) * D_B);
+    }
+}
+
+INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T *w, const int y,
+                      const int x, const bool check)
+{
+    const int y0 = y * P_STRIDE_H / D_UP_H, x0 = x * P_STRIDE_W / D_UP_W;
+#pragma unroll
+    for (int j = FROM(H); j <= TO(TILE_H, H); j++) {
+        if (y0 + j < 0 || y0 + j >= P_SRC_H)
+            continue;
+        global const SRC_T *row = plane + (INDEX_T)(y0 + j) * D_SRC_ROW + x0 * D_SRC_PIXEL;
+#pragma unroll
+        for (int i = FROM(W); i <= TO(TILE_W, W); i++) {
+            if (check && (x0 + i < 0 || x0 + i >= P_SRC_W))
+                continue;
+            const SUM_V v = LOAD_SRC(row, i * D_SRC_PIXEL);
+#pragma unroll
+            for (int c = 0; c < D_GROUP; c++)
+#pragma unroll
+                for (int h = 0; h < TILE_H; h++) {
+                    const int at = j * D_UP_H + D_LEAD_H - h * P_STRIDE_H;
+                    if (at >= 0 && at % P_DILATION_H == 0 && at / P_DILATION_H < P_FILTER_H)
+                        add_taps(acc, SPREAD(v, c), w, i, h, at / P_DILATION_H, c);
+                }
+        }
+    }
+}
+#else
+/* Adds one row of the filter to row h of a tile whose pixel 0, tap 0, is at `at`. */
+INLINE void add_row(SUM_V *acc, global const SRC_T *row, global const SUM_T *w, const int at)
+{
+#pragma nounroll
+    for (int s = 0; s < P_FILTER_W; s++) {
+        SUM_V weight[D_GROUP];
+#pragma unroll
+        for (int c = 0; c < D_GROUP; c++)
+            weight[c] = LOAD_W(w + (s * D_GROUP + c) * D_B);
+#pragma unroll
+        for (int i = 0; i < TILE_W; i++) {
+            const int up = at + s * P_DILATION_W + i * P_STRIDE_W, column = up / D_UP_W;
+            if (up < 0 || up % D_UP_W || column >= P_SRC_W)
+                continue;
+            const SUM_V v = LOAD_SRC(row, column * D_SRC_PIXEL);
+#pragma unroll
+            for (int c = 0; c < D_GROUP; c++)
+                acc[i] += SPREAD(v, c) * weight[c];
+        }
+    }
+}
+
+INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T *w, const int y,
+                      const int x, const bool check)
+{
+#pragma unroll
+    for (int h = 0; h < TILE_H; h++) {
+        const int at = (y + h) * P_STRIDE_H - D_LEAD_H;
+        const int end = end_tap(at, (P_SRC_H - 1) * D_UP_H + 1, P_FILTER_H, P_DILATION_H);
+#pragma nounroll
+        for (int r = first_tap(at, P_DILATION_H); r < end; r++) {
+            const int up = at + r * P_DILATION_H;
+            if (up % D_UP_H == 0)
+                add_row(acc + h * TILE_W, plane + (INDEX_T)(up / D_UP_H) * D_SRC_ROW,
+                        w + r * P_FILTER_W * D_GROUP * D_B, x * P_STRIDE_W - D_LEAD_W);
+        }
+    }
+}
+#endif
+
+/* ---- results ---- */
+
+/* Stores one vector of channels; of the last one, if it starts earlier, only its own. */
+INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
+                const INDEX_T at EPILOGUE_PARAMS)
+{
+#if D_EARLIER
+    if (vector == D_VECTORS - 1) {
+        VAL_T lane[D_B] __attribute__((aligned(64)));
+        private VAL_V *all = (private VAL_V *)lane;
+        *all = (VAL_V)((VAL_T)0);
+#ifdef P_BETA
+#pragma nounroll
+        for (int i = D_B - D_CHANNELS % D_B; i < D_B; i++)
+            lane[i] = DST_LOAD(residual, at + i);
+#endif
+        *all = FINISH_V(acc, *all, D_CHANNELS - D_B);
+#pragma nounroll
+        for (int i = D_B - D_CHANNELS % D_B; i < D_B; i++)
+            DST_STORE(dst, at + i, lane[i]);
+        return;
+    }
+#endif
+    PUT(dst, acc, vector, at);
+}
+
 /* Curves are long: once in the code, not for each vector. */
 #if P_ACTIVATION >= 4
 #define EACH_PIXEL _Pragma("nounroll")
@@ -120,61 +241,72 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
 #define EACH_PIXEL _Pragma("unroll")
 #endif
 
-/* One tile of row (z, y) from pixel x on; its first `shared` pixels are a neighbour's. */
-INLINE void tile(global const SRC_T *src, global const ACC_T *w, global DST_T *dst, const int block,
-                 const INDEX_T to, const int z, const int y, const int x, const int shared,
-                 const bool check EPILOGUE_PARAMS)
+/* The tile from row y and column x on, of which rows from `own_y` and columns from `own_x` are its
+ * own. `src`, `w` and `dst` are of its channels, `z` its plane. */
+INLINE void tile(global const SRC_T *src, global const SUM_T *w, global DST_T *dst,
+                 const int vector, const INDEX_T to, const int z, const int y, const int own_y,
+                 const int x, const int own_x, const bool check EPILOGUE_PARAMS)
 {
-    const int at_z = z * P_STRIDE_D - D_LEAD_D, at_y = y * P_STRIDE_H - D_LEAD_H;
-    const int d_end = end_tap(at_z, P_SRC_D, P_FILTER_D, P_DILATION_D);
-    const int h_end = end_tap(at_y, P_SRC_H, P_FILTER_H, P_DILATION_H);
-    ACC_V acc[T_W];
+    SUM_V acc[TILE_H * TILE_W];
 #pragma unroll
-    for (int i = 0; i < T_W; i++)
-        acc[i] = (ACC_V)((ACC_T)0);
+    for (int i = 0; i < TILE_H * TILE_W; i++)
+        acc[i] = (SUM_V)((SUM_T)0);
+#if P_SRC_D == 1 && P_FILTER_D == 1 && P_DST_D == 1 && D_LEAD_D == 0
+    add_plane(acc, src, w, y, x, check);
+#else
+    const int at = z * P_STRIDE_D - D_LEAD_D;
+    const int end = end_tap(at, (P_SRC_D - 1) * D_UP_D + 1, P_FILTER_D, P_DILATION_D);
 #pragma nounroll
-    for (int d = first_tap(at_z, P_DILATION_D); d < d_end; d++)
-#pragma nounroll
-        for (int h = first_tap(at_y, P_DILATION_H); h < h_end; h++)
-            add_row(acc,
-                    src + (INDEX_T)(at_z + d * P_DILATION_D) * D_SRC_PLANE +
-                        (INDEX_T)(at_y + h * P_DILATION_H) * D_SRC_ROW,
-                    w + (d * P_FILTER_H + h) * P_FILTER_W * D_GROUP * D_B,
-                    x * P_STRIDE_W - D_LEAD_W, check);
+    for (int d = first_tap(at, P_DILATION_D); d < end; d++) {
+        const int up = at + d * P_DILATION_D;
+        if (up % D_UP_D == 0)
+            add_plane(acc, src + (INDEX_T)(up / D_UP_D) * D_SRC_PLANE,
+                      w + d * P_FILTER_H * P_FILTER_W * D_GROUP * D_B, y, x, check);
+    }
+#endif
     EACH_PIXEL
-    for (int i = 0; i < T_W; i++)
-        if (i >= shared)
-            PUT(dst, acc[i], block, to + (x + i) * D_DST_PIXEL);
+    for (int h = 0; h < TILE_H; h++) {
+        if (y + h < own_y || y + h >= P_DST_H)
+            continue;
+        const INDEX_T row = to + (INDEX_T)(y + h) * D_DST_ROW + x * D_DST_PIXEL;
+        EACH_PIXEL
+        for (int i = 0; i < TILE_W; i++)
+            if (x + i >= own_x && x + i < P_DST_W)
+                put(dst, SUMMED(acc[h * TILE_W + i]), vector, row + i * D_DST_PIXEL EPILOGUE_PASS);
+    }
 }
 
 kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict src,
-                                                  global const ACC_T *restrict w,
+                                                  global const SUM_T *restrict w,
                                                   global DST_T *dst EPILOGUE_PARAMS)
 {
-    const int block = get_global_id(1);
+    const int strip = get_global_id(0) % D_STRIPS, z = get_global_id(0) / D_STRIPS;
+    const int vector = get_global_id(1);
     const INDEX_T n = get_global_id(2);
-    const int begin = get_global_id(0) * T_ROWS, end = min(begin + T_ROWS, D_ROWS);
-    src += n * D_SRC_IMAGE + (INDEX_T)block * D_SRC_BLOCK;
-    w += (INDEX_T)block * D_TAPS * D_GROUP * D_B;
-    for (int row = begin; row < end; row++) {
-        const int y = row % P_DST_H, z = row / P_DST_H;
-        const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)block * D_DST_BLOCK +
-                           (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW;
-#if D_UNROLL
-        tile(src, w, dst, block, to, z, y, 0, 0, true EPILOGUE_PASS);
+    /* Elements of the vector that starts earlier and of its own. */
+    const int shift = D_EARLIER && vector == D_VECTORS - 1 ? D_VECTORS * D_B - D_CHANNELS : 0;
+    const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)vector * D_DST_VECTOR - shift +
+                       (INDEX_T)z * D_DST_PLANE;
+    src += n * D_SRC_IMAGE + (INDEX_T)vector * D_SRC_VECTOR - shift;
+    w += (INDEX_T)vector * D_TAPS * D_GROUP * D_B;
+    const int begin = strip * (T_TILES * TILE_H), end = min(begin + T_TILES * TILE_H, P_DST_H);
 #pragma nounroll
-        for (int t = 1; t < D_TILES - 1; t++)
-            tile(src, w, dst, block, to, z, y, t * T_W, 0, false EPILOGUE_PASS);
-#if D_TILES > 1
-        tile(src, w, dst, block, to, z, y, P_DST_W - T_W, D_TILES * T_W - P_DST_W,
+    for (int own_y = begin; own_y < end; own_y += TILE_H) {
+        const int y = min(own_y, D_LAST_H);
+#if D_UNROLL
+        tile(src, w, dst, vector, to, z, y, own_y, 0, 0, true EPILOGUE_PASS);
+#pragma nounroll
+        for (int x = TILE_W; x < (D_TILES_W - 1) * TILE_W; x += TILE_W)
+            tile(src, w, dst, vector, to, z, y, own_y, x, 0, false EPILOGUE_PASS);
+#if D_TILES_W > 1
+        tile(src, w, dst, vector, to, z, y, own_y, D_LAST_W, (D_TILES_W - 1) * TILE_W,
              true EPILOGUE_PASS);
 #endif
 #else
 #pragma nounroll
-        for (int t = 0; t < D_TILES; t++) {
-            const int x = min(t * T_W, P_DST_W - T_W);
-            tile(src, w, dst, block, to, z, y, x, t * T_W - x, true EPILOGUE_PASS);
-        }
+        for (int own_x = 0; own_x < P_DST_W; own_x += TILE_W)
+            tile(src, w, dst, vector, to, z, y, own_y, min(own_x, D_LAST_W), own_x,
+                 true EPILOGUE_PASS);
 #endif
     }
 }
