@@ -211,7 +211,7 @@ static double store_cost(const kiln_blocked *b)
 {
     if (b->dst_pitch.channel == 1)
         return 2;
-    return b->up[KILN_AXIS_W] == 1 ? 10 : 50;
+    return b->up[KILN_AXIS_W] == 1 ? 10 : 200;
 }
 
 static double cpu_flops(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
