@@ -156,8 +156,35 @@ static void random_layouts(dice *d, kiln_problem *p)
     const int64_t y = how == 3 ? dice_roll(d, 0, 7) : x;
     if (how == 0)
         return;
+    if (p->spatial_rank == 2 && dice_roll(d, 0, 5) == 0) {
+        strcpy(p->x_layout, "IMG_CHANNEL_MAJOR");
+        strcpy(p->y_layout, "IMG_CHANNEL_MAJOR");
+        return;
+    }
     strcpy(p->x_layout, all[p->spatial_rank - 1][x]);
     strcpy(p->y_layout, all[p->spatial_rank - 1][y]);
+}
+
+/* What most layers of networks are, and several solvers are for; chance alone hardly ever finds it.
+ */
+static void make_common(dice *d, kiln_problem *p, int64_t largest)
+{
+    const int64_t filter = dice_roll(d, 0, 2) ? 3 : 1, pad = dice_roll(d, 0, 1) ? filter / 2 : 0;
+    p->x_layout[0] = p->w_layout[0] = p->y_layout[0] = '\0';
+    p->spatial_rank = 2;
+    p->transposed = 0;
+    p->groups = 1;
+    for (int i = 0; i < KILN_MAX_RANK; i++) {
+        const bool used = i < 2;
+        p->input[i] = used ? dice_roll(d, filter, largest + filter) : 0;
+        p->filter[i] = used ? filter : 0;
+        p->pad_begin[i] = p->pad_end[i] = used ? pad : 0;
+        p->stride[i] = p->dilation[i] = p->output_pad[i] = 0;
+    }
+    if (filter == 3 || dice_roll(d, 0, 1))
+        return;
+    p->stride[0] = dice_roll(d, 1, 2);
+    p->stride[1] = dice_roll(d, 1, 2);
 }
 
 /* Mostly small, where every border is; now and then large enough for the widest tiles. */
@@ -171,8 +198,11 @@ static kiln_problem next_problem(search *s)
         int64_t which = dice_roll(&s->dice, 0, 7);
         which = which < 4 ? 0 : which < 6 ? 1 : which - 4;
         kiln_problem p = random_problem(&s->dice, sizes[which].channels, sizes[which].input);
+        if (dice_roll(&s->dice, 0, 2) == 0)
+            make_common(&s->dice, &p, sizes[which].input);
         random_layouts(&s->dice, &p);
-        if ((double)reference_count(&p) * (double)reference_terms(&p) < work)
+        if (kiln_problem_check(&p, NULL) == KILN_OK &&
+            (double)reference_count(&p) * (double)reference_terms(&p) < work)
             return p;
     }
 }
