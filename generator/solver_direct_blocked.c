@@ -63,8 +63,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (!b.src_pitch.blocks || !writes(&b, d) || (is_plain(s) && !is_cpu(d)))
         return kiln_no(why,
                        "it works on layouts that keep channels together, NHWC, NC/16HW16 and their "
-                       "kin, and on plain ones (not from plain to plain, nor to a plain one, but "
-                       "on a CPU); the layouts are %s and %s",
+                       "kin, or reads a plain one, and writes one on a CPU; the layouts are %s and "
+                       "%s",
                        s->x_layout, s->y_layout);
     const int w = KILN_AXIS_W;
     if (b.dst[w] < b.up[w])
