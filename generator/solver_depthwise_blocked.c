@@ -138,8 +138,6 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
         cost += 0.8 * loads * group;
     if (over > 0)
         cost += adds * fmin(0.6, 0.6 * over / weights);
-    /* A core fetches few rows ahead. */
-    cost += 3.0 * (double)(h.to - h.from + 1 + h.pixels);
     return (double)w.tiles * (fmax(cost, 4 * taps * group) + sums + 15);
 }
 
@@ -183,7 +181,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 {
     kiln_config best = {.v = {1, 1, 1, streams(s, d)}};
     double least = predict(s, d, &best);
-    for (int height = 1; height <= 4; height++)
+    /* Higher tiles have won nowhere: a core fetches few rows ahead. */
+    for (int height = 1; height <= 2; height++)
         for (int width = 1; width <= 20; width++) {
             kiln_config next = {.v = {width, height, 1, best.v[STREAM]}};
             kiln_why why;
