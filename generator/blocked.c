@@ -224,31 +224,6 @@ int64_t kiln_blocked_meetings(const kiln_blocked *b, int a)
     return all;
 }
 
-/* Whether the tile that starts at pixel x reads past its row. */
-static bool reads_past(const kiln_blocked *b, int64_t width, int64_t x)
-{
-    const int a = KILN_AXIS_W;
-    int64_t at = x * b->stride[a] - b->lead[a];
-    int64_t reach = (width - 1) * b->stride[a] + (b->filter[a] - 1) * b->dilation[a];
-    return at < 0 || at + reach > (b->src[a] - 1) * b->up[a];
-}
-
-kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width)
-{
-    int64_t size = b->dst[KILN_AXIS_W], up = b->up[KILN_AXIS_W];
-    kiln_blocked_ends e = {.tiles = divide_up(divide_up(size, up), width)};
-    if (up > 1) {
-        e.more = reads_past(b, size, 0);
-        return e;
-    }
-    e.first = reads_past(b, width, 0);
-    e.last = e.tiles > 1 && reads_past(b, width, size - width);
-    /* Those that read past a row are the first few and the last few. */
-    if (e.tiles > 2)
-        e.more = reads_past(b, width, width) || reads_past(b, width, (e.tiles - 2) * width);
-    return e;
-}
-
 static void define_pitch(kiln_plan *plan, const char *name, const kiln_pitch *p)
 {
     const struct {
@@ -283,6 +258,10 @@ void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan)
     kiln_define_axes(plan, "P_DILATION", b->dilation);
     kiln_define_axes(plan, "D_LEAD", b->lead);
     kiln_define_axes(plan, "D_UP", b->up);
+    int64_t next[3];
+    for (int a = 0; a < 3; a++)
+        next[a] = b->up[a] / gcd(b->up[a], b->dilation[a]);
+    kiln_define_axes(plan, "D_NEXT", next);
     kiln_define(plan, "D_SRC_C", b->src_c);
     kiln_define(plan, "D_DST_C", b->dst_c);
     kiln_define(plan, "D_CHANNELS", b->dst_c * b->groups);

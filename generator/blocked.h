@@ -12,9 +12,9 @@ typedef struct kiln_pitch {
     int64_t neighbours, blocks; /* 0 blocks: none of those layouts */
 } kiln_pitch;
 
-/* Forward; or backward data: that is forward over dy with the filter turned round, and with `up` - 1
- * zeros between the elements of dy. Source coordinate times up = destination coordinate * stride +
- * tap * dilation - lead.
+/* Forward; or backward data: that is forward over dy with the filter turned round, and with `up` -
+ * 1 zeros between the elements of dy. Source coordinate times up = destination coordinate * stride
+ * + tap * dilation - lead.
  *
  * Where a pixel of the destination sees one of the source, all pixels that follow one another in
  * memory are one row: those of an image, or of the batch. */
@@ -46,6 +46,10 @@ int kiln_blocked_registers(const kiln_device_facts *d);
 /* Pairs of a destination position and a tap along an axis that meet in the source. */
 int64_t kiln_blocked_meetings(const kiln_blocked *b, int axis);
 
+/* With more than this many classes of pixels, which ends of a row read past it is not looked into:
+ * all or none. */
+enum { KILN_BLOCKED_PHASES = 4 };
+
 /* A row of the destination in tiles of `width` pixels, the last of which may start earlier: which
  * of them have taps that read past the row of the source. */
 typedef struct kiln_blocked_ends {
@@ -56,8 +60,8 @@ typedef struct kiln_blocked_ends {
 
 kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width);
 
-/* P_SRC, P_DST, P_FILTER, P_STRIDE, P_DILATION, D_LEAD, D_UP with their axes, D_B, and the pitches;
- * P_WIDE where padding of the layouts makes indices long. */
+/* P_SRC, P_DST, P_FILTER, P_STRIDE, P_DILATION, D_LEAD, D_UP, D_NEXT with their axes, D_B, and the
+ * pitches; P_WIDE where padding of the layouts makes indices long. */
 void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan);
 
 #endif

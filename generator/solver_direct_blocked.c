@@ -1,19 +1,17 @@
 /* The blocked direct solver: neighbouring channels in vectors, packed weights, register tiles. */
-#include "blocked.h"
+#include "direct_blocked.h"
 #include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
 
 #include <string.h>
 
-enum { TILE_W, TILE_KV, ORDER, LANES, GROUP, PARAMS };
-
-static const kiln_param params[PARAMS] = {
-    [TILE_W] = {"T_W", 13, {2, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
-    [TILE_KV] = {"T_KV", 4, {1, 2, 3, 4}, 0, 0},
-    [ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
-    [LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
-    [GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
+static const kiln_param params[BLOCKED_PARAMS] = {
+    [BLOCKED_TILE_W] = {"T_W", 13, {2, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
+    [BLOCKED_TILE_KV] = {"T_KV", 4, {1, 2, 3, 4}, 0, 0},
+    [BLOCKED_ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
+    [BLOCKED_LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
+    [BLOCKED_GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
 };
 
 static bool is_cpu(const kiln_device_facts *d)
@@ -100,23 +98,6 @@ static int64_t piece_of(const kiln_blocked *b, int64_t lanes)
     return at_once(gcd(gcd(lanes, p->neighbours), b->groups > 1 ? b->dst_c : lanes));
 }
 
-/* Channels of padding in the destination's layout. */
-static int64_t padding_of(const kiln_blocked *b)
-{
-    return b->dst_pitch.neighbours * b->dst_pitch.blocks - b->dst_c * b->groups;
-}
-
-/* Vectors of one group; those of the last one cover the padding. */
-static int64_t vectors_of(const kiln_blocked *b, const kiln_config *c)
-{
-    return divide_up(b->dst_c + padding_of(b), c->v[LANES]);
-}
-
-static int sums_of(const kiln_device_facts *d, const kiln_config *c)
-{
-    return c->v[TILE_W] * c->v[TILE_KV] * kiln_blocked_vectors(c->v[LANES], d);
-}
-
 /* Pixels of a row whose taps read the same columns. */
 static int64_t row_of(const kiln_blocked *b)
 {
@@ -126,19 +107,20 @@ static int64_t row_of(const kiln_blocked *b)
 static bool does_not_fit(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
                          kiln_why *why)
 {
-    if (c->v[TILE_W] > row_of(b))
-        return kiln_no(why, "T_W is %d, but a row has only %lld pixels", c->v[TILE_W],
+    if (c->v[BLOCKED_TILE_W] > row_of(b))
+        return kiln_no(why, "T_W is %d, but a row has only %lld pixels", c->v[BLOCKED_TILE_W],
                        (long long)row_of(b));
-    if (c->v[TILE_KV] > vectors_of(b, c))
+    if (c->v[BLOCKED_TILE_KV] > kiln_direct_blocked_vectors(b, c))
         return kiln_no(why, "T_KV is %d, but a group has only %lld vectors of %d channels",
-                       c->v[TILE_KV], (long long)vectors_of(b, c), c->v[LANES]);
-    if (is_cpu(d) ? sums_of(d, c) > 2 * kiln_blocked_registers(d)
-                  : c->v[TILE_W] * c->v[TILE_KV] * c->v[LANES] > 256)
+                       c->v[BLOCKED_TILE_KV], (long long)kiln_direct_blocked_vectors(b, c),
+                       c->v[BLOCKED_LANES]);
+    if (is_cpu(d) ? kiln_direct_blocked_sums(d, c) > 2 * kiln_blocked_registers(d)
+                  : c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] > 256)
         return kiln_no(why, "%d vectors of sums are too many for registers",
-                       c->v[TILE_W] * c->v[TILE_KV]);
-    if (c->v[GROUP] > d->max_group || c->v[GROUP] > d->max_local[0])
+                       c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV]);
+    if (c->v[BLOCKED_GROUP] > d->max_group || c->v[BLOCKED_GROUP] > d->max_local[0])
         return kiln_no(why, "T_GROUP is %d, more items than the device puts in a group",
-                       c->v[GROUP]);
+                       c->v[BLOCKED_GROUP]);
     return false;
 }
 
@@ -149,125 +131,18 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return does_not_fit(&b, d, c, why);
 }
 
-/* ---- the ends of a row ---- */
-
-typedef enum strips { NEVER, AT_ENDS, ALWAYS } strips;
-
-/* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
- */
-static strips strips_of(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
-                        const kiln_blocked_ends *e, const kiln_config *c)
-{
-    kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
-    if (!is_cpu(d))
-        return NEVER;
-    if (source != KILN_F32)
-        return ALWAYS;
-    if (!e->first && !e->last && !e->more)
-        return NEVER;
-    int64_t copies = b->filter[KILN_AXIS_W] * c->v[TILE_W] * c->v[TILE_KV];
-    return e->more || copies > 220 ? AT_ENDS : NEVER;
-}
-
-/* ---- time ---- */
-
-/* Multiply-adds of vectors that one tile takes per tap and source channel. Weights come from far
- * and are used once a tile, so a wide tile is better than many blocks; few sums wait for one
- * another, and too many do not stay in registers. */
-static double tile_cost(const kiln_device_facts *d, const kiln_config *c)
-{
-    int vectors = kiln_blocked_vectors(c->v[LANES], d);
-    double sums = sums_of(d, c), weights = c->v[TILE_KV] * vectors;
-    double loads = c->v[TILE_W] + weights, cost = sums > loads ? sums : loads;
-    double spare = kiln_blocked_registers(d) - 1 - sums - weights;
-    return (cost > 8 ? cost : 8) + 0.1 * loads + weights + 1 - (spare < 0 ? 4 * spare : 0);
-}
-
-/* Taps that a row of the destination sees of each source channel, on average. */
-static double taps_of(const kiln_blocked *b, bool all_of_w)
-{
-    double taps = 1;
-    for (int a = 0; a < 3; a++)
-        taps *= a == KILN_AXIS_W && all_of_w
-                    ? (double)b->filter[a] / (double)b->up[a]
-                    : (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
-    return taps;
-}
-
-static int64_t tiles_of(const kiln_blocked *b, const kiln_config *c)
-{
-    const int w = KILN_AXIS_W;
-    return b->dst[0] * b->dst[1] * b->up[w] *
-           divide_up(divide_up(b->dst[w], b->up[w]), c->v[TILE_W]);
-}
-
-static int64_t tiles_k_of(const kiln_blocked *b, const kiln_config *c)
-{
-    return b->groups * divide_up(vectors_of(b, c), c->v[TILE_KV]);
-}
-
-/* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. */
-static double store_cost(const kiln_blocked *b)
-{
-    if (b->dst_pitch.channel == 1)
-        return 2;
-    return b->up[KILN_AXIS_W] == 1 ? 10 : 200;
-}
-
-static double cpu_flops(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
-                        const kiln_config *c)
-{
-    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[TILE_W]);
-    strips how = strips_of(b, s, d, &e, c);
-    double per_tap = tile_cost(d, c) * (double)b->src_c;
-    if (how == ALWAYS)
-        per_tap += 3.0 * c->v[TILE_W] * (double)divide_up(b->src_c, 16);
-    double per_tile = taps_of(b, how != NEVER) * per_tap + store_cost(b) * sums_of(d, c) + 50;
-    int64_t items = tiles_of(b, c) * tiles_k_of(b, c) * b->n;
-    double waves = (double)divide_up(items, d->compute_units) * d->compute_units;
-    /* Narrow vectors take less time than wide ones, but not in proportion. */
-    int own = c->v[LANES], width = own < d->simd_floats ? (own + d->simd_floats) / 2 : own;
-    double lanes = (double)width / kiln_blocked_vectors(c->v[LANES], d);
-    return waves * per_tile * 2 * lanes;
-}
-
-/* Neighbouring items read weights that are no neighbours, which leaves a GPU a tenth of its speed.
- */
-static double gpu_flops(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
-{
-    double v = c->v[TILE_KV] * c->v[LANES], w = c->v[TILE_W];
-    double per_tap = (v * w + 4 * v + w) * (double)b->src_c;
-    int64_t first = tiles_of(b, c), second = tiles_k_of(b, c);
-    int64_t *along = c->v[ORDER] ? &second : &first;
-    *along = divide_up(*along, c->v[GROUP]) * c->v[GROUP];
-    double items = (double)(first * second * b->n);
-    double least = 1024.0 * d->compute_units;
-    items = items < least ? least : items;
-    return items * taps_of(b, true) * per_tap * 2 / 0.1;
-}
-
-static double ms_of(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
-                    const kiln_config *c)
-{
-    double flops = is_cpu(d) ? cpu_flops(b, s, d, c) : gpu_flops(b, d, c);
-    double size = (double)kiln_type_size(s->x_type);
-    /* Packed weights are read from a cache that the cores share. */
-    double bytes = size * (double)(s->x_count + s->y_count) + 2.0 * (double)s->w_count;
-    return flops / (d->peak_gflops * 1e6) + bytes / (d->bandwidth_gbs * 1e6) + 0.02;
-}
+/* ---- configs ---- */
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_blocked b = kiln_blocked_of(s);
-    return ms_of(&b, s, d, c);
+    return kiln_direct_blocked_ms(&b, s, d, c);
 }
-
-/* ---- configs ---- */
 
 /* As wide as the device's vectors, unless a group is narrower. */
 static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 {
-    int64_t channels = b->dst_c + padding_of(b);
+    int64_t channels = b->dst_c + kiln_direct_blocked_padding(b);
     int lanes = !is_cpu(d) ? 4 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
     while (lanes > 4 && channels <= lanes / 2)
         lanes /= 2;
@@ -277,38 +152,48 @@ static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_blocked b = kiln_blocked_of(s);
-    int64_t size = row_of(&b), width = c->v[TILE_W];
-    if (c->v[LANES] != lanes_for(&b, d) || (c->v[GROUP] == 1) != is_cpu(d))
+    int64_t size = row_of(&b), width = c->v[BLOCKED_TILE_W];
+    if (c->v[BLOCKED_LANES] != lanes_for(&b, d) || (c->v[BLOCKED_GROUP] == 1) != is_cpu(d))
         return true;
     if (divide_up(size, width) * width * 4 > size * 5) /* computes much twice */
         return true;
-    int sums = sums_of(d, c), registers = kiln_blocked_registers(d);
+    int sums = kiln_direct_blocked_sums(d, c), registers = kiln_blocked_registers(d);
     if (!is_cpu(d))
-        return c->v[TILE_W] * c->v[TILE_KV] * c->v[LANES] > 64;
+        return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] > 64;
     /* A tile that does not stay in registers, and one that could be larger. */
-    return sums + c->v[TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
+    return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
+}
+
+/* Whether the tiles of all channels follow one another, so that a long sum's pixels are read once;
+ * else those of all pixels do, and the weights are, if both stay in a core's own cache. */
+static bool channels_first(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int64_t near = 256 << 10;
+    int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
+    int64_t pixels = b->src[0] * b->src[1] * b->src[2] * b->src_c * 4;
+    int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
+    return !is_cpu(d) || (b->src_c >= 256 && (pixels > near || weights > near));
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     double least = 0;
-    kiln_config best = {.v = {[TILE_W] = 1, [TILE_KV] = 1, [GROUP] = 1}};
-    best.v[LANES] = lanes_for(&b, d);
-    while (!is_cpu(d) && best.v[GROUP] < 64 && 2 * best.v[GROUP] <= d->max_local[0])
-        best.v[GROUP] *= 2;
-    /* Long sums stay with their pixels, which are then read once. */
-    best.v[ORDER] = b.src_c >= 256 || !is_cpu(d);
+    kiln_config best = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
+    best.v[BLOCKED_LANES] = lanes_for(&b, d);
+    while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
+        best.v[BLOCKED_GROUP] *= 2;
     int widest = is_cpu(d) ? 32 : 8;
     for (int kv = 1; kv <= 4; kv++)
         for (int width = 1; width <= widest; width++) {
             kiln_config next = best;
             kiln_why why;
-            next.v[TILE_W] = width;
-            next.v[TILE_KV] = kv;
+            next.v[BLOCKED_TILE_W] = width;
+            next.v[BLOCKED_TILE_KV] = kv;
+            next.v[BLOCKED_ORDER] = channels_first(&b, d, &next);
             if (does_not_fit(&b, d, &next, &why))
                 continue;
-            double ms = ms_of(&b, s, d, &next);
+            double ms = kiln_direct_blocked_ms(&b, s, d, &next);
             if (least == 0 || ms < least) {
                 least = ms;
                 best = next;
@@ -321,7 +206,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_plan *plan)
 {
-    int64_t lanes = c->v[LANES], step = step_of(b), padding = padding_of(b);
+    int64_t lanes = c->v[BLOCKED_LANES], step = step_of(b),
+            padding = kiln_direct_blocked_padding(b);
     int64_t neighbours = b->src_pitch.neighbours;
     int64_t load = b->src_pitch.channel != 1  ? 1
                    : b->src_pitch.blocks == 1 ? at_once(step)
@@ -333,7 +219,7 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
     kiln_define(plan, "D_STRIP_LOAD", load);
     kiln_define(plan, "D_STRIP_OVER", over);
     kiln_define(plan, "D_DST_PADDED", b->dst_pitch.neighbours * b->dst_pitch.blocks);
-    kiln_define(plan, "D_DST_VECTORS", vectors_of(b, c));
+    kiln_define(plan, "D_DST_VECTORS", kiln_direct_blocked_vectors(b, c));
     kiln_define(plan, "D_PIECE", piece_of(b, lanes));
     kiln_define(plan, "D_WHOLE", whole);
     bool plain = b->dst_pitch.channel != 1;
@@ -345,22 +231,25 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
-    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[TILE_W]);
-    strips how = strips_of(b, s, d, &e, c);
-    bool ends = how == NEVER && (e.first || e.last || e.more);
+    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
+    blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
+    bool ends = how == STRIPS_NEVER && (e.first || e.last || e.more);
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
     kiln_blocked_define(b, plan);
     define_vectors(b, c, plan);
     kiln_define(plan, "D_TILES_W", e.tiles);
-    kiln_define(plan, "D_TILES_K", divide_up(vectors_of(b, c), c->v[TILE_KV]));
-    kiln_define(plan, "D_ITEMS", c->v[ORDER] ? tiles_k_of(b, c) : tiles_of(b, c));
+    kiln_define(plan, "D_TILES_K",
+                divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]));
+    kiln_define(plan, "D_ITEMS",
+                c->v[BLOCKED_ORDER] ? kiln_direct_blocked_tiles_k(b, c)
+                                    : kiln_direct_blocked_tiles(b, c));
     kiln_define(plan, "D_STRIP", how);
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
-    for (int i = 0; i < PARAMS; i++)
+    for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
@@ -368,12 +257,12 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     kiln_blocked b = kiln_blocked_of(s);
-    b.block = c->v[LANES];
+    b.block = c->v[BLOCKED_LANES];
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    int64_t tiles_k = tiles_k_of(&b, c), tiles = tiles_of(&b, c);
-    bool k_first = c->v[ORDER];
+    int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), tiles = kiln_direct_blocked_tiles(&b, c);
+    bool k_first = c->v[BLOCKED_ORDER];
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    plan->packed_bytes = tiles_k * b.src_c * taps * c->v[TILE_KV] * c->v[LANES] * 4;
+    plan->packed_bytes = tiles_k * b.src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
     kiln_plan_stage(plan, "direct_blocked.cl", "pack")->pack = true;
     define_all(s, &b, d, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
@@ -386,7 +275,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, c->v[GROUP], 1, 1, k_first ? tiles_k : tiles, k_first ? tiles : tiles_k, b.n);
+    kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, k_first ? tiles_k : tiles, k_first ? tiles : tiles_k,
+              b.n);
 }
 
 const kiln_solver kiln_solver_direct_blocked = {
@@ -395,7 +285,7 @@ const kiln_solver kiln_solver_direct_blocked = {
     .algorithm = 1,
     .version = 2,
     .params = params,
-    .nparams = PARAMS,
+    .nparams = BLOCKED_PARAMS,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,

@@ -31,6 +31,7 @@
  *   D_B, D_CHANNELS     lanes of a vector, destination channels
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_UP_a              above; 1 forward
+ *   D_NEXT_a            taps from one that reads dy at a whole coordinate to the next; 1 forward
  *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is -D_LEAD_a
  *   D_GROUPS, D_SRC_C, D_DST_C    groups and the channels of one
  *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
@@ -184,63 +185,30 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels
 #define CHECKED 1
 #define STRIPS 2
 
-/* Adds one row of the filter; `at` is the column of pixel 0, tap 0, times D_UP_W. */
-INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, const int channels,
-                    const int at, const int how)
+/* ---- taps ---- */
+
+/* Where a tile reads: the column of its first pixel, before what the taps add to it; which of the
+ * D_UP_W classes its pixels are of; and the taps of the other axes that meet the source. */
+typedef struct place {
+    int column, phase;
+    int d, d_end, h, h_end;
+} place;
+
+/* Along an axis, where tap 0 of a destination element is at coordinate `at` (times `up`): the first
+ * tap at a whole coordinate. Others are `next` taps apart. */
+INLINE int first_meeting(const int at, const int dilation, const int up, const int next)
 {
-#if D_STRIP
-    if (how == STRIPS) {
-        ACC_T strip[D_STRIP_PIXELS * D_STEP] __attribute__((aligned(64)));
-#if D_SHARED
-        make_strip(strip, row, channels, at, 1);
-#endif
-#pragma nounroll
-        for (int s = 0; s < P_FILTER_W; s++, w += channels * D_KT) {
-            const int column = at + s * P_DILATION_W;
-            if (column % D_UP_W)
-                continue;
-#if D_SHARED
-            add_strip(acc, strip + s * P_DILATION_W * D_STEP, w, channels, P_STRIDE_W * D_STEP,
-                      false, 0);
-#else
-            make_strip(strip, row, channels, column / D_UP_W, P_STRIDE_W);
-            add_strip(acc, strip, w, channels, D_STEP, false, 0);
-#endif
-        }
-        return;
-    }
-#endif
-#if D_END
-    if (how == CHECKED) {
-#if D_END == 1
-#pragma unroll
-#else
-#pragma nounroll
-#endif
-        for (int s = 0; s < P_FILTER_W; s++) {
-            const int up = at + s * P_DILATION_W, column = up / D_UP_W;
-            if (up % D_UP_W == 0)
-                add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
-                        true, column);
-        }
-        return;
-    }
-#endif
-#if D_STRIP < 2
-#pragma nounroll
-    for (int s = 0; s < P_FILTER_W; s++) {
-        const int up = at + s * P_DILATION_W;
-        if (up % D_UP_W == 0)
-            add_tap(acc, row + (INDEX_T)(up / D_UP_W) * D_SRC_PIXEL, w + s * channels * D_KT,
-                    channels, false, 0);
-    }
-#endif
+    for (int tap = 0; tap < next; tap++)
+        if ((at + tap * dilation) % up == 0)
+            return tap;
+    return INT_MAX / 2;
 }
 
-/* The taps of an axis that lie in the source, where tap 0 is at coordinate `at`. */
-INLINE int first_tap(const int at, const int dilation)
+/* The first of them inside the source, from tap `first` on, and where taps leave it. */
+INLINE int first_tap(const int at, const int dilation, const int first, const int next)
 {
-    return at < 0 ? (dilation - 1 - at) / dilation : 0;
+    const int tap = at < 0 ? (dilation - 1 - at) / dilation : 0;
+    return tap <= first ? first : first + (tap - first + next - 1) / next * next;
 }
 
 INLINE int end_tap(const int at, const int size, const int taps, const int dilation)
@@ -253,42 +221,129 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
     (D_LEAD_##a > 0 || (P_DST_##a - 1) * P_STRIDE_##a - D_LEAD_##a +                               \
                                (P_FILTER_##a - 1) * P_DILATION_##a >                               \
                            (P_SRC_##a - 1) * D_UP_##a)
-#define FIRST_TAP(a, at) (LEAVES(a) ? first_tap(at, P_DILATION_##a) : 0)
+#define FIRST_MEETING(a, at) first_meeting(at, P_DILATION_##a, D_UP_##a, D_NEXT_##a)
+#define FIRST_TAP(a, at)                                                                           \
+    (LEAVES(a) ? first_tap(at, P_DILATION_##a, FIRST_MEETING(a, at), D_NEXT_##a)                   \
+               : FIRST_MEETING(a, at))
 #define END_TAP(a, at)                                                                             \
     (LEAVES(a) ? end_tap(at, (P_SRC_##a - 1) * D_UP_##a + 1, P_FILTER_##a, P_DILATION_##a)         \
                : P_FILTER_##a)
 
-/* Adds one step of source channels. */
-INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
-                     const int channels, const int3 at, const int how)
+/* The taps of a row that a class of pixels has, and the columns they add. */
+#define FIRST_OF_ROW(phase) FIRST_MEETING(W, (phase) - D_LEAD_W)
+#define COLUMN(phase, s) (((phase) - D_LEAD_W + (s) * P_DILATION_W) / D_UP_W)
+
+/* How a tile reads its rows. */
+#define INSIDE 0 /* without looking */
+#define CHECKED 1
+#define STRIPS 2
+
+/* Adds one row of the filter. */
+INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, const int channels,
+                    const place at, const int how)
 {
-    const int d_end = END_TAP(D, at.z), h_end = END_TAP(H, at.y);
+#if D_STRIP
+    if (how == STRIPS) {
+        ACC_T strip[D_STRIP_PIXELS * D_STEP] __attribute__((aligned(64)));
+#if D_SHARED
+        make_strip(strip, row, channels, at.column + COLUMN(0, 0), 1);
+#endif
 #pragma nounroll
-    for (int d = FIRST_TAP(D, at.z); d < d_end; d++)
-#pragma nounroll
-        for (int h = FIRST_TAP(H, at.y); h < h_end; h++) {
-            const int z = at.z + d * P_DILATION_D, y = at.y + h * P_DILATION_H;
-            if (z % D_UP_D || y % D_UP_H)
-                continue;
-            add_row(acc,
-                    step + (INDEX_T)(z / D_UP_D) * D_SRC_PLANE + (INDEX_T)(y / D_UP_H) * D_SRC_ROW,
-                    w + (d * P_FILTER_H + h) * P_FILTER_W * channels * D_KT, channels, at.x, how);
+        for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
+#if D_SHARED
+            add_strip(acc, strip + s * P_DILATION_W * D_STEP, w + s * channels * D_KT, channels,
+                      P_STRIDE_W * D_STEP, false, 0);
+#else
+            make_strip(strip, row, channels, at.column + COLUMN(at.phase, s), P_STRIDE_W);
+            add_strip(acc, strip, w + s * channels * D_KT, channels, D_STEP, false, 0);
+#endif
         }
+        return;
+    }
+#endif
+#if D_END
+    if (how == CHECKED) {
+#if D_END == 1
+#pragma unroll
+#else
+#pragma nounroll
+#endif
+        for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
+            const int column = at.column + COLUMN(at.phase, s);
+            add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
+                    true, column);
+        }
+        return;
+    }
+#endif
+#if D_STRIP < 2
+#pragma nounroll
+    for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W)
+        add_tap(acc, row + (INDEX_T)(at.column + COLUMN(at.phase, s)) * D_SRC_PIXEL,
+                w + s * channels * D_KT, channels, false, 0);
+#endif
+}
+
+/* Adds one step of source channels; y and z are the coordinates of tap 0. */
+INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
+                     const int channels, const place at, const int y, const int z, const int how)
+{
+#pragma nounroll
+    for (int d = at.d; d < at.d_end; d += D_NEXT_D)
+#pragma nounroll
+        for (int h = at.h; h < at.h_end; h += D_NEXT_H)
+            add_row(acc,
+                    step + (INDEX_T)((z + d * P_DILATION_D) / D_UP_D) * D_SRC_PLANE +
+                        (INDEX_T)((y + h * P_DILATION_H) / D_UP_H) * D_SRC_ROW,
+                    w + (d * P_FILTER_H + h) * P_FILTER_W * channels * D_KT, channels, at, how);
 }
 
 /* Adds all channels of a group, whose first one is `first`. */
 INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
-                    const int3 at, const int how)
+                    const place at, const int y, const int z, const int how)
 {
 #pragma nounroll
     for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
-        add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, how);
+        add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
         w += D_TAPS * D_STEP * D_KT;
     }
 #if D_SRC_C % D_STEP
-    add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, how);
+    add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, y, z,
+             how);
 #endif
 }
+
+/* More classes of pixels would be too much code. */
+#define MOST_PHASES 4
+
+#if D_STRIP == 0 && D_END < 2 && D_UP_W <= MOST_PHASES
+/* The same where the compiler knows the class of the tile's pixels, which has `pixels` in a row,
+ * and so the columns of the tiles at the ends. */
+INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
+                      place at, const int y, const int z, const int phase, const int pixels)
+{
+    at.phase = phase;
+    if (FIRST_OF_ROW(phase) >= P_FILTER_W)
+        return;
+#if D_FIRST
+    if (at.column == 0) {
+        at.column = 0;
+        add_all(acc, src, first, w, at, y, z, CHECKED);
+        return;
+    }
+#endif
+#if D_LAST && D_TILES_W > 1
+    if (at.column == (pixels - T_W) * P_STRIDE_W) {
+        at.column = (pixels - T_W) * P_STRIDE_W;
+        add_all(acc, src, first, w, at, y, z, CHECKED);
+        return;
+    }
+#endif
+#if D_TILES_W > D_FIRST + D_LAST
+    add_all(acc, src, first, w, at, y, z, INSIDE);
+#endif
+}
+#endif
 
 /* ---- results ---- */
 
@@ -503,37 +558,35 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 
     src += n * D_SRC_IMAGE;
     w += (INDEX_T)tile_k * D_SRC_C * D_TAPS * D_KT;
-    int3 at = (int3)(x * P_STRIDE_W - D_LEAD_W, y * P_STRIDE_H - D_LEAD_H,
-                     z * P_STRIDE_D - D_LEAD_D);
+    const int tap_y = y * P_STRIDE_H - D_LEAD_H, tap_z = z * P_STRIDE_D - D_LEAD_D;
+    const place at = {.column = first * P_STRIDE_W,
+                      .phase = phase,
+                      .d = FIRST_TAP(D, tap_z),
+                      .d_end = END_TAP(D, tap_z),
+                      .h = FIRST_TAP(H, tap_y),
+                      .h_end = END_TAP(H, tap_y)};
+    const int c0 = group * D_SRC_C;
+    if (at.d < at.d_end && at.h < at.h_end) {
 #if D_STRIP == 2
-    add_all(acc, src, group * D_SRC_C, w, at, STRIPS);
-#elif D_STRIP == 1 || D_END == 2
-    const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
-    if (at.x >= 0 && at.x + reach <= (P_SRC_W - 1) * D_UP_W)
-        add_all(acc, src, group * D_SRC_C, w, at, INSIDE);
-    else
-        add_all(acc, src, group * D_SRC_C, w, at, D_STRIP ? STRIPS : CHECKED);
+        add_all(acc, src, c0, w, at, tap_y, tap_z, STRIPS);
+#elif D_STRIP == 1 || D_END == 2 || D_UP_W > MOST_PHASES
+        const int tap_x = x * P_STRIDE_W - D_LEAD_W;
+        const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
+        if ((D_STRIP == 0 && D_END == 0) ||
+            (tap_x >= 0 && tap_x + reach <= (P_SRC_W - 1) * D_UP_W))
+            add_all(acc, src, c0, w, at, tap_y, tap_z, INSIDE);
+        else
+            add_all(acc, src, c0, w, at, tap_y, tap_z, D_STRIP ? STRIPS : CHECKED);
 #else
-    /* Columns that the compiler knows. */
-#if D_FIRST
-    if (x == 0) {
-        at.x = -D_LEAD_W;
-        add_all(acc, src, group * D_SRC_C, w, at, CHECKED);
-    } else
+#define PHASE(p)                                                                                   \
+    if (D_UP_W > p && phase == p)                                                                  \
+        add_phase(acc, src, c0, w, at, tap_y, tap_z, p, (P_DST_W - p + D_UP_W - 1) / D_UP_W);
+        PHASE(0)
+        PHASE(1)
+        PHASE(2)
+        PHASE(3)
 #endif
-#if D_LAST && D_TILES_W > 1
-    if (x == P_DST_W - T_W) {
-        at.x = (P_DST_W - T_W) * P_STRIDE_W - D_LEAD_W;
-        add_all(acc, src, group * D_SRC_C, w, at, CHECKED);
-    } else
-#endif
-#if D_UP_W > 1 || D_TILES_W > D_FIRST + D_LAST
-        add_all(acc, src, group * D_SRC_C, w, at, INSIDE);
-#else
-    {
     }
-#endif
-#endif
 
     const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW +
                        (INDEX_T)x * D_DST_PIXEL;
@@ -548,7 +601,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 #if D_UP_W > 1
         put_rows(dst, acc + k, channel, lanes, 0, own_x - first, to EPILOGUE_PASS);
 #else
-        if (D_SHIFT && first < own_x)
+        if (D_SHIFT > 0 && first < own_x)
             put_rows(dst, acc + k, channel, lanes, D_SHIFT, 0, to EPILOGUE_PASS);
         else
             put_rows(dst, acc + k, channel, lanes, 0, 0, to EPILOGUE_PASS);

@@ -203,6 +203,50 @@ START_TEST(transposed)
 }
 END_TEST
 
+/* Each class of pixels modulo the stride has taps of its own, or none: in tiles at both ends and
+ * between them, with and without padding, and of more classes than have code of their own. */
+static const struct {
+    kiln_problem p;
+    const char *config;
+} strided[] = {
+    {{.in_channels = 18,
+      .out_channels = 20,
+      .input = {9, 30},
+      .filter = {3, 3},
+      .stride = {2, 2},
+      .pad_begin = {1, 1},
+      .pad_end = {1, 1}},
+     "T_W=4,T_KV=2"},
+    {{.in_channels = 16,
+      .out_channels = 17,
+      .input = {7, 26},
+      .filter = {5, 5},
+      .stride = {3, 3},
+      .pad_begin = {0, 2},
+      .pad_end = {2, 1}},
+     "T_W=3,T_KV=1"},
+    {{.in_channels = 17,
+      .out_channels = 18,
+      .input = {13, 26},
+      .filter = {3, 3},
+      .stride = {4, 4},
+      .dilation = {2, 2},
+      .pad_begin = {1, 1},
+      .pad_end = {2, 2}},
+     NULL},
+    {{.in_channels = 18, .out_channels = 5, .input = {3, 16}, .filter = {1, 1}, .stride = {1, 5}},
+     NULL},
+};
+
+START_TEST(classes_of_a_stride)
+{
+    kiln_problem p = strided[_i].p;
+    p.batch = 1;
+    p.direction = KILN_BACKWARD_DATA;
+    check(p, 16, strided[_i].config);
+}
+END_TEST
+
 /* Tiles of every width, over one row that is their multiple and one that is not. */
 START_TEST(every_tile)
 {
@@ -418,6 +462,7 @@ int main(void)
     tcase_add_loop_test(c, every_remainder_of_channels, 0, 17);
     tcase_add_loop_test(c, every_shape_in_every_block, 0, SHAPES);
     tcase_add_test(c, transposed);
+    tcase_add_loop_test(c, classes_of_a_stride, 0, (int)(sizeof strided / sizeof *strided));
     tcase_add_loop_test(c, every_tile, 0, 12);
     tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
     tcase_add_loop_test(c, every_type, 0, TYPES);

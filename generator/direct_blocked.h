@@ -1,0 +1,40 @@
+/* What the files of the blocked direct solver share: its parameters, what a config makes of a
+ * shape, and the time that takes. */
+#ifndef KILN_DIRECT_BLOCKED_H
+#define KILN_DIRECT_BLOCKED_H
+
+#include "blocked.h"
+
+/* Positions in the parameter table. */
+enum {
+    BLOCKED_TILE_W,
+    BLOCKED_TILE_KV,
+    BLOCKED_ORDER,
+    BLOCKED_LANES,
+    BLOCKED_GROUP,
+    BLOCKED_PARAMS
+};
+
+/* Which tiles read a copy of their source row that has zeros in the place of padding. */
+typedef enum blocked_strips { STRIPS_NEVER, STRIPS_AT_ENDS, STRIPS_ALWAYS } blocked_strips;
+
+blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
+                                          const kiln_device_facts *d, const kiln_blocked_ends *e,
+                                          const kiln_config *c);
+
+/* Vectors of destination channels of one group; those of the last group cover the padding. */
+int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c);
+/* Channels of padding in the destination's layout. */
+int64_t kiln_direct_blocked_padding(const kiln_blocked *b);
+
+/* Hardware vectors of sums that a tile has. */
+int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
+
+/* Tiles of an image's pixels, and of all channels. */
+int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c);
+int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c);
+
+double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c);
+
+#endif

@@ -1,0 +1,164 @@
+/* How long the blocked direct solver takes: the model that ranks its configs, and it among others.
+ */
+#include "direct_blocked.h"
+#include "integers.h"
+
+static bool is_cpu(const kiln_device_facts *d)
+{
+    return d->kind == KILN_DEVICE_CPU;
+}
+
+/* ---- what a config makes of a shape ---- */
+
+int64_t kiln_direct_blocked_padding(const kiln_blocked *b)
+{
+    return b->dst_pitch.neighbours * b->dst_pitch.blocks - b->dst_c * b->groups;
+}
+
+int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
+{
+    return divide_up(b->dst_c + kiln_direct_blocked_padding(b), c->v[BLOCKED_LANES]);
+}
+
+int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
+{
+    return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] *
+           kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
+}
+
+int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int w = KILN_AXIS_W;
+    return b->dst[0] * b->dst[1] * b->up[w] *
+           divide_up(divide_up(b->dst[w], b->up[w]), c->v[BLOCKED_TILE_W]);
+}
+
+int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
+{
+    return b->groups * divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]);
+}
+
+/* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
+ */
+blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
+                                          const kiln_device_facts *d, const kiln_blocked_ends *e,
+                                          const kiln_config *c)
+{
+    kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
+    if (!is_cpu(d))
+        return STRIPS_NEVER;
+    if (source != KILN_F32)
+        return STRIPS_ALWAYS;
+    if (!e->first && !e->last && !e->more)
+        return STRIPS_NEVER;
+    int64_t copies = b->filter[KILN_AXIS_W] * c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
+    return e->more || copies > 220 ? STRIPS_AT_ENDS : STRIPS_NEVER;
+}
+
+/* ---- on a CPU ---- */
+
+/* Taps that a row of the destination sees of each source channel, on average. */
+static double taps_of(const kiln_blocked *b, bool all_of_w)
+{
+    double taps = 1;
+    for (int a = 0; a < 3; a++)
+        taps *= a == KILN_AXIS_W && all_of_w
+                    ? (double)b->filter[a] / (double)b->up[a]
+                    : (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+    return taps;
+}
+
+/* Cycles of a tile for one tap and source channel: a vector of sums each, as measured. Fewer than
+ * four wait for one another, more than fit into registers go through memory; and weights, each
+ * used once a tile, come from further away than pixels. */
+static double tap_cycles(const kiln_device_facts *d, const kiln_config *c)
+{
+    double sums = kiln_direct_blocked_sums(d, c);
+    double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
+    double over = sums + weights + 1 - kiln_blocked_registers(d);
+    return (sums > 4 ? sums : 4) + 0.2 * weights + (over > 0 ? 3 * over : 0);
+}
+
+/* Cycles in which a tile copies pixels to a strip, on average. */
+static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, blocked_strips how,
+                           const kiln_config *c)
+{
+    if (how == STRIPS_NEVER)
+        return 0;
+    double share = how == STRIPS_ALWAYS || e->more || e->tiles < 3 ? 1 : 2.0 / (double)e->tiles;
+    double rows = taps_of(b, true) * (double)b->up[KILN_AXIS_W] / (double)b->filter[KILN_AXIS_W];
+    return share * rows * 3.0 * c->v[BLOCKED_TILE_W] * (double)b->stride[KILN_AXIS_W] *
+           (double)divide_up(b->src_c, 16);
+}
+
+/* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. */
+static double store_cycles(const kiln_blocked *b)
+{
+    if (b->dst_pitch.channel == 1)
+        return 2;
+    return b->up[KILN_AXIS_W] == 1 ? 10 : 200;
+}
+
+static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                          const kiln_config *c)
+{
+    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
+    blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
+    double taps = taps_of(b, how != STRIPS_NEVER);
+    return taps * tap_cycles(d, c) * (double)b->src_c + strip_cycles(b, &e, how, c) +
+           store_cycles(b) * kiln_direct_blocked_sums(d, c) + 60;
+}
+
+/* The cores take items as they get done; halfway between an even share each and whole rounds. */
+static double rounds_of(double items, double cores)
+{
+    double whole = (double)divide_up((int64_t)items, (int64_t)cores);
+    return (items / cores + whole) / 2;
+}
+
+static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                     const kiln_config *c)
+{
+    /* The peak counts two multiply-adds a cycle; measured on Zen 4. */
+    const double reached = 0.71, launch = 0.012;
+    /* Narrow vectors take less time than wide ones, but not in proportion. */
+    int lanes = c->v[BLOCKED_LANES];
+    int width = lanes < d->simd_floats ? (lanes + d->simd_floats) / 2 : lanes;
+    double vector = (double)width / kiln_blocked_vectors(lanes, d);
+    double items = (double)(kiln_direct_blocked_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) *
+                   (double)b->n;
+    double cycles = rounds_of(items, d->compute_units) * d->compute_units * tile_cycles(b, s, d, c);
+    double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count) +
+                   4.0 * (double)s->w_count;
+    /* Sums hide most of the way to a cache. */
+    double share = bytes < 0.7 * (double)d->cache ? 0.2 : 1;
+    return cycles * 2 * vector / (reached * d->peak_gflops * 1e6) +
+           share * kiln_device_move_ms(d, bytes) + launch;
+}
+
+/* ---- elsewhere ---- */
+
+/* Neighbouring items read weights that are no neighbours, which leaves a GPU a tenth of its speed.
+ */
+static double gpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                     const kiln_config *c)
+{
+    double v = c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES], w = c->v[BLOCKED_TILE_W];
+    double per_tap = (v * w + 4 * v + w) * (double)b->src_c;
+    int64_t first = kiln_direct_blocked_tiles(b, c), second = kiln_direct_blocked_tiles_k(b, c);
+    int64_t *along = c->v[BLOCKED_ORDER] ? &second : &first;
+    *along = round_up(*along, c->v[BLOCKED_GROUP]);
+    double items = (double)(first * second * b->n);
+    double least = 1024.0 * d->compute_units;
+    items = items < least ? least : items;
+    double flops = items * taps_of(b, true) * per_tap * 2 / 0.1;
+    double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count) +
+                   2.0 * (double)s->w_count;
+    return flops / (d->peak_gflops * 1e6) + bytes / (d->bandwidth_gbs * 1e6) + 0.02;
+}
+
+double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c)
+{
+    return is_cpu(d) ? cpu_ms(b, s, d, c) : gpu_ms(b, s, d, c);
+}
