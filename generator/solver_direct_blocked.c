@@ -228,6 +228,14 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
         kiln_define(plan, "D_ROW", lanes);
 }
 
+/* Steps of bytes that floats add up exactly; see the template. */
+static int64_t flush_of(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d)
+{
+    enum { EXACT = 1024 };
+    int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
+    return is_cpu(d) && s->w_type == KILN_I8 ? EXACT / (step_of(b) * taps) : 0;
+}
+
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
@@ -245,6 +253,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
                 c->v[BLOCKED_ORDER] ? kiln_direct_blocked_tiles_k(b, c)
                                     : kiln_direct_blocked_tiles(b, c));
     kiln_define(plan, "D_STRIP", how);
+    kiln_define(plan, "D_FLUSH", flush_of(s, b, d));
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);

@@ -40,6 +40,7 @@
  *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
+ *   D_FLUSH             of bytes: 0, or steps whose sums may be floats
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
  *                       also where the last of them are padding
@@ -57,6 +58,26 @@
  */
 #define D_KT (T_KV * D_B)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
+
+/* Sums of bytes may be floats, whose multiply-adds are fast: exact up to 2^24, which 1024 products
+ * cannot exceed, so that they go to integers after D_FLUSH steps. */
+#if D_FLUSH
+#define SUM_T float
+#define TO_SUM(n, v) KILN_CAT(convert_float, n)(v)
+#else
+#define SUM_T ACC_T
+#define TO_SUM(n, v) (v)
+#endif
+#define SUM_V KILN_CAT(SUM_T, D_B)
+typedef SUM_V __attribute__((aligned(4))) loose_sum;
+#define LOAD_SUM(p) (*(global const loose_sum *)(p))
+#if D_FLUSH && D_SRC_C * D_TAPS > 1024
+#define TOTALS_PARAM , ACC_V *totals
+#define TOTALS_PASS , totals
+#else
+#define TOTALS_PARAM
+#define TOTALS_PASS
+#endif
 
 /* Elements from channel 0 of a pixel to channel c. */
 #if D_SRC_BLOCKS == 1
@@ -78,7 +99,7 @@
 
 /* ---- weights as [group and tile][step][tap][channel][D_KT], zero where there is no channel ---- */
 
-kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
+kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_T *restrict packed)
 {
     const int step = get_global_id(0), tile = get_global_id(1);
     const int k0 = min(tile % D_TILES_K * T_KV, D_DST_VECTORS - T_KV) * D_B;
@@ -96,7 +117,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
                 const INDEX_T at = (row * D_SRC_C + column) * D_TAPS + tap;
 #endif
                 packed[(tap * channels + c) * D_KT + k] =
-                    k0 + k < D_DST_C ? SRC_LOAD(w, at) : (ACC_T)0;
+                    k0 + k < D_DST_C ? SRC_LOAD(w, at) : (ACC_T)0; /* small integers are floats too */
             }
 }
 
@@ -107,20 +128,20 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 /* Adds one tap: `channels` source channels, pixel i at x + i * next. With `check`, pixel i is there
  * only if column `at + i * P_STRIDE_W` is. */
 #define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, UNROLL)                                            \
-    INLINE void name(ACC_V *acc, SPACE const TYPE *x, global const ACC_T *w, const int channels,   \
+    INLINE void name(SUM_V *acc, SPACE const TYPE *x, global const SUM_T *w, const int channels,   \
                      const int next, const bool check, const int at)                               \
     {                                                                                              \
         _Pragma(UNROLL) for (int c = 0; c < channels; c++)                                         \
         {                                                                                          \
-            ACC_V weight[T_KV];                                                                    \
+            SUM_V weight[T_KV];                                                                    \
             _Pragma("unroll") for (int k = 0; k < T_KV; k++) weight[k] =                           \
-                LOAD_V(w + c * D_KT + k * D_B);                                                    \
+                LOAD_SUM(w + c * D_KT + k * D_B);                                                  \
             _Pragma("unroll") for (int i = 0; i < T_W; i++)                                        \
             {                                                                                      \
                 const int column = at + i * P_STRIDE_W;                                            \
                 if (check && (column < 0 || column >= P_SRC_W))                                    \
                     continue;                                                                      \
-                const ACC_V v = (ACC_V)(LOAD(x, i * next + AT(c)));                                \
+                const SUM_V v = (SUM_V)(LOAD(x, i * next + AT(c)));                                \
                 _Pragma("unroll") for (int k = 0; k < T_KV; k++) acc[i * T_KV + k] +=              \
                     v * weight[k];                                                                 \
             }                                                                                      \
@@ -133,7 +154,7 @@ DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
  * and the sums not. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
-INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w, const int channels,
+INLINE void add_tap(SUM_V *acc, global const SRC_T *x, global const SUM_T *w, const int channels,
                     const bool check, const int at)
 {
     if (channels == D_STEP)
@@ -146,7 +167,7 @@ INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w, co
 #if D_STRIP
 #define STRIP_LOAD(p, i) ((p)[i])
 #define STRIP_AT(c) (c)
-DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
+DEFINE_TAP(add_strip, private, SUM_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 
 /* One strip for all taps of a row, unless they leave most of it out. */
 #define D_REACH ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
@@ -154,7 +175,7 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 #define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
 
 /* Copies pixels that are `apart` columns apart, the first at column `at`. */
-INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels, const int at,
+INLINE void make_strip(SUM_T *strip, global const SRC_T *row, const int channels, const int at,
                        const int apart)
 {
 #pragma nounroll
@@ -166,10 +187,10 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels
         if (channels == D_STEP || D_STRIP_OVER) {
 #pragma unroll
             for (int c = 0; c < channels; c += D_STRIP_LOAD) {
-                const KILN_CAT(ACC_T, D_STRIP_LOAD) v =
-                    inside ? SRC_LOADN(D_STRIP_LOAD, pixel, STEP_AT(c))
-                           : (KILN_CAT(ACC_T, D_STRIP_LOAD))((ACC_T)0);
-                *(private KILN_CAT(ACC_T, D_STRIP_LOAD) *)(strip + i * D_STEP + c) = v;
+                const KILN_CAT(SUM_T, D_STRIP_LOAD) v =
+                    inside ? TO_SUM(D_STRIP_LOAD, SRC_LOADN(D_STRIP_LOAD, pixel, STEP_AT(c)))
+                           : (KILN_CAT(SUM_T, D_STRIP_LOAD))((SUM_T)0);
+                *(private KILN_CAT(SUM_T, D_STRIP_LOAD) *)(strip + i * D_STEP + c) = v;
             }
             continue;
         }
@@ -239,12 +260,12 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
 #define STRIPS 2
 
 /* Adds one row of the filter. */
-INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, const int channels,
+INLINE void add_row(SUM_V *acc, global const SRC_T *row, global const SUM_T *w, const int channels,
                     const place at, const int how)
 {
 #if D_STRIP
     if (how == STRIPS) {
-        ACC_T strip[D_STRIP_PIXELS * D_STEP] __attribute__((aligned(64)));
+        SUM_T strip[D_STRIP_PIXELS * D_STEP] __attribute__((aligned(64)));
 #if D_SHARED
         make_strip(strip, row, channels, at.column + COLUMN(0, 0), 1);
 #endif
@@ -285,7 +306,7 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, 
 }
 
 /* Adds one step of source channels; y and z are the coordinates of tap 0. */
-INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
+INLINE void add_step(SUM_V *acc, global const SRC_T *step, global const SUM_T *w,
                      const int channels, const place at, const int y, const int z, const int how)
 {
 #pragma nounroll
@@ -299,13 +320,22 @@ INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w
 }
 
 /* Adds all channels of a group, whose first one is `first`. */
-INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
-                    const place at, const int y, const int z, const int how)
+INLINE void add_all(SUM_V *acc, global const SRC_T *src, const int first, global const SUM_T *w,
+                    const place at, const int y, const int z, const int how TOTALS_PARAM)
 {
 #pragma nounroll
     for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
         add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
         w += D_TAPS * D_STEP * D_KT;
+#if D_FLUSH && D_SRC_C * D_TAPS > 1024
+        if (c / D_STEP % D_FLUSH == D_FLUSH - 1) {
+#pragma unroll
+            for (int i = 0; i < T_W * T_KV; i++) {
+                totals[i] += KILN_CAT(convert_int, D_B)(acc[i]);
+                acc[i] = (SUM_V)((SUM_T)0);
+            }
+        }
+#endif
     }
 #if D_SRC_C % D_STEP
     add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, y, z,
@@ -319,7 +349,7 @@ INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global
 #if D_STRIP == 0 && D_END < 2 && D_UP_W <= MOST_PHASES
 /* The same where the compiler knows the class of the tile's pixels, which has `pixels` in a row,
  * and so the columns of the tiles at the ends. */
-INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
+INLINE void add_phase(SUM_V *acc, global const SRC_T *src, const int first, global const SUM_T *w,
                       place at, const int y, const int z, const int phase, const int pixels)
 {
     at.phase = phase;
@@ -536,7 +566,7 @@ EACH_VECTOR
 #endif
 
 kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
-                                                     global const ACC_T *restrict w,
+                                                     global const SUM_T *restrict w,
                                                      global DST_T *dst EPILOGUE_PARAMS)
 {
     const int tile = get_global_id(T_ORDER), tile_k = get_global_id(1 - T_ORDER);
@@ -551,10 +581,19 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
     const int x = phase + first * D_UP_W, y = row % P_DST_H, z = row / P_DST_H;
     const INDEX_T n = get_global_id(2);
 
-    ACC_V acc[T_W * T_KV];
+    SUM_V acc[T_W * T_KV];
 #pragma unroll
     for (int i = 0; i < T_W * T_KV; i++)
-        acc[i] = (ACC_V)((ACC_T)0);
+        acc[i] = (SUM_V)((SUM_T)0);
+#if D_FLUSH
+    ACC_V totals[T_W * T_KV];
+#pragma unroll
+    for (int i = 0; i < T_W * T_KV; i++)
+        totals[i] = (ACC_V)((ACC_T)0);
+#define SUM(i) (totals[i] + KILN_CAT(convert_int, D_B)(acc[i]))
+#else
+#define SUM(i) acc[i]
+#endif
 
     src += n * D_SRC_IMAGE;
     w += (INDEX_T)tile_k * D_SRC_C * D_TAPS * D_KT;
@@ -568,7 +607,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
     const int c0 = group * D_SRC_C;
     if (at.d < at.d_end && at.h < at.h_end) {
 #if D_STRIP == 2
-        add_all(acc, src, c0, w, at, tap_y, tap_z, STRIPS);
+        add_all(acc, src, c0, w, at, tap_y, tap_z, STRIPS TOTALS_PASS);
 #elif D_STRIP == 1 || D_END == 2 || D_UP_W > MOST_PHASES
         const int tap_x = x * P_STRIDE_W - D_LEAD_W;
         const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
@@ -615,7 +654,7 @@ EACH_VECTOR
 #pragma unroll
         for (int k = 0; k < T_KV; k++)
             if (D_DST_VECTORS % T_KV == 0 || k0 + k >= own_k)
-                put(dst, acc[i * T_KV + k], group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
+                put(dst, SUM(i * T_KV + k), group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
                     to, i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
 #endif
