@@ -590,9 +590,9 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 #pragma unroll
     for (int i = 0; i < T_W * T_KV; i++)
         totals[i] = (ACC_V)((ACC_T)0);
-#define SUM(i) (totals[i] + KILN_CAT(convert_int, D_B)(acc[i]))
+#define RESULTS totals
 #else
-#define SUM(i) acc[i]
+#define RESULTS acc
 #endif
 
     src += n * D_SRC_IMAGE;
@@ -627,6 +627,11 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 #endif
     }
 
+#if D_FLUSH
+#pragma unroll
+    for (int i = 0; i < T_W * T_KV; i++)
+        totals[i] += KILN_CAT(convert_int, D_B)(acc[i]);
+#endif
     const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW +
                        (INDEX_T)x * D_DST_PIXEL;
     /* The padding of the layout belongs to the last group. */
@@ -638,12 +643,12 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
             continue;
         const int channel = group * D_DST_C + (k0 + k) * D_B, lanes = end - (k0 + k) * D_B;
 #if D_UP_W > 1
-        put_rows(dst, acc + k, channel, lanes, 0, own_x - first, to EPILOGUE_PASS);
+        put_rows(dst, RESULTS + k, channel, lanes, 0, own_x - first, to EPILOGUE_PASS);
 #else
         if (D_SHIFT > 0 && first < own_x)
-            put_rows(dst, acc + k, channel, lanes, D_SHIFT, 0, to EPILOGUE_PASS);
+            put_rows(dst, RESULTS + k, channel, lanes, D_SHIFT, 0, to EPILOGUE_PASS);
         else
-            put_rows(dst, acc + k, channel, lanes, 0, 0, to EPILOGUE_PASS);
+            put_rows(dst, RESULTS + k, channel, lanes, 0, 0, to EPILOGUE_PASS);
 #endif
     }
 #else
@@ -654,7 +659,7 @@ EACH_VECTOR
 #pragma unroll
         for (int k = 0; k < T_KV; k++)
             if (D_DST_VECTORS % T_KV == 0 || k0 + k >= own_k)
-                put(dst, SUM(i * T_KV + k), group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
+                put(dst, RESULTS[i * T_KV + k], group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
                     to, i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
 #endif

@@ -156,7 +156,9 @@ static void random_layouts(dice *d, kiln_problem *p)
     const int64_t y = how == 3 ? dice_roll(d, 0, 7) : x;
     if (how == 0)
         return;
-    if (p->spatial_rank == 2 && dice_roll(d, 0, 5) == 0) {
+    /* There are no images of bfloat16. */
+    const bool imaged = p->x_type != KILN_BF16 && p->y_type != KILN_BF16;
+    if (p->spatial_rank == 2 && imaged && dice_roll(d, 0, 5) == 0) {
         strcpy(p->x_layout, "IMG_CHANNEL_MAJOR");
         strcpy(p->y_layout, "IMG_CHANNEL_MAJOR");
         return;
