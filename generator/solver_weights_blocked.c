@@ -14,8 +14,9 @@ static const kiln_param params[PARAMS] = {
     [TILE_X] = {"T_X", 6, {1, 2, 3, 4, 5, 8}, 1, 16},
     [TILE_Y] = {"T_Y", 5, {1, 2, 4, 8, 16}, 1, 16},
     [TILE_S] = {"T_S", 5, {1, 3, 5, 7, 11}, 1, 32},
-    [BLOCKS] = {"T_BLOCKS", 4, {1, 2, 4, 8}, 1, 1024},
-    [PIXELS] = {"T_PIXELS", 4, {64, 128, 256, 1024}, 1, 1 << 20},
+    [CUTS_X] = {"T_CUTS_X", 5, {1, 2, 4, 8, 16}, 1, 1024},
+    [CUTS_Y] = {"T_CUTS_Y", 5, {1, 2, 4, 8, 16}, 1, 1024},
+    [PIXELS] = {"T_PIXELS", 3, {64, 128, 256}, 1, 1 << 20},
     [PARTS] = {"T_PARTS", 5, {1, 2, 4, 8, 16}, 1, 1024},
 };
 
@@ -77,7 +78,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
             return kiln_no(why, "an axis with its padding has 2^25 elements or more");
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     int64_t most = INT32_MAX / 64;
-    if (kiln_weights_rows(&g) > most || g.b.src[0] * g.b.src[1] * g.b.src[2] > most ||
+    if (g.b.dst[0] * g.b.dst[1] * g.b.n > most || g.b.src[0] * g.b.src[1] * g.b.src[2] > most ||
         s->k > most || s->c > most || g.b.src_pitch.pixel > most / g.b.stride[2] ||
         g.b.dst_pitch.pixel > most)
         return kiln_no(why, "it counts rows and pixels of a block of channels below 2^25");
@@ -88,11 +89,6 @@ static bool illegal_units(const kiln_weights_geometry *g, const kiln_config *c, 
 {
     const int *v = c->v, block = g->b.block;
     int64_t blocks = divide_up(g->b.dst_c, block);
-    if (g->lanes == LANES_BOTH && (v[TILE_Y] != 1 || g->b.filter[KILN_AXIS_H] % v[TILE_X]))
-        return kiln_no(why, "depthwise needs T_Y 1 and a T_X that divides the %lld filter rows",
-                       (long long)g->b.filter[KILN_AXIS_H]);
-    if (g->lanes == LANES_BOTH)
-        return false;
     bool split = kiln_weights_reads_elements(g) &&
                  (block % v[TILE_X] || (g->b.groups > 1 && g->b.src_c % v[TILE_X]));
     if (split || v[TILE_X] > kiln_weights_units_x(g, c))
@@ -103,8 +99,10 @@ static bool illegal_units(const kiln_weights_geometry *g, const kiln_config *c, 
     if (split)
         return kiln_no(why, "T_Y is %d; it must fit %lld channels in blocks of %d", v[TILE_Y],
                        (long long)g->b.dst_c, block);
-    if (g->lanes == LANES_K && v[BLOCKS] % v[TILE_Y] && v[BLOCKS] < blocks)
-        return kiln_no(why, "T_BLOCKS is %d, not a multiple of T_Y, %d", v[BLOCKS], v[TILE_Y]);
+    if ((v[CUTS_X] - 1) * kiln_weights_item_x(g, c) >= kiln_weights_units_x(g, c) ||
+        (v[CUTS_Y] - 1) * kiln_weights_item_y(g, c) >= kiln_weights_units_y(g, c))
+        return kiln_no(why, "T_CUTS_X is %d and T_CUTS_Y %d, which leaves items without any tile",
+                       v[CUTS_X], v[CUTS_Y]);
     return false;
 }
 
@@ -121,9 +119,13 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
                        kiln_weights_sums(&g, d, c));
     if (illegal_units(&g, c, why))
         return true;
-    if ((v[PARTS] - 1) * kiln_weights_part(&g, c) >= kiln_weights_rows(&g))
-        return kiln_no(why, "T_PARTS is %d, which leaves parts without any of the %lld rows",
-                       v[PARTS], (long long)kiln_weights_rows(&g));
+    int64_t rows = kiln_weights_rows(&g, c);
+    if (rows > INT32_MAX / 64)
+        return kiln_no(why, "T_PIXELS is %d, which makes %lld strips, 2^25 or more", v[PIXELS],
+                       (long long)rows);
+    if ((v[PARTS] - 1) * kiln_weights_part(&g, c) >= rows)
+        return kiln_no(why, "T_PARTS is %d, which leaves parts without any of the %lld strips",
+                       v[PARTS], (long long)rows);
     return false;
 }
 
@@ -133,8 +135,9 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     int sums = kiln_weights_sums(&g, d, c), registers = kiln_blocked_registers(d);
-    bool few = sums < registers / 3 && g.lanes != LANES_BOTH;
-    return sums > registers - 3 || few || kiln_weights_chunk(&g, c) > kiln_weights_part(&g, c) * 2;
+    int64_t items = g.b.groups * c->v[CUTS_X] * c->v[CUTS_Y] * c->v[PARTS];
+    return sums > registers - 3 || sums < registers / 3 || items > 32 * d->compute_units ||
+           (c->v[PARTS] > 1 && items > 4 * d->compute_units);
 }
 
 static void guess_tile(const kiln_shape *s, const kiln_device_facts *d, kiln_config *best)
@@ -161,29 +164,33 @@ static void guess_tile(const kiln_shape *s, const kiln_device_facts *d, kiln_con
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
-    kiln_config best = {
-        .v = {
-            [TILE_X] = 1, [TILE_Y] = 1, [TILE_S] = 1, [BLOCKS] = 16, [PIXELS] = 128, [PARTS] = 1}};
+    enum { MOST = 16 };
+    kiln_config best = {.v = {[TILE_X] = 1,
+                              [TILE_Y] = 1,
+                              [TILE_S] = 1,
+                              [CUTS_X] = 1,
+                              [CUTS_Y] = 1,
+                              [PIXELS] = 128,
+                              [PARTS] = 1}};
     guess_tile(s, d, &best);
     double least = kiln_weights_predict(s, d, &best);
     kiln_config tile = best;
-    for (int blocks = 1; blocks <= 16; blocks++)
-        for (int parts = 1; parts <= 64; parts *= 2) {
-            kiln_config next = tile;
-            next.v[BLOCKS] = blocks;
-            next.v[PARTS] = parts;
-            kiln_why why;
-            if (blocks * g.b.block > round_up(g.b.dst_c, g.b.block) && blocks > 1)
-                continue;
-            if (illegal(s, d, &next, &why))
-                continue;
-            double ms = kiln_weights_predict(s, d, &next);
-            if (ms < least) {
-                least = ms;
-                best = next;
+    for (int x = 1; x <= MOST; x++)
+        for (int y = 1; y <= MOST; y++)
+            for (int parts = 1; parts <= 64; parts *= 2) {
+                kiln_config next = tile;
+                next.v[CUTS_X] = x;
+                next.v[CUTS_Y] = y;
+                next.v[PARTS] = parts;
+                kiln_why why;
+                if (illegal(s, d, &next, &why))
+                    continue;
+                double ms = kiln_weights_predict(s, d, &next);
+                if (ms < least) {
+                    least = ms;
+                    best = next;
+                }
             }
-        }
     *c = best;
 }
 
@@ -199,11 +206,11 @@ static void define_all(const kiln_shape *s, const kiln_weights_geometry *g, int6
     kiln_define(plan, "D_LANES", g->lanes);
     kiln_define(plan, "D_UNITS_X", kiln_weights_units_x(g, c));
     kiln_define(plan, "D_UNITS_Y", kiln_weights_units_y(g, c));
+    kiln_define(plan, "D_ITEM_X", kiln_weights_item_x(g, c));
     kiln_define(plan, "D_ITEM_Y", kiln_weights_item_y(g, c));
-    kiln_define(plan, "D_ITEMS", divide_up(kiln_weights_units_y(g, c), kiln_weights_item_y(g, c)));
-    kiln_define(plan, "D_STRIPS", g->strips);
-    kiln_define(plan, "D_STRIP", g->strip);
-    kiln_define(plan, "D_ROWS", kiln_weights_rows(g));
+    kiln_define(plan, "D_STRIPS", divide_up(g->b.dst[KILN_AXIS_W], kiln_weights_strip(g, c)));
+    kiln_define(plan, "D_STRIP", kiln_weights_strip(g, c));
+    kiln_define(plan, "D_ROWS", kiln_weights_rows(g, c));
     kiln_define(plan, "D_CHUNK", kiln_weights_chunk(g, c));
     kiln_define(plan, "D_PART", kiln_weights_part(g, c));
     kiln_define(plan, "D_CELLS", cells);
@@ -264,8 +271,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, x);
     kiln_arg_buffer(plan, dy);
     kiln_arg_buffer(plan, out);
-    int64_t items = kiln_weights_groups(&g) *
-                    divide_up(kiln_weights_units_y(&g, c), kiln_weights_item_y(&g, c));
+    int64_t items = g.b.groups * c->v[CUTS_X] * c->v[CUTS_Y];
     kiln_grid(plan, 1, 1, 1, items, parts, 1);
     if (own)
         emit_result(s, d, &g, &blocked, parts, out, plan);
@@ -275,7 +281,7 @@ const kiln_solver kiln_solver_weights_blocked = {
     .name = "weights_blocked",
     .id = 1040,
     .algorithm = 1,
-    .version = 1,
+    .version = 2,
     .params = params,
     .nparams = PARAMS,
     .prefer = prefer,

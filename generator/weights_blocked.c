@@ -17,8 +17,7 @@ int kiln_weights_block(const kiln_shape *s, const kiln_device_facts *d)
     if (x > 1 || y > 1)
         return x > 1 ? x : y;
     int block = d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
-    bool depthwise = s->c == s->g && s->k == s->g;
-    while (s->g > 1 && !depthwise && block > 4 && s->k / s->g % block)
+    while (s->g > 1 && block > 4 && s->k / s->g % block)
         block /= 2;
     return block;
 }
@@ -35,17 +34,12 @@ void kiln_weights_w_layout(const kiln_shape *s, kiln_lanes lanes, int block,
 
 bool kiln_weights_fits(const kiln_shape *s, kiln_lanes lanes, int block)
 {
-    int64_t c = s->c / s->g, k = s->k / s->g;
-    if (lanes == LANES_BOTH)
-        return s->g > 1 && c == 1 && k == 1;
-    return s->g == 1 || (lanes == LANES_C ? c : k) % block == 0;
+    return s->g == 1 || (lanes == LANES_C ? s->c : s->k) / s->g % block == 0;
 }
 
 /* The lanes that waste least. */
 static kiln_lanes best_lanes(const kiln_shape *s, int block)
 {
-    if (kiln_weights_fits(s, LANES_BOTH, block))
-        return LANES_BOTH;
     double c = (double)(s->c / s->g), k = (double)(s->k / s->g);
     double by_c = c / (double)round_up(s->c / s->g, block) * k / (double)round_up(s->k / s->g, 4);
     double by_k = k / (double)round_up(s->k / s->g, block);
@@ -60,8 +54,7 @@ kiln_lanes kiln_weights_lanes(const kiln_shape *s, int block)
         char text[KILN_LAYOUT_TEXT];
         kiln_weights_w_layout(s, (kiln_lanes)l, block, text);
         if (strcmp(s->w_layout, text) == 0)
-            return l == LANES_K && kiln_weights_fits(s, LANES_BOTH, block) ? LANES_BOTH
-                                                                           : (kiln_lanes)l;
+            return (kiln_lanes)l;
     }
     return best_lanes(s, block);
 }
@@ -95,26 +88,13 @@ static bool is_pointwise(const kiln_shape *s)
     return true;
 }
 
-/* The largest divisor of `number` that is at most `limit`. */
-static int64_t divisor(int64_t number, int64_t limit)
+/* Where a pixel of dy meets one of x: makes an image one row; of images of a single pixel, one row.
+ */
+static void flatten(kiln_blocked *b)
 {
-    int64_t d = number < limit ? number : limit;
-    while (number % d)
-        d--;
-    return d;
-}
-
-/* Where a pixel of dy meets one of x: makes rows of as many pixels as divide an image, up to
- * `limit`; of images of a single pixel, one row. */
-static void flatten(kiln_blocked *b, int64_t limit)
-{
-    int64_t pixels = b->src[0] * b->src[1] * b->src[2], row = divisor(pixels, limit);
-    if (row < b->src[KILN_AXIS_W])
-        return; /* rows are longer as they are */
+    int64_t pixels = b->src[0] * b->src[1] * b->src[2];
     for (int a = 0; a < 3; a++)
-        b->src[a] = b->dst[a] = a == KILN_AXIS_W ? row : a == KILN_AXIS_H ? pixels / row : 1;
-    b->src_pitch.row = row * b->src_pitch.pixel;
-    b->dst_pitch.row = row * b->dst_pitch.pixel;
+        b->src[a] = b->dst[a] = a == KILN_AXIS_W ? pixels : 1;
     if (pixels > 1)
         return;
     b->src[KILN_AXIS_W] = b->dst[KILN_AXIS_W] = b->n;
@@ -152,10 +132,7 @@ kiln_weights_geometry kiln_weights_geometry_of(const kiln_shape *s, const kiln_d
     if (g.plain_x)
         b->src_pitch.block = block * b->src_pitch.channel;
     if (is_pointwise(s))
-        flatten(b, 256);
-    const int64_t width = b->dst[KILN_AXIS_W];
-    g.strip = width > 1024 ? 512 : width;
-    g.strips = divide_up(width, g.strip);
+        flatten(b);
     return g;
 }
 
@@ -166,8 +143,6 @@ bool kiln_weights_reads_elements(const kiln_weights_geometry *g)
 
 int64_t kiln_weights_units_x(const kiln_weights_geometry *g, const kiln_config *c)
 {
-    if (g->lanes == LANES_BOTH)
-        return 1;
     if (g->lanes == LANES_C)
         return divide_up(g->b.src_c, g->b.block);
     return kiln_weights_reads_elements(g) ? round_up(g->b.src_c, c->v[TILE_X]) : g->b.src_c;
@@ -175,38 +150,53 @@ int64_t kiln_weights_units_x(const kiln_weights_geometry *g, const kiln_config *
 
 int64_t kiln_weights_units_y(const kiln_weights_geometry *g, const kiln_config *c)
 {
-    if (g->lanes == LANES_BOTH)
-        return divide_up(g->b.groups, g->b.block);
     return g->lanes == LANES_C ? round_up(g->b.dst_c, c->v[TILE_Y])
                                : divide_up(g->b.dst_c, g->b.block);
 }
 
-int64_t kiln_weights_groups(const kiln_weights_geometry *g)
+static int64_t tiles_x(const kiln_weights_geometry *g, const kiln_config *c)
 {
-    return g->lanes == LANES_BOTH ? 1 : g->b.groups;
+    return divide_up(kiln_weights_units_x(g, c), c->v[TILE_X]);
 }
 
-/* Units of dy that one item takes. */
+static int64_t tiles_y(const kiln_weights_geometry *g, const kiln_config *c)
+{
+    return divide_up(kiln_weights_units_y(g, c), c->v[TILE_Y]);
+}
+
+int64_t kiln_weights_item_x(const kiln_weights_geometry *g, const kiln_config *c)
+{
+    return divide_up(tiles_x(g, c), c->v[CUTS_X]) * c->v[TILE_X];
+}
+
 int64_t kiln_weights_item_y(const kiln_weights_geometry *g, const kiln_config *c)
 {
-    return g->lanes == LANES_C ? (int64_t)c->v[BLOCKS] * g->b.block : c->v[BLOCKS];
+    return divide_up(tiles_y(g, c), c->v[CUTS_Y]) * c->v[TILE_Y];
 }
 
-/* Strips of dy, which are whole rows where those are short. */
-int64_t kiln_weights_rows(const kiln_weights_geometry *g)
+int64_t kiln_weights_strip(const kiln_weights_geometry *g, const kiln_config *c)
 {
-    return g->b.dst[0] * g->b.dst[1] * g->b.n * g->strips;
+    const int64_t width = g->b.dst[KILN_AXIS_W], most = c->v[PIXELS];
+    for (int64_t strip = most < width ? most : width; strip > most / 2; strip--)
+        if (width % strip == 0)
+            return strip;
+    return divide_up(width, divide_up(width, most));
+}
+
+int64_t kiln_weights_rows(const kiln_weights_geometry *g, const kiln_config *c)
+{
+    return g->b.dst[0] * g->b.dst[1] * g->b.n *
+           divide_up(g->b.dst[KILN_AXIS_W], kiln_weights_strip(g, c));
 }
 
 int64_t kiln_weights_chunk(const kiln_weights_geometry *g, const kiln_config *c)
 {
-    int64_t rows = c->v[PIXELS] / g->strip;
-    return rows > 1 ? rows : 1;
+    return c->v[PIXELS] / kiln_weights_strip(g, c);
 }
 
 int64_t kiln_weights_part(const kiln_weights_geometry *g, const kiln_config *c)
 {
-    return divide_up(kiln_weights_rows(g), c->v[PARTS]);
+    return divide_up(kiln_weights_rows(g, c), c->v[PARTS]);
 }
 
 int kiln_weights_sums(const kiln_weights_geometry *g, const kiln_device_facts *d,
@@ -223,46 +213,61 @@ static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts
 {
     double vectors = kiln_blocked_vectors(g->b.block, d), sums = kiln_weights_sums(g, d, c);
     double x = c->v[TILE_X] * c->v[TILE_S], y = c->v[TILE_Y];
-    double wide = vectors * (g->lanes == LANES_C ? x : g->lanes == LANES_K ? y : x + y);
-    double narrow = g->lanes == LANES_C ? y : g->lanes == LANES_K ? x : 0;
+    double wide = vectors * (g->lanes == LANES_C ? x : y), narrow = g->lanes == LANES_C ? y : x;
     double loads = wide + 0.5 * narrow, cost = sums > loads ? sums : loads;
     double spare = kiln_blocked_registers(d) - 2 - sums - wide;
     return (cost > 4 ? cost : 4) + 0.1 * loads + 1.2 - (spare < 0 ? 3 * spare : 0);
 }
 
-double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+/* Vector multiply-adds that one item has time for. */
+static double item_cycles(const kiln_weights_geometry *g, const kiln_device_facts *d,
+                          const kiln_config *c)
 {
-    kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     const int *v = c->v;
-    double taps = (double)kiln_blocked_meetings(&g.b, 0) / (double)g.b.dst[0] *
-                  (double)kiln_blocked_meetings(&g.b, 1) / (double)g.b.dst[1] *
-                  (double)g.b.filter[2];
-    double tile_taps = g.lanes == LANES_BOTH ? v[TILE_X] * v[TILE_S] : v[TILE_S];
-    double tiles_x =
-        g.lanes == LANES_BOTH ? 1 : (double)divide_up(kiln_weights_units_x(&g, c), v[TILE_X]);
-    double tiles_y = (double)divide_up(kiln_weights_units_y(&g, c), v[TILE_Y]);
-    double rows = (double)kiln_weights_rows(&g);
-    double chunks = ceil((double)kiln_weights_part(&g, c) / (double)kiln_weights_chunk(&g, c));
-    double cycles = kiln_weights_groups(&g) * tiles_x * tiles_y * taps / tile_taps *
-                    (rows * ((double)g.strip * pixel_cost(&g, d, c) + 14) +
-                     v[PARTS] * chunks * (4 * kiln_weights_sums(&g, d, c) + 40));
-    /* The last item of a group may be smaller; cores wait for the others. */
-    double per_group = (double)divide_up(kiln_weights_units_y(&g, c), kiln_weights_item_y(&g, c));
-    double share =
-        fmin((double)kiln_weights_item_y(&g, c) / (double)kiln_weights_units_y(&g, c), 1) /
-        ((double)kiln_weights_groups(&g) * v[PARTS]);
-    double items = per_group * (double)kiln_weights_groups(&g) * v[PARTS];
-    double waves = ceil(items / d->compute_units) * d->compute_units * share;
-    int width = g.b.block < d->simd_floats ? d->simd_floats : g.b.block;
-    double fma = (double)width / kiln_blocked_vectors(g.b.block, d);
-    double ms = waves * cycles * 2 * fma / (0.9 * d->peak_gflops * 1e6);
-    double size = (double)kiln_type_size(s->x_type),
-           bytes = size * (double)(s->x_count + s->y_count);
-    if (kiln_layout_block(s->x_layout, s->rank) == 1 && g.lanes != LANES_K)
+    double taps = (double)kiln_blocked_meetings(&g->b, 0) / (double)g->b.dst[0] *
+                  (double)kiln_blocked_meetings(&g->b, 1) / (double)g->b.dst[1] *
+                  (double)g->b.filter[2] / v[TILE_S];
+    double part = (double)kiln_weights_part(g, c);
+    double chunks = ceil(part / (double)kiln_weights_chunk(g, c));
+    double tile = part * ((double)kiln_weights_strip(g, c) * pixel_cost(g, d, c) + 14) +
+                  chunks * (3 * kiln_weights_sums(g, d, c) + 40);
+    return (double)(kiln_weights_item_x(g, c) / v[TILE_X]) *
+           (double)(kiln_weights_item_y(g, c) / v[TILE_Y]) * taps * tile;
+}
+
+/* Bytes that are read and written through all items. */
+static double traffic(const kiln_shape *s, const kiln_weights_geometry *g, const kiln_config *c)
+{
+    enum { CACHE = 512 << 10 }; /* of a core, for sums */
+    const int *v = c->v;
+    double size = (double)kiln_type_size(s->x_type), w = 4.0 * (double)s->w_count;
+    double bytes = size * ((double)s->x_count * v[CUTS_Y] + (double)s->y_count * v[CUTS_X]);
+    double chunks = ceil((double)kiln_weights_part(g, c) / (double)kiln_weights_chunk(g, c));
+    double sums = w / ((double)g->b.groups * v[CUTS_X] * v[CUTS_Y]);
+    if (sums > CACHE)
+        bytes += w * v[PARTS] * 2 * (chunks - 1);
+    if (kiln_layout_block(s->x_layout, s->rank) == 1 && g->lanes != LANES_K)
         bytes += 2 * size * (double)s->x_count;
     if (kiln_layout_block(s->y_layout, s->rank) == 1)
         bytes += 2 * size * (double)s->y_count;
-    bytes += 4.0 * (double)s->w_count * (1 + (v[PARTS] > 1 ? 2.0 * v[PARTS] : 0) + 3.0 * g.plain_w);
-    /* What comes after the first launch waits for threads to wake. */
-    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.01 + (v[PARTS] > 1 ? 0.03 : 0);
+    return bytes + w * (1 + (v[PARTS] > 1 ? 2.0 * v[PARTS] : 0) + 3.0 * g->plain_w);
+}
+
+double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    enum { FIRST_US = 4, WAKE_US = 12 }; /* of a launch, and until the other cores join */
+    kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
+    const int *v = c->v;
+    int width = g.b.block < d->simd_floats ? d->simd_floats : g.b.block;
+    double fma = (double)width / kiln_blocked_vectors(g.b.block, d);
+    double core = d->peak_gflops / d->compute_units * 1e6;
+    double item = item_cycles(&g, d, c) * 2 * fma / (0.95 * core);
+    double items = (double)g.b.groups * v[CUTS_X] * v[CUTS_Y] * v[PARTS];
+    double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
+    /* Half of it is fetched in time. */
+    double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, c) / once;
+    /* While some cores wake the others work on: small items leave more of it to them. */
+    double late = 0.5e-3 * WAKE_US + 0.5 * fmin(item, 1e-3 * WAKE_US);
+    return ceil(items / d->compute_units) * item + move + late + 1e-3 * FIRST_US +
+           (v[PARTS] > 1 ? 0.02 : 0);
 }

@@ -5,18 +5,16 @@
 #include "blocked.h"
 
 /* The solver's parameters, in the order of its table. */
-enum { TILE_X, TILE_Y, TILE_S, BLOCKS, PIXELS, PARTS, PARAMS };
+enum { TILE_X, TILE_Y, TILE_S, CUTS_X, CUTS_Y, PIXELS, PARTS, PARAMS };
 
-/* What a lane of a sum is: an input channel, an output channel, or both, where each channel has its
- * own filter. The numbers are the template's. */
-typedef enum kiln_lanes { LANES_C, LANES_K, LANES_BOTH } kiln_lanes;
+/* What a lane of a sum is: an input or an output channel. The numbers are the template's. */
+typedef enum kiln_lanes { LANES_C, LANES_K } kiln_lanes;
 
 typedef struct kiln_weights_geometry {
     kiln_blocked b; /* source x, destination dy */
     kiln_lanes lanes;
-    bool plain_x;          /* x stays plain, and gives single elements */
-    bool plain_w;          /* dw leaves as a plain tensor */
-    int64_t strips, strip; /* what a row of dy is cut into, and pixels of one */
+    bool plain_x; /* x stays plain, and gives single elements */
+    bool plain_w; /* dw leaves as a plain tensor */
 } kiln_weights_geometry;
 
 /* Blocks no wider than the device's vectors, narrower where only those fit groups. */
@@ -36,11 +34,13 @@ bool kiln_weights_reads_elements(const kiln_weights_geometry *g);
 /* Units of a group that tiles cover, see the template. */
 int64_t kiln_weights_units_x(const kiln_weights_geometry *g, const kiln_config *c);
 int64_t kiln_weights_units_y(const kiln_weights_geometry *g, const kiln_config *c);
-int64_t kiln_weights_groups(const kiln_weights_geometry *g);
-/* Units of dy that one item takes. */
+/* Those of one item. */
+int64_t kiln_weights_item_x(const kiln_weights_geometry *g, const kiln_config *c);
 int64_t kiln_weights_item_y(const kiln_weights_geometry *g, const kiln_config *c);
-/* Strips of dy, which are whole rows where those are short. */
-int64_t kiln_weights_rows(const kiln_weights_geometry *g);
+/* Pixels of the strips that a row of dy is cut into, and how many strips there are in all. */
+int64_t kiln_weights_strip(const kiln_weights_geometry *g, const kiln_config *c);
+int64_t kiln_weights_rows(const kiln_weights_geometry *g, const kiln_config *c);
+/* Strips of a chunk, of a part. */
 int64_t kiln_weights_chunk(const kiln_weights_geometry *g, const kiln_config *c);
 int64_t kiln_weights_part(const kiln_weights_geometry *g, const kiln_config *c);
 /* Vectors of sums of a tile. */
