@@ -68,15 +68,28 @@ static double taps_of(const kiln_blocked *b, bool all_of_w)
     return taps;
 }
 
+/* Cycles that pixels take which a power of two apart drives from a first-level cache, of 64 sets of
+ * 8 lines, before their next channel is read; as measured. */
+static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t line = 64, sets = 64, ways = 8;
+    int64_t apart = b->src_pitch.pixel * b->stride[KILN_AXIS_W] * 4;
+    if (apart % line != 0)
+        return 0;
+    double share = (double)(c->v[BLOCKED_TILE_W] * gcd(apart / line, sets)) / (double)sets;
+    return share > ways ? 0.17 * (share - ways) * c->v[BLOCKED_TILE_W] : 0;
+}
+
 /* Cycles of a tile for one tap and source channel: a vector of sums each, as measured. Fewer than
  * four wait for one another, more than fit into registers go through memory; and weights, each
  * used once a tile, come from further away than pixels. */
-static double tap_cycles(const kiln_device_facts *d, const kiln_config *c)
+static double tap_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     double sums = kiln_direct_blocked_sums(d, c);
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
-    return (sums > 4 ? sums : 4) + 0.2 * weights + (over > 0 ? 3 * over : 0);
+    return (sums > 4 ? sums : 4) + 0.2 * weights + (over > 0 ? 3 * over : 0) +
+           conflict_cycles(b, c);
 }
 
 /* Cycles in which a tile copies pixels to a strip, on average. */
@@ -105,7 +118,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
     double taps = taps_of(b, how != STRIPS_NEVER);
-    return taps * tap_cycles(d, c) * (double)b->src_c + strip_cycles(b, &e, how, c) +
+    return taps * tap_cycles(b, d, c) * (double)b->src_c + strip_cycles(b, &e, how, c) +
            store_cycles(b) * kiln_direct_blocked_sums(d, c) + 60;
 }
 
@@ -128,10 +141,15 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double items = (double)(kiln_direct_blocked_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) *
                    (double)b->n;
     double cycles = rounds_of(items, d->compute_units) * d->compute_units * tile_cycles(b, s, d, c);
-    double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count) +
-                   4.0 * (double)s->w_count;
-    /* Sums hide most of the way to a cache. */
-    double share = bytes < 0.7 * (double)d->cache ? 0.2 : 1;
+    double size = (double)kiln_type_size(s->x_type);
+    double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
+    /* Sums hide most of the way to a cache, and what is fetched ahead; not what is fetched because
+     * parts of its lines are written. */
+    bool held = bytes < 0.7 * (double)d->cache, plain = b->dst_pitch.channel != 1;
+    bool ahead = b->filter[0] * b->filter[1] * b->filter[2] == 1 && c->v[BLOCKED_ORDER] && !plain;
+    double share = held ? 0.2 : ahead ? 0.4 : 1;
+    if (plain && !held)
+        bytes += size * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count);
     return cycles * 2 * vector / (reached * d->peak_gflops * 1e6) +
            share * kiln_device_move_ms(d, bytes) + launch;
 }

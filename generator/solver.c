@@ -102,6 +102,13 @@ static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_de
     return !plan.deterministic;
 }
 
+bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d)
+{
+    double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
+    return d->kind == KILN_DEVICE_CPU && kiln_shape_out_type(s) == KILN_F32 &&
+           bytes > 0.7 * (double)d->cache;
+}
+
 bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why)
 {
     for (int i = 0; i < solver->nparams; i++)

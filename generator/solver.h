@@ -80,6 +80,10 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
  * backward weights. Reads plain layouts and any others that solver naive reads. */
 void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
 
+/* For guess(): whether vectors of results are better stored past the caches of a CPU (T_STREAM=1 in
+ * templates/common.cl), which do not hold the tensors from one run to the next. */
+bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d);
+
 /* True, with the reason, when a value is not in the parameter table: wrong for every problem. */
 bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why);
 

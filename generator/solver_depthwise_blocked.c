@@ -108,13 +108,6 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 
 /* ---- time ---- */
 
-/* Whether the destination is better written past the caches, which it would not stay in. */
-static bool streams(const kiln_shape *s, const kiln_device_facts *d)
-{
-    double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
-    return bytes > 0.7 * (double)d->cache;
-}
-
 /* Cycles of one core for a row of tiles, in vector multiply-adds. */
 static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
@@ -157,7 +150,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double source = (double)(backward ? s->y_count : s->x_count);
     double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
     double move = wait * kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
-    if (streams(s, d) != (c->v[STREAM] == 1))
+    if (kiln_better_streamed(s, d) != (c->v[STREAM] == 1))
         move *= 1.3;
     return 0.003 + 0.3 * fmin(ms, move) + fmax(ms, move);
 }
@@ -179,7 +172,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = {.v = {1, 1, 1, streams(s, d)}};
+    kiln_config best = {.v = {1, 1, 1, kiln_better_streamed(s, d)}};
     double least = predict(s, d, &best);
     /* Higher tiles have won nowhere: a core fetches few rows ahead. */
     for (int height = 1; height <= 2; height++)

@@ -13,6 +13,7 @@ const kiln_param kiln_direct_params[DIRECT_PARAMS] = {
     [DIRECT_ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
     [DIRECT_COPY] = {"T_COPY", 2, {0, 1}, 0, 0},
     [DIRECT_PACK] = {"T_PACK", 2, {0, 1}, 0, 0},
+    [DIRECT_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
 
 void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan)
@@ -68,6 +69,9 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
                     kiln_why *why)
 {
     const int *v = c->v;
+    if (v[DIRECT_STREAM] && (v[DIRECT_COPY] || v[DIRECT_VEC] == 1))
+        return kiln_no(why,
+                       "T_STREAM is 1, but only T_COPY=0 with T_VEC above 1 stores whole vectors");
     if (v[DIRECT_K] * v[DIRECT_PIX] > 64 || v[DIRECT_K] * v[DIRECT_PIX] * v[DIRECT_VEC] > 512)
         return kiln_no(why, "a tile of %d channels, %d vectors of %d is too large for registers",
                        v[DIRECT_K], v[DIRECT_PIX], v[DIRECT_VEC]);
@@ -100,7 +104,7 @@ static double step_cost(const kiln_config *c)
 {
     double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
     double sums = k * pix;
-    double rest = c->v[DIRECT_COPY] ? 0.2 : 0.05; /* lines are larger than what they hold */
+    double rest = c->v[DIRECT_COPY] ? 0.2 : 0.16; /* lines are larger than what they hold */
     return (sums > loads ? sums : loads) + rest * (sums + loads) + 1;
 }
 
@@ -138,10 +142,9 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
            bytes = size * (double)(s->x_count + s->y_count);
     if (v[DIRECT_COPY])
         bytes += 2 * size * (double)kiln_lines_count(&l, group_span(c));
-    if (v[DIRECT_PACK])
-        bytes += 8.0 * (double)s->w_count;
+    bytes += 4.0 * (double)s->w_count;
     double move = v[DIRECT_COPY] ? bytes / (d->bandwidth_gbs * 1e6) : kiln_device_move_ms(d, bytes);
-    return ms + move + 0.012 * (1 + v[DIRECT_COPY] + v[DIRECT_PACK]);
+    return ms + move + 0.012 * (1 + v[DIRECT_COPY]);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -157,6 +160,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         return true;
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return v[DIRECT_C] != 16;
+    if (v[DIRECT_STREAM] && !kiln_better_streamed(s, d))
+        return true;
     if (v[DIRECT_COPY]) {
         kiln_config in_place = *c;
         kiln_why why;
@@ -198,6 +203,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[DIRECT_K] = k;
                 next.v[DIRECT_PIX] = pix;
                 next.v[DIRECT_COPY] = copy;
+                next.v[DIRECT_STREAM] = !copy && kiln_better_streamed(s, d);
                 if (cpu && !copy) /* the source is read once, by neighbouring items */
                     next.v[DIRECT_ORDER] = next.v[DIRECT_PACK] = 1;
                 kiln_why why;
@@ -212,9 +218,10 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     *c = best;
 }
 
-static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                       const kiln_config *c, kiln_plan *plan)
 {
+    bool cpu = d->kind == KILN_DEVICE_CPU;
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t across = s->c / s->g * taps_of(s); /* weights of one output channel */
     kiln_define_types(plan, s);
@@ -235,6 +242,7 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_define_axes(plan, "D_PERIOD", l->period);
     kiln_define_axes(plan, "D_REACH", l->reach);
     kiln_define_axes(plan, "D_LINE", c->v[DIRECT_COPY] ? l->line : s->in);
+    kiln_define(plan, "D_AHEAD", cpu && !c->v[DIRECT_COPY] && c->v[DIRECT_ORDER]);
     kiln_define(plan, "D_CHANNEL", c->v[DIRECT_COPY] ? l->channel : s->in[0] * s->in[1] * s->in[2]);
     kiln_define(plan, "D_POSITIONS", positions_of(s, l, c));
     kiln_define(plan, "D_W_DST", backward ? taps_of(s) : across);
@@ -260,7 +268,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     if (v[DIRECT_PACK]) {
         plan->packed_bytes = blocks * terms * v[DIRECT_K] * 4;
         kiln_plan_stage(plan, "direct.cl", "pack")->pack = true;
-        define_all(s, &l, c, plan);
+        define_all(s, d, &l, c, plan);
         kiln_arg_buffer(plan, KILN_ROLE_W);
         kiln_arg_buffer(plan, KILN_ROLE_PACKED);
         kiln_grid(plan, 1, 1, 1, terms, blocks, 1);
@@ -268,7 +276,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     if (v[DIRECT_COPY])
         source = kiln_lines_emit(&l, s, d, group_span(c), source, plan);
     kiln_plan_stage(plan, "direct.cl", "direct");
-    define_all(s, &l, c, plan);
+    define_all(s, d, &l, c, plan);
     kiln_arg_buffer(plan, source);
     kiln_arg_buffer(plan, v[DIRECT_PACK] ? KILN_ROLE_PACKED : KILN_ROLE_W);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
@@ -285,7 +293,7 @@ const kiln_solver kiln_solver_direct = {
     .name = "direct",
     .id = 1001,
     .algorithm = 1,
-    .version = 1,
+    .version = 2,
     .params = kiln_direct_params,
     .nparams = DIRECT_PARAMS,
     .reject = reject,

@@ -17,6 +17,7 @@ enum {
     DIRECT_ORDER,
     DIRECT_COPY,
     DIRECT_PACK,
+    DIRECT_STREAM,
     DIRECT_PARAMS
 };
 

@@ -12,6 +12,7 @@ static const kiln_param params[BLOCKED_PARAMS] = {
     [BLOCKED_ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
     [BLOCKED_LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
     [BLOCKED_GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
+    [BLOCKED_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
 
 static bool is_cpu(const kiln_device_facts *d)
@@ -153,7 +154,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     const kiln_blocked b = kiln_blocked_of(s);
     int64_t size = row_of(&b), width = c->v[BLOCKED_TILE_W];
-    if (c->v[BLOCKED_LANES] != lanes_for(&b, d) || (c->v[BLOCKED_GROUP] == 1) != is_cpu(d))
+    if (c->v[BLOCKED_LANES] != lanes_for(&b, d) || (c->v[BLOCKED_GROUP] == 1) != is_cpu(d) ||
+        (c->v[BLOCKED_STREAM] && !kiln_better_streamed(s, d)))
         return true;
     if (divide_up(size, width) * width * 4 > size * 5) /* computes much twice */
         return true;
@@ -172,7 +174,8 @@ static bool channels_first(const kiln_blocked *b, const kiln_device_facts *d, co
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     int64_t pixels = b->src[0] * b->src[1] * b->src[2] * b->src_c * 4;
     int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
-    return !is_cpu(d) || (b->src_c >= 256 && (pixels > near || weights > near));
+    return !is_cpu(d) || (taps == 1 && c->v[BLOCKED_STREAM]) ||
+           (b->src_c >= 256 && (pixels > near || weights > near));
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -181,6 +184,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     double least = 0;
     kiln_config best = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
     best.v[BLOCKED_LANES] = lanes_for(&b, d);
+    best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d);
     while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
         best.v[BLOCKED_GROUP] *= 2;
     int widest = is_cpu(d) ? 32 : 8;
@@ -257,6 +261,9 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);
+    bool one_tap = b->filter[0] * b->filter[1] * b->filter[2] == 1;
+    kiln_define(plan, "D_AHEAD",
+                is_cpu(d) && c->v[BLOCKED_ORDER] && one_tap && how == STRIPS_NEVER);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
@@ -292,7 +299,7 @@ const kiln_solver kiln_solver_direct_blocked = {
     .name = "direct_blocked",
     .id = 1010,
     .algorithm = 1,
-    .version = 2,
+    .version = 3,
     .params = params,
     .nparams = BLOCKED_PARAMS,
     .prefer = prefer,

@@ -27,7 +27,7 @@
  *
  * With D_ROW, for vectors of D_ROW neighbouring pixels of a channel:
  *   FINISH_ROW(acc, residual, channel)   what is stored for their sums
- *   PUT_ROW(p, acc, channel, i)     stores that at element i
+ *   PUT_ROW(p, acc, channel, i)     stores that at element i; past the caches with T_STREAM=1
  *
  * With D_IMAGE=1, for a destination that is a channel-major image of D_CHANNELS channels:
  *   READ(image, x, y)               a pixel as float4; zero outside, so x = -1 reads padding
@@ -301,12 +301,38 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 #define FINISH(acc, channel, i) kiln_finish(acc, channel, i EPILOGUE_PASS)
 #endif
 
+/* Asks for the line of an element before it is needed, where the compiler can: for CPUs, whose own
+ * prefetchers follow rows, not tiles. */
+#define KILN_FETCH(p)
+#ifdef __has_builtin
+#if __has_builtin(__builtin_prefetch)
+#undef KILN_FETCH
+#define KILN_FETCH(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
+#endif
+#endif
+
+/* ---- vectors ---- */
+
+/* Stores a vector whose elements alone are known to be aligned; with T_STREAM=1 past the caches,
+ * where compiler and address allow it. PoCL splits vstore16, but not this. */
+#define KILN_STORE(type, loose, p, v) (*(global loose *)(p) = (v))
+#if T_STREAM && defined __has_builtin
+#if __has_builtin(__builtin_nontemporal_store)
+#undef KILN_STORE
+#define KILN_STORE(type, loose, p, v)                                                              \
+    if ((size_t)(p) % sizeof(type) == 0)                                                           \
+        __builtin_nontemporal_store(v, (global type *)(p));                                        \
+    else                                                                                           \
+        *(global loose *)(p) = (v)
+#endif
+#endif
+
 /* ---- neighbouring channels ---- */
 
 #if defined(D_B) && defined(D_CHANNELS) && !defined(D_IMAGE)
 #define ACC_V KILN_CAT(ACC_T, D_B)
 #define VAL_V KILN_CAT(VAL_T, D_B)
-/* Nothing but the elements is known to be aligned. PoCL splits vload16 and vstore16, but not this. */
+/* Nothing but the elements is known to be aligned. PoCL splits vload16, but not this. */
 typedef ACC_V __attribute__((aligned(4))) kiln_loose_acc;
 typedef VAL_V __attribute__((aligned(4))) kiln_loose_val;
 #if DST_TYPE == TYPE_I8
@@ -320,12 +346,6 @@ typedef KILN_CAT(ushort, D_B) __attribute__((aligned(2))) kiln_loose_dst;
 #define KILN_CONVERT_DST KILN_CAT(kiln_bf16_, D_B)
 #endif
 #define LOAD_V(p) (*(global const kiln_loose_acc *)(p))
-
-#if T_STREAM && defined __has_builtin
-#if __has_builtin(__builtin_nontemporal_store)
-#define KILN_STREAM(v, p) __builtin_nontemporal_store(v, p)
-#endif
-#endif
 
 #if D_B == 16
 #define KILN_LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
@@ -384,13 +404,7 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int channel, INDEX_T i
     const VAL_V v = FINISH_V(acc, (VAL_V)((VAL_T)0), channel);
 #endif
 #if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
-#ifdef KILN_STREAM
-    if ((size_t)(dst + i) % sizeof v == 0) {
-        KILN_STREAM(v, (global VAL_V *)(dst + i));
-        return;
-    }
-#endif
-    *(global kiln_loose_val *)(dst + i) = v;
+    KILN_STORE(VAL_V, kiln_loose_val, dst + i, v);
 #else
     *(global kiln_loose_dst *)(dst + i) = KILN_CONVERT_DST(v);
 #endif
@@ -438,7 +452,7 @@ static inline void kiln_put_row(global DST_T *dst, KILN_CAT(ACC_T, D_ROW) acc, i
     const ROW_T v = FINISH_ROW(acc, (ROW_T)((VAL_T)0), channel);
 #endif
 #if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
-    *(global kiln_loose_row *)(dst + i) = v;
+    KILN_STORE(ROW_T, kiln_loose_row, dst + i, v);
 #else
     DST_STOREN(D_ROW, dst, i, v);
 #endif

@@ -13,7 +13,7 @@ static const double settle = 0.008;
 
 /* A batch is long enough to hide the wait for its end, and short enough to be over before the
  * system's scheduler lets another process run. */
-static const double batch_seconds = 0.0025;
+static const double batch_seconds = 0.005;
 
 /* A turn may last this many times its length when others are in the way. */
 static const double patience = 12;

@@ -80,7 +80,9 @@ static const struct {
     {0, "n2-c13-k17-i19x23-f3x3-p1x1", "T_VEC=8,T_K=16,T_PIX=1,T_C=4,T_PACK=1"},
     {0, "n2-c13-k17-i19x23-f3x3-p1x1", "T_VEC=16,T_K=3,T_PIX=8,T_C=1,T_ORDER=1"},
     {0, "n3-c16-k20-i7x37-f1x1", "T_VEC=1,T_K=7,T_PIX=4,T_GROUP=64,T_COPY=0"},
-    {0, "n3-c16-k20-i7x37-f1x1", "T_VEC=4,T_K=7,T_PIX=3,T_GROUP=16,T_GROUP_K=2,T_COPY=0,T_PACK=1"},
+    {0, "n3-c16-k20-i7x37-f1x1",
+     "T_VEC=4,T_K=7,T_PIX=3,T_GROUP=16,T_GROUP_K=2,T_COPY=0,T_PACK=1,"
+     "T_STREAM=1"},
     {1, "n3-c16-k20-i7x37-f1x1", "T_VEC=4,T_K=7,T_PIX=3,T_GROUP=16,T_ORDER=1,T_COPY=0"},
     {1, "n2-c4-k6-i17x9-f2x3-s5x4-p1x2-e3x0-g2", "T_VEC=1,T_K=2,T_PIX=2,T_GROUP=32,T_PACK=1"},
     {1, "n2-c13-k17-i19x23-f3x3-s2x2-p1x1", "T_VEC=8,T_K=6,T_PIX=2,T_GROUP=4,T_C=5"},
