@@ -108,6 +108,13 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 
 /* ---- time ---- */
 
+/* Whether the source is further away than a core's own cache, and worth fetching ahead. */
+static bool is_far(const kiln_shape *s, const kiln_device_facts *d)
+{
+    return (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type) >
+           (double)d->cache / 8;
+}
+
 /* Cycles of one core for a row of tiles, in vector multiply-adds. */
 static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
@@ -149,7 +156,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     bool backward = s->direction == KILN_BACKWARD_DATA;
     double source = (double)(backward ? s->y_count : s->x_count);
     double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
-    double move = wait * kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
+    double move = (is_far(s, d) ? 0.8 : 1) * wait *
+                  kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
     if (kiln_better_streamed(s, d) != (c->v[STREAM] == 1))
         move *= 1.3;
     return 0.003 + 0.3 * fmin(ms, move) + fmax(ms, move);
@@ -197,8 +205,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
+                       const kiln_config *c, kiln_plan *plan)
 {
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
@@ -206,6 +214,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_co
     kiln_define(plan, "D_GROUP", b->src_c);
     kiln_define(plan, "D_UNROLL", unrolled(b, c));
     kiln_define(plan, "D_STRIPS", strips_of(b, c));
+    kiln_define(plan, "D_AHEAD", is_far(s, d));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
@@ -219,13 +228,13 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
     plan->packed_bytes = kiln_depthwise_vectors(&b) * taps * b.src_c * b.block * 4;
     kiln_plan_stage(plan, "depthwise_blocked.cl", "pack")->pack = true;
-    define_all(s, &b, c, plan);
+    define_all(s, d, &b, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, 1, 1, 1, kiln_depthwise_vectors(&b), 1, 1);
 
     kiln_plan_stage(plan, "depthwise_blocked.cl", "depthwise_blocked");
-    define_all(s, &b, c, plan);
+    define_all(s, d, &b, c, plan);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_Y : KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
@@ -237,7 +246,7 @@ const kiln_solver kiln_solver_depthwise_blocked = {
     .name = "depthwise_blocked",
     .id = 1011,
     .algorithm = 1,
-    .version = 3,
+    .version = 4,
     .params = params,
     .nparams = PARAMS,
     .prefer = kiln_depthwise_prefer,

@@ -104,8 +104,7 @@ static double step_cost(const kiln_config *c)
 {
     double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
     double sums = k * pix;
-    double rest = c->v[DIRECT_COPY] ? 0.2 : 0.16; /* lines are larger than what they hold */
-    return (sums > loads ? sums : loads) + rest * (sums + loads) + 1;
+    return (sums > loads ? sums : loads) + 0.2 * (sums + loads) + 1;
 }
 
 /* What a load takes longer where it converts, as seen on PoCL over whole problems; integers

@@ -42,6 +42,7 @@
  *   D_SRC_VECTOR, D_DST_VECTOR           elements from one vector of channels to the next
  *   D_UNROLL            above
  *   D_BACKWARD          1: the filter is turned round
+ *   D_AHEAD             1: source rows of the row of tiles after the next are fetched
  *   T_W, T_H            a tile is T_W * D_UP_W pixels wide, T_H * D_UP_H high
  *   T_TILES             tiles that an item goes down; D_STRIPS items do a plane
  *   T_STREAM            1: stores go past the caches (see common.cl)
@@ -126,6 +127,8 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
 /* The least and the largest source element, from that of the tile, that a tap meets. */
 #define FLOOR(a, b) ((a) >= 0 ? (a) / (b) : -((-(a) + (b)-1) / (b)))
 #define FROM(a) FLOOR(D_UP_##a - 1 - D_LEAD_##a, D_UP_##a)
+/* Source rows between tiles of neighbouring rows. */
+#define D_NEXT_ROWS (TILE_H * P_STRIDE_H / D_UP_H)
 #define TO(tile, a)                                                                                \
     FLOOR(((tile)-1) * P_STRIDE_##a + (P_FILTER_##a - 1) * P_DILATION_##a - D_LEAD_##a, D_UP_##a)
 
@@ -155,6 +158,10 @@ INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T 
         for (int i = FROM(W); i <= TO(TILE_W, W); i++) {
             if (check && (x0 + i < 0 || x0 + i >= P_SRC_W))
                 continue;
+#if D_AHEAD
+            if (j > TO(TILE_H, H) - D_NEXT_ROWS)
+                KILN_FETCH(row + 2 * D_NEXT_ROWS * D_SRC_ROW + i * D_SRC_PIXEL);
+#endif
             const SUM_V v = LOAD_SRC(row, i * D_SRC_PIXEL);
 #pragma unroll
             for (int c = 0; c < D_GROUP; c++)

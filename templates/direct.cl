@@ -34,7 +34,7 @@
  *   T_VEC T_K T_PIX     tile of one item, as above (T_K <= D_DST_C)
  *   T_C                 source channels between two changes of the tap
  *   T_GROUP T_GROUP_K T_ORDER T_COPY   as above; T_PACK=1: w holds what `pack` made
- *   D_AHEAD             1: positions of the next items are fetched
+ *   D_AHEAD             1: positions of items ahead are fetched
  *   T_STREAM            1: stores go past the caches, with T_COPY=0 (see common.cl)
  */
 #define D_IMAGE (D_LINE_D * D_LINE_H * D_LINE_W)
@@ -183,11 +183,11 @@ kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restri
     for (int c0 = 0; c0 < D_SRC_C; c0 += T_C) {
         const int c_end = D_SRC_C % T_C ? min(T_C, D_SRC_C - c0) : T_C;
 #if D_AHEAD
-        /* Blocks that share their positions each fetch some channels of the next ones. */
+        /* Blocks that share their positions each fetch some channels of those after the next. */
         if (c0 / T_C % D_BLOCKS == block % D_BLOCKS)
             for (int c = c0; c < c0 + c_end; c++)
 #pragma unroll
-                for (int i = T_PIX; i < 2 * T_PIX; i++)
+                for (int i = 2 * T_PIX; i < 3 * T_PIX; i++)
                     KILN_FETCH(x + (INDEX_T)c * D_CHANNEL + i * T_VEC);
 #endif
         TAPS(rd, pd, D)

@@ -48,7 +48,7 @@
  *                       are (taps unrolled), 2 as the item does; 0 neither
  *   D_FIRST, D_LAST     1: the first, last tile is at an end
  *   D_BACKWARD          1: the filter is turned round
- *   D_AHEAD             1: of a filter with one tap, pixels of the next tile are fetched
+ *   D_AHEAD             1: of a filter with one tap, pixels of a tile ahead are fetched
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
  *   D_DST_VECTORS       vectors of a group's destination channels, its padding included
  *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever it starts
@@ -322,13 +322,13 @@ INLINE void add_step(SUM_V *acc, global const SRC_T *step, global const SUM_T *w
 }
 
 #if D_AHEAD
-/* Fetches what the next tile of a row reads in one step. Items that share a tile of pixels each do
+/* Fetches what the tile after the next reads in one step: memory is that far away. Items that share a tile of pixels each do
  * some steps, so that memory is as busy with the last of them as with the first. */
-INLINE void fetch_next(global const SRC_T *step, const place at, const int y, const int z)
+INLINE void fetch_ahead(global const SRC_T *step, const place at, const int y, const int z)
 {
     step += (INDEX_T)z * D_SRC_PLANE + (INDEX_T)y * D_SRC_ROW + (INDEX_T)at.column * D_SRC_PIXEL;
 #pragma unroll
-    for (int i = T_W; i < 2 * T_W; i++)
+    for (int i = 2 * T_W; i < 3 * T_W; i++)
         KILN_FETCH(step + i * P_STRIDE_W * D_SRC_PIXEL);
 }
 #endif
@@ -341,7 +341,7 @@ INLINE void add_all(SUM_V *acc, global const SRC_T *src, const int first, global
     for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
 #if D_AHEAD
         if (c / D_STEP % D_TILES_K == get_global_id(0) % D_TILES_K)
-            fetch_next(src + SRC_AT(first + c), at, y, z);
+            fetch_ahead(src + SRC_AT(first + c), at, y, z);
 #endif
         add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
         w += D_TAPS * D_STEP * D_KT;
