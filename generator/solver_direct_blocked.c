@@ -166,15 +166,17 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
 }
 
-/* Whether the tiles of all channels follow one another, so that a long sum's pixels are read once;
- * else those of all pixels do, and the weights are, if both stay in a core's own cache. */
+/* Whether the tiles of all channels follow one another, so that a long sum's pixels are read once
+ * and the next ones can be fetched ahead; else those of all pixels do, and the weights are, if both
+ * stay in a core's own cache. */
 static bool channels_first(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t near = 256 << 10;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     int64_t pixels = b->src[0] * b->src[1] * b->src[2] * b->src_c * 4;
     int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
-    return !is_cpu(d) || (taps == 1 && c->v[BLOCKED_STREAM]) ||
+    bool few = b->src_c * b->dst_c * 4 <= near / 2;
+    return !is_cpu(d) || (taps == 1 && (c->v[BLOCKED_STREAM] || few)) ||
            (b->src_c >= 256 && (pixels > near || weights > near));
 }
 
