@@ -70,7 +70,9 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
-    kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c);
+    /* All wait for the unit that has most items, and those are full. */
+    int64_t all = kiln_winograd_all_tiles(&w, c), tiles = c->v[WINOGRAD_TILES];
+    kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c, tiles < all ? tiles : all);
     double split = c->v[SPLIT], items = (double)(kiln_winograd_items(&w, c) * w.groups) * split;
     double waves = ceil(items / d->compute_units) * d->compute_units;
     double kt = ceil((double)kiln_winograd_dst_tiles(&w, c) / split);
@@ -78,7 +80,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double rest = kiln_winograd_multiply_ms(
         &w, d, c, waves * kt * (cost.products + cost.destination), kiln_winograd_items(&w, c));
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    return first + rest + 0.5 * kiln_device_move_ms(d, bytes) + 0.005;
+    return first + rest + 0.5 * kiln_device_move_ms(d, bytes) + 0.012;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -126,7 +128,7 @@ const kiln_solver kiln_solver_winograd_fused = {
     .name = "winograd_fused",
     .id = 1020,
     .algorithm = 3,
-    .version = 1,
+    .version = 2,
     .params = params,
     .nparams = PARAMS,
     .prefer = kiln_winograd_prefer,

@@ -71,15 +71,20 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
-    kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c);
-    double items = (double)kiln_winograd_items(&w, c), kt = (double)kiln_winograd_dst_tiles(&w, c);
-    double ends = kiln_winograd_ms(&w, d, items * (cost.source + kt * cost.destination));
+    int64_t items = kiln_winograd_items(&w, c), tiles = c->v[WINOGRAD_TILES];
+    double full = (double)(items - 1), kt = (double)kiln_winograd_dst_tiles(&w, c);
+    kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c, tiles);
+    kiln_winograd_cost last =
+        kiln_winograd_cost_of(&w, c, kiln_winograd_all_tiles(&w, c) - (items - 1) * tiles);
+    double ends =
+        full * (cost.source + kt * cost.destination) + last.source + kt * last.destination;
     double products =
-        kiln_winograd_multiply_ms(&w, d, c, items * kt * cost.products, kiln_winograd_items(&w, c));
+        kiln_winograd_multiply_ms(&w, d, c, kt * (full * cost.products + last.products), items);
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
     /* What passes between the steps is written and read, mostly in caches. */
     double passed = 6.0 * (double)(source_scratch(&w, c) + product_scratch(&w, c));
-    return ends + products + kiln_device_move_ms(d, 0.5 * bytes + passed) + 0.01;
+    return kiln_winograd_ms(&w, d, ends) + products + kiln_device_move_ms(d, 0.5 * bytes + passed) +
+           0.03;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -135,7 +140,7 @@ const kiln_solver kiln_solver_winograd_staged = {
     .name = "winograd_staged",
     .id = 1021,
     .algorithm = 3,
-    .version = 1,
+    .version = 2,
     .params = params,
     .nparams = WINOGRAD_SHARED,
     .prefer = kiln_winograd_prefer,

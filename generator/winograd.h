@@ -26,8 +26,8 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
 /* `s` passed that check. */
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);
 
-/* The factor for bound_error(), at m = 2, 4 or 6 and `channels` source channels of a group; m = 3: of
- * the gradient of the filter, with as many tiles instead of channels. */
+/* The factor for bound_error(), at m = 2, 4 or 6 and `channels` source channels of a group; m = 3:
+ * of the gradient of the filter, with as many tiles instead of channels. */
 double kiln_winograd_amplification(int m, int64_t channels);
 
 /* ---- configs ---- */
@@ -56,13 +56,14 @@ bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, cons
 /* Sums and the operands of one step fit the vector registers. */
 bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c);
 
-/* Time of the three steps for an item's tiles, on average, and, of the last two, one tile of K: in
+/* Time of the three steps for an item of so many tiles, and, of the last two, one tile of K: in
  * vector multiply-adds of one core. */
 typedef struct kiln_winograd_cost {
     double source, products, destination;
 } kiln_winograd_cost;
 
-kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c);
+kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c,
+                                         int64_t count);
 /* That many of them, in ms, on all cores. */
 double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, double operations);
 /* The same, where all filters are read by that many items meanwhile, most of it unnoticed if a

@@ -81,27 +81,24 @@ bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, cons
     return v[WINOGRAD_M] == 2 && w->dst[0] > 16 && w->dst[1] > 16;
 }
 
-kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c)
+kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c,
+                                         int64_t count)
 {
     const int *v = c->v;
-    double t = v[WINOGRAD_M] + 2, e = t * t;
-    /* On average: the last item may have fewer. */
-    int64_t items = kiln_winograd_items(w, c), all = kiln_winograd_all_tiles(w, c);
-    int64_t last = all - (items - 1) * v[WINOGRAD_TILES];
-    double tiles = (double)all / (double)items;
-    double multiplied =
-        (double)((items - 1) * v[WINOGRAD_TILES] + divide_up(last, v[WINOGRAD_W]) * v[WINOGRAD_W]) /
-        (double)items;
+    double t = v[WINOGRAD_M] + 2, e = t * t, tiles = (double)count;
     double sums = v[WINOGRAD_W] * v[WINOGRAD_KV];
-    /* Filters come from the second cache at half a vector a cycle. */
-    double loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
     double rows = (double)divide_up(w->src_c, 4) * 4;
-    double product = rows * (fmax(sums, loads) + 0.05 * (sums + loads)) + 3 * sums + 20;
+    /* Filters come from the second cache at half a vector a cycle, and late where the first cannot
+     * keep them for the next T_W tiles. */
+    double loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
+    bool kept = count <= v[WINOGRAD_W] || rows * v[WINOGRAD_KV] * w->block * 4 <= 20 << 10;
+    double step = fmax(sums, loads) + 0.05 * (sums + loads) + (kept ? 0 : 0.25 * v[WINOGRAD_KV]);
+    double product = rows * step + 3 * sums + 20;
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
         product *= 1.06; /* some are spilled */
     return (kiln_winograd_cost){
         .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 9),
-        .products = e * multiplied / v[WINOGRAD_W] * product,
+        .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
         .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 8),
     };
 }
