@@ -16,6 +16,10 @@ enum {
     BLOCKED_PARAMS
 };
 
+/* What follows what: tiles of pixels within one of channels within an image (T_ORDER); channels within
+ * pixels; tiles of pixels of all images within one of channels. */
+enum { ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES };
+
 /* Which tiles read a copy of their source row that has zeros in the place of padding. */
 typedef enum blocked_strips { STRIPS_NEVER, STRIPS_AT_ENDS, STRIPS_ALWAYS } blocked_strips;
 

@@ -146,7 +146,8 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     /* Sums hide most of the way to a cache, and what is fetched ahead; not what is fetched because
      * parts of its lines are written. */
     bool held = bytes < 0.7 * (double)d->cache, plain = b->dst_pitch.channel != 1;
-    bool ahead = b->filter[0] * b->filter[1] * b->filter[2] == 1 && c->v[BLOCKED_ORDER] && !plain;
+    bool ahead = b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
+                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS && !plain;
     double share = held ? 0.2 : ahead ? 0.4 : 1;
     if (plain && !held)
         bytes += size * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count);
@@ -164,7 +165,7 @@ static double gpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double v = c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES], w = c->v[BLOCKED_TILE_W];
     double per_tap = (v * w + 4 * v + w) * (double)b->src_c;
     int64_t first = kiln_direct_blocked_tiles(b, c), second = kiln_direct_blocked_tiles_k(b, c);
-    int64_t *along = c->v[BLOCKED_ORDER] ? &second : &first;
+    int64_t *along = c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? &second : &first;
     *along = round_up(*along, c->v[BLOCKED_GROUP]);
     double items = (double)(first * second * b->n);
     double least = 1024.0 * d->compute_units;

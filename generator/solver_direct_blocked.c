@@ -9,7 +9,7 @@
 static const kiln_param params[BLOCKED_PARAMS] = {
     [BLOCKED_TILE_W] = {"T_W", 13, {2, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
     [BLOCKED_TILE_KV] = {"T_KV", 4, {1, 2, 3, 4}, 0, 0},
-    [BLOCKED_ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
+    [BLOCKED_ORDER] = {"T_ORDER", 3, {ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES}, 0, 0},
     [BLOCKED_LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
     [BLOCKED_GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
     [BLOCKED_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
@@ -166,18 +166,23 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
 }
 
-/* Whether the tiles of all channels follow one another, so that a long sum's pixels are read once
- * and the next ones can be fetched ahead; else those of all pixels do, and the weights are, if both
- * stay in a core's own cache. */
-static bool channels_first(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+/* Tiles of all channels follow one another where a long sum's pixels are then read once and the
+ * next ones can be fetched ahead, those of all pixels where the weights of one tile stay near;
+ * those of all images where no cache holds all weights. */
+static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t near = 256 << 10;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     int64_t pixels = b->src[0] * b->src[1] * b->src[2] * b->src_c * 4;
     int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
-    bool few = b->src_c * b->dst_c * 4 <= near / 2;
-    return !is_cpu(d) || (taps == 1 && (c->v[BLOCKED_STREAM] || few)) ||
-           (b->src_c >= 256 && (pixels > near || weights > near));
+    int64_t all = b->src_c * taps * b->dst_c * 4;
+    if (!is_cpu(d))
+        return ORDER_CHANNELS;
+    if (b->n > 1 && d->cache > 0 && 2 * all > d->cache)
+        return ORDER_IMAGES;
+    if (taps == 1 && (c->v[BLOCKED_STREAM] || 2 * all <= near))
+        return ORDER_CHANNELS;
+    return b->src_c >= 256 && (pixels > near || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -196,7 +201,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
             kiln_why why;
             next.v[BLOCKED_TILE_W] = width;
             next.v[BLOCKED_TILE_KV] = kv;
-            next.v[BLOCKED_ORDER] = channels_first(&b, d, &next);
+            next.v[BLOCKED_ORDER] = order_for(&b, d, &next);
             if (does_not_fit(&b, d, &next, &why))
                 continue;
             double ms = kiln_direct_blocked_ms(&b, s, d, &next);
@@ -256,8 +261,8 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_TILES_K",
                 divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]));
     kiln_define(plan, "D_ITEMS",
-                c->v[BLOCKED_ORDER] ? kiln_direct_blocked_tiles_k(b, c)
-                                    : kiln_direct_blocked_tiles(b, c));
+                c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
+                                                      : kiln_direct_blocked_tiles(b, c));
     kiln_define(plan, "D_STRIP", how);
     kiln_define(plan, "D_FLUSH", flush_of(s, b, d));
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
@@ -265,7 +270,8 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_LAST", e.last);
     bool one_tap = b->filter[0] * b->filter[1] * b->filter[2] == 1;
     kiln_define(plan, "D_AHEAD",
-                is_cpu(d) && c->v[BLOCKED_ORDER] && one_tap && how == STRIPS_NEVER);
+                is_cpu(d) && c->v[BLOCKED_ORDER] == ORDER_CHANNELS && one_tap &&
+                    how == STRIPS_NEVER);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
@@ -278,7 +284,6 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     b.block = c->v[BLOCKED_LANES];
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), tiles = kiln_direct_blocked_tiles(&b, c);
-    bool k_first = c->v[BLOCKED_ORDER];
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
     plan->packed_bytes = tiles_k * b.src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
     kiln_plan_stage(plan, "direct_blocked.cl", "pack")->pack = true;
@@ -293,8 +298,11 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, k_first ? tiles_k : tiles, k_first ? tiles : tiles_k,
-              b.n);
+    const int64_t grids[][3] = {[ORDER_PIXELS] = {tiles, tiles_k, b.n},
+                                [ORDER_CHANNELS] = {tiles_k, tiles, b.n},
+                                [ORDER_IMAGES] = {tiles, b.n, tiles_k}};
+    const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
+    kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, grid[0], grid[1], grid[2]);
 }
 
 const kiln_solver kiln_solver_direct_blocked = {

@@ -24,7 +24,7 @@
  * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all or none.
  *
  * Grid of `direct_blocked`: (tiles of rows, groups * D_TILES_K, images), the first two exchanged
- * with T_ORDER=1; groups of (T_GROUP, 1, 1), of which D_ITEMS along the first axis are needed. Of
+ * with T_ORDER=1, the last two with T_ORDER=2; groups of (T_GROUP, 1, 1), of which D_ITEMS along the first axis are needed. Of
  * `pack`: (steps of a group, groups * D_TILES_K).
  *
  * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
@@ -587,7 +587,8 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
                                                      global const SUM_T *restrict w,
                                                      global DST_T *dst EPILOGUE_PARAMS)
 {
-    const int tile = get_global_id(T_ORDER), tile_k = get_global_id(1 - T_ORDER);
+    const int tile = get_global_id(T_ORDER == 1);
+    const int tile_k = get_global_id(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2);
     if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
         return;
     const int phase = tile % D_UP_W, pixels = (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
@@ -597,7 +598,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
     const int own_k = (tile_k - group * D_TILES_K) * T_KV;
     const int first = min(own_x, pixels - T_W), k0 = min(own_k, D_DST_VECTORS - T_KV);
     const int x = phase + first * D_UP_W, y = row % P_DST_H, z = row / P_DST_H;
-    const INDEX_T n = get_global_id(2);
+    const INDEX_T n = get_global_id(T_ORDER == 2 ? 1 : 2);
 
     SUM_V acc[T_W * T_KV];
 #pragma unroll

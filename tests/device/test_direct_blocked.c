@@ -261,7 +261,7 @@ START_TEST(every_tile)
     char config[64];
     int width = _i + 1, kv = _i / 3 % 4 + 1;
     kv = width * kv > 32 ? 1 : kv;
-    snprintf(config, sizeof config, "T_W=%d,T_KV=%d,T_ORDER=%d,T_STREAM=%d", width, kv, _i / 2 % 2,
+    snprintf(config, sizeof config, "T_W=%d,T_KV=%d,T_ORDER=%d,T_STREAM=%d", width, kv, _i / 2 % 3,
              _i % 2);
     if (_i % 3 == 0) {
         p.groups = 2;
