@@ -108,13 +108,6 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 
 /* ---- time ---- */
 
-/* Whether the source is further away than a core's own cache, and worth fetching ahead. */
-static bool is_far(const kiln_shape *s, const kiln_device_facts *d)
-{
-    return (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type) >
-           (double)d->cache / 8;
-}
-
 /* Cycles of one core for a row of tiles, in vector multiply-adds. */
 static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
@@ -156,7 +149,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     bool backward = s->direction == KILN_BACKWARD_DATA;
     double source = (double)(backward ? s->y_count : s->x_count);
     double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
-    double move = (is_far(s, d) ? 0.8 : 1) * wait *
+    double move = (kiln_better_fetched(s, d) ? 0.8 : 1) * wait *
                   kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
     if (kiln_better_streamed(s, d) != (c->v[STREAM] == 1))
         move *= 1.3;
@@ -214,7 +207,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_GROUP", b->src_c);
     kiln_define(plan, "D_UNROLL", unrolled(b, c));
     kiln_define(plan, "D_STRIPS", strips_of(b, c));
-    kiln_define(plan, "D_AHEAD", is_far(s, d));
+    kiln_define(plan, "D_AHEAD", kiln_better_fetched(s, d));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);

@@ -220,7 +220,6 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                        const kiln_config *c, kiln_plan *plan)
 {
-    bool cpu = d->kind == KILN_DEVICE_CPU;
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t across = s->c / s->g * taps_of(s); /* weights of one output channel */
     kiln_define_types(plan, s);
@@ -241,7 +240,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define_axes(plan, "D_PERIOD", l->period);
     kiln_define_axes(plan, "D_REACH", l->reach);
     kiln_define_axes(plan, "D_LINE", c->v[DIRECT_COPY] ? l->line : s->in);
-    kiln_define(plan, "D_AHEAD", cpu && !c->v[DIRECT_COPY] && c->v[DIRECT_ORDER]);
+    kiln_define(plan, "D_AHEAD",
+                kiln_better_fetched(s, d) && !c->v[DIRECT_COPY] && c->v[DIRECT_ORDER]);
     kiln_define(plan, "D_CHANNEL", c->v[DIRECT_COPY] ? l->channel : s->in[0] * s->in[1] * s->in[2]);
     kiln_define(plan, "D_POSITIONS", positions_of(s, l, c));
     kiln_define(plan, "D_W_DST", backward ? taps_of(s) : across);

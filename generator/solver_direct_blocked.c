@@ -270,7 +270,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_LAST", e.last);
     bool one_tap = b->filter[0] * b->filter[1] * b->filter[2] == 1;
     kiln_define(plan, "D_AHEAD",
-                is_cpu(d) && c->v[BLOCKED_ORDER] == ORDER_CHANNELS && one_tap &&
+                kiln_better_fetched(s, d) && c->v[BLOCKED_ORDER] == ORDER_CHANNELS && one_tap &&
                     how == STRIPS_NEVER);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)

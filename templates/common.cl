@@ -301,10 +301,10 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 #define FINISH(acc, channel, i) kiln_finish(acc, channel, i EPILOGUE_PASS)
 #endif
 
-/* Asks for the line of an element before it is needed, where the compiler can: for CPUs, whose own
- * prefetchers follow rows, not tiles. */
+/* With D_AHEAD=1, asks for the line of an element before it is needed, where the compiler can: for
+ * CPUs, whose own prefetchers follow rows, not tiles. */
 #define KILN_FETCH(p)
-#ifdef __has_builtin
+#if D_AHEAD && defined __has_builtin
 #if __has_builtin(__builtin_prefetch)
 #undef KILN_FETCH
 #define KILN_FETCH(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
