@@ -15,11 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TILE_K, TILE_CV, PARAMS, ELEMENTS = 36, SIDE = 4 };
+enum { TILE_K, TILE_CV, ROWS, PARTS, PARAMS, ELEMENTS = 36, SIDE = 4 };
 
 static const kiln_param params[PARAMS] = {
     [TILE_K] = {"T_K", 3, {4, 8, 16}, 0, 0},
     [TILE_CV] = {"T_CV", 5, {1, 2, 3, 4, 5}, 0, 0},
+    [ROWS] = {"T_ROWS", 4, {0, 1, 2, 4}, 0, 64},
+    [PARTS] = {"T_PARTS", 3, {1, 2, 4}, 1, 64},
 };
 
 typedef struct geometry {
@@ -45,6 +47,23 @@ static geometry geometry_of(const kiln_shape *s, const kiln_device_facts *d)
     g.tiles[1] = divide_up(s->out[KILN_AXIS_W], SIDE);
     g.all = s->n * g.tiles[0] * g.tiles[1];
     return g;
+}
+
+/* Rows of tiles in all images, and of one part. */
+static int64_t rows_of(const kiln_shape *s, const geometry *g)
+{
+    return s->n * g->tiles[0];
+}
+
+static int64_t part_of(const kiln_shape *s, const geometry *g, const kiln_config *c)
+{
+    return divide_up(rows_of(s, g), c->v[PARTS]);
+}
+
+/* Tiles that there is room for. */
+static int64_t room_of(const geometry *g, const kiln_config *c)
+{
+    return c->v[ROWS] ? c->v[ROWS] * g->tiles[1] : g->all;
 }
 
 static void blocked_layout(const kiln_shape *s, const geometry *g, char text[KILN_LAYOUT_TEXT])
@@ -119,14 +138,19 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     if (c->v[TILE_CV] > g.c_blocks)
         return kiln_no(why, "T_CV is %d, but there are only %lld blocks of %d channels",
                        c->v[TILE_CV], (long long)g.c_blocks, g.block);
+    if (c->v[ROWS] == 0 && c->v[PARTS] != 1)
+        return kiln_no(why, "T_PARTS is %d, but parts need a T_ROWS", c->v[PARTS]);
+    if (c->v[ROWS] > part_of(s, &g, c) || (c->v[PARTS] - 1) * part_of(s, &g, c) >= rows_of(s, &g))
+        return kiln_no(why, "T_ROWS is %d and T_PARTS %d, too many for %lld rows of tiles",
+                       c->v[ROWS], c->v[PARTS], (long long)rows_of(s, &g));
     return false;
 }
 
 /* ---- time ---- */
 
-static int64_t plane_of(const geometry *g, int64_t blocks)
+static int64_t plane_of(const geometry *g, int64_t blocks, const kiln_config *c)
 {
-    return (blocks * g->all + 1) * g->block;
+    return (blocks * room_of(g, c) + 1) * g->block;
 }
 
 static int64_t products_plane(const geometry *g)
@@ -149,52 +173,77 @@ static double step_cost(const geometry *g, const kiln_device_facts *d, const kil
     return fmax(cost, 8) - (spare < 0 ? 3 * spare : 0);
 }
 
+/* Bytes that go through memory beside x, dy and dw, there and back. */
+static double traffic(const kiln_shape *s, const geometry *g, const kiln_config *c)
+{
+    enum { CACHE = 1 << 20 }; /* of a core */
+    double through = (double)(plane_of(g, g->c_blocks, c) + plane_of(g, g->k_blocks, c));
+    double products = (double)products_plane(g), element = 4.0 * ELEMENTS;
+    if (c->v[ROWS] == 0)
+        return element * 2 * (through + products);
+    double chunks = ceil((double)part_of(s, g, c) / c->v[ROWS]) * c->v[PARTS];
+    double held = element * (through + products);
+    /* The cache behind that of a core is four times as fast as memory. */
+    double missed = held < CACHE ? 0 : held < 2 * CACHE ? 0.25 : 1;
+    return element * (c->v[PARTS] * products + missed * chunks * (2 * through + products));
+}
+
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     geometry g = geometry_of(s, d);
     double items = (double)items_of(&g, c) * ELEMENTS;
     double cycles = items * ((double)g.all * step_cost(&g, d, c) + 60);
+    if (c->v[ROWS])
+        cycles += items * ceil((double)rows_of(s, &g) / c->v[ROWS]) *
+                  (3.0 * c->v[TILE_K] * c->v[TILE_CV] + 40);
     cycles += (double)(g.all * (g.c_blocks * 7 + g.k_blocks * 6)) * ELEMENTS;
-    cycles += (double)(s->k * g.c_blocks) * (4 * ELEMENTS + 9.0 * g.block);
+    if (c->v[ROWS]) /* of the busiest core, times all */
+        cycles *= ceil((double)c->v[PARTS] / d->compute_units) * d->compute_units *
+                  (double)part_of(s, &g, c) / (double)rows_of(s, &g);
+    cycles += (double)(s->k * g.c_blocks) * ((3.0 + c->v[PARTS]) * ELEMENTS + 9.0 * g.block);
     int width = g.block < d->simd_floats ? d->simd_floats : g.block;
     double lanes = (double)width / kiln_blocked_vectors(g.block, d);
     double ms = cycles * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
     double size = (double)kiln_type_size(s->x_type);
     double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
-    double through = (double)(plane_of(&g, g.c_blocks) + plane_of(&g, g.k_blocks));
-    /* Twice there and back, partly in caches. */
-    bytes += 4.0 * ELEMENTS * (1.5 * through + 1.5 * (double)products_plane(&g));
+    bytes += traffic(s, &g, c);
     if (kiln_layout_block(s->x_layout, s->rank) == 1)
         bytes += 2 * size * (double)s->x_count;
     if (kiln_layout_block(s->y_layout, s->rank) == 1)
         bytes += 2 * size * (double)s->y_count;
-    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.04;
+    return ms + kiln_device_move_ms(d, bytes) + (c->v[ROWS] ? 0.025 : 0.04);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     geometry g = geometry_of(s, d);
     int vectors = kiln_blocked_vectors(g.block, d), sums = c->v[TILE_K] * c->v[TILE_CV] * vectors;
-    return sums + c->v[TILE_CV] * vectors > kiln_blocked_registers(d) - 1;
+    return sums + c->v[TILE_CV] * vectors > kiln_blocked_registers(d) - 1 ||
+           (c->v[ROWS] && c->v[PARTS] < d->compute_units);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = {.v = {[TILE_K] = 4, [TILE_CV] = 1}};
+    static const int parts[] = {1, 2, 4, 8, 16};
+    kiln_config best = {.v = {[TILE_K] = 4, [TILE_CV] = 1, [ROWS] = 0, [PARTS] = 1}};
     double least = predict(s, d, &best);
     for (int i = 0; i < params[TILE_K].nvalues; i++)
-        for (int j = 0; j < params[TILE_CV].nvalues; j++) {
-            kiln_config next = {
-                .v = {[TILE_K] = params[TILE_K].value[i], [TILE_CV] = params[TILE_CV].value[j]}};
-            kiln_why why;
-            if (illegal(s, d, &next, &why))
-                continue;
-            double ms = predict(s, d, &next);
-            if (ms < least) {
-                least = ms;
-                best = next;
-            }
-        }
+        for (int j = 0; j < params[TILE_CV].nvalues; j++)
+            for (int rows = 0; rows <= 8; rows++)
+                for (int p = 0; p < (rows ? 5 : 1); p++) {
+                    kiln_config next = {.v = {[TILE_K] = params[TILE_K].value[i],
+                                              [TILE_CV] = params[TILE_CV].value[j],
+                                              [ROWS] = rows,
+                                              [PARTS] = parts[p]}};
+                    kiln_why why;
+                    if (illegal(s, d, &next, &why))
+                        continue;
+                    double ms = predict(s, d, &next);
+                    if (ms < least) {
+                        least = ms;
+                        best = next;
+                    }
+                }
     *c = best;
 }
 
@@ -216,8 +265,9 @@ static void stage(const kiln_shape *s, const geometry *g, const kiln_config *c, 
 {
     kiln_plan_stage(plan, "winograd_weights.cl", kernel);
     kiln_define_types(plan, s);
-    int64_t largest = ELEMENTS * (plane_of(g, g->c_blocks) + plane_of(g, g->k_blocks));
-    if (!s->wide && (largest > INT32_MAX || ELEMENTS * products_plane(g) > INT32_MAX))
+    int64_t planes = (int64_t)ELEMENTS * c->v[PARTS];
+    int64_t largest = planes * (plane_of(g, g->c_blocks, c) + plane_of(g, g->k_blocks, c));
+    if (!s->wide && (largest > INT32_MAX || planes * products_plane(g) > INT32_MAX))
         kiln_define(plan, "P_WIDE", 1);
     kiln_define(plan, "D_B", g->block);
     kiln_define(plan, "P_SRC_H", s->in[KILN_AXIS_H]);
@@ -230,9 +280,44 @@ static void stage(const kiln_shape *s, const geometry *g, const kiln_config *c, 
     kiln_define(plan, "D_LEAD_W", s->pad[KILN_AXIS_W]);
     kiln_define(plan, "D_TILES_H", g->tiles[0]);
     kiln_define(plan, "D_TILES_W", g->tiles[1]);
-    kiln_define(plan, "D_ROOM", g->all);
+    kiln_define(plan, "D_ROOM", room_of(g, c));
+    kiln_define(plan, "D_ROWS", rows_of(s, g));
+    kiln_define(plan, "D_PART", part_of(s, g, c));
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
+}
+
+enum { X, DY, V, U, M };
+
+/* The first three steps for one part after the other in each item. */
+static void emit_parts(const kiln_shape *s, const geometry *g, const kiln_config *c,
+                       const int role[M + 1], kiln_plan *plan)
+{
+    stage(s, g, c, "part", plan);
+    for (int i = X; i <= M; i++)
+        kiln_arg_buffer(plan, role[i]);
+    kiln_grid(plan, 1, 1, 1, c->v[PARTS], 1, 1);
+}
+
+/* Each of them as a launch. */
+static void emit_steps(const kiln_shape *s, const geometry *g, const kiln_config *c,
+                       const int role[M + 1], kiln_plan *plan)
+{
+    stage(s, g, c, "source", plan);
+    kiln_arg_buffer(plan, role[X]);
+    kiln_arg_buffer(plan, role[V]);
+    kiln_grid(plan, 1, 1, 1, rows_of(s, g), g->c_blocks, 1);
+
+    stage(s, g, c, "gradient", plan);
+    kiln_arg_buffer(plan, role[DY]);
+    kiln_arg_buffer(plan, role[U]);
+    kiln_grid(plan, 1, 1, 1, rows_of(s, g), g->k_blocks, 1);
+
+    stage(s, g, c, "products", plan);
+    kiln_arg_buffer(plan, role[V]);
+    kiln_arg_buffer(plan, role[U]);
+    kiln_arg_buffer(plan, role[M]);
+    kiln_grid(plan, 1, 1, 1, items_of(g, c), ELEMENTS, 1);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -243,26 +328,14 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int x = emit_blocks(s, d, &g, 'x', plan), dy = emit_blocks(s, d, &g, 'y', plan);
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
-    int v = kiln_plan_temp(plan, ELEMENTS * plane_of(&g, g.c_blocks) * 4);
-    int u = kiln_plan_temp(plan, ELEMENTS * plane_of(&g, g.k_blocks) * 4);
-    int m = kiln_plan_temp(plan, ELEMENTS * products_plane(&g) * 4);
-
-    stage(s, &g, c, "source", plan);
-    kiln_arg_buffer(plan, x);
-    kiln_arg_buffer(plan, v);
-    kiln_grid(plan, 1, 1, 1, s->n * g.tiles[0], g.c_blocks, 1);
-
-    stage(s, &g, c, "gradient", plan);
-    kiln_arg_buffer(plan, dy);
-    kiln_arg_buffer(plan, u);
-    kiln_grid(plan, 1, 1, 1, s->n * g.tiles[0], g.k_blocks, 1);
-
-    stage(s, &g, c, "products", plan);
-    kiln_arg_buffer(plan, v);
-    kiln_arg_buffer(plan, u);
-    kiln_arg_buffer(plan, m);
-    kiln_grid(plan, 1, 1, 1, items_of(&g, c), ELEMENTS, 1);
-
+    int64_t planes = (int64_t)ELEMENTS * c->v[PARTS] * 4; /* bytes of an element in each */
+    int v = kiln_plan_temp(plan, planes * plane_of(&g, g.c_blocks, c));
+    int u = kiln_plan_temp(plan, planes * plane_of(&g, g.k_blocks, c));
+    int m = kiln_plan_temp(plan, planes * products_plane(&g));
+    if (c->v[ROWS])
+        emit_parts(s, &g, c, (const int[]){x, dy, v, u, m}, plan);
+    else
+        emit_steps(s, &g, c, (const int[]){x, dy, v, u, m}, plan);
     stage(s, &g, c, "weights", plan);
     kiln_arg_buffer(plan, m);
     kiln_arg_buffer(plan, KILN_ROLE_W);
@@ -273,7 +346,7 @@ const kiln_solver kiln_solver_winograd_weights = {
     .name = "winograd_weights",
     .id = 1023,
     .algorithm = 3,
-    .version = 1,
+    .version = 2,
     .params = params,
     .nparams = PARAMS,
     .prefer = prefer,

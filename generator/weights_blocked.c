@@ -214,9 +214,10 @@ static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts
     double vectors = kiln_blocked_vectors(g->b.block, d), sums = kiln_weights_sums(g, d, c);
     double x = c->v[TILE_X] * c->v[TILE_S], y = c->v[TILE_Y];
     double wide = vectors * (g->lanes == LANES_C ? x : y), narrow = g->lanes == LANES_C ? y : x;
-    double loads = wide + 0.5 * narrow, cost = sums > loads ? sums : loads;
+    double loads = wide + 0.75 * narrow, cost = fmax(fmax(sums, loads), 4);
     double spare = kiln_blocked_registers(d) - 2 - sums - wide;
-    return (cost > 4 ? cost : 4) + 0.1 * loads + 1.2 - (spare < 0 ? 3 * spare : 0);
+    return cost + 0.1 * loads + 1 + (spare < 6 ? 0.3 * (6 - spare) : 0) -
+           (spare < 0 ? 3 * spare : 0);
 }
 
 /* Vector multiply-adds that one item has time for. */

@@ -14,12 +14,16 @@
  *         . patch 0 . . .                     outside of dy
  *                 . patch 1 . . .
  *
- * Four launches, through the workspace:
+ * Four steps, through the workspace:
  *   `source`    v = B^T x B       [36][blocks of C][D_ROOM][D_B], a vector is D_B channels of a tile
  *   `gradient`  u = G dy G^T      [36][blocks of K][D_ROOM][D_B]
  *   `products`  m = u^T v         [36][K, whole blocks][blocks of C][D_B]: an item has T_K rows and
  *                                 T_CV vectors of one product, and adds up all tiles
  *   `weights`   dw = A^T m A
+ *
+ * With T_ROWS 0 each is a launch, over all tiles at once. Else `part` does the first three for T_ROWS
+ * rows of tiles after T_ROWS more, while these are in the cache of its core: each of T_PARTS parts of
+ * all rows has its own v, u and m, and `weights` adds up the latter, in order.
  *
  *                    T_CV vectors of v
  *                   [      ][      ][      ]
@@ -27,15 +31,17 @@
  *       T_K    .    [ acc  ][ acc  ][ acc  ]     one element of u
  *
  * Grids, all in groups of one item. `source`, `gradient`: (images * rows of tiles, blocks).
- * `products`: (tiles of K * tiles of C, 36). `weights`: (K, blocks of C).
+ * `products`: (tiles of K * tiles of C, 36). `part`: (T_PARTS). `weights`: (K, blocks of C).
  *
  * Defines, besides those of common.cl:
  *   D_B                  channels of a block, lanes of a vector: 4, 8 or 16
  *   P_SRC_H, P_SRC_W     sizes of x; P_DST_H, P_DST_W of dy
  *   D_SRC_C, D_DST_C     channels of x, of dy
  *   D_LEAD_H, D_LEAD_W   tile (0, 0) starts its patch at (-D_LEAD_H, -D_LEAD_W)
- *   D_TILES_H, D_TILES_W tiles of an image; D_ROOM tiles of all images
+ *   D_TILES_H, D_TILES_W tiles of an image; D_ROOM tiles of all images, or of T_ROWS rows
+ *   D_ROWS, D_PART       rows of tiles of all images, of a part
  *   T_K, T_CV            above; T_K divides D_B, T_CV <= blocks of C
+ *   T_ROWS, T_PARTS      above
  */
 #define ACC_V KILN_CAT(ACC_T, D_B)
 /* A buffer starts where the caller says; only its elements are known to be aligned. */
@@ -58,6 +64,7 @@ typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
 #define D_V_PLANE ((INDEX_T)(D_C_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
 #define D_U_PLANE ((INDEX_T)(D_K_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
 #define D_M_PLANE ((INDEX_T)(D_K_BLOCKS * D_B * D_C_BLOCKS + 1) * D_B)
+#define D_PRODUCTS (D_K_TILES * ((D_C_BLOCKS + T_CV - 1) / T_CV))
 
 /* ---- transforms, with the points 0, 1, -1, 2, -2 and infinity (Lavin and Gray, Fast Algorithms for
  * Convolutional Neural Networks); generator/winograd.c has the matrices ---- */
@@ -96,12 +103,13 @@ INLINE void times_a(const ACC_V *m, ACC_V *o)
 
 /* ---- x and dy ---- */
 
-kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict x, global ACC_T *restrict v)
+/* Row `row` of tiles becomes row `to` of those there is room for. */
+INLINE void source_row(global const SRC_T *x, global ACC_T *v, const int row, const int to,
+                       const int block)
 {
-    const int n = get_global_id(0) / D_TILES_H, ty = get_global_id(0) % D_TILES_H;
-    const int block = get_global_id(1), y0 = ty * 4 - D_LEAD_H;
+    const int n = row / D_TILES_H, y0 = row % D_TILES_H * 4 - D_LEAD_H;
     x += ((INDEX_T)n * D_C_BLOCKS + block) * P_SRC_H * P_SRC_W * D_B;
-    v += ((INDEX_T)block * D_ROOM + (INDEX_T)get_global_id(0) * D_TILES_W) * D_B;
+    v += ((INDEX_T)block * D_ROOM + (INDEX_T)to * D_TILES_W) * D_B;
     ACC_V mid[6][6];
 #pragma nounroll
     for (int tx = 0; tx < D_TILES_W; tx++, v += D_B) {
@@ -116,9 +124,9 @@ kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict x, global AC
             ACC_V d[6], o[6];
 #pragma unroll
             for (int i = 0; i < 6; i++) {
-                const int row = y0 + i;
-                const bool inside = column >= 0 && column < P_SRC_W && row >= 0 && row < P_SRC_H;
-                d[i] = inside ? LOAD_SRC(x + (row * P_SRC_W + column) * D_B) : (ACC_V)(0);
+                const int y = y0 + i;
+                const bool inside = column >= 0 && column < P_SRC_W && y >= 0 && y < P_SRC_H;
+                d[i] = inside ? LOAD_SRC(x + (y * P_SRC_W + column) * D_B) : (ACC_V)(0);
             }
             times_b(d, o);
 #pragma unroll
@@ -136,12 +144,12 @@ kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict x, global AC
     }
 }
 
-kernel GROUP_SIZE(1, 1, 1) void gradient(global const SRC_T *restrict dy, global ACC_T *restrict u)
+INLINE void gradient_row(global const SRC_T *dy, global ACC_T *u, const int row, const int to,
+                         const int block)
 {
-    const int n = get_global_id(0) / D_TILES_H, y0 = get_global_id(0) % D_TILES_H * 4;
-    const int block = get_global_id(1);
+    const int n = row / D_TILES_H, y0 = row % D_TILES_H * 4;
     dy += ((INDEX_T)n * D_K_BLOCKS + block) * P_DST_H * P_DST_W * D_B;
-    u += ((INDEX_T)block * D_ROOM + (INDEX_T)get_global_id(0) * D_TILES_W) * D_B;
+    u += ((INDEX_T)block * D_ROOM + (INDEX_T)to * D_TILES_W) * D_B;
 #pragma nounroll
     for (int tx = 0; tx < D_TILES_W; tx++, u += D_B) {
         ACC_V mid[6][4];
@@ -172,10 +180,11 @@ kernel GROUP_SIZE(1, 1, 1) void gradient(global const SRC_T *restrict dy, global
 
 /* ---- the products ---- */
 
-kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_T *restrict v,
-                                         global const ACC_T *restrict u, global ACC_T *restrict m)
+/* Tile `tile` of product e over the first `count` tiles of x and dy, added to what is there unless
+ * `fresh`. */
+INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *m, const int tile,
+                    const int e, const int count, const bool fresh)
 {
-    const int tile = get_global_id(0), e = get_global_id(1);
     const int k0 = tile % D_K_TILES * T_K;
     /* The last tile starts earlier; what it shares with its neighbour is stored by one of them. */
     const int own = tile / D_K_TILES * T_CV, c0 = min(own, D_C_BLOCKS - T_CV);
@@ -186,7 +195,7 @@ kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_T *restrict v,
     for (int i = 0; i < T_K * T_CV; i++)
         acc[i] = (ACC_V)(0);
 #pragma unroll 2
-    for (int t = 0; t < D_ROOM; t++) {
+    for (int t = 0; t < count; t++) {
         ACC_V a[T_CV];
 #pragma unroll
         for (int i = 0; i < T_CV; i++)
@@ -204,9 +213,58 @@ kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_T *restrict v,
     for (int k = 0; k < T_K; k++)
 #pragma unroll
         for (int i = 0; i < T_CV; i++)
-            if (D_C_BLOCKS % T_CV == 0 || c0 + i >= own)
-                STORE_ACC(m + (k * D_C_BLOCKS + i) * D_B, acc[k * T_CV + i]);
+            if (D_C_BLOCKS % T_CV == 0 || c0 + i >= own) {
+                global ACC_T *to = m + (k * D_C_BLOCKS + i) * D_B;
+                const ACC_V sum = acc[k * T_CV + i];
+                STORE_ACC(to, fresh ? sum : sum + LOAD_ACC(to));
+            }
 }
+
+#if T_ROWS == 0
+kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict x, global ACC_T *restrict v)
+{
+    source_row(x, v, get_global_id(0), get_global_id(0), get_global_id(1));
+}
+
+kernel GROUP_SIZE(1, 1, 1) void gradient(global const SRC_T *restrict dy, global ACC_T *restrict u)
+{
+    gradient_row(dy, u, get_global_id(0), get_global_id(0), get_global_id(1));
+}
+
+kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_T *restrict v,
+                                         global const ACC_T *restrict u, global ACC_T *restrict m)
+{
+    product(v, u, m, get_global_id(0), get_global_id(1), D_ROOM, true);
+}
+#else
+kernel GROUP_SIZE(1, 1, 1) void part(global const SRC_T *restrict x, global const SRC_T *restrict dy,
+                                     global ACC_T *restrict v, global ACC_T *restrict u,
+                                     global ACC_T *restrict m)
+{
+    const int part = get_global_id(0), begin = part * D_PART, end = min(begin + D_PART, D_ROWS);
+    v += 36 * part * D_V_PLANE;
+    u += 36 * part * D_U_PLANE;
+    m += 36 * part * D_M_PLANE;
+#pragma nounroll
+    for (int from = begin; from < end; from += T_ROWS) {
+        const int rows = min(T_ROWS, end - from);
+#pragma nounroll
+        for (int i = 0; i < rows; i++) {
+#pragma nounroll
+            for (int block = 0; block < D_C_BLOCKS; block++)
+                source_row(x, v, from + i, i, block);
+#pragma nounroll
+            for (int block = 0; block < D_K_BLOCKS; block++)
+                gradient_row(dy, u, from + i, i, block);
+        }
+#pragma nounroll
+        for (int e = 0; e < 36; e++)
+#pragma nounroll
+            for (int tile = 0; tile < D_PRODUCTS; tile++)
+                product(v, u, m, tile, e, rows * D_TILES_W, from == begin);
+    }
+}
+#endif
 
 /* ---- dw ---- */
 
@@ -219,8 +277,11 @@ kernel GROUP_SIZE(1, 1, 1) void weights(global const ACC_T *restrict m, global D
     for (int j = 0; j < 6; j++) {
         ACC_V column[6], o[3];
 #pragma unroll
-        for (int i = 0; i < 6; i++)
+        for (int i = 0; i < 6; i++) {
             column[i] = LOAD_ACC(m + (i * 6 + j) * D_M_PLANE);
+            for (int part = 1; part < T_PARTS; part++)
+                column[i] += LOAD_ACC(m + (part * 36 + i * 6 + j) * D_M_PLANE);
+        }
         times_a(column, o);
 #pragma unroll
         for (int i = 0; i < 3; i++)
