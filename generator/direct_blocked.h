@@ -32,6 +32,9 @@ int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
 /* Channels of padding in the destination's layout. */
 int64_t kiln_direct_blocked_padding(const kiln_blocked *b);
 
+/* Whether an item multiplies two channels at once: bytes, on a CPU. */
+bool kiln_direct_blocked_pairs(const kiln_shape *s, const kiln_device_facts *d);
+
 /* Hardware vectors of sums that a tile has. */
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
 

@@ -38,6 +38,11 @@ int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
     return b->groups * divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]);
 }
 
+bool kiln_direct_blocked_pairs(const kiln_shape *s, const kiln_device_facts *d)
+{
+    return is_cpu(d) && s->w_type == KILN_I8;
+}
+
 /* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
  */
 blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
@@ -118,7 +123,8 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
     double taps = taps_of(b, how != STRIPS_NEVER);
-    return taps * tap_cycles(b, d, c) * (double)b->src_c + strip_cycles(b, &e, how, c) +
+    int64_t elements = kiln_direct_blocked_pairs(s, d) ? divide_up(b->src_c, 2) : b->src_c;
+    return taps * tap_cycles(b, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
            store_cycles(b) * kiln_direct_blocked_sums(d, c) + 60;
 }
 

@@ -239,14 +239,6 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
         kiln_define(plan, "D_ROW", lanes);
 }
 
-/* Steps of bytes that floats add up exactly; see the template. */
-static int64_t flush_of(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d)
-{
-    enum { EXACT = 1024 };
-    int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
-    return is_cpu(d) && s->w_type == KILN_I8 ? EXACT / (step_of(b) * taps) : 0;
-}
-
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
@@ -264,7 +256,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
                                                       : kiln_direct_blocked_tiles(b, c));
     kiln_define(plan, "D_STRIP", how);
-    kiln_define(plan, "D_FLUSH", flush_of(s, b, d));
+    kiln_define(plan, "D_PAIRS", kiln_direct_blocked_pairs(s, d));
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);
@@ -285,12 +277,16 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), tiles = kiln_direct_blocked_tiles(&b, c);
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    plan->packed_bytes = tiles_k * b.src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
+    int64_t step = step_of(&b), elements = b.src_c;
+    if (kiln_direct_blocked_pairs(s, d))
+        elements = b.src_c / step * divide_up(step, 2) + divide_up(b.src_c % step, 2);
+    plan->packed_bytes =
+        tiles_k * elements * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
     kiln_plan_stage(plan, "direct_blocked.cl", "pack")->pack = true;
     define_all(s, &b, d, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, divide_up(b.src_c, step_of(&b)), tiles_k, 1);
+    kiln_grid(plan, 1, 1, 1, divide_up(b.src_c, step), tiles_k, 1);
 
     kiln_plan_stage(plan, "direct_blocked.cl", "direct_blocked");
     define_all(s, &b, d, c, plan);
@@ -309,7 +305,7 @@ const kiln_solver kiln_solver_direct_blocked = {
     .name = "direct_blocked",
     .id = 1010,
     .algorithm = 1,
-    .version = 3,
+    .version = 4,
     .params = params,
     .nparams = BLOCKED_PARAMS,
     .prefer = prefer,

@@ -40,7 +40,7 @@
  *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
- *   D_FLUSH             of bytes: 0, or steps whose sums may be floats
+ *   D_PAIRS             1: the source is bytes, and D_STRIP 2: two channels are multiplied at once
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
  *                       also where the last of them are padding
@@ -61,25 +61,45 @@
 #define D_KT (T_KV * D_B)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 
-/* Sums of bytes may be floats, whose multiply-adds are fast: exact up to 2^24, which 1024 products
- * cannot exceed, so that they go to integers after D_FLUSH steps. */
-#if D_FLUSH
-#define SUM_T float
-#define TO_SUM(n, v) KILN_CAT(convert_float, n)(v)
-#else
-#define SUM_T ACC_T
-#define TO_SUM(n, v) (v)
+#define INLINE static inline __attribute__((always_inline))
+
+/* Strips and packed weights consist of elements: channels, or with D_PAIRS two neighbouring ones as
+ * the halves of an int. The last of an odd number has a zero beside it in the strip. */
+#if D_PAIRS
+#define ELEMENTS(channels) (((channels) + 1) / 2)
+#define STRIP_T short
+#define TO_STRIP(n, v) KILN_CAT(convert_short, n)(v)
+
+/* x86 multiplies both halves and adds the products in one instruction, which compilers find in
+ * simple code only. */
+#if D_B == 16 && defined __AVX512BW__
+#define MULTIPLY_ADD __builtin_ia32_pmaddwd512
+#elif D_B == 8 && defined __AVX2__
+#define MULTIPLY_ADD __builtin_ia32_pmaddwd256
+#elif D_B == 4 && defined __SSE2__
+#define MULTIPLY_ADD __builtin_ia32_pmaddwd128
 #endif
-#define SUM_V KILN_CAT(SUM_T, D_B)
-typedef SUM_V __attribute__((aligned(4))) loose_sum;
-#define LOAD_SUM(p) (*(global const loose_sum *)(p))
-#if D_FLUSH && D_SRC_C * D_TAPS > 1024
-#define TOTALS_PARAM , ACC_V *totals
-#define TOTALS_PASS , totals
+
+INLINE ACC_V times(const ACC_V a, const ACC_V b)
+{
+#ifdef MULTIPLY_ADD
+    typedef short shorts __attribute__((__vector_size__(D_B * 4)));
+    return __builtin_astype(
+        MULTIPLY_ADD(__builtin_astype(a, shorts), __builtin_astype(b, shorts)), ACC_V);
 #else
-#define TOTALS_PARAM
-#define TOTALS_PASS
+    return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
 #endif
+}
+#define TIMES(a, b) times(a, b)
+#else
+#define ELEMENTS(channels) (channels)
+#define STRIP_T ACC_T
+#define TO_STRIP(n, v) (v)
+#define TIMES(a, b) ((a) * (b))
+#endif
+/* Of a step, of a group, and from a pixel of a strip to the next. */
+#define D_STEP_ELEMENTS ELEMENTS(D_STEP)
+#define D_ELEMENTS (D_SRC_C / D_STEP * D_STEP_ELEMENTS + ELEMENTS(D_SRC_C % D_STEP))
 
 /* Elements from channel 0 of a pixel to channel c. */
 #if D_SRC_BLOCKS == 1
@@ -99,53 +119,60 @@ typedef SUM_V __attribute__((aligned(4))) loose_sum;
 #define STEP_AT(c) ((c) / D_SRC_NEIGHBOURS * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
 #endif
 
-/* ---- weights as [group and tile][step][tap][channel][D_KT], zero where there is no channel ---- */
+/* ---- weights as [group and tile][step][tap][element][D_KT], zero where there is no channel ---- */
 
-kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_T *restrict packed)
+INLINE ACC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
+                    const int tap)
+{
+    if (k >= D_DST_C || c >= D_SRC_C)
+        return 0;
+#if D_BACKWARD
+    return SRC_LOAD(w, ((group * D_SRC_C + c) * D_DST_C + k) * D_TAPS + D_TAPS - 1 - tap);
+#else
+    return SRC_LOAD(w, ((group * D_DST_C + k) * D_SRC_C + c) * D_TAPS + tap);
+#endif
+}
+
+kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
 {
     const int step = get_global_id(0), tile = get_global_id(1);
     const int k0 = min(tile % D_TILES_K * T_KV, D_DST_VECTORS - T_KV) * D_B;
-    const int c0 = step * D_STEP, channels = min(D_STEP, D_SRC_C - c0);
+    const int c0 = step * D_STEP, elements = ELEMENTS(min(D_STEP, D_SRC_C - c0));
     const INDEX_T group = tile / D_TILES_K;
-    packed += ((INDEX_T)tile * D_SRC_C + c0) * D_TAPS * D_KT;
+    packed += ((INDEX_T)tile * D_ELEMENTS + step * D_STEP_ELEMENTS) * D_TAPS * D_KT;
     for (int k = 0; k < D_KT; k++)
-        for (int c = 0; c < channels; c++)
-            for (int tap = 0; tap < D_TAPS; tap++) {
-#if D_BACKWARD
-                const INDEX_T row = group * D_SRC_C + c0 + c, column = k0 + k;
-                const INDEX_T at = (row * D_DST_C + column) * D_TAPS + D_TAPS - 1 - tap;
+        for (int i = 0; i < elements; i++)
+            for (int tap = 0; tap < D_TAPS; tap++)
+                packed[(tap * elements + i) * D_KT + k] =
+#if D_PAIRS
+                    as_int((short2)(weight(w, group, k0 + k, c0 + 2 * i, tap),
+                                    weight(w, group, k0 + k, c0 + 2 * i + 1, tap)));
 #else
-                const INDEX_T row = group * D_DST_C + k0 + k, column = c0 + c;
-                const INDEX_T at = (row * D_SRC_C + column) * D_TAPS + tap;
+                    weight(w, group, k0 + k, c0 + i, tap);
 #endif
-                packed[(tap * channels + c) * D_KT + k] =
-                    k0 + k < D_DST_C ? SRC_LOAD(w, at) : (ACC_T)0; /* small integers are floats too */
-            }
 }
 
 /* ---- sums ---- */
 
-#define INLINE static inline __attribute__((always_inline))
-
-/* Adds one tap: `channels` source channels, pixel i at x + i * next. With `check`, pixel i is there
+/* Adds one tap: `elements` of each pixel, pixel i at x + i * next. With `check`, pixel i is there
  * only if column `at + i * P_STRIDE_W` is. */
 #define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, UNROLL)                                            \
-    INLINE void name(SUM_V *acc, SPACE const TYPE *x, global const SUM_T *w, const int channels,   \
+    INLINE void name(ACC_V *acc, SPACE const TYPE *x, global const ACC_T *w, const int elements,   \
                      const int next, const bool check, const int at)                               \
     {                                                                                              \
-        _Pragma(UNROLL) for (int c = 0; c < channels; c++)                                         \
+        _Pragma(UNROLL) for (int c = 0; c < elements; c++)                                         \
         {                                                                                          \
-            SUM_V weight[T_KV];                                                                    \
+            ACC_V weight[T_KV];                                                                    \
             _Pragma("unroll") for (int k = 0; k < T_KV; k++) weight[k] =                           \
-                LOAD_SUM(w + c * D_KT + k * D_B);                                                  \
+                LOAD_V(w + c * D_KT + k * D_B);                                                  \
             _Pragma("unroll") for (int i = 0; i < T_W; i++)                                        \
             {                                                                                      \
                 const int column = at + i * P_STRIDE_W;                                            \
                 if (check && (column < 0 || column >= P_SRC_W))                                    \
                     continue;                                                                      \
-                const SUM_V v = (SUM_V)(LOAD(x, i * next + AT(c)));                                \
+                const ACC_V v = (ACC_V)(LOAD(x, i * next + AT(c)));                                \
                 _Pragma("unroll") for (int k = 0; k < T_KV; k++) acc[i * T_KV + k] +=              \
-                    v * weight[k];                                                                 \
+                    TIMES(v, weight[k]);                                                                 \
             }                                                                                      \
         }                                                                                          \
     }
@@ -156,7 +183,7 @@ DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
  * and the sums not. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
-INLINE void add_tap(SUM_V *acc, global const SRC_T *x, global const SUM_T *w, const int channels,
+INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w, const int channels,
                     const bool check, const int at)
 {
     if (channels == D_STEP)
@@ -169,7 +196,13 @@ INLINE void add_tap(SUM_V *acc, global const SRC_T *x, global const SUM_T *w, co
 #if D_STRIP
 #define STRIP_LOAD(p, i) ((p)[i])
 #define STRIP_AT(c) (c)
-DEFINE_TAP(add_strip, private, SUM_T, STRIP_LOAD, STRIP_AT, "unroll 4")
+#if D_PAIRS
+/* Were it unrolled, the compiler would add products of several elements before the sums, in more
+ * registers than there are. */
+DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "nounroll")
+#else
+DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
+#endif
 
 /* One strip for all taps of a row, unless they leave most of it out. */
 #define D_REACH ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
@@ -177,7 +210,7 @@ DEFINE_TAP(add_strip, private, SUM_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 #define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
 
 /* Copies pixels that are `apart` columns apart, the first at column `at`. */
-INLINE void make_strip(SUM_T *strip, global const SRC_T *row, const int channels, const int at,
+INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels, const int at,
                        const int apart)
 {
 #pragma nounroll
@@ -185,20 +218,26 @@ INLINE void make_strip(SUM_T *strip, global const SRC_T *row, const int channels
         const int column = at + i * apart;
         const bool inside = column >= 0 && column < P_SRC_W;
         global const SRC_T *pixel = row + (INDEX_T)(inside ? column : 0) * D_SRC_PIXEL;
+        private ACC_T *to = strip + i * D_STEP_ELEMENTS;
 #if D_STRIP_LOAD > 1
         if (channels == D_STEP || D_STRIP_OVER) {
 #pragma unroll
             for (int c = 0; c < channels; c += D_STRIP_LOAD) {
-                const KILN_CAT(SUM_T, D_STRIP_LOAD) v =
-                    inside ? TO_SUM(D_STRIP_LOAD, SRC_LOADN(D_STRIP_LOAD, pixel, STEP_AT(c)))
-                           : (KILN_CAT(SUM_T, D_STRIP_LOAD))((SUM_T)0);
-                *(private KILN_CAT(SUM_T, D_STRIP_LOAD) *)(strip + i * D_STEP + c) = v;
+                const KILN_CAT(STRIP_T, D_STRIP_LOAD) v =
+                    inside ? TO_STRIP(D_STRIP_LOAD, SRC_LOADN(D_STRIP_LOAD, pixel, STEP_AT(c)))
+                           : (KILN_CAT(STRIP_T, D_STRIP_LOAD))((STRIP_T)0);
+                *(private KILN_CAT(STRIP_T, D_STRIP_LOAD) *)((private STRIP_T *)to + c) = v;
             }
             continue;
         }
 #endif
-        for (int c = 0; c < channels; c++)
-            strip[i * D_STEP + c] = inside ? SRC_LOAD(pixel, STEP_AT(c)) : (ACC_T)0;
+#define PIXEL_LOAD(c) (inside && (c) < channels ? SRC_LOAD(pixel, STEP_AT(c)) : (ACC_T)0)
+        for (int e = 0; e < ELEMENTS(channels); e++)
+#if D_PAIRS
+            to[e] = as_int((short2)(PIXEL_LOAD(2 * e), PIXEL_LOAD(2 * e + 1)));
+#else
+            to[e] = PIXEL_LOAD(e);
+#endif
     }
 }
 #endif
@@ -262,23 +301,24 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
 #define STRIPS 2
 
 /* Adds one row of the filter. */
-INLINE void add_row(SUM_V *acc, global const SRC_T *row, global const SUM_T *w, const int channels,
+INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, const int channels,
                     const place at, const int how)
 {
 #if D_STRIP
     if (how == STRIPS) {
-        SUM_T strip[D_STRIP_PIXELS * D_STEP] __attribute__((aligned(64)));
+        const int elements = ELEMENTS(channels);
+        ACC_T strip[D_STRIP_PIXELS * D_STEP_ELEMENTS] __attribute__((aligned(64)));
 #if D_SHARED
         make_strip(strip, row, channels, at.column + COLUMN(0, 0), 1);
 #endif
 #pragma nounroll
         for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
 #if D_SHARED
-            add_strip(acc, strip + s * P_DILATION_W * D_STEP, w + s * channels * D_KT, channels,
-                      P_STRIDE_W * D_STEP, false, 0);
+            add_strip(acc, strip + s * P_DILATION_W * D_STEP_ELEMENTS, w + s * elements * D_KT,
+                      elements, P_STRIDE_W * D_STEP_ELEMENTS, false, 0);
 #else
             make_strip(strip, row, channels, at.column + COLUMN(at.phase, s), P_STRIDE_W);
-            add_strip(acc, strip, w + s * channels * D_KT, channels, D_STEP, false, 0);
+            add_strip(acc, strip, w + s * elements * D_KT, elements, D_STEP_ELEMENTS, false, 0);
 #endif
         }
         return;
@@ -308,7 +348,7 @@ INLINE void add_row(SUM_V *acc, global const SRC_T *row, global const SUM_T *w, 
 }
 
 /* Adds one step of source channels; y and z are the coordinates of tap 0. */
-INLINE void add_step(SUM_V *acc, global const SRC_T *step, global const SUM_T *w,
+INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
                      const int channels, const place at, const int y, const int z, const int how)
 {
 #pragma nounroll
@@ -318,7 +358,8 @@ INLINE void add_step(SUM_V *acc, global const SRC_T *step, global const SUM_T *w
             add_row(acc,
                     step + (INDEX_T)((z + d * P_DILATION_D) / D_UP_D) * D_SRC_PLANE +
                         (INDEX_T)((y + h * P_DILATION_H) / D_UP_H) * D_SRC_ROW,
-                    w + (d * P_FILTER_H + h) * P_FILTER_W * channels * D_KT, channels, at, how);
+                    w + (d * P_FILTER_H + h) * P_FILTER_W * ELEMENTS(channels) * D_KT, channels, at,
+                    how);
 }
 
 #if D_AHEAD
@@ -334,8 +375,8 @@ INLINE void fetch_ahead(global const SRC_T *step, const place at, const int y, c
 #endif
 
 /* Adds all channels of a group, whose first one is `first`. */
-INLINE void add_all(SUM_V *acc, global const SRC_T *src, const int first, global const SUM_T *w,
-                    const place at, const int y, const int z, const int how TOTALS_PARAM)
+INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
+                    const place at, const int y, const int z, const int how)
 {
 #pragma nounroll
     for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
@@ -344,16 +385,7 @@ INLINE void add_all(SUM_V *acc, global const SRC_T *src, const int first, global
             fetch_ahead(src + SRC_AT(first + c), at, y, z);
 #endif
         add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
-        w += D_TAPS * D_STEP * D_KT;
-#if D_FLUSH && D_SRC_C * D_TAPS > 1024
-        if (c / D_STEP % D_FLUSH == D_FLUSH - 1) {
-#pragma unroll
-            for (int i = 0; i < T_W * T_KV; i++) {
-                totals[i] += KILN_CAT(convert_int, D_B)(acc[i]);
-                acc[i] = (SUM_V)((SUM_T)0);
-            }
-        }
-#endif
+        w += D_TAPS * D_STEP_ELEMENTS * D_KT;
     }
 #if D_SRC_C % D_STEP
     add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, y, z,
@@ -367,7 +399,7 @@ INLINE void add_all(SUM_V *acc, global const SRC_T *src, const int first, global
 #if D_STRIP == 0 && D_END < 2 && D_UP_W <= MOST_PHASES
 /* The same where the compiler knows the class of the tile's pixels, which has `pixels` in a row,
  * and so the columns of the tiles at the ends. */
-INLINE void add_phase(SUM_V *acc, global const SRC_T *src, const int first, global const SUM_T *w,
+INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
                       place at, const int y, const int z, const int phase, const int pixels)
 {
     at.phase = phase;
@@ -584,7 +616,7 @@ EACH_VECTOR
 #endif
 
 kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
-                                                     global const SUM_T *restrict w,
+                                                     global const ACC_T *restrict w,
                                                      global DST_T *dst EPILOGUE_PARAMS)
 {
     const int tile = get_global_id(T_ORDER == 1);
@@ -600,22 +632,13 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
     const int x = phase + first * D_UP_W, y = row % P_DST_H, z = row / P_DST_H;
     const INDEX_T n = get_global_id(T_ORDER == 2 ? 1 : 2);
 
-    SUM_V acc[T_W * T_KV];
+    ACC_V acc[T_W * T_KV];
 #pragma unroll
     for (int i = 0; i < T_W * T_KV; i++)
-        acc[i] = (SUM_V)((SUM_T)0);
-#if D_FLUSH
-    ACC_V totals[T_W * T_KV];
-#pragma unroll
-    for (int i = 0; i < T_W * T_KV; i++)
-        totals[i] = (ACC_V)((ACC_T)0);
-#define RESULTS totals
-#else
-#define RESULTS acc
-#endif
+        acc[i] = (ACC_V)((ACC_T)0);
 
     src += n * D_SRC_IMAGE;
-    w += (INDEX_T)tile_k * D_SRC_C * D_TAPS * D_KT;
+    w += (INDEX_T)tile_k * D_ELEMENTS * D_TAPS * D_KT;
     const int tap_y = y * P_STRIDE_H - D_LEAD_H, tap_z = z * P_STRIDE_D - D_LEAD_D;
     const place at = {.column = first * P_STRIDE_W,
                       .phase = phase,
@@ -626,7 +649,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
     const int c0 = group * D_SRC_C;
     if (at.d < at.d_end && at.h < at.h_end) {
 #if D_STRIP == 2
-        add_all(acc, src, c0, w, at, tap_y, tap_z, STRIPS TOTALS_PASS);
+        add_all(acc, src, c0, w, at, tap_y, tap_z, STRIPS);
 #elif D_STRIP == 1 || D_END == 2 || D_UP_W > MOST_PHASES
         const int tap_x = x * P_STRIDE_W - D_LEAD_W;
         const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
@@ -646,11 +669,6 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 #endif
     }
 
-#if D_FLUSH
-#pragma unroll
-    for (int i = 0; i < T_W * T_KV; i++)
-        totals[i] += KILN_CAT(convert_int, D_B)(acc[i]);
-#endif
     const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW +
                        (INDEX_T)x * D_DST_PIXEL;
     /* The padding of the layout belongs to the last group. */
@@ -662,12 +680,12 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
             continue;
         const int channel = group * D_DST_C + (k0 + k) * D_B, lanes = end - (k0 + k) * D_B;
 #if D_UP_W > 1
-        put_rows(dst, RESULTS + k, channel, lanes, 0, own_x - first, to EPILOGUE_PASS);
+        put_rows(dst, acc + k, channel, lanes, 0, own_x - first, to EPILOGUE_PASS);
 #else
         if (D_SHIFT > 0 && first < own_x)
-            put_rows(dst, RESULTS + k, channel, lanes, D_SHIFT, 0, to EPILOGUE_PASS);
+            put_rows(dst, acc + k, channel, lanes, D_SHIFT, 0, to EPILOGUE_PASS);
         else
-            put_rows(dst, RESULTS + k, channel, lanes, 0, 0, to EPILOGUE_PASS);
+            put_rows(dst, acc + k, channel, lanes, 0, 0, to EPILOGUE_PASS);
 #endif
     }
 #else
@@ -678,7 +696,7 @@ EACH_VECTOR
 #pragma unroll
         for (int k = 0; k < T_KV; k++)
             if (D_DST_VECTORS % T_KV == 0 || k0 + k >= own_k)
-                put(dst, RESULTS[i * T_KV + k], group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
+                put(dst, acc[i * T_KV + k], group * D_DST_C + (k0 + k) * D_B, end - (k0 + k) * D_B,
                     to, i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
 #endif

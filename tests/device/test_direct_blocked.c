@@ -325,6 +325,48 @@ START_TEST(every_type)
 }
 END_TEST
 
+/* A CPU multiplies bytes of two channels at once: of an odd number of them, of groups that begin
+ * anywhere in a block, and in vectors of each width. */
+static const struct {
+    kiln_problem p;
+    const char *x, *y, *config;
+} bytes[] = {
+    {{.in_channels = 35, .out_channels = 33, .input = {4, 9}, .filter = {1, 1}},
+     "NHWC",
+     "NHWC",
+     "T_W=5,T_KV=3"},
+    {{.in_channels = 27, .out_channels = 39, .groups = 3, .input = {6, 7}, .filter = {2, 3}},
+     "NCHW16c",
+     "NCHW16c",
+     "T_V=8"},
+    {{.in_channels = 27,
+      .out_channels = 18,
+      .groups = 3,
+      .input = {9, 10},
+      .filter = {3, 3},
+      .stride = {2, 2},
+      .pad_begin = {1, 1},
+      .pad_end = {1, 1}},
+     "NHWC",
+     "NHWC",
+     "T_V=4"},
+    {{.in_channels = 5, .out_channels = 17, .input = {7, 20}, .filter = {3, 5}, .stride = {1, 2}},
+     "NCHW",
+     "NCHW8c",
+     NULL},
+};
+
+START_TEST(pairs_of_bytes)
+{
+    kiln_problem p = bytes[_i].p;
+    p.batch = 2;
+    p.x_type = p.w_type = KILN_I8;
+    p.y_type = KILN_I32;
+    set_layouts(&p, bytes[_i].x, bytes[_i].y);
+    support_check(&p, "direct_blocked", bytes[_i].config, HOST_FILL_INT);
+}
+END_TEST
+
 /* The first layer of a network: its source need not be in blocks. */
 START_TEST(a_plain_source)
 {
@@ -467,6 +509,7 @@ int main(void)
     tcase_add_loop_test(c, every_tile, 0, 12);
     tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
     tcase_add_loop_test(c, every_type, 0, TYPES);
+    tcase_add_loop_test(c, pairs_of_bytes, 0, (int)(sizeof bytes / sizeof *bytes));
     tcase_add_test(c, a_plain_source);
     tcase_add_test(c, fractions_stay_within_the_bound);
     tcase_add_test(c, any_layout_is_blocked);
