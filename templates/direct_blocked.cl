@@ -232,10 +232,12 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels
         }
 #endif
 #define PIXEL_LOAD(c) (inside && (c) < channels ? SRC_LOAD(pixel, STEP_AT(c)) : (ACC_T)0)
-        for (int e = 0; e < ELEMENTS(channels); e++)
 #if D_PAIRS
+#pragma unroll
+        for (int e = 0; e < ELEMENTS(channels); e++)
             to[e] = as_int((short2)(PIXEL_LOAD(2 * e), PIXEL_LOAD(2 * e + 1)));
 #else
+        for (int e = 0; e < channels; e++)
             to[e] = PIXEL_LOAD(e);
 #endif
     }
