@@ -27,19 +27,32 @@ static bool is_anything(const kiln_problem *p)
 /* Blocked to blocked, except for the two -plain; forward-latency is a single enqueue and its end.
  */
 const bench_class cpu_classes[CPU_CLASSES] = {
-    {"forward-any", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, is_dense},
-    {"forward-direct", KILN_FORWARD, KILN_F32, {false, RULES_DIRECT}, false, is_dense},
-    {"forward-winograd", KILN_FORWARD, KILN_F32, {false, RULES_WINOGRAD}, false, work_is_winograd},
-    {"forward-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, is_dense},
-    {"depthwise", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, work_is_depthwise},
-    {"depthwise-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, work_is_depthwise},
-    {"forward-latency", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, true, is_single},
-    {"backward-data", KILN_BACKWARD_DATA, KILN_F32, {false, RULES_ANY}, false, is_anything},
-    {"backward-weights", KILN_BACKWARD_WEIGHTS, KILN_F32, {false, RULES_ANY}, false, is_anything},
-    {"forward-f16", KILN_FORWARD, KILN_F16, {false, RULES_ANY}, false, is_anything},
-    {"forward-bf16", KILN_FORWARD, KILN_BF16, {false, RULES_ANY}, false, is_anything},
-    {"forward-i8", KILN_FORWARD, KILN_I8, {false, RULES_ANY}, false, is_anything},
+    {"forward-any", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, is_dense, true},
+    {"forward-direct", KILN_FORWARD, KILN_F32, {false, RULES_DIRECT}, false, is_dense, false},
+    {"forward-winograd",
+     KILN_FORWARD,
+     KILN_F32,
+     {false, RULES_WINOGRAD},
+     false,
+     work_is_winograd,
+     true},
+    {"forward-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, is_dense, true},
+    {"depthwise", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, work_is_depthwise, true},
+    {"depthwise-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, work_is_depthwise, false},
+    {"forward-latency", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, true, is_single, false},
+    {"backward-data", KILN_BACKWARD_DATA, KILN_F32, {false, RULES_ANY}, false, is_anything, false},
+    {"backward-weights",
+     KILN_BACKWARD_WEIGHTS,
+     KILN_F32,
+     {false, RULES_ANY},
+     false,
+     is_anything,
+     false},
+    {"forward-f16", KILN_FORWARD, KILN_F16, {false, RULES_ANY}, false, is_anything, false},
+    {"forward-bf16", KILN_FORWARD, KILN_BF16, {false, RULES_ANY}, false, is_anything, false},
+    {"forward-i8", KILN_FORWARD, KILN_I8, {false, RULES_ANY}, false, is_anything, false},
 };
+
 /* ---- the command line ---- */
 
 static void help(void)
@@ -47,11 +60,12 @@ static void help(void)
     printf("usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
            "FILE is a list of layers or the name of one in tests/bench/shapes\n"
            "(resnet50 vgg mobilenet inception resnext).\n\n"
-           "  --quick         the layers of quick.txt, short turns: about four minutes\n"
+           "  --quick         the layers of quick.txt, short turns, and without --class the four\n"
+           "                  classes that begin with a *: about a minute and a half\n"
            "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
            "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)
-        printf("                    %s\n", cpu_classes[i].name);
+        printf("                  %c %s\n", cpu_classes[i].brief ? '*' : ' ', cpu_classes[i].name);
     printf("  --rounds N      turns of each contender  (5; 3 with --quick)\n"
            "  --tuned[=N]     let kiln search first, N trials a layer  (24)\n"
            "  --json FILE     also write one object a row to FILE\n");
@@ -165,7 +179,7 @@ bool cpu_options_read(cpu_options *o, int argc, char **argv)
     for (int i = 0; i < CPU_CLASSES; i++)
         some = some || o->wanted[i];
     for (int i = 0; i < CPU_CLASSES; i++)
-        o->wanted[i] = o->wanted[i] || !some;
+        o->wanted[i] = o->wanted[i] || (!some && (!o->quick || cpu_classes[i].brief));
     if (!o->rounds)
         o->rounds = o->quick ? 3 : 5;
     return read_lists(o, argv + optind, argc - optind);

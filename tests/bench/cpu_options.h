@@ -11,6 +11,7 @@ typedef struct bench_class {
     rules rules;
     bool latency;
     bool (*takes)(const kiln_problem *p);
+    bool brief; /* one of those that --quick means */
 } bench_class;
 
 enum { CPU_CLASSES = 12, CPU_BATCHES = 8 };
