@@ -21,8 +21,9 @@ static const double patience = 12;
 /* All turns of a slow contender together last this many times what they were meant to. */
 static const double tolerance = 8;
 
-/* Of a sample's time, what all its threads together may wait for a CPU. */
-static const double quiet = 0.05;
+/* Of a sample's time, what all its threads together may wait for a CPU: beyond the least that was
+ * seen, as a thread that enqueues short kernels is in the way of those that run them. */
+static const double quiet = 0.05, own_wait = 0.25;
 
 /* A thread that gets no CPU until the others have done its share never counts as waiting. It shows
  * as fewer CPUs at work than this share of what the contender can keep busy. */
@@ -38,6 +39,7 @@ typedef struct runner {
     contender *c;
     double expected; /* seconds of one run */
     double cpus;     /* most of them at work in any sample */
+    double waited;   /* least of any sample */
     int rounds;      /* how many it gets */
 } runner;
 
@@ -53,12 +55,13 @@ static sample take_sample(runner *who, int runs)
     sample s = {.seconds = fine ? seconds / runs : -1, .cpus = (stats_ran() - ran) / seconds};
     s.waited = (stats_waited() - waited) / seconds;
     who->cpus = fmax(who->cpus, s.cpus);
+    who->waited = fmin(who->waited, s.waited);
     return s;
 }
 
 static bool is_quiet(const runner *who, const sample *s)
 {
-    return s->waited < quiet && s->cpus > busy * who->cpus;
+    return s->waited < who->waited + quiet && s->cpus > busy * who->cpus;
 }
 
 static double glance(runner *who, bool *calm)
@@ -86,7 +89,7 @@ static double glance(runner *who, bool *calm)
 
 double turns_glance(contender *c, bool *calm)
 {
-    runner who = {.c = c};
+    runner who = {.c = c, .waited = own_wait};
     double seconds = glance(&who, calm);
     return seconds < 0 ? seconds : seconds * 1e3;
 }
@@ -104,7 +107,7 @@ static double take_turn(runner *who, const turns_plan *plan, bool *calm)
     while (n < SAMPLES && passed < (n ? 1 : patience) * plan->seconds) {
         if (!warm) {
             stats_sleep(settle);
-            if (who->expected < plan->seconds && take_sample(who, 1).seconds < 0)
+            if (who->expected < plan->seconds && take_sample(who, batch).seconds < 0)
                 return -1;
         }
         sample s = take_sample(who, batch);
@@ -146,7 +149,7 @@ bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times 
     runner who[TURNS_CONTENDERS];
     for (int i = 0; i < n; i++) {
         bool calm;
-        who[i] = (runner){.c = c[i]};
+        who[i] = (runner){.c = c[i], .waited = own_wait};
         who[i].expected = glance(&who[i], &calm);
         if (who[i].expected < 0)
             return false;
