@@ -196,8 +196,9 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const kiln_weights_geometry *g, int64_t cells,
-                       const kiln_config *c, kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_device_facts *d,
+                       const kiln_weights_geometry *g, int64_t cells, const kiln_config *c,
+                       kiln_plan *plan)
 {
     kiln_define_types(plan, s);
     if (!s->wide && cells * c->v[PARTS] > INT32_MAX)
@@ -213,6 +214,8 @@ static void define_all(const kiln_shape *s, const kiln_weights_geometry *g, int6
     kiln_define(plan, "D_ROWS", kiln_weights_rows(g, c));
     kiln_define(plan, "D_CHUNK", kiln_weights_chunk(g, c));
     kiln_define(plan, "D_PART", kiln_weights_part(g, c));
+    kiln_define(plan, "D_AHEAD",
+                kiln_weights_chunk(g, c) < kiln_weights_part(g, c) && kiln_better_fetched(s, d));
     kiln_define(plan, "D_CELLS", cells);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
@@ -267,7 +270,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     if (g.lanes == LANES_C && kiln_weights_units_y(&g, c) % g.b.block)
         kiln_plan_clear(plan, out, blocked.cells * parts * 4);
     kiln_plan_stage(plan, "weights_blocked.cl", "weights_blocked");
-    define_all(s, &g, blocked.cells, c, plan);
+    define_all(s, d, &g, blocked.cells, c, plan);
     kiln_arg_buffer(plan, x);
     kiln_arg_buffer(plan, dy);
     kiln_arg_buffer(plan, out);

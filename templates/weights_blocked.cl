@@ -73,13 +73,8 @@
 #define OUT_Y (D_SRC_C * OUT_X)
 #endif
 
-/* The next chunk is fetched while this one is worked on: it comes from far away, in pieces too short
- * for the hardware to see them coming. */
-#if D_CHUNK < D_PART && (defined __x86_64__ || defined __aarch64__)
-#define FETCH(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)
-#else
-#define FETCH(p)
-#endif
+/* With D_AHEAD=1 the next chunk is fetched while this one is worked on: it comes from far away, in
+ * pieces too short for the hardware to see them coming. */
 #if D_STRIPS > 1
 #define AHEAD_X (D_STRIP * P_STRIDE_W * D_SRC_PIXEL)
 #define AHEAD_Y (D_STRIP * D_DST_PIXEL)
@@ -97,10 +92,10 @@ INLINE void add_inside(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy
 {
 #if D_LANES == 0
     ACC_V v[T_X * T_S];
-    FETCH(dy + AHEAD_Y);
+    KILN_FETCH(dy + AHEAD_Y);
 #pragma unroll
     for (int i = 0; i < T_X; i++) {
-        FETCH(x + i * UNIT_X + AHEAD_X);
+        KILN_FETCH(x + i * UNIT_X + AHEAD_X);
 #pragma unroll
         for (int s = 0; s < T_S; s++)
             v[i * T_S + s] = VECTOR(x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL));
@@ -114,10 +109,10 @@ INLINE void add_inside(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy
     }
 #else
     ACC_V v[T_Y];
-    FETCH(x + AHEAD_X);
+    KILN_FETCH(x + AHEAD_X);
 #pragma unroll
     for (int j = 0; j < T_Y; j++) {
-        FETCH(dy + j * UNIT_Y + AHEAD_Y);
+        KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y);
         v[j] = VECTOR(dy + j * UNIT_Y);
     }
 #pragma unroll
