@@ -124,6 +124,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_grid(plan, 1, 1, 1, items, w.src_blocks, 1);
 
     kiln_winograd_stage(s, &w, self, c, true, "products", plan);
+    if (d->cache > 0 && kiln_winograd_filters(&w, c) * 4 > d->cache / 2)
+        kiln_define(plan, "D_AHEAD", 1);
     kiln_arg_buffer(plan, v);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, p);
@@ -140,7 +142,7 @@ const kiln_solver kiln_solver_winograd_staged = {
     .name = "winograd_staged",
     .id = 1021,
     .algorithm = 3,
-    .version = 2,
+    .version = 3,
     .params = params,
     .nparams = WINOGRAD_SHARED,
     .prefer = kiln_winograd_prefer,

@@ -47,6 +47,7 @@
  *   D_RUN                 most tiles of a run
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
+ *   D_AHEAD               1: filters are fetched ahead; only with D_STAGED
  *   D_ROOM                tiles that v and p have room for: T_TILES, or all
  *   T_M T_TILES T_W T_KV  above; T_W divides T_TILES; T_SPLIT T_ORDER: not with D_STAGED
  */
@@ -297,11 +298,23 @@ INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC
 
 /* ---- step 2: the products ---- */
 
+/* The filters of the next item come from memory while these are multiplied: each group of T_W tiles
+ * fetches some vectors of every row. */
+#if D_AHEAD
+#define D_TURNS (T_TILES / T_W)
+#define D_FETCHED ((T_KV + D_TURNS - 1) / D_TURNS)
+#else
+#define D_FETCHED 0
+#endif
+
 INLINE void add_channels(ACC_V *acc, KEPT const ACC_T *v, global const ACC_T *u,
-                         const int channels)
+                         const int channels, global const ACC_T *next)
 {
 #pragma unroll 4
     for (int c = 0; c < channels; c++) {
+#pragma unroll
+        for (int k = 0; k < D_FETCHED; k++)
+            KILN_FETCH(next + c * D_KT + k * D_B);
         ACC_V w[T_KV];
 #pragma unroll
         for (int k = 0; k < T_KV; k++)
@@ -316,8 +329,10 @@ INLINE void add_channels(ACC_V *acc, KEPT const ACC_T *v, global const ACC_T *u,
     }
 }
 
-/* One of the D_E products: v, p and u start where those of its elements do. */
-INLINE void multiply(KEPT ACC_V *p, KEPT const ACC_V *v, global const ACC_T *u, const int count)
+/* One of the D_E products: v, p and u start where those of its elements do, `next` where the u of
+ * the next item does. */
+INLINE void multiply(KEPT ACC_V *p, KEPT const ACC_V *v, global const ACC_T *u,
+                     global const ACC_T *next, const int count)
 {
 #pragma nounroll
     for (int t = 0; t < count; t += T_W) {
@@ -327,14 +342,16 @@ INLINE void multiply(KEPT ACC_V *p, KEPT const ACC_V *v, global const ACC_T *u, 
             acc[i] = (ACC_V)(0);
         KEPT const ACC_T *from = (KEPT const ACC_T *)(v + t);
         global const ACC_T *row = u;
+        global const ACC_T *soon = next + min(t / T_W * D_FETCHED, T_KV - D_FETCHED) * D_B;
 #pragma nounroll
         for (int b = 0; b < D_CP / D_B; b++) {
-            add_channels(acc, from, row, D_B);
+            add_channels(acc, from, row, D_B, soon);
             from += D_ROOM * D_B;
             row += D_B * D_KT;
+            soon += D_B * D_KT;
         }
         if (D_CP % D_B)
-            add_channels(acc, from, row, D_CP % D_B);
+            add_channels(acc, from, row, D_CP % D_B, soon);
 #pragma unroll
         for (int i = 0; i < T_W; i++)
 #pragma unroll
@@ -496,7 +513,7 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
     for (int kt = from; kt < to; kt++) {
 #pragma nounroll
         for (int e = 0; e < D_E; e++, u += D_CP * D_KT)
-            multiply(p + e * D_P_PLANE, v + e * D_V_PLANE, u, count);
+            multiply(p + e * D_P_PLANE, v + e * D_V_PLANE, u, u, count);
         store(dst, strip, p, tile, count, group, kt * T_KV, min(kt * T_KV + T_KV, D_DST_BLOCKS)
               EPILOGUE_PASS);
     }
@@ -516,8 +533,10 @@ kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_V *restrict v,
                                          global const ACC_T *restrict u, global ACC_V *restrict p)
 {
     const int kt = get_global_id(0), e = get_global_id(1), tile = (int)get_global_id(2) * T_TILES;
+    const int next = min(kt + 1, D_DST_TILES - 1);
     multiply(p + e * D_P_PLANE + kt * T_KV * D_ROOM + tile, v + e * D_V_PLANE + tile,
-             u + ((INDEX_T)kt * D_E + e) * (D_CP * D_KT), min(T_TILES, D_TILES - tile));
+             u + ((INDEX_T)kt * D_E + e) * (D_CP * D_KT),
+             u + ((INDEX_T)next * D_E + e) * (D_CP * D_KT), min(T_TILES, D_TILES - tile));
 }
 
 kernel GROUP_SIZE(1, 1, 1) void destination(global const ACC_V *restrict p,

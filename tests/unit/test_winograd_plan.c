@@ -101,6 +101,39 @@ START_TEST(blocks_are_preferred_where_they_are_filled)
 }
 END_TEST
 
+/* The time of an item is that of a full one: 25 tiles on two units are best dealt 13 and 12. */
+START_TEST(tiles_are_dealt_evenly)
+{
+    const kiln_solver *solver = kiln_solver_named("winograd_fused");
+    kiln_shape s = shape(1, 64, 28, 64);
+    kiln_device_facts d = cpu();
+    kiln_config even = {.v = {6, 13, 13, 2, 1, 0}}, uneven = {.v = {6, 20, 10, 2, 1, 0}};
+    ck_assert_double_lt(solver->predict(&s, &d, &even), solver->predict(&s, &d, &uneven));
+    kiln_config c;
+    solver->guess(&s, &d, &c);
+    ck_assert_double_le(solver->predict(&s, &d, &c), solver->predict(&s, &d, &even));
+}
+END_TEST
+
+START_TEST(filters_beyond_the_cache_are_fetched_ahead)
+{
+    const kiln_solver *solver = kiln_solver_named("winograd_staged");
+    kiln_device_facts d = cpu();
+    kiln_config c = {.v = {4, 4, 4, 2}};
+    static const int64_t channels[] = {64, 512};
+    static kiln_plan plan;
+    for (int i = 0; i < 2; i++) {
+        kiln_shape s = shape(1, channels[i], 7, channels[i]);
+        kiln_why why;
+        ck_assert_msg(kiln_solver_plan(solver, &s, &d, &c, &plan, &why), "%s", why.text);
+        int fetched = 0;
+        for (int j = 0; j < plan.nstages; j++)
+            fetched += strstr(plan.stage[j].options, "-DD_AHEAD=1") != NULL;
+        ck_assert_int_eq(fetched, i);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("winograd");
@@ -108,6 +141,8 @@ int main(void)
     tcase_add_loop_test(tests, a_gpu_is_refused, 0, 2);
     tcase_add_loop_test(tests, guesses_are_legal, 0, 2);
     tcase_add_loop_test(tests, blocks_are_preferred_where_they_are_filled, 0, 2);
+    tcase_add_test(tests, tiles_are_dealt_evenly);
+    tcase_add_test(tests, filters_beyond_the_cache_are_fetched_ahead);
     Suite *suite = suite_create("winograd plans");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
