@@ -132,6 +132,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_grid(plan, 1, 1, 1, kiln_winograd_dst_tiles(&w, c), t * t, items);
 
     kiln_winograd_stage(s, &w, self, c, true, "destination", plan);
+    kiln_define(plan, "T_STREAM", w.dst_blocked && kiln_better_streamed(s, d));
     kiln_arg_buffer(plan, p);
     kiln_arg_buffer(plan, w.backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);

@@ -48,6 +48,7 @@
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
  *   D_AHEAD               1: filters are fetched ahead; only with D_STAGED
+ *   T_STREAM              1: results go past the caches (see common.cl)
  *   D_ROOM                tiles that v and p have room for: T_TILES, or all
  *   T_M T_TILES T_W T_KV  above; T_W divides T_TILES; T_SPLIT T_ORDER: not with D_STAGED
  */
@@ -81,7 +82,7 @@ typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
 #define SRC_LOADV(p, i) SRC_LOADN(D_B, p, i)
 #endif
 #if DST_TYPE == TYPE_F32
-#define DST_STOREV(p, i, v) (*(global LOOSE_V *)((p) + (i)) = (v))
+#define DST_STOREV(p, i, v) KILN_STORE(ACC_V, LOOSE_V, (p) + (i), v)
 #else
 #define DST_STOREV(p, i, v) DST_STOREN(D_B, p, i, v)
 #endif
