@@ -70,12 +70,13 @@ static kiln_status parse_driver_line(request *r, int count, char **words, char *
         r->word = words[0];
         request_word(words[0], &r->type);
     }
+    const char *device = r->flags.device; /* the command's own */
     kiln_status status = flags_parse(&r->flags, n, first, why);
     if (!status && (r->flags.help || r->flags.list_devices || *r->flags.batch_file)) {
         snprintf(why, KILN_ERROR_TEXT, "--help, --list-devices and --batch do not go into a file");
         status = KILN_INVALID;
     }
-    if (!status && strcmp(r->flags.device, "") != 0 && flags_given(&r->flags, "device")) {
+    if (!status && r->flags.device != device) {
         snprintf(why, KILN_ERROR_TEXT, "--device goes beside --batch, for the whole file");
         status = KILN_INVALID;
     }

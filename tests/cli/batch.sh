@@ -36,6 +36,10 @@ says '"problem":"fwd-f32-n1-c4-k8-i6x5-f3x3-p1x1-g2"'
 warns '^1 problem: 1 ok, 0 failed, 0 unsupported, 0 errors$'
 expect 0 conv --batch list --match i6x7 --dry-run
 says '^1 problem: 1 ok'
+expect 0 conv --batch list --device cpu --start 3 --match '-c 4' --dry-run
+printf 'conv --device cpu -n 1 -c 4 -H 5 -W 5 -k 3\n' >devices
+expect 2 conv --batch devices --dry-run
+warns 'device goes beside --batch'
 expect 0 conv --batch list --match conv1 --max-batchsize 1 --dry-run
 lacks '^Info'
 expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1
