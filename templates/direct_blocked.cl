@@ -244,11 +244,6 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels
 }
 #endif
 
-/* How a tile reads its rows. */
-#define INSIDE 0 /* without looking */
-#define CHECKED 1
-#define STRIPS 2
-
 /* ---- taps ---- */
 
 /* Where a tile reads: the column of its first pixel, before what the taps add to it; which of the
