@@ -61,7 +61,7 @@ static void help(void)
            "FILE is a list of layers or the name of one in tests/bench/shapes\n"
            "(resnet50 vgg mobilenet inception resnext).\n\n"
            "  --quick         the layers of quick.txt, short turns, and without --class the four\n"
-           "                  classes that begin with a *: about a minute and a half\n"
+           "                  classes that begin with a *: two to three minutes\n"
            "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
            "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)
