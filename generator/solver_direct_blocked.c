@@ -166,9 +166,10 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
 }
 
-/* Tiles of all channels follow one another where a long sum's pixels are then read once and the
- * next ones can be fetched ahead, those of all pixels where the weights of one tile stay near;
- * those of all images where no cache holds all weights. */
+/* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
+ * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
+ * all pixels where the weights of one tile stay near; those of all images where no cache holds all
+ * weights. */
 static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t near = 256 << 10;
@@ -182,7 +183,8 @@ static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const ki
         return ORDER_IMAGES;
     if (taps == 1 && (c->v[BLOCKED_STREAM] || 2 * all <= near))
         return ORDER_CHANNELS;
-    return b->src_c >= 256 && (pixels > near || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
+    bool few = taps == 1 ? b->src_c < 256 : b->src_c < 16;
+    return !few && (pixels > near || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
