@@ -1,0 +1,144 @@
+/* What the OpenCL implementation takes to start a kernel on all cores: the floor under every layer.
+ *
+ * Work that touches no memory is cut into parts that take the same time. What it takes above an
+ * even share of what one core needs for all of it is the cost of the launch: OpenCL's, kernel after
+ * kernel in a queue and one at a time with a wait for each; OpenMP's, which oneDNN uses.
+ */
+#include "machine.h"
+#include "stats.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARTS = 64, ROUNDS = 41, IN_A_ROW = 50, STEPS_A_US = 925 /* about */ };
+
+typedef struct launch {
+    session session;
+    machine machine;
+    cl_kernel kernel;
+    cl_mem result;
+    cl_int steps; /* of one part */
+    unsigned sum;
+} launch;
+
+/* A chain that no compiler shortens: the next step needs the last. */
+#define CHAIN                                                                                      \
+    "kernel void chain(global uint *result, int steps)\n"                                          \
+    "{\n"                                                                                          \
+    "    uint x = get_group_id(0);\n"                                                              \
+    "    for (int i = 0; i < steps; i++)\n"                                                        \
+    "        x = x * 1664525u + 1013904223u;\n"                                                    \
+    "    result[get_group_id(0)] = x;\n"                                                           \
+    "}\n"
+
+static bool make(launch *l, char *why)
+{
+    const char *text = CHAIN;
+    cl_int code;
+    if (session_open(&l->session, "cpu", why))
+        return false;
+    snprintf(why, KILN_ERROR_TEXT, "OpenCL refused the kernel");
+    cl_program program = clCreateProgramWithSource(l->session.context, 1, &text, NULL, &code);
+    if (code || clBuildProgram(program, 1, &l->session.device, "", NULL, NULL))
+        return false;
+    l->kernel = clCreateKernel(program, "chain", &code);
+    clReleaseProgram(program);
+    l->result =
+        clCreateBuffer(l->session.context, CL_MEM_READ_WRITE, PARTS * sizeof(cl_uint), NULL, NULL);
+    return !code && clSetKernelArg(l->kernel, 0, sizeof l->result, &l->result) == CL_SUCCESS;
+}
+
+/* Each returns microseconds for `parts` parts. */
+static double by_opencl(launch *l, int parts, int in_a_row)
+{
+    const size_t global = (size_t)parts, local = 1;
+    clSetKernelArg(l->kernel, 1, sizeof l->steps, &l->steps);
+    double start = stats_now();
+    for (int i = 0; i < IN_A_ROW; i++) {
+        clEnqueueNDRangeKernel(l->session.queue, l->kernel, 1, NULL, &global, &local, 0, NULL,
+                               NULL);
+        if (!in_a_row)
+            clFinish(l->session.queue);
+    }
+    clFinish(l->session.queue);
+    return (stats_now() - start) / IN_A_ROW * 1e6;
+}
+
+static double by_opencl_in_a_row(launch *l, int parts)
+{
+    return by_opencl(l, parts, true);
+}
+
+static double by_opencl_one_by_one(launch *l, int parts)
+{
+    return by_opencl(l, parts, false);
+}
+
+static double by_openmp(launch *l, int parts)
+{
+    double start = stats_now();
+    for (int n = 0; n < IN_A_ROW; n++) {
+        unsigned sum = 0;
+#pragma omp parallel for reduction(+ : sum) schedule(static) if (parts > 1)
+        for (int part = 0; part < parts; part++) {
+            unsigned x = (unsigned)part;
+            for (int i = 0; i < l->steps; i++)
+                x = x * 1664525u + 1013904223u;
+            sum += x;
+        }
+        l->sum += sum;
+    }
+    return (stats_now() - start) / IN_A_ROW * 1e6;
+}
+
+static double median_of(launch *l, double (*by)(launch *, int), int parts)
+{
+    static double us[ROUNDS];
+    by(l, parts);
+    for (int r = 0; r < ROUNDS; r++)
+        us[r] = by(l, parts);
+    return stats_median(us, ROUNDS);
+}
+
+/* What the parts take above an even share of what one core takes for all of them. */
+static void row(launch *l, int share_us)
+{
+    double (*const ways[])(launch *, int) = {by_opencl_in_a_row, by_opencl_one_by_one, by_openmp};
+    l->steps = share_us * l->machine.threads * STEPS_A_US;
+    double alone = median_of(l, by_openmp, 1) / l->machine.threads;
+    l->steps /= PARTS;
+    printf("%11.1f", alone);
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+        printf("  %10.1f", median_of(l, ways[w], PARTS) - alone);
+    printf("\n");
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    static launch l;
+    char why[KILN_ERROR_TEXT];
+    static const int shares_us[] = {0, 10, 20, 50, 100, 200, 500};
+    if (argc > 1) {
+        fprintf(stderr, "usage: ./dev bench launch\n");
+        return strcmp(argv[1], "--help") != 0;
+    }
+    setenv("POCL_AFFINITY", "1", 0);
+    if (!make(&l, why)) {
+        fprintf(stderr, "bench: %s\n", why);
+        return 1;
+    }
+    machine_describe(&l.machine, &l.session);
+    machine_print(&l.machine, stdout);
+    printf("microseconds; the share is what one core takes for all of it, divided by %d\n"
+           "   a core's  above it: OpenCL      OpenCL      OpenMP\n"
+           "      share    in a row  one by one    (oneDNN)\n",
+           l.machine.threads);
+    for (size_t i = 0; i < sizeof shares_us / sizeof *shares_us; i++)
+        row(&l, shares_us[i]);
+    clReleaseKernel(l.kernel);
+    clReleaseMemObject(l.result);
+    session_close(&l.session);
+    return 0;
+}
