@@ -1,6 +1,6 @@
 /* How good kiln's choice is where no tuning row helps: its solvers' predictions and guesses against
- * the best that a short search finds. The better of the two counts as the best, so that 1 means
- * that nothing faster was found. */
+ * the best that a short search finds, or against what each solver guesses. The fastest of all
+ * counts as the best, so that 1 means that nothing faster was found. */
 #include "results.h"
 
 #include <getopt.h>
@@ -10,7 +10,11 @@
 typedef struct predict {
     layers layers;
     kiln_direction direction;
+    kiln_type type;
     rules rules;
+    int64_t batch; /* 0: each list's own */
+    int every;     /* of so many layers one is taken */
+    bool guesses;
     int trials, rounds;
     session session;
     machine machine;
@@ -18,20 +22,36 @@ typedef struct predict {
     int failed, doubtful;
 } predict;
 
-/* The same choice is right however noisy its times were. */
-static bool is_doubtful(contender *const c[2], const turns_times t[2])
+/* The choice comes first. */
+typedef struct rivals {
+    contender *c[TURNS_CONTENDERS];
+    turns_times times[TURNS_CONTENDERS];
+    int count;
+} rivals;
+
+static int best_of(const rivals *r)
 {
-    return strcmp(c[0]->detail, c[1]->detail) != 0 && turns_doubtful(&t[0], &t[1]);
+    int best = 0;
+    for (int i = 1; i < r->count; i++)
+        if (r->times[i].disturbed < r->times[i].rounds && r->times[i].ms < r->times[best].ms)
+            best = i;
+    return best;
 }
 
-static void report(predict *p, const work *w, contender *const c[2], const turns_times t[2])
+static void report(predict *p, const work *w, const rivals *r)
 {
-    const bool doubtful = is_doubtful(c, t);
-    double speed = turns_ratio(&t[0], &t[1]); /* of the choice, over the search's winner */
-    double score = speed < 1 ? speed : 1;
-    printf("%-32.32s %3lld %10.4f %10.4f %7.3f%c %s | %s\n", w->layer->name,
-           (long long)w->problem.batch, t[0].ms, t[1].ms, score, doubtful ? '~' : ' ', c[0]->detail,
-           c[1]->detail);
+    const int best = best_of(r);
+    const turns_times *chosen = &r->times[0], *winner = &r->times[best];
+    /* The same choice is right however noisy its times were. */
+    const bool doubtful = r->count > 1 && turns_doubtful(chosen, winner);
+    double speed = turns_ratio(chosen, winner), score = speed < 1 ? speed : 1;
+    printf("%-32.32s %3lld %10.4f %10.4f %7.3f%c %s | %s", w->layer->name,
+           (long long)w->problem.batch, chosen->ms, winner->ms, score, doubtful ? '~' : ' ',
+           r->c[0]->detail, r->c[best]->detail);
+    for (int i = 0; p->guesses && i < r->count; i++)
+        printf(" | %.*s %.4f (%.4f)", (int)strcspn(r->c[i]->detail, " "), r->c[i]->detail,
+               r->times[i].ms, r->c[i]->predicted_ms);
+    printf("\n");
     fflush(stdout);
     if (doubtful)
         p->doubtful++;
@@ -39,40 +59,78 @@ static void report(predict *p, const work *w, contender *const c[2], const turns
         stats_add(&p->mean, score, w->layer->name);
 }
 
-static bool compare(predict *p, const work *w, contender *c[2], char *why)
+/* ---- who is compared ---- */
+
+/* Joins unless it is the choice itself. */
+static bool admit(rivals *r, contender *c, const work *w, void *result, char *why)
+{
+    if (r->count == TURNS_CONTENDERS || (r->count && strcmp(r->c[0]->detail, c->detail) == 0)) {
+        contender_release(c);
+        return true;
+    }
+    r->c[r->count++] = c;
+    return contender_verify(c, w, result, why);
+}
+
+static bool admit_guesses(predict *p, rivals *r, const work *w, void *result, char *why)
+{
+    static const double hopeless = 5; /* times the choice: not worth the wait */
+    char refusal[KILN_ERROR_TEXT];
+    int solvers = contender_kiln_solvers(&p->session, w);
+    for (int i = 0; i < solvers; i++) {
+        contender *c = contender_kiln_guess(&p->session, w, &p->rules, i,
+                                            hopeless * r->c[0]->predicted_ms, refusal);
+        if (c && !admit(r, c, w, result, why))
+            return false;
+    }
+    return true;
+}
+
+static bool gather(predict *p, rivals *r, const work *w, void *result, char *why)
+{
+    const kiln_choice no_rows = {.ignore_rows = 1};
+    contender *c = contender_kiln(&p->session, w, &p->rules, &no_rows, why);
+    if (!c || !admit(r, c, w, result, why))
+        return false;
+    if (p->guesses)
+        return admit_guesses(p, r, w, result, why);
+    c = contender_kiln_tuned(&p->session, w, &p->rules, p->trials, why);
+    return c && admit(r, c, w, result, why);
+}
+
+static void compare(predict *p, const work *w)
 {
     const turns_plan plan = {.rounds = p->rounds, .seconds = 0.03};
-    const kiln_choice no_rows = {.ignore_rows = 1};
-    turns_times times[2] = {{0}};
+    char why[KILN_ERROR_TEXT] = "a run failed";
+    rivals r = {.count = 0};
     float *result = malloc((size_t)reference_count(&w->problem) * sizeof *result);
-    c[0] = contender_kiln(&p->session, w, &p->rules, &no_rows, why);
-    c[1] = c[0] ? contender_kiln_tuned(&p->session, w, &p->rules, p->trials, why) : NULL;
-    bool fine = result && c[1] && contender_verify(c[0], w, result, why) &&
-                contender_verify(c[1], w, result, why);
+    if (result && gather(p, &r, w, result, why) && turns_take(r.c, r.count, &plan, r.times)) {
+        report(p, w, &r);
+    } else {
+        printf("%-32.32s not measured: %s\n", w->layer->name, why);
+        p->failed++;
+    }
+    for (int i = 0; i < r.count; i++)
+        contender_release(r.c[i]);
     free(result);
-    if (fine && strcmp(c[0]->detail, c[1]->detail) == 0) /* itself: nothing to time */
-        fine = turns_take(c, 1, &plan, times) && (times[1] = times[0], true);
-    else if (fine)
-        fine = turns_take(c, 2, &plan, times);
-    if (fine)
-        report(p, w, c, times);
-    return fine;
 }
 
 static int run(predict *p)
 {
-    printf("%-32s %3s %10s %10s %7s  chosen | best of %d trials\n", "layer", "N", "chosen ms",
-           "best ms", "score", p->trials);
-    for (int i = 0; i < p->layers.count; i++) {
+    printf("%-32s %3s %10s %10s %7s  chosen | best ", "layer", "N", "chosen ms", "best ms",
+           "score");
+    if (p->guesses)
+        printf("guess | each solver's ms (predicted)\n");
+    else
+        printf("of %d trials\n", p->trials);
+    for (int i = 0; i < p->layers.count; i += p->every) {
         work w;
-        contender *c[2] = {NULL};
-        char why[KILN_ERROR_TEXT] = "a run failed";
-        if (!work_make(&w, &p->layers.at[i], p->direction, KILN_F32) || !compare(p, &w, c, why)) {
-            printf("%-32.32s not measured: %s\n", p->layers.at[i].name, why);
+        if (!work_make(&w, &p->layers.at[i], p->direction, p->type)) {
+            printf("%-32.32s not measured: its tensors were not made\n", p->layers.at[i].name);
             p->failed++;
+            continue;
         }
-        contender_release(c[0]);
-        contender_release(c[1]);
+        compare(p, &w);
         work_free(&w);
     }
     if (p->doubtful)
@@ -87,19 +145,25 @@ static int run(predict *p)
 
 static void help(void)
 {
-    printf("usage: ./dev bench predict [FILE...] [OPTIONS]     (quick resnet50, N = 1)\n\n"
+    printf("usage: ./dev bench predict [FILE...] [OPTIONS]     (quick resnet50)\n\n"
            "  --direction D   fwd, bwd or wrw  (fwd)\n"
+           "  --type T        f32, f16, bf16 or i8  (f32)\n"
            "  --plain         NCHW in and out; else kiln chooses the layouts\n"
+           "  --batch N       instead of each list's own; 0: its own  (1)\n"
+           "  --every N       one of so many layers  (1)\n"
+           "  --guesses       no search: what each solver guesses, with its prediction\n"
            "  --trials N      of the search, all solvers together  (60)\n"
-           "  --rounds N      turns of each of the two  (5)\n");
+           "  --rounds N      turns of each  (5)\n");
 }
 
-static bool read_number(const char *text, int most, int *value)
+static bool read_number(const char *text, int least, int most, int *value)
 {
-    *value = atoi(text);
-    if (*value >= 1 && *value <= most)
+    char *end;
+    long n = strtol(text, &end, 10);
+    *value = (int)n;
+    if (end != text && !*end && n >= least && n <= most)
         return true;
-    fprintf(stderr, "bench: \"%s\" is not a number from 1 to %d\n", text, most);
+    fprintf(stderr, "bench: \"%s\" is not a number from %d to %d\n", text, least, most);
     return false;
 }
 
@@ -114,18 +178,57 @@ static bool read_direction(predict *p, const char *text)
     return false;
 }
 
+static bool read_type(predict *p, const char *text)
+{
+    for (kiln_type t = KILN_F32; t <= KILN_I8; t++)
+        if (strcmp(kiln_type_name(t), text) == 0) {
+            p->type = t;
+            return true;
+        }
+    fprintf(stderr, "bench: --type is \"%s\"; give f32, f16, bf16 or i8\n", text);
+    return false;
+}
+
+static bool read_option(predict *p, int letter, const char *value)
+{
+    int batch = 1;
+    switch (letter) {
+    case 'd':
+        return read_direction(p, value);
+    case 'T':
+        return read_type(p, value);
+    case 'p':
+        return p->rules.plain = true;
+    case 'b':
+        return read_number(value, 0, 1 << 20, &batch) && (p->batch = batch, true);
+    case 'e':
+        return read_number(value, 1, 1 << 20, &p->every);
+    case 'g':
+        return p->guesses = true;
+    case 't':
+        return read_number(value, 1, 1000000, &p->trials);
+    case 'r':
+        return read_number(value, 1, TURNS_ROUNDS, &p->rounds);
+    default:
+        return false;
+    }
+}
+
 static bool read_options(predict *p, int argc, char **argv)
 {
     static const struct option known[] = {{"direction", required_argument, NULL, 'd'},
+                                          {"type", required_argument, NULL, 'T'},
                                           {"plain", no_argument, NULL, 'p'},
+                                          {"batch", required_argument, NULL, 'b'},
+                                          {"every", required_argument, NULL, 'e'},
+                                          {"guesses", no_argument, NULL, 'g'},
                                           {"trials", required_argument, NULL, 't'},
                                           {"rounds", required_argument, NULL, 'r'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
     int letter;
-    bool fine = true;
     opterr = 0;
-    while (fine && (letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         if (letter == 'h') {
             help();
             exit(0);
@@ -134,24 +237,21 @@ static bool read_options(predict *p, int argc, char **argv)
             fprintf(stderr,
                     "bench: \"%s\" is unknown or lacks its value; --help lists the options\n",
                     argv[optind - 1]);
-        fine = letter == 'd'   ? read_direction(p, optarg)
-               : letter == 't' ? read_number(optarg, 1000000, &p->trials)
-               : letter == 'r' ? read_number(optarg, TURNS_ROUNDS, &p->rounds)
-                               : letter == 'p';
-        p->rules.plain = p->rules.plain || letter == 'p';
+        if (letter == '?' || !read_option(p, letter, optarg))
+            return false;
     }
     static char *const usual[] = {"quick", "resnet50"};
-    const int64_t one = 1;
     char *const *file = optind < argc ? argv + optind : usual;
     int files = optind < argc ? argc - optind : 2;
-    for (int i = 0; fine && i < files; i++)
-        fine = layers_read(&p->layers, file[i], &one, 1);
-    return fine;
+    for (int i = 0; i < files; i++)
+        if (!layers_read(&p->layers, file[i], &p->batch, 1))
+            return false;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    static predict p = {.trials = 60, .rounds = 5};
+    static predict p = {.type = KILN_F32, .batch = 1, .every = 1, .trials = 60, .rounds = 5};
     char why[KILN_ERROR_TEXT];
     if (!read_options(&p, argc, argv))
         return 2;

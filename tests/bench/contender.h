@@ -35,11 +35,18 @@ struct contender {
     char name[32];        /* "kiln", "oneDNN", "CLBlast" */
     char detail[240];     /* which of its algorithms, layouts and configs */
     double amplification; /* of rounding errors, as kiln_op_info has it */
+    double predicted_ms;  /* kiln's; else 0 */
 };
 
 /* kiln's choice under the rules, or what `choice` (may be NULL) forces. */
 contender *contender_kiln(const session *s, const work *w, const rules *r,
                           const kiln_choice *choice, char *why);
+
+/* kiln by its solver number `index`, with that solver's guess: NULL also where it predicts to take
+ * more than `most_ms`. Numbers end where contender_kiln_solvers() says. */
+contender *contender_kiln_guess(const session *s, const work *w, const rules *r, int index,
+                                double most_ms, char *why);
+int contender_kiln_solvers(const session *s, const work *w);
 
 /* kiln's best after a search of about so many trials; its choice on failure. */
 contender *contender_kiln_tuned(const session *s, const work *w, const rules *r, int trials,

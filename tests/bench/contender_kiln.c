@@ -167,6 +167,7 @@ static contender *wrap(const session *s, const work *w, kiln_op *op, char *why)
         .base = {.calls = &calls, .name = "kiln"}, .session = s, .work = w, .op = op};
     kiln_op_describe(op, &k->info);
     k->base.amplification = k->info.amplification;
+    k->base.predicted_ms = k->info.predicted_ms;
     snprintf(k->base.detail, sizeof k->base.detail, "%s %s", k->info.solver, k->info.config);
     if (make_tensors(k))
         return &k->base;
@@ -204,6 +205,27 @@ contender *contender_kiln(const session *s, const work *w, const rules *r,
         return wrap(s, w, op, why);
     snprintf(why, KILN_ERROR_TEXT, "%.250s", kiln_last_error());
     return NULL;
+}
+
+int contender_kiln_solvers(const session *s, const work *w)
+{
+    kiln_verdict v;
+    int count = 0;
+    while (kiln_explain(s->kiln, &w->problem, count, &v) == KILN_OK)
+        count++;
+    return count;
+}
+
+contender *contender_kiln_guess(const session *s, const work *w, const rules *r, int index,
+                                double most_ms, char *why)
+{
+    const kiln_problem p = problem_under(w, r);
+    kiln_verdict v;
+    snprintf(why, KILN_ERROR_TEXT, "the solver takes it not, or much longer");
+    if (kiln_explain(s->kiln, &p, index, &v) != KILN_OK || !v.accepted || v.predicted_ms > most_ms)
+        return NULL;
+    const kiln_choice own = {.solver = v.solver, .ignore_rows = 1};
+    return contender_kiln(s, w, r, &own, why);
 }
 
 /* ---- searching ---- */
