@@ -7,9 +7,11 @@
  * classes of other types than f32 the rival is kiln in f32.
  */
 #include "cpu_options.h"
+#include "ahead.h"
 #include "field.h"
 #include "results.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,17 +46,19 @@ static void fill_row(row *row, const field *f, const turns_times *times)
     }
 }
 
-static void compare(bench *b, int at, const work *w)
+static void compare(void *user, const session *s, int at, const work *w)
 {
+    bench *b = user;
     const bench_class *class = &cpu_classes[at];
     const turns_plan plan = {.rounds = b->options->rounds,
                              .seconds = b->options->quick ? 0.01 : 0.05,
-                             .latency = class->latency};
+                             .latency = class->latency,
+                             .hopeless = b->options->quick ? 1.15 : 0};
     char why[KILN_ERROR_TEXT];
     turns_times times[TURNS_CONTENDERS];
     field f;
     row row = {.class_name = class->name, .work = w};
-    bool fit = field_make(&f, &b->session, w, &class->rules, b->options->trials, why);
+    bool fit = field_make(&f, s, w, &class->rules, b->options->trials, b->options->quick, why);
     if (fit && turns_take(f.c, f.count, &plan, times)) {
         fill_row(&row, &f, times);
         results_row(&b->results, &row);
@@ -69,12 +73,15 @@ static void compare(bench *b, int at, const work *w)
     field_clear(&f);
 }
 
-static void run_layer(bench *b, const layer *l)
+/* Calls visit(user, s, i, w) for each class that is wanted of a layer. */
+static void each_class(const cpu_options *o, const layer *l, const session *s,
+                       void (*visit)(void *user, const session *s, int at, const work *w),
+                       void *user)
 {
     work w = {0};
     bool made = false;
     for (int i = 0; i < CPU_CLASSES; i++) {
-        if (!b->options->wanted[i] || !cpu_classes[i].takes(&l->problem))
+        if (!o->wanted[i] || !cpu_classes[i].takes(&l->problem))
             continue;
         const bench_class *class = &cpu_classes[i];
         if (!made || w.problem.direction != class->direction || work_type(&w, 'w') != class->type) {
@@ -82,14 +89,42 @@ static void run_layer(bench *b, const layer *l)
             made = work_make(&w, l, class->direction, class->type);
         }
         if (made)
-            compare(b, i, &w);
+            visit(user, s, i, &w);
     }
     work_free(&w);
+}
+
+static void run_once(void *user, const session *s, int at, const work *w)
+{
+    char why[KILN_ERROR_TEXT];
+    contender *c = contender_kiln(s, w, &cpu_classes[at].rules, NULL, why);
+    (void)user;
+    if (c && c->calls->enqueue(c))
+        c->calls->finish(c);
+    contender_release(c);
+}
+
+static void compile_layer(void *user, const session *s, int i)
+{
+    const cpu_options *o = user;
+    each_class(o, &o->layers.at[i], s, run_once, NULL);
+}
+
+/* Most of the time of a brief comparison is the compiler's, which can have all CPUs. */
+static void compile_all(const cpu_options *o)
+{
+    double start = stats_now();
+    ahead_do(omp_get_max_threads(), o->layers.count, compile_layer, (void *)o);
+    printf("compiled in %.1f s\n", stats_now() - start);
+    fflush(stdout);
 }
 
 static int run(bench *b, FILE *json)
 {
     char why[KILN_ERROR_TEXT];
+    const cpu_options *o = b->options;
+    if (o->quick)
+        compile_all(o);
     setenv("POCL_AFFINITY", "1", 0);
     if (session_open(&b->session, "cpu", why)) {
         fprintf(stderr, "bench: %s\n", why);
@@ -99,8 +134,8 @@ static int run(bench *b, FILE *json)
     machine_measure(&b->machine);
     machine_print(&b->machine, stdout);
     results_start(&b->results, &b->machine, json);
-    for (int i = 0; i < b->options->layers.count; i++)
-        run_layer(b, &b->options->layers.at[i]);
+    for (int i = 0; i < o->layers.count; i++)
+        each_class(o, &o->layers.at[i], &b->session, compare, b);
     results_end(&b->results);
     for (int i = 0; i < CPU_CLASSES; i++)
         if (b->options->wanted[i])

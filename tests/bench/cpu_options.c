@@ -57,13 +57,15 @@ const bench_class cpu_classes[CPU_CLASSES] = {
 
 static void help(void)
 {
-    printf("usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
-           "FILE is a list of layers or the name of one in tests/bench/shapes\n"
-           "(resnet50 vgg mobilenet inception resnext).\n\n"
-           "  --quick         the layers of quick.txt, short turns, and without --class the four\n"
-           "                  classes that begin with a *: two to three minutes\n"
-           "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
-           "  --class NAME    only this class; may be repeated. One of:\n");
+    printf(
+        "usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
+        "FILE is a list of layers or the name of one in tests/bench/shapes\n"
+        "(resnet50 vgg mobilenet inception resnext).\n\n"
+        "  --quick         the layers of quick.txt, short turns, no CLBlast, and without --class\n"
+        "                  the four classes that begin with a *: a little over a minute, half of\n"
+        "                  it the compiler's where PoCL's cache is empty\n"
+        "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
+        "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)
         printf("                  %c %s\n", cpu_classes[i].brief ? '*' : ' ', cpu_classes[i].name);
     printf("  --rounds N      turns of each contender  (5; 3 with --quick)\n"

@@ -12,9 +12,11 @@ typedef struct field {
     bool wrong;      /* kiln ran, but not rightly */
 } field;
 
-/* Everyone in it has run once and was verified. kiln searches first where `trials` is not 0. False,
+/* Everyone in it has run once and was verified. kiln searches first where `trials` is not 0; a
+ * brief field is without CLBlast, whose kernels take seconds to compile and come in last. False,
  * with the reason, when kiln is not fit; to be cleared in both cases. */
-bool field_make(field *f, const session *s, const work *w, const rules *r, int trials, char *why);
+bool field_make(field *f, const session *s, const work *w, const rules *r, int trials, bool brief,
+                char *why);
 void field_clear(field *f);
 
 #endif

@@ -64,7 +64,11 @@ static bool is_quiet(const runner *who, const sample *s)
     return s->waited < who->waited + quiet && s->cpus > busy * who->cpus;
 }
 
-static double glance(runner *who, bool *calm)
+/* What the first run of a contender may take beyond the others, in seconds: touching memory,
+ * waking threads. */
+static const double first_run = 0.02;
+
+static double glance(runner *who, double enough, bool *calm)
 {
     enum { GLANCES = 12, ENOUGH = 3 };
     double best = HUGE_VAL, best_quiet = HUGE_VAL, spent = 0;
@@ -79,6 +83,8 @@ static double glance(runner *who, bool *calm)
         if (is_quiet(who, &s)) {
             best_quiet = fmin(best_quiet, s.seconds);
             n++;
+            if (s.seconds > enough + first_run)
+                break;
         } else {
             stats_sleep(settle);
         }
@@ -87,10 +93,10 @@ static double glance(runner *who, bool *calm)
     return n ? best_quiet : best;
 }
 
-double turns_glance(contender *c, bool *calm)
+double turns_glance(contender *c, double enough_ms, bool *calm)
 {
     runner who = {.c = c, .waited = own_wait};
-    double seconds = glance(&who, calm);
+    double seconds = glance(&who, enough_ms / 1e3, calm);
     return seconds < 0 ? seconds : seconds * 1e3;
 }
 
@@ -144,13 +150,25 @@ static double median_round(const turns_times *t)
     return stats_median(chosen, n);
 }
 
+/* The first contender is the one that the others are compared with, so it stays. */
+static void drop_losers(runner *who, const turns_times *times, int n, double hopeless)
+{
+    double best = HUGE_VAL;
+    for (int i = 1; i < n; i++)
+        if (times[i].quiet[0])
+            best = fmin(best, times[i].round[0]);
+    for (int i = 1; i < n; i++)
+        if (times[i].quiet[0] && times[i].round[0] > hopeless * best)
+            who[i].rounds = 1;
+}
+
 bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times)
 {
     runner who[TURNS_CONTENDERS];
     for (int i = 0; i < n; i++) {
         bool calm;
         who[i] = (runner){.c = c[i], .waited = own_wait};
-        who[i].expected = glance(&who[i], &calm);
+        who[i].expected = glance(&who[i], HUGE_VAL, &calm);
         if (who[i].expected < 0)
             return false;
         double afford =
@@ -158,12 +176,15 @@ bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times 
         who[i].rounds = (int)fmin(fmax(afford, 1), plan->rounds);
         times[i].rounds = times[i].disturbed = 0;
     }
-    for (int r = 0; r < plan->rounds; r++)
+    for (int r = 0; r < plan->rounds; r++) {
         for (int turn = 0; turn < n; turn++) {
             int i = (turn + r) % n;
             if (r < who[i].rounds && !add_round(&times[i], &who[i], plan))
                 return false;
         }
+        if (r == 0 && plan->hopeless > 0)
+            drop_losers(who, times, n, plan->hopeless);
+    }
     for (int i = 0; i < n; i++)
         times[i].ms = median_round(&times[i]);
     return true;

@@ -15,6 +15,9 @@ typedef struct turns_plan {
     int rounds;     /* at most TURNS_ROUNDS */
     double seconds; /* of one turn; a run that takes longer is a turn of its own */
     bool latency;   /* wait for each run; else for a batch of them */
+    /* Where not 0: a contender that takes this many times as long as the best of those behind the
+     * first has lost after a round. */
+    double hopeless;
 } turns_plan;
 
 /* What came of one contender: a time for each round, in ms. Slow ones take fewer rounds, always the
@@ -30,9 +33,9 @@ typedef struct turns_times {
 /* False when a run failed. */
 bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times);
 
-/* A first impression, in ms: the best of a few runs, of the quiet ones if there are. Negative when
- * one failed. */
-double turns_glance(contender *c, bool *calm);
+/* A first impression, in ms: the best of a few runs, of the quiet ones if there are; of one run
+ * where that took so long that `enough_ms` is out of reach. Negative when one failed. */
+double turns_glance(contender *c, double enough_ms, bool *calm);
 
 /* How much faster a is: the median of b's time over a's, of the rounds that were quiet for both;
  * where there is none, of their medians. */

@@ -1,0 +1,55 @@
+/* Shares work among processes that only leave something in caches on disk. */
+#include "ahead.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* OpenMP has bound this process to one CPU, and would PoCL its threads, the same one in each. */
+static void use_all_cpus(void)
+{
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        CPU_SET(i, &all);
+    sched_setaffinity(0, sizeof all, &all);
+    unsetenv("POCL_AFFINITY");
+}
+
+static void take_part(atomic_int *next, int count,
+                      void (*work)(void *user, const session *s, int i), void *user)
+{
+    session s;
+    char why[KILN_ERROR_TEXT];
+    use_all_cpus();
+    if (session_open(&s, "cpu", why))
+        return;
+    for (int i; (i = atomic_fetch_add(next, 1)) < count;)
+        work(user, &s, i);
+    session_close(&s);
+}
+
+void ahead_do(int processes, int count, void (*work)(void *user, const session *s, int i),
+              void *user)
+{
+    atomic_int *next =
+        mmap(NULL, sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (next == MAP_FAILED)
+        return;
+    atomic_init(next, 0);
+    int started = 0;
+    for (int i = 0; i < processes; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            take_part(next, count, work, user);
+            _exit(0);
+        }
+        started += child > 0;
+    }
+    while (started-- > 0)
+        wait(NULL);
+    munmap(next, sizeof *next);
+}
