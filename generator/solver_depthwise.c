@@ -165,7 +165,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     }
     double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     double move = kiln_device_move_ms(d, bytes);
-    return (cpu ? 0.003 + 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move + 0.01);
+    const double launch = 0.012; /* until the other cores join */
+    return (cpu ? launch + 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move + 0.01);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
