@@ -128,8 +128,9 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double blocks = (double)(s->g * divide_up(dst_channels(s), v[DIRECT_K]));
     double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
     double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
-    /* The elements of one phase are stored one by one. */
-    double store = l.phases > 1 ? 2.0 * v[DIRECT_VEC] : 4;
+    /* The elements of one phase are stored one by one, on a CPU into lines shared by all. */
+    bool cpu = d->kind == KILN_DEVICE_CPU;
+    double store = l.phases > 1 ? (cpu ? 6.0 : 2.0) * v[DIRECT_VEC] : 4;
     double per_item =
         (double)src_channels(s) * (double)taps_of(s) / (double)l.phases * step_cost(c) +
         store * v[DIRECT_K] * v[DIRECT_PIX] + 40;
