@@ -96,10 +96,11 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double product = rows * step + 3 * sums + 20;
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
         product *= 1.06; /* some are spilled */
+    /* Plain tensors are gathered and scattered; measured where few channels make that most. */
     return (kiln_winograd_cost){
-        .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 9),
+        .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 20),
         .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
-        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 8),
+        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 25),
     };
 }
 
