@@ -174,13 +174,16 @@ static double step_cost(const geometry *g, const kiln_device_facts *d, const kil
 }
 
 /* Bytes that go through memory beside x, dy and dw, there and back. */
-static double traffic(const kiln_shape *s, const geometry *g, const kiln_config *c)
+static double traffic(const kiln_shape *s, const geometry *g, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     enum { CACHE = 1 << 20 }; /* of a core */
     double through = (double)(plane_of(g, g->c_blocks, c) + plane_of(g, g->k_blocks, c));
     double products = (double)products_plane(g), element = 4.0 * ELEMENTS;
+    /* Products that no cache holds are read back in as many streams as there are elements. */
+    double back = d->cache > 0 && element * products > 0.7 * (double)d->cache ? 5 : 1;
     if (c->v[ROWS] == 0)
-        return element * 2 * (through + products);
+        return element * (2 * through + (1 + back) * products);
     double chunks = ceil((double)part_of(s, g, c) / c->v[ROWS]) * c->v[PARTS];
     double held = element * (through + products);
     /* The cache behind that of a core is four times as fast as memory. */
@@ -206,7 +209,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double ms = cycles * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
     double size = (double)kiln_type_size(s->x_type);
     double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
-    bytes += traffic(s, &g, c);
+    bytes += traffic(s, &g, d, c);
     if (kiln_layout_block(s->x_layout, s->rank) == 1)
         bytes += 2 * size * (double)s->x_count;
     if (kiln_layout_block(s->y_layout, s->rank) == 1)

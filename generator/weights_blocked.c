@@ -251,7 +251,7 @@ static double traffic(const kiln_shape *s, const kiln_weights_geometry *g, const
         bytes += 2 * size * (double)s->x_count;
     if (kiln_layout_block(s->y_layout, s->rank) == 1)
         bytes += 2 * size * (double)s->y_count;
-    return bytes + w * (1 + (v[PARTS] > 1 ? 2.0 * v[PARTS] : 0) + 3.0 * g->plain_w);
+    return bytes + w * (1 + (v[PARTS] > 1 ? 2.0 * v[PARTS] : 0));
 }
 
 double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -264,11 +264,13 @@ double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, con
     double core = d->peak_gflops / d->compute_units * 1e6;
     double item = item_cycles(&g, d, c) * 2 * fma / (0.95 * core);
     double items = (double)g.b.groups * v[CUTS_X] * v[CUTS_Y] * v[PARTS];
+    /* Elements of a plain dw are stored one by one, far apart; as measured. */
+    double stores = g.plain_w ? 8.0 * (double)s->w_count * 2 * fma / (d->peak_gflops * 1e6) : 0;
     double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     /* Half of it is fetched in time. */
     double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, c) / once;
     /* While some cores wake the others work on: small items leave more of it to them. */
     double late = 0.5e-3 * WAKE_US + 0.5 * fmin(item, 1e-3 * WAKE_US);
-    return ceil(items / d->compute_units) * item + move + late + 1e-3 * FIRST_US +
+    return ceil(items / d->compute_units) * item + stores + move + late + 1e-3 * FIRST_US +
            (v[PARTS] > 1 ? 0.02 : 0);
 }
