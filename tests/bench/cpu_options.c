@@ -62,8 +62,8 @@ static void help(void)
         "FILE is a list of layers or the name of one in tests/bench/shapes\n"
         "(resnet50 vgg mobilenet inception resnext).\n\n"
         "  --quick         the layers of quick.txt, short turns, no CLBlast, and without --class\n"
-        "                  the four classes that begin with a *: a little over a minute, half of\n"
-        "                  it the compiler's where PoCL's cache is empty\n"
+        "                  the four classes that begin with a *: a minute to a minute and a half,\n"
+        "                  40 s of it to compile what PoCL's cache has not\n"
         "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
         "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)
