@@ -40,6 +40,10 @@ refuses "--batchsize \(-n\) is ''" conv --batchsize=
 refuses "--batchsize \(-n\) is '99999999999999999999'" conv -n 99999999999999999999
 refuses "--conv_stride_h \(-u\) is '-1'" conv -u -1
 refuses "--forw \(-F\) is '8'; it must be a whole number from 0 to 7" conv -F 8
+refuses "^kiln: --in_layout \(-I\): 'V' in layout \"NCHV\" is not one of the dims NCHW; kiln layout list " conv -I NCHV
+refuses "^kiln: --fil_layout \(-f\): 'N' in layout \"NCHV\" is not one of the dims OIHW" conv -f NCHV
+refuses "^kiln: --out_layout \(-O\): 'O' in layout \"OIHW\" is not one of the dims NCHW" conv -I NHWC -O OIHW
+refuses "^kiln: --bias_layout: 'Q' in layout \"Q\" is not one of the dims W" conv -b 1 --bias_layout Q
 refuses "--iter \(-i\) is '0'" conv -i 0
 refuses "--alpha is 'nan'; it must be a finite number" conv --alpha nan
 refuses "--mode \(-m\) is 'cnov'; it must be one of conv\|trans" conv -m cnov

@@ -1,0 +1,182 @@
+/* The problem of one direction, as flags or a name describe it. */
+#include "request.h"
+#include "request_layouts.h"
+
+#include <string.h>
+
+/* Padding of -z same: the output is the input divided by the stride, rounded up; where the total is
+ * odd the larger half goes behind. */
+static void pad_same(kiln_problem *p, int i)
+{
+    int64_t out = (p->input[i] + p->stride[i] - 1) / p->stride[i];
+    int64_t total =
+        (out - 1) * p->stride[i] + (p->filter[i] - 1) * p->dilation[i] + 1 - p->input[i];
+    p->pad_begin[i] = total > 0 ? total / 2 : 0;
+    p->pad_end[i] = total > 0 ? total - total / 2 : 0;
+}
+
+static void set_axes(const flags *f, kiln_problem *p)
+{
+    int rank = (int)f->spatial_dim;
+    /* As in MIOpen, -z has no say over a transposed convolution. */
+    int64_t mode = f->mode == MODE_TRANS ? PAD_DEFAULT : f->pad_mode;
+    for (int i = 0; i < rank; i++) {
+        int a = KILN_MAX_RANK - rank + i;
+        p->input[i] = f->size[a];
+        p->filter[i] = f->filter[a];
+        p->stride[i] = f->stride[a];
+        p->dilation[i] = f->dilation[a];
+        p->output_pad[i] = f->output_pad[a];
+        p->pad_begin[i] = mode == PAD_VALID ? 0 : f->pad[a];
+        p->pad_end[i] = mode == PAD_VALID ? 0 : f->pad_end[a] < 0 ? f->pad[a] : f->pad_end[a];
+        if (mode == PAD_SAME)
+            pad_same(p, i);
+    }
+}
+
+static kiln_status from_flags(const request *r, kiln_problem *p, char *why)
+{
+    const flags *f = &r->flags;
+    p->transposed = f->mode == MODE_TRANS;
+    p->spatial_rank = (int)f->spatial_dim;
+    p->batch = f->batch;
+    p->in_channels = f->in_channels;
+    p->out_channels = f->out_channels;
+    p->groups = f->groups;
+    set_axes(f, p);
+    return request_layouts(f, p, why);
+}
+
+static kiln_type *destination_type(kiln_problem *p)
+{
+    kiln_type *const types[] = {[KILN_FORWARD] = &p->y_type,
+                                [KILN_BACKWARD_DATA] = &p->x_type,
+                                [KILN_BACKWARD_WEIGHTS] = &p->w_type};
+    return types[p->direction];
+}
+
+static bool type_named(const char *name, kiln_type *type)
+{
+    for (int t = KILN_F32; t <= KILN_I32; t++)
+        if (strcmp(name, kiln_type_name((kiln_type)t)) == 0) {
+            *type = (kiln_type)t;
+            return true;
+        }
+    return false;
+}
+
+static kiln_status set_types(kiln_problem *p, kiln_type type, const char *out_type, char *why)
+{
+    p->x_type = p->w_type = p->y_type = type;
+    *destination_type(p) = KILN_TYPE_DEFAULT;
+    if (!*out_type || type_named(out_type, destination_type(p)))
+        return KILN_OK;
+    snprintf(why, KILN_ERROR_TEXT, "--out_type is '%.60s'; it must be f32, f16, bf16, i8 or i32",
+             out_type);
+    return KILN_INVALID;
+}
+
+static kiln_status set_activation(const char *name, kiln_activation *activation, char *why)
+{
+    for (int i = 0; kiln_activation_name((kiln_activation)i); i++)
+        if (strcmp(name, kiln_activation_name((kiln_activation)i)) == 0) {
+            *activation = (kiln_activation)i;
+            return KILN_OK;
+        }
+    snprintf(why, KILN_ERROR_TEXT, "--activation is '%.60s'; kiln --help lists the names", name);
+    return KILN_INVALID;
+}
+
+static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
+{
+    kiln_type type = (kiln_type)p->epilogue.bias;
+    if (f->bias || flags_given(f, "bias"))
+        type = f->bias ? KILN_F32 : KILN_TYPE_DEFAULT;
+    if (type && *f->bias_type && (!type_named(f->bias_type, &type) || type > KILN_BF16)) {
+        snprintf(why, KILN_ERROR_TEXT, "--bias_type is '%.60s'; it must be f32, f16 or bf16",
+                 f->bias_type);
+        return KILN_INVALID;
+    }
+    if (strlen(f->bias_layout) >= sizeof p->bias_layout) {
+        snprintf(why, KILN_ERROR_TEXT, "--bias_layout is '%.60s', longer than %d letters",
+                 f->bias_layout, KILN_LAYOUT_TEXT - 1);
+        return KILN_INVALID;
+    }
+    if (*f->bias_layout)
+        snprintf(p->bias_layout, sizeof p->bias_layout, "%s", f->bias_layout);
+    if (p->direction == KILN_BACKWARD_DATA || !type) {
+        type = KILN_TYPE_DEFAULT;
+        memset(p->bias_layout, 0, sizeof p->bias_layout);
+    }
+    p->epilogue.bias = p->direction == KILN_BACKWARD_WEIGHTS && type ? KILN_F32 : type;
+    return KILN_OK;
+}
+
+/* The parameter a where --act_alpha is not given: that of relu6, and what frameworks take. */
+static double usual_alpha(kiln_activation activation)
+{
+    return activation == KILN_CLIPPED_RELU ? 6
+           : activation == KILN_LEAKY_RELU ? 0.01
+           : activation == KILN_ELU        ? 1
+                                           : 0;
+}
+
+/* What the flags say of epilogue and attributes goes over what a key says. */
+static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
+{
+    static const kiln_math maths[] = {KILN_MATH_FAST, KILN_MATH_EXACT, KILN_MATH_REDUCED};
+    kiln_epilogue *e = &p->epilogue;
+    kiln_status status = set_bias(f, p, why);
+    if (status)
+        return status;
+    if (*f->activation) {
+        status = set_activation(f->activation, &e->activation, why);
+        if (status)
+            return status;
+        e->param[0] =
+            (float)(flags_given(f, "act_alpha") ? f->act_alpha : usual_alpha(e->activation));
+        e->param[1] = (float)f->act_beta;
+    }
+    if (flags_given(f, "alpha"))
+        e->alpha = (float)f->alpha;
+    if (flags_given(f, "beta"))
+        e->beta = (float)f->beta;
+    if (flags_given(f, "math"))
+        p->math = maths[f->math];
+    if (f->deterministic >= 0)
+        p->determinism = f->deterministic ? KILN_DETERMINISTIC : KILN_NONDETERMINISTIC;
+    if (flags_given(f, "workspace-limit"))
+        p->workspace_limit = f->workspace_limit;
+    if (p->direction != KILN_FORWARD)
+        *e = (kiln_epilogue){.bias = e->bias};
+    return KILN_OK;
+}
+
+/* The type that the key's sources have in common, for its other directions. */
+static kiln_type source_type(const request *r)
+{
+    if (r->source != REQUEST_KEY)
+        return r->type;
+    return r->base.direction == KILN_BACKWARD_DATA ? r->base.w_type : r->base.x_type;
+}
+
+kiln_status request_problem(const request *r, kiln_direction direction, kiln_problem *p, char *why)
+{
+    kiln_status status = KILN_OK;
+    bool complete = r->source == REQUEST_KEY && direction == r->base.direction;
+    *p = r->source == REQUEST_FLAGS ? (kiln_problem){0} : r->base;
+    p->direction = direction;
+    if (r->source == REQUEST_FLAGS)
+        status = from_flags(r, p, why);
+    else if (r->source == REQUEST_SHAPE)
+        status = request_layouts(&r->flags, p, why);
+    if (r->flags.max_batch && p->batch > r->flags.max_batch)
+        p->batch = r->flags.max_batch;
+    if (!status && !complete)
+        status = set_types(p, source_type(r), r->flags.out_type, why);
+    if (!status)
+        status = set_extras(&r->flags, p, why);
+    if (!status && (status = kiln_problem_check(p, why)))
+        request_layouts_blame(&r->flags, p, why);
+    return status;
+}
