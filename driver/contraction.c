@@ -5,6 +5,7 @@
  * What is gathered once serves all rows, and no inner loop knows about padding.
  */
 #include "contraction.h"
+#include "contraction_multiply.h"
 
 #include "host.h"
 
@@ -15,10 +16,6 @@
 #include <string.h>
 
 enum {
-    QUAD = 4,   /* rows in registers */
-    PANEL = 16, /* columns in registers */
-    PANELS = 8,
-    BLOCK = PANEL * PANELS, /* columns gathered together */
     DEPTH = 192, /* terms gathered together: a panel of them stays in the first-level cache */
     ROWS = 256   /* rows that share one gathering */
 };
@@ -168,66 +165,6 @@ static void gather_quad(desk *d, const contraction *c, int64_t first, int row, i
     }
 }
 
-/* ---- multiplying ---- */
-
-typedef double eight __attribute__((vector_size(64)));
-
-/* sum[i][j] += quad[t][i] * terms[t][j] over t, for 4 x 16 sums held in registers. */
-static inline __attribute__((always_inline)) void multiply_body(int depth, const double *quad,
-                                                                const double *terms, double *sum)
-{
-    const eight *b = (const eight *)terms;
-    eight s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0}, s20 = {0}, s21 = {0}, s30 = {0}, s31 = {0};
-    for (int t = 0; t < depth; t++, quad += QUAD, b += 2) {
-        s00 += quad[0] * b[0];
-        s01 += quad[0] * b[1];
-        s10 += quad[1] * b[0];
-        s11 += quad[1] * b[1];
-        s20 += quad[2] * b[0];
-        s21 += quad[2] * b[1];
-        s30 += quad[3] * b[0];
-        s31 += quad[3] * b[1];
-    }
-    eight *to = (eight *)sum;
-    const int next = BLOCK / 8;
-    to[0] += s00, to[1] += s01;
-    to[next] += s10, to[next + 1] += s11;
-    to[2 * next] += s20, to[2 * next + 1] += s21;
-    to[3 * next] += s30, to[3 * next + 1] += s31;
-}
-
-typedef void multiply_function(int depth, const double *quad, const double *terms, double *sum);
-
-static void multiply_plain(int depth, const double *quad, const double *terms, double *sum)
-{
-    multiply_body(depth, quad, terms, sum);
-}
-
-#ifdef __x86_64__
-__attribute__((target("avx2,fma"))) static void multiply_avx2(int depth, const double *quad,
-                                                              const double *terms, double *sum)
-{
-    multiply_body(depth, quad, terms, sum);
-}
-
-__attribute__((target("avx512f,prefer-vector-width=512"))) static void
-multiply_avx512(int depth, const double *quad, const double *terms, double *sum)
-{
-    multiply_body(depth, quad, terms, sum);
-}
-#endif
-
-static multiply_function *multiply_here(void)
-{
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f"))
-        return multiply_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return multiply_avx2;
-#endif
-    return multiply_plain;
-}
-
 /* ---- blocks ---- */
 
 typedef struct block {
@@ -235,7 +172,7 @@ typedef struct block {
     int rows, columns;
 } block;
 
-static void sum_block(desk *d, const contraction *c, const block *b, multiply_function *multiply)
+static void sum_block(desk *d, const contraction *c, const block *b, contraction_multiply *multiply)
 {
     int64_t offset[DEPTH], terms = space_count(&c->sums);
     int64_t matrix = c->matrix_first + b->group * c->matrix_group + b->row * c->matrix_row;
@@ -275,7 +212,7 @@ static void hand_out(desk *d, const contraction *c, const block *b, contraction_
 void contraction_all(const contraction *c, contraction_scratch *scratch, contraction_visit *visit,
                      void *user)
 {
-    multiply_function *multiply = multiply_here();
+    contraction_multiply *multiply = contraction_multiply_here();
     int64_t columns = space_count(&c->columns);
     int64_t column_blocks = (columns + BLOCK - 1) / BLOCK;
     /* Few blocks: fewer rows to each, so that every thread has some. */

@@ -4,20 +4,13 @@
 #include "bound.h"
 #include "sample.h"
 #include "sums_file.h"
+#include "tally.h"
 
 #include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What one thread has seen. */
-typedef struct tally {
-    int64_t checked, bad, untouched, max_abs_at;
-    double max_abs, got, expected, max_ulp, worst, bound;
-    double squares, largest; /* of MIOpen's metric */
-    char pad[64];            /* keeps two threads' tallies on different cache lines */
-} tally;
 
 typedef struct judge {
     const kiln_problem *problem;
@@ -37,20 +30,6 @@ static double rounded(kiln_type type, double value)
     if (type == KILN_I32 && fabs(value) < 0x1p62)
         return (double)(int32_t)(uint32_t)(int64_t)value;
     return host_round(type, value);
-}
-
-static void note(tally *t, int64_t at, double got, double value, double error)
-{
-    if (error > t->max_abs || (error == t->max_abs && at < t->max_abs_at)) {
-        t->max_abs = error;
-        t->max_abs_at = at;
-        t->got = got;
-        t->expected = value;
-    }
-    t->squares += error * error;
-    double larger = fmax(fabs(got), fabs(value));
-    if (isfinite(larger))
-        t->largest = fmax(t->largest, larger);
 }
 
 /* `slack` bounds the error before the last rounding. */
@@ -75,7 +54,7 @@ static void judge_element(const judge *j, tally *t, int64_t at, double value, do
     t->checked++;
     t->bad += !right;
     t->untouched += !right && host_is_poison(j->type, j->got, at);
-    note(t, at, got, value, error);
+    tally_note(t, at, got, value, error);
 }
 
 static void judge_sum(const judge *j, tally *t, int64_t at, double sum, double magnitude)
@@ -86,69 +65,6 @@ static void judge_sum(const judge *j, tally *t, int64_t at, double sum, double m
     double added = fmax(0, all - alpha * magnitude);
     double slack = j->options->exact ? 0 : bound_error(&j->rule, sum, magnitude, added, value);
     judge_element(j, t, at, value, slack);
-}
-
-/* ---- tallies ---- */
-
-static tally *tallies_new(void)
-{
-    int n = omp_get_max_threads();
-    tally *all = calloc((size_t)n, sizeof *all);
-    for (int i = 0; all && i < n; i++)
-        all[i].max_abs = -1;
-    return all;
-}
-
-static void add_tally(tally *to, const tally *from)
-{
-    if (from->max_abs > to->max_abs ||
-        (from->max_abs == to->max_abs && from->max_abs_at < to->max_abs_at)) {
-        to->max_abs = from->max_abs;
-        to->max_abs_at = from->max_abs_at;
-        to->got = from->got;
-        to->expected = from->expected;
-    }
-    if (from->checked && (from->worst > to->worst || to->checked == 0)) {
-        to->worst = from->worst;
-        to->bound = from->bound;
-    }
-    to->checked += from->checked;
-    to->bad += from->bad;
-    to->untouched += from->untouched;
-    to->max_ulp = fmax(to->max_ulp, from->max_ulp);
-    to->squares += from->squares;
-    to->largest = fmax(to->largest, from->largest);
-}
-
-/* MIOpen 2.12 and later: test/verify.hpp, driver/conv_driver.hpp. */
-static double miopen_tolerance(const kiln_problem *p)
-{
-    kiln_type source = p->direction == KILN_FORWARD ? p->x_type : p->y_type;
-    double t = source == KILN_F16 ? 8.2e-3 : source == KILN_BF16 ? 8 * 8.2e-3 : 1.5e-6;
-    return p->direction == KILN_BACKWARD_WEIGHTS ? 2 * t : t;
-}
-
-static verify_result result_of(const judge *j, int64_t total)
-{
-    tally t = {.max_abs = -1};
-    for (int i = 0; i < omp_get_max_threads(); i++)
-        add_tally(&t, &j->tally[i]);
-    return (verify_result){
-        .ok = t.bad == 0,
-        .checked = t.checked,
-        .total = total,
-        .bad = t.bad,
-        .untouched = t.untouched,
-        .max_abs = fmax(t.max_abs, 0),
-        .max_abs_at = t.max_abs_at,
-        .got = t.got,
-        .expected = t.expected,
-        .max_ulp = t.max_ulp,
-        .rms = sqrt(t.squares) / (sqrt((double)t.checked) * fmax(t.largest, DBL_MIN)),
-        .tolerance = miopen_tolerance(j->problem),
-        .bound = t.bound,
-        .worst = t.worst,
-    };
 }
 
 /* ---- everything ---- */
@@ -194,7 +110,7 @@ static void scan(judge *j, const sample *s, int64_t total)
             t->bad++;
             t->untouched += host_is_poison(j->type, j->got, at);
             t->worst = t->max_ulp = INFINITY;
-            note(t, at, host_get(j->type, j->got, at), NAN, INFINITY);
+            tally_note(t, at, host_get(j->type, j->got, at), NAN, INFINITY);
         }
 }
 
@@ -291,7 +207,7 @@ verify_result verify_destination(const kiln_problem *problem, const reference_te
                       ? sums_file_visit(options->cache, problem, t, judge_part, &j)
                       : reference_sums(problem, t, judge_part, &j));
     bool done = whole || judge_sample(&j, seconds, total);
-    verify_result r = result_of(&j, total);
+    verify_result r = tally_result(j.tally, problem, total);
     r.ok = r.ok && done;
     free(j.tally);
     return r;
@@ -318,7 +234,7 @@ verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, c
                 options->exact ? 0 : bound_error(&j.rule, value[i], value[n + i], 0, value[i]);
             judge_element(&j, j.tally, i, value[i], slack);
         }
-        r = result_of(&j, n);
+        r = tally_result(j.tally, problem, n);
     }
     free(j.tally);
     free(value);

@@ -1,6 +1,7 @@
 /* Plans the stage that moves a tensor from one layout and type to another. */
 #include "reformat.h"
 #include "problem_text.h"
+#include "reformat_matrix.h"
 #include "solver.h"
 #include "text.h"
 
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LOCAL = 64, IMAGE_LOCAL = 16, SPAN_CELLS = 16384, SHORTEST_SPAN = 64, LONG_SPAN = 1024 };
+enum { LOCAL = 64, IMAGE_LOCAL = 16 };
 
 /* ---- checking ---- */
 
@@ -113,122 +114,22 @@ static void add_arguments(kiln_plan *plan, const kiln_operand *from, const kiln_
 
 /* ---- a plain matrix to blocks of its rows, or back ---- */
 
-typedef struct matrix {
-    int64_t batch, rows, columns;
-    int64_t block, blocks; /* of rows, padding included */
-} matrix;
-
-static bool is_whole(const kiln_storage *s, int a)
-{
-    const kiln_axis *axis = &s->layout.axis[a];
-    return axis->mod == 0 && axis->div == 1 && s->extent[a] == s->dim[axis->dim];
-}
-
-/* Both axes are the same whole dim. */
-static bool is_same(const kiln_storage *s, int a, const kiln_storage *t, int b)
-{
-    return s->layout.axis[a].dim == t->layout.axis[b].dim && is_whole(s, a) && is_whole(t, b);
-}
-
-static int64_t product(const kiln_storage *s, int from, int to)
-{
-    int64_t n = 1;
-    for (int a = from; a < to; a++)
-        n *= s->extent[a];
-    return n;
-}
-
-/* NCHW and NCHW16c: `at` is the plain axis that is cut into blocks. */
-static bool find_cut(const kiln_storage *plain, const kiln_storage *blocked, int at, matrix *m)
-{
-    int n = plain->layout.naxes;
-    const kiln_axis *outer = &blocked->layout.axis[at], *inner = &blocked->layout.axis[n];
-    if (blocked->layout.naxes != n + 1 || outer->dim != plain->layout.axis[at].dim ||
-        inner->dim != outer->dim || inner->mod != outer->div)
-        return false;
-    for (int a = at + 1; a < n; a++)
-        if (!is_same(plain, a, blocked, a))
-            return false;
-    m->rows = plain->extent[at];
-    m->columns = product(plain, at + 1, n);
-    m->block = inner->mod;
-    m->blocks = blocked->extent[at];
-    return true;
-}
-
-/* NCHW and NHWC, or NHWC;C%8: the plain axes from `at` on, turned; rows become innermost. */
-static bool find_turn(const kiln_storage *plain, const kiln_storage *blocked, int at, matrix *m)
-{
-    int n = plain->layout.naxes, rows = 1;
-    if (blocked->layout.naxes != n)
-        return false;
-    while (at + rows < n && plain->layout.axis[at + rows].dim != blocked->layout.axis[at].dim)
-        rows++;
-    for (int a = at; a < n; a++) {
-        int b = a < at + rows ? a + n - at - rows : a - rows;
-        const kiln_axis *axis = &blocked->layout.axis[b];
-        bool padded = rows == 1 && a == at && axis->dim == plain->layout.axis[a].dim && !axis->mod;
-        if (!padded && !is_same(plain, a, blocked, b))
-            return false;
-    }
-    m->rows = product(plain, at, at + rows);
-    m->columns = product(plain, at + rows, n);
-    m->block = product(blocked, n - rows, n);
-    m->blocks = 1;
-    return true;
-}
-
-static bool find_matrix(const kiln_storage *plain, const kiln_storage *blocked, matrix *m)
-{
-    int n = plain->layout.naxes, at = 0;
-    if (plain->layout.image || blocked->layout.image)
-        return false;
-    for (int a = 0; a < n; a++)
-        if (!is_whole(plain, a))
-            return false;
-    while (at < n && at < blocked->layout.naxes && is_same(plain, at, blocked, at))
-        at++;
-    m->batch = product(plain, 0, at);
-    return at < n && (find_cut(plain, blocked, at, m) || find_turn(plain, blocked, at, m));
-}
-
-/* Tiles are for processors with vector registers; a GPU's work-items each move a cell. */
-static int tile_of(const matrix *m, const kiln_device_facts *d, kiln_type from, kiln_type to)
-{
-    int64_t least = m->block < m->columns ? m->block : m->columns;
-    if (d->kind != KILN_DEVICE_CPU || (from == KILN_I32 && to == KILN_BF16))
-        return 0;
-    return least >= 16 ? 16 : least >= 8 ? 8 : least >= 4 ? 4 : 0;
-}
-
-/* Columns of one work-item: enough to run long, short enough to occupy the device. A join writes
- * along them, and many rows that are written a little at a time are slow. */
-static int64_t span_of(const matrix *m, bool join, const kiln_device_facts *d)
-{
-    int64_t span = SPAN_CELLS / m->block, items = 4 * (int64_t)d->compute_units;
-    int64_t least = join ? LONG_SPAN : 2 * SHORTEST_SPAN;
-    span = span < least ? least : span / 16 * 16;
-    while (span > SHORTEST_SPAN && m->columns / span * m->batch * m->blocks < items)
-        span /= 2;
-    return span < m->columns ? span : m->columns;
-}
-
 static bool tiles(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
                   double pad_value, const kiln_device_facts *d)
 {
-    matrix m, back;
-    bool split = find_matrix(from->storage, to->storage, &m);
-    bool join = find_matrix(to->storage, from->storage, &back);
+    kiln_matrix m, back;
+    bool split = kiln_matrix_find(from->storage, to->storage, &m);
+    bool join = kiln_matrix_find(to->storage, from->storage, &back);
     if (!split && !join)
         return false;
     if (join && (!split || back.block < m.block)) { /* shorter blocks stay in caches */
         split = false;
         m = back;
     }
-    int tile = tile_of(&m, d, from->type, to->type);
+    int tile = kiln_matrix_tile(&m, d, from->type, to->type);
     if (!tile)
         return false;
-    int64_t span = span_of(&m, !split, d);
+    int64_t span = kiln_matrix_span(&m, !split, d);
     start(plan, split ? "split" : "join", from, to, pad_value);
     kiln_define(plan, "P_ROWS", m.rows);
     kiln_define(plan, "P_COLUMNS", m.columns);

@@ -1,0 +1,19 @@
+/* The innermost loop of a contraction. */
+#ifndef KILN_CONTRACTION_MULTIPLY_H
+#define KILN_CONTRACTION_MULTIPLY_H
+
+enum {
+    QUAD = 4,   /* rows in registers */
+    PANEL = 16, /* columns in registers */
+    PANELS = 8,
+    BLOCK = PANEL * PANELS /* columns gathered together */
+};
+
+/* sum[i * BLOCK + j] += quad[t * QUAD + i] * terms[t * PANEL + j] over t < depth, for QUAD x PANEL
+ * sums held in registers; terms and sum lie at multiples of 64 bytes. */
+typedef void contraction_multiply(int depth, const double *quad, const double *terms, double *sum);
+
+/* The one for the vectors of this machine. */
+contraction_multiply *contraction_multiply_here(void);
+
+#endif
