@@ -650,7 +650,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 #elif D_STRIP == 1 || D_END == 2 || D_UP_W > MOST_PHASES
         const int tap_x = x * P_STRIDE_W - D_LEAD_W;
         const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
-        if ((D_STRIP == 0 && D_END == 0) ||
+        if (D_STRIP + D_END == 0 ||
             (tap_x >= 0 && tap_x + reach <= (P_SRC_W - 1) * D_UP_W))
             add_all(acc, src, c0, w, at, tap_y, tap_z, INSIDE);
         else

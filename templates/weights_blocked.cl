@@ -215,8 +215,9 @@ INLINE void add_rows(ACC_V *acc, const place p, const int begin, const int end)
         const int at_y = y * P_STRIDE_H + p.h * P_DILATION_H - D_LEAD_H;
         const int at_z = z * P_STRIDE_D + p.d * P_DILATION_D - D_LEAD_D;
         const int at_x = p.s * P_DILATION_W - D_LEAD_W;
-        if ((!D_LEAVES(H) || (at_y >= 0 && at_y < P_SRC_H)) &&
-            (!D_LEAVES(D) || (at_z >= 0 && at_z < P_SRC_D)))
+        const bool has_y = !D_LEAVES(H) || (at_y >= 0 && at_y < P_SRC_H);
+        const bool has_z = !D_LEAVES(D) || (at_z >= 0 && at_z < P_SRC_D);
+        if (has_y && has_z)
             add_row(acc,
                     p.x + n * D_SRC_IMAGE + (INDEX_T)at_z * D_SRC_PLANE + (INDEX_T)at_y * D_SRC_ROW +
                         (INDEX_T)at_x * D_SRC_PIXEL,
@@ -244,9 +245,12 @@ INLINE void put(global ACC_T *to, const ACC_V *acc, const int x0, const int y0, 
 {
 #pragma unroll
     for (int i = 0; i < T_X; i++) {
-        if ((D_UNITS_X % T_X && x0 + i < own_x) ||
-            (D_LANES == 1 && D_UNITS_X > D_SRC_C && x0 + i >= D_SRC_C))
+        if (D_UNITS_X % T_X && x0 + i < own_x)
             continue;
+#if D_LANES == 1 && D_UNITS_X > D_SRC_C
+        if (x0 + i >= D_SRC_C)
+            continue;
+#endif
 #pragma unroll
         for (int t = 0; t < T_S; t++)
 #pragma unroll
