@@ -90,6 +90,12 @@ static int64_t at_once(int64_t most)
     return most % 16 == 0 ? 16 : most % 8 == 0 ? 8 : most % 4 == 0 ? 4 : 1;
 }
 
+/* The widest of those vectors that a row of `size` elements has room for. */
+static int64_t at_most(int64_t size)
+{
+    return size >= 16 ? 16 : size >= 8 ? 8 : size >= 4 ? 4 : 1;
+}
+
 /* Lanes of a destination vector that lie together, wherever the channels of a group begin. */
 static int64_t piece_of(const kiln_blocked *b, int64_t lanes)
 {
@@ -222,13 +228,15 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
     int64_t lanes = c->v[BLOCKED_LANES], step = step_of(b),
             padding = kiln_direct_blocked_padding(b);
     int64_t neighbours = b->src_pitch.neighbours;
-    int64_t load = b->src_pitch.channel != 1  ? 1
+    bool rows = b->src_pitch.channel != 1;
+    int64_t load = rows                       ? at_most(b->src[KILN_AXIS_W])
                    : b->src_pitch.blocks == 1 ? at_once(step)
                                               : at_once(gcd(step, neighbours));
     bool over = (b->groups == 1 || b->src_pitch.blocks > 1) && neighbours % load == 0;
     bool whole = (b->dst_c + padding) % lanes == 0 && (b->groups == 1 || padding == 0);
     kiln_define(plan, "D_GROUPS", b->groups);
     kiln_define(plan, "D_STEP", step);
+    kiln_define(plan, "D_STRIP_ROWS", rows);
     kiln_define(plan, "D_STRIP_LOAD", load);
     kiln_define(plan, "D_STRIP_OVER", over);
     kiln_define(plan, "D_DST_PADDED", b->dst_pitch.neighbours * b->dst_pitch.blocks);

@@ -42,6 +42,7 @@
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
  *   D_PAIRS             1: the source is bytes, and D_STRIP 2: two channels are multiplied at once
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
+ *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
  *                       also where the last of them are padding
  *   D_END               at the ends of a row: 1 pixels are left out as the compiler finds that they
@@ -194,9 +195,26 @@ INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w, co
 #endif
 
 #if D_STRIP
-#define STRIP_LOAD(p, i) ((p)[i])
+/* One strip for all taps of a row, unless they leave most of it out. */
+#define D_REACH ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
+#define D_SHARED (D_UP_W == 1 && D_REACH <= P_FILTER_W * T_W * (D_STRIP_ROWS ? 4 : 1))
+#define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
+
+/* Where element c of pixel i is: at i * STRIP_PIXEL + STRIP_AT(c). What is copied in whole vectors
+ * may reach past both ends of a row. */
+#if D_STRIP_ROWS
+#define STRIP_ROW (((D_STRIP_PIXELS + D_STRIP_LOAD - 1) / D_STRIP_LOAD + 2) * D_STRIP_LOAD)
+#define STRIP_PIXEL 1
+#define STRIP_AT(c) ((c) * STRIP_ROW + D_STRIP_LOAD)
+#define STRIP_SIZE (STRIP_ROW * D_STEP_ELEMENTS)
+#else
+#define STRIP_PIXEL D_STEP_ELEMENTS
 #define STRIP_AT(c) (c)
-#if D_PAIRS
+#define STRIP_SIZE (D_STRIP_PIXELS * D_STEP_ELEMENTS)
+#endif
+#define STRIP_LOAD(p, i) ((p)[i])
+
+#if D_PAIRS || D_STRIP_ROWS
 /* Were it unrolled, the compiler would add products of several elements before the sums, in more
  * registers than there are. */
 DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "nounroll")
@@ -204,11 +222,62 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "nounroll")
 DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 #endif
 
-/* One strip for all taps of a row, unless they leave most of it out. */
-#define D_REACH ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
-#define D_SHARED (D_UP_W == 1 && D_REACH <= P_FILTER_W * T_W)
-#define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
+#if D_STRIP_ROWS
+/* An element of one pixel, or of `n` neighbouring ones, from column i of a channel's row on. With
+ * D_PAIRS, `next` elements behind is the other channel; the last of an odd number is its own, as
+ * the weights beside its are zero. */
+#if D_PAIRS
+#define TO_PAIR(a, b) (((a) & 0xffff) | ((b) << 16))
+#define PIXEL_LOAD(row, i, next) TO_PAIR(SRC_LOAD(row, i), SRC_LOAD(row, (next) + (i)))
+#define PIXEL_LOADN(n, row, i, next) TO_PAIR(SRC_LOADN(n, row, i), SRC_LOADN(n, row, (next) + (i)))
+#else
+#define PIXEL_LOAD(row, i, next) SRC_LOAD(row, i)
+#define PIXEL_LOADN(n, row, i, next) SRC_LOADN(n, row, i)
+#endif
 
+#if D_STRIP_LOAD > 1
+typedef KILN_CAT(ACC_T, D_STRIP_LOAD) __attribute__((aligned(4))) strip_vector;
+
+/* Copies neighbours, the first at column `at`, in vectors that lie inside the source wherever the
+ * strip does not. One that has nothing for the strip goes before it. */
+INLINE void copy_neighbours(ACC_T *to, global const SRC_T *row, const int next, const int at)
+{
+    if (at < 0 || at + D_STRIP_PIXELS > P_SRC_W)
+#pragma unroll
+        for (int i = 0; i < D_STRIP_PIXELS; i += D_STRIP_LOAD)
+            *(private strip_vector *)(to + i) = (strip_vector)((ACC_T)0);
+#pragma unroll
+    for (int i = 0; i < D_STRIP_PIXELS; i += D_STRIP_LOAD) {
+        const int column = clamp(at + i, 0, P_SRC_W - D_STRIP_LOAD);
+        const bool meets = at + i > -D_STRIP_LOAD && at + i < P_SRC_W;
+        *(private strip_vector *)(to + (meets ? column - at : -D_STRIP_LOAD)) =
+            PIXEL_LOADN(D_STRIP_LOAD, row, column, next);
+    }
+}
+#endif
+
+/* Copies pixels that are `apart` columns apart, the first at column `at`. */
+INLINE void make_strip(ACC_T *strip, global const SRC_T *step, const int channels, const int at,
+                       const int apart)
+{
+#pragma nounroll
+    for (int e = 0; e < ELEMENTS(channels); e++) {
+        const int c = D_PAIRS ? 2 * e : e, next = c + 1 < channels ? D_SRC_CHANNEL : 0;
+        global const SRC_T *row = step + (INDEX_T)c * D_SRC_CHANNEL;
+        private ACC_T *to = strip + STRIP_AT(e);
+#if D_STRIP_LOAD > 1
+        if (apart == 1) {
+            copy_neighbours(to, row, next, at);
+            continue;
+        }
+#endif
+        for (int i = 0; i < D_STRIP_PIXELS; i++) {
+            const int column = at + i * apart;
+            to[i] = column >= 0 && column < P_SRC_W ? PIXEL_LOAD(row, column, next) : (ACC_T)0;
+        }
+    }
+}
+#else
 /* Copies pixels that are `apart` columns apart, the first at column `at`. */
 INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels, const int at,
                        const int apart)
@@ -242,6 +311,7 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels
 #endif
     }
 }
+#endif
 #endif
 
 /* ---- taps ---- */
@@ -304,18 +374,18 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, 
 #if D_STRIP
     if (how == STRIPS) {
         const int elements = ELEMENTS(channels);
-        ACC_T strip[D_STRIP_PIXELS * D_STEP_ELEMENTS] __attribute__((aligned(64)));
+        ACC_T strip[STRIP_SIZE] __attribute__((aligned(64)));
 #if D_SHARED
         make_strip(strip, row, channels, at.column + COLUMN(0, 0), 1);
 #endif
 #pragma nounroll
         for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
 #if D_SHARED
-            add_strip(acc, strip + s * P_DILATION_W * D_STEP_ELEMENTS, w + s * elements * D_KT,
-                      elements, P_STRIDE_W * D_STEP_ELEMENTS, false, 0);
+            add_strip(acc, strip + s * P_DILATION_W * STRIP_PIXEL, w + s * elements * D_KT, elements,
+                      P_STRIDE_W * STRIP_PIXEL, false, 0);
 #else
             make_strip(strip, row, channels, at.column + COLUMN(at.phase, s), P_STRIDE_W);
-            add_strip(acc, strip, w + s * elements * D_KT, elements, D_STEP_ELEMENTS, false, 0);
+            add_strip(acc, strip, w + s * elements * D_KT, elements, STRIP_PIXEL, false, 0);
 #endif
         }
         return;

@@ -384,6 +384,28 @@ START_TEST(a_plain_source)
 }
 END_TEST
 
+/* Types that are converted on the way, in rows of pixels: narrower than a vector, with padding
+ * wider than one, with taps far apart, with an odd number of channels. */
+START_TEST(rows_that_are_converted)
+{
+    static const int which[] = {4, 6, 9, 10, 11, 13, 14};
+    static const kiln_type sources[] = {KILN_I8, KILN_F16, KILN_BF16};
+    const kiln_type type = sources[_i % 3];
+    kiln_problem p = shapes[which[_i]];
+    p.x_type = p.w_type = type;
+    p.y_type = KILN_F32;
+    set_layouts(&p, "NCHW", "NCHW16c");
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+    if (p.stride[1] < 2)
+        return;
+    p.direction = KILN_BACKWARD_DATA;
+    p.x_type = KILN_F32;
+    p.y_type = type;
+    set_layouts(&p, "NCHW16c", "NCHW");
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+}
+END_TEST
+
 static void check_plain(kiln_problem p, const char *config)
 {
     set_layouts(&p, "", "");
@@ -510,11 +532,15 @@ int main(void)
     tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
     tcase_add_loop_test(c, every_type, 0, TYPES);
     tcase_add_loop_test(c, pairs_of_bytes, 0, (int)(sizeof bytes / sizeof *bytes));
-    tcase_add_test(c, a_plain_source);
     tcase_add_test(c, fractions_stay_within_the_bound);
     tcase_add_test(c, any_layout_is_blocked);
     tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
     suite_add_tcase(s, c);
+    TCase *rows = tcase_create("rows");
+    tcase_set_timeout(rows, 300);
+    tcase_add_test(rows, a_plain_source);
+    tcase_add_loop_test(rows, rows_that_are_converted, 0, 7);
+    suite_add_tcase(s, rows);
     TCase *plain = tcase_create("plain");
     tcase_set_timeout(plain, 300);
     tcase_add_loop_test(plain, plain_tensors, 0, SHAPES);
