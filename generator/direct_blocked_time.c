@@ -87,13 +87,16 @@ static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
 
 /* Cycles of a tile for one tap and source channel: a vector of sums each, as measured. Fewer than
  * four wait for one another, more than fit into registers go through memory; and weights, each
- * used once a tile, come from further away than pixels. */
-static double tap_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+ * used once a tile, come from further away than pixels. Products of pairs are added by an
+ * instruction of its own, which takes half a cycle more. */
+static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_config *c)
 {
     double sums = kiln_direct_blocked_sums(d, c);
+    double each = kiln_direct_blocked_pairs(s, d) ? 1.55 : 1;
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
-    return (sums > 4 ? sums : 4) + 0.2 * weights + (over > 0 ? 3 * over : 0) +
+    return each * (sums > 4 ? sums : 4) + 0.2 * weights + (over > 0 ? 3 * over : 0) +
            conflict_cycles(b, c);
 }
 
@@ -126,7 +129,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
     double taps = taps_of(b, how != STRIPS_NEVER);
     int64_t elements = kiln_direct_blocked_pairs(s, d) ? divide_up(b->src_c, 2) : b->src_c;
-    return taps * tap_cycles(b, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
+    return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
            store_cycles(b) * kiln_direct_blocked_sums(d, c) + 60;
 }
 
