@@ -117,7 +117,6 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_plan_fact(plan, "LOCAL_BYTES", local_bytes(&w, c));
     kiln_winograd_emit_pack(s, &w, self, c, false, plan);
     kiln_winograd_stage(s, &w, self, c, false, "winograd_fused", plan);
-    kiln_define(plan, "T_STREAM", w.dst_blocked && kiln_better_streamed(s, d));
     kiln_arg_buffer(plan, w.backward ? KILN_ROLE_Y : KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, w.backward ? KILN_ROLE_X : KILN_ROLE_Y);

@@ -124,15 +124,12 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_grid(plan, 1, 1, 1, items, w.src_blocks, 1);
 
     kiln_winograd_stage(s, &w, self, c, true, "products", plan);
-    if (d->cache > 0 && kiln_winograd_filters(&w, c) * 4 > d->cache / 2)
-        kiln_define(plan, "D_AHEAD", 1);
     kiln_arg_buffer(plan, v);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, p);
     kiln_grid(plan, 1, 1, 1, kiln_winograd_dst_tiles(&w, c), t * t, items);
 
     kiln_winograd_stage(s, &w, self, c, true, "destination", plan);
-    kiln_define(plan, "T_STREAM", w.dst_blocked && kiln_better_streamed(s, d));
     kiln_arg_buffer(plan, p);
     kiln_arg_buffer(plan, w.backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);

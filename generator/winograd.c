@@ -175,6 +175,9 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
         .src_c = (backward ? s->k : s->c) / s->g,
         .dst_c = (backward ? s->c : s->k) / s->g,
     };
+    w.src_ahead = !w.src_blocked && kiln_better_fetched(s, d);
+    w.dst_streamed = w.dst_blocked && kiln_better_streamed(s, d);
+    w.cache = d->cache;
     for (int a = 0; a < 2; a++) {
         w.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
         w.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];

@@ -10,6 +10,8 @@ typedef struct kiln_winograd {
     bool backward;
     int block;                     /* channels that lie together: lanes of a vector */
     bool src_blocked, dst_blocked; /* in memory too; else plain */
+    bool src_ahead, dst_streamed;  /* as kiln_better_fetched(), kiln_better_streamed() */
+    int64_t cache;                 /* bytes of the device's last level */
     int64_t images, groups;
     int64_t src[2], dst[2]; /* H, W */
     int64_t src_c, dst_c;   /* channels of one group */
@@ -74,7 +76,8 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
 /* Adds the pack stage. */
 void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
                              const kiln_config *c, bool staged, kiln_plan *plan);
-/* Adds a stage and everything that templates/winograd.cl wants defined, but no argument. */
+/* Adds a stage and everything that templates/winograd.cl wants defined, but no argument. All stages
+ * of a plan are one program. */
 void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
                          const kiln_config *c, bool staged, const char *kernel, kiln_plan *plan);
 

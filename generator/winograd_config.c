@@ -42,7 +42,8 @@ static int64_t run_of(const kiln_winograd *w, const kiln_config *c)
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
 {
     int64_t m = c->v[WINOGRAD_M], columns = m * run_of(w, c) + 2;
-    return (m + 2) * (columns > w->block ? columns : w->block) * w->block * 4;
+    int64_t spare = w->src_blocked && w->dst_blocked ? 0 : w->block;
+    return ((m + 2) * (columns > w->block ? columns : w->block) + spare) * w->block * 4;
 }
 
 bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why)
@@ -138,6 +139,9 @@ static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan
     kiln_define(plan, "D_DST_C", w->dst_c);
     kiln_define(plan, "D_SRC_BLOCKED", w->src_blocked);
     kiln_define(plan, "D_DST_BLOCKED", w->dst_blocked);
+    kiln_define(plan, "D_CHANNELS", w->groups * w->dst_c);
+    if (!w->dst_blocked)
+        kiln_define(plan, "D_ROW", w->block);
     kiln_define(plan, "D_BACKWARD", w->backward);
     kiln_define(plan, "D_TILES", kiln_winograd_all_tiles(w, c));
     kiln_define(plan, "D_RUN", run_of(w, c));
@@ -155,6 +159,11 @@ void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln
     kiln_define_epilogue(plan, s);
     define_sizes(w, c, plan);
     kiln_define(plan, "D_SRC_COUNT", w->backward ? s->y_count : s->x_count);
+    bool filters = staged && w->cache > 0 && kiln_winograd_filters(w, c) * 4 > w->cache / 2;
+    kiln_define(plan, "D_STREAM", w->dst_streamed);
+    kiln_define(plan, "D_AHEAD", filters || w->src_ahead);
+    kiln_define(plan, "D_FILTERS_AHEAD", filters);
+    kiln_define(plan, "D_SOURCE_AHEAD", w->src_ahead);
     kiln_define(plan, "D_STAGED", staged);
     kiln_define(plan, "D_ROOM", staged ? tiles * kiln_winograd_items(w, c) : tiles);
     for (int i = 0; i < solver->nparams; i++)

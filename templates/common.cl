@@ -23,11 +23,13 @@
  *                                                   `channel` on; zero past the last of the D_CHANNELS
  *                                                   (D_DST_PADDED with the padding of a layout)
  *   PUT(p, acc, block, i)                           stores that for block * D_B, at element i;
- *                                                   past the caches with T_STREAM=1
+ *                                                   past the caches with T_STREAM=1, or with D_STREAM=1,
+ *                                                   where that is no tunable
  *
  * With D_ROW, for vectors of D_ROW neighbouring pixels of a channel:
  *   FINISH_ROW(acc, residual, channel)   what is stored for their sums
  *   PUT_ROW(p, acc, channel, i)     stores that at element i; past the caches with T_STREAM=1
+ *   STORE_SOME(p, v, count, i)      stores the first `count` elements of such a vector, at element i
  *
  * With D_IMAGE=1, for a destination that is a channel-major image of D_CHANNELS channels:
  *   READ(image, x, y)               a pixel as float4; zero outside, so x = -1 reads padding
@@ -313,10 +315,10 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 
 /* ---- vectors ---- */
 
-/* Stores a vector whose elements alone are known to be aligned; with T_STREAM=1 past the caches,
- * where compiler and address allow it. PoCL splits vstore16, but not this. */
+/* Stores a vector whose elements alone are known to be aligned; with T_STREAM=1 or D_STREAM=1 past
+ * the caches, where compiler and address allow it. PoCL splits vstore16, but not this. */
 #define KILN_STORE(type, loose, p, v) (*(global loose *)(p) = (v))
-#if T_STREAM && defined __has_builtin
+#if (T_STREAM || D_STREAM) && defined __has_builtin
 #if __has_builtin(__builtin_nontemporal_store)
 #undef KILN_STORE
 #define KILN_STORE(type, loose, p, v)                                                              \
@@ -459,6 +461,48 @@ static inline void kiln_put_row(global DST_T *dst, KILN_CAT(ACC_T, D_ROW) acc, i
 }
 
 #define PUT_ROW(p, acc, channel, i) kiln_put_row(p, acc, channel, i EPILOGUE_PASS)
+
+#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
+typedef KILN_CAT(VAL_T, 4) __attribute__((aligned(4))) kiln_loose4;
+typedef KILN_CAT(VAL_T, 8) __attribute__((aligned(4))) kiln_loose8;
+typedef KILN_CAT(VAL_T, 16) __attribute__((aligned(4))) kiln_loose16;
+#define KILN_PIECE(n, p, i, v) (*(global KILN_CAT(kiln_loose, n) *)((p) + (i)) = (v))
+#else
+#define KILN_PIECE(n, p, i, v) DST_STOREN(n, p, i, v)
+#endif
+
+/* The first `count` lanes, the largest pieces first. */
+static inline void kiln_store_some(global DST_T *dst, ROW_T v, int count, INDEX_T i)
+{
+    if (count == D_ROW) {
+        KILN_PIECE(D_ROW, dst, i, v);
+        return;
+    }
+#if D_ROW == 16
+    if (count & 8) {
+        KILN_PIECE(8, dst, i, v.lo);
+        v.lo = v.hi;
+        i += 8;
+    }
+#endif
+#if D_ROW > 4
+    if (count & 4) {
+        KILN_PIECE(4, dst, i, v.s0123);
+        v.s0123 = v.s4567;
+        i += 4;
+    }
+#endif
+    if (count & 2) {
+        DST_STORE(dst, i, v.s0);
+        DST_STORE(dst, i + 1, v.s1);
+        v.s0 = v.s2;
+        i += 2;
+    }
+    if (count & 1)
+        DST_STORE(dst, i, v.s0);
+}
+
+#define STORE_SOME(p, v, count, i) kiln_store_some(p, v, count, i)
 #endif
 
 /* ---- channels in the lanes of pixels ---- */

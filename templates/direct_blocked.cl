@@ -576,15 +576,6 @@ INLINE VAL_V get_row(global const DST_T *row, const int first, const int end, co
 }
 #endif
 
-#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
-typedef KILN_CAT(VAL_T, 4) __attribute__((aligned(4))) loose4;
-typedef KILN_CAT(VAL_T, 8) __attribute__((aligned(4))) loose8;
-typedef KILN_CAT(VAL_T, 16) __attribute__((aligned(4))) loose16;
-#define ROW_STORE(n, p, i, v) (*(global KILN_CAT(loose, n) *)((p) + (i)) = (v))
-#else
-#define ROW_STORE(n, p, i, v) DST_STOREN(n, p, i, v)
-#endif
-
 #if D_UP_W > 1
 INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int end,
                     const INDEX_T at)
@@ -596,35 +587,11 @@ INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int
         DST_STORE(row, at + (INDEX_T)i * D_UP_W, lane[i]);
 }
 #else
-/* The largest pieces first; `first` is 0. */
-INLINE void put_row(global DST_T *row, VAL_V v, const int first, const int end, INDEX_T at)
+/* `first` is 0. */
+INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int end,
+                    const INDEX_T at)
 {
-    if (end == D_B) {
-        ROW_STORE(D_B, row, at, v);
-        return;
-    }
-#if D_B == 16
-    if (end & 8) {
-        ROW_STORE(8, row, at, v.lo);
-        v.lo = v.hi;
-        at += 8;
-    }
-#endif
-#if D_B > 4
-    if (end & 4) {
-        ROW_STORE(4, row, at, v.s0123);
-        v.s0123 = v.s4567;
-        at += 4;
-    }
-#endif
-    if (end & 2) {
-        DST_STORE(row, at, v.s0);
-        DST_STORE(row, at + 1, v.s1);
-        v.s0 = v.s2;
-        at += 2;
-    }
-    if (end & 1)
-        DST_STORE(row, at, v.s0);
+    STORE_SOME(row, v, end, at);
 }
 #endif
 

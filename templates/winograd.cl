@@ -37,7 +37,8 @@
  * (tiles of K, D_E, items). `pack`: (D_CP, groups * D_DST_TILES * T_KV).
  *
  * Defines, besides those of common.cl:
- *   D_B                   channels of a block, lanes of a vector: 4, 8 or 16
+ *   D_B                   channels of a block, lanes of a vector: 4, 8 or 16; D_ROW: the same,
+ *                         for a plain destination
  *   P_SRC_H, P_SRC_W, P_DST_H, P_DST_W, P_GROUPS
  *   D_SRC_C, D_DST_C      channels of one group
  *   D_LEAD_H, D_LEAD_W    destination (0, 0) starts its patch at source (-D_LEAD_H, -D_LEAD_W)
@@ -47,8 +48,9 @@
  *   D_RUN                 most tiles of a run
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
- *   D_AHEAD               1: filters are fetched ahead; only with D_STAGED
- *   T_STREAM              1: results go past the caches (see common.cl)
+ *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED
+ *   D_SOURCE_AHEAD        1: so is the source; plain only
+ *   D_STREAM              1: results go past the caches (see common.cl)
  *   D_ROOM                tiles that v and p have room for: T_TILES, or all
  *   T_M T_TILES T_W T_KV  above; T_W divides T_TILES; T_SPLIT T_ORDER: not with D_STAGED
  */
@@ -70,27 +72,24 @@
 #define KEPT local
 #endif
 #define D_COLUMNS (T_M * D_RUN + 2 > D_B ? T_M * D_RUN + 2 : D_B)
-
-#define VAL_V KILN_CAT(VAL_T, D_B)
-/* A buffer starts where the caller says; only its elements are known to be aligned. */
-typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
-#define LOAD_V(p) (*(global const LOOSE_V *)(p))
+/* The last row of a strip is written and read up to whole vectors. */
+#define D_STRIP (D_T * D_COLUMNS + (D_SRC_BLOCKED && D_DST_BLOCKED ? 0 : D_B))
 
 #if SRC_TYPE == TYPE_F32
 #define SRC_LOADV(p, i) LOAD_V((p) + (i))
 #else
 #define SRC_LOADV(p, i) SRC_LOADN(D_B, p, i)
 #endif
-#if DST_TYPE == TYPE_F32
-#define DST_STOREV(p, i, v) KILN_STORE(ACC_V, LOOSE_V, (p) + (i), v)
-#else
-#define DST_STOREV(p, i, v) DST_STOREN(D_B, p, i, v)
-#endif
 
 /* Rows become columns: dealing out two halves in turns, log2(D_B) times. It takes the compiler as
- * long as all the rest, so there is one copy of it. */
-static __attribute__((noinline)) void transpose(private ACC_V *r)
+ * long as all the rest, so there is one copy of it. (PoCL 3.1 crashes if that works on local
+ * memory.) */
+static __attribute__((noinline)) void transpose(private ACC_V *square)
 {
+    ACC_V r[D_B];
+#pragma unroll
+    for (int i = 0; i < D_B; i++)
+        r[i] = square[i];
 #pragma unroll
     for (int s = 1; s < D_B; s *= 2) {
         ACC_V t[D_B];
@@ -105,6 +104,9 @@ static __attribute__((noinline)) void transpose(private ACC_V *r)
         for (int i = 0; i < D_B; i++)
             r[i] = t[i];
     }
+#pragma unroll
+    for (int i = 0; i < D_B; i++)
+        square[i] = r[i];
 }
 
 /* ---- weights ---- */
@@ -169,25 +171,10 @@ INLINE run run_at(const int tile, const int first, const int count)
 }
 
 #if D_SRC_BLOCKED
-/* Columns x0 + from .. x0 + to - 1 of the strip; `all`: no row lies outside the source. */
-INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0, const int x0,
-                       const int from, const int to, const bool all)
-{
-#pragma nounroll
-    for (int i = from; i < to; i++) {
-        ACC_V d[D_T], o[D_T];
-#pragma unroll
-        for (int r = 0; r < D_T; r++)
-            d[r] = all || (y0 + r >= 0 && y0 + r < P_SRC_H)
-                       ? SRC_LOADV(src, ((y0 + r) * P_SRC_W + x0 + i) * D_B)
-                       : (ACC_V)(0);
-        times_b(d, o);
-#pragma unroll
-        for (int r = 0; r < D_T; r++)
-            strip[r * D_COLUMNS + i] = o[r];
-    }
-}
+#define PIXEL(r, i) SRC_LOADV(src, ((y0 + (r)) * P_SRC_W + x0 + (i)) * D_B)
 #else
+#define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
+
 /* One row of D_B columns of a channel, which may reach beyond the last row that there is. */
 INLINE ACC_V load_row(global const SRC_T *src, const INDEX_T at, const int columns)
 {
@@ -200,67 +187,84 @@ INLINE ACC_V load_row(global const SRC_T *src, const INDEX_T at, const int colum
     return KILN_CAT(vload, D_B)(0, lane);
 }
 
-INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const INDEX_T block,
-                       const int channels, const int y0, const int x0, const int from, const int to)
+/* Pixels `from` to `to` of each row of the strip, and others behind them. What comes next begins
+ * `ahead` elements further. */
+INLINE void load_rows(local ACC_V *strip, global const SRC_T *src, const INDEX_T origin,
+                      const int channels, const int y0, const int from, const int to,
+                      const INDEX_T ahead)
 {
+    ACC_V square[D_B];
 #pragma nounroll
-    for (int i = from; i < to; i += D_B) {
-        /* The last D_B columns start earlier instead of being fewer, if there are so many. */
-        const int at = to - from >= D_B ? min(i, to - D_B) : i, columns = min(D_B, to - at);
-        const INDEX_T pixel = block + x0 + at;
-        ACC_V rows[D_T][D_B];
+    for (int r = max(0, -y0); r < min(D_T, P_SRC_H - y0); r++)
 #pragma nounroll
-        for (int c = 0; c < D_B; c++) {
-            ACC_V d[D_T], o[D_T];
-            if (c < channels) {
-#pragma unroll
-                for (int r = 0; r < D_T; r++)
-                    d[r] = y0 + r >= 0 && y0 + r < P_SRC_H
-                               ? load_row(src, pixel + c * D_SRC_PLANE + (y0 + r) * P_SRC_W,
-                                          columns)
-                               : (ACC_V)(0);
-                times_b(d, o);
-            } else {
-#pragma unroll
-                for (int r = 0; r < D_T; r++)
-                    o[r] = (ACC_V)(0);
+        for (int i = from; i < to; i += D_B) {
+            /* The last D_B columns start earlier instead of being fewer, if there are so many. */
+            const int at = to - from >= D_B ? min(i, to - D_B) : i;
+            const INDEX_T pixel = origin + r * P_SRC_W + at;
+#pragma nounroll
+            for (int c = 0; c < D_B; c++) {
+                const INDEX_T row = pixel + c * D_SRC_PLANE;
+                square[c] = c < channels ? load_row(src, row, min(D_B, to - at)) : (ACC_V)(0);
+#if D_SOURCE_AHEAD
+                KILN_FETCH(src + row + ahead);
+#endif
             }
+            transpose(square);
 #pragma unroll
-            for (int r = 0; r < D_T; r++)
-                rows[r][c] = o[r];
+            for (int j = 0; j < D_B; j++)
+                strip[r * D_COLUMNS + at + j] = square[j];
         }
-#pragma nounroll
-        for (int r = 0; r < D_T; r++) {
-            transpose(rows[r]);
-            for (int j = 0; j < columns; j++)
-                strip[r * D_COLUMNS + at + j] = rows[r][j];
-        }
-    }
 }
 #endif
 
-/* Fills the strip of a run: B^T times the columns of source block b. */
+/* Columns `from` to `to` - 1 of the strip; `all`: no row lies outside the source. */
+INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0, const int x0,
+                       const int from, const int to, const bool all)
+{
+#pragma nounroll
+    for (int i = from; i < to; i++) {
+        ACC_V d[D_T], o[D_T];
+#pragma unroll
+        for (int r = 0; r < D_T; r++)
+            d[r] = all || (y0 + r >= 0 && y0 + r < P_SRC_H) ? PIXEL(r, i) : (ACC_V)(0);
+        times_b(d, o);
+#pragma unroll
+        for (int r = 0; r < D_T; r++)
+            strip[r * D_COLUMNS + i] = o[r];
+    }
+}
+
+/* Where the patches of a run begin in block b of a plain source, be it before the image. */
+INLINE INDEX_T origin_of(const run r, const int group, const int b)
+{
+    return ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_C + b * D_B) * D_SRC_PLANE +
+           (INDEX_T)(r.y * T_M - D_LEAD_H) * P_SRC_W + r.x * T_M - D_LEAD_W;
+}
+
+/* Fills the strip of a run: B^T times the columns of source block b. A plain source's block `soon`
+ * of the run `next` will be the next. */
 INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
-                       const int b)
+                       const int b, const run next, const int soon)
 {
     const int y0 = r.y * T_M - D_LEAD_H, x0 = r.x * T_M - D_LEAD_W, all = r.tiles * T_M + 2;
     const int from = clamp(-x0, 0, all), to = clamp(P_SRC_W - x0, from, all);
+#if D_SRC_BLOCKED
+    src += ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_BLOCKS + b) * D_SRC_PLANE * D_B;
+#else
+    const INDEX_T origin = origin_of(r, group, b);
+    load_rows(strip, src, origin, D_SRC_C - b * D_B, y0, from, to,
+              origin_of(next, group, soon) - origin);
+#endif
+    if (y0 >= 0 && y0 + D_T <= P_SRC_H)
+        columns_of(strip, src, y0, x0, from, to, true);
+    else
+        columns_of(strip, src, y0, x0, from, to, false);
 #pragma nounroll
     for (int i = 0; i < all; i++)
         if (i < from || i >= to)
 #pragma nounroll
             for (int j = 0; j < D_T; j++)
                 strip[j * D_COLUMNS + i] = (ACC_V)(0);
-#if D_SRC_BLOCKED
-    src += ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_BLOCKS + b) * D_SRC_PLANE * D_B;
-    if (y0 >= 0 && y0 + D_T <= P_SRC_H)
-        columns_of(strip, src, y0, x0, from, to, true);
-    else
-        columns_of(strip, src, y0, x0, from, to, false);
-#else
-    const INDEX_T block = ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_C + b * D_B) * D_SRC_PLANE;
-    columns_of(strip, src, block, D_SRC_C - b * D_B, y0, x0, from, to);
-#endif
 }
 
 INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC_T *src,
@@ -269,10 +273,11 @@ INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC
 {
 #pragma nounroll
     for (int first = 0; first < count;) {
-        const run r = run_at(tile, first, count);
+        const run r = run_at(tile, first, count), next = run_at(tile, first + r.tiles, count);
 #pragma nounroll
         for (int b = from; b < end; b++) {
-            fill_strip(strip, src, r, group, b);
+            const bool last = b + 1 == end;
+            fill_strip(strip, src, r, group, b, last ? next : r, last ? from : b + 1);
             KEPT ACC_V *to = v + b * D_ROOM + first;
 #pragma nounroll
             for (int t = 0; t < r.tiles; t++)
@@ -301,7 +306,7 @@ INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC
 
 /* The filters of the next item come from memory while these are multiplied: each group of T_W tiles
  * fetches some vectors of every row. */
-#if D_AHEAD
+#if D_FILTERS_AHEAD
 #define D_TURNS (T_TILES / T_W)
 #define D_FETCHED ((T_KV + D_TURNS - 1) / D_TURNS)
 #else
@@ -363,10 +368,6 @@ INLINE void multiply(KEPT ACC_V *p, KEPT const ACC_V *v, global const ACC_T *u,
 
 /* ---- step 3: the destination ---- */
 
-#if !defined P_BIAS && !defined P_ALPHA && !defined P_BETA && P_ACTIVATION == 0
-#define D_FINISHED 1
-#endif
-
 /* A^T p A of one tile and block. */
 INLINE void tile_of(ACC_V o[T_M][T_M], KEPT const ACC_V *p)
 {
@@ -388,26 +389,12 @@ INLINE void tile_of(ACC_V o[T_M][T_M], KEPT const ACC_V *p)
 }
 
 #if D_DST_BLOCKED
-/* One pixel: `channels` of its lanes are channels, from `channel` on. */
-INLINE void store_pixel(global DST_T *dst, const INDEX_T at, const ACC_V value, const int channel,
-                        const int channels EPILOGUE_PARAMS)
-{
-#ifdef D_FINISHED
-    DST_STOREV(dst, at, value);
-#else
-    ACC_T lane[D_B];
-    KILN_CAT(vstore, D_B)(value, 0, lane);
-    for (int l = 0; l < D_B; l++)
-        lane[l] = l < channels ? FINISH(lane[l], channel + l, at + l) : 0;
-    DST_STOREV(dst, at, KILN_CAT(vload, D_B)(0, lane));
-#endif
-}
-
 INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
+    const int all = group * D_DST_BLOCKS + block; /* of the channels of all groups */
     const INDEX_T image =
-        ((INDEX_T)(r.n * P_GROUPS + group) * D_DST_BLOCKS + block) * D_DST_PLANE * D_B;
+        ((INDEX_T)r.n * (P_GROUPS * D_DST_BLOCKS) + all) * D_DST_PLANE * D_B;
 #pragma nounroll
     for (int t = 0; t < r.tiles; t++) {
         const int y0 = r.y * T_M, x0 = (r.x + t) * T_M;
@@ -418,26 +405,35 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
 #pragma nounroll
             for (int j = 0; j < T_M; j++)
                 if (y0 + i < P_DST_H && x0 + j < P_DST_W)
-                    store_pixel(dst, image + ((INDEX_T)(y0 + i) * P_DST_W + x0 + j) * D_B, o[i][j],
-                                group * D_DST_C + block * D_B, D_DST_C - block * D_B EPILOGUE_PASS);
+                    PUT(dst, o[i][j], all,
+                        image + ((INDEX_T)(y0 + i) * P_DST_W + x0 + j) * D_B);
     }
 }
 #else
+#ifdef P_BETA
+/* `columns` elements, and zero. */
+INLINE VAL_V load_some(global const DST_T *p, const INDEX_T at, const int columns)
+{
+    if (columns == D_B)
+        return DST_LOADN(D_B, p, at);
+    VAL_T lane[D_B];
+#pragma nounroll
+    for (int l = 0; l < D_B; l++)
+        lane[l] = l < columns ? DST_LOAD(p, at + l) : 0;
+    return KILN_CAT(vload, D_B)(0, lane);
+}
+#endif
+
 /* The first `columns` of D_B neighbouring elements of one channel. */
 INLINE void store_row(global DST_T *dst, const INDEX_T at, const ACC_V value, const int columns,
                       const int channel EPILOGUE_PARAMS)
 {
-#ifdef D_FINISHED
-    if (columns == D_B) {
-        DST_STOREV(dst, at, value);
-        return;
-    }
+#ifdef P_BETA
+    const VAL_V old = load_some(residual, at, columns);
+#else
+    const VAL_V old = (VAL_V)(0);
 #endif
-    ACC_T lane[D_B];
-    KILN_CAT(vstore, D_B)(value, 0, lane);
-#pragma nounroll
-    for (int l = 0; l < columns; l++)
-        DST_STORE(dst, at + l, FINISH(lane[l], channel, at + l));
+    STORE_SOME(dst, FINISH_ROW(value, old, channel), columns, at);
 }
 
 INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
@@ -456,25 +452,25 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
     const int y0 = r.y * T_M, x0 = r.x * T_M, all = min(r.tiles * T_M, P_DST_W - x0);
     const int channel = group * D_DST_C + block * D_B, channels = min(D_B, D_DST_C - block * D_B);
     const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_C) + channel) * D_DST_PLANE;
+    ACC_V square[D_B]; /* what lies behind the last column is not stored */
 #pragma nounroll
     for (int i = 0; i < T_M && y0 + i < P_DST_H; i++)
 #pragma nounroll
         for (int j = 0; j < all; j += D_B) {
-#ifdef D_FINISHED
+#ifdef P_BETA
+            const int at = j; /* a residual that is the destination is added once */
+#else
             /* The last D_B columns start earlier instead of being fewer, if there are so many. */
             const int at = all >= D_B ? min(j, all - D_B) : j;
-#else
-            const int at = j; /* a residual that is the destination is added once */
 #endif
             const INDEX_T row = image + (INDEX_T)(y0 + i) * P_DST_W + x0 + at;
-            ACC_V rows[D_B]; /* what lies behind the last column is not stored */
 #pragma unroll
             for (int l = 0; l < D_B; l++)
-                rows[l] = strip[i * D_COLUMNS + at + l];
-            transpose(rows);
+                square[l] = strip[i * D_COLUMNS + at + l];
+            transpose(square);
 #pragma nounroll
             for (int k = 0; k < channels; k++)
-                store_row(dst, row + k * D_DST_PLANE, rows[k], min(D_B, all - at),
+                store_row(dst, row + k * D_DST_PLANE, square[k], min(D_B, all - at),
                           channel + k EPILOGUE_PASS);
         }
 }
@@ -503,7 +499,7 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
 {
     local ACC_V v[D_E * D_V_PLANE];
     local ACC_V p[D_E * D_P_PLANE];
-    local ACC_V strip[D_T * D_COLUMNS];
+    local ACC_V strip[D_STRIP];
     const int tile = (int)get_global_id(T_ORDER) * T_TILES, part = get_global_id(!T_ORDER);
     const int group = get_global_id(2), count = min(T_TILES, D_TILES - tile);
     const int from = (int)((long)D_DST_TILES * part / T_SPLIT);
@@ -525,7 +521,7 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
 
 kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src, global ACC_V *restrict v)
 {
-    local ACC_V strip[D_T * D_COLUMNS];
+    local ACC_V strip[D_STRIP];
     const int tile = (int)get_global_id(0) * T_TILES, b = get_global_id(1);
     transform_source(v + tile, strip, src, tile, min(T_TILES, D_TILES - tile), 0, b, b + 1);
 }
@@ -543,7 +539,7 @@ kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_V *restrict v,
 kernel GROUP_SIZE(1, 1, 1) void destination(global const ACC_V *restrict p,
                                             global DST_T *dst EPILOGUE_PARAMS)
 {
-    local ACC_V strip[D_T * D_COLUMNS];
+    local ACC_V strip[D_STRIP];
     const int tile = (int)get_global_id(0) * T_TILES, k = get_global_id(1);
     store(dst, strip, p + k * D_ROOM + tile, tile, min(T_TILES, D_TILES - tile), 0, k, k + 1
           EPILOGUE_PASS);
