@@ -10,63 +10,19 @@
 #include "staging.h"
 #include "solver_direct.h"
 #include "winograd.h"
+#include "winograd_weights.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TILE_K, TILE_CV, ROWS, PARTS, PARAMS, ELEMENTS = 36, SIDE = 4 };
-
-static const kiln_param params[PARAMS] = {
-    [TILE_K] = {"T_K", 3, {4, 8, 16}, 0, 0},
-    [TILE_CV] = {"T_CV", 5, {1, 2, 3, 4, 5}, 0, 0},
-    [ROWS] = {"T_ROWS", 4, {0, 1, 2, 4}, 0, 64},
-    [PARTS] = {"T_PARTS", 3, {1, 2, 4}, 1, 64},
+static const kiln_param params[GRADIENT_PARAMS] = {
+    [GRADIENT_K] = {"T_K", 3, {4, 8, 16}, 0, 0},
+    [GRADIENT_CV] = {"T_CV", 5, {1, 2, 3, 4, 5}, 0, 0},
+    [GRADIENT_ROWS] = {"T_ROWS", 4, {0, 1, 2, 4}, 0, 64},
+    [GRADIENT_PARTS] = {"T_PARTS", 3, {1, 2, 4}, 1, 64},
 };
 
-typedef struct geometry {
-    int block;
-    int64_t c_blocks, k_blocks;
-    int64_t tiles[2]; /* of an image: rows, columns */
-    int64_t all;      /* tiles of all images */
-} geometry;
-
-static int block_of(const kiln_shape *s, const kiln_device_facts *d)
-{
-    int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
-    int own = d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
-    return x > 1 ? x : y > 1 ? y : own;
-}
-
-static geometry geometry_of(const kiln_shape *s, const kiln_device_facts *d)
-{
-    geometry g = {.block = block_of(s, d)};
-    g.c_blocks = divide_up(s->c, g.block);
-    g.k_blocks = divide_up(s->k, g.block);
-    g.tiles[0] = divide_up(s->out[KILN_AXIS_H], SIDE);
-    g.tiles[1] = divide_up(s->out[KILN_AXIS_W], SIDE);
-    g.all = s->n * g.tiles[0] * g.tiles[1];
-    return g;
-}
-
-/* Rows of tiles in all images, and of one part. */
-static int64_t rows_of(const kiln_shape *s, const geometry *g)
-{
-    return s->n * g->tiles[0];
-}
-
-static int64_t part_of(const kiln_shape *s, const geometry *g, const kiln_config *c)
-{
-    return divide_up(rows_of(s, g), c->v[PARTS]);
-}
-
-/* Tiles that there is room for. */
-static int64_t room_of(const geometry *g, const kiln_config *c)
-{
-    return c->v[ROWS] ? c->v[ROWS] * g->tiles[1] : g->all;
-}
-
-static void blocked_layout(const kiln_shape *s, const geometry *g, char text[KILN_LAYOUT_TEXT])
+static void blocked_layout(const kiln_shape *s, const kiln_gradient *g, char text[KILN_LAYOUT_TEXT])
 {
     snprintf(text, KILN_LAYOUT_TEXT, "%s%dc", kiln_plain_data_layout(s->rank), g->block);
 }
@@ -75,7 +31,7 @@ static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {
     if (s->direction != KILN_BACKWARD_WEIGHTS || s->rank != 2)
         return;
-    geometry g = geometry_of(s, d);
+    kiln_gradient g = kiln_gradient_of(s, d);
     char blocked[KILN_LAYOUT_TEXT];
     blocked_layout(s, &g, blocked);
     kiln_prefer_layout(s->x_layout, blocked);
@@ -122,7 +78,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it does one group, and there are %lld", (long long)s->g);
     if (wrong_layouts(s, why))
         return true;
-    geometry g = geometry_of(s, d);
+    kiln_gradient g = kiln_gradient_of(s, d);
     int64_t most = INT32_MAX / 64, pixels = s->in[1] * s->in[2], points = s->out[1] * s->out[2];
     if (pixels > most || points > most || g.all > most || s->c > most / 16 || s->k > most / 16)
         return kiln_no(why, "it counts pixels and tiles below 2^25, channels below 2^21");
@@ -132,116 +88,50 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    geometry g = geometry_of(s, d);
-    if (c->v[TILE_K] > g.block)
-        return kiln_no(why, "T_K is %d, but a block has only %d channels", c->v[TILE_K], g.block);
-    if (c->v[TILE_CV] > g.c_blocks)
+    kiln_gradient g = kiln_gradient_of(s, d);
+    if (c->v[GRADIENT_K] > g.block)
+        return kiln_no(why, "T_K is %d, but a block has only %d channels", c->v[GRADIENT_K],
+                       g.block);
+    if (c->v[GRADIENT_CV] > g.c_blocks)
         return kiln_no(why, "T_CV is %d, but there are only %lld blocks of %d channels",
-                       c->v[TILE_CV], (long long)g.c_blocks, g.block);
-    if (c->v[ROWS] == 0 && c->v[PARTS] != 1)
-        return kiln_no(why, "T_PARTS is %d, but parts need a T_ROWS", c->v[PARTS]);
-    if (c->v[ROWS] > part_of(s, &g, c) || (c->v[PARTS] - 1) * part_of(s, &g, c) >= rows_of(s, &g))
+                       c->v[GRADIENT_CV], (long long)g.c_blocks, g.block);
+    if (c->v[GRADIENT_ROWS] == 0 && c->v[GRADIENT_PARTS] != 1)
+        return kiln_no(why, "T_PARTS is %d, but parts need a T_ROWS", c->v[GRADIENT_PARTS]);
+    if (c->v[GRADIENT_ROWS] > kiln_gradient_part(s, &g, c) ||
+        (c->v[GRADIENT_PARTS] - 1) * kiln_gradient_part(s, &g, c) >= kiln_gradient_rows(s, &g))
         return kiln_no(why, "T_ROWS is %d and T_PARTS %d, too many for %lld rows of tiles",
-                       c->v[ROWS], c->v[PARTS], (long long)rows_of(s, &g));
+                       c->v[GRADIENT_ROWS], c->v[GRADIENT_PARTS],
+                       (long long)kiln_gradient_rows(s, &g));
     return false;
-}
-
-/* ---- time ---- */
-
-static int64_t plane_of(const geometry *g, int64_t blocks, const kiln_config *c)
-{
-    return (blocks * room_of(g, c) + 1) * g->block;
-}
-
-static int64_t products_plane(const geometry *g)
-{
-    return (g->k_blocks * g->block * g->c_blocks + 1) * g->block;
-}
-
-static int64_t items_of(const geometry *g, const kiln_config *c)
-{
-    return divide_up(g->c_blocks, c->v[TILE_CV]) * (g->k_blocks * g->block / c->v[TILE_K]);
-}
-
-/* Multiply-adds of vectors that one tile of x and dy takes in an item. */
-static double step_cost(const geometry *g, const kiln_device_facts *d, const kiln_config *c)
-{
-    double vectors = kiln_blocked_vectors(g->block, d);
-    double sums = c->v[TILE_K] * c->v[TILE_CV] * vectors, wide = c->v[TILE_CV] * vectors;
-    double loads = wide + 0.5 * c->v[TILE_K], cost = fmax(sums, loads) + 0.1 * (sums + loads);
-    double spare = kiln_blocked_registers(d) - 2 - sums - wide;
-    return fmax(cost, 8) - (spare < 0 ? 3 * spare : 0);
-}
-
-/* Bytes that go through memory beside x, dy and dw, there and back. */
-static double traffic(const kiln_shape *s, const geometry *g, const kiln_device_facts *d,
-                      const kiln_config *c)
-{
-    enum { CACHE = 1 << 20 }; /* of a core */
-    double through = (double)(plane_of(g, g->c_blocks, c) + plane_of(g, g->k_blocks, c));
-    double products = (double)products_plane(g), element = 4.0 * ELEMENTS;
-    /* Products that no cache holds are read back in as many streams as there are elements. */
-    double back = d->cache > 0 && element * products > 0.7 * (double)d->cache ? 5 : 1;
-    if (c->v[ROWS] == 0)
-        return element * (2 * through + (1 + back) * products);
-    double chunks = ceil((double)part_of(s, g, c) / c->v[ROWS]) * c->v[PARTS];
-    double held = element * (through + products);
-    /* The cache behind that of a core is four times as fast as memory. */
-    double missed = held < CACHE ? 0 : held < 2 * CACHE ? 0.25 : 1;
-    return element * (c->v[PARTS] * products + missed * chunks * (2 * through + products));
-}
-
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
-{
-    geometry g = geometry_of(s, d);
-    double items = (double)items_of(&g, c) * ELEMENTS;
-    double cycles = items * ((double)g.all * step_cost(&g, d, c) + 60);
-    if (c->v[ROWS])
-        cycles += items * ceil((double)rows_of(s, &g) / c->v[ROWS]) *
-                  (3.0 * c->v[TILE_K] * c->v[TILE_CV] + 40);
-    cycles += (double)(g.all * (g.c_blocks * 7 + g.k_blocks * 6)) * ELEMENTS;
-    if (c->v[ROWS]) /* of the busiest core, times all */
-        cycles *= ceil((double)c->v[PARTS] / d->compute_units) * d->compute_units *
-                  (double)part_of(s, &g, c) / (double)rows_of(s, &g);
-    cycles += (double)(s->k * g.c_blocks) * ((3.0 + c->v[PARTS]) * ELEMENTS + 9.0 * g.block);
-    int width = g.block < d->simd_floats ? d->simd_floats : g.block;
-    double lanes = (double)width / kiln_blocked_vectors(g.block, d);
-    double ms = cycles * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
-    double size = (double)kiln_type_size(s->x_type);
-    double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
-    bytes += traffic(s, &g, d, c);
-    if (kiln_layout_block(s->x_layout, s->rank) == 1)
-        bytes += 2 * size * (double)s->x_count;
-    if (kiln_layout_block(s->y_layout, s->rank) == 1)
-        bytes += 2 * size * (double)s->y_count;
-    return ms + kiln_device_move_ms(d, bytes) + (c->v[ROWS] ? 0.025 : 0.04);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    geometry g = geometry_of(s, d);
-    int vectors = kiln_blocked_vectors(g.block, d), sums = c->v[TILE_K] * c->v[TILE_CV] * vectors;
-    return sums + c->v[TILE_CV] * vectors > kiln_blocked_registers(d) - 1 ||
-           (c->v[ROWS] && c->v[PARTS] < d->compute_units);
+    kiln_gradient g = kiln_gradient_of(s, d);
+    int vectors = kiln_blocked_vectors(g.block, d),
+        sums = c->v[GRADIENT_K] * c->v[GRADIENT_CV] * vectors;
+    return sums + c->v[GRADIENT_CV] * vectors > kiln_blocked_registers(d) - 1 ||
+           (c->v[GRADIENT_ROWS] && c->v[GRADIENT_PARTS] < d->compute_units);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     static const int parts[] = {1, 2, 4, 8, 16};
-    kiln_config best = {.v = {[TILE_K] = 4, [TILE_CV] = 1, [ROWS] = 0, [PARTS] = 1}};
-    double least = predict(s, d, &best);
-    for (int i = 0; i < params[TILE_K].nvalues; i++)
-        for (int j = 0; j < params[TILE_CV].nvalues; j++)
+    kiln_config best = {
+        .v = {[GRADIENT_K] = 4, [GRADIENT_CV] = 1, [GRADIENT_ROWS] = 0, [GRADIENT_PARTS] = 1}};
+    double least = kiln_gradient_ms(s, d, &best);
+    for (int i = 0; i < params[GRADIENT_K].nvalues; i++)
+        for (int j = 0; j < params[GRADIENT_CV].nvalues; j++)
             for (int rows = 0; rows <= 8; rows++)
                 for (int p = 0; p < (rows ? 5 : 1); p++) {
-                    kiln_config next = {.v = {[TILE_K] = params[TILE_K].value[i],
-                                              [TILE_CV] = params[TILE_CV].value[j],
-                                              [ROWS] = rows,
-                                              [PARTS] = parts[p]}};
+                    kiln_config next = {.v = {[GRADIENT_K] = params[GRADIENT_K].value[i],
+                                              [GRADIENT_CV] = params[GRADIENT_CV].value[j],
+                                              [GRADIENT_ROWS] = rows,
+                                              [GRADIENT_PARTS] = parts[p]}};
                     kiln_why why;
                     if (illegal(s, d, &next, &why))
                         continue;
-                    double ms = predict(s, d, &next);
+                    double ms = kiln_gradient_ms(s, d, &next);
                     if (ms < least) {
                         least = ms;
                         best = next;
@@ -253,7 +143,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 /* ---- the plan ---- */
 
 /* Where the tensor is in blocks: it is, or a stage puts it there. */
-static int emit_blocks(const kiln_shape *s, const kiln_device_facts *d, const geometry *g,
+static int emit_blocks(const kiln_shape *s, const kiln_device_facts *d, const kiln_gradient *g,
                        char tensor, kiln_plan *plan)
 {
     char text[KILN_LAYOUT_TEXT];
@@ -263,14 +153,15 @@ static int emit_blocks(const kiln_shape *s, const kiln_device_facts *d, const ge
     return kiln_stage_source(s, d, tensor, text, plan);
 }
 
-static void stage(const kiln_shape *s, const geometry *g, const kiln_config *c, const char *kernel,
-                  kiln_plan *plan)
+static void stage(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
+                  const char *kernel, kiln_plan *plan)
 {
     kiln_plan_stage(plan, "winograd_weights.cl", kernel);
     kiln_define_types(plan, s);
-    int64_t planes = (int64_t)ELEMENTS * c->v[PARTS];
-    int64_t largest = planes * (plane_of(g, g->c_blocks, c) + plane_of(g, g->k_blocks, c));
-    if (!s->wide && (largest > INT32_MAX || planes * products_plane(g) > INT32_MAX))
+    int64_t planes = (int64_t)GRADIENT_ELEMENTS * c->v[GRADIENT_PARTS];
+    int64_t largest =
+        planes * (kiln_gradient_plane(g, g->c_blocks, c) + kiln_gradient_plane(g, g->k_blocks, c));
+    if (!s->wide && (largest > INT32_MAX || planes * kiln_gradient_products(g) > INT32_MAX))
         kiln_define(plan, "P_WIDE", 1);
     kiln_define(plan, "D_B", g->block);
     kiln_define(plan, "P_SRC_H", s->in[KILN_AXIS_H]);
@@ -283,59 +174,60 @@ static void stage(const kiln_shape *s, const geometry *g, const kiln_config *c, 
     kiln_define(plan, "D_LEAD_W", s->pad[KILN_AXIS_W]);
     kiln_define(plan, "D_TILES_H", g->tiles[0]);
     kiln_define(plan, "D_TILES_W", g->tiles[1]);
-    kiln_define(plan, "D_ROOM", room_of(g, c));
-    kiln_define(plan, "D_ROWS", rows_of(s, g));
-    kiln_define(plan, "D_PART", part_of(s, g, c));
-    for (int i = 0; i < PARAMS; i++)
+    kiln_define(plan, "D_ROOM", kiln_gradient_room(g, c));
+    kiln_define(plan, "D_ROWS", kiln_gradient_rows(s, g));
+    kiln_define(plan, "D_PART", kiln_gradient_part(s, g, c));
+    for (int i = 0; i < GRADIENT_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
 enum { X, DY, V, U, M };
 
 /* The first three steps for one part after the other in each item. */
-static void emit_parts(const kiln_shape *s, const geometry *g, const kiln_config *c,
+static void emit_parts(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
                        const int role[M + 1], kiln_plan *plan)
 {
     stage(s, g, c, "part", plan);
     for (int i = X; i <= M; i++)
         kiln_arg_buffer(plan, role[i]);
-    kiln_grid(plan, 1, 1, 1, c->v[PARTS], 1, 1);
+    kiln_grid(plan, 1, 1, 1, c->v[GRADIENT_PARTS], 1, 1);
 }
 
 /* Each of them as a launch. */
-static void emit_steps(const kiln_shape *s, const geometry *g, const kiln_config *c,
+static void emit_steps(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
                        const int role[M + 1], kiln_plan *plan)
 {
     stage(s, g, c, "source", plan);
     kiln_arg_buffer(plan, role[X]);
     kiln_arg_buffer(plan, role[V]);
-    kiln_grid(plan, 1, 1, 1, rows_of(s, g), g->c_blocks, 1);
+    kiln_grid(plan, 1, 1, 1, kiln_gradient_rows(s, g), g->c_blocks, 1);
 
     stage(s, g, c, "gradient", plan);
     kiln_arg_buffer(plan, role[DY]);
     kiln_arg_buffer(plan, role[U]);
-    kiln_grid(plan, 1, 1, 1, rows_of(s, g), g->k_blocks, 1);
+    kiln_grid(plan, 1, 1, 1, kiln_gradient_rows(s, g), g->k_blocks, 1);
 
     stage(s, g, c, "products", plan);
     kiln_arg_buffer(plan, role[V]);
     kiln_arg_buffer(plan, role[U]);
     kiln_arg_buffer(plan, role[M]);
-    kiln_grid(plan, 1, 1, 1, items_of(g, c), ELEMENTS, 1);
+    kiln_grid(plan, 1, 1, 1, kiln_gradient_items(g, c), GRADIENT_ELEMENTS, 1);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    geometry g = geometry_of(s, d);
+    kiln_gradient g = kiln_gradient_of(s, d);
     plan->amplification = kiln_winograd_amplification(3, g.all);
     int x = emit_blocks(s, d, &g, 'x', plan), dy = emit_blocks(s, d, &g, 'y', plan);
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
-    int64_t planes = (int64_t)ELEMENTS * c->v[PARTS] * 4; /* bytes of an element in each */
-    int v = kiln_plan_temp(plan, planes * plane_of(&g, g.c_blocks, c));
-    int u = kiln_plan_temp(plan, planes * plane_of(&g, g.k_blocks, c));
-    int m = kiln_plan_temp(plan, planes * products_plane(&g));
-    if (c->v[ROWS])
+    int64_t planes =
+        (int64_t)GRADIENT_ELEMENTS * c->v[GRADIENT_PARTS] * 4; /* bytes of an element in each */
+    int v = kiln_plan_temp(plan, planes * kiln_gradient_plane(&g, g.c_blocks, c));
+    int u = kiln_plan_temp(plan, planes * kiln_gradient_plane(&g, g.k_blocks, c));
+    int m = kiln_plan_temp(plan, planes * kiln_gradient_products(&g));
+    if (c->v[GRADIENT_ROWS])
         emit_parts(s, &g, c, (const int[]){x, dy, v, u, m}, plan);
     else
         emit_steps(s, &g, c, (const int[]){x, dy, v, u, m}, plan);
@@ -351,12 +243,12 @@ const kiln_solver kiln_solver_winograd_weights = {
     .algorithm = 3,
     .version = 2,
     .params = params,
-    .nparams = PARAMS,
+    .nparams = GRADIENT_PARAMS,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,
     .guess = guess,
-    .predict = predict,
+    .predict = kiln_gradient_ms,
     .emit = emit,
 };
