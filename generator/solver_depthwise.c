@@ -163,8 +163,15 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
             ms *= 20; /* neighbouring items read far apart */
         ms += 0.005;
     }
+    /* As seen on Zen 4: loads of the buffer wait for several stores, above all where those deal out
+     * the columns of a row; and results do not pass by the caches. */
+    bool sums_data = s->direction != KILN_BACKWARD_WEIGHTS;
+    if (cpu && sums_data && v[VEC] > 1)
+        ms *= l.step[KILN_AXIS_W] == 1 ? 1.25 : 1.6;
     double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     double move = kiln_device_move_ms(d, bytes);
+    if (sums_data && kiln_better_streamed(s, d))
+        move *= 1.4;
     const double launch = 0.012; /* until the other cores join */
     return (cpu ? launch + 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move + 0.01);
 }

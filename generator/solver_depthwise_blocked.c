@@ -1,5 +1,5 @@
-/* The blocked depthwise solver: groups no wider than a vector of neighbouring channels; for CPUs.
- */
+/* The blocked depthwise solver: groups no wider than a vector of channels, which are neighbours in
+ * memory or become so on the way; for CPUs. */
 #include "depthwise.h"
 #include "integers.h"
 #include "problem_text.h"
@@ -19,6 +19,10 @@ static const kiln_param params[PARAMS] = {
 /* Pixels of a tile per T_W and T_H, and instructions of unrolled taps, beyond which the compiler
  * would take long or give up. */
 enum { MOST_PHASES = 64, MOST_UNROLLED = 1200 };
+
+/* What an item keeps of plain tensors leaves a core's first cache beyond FEW_BYTES, and in the end
+ * its stack. */
+enum { FEW_BYTES = 28 << 10, MOST_BYTES = 256 << 10 };
 
 /* ---- geometry ---- */
 
@@ -60,6 +64,54 @@ static int64_t strips_of(const kiln_blocked *b, const kiln_config *c)
     return divide_up(span_of(b, c, KILN_AXIS_H).tiles, c->v[TILES]);
 }
 
+/* ---- plain tensors ---- */
+
+/* Source rows that an item turns into vectors of channels: what its tiles meet, and at least as
+ * many pixels as a vector has channels. */
+static int64_t rows_of(const kiln_blocked *b, const kiln_config *c)
+{
+    const span h = span_of(b, c, KILN_AXIS_H);
+    const int64_t next = h.pixels * b->stride[KILN_AXIS_H] / b->up[KILN_AXIS_H];
+    const int64_t rows = (c->v[TILES] - 1) * next + h.to - h.from + 1;
+    const int64_t least = divide_up(b->block, b->src[KILN_AXIS_W]);
+    const int64_t wanted = rows > least ? rows : least;
+    return wanted < b->src[KILN_AXIS_H] ? wanted : b->src[KILN_AXIS_H];
+}
+
+/* Pixels that an item turns back. */
+static int64_t results_of(const kiln_blocked *b, const kiln_config *c)
+{
+    return c->v[TILES] * span_of(b, c, KILN_AXIS_H).pixels * b->dst[KILN_AXIS_W];
+}
+
+static int64_t kept_bytes(const kiln_blocked *b, const kiln_config *c)
+{
+    return (rows_of(b, c) * b->src[KILN_AXIS_W] + results_of(b, c)) * b->block * 4;
+}
+
+/* Whether vectors of results fill lines: such that do not are no good past the caches. */
+static bool stores_whole(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c)
+{
+    return !kiln_shape_is_plain_layout(s) ||
+           (results_of(b, c) % b->block == 0 && b->dst_pitch.channel % b->block == 0);
+}
+
+static bool reject_plain(const kiln_shape *s, const kiln_blocked *b, kiln_why *why)
+{
+    const kiln_config least = {.v = {1, 1, 1, 0}};
+    if (s->in[0] * s->out[0] * s->filter[0] > 1)
+        return kiln_no(why, "it works on images of one plane where the layouts are plain");
+    if (b->block > b->dst_c * b->groups || b->block > b->src[1] * b->src[2])
+        return kiln_no(why,
+                       "it turns squares of %d channels by %d pixels; an image has %lld by %lld",
+                       b->block, b->block, (long long)(b->dst_c * b->groups),
+                       (long long)(b->src[1] * b->src[2]));
+    if (kept_bytes(b, &least) > MOST_BYTES)
+        return kiln_no(why, "an item would keep %lld bytes of plain tensors; the limit is %d",
+                       (long long)kept_bytes(b, &least), MOST_BYTES);
+    return false;
+}
+
 /* ---- what it can do ---- */
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
@@ -73,7 +125,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (strcmp(s->w_layout, filter) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
                        s->w_layout);
-    if (kiln_depthwise_layouts(s, d, why) || kiln_blocked_too_large(s, why))
+    const bool plain = kiln_shape_is_plain_layout(s);
+    if ((!plain && kiln_depthwise_layouts(s, d, why)) || kiln_blocked_too_large(s, why))
         return true;
     kiln_blocked b = kiln_depthwise_of(s, d);
     if (b.groups == 1 || b.src_c != b.dst_c || b.src_c >= b.block || b.block % b.src_c)
@@ -84,7 +137,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (b.up[KILN_AXIS_H] > MOST_PHASES / b.up[KILN_AXIS_W])
         return kiln_no(why, "strides of %lld and %lld are too large for its backward data",
                        (long long)b.up[KILN_AXIS_H], (long long)b.up[KILN_AXIS_W]);
-    return false;
+    return plain && reject_plain(s, &b, why);
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -103,6 +156,9 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     if (c->v[TILE_H] * c->v[TILE_W] > MOST_PHASES)
         return kiln_no(why, "a tile of %d times %d is too large for registers", c->v[TILE_H],
                        c->v[TILE_W]);
+    if (kiln_shape_is_plain_layout(s) && kept_bytes(&b, c) > MOST_BYTES)
+        return kiln_no(why, "an item would keep %lld bytes of plain tensors; the limit is %d",
+                       (long long)kept_bytes(&b, c), MOST_BYTES);
     return false;
 }
 
@@ -134,13 +190,24 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
     return (double)w.tiles * (fmax(cost, 4 * taps * group) + sums + 15);
 }
 
+/* The same for an item's squares of channels by pixels: rounds of shuffles, loads and stores. */
+static double turn_cost(const kiln_blocked *b, const kiln_config *c)
+{
+    double squares = (double)(divide_up(rows_of(b, c) * b->src[KILN_AXIS_W], b->block) +
+                              divide_up(results_of(b, c), b->block));
+    return squares * b->block * (log2(b->block) + 1);
+}
+
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     double items = (double)(strips_of(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
     /* Cores wait for the one that took a share of items too many. */
     double wait = 1 + 0.7 * d->compute_units / items;
-    double work = items * (c->v[TILES] * row_cost(&b, d, c) + 250);
+    double item = c->v[TILES] * row_cost(&b, d, c) + 250;
+    if (kiln_shape_is_plain_layout(s))
+        item = (item + turn_cost(&b, c)) * (kept_bytes(&b, c) > FEW_BYTES ? 1.1 : 1);
+    double work = items * item;
     double ms = wait * work * 2 * d->simd_floats / (0.8 * d->peak_gflops * 1e6);
     /* Rows between two items are read by both. */
     const span h = span_of(&b, c, KILN_AXIS_H);
@@ -151,9 +218,10 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
     double move = (kiln_better_fetched(s, d) ? 0.8 : 1) * wait *
                   kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
-    if (kiln_better_streamed(s, d) != (c->v[STREAM] == 1))
+    if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && stores_whole(s, &b, c)) : c->v[STREAM])
         move *= 1.3;
-    return 0.003 + 0.3 * fmin(ms, move) + fmax(ms, move);
+    const double launch = 0.012; /* until the other cores join */
+    return launch + 0.3 * fmin(ms, move) + fmax(ms, move);
 }
 
 /* ---- configs ---- */
@@ -168,24 +236,25 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int64_t items = strips_of(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n;
     return h.pixels * w.pixels > kiln_blocked_registers(d) ||
            (c->v[TILES] > 1 && items < 2 * d->compute_units) ||
-           (c->v[STREAM] && kiln_shape_out_type(s) != KILN_F32);
+           (c->v[STREAM] && (kiln_shape_out_type(s) != KILN_F32 || !stores_whole(s, &b, c)));
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = {.v = {1, 1, 1, kiln_better_streamed(s, d)}};
+    const kiln_blocked b = kiln_depthwise_of(s, d);
+    kiln_config best = {.v = {1, 1, 1, 0}};
     double least = predict(s, d, &best);
     /* Higher tiles have won nowhere: a core fetches few rows ahead. */
     for (int height = 1; height <= 2; height++)
         for (int width = 1; width <= 20; width++) {
-            kiln_config next = {.v = {width, height, 1, best.v[STREAM]}};
+            kiln_config next = {.v = {width, height, 1, 0}};
             kiln_why why;
             if (illegal(s, d, &next, &why))
                 continue;
-            kiln_blocked b = kiln_depthwise_of(s, d);
             const int64_t tiles = span_of(&b, &next, KILN_AXIS_H).tiles;
             for (int strips = 1; strips <= 32 && strips <= tiles; strips++) {
                 next.v[TILES] = (int)divide_up(tiles, strips);
+                next.v[STREAM] = kiln_better_streamed(s, d) && stores_whole(s, &b, &next);
                 double ms = predict(s, d, &next);
                 if (illegal(s, d, &next, &why) || ms >= least)
                     continue;
@@ -198,6 +267,24 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
+/* Whether an item asks for source rows ahead. A core does so itself where it goes through rows as
+ * they lie, and is fast enough if they are in the last cache. */
+static bool fetches(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
+                    const kiln_config *c)
+{
+    bool torn = span_of(b, c, KILN_AXIS_W).tiles > 1 || kiln_shape_is_plain_layout(s);
+    return kiln_better_fetched(s, d) && (torn || kiln_better_streamed(s, d));
+}
+
+static void define_plain(const kiln_blocked *b, const kiln_config *c, kiln_plan *plan)
+{
+    const int64_t rows = c->v[TILES] * span_of(b, c, KILN_AXIS_H).pixels;
+    const int64_t down = rows * b->stride[KILN_AXIS_H] / b->up[KILN_AXIS_H] * b->src[KILN_AXIS_W];
+    kiln_define(plan, "D_ROW", b->block);
+    kiln_define(plan, "D_ROWS", rows_of(b, c));
+    kiln_define(plan, "D_NEXT_ITEM", strips_of(b, c) > 1 ? down : b->block * b->src_pitch.channel);
+}
+
 static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
                        const kiln_config *c, kiln_plan *plan)
 {
@@ -207,10 +294,13 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_GROUP", b->src_c);
     kiln_define(plan, "D_UNROLL", unrolled(b, c));
     kiln_define(plan, "D_STRIPS", strips_of(b, c));
-    kiln_define(plan, "D_AHEAD", kiln_better_fetched(s, d));
+    kiln_define(plan, "D_AHEAD", fetches(s, d, b, c));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define(plan, "D_PLAIN", kiln_shape_is_plain_layout(s));
+    if (kiln_shape_is_plain_layout(s))
+        define_plain(b, c, plan);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

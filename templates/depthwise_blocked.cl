@@ -1,5 +1,5 @@
-/* depthwise_blocked.cl: convolution where neighbouring channels lie together and a group is no wider
- * than a vector of them.
+/* depthwise_blocked.cl: convolution where neighbouring channels lie together, or are brought
+ * together, and a group is no wider than a vector of them.
  *
  * A vector is D_B neighbouring channels of one pixel, source and destination alike. In a depthwise
  * convolution (D_GROUP = 1) every channel stays in its lane, and a tap is one multiply-add:
@@ -28,6 +28,13 @@
  * Where the channels of a pixel all lie together and do not fill the last vector, that starts
  * earlier, and stores only what is its own.
  *
+ * With D_PLAIN=1 both tensors are plain, NCHW: an item first turns the source rows it needs, squares
+ * of D_B channels by D_B pixels at a time, into vectors of channels, and last its results back:
+ *
+ *      channel 0   a b c d e f ...                       a 0 k   b 1 l   c 2 m ...
+ *      channel 1   0 1 2 3 4 5 ...    ----  gather  ---->       sums of tiles
+ *      channel 2   k l m n o p ...    <---  scatter  ----
+ *
  * Grid of `depthwise_blocked`: (D_STRIPS * planes, D_VECTORS, images), groups of one item. Of
  * `pack`: (D_VECTORS).
  *
@@ -46,6 +53,10 @@
  *   T_W, T_H            a tile is T_W * D_UP_W pixels wide, T_H * D_UP_H high
  *   T_TILES             tiles that an item goes down; D_STRIPS items do a plane
  *   T_STREAM            1: stores go past the caches (see common.cl)
+ * and with D_PLAIN=1 (images have one plane; at least D_B channels):
+ *   D_SRC_CHANNEL, D_DST_CHANNEL         elements from one channel to the next
+ *   D_ROWS              source rows that an item turns, at least D_B pixels
+ *   D_NEXT_ITEM         elements from an item's source to the next one's, which D_AHEAD=1 fetches
  */
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define TILE_H (T_H * D_UP_H)
@@ -63,19 +74,30 @@
 #define SUM_T float
 #define SUM_V KILN_CAT(float, D_B)
 typedef SUM_V __attribute__((aligned(4))) loose_sum;
-#define LOAD_SRC(p, i) KILN_CAT(convert_float, D_B)(SRC_LOADN(D_B, p, i))
+#define LOAD(p, i) KILN_CAT(convert_float, D_B)(SRC_LOADN(D_B, p, i))
 #define LOAD_W(p) (*(global const loose_sum *)(p))
 #define SUMMED(v) KILN_CAT(convert_int, D_B)(v)
 #else
 #define SUM_T ACC_T
 #define SUM_V ACC_V
 #if SRC_TYPE == TYPE_F32
-#define LOAD_SRC(p, i) LOAD_V((p) + (i))
+#define LOAD(p, i) LOAD_V((p) + (i))
 #else
-#define LOAD_SRC(p, i) SRC_LOADN(D_B, p, i)
+#define LOAD(p, i) SRC_LOADN(D_B, p, i)
 #endif
 #define LOAD_W(p) LOAD_V(p)
 #define SUMMED(v) (v)
+#endif
+
+/* What taps read and tiles write: the tensors, or an item's own vectors of channels. */
+#if D_PLAIN
+typedef private const SUM_V *source;
+typedef private SUM_V *target;
+#define LOAD_SRC(p, i) ((p)[i])
+#else
+typedef global const SRC_T *source;
+typedef global DST_T *target;
+#define LOAD_SRC(p, i) LOAD(p, i)
 #endif
 
 /* Weights as [vector][tap][source channel of a group][D_B], zero where there is no channel. */
@@ -121,16 +143,18 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
     return at < size ? min(taps, (size - 1 - at) / dilation + 1) : 0;
 }
 
-/* ---- sums of a tile, over one plane of the filter; pixel 0 of the tile is row y, column x ---- */
+/* ---- sums of a tile, over one plane of the filter; pixel 0 of the tile is row y, column x, and
+ * `plane` begins with source row `row0` ---- */
 
-#if D_UNROLL
 /* The least and the largest source element, from that of the tile, that a tap meets. */
 #define FLOOR(a, b) ((a) >= 0 ? (a) / (b) : -((-(a) + (b)-1) / (b)))
 #define FROM(a) FLOOR(D_UP_##a - 1 - D_LEAD_##a, D_UP_##a)
-/* Source rows between tiles of neighbouring rows. */
-#define D_NEXT_ROWS (TILE_H * P_STRIDE_H / D_UP_H)
 #define TO(tile, a)                                                                                \
     FLOOR(((tile)-1) * P_STRIDE_##a + (P_FILTER_##a - 1) * P_DILATION_##a - D_LEAD_##a, D_UP_##a)
+
+#if D_UNROLL
+/* Source rows between tiles of neighbouring rows. */
+#define D_NEXT_ROWS (TILE_H * P_STRIDE_H / D_UP_H)
 
 /* Adds source column i of a row to pixels of row h of the tile by filter row r. */
 INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i, const int h,
@@ -145,7 +169,7 @@ INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int
     }
 }
 
-INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T *w, const int y,
+INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w, const int y,
                       const int x, const bool check)
 {
     const int y0 = y * P_STRIDE_H / D_UP_H, x0 = x * P_STRIDE_W / D_UP_W;
@@ -153,12 +177,12 @@ INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T 
     for (int j = FROM(H); j <= TO(TILE_H, H); j++) {
         if (y0 + j < 0 || y0 + j >= P_SRC_H)
             continue;
-        global const SRC_T *row = plane + (INDEX_T)(y0 + j) * D_SRC_ROW + x0 * D_SRC_PIXEL;
+        const source row = plane + (INDEX_T)(y0 + j - row0) * D_SRC_ROW + x0 * D_SRC_PIXEL;
 #pragma unroll
         for (int i = FROM(W); i <= TO(TILE_W, W); i++) {
             if (check && (x0 + i < 0 || x0 + i >= P_SRC_W))
                 continue;
-#if D_AHEAD
+#if D_AHEAD && !D_PLAIN
             if (j > TO(TILE_H, H) - D_NEXT_ROWS)
                 KILN_FETCH(row + 2 * D_NEXT_ROWS * D_SRC_ROW + i * D_SRC_PIXEL);
 #endif
@@ -176,7 +200,7 @@ INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T 
 }
 #else
 /* Adds one row of the filter to row h of a tile whose pixel 0, tap 0, is at `at`. */
-INLINE void add_row(SUM_V *acc, global const SRC_T *row, global const SUM_T *w, const int at)
+INLINE void add_row(SUM_V *acc, source row, global const SUM_T *w, const int at)
 {
 #pragma nounroll
     for (int s = 0; s < P_FILTER_W; s++) {
@@ -197,7 +221,7 @@ INLINE void add_row(SUM_V *acc, global const SRC_T *row, global const SUM_T *w, 
     }
 }
 
-INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T *w, const int y,
+INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w, const int y,
                       const int x, const bool check)
 {
 #pragma unroll
@@ -208,7 +232,7 @@ INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T 
         for (int r = first_tap(at, P_DILATION_H); r < end; r++) {
             const int up = at + r * P_DILATION_H;
             if (up % D_UP_H == 0)
-                add_row(acc + h * TILE_W, plane + (INDEX_T)(up / D_UP_H) * D_SRC_ROW,
+                add_row(acc + h * TILE_W, plane + (INDEX_T)(up / D_UP_H - row0) * D_SRC_ROW,
                         w + r * P_FILTER_W * D_GROUP * D_B, x * P_STRIDE_W - D_LEAD_W);
         }
     }
@@ -217,6 +241,7 @@ INLINE void add_plane(SUM_V *acc, global const SRC_T *plane, global const SUM_T 
 
 /* ---- results ---- */
 
+#if !D_PLAIN
 /* Stores one vector of channels; of the last one, if it starts earlier, only its own. */
 INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
                 const INDEX_T at EPILOGUE_PARAMS)
@@ -240,6 +265,7 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
 #endif
     PUT(dst, acc, vector, at);
 }
+#endif
 
 /* Curves are long: once in the code, not for each vector. */
 #if P_ACTIVATION >= 4
@@ -249,17 +275,17 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
 #endif
 
 /* The tile from row y and column x on, of which rows from `own_y` and columns from `own_x` are its
- * own. `src`, `w` and `dst` are of its channels, `z` its plane. */
-INLINE void tile(global const SRC_T *src, global const SUM_T *w, global DST_T *dst,
-                 const int vector, const INDEX_T to, const int z, const int y, const int own_y,
-                 const int x, const int own_x, const bool check EPILOGUE_PARAMS)
+ * own. `src`, which begins with row `row0`, `w` and `dst` are of its channels, `z` its plane. */
+INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, const int vector,
+                 const INDEX_T to, const int z, const int y, const int own_y, const int x,
+                 const int own_x, const bool check EPILOGUE_PARAMS)
 {
     SUM_V acc[TILE_H * TILE_W];
 #pragma unroll
     for (int i = 0; i < TILE_H * TILE_W; i++)
         acc[i] = (SUM_V)((SUM_T)0);
 #if P_SRC_D == 1 && P_FILTER_D == 1 && P_DST_D == 1 && D_LEAD_D == 0
-    add_plane(acc, src, w, y, x, check);
+    add_plane(acc, src, row0, w, y, x, check);
 #else
     const int at = z * P_STRIDE_D - D_LEAD_D;
     const int end = end_tap(at, (P_SRC_D - 1) * D_UP_D + 1, P_FILTER_D, P_DILATION_D);
@@ -267,7 +293,7 @@ INLINE void tile(global const SRC_T *src, global const SUM_T *w, global DST_T *d
     for (int d = first_tap(at, P_DILATION_D); d < end; d++) {
         const int up = at + d * P_DILATION_D;
         if (up % D_UP_D == 0)
-            add_plane(acc, src + (INDEX_T)(up / D_UP_D) * D_SRC_PLANE,
+            add_plane(acc, src + (INDEX_T)(up / D_UP_D) * D_SRC_PLANE, row0,
                       w + d * P_FILTER_H * P_FILTER_W * D_GROUP * D_B, y, x, check);
     }
 #endif
@@ -279,41 +305,126 @@ INLINE void tile(global const SRC_T *src, global const SUM_T *w, global DST_T *d
         EACH_PIXEL
         for (int i = 0; i < TILE_W; i++)
             if (x + i >= own_x && x + i < P_DST_W)
+#if D_PLAIN
+                dst[row + i] = acc[h * TILE_W + i];
+#else
                 put(dst, SUMMED(acc[h * TILE_W + i]), vector, row + i * D_DST_PIXEL EPILOGUE_PASS);
+#endif
     }
 }
 
-kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict src,
-                                                  global const SUM_T *restrict w,
-                                                  global DST_T *dst EPILOGUE_PARAMS)
+/* Rows [begin, end) of the destination, of which row 0 would be element `to` of `dst`. */
+INLINE void strip(source src, const int row0, global const SUM_T *w, target dst, const int vector,
+                  const INDEX_T to, const int z, const int begin, const int end EPILOGUE_PARAMS)
 {
-    const int strip = get_global_id(0) % D_STRIPS, z = get_global_id(0) / D_STRIPS;
-    const int vector = get_global_id(1);
-    const INDEX_T n = get_global_id(2);
-    /* Elements of the vector that starts earlier and of its own. */
-    const int shift = D_EARLIER && vector == D_VECTORS - 1 ? D_VECTORS * D_B - D_CHANNELS : 0;
-    const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)vector * D_DST_VECTOR - shift +
-                       (INDEX_T)z * D_DST_PLANE;
-    src += n * D_SRC_IMAGE + (INDEX_T)vector * D_SRC_VECTOR - shift;
-    w += (INDEX_T)vector * D_TAPS * D_GROUP * D_B;
-    const int begin = strip * (T_TILES * TILE_H), end = min(begin + T_TILES * TILE_H, P_DST_H);
 #pragma nounroll
     for (int own_y = begin; own_y < end; own_y += TILE_H) {
         const int y = min(own_y, D_LAST_H);
 #if D_UNROLL
-        tile(src, w, dst, vector, to, z, y, own_y, 0, 0, true EPILOGUE_PASS);
+        tile(src, row0, w, dst, vector, to, z, y, own_y, 0, 0, true EPILOGUE_PASS);
 #pragma nounroll
         for (int x = TILE_W; x < (D_TILES_W - 1) * TILE_W; x += TILE_W)
-            tile(src, w, dst, vector, to, z, y, own_y, x, 0, false EPILOGUE_PASS);
+            tile(src, row0, w, dst, vector, to, z, y, own_y, x, 0, false EPILOGUE_PASS);
 #if D_TILES_W > 1
-        tile(src, w, dst, vector, to, z, y, own_y, D_LAST_W, (D_TILES_W - 1) * TILE_W,
+        tile(src, row0, w, dst, vector, to, z, y, own_y, D_LAST_W, (D_TILES_W - 1) * TILE_W,
              true EPILOGUE_PASS);
 #endif
 #else
 #pragma nounroll
         for (int own_x = 0; own_x < P_DST_W; own_x += TILE_W)
-            tile(src, w, dst, vector, to, z, y, own_y, min(own_x, D_LAST_W), own_x,
+            tile(src, row0, w, dst, vector, to, z, y, own_y, min(own_x, D_LAST_W), own_x,
                  true EPILOGUE_PASS);
 #endif
     }
+}
+
+#if D_PLAIN
+/* ---- channels by pixels into pixels by channels, and back ---- */
+
+KILN_DEFINE_TRANSPOSE(transpose, SUM_V)
+
+/* Source rows of D_B channels; the last square is moved back to end where they end. */
+INLINE void gather(SUM_V *to, global const SRC_T *from)
+{
+#pragma nounroll
+    for (int i = 0; i < D_ROWS * P_SRC_W; i += D_B) {
+        const int first = min(i, D_ROWS * P_SRC_W - D_B);
+        SUM_V square[D_B];
+#pragma unroll
+        for (int c = 0; c < D_B; c++) {
+            square[c] = LOAD(from, (INDEX_T)c * D_SRC_CHANNEL + first);
+            KILN_FETCH(from + ((INDEX_T)c * D_SRC_CHANNEL + first + D_NEXT_ITEM));
+        }
+        transpose(square);
+#pragma unroll
+        for (int p = 0; p < D_B; p++)
+            to[first + p] = square[p];
+    }
+}
+
+/* Stores `count` neighbouring pixels, from element `at` of the first channel on, of all channels but
+ * the first `skip`. The last square is moved back too, but not where that would read residuals that
+ * are results by then. */
+INLINE void scatter(global DST_T *dst, const SUM_V *from, const int channel, const int skip,
+                    const int count, const INDEX_T at EPILOGUE_PARAMS)
+{
+#ifdef P_BETA
+    const int squares = count / D_B * D_B;
+#else
+    const int squares = count < D_B ? 0 : count;
+#endif
+#pragma nounroll
+    for (int i = 0; i < squares; i += D_B) {
+        const int first = min(i, count - D_B);
+        SUM_V square[D_B];
+#pragma unroll
+        for (int p = 0; p < D_B; p++)
+            square[p] = from[first + p];
+        transpose(square);
+        EACH_PIXEL
+        for (int c = 0; c < D_B; c++)
+            if (c >= skip)
+                PUT_ROW(dst, SUMMED(square[c]), channel + c,
+                        at + (INDEX_T)c * D_DST_CHANNEL + first);
+    }
+#pragma nounroll
+    for (int i = squares; i < count; i++) {
+        private const SUM_T *lane = (private const SUM_T *)(from + i);
+#pragma nounroll
+        for (int c = skip; c < D_B; c++) {
+            const INDEX_T to = at + (INDEX_T)c * D_DST_CHANNEL + i;
+            DST_STORE(dst, to, FINISH((ACC_T)lane[c], channel + c, to));
+        }
+    }
+}
+#endif
+
+kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict src,
+                                                  global const SUM_T *restrict w,
+                                                  global DST_T *dst EPILOGUE_PARAMS)
+{
+    const int part = get_global_id(0) % D_STRIPS, z = get_global_id(0) / D_STRIPS;
+    const int vector = get_global_id(1);
+    const INDEX_T n = get_global_id(2);
+    const int begin = part * (T_TILES * TILE_H), end = min(begin + T_TILES * TILE_H, P_DST_H);
+    /* Elements of the vector that starts earlier and of its own. */
+    const int shift = D_EARLIER && vector == D_VECTORS - 1 ? D_VECTORS * D_B - D_CHANNELS : 0;
+    w += (INDEX_T)vector * D_TAPS * D_GROUP * D_B;
+#if D_PLAIN
+    SUM_V rows[D_ROWS * P_SRC_W], results[T_TILES * TILE_H * P_DST_W];
+    const int channel = vector * D_B - shift;
+    const int first = min(begin, D_LAST_H) * P_STRIDE_H / D_UP_H + FROM(H);
+    const int row0 = clamp(first, 0, P_SRC_H - D_ROWS);
+    src += n * D_SRC_IMAGE + (INDEX_T)channel * D_SRC_CHANNEL + (INDEX_T)row0 * P_SRC_W;
+    gather(rows, src);
+    strip(rows, row0, w, results, vector, -begin * P_DST_W, z, begin, end EPILOGUE_PASS);
+    scatter(dst, results, channel, shift, (end - begin) * P_DST_W,
+            n * D_DST_IMAGE + (INDEX_T)channel * D_DST_CHANNEL +
+                (INDEX_T)begin * P_DST_W EPILOGUE_PASS);
+#else
+    src += n * D_SRC_IMAGE + (INDEX_T)vector * D_SRC_VECTOR - shift;
+    const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)vector * D_DST_VECTOR - shift +
+                       (INDEX_T)z * D_DST_PLANE;
+    strip(src, 0, w, dst, vector, to, z, begin, end EPILOGUE_PASS);
+#endif
 }
