@@ -1,4 +1,5 @@
 /* The storage conversions of common.cl, against the host's. */
+#include "support/suite.h"
 #include "support/support.h"
 #include "template.h"
 
@@ -266,9 +267,5 @@ int main(void)
     tcase_add_test(c, integers_are_stored_as_they_are);
     tcase_add_loop_test(c, activations_are_accurate, 0, KILN_GELU + 1);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_suite(s);
 }

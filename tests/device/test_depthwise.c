@@ -1,4 +1,6 @@
 /* The depthwise solver on awkward problems: every direction, type and kind of config, exactly. */
+#include "support/kinds.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -47,22 +49,12 @@ START_TEST(every_shape_is_exact)
 }
 END_TEST
 
-static const struct {
-    kiln_type source, destination;
-} types[] = {
-    {KILN_F16, KILN_F16}, {KILN_F16, KILN_F32}, {KILN_BF16, KILN_BF16}, {KILN_BF16, KILN_F32},
-    {KILN_I8, KILN_I32},  {KILN_I8, KILN_F32},  {KILN_I8, KILN_I8},
-};
-
-enum { TYPES = sizeof types / sizeof *types };
-
 START_TEST(every_type_is_exact)
 {
     static const int some[] = {1, 2, 3};
-    for (int t = 0; t < TYPES; t++) {
+    for (int t = 0; t < SUPPORT_TYPES; t++) {
         kiln_problem p = parse(_i, "f32", shapes[some[t % 3]]);
-        p.x_type = p.w_type = p.y_type = types[t].source;
-        *(_i == 0 ? &p.y_type : _i == 1 ? &p.x_type : &p.w_type) = types[t].destination;
+        support_set_types(&p, support_types_of[t]);
         support_check(&p, "depthwise", NULL, HOST_FILL_INT);
     }
 }
@@ -141,9 +133,5 @@ int main(void)
     tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 3);
     tcase_add_loop_test(c, the_bias_gradient_is_summed, 0, 2);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_suite(s);
 }

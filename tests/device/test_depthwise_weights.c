@@ -1,4 +1,6 @@
 /* Backward weights of depthwise convolutions over vectors of channels, compared for equality. */
+#include "support/kinds.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -11,8 +13,7 @@ static kiln_problem in_layout(kiln_problem p, int64_t channels, const char *name
     p.batch = p.batch ? p.batch : 2;
     p.in_channels = p.out_channels = p.groups = channels;
     p.direction = KILN_BACKWARD_WEIGHTS;
-    snprintf(p.x_layout, sizeof p.x_layout, "%s", name);
-    snprintf(p.y_layout, sizeof p.y_layout, "%s", name);
+    support_set_layouts(&p, name, name);
     return p;
 }
 
@@ -79,14 +80,10 @@ START_TEST(every_tile)
 }
 END_TEST
 
-static const kiln_type types[][2] = {
-    {KILN_F16, KILN_F16}, {KILN_F16, KILN_F32}, {KILN_BF16, KILN_BF16}, {KILN_BF16, KILN_F32}};
-
 START_TEST(every_type)
 {
     kiln_problem p = in_layout(shapes[_i % 2], 18, _i % 2 ? "NHWC" : "NCHW16c");
-    p.x_type = p.y_type = types[_i][0];
-    p.w_type = types[_i][1];
+    support_set_types(&p, support_types_of[_i]);
     check(&p, NULL);
 }
 END_TEST
@@ -116,12 +113,8 @@ int main(void)
     tcase_add_loop_test(c, every_shape, 0, SHAPES);
     tcase_add_loop_test(c, every_kind_of_vector, 0, sizeof vectors / sizeof *vectors);
     tcase_add_loop_test(c, every_tile, 0, sizeof tiles / sizeof *tiles);
-    tcase_add_loop_test(c, every_type, 0, sizeof types / sizeof *types);
+    tcase_add_loop_test(c, every_type, 0, SUPPORT_FLOATS);
     tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_suite(s);
 }

@@ -2,6 +2,7 @@
  * for equality; what one writes feeds the next. */
 #include "layout_host.h"
 #include "memory.h"
+#include "support/suite.h"
 #include "support/support.h"
 #include "verify.h"
 
@@ -442,9 +443,5 @@ int main(void)
     tcase_add_test(c, any_layout_is_an_image);
     Suite *s = suite_create("image");
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_suite(s);
 }

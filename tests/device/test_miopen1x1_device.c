@@ -2,6 +2,7 @@
  * after and inside the destination, and a reference written from the definition. */
 #include "host.h"
 #include "kiln.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -351,10 +352,5 @@ int main(void)
     tcase_add_test(tests, the_default_of_miopen_splits);
     Suite *suite = suite_create("miopen1x1 on a device");
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* one context serves all */
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_suite(suite);
 }

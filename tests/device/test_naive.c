@@ -1,4 +1,6 @@
 /* The naive solver on awkward problems, in every direction and type, compared for equality. */
+#include "support/kinds.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -123,20 +125,13 @@ static const kiln_problem shapes[] = {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static const struct {
-    kiln_type source, destination;
-} types[] = {
-    {KILN_F32, KILN_F32},  {KILN_F16, KILN_F16}, {KILN_F16, KILN_F32}, {KILN_BF16, KILN_BF16},
-    {KILN_BF16, KILN_F32}, {KILN_I8, KILN_I32},  {KILN_I8, KILN_F32},  {KILN_I8, KILN_I8},
-};
-
-enum { TYPES = sizeof types / sizeof *types };
+/* f32, then the others. */
+enum { TYPES = 1 + SUPPORT_TYPES };
 
 static void set_types(kiln_problem *p, int t)
 {
-    kiln_type *all[3] = {&p->y_type, &p->x_type, &p->w_type}; /* what each direction writes */
-    for (int i = 0; i < 3; i++)
-        *all[i] = i == (int)p->direction ? types[t].destination : types[t].source;
+    static const support_types f32 = {KILN_F32, KILN_F32};
+    support_set_types(p, t == 0 ? f32 : support_types_of[t - 1]);
 }
 
 /* The number of the loop test is direction * TYPES + type. */
@@ -286,9 +281,5 @@ int main(void)
     tcase_add_test(c, other_layouts_are_refused_by_name);
     tcase_add_test(c, a_tensor_beyond_the_device_is_refused_with_both_sizes);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_suite(s);
 }

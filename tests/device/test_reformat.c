@@ -3,6 +3,7 @@
 #include "kiln_internal.h"
 #include "layout_host.h"
 #include "reformats.h"
+#include "support/suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,7 +301,7 @@ END_TEST
 
 int main(void)
 {
-    /* One context for all, and hundreds of programs that nobody needs on disk. */
+    /* Hundreds of programs that nobody needs on disk. */
     setenv("KILN_CACHE", "off", 1);
     TCase *cases = tcase_create("reformat");
     tcase_add_test(cases, every_pair_of_types);
@@ -312,10 +313,5 @@ int main(void)
     tcase_add_test(cases, described);
     Suite *suite = suite_create("reformat");
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_suite(suite);
 }

@@ -1,6 +1,7 @@
 /* Golden storage of every layout, on a device: into the layout and back. */
 #include "golden.h"
 #include "reformats.h"
+#include "support/suite.h"
 
 /* ---- golden storage ---- */
 
@@ -97,16 +98,11 @@ END_TEST
 
 int main(void)
 {
-    /* One context for all, and hundreds of programs that nobody needs on disk. */
+    /* Hundreds of programs that nobody needs on disk. */
     setenv("KILN_CACHE", "off", 1);
     TCase *cases = tcase_create("reformat golden");
     tcase_add_test(cases, golden_storage);
     Suite *suite = suite_create("reformat golden");
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_suite(suite);
 }

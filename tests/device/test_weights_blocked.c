@@ -1,18 +1,18 @@
 /* The blocked solver of backward weights: lanes, groups, borders and tiles, compared for equality.
  */
+#include "support/kinds.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static kiln_problem in_layouts(kiln_problem p, const char *x, const char *w, const char *y)
 {
     p.direction = KILN_BACKWARD_WEIGHTS;
-    snprintf(p.x_layout, sizeof p.x_layout, "%s", x);
+    support_set_layouts(&p, x, y);
     snprintf(p.w_layout, sizeof p.w_layout, "%s", w);
-    snprintf(p.y_layout, sizeof p.y_layout, "%s", y);
     return p;
 }
 
@@ -32,16 +32,18 @@ static kiln_problem small(int64_t c, int64_t k)
                           .pad_end = {1, 1}};
 }
 
-/* Channels through all remainders of 16, with lanes of either kind, into every layout. */
+/* Channels through all remainders of 16, both axes at once: the one counts up, the other down. The
+ * filter's layouts, which decide along which of the two the lanes lie, take turns; so does a plain
+ * source. The bias gradient, another solver's kernel, is there once. */
 START_TEST(every_remainder_of_channels)
 {
     static const char *const w[] = {"OIHW", "OIHW16o16i", "OIHW16o"};
-    const int i = _i % 3, j = (_i + 1) % 3;
-    kiln_problem p = in_layouts(small(_i + 1, 40 - _i), "NCHW16c", w[i], "NCHW16c");
-    p.epilogue.bias = i == 0;
+    kiln_problem p = in_layouts(small(_i + 1, 40 - _i), "NCHW16c", w[_i % 3], "NCHW16c");
+    p.epilogue.bias = _i == 6;
     check(&p, NULL);
-    p = in_layouts(small(34 - _i, _i + 1), j == 2 ? "NCHW" : "NCHW16c", w[j], "NCHW16c");
-    check(&p, NULL);
+    p = in_layouts(small(34 - _i, _i + 1), "NCHW", "OIHW16o", "NCHW16c");
+    if (_i % 3 == 1)
+        check(&p, NULL);
 }
 END_TEST
 
@@ -65,9 +67,8 @@ START_TEST(every_kind_of_group)
 {
     kiln_problem p = small(groups[_i].c, groups[_i].k);
     p.groups = groups[_i].groups;
+    p.stride[0] = p.stride[1] = 1 + _i % 2;
     p = in_layouts(p, groups[_i].data, groups[_i].w, groups[_i].data);
-    check(&p, NULL);
-    p.stride[0] = p.stride[1] = 2;
     check(&p, NULL);
 }
 END_TEST
@@ -100,17 +101,18 @@ static const kiln_problem shapes[] = {
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
+/* Each shape with many channels on both sides or with few on one; a quarter of them from plain
+ * tensors, of which the shape sees only that they are put in blocks first. */
 START_TEST(every_shape)
 {
     static const int64_t channels[][2] = {{20, 19}, {3, 33}, {40, 8}};
-    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++) {
+    for (int i = 0; i < 2; i++) {
         kiln_problem p = shapes[_i];
         p.batch = 3;
-        p.in_channels = channels[i][0];
-        p.out_channels = channels[i][1];
-        p = in_layouts(p, "any", "any", "any");
-        check(&p, NULL);
-        p = in_layouts(p, "", "", "");
+        p.in_channels = channels[(_i + i) % 3][0];
+        p.out_channels = channels[(_i + i) % 3][1];
+        bool plain = i == 1 && _i % 2 == 0;
+        p = plain ? in_layouts(p, "", "", "") : in_layouts(p, "any", "any", "any");
         check(&p, NULL);
     }
 }
@@ -129,26 +131,21 @@ START_TEST(every_tile)
     if (_i < 6) {
         p = in_layouts(p, "NCHW16c", "OIHW16o16i", "NCHW16c");
         check(&p, by_c[_i]);
-    }
-    if (_i < 4) {
-        p = in_layouts(p, "NCHW16c", "OIHW16o", "NCHW16c");
-        check(&p, by_k[_i]);
-        p = in_layouts(p, "NCHW", "OIHW16o", "NCHW16c");
-        check(&p, by_k[_i]);
+    } else {
+        p = in_layouts(p, _i % 2 ? "NCHW" : "NCHW16c", "OIHW16o", "NCHW16c");
+        check(&p, by_k[_i - 6]);
     }
 }
 END_TEST
 
-static const kiln_type types[][2] = {
-    {KILN_F16, KILN_F16}, {KILN_F16, KILN_F32}, {KILN_BF16, KILN_BF16}, {KILN_BF16, KILN_F32}};
-
+/* Into layouts in which the lanes lie along one axis of channels and along the other; into a plain
+ * one, which is a reformat more, once. */
 START_TEST(every_type)
 {
-    static const char *const w[] = {"OIHW", "OIHW16o16i", "OIHW16o"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const w[] = {"OIHW16o16i", "OIHW16o", "OIHW"};
+    for (int i = 0; i < (_i == 0 ? 3 : 2); i++) {
         kiln_problem p = in_layouts(small(20, 21), "NCHW16c", w[i], "NCHW16c");
-        p.x_type = p.y_type = types[_i][0];
-        p.w_type = types[_i][1];
+        support_set_types(&p, support_types_of[_i]);
         check(&p, NULL);
     }
 }
@@ -186,13 +183,9 @@ int main(void)
     tcase_add_loop_test(c, every_remainder_of_channels, 0, 17);
     tcase_add_loop_test(c, every_kind_of_group, 0, GROUPS);
     tcase_add_loop_test(c, every_shape, 0, SHAPES);
-    tcase_add_loop_test(c, every_tile, 0, 6);
-    tcase_add_loop_test(c, every_type, 0, sizeof types / sizeof *types);
+    tcase_add_loop_test(c, every_tile, 0, 10);
+    tcase_add_loop_test(c, every_type, 0, SUPPORT_FLOATS);
     tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_suite(s);
 }

@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "memory.h"
 #include "op.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -341,9 +342,5 @@ int main(void)
     tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
     Suite *s = suite_create("winograd_image");
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_suite(s);
 }

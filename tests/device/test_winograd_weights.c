@@ -2,6 +2,8 @@
  */
 #include "kiln_internal.h"
 #include "solver.h"
+#include "support/kinds.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -20,12 +22,6 @@ static kiln_problem problem(int64_t n, int64_t c, int64_t k, int64_t h, int64_t 
                           .filter = {3, 3},
                           .pad_begin = {pad, pad},
                           .pad_end = {pad, pad}};
-}
-
-static void set_layouts(kiln_problem *p, const char *x, const char *y)
-{
-    strcpy(p->x_layout, x);
-    strcpy(p->y_layout, y);
 }
 
 static void check(const kiln_problem *p, const char *config)
@@ -56,7 +52,7 @@ START_TEST(remainders_of_channels)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             kiln_problem p = problem(1, counts[i], counts[j], 9, 7, 1);
-            set_layouts(&p, "any", "any");
+            support_set_layouts(&p, "any", "any");
             check(&p, NULL);
         }
 }
@@ -95,7 +91,7 @@ START_TEST(types_layouts_and_transposed)
             kiln_problem p = problem(2, 19, 21, 8, 5, 1);
             p.x_type = p.y_type = p.w_type = types[t];
             p.transposed = l >= 3;
-            set_layouts(&p, layouts[l][0], layouts[l][1]);
+            support_set_layouts(&p, layouts[l][0], layouts[l][1]);
             check(&p, NULL);
         }
 }
@@ -106,7 +102,7 @@ START_TEST(the_bias_gradient_comes_too)
     kiln_problem p = problem(2, 19, 21, 8, 5, 1);
     p.epilogue.bias = 1;
     check(&p, NULL);
-    set_layouts(&p, "any", "any");
+    support_set_layouts(&p, "any", "any");
     check(&p, NULL);
     p.transposed = 1;
     check(&p, NULL);
@@ -142,9 +138,5 @@ int main(void)
     tcase_add_test(t, the_bias_gradient_comes_too);
     tcase_add_test(t, what_it_cannot_do_is_refused);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_suite(s);
 }
