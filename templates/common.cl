@@ -275,6 +275,28 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 #define KILN_ACTIVATION(v) (v)
 #endif
 
+/* v = alpha * v + beta * old + bias, of floats or vectors of them. What the epilogue lacks is not
+ * looked at. */
+#ifdef P_ALPHA
+#define KILN_SCALE(v) v *= P_ALPHA
+#else
+#define KILN_SCALE(v)
+#endif
+#ifdef P_BETA
+#define KILN_ADD_OLD(v, old) v += P_BETA * (old)
+#else
+#define KILN_ADD_OLD(v, old)
+#endif
+#ifdef P_BIAS
+#define KILN_ADD_BIAS(v, bias) v += (bias)
+#else
+#define KILN_ADD_BIAS(v, bias)
+#endif
+#define KILN_SCALE_AND_ADD(v, old, bias)                                                           \
+    KILN_SCALE(v);                                                                                 \
+    KILN_ADD_OLD(v, old);                                                                          \
+    KILN_ADD_BIAS(v, bias)
+
 /* The activation as a function of T: float or a vector of them. */
 #define KILN_DEFINE_ACTIVATE(name, T)                                                              \
     static inline T name(T v)                                                                      \
@@ -290,15 +312,7 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
     return acc;
 #else
     float v = (float)acc;
-#ifdef P_ALPHA
-    v *= P_ALPHA;
-#endif
-#ifdef P_BETA
-    v += P_BETA * DST_LOAD(residual, i);
-#endif
-#ifdef P_BIAS
-    v += bias[channel];
-#endif
+    KILN_SCALE_AND_ADD(v, DST_LOAD(residual, i), bias[channel]);
     return kiln_activate(v);
 #endif
 }
@@ -381,15 +395,7 @@ static inline VAL_V kiln_finish_vector(ACC_V acc, VAL_V residual, int channel KI
 {
     VAL_V v = KILN_CAT(convert_, VAL_V)(acc);
 #if DST_TYPE != TYPE_I32
-#ifdef P_ALPHA
-    v *= P_ALPHA;
-#endif
-#ifdef P_BETA
-    v += P_BETA * residual;
-#endif
-#ifdef P_BIAS
-    v += kiln_bias(bias, channel);
-#endif
+    KILN_SCALE_AND_ADD(v, residual, kiln_bias(bias, channel));
     v = kiln_activate_block(v);
 #endif
 #if D_CHANNELS % D_B || D_DST_PADDED > D_CHANNELS
@@ -480,15 +486,7 @@ static inline ROW_T kiln_finish_row(KILN_CAT(ACC_T, D_ROW) acc, ROW_T residual,
 {
     ROW_T v = KILN_CAT(convert_, ROW_T)(acc);
 #if DST_TYPE != TYPE_I32
-#ifdef P_ALPHA
-    v *= P_ALPHA;
-#endif
-#ifdef P_BETA
-    v += P_BETA * residual;
-#endif
-#ifdef P_BIAS
-    v += bias[channel];
-#endif
+    KILN_SCALE_AND_ADD(v, residual, bias[channel]);
     v = kiln_activate_row(v);
 #endif
     return v;
@@ -580,15 +578,7 @@ static inline float4 kiln_bias_pixel(global const float *bias, int block)
 
 static inline float4 kiln_finish_pixel(float4 v, int block, int2 at EPILOGUE_PARAMS)
 {
-#ifdef P_ALPHA
-    v *= P_ALPHA;
-#endif
-#ifdef P_BETA
-    v += P_BETA * read_imagef(residual, kiln_sampler, at);
-#endif
-#ifdef P_BIAS
-    v += kiln_bias_pixel(bias, block);
-#endif
+    KILN_SCALE_AND_ADD(v, read_imagef(residual, kiln_sampler, at), kiln_bias_pixel(bias, block));
     v = kiln_activate_pixel(v);
 #if D_CHANNELS % 4
     if (block == D_CHANNELS / 4)
