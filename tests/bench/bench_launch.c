@@ -50,7 +50,7 @@ static bool make(launch *l, char *why)
 }
 
 /* Each returns microseconds for `parts` parts. */
-static double by_opencl(launch *l, int parts, int in_a_row)
+static double by_opencl(launch *l, int parts, bool in_a_row)
 {
     const size_t global = (size_t)parts, local = 1;
     clSetKernelArg(l->kernel, 1, sizeof l->steps, &l->steps);
@@ -121,8 +121,9 @@ int main(int argc, char **argv)
     char why[KILN_ERROR_TEXT];
     static const int shares_us[] = {0, 10, 20, 50, 100, 200, 500};
     if (argc > 1) {
-        fprintf(stderr, "usage: ./dev bench launch\n");
-        return strcmp(argv[1], "--help") != 0;
+        bool help = strcmp(argv[1], "--help") == 0;
+        fprintf(help ? stdout : stderr, "usage: ./dev bench launch; it has no options\n");
+        return help ? 0 : 2;
     }
     setenv("POCL_AFFINITY", "1", 0);
     if (!make(&l, why)) {
