@@ -2,10 +2,12 @@
  *
  * Work that touches no memory is cut into parts that take the same time. What it takes above an
  * even share of what one core needs for all of it is the cost of the launch: OpenCL's, kernel after
- * kernel in a queue and one at a time with a wait for each; OpenMP's, which oneDNN uses.
+ * kernel in a queue and one at a time with a wait for each; OpenMP's, which oneDNN uses. The cause
+ * is below: what it takes to wake a thread that sleeps.
  */
 #include "machine.h"
 #include "stats.h"
+#include "wake.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -115,6 +117,22 @@ static void row(launch *l, int share_us)
     fflush(stdout);
 }
 
+static void print_wake(const char *state, int gap_us, bool spins)
+{
+    const wake w = wake_measure(gap_us, spins);
+    printf("%-9sfor %4d  %13.1f  %13.1f\n", state, gap_us, w.call, w.until_runs);
+}
+
+static void print_wakes(void)
+{
+    static const int gaps_us[] = {2, 10, 50, 200};
+    printf("\nmicroseconds to wake a thread on another core\n"
+           "it has waited     for the waker  until it runs\n");
+    for (size_t i = 0; i < sizeof gaps_us / sizeof *gaps_us; i++)
+        print_wake("asleep", gaps_us[i], false);
+    print_wake("spinning", gaps_us[0], true);
+}
+
 int main(int argc, char **argv)
 {
     static launch l;
@@ -138,6 +156,8 @@ int main(int argc, char **argv)
            l.machine.threads);
     for (size_t i = 0; i < sizeof shares_us / sizeof *shares_us; i++)
         row(&l, shares_us[i]);
+    if (l.machine.threads > 1)
+        print_wakes();
     clReleaseKernel(l.kernel);
     clReleaseMemObject(l.result);
     session_close(&l.session);
