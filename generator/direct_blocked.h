@@ -16,8 +16,13 @@ enum {
     BLOCKED_PARAMS
 };
 
-/* What follows what: tiles of pixels within one of channels within an image (T_ORDER); channels within
- * pixels; tiles of pixels of all images within one of channels. */
+static inline bool is_cpu(const kiln_device_facts *d)
+{
+    return d->kind == KILN_DEVICE_CPU;
+}
+
+/* What follows what: tiles of pixels within one of channels within an image (T_ORDER); channels
+ * within pixels; tiles of pixels of all images within one of channels. */
 enum { ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES };
 
 /* Which tiles read a copy of their source row that has zeros in the place of padding. */
@@ -41,6 +46,13 @@ int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
 /* Tiles of an image's pixels, and of all channels. */
 int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c);
+
+/* As kiln_solver has them. */
+bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d,
+                                 const kiln_config *c, kiln_why *why);
+bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d,
+                              const kiln_config *c);
+void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
 
 double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
                               const kiln_device_facts *d, const kiln_config *c);

@@ -3,11 +3,6 @@
 #include "direct_blocked.h"
 #include "integers.h"
 
-static bool is_cpu(const kiln_device_facts *d)
-{
-    return d->kind == KILN_DEVICE_CPU;
-}
-
 /* ---- what a config makes of a shape ---- */
 
 int64_t kiln_direct_blocked_padding(const kiln_blocked *b)

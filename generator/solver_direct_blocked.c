@@ -15,11 +15,6 @@ static const kiln_param params[BLOCKED_PARAMS] = {
     [BLOCKED_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
 
-static bool is_cpu(const kiln_device_facts *d)
-{
-    return d->kind == KILN_DEVICE_CPU;
-}
-
 /* ---- layouts ---- */
 
 /* Layouts that are not plain and that the caller named decide for the others. */
@@ -105,120 +100,10 @@ static int64_t piece_of(const kiln_blocked *b, int64_t lanes)
     return at_once(gcd(gcd(lanes, p->neighbours), b->groups > 1 ? b->dst_c : lanes));
 }
 
-/* Pixels of a row whose taps read the same columns. */
-static int64_t row_of(const kiln_blocked *b)
-{
-    return b->dst[KILN_AXIS_W] / b->up[KILN_AXIS_W];
-}
-
-static bool does_not_fit(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
-                         kiln_why *why)
-{
-    if (c->v[BLOCKED_TILE_W] > row_of(b))
-        return kiln_no(why, "T_W is %d, but a row has only %lld pixels", c->v[BLOCKED_TILE_W],
-                       (long long)row_of(b));
-    if (c->v[BLOCKED_TILE_KV] > kiln_direct_blocked_vectors(b, c))
-        return kiln_no(why, "T_KV is %d, but a group has only %lld vectors of %d channels",
-                       c->v[BLOCKED_TILE_KV], (long long)kiln_direct_blocked_vectors(b, c),
-                       c->v[BLOCKED_LANES]);
-    if (is_cpu(d) ? kiln_direct_blocked_sums(d, c) > 2 * kiln_blocked_registers(d)
-                  : c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] > 256)
-        return kiln_no(why, "%d vectors of sums are too many for registers",
-                       c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV]);
-    if (c->v[BLOCKED_GROUP] > d->max_group || c->v[BLOCKED_GROUP] > d->max_local[0])
-        return kiln_no(why, "T_GROUP is %d, more items than the device puts in a group",
-                       c->v[BLOCKED_GROUP]);
-    return false;
-}
-
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
-{
-    const kiln_blocked b = kiln_blocked_of(s);
-    return does_not_fit(&b, d, c, why);
-}
-
-/* ---- configs ---- */
-
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     return kiln_direct_blocked_ms(&b, s, d, c);
-}
-
-/* As wide as the device's vectors, unless a group is narrower. */
-static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
-{
-    int64_t channels = b->dst_c + kiln_direct_blocked_padding(b);
-    int lanes = !is_cpu(d) ? 4 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
-    while (lanes > 4 && channels <= lanes / 2)
-        lanes /= 2;
-    return lanes;
-}
-
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
-{
-    const kiln_blocked b = kiln_blocked_of(s);
-    int64_t size = row_of(&b), width = c->v[BLOCKED_TILE_W];
-    if (c->v[BLOCKED_LANES] != lanes_for(&b, d) || (c->v[BLOCKED_GROUP] == 1) != is_cpu(d) ||
-        (c->v[BLOCKED_STREAM] && !kiln_better_streamed(s, d)))
-        return true;
-    if (divide_up(size, width) * width * 4 > size * 5) /* computes much twice */
-        return true;
-    int sums = kiln_direct_blocked_sums(d, c), registers = kiln_blocked_registers(d);
-    if (!is_cpu(d))
-        return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] > 64;
-    /* A tile that does not stay in registers, and one that could be larger. */
-    return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
-}
-
-/* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
- * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
- * all pixels where the weights of one tile stay near; those of all images where no cache holds all
- * weights. */
-static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
-{
-    const int64_t near = 256 << 10;
-    int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
-    int64_t pixels = b->src[0] * b->src[1] * b->src[2] * b->src_c * 4;
-    int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
-    int64_t all = b->src_c * taps * b->dst_c * 4;
-    if (!is_cpu(d))
-        return ORDER_CHANNELS;
-    if (b->n > 1 && d->cache > 0 && 2 * all > d->cache)
-        return ORDER_IMAGES;
-    if (taps == 1 && (c->v[BLOCKED_STREAM] || 2 * all <= near))
-        return ORDER_CHANNELS;
-    bool few = taps == 1 ? b->src_c < 256 : b->src_c < 16;
-    return !few && (pixels > near || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
-}
-
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
-{
-    const kiln_blocked b = kiln_blocked_of(s);
-    double least = 0;
-    kiln_config best = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
-    best.v[BLOCKED_LANES] = lanes_for(&b, d);
-    best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d);
-    while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
-        best.v[BLOCKED_GROUP] *= 2;
-    int widest = is_cpu(d) ? 32 : 8;
-    for (int kv = 1; kv <= 4; kv++)
-        for (int width = 1; width <= widest; width++) {
-            kiln_config next = best;
-            kiln_why why;
-            next.v[BLOCKED_TILE_W] = width;
-            next.v[BLOCKED_TILE_KV] = kv;
-            next.v[BLOCKED_ORDER] = order_for(&b, d, &next);
-            if (does_not_fit(&b, d, &next, &why))
-                continue;
-            double ms = kiln_direct_blocked_ms(&b, s, d, &next);
-            if (least == 0 || ms < least) {
-                least = ms;
-                best = next;
-            }
-        }
-    *c = best;
 }
 
 /* ---- the plan ---- */
@@ -320,9 +205,9 @@ const kiln_solver kiln_solver_direct_blocked = {
     .nparams = BLOCKED_PARAMS,
     .prefer = prefer,
     .reject = reject,
-    .illegal = illegal,
-    .skip = skip,
-    .guess = guess,
+    .illegal = kiln_direct_blocked_illegal,
+    .skip = kiln_direct_blocked_skip,
+    .guess = kiln_direct_blocked_guess,
     .predict = predict,
     .emit = emit,
 };
