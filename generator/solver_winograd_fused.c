@@ -6,9 +6,11 @@
  * uniform data, 30x30, C = 4 and 512: the root mean square of the errors over that of the results,
  * and the largest part of its bound that an element's error reached:
  *
- *     T_M = 2   2.7e-8 to 1.7e-7   0.07
- *     T_M = 4   1.8e-7 to 1.1e-6   0.05
- *     T_M = 6   3.7e-7 to 2.1e-6   0.04
+ *     T_T        3x3 taps                  5x5 taps                  1x7 taps
+ *       4    2.7e-8, 1.7e-7   0.07
+ *       6    1.7e-7, 1.1e-6   0.05     2.0e-7, 1.1e-6   0.04
+ *       8    3.7e-7, 2.1e-6   0.03     3.4e-7, 1.7e-6   0.04     1.0e-7, 5.1e-7   0.08
+ *      10                                                        3.3e-7, 1.6e-6   0.06
  */
 #include "winograd.h"
 
@@ -17,7 +19,7 @@
 enum { SPLIT = WINOGRAD_SHARED, ORDER, PARAMS };
 
 static const kiln_param params[PARAMS] = {
-    [WINOGRAD_M] = {"T_M", 3, {2, 4, 6}, 0, 0},
+    [WINOGRAD_T] = {"T_T", 4, {4, 6, 8, 10}, 0, 0},
     [WINOGRAD_TILES] = {"T_TILES", 9, {4, 7, 8, 14, 16, 21, 26, 28, 32}, 1, 64},
     [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 13}, 1, 16},
     [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
@@ -25,16 +27,20 @@ static const kiln_param params[PARAMS] = {
     [ORDER] = {"T_ORDER", 1, {0}, 0, 1},
 };
 
-static const kiln_config smallest = {
-    .v = {
-        [WINOGRAD_M] = 2, [WINOGRAD_TILES] = 1, [WINOGRAD_W] = 1, [WINOGRAD_KV] = 1, [SPLIT] = 1}};
+static kiln_config smallest(const kiln_winograd *w)
+{
+    return (kiln_config){.v = {[WINOGRAD_T] = kiln_winograd_least(w),
+                               [WINOGRAD_TILES] = 1,
+                               [WINOGRAD_W] = 1,
+                               [WINOGRAD_KV] = 1,
+                               [SPLIT] = 1}};
+}
 
 /* Bytes of the kernel's three arrays in local memory; see the template. */
 static int64_t local_bytes(const kiln_winograd *w, const kiln_config *c)
 {
-    int64_t t = c->v[WINOGRAD_M] + 2, tiles = c->v[WINOGRAD_TILES];
-    int64_t vectors = (w->src_blocks + c->v[WINOGRAD_KV]) * tiles + 2;
-    return t * t * vectors * w->block * 4 + kiln_winograd_strip(w, c);
+    int64_t vectors = (w->src_blocks + c->v[WINOGRAD_KV]) * c->v[WINOGRAD_TILES] + 2;
+    return kiln_winograd_elements(w, c) * vectors * w->block * 4 + kiln_winograd_strip(w, c);
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -57,7 +63,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 {
     if (d->kind != KILN_DEVICE_CPU)
         return kiln_no(why, "its items are as large as a CPU core's cache, not for this device");
-    return kiln_winograd_reject(s, d, why) || illegal(s, d, &smallest, why);
+    if (kiln_winograd_reject(s, d, why))
+        return true;
+    kiln_winograd w = kiln_winograd_of(s, d);
+    kiln_config least = smallest(&w);
+    return illegal(s, d, &least, why);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -89,14 +99,15 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = smallest;
+    kiln_winograd w = kiln_winograd_of(s, d);
+    kiln_config best = smallest(&w);
     double least = predict(s, d, &best);
-    for (int m = 2; m <= 6; m += 2)
+    for (int t = 4; t <= WINOGRAD_LONGEST; t += 2)
         for (int width = 2; width <= 14; width++)
             for (int groups = 1; groups * width <= 32; groups++)
                 for (int kv = 1; kv <= 4; kv *= 2)
                     for (int split = 1; split <= 8; split *= 2) {
-                        kiln_config next = {.v = {m, groups * width, width, kv, split, 0}};
+                        kiln_config next = {.v = {t, groups * width, width, kv, split, 0}};
                         kiln_why why;
                         if (!kiln_winograd_fits(d, &next) || illegal(s, d, &next, &why))
                             continue;
@@ -132,7 +143,7 @@ const kiln_solver kiln_solver_winograd_fused = {
     .name = "winograd_fused",
     .id = 1020,
     .algorithm = 3,
-    .version = 3,
+    .version = 4,
     .params = params,
     .nparams = PARAMS,
     .prefer = kiln_winograd_prefer,

@@ -71,6 +71,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     kiln_why second;
     if (kiln_image_reject(s, d, why) || kiln_winograd_reject_problem(s, why))
         return true;
+    if (s->filter[KILN_AXIS_H] != 3 || s->filter[KILN_AXIS_W] != 3)
+        return kiln_no(why, "its images are those of 3x3 filters");
     if (!given_filter(s, d, &filter, why))
         return true;
     if (s->g > 1 && (s->c / s->g % 4 || s->k / s->g % 4))
@@ -173,6 +175,7 @@ static void start(kiln_plan *plan, const kiln_shape *s, const images *i, const k
     kiln_plan_stage(plan, "winograd_image.cl", kernel);
     kiln_image_define(plan, s);
     kiln_define(plan, "D_B", 4);
+    kiln_define(plan, "T_T", c->v[M] + 2);
     kiln_define(plan, "D_SRC_C", s->c / s->g);
     kiln_define(plan, "D_DST_C", s->k / s->g);
     kiln_define(plan, "D_GROUPS", s->g);
@@ -200,7 +203,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int64_t sources = divide_up(s->c / s->g, 4), blocks = blocks_of(s);
     int matrix_v = kiln_plan_temp_image(plan, image_of(&i.v));
     int matrix_m = kiln_plan_temp_image(plan, image_of(&i.m));
-    plan->amplification = kiln_winograd_amplification(v[M], s->c / s->g);
+    plan->amplification = kiln_winograd_amplification(v[M] + 2, (const int[]){3, 3}, s->c / s->g);
 
     start(plan, s, &i, c, "filter", sources, s->k, 1);
     plan->stage[plan->nstages - 1].pack = true;

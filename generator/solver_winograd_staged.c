@@ -8,22 +8,26 @@
 #include <math.h>
 
 static const kiln_param params[WINOGRAD_SHARED] = {
-    [WINOGRAD_M] = {"T_M", 3, {2, 4, 6}, 0, 0},
+    [WINOGRAD_T] = {"T_T", 4, {4, 6, 8, 10}, 0, 0},
     [WINOGRAD_TILES] = {"T_TILES", 6, {4, 16, 28, 56, 64, 112}, 1, 256},
     [WINOGRAD_W] = {"T_W", 4, {4, 7, 8, 13}, 1, 16},
     [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
 };
 
-static const kiln_config smallest = {
-    .v = {[WINOGRAD_M] = 2, [WINOGRAD_TILES] = 1, [WINOGRAD_W] = 1, [WINOGRAD_KV] = 1}};
+static kiln_config smallest(const kiln_winograd *w)
+{
+    return (kiln_config){.v = {[WINOGRAD_T] = kiln_winograd_least(w),
+                               [WINOGRAD_TILES] = 1,
+                               [WINOGRAD_W] = 1,
+                               [WINOGRAD_KV] = 1}};
+}
 
 /* Elements of the transformed source and of the products, with the vector that keeps planes apart;
  * see the template. */
 static int64_t scratch(const kiln_winograd *w, const kiln_config *c, int64_t blocks)
 {
-    int64_t t = c->v[WINOGRAD_M] + 2;
     int64_t room = c->v[WINOGRAD_TILES] * kiln_winograd_items(w, c);
-    return t * t * (blocks * room + 1) * w->block;
+    return kiln_winograd_elements(w, c) * (blocks * room + 1) * w->block;
 }
 
 static int64_t source_scratch(const kiln_winograd *w, const kiln_config *c)
@@ -59,7 +63,9 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return true;
     if (s->g > 1)
         return kiln_no(why, "it does one group, and there are %lld", (long long)s->g);
-    return illegal(s, d, &smallest, why);
+    kiln_winograd w = kiln_winograd_of(s, d);
+    kiln_config least = smallest(&w);
+    return illegal(s, d, &least, why);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -89,13 +95,14 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = smallest;
+    kiln_winograd w = kiln_winograd_of(s, d);
+    kiln_config best = smallest(&w);
     double least = predict(s, d, &best);
-    for (int m = 2; m <= 6; m += 2)
+    for (int t = 4; t <= WINOGRAD_LONGEST; t += 2)
         for (int width = 2; width <= 14; width++)
             for (int groups = 1; groups * width <= 128; groups++)
                 for (int kv = 1; kv <= 4; kv *= 2) {
-                    kiln_config next = {.v = {m, groups * width, width, kv}};
+                    kiln_config next = {.v = {t, groups * width, width, kv}};
                     kiln_why why;
                     if (!kiln_winograd_fits(d, &next) || illegal(s, d, &next, &why))
                         continue;
@@ -113,7 +120,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     kiln_winograd w = kiln_winograd_of(s, d);
     const kiln_solver *self = &kiln_solver_winograd_staged;
-    int64_t items = kiln_winograd_items(&w, c), t = c->v[WINOGRAD_M] + 2;
+    int64_t items = kiln_winograd_items(&w, c), elements = kiln_winograd_elements(&w, c);
     int v = kiln_plan_temp(plan, source_scratch(&w, c) * 4);
     int p = kiln_plan_temp(plan, product_scratch(&w, c) * 4);
     kiln_winograd_emit_pack(s, &w, self, c, true, plan);
@@ -127,7 +134,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, v);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, p);
-    kiln_grid(plan, 1, 1, 1, kiln_winograd_dst_tiles(&w, c), t * t, items);
+    kiln_grid(plan, 1, 1, 1, kiln_winograd_dst_tiles(&w, c), elements, items);
 
     kiln_winograd_stage(s, &w, self, c, true, "destination", plan);
     kiln_arg_buffer(plan, p);
@@ -140,7 +147,7 @@ const kiln_solver kiln_solver_winograd_staged = {
     .name = "winograd_staged",
     .id = 1021,
     .algorithm = 3,
-    .version = 3,
+    .version = 4,
     .params = params,
     .nparams = WINOGRAD_SHARED,
     .prefer = kiln_winograd_prefer,

@@ -218,7 +218,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     kiln_gradient g = kiln_gradient_of(s, d);
-    plan->amplification = kiln_winograd_amplification(3, g.all);
+    plan->amplification = kiln_winograd_amplification(6, (const int[]){4, 4}, g.all);
     int x = emit_blocks(s, d, &g, 'x', plan), dy = emit_blocks(s, d, &g, 'y', plan);
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);

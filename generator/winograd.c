@@ -8,9 +8,8 @@
 /* ---- errors ----
  *
  * One axis of F(m, r), y = A^T [(G w) * (B^T d)], by Toom and Cook's interpolation at m + r - 2
- * points and infinity (Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2016).
- * With r = 4, m = 3, w is a tile of dy and y the gradient of the filter. */
-static const double points[] = {0, 1, -1, 2, -2, 0.5, -0.5};
+ * points and infinity (Lavin and Gray: Fast Algorithms for Convolutional Neural Networks, 2016). */
+static const double points[] = {0, 1, -1, 2, -2, 0.5, -0.5, 0.75, -0.75};
 enum { MOST_POINTS = sizeof points / sizeof *points };
 
 /* Sum of |v_i|^power over the powers 0 to n - 1 of a point; infinity has only the last. */
@@ -43,6 +42,8 @@ static double growth(int m, int r, int power)
 {
     double most = 0;
     int count = m + r - 2;
+    if (r == 1)
+        return 1; /* nothing is transformed */
     for (int i = 0; i < m; i++) {
         double sum = i == m - 1 ? coefficients(count, -1, power) : 0; /* infinity */
         for (int t = 0; t < count; t++) {
@@ -58,23 +59,28 @@ static double growth(int m, int r, int power)
     return most;
 }
 
-/* In two dimensions everything is squared.
+/* Of two axes everything is the product.
  *
  * Worst case: with |d| <= X and |w| <= W, the absolute values that pass through the algorithm add
- * up to growth(1)^2 times those of the r^2 C products, each rounded on its way at most C + 24
- * times (8 for each of the three transforms, at most three operations an axis and one constant),
- * where the sum of products is rounded r^2 C times. This is the norm-wise bound of Barabasz,
- * Anderson, Soodhalter and Gregg (Error Analysis and Improving the Accuracy of Winograd Convolution
- * for Deep Neural Networks, 2020), theorem 2, with the row sums of these matrices.
+ * up to growth(1) of both axes times those of the r r' C products, each rounded on its way at most
+ * C + 30 times (10 for each of the three transforms: at most four operations an axis and one
+ * constant), where the sum of products is rounded r r' C times. This is the norm-wise bound of
+ * Barabasz, Anderson, Soodhalter and Gregg (Error Analysis and Improving the Accuracy of Winograd
+ * Convolution for Deep Neural Networks, 2020), theorem 2, with the row sums of these matrices.
  *
- * Random data: errors add up as the root of the sum of their squares, which is growth(2)^2 under
- * the root. For m = 2: 7.1 and 1.7, for m = 4: 256 and 31, for m = 6: 509 and 46. The larger of
- * both is sound for either kind of data. */
-double kiln_winograd_amplification(int m, int64_t channels)
+ * Random data: errors add up as the root of the sum of their squares, which is growth(2) of both
+ * axes under the root. For 3x3 taps and t = 4: 7.1 and 1.7, t = 6: 256 and 31, t = 8: 509 and 46;
+ * for 5x5 and t = 8: 301 and 30; for 1x7 and t = 8: 16 and 5, t = 10: 97 and 22. The larger of both
+ * is sound for either kind of data. */
+double kiln_winograd_amplification(int t, const int taps[2], int64_t channels)
 {
-    int r = m == 3 ? 4 : 3;
-    double c = (double)channels, worst = growth(m, r, 1), likely = growth(m, r, 2);
-    return fmax(likely, worst * worst * (c + 24) / (r * r * c + 1));
+    double c = (double)channels, worst = 1, likely = 1;
+    for (int a = 0; a < 2; a++) {
+        int m = taps[a] > 1 ? t - taps[a] + 1 : 1;
+        worst *= growth(m, taps[a], 1);
+        likely *= growth(m, taps[a], 2);
+    }
+    return fmax(sqrt(likely), worst * (c + 30) / (taps[0] * taps[1] * c + 1));
 }
 
 /* ---- geometry ---- */
@@ -133,10 +139,17 @@ bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why)
         return kiln_no(why, "it does forward and backward data");
     if (s->rank != 2)
         return kiln_no(why, "it works on two spatial axes");
+    const int64_t *taps = s->filter + KILN_AXIS_H;
+    int most = taps[0] > 1 && taps[1] > 1 ? WINOGRAD_SQUARE : WINOGRAD_LONGEST;
     for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
-        if (s->filter[a] != 3 || s->stride[a] != 1 || s->dilation[a] != 1)
-            return kiln_no(why,
-                           "Winograd's tiles are for 3x3 filters with stride 1 and dilation 1");
+        if (s->filter[a] >= most || s->stride[a] != 1 || s->dilation[a] != 1)
+            return kiln_no(
+                why,
+                "Winograd's tiles are for stride 1, dilation 1 and at most %d taps along "
+                "an axis",
+                most - 1);
+    if (taps[0] == 1 && taps[1] == 1)
+        return kiln_no(why, "a filter of one tap leaves Winograd's tiles nothing to save");
     if (s->math == KILN_MATH_EXACT)
         return kiln_no(why,
                        "the problem asks for plain sums of products, which Winograd's are not");
@@ -181,7 +194,8 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
     for (int a = 0; a < 2; a++) {
         w.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
         w.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
-        w.lead[a] = backward ? 2 - s->pad[a + 1] : s->pad[a + 1];
+        w.taps[a] = (int)s->filter[a + 1];
+        w.lead[a] = backward ? w.taps[a] - 1 - s->pad[a + 1] : s->pad[a + 1];
     }
     w.src_blocks = (w.src_c + w.block - 1) / w.block;
     w.dst_blocks = (w.dst_c + w.block - 1) / w.block;

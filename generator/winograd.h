@@ -13,7 +13,8 @@ typedef struct kiln_winograd {
     bool src_ahead, dst_streamed;  /* as kiln_better_fetched(), kiln_better_streamed() */
     int64_t cache;                 /* bytes of the device's last level */
     int64_t images, groups;
-    int64_t src[2], dst[2]; /* H, W */
+    int taps[2];            /* H, W */
+    int64_t src[2], dst[2]; /* the same */
     int64_t src_c, dst_c;   /* channels of one group */
     int64_t src_blocks, dst_blocks;
     int64_t lead[2]; /* destination 0 starts its patch at source -lead */
@@ -28,17 +29,28 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
 /* `s` passed that check. */
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);
 
-/* The factor for bound_error(), at m = 2, 4 or 6 and `channels` source channels of a group; m = 3:
- * of the gradient of the filter, with as many tiles instead of channels. */
-double kiln_winograd_amplification(int m, int64_t channels);
+/* The factor for bound_error(), with tiles of t products along an axis, so many taps along H and W
+ * and sums over `channels`. The gradient of a filter of 3x3 is that of 4x4 taps, which are a tile of
+ * dy, with sums over tiles. */
+double kiln_winograd_amplification(int t, const int taps[2], int64_t channels);
 
 /* ---- configs ---- */
 
 extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged;
 
 /* Both solvers' tables begin with these. */
-enum { WINOGRAD_M, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
+enum { WINOGRAD_T, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
 
+/* The largest T_T along one axis, and along both, where errors multiply. A filter has fewer taps. */
+enum { WINOGRAD_LONGEST = 10, WINOGRAD_SQUARE = 8 };
+
+/* Products along axis 0 or 1 (H, W) of a tile, elements of the destination there, and products of a
+ * whole tile. */
+int kiln_winograd_products(const kiln_winograd *w, const kiln_config *c, int axis);
+int kiln_winograd_side(const kiln_winograd *w, const kiln_config *c, int axis);
+int kiln_winograd_elements(const kiln_winograd *w, const kiln_config *c);
+/* The least T_T for its filter. */
+int kiln_winograd_least(const kiln_winograd *w);
 /* Tiles along axis 0 or 1 (H, W), and of all images. */
 int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis);
 int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c);

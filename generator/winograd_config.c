@@ -4,9 +4,30 @@
 
 #include <math.h>
 
+int kiln_winograd_products(const kiln_winograd *w, const kiln_config *c, int axis)
+{
+    return w->taps[axis] > 1 ? c->v[WINOGRAD_T] : 1;
+}
+
+int kiln_winograd_side(const kiln_winograd *w, const kiln_config *c, int axis)
+{
+    return kiln_winograd_products(w, c, axis) - w->taps[axis] + 1;
+}
+
+int kiln_winograd_elements(const kiln_winograd *w, const kiln_config *c)
+{
+    return kiln_winograd_products(w, c, 0) * kiln_winograd_products(w, c, 1);
+}
+
+int kiln_winograd_least(const kiln_winograd *w)
+{
+    int taps = w->taps[0] > w->taps[1] ? w->taps[0] : w->taps[1];
+    return taps < 4 ? 4 : taps / 2 * 2 + 2;
+}
+
 int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis)
 {
-    return divide_up(w->dst[axis], c->v[WINOGRAD_M]);
+    return divide_up(w->dst[axis], kiln_winograd_side(w, c, axis));
 }
 
 int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c)
@@ -26,29 +47,39 @@ int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c)
 
 int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c)
 {
-    int64_t t = c->v[WINOGRAD_M] + 2, rows = divide_up(w->src_c, 4) * 4;
-    return kiln_winograd_dst_tiles(w, c) * t * t * rows * c->v[WINOGRAD_KV] * w->block;
+    int64_t rows = divide_up(w->src_c, 4) * 4, columns = (int64_t)c->v[WINOGRAD_KV] * w->block;
+    return kiln_winograd_dst_tiles(w, c) * kiln_winograd_elements(w, c) * rows * columns;
 }
 
-/* Rows of tiles are cut into equal runs of at most 8 (of 4 x 4), whose strip stays in a level-1
+/* Rows of tiles are cut into equal runs of at most 32 elements, whose strip stays in a level-1
  * cache. */
 static int64_t run_of(const kiln_winograd *w, const kiln_config *c)
 {
-    int64_t row = kiln_winograd_tiles(w, c, 1), most = 32 / c->v[WINOGRAD_M];
+    int64_t row = kiln_winograd_tiles(w, c, 1), most = 32 / kiln_winograd_side(w, c, 1);
     int64_t run = divide_up(row, divide_up(row, most));
     return run < c->v[WINOGRAD_TILES] ? run : c->v[WINOGRAD_TILES];
 }
 
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
 {
-    int64_t m = c->v[WINOGRAD_M], columns = m * run_of(w, c) + 2;
+    int64_t columns = kiln_winograd_side(w, c, 1) * run_of(w, c) + w->taps[1] - 1;
     int64_t spare = w->src_blocked && w->dst_blocked ? 0 : w->block;
-    return ((m + 2) * (columns > w->block ? columns : w->block) + spare) * w->block * 4;
+    int64_t rows = kiln_winograd_products(w, c, 0);
+    return (rows * (columns > w->block ? columns : w->block) + spare) * w->block * 4;
 }
 
 bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
+    for (int a = 0; a < 2; a++)
+        if (w->taps[a] >= v[WINOGRAD_T])
+            return kiln_no(why,
+                           "T_T is %d, and the filter has %d taps along an axis: less is left "
+                           "of a tile than two elements",
+                           v[WINOGRAD_T], w->taps[a]);
+    if (v[WINOGRAD_T] > WINOGRAD_SQUARE && w->taps[0] > 1 && w->taps[1] > 1)
+        return kiln_no(why, "T_T is %d, and along two axes at most %d keeps errors small",
+                       v[WINOGRAD_T], WINOGRAD_SQUARE);
     if (v[WINOGRAD_TILES] % v[WINOGRAD_W])
         return kiln_no(why, "T_TILES is %d, no multiple of T_W, %d", v[WINOGRAD_TILES],
                        v[WINOGRAD_W]);
@@ -79,14 +110,18 @@ bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, cons
     if (v[WINOGRAD_TILES] >= kiln_winograd_all_tiles(w, c) + v[WINOGRAD_W] ||
         w->dst_blocks % v[WINOGRAD_KV])
         return true;
-    return v[WINOGRAD_M] == 2 && w->dst[0] > 16 && w->dst[1] > 16;
+    /* Small tiles are for small images. */
+    for (int a = 0; a < 2; a++)
+        if (w->taps[a] > 1 && w->dst[a] <= 16)
+            return false;
+    return kiln_winograd_side(w, c, 0) * kiln_winograd_side(w, c, 1) <= 4 && v[WINOGRAD_T] < 8;
 }
 
 kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c,
                                          int64_t count)
 {
     const int *v = c->v;
-    double t = v[WINOGRAD_M] + 2, e = t * t, tiles = (double)count;
+    double e = kiln_winograd_elements(w, c), tiles = (double)count;
     double sums = v[WINOGRAD_W] * v[WINOGRAD_KV];
     double rows = (double)divide_up(w->src_c, 4) * 4;
     /* Filters come from the second cache at half a vector a cycle, and late where the first cannot
@@ -145,6 +180,8 @@ static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan
     kiln_define(plan, "D_BACKWARD", w->backward);
     kiln_define(plan, "D_TILES", kiln_winograd_all_tiles(w, c));
     kiln_define(plan, "D_RUN", run_of(w, c));
+    kiln_define(plan, "D_TAPS_H", w->taps[0]);
+    kiln_define(plan, "D_TAPS_W", w->taps[1]);
 }
 
 void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
@@ -174,7 +211,7 @@ void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const 
                              const kiln_config *c, bool staged, kiln_plan *plan)
 {
     plan->packed_bytes = kiln_winograd_filters(w, c) * w->groups * 4;
-    plan->amplification = kiln_winograd_amplification(c->v[WINOGRAD_M], w->src_c);
+    plan->amplification = kiln_winograd_amplification(c->v[WINOGRAD_T], w->taps, w->src_c);
     kiln_winograd_stage(s, w, solver, c, staged, "pack", plan);
     plan->stage[plan->nstages - 1].pack = true;
     kiln_arg_buffer(plan, KILN_ROLE_W);

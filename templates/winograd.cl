@@ -1,16 +1,17 @@
-/* winograd.cl: 3x3 convolution with stride 1 by Winograd's minimal filtering, shaped for a CPU.
+/* winograd.cl: convolution with stride 1 by Winograd's minimal filtering, shaped for a CPU.
  *
- * A tile is T_M x T_M elements of the destination. It depends on a patch of D_T x D_T elements of
- * the source, D_T = T_M + 2, and with the matrices A, B, G of common.cl
+ * A tile is D_MH x D_MW elements of the destination. It depends on a patch of D_TH x D_TW elements
+ * of the source: along an axis with D_TAPS_a > 1 taps, T_T elements for T_T - D_TAPS_a + 1 of the
+ * destination; along one with a single tap, one for one. With the matrices A, B, G of common.cl
  *
  *     tile = A^T [ sum over c of (G w[c] G^T) * (B^T patch[c] B) ] A          (* by element)
  *
- * so that the sum over channels is D_T * D_T small matrix products instead of 9 * T_M * T_M
- * multiply-adds an element. Neighbouring patches share two columns and two rows:
+ * so that the sum over channels is D_TH * D_TW small matrix products instead of a multiply-add for
+ * every tap and element. Neighbouring patches share D_TAPS_W - 1 columns and D_TAPS_H - 1 rows:
  *
- *          lead   tile 0    tile 1    tile 2        a run of 3 tiles, T_M = 4
+ *          lead   tile 0    tile 1    tile 2        a run of 3 tiles, D_MW = 4, 3 taps
  *           |   +---------+---------+---------+
- *         . . . . . . . . . . . . . . . . . . . .     D_T rows of the source, 3 * T_M + 2 columns,
+ *         . . . . . . . . . . . . . . . . . . . .     D_TH rows of the source, 3 * D_MW + 2 columns,
  *         . patch 0 . . .                             zero outside of it
  *                 . patch 1 . . .
  *
@@ -46,15 +47,22 @@
  *   D_SRC_COUNT           elements of the source, plain only
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
+ *   D_TAPS_H, D_TAPS_W    the filter's size, less than T_T
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
  *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED
  *   D_SOURCE_AHEAD        1: so is the source; plain only
  *   D_STREAM              1: results go past the caches (see common.cl)
  *   D_ROOM                tiles that v and p have room for: T_TILES, or all
- *   T_M T_TILES T_W T_KV  above; T_W divides T_TILES; T_SPLIT T_ORDER: not with D_STAGED
+ *   T_T T_TILES T_W T_KV  above; T_T is 4, 6, 8 or 10, T_W divides T_TILES
+ *   T_SPLIT T_ORDER       above; not with D_STAGED
  */
-#define D_E (D_T * D_T)
+#define D_TAPS (D_TAPS_H * D_TAPS_W)
+#define D_TH (D_TAPS_H > 1 ? T_T : 1)
+#define D_TW (D_TAPS_W > 1 ? T_T : 1)
+#define D_MH (D_TH - D_TAPS_H + 1)
+#define D_MW (D_TW - D_TAPS_W + 1)
+#define D_E (D_TH * D_TW)
 #define D_KT (T_KV * D_B)
 #define D_CP ((D_SRC_C + 3) / 4 * 4)
 #define D_SRC_BLOCKS ((D_SRC_C + D_B - 1) / D_B)
@@ -71,9 +79,9 @@
 #define D_P_PLANE (T_KV * D_ROOM + 1)
 #define KEPT local
 #endif
-#define D_COLUMNS (T_M * D_RUN + 2 > D_B ? T_M * D_RUN + 2 : D_B)
+#define D_COLUMNS (D_MW * D_RUN + D_TAPS_W - 1 > D_B ? D_MW * D_RUN + D_TAPS_W - 1 : D_B)
 /* The last row of a strip is written and read up to whole vectors. */
-#define D_STRIP (D_T * D_COLUMNS + (D_SRC_BLOCKED && D_DST_BLOCKED ? 0 : D_B))
+#define D_STRIP (D_TH * D_COLUMNS + (D_SRC_BLOCKED && D_DST_BLOCKED ? 0 : D_B))
 
 #if SRC_TYPE == TYPE_F32
 #define SRC_LOADV(p, i) LOAD_V((p) + (i))
@@ -116,38 +124,38 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
     const int c = get_global_id(0), block = get_global_id(1);
     const int group = block / (D_DST_TILES * T_KV), k0 = block % (D_DST_TILES * T_KV) * D_B;
     const int channels = c < D_SRC_C ? min(D_B, D_DST_C - k0) : 0;
-    ACC_T taps[9][D_B];
+    ACC_T taps[D_TAPS][D_B];
 #pragma nounroll
     for (int k = 0; k < D_B; k++)
 #pragma nounroll
-        for (int tap = 0; tap < 9; tap++) {
+        for (int tap = 0; tap < D_TAPS; tap++) {
 #if D_BACKWARD
             const INDEX_T row = (INDEX_T)group * D_SRC_C + c, column = k0 + k;
-            const INDEX_T at = (row * D_DST_C + column) * 9 + 8 - tap;
+            const INDEX_T at = (row * D_DST_C + column) * D_TAPS + D_TAPS - 1 - tap;
 #else
             const INDEX_T row = (INDEX_T)group * D_DST_C + k0 + k, column = c;
-            const INDEX_T at = (row * D_SRC_C + column) * 9 + tap;
+            const INDEX_T at = (row * D_SRC_C + column) * D_TAPS + tap;
 #endif
             taps[tap][k] = k < channels ? SRC_LOAD(w, at) : 0;
         }
-    ACC_V mid[3][D_T], column[3], row[D_T];
+    ACC_V mid[D_TAPS_W][D_TH], column[T_T], row[D_TW];
 #pragma nounroll
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < D_TAPS_W; s++) {
 #pragma unroll
-        for (int r = 0; r < 3; r++)
-            column[r] = KILN_CAT(vload, D_B)(0, taps[3 * r + s]);
-        times_g(column, mid[s]);
+        for (int r = 0; r < D_TAPS_H; r++)
+            column[r] = KILN_CAT(vload, D_B)(0, taps[D_TAPS_W * r + s]);
+        times_g(D_TAPS_H, column, mid[s]);
     }
     u += ((INDEX_T)(block / T_KV) * D_E * D_CP + c) * D_KT + block % T_KV * D_B;
 #pragma nounroll
-    for (int i = 0; i < D_T; i++) {
+    for (int i = 0; i < D_TH; i++) {
 #pragma unroll
-        for (int s = 0; s < 3; s++)
+        for (int s = 0; s < D_TAPS_W; s++)
             column[s] = mid[s][i];
-        times_g(column, row);
+        times_g(D_TAPS_W, column, row);
 #pragma unroll
-        for (int j = 0; j < D_T; j++)
-            KILN_CAT(vstore, D_B)(row[j], 0, u + (INDEX_T)(i * D_T + j) * D_CP * D_KT);
+        for (int j = 0; j < D_TW; j++)
+            KILN_CAT(vstore, D_B)(row[j], 0, u + (INDEX_T)(i * D_TW + j) * D_CP * D_KT);
     }
 }
 
@@ -195,7 +203,7 @@ INLINE void load_rows(local ACC_V *strip, global const SRC_T *src, const INDEX_T
 {
     ACC_V square[D_B];
 #pragma nounroll
-    for (int r = max(0, -y0); r < min(D_T, P_SRC_H - y0); r++)
+    for (int r = max(0, -y0); r < min(D_TH, P_SRC_H - y0); r++)
 #pragma nounroll
         for (int i = from; i < to; i += D_B) {
             /* The last D_B columns start earlier instead of being fewer, if there are so many. */
@@ -223,13 +231,13 @@ INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0
 {
 #pragma nounroll
     for (int i = from; i < to; i++) {
-        ACC_V d[D_T], o[D_T];
+        ACC_V d[D_TH], o[D_TH];
 #pragma unroll
-        for (int r = 0; r < D_T; r++)
+        for (int r = 0; r < D_TH; r++)
             d[r] = all || (y0 + r >= 0 && y0 + r < P_SRC_H) ? PIXEL(r, i) : (ACC_V)(0);
-        times_b(d, o);
+        times_b(D_TAPS_H, d, o);
 #pragma unroll
-        for (int r = 0; r < D_T; r++)
+        for (int r = 0; r < D_TH; r++)
             strip[r * D_COLUMNS + i] = o[r];
     }
 }
@@ -238,7 +246,7 @@ INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0
 INLINE INDEX_T origin_of(const run r, const int group, const int b)
 {
     return ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_C + b * D_B) * D_SRC_PLANE +
-           (INDEX_T)(r.y * T_M - D_LEAD_H) * P_SRC_W + r.x * T_M - D_LEAD_W;
+           (INDEX_T)(r.y * D_MH - D_LEAD_H) * P_SRC_W + r.x * D_MW - D_LEAD_W;
 }
 
 /* Fills the strip of a run: B^T times the columns of source block b. A plain source's block `soon`
@@ -246,7 +254,8 @@ INLINE INDEX_T origin_of(const run r, const int group, const int b)
 INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
                        const int b, const run next, const int soon)
 {
-    const int y0 = r.y * T_M - D_LEAD_H, x0 = r.x * T_M - D_LEAD_W, all = r.tiles * T_M + 2;
+    const int y0 = r.y * D_MH - D_LEAD_H, x0 = r.x * D_MW - D_LEAD_W;
+    const int all = r.tiles * D_MW + D_TAPS_W - 1;
     const int from = clamp(-x0, 0, all), to = clamp(P_SRC_W - x0, from, all);
 #if D_SRC_BLOCKED
     src += ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_BLOCKS + b) * D_SRC_PLANE * D_B;
@@ -255,7 +264,7 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
     load_rows(strip, src, origin, D_SRC_C - b * D_B, y0, from, to,
               origin_of(next, group, soon) - origin);
 #endif
-    if (y0 >= 0 && y0 + D_T <= P_SRC_H)
+    if (y0 >= 0 && y0 + D_TH <= P_SRC_H)
         columns_of(strip, src, y0, x0, from, to, true);
     else
         columns_of(strip, src, y0, x0, from, to, false);
@@ -263,7 +272,7 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
     for (int i = 0; i < all; i++)
         if (i < from || i >= to)
 #pragma nounroll
-            for (int j = 0; j < D_T; j++)
+            for (int j = 0; j < D_TH; j++)
                 strip[j * D_COLUMNS + i] = (ACC_V)(0);
 }
 
@@ -282,15 +291,15 @@ INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC
 #pragma nounroll
             for (int t = 0; t < r.tiles; t++)
 #pragma nounroll
-                for (int i = 0; i < D_T; i++) {
-                    ACC_V d[D_T], o[D_T];
+                for (int i = 0; i < D_TH; i++) {
+                    ACC_V d[D_TW], o[D_TW];
 #pragma unroll
-                    for (int j = 0; j < D_T; j++)
-                        d[j] = strip[i * D_COLUMNS + t * T_M + j];
-                    times_b(d, o);
+                    for (int j = 0; j < D_TW; j++)
+                        d[j] = strip[i * D_COLUMNS + t * D_MW + j];
+                    times_b(D_TAPS_W, d, o);
 #pragma unroll
-                    for (int j = 0; j < D_T; j++)
-                        to[(i * D_T + j) * D_V_PLANE + t] = o[j];
+                    for (int j = 0; j < D_TW; j++)
+                        to[(i * D_TW + j) * D_V_PLANE + t] = o[j];
                 }
         }
         first += r.tiles;
@@ -369,22 +378,22 @@ INLINE void multiply(KEPT ACC_V *p, KEPT const ACC_V *v, global const ACC_T *u,
 /* ---- step 3: the destination ---- */
 
 /* A^T p A of one tile and block. */
-INLINE void tile_of(ACC_V o[T_M][T_M], KEPT const ACC_V *p)
+INLINE void tile_of(ACC_V o[D_MH][D_MW], KEPT const ACC_V *p)
 {
-    ACC_V mid[D_T][T_M], d[D_T];
+    ACC_V mid[D_TW][D_MH], d[T_T];
 #pragma unroll
-    for (int j = 0; j < D_T; j++) {
+    for (int j = 0; j < D_TW; j++) {
 #pragma unroll
-        for (int i = 0; i < D_T; i++)
-            d[i] = p[(i * D_T + j) * D_P_PLANE];
-        times_a(d, mid[j]);
+        for (int i = 0; i < D_TH; i++)
+            d[i] = p[(i * D_TW + j) * D_P_PLANE];
+        times_a(D_TAPS_H, d, mid[j]);
     }
 #pragma unroll
-    for (int i = 0; i < T_M; i++) {
+    for (int i = 0; i < D_MH; i++) {
 #pragma unroll
-        for (int j = 0; j < D_T; j++)
+        for (int j = 0; j < D_TW; j++)
             d[j] = mid[j][i];
-        times_a(d, o[i]);
+        times_a(D_TAPS_W, d, o[i]);
     }
 }
 
@@ -397,13 +406,13 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
         ((INDEX_T)r.n * (P_GROUPS * D_DST_BLOCKS) + all) * D_DST_PLANE * D_B;
 #pragma nounroll
     for (int t = 0; t < r.tiles; t++) {
-        const int y0 = r.y * T_M, x0 = (r.x + t) * T_M;
-        ACC_V o[T_M][T_M];
+        const int y0 = r.y * D_MH, x0 = (r.x + t) * D_MW;
+        ACC_V o[D_MH][D_MW];
         tile_of(o, p + r.first + t);
 #pragma nounroll
-        for (int i = 0; i < T_M; i++)
+        for (int i = 0; i < D_MH; i++)
 #pragma nounroll
-            for (int j = 0; j < T_M; j++)
+            for (int j = 0; j < D_MW; j++)
                 if (y0 + i < P_DST_H && x0 + j < P_DST_W)
                     PUT(dst, o[i][j], all,
                         image + ((INDEX_T)(y0 + i) * P_DST_W + x0 + j) * D_B);
@@ -441,20 +450,20 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
 {
 #pragma nounroll
     for (int t = 0; t < r.tiles; t++) {
-        ACC_V o[T_M][T_M];
+        ACC_V o[D_MH][D_MW];
         tile_of(o, p + r.first + t);
 #pragma unroll
-        for (int i = 0; i < T_M; i++)
+        for (int i = 0; i < D_MH; i++)
 #pragma unroll
-            for (int j = 0; j < T_M; j++)
-                strip[i * D_COLUMNS + t * T_M + j] = o[i][j];
+            for (int j = 0; j < D_MW; j++)
+                strip[i * D_COLUMNS + t * D_MW + j] = o[i][j];
     }
-    const int y0 = r.y * T_M, x0 = r.x * T_M, all = min(r.tiles * T_M, P_DST_W - x0);
+    const int y0 = r.y * D_MH, x0 = r.x * D_MW, all = min(r.tiles * D_MW, P_DST_W - x0);
     const int channel = group * D_DST_C + block * D_B, channels = min(D_B, D_DST_C - block * D_B);
     const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_C) + channel) * D_DST_PLANE;
     ACC_V square[D_B]; /* what lies behind the last column is not stored */
 #pragma nounroll
-    for (int i = 0; i < T_M && y0 + i < P_DST_H; i++)
+    for (int i = 0; i < D_MH && y0 + i < P_DST_H; i++)
 #pragma nounroll
         for (int j = 0; j < all; j += D_B) {
 #ifdef P_BETA

@@ -1,8 +1,8 @@
 /* winograd_image.cl: 3x3 convolution with stride 1 by Winograd's minimal filtering, all of it in
  * images: four kernels, one after the other.
  *
- * A tile is T_M x T_M pixels of the destination; it depends on a patch of D_T x D_T pixels of the
- * source, D_T = T_M + 2. With the matrices A, B, G of common.cl, t one of D_E = D_T * D_T elements
+ * A tile is T_M x T_M pixels of the destination; it depends on a patch of T_T x T_T pixels of the
+ * source, T_T = T_M + 2. With the matrices A, B, G of common.cl, t one of D_E = T_T * T_T elements
  * of a patch (rows outside), p a tile (images outside, then rows):
  *
  *     filter         U[t][k][c] = (G w[k][c] G^T)[t]
@@ -41,7 +41,7 @@
  *   T_M, T_P, T_KV         above
  *   T_GROUP_0, T_GROUP_1   work-group, of every kernel
  */
-#define D_E (D_T * D_T)
+#define D_E (T_T * T_T)
 #define D_SRC_BLOCKS ((D_SRC_C + 3) / 4)
 #define D_DST_BLOCKS ((D_DST_C + 3) / 4)
 #define D_SRC_ALL (D_GROUPS * D_SRC_BLOCKS)
@@ -83,20 +83,20 @@ kernel GROUP void filter(FILTER_PARAM, write_only image2d_t u)
     const int block = get_global_id(0), k = get_global_id(1);
     if (block >= D_SRC_BLOCKS || k >= D_CHANNELS)
         return;
-    float4 mid[3][D_T];
+    float4 mid[3][T_T];
     UNROLL for (int s = 0; s < 3; s++)
     {
         float4 column[3];
         UNROLL for (int r = 0; r < 3; r++) column[r] = weights(w, k, block * 4, 3 * r + s);
-        times_g(column, mid[s]);
+        times_g(3, column, mid[s]);
     }
-    UNROLL for (int i = 0; i < D_T; i++)
+    UNROLL for (int i = 0; i < T_T; i++)
     {
-        float4 column[3], row[D_T];
+        float4 column[3], row[T_T];
         UNROLL for (int s = 0; s < 3; s++) column[s] = mid[s][i];
-        times_g(column, row);
-        UNROLL for (int j = 0; j < D_T; j++)
-            write_imagef(u, (int2)(block, (i * D_T + j) * D_CHANNELS + k), row[j]);
+        times_g(3, column, row);
+        UNROLL for (int j = 0; j < T_T; j++)
+            write_imagef(u, (int2)(block, (i * T_T + j) * D_CHANNELS + k), row[j]);
     }
 }
 
@@ -110,26 +110,26 @@ kernel GROUP void source(read_only image2d_t src, write_only image2d_t v)
     const int n = tile / (D_TILES_H * D_TILES_W);
     const int y0 = tile / D_TILES_W % D_TILES_H * T_M - P_PAD_H;
     const int x0 = tile % D_TILES_W * T_M - P_PAD_W;
-    float4 mid[D_T][D_T];
-    UNROLL for (int j = 0; j < D_T; j++)
+    float4 mid[T_T][T_T];
+    UNROLL for (int j = 0; j < T_T; j++)
     {
         /* A pixel in padding is read at x = -1: one beside the source's is another's. */
         const bool column = x0 + j >= 0 && x0 + j < P_SRC_W;
-        float4 d[D_T];
-        UNROLL for (int i = 0; i < D_T; i++)
+        float4 d[T_T];
+        UNROLL for (int i = 0; i < T_T; i++)
         {
             const bool inside = column && y0 + i >= 0 && y0 + i < P_SRC_H;
             d[i] = READ(src, inside ? block * P_SRC_W + x0 + j : -1, n * P_SRC_H + y0 + i);
         }
-        times_b(d, mid[j]);
+        times_b(3, d, mid[j]);
     }
-    UNROLL for (int i = 0; i < D_T; i++)
+    UNROLL for (int i = 0; i < T_T; i++)
     {
-        float4 d[D_T], o[D_T];
-        UNROLL for (int j = 0; j < D_T; j++) d[j] = mid[j][i];
-        times_b(d, o);
-        UNROLL for (int j = 0; j < D_T; j++)
-            write_imagef(v, (int2)(tile, (i * D_T + j) * D_SRC_ALL + block), o[j]);
+        float4 d[T_T], o[T_T];
+        UNROLL for (int j = 0; j < T_T; j++) d[j] = mid[j][i];
+        times_b(3, d, o);
+        UNROLL for (int j = 0; j < T_T; j++)
+            write_imagef(v, (int2)(tile, (i * T_T + j) * D_SRC_ALL + block), o[j]);
     }
 }
 
@@ -184,19 +184,19 @@ kernel GROUP void destination(read_only image2d_t m, write_only image2d_t dst EP
         return;
     const int n = tile / (D_TILES_H * D_TILES_W);
     const int y0 = tile / D_TILES_W % D_TILES_H * T_M, x0 = tile % D_TILES_W * T_M;
-    float4 mid[D_T][T_M];
-    UNROLL for (int j = 0; j < D_T; j++)
+    float4 mid[T_T][T_M];
+    UNROLL for (int j = 0; j < T_T; j++)
     {
-        float4 p[D_T];
-        UNROLL for (int i = 0; i < D_T; i++) p[i] =
-            READ(m, tile, (i * D_T + j) * D_DST_ALL + block);
-        times_a(p, mid[j]);
+        float4 p[T_T];
+        UNROLL for (int i = 0; i < T_T; i++) p[i] =
+            READ(m, tile, (i * T_T + j) * D_DST_ALL + block);
+        times_a(3, p, mid[j]);
     }
     UNROLL for (int i = 0; i < T_M; i++)
     {
-        float4 p[D_T], o[T_M];
-        UNROLL for (int j = 0; j < D_T; j++) p[j] = mid[j][i];
-        times_a(p, o);
+        float4 p[T_T], o[T_M];
+        UNROLL for (int j = 0; j < T_T; j++) p[j] = mid[j][i];
+        times_a(3, p, o);
         UNROLL for (int j = 0; j < T_M; j++)
             if (y0 + i < P_DST_H && x0 + j < P_DST_W)
                 PUT_PIXEL(dst, o[j], block,

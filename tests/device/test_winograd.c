@@ -15,7 +15,7 @@ static const char *const solvers[] = {"winograd_fused", "winograd_staged"};
 
 enum { SOLVERS = sizeof solvers / sizeof *solvers };
 
-static const char *const ms[] = {"T_M=2", "T_M=4", "T_M=6"};
+static const char *const sizes[] = {"T_T=4", "T_T=6", "T_T=8"};
 
 /* A 3x3 convolution with padding 1. */
 static kiln_problem problem(int64_t n, int64_t c, int64_t h, int64_t w, int64_t k)
@@ -130,7 +130,8 @@ static void make_all(tensor t[3], const kiln_problem *p)
 {
     const int64_t x[] = {p->batch, p->in_channels, p->input[0], p->input[1]},
                   w[] = {p->transposed ? p->in_channels : p->out_channels,
-                         (p->transposed ? p->out_channels : p->in_channels) / p->groups, 3, 3},
+                         (p->transposed ? p->out_channels : p->in_channels) / p->groups,
+                         p->filter[0], p->filter[1]},
                   y[] = {p->batch, p->out_channels, kiln_problem_output(p, 0),
                          kiln_problem_output(p, 1)};
     make_tensor(&t[0], p->x_layout, "NCHW", x);
@@ -138,9 +139,9 @@ static void make_all(tensor t[3], const kiln_problem *p)
     make_tensor(&t[2], p->y_layout, "NCHW", y);
 }
 
-/* G has factors of 1/2 (m = 2) or 1/24 (m = 4), so weights are multiples of 4 or 576. Then every
- * number on the way is an integer below 2^24. With m = 6 they are no integers, so the bound
- * decides: far less than the 576 between results. */
+/* G has factors of 1/2 (T_T = 4) or 1/24 (T_T = 6), so weights are multiples of 4 or 576. Then
+ * every number on the way is an integer below 2^24. With larger tiles they are no integers, so the
+ * bound decides: far less than the 576 between results. */
 static void check_exact(const kiln_problem *given, const char *solver, const char *config)
 {
     static const int destination[] = {2, 0, 1};
@@ -168,7 +169,7 @@ static void check_exact(const kiln_problem *given, const char *solver, const cha
     enqueue(d, op, &info, t);
     download(d, &t[to]);
     const reference_tensors r = {.x = t[0].plain, .w = t[1].plain, .y = t[2].plain};
-    const verify_options o = {.exact = info.config[0] != '6',
+    const verify_options o = {.exact = info.config[0] == '4' || info.config[0] == '6',
                               .amplification = info.amplification,
                               .arbitrary = true,
                               .poisoned = true};
@@ -219,7 +220,7 @@ START_TEST(remainders_of_images)
                                       {7, 3}, {9, 1}, {5, 83}, {83, 5}, {13, 8}};
     for (int i = 0; i < 11; i++) {
         kiln_problem p = problem(3, 3, some[i][0], some[i][1], 5);
-        check_turn(&p, i, ms[i % 3]);
+        check_turn(&p, i, sizes[i % 3]);
     }
 }
 END_TEST
@@ -247,6 +248,28 @@ START_TEST(transposed_ones)
         p.direction = i ? KILN_BACKWARD_DATA : KILN_FORWARD;
         p.transposed = 1;
         check_turn(&p, i, NULL);
+    }
+}
+END_TEST
+
+/* Each size of tiles along one axis and along both, filters of even and of unequal sides. */
+START_TEST(filters_of_other_sizes)
+{
+    static const struct {
+        int64_t filter[2], pad[2];
+        const char *config;
+    } some[] = {{{1, 3}, {0, 1}, "T_T=4"}, {{3, 1}, {1, 0}, "T_T=8"},  {{1, 3}, {0, 0}, "T_T=10"},
+                {{7, 1}, {3, 0}, "T_T=8"}, {{1, 7}, {0, 3}, "T_T=10"}, {{9, 1}, {8, 2}, "T_T=10"},
+                {{5, 5}, {2, 2}, "T_T=6"}, {{5, 5}, {2, 0}, "T_T=8"},  {{2, 2}, {0, 1}, "T_T=6"},
+                {{4, 3}, {1, 1}, "T_T=6"}, {{3, 5}, {4, 5}, "T_T=8"},  {{7, 6}, {3, 3}, "T_T=8"}};
+    for (int i = 0; i < 12; i++) {
+        kiln_problem p = problem(2, 3, 13, 22, 18);
+        p.direction = i / 3 % 2 ? KILN_BACKWARD_DATA : KILN_FORWARD;
+        for (int a = 0; a < 2; a++) {
+            p.filter[a] = some[i].filter[a];
+            p.pad_begin[a] = p.pad_end[a] = some[i].pad[a];
+        }
+        check_turn(&p, i, some[i].config);
     }
 }
 END_TEST
@@ -292,10 +315,10 @@ END_TEST
 /* Configs that the search leaves out: tiles that divide nothing, single sums. */
 START_TEST(odd_configs)
 {
-    static const char *const staged[] = {"2,1,1,1", "4,9,3,3", "4,250,10,2", "6,8,4,2"};
-    static const char *const configs[] = {"2,1,1,1,1,0",   "4,1,1,1,1,0",   "2,10,5,2,1,0",
-                                          "4,9,3,3,1,0",   "4,33,11,2,2,1", "2,64,16,2,2,0",
-                                          "4,13,13,1,5,1", "6,3,1,2,2,0",   "6,20,10,2,1,1"};
+    static const char *const staged[] = {"4,1,1,1", "6,9,3,3", "6,250,10,2", "8,8,4,2"};
+    static const char *const configs[] = {"4,1,1,1,1,0",   "6,1,1,1,1,0",   "4,10,5,2,1,0",
+                                          "6,9,3,3,1,0",   "6,33,11,2,2,1", "4,64,16,2,2,0",
+                                          "6,13,13,1,5,1", "8,3,1,2,2,0",   "8,20,10,2,1,1"};
     for (int i = 0; i < 9; i++) {
         kiln_problem p = problem(2, 21, 13, 17, 70);
         set_layouts(&p, i);
@@ -322,7 +345,7 @@ START_TEST(fractions_stay_within_the_bound)
         kiln_problem p = problem(1, i < 3 ? 3 : 70, 14, 19, 33);
         set_type(&p, i);
         set_layouts(&p, i < 3 ? 0 : i);
-        support_check(&p, solvers[i % SOLVERS], ms[(i + i / 3) % 3],
+        support_check(&p, solvers[i % SOLVERS], sizes[(i + i / 3) % 3],
                       i < 3 ? HOST_FILL_UNIFORM : HOST_FILL_MIOPEN);
     }
 }
@@ -378,7 +401,7 @@ START_TEST(golden_cases)
         for (int a = 0; a < 2; a++)
             p.pad_begin[a] = p.pad_end[a] = pad;
         const kiln_choice choice = {.solver = solvers[cases % SOLVERS],
-                                    .config = m == 4 ? "T_M=4" : "T_M=2",
+                                    .config = m == 4 ? "T_T=6" : "T_T=4",
                                     .ignore_rows = 1};
         kiln_op *op;
         kiln_op_info info;
@@ -432,8 +455,16 @@ START_TEST(what_it_cannot_do_is_refused)
     p.dilation[0] = 2;
     refused(solvers[_i], &p, NULL, "dilation");
     p = problem(1, 3, 8, 8, 4);
-    p.filter[0] = 5;
-    refused(solvers[_i], &p, NULL, "3x3");
+    p.filter[0] = 8;
+    refused(solvers[_i], &p, NULL, "7 taps");
+    p = problem(1, 3, 8, 8, 4);
+    p.filter[0] = p.filter[1] = 1;
+    refused(solvers[_i], &p, NULL, "one tap");
+    p = problem(1, 3, 8, 8, 4);
+    refused(solvers[_i], &p, "T_T=10", "along two axes");
+    p = problem(1, 3, 8, 8, 4);
+    p.filter[0] = p.filter[1] = 5;
+    refused(solvers[_i], &p, "T_T=4", "5 taps");
     p = problem(1, 3, 8, 8, 4);
     p.x_type = p.w_type = KILN_I8;
     refused(solvers[_i], &p, NULL, "integers");
@@ -470,7 +501,7 @@ END_TEST
 START_TEST(local_memory_is_respected)
 {
     kiln_problem p = problem(1, 2048, 64, 64, 64);
-    refused("winograd_fused", &p, "4,64,8,2,1,0", "local memory");
+    refused("winograd_fused", &p, "6,64,8,2,1,0", "local memory");
 }
 END_TEST
 
@@ -488,6 +519,7 @@ int main(void)
     tcase_set_timeout(tests, limit());
     tcase_add_test(tests, remainders_of_channels);
     tcase_add_test(tests, remainders_of_images);
+    tcase_add_test(tests, filters_of_other_sizes);
     tcase_add_test(tests, any_padding);
     tcase_add_test(tests, transposed_ones);
     tcase_add_test(tests, groups);
