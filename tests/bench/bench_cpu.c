@@ -121,16 +121,11 @@ static void compile_all(const cpu_options *o)
 
 static int run(bench *b, FILE *json)
 {
-    char why[KILN_ERROR_TEXT];
     const cpu_options *o = b->options;
     if (o->quick)
         compile_all(o);
-    setenv("POCL_AFFINITY", "1", 0);
-    if (session_open(&b->session, "cpu", why)) {
-        fprintf(stderr, "bench: %s\n", why);
+    if (!machine_open(&b->machine, &b->session))
         return 1;
-    }
-    machine_describe(&b->machine, &b->session);
     machine_measure(&b->machine);
     machine_print(&b->machine, stdout);
     results_start(&b->results, &b->machine, json);

@@ -34,13 +34,10 @@ typedef struct launch {
     "    result[get_group_id(0)] = x;\n"                                                           \
     "}\n"
 
-static bool make(launch *l, char *why)
+static bool make(launch *l)
 {
     const char *text = CHAIN;
     cl_int code;
-    if (session_open(&l->session, "cpu", why))
-        return false;
-    snprintf(why, KILN_ERROR_TEXT, "OpenCL refused the kernel");
     cl_program program = clCreateProgramWithSource(l->session.context, 1, &text, NULL, &code);
     if (code || clBuildProgram(program, 1, &l->session.device, "", NULL, NULL))
         return false;
@@ -136,19 +133,18 @@ static void print_wakes(void)
 int main(int argc, char **argv)
 {
     static launch l;
-    char why[KILN_ERROR_TEXT];
     static const int shares_us[] = {0, 10, 20, 50, 100, 200, 500};
     if (argc > 1) {
         bool help = strcmp(argv[1], "--help") == 0;
         fprintf(help ? stdout : stderr, "usage: ./dev bench launch; it has no options\n");
         return help ? 0 : 2;
     }
-    setenv("POCL_AFFINITY", "1", 0);
-    if (!make(&l, why)) {
-        fprintf(stderr, "bench: %s\n", why);
+    if (!machine_open(&l.machine, &l.session))
+        return 1;
+    if (!make(&l)) {
+        fprintf(stderr, "bench: OpenCL refused the kernel\n");
         return 1;
     }
-    machine_describe(&l.machine, &l.session);
     machine_print(&l.machine, stdout);
     printf("microseconds; the share is what one core takes for all of it, divided by %d\n"
            "   a core's  above it: OpenCL      OpenCL      OpenMP\n"

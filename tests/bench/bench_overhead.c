@@ -104,8 +104,6 @@ static bool make(overhead *o, char *why)
     const kiln_problem tiny = {
         .batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}};
     const kiln_choice choice = {.solver = "naive"}; /* one launch */
-    if (session_open(&o->session, "cpu", why))
-        return false;
     snprintf(why, KILN_ERROR_TEXT, "the tiny problem is more than one launch");
     if (kiln_conv_create(o->session.kiln, &tiny, &choice, &o->op)) {
         snprintf(why, KILN_ERROR_TEXT, "%.250s", kiln_last_error());
@@ -126,12 +124,12 @@ int main(void)
     static overhead o;
     static double kiln_us[ROUNDS], bare_us[ROUNDS], difference[ROUNDS];
     char why[KILN_ERROR_TEXT];
-    setenv("POCL_AFFINITY", "1", 0);
+    if (!machine_open(&o.machine, &o.session))
+        return 1;
     if (!make(&o, why)) {
         fprintf(stderr, "bench: %s\n", why);
         return 1;
     }
-    machine_describe(&o.machine, &o.session);
     machine_print(&o.machine, stdout);
     time_launches(&o, launch_kiln);
     time_launches(&o, launch_bare);

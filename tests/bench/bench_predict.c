@@ -1,9 +1,9 @@
 /* How good kiln's choice is where no tuning row helps: its solvers' predictions and guesses against
  * the best that a short search finds, or against what each solver guesses. The fastest of all
  * counts as the best, so that 1 means that nothing faster was found. */
+#include "options.h"
 #include "results.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,59 +156,36 @@ static void help(void)
            "  --rounds N      turns of each  (5)\n");
 }
 
-static bool read_number(const char *text, int least, int most, int *value)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    *value = (int)n;
-    if (end != text && !*end && n >= least && n <= most)
-        return true;
-    fprintf(stderr, "bench: \"%s\" is not a number from %d to %d\n", text, least, most);
-    return false;
-}
-
-static bool read_direction(predict *p, const char *text)
-{
-    for (kiln_direction d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++)
-        if (strcmp(kiln_direction_name(d), text) == 0) {
-            p->direction = d;
-            return true;
-        }
-    fprintf(stderr, "bench: --direction is \"%s\"; give fwd, bwd or wrw\n", text);
-    return false;
-}
-
-static bool read_type(predict *p, const char *text)
-{
-    for (kiln_type t = KILN_F32; t <= KILN_I8; t++)
-        if (strcmp(kiln_type_name(t), text) == 0) {
-            p->type = t;
-            return true;
-        }
-    fprintf(stderr, "bench: --type is \"%s\"; give f32, f16, bf16 or i8\n", text);
-    return false;
-}
-
 static bool read_option(predict *p, int letter, const char *value)
 {
-    int batch = 1;
+    /* In the order of the enums, that of types from KILN_F32 on. */
+    static const char *const directions[] = {"fwd", "bwd", "wrw", NULL};
+    static const char *const types[] = {"f32", "f16", "bf16", "i8", NULL};
+    int number = 0;
+    bool fine = true;
     switch (letter) {
     case 'd':
-        return read_direction(p, value);
+        fine = options_word("--direction", value, directions, &number);
+        p->direction = (kiln_direction)number;
+        return fine;
     case 'T':
-        return read_type(p, value);
+        fine = options_word("--type", value, types, &number);
+        p->type = (kiln_type)(KILN_F32 + number);
+        return fine;
     case 'p':
         return p->rules.plain = true;
     case 'b':
-        return read_number(value, 0, 1 << 20, &batch) && (p->batch = batch, true);
+        fine = options_number("--batch", value, 0, 1 << 20, &number);
+        p->batch = number;
+        return fine;
     case 'e':
-        return read_number(value, 1, 1 << 20, &p->every);
+        return options_number("--every", value, 1, 1 << 20, &p->every);
     case 'g':
         return p->guesses = true;
     case 't':
-        return read_number(value, 1, 1000000, &p->trials);
+        return options_number("--trials", value, 1, 1000000, &p->trials);
     case 'r':
-        return read_number(value, 1, TURNS_ROUNDS, &p->rounds);
+        return options_number("--rounds", value, 1, TURNS_ROUNDS, &p->rounds);
     default:
         return false;
     }
@@ -226,20 +203,9 @@ static bool read_options(predict *p, int argc, char **argv)
                                           {"rounds", required_argument, NULL, 'r'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
-    int letter;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (letter == 'h') {
-            help();
-            exit(0);
-        }
-        if (letter == '?')
-            fprintf(stderr,
-                    "bench: \"%s\" is unknown or lacks its value; --help lists the options\n",
-                    argv[optind - 1]);
+    for (int letter; (letter = options_next(argc, argv, known, help)) != -1;)
         if (letter == '?' || !read_option(p, letter, optarg))
             return false;
-    }
     static char *const usual[] = {"quick", "resnet50"};
     char *const *file = optind < argc ? argv + optind : usual;
     int files = optind < argc ? argc - optind : 2;
@@ -252,15 +218,10 @@ static bool read_options(predict *p, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static predict p = {.type = KILN_F32, .batch = 1, .every = 1, .trials = 60, .rounds = 5};
-    char why[KILN_ERROR_TEXT];
     if (!read_options(&p, argc, argv))
         return 2;
-    setenv("POCL_AFFINITY", "1", 0);
-    if (session_open(&p.session, "cpu", why)) {
-        fprintf(stderr, "bench: %s\n", why);
+    if (!machine_open(&p.machine, &p.session))
         return 1;
-    }
-    machine_describe(&p.machine, &p.session);
     machine_print(&p.machine, stdout);
     int status = run(&p);
     session_close(&p.session);

@@ -93,7 +93,6 @@ static int run(const session *s, const layers *l)
 int main(int argc, char **argv)
 {
     const int64_t one = 1;
-    char why[KILN_ERROR_TEXT];
     layers l = {0};
     session s;
     machine m;
@@ -101,14 +100,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ./dev bench reference [FILE]   (resnet50, N = 1)\n");
         return 2;
     }
-    setenv("POCL_AFFINITY", "1", 0);
     if (!layers_read(&l, argc > 1 ? argv[1] : "resnet50", &one, 1))
         return 2;
-    if (session_open(&s, "cpu", why)) {
-        fprintf(stderr, "bench: %s\n", why);
+    if (!machine_open(&m, &s))
         return 1;
-    }
-    machine_describe(&m, &s);
     machine_print(&m, stdout);
     int status = run(&s, &l);
     session_close(&s);

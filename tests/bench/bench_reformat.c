@@ -5,30 +5,11 @@
  * Prints medians in ms and the copy's time over the reformat's: 1 is as fast as a copy.
  */
 #include "session.h"
+#include "stats.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { ROUNDS = 31, MOST_ROUNDS = 1001 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double median(double *ms, int n)
-{
-    qsort(ms, (size_t)n, sizeof *ms, by_value);
-    return ms[n / 2];
-}
 
 static void fail(const char *what)
 {
@@ -64,18 +45,18 @@ static void time_one(const session *s, const kiln_reformat *r, int rounds)
     cl_mem x = zeros(s, bytes), y = zeros(s, bytes), z = zeros(s, bytes);
     const kiln_buffers b = {.x = {x, 0}, .y = {y, 0}};
     for (int i = -1; i < rounds; i++) { /* the first launch compiles on some devices */
-        double start = now_ms();
+        double start = stats_now();
         clEnqueueCopyBuffer(s->queue, x, z, 0, 0, bytes, 0, NULL, NULL);
         clFinish(s->queue);
-        double middle = now_ms();
+        double middle = stats_now();
         if (kiln_op_enqueue(op, s->queue, &b, 0, NULL, NULL))
             fail(kiln_last_error());
         clFinish(s->queue);
-        double end = now_ms();
-        copy_ms[i < 0 ? 0 : i] = middle - start;
-        own_ms[i < 0 ? 0 : i] = end - middle;
+        double end = stats_now();
+        copy_ms[i < 0 ? 0 : i] = (middle - start) * 1e3;
+        own_ms[i < 0 ? 0 : i] = (end - middle) * 1e3;
     }
-    double copy = median(copy_ms, rounds), own = median(own_ms, rounds);
+    double copy = stats_median(copy_ms, rounds), own = stats_median(own_ms, rounds);
     printf("%-9s -> %-9s %3lldx%lldx%lldx%-4lld %-8s %6.1f MB  copy %7.3f ms  reformat %7.3f ms  "
            "ratio %.2f\n",
            r->from, r->to, (long long)r->size[0], (long long)r->size[1], (long long)r->size[2],

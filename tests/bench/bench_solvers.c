@@ -64,13 +64,8 @@ static void fight(duel *d, const work *w)
 
 static int run(duel *d, const layers *l)
 {
-    char why[KILN_ERROR_TEXT];
-    setenv("POCL_AFFINITY", "1", 0);
-    if (session_open(&d->session, "cpu", why)) {
-        fprintf(stderr, "bench: %s\n", why);
+    if (!machine_open(&d->machine, &d->session))
         return 1;
-    }
-    machine_describe(&d->machine, &d->session);
     machine_print(&d->machine, stdout);
     printf("%-32s %s %10.10s %8s %10.10s %8s %8s\n", "layer", "dir", d->solver[0], "GFLOP/s",
            d->solver[1], "GFLOP/s", "ratio");

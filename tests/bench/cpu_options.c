@@ -1,9 +1,9 @@
 /* Reads bench_cpu's command line. */
 #include "cpu_options.h"
 
+#include "options.h"
 #include "turns.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,18 +82,6 @@ static bool want_class(cpu_options *o, const char *name)
     return false;
 }
 
-static bool read_number(const char *option, const char *text, int most, int *value)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (end == text || *end || n < 1 || n > most) {
-        fprintf(stderr, "bench: %s is \"%s\"; give a number from 1 to %d\n", option, text, most);
-        return false;
-    }
-    *value = (int)n;
-    return true;
-}
-
 static bool read_batches(cpu_options *o, const char *text)
 {
     for (o->batches = 0; o->batches < CPU_BATCHES; text++) {
@@ -124,10 +112,10 @@ static bool read_option(cpu_options *o, int letter, const char *value)
     case 'c':
         return want_class(o, value);
     case 'r':
-        return read_number("--rounds", value, TURNS_ROUNDS, &o->rounds);
+        return options_number("--rounds", value, 1, TURNS_ROUNDS, &o->rounds);
     case 't':
         o->trials = 24;
-        return !value || read_number("--tuned", value, 1000000, &o->trials);
+        return !value || options_number("--tuned", value, 1, 1000000, &o->trials);
     case 'b':
         return read_batches(o, value);
     default:
@@ -163,21 +151,10 @@ bool cpu_options_read(cpu_options *o, int argc, char **argv)
         {"class", required_argument, NULL, 'c'}, {"rounds", required_argument, NULL, 'r'},
         {"tuned", optional_argument, NULL, 't'}, {"batch", required_argument, NULL, 'b'},
         {"help", no_argument, NULL, 'h'},        {0}};
-    int letter;
     bool some = false;
-    opterr = 0;
-    while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (letter == 'h') {
-            help();
-            exit(0);
-        }
-        if (letter == '?')
-            fprintf(stderr,
-                    "bench: \"%s\" is unknown or lacks its value; --help lists the options\n",
-                    argv[optind - 1]);
+    for (int letter; (letter = options_next(argc, argv, known, help)) != -1;)
         if (letter == '?' || !read_option(o, letter, optarg))
             return false;
-    }
     for (int i = 0; i < CPU_CLASSES; i++)
         some = some || o->wanted[i];
     for (int i = 0; i < CPU_CLASSES; i++)

@@ -28,7 +28,7 @@ static void read_cpu(char *text, size_t size)
         fclose(f);
 }
 
-void machine_describe(machine *m, const session *s)
+static void describe(machine *m, const session *s)
 {
     char version[200] = "", name[160] = "";
     time_t now = time(NULL);
@@ -39,6 +39,18 @@ void machine_describe(machine *m, const session *s)
     clGetDeviceInfo(s->device, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
     clGetDeviceInfo(s->device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
     snprintf(m->opencl, sizeof m->opencl, "%s, %s", version, name);
+}
+
+bool machine_open(machine *m, session *s)
+{
+    char why[KILN_ERROR_TEXT];
+    setenv("POCL_AFFINITY", "1", 0);
+    if (session_open(s, "cpu", why)) {
+        fprintf(stderr, "bench: %s\n", why);
+        return false;
+    }
+    describe(m, s);
+    return true;
 }
 
 static double measure_peak(void)

@@ -13,7 +13,9 @@ typedef struct machine {
     double bandwidth_gbs; /* a copy's bytes read and written, far outside the caches */
 } machine;
 
-void machine_describe(machine *m, const session *s);
+/* Opens the CPU, PoCL's threads each on a core of its own, and describes it. False, with the reason
+ * on standard error, where there is none. */
+bool machine_open(machine *m, session *s);
 /* Takes about a second: the best of many rounds. */
 void machine_measure(machine *m);
 void machine_print(const machine *m, FILE *to);

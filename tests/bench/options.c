@@ -1,0 +1,47 @@
+/* What the benches' command lines have in common. */
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int options_next(int argc, char **argv, const struct option *known, void (*help)(void))
+{
+    opterr = 0;
+    int letter = getopt_long(argc, argv, "h", known, NULL);
+    if (letter == 'h') {
+        help();
+        exit(0);
+    }
+    if (letter == '?')
+        fprintf(stderr, "bench: \"%s\" is unknown or lacks its value; --help lists the options\n",
+                argv[optind - 1]);
+    return letter;
+}
+
+bool options_number(const char *option, const char *text, int least, int most, int *value)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < least || n > most) {
+        fprintf(stderr, "bench: %s is \"%s\"; give a number from %d to %d\n", option, text, least,
+                most);
+        return false;
+    }
+    *value = (int)n;
+    return true;
+}
+
+bool options_word(const char *option, const char *text, const char *const *words, int *value)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(words[i], text) == 0) {
+            *value = i;
+            return true;
+        }
+    fprintf(stderr, "bench: %s is \"%s\"; give one of", option, text);
+    for (int i = 0; words[i]; i++)
+        fprintf(stderr, " %s", words[i]);
+    fprintf(stderr, "\n");
+    return false;
+}
