@@ -76,6 +76,13 @@ bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kil
     return kiln_stage_bias(own, solver->reads_argument_image, why);
 }
 
+bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why)
+{
+    return d->kind != KILN_DEVICE_CPU &&
+           kiln_no(why,
+                   "it is shaped for a CPU, where one item has a core and its vectors to itself");
+}
+
 double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,
                            const kiln_device_facts *d, const kiln_config *c)
 {

@@ -73,6 +73,8 @@ const kiln_solver *kiln_solver_named(const char *name);
  * stages. False, with the reason, when it rejects that too. */
 bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                        kiln_shape *own, kiln_why *why);
+/* For reject(): true, with the reason, on any device but a CPU. */
+bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why);
 /* For prefer(): sets a layout that is "any". */
 void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 

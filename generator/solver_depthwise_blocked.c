@@ -37,9 +37,8 @@ static bool reject_plain(const kiln_shape *s, const kiln_blocked *b, kiln_why *w
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
-    if (d->kind != KILN_DEVICE_CPU)
-        return kiln_no(
-            why, "it is shaped for a CPU, where one item has a core and its vectors to itself");
+    if (kiln_reject_but_cpu(d, why))
+        return true;
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does forward and backward data");
     const char *filter = kiln_plain_filter_layout(s->rank);

@@ -60,9 +60,8 @@ static bool wrong_layouts(const kiln_shape *s, const kiln_device_facts *d, kiln_
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
-    if (d->kind != KILN_DEVICE_CPU)
-        return kiln_no(
-            why, "it is shaped for a CPU, where one item has a core and its vectors to itself");
+    if (kiln_reject_but_cpu(d, why))
+        return true;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
     if (s->x_type == KILN_I8)
