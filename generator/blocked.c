@@ -8,16 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *src_layout(const kiln_shape *s)
-{
-    return s->direction == KILN_BACKWARD_DATA ? s->y_layout : s->x_layout;
-}
-
-static const char *dst_layout(const kiln_shape *s)
-{
-    return s->direction == KILN_BACKWARD_DATA ? s->x_layout : s->y_layout;
-}
-
 int kiln_layout_block(const char *layout, int rank)
 {
     const char *plain = kiln_plain_data_layout(rank);
@@ -119,7 +109,7 @@ kiln_blocked kiln_blocked_of(const kiln_shape *s)
                       .groups = s->g,
                       .src_c = (backward ? s->k : s->c) / s->g,
                       .dst_c = (backward ? s->c : s->k) / s->g,
-                      .block = kiln_layout_block(dst_layout(s), s->rank),
+                      .block = kiln_layout_block(backward ? s->x_layout : s->y_layout, s->rank),
                       .src_pitch = pitch_of(s, backward ? 'y' : 'x'),
                       .dst_pitch = pitch_of(s, backward ? 'x' : 'y')};
     for (int a = 0; a < 3; a++) {
@@ -149,38 +139,6 @@ void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_s
         kiln_prefer_layout(s->x_layout, plain);
     kiln_prefer_layout(s->x_layout, blocked);
     kiln_prefer_layout(s->y_layout, blocked);
-}
-
-static bool wrong_layouts(const kiln_shape *s, kiln_why *why)
-{
-    int src = kiln_layout_block(src_layout(s), s->rank);
-    int dst = kiln_layout_block(dst_layout(s), s->rank);
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
-        return kiln_no(why, "it packs weights from the layout %s; these are %s",
-                       kiln_plain_filter_layout(s->rank), s->w_layout);
-    if (dst < 4 || (src != dst && src != 1))
-        return kiln_no(
-            why,
-            "it works on channels in blocks, NC/16HW16 and its kin of blocks of 8 and 4; "
-            "the layouts are %s and %s (give \"any\" to get them)",
-            s->x_layout, s->y_layout);
-    return false;
-}
-
-bool kiln_blocked_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
-{
-    if (d->kind != KILN_DEVICE_CPU)
-        return kiln_no(
-            why, "it is shaped for a CPU, where one item has a core and its vectors to itself");
-    if (s->direction == KILN_BACKWARD_WEIGHTS)
-        return kiln_no(why, "it does forward and backward data");
-    if (wrong_layouts(s, why))
-        return true;
-    for (int a = 0; a < 3; a++)
-        if (s->direction == KILN_BACKWARD_DATA && s->stride[a] != 1)
-            return kiln_no(why, "it does backward data with stride 1; this is %lld along %c",
-                           (long long)s->stride[a], "DHW"[a]);
-    return kiln_blocked_too_large(s, why);
 }
 
 bool kiln_blocked_too_large(const kiln_shape *s, kiln_why *why)

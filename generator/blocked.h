@@ -35,8 +35,7 @@ int kiln_layout_block(const char *layout, int rank);
 /* For prefer(): data layouts become blocked, as wide as the device's vectors; a source of few
  * channels may stay plain. */
 void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_source);
-/* For reject(): everything that no solver here can do on blocks; and what is too large for any. */
-bool kiln_blocked_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+/* For reject(): what is too large for any solver here. */
 bool kiln_blocked_too_large(const kiln_shape *s, kiln_why *why);
 
 /* Vectors of one block, and how many of them a core has registers for. */

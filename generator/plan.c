@@ -186,11 +186,6 @@ void kiln_arg_long(kiln_plan *plan, int64_t value)
     *add_arg(plan) = (kiln_arg){.kind = KILN_ARG_LONG, .i = value};
 }
 
-void kiln_arg_float(kiln_plan *plan, double value)
-{
-    *add_arg(plan) = (kiln_arg){.kind = KILN_ARG_FLOAT, .f = (float)value};
-}
-
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2)
 {

@@ -37,10 +37,9 @@ typedef enum kiln_role {
 } kiln_role;
 
 typedef struct kiln_arg {
-    enum { KILN_ARG_BUFFER, KILN_ARG_INT, KILN_ARG_LONG, KILN_ARG_FLOAT } kind;
+    enum { KILN_ARG_BUFFER, KILN_ARG_INT, KILN_ARG_LONG } kind;
     int role;  /* BUFFER */
     int64_t i; /* INT, LONG */
-    float f;
 } kiln_arg;
 
 typedef struct kiln_stage {
@@ -127,7 +126,6 @@ void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
 void kiln_arg_buffer(kiln_plan *plan, int role);
 void kiln_arg_int(kiln_plan *plan, int64_t value);
 void kiln_arg_long(kiln_plan *plan, int64_t value);
-void kiln_arg_float(kiln_plan *plan, double value);
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2);
 

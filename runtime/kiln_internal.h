@@ -51,6 +51,5 @@ void kiln_reload_rows(kiln *k);
 /* XXH3 hash, 16 hex digits, of all templates a plan uses (common.cl included). */
 void kiln_plan_template_hash(const kiln *k, const kiln_plan *plan, char hash[40]);
 const kiln_plan *kiln_op_plan(const kiln_op *op);
-const kiln_solver *kiln_op_solver(const kiln_op *op);
 
 #endif

@@ -48,8 +48,6 @@ static kiln_status set_scalars(kiln_op *op, int i)
             code = clSetKernelArg(kernel, (cl_uint)j, sizeof i32, &i32);
         else if (arg->kind == KILN_ARG_LONG)
             code = clSetKernelArg(kernel, (cl_uint)j, sizeof i64, &i64);
-        else if (arg->kind == KILN_ARG_FLOAT)
-            code = clSetKernelArg(kernel, (cl_uint)j, sizeof arg->f, &arg->f);
         if (code != CL_SUCCESS)
             return kiln_fail_cl(code, "clSetKernelArg");
     }
@@ -234,11 +232,6 @@ kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_
 const kiln_plan *kiln_op_plan(const kiln_op *op)
 {
     return &op->plan;
-}
-
-const kiln_solver *kiln_op_solver(const kiln_op *op)
-{
-    return op->pick.solver;
 }
 
 void kiln_plan_template_hash(const kiln *k, const kiln_plan *plan, char hash[40])
