@@ -71,8 +71,9 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     kiln_why second;
     if (kiln_image_reject(s, d, why) || kiln_winograd_reject_problem(s, why))
         return true;
-    if (s->filter[KILN_AXIS_H] != 3 || s->filter[KILN_AXIS_W] != 3)
-        return kiln_no(why, "its images are those of 3x3 filters");
+    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
+        if (s->filter[a] != 3 || s->stride[a] != 1)
+            return kiln_no(why, "its images are those of 3x3 filters with stride 1");
     if (!given_filter(s, d, &filter, why))
         return true;
     if (s->g > 1 && (s->c / s->g % 4 || s->k / s->g % 4))

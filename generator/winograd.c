@@ -1,5 +1,6 @@
 /* Winograd's minimal filtering: when it applies, and its rounding errors from its matrices. */
 #include "winograd.h"
+#include "integers.h"
 #include "problem_layout.h"
 
 #include <math.h>
@@ -139,15 +140,17 @@ bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why)
         return kiln_no(why, "it does forward and backward data");
     if (s->rank != 2)
         return kiln_no(why, "it works on two spatial axes");
-    const int64_t *taps = s->filter + KILN_AXIS_H;
+    int64_t taps[2];
+    for (int a = 0; a < 2; a++) {
+        if (s->stride[a + 1] > 2 || s->dilation[a + 1] != 1)
+            return kiln_no(why, "Winograd's tiles are for stride 1 or 2 and dilation 1");
+        taps[a] = divide_up(s->filter[a + 1], s->stride[a + 1]);
+        if (s->stride[a + 1] > 1 && s->direction == KILN_BACKWARD_DATA)
+            return kiln_no(why, "backward data has tiles for stride 1 only");
+    }
     int most = taps[0] > 1 && taps[1] > 1 ? WINOGRAD_SQUARE : WINOGRAD_LONGEST;
-    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
-        if (s->filter[a] >= most || s->stride[a] != 1 || s->dilation[a] != 1)
-            return kiln_no(
-                why,
-                "Winograd's tiles are for stride 1, dilation 1 and at most %d taps along "
-                "an axis",
-                most - 1);
+    if (taps[0] >= most || taps[1] >= most)
+        return kiln_no(why, "Winograd's tiles are for at most %d taps along an axis", most - 1);
     if (taps[0] == 1 && taps[1] == 1)
         return kiln_no(why, "a filter of one tap leaves Winograd's tiles nothing to save");
     if (s->math == KILN_MATH_EXACT)
@@ -191,13 +194,24 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
     w.src_ahead = !w.src_blocked && kiln_better_fetched(s, d);
     w.dst_streamed = w.dst_blocked && kiln_better_streamed(s, d);
     w.cache = d->cache;
+    w.waste = 1;
+    int64_t phases = 1;
     for (int a = 0; a < 2; a++) {
         w.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
         w.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
-        w.taps[a] = (int)s->filter[a + 1];
-        w.lead[a] = backward ? w.taps[a] - 1 - s->pad[a + 1] : s->pad[a + 1];
+        w.filter[a] = s->filter[a + 1];
+        w.stride[a] = s->stride[a + 1];
+        w.taps[a] = (int)divide_up(w.filter[a], w.stride[a]);
+        int64_t some = w.stride[a] < w.filter[a] ? w.stride[a] : w.filter[a];
+        phases *= some;
+        w.waste *= (double)(some * w.taps[a]) / (double)w.filter[a];
+        w.lead[a] = backward ? w.filter[a] - 1 - s->pad[a + 1] : s->pad[a + 1];
     }
-    w.src_blocks = (w.src_c + w.block - 1) / w.block;
-    w.dst_blocks = (w.dst_c + w.block - 1) / w.block;
+    w.src_rows = phases * w.src_c;
+    if (phases > 1 && w.src_blocked)
+        w.src_rows = phases * divide_up(w.src_c, w.block) * w.block;
+    w.src_ahead = w.src_ahead && phases == 1;
+    w.src_blocks = divide_up(w.src_rows, w.block);
+    w.dst_blocks = divide_up(w.dst_c, w.block);
     return w;
 }

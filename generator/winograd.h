@@ -13,11 +13,14 @@ typedef struct kiln_winograd {
     bool src_ahead, dst_streamed;  /* as kiln_better_fetched(), kiln_better_streamed() */
     int64_t cache;                 /* bytes of the device's last level */
     int64_t images, groups;
-    int taps[2];            /* H, W */
-    int64_t src[2], dst[2]; /* the same */
-    int64_t src_c, dst_c;   /* channels of one group */
-    int64_t src_blocks, dst_blocks;
-    int64_t lead[2]; /* destination 0 starts its patch at source -lead */
+    int64_t filter[2], stride[2]; /* H, W */
+    int taps[2];                  /* of a phase: each of stride * stride has every stride-th tap */
+    double waste;                 /* the taps of all phases by those of the filter */
+    int64_t src[2], dst[2];       /* H, W */
+    int64_t src_c, dst_c;         /* channels of one group */
+    int64_t src_rows;             /* their phases, with the padding of blocks between them */
+    int64_t src_blocks, dst_blocks; /* of src_rows, dst_c */
+    int64_t lead[2];                /* destination 0 starts its patch at source -lead */
 } kiln_winograd;
 
 /* Blocks of channels wherever they are filled. */
@@ -30,8 +33,8 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);
 
 /* The factor for bound_error(), with tiles of t products along an axis, so many taps along H and W
- * and sums over `channels`. The gradient of a filter of 3x3 is that of 4x4 taps, which are a tile of
- * dy, with sums over tiles. */
+ * and sums over `channels`. The gradient of a filter of 3x3 is that of 4x4 taps, which are a tile
+ * of dy, with sums over tiles. */
 double kiln_winograd_amplification(int t, const int taps[2], int64_t channels);
 
 /* ---- configs ---- */
@@ -41,7 +44,8 @@ extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged
 /* Both solvers' tables begin with these. */
 enum { WINOGRAD_T, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
 
-/* The largest T_T along one axis, and along both, where errors multiply. A filter has fewer taps. */
+/* The largest T_T along one axis, and along both, where errors multiply. A filter has fewer taps.
+ */
 enum { WINOGRAD_LONGEST = 10, WINOGRAD_SQUARE = 8 };
 
 /* Products along axis 0 or 1 (H, W) of a tile, elements of the destination there, and products of a

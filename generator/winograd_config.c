@@ -47,7 +47,7 @@ int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c)
 
 int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c)
 {
-    int64_t rows = divide_up(w->src_c, 4) * 4, columns = (int64_t)c->v[WINOGRAD_KV] * w->block;
+    int64_t rows = divide_up(w->src_rows, 4) * 4, columns = (int64_t)c->v[WINOGRAD_KV] * w->block;
     return kiln_winograd_dst_tiles(w, c) * kiln_winograd_elements(w, c) * rows * columns;
 }
 
@@ -123,7 +123,7 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     const int *v = c->v;
     double e = kiln_winograd_elements(w, c), tiles = (double)count;
     double sums = v[WINOGRAD_W] * v[WINOGRAD_KV];
-    double rows = (double)divide_up(w->src_c, 4) * 4;
+    double rows = (double)divide_up(w->src_rows, 4) * 4;
     /* Filters come from the second cache at half a vector a cycle, and late where the first cannot
      * keep them for the next T_W tiles. */
     double loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
@@ -180,8 +180,10 @@ static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan
     kiln_define(plan, "D_BACKWARD", w->backward);
     kiln_define(plan, "D_TILES", kiln_winograd_all_tiles(w, c));
     kiln_define(plan, "D_RUN", run_of(w, c));
-    kiln_define(plan, "D_TAPS_H", w->taps[0]);
-    kiln_define(plan, "D_TAPS_W", w->taps[1]);
+    kiln_define(plan, "P_FILTER_H", w->filter[0]);
+    kiln_define(plan, "P_FILTER_W", w->filter[1]);
+    kiln_define(plan, "P_STRIDE_H", w->stride[0]);
+    kiln_define(plan, "P_STRIDE_W", w->stride[1]);
 }
 
 void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
@@ -211,11 +213,12 @@ void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const 
                              const kiln_config *c, bool staged, kiln_plan *plan)
 {
     plan->packed_bytes = kiln_winograd_filters(w, c) * w->groups * 4;
-    plan->amplification = kiln_winograd_amplification(c->v[WINOGRAD_T], w->taps, w->src_c);
+    plan->amplification =
+        kiln_winograd_amplification(c->v[WINOGRAD_T], w->taps, w->src_rows) * w->waste;
     kiln_winograd_stage(s, w, solver, c, staged, "pack", plan);
     plan->stage[plan->nstages - 1].pack = true;
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     int64_t blocks = kiln_winograd_dst_tiles(w, c) * c->v[WINOGRAD_KV];
-    kiln_grid(plan, 1, 1, 1, divide_up(w->src_c, 4) * 4, w->groups * blocks, 1);
+    kiln_grid(plan, 1, 1, 1, divide_up(w->src_rows, 4) * 4, w->groups * blocks, 1);
 }

@@ -1,4 +1,4 @@
-/* winograd.cl: convolution with stride 1 by Winograd's minimal filtering, shaped for a CPU.
+/* winograd.cl: convolution by Winograd's minimal filtering, shaped for a CPU.
  *
  * A tile is D_MH x D_MW elements of the destination. It depends on a patch of D_TH x D_TW elements
  * of the source: along an axis with D_TAPS_a > 1 taps, T_T elements for T_T - D_TAPS_a + 1 of the
@@ -15,6 +15,9 @@
  *         . patch 0 . . .                             zero outside of it
  *                 . patch 1 . . .
  *
+ * A convolution with stride 2 is the sum of those of its phases, every second row and column of the
+ * source with every second tap: as many times the channels, and stride 1.
+ *
  * Tiles are counted over rows of tiles, then images. An item has T_TILES of them, and there are
  * three steps:
  *   1. B^T d B of the patches, all source channels, into v. A run's columns are transformed once,
@@ -25,7 +28,7 @@
  * channels, and v and p are local memory. With D_STAGED=1 they are buffers for all tiles, and each
  * step is a launch: `source`, `products`, `destination`.
  *
- *     v [D_E][source blocks][D_ROOM][D_B]      u [group][tile of K][D_E][D_CP][T_KV * D_B]
+ *     v [D_E][blocks of rows][D_ROOM][D_B]     u [group][tile of K][D_E][D_CP][T_KV * D_B]
  *     p [D_E][T_KV, or all blocks][D_ROOM][D_B]
  *
  * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c).
@@ -47,25 +50,43 @@
  *   D_SRC_COUNT           elements of the source, plain only
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
- *   D_TAPS_H, D_TAPS_W    the filter's size, less than T_T
+ *   P_FILTER_H, P_FILTER_W, P_STRIDE_H, P_STRIDE_W   strides are 1 or 2; 1 with D_BACKWARD
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
  *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED
- *   D_SOURCE_AHEAD        1: so is the source; plain only
+ *   D_SOURCE_AHEAD        1: so is the source; plain only, stride 1
  *   D_STREAM              1: results go past the caches (see common.cl)
  *   D_ROOM                tiles that v and p have room for: T_TILES, or all
  *   T_T T_TILES T_W T_KV  above; T_T is 4, 6, 8 or 10, T_W divides T_TILES
  *   T_SPLIT T_ORDER       above; not with D_STAGED
  */
-#define D_TAPS (D_TAPS_H * D_TAPS_W)
+#define D_PHASES_H (P_STRIDE_H < P_FILTER_H ? P_STRIDE_H : P_FILTER_H)
+#define D_PHASES_W (P_STRIDE_W < P_FILTER_W ? P_STRIDE_W : P_FILTER_W)
+#define D_PHASES (D_PHASES_H * D_PHASES_W)
+#define D_TAPS_H ((P_FILTER_H + P_STRIDE_H - 1) / P_STRIDE_H)
+#define D_TAPS_W ((P_FILTER_W + P_STRIDE_W - 1) / P_STRIDE_W)
 #define D_TH (D_TAPS_H > 1 ? T_T : 1)
 #define D_TW (D_TAPS_W > 1 ? T_T : 1)
 #define D_MH (D_TH - D_TAPS_H + 1)
 #define D_MW (D_TW - D_TAPS_W + 1)
 #define D_E (D_TH * D_TW)
 #define D_KT (T_KV * D_B)
-#define D_CP ((D_SRC_C + 3) / 4 * 4)
-#define D_SRC_BLOCKS ((D_SRC_C + D_B - 1) / D_B)
+/* Rows of v: the channels' phases. Those of a block of channels are neighbouring blocks, those of a
+ * plain channel neighbouring rows. */
+#if D_SRC_BLOCKED && D_PHASES > 1
+#define D_SRC_ROWS ((D_SRC_C + D_B - 1) / D_B * D_B * D_PHASES)
+#else
+#define D_SRC_ROWS (D_SRC_C * D_PHASES)
+#endif
+#if D_SRC_BLOCKED
+#define CHANNEL_OF(row) ((row) / (D_B * D_PHASES) * D_B + (row) % D_B)
+#define PHASE_OF(row) ((row) / D_B % D_PHASES)
+#else
+#define CHANNEL_OF(row) ((row) / D_PHASES)
+#define PHASE_OF(row) ((row) % D_PHASES)
+#endif
+#define D_CP ((D_SRC_ROWS + 3) / 4 * 4)
+#define D_SRC_BLOCKS ((D_SRC_ROWS + D_B - 1) / D_B)
 #define D_DST_BLOCKS ((D_DST_C + D_B - 1) / D_B)
 #define D_DST_TILES ((D_DST_BLOCKS + T_KV - 1) / T_KV)
 #define D_SRC_PLANE ((INDEX_T)P_SRC_H * P_SRC_W)
@@ -121,22 +142,26 @@ static __attribute__((noinline)) void transpose(private ACC_V *square)
 
 kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict u)
 {
-    const int c = get_global_id(0), block = get_global_id(1);
+    const int index = get_global_id(0), block = get_global_id(1);
     const int group = block / (D_DST_TILES * T_KV), k0 = block % (D_DST_TILES * T_KV) * D_B;
+    const int c = CHANNEL_OF(index), phase = PHASE_OF(index);
     const int channels = c < D_SRC_C ? min(D_B, D_DST_C - k0) : 0;
-    ACC_T taps[D_TAPS][D_B];
+    ACC_T taps[D_TAPS_H * D_TAPS_W][D_B];
 #pragma nounroll
     for (int k = 0; k < D_B; k++)
 #pragma nounroll
-        for (int tap = 0; tap < D_TAPS; tap++) {
+        for (int tap = 0; tap < D_TAPS_H * D_TAPS_W; tap++) {
+            const int r = tap / D_TAPS_W * P_STRIDE_H + phase / D_PHASES_W;
+            const int s = tap % D_TAPS_W * P_STRIDE_W + phase % D_PHASES_W;
+            const bool there = k < channels && r < P_FILTER_H && s < P_FILTER_W;
 #if D_BACKWARD
-            const INDEX_T row = (INDEX_T)group * D_SRC_C + c, column = k0 + k;
-            const INDEX_T at = (row * D_DST_C + column) * D_TAPS + D_TAPS - 1 - tap;
+            const INDEX_T filter = ((INDEX_T)group * D_SRC_C + c) * D_DST_C + k0 + k;
+            const INDEX_T at = (filter + 1) * (P_FILTER_H * P_FILTER_W) - 1 - r * P_FILTER_W - s;
 #else
-            const INDEX_T row = (INDEX_T)group * D_DST_C + k0 + k, column = c;
-            const INDEX_T at = (row * D_SRC_C + column) * D_TAPS + tap;
+            const INDEX_T filter = ((INDEX_T)group * D_DST_C + k0 + k) * D_SRC_C + c;
+            const INDEX_T at = (filter * P_FILTER_H + r) * P_FILTER_W + s;
 #endif
-            taps[tap][k] = k < channels ? SRC_LOAD(w, at) : 0;
+            taps[tap][k] = there ? SRC_LOAD(w, at) : 0;
         }
     ACC_V mid[D_TAPS_W][D_TH], column[T_T], row[D_TW];
 #pragma nounroll
@@ -146,7 +171,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
             column[r] = KILN_CAT(vload, D_B)(0, taps[D_TAPS_W * r + s]);
         times_g(D_TAPS_H, column, mid[s]);
     }
-    u += ((INDEX_T)(block / T_KV) * D_E * D_CP + c) * D_KT + block % T_KV * D_B;
+    u += ((INDEX_T)(block / T_KV) * D_E * D_CP + index) * D_KT + block % T_KV * D_B;
 #pragma nounroll
     for (int i = 0; i < D_TH; i++) {
 #pragma unroll
@@ -179,48 +204,80 @@ INLINE run run_at(const int tile, const int first, const int count)
 }
 
 #if D_SRC_BLOCKED
-#define PIXEL(r, i) SRC_LOADV(src, ((y0 + (r)) * P_SRC_W + x0 + (i)) * D_B)
+#define PIXEL(r, i)                                                                                \
+    SRC_LOADV(src, ((y0 + (r) * P_STRIDE_H) * P_SRC_W + x0 + (i) * P_STRIDE_W) * D_B)
 #else
 #define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
 
-/* One row of D_B columns of a channel, which may reach beyond the last row that there is. */
-INLINE ACC_V load_row(global const SRC_T *src, const INDEX_T at, const int columns)
+/* Element (y, x) of the patches of a run, in a row of v: its index, be it outside of the image. */
+typedef struct {
+    INDEX_T at;
+    int y, x;
+} pixel;
+
+INLINE pixel pixel_of(const run r, const int group, const int row, const int y, const int x)
 {
-    if (at + D_B <= D_SRC_COUNT)
-        return SRC_LOADV(src, at);
-    ACC_T lane[D_B];
-#pragma nounroll
-    for (int i = 0; i < D_B; i++)
-        lane[i] = i < columns ? SRC_LOAD(src, at + i) : 0;
-    return KILN_CAT(vload, D_B)(0, lane);
+    const INDEX_T image = (INDEX_T)r.n * P_GROUPS + group;
+    pixel p;
+    p.y = (r.y * D_MH + y) * P_STRIDE_H + PHASE_OF(row) / D_PHASES_W - D_LEAD_H;
+    p.x = (r.x * D_MW + x) * P_STRIDE_W + PHASE_OF(row) % D_PHASES_W - D_LEAD_W;
+    p.at = (image * D_SRC_C + CHANNEL_OF(row)) * D_SRC_PLANE + (INDEX_T)p.y * P_SRC_W + p.x;
+    return p;
 }
 
-/* Pixels `from` to `to` of each row of the strip, and others behind them. What comes next begins
- * `ahead` elements further. */
-INLINE void load_rows(local ACC_V *strip, global const SRC_T *src, const INDEX_T origin,
-                      const int channels, const int y0, const int from, const int to,
-                      const INDEX_T ahead)
+constant int lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* D_B columns, P_STRIDE_W apart, of the image's row that p lies in; zero outside of the image. */
+INLINE ACC_V load_row(global const SRC_T *src, const pixel p)
+{
+    ACC_V v;
+    if (p.at >= 0 && p.at + D_B * P_STRIDE_W <= D_SRC_COUNT) {
+#if P_STRIDE_W == 1
+        v = SRC_LOADV(src, p.at);
+#else
+        const ACC_V a = SRC_LOADV(src, p.at), b = SRC_LOADV(src, p.at + D_B);
+        v = (ACC_V)(a.even, b.even);
+#endif
+    } else {
+        ACC_T lane[D_B];
+#pragma nounroll
+        for (int i = 0; i < D_B; i++) {
+            const INDEX_T at = p.at + i * P_STRIDE_W;
+            lane[i] = at >= 0 && at < D_SRC_COUNT ? SRC_LOAD(src, at) : 0;
+        }
+        v = KILN_CAT(vload, D_B)(0, lane);
+    }
+    if (p.x >= 0 && p.x + (D_B - 1) * P_STRIDE_W < P_SRC_W)
+        return v;
+    const KILN_CAT(int, D_B) x = p.x + KILN_CAT(vload, D_B)(0, lanes) * P_STRIDE_W;
+    return select((ACC_V)(0), v, x >= 0 && x < P_SRC_W);
+}
+
+/* All pixels of the strip: block b of v's rows. The run `next` and its block `soon` come next. */
+INLINE void load_rows(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
+                      const int b, const int columns, const run next, const int soon)
 {
     ACC_V square[D_B];
 #pragma nounroll
-    for (int r = max(0, -y0); r < min(D_TH, P_SRC_H - y0); r++)
+    for (int y = 0; y < D_TH; y++)
 #pragma nounroll
-        for (int i = from; i < to; i += D_B) {
+        for (int i = 0; i < columns; i += D_B) {
             /* The last D_B columns start earlier instead of being fewer, if there are so many. */
-            const int at = to - from >= D_B ? min(i, to - D_B) : i;
-            const INDEX_T pixel = origin + r * P_SRC_W + at;
+            const int x = max(min(i, columns - D_B), 0);
 #pragma nounroll
             for (int c = 0; c < D_B; c++) {
-                const INDEX_T row = pixel + c * D_SRC_PLANE;
-                square[c] = c < channels ? load_row(src, row, min(D_B, to - at)) : (ACC_V)(0);
+                const int row = b * D_B + c;
+                const pixel p = pixel_of(r, group, row, y, x);
+                const bool there = row < D_SRC_ROWS && p.y >= 0 && p.y < P_SRC_H;
+                square[c] = there ? load_row(src, p) : (ACC_V)(0);
 #if D_SOURCE_AHEAD
-                KILN_FETCH(src + row + ahead);
+                KILN_FETCH(src + pixel_of(next, group, soon * D_B + c, y, x).at);
 #endif
             }
             transpose(square);
 #pragma unroll
             for (int j = 0; j < D_B; j++)
-                strip[r * D_COLUMNS + at + j] = square[j];
+                strip[y * D_COLUMNS + x + j] = square[j];
         }
 }
 #endif
@@ -234,7 +291,10 @@ INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0
         ACC_V d[D_TH], o[D_TH];
 #pragma unroll
         for (int r = 0; r < D_TH; r++)
-            d[r] = all || (y0 + r >= 0 && y0 + r < P_SRC_H) ? PIXEL(r, i) : (ACC_V)(0);
+            {
+            const int y = y0 + r * P_STRIDE_H;
+            d[r] = all || (y >= 0 && y < P_SRC_H) ? PIXEL(r, i) : (ACC_V)(0);
+        }
         times_b(D_TAPS_H, d, o);
 #pragma unroll
         for (int r = 0; r < D_TH; r++)
@@ -242,29 +302,21 @@ INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0
     }
 }
 
-/* Where the patches of a run begin in block b of a plain source, be it before the image. */
-INLINE INDEX_T origin_of(const run r, const int group, const int b)
-{
-    return ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_C + b * D_B) * D_SRC_PLANE +
-           (INDEX_T)(r.y * D_MH - D_LEAD_H) * P_SRC_W + r.x * D_MW - D_LEAD_W;
-}
-
-/* Fills the strip of a run: B^T times the columns of source block b. A plain source's block `soon`
- * of the run `next` will be the next. */
+/* Fills the strip of a run: B^T times the columns of block b of v's rows. In a plain source, the
+ * run `next` and its block `soon` come next. */
 INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
                        const int b, const run next, const int soon)
 {
-    const int y0 = r.y * D_MH - D_LEAD_H, x0 = r.x * D_MW - D_LEAD_W;
     const int all = r.tiles * D_MW + D_TAPS_W - 1;
-    const int from = clamp(-x0, 0, all), to = clamp(P_SRC_W - x0, from, all);
 #if D_SRC_BLOCKED
-    src += ((INDEX_T)(r.n * P_GROUPS + group) * D_SRC_BLOCKS + b) * D_SRC_PLANE * D_B;
-#else
-    const INDEX_T origin = origin_of(r, group, b);
-    load_rows(strip, src, origin, D_SRC_C - b * D_B, y0, from, to,
-              origin_of(next, group, soon) - origin);
-#endif
-    if (y0 >= 0 && y0 + D_TH <= P_SRC_H)
+    const int phase = b % D_PHASES;
+    const int y0 = r.y * D_MH * P_STRIDE_H + phase / D_PHASES_W - D_LEAD_H;
+    const int x0 = r.x * D_MW * P_STRIDE_W + phase % D_PHASES_W - D_LEAD_W;
+    const int from = clamp((-x0 + P_STRIDE_W - 1) / P_STRIDE_W, 0, all);
+    const int to = clamp((P_SRC_W - x0 + P_STRIDE_W - 1) / P_STRIDE_W, from, all);
+    src += (((INDEX_T)r.n * P_GROUPS + group) * (D_SRC_BLOCKS / D_PHASES) + b / D_PHASES) *
+           D_SRC_PLANE * D_B;
+    if (y0 >= 0 && y0 + (D_TH - 1) * P_STRIDE_H < P_SRC_H)
         columns_of(strip, src, y0, x0, from, to, true);
     else
         columns_of(strip, src, y0, x0, from, to, false);
@@ -274,6 +326,10 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
 #pragma nounroll
             for (int j = 0; j < D_TH; j++)
                 strip[j * D_COLUMNS + i] = (ACC_V)(0);
+#else
+    load_rows(strip, src, r, group, b, all, next, soon);
+    columns_of(strip, src, 0, 0, 0, all, true);
+#endif
 }
 
 INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC_T *src,

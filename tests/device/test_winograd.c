@@ -258,15 +258,35 @@ START_TEST(filters_of_other_sizes)
     static const struct {
         int64_t filter[2], pad[2];
         const char *config;
-    } some[] = {{{1, 3}, {0, 1}, "T_T=4"}, {{3, 1}, {1, 0}, "T_T=8"},  {{1, 3}, {0, 0}, "T_T=10"},
-                {{7, 1}, {3, 0}, "T_T=8"}, {{1, 7}, {0, 3}, "T_T=10"}, {{9, 1}, {8, 2}, "T_T=10"},
-                {{5, 5}, {2, 2}, "T_T=6"}, {{5, 5}, {2, 0}, "T_T=8"},  {{2, 2}, {0, 1}, "T_T=6"},
-                {{4, 3}, {1, 1}, "T_T=6"}, {{3, 5}, {4, 5}, "T_T=8"},  {{7, 6}, {3, 3}, "T_T=8"}};
-    for (int i = 0; i < 12; i++) {
+    } some[] = {{{1, 3}, {0, 1}, "T_T=4"}, {{3, 1}, {1, 0}, "T_T=8"},  {{1, 7}, {0, 3}, "T_T=10"},
+                {{5, 5}, {2, 0}, "T_T=6"}, {{9, 1}, {8, 2}, "T_T=10"}, {{2, 2}, {0, 1}, "T_T=6"},
+                {{4, 3}, {1, 1}, "T_T=6"}, {{7, 6}, {3, 3}, "T_T=8"}};
+    for (int i = 0; i < 8; i++) {
         kiln_problem p = problem(2, 3, 13, 22, 18);
         p.direction = i / 3 % 2 ? KILN_BACKWARD_DATA : KILN_FORWARD;
         for (int a = 0; a < 2; a++) {
             p.filter[a] = some[i].filter[a];
+            p.pad_begin[a] = p.pad_end[a] = some[i].pad[a];
+        }
+        check_turn(&p, i, some[i].config);
+    }
+}
+END_TEST
+
+/* Phases of one axis and of both, also of one with a single tap, which has but one. */
+START_TEST(strides)
+{
+    static const struct {
+        int64_t channels, filter[2], stride[2], pad[2];
+        const char *config;
+    } some[] = {{3, {7, 7}, {2, 2}, {3, 3}, "T_T=8"},  {19, {3, 3}, {2, 2}, {1, 0}, "T_T=4"},
+                {5, {3, 5}, {1, 2}, {1, 4}, "T_T=6"},  {16, {4, 2}, {2, 1}, {1, 1}, "T_T=6"},
+                {18, {1, 3}, {2, 2}, {0, 1}, "T_T=4"}, {33, {6, 5}, {2, 2}, {5, 2}, "T_T=6"}};
+    for (int i = 0; i < 6; i++) {
+        kiln_problem p = problem(2, some[i].channels, 27, 38, 18);
+        for (int a = 0; a < 2; a++) {
+            p.filter[a] = some[i].filter[a];
+            p.stride[a] = some[i].stride[a];
             p.pad_begin[a] = p.pad_end[a] = some[i].pad[a];
         }
         check_turn(&p, i, some[i].config);
@@ -449,8 +469,15 @@ START_TEST(what_it_cannot_do_is_refused)
     p.math = KILN_MATH_EXACT;
     refused(solvers[_i], &p, NULL, "plain sums");
     p = problem(1, 3, 8, 8, 4);
-    p.stride[1] = 2;
+    p.stride[1] = 3;
     refused(solvers[_i], &p, NULL, "stride");
+    p = problem(1, 3, 8, 8, 4);
+    p.stride[1] = 2;
+    p.direction = KILN_BACKWARD_DATA;
+    refused(solvers[_i], &p, NULL, "stride 1 only");
+    p = problem(1, 3, 8, 8, 4);
+    p.filter[0] = p.filter[1] = p.stride[0] = p.stride[1] = 2;
+    refused(solvers[_i], &p, NULL, "one tap");
     p = problem(1, 3, 8, 8, 4);
     p.dilation[0] = 2;
     refused(solvers[_i], &p, NULL, "dilation");
@@ -520,6 +547,7 @@ int main(void)
     tcase_add_test(tests, remainders_of_channels);
     tcase_add_test(tests, remainders_of_images);
     tcase_add_test(tests, filters_of_other_sizes);
+    tcase_add_test(tests, strides);
     tcase_add_test(tests, any_padding);
     tcase_add_test(tests, transposed_ones);
     tcase_add_test(tests, groups);
