@@ -202,10 +202,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 
 /* ---- configs ---- */
 
-/* Sums, the operands of one step and a product fit the vector registers. */
+/* Sums, the operands of one step and, without VNNI, a product fit the vector registers. */
 static bool fits(const kiln_device_facts *d, const kiln_config *c)
 {
-    return c->v[WIDTH] * c->v[VECTORS] + c->v[VECTORS] + 2 <= kiln_blocked_registers(d);
+    int others = c->v[VECTORS] + (d->has_vnni ? 1 : 2);
+    return c->v[WIDTH] * c->v[VECTORS] + others <= kiln_blocked_registers(d);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -225,15 +226,17 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 /* Vector operations of an item of `tiles` tiles, for its source, and for one tile of K. */
 static double source_cost(const kiln_blocked *b, const kiln_config *c, double tiles)
 {
-    return tiles * (double)(src_blocks(b) * elements(c)) * (b->src_pitch.channel == 1 ? 4 : 6);
+    return tiles * (double)(src_blocks(b) * elements(c)) * (b->src_pitch.channel == 1 ? 3 : 5);
 }
 
-static double multiply_cost(const kiln_blocked *b, const kiln_config *c, double tiles)
+static double multiply_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
+                            double tiles)
 {
     const int *v = c->v;
     double sums = v[WIDTH] * v[VECTORS], loads = v[WIDTH] + 2.0 * v[VECTORS];
-    double step = 1.4 * fmax(sums, loads) + 0.05 * (sums + loads);
-    double product = (double)pairs(b) * step + 3 * sums + 20;
+    double each = d->has_vnni ? 1 : 1.37; /* a product is two instructions without */
+    double step = fmax(each * sums, loads) + 0.05 * (sums + loads);
+    double product = (double)pairs(b) * step + 2 * sums + 20;
     double stored = tiles * v[VECTORS] * (b->dst_pitch.channel == 1 ? 5 : 10);
     return (double)elements(c) * (ceil(tiles / v[WIDTH]) * product + stored);
 }
@@ -245,11 +248,11 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double parts = (double)items(&b, c) * c->v[SPLIT];
     double waves = ceil(parts / d->compute_units) * d->compute_units;
     double kt = ceil((double)dst_tiles(&b, c) / c->v[SPLIT]);
-    double cost = waves * (source_cost(&b, c, most) + kt * multiply_cost(&b, c, most));
+    double cost = waves * (source_cost(&b, c, most) + kt * multiply_cost(&b, d, c, most));
     double width = fmax(1, (double)d->simd_floats / b.block);
     double compute = cost * 2 * b.block * width / (0.68 * d->peak_gflops * 1e6);
     double filters = (double)filter_bytes(&b, c);
-    double read = filters * (double)items(&b, c) / (3.4 * d->bandwidth_gbs * 1e6);
+    double read = filters * (double)items(&b, c) / (4.5 * d->bandwidth_gbs * 1e6);
     double exposed = filters > 0.7 * (double)d->cache ? 0.5 : 0.1;
     double bytes = (double)s->x_count * (double)kiln_type_size(s->x_type) +
                    (double)s->y_count * (double)kiln_type_size(s->y_type);
@@ -295,6 +298,8 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_TILES_W", tiles_along(b, c, KILN_AXIS_W));
     kiln_define(plan, "D_RUN", run_of(b, c));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
+    kiln_define(plan, "D_PAIRS", 1);
+    kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_STREAM", b->dst_pitch.channel == 1 && kiln_better_streamed(s, d));
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);

@@ -53,6 +53,18 @@ static void read_kind(cl_device_id device, kiln_device_facts *f)
                                                          : KILN_DEVICE_OTHER;
 }
 
+/* PoCL's CPU is the one that this runs on. */
+static bool read_vnni(const kiln_device_facts *f)
+{
+#if defined __x86_64__ && defined __GNUC__
+    return f->kind == KILN_DEVICE_CPU && strcmp(f->platform, "Portable Computing Language") == 0 &&
+           __builtin_cpu_supports("avx512vnni");
+#else
+    (void)f;
+    return false;
+#endif
+}
+
 /* Peak and bandwidth from the counts: a CPU core does two vector FMAs a cycle, a GPU unit 128
  * lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter to predict(). */
 static void guess_roofline(cl_device_id device, kiln_device_facts *f)
@@ -112,6 +124,7 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     if (strstr(extensions, "cl_nv_device_attribute_query"))
         f->cuda_capability = (int)(ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) * 10 +
                                    ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
+    f->has_vnni = read_vnni(f);
     guess_roofline(device, f);
     return KILN_OK;
 }

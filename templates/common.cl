@@ -424,6 +424,54 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int channel, INDEX_T i
 #define PUT(p, acc, block, i) kiln_put(p, acc, (block) * D_B, i EPILOGUE_PASS)
 #endif
 
+/* ---- pairs of shorts ---- */
+
+#if D_PAIRS
+/* x86 multiplies both halves and adds the products in one instruction, with VNNI also to a sum;
+ * compilers find them in simple code only. One that takes the CPU for an older one has VNNI in
+ * functions that ask for it, and does not inline these. */
+#define PAIRS_FUNCTION inline __attribute__((always_inline))
+#define PAIRS_TARGET
+#if D_B == 16 && defined __AVX512BW__
+#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd512
+#if D_VNNI || defined __AVX512VNNI__
+#define KILN_ADD_PAIRS __builtin_ia32_vpdpwssd512
+#endif
+#elif D_B == 8 && defined __AVX2__
+#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd256
+#elif D_B == 4 && defined __SSE2__
+#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd128
+#endif
+#if defined KILN_ADD_PAIRS && !defined __AVX512VNNI__
+#undef PAIRS_FUNCTION
+#define PAIRS_FUNCTION __attribute__((noinline, target("avx512vnni")))
+#undef PAIRS_TARGET
+#define PAIRS_TARGET __attribute__((target("avx512vnni")))
+#endif
+
+static inline __attribute__((always_inline)) PAIRS_TARGET ACC_V
+kiln_add_pairs(ACC_V acc, ACC_V a, ACC_V b)
+{
+#ifdef KILN_ADD_PAIRS
+    typedef int ints __attribute__((__vector_size__(D_B * 4)));
+    return __builtin_astype(KILN_ADD_PAIRS(__builtin_astype(acc, ints), __builtin_astype(a, ints),
+                                           __builtin_astype(b, ints)),
+                            ACC_V);
+#else
+#ifdef KILN_MULTIPLY_PAIRS
+    typedef short shorts __attribute__((__vector_size__(D_B * 4)));
+    const ACC_V p = __builtin_astype(
+        KILN_MULTIPLY_PAIRS(__builtin_astype(a, shorts), __builtin_astype(b, shorts)), ACC_V);
+#else
+    const ACC_V p = (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+#endif
+    typedef KILN_CAT(uint, D_B) uints;
+    return __builtin_astype(__builtin_astype(acc, uints) + __builtin_astype(p, uints), ACC_V);
+#endif
+}
+#define ADD_PAIRS(acc, a, b) kiln_add_pairs(acc, a, b)
+#endif
+
 /* ---- squares of D_B rows by D_B lanes ---- */
 
 #if D_B == 16

@@ -31,8 +31,8 @@
  *   2. For each T_KV blocks of D_B destination channels: products of T_W tiles at a time into p.
  *   3. A^T p A, the exact division, the epilogue, the store.
  *
- *     v [D_E][source blocks][T_TILES][D_B]       u [tile of K][D_E][D_PAIRS][T_KV * D_B]
- *     p [D_E][T_KV][T_TILES][D_B]                u has pairs of channels as the halves of an int
+ *     v [D_E][source blocks][T_TILES][D_B]       u [tile of K][D_E][D_SRC_PAIRS][T_KV * D_B]
+ *     p [D_E][T_KV][T_TILES][D_B]                both with pairs of channels as the halves of an int
  *
  * A source or destination whose pixels are neighbours (NCHW) is transposed D_B channels by D_B
  * columns at a time; others have D_B channels together (NCHW16c, NHWC). Lanes of v without a
@@ -41,7 +41,7 @@
  * Backward data is the same with dy as the source and `pack` turning the filter round.
  *
  * Grids, in groups of one item. `winograd_int8`: (items of T_TILES tiles, T_SPLIT). `pack`:
- * (D_PAIRS, D_DST_TILES * T_KV).
+ * (D_SRC_PAIRS, D_DST_TILES * T_KV).
  *
  * Defines, besides those of common.cl; _a stands for _H and _W:
  *   D_B, D_ROW            channels of a block, lanes of a vector: 4, 8 or 16
@@ -55,6 +55,7 @@
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
  *   D_BACKWARD            1: the filter is turned round
+ *   D_PAIRS=1, D_VNNI     see common.cl
  *   D_STREAM              1: results go past the caches (see common.cl)
  *   T_SIDE T_TILES T_W T_KV T_SPLIT  above; T_W divides T_TILES
  */
@@ -63,7 +64,7 @@
 #define D_T (T_SIDE + 2)
 #define D_E (D_T * D_T)
 #define D_KT (T_KV * D_B)
-#define D_PAIRS ((D_SRC_C + 1) / 2)
+#define D_SRC_PAIRS ((D_SRC_C + 1) / 2)
 #define D_SRC_VECTORS ((D_SRC_C + D_B - 1) / D_B)
 #define D_DST_VECTORS ((D_DST_C + D_B - 1) / D_B)
 #define D_DST_TILES ((D_DST_VECTORS + T_KV - 1) / T_KV)
@@ -176,7 +177,7 @@ INLINE void filter_of(int *o, global const SRC_T *w, const int k, const int c)
 kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global int *restrict u)
 {
     const int c = get_global_id(0) * 2, block = get_global_id(1);
-    u += ((INDEX_T)(block / T_KV) * D_E * D_PAIRS + c / 2) * D_KT + block % T_KV * D_B;
+    u += ((INDEX_T)(block / T_KV) * D_E * D_SRC_PAIRS + c / 2) * D_KT + block % T_KV * D_B;
 #pragma nounroll
     for (int lane = 0; lane < D_B; lane++) {
         const int k = block * D_B + lane;
@@ -188,7 +189,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global int 
         if (k < D_DST_C && c + 1 < D_SRC_C)
             filter_of(second, w, k, c + 1);
         for (int e = 0; e < D_E; e++)
-            u[(INDEX_T)e * D_PAIRS * D_KT + lane] =
+            u[(INDEX_T)e * D_SRC_PAIRS * D_KT + lane] =
                 as_int((short2)((short)first[e], (short)second[e]));
     }
 }
@@ -356,30 +357,9 @@ INLINE void transform_source(local short_v *v, local short_v *strip, global cons
 
 /* ---- step 2: the products ---- */
 
-/* x86 multiplies both halves and adds the products in one instruction, which compilers find in
- * simple code only. */
-#if D_B == 16 && defined __AVX512BW__
-#define MULTIPLY_ADD __builtin_ia32_pmaddwd512
-#elif D_B == 8 && defined __AVX2__
-#define MULTIPLY_ADD __builtin_ia32_pmaddwd256
-#elif D_B == 4 && defined __SSE2__
-#define MULTIPLY_ADD __builtin_ia32_pmaddwd128
-#endif
-
-INLINE uint_v times(const ACC_V a, const ACC_V b)
-{
-#ifdef MULTIPLY_ADD
-    typedef short shorts __attribute__((__vector_size__(D_B * 4)));
-    return __builtin_astype(
-        MULTIPLY_ADD(__builtin_astype(a, shorts), __builtin_astype(b, shorts)), uint_v);
-#else
-    return __builtin_astype((a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16), uint_v);
-#endif
-}
-
 /* Were it unrolled, the compiler would add products of several pairs before the sums, in more
  * registers than there are. */
-INLINE void add_pairs(uint_v *acc, local const int *v, global const int *u, const int pairs)
+INLINE PAIRS_TARGET void add_pairs(ACC_V *acc, local const int *v, global const int *u, const int pairs)
 {
 #pragma nounroll
     for (int c = 0; c < pairs; c++) {
@@ -392,20 +372,21 @@ INLINE void add_pairs(uint_v *acc, local const int *v, global const int *u, cons
             const ACC_V a = (ACC_V)(v[i * (D_B / 2) + c]);
 #pragma unroll
             for (int k = 0; k < T_KV; k++)
-                acc[i * T_KV + k] += times(a, w[k]);
+                acc[i * T_KV + k] = ADD_PAIRS(acc[i * T_KV + k], a, w[k]);
         }
     }
 }
 
 /* One of the D_E products: v, p and u start where those of its elements do. */
-INLINE void multiply(local uint_v *p, local const short_v *v, global const int *u, const int count)
+static PAIRS_FUNCTION void multiply(local ACC_V *p, local const short_v *v, global const int *u,
+                                    const int count)
 {
 #pragma nounroll
     for (int t = 0; t < count; t += T_W) {
-        uint_v acc[T_W * T_KV];
+        ACC_V acc[T_W * T_KV];
 #pragma unroll
         for (int i = 0; i < T_W * T_KV; i++)
-            acc[i] = (uint_v)(0);
+            acc[i] = (ACC_V)(0);
         local const int *from = (local const int *)(v + t);
         global const int *row = u;
 #pragma nounroll
@@ -415,7 +396,7 @@ INLINE void multiply(local uint_v *p, local const short_v *v, global const int *
             row += D_B / 2 * D_KT;
         }
         if (D_SRC_C % D_B)
-            add_pairs(acc, from, row, D_PAIRS % (D_B / 2) ? D_PAIRS % (D_B / 2) : D_B / 2);
+            add_pairs(acc, from, row, D_SRC_PAIRS % (D_B / 2) ? D_SRC_PAIRS % (D_B / 2) : D_B / 2);
 #pragma unroll
         for (int i = 0; i < T_W; i++)
 #pragma unroll
@@ -427,14 +408,14 @@ INLINE void multiply(local uint_v *p, local const short_v *v, global const int *
 /* ---- step 3: the destination ---- */
 
 /* A^T p A of one tile and block, divided. */
-INLINE void tile_of(ACC_V o[T_SIDE][T_SIDE], local const uint_v *p)
+INLINE void tile_of(ACC_V o[T_SIDE][T_SIDE], local const ACC_V *p)
 {
     uint_v mid[D_T][T_SIDE], d[D_T], row[T_SIDE];
 #pragma unroll
     for (int j = 0; j < D_T; j++) {
 #pragma unroll
         for (int i = 0; i < D_T; i++)
-            d[i] = p[(i * D_T + j) * D_P_PLANE];
+            d[i] = __builtin_astype(p[(i * D_T + j) * D_P_PLANE], uint_v);
         times_a(d, mid[j]);
     }
 #pragma unroll
@@ -478,7 +459,7 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int block,
         STORE_SOME(dst, FINISH_V(acc, OLD(at, lanes), block * D_B), lanes, at);
 }
 
-INLINE void store_run(global DST_T *dst, local const uint_v *p, const run r,
+INLINE void store_run(global DST_T *dst, local const ACC_V *p, const run r,
                       const int block EPILOGUE_PARAMS)
 {
     const INDEX_T origin = (INDEX_T)r.n * D_DST_IMAGE + (INDEX_T)block * D_DST_BLOCK;
@@ -514,7 +495,7 @@ INLINE void store_square(global DST_T *dst, ACC_V *square, const int channel, co
 }
 
 /* Rows of D_B / T_SIDE tiles are transposed at once. */
-INLINE void store_run(global DST_T *dst, local const uint_v *p, const run r,
+INLINE void store_run(global DST_T *dst, local const ACC_V *p, const run r,
                       const int block EPILOGUE_PARAMS)
 {
     const int channel = block * D_B, channels = min(D_B, D_DST_C - channel);
@@ -543,7 +524,7 @@ INLINE void store_run(global DST_T *dst, local const uint_v *p, const run r,
 #endif
 
 /* Stores blocks `from` to `to - 1` of the item's tiles; p starts at the first one's. */
-INLINE void store(global DST_T *dst, local const uint_v *p, const int tile, const int count,
+INLINE void store(global DST_T *dst, local const ACC_V *p, const int tile, const int count,
                   const int from, const int to EPILOGUE_PARAMS)
 {
 #pragma nounroll
@@ -561,18 +542,18 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_int8(global const SRC_T *restrict src,
                                               global DST_T *dst EPILOGUE_PARAMS)
 {
     local short_v v[D_E * D_V_PLANE];
-    local uint_v p[D_E * D_P_PLANE];
+    local ACC_V p[D_E * D_P_PLANE];
     local short_v strip[D_STRIP];
     const int tile = (int)get_global_id(0) * T_TILES, part = get_global_id(1);
     const int count = min(T_TILES, D_TILES - tile);
     const int from = (int)((long)D_DST_TILES * part / T_SPLIT);
     const int to = (int)((long)D_DST_TILES * (part + 1) / T_SPLIT);
     transform_source(v, strip, src, tile, count);
-    u += (INDEX_T)from * (D_E * D_PAIRS * D_KT);
+    u += (INDEX_T)from * (D_E * D_SRC_PAIRS * D_KT);
 #pragma nounroll
     for (int kt = from; kt < to; kt++) {
 #pragma nounroll
-        for (int e = 0; e < D_E; e++, u += D_PAIRS * D_KT)
+        for (int e = 0; e < D_E; e++, u += D_SRC_PAIRS * D_KT)
             multiply(p + e * D_P_PLANE, v + e * D_V_PLANE, u, count);
         store(dst, p, tile, count, kt * T_KV, min(kt * T_KV + T_KV, D_DST_VECTORS) EPILOGUE_PASS);
     }
