@@ -72,8 +72,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (kiln_image_reject(s, d, why) || kiln_winograd_reject_problem(s, why))
         return true;
     for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
-        if (s->filter[a] != 3 || s->stride[a] != 1)
-            return kiln_no(why, "its images are those of 3x3 filters with stride 1");
+        if (s->filter[a] != 3 || s->stride[a] != 1 || s->dilation[a] != 1)
+            return kiln_no(why, "its images are those of 3x3 filters, stride 1 and dilation 1");
     if (!given_filter(s, d, &filter, why))
         return true;
     if (s->g > 1 && (s->c / s->g % 4 || s->k / s->g % 4))

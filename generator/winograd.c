@@ -123,12 +123,24 @@ void kiln_winograd_prefer(kiln_shape *s, const kiln_device_facts *d)
         kiln_prefer_layout(s->y_layout, name);
 }
 
+static bool strided(const kiln_shape *s)
+{
+    return s->stride[KILN_AXIS_H] > 1 || s->stride[KILN_AXIS_W] > 1;
+}
+
+static bool dilated(const kiln_shape *s)
+{
+    return s->dilation[KILN_AXIS_H] > 1 || s->dilation[KILN_AXIS_W] > 1;
+}
+
 static bool reject_layouts(const kiln_shape *s, kiln_why *why)
 {
     int x = block_of(s->x_layout), y = block_of(s->y_layout);
     if (!x || !y || (x > 1 && y > 1 && x != y))
         return kiln_no(why, "it works on NCHW and on NCHW4c, NCHW8c or NCHW16c, the same for x "
                             "and y if both have blocks");
+    if (dilated(s) && (x == 1 || y == 1))
+        return kiln_no(why, "with a dilation it works on blocks of channels only");
     if (*s->w_layout && strcmp(s->w_layout, "OIHW") != 0 && !kiln_layout_is_any(s->w_layout))
         return kiln_no(why, "it works on weights in the layout OIHW");
     return false;
@@ -142,8 +154,8 @@ bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why)
         return kiln_no(why, "it works on two spatial axes");
     int64_t taps[2];
     for (int a = 0; a < 2; a++) {
-        if (s->stride[a + 1] > 2 || s->dilation[a + 1] != 1)
-            return kiln_no(why, "Winograd's tiles are for stride 1 or 2 and dilation 1");
+        if (s->stride[a + 1] > 2)
+            return kiln_no(why, "Winograd's tiles are for stride 1 or 2");
         taps[a] = divide_up(s->filter[a + 1], s->stride[a + 1]);
         if (s->stride[a + 1] > 1 && s->direction == KILN_BACKWARD_DATA)
             return kiln_no(why, "backward data has tiles for stride 1 only");
@@ -151,6 +163,8 @@ bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why)
     int most = taps[0] > 1 && taps[1] > 1 ? WINOGRAD_SQUARE : WINOGRAD_LONGEST;
     if (taps[0] >= most || taps[1] >= most)
         return kiln_no(why, "Winograd's tiles are for at most %d taps along an axis", most - 1);
+    if (strided(s) && dilated(s))
+        return kiln_no(why, "Winograd's tiles are for a stride or a dilation, not for both");
     if (taps[0] == 1 && taps[1] == 1)
         return kiln_no(why, "a filter of one tap leaves Winograd's tiles nothing to save");
     if (s->math == KILN_MATH_EXACT)
@@ -201,11 +215,13 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
         w.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
         w.filter[a] = s->filter[a + 1];
         w.stride[a] = s->stride[a + 1];
+        w.dilation[a] = s->dilation[a + 1];
         w.taps[a] = (int)divide_up(w.filter[a], w.stride[a]);
         int64_t some = w.stride[a] < w.filter[a] ? w.stride[a] : w.filter[a];
         phases *= some;
         w.waste *= (double)(some * w.taps[a]) / (double)w.filter[a];
-        w.lead[a] = backward ? w.filter[a] - 1 - s->pad[a + 1] : s->pad[a + 1];
+        int64_t reach = (w.filter[a] - 1) * w.dilation[a];
+        w.lead[a] = backward ? reach - s->pad[a + 1] : s->pad[a + 1];
     }
     w.src_rows = phases * w.src_c;
     if (phases > 1 && w.src_blocked)

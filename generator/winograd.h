@@ -13,12 +13,12 @@ typedef struct kiln_winograd {
     bool src_ahead, dst_streamed;  /* as kiln_better_fetched(), kiln_better_streamed() */
     int64_t cache;                 /* bytes of the device's last level */
     int64_t images, groups;
-    int64_t filter[2], stride[2]; /* H, W */
-    int taps[2];                  /* of a phase: each of stride * stride has every stride-th tap */
-    double waste;                 /* the taps of all phases by those of the filter */
-    int64_t src[2], dst[2];       /* H, W */
-    int64_t src_c, dst_c;         /* channels of one group */
-    int64_t src_rows;             /* their phases, with the padding of blocks between them */
+    int64_t filter[2], stride[2], dilation[2]; /* H, W */
+    int taps[2];            /* of a phase: each of stride * stride has every stride-th tap */
+    double waste;           /* the taps of all phases by those of the filter */
+    int64_t src[2], dst[2]; /* H, W */
+    int64_t src_c, dst_c;   /* channels of one group */
+    int64_t src_rows;       /* their phases, with the padding of blocks between them */
     int64_t src_blocks, dst_blocks; /* of src_rows, dst_c */
     int64_t lead[2];                /* destination 0 starts its patch at source -lead */
 } kiln_winograd;

@@ -27,12 +27,13 @@ int kiln_winograd_least(const kiln_winograd *w)
 
 int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis)
 {
-    return divide_up(w->dst[axis], kiln_winograd_side(w, c, axis));
+    return divide_up(divide_up(w->dst[axis], w->dilation[axis]), kiln_winograd_side(w, c, axis));
 }
 
 int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c)
 {
-    return w->images * kiln_winograd_tiles(w, c, 0) * kiln_winograd_tiles(w, c, 1);
+    int64_t planes = w->images * w->dilation[0] * w->dilation[1];
+    return planes * kiln_winograd_tiles(w, c, 0) * kiln_winograd_tiles(w, c, 1);
 }
 
 int64_t kiln_winograd_items(const kiln_winograd *w, const kiln_config *c)
@@ -184,6 +185,8 @@ static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan
     kiln_define(plan, "P_FILTER_W", w->filter[1]);
     kiln_define(plan, "P_STRIDE_H", w->stride[0]);
     kiln_define(plan, "P_STRIDE_W", w->stride[1]);
+    kiln_define(plan, "P_DILATION_H", w->dilation[0]);
+    kiln_define(plan, "P_DILATION_W", w->dilation[1]);
 }
 
 void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,

@@ -16,7 +16,8 @@
  *                 . patch 1 . . .
  *
  * A convolution with stride 2 is the sum of those of its phases, every second row and column of the
- * source with every second tap: as many times the channels, and stride 1.
+ * source with every second tap: as many times the channels, and stride 1. With a dilation of d, every
+ * d-th row and column is an image of its own.
  *
  * Tiles are counted over rows of tiles, then images. An item has T_TILES of them, and there are
  * three steps:
@@ -51,6 +52,7 @@
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
  *   P_FILTER_H, P_FILTER_W, P_STRIDE_H, P_STRIDE_W   strides are 1 or 2; 1 with D_BACKWARD
+ *   P_DILATION_H, P_DILATION_W   1 with a stride or a plain tensor
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
  *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED
@@ -70,6 +72,9 @@
 #define D_MH (D_TH - D_TAPS_H + 1)
 #define D_MW (D_TW - D_TAPS_W + 1)
 #define D_E (D_TH * D_TW)
+/* Neighbouring elements of a patch are that far apart in the source. */
+#define D_STEP_H (P_STRIDE_H * P_DILATION_H)
+#define D_STEP_W (P_STRIDE_W * P_DILATION_W)
 #define D_KT (T_KV * D_B)
 /* Rows of v: the channels' phases. Those of a block of channels are neighbouring blocks, those of a
  * plain channel neighbouring rows. */
@@ -189,13 +194,17 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 /* `run` tiles of one row of tiles; `first` counts from the item's first tile. */
 typedef struct {
     int n, y, x; /* image; tile row, tile column */
+    int y1, x1;  /* the first row and column that count, with a dilation */
     int first, tiles;
 } run;
 
 INLINE run run_at(const int tile, const int first, const int count)
 {
     run r;
-    r.n = (tile + first) / (D_TILES_H * D_TILES_W);
+    const int plane = (tile + first) / (D_TILES_H * D_TILES_W);
+    r.n = plane / (P_DILATION_H * P_DILATION_W);
+    r.y1 = plane / P_DILATION_W % P_DILATION_H;
+    r.x1 = plane % P_DILATION_W;
     r.y = (tile + first) / D_TILES_W % D_TILES_H;
     r.x = (tile + first) % D_TILES_W;
     r.first = first;
@@ -204,8 +213,7 @@ INLINE run run_at(const int tile, const int first, const int count)
 }
 
 #if D_SRC_BLOCKED
-#define PIXEL(r, i)                                                                                \
-    SRC_LOADV(src, ((y0 + (r) * P_STRIDE_H) * P_SRC_W + x0 + (i) * P_STRIDE_W) * D_B)
+#define PIXEL(r, i) SRC_LOADV(src, ((y0 + (r) * D_STEP_H) * P_SRC_W + x0 + (i) * D_STEP_W) * D_B)
 #else
 #define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
 
@@ -292,7 +300,7 @@ INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0
 #pragma unroll
         for (int r = 0; r < D_TH; r++)
             {
-            const int y = y0 + r * P_STRIDE_H;
+            const int y = y0 + r * D_STEP_H;
             d[r] = all || (y >= 0 && y < P_SRC_H) ? PIXEL(r, i) : (ACC_V)(0);
         }
         times_b(D_TAPS_H, d, o);
@@ -310,13 +318,13 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
     const int all = r.tiles * D_MW + D_TAPS_W - 1;
 #if D_SRC_BLOCKED
     const int phase = b % D_PHASES;
-    const int y0 = r.y * D_MH * P_STRIDE_H + phase / D_PHASES_W - D_LEAD_H;
-    const int x0 = r.x * D_MW * P_STRIDE_W + phase % D_PHASES_W - D_LEAD_W;
-    const int from = clamp((-x0 + P_STRIDE_W - 1) / P_STRIDE_W, 0, all);
-    const int to = clamp((P_SRC_W - x0 + P_STRIDE_W - 1) / P_STRIDE_W, from, all);
+    const int y0 = r.y * D_MH * D_STEP_H + phase / D_PHASES_W + r.y1 - D_LEAD_H;
+    const int x0 = r.x * D_MW * D_STEP_W + phase % D_PHASES_W + r.x1 - D_LEAD_W;
+    const int from = clamp((-x0 + D_STEP_W - 1) / D_STEP_W, 0, all);
+    const int to = clamp((P_SRC_W - x0 + D_STEP_W - 1) / D_STEP_W, from, all);
     src += (((INDEX_T)r.n * P_GROUPS + group) * (D_SRC_BLOCKS / D_PHASES) + b / D_PHASES) *
            D_SRC_PLANE * D_B;
-    if (y0 >= 0 && y0 + (D_TH - 1) * P_STRIDE_H < P_SRC_H)
+    if (y0 >= 0 && y0 + (D_TH - 1) * D_STEP_H < P_SRC_H)
         columns_of(strip, src, y0, x0, from, to, true);
     else
         columns_of(strip, src, y0, x0, from, to, false);
@@ -468,10 +476,11 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
 #pragma nounroll
         for (int i = 0; i < D_MH; i++)
 #pragma nounroll
-            for (int j = 0; j < D_MW; j++)
-                if (y0 + i < P_DST_H && x0 + j < P_DST_W)
-                    PUT(dst, o[i][j], all,
-                        image + ((INDEX_T)(y0 + i) * P_DST_W + x0 + j) * D_B);
+            for (int j = 0; j < D_MW; j++) {
+                const int y = (y0 + i) * P_DILATION_H + r.y1, x = (x0 + j) * P_DILATION_W + r.x1;
+                if (y < P_DST_H && x < P_DST_W)
+                    PUT(dst, o[i][j], all, image + ((INDEX_T)y * P_DST_W + x) * D_B);
+            }
     }
 }
 #else

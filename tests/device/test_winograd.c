@@ -294,6 +294,24 @@ START_TEST(strides)
 }
 END_TEST
 
+/* Rows and columns that are left over for some of the phases. */
+START_TEST(dilations)
+{
+    static const int64_t some[][4] = {{3, 3, 2, 2}, {2, 3, 3, 1}, {1, 5, 1, 4}};
+    for (int i = 0; i < 3; i++) {
+        kiln_problem p = problem(2, 18, 13, 22, 17);
+        p.direction = i == 1 ? KILN_BACKWARD_DATA : KILN_FORWARD;
+        for (int a = 0; a < 2; a++) {
+            p.filter[a] = some[i][a];
+            p.dilation[a] = some[i][2 + a];
+            p.pad_begin[a] = p.pad_end[a] = i;
+        }
+        set_layouts(&p, 1);
+        check_exact(&p, solvers[i % SOLVERS], "T_T=6");
+    }
+}
+END_TEST
+
 /* A bias tells one group's channels from another's. */
 START_TEST(groups)
 {
@@ -480,7 +498,10 @@ START_TEST(what_it_cannot_do_is_refused)
     refused(solvers[_i], &p, NULL, "one tap");
     p = problem(1, 3, 8, 8, 4);
     p.dilation[0] = 2;
-    refused(solvers[_i], &p, NULL, "dilation");
+    refused(solvers[_i], &p, NULL, "blocks of channels");
+    p = problem(1, 3, 8, 8, 4);
+    p.dilation[0] = p.stride[1] = 2;
+    refused(solvers[_i], &p, NULL, "not for both");
     p = problem(1, 3, 8, 8, 4);
     p.filter[0] = 8;
     refused(solvers[_i], &p, NULL, "7 taps");
@@ -548,6 +569,7 @@ int main(void)
     tcase_add_test(tests, remainders_of_images);
     tcase_add_test(tests, filters_of_other_sizes);
     tcase_add_test(tests, strides);
+    tcase_add_test(tests, dilations);
     tcase_add_test(tests, any_padding);
     tcase_add_test(tests, transposed_ones);
     tcase_add_test(tests, groups);
