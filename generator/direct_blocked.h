@@ -37,8 +37,9 @@ int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
 /* Channels of padding in the destination's layout. */
 int64_t kiln_direct_blocked_padding(const kiln_blocked *b);
 
-/* Whether an item multiplies two channels at once: bytes, on a CPU. */
-bool kiln_direct_blocked_pairs(const kiln_shape *s, const kiln_device_facts *d);
+/* Source channels that an item multiplies at once: 2 bytes on a CPU, 4 with VNNI; else 1. */
+int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
+                                 const kiln_device_facts *d, const kiln_config *c);
 
 /* Hardware vectors of sums that a tile has. */
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);

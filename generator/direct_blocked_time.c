@@ -33,9 +33,14 @@ int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
     return b->groups * divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]);
 }
 
-bool kiln_direct_blocked_pairs(const kiln_shape *s, const kiln_device_facts *d)
+/* Four have one vector type, and an offset that pixels of a class would not all see. */
+int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
+                                 const kiln_device_facts *d, const kiln_config *c)
 {
-    return is_cpu(d) && s->w_type == KILN_I8;
+    if (!is_cpu(d) || s->w_type != KILN_I8)
+        return 1;
+    bool one_class = b->up[0] == 1 && b->up[1] == 1 && b->up[2] == 1;
+    return d->has_vnni && c->v[BLOCKED_LANES] == 16 && one_class ? 4 : 2;
 }
 
 /* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
@@ -88,7 +93,8 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
                          const kiln_config *c)
 {
     double sums = kiln_direct_blocked_sums(d, c);
-    double each = kiln_direct_blocked_pairs(s, d) ? 1.4 : 1;
+    static const double cycles[] = {[1] = 1, [2] = 1.4, [4] = 1.1};
+    double each = cycles[kiln_direct_blocked_together(b, s, d, c)];
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
     return each * (sums > 4 ? sums : 4) + 0.2 * weights + (over > 0 ? 3 * over : 0) +
@@ -123,7 +129,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
     double taps = taps_of(b, how != STRIPS_NEVER);
-    int64_t elements = kiln_direct_blocked_pairs(s, d) ? divide_up(b->src_c, 2) : b->src_c;
+    int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
     return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
            store_cycles(b) * kiln_direct_blocked_sums(d, c) + 60;
 }

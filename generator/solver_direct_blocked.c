@@ -151,7 +151,8 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
                                                       : kiln_direct_blocked_tiles(b, c));
     kiln_define(plan, "D_STRIP", how);
-    kiln_define(plan, "D_PAIRS", kiln_direct_blocked_pairs(s, d));
+    kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
+    kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);
@@ -172,16 +173,18 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), tiles = kiln_direct_blocked_tiles(&b, c);
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    int64_t step = step_of(&b), elements = b.src_c;
-    if (kiln_direct_blocked_pairs(s, d))
-        elements = b.src_c / step * divide_up(step, 2) + divide_up(b.src_c % step, 2);
+    int64_t step = step_of(&b), steps = divide_up(b.src_c, step);
+    int together = kiln_direct_blocked_together(&b, s, d, c);
+    int64_t elements =
+        b.src_c / step * divide_up(step, together) + divide_up(b.src_c % step, together);
+    int64_t offsets = together == 4 ? s->filter[0] * s->filter[1] : 0;
     plan->packed_bytes =
-        tiles_k * elements * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
+        tiles_k * (elements * taps + offsets) * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
     kiln_plan_stage(plan, "direct_blocked.cl", "pack")->pack = true;
     define_all(s, &b, d, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, divide_up(b.src_c, step), tiles_k, 1);
+    kiln_grid(plan, 1, 1, 1, offsets ? steps + 1 : steps, tiles_k, 1);
 
     kiln_plan_stage(plan, "direct_blocked.cl", "direct_blocked");
     define_all(s, &b, d, c, plan);

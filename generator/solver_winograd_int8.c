@@ -188,9 +188,8 @@ static bool reject_problem(const kiln_shape *s, kiln_why *why)
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
-    if (d->kind != KILN_DEVICE_CPU)
-        return kiln_no(why, "its items are as large as a CPU core's cache, not for this device");
-    if (reject_problem(s, why) || reject_layouts(s, d, why) || kiln_blocked_too_large(s, why))
+    if (kiln_reject_but_cpu(d, why) || reject_problem(s, why) || reject_layouts(s, d, why) ||
+        kiln_blocked_too_large(s, why))
         return true;
     int64_t in = s->in[KILN_AXIS_H] * s->in[KILN_AXIS_W];
     int64_t out = s->out[KILN_AXIS_H] * s->out[KILN_AXIS_W], most = in > out ? in : out;
@@ -298,7 +297,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_TILES_W", tiles_along(b, c, KILN_AXIS_W));
     kiln_define(plan, "D_RUN", run_of(b, c));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
-    kiln_define(plan, "D_PAIRS", 1);
+    kiln_define(plan, "D_TOGETHER", 2);
     kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_STREAM", b->dst_pitch.channel == 1 && kiln_better_streamed(s, d));
     for (int i = 0; i < PARAMS; i++)

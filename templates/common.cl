@@ -39,6 +39,13 @@
  *   PUT_PIXEL(image, acc, block, at)    writes what the epilogue makes of the sums of four channels,
  *                                   zero in channels past the last
  *
+ * With D_TOGETHER = 2 or 4, for vectors of D_B ints that are so many shorts or bytes each:
+ *   ADD_PRODUCTS(acc, a, b)         acc + the products of all parts, modulo 2^32; of bytes, those of a
+ *                                   are unsigned and those of b signed
+ *   PRODUCTS_FUNCTION, PRODUCTS_TARGET   how a static function that uses it is declared, and one that
+ *                                   is inlined there (always); with D_VNNI=1 the CPU has AVX512_VNNI,
+ *                                   be it unknown to the compiler
+ *
  * With T_T = 4, 6, 8 or 10 and D_B, for Winograd's tiles of so many products along an axis:
  *   times_b, times_a, times_g  B^T d and A^T p and G w, along one axis
  *
@@ -424,52 +431,59 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int channel, INDEX_T i
 #define PUT(p, acc, block, i) kiln_put(p, acc, (block) * D_B, i EPILOGUE_PASS)
 #endif
 
-/* ---- pairs of shorts ---- */
+/* ---- shorts and bytes, multiplied together ---- */
 
-#if D_PAIRS
-/* x86 multiplies both halves and adds the products in one instruction, with VNNI also to a sum;
- * compilers find them in simple code only. One that takes the CPU for an older one has VNNI in
- * functions that ask for it, and does not inline these. */
-#define PAIRS_FUNCTION inline __attribute__((always_inline))
-#define PAIRS_TARGET
-#if D_B == 16 && defined __AVX512BW__
-#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd512
-#if D_VNNI || defined __AVX512VNNI__
-#define KILN_ADD_PAIRS __builtin_ia32_vpdpwssd512
+/* x86 multiplies two shorts and adds the products in one instruction, with VNNI also to a sum, or as
+ * much with four bytes; compilers find them in simple code only. One that takes the CPU for an older
+ * one has VNNI in functions that ask for it, and does not inline these. */
+#define PRODUCTS_FUNCTION inline __attribute__((always_inline))
+#define PRODUCTS_TARGET
+#if D_TOGETHER > 1 && D_B == 16 && defined __AVX512BW__ && (D_VNNI || defined __AVX512VNNI__)
+#if D_TOGETHER == 4
+#define KILN_ADD_PRODUCTS __builtin_ia32_vpdpbusd512
+#else
+#define KILN_ADD_PRODUCTS __builtin_ia32_vpdpwssd512
 #endif
-#elif D_B == 8 && defined __AVX2__
+#ifndef __AVX512VNNI__
+#undef PRODUCTS_FUNCTION
+#undef PRODUCTS_TARGET
+#define PRODUCTS_FUNCTION __attribute__((noinline, target("avx512vnni")))
+#define PRODUCTS_TARGET __attribute__((target("avx512vnni")))
+#endif
+#elif D_TOGETHER == 2 && D_B == 16 && defined __AVX512BW__
+#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd512
+#elif D_TOGETHER == 2 && D_B == 8 && defined __AVX2__
 #define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd256
-#elif D_B == 4 && defined __SSE2__
+#elif D_TOGETHER == 2 && D_B == 4 && defined __SSE2__
 #define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd128
 #endif
-#if defined KILN_ADD_PAIRS && !defined __AVX512VNNI__
-#undef PAIRS_FUNCTION
-#define PAIRS_FUNCTION __attribute__((noinline, target("avx512vnni")))
-#undef PAIRS_TARGET
-#define PAIRS_TARGET __attribute__((target("avx512vnni")))
-#endif
 
-static inline __attribute__((always_inline)) PAIRS_TARGET ACC_V
-kiln_add_pairs(ACC_V acc, ACC_V a, ACC_V b)
+#if D_TOGETHER > 1
+static inline __attribute__((always_inline)) PRODUCTS_TARGET ACC_V
+kiln_add_products(ACC_V acc, ACC_V a, ACC_V b)
 {
-#ifdef KILN_ADD_PAIRS
+#ifdef KILN_ADD_PRODUCTS
     typedef int ints __attribute__((__vector_size__(D_B * 4)));
-    return __builtin_astype(KILN_ADD_PAIRS(__builtin_astype(acc, ints), __builtin_astype(a, ints),
-                                           __builtin_astype(b, ints)),
+    return __builtin_astype(KILN_ADD_PRODUCTS(__builtin_astype(acc, ints),
+                                              __builtin_astype(a, ints),
+                                              __builtin_astype(b, ints)),
                             ACC_V);
 #else
-#ifdef KILN_MULTIPLY_PAIRS
+    typedef KILN_CAT(uint, D_B) uints;
+#if D_TOGETHER == 4
+    const ACC_V p = (a & 255) * (b << 24 >> 24) + (a >> 8 & 255) * (b << 16 >> 24) +
+                    (a >> 16 & 255) * (b << 8 >> 24) + (a >> 24 & 255) * (b >> 24);
+#elif defined KILN_MULTIPLY_PAIRS
     typedef short shorts __attribute__((__vector_size__(D_B * 4)));
     const ACC_V p = __builtin_astype(
         KILN_MULTIPLY_PAIRS(__builtin_astype(a, shorts), __builtin_astype(b, shorts)), ACC_V);
 #else
     const ACC_V p = (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
 #endif
-    typedef KILN_CAT(uint, D_B) uints;
     return __builtin_astype(__builtin_astype(acc, uints) + __builtin_astype(p, uints), ACC_V);
 #endif
 }
-#define ADD_PAIRS(acc, a, b) kiln_add_pairs(acc, a, b)
+#define ADD_PRODUCTS(acc, a, b) kiln_add_products(acc, a, b)
 #endif
 
 /* ---- squares of D_B rows by D_B lanes ---- */

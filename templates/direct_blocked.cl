@@ -40,7 +40,8 @@
  *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
- *   D_PAIRS             1: the source is bytes, and D_STRIP 2: two channels are multiplied at once
+ *   D_TOGETHER          2 or 4: the source is bytes, and D_STRIP 2: as many channels are multiplied
+ *                       at once (see common.cl); 4 only where all D_UP_a are 1. Else 1
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
@@ -62,41 +63,37 @@
 #define D_KT (T_KV * D_B)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 
-#define INLINE static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline)) PRODUCTS_TARGET
 
-/* Strips and packed weights consist of elements: channels, or with D_PAIRS two neighbouring ones as
- * the halves of an int. The last of an odd number has a zero beside it in the strip. */
-#if D_PAIRS
-#define ELEMENTS(channels) (((channels) + 1) / 2)
-#define STRIP_T short
-#define TO_STRIP(n, v) KILN_CAT(convert_short, n)(v)
-
-/* x86 multiplies both halves and adds the products in one instruction, which compilers find in
- * simple code only. */
-#if D_B == 16 && defined __AVX512BW__
-#define MULTIPLY_ADD __builtin_ia32_pmaddwd512
-#elif D_B == 8 && defined __AVX2__
-#define MULTIPLY_ADD __builtin_ia32_pmaddwd256
-#elif D_B == 4 && defined __SSE2__
-#define MULTIPLY_ADD __builtin_ia32_pmaddwd128
-#endif
-
-INLINE ACC_V times(const ACC_V a, const ACC_V b)
-{
-#ifdef MULTIPLY_ADD
-    typedef short shorts __attribute__((__vector_size__(D_B * 4)));
-    return __builtin_astype(
-        MULTIPLY_ADD(__builtin_astype(a, shorts), __builtin_astype(b, shorts)), ACC_V);
-#else
-    return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
-#endif
-}
-#define TIMES(a, b) times(a, b)
+/* Strips and packed weights consist of elements: channels, or D_TOGETHER neighbouring ones as parts
+ * of an int. Where channels are missing for the last, its weights are zero. */
+#if D_TOGETHER > 1
+#define ELEMENTS(channels) (((channels) + D_TOGETHER - 1) / D_TOGETHER)
+#define ADD_PRODUCT(acc, a, b) acc = ADD_PRODUCTS(acc, a, b)
 #else
 #define ELEMENTS(channels) (channels)
+#define ADD_PRODUCT(acc, a, b) acc += (a) * (b)
+#endif
+
+/* A strip has bytes as shorts, or, where four are multiplied at once, with 128 added, which leaves
+ * none below 0. What that adds to the sums is taken from them by the filter's rows; see `pack`. */
+#if D_TOGETHER == 4
+#define STRIP_T char
+#define STRIP_ZERO (-128)
+#define ELEMENT_ZERO ((int)0x80808080)
+#define TO_STRIP(n, p, i) (KILN_CAT(vload, n)(0, (p) + (i)) ^ (KILN_CAT(char, n))((char)-128))
+#define D_OFFSETS (P_FILTER_D * P_FILTER_H)
+#elif D_TOGETHER == 2
+#define STRIP_T short
+#define TO_STRIP(n, p, i) KILN_CAT(convert_short, n)(SRC_LOADN(n, p, i))
+#else
 #define STRIP_T ACC_T
-#define TO_STRIP(n, v) (v)
-#define TIMES(a, b) ((a) * (b))
+#define TO_STRIP(n, p, i) SRC_LOADN(n, p, i)
+#endif
+#ifndef D_OFFSETS
+#define STRIP_ZERO 0
+#define ELEMENT_ZERO 0
+#define D_OFFSETS 0
 #endif
 /* Of a step, of a group, and from a pixel of a strip to the next. */
 #define D_STEP_ELEMENTS ELEMENTS(D_STEP)
@@ -120,10 +117,12 @@ INLINE ACC_V times(const ACC_V a, const ACC_V b)
 #define STEP_AT(c) ((c) / D_SRC_NEIGHBOURS * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
 #endif
 
-/* ---- weights as [group and tile][step][tap][element][D_KT], zero where there is no channel ---- */
+/* ---- weights as [group and tile][step][tap][element][D_KT], zero where there is no channel; before
+ * the first step of a tile, what each of D_OFFSETS rows of the filter adds to the sums for the
+ * source's offset ---- */
 
-INLINE ACC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
-                    const int tap)
+static inline ACC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
+                           const int tap)
 {
     if (k >= D_DST_C || c >= D_SRC_C)
         return 0;
@@ -134,23 +133,44 @@ INLINE ACC_T weight(global const SRC_T *w, const INDEX_T group, const int k, con
 #endif
 }
 
+#define D_TILE_WEIGHTS ((D_ELEMENTS * D_TAPS + D_OFFSETS) * D_KT)
+
+/* The last step, which has no channels, is the offsets. */
 kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
 {
     const int step = get_global_id(0), tile = get_global_id(1);
     const int k0 = min(tile % D_TILES_K * T_KV, D_DST_VECTORS - T_KV) * D_B;
     const int c0 = step * D_STEP, elements = ELEMENTS(min(D_STEP, D_SRC_C - c0));
     const INDEX_T group = tile / D_TILES_K;
-    packed += ((INDEX_T)tile * D_ELEMENTS + step * D_STEP_ELEMENTS) * D_TAPS * D_KT;
+    packed += (INDEX_T)tile * D_TILE_WEIGHTS;
+#if D_OFFSETS
+    if (c0 >= D_SRC_C) {
+        for (int k = 0; k < D_KT; k++)
+            for (int row = 0; row < D_OFFSETS; row++) {
+                int sum = 0;
+                for (int c = 0; c < D_SRC_C; c++)
+                    for (int s = 0; s < P_FILTER_W; s++)
+                        sum += weight(w, group, k0 + k, c, row * P_FILTER_W + s);
+                packed[row * D_KT + k] = -128 * sum;
+            }
+        return;
+    }
+#endif
+    packed += (D_OFFSETS + step * D_STEP_ELEMENTS * D_TAPS) * D_KT;
     for (int k = 0; k < D_KT; k++)
         for (int i = 0; i < elements; i++)
-            for (int tap = 0; tap < D_TAPS; tap++)
-                packed[(tap * elements + i) * D_KT + k] =
-#if D_PAIRS
-                    as_int((short2)(weight(w, group, k0 + k, c0 + 2 * i, tap),
-                                    weight(w, group, k0 + k, c0 + 2 * i + 1, tap)));
+            for (int tap = 0; tap < D_TAPS; tap++) {
+#define WEIGHT(j) weight(w, group, k0 + k, c0 + D_TOGETHER * i + (j), tap)
+#if D_TOGETHER == 4
+                const ACC_T all =
+                    as_int((char4)((char)WEIGHT(0), (char)WEIGHT(1), (char)WEIGHT(2), (char)WEIGHT(3)));
+#elif D_TOGETHER == 2
+                const ACC_T all = as_int((short2)((short)WEIGHT(0), (short)WEIGHT(1)));
 #else
-                    weight(w, group, k0 + k, c0 + i, tap);
+                const ACC_T all = WEIGHT(0);
 #endif
+                packed[(tap * elements + i) * D_KT + k] = all;
+            }
 }
 
 /* ---- sums ---- */
@@ -165,15 +185,15 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
         {                                                                                          \
             ACC_V weight[T_KV];                                                                    \
             _Pragma("unroll") for (int k = 0; k < T_KV; k++) weight[k] =                           \
-                LOAD_V(w + c * D_KT + k * D_B);                                                  \
+                LOAD_V(w + c * D_KT + k * D_B);                                                    \
             _Pragma("unroll") for (int i = 0; i < T_W; i++)                                        \
             {                                                                                      \
                 const int column = at + i * P_STRIDE_W;                                            \
                 if (check && (column < 0 || column >= P_SRC_W))                                    \
                     continue;                                                                      \
                 const ACC_V v = (ACC_V)(LOAD(x, i * next + AT(c)));                                \
-                _Pragma("unroll") for (int k = 0; k < T_KV; k++) acc[i * T_KV + k] +=              \
-                    TIMES(v, weight[k]);                                                                 \
+                _Pragma("unroll") for (int k = 0; k < T_KV; k++)                                   \
+                    ADD_PRODUCT(acc[i * T_KV + k], v, weight[k]);                                  \
             }                                                                                      \
         }                                                                                          \
     }
@@ -214,7 +234,7 @@ INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w, co
 #endif
 #define STRIP_LOAD(p, i) ((p)[i])
 
-#if D_PAIRS || D_STRIP_ROWS
+#if D_TOGETHER > 1 || D_STRIP_ROWS
 /* Were it unrolled, the compiler would add products of several elements before the sums, in more
  * registers than there are. */
 DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "nounroll")
@@ -223,16 +243,29 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 #endif
 
 #if D_STRIP_ROWS
-/* An element of one pixel, or of `n` neighbouring ones, from column i of a channel's row on. With
- * D_PAIRS, `next` elements behind is the other channel; the last of an odd number is its own, as
- * the weights beside its are zero. */
-#if D_PAIRS
-#define TO_PAIR(a, b) (((a) & 0xffff) | ((b) << 16))
-#define PIXEL_LOAD(row, i, next) TO_PAIR(SRC_LOAD(row, i), SRC_LOAD(row, (next) + (i)))
-#define PIXEL_LOADN(n, row, i, next) TO_PAIR(SRC_LOADN(n, row, i), SRC_LOADN(n, row, (next) + (i)))
+/* An element of one pixel, or of `n` neighbouring ones, from column i of its first channel's row on.
+ * There are `left` channels; in the place of those behind them stands the first. */
+#define CHANNEL_LOAD(j, row, i, left) SRC_LOAD(row, ((j) < (left) ? (j) * D_SRC_CHANNEL : 0) + (i))
+#define CHANNEL_LOADN(n, j, row, i, left)                                                          \
+    SRC_LOADN(n, row, ((j) < (left) ? (j) * D_SRC_CHANNEL : 0) + (i))
+#if D_TOGETHER == 4
+#define TO_ELEMENT(a, b, c, d)                                                                     \
+    ((((a) & 255) | ((b) & 255) << 8 | ((c) & 255) << 16 | (d) << 24) ^ ELEMENT_ZERO)
+#define PIXEL_LOAD(row, i, left)                                                                   \
+    TO_ELEMENT(CHANNEL_LOAD(0, row, i, left), CHANNEL_LOAD(1, row, i, left),                       \
+               CHANNEL_LOAD(2, row, i, left), CHANNEL_LOAD(3, row, i, left))
+#define PIXEL_LOADN(n, row, i, left)                                                               \
+    TO_ELEMENT(CHANNEL_LOADN(n, 0, row, i, left), CHANNEL_LOADN(n, 1, row, i, left),               \
+               CHANNEL_LOADN(n, 2, row, i, left), CHANNEL_LOADN(n, 3, row, i, left))
+#elif D_TOGETHER == 2
+#define TO_ELEMENT(a, b) (((a) & 0xffff) | ((b) << 16))
+#define PIXEL_LOAD(row, i, left)                                                                   \
+    TO_ELEMENT(CHANNEL_LOAD(0, row, i, left), CHANNEL_LOAD(1, row, i, left))
+#define PIXEL_LOADN(n, row, i, left)                                                               \
+    TO_ELEMENT(CHANNEL_LOADN(n, 0, row, i, left), CHANNEL_LOADN(n, 1, row, i, left))
 #else
-#define PIXEL_LOAD(row, i, next) SRC_LOAD(row, i)
-#define PIXEL_LOADN(n, row, i, next) SRC_LOADN(n, row, i)
+#define PIXEL_LOAD(row, i, left) SRC_LOAD(row, i)
+#define PIXEL_LOADN(n, row, i, left) SRC_LOADN(n, row, i)
 #endif
 
 #if D_STRIP_LOAD > 1
@@ -240,18 +273,18 @@ typedef KILN_CAT(ACC_T, D_STRIP_LOAD) __attribute__((aligned(4))) strip_vector;
 
 /* Copies neighbours, the first at column `at`, in vectors that lie inside the source wherever the
  * strip does not. One that has nothing for the strip goes before it. */
-INLINE void copy_neighbours(ACC_T *to, global const SRC_T *row, const int next, const int at)
+INLINE void copy_neighbours(ACC_T *to, global const SRC_T *row, const int left, const int at)
 {
     if (at < 0 || at + D_STRIP_PIXELS > P_SRC_W)
 #pragma unroll
         for (int i = 0; i < D_STRIP_PIXELS; i += D_STRIP_LOAD)
-            *(private strip_vector *)(to + i) = (strip_vector)((ACC_T)0);
+            *(private strip_vector *)(to + i) = (strip_vector)((ACC_T)ELEMENT_ZERO);
 #pragma unroll
     for (int i = 0; i < D_STRIP_PIXELS; i += D_STRIP_LOAD) {
         const int column = clamp(at + i, 0, P_SRC_W - D_STRIP_LOAD);
         const bool meets = at + i > -D_STRIP_LOAD && at + i < P_SRC_W;
         *(private strip_vector *)(to + (meets ? column - at : -D_STRIP_LOAD)) =
-            PIXEL_LOADN(D_STRIP_LOAD, row, column, next);
+            PIXEL_LOADN(D_STRIP_LOAD, row, column, left);
     }
 }
 #endif
@@ -262,18 +295,19 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *step, const int channel
 {
 #pragma nounroll
     for (int e = 0; e < ELEMENTS(channels); e++) {
-        const int c = D_PAIRS ? 2 * e : e, next = c + 1 < channels ? D_SRC_CHANNEL : 0;
+        const int c = e * D_TOGETHER, left = channels - c;
         global const SRC_T *row = step + (INDEX_T)c * D_SRC_CHANNEL;
         private ACC_T *to = strip + STRIP_AT(e);
 #if D_STRIP_LOAD > 1
         if (apart == 1) {
-            copy_neighbours(to, row, next, at);
+            copy_neighbours(to, row, left, at);
             continue;
         }
 #endif
         for (int i = 0; i < D_STRIP_PIXELS; i++) {
             const int column = at + i * apart;
-            to[i] = column >= 0 && column < P_SRC_W ? PIXEL_LOAD(row, column, next) : (ACC_T)0;
+            to[i] = column >= 0 && column < P_SRC_W ? PIXEL_LOAD(row, column, left)
+                                                    : (ACC_T)ELEMENT_ZERO;
         }
     }
 }
@@ -293,20 +327,23 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels
 #pragma unroll
             for (int c = 0; c < channels; c += D_STRIP_LOAD) {
                 const KILN_CAT(STRIP_T, D_STRIP_LOAD) v =
-                    inside ? TO_STRIP(D_STRIP_LOAD, SRC_LOADN(D_STRIP_LOAD, pixel, STEP_AT(c)))
-                           : (KILN_CAT(STRIP_T, D_STRIP_LOAD))((STRIP_T)0);
+                    inside ? TO_STRIP(D_STRIP_LOAD, pixel, STEP_AT(c))
+                           : (KILN_CAT(STRIP_T, D_STRIP_LOAD))((STRIP_T)STRIP_ZERO);
                 *(private KILN_CAT(STRIP_T, D_STRIP_LOAD) *)((private STRIP_T *)to + c) = v;
             }
             continue;
         }
 #endif
 #define PIXEL_LOAD(c) (inside && (c) < channels ? SRC_LOAD(pixel, STEP_AT(c)) : (ACC_T)0)
-#if D_PAIRS
 #pragma unroll
         for (int e = 0; e < ELEMENTS(channels); e++)
+#if D_TOGETHER == 4
+            to[e] = as_int((char4)((char)PIXEL_LOAD(4 * e), (char)PIXEL_LOAD(4 * e + 1),
+                                   (char)PIXEL_LOAD(4 * e + 2), (char)PIXEL_LOAD(4 * e + 3))) ^
+                    ELEMENT_ZERO;
+#elif D_TOGETHER == 2
             to[e] = as_int((short2)(PIXEL_LOAD(2 * e), PIXEL_LOAD(2 * e + 1)));
 #else
-        for (int e = 0; e < channels; e++)
             to[e] = PIXEL_LOAD(e);
 #endif
     }
@@ -459,6 +496,24 @@ INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global
              how);
 #endif
 }
+
+#if D_OFFSETS
+/* Adds what the rows of the filter add for the offset. */
+INLINE void add_offsets(ACC_V *acc, global const ACC_T *offsets, const place at)
+{
+#pragma nounroll
+    for (int d = at.d; d < at.d_end; d++)
+#pragma nounroll
+        for (int h = at.h; h < at.h_end; h++)
+#pragma unroll
+            for (int k = 0; k < T_KV; k++) {
+                const ACC_V offset = LOAD_V(offsets + (d * P_FILTER_H + h) * D_KT + k * D_B);
+#pragma unroll
+                for (int i = 0; i < T_W; i++)
+                    acc[i * T_KV + k] += offset;
+            }
+}
+#endif
 
 /* More classes of pixels would be too much code. */
 #define MOST_PHASES 4
@@ -649,14 +704,11 @@ EACH_VECTOR
 }
 #endif
 
-kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
-                                                     global const ACC_T *restrict w,
-                                                     global DST_T *dst EPILOGUE_PARAMS)
+/* One item: a tile of pixels of image n, and one of channels. */
+static PRODUCTS_FUNCTION void item(global const SRC_T *restrict src, global const ACC_T *restrict w,
+                                   global DST_T *dst, const int tile, const int tile_k,
+                                   const INDEX_T n EPILOGUE_PARAMS)
 {
-    const int tile = get_global_id(T_ORDER == 1);
-    const int tile_k = get_global_id(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2);
-    if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
-        return;
     const int phase = tile % D_UP_W, pixels = (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
     const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;
     const int own_x = (tile / D_UP_W - row * D_TILES_W) * T_W;
@@ -664,15 +716,9 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
     const int own_k = (tile_k - group * D_TILES_K) * T_KV;
     const int first = min(own_x, pixels - T_W), k0 = min(own_k, D_DST_VECTORS - T_KV);
     const int x = phase + first * D_UP_W, y = row % P_DST_H, z = row / P_DST_H;
-    const INDEX_T n = get_global_id(T_ORDER == 2 ? 1 : 2);
-
-    ACC_V acc[T_W * T_KV];
-#pragma unroll
-    for (int i = 0; i < T_W * T_KV; i++)
-        acc[i] = (ACC_V)((ACC_T)0);
 
     src += n * D_SRC_IMAGE;
-    w += (INDEX_T)tile_k * D_ELEMENTS * D_TAPS * D_KT;
+    w += (INDEX_T)tile_k * D_TILE_WEIGHTS;
     const int tap_y = y * P_STRIDE_H - D_LEAD_H, tap_z = z * P_STRIDE_D - D_LEAD_D;
     const place at = {.column = first * P_STRIDE_W,
                       .phase = phase,
@@ -680,6 +726,14 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
                       .d_end = END_TAP(D, tap_z),
                       .h = FIRST_TAP(H, tap_y),
                       .h_end = END_TAP(H, tap_y)};
+    ACC_V acc[T_W * T_KV];
+#pragma unroll
+    for (int i = 0; i < T_W * T_KV; i++)
+        acc[i] = (ACC_V)((ACC_T)0);
+#if D_OFFSETS
+    add_offsets(acc, w, at);
+    w += D_OFFSETS * D_KT;
+#endif
     const int c0 = group * D_SRC_C;
     if (at.d < at.d_end && at.h < at.h_end) {
 #if D_STRIP == 2
@@ -734,4 +788,15 @@ EACH_VECTOR
                     to, i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
 #endif
+}
+
+kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
+                                                     global const ACC_T *restrict w,
+                                                     global DST_T *dst EPILOGUE_PARAMS)
+{
+    if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
+        return;
+    item(src, w, dst, get_global_id(T_ORDER == 1),
+         get_global_id(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2),
+         get_global_id(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS);
 }

@@ -55,7 +55,7 @@
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
  *   D_BACKWARD            1: the filter is turned round
- *   D_PAIRS=1, D_VNNI     see common.cl
+ *   D_TOGETHER=2, D_VNNI  see common.cl
  *   D_STREAM              1: results go past the caches (see common.cl)
  *   T_SIDE T_TILES T_W T_KV T_SPLIT  above; T_W divides T_TILES
  */
@@ -359,7 +359,7 @@ INLINE void transform_source(local short_v *v, local short_v *strip, global cons
 
 /* Were it unrolled, the compiler would add products of several pairs before the sums, in more
  * registers than there are. */
-INLINE PAIRS_TARGET void add_pairs(ACC_V *acc, local const int *v, global const int *u, const int pairs)
+INLINE PRODUCTS_TARGET void add_pairs(ACC_V *acc, local const int *v, global const int *u, const int pairs)
 {
 #pragma nounroll
     for (int c = 0; c < pairs; c++) {
@@ -372,13 +372,13 @@ INLINE PAIRS_TARGET void add_pairs(ACC_V *acc, local const int *v, global const 
             const ACC_V a = (ACC_V)(v[i * (D_B / 2) + c]);
 #pragma unroll
             for (int k = 0; k < T_KV; k++)
-                acc[i * T_KV + k] = ADD_PAIRS(acc[i * T_KV + k], a, w[k]);
+                acc[i * T_KV + k] = ADD_PRODUCTS(acc[i * T_KV + k], a, w[k]);
         }
     }
 }
 
 /* One of the D_E products: v, p and u start where those of its elements do. */
-static PAIRS_FUNCTION void multiply(local ACC_V *p, local const short_v *v, global const int *u,
+static PRODUCTS_FUNCTION void multiply(local ACC_V *p, local const short_v *v, global const int *u,
                                     const int count)
 {
 #pragma nounroll

@@ -336,8 +336,8 @@ START_TEST(every_type)
 }
 END_TEST
 
-/* A CPU multiplies bytes of two channels at once: of an odd number of them, of groups that begin
- * anywhere in a block, and in vectors of each width. */
+/* A CPU multiplies bytes of two or four channels at once: of an odd number of them, of groups that
+ * begin anywhere in a block, in vectors of each width, and with rows and columns of padding. */
 static const struct {
     kiln_problem p;
     const char *x, *y, *config;
@@ -365,16 +365,31 @@ static const struct {
      "NCHW",
      "NCHW8c",
      NULL},
+    {{.in_channels = 38,
+      .out_channels = 18,
+      .input = {5, 9},
+      .filter = {4, 3},
+      .pad_begin = {5, 1},
+      .pad_end = {2, 4},
+      .dilation = {1, 2},
+      .direction = KILN_BACKWARD_DATA},
+     "NCHW16c",
+     "NCHW16c",
+     "T_V=16"},
 };
 
-START_TEST(pairs_of_bytes)
+START_TEST(bytes_together)
 {
     kiln_problem p = bytes[_i].p;
     p.batch = 2;
     p.x_type = p.w_type = KILN_I8;
     p.y_type = KILN_I32;
+    if (p.direction == KILN_BACKWARD_DATA) {
+        p.x_type = KILN_I32;
+        p.y_type = KILN_I8;
+    }
     support_set_layouts(&p, bytes[_i].x, bytes[_i].y);
-    support_check(&p, "direct_blocked", bytes[_i].config, HOST_FILL_INT);
+    support_check(&p, "direct_blocked", bytes[_i].config, HOST_FILL_UNIFORM);
 }
 END_TEST
 
@@ -545,7 +560,7 @@ int main(void)
     tcase_add_loop_test(c, every_tile, 0, TILES);
     tcase_add_loop_test(c, the_epilogue_is_applied_and_padding_is_zero, 0, EPILOGUES);
     tcase_add_loop_test(c, every_type, 0, SUPPORT_TYPES);
-    tcase_add_loop_test(c, pairs_of_bytes, 0, (int)(sizeof bytes / sizeof *bytes));
+    tcase_add_loop_test(c, bytes_together, 0, (int)(sizeof bytes / sizeof *bytes));
     tcase_add_test(c, fractions_stay_within_the_bound);
     tcase_add_test(c, any_layout_is_blocked);
     tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
