@@ -650,29 +650,7 @@ INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int
 }
 #endif
 
-/* Bits in the reverse order. */
-INLINE int reversed(const int i)
-{
-    return ((i & 1) << 3 | (i & 2) << 1 | (i & 4) >> 1 | (i & 8) >> 3) / (16 / D_B);
-}
-
-/* Exchanges rows and lanes of a square, both numbered by reversed(): each round moves the lowest bit
- * of a lane's number into the row's, and the highest of the row's into the lane's. */
-INLINE void transpose(ACC_V *t)
-{
-#pragma unroll
-    for (int round = 1; round < D_B; round *= 2) {
-        ACC_V old[D_B];
-#pragma unroll
-        for (int i = 0; i < D_B; i++)
-            old[i] = t[i];
-#pragma unroll
-        for (int i = 0; i < D_B / 2; i++) {
-            t[2 * i] = (ACC_V)(old[i].even, old[i + D_B / 2].even);
-            t[2 * i + 1] = (ACC_V)(old[i].odd, old[i + D_B / 2].odd);
-        }
-    }
-}
+KILN_DEFINE_TRANSPOSE(transpose, ACC_V)
 
 /* Stores a vector of channels, of which `lanes` are there, of the tile's pixels from `first` on, but
  * for the first `skip` of them; pixel 0 of channel 0 is element `at`. */
@@ -685,7 +663,7 @@ INLINE void put_rows(global DST_T *dst, const ACC_V *acc, const int channel, con
         ACC_V t[D_B];
 #pragma unroll
         for (int i = 0; i < D_B; i++)
-            t[reversed(i)] = i < end ? acc[(i0 + i) * T_KV] : (ACC_V)((ACC_T)0);
+            t[i] = i < end ? acc[(i0 + i) * T_KV] : (ACC_V)((ACC_T)0);
         transpose(t);
 EACH_VECTOR
         for (int c = 0; c < D_B; c++) {
@@ -698,7 +676,7 @@ EACH_VECTOR
 #else
             const VAL_V old = (VAL_V)((VAL_T)0);
 #endif
-            put_row(dst, FINISH_ROW(t[reversed(c)], old, channel + c), begin, end, to);
+            put_row(dst, FINISH_ROW(t[c], old, channel + c), begin, end, to);
         }
     }
 }
