@@ -153,15 +153,16 @@ KILN_HALF_DEFINE(16)
 #define DST_LOAD(p, i) ((p)[i])
 #define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #define DST_STORE(p, i, v) ((p)[i] = (v))
-#define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(v, 0, (p) + (i))
+#define KILN_BITS_T int
+#define KILN_BITS(n, v) (v)
 #elif DST_TYPE == TYPE_I8
 #define DST_T char
 #define VAL_T float
 #define DST_LOAD(p, i) ((float)(p)[i])
 #define DST_LOADN(n, p, i) KILN_CAT(convert_float, n)(KILN_CAT(vload, n)(0, (p) + (i)))
 #define DST_STORE(p, i, v) ((p)[i] = kiln_to_char(v))
-#define DST_STOREN(n, p, i, v)                                                                     \
-    KILN_CAT(vstore, n)(KILN_CAT(kiln_to_char, n)(v), 0, (p) + (i))
+#define KILN_BITS_T char
+#define KILN_BITS(n, v) KILN_CAT(kiln_to_char, n)(v)
 
 /* Next to 1.5 * 2^23 a float has no fraction: the sum rounds, and its bits are the integer's. */
 #define KILN_CHAR_DEFINE(n)                                                                        \
@@ -187,8 +188,8 @@ KILN_CHAR_DEFINE(16)
 #define DST_LOADN(n, p, i)                                                                         \
     KILN_CAT(kiln_from_half, n)(KILN_CAT(vload, n)(0, (const global ushort *)(p) + (i)))
 #define DST_STORE(p, i, v) vstore_half_rte(v, i, p)
-#define DST_STOREN(n, p, i, v)                                                                     \
-    KILN_CAT(vstore, n)(KILN_CAT(kiln_to_half, n)(v), 0, (global ushort *)(p) + (i))
+#define KILN_BITS_T ushort
+#define KILN_BITS(n, v) KILN_CAT(kiln_to_half, n)(v)
 #elif DST_TYPE == TYPE_BF16
 #define DST_T ushort
 #define VAL_T float
@@ -196,7 +197,8 @@ KILN_CHAR_DEFINE(16)
 #define DST_LOADN(n, p, i)                                                                         \
     KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (p) + (i))) << 16)
 #define DST_STORE(p, i, v) ((p)[i] = kiln_bf16(v))
-#define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(KILN_CAT(kiln_bf16_, n)(v), 0, (p) + (i))
+#define KILN_BITS_T ushort
+#define KILN_BITS(n, v) KILN_CAT(kiln_bf16_, n)(v)
 
 /* Round to nearest even; a NaN stays a (quiet) NaN. */
 #define KILN_BF16_DEFINE(name, F, U, H, as_u, to_h)                                                \
@@ -216,9 +218,13 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 #define DST_LOAD(p, i) ((p)[i])
 #define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #define DST_STORE(p, i, v) ((p)[i] = (v))
-#define DST_STOREN(n, p, i, v) KILN_CAT(vstore, n)(v, 0, (p) + (i))
+#define KILN_BITS_T float
+#define KILN_BITS(n, v) (v)
 #endif
 
+/* KILN_BITS(n, v) is what memory holds of the vector v of n VAL_T, elements of KILN_BITS_T. */
+#define DST_STOREN(n, p, i, v)                                                                     \
+    KILN_CAT(vstore, n)(KILN_BITS(n, v), 0, (global KILN_BITS_T *)(p) + (i))
 #define DST_STORE4(p, i, v) DST_STOREN(4, p, i, v)
 #define DST_STORE8(p, i, v) DST_STOREN(8, p, i, v)
 #define DST_STORE16(p, i, v) DST_STOREN(16, p, i, v)
@@ -339,17 +345,21 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 
 /* ---- vectors ---- */
 
-/* Stores a vector whose elements alone are known to be aligned; with T_STREAM=1 or D_STREAM=1 past
- * the caches, where compiler and address allow it. PoCL splits vstore16, but not this. */
-#define KILN_STORE(type, loose, p, v) (*(global loose *)(p) = (v))
+/* Vectors of which the elements alone are known to be aligned. PoCL splits vloadn and vstoren, but
+ * not these. */
+#define KILN_LOOSE(T, n) KILN_CAT(T, n) __attribute__((aligned(sizeof(T))))
+
+/* Stores KILN_BITS of n elements; with T_STREAM=1 or D_STREAM=1 past the caches, where compiler and
+ * address allow it. */
+#define KILN_STORE(n, loose, p, v) (*(global loose *)(p) = KILN_BITS(n, v))
 #if (T_STREAM || D_STREAM) && defined __has_builtin
 #if __has_builtin(__builtin_nontemporal_store)
 #undef KILN_STORE
-#define KILN_STORE(type, loose, p, v)                                                              \
-    if ((size_t)(p) % sizeof(type) == 0)                                                           \
-        __builtin_nontemporal_store(v, (global type *)(p));                                        \
+#define KILN_STORE(n, loose, p, v)                                                                 \
+    if ((size_t)(p) % (n * sizeof(KILN_BITS_T)) == 0)                                              \
+        __builtin_nontemporal_store(KILN_BITS(n, v), (global KILN_CAT(KILN_BITS_T, n) *)(p));      \
     else                                                                                           \
-        *(global loose *)(p) = (v)
+        *(global loose *)(p) = KILN_BITS(n, v)
 #endif
 #endif
 
@@ -358,19 +368,9 @@ static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_P
 #if defined(D_B) && defined(D_CHANNELS) && !defined(D_IMAGE)
 #define ACC_V KILN_CAT(ACC_T, D_B)
 #define VAL_V KILN_CAT(VAL_T, D_B)
-/* Nothing but the elements is known to be aligned. PoCL splits vload16, but not this. */
-typedef ACC_V __attribute__((aligned(4))) kiln_loose_acc;
-typedef VAL_V __attribute__((aligned(4))) kiln_loose_val;
-#if DST_TYPE == TYPE_I8
-typedef KILN_CAT(char, D_B) __attribute__((aligned(1))) kiln_loose_dst;
-#define KILN_CONVERT_DST KILN_CAT(kiln_to_char, D_B)
-#elif DST_TYPE == TYPE_F16
-typedef KILN_CAT(ushort, D_B) __attribute__((aligned(2))) kiln_loose_dst;
-#define KILN_CONVERT_DST KILN_CAT(kiln_to_half, D_B)
-#elif DST_TYPE == TYPE_BF16
-typedef KILN_CAT(ushort, D_B) __attribute__((aligned(2))) kiln_loose_dst;
-#define KILN_CONVERT_DST KILN_CAT(kiln_bf16_, D_B)
-#endif
+typedef KILN_LOOSE(ACC_T, D_B) kiln_loose_acc;
+typedef KILN_LOOSE(VAL_T, D_B) kiln_loose_val;
+typedef KILN_LOOSE(KILN_BITS_T, D_B) kiln_loose_dst;
 #define LOAD_V(p) (*(global const kiln_loose_acc *)(p))
 
 #if D_B == 16
@@ -421,11 +421,7 @@ static inline void kiln_put(global DST_T *dst, ACC_V acc, int channel, INDEX_T i
 #else
     const VAL_V v = FINISH_V(acc, (VAL_V)((VAL_T)0), channel);
 #endif
-#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
-    KILN_STORE(VAL_V, kiln_loose_val, dst + i, v);
-#else
-    *(global kiln_loose_dst *)(dst + i) = KILN_CONVERT_DST(v);
-#endif
+    KILN_STORE(D_B, kiln_loose_dst, dst + i, v);
 }
 
 #define PUT(p, acc, block, i) kiln_put(p, acc, (block) * D_B, i EPILOGUE_PASS)
@@ -538,7 +534,7 @@ kiln_add_products(ACC_V acc, ACC_V a, ACC_V b)
 
 #if D_ROW
 #define ROW_T KILN_CAT(VAL_T, D_ROW)
-typedef ROW_T __attribute__((aligned(4))) kiln_loose_row;
+typedef KILN_LOOSE(KILN_BITS_T, D_ROW) kiln_loose_row;
 
 KILN_DEFINE_ACTIVATE(kiln_activate_row, KILN_CAT(float, D_ROW))
 
@@ -564,53 +560,45 @@ static inline void kiln_put_row(global DST_T *dst, KILN_CAT(ACC_T, D_ROW) acc, i
 #else
     const ROW_T v = FINISH_ROW(acc, (ROW_T)((VAL_T)0), channel);
 #endif
-#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
-    KILN_STORE(ROW_T, kiln_loose_row, dst + i, v);
-#else
-    DST_STOREN(D_ROW, dst, i, v);
-#endif
+    KILN_STORE(D_ROW, kiln_loose_row, dst + i, v);
 }
 
 #define PUT_ROW(p, acc, channel, i) kiln_put_row(p, acc, channel, i EPILOGUE_PASS)
 
-#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
-typedef KILN_CAT(VAL_T, 4) __attribute__((aligned(4))) kiln_loose4;
-typedef KILN_CAT(VAL_T, 8) __attribute__((aligned(4))) kiln_loose8;
-typedef KILN_CAT(VAL_T, 16) __attribute__((aligned(4))) kiln_loose16;
-#define KILN_PIECE(n, p, i, v) (*(global KILN_CAT(kiln_loose, n) *)((p) + (i)) = (v))
-#else
-#define KILN_PIECE(n, p, i, v) DST_STOREN(n, p, i, v)
-#endif
+typedef KILN_LOOSE(KILN_BITS_T, 2) kiln_loose2;
+typedef KILN_LOOSE(KILN_BITS_T, 4) kiln_loose4;
+typedef KILN_LOOSE(KILN_BITS_T, 8) kiln_loose8;
 
 /* The first `count` lanes, the largest pieces first. */
 static inline void kiln_store_some(global DST_T *dst, ROW_T v, int count, INDEX_T i)
 {
+    global KILN_BITS_T *to = (global KILN_BITS_T *)dst + i;
+    KILN_CAT(KILN_BITS_T, D_ROW) bits = KILN_BITS(D_ROW, v);
     if (count == D_ROW) {
-        KILN_PIECE(D_ROW, dst, i, v);
+        *(global kiln_loose_row *)to = bits;
         return;
     }
 #if D_ROW == 16
     if (count & 8) {
-        KILN_PIECE(8, dst, i, v.lo);
-        v.lo = v.hi;
-        i += 8;
+        *(global kiln_loose8 *)to = bits.lo;
+        bits.lo = bits.hi;
+        to += 8;
     }
 #endif
 #if D_ROW > 4
     if (count & 4) {
-        KILN_PIECE(4, dst, i, v.s0123);
-        v.s0123 = v.s4567;
-        i += 4;
+        *(global kiln_loose4 *)to = bits.s0123;
+        bits.s0123 = bits.s4567;
+        to += 4;
     }
 #endif
     if (count & 2) {
-        DST_STORE(dst, i, v.s0);
-        DST_STORE(dst, i + 1, v.s1);
-        v.s0 = v.s2;
-        i += 2;
+        *(global kiln_loose2 *)to = bits.s01;
+        bits.s01 = bits.s23;
+        to += 2;
     }
     if (count & 1)
-        DST_STORE(dst, i, v.s0);
+        *to = bits.s0;
 }
 
 #define STORE_SOME(p, v, count, i) kiln_store_some(p, v, count, i)
