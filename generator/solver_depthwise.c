@@ -218,6 +218,8 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
         kiln_define(plan, "P_WIDE", 1);
     if (!weights)
         kiln_define_epilogue(plan, s);
+    if (!weights && c->v[VEC] > 1)
+        kiln_define(plan, "D_ROW", c->v[VEC]);
     kiln_define(plan, "D_BACKWARD", backward);
     kiln_define(plan, "D_WEIGHTS", weights);
     kiln_define(plan, "P_N", s->n);

@@ -28,7 +28,8 @@
  *   P_GROUPS, D_MULTIPLE  input channels, and output channels of each
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
  *   D_GRID_a, D_REACH_a, D_STEP_a, D_LEAD_a, D_SLOTS_a, D_PERIOD_a   as in direct_lines.cl
- *   T_VEC T_PIX T_ROWS    tile of one item, as above (T_PIX=1 with T_VEC=1)
+ *   T_VEC T_PIX T_ROWS    tile of one item, as above (T_PIX=1 with T_VEC=1); D_ROW is T_VEC unless
+ *                         that is 1
  *   T_GROUP               items of a group along a row
  *   P_N, D_TAP_ROWS, T_SPLIT   for backward weights, as above
  */
@@ -43,10 +44,8 @@
 
 #if T_VEC == 1
 #define ACC_V ACC_T
-#define VAL_V VAL_T
 #else
 #define ACC_V KILN_CAT(ACC_T, T_VEC)
-#define VAL_V KILN_CAT(VAL_T, T_VEC)
 #define LOADV(p) KILN_CAT(vload, T_VEC)(0, p)
 #define STOREV(v, p) KILN_CAT(vstore, T_VEC)(v, 0, p)
 #endif
@@ -174,65 +173,6 @@ static inline int source_depth(int z, int q)
 }
 
 #if !D_WEIGHTS
-#if T_VEC > 1
-#if DST_TYPE != TYPE_I32
-KILN_DEFINE_ACTIVATE(activate, VAL_V)
-#endif
-
-/* What is stored for the elements from `at` on, of one channel. */
-static inline VAL_V finish(const ACC_V acc, const INDEX_T channel, const INDEX_T at EPILOGUE_PARAMS)
-{
-    VAL_V v = KILN_CAT(convert_, VAL_V)(acc);
-#if DST_TYPE != TYPE_I32
-#ifdef P_ALPHA
-    v *= P_ALPHA;
-#endif
-#ifdef P_BETA
-    v += P_BETA * DST_LOADN(T_VEC, residual, at);
-#endif
-#ifdef P_BIAS
-    v += bias[channel];
-#endif
-    v = activate(v);
-#endif
-    return v;
-}
-
-/* The first n lanes. */
-static inline void store_some(global DST_T *dst, INDEX_T at, const VAL_V v, const int n)
-{
-    if (n >= T_VEC) {
-        DST_STOREN(T_VEC, dst, at, v);
-        return;
-    }
-#if T_VEC == 16
-    if (n & 8) {
-        DST_STOREN(8, dst, at, v.lo);
-        at += 8;
-    }
-    const VAL_T8 v8 = n & 8 ? v.hi : v.lo;
-#elif T_VEC == 8
-    const VAL_T8 v8 = v;
-#endif
-#if T_VEC >= 8
-    if (n & 4) {
-        DST_STOREN(4, dst, at, v8.lo);
-        at += 4;
-    }
-    const VAL_T4 v4 = n & 4 ? v8.hi : v8.lo;
-#else
-    const VAL_T4 v4 = v;
-#endif
-    if (n & 2) {
-        DST_STORE(dst, at, v4.x);
-        DST_STORE(dst, at + 1, v4.y);
-        at += 2;
-    }
-    if (n & 1)
-        DST_STORE(dst, at, n & 2 ? v4.z : v4.x);
-}
-#endif
-
 /* Curves are long: once in the code, not for each row. */
 #if P_ACTIVATION >= 4
 #define EACH_ROW _Pragma("nounroll")
@@ -304,14 +244,17 @@ kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *rest
                         if (x >= 0 && x < P_DST_W)
                             DST_STORE(dst, at, FINISH(acc[row], channel, at));
 #else
-#if defined P_BETA
+#ifdef P_BETA
                         const int whole = T_VEC; /* residuals behind the row are not read */
+#define OLD DST_LOADN(T_VEC, residual, at)
 #else
                         const int whole = 1;
+#define OLD (ROW_T)((VAL_T)0)
 #endif
                         const int left = min(P_DST_W - x, D_GRID_W - t);
                         if (D_DENSE && left >= whole) {
-                            store_some(dst, at, finish(acc[row], channel, at EPILOGUE_PASS), left);
+                            STORE_SOME(dst, FINISH_ROW(acc[row], OLD, channel), min(left, T_VEC),
+                                       at);
                             continue;
                         }
                         ACC_T lane[T_VEC];
