@@ -15,8 +15,11 @@ static char *read_text(const char *path)
     for (;;) {
         if (used + 1 >= room) {
             char *more = realloc(text, room = room ? room * 2 : 8192);
-            if (!more)
+            if (!more) {
+                free(text);
+                text = NULL;
                 break;
+            }
             text = more;
         }
         size_t got = fread(text + used, 1, room - used - 1, f);

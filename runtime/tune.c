@@ -159,23 +159,28 @@ static void search(tuner *t)
         final_rounds(t);
 }
 
-static kiln_status record(tuner *t, const result *r, const kiln_shape *shape, const char *key)
+/* Under the layouts that the solver makes of open ones: those it will be asked for again. */
+static kiln_status record(tuner *t, const result *r, const kiln_shape *shape)
 {
     kiln *k = t->bench.k;
+    kiln_problem settled = *t->bench.problem;
     kiln_row row = {.version = r->candidate.solver->version,
                     .ms = r->times.ms,
                     .spread = r->times.spread,
                     .runs = r->times.runs};
-    snprintf(row.key, sizeof row.key, "%s", key);
     snprintf(row.solver, sizeof row.solver, "%s", r->candidate.solver->name);
     snprintf(row.driver, sizeof row.driver, "%s", k->facts.driver);
     kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
     kiln_plan plan;
     kiln_why why;
     kiln_shape own;
-    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why) &&
-        kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan, &why))
-        kiln_plan_template_hash(k, &plan, row.hash);
+    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why)) {
+        kiln_shape_give_layouts(&own, &settled);
+        if (kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan,
+                             &why))
+            kiln_plan_template_hash(k, &plan, row.hash);
+    }
+    kiln_problem_row_key(&settled, row.key, sizeof row.key);
     time_t now = time(NULL);
     struct tm utc;
     strftime(row.date, sizeof row.date, "%Y-%m-%d", gmtime_r(&now, &utc));
@@ -184,27 +189,30 @@ static kiln_status record(tuner *t, const result *r, const kiln_shape *shape, co
 
 /* Replaces what a row of another solver says of the problem, lest a time that no longer holds beat
  * the winner's. A config that failed gives way to the guess, without a time. */
-static kiln_status renew(tuner *t, const result *claim, const kiln_shape *shape, const char *key)
+static kiln_status renew(tuner *t, const result *claim, const kiln_shape *shape)
 {
+    const kiln_device_facts *facts = &t->bench.k->facts;
     result now = *claim;
+    kiln_shape own;
+    kiln_why why;
     for (int i = 1; i < t->nfinalists; i++)
         if (t->finalist[i].index == claim->index)
             now = t->finalist[i];
-    if (now.times.runs == 0)
-        now.candidate.solver->guess(shape, &t->bench.k->facts, &now.candidate.config);
-    return record(t, &now, shape, key);
+    if (now.times.runs == 0 && kiln_solver_takes(now.candidate.solver, shape, facts, &own, &why))
+        now.candidate.solver->guess(&own, facts, &now.candidate.config);
+    return record(t, &now, shape);
 }
 
 /* The winner's row goes last: among rows without a time the newest counts. */
-static kiln_status keep(tuner *t, const kiln_shape *shape, const char *key)
+static kiln_status keep(tuner *t, const kiln_shape *shape)
 {
     const result *winner = &t->finalist[0];
     kiln_status status = KILN_OK;
     for (int i = 0; i < t->nclaims && !status; i++)
         if (t->claim[i].candidate.solver != winner->candidate.solver)
-            status = renew(t, &t->claim[i], shape, key);
+            status = renew(t, &t->claim[i], shape);
     if (!status)
-        status = record(t, winner, shape, key);
+        status = record(t, winner, shape);
     kiln_reload_rows(t->bench.k);
     return status;
 }
@@ -286,11 +294,9 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     if (!k || !problem || !best)
         return kiln_fail(KILN_INVALID, "kiln_tune: k, problem and best must not be NULL");
     kiln_problem p = *problem;
-    char key[KILN_KEY_TEXT];
     kiln_status status = check_call(k, &p, queue, buffers, options);
     if (status)
         return status;
-    kiln_problem_row_key(&p, key, sizeof key);
     kiln_shape shape = kiln_shape_of(&p);
     tuner t = {.options = options,
                .bench = {.k = k,
@@ -313,7 +319,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     if (!status)
         fill_trial(&t, &t.finalist[0], best);
     if (!status && options->keep)
-        status = keep(&t, &shape, key);
+        status = keep(&t, &shape);
     finish(&t);
     return status;
 }
