@@ -16,7 +16,7 @@ static void use_all_cpus(void)
     for (int i = 0; i < CPU_SETSIZE; i++)
         CPU_SET(i, &all);
     sched_setaffinity(0, sizeof all, &all);
-    unsetenv("POCL_AFFINITY");
+    setenv("POCL_AFFINITY", "0", 1); /* session_open() would set it to 1 */
 }
 
 static void take_part(atomic_int *next, int count,

@@ -44,7 +44,6 @@ static void describe(machine *m, const session *s)
 bool machine_open(machine *m, session *s)
 {
     char why[KILN_ERROR_TEXT];
-    setenv("POCL_AFFINITY", "1", 0);
     if (session_open(s, "cpu", why)) {
         fprintf(stderr, "bench: %s\n", why);
         return false;

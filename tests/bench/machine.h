@@ -13,7 +13,7 @@ typedef struct machine {
     double bandwidth_gbs; /* a copy's bytes read and written, far outside the caches */
 } machine;
 
-/* Opens the CPU, PoCL's threads each on a core of its own, and describes it. False, with the reason
+/* Opens the CPU and describes it. False, with the reason
  * on standard error, where there is none. */
 bool machine_open(machine *m, session *s);
 /* Takes about a second: the best of many rounds. */
