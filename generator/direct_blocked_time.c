@@ -120,7 +120,7 @@ static double store_cycles(const kiln_blocked *b)
 {
     if (b->dst_pitch.channel == 1)
         return 2;
-    return b->up[KILN_AXIS_W] == 1 ? 10 : 80;
+    return b->up[KILN_AXIS_W] == 1 ? 5 : 80;
 }
 
 static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
