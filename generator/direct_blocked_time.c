@@ -115,12 +115,15 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
     return share * rows * 3.0 * pixels * (double)divide_up(b->src_c, 16);
 }
 
-/* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. */
-static double store_cycles(const kiln_blocked *b)
+/* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. As
+ * measured; narrow vectors take longer. */
+static double store_cycles(const kiln_blocked *b, const kiln_config *c)
 {
     if (b->dst_pitch.channel == 1)
         return 2;
-    return b->up[KILN_AXIS_W] == 1 ? 5 : 80;
+    if (b->up[KILN_AXIS_W] > 1)
+        return 80;
+    return c->v[BLOCKED_LANES] == 16 ? 5 : 10;
 }
 
 static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
@@ -131,7 +134,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     double taps = taps_of(b, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
     return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
-           store_cycles(b) * kiln_direct_blocked_sums(d, c) + 60;
+           store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
 }
 
 /* The cores take items as they get done; halfway between an even share each and whole rounds. */
