@@ -85,20 +85,23 @@ static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
     return share > ways ? 0.17 * (share - ways) * c->v[BLOCKED_TILE_W] : 0;
 }
 
-/* Cycles of a tile for one tap and source channel: a vector of sums each, as measured. Fewer than
- * four wait for one another, more than fit into registers go through memory; and weights, each
- * used once a tile, come from further away than pixels. Pairs of bytes take two
- * instructions a vector: 1.4 is what 3x3 tiles of them took. */
+/* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
+ * than four wait for one another, more than fit into registers go through memory; and weights, each
+ * used once a tile, come from further away than pixels. Pairs of bytes take two instructions a
+ * vector: 1.4 is what 3x3 tiles of them took. Sums of four bytes are overwritten in place, so that
+ * one register too few costs a copy of many. */
 static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c)
 {
+    static const struct {
+        double each, over;
+    } cost[] = {[1] = {1, 3}, [2] = {1.4, 3}, [4] = {1.1, 10}};
+    int together = kiln_direct_blocked_together(b, s, d, c);
     double sums = kiln_direct_blocked_sums(d, c);
-    static const double cycles[] = {[1] = 1, [2] = 1.4, [4] = 1.1};
-    double each = cycles[kiln_direct_blocked_together(b, s, d, c)];
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
-    return each * (sums > 4 ? sums : 4) + 0.2 * weights + (over > 0 ? 3 * over : 0) +
-           conflict_cycles(b, c);
+    return cost[together].each * (sums > 4 ? sums : 4) + 0.2 * weights +
+           (over > 0 ? cost[together].over * over : 0) + conflict_cycles(b, c);
 }
 
 /* Cycles in which a tile copies pixels to a strip, on average. */
