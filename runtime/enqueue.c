@@ -170,7 +170,8 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
 kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                          double *ms, double *pack_ms)
 {
-    double sums[2] = {0}; /* of stages that pack; of the others */
+    double packing = 0, inside = 0; /* inside: after the first stage that is none of packing */
+    cl_ulong first = 0, latest = 0; /* of the others */
     cl_event events[KILN_MAX_STAGES];
     int last;
     kiln_status status =
@@ -187,11 +188,17 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
         if (code == CL_SUCCESS)
             code = clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_END, sizeof end, &end,
                                            NULL);
-        sums[!op->plan.stage[i].pack] += (double)(end - start) * 1e-6;
+        if (op->plan.stage[i].pack) {
+            packing += (double)(end - start) * 1e-6;
+            inside += latest ? (double)(end - start) * 1e-6 : 0;
+        } else {
+            first = latest ? first : start;
+            latest = end;
+        }
     }
-    *ms = sums[1];
+    *ms = (double)(latest - first) * 1e-6 - inside;
     if (pack_ms)
-        *pack_ms = sums[0];
+        *pack_ms = packing;
     release_events(events, KILN_MAX_STAGES);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "timing a launch");
 }

@@ -208,9 +208,10 @@ KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
 KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
 
-/* As kiln_op_enqueue(), and adds up the device's own time of all launches, in ms: in *pack_ms (may
- * be NULL) of those that pack weights, which kiln_op_pack() can do once for many enqueues, in *ms
- * of all others. Waits for the result. The queue must have CL_QUEUE_PROFILING_ENABLE. */
+/* As kiln_op_enqueue(), and takes the time by the device's clock, in ms: in *pack_ms (may be NULL)
+ * of the launches that pack weights, which kiln_op_pack() can do once for many enqueues; in *ms from
+ * the start of the first other launch to the end of the last one, what lies between them included.
+ * Waits for the result. The queue must have CL_QUEUE_PROFILING_ENABLE. */
 KILN_API kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   double *ms, double *pack_ms);
 
