@@ -147,14 +147,34 @@ static bool has_open_layout(const kiln_problem *p)
            kiln_layout_is_any(p->y_layout) || kiln_layout_is_any(p->bias_layout);
 }
 
-/* What an unforced choice comes to. A row of the problem decides; where layouts are open no row is
- * of the problem, and those of the solvers' layouts stand beside predictions. */
+/* The problem with the layouts that the best prediction makes of open ones, and its row. */
+static bool pick_from_rows_of_open(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                                   kiln_pick *pick)
+{
+    char key[KILN_KEY_TEXT];
+    kiln_pick predicted;
+    if (pick_fastest(k, problem, shape, true, &predicted) != KILN_OK)
+        return false;
+    kiln_problem settled = *problem;
+    kiln_shape_give_layouts(&predicted.shape, &settled);
+    const kiln_shape closed = kiln_shape_of(&settled);
+    kiln_problem_row_key(&settled, key, sizeof key);
+    return pick_from_rows(k, key, NULL, &closed, pick);
+}
+
+/* What an unforced choice comes to. A row of the problem decides. Where layouts are open that is
+ * one of the problem with those that predictions choose, which a search is about; failing that,
+ * rows of the solvers' layouts stand beside predictions. */
 static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                   bool ignore_rows, kiln_pick *pick)
 {
     char key[KILN_KEY_TEXT];
-    if (ignore_rows || has_open_layout(problem))
-        return pick_fastest(k, problem, shape, ignore_rows, pick);
+    if (ignore_rows)
+        return pick_fastest(k, problem, shape, true, pick);
+    if (has_open_layout(problem))
+        return pick_from_rows_of_open(k, problem, shape, pick)
+                   ? KILN_OK
+                   : pick_fastest(k, problem, shape, false, pick);
     kiln_problem_row_key(problem, key, sizeof key);
     if (pick_from_rows(k, key, NULL, shape, pick))
         return KILN_OK;
