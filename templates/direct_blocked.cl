@@ -682,8 +682,9 @@ EACH_VECTOR
 }
 #endif
 
-/* One item: a tile of pixels of image n, and one of channels. */
-static PRODUCTS_FUNCTION void item(global const SRC_T *restrict src, global const ACC_T *restrict w,
+/* One item: a tile of pixels of image n, and one of channels. (Oclgrind does not know what becomes of
+ * `restrict` in an inlined function.) */
+static PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w,
                                    global DST_T *dst, const int tile, const int tile_k,
                                    const INDEX_T n EPILOGUE_PARAMS)
 {
