@@ -183,12 +183,16 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
     if (s->g > 1 && (s->c / s->g % block || s->k / s->g % block))
         return kiln_no(why, "a group's channels, %lld and %lld, do not fill blocks of %lld",
                        (long long)(s->c / s->g), (long long)(s->k / s->g), (long long)block);
-    int64_t most = s->in[KILN_AXIS_H] * s->in[KILN_AXIS_W];
-    if (most < s->out[KILN_AXIS_H] * s->out[KILN_AXIS_W])
-        most = s->out[KILN_AXIS_H] * s->out[KILN_AXIS_W];
+    int64_t most = 1; /* with a dilation, each phase's last tile may reach beyond the image */
+    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++) {
+        int64_t side = s->in[a] > s->out[a] ? s->in[a] : s->out[a];
+        int64_t extent = side + s->dilation[a] - 1;
+        most *= extent < INT32_MAX ? extent : INT32_MAX;
+    }
     if (most > INT32_MAX / 64 || most * s->n > INT32_MAX / 2)
-        return kiln_no(why, "its tiles are counted in 32 bits, and there are %lld pixels",
-                       (long long)(most * s->n));
+        return kiln_no(why,
+                       "its tiles are counted in 32 bits, and there are %lld images of %lld pixels",
+                       (long long)s->n, (long long)most);
     return false;
 }
 

@@ -44,8 +44,7 @@ extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged
 /* Both solvers' tables begin with these. */
 enum { WINOGRAD_T, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
 
-/* The largest T_T along one axis, and along both, where errors multiply. A filter has fewer taps.
- */
+/* The largest T_T along one axis, and along both, where errors multiply. */
 enum { WINOGRAD_LONGEST = 10, WINOGRAD_SQUARE = 8 };
 
 /* Products along axis 0 or 1 (H, W) of a tile, elements of the destination there, and products of a

@@ -83,6 +83,33 @@ START_TEST(guesses_are_legal)
 }
 END_TEST
 
+/* Each row and column that a dilation skips is a tile's beginning: they too are counted in 32 bits.
+ */
+START_TEST(a_huge_dilation_is_refused)
+{
+    const kiln_solver *solver = kiln_solver_named(names[_i]);
+    kiln_device_facts d = cpu();
+    kiln_why why;
+    for (int huge = 0; huge < 2; huge++) {
+        int64_t dilation = huge ? 100000 : 2;
+        kiln_problem p = {.batch = 1,
+                          .in_channels = 16,
+                          .out_channels = 16,
+                          .input = {9, 9},
+                          .filter = {3, 3},
+                          .pad_begin = {dilation, dilation},
+                          .pad_end = {dilation, dilation},
+                          .dilation = {dilation, dilation},
+                          .x_layout = "NCHW16c",
+                          .y_layout = "NCHW16c"};
+        ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+        kiln_shape s = kiln_shape_of(&p);
+        ck_assert_int_eq(solver->reject(&s, &d, &why), huge);
+    }
+    ck_assert_msg(strstr(why.text, "32 bits"), "%s", why.text);
+}
+END_TEST
+
 START_TEST(blocks_are_preferred_where_they_are_filled)
 {
     kiln_problem p = {.batch = 1,
@@ -142,6 +169,7 @@ int main(void)
     tcase_add_test(tests, the_amplification_is_that_of_the_matrices);
     tcase_add_loop_test(tests, a_gpu_is_refused, 0, 2);
     tcase_add_loop_test(tests, guesses_are_legal, 0, 2);
+    tcase_add_loop_test(tests, a_huge_dilation_is_refused, 0, 2);
     tcase_add_loop_test(tests, blocks_are_preferred_where_they_are_filled, 0, 2);
     tcase_add_test(tests, tiles_are_dealt_evenly);
     tcase_add_test(tests, filters_beyond_the_cache_are_fetched_ahead);
