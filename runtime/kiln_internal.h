@@ -48,7 +48,7 @@ bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *
 /* Reads the user's rows again, after a row was appended. */
 void kiln_reload_rows(kiln *k);
 
-/* XXH3 hash, 16 hex digits, of all templates a plan uses (common.cl included). */
+/* XXH3 hash, 16 hex digits, of all templates a plan uses, and all that they include. */
 void kiln_plan_template_hash(const kiln *k, const kiln_plan *plan, char hash[40]);
 const kiln_plan *kiln_op_plan(const kiln_op *op);
 

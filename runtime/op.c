@@ -17,15 +17,13 @@ static kiln_status compile_stage(kiln_op *op, int i)
     kiln_launch *launch = &op->launch[i];
     if (stage->kind != KILN_STAGE_LAUNCH)
         return KILN_OK;
-    launch->source = kiln_template_source(op->k->template_dir, stage->template_file);
-    if (!launch->source)
-        return kiln_fail(KILN_FILE, "template %s is missing", stage->template_file);
-    if (!op->k->context)
-        return KILN_OK;
+    kiln_status status =
+        kiln_template_source(op->k->template_dir, stage->template_file, &launch->source);
+    if (status || !op->k->context)
+        return status;
     char options[KILN_OPTIONS_TEXT + sizeof language + 1];
     snprintf(options, sizeof options, "%s %s", stage->options, language);
-    kiln_status status =
-        kiln_program_get(op->k->programs, launch->source, options, &launch->program);
+    status = kiln_program_get(op->k->programs, launch->source, options, &launch->program);
     if (status)
         return status;
     cl_int code;
@@ -240,8 +238,8 @@ void kiln_plan_template_hash(const kiln *k, const kiln_plan *plan, char hash[40]
     for (int i = 0; i < plan->nstages; i++) {
         if (plan->stage[i].kind != KILN_STAGE_LAUNCH)
             continue;
-        char *source = kiln_template_source(k->template_dir, plan->stage[i].template_file);
-        if (source)
+        char *source;
+        if (!kiln_template_source(k->template_dir, plan->stage[i].template_file, &source))
             all = XXH3_64bits_withSeed(source, strlen(source), all);
         free(source);
     }

@@ -74,14 +74,13 @@ static char *make_head(cl_device_id device, const kiln_device_facts *facts)
     return head;
 }
 
-/* The file that the source's last "#line 1" names: it tells a reader of the cache what this is. */
+/* The file that the source's first "#line 1" names: it tells a reader of the cache what this is. */
 static void template_name(const char *source, char *name, size_t size)
 {
     static const char mark[] = "#line 1 \"";
-    const char *last = NULL;
-    for (const char *p = source; (p = strstr(p, mark)); p += sizeof mark - 1)
-        last = p + sizeof mark - 1;
-    snprintf(name, size, "%.*s", last ? (int)strcspn(last, "\"\n") : 1, last ? last : "-");
+    const char *first = strstr(source, mark);
+    first = first ? first + sizeof mark - 1 : "-";
+    snprintf(name, size, "%.*s", (int)strcspn(first, "\"\n"), first);
 }
 
 static char *make_key(const kiln_programs *cache, const char *source, const char *options)

@@ -1,6 +1,14 @@
-/* The OpenCL templates embedded at build, and the directory that may override them. */
+/* The OpenCL templates embedded at build, and the directory that may override them.
+ *
+ * A template says what it needs in lines '#include "NAME.cl"', from the first column on. They are
+ * resolved here, as text, because OpenCL's compilers read no files of ours: so an #if around one
+ * has no effect on whether it is there, and a file is in a program once, where the first line that
+ * names it stands.
+ */
 #ifndef KILN_TEMPLATE_H
 #define KILN_TEMPLATE_H
+
+#include "error.h"
 
 typedef struct kiln_template {
     const char *file, *text;
@@ -9,8 +17,10 @@ typedef struct kiln_template {
 /* Made by the build from templates/; ends with {NULL, NULL}. */
 extern const kiln_template kiln_embedded_templates[];
 
-/* common.cl followed by `file`, each preceded by a #line directive. From `dir` where it has the
- * file (dir may be NULL), else embedded. malloc()ed; NULL when there is no such template. */
-char *kiln_template_source(const char *dir, const char *file);
+/* The source of a program: template `file` with all that it includes, and #line directives, of
+ * which the first names it. Each file is taken from `dir` where that has it (dir may be NULL), else
+ * it is the embedded one. *source is malloc()ed; NULL, with the error set, where a file is missing
+ * or includes itself. */
+kiln_status kiln_template_source(const char *dir, const char *file, char **source);
 
 #endif

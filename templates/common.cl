@@ -1,4 +1,4 @@
-/* common.cl: put before every template. Storage types, index type, epilogue.
+/* common.cl: what every template includes. Storage types, index type, epilogue.
  *
  * Defines it understands (made by kiln_define_types() and kiln_define_epilogue()):
  *   SRC_TYPE       storage of the two tensors that are read      TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8

@@ -33,6 +33,8 @@
  *   T_GROUP               items of a group along a row
  *   P_N, D_TAP_ROWS, T_SPLIT   for backward weights, as above
  */
+#include "common.cl"
+
 #define D_ROWS (T_ROWS + D_REACH_H)
 #define D_PITCH (T_PIX * T_VEC + D_REACH_W)
 #define D_SECTION (D_SLOTS_H * D_ROWS * D_SLOTS_W * D_PITCH)

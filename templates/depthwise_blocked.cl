@@ -58,6 +58,8 @@
  *   D_ROWS              source rows that an item turns, at least D_B pixels
  *   D_NEXT_ITEM         elements from an item's source to the next one's, which D_AHEAD=1 fetches
  */
+#include "common.cl"
+
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define TILE_H (T_H * D_UP_H)
 #define TILE_W (T_W * D_UP_W)

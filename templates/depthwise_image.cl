@@ -20,6 +20,8 @@
  *   T_WINDOW            1: a row of the source is read once for all taps of a filter row
  *   T_GROUP_0, T_GROUP_1   work-group
  */
+#include "common.cl"
+
 #define D_BLOCKS ((D_CHANNELS + 3) / 4)
 #define D_WINDOW ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
 #define UNROLL _Pragma("unroll")

@@ -32,6 +32,8 @@
  *   T_R, T_S            taps that are summed at a time; divide P_FILTER_H and P_FILTER_W
  *   T_PARTS             parts
  */
+#include "common.cl"
+
 #define INLINE static inline __attribute__((always_inline))
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_TILES_W ((P_DST_W + T_W - 1) / T_W)

@@ -37,6 +37,8 @@
  *   D_AHEAD             1: positions of items ahead are fetched
  *   T_STREAM            1: stores go past the caches, with T_COPY=0 (see common.cl)
  */
+#include "common.cl"
+
 #define D_IMAGE (D_LINE_D * D_LINE_H * D_LINE_W)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_BLOCKS ((D_DST_C + T_K - 1) / T_K)

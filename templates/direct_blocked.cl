@@ -60,6 +60,8 @@
  *   T_ORDER, T_GROUP    above
  *   T_STREAM            1: stores go past the caches (see common.cl)
  */
+#include "common.cl"
+
 #define D_KT (T_KV * D_B)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 

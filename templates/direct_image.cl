@@ -30,6 +30,8 @@
  *   T_ORDER             above
  *   T_GROUP_0, T_GROUP_1   work-group
  */
+#include "common.cl"
+
 #define D_TAPS (P_FILTER_H * P_FILTER_W)
 #define D_SRC_BLOCKS ((D_SRC_C + 3) / 4)
 #define D_DST_BLOCKS ((D_DST_C + 3) / 4)

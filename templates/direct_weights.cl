@@ -25,6 +25,8 @@
  *   T_SPLIT             parts
  *   T_GROUP T_GROUP_K   items of a group over weights and over k
  */
+#include "common.cl"
+
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_WEIGHTS (D_C * D_TAPS)
 #define D_BLOCKS ((D_K + T_K - 1) / T_K)

@@ -28,6 +28,8 @@
  *                               others rest. Grid, sums and results stay the same.
  * H, W, C and K are macros here: nothing may bear those names.
  */
+#include "common.cl"
+
 #define D_IN_PIXELS ((INDEX_T)H * W)
 #define D_OUT_PIXELS ((INDEX_T)H_out * W_out)
 #define D_OUT_BLOCKS (MLO_N_OUTPUTS / MLO_N_LCL_OUT_MAPS)

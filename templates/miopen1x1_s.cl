@@ -25,6 +25,8 @@
  *   MLO_N_LCL_IN_MAPS        channels loaded at a time; MLO_CLOOP0 times that is all of them
  *   MLO_VERT_/HORIZ_ALIGNED  backward data: dx is a whole number of strides high, wide
  */
+#include "common.cl"
+
 #if MLO_DIR_FORWARD
 #define D_WEIGHT(out, in) ((INDEX_T)(out) * MLO_WEI_BSTRIDE + (in) * MLO_WEI_CHANNEL_STRIDE)
 #define D_IN_STEP MLO_FILTER_STRIDE0

@@ -21,6 +21,8 @@
  * int, whatever its parts did. More than 131071 products may not fit (in backward weights a sum has
  * n * out of them).
  */
+#include "common.cl"
+
 #define FORWARD 0
 #define BACKWARD_DATA 1
 #define BACKWARD_WEIGHTS 2

@@ -32,6 +32,7 @@
  * CL_FLOAT and CL_HALF_FLOAT, i8 and i32 as CL_SIGNED_INT8 and CL_SIGNED_INT32. P_FROM_IMAGE=1 and
  * P_TO_IMAGE=1 say which sides are images; P_PAD is a VAL_T. No assumption on alignment.
  */
+#include "common.cl"
 
 /* An element as the destination's VAL_T. */
 static inline VAL_T kiln_value(ACC_T v)

@@ -6,6 +6,8 @@
  *
  * Grid: (D_COUNT), rounded up. Defines: D_COUNT elements, D_PARTS parts, and those of common.cl.
  */
+#include "common.cl"
+
 kernel void sum_parts(global const ACC_T *restrict part, global DST_T *restrict dst)
 {
     const INDEX_T i = get_global_id(0);

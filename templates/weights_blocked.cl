@@ -45,6 +45,8 @@
  *   T_X T_Y T_S         tile; T_S divides P_FILTER_W, and T_Y divides D_B for lanes 0
  *   T_CUTS_X, T_CUTS_Y, T_PARTS   above
  */
+#include "common.cl"
+
 #define INLINE static inline __attribute__((always_inline))
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_BLOCKS_C ((D_SRC_C + D_B - 1) / D_B)

@@ -62,6 +62,8 @@
  *   T_T T_TILES T_W T_KV  above; T_T is 4, 6, 8 or 10, T_W divides T_TILES
  *   T_SPLIT T_ORDER       above; not with D_STAGED
  */
+#include "common.cl"
+
 #define D_PHASES_H (P_STRIDE_H < P_FILTER_H ? P_STRIDE_H : P_FILTER_H)
 #define D_PHASES_W (P_STRIDE_W < P_FILTER_W ? P_STRIDE_W : P_FILTER_W)
 #define D_PHASES (D_PHASES_H * D_PHASES_W)

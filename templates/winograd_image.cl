@@ -41,6 +41,8 @@
  *   T_M, T_P, T_KV         above
  *   T_GROUP_0, T_GROUP_1   work-group, of every kernel
  */
+#include "common.cl"
+
 #define D_E (T_T * T_T)
 #define D_SRC_BLOCKS ((D_SRC_C + 3) / 4)
 #define D_DST_BLOCKS ((D_DST_C + 3) / 4)

@@ -59,6 +59,8 @@
  *   D_STREAM              1: results go past the caches (see common.cl)
  *   T_SIDE T_TILES T_W T_KV T_SPLIT  above; T_W divides T_TILES
  */
+#include "common.cl"
+
 #define INLINE static inline __attribute__((always_inline))
 
 #define D_T (T_SIDE + 2)

@@ -43,6 +43,8 @@
  *   T_K, T_CV            above; T_K divides D_B, T_CV <= blocks of C
  *   T_ROWS, T_PARTS      above
  */
+#include "common.cl"
+
 #define ACC_V KILN_CAT(ACC_T, D_B)
 /* A buffer starts where the caller says; only its elements are known to be aligned. */
 typedef ACC_V __attribute__((aligned(4))) LOOSE_V;

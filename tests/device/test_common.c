@@ -47,22 +47,16 @@ static const char kernels[] =
     "    DST_STORE(d, i, FINISH(s[i], i % 7, i));\n"
     "}\n";
 
-static const char *common(void)
-{
-    for (const kiln_template *t = kiln_embedded_templates; t->file; t++)
-        if (strcmp(t->file, "common.cl") == 0)
-            return t->text;
-    ck_abort_msg("common.cl is not embedded");
-    return NULL;
-}
-
 static cl_program build(const char *options)
 {
     const support_device *d = support_open();
-    const char *source[] = {common(), kernels};
+    char *common;
     cl_int code;
+    ck_assert_int_eq(kiln_template_source(NULL, "common.cl", &common), KILN_OK);
+    const char *source[] = {common, kernels};
     cl_program program = clCreateProgramWithSource(d->context, 2, source, NULL, &code);
     ck_assert_int_eq(code, CL_SUCCESS);
+    free(common);
     code = clBuildProgram(program, 1, &d->device, options, NULL, NULL);
     if (code != CL_SUCCESS) {
         static char log[4096];

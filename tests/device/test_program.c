@@ -15,9 +15,10 @@
 
 enum { ITEMS = 64 };
 
-static const char source[] = "#line 1 \"common.cl\"\n"
+static const char source[] = "#line 1 \"test.cl\"\n"
+                             "#line 1 \"included.cl\"\n"
                              "\n"
-                             "#line 1 \"test.cl\"\n"
+                             "#line 2 \"test.cl\"\n"
                              "kernel void fill(global int *out)\n"
                              "{\n"
                              "    int i = get_global_id(0);\n"
