@@ -1,5 +1,6 @@
 /* Launches operations: stages chained, nothing compiled. */
 #include "bind.h"
+#include "elapsed.h"
 #include "images.h"
 #include "padding_check.h"
 
@@ -167,19 +168,12 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
     return status;
 }
 
-kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
-                         double *ms, double *pack_ms)
+/* The spans of the stages that have an event, `*n` of them. */
+static cl_int read_spans(const kiln_op *op, const cl_event *events, kiln_span *spans, int *n)
 {
-    double packing = 0, inside = 0; /* inside: after the first stage that is none of packing */
-    cl_ulong first = 0, latest = 0; /* of the others */
-    cl_event events[KILN_MAX_STAGES];
-    int last;
-    kiln_status status =
-        run(op, queue, buffers, run_phase(op, buffers), 0, NULL, true, events, &last);
-    if (status)
-        return status;
-    cl_int code = clWaitForEvents(1, &events[last]);
-    for (int i = 0; i < KILN_MAX_STAGES && code == CL_SUCCESS; i++) {
+    cl_int code = CL_SUCCESS;
+    *n = 0;
+    for (int i = 0; i < op->plan.nstages && code == CL_SUCCESS; i++) {
         cl_ulong start = 0, end = 0;
         if (!events[i])
             continue;
@@ -188,17 +182,32 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
         if (code == CL_SUCCESS)
             code = clGetEventProfilingInfo(events[i], CL_PROFILING_COMMAND_END, sizeof end, &end,
                                            NULL);
-        if (op->plan.stage[i].pack) {
-            packing += (double)(end - start) * 1e-6;
-            inside += latest ? (double)(end - start) * 1e-6 : 0;
-        } else {
-            first = latest ? first : start;
-            latest = end;
-        }
+        spans[(*n)++] = (kiln_span){op->plan.stage[i].pack, start, end};
     }
-    *ms = (double)(latest - first) * 1e-6 - inside;
-    if (pack_ms)
-        *pack_ms = packing;
+    return code;
+}
+
+kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                         double *ms, double *pack_ms)
+{
+    if (!ms)
+        return kiln_fail(KILN_INVALID, "kiln_op_time: ms must not be NULL");
+    cl_event events[KILN_MAX_STAGES];
+    kiln_span spans[KILN_MAX_STAGES];
+    int last, n = 0;
+    kiln_status status =
+        run(op, queue, buffers, run_phase(op, buffers), 0, NULL, true, events, &last);
+    if (status)
+        return status;
+    cl_int code = clWaitForEvents(1, &events[last]);
+    if (code == CL_SUCCESS)
+        code = read_spans(op, events, spans, &n);
     release_events(events, KILN_MAX_STAGES);
-    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "timing a launch");
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "timing a launch");
+    kiln_elapsed elapsed = kiln_elapsed_of(spans, n);
+    *ms = elapsed.ms;
+    if (pack_ms)
+        *pack_ms = elapsed.pack_ms;
+    return KILN_OK;
 }

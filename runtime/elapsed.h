@@ -1,0 +1,23 @@
+/* How long an operation took, from what the device's clock said of its launches. */
+#ifndef KILN_ELAPSED_H
+#define KILN_ELAPSED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One launch, in ns by the device's clock. */
+typedef struct kiln_span {
+    bool pack; /* of a stage that packs weights */
+    uint64_t start, end;
+} kiln_span;
+
+typedef struct kiln_elapsed {
+    double ms;      /* from the first launch that packs nothing to the end of the last such one,
+                       pauses included, but not what was packed between them; 0: there is none */
+    double pack_ms; /* of the launches that pack, without the pauses between them */
+} kiln_elapsed;
+
+/* Of `count` launches in any order. Those that pack do not overlap each other. */
+kiln_elapsed kiln_elapsed_of(const kiln_span *spans, int count);
+
+#endif
