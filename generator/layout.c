@@ -247,6 +247,8 @@ static void adapt(char *out, size_t size, const char *spec, const char *dims)
 
 bool kiln_layout_parse(kiln_layout *l, const char *text, const char *dims, char *why)
 {
+    if (!l || !text)
+        return kiln_deny(why, "kiln_layout_parse: layout and text must not be NULL");
     const kiln_layout_entry *entry = named(text);
     const char *spec = entry ? entry->spec : text;
     const char *own = dims ? dims : entry ? entry->dims : dims_of(text);

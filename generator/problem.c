@@ -294,6 +294,8 @@ static kiln_status check_attributes(const kiln_problem *p, char *why)
 
 kiln_status kiln_problem_check(kiln_problem *p, char *why)
 {
+    if (!p)
+        return kiln_refuse(why, "kiln_problem_check: problem must not be NULL");
     if (p->spatial_rank == 0)
         p->spatial_rank = 2;
     kiln_status status = check_attributes(p, why);

@@ -74,6 +74,8 @@ static bool make_bias(int64_t channels, int type, const char *layout, kiln_stora
 
 bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *storage, char *why)
 {
+    if (!p || !storage)
+        return kiln_deny(why, "kiln_problem_storage: problem and storage must not be NULL");
     if (tensor == 'b')
         return make_bias(p->out_channels, p->epilogue.bias, p->bias_layout, storage, why);
     bool x = tensor == 'x', w = tensor == 'w';

@@ -262,6 +262,8 @@ static kiln_status read_text(reader *r)
 
 kiln_status kiln_problem_parse(kiln_problem *problem, const char *text, char *why)
 {
+    if (!problem || !text)
+        return kiln_refuse(why, "kiln_problem_parse: problem and text must not be NULL");
     if (*text >= '0' && *text <= '9')
         return kiln_miopen_key_parse(problem, text, why);
     reader r = {.at = text, .last = -1, .why = why};

@@ -77,6 +77,8 @@ const char *kiln_profile_name(int index)
 bool kiln_profile_accepts(const char *profile, const kiln_storage *s, kiln_type type, char *why)
 {
     bool known = false;
+    if (!profile || !s)
+        return kiln_deny(why, "kiln_profile_accepts: profile and storage must not be NULL");
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         bool mine = strcmp(rules[i].profile, profile) == 0;
         known = known || mine;

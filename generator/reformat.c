@@ -42,6 +42,8 @@ static bool check_dims(kiln_reformat *r, char *why)
 
 kiln_status kiln_reformat_check(kiln_reformat *r, kiln_storage *from, kiln_storage *to, char *why)
 {
+    if (!r || !from || !to)
+        return kiln_refuse(why, "kiln_reformat_check: reformat, from and to must not be NULL");
     if (r->from_type == KILN_TYPE_DEFAULT)
         r->from_type = KILN_F32;
     if (r->to_type == KILN_TYPE_DEFAULT)

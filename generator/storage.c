@@ -55,6 +55,8 @@ static bool fold_images(kiln_storage *s)
 bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim, kiln_type type,
                        char *why)
 {
+    if (!s || !l || !dim)
+        return kiln_deny(why, "kiln_storage_make: storage, layout and dim must not be NULL");
     memset(s, 0, sizeof *s);
     s->layout = *l;
     for (int d = 0; d < l->ndims; d++) {
@@ -215,6 +217,8 @@ size_t kiln_storage_inverse(const kiln_storage *s, int dim, char *text, size_t s
 bool kiln_storage_fits_image(const kiln_storage *s, int64_t max_width, int64_t max_height,
                              char *why)
 {
+    if (!s)
+        return kiln_deny(why, "kiln_storage_fits_image: storage must not be NULL");
     if (!s->layout.image)
         return true;
     if (s->width > max_width)

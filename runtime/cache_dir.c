@@ -165,6 +165,8 @@ kiln_status kiln_cache_list(const char *dir, void (*entry)(void *user, const kil
 {
     listing l;
     char standard[PATH_MAX];
+    if (!entry)
+        return kiln_fail(KILN_INVALID, "kiln_cache_list: entry must not be NULL");
     kiln_status status = open_for_user(&l, &dir, standard);
     if (status != KILN_OK)
         return status;

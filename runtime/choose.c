@@ -291,6 +291,8 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
 
 kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_verdict *verdict)
 {
+    if (!k || !problem || !verdict)
+        return kiln_fail(KILN_INVALID, "kiln_explain: k, problem and verdict must not be NULL");
     const kiln_solver *solver = kiln_solver_at(index);
     if (!solver)
         return kiln_fail(KILN_INVALID, "there is no solver number %d", index);

@@ -108,6 +108,8 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
 {
     if (!op || !queue || !buffers)
         return kiln_fail(KILN_INVALID, "op, queue and buffers must not be NULL");
+    if (n_wait > 0 && !wait)
+        return kiln_fail(KILN_INVALID, "%u events to wait for, but wait is NULL", n_wait);
     if (!op->k->context)
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);

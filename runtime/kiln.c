@@ -117,7 +117,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                       const kiln_settings *settings)
 {
     if (!out)
-        return kiln_fail(KILN_INVALID, "kiln_open: out is NULL");
+        return kiln_fail(KILN_INVALID, "kiln_open: out must not be NULL");
     *out = NULL;
     if (!context != !device)
         return kiln_fail(KILN_INVALID, "kiln_open: give both a context and a device, or neither");
@@ -160,17 +160,23 @@ void kiln_close(kiln *k)
     free(k);
 }
 
+static const char *no_kiln(const char *function)
+{
+    kiln_fail(KILN_INVALID, "%s: k must not be NULL", function);
+    return "";
+}
+
 const char *kiln_cache_dir(const kiln *k)
 {
-    return k->cache_dir;
+    return k ? k->cache_dir : no_kiln("kiln_cache_dir");
 }
 
 const char *kiln_rows_file(const kiln *k)
 {
-    return k->rows_file;
+    return k ? k->rows_file : no_kiln("kiln_rows_file");
 }
 
 const char *kiln_shipped_dir(const kiln *k)
 {
-    return k->shipped_dir;
+    return k ? k->shipped_dir : no_kiln("kiln_shipped_dir");
 }

@@ -15,7 +15,8 @@
  * never compiles, only kiln_tune() measures.
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
- * the calling thread's last failure.
+ * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
+ * a function without a status then returns "" or NULL, or fills zeros in.
  *
  * Threads: a kiln and its ops may be used from any number of threads at once. Calls on one op are
  * serialized by a lock inside it. Release an op only when no other thread uses it, and close a kiln
@@ -209,9 +210,9 @@ KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kil
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
 
 /* As kiln_op_enqueue(), and takes the time by the device's clock, in ms: in *pack_ms (may be NULL)
- * of the launches that pack weights, which kiln_op_pack() can do once for many enqueues; in *ms from
- * the start of the first other launch to the end of the last one, what lies between them included.
- * Waits for the result. The queue must have CL_QUEUE_PROFILING_ENABLE. */
+ * of the launches that pack weights, which kiln_op_pack() can do once for many enqueues; in *ms
+ * from the start of the first other launch to the end of the last one, pauses between them
+ * included, packing not. Waits for the result. The queue must have CL_QUEUE_PROFILING_ENABLE. */
 KILN_API kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   double *ms, double *pack_ms);
 

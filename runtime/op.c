@@ -160,6 +160,12 @@ void kiln_op_release(kiln_op *op)
 
 void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
 {
+    if (info)
+        *info = (kiln_op_info){.solver = ""};
+    if (!op || !info) {
+        kiln_fail(KILN_INVALID, "kiln_op_describe: op and info must not be NULL");
+        return;
+    }
     const kiln_solver *solver = op->pick.solver; /* NULL for a reformat */
     *info = (kiln_op_info){
         .problem = op->problem,
@@ -189,6 +195,8 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
 
 kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info)
 {
+    if (!op || !info)
+        return kiln_fail(KILN_INVALID, "kiln_op_stage: op and info must not be NULL");
     if (index < 0 || index >= op->plan.nstages)
         return kiln_fail(KILN_INVALID, "the plan has %d stages, no number %d", op->plan.nstages,
                          index);
@@ -214,11 +222,15 @@ kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info)
 
 const char *kiln_op_source(const kiln_op *op, int index)
 {
-    return index >= 0 && index < op->plan.nstages ? op->launch[index].source : NULL;
+    if (!op)
+        kiln_fail(KILN_INVALID, "kiln_op_source: op must not be NULL");
+    return op && index >= 0 && index < op->plan.nstages ? op->launch[index].source : NULL;
 }
 
 kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_t *value)
 {
+    if (!op || !name || !value)
+        return kiln_fail(KILN_INVALID, "kiln_op_fact: op, name and value must not be NULL");
     if (index < 0 || index >= op->plan.nfacts)
         return kiln_fail(KILN_INVALID, "the plan has %d facts, no number %d", op->plan.nfacts,
                          index);

@@ -207,6 +207,8 @@ kiln_status kiln_rows_read(const char *file, kiln_rows_visit *visit, void *user)
 {
     struct stat st;
     size_t length;
+    if (!file || !visit)
+        return kiln_fail(KILN_INVALID, "kiln_rows_read: file and piece must not be NULL");
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return kiln_fail(KILN_FILE, "cannot read tuning rows from %s: %s", file, strerror(errno));
