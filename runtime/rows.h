@@ -13,6 +13,8 @@
 
 #include "error.h"
 
+enum { KILN_ROWS_MAX_HEAD = 64 << 10 }; /* bytes up to and including the line "rows:" */
+
 typedef void kiln_rows_visit(void *user, const kiln_rows_piece *piece);
 
 /* kiln_rows_read() for a text in memory. */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_TEXT = 4096, PATH_TEXT = 4096, HEAD_READ = 16 << 10 };
+enum { LINE_TEXT = 4096, PATH_TEXT = 4096 };
 
 /* A text that grows within its room; what does not fit sets `full`. */
 typedef struct line {
@@ -167,8 +167,8 @@ static void take_head(void *user, const kiln_rows_piece *p)
 /* Rows must not end up in a file that nobody will read them from, or in another device's. */
 static kiln_status check_head(int fd, const char *file, const char *device)
 {
-    char *text = malloc(HEAD_READ);
-    ssize_t got = text ? pread(fd, text, HEAD_READ, 0) : -1;
+    char *text = malloc(KILN_ROWS_MAX_HEAD);
+    ssize_t got = text ? pread(fd, text, KILN_ROWS_MAX_HEAD, 0) : -1;
     found_head found = {.good = false};
     if (got > 0)
         kiln_rows_pieces(text, (size_t)got, take_head, &found);
@@ -176,7 +176,9 @@ static kiln_status check_head(int fd, const char *file, const char *device)
     if (got < 0)
         return fail_write(file, strerror(errno));
     if (!found.good)
-        return fail_write(file, "it does not begin like a file of tuning rows");
+        return fail_write(file,
+                          "it does not begin like a file of tuning rows, with a line \"rows:\" "
+                          "in its first 64 KiB");
     for (size_t i = 0; *found.device && i < sizeof found.device - 1; i++) {
         char expected = device[i] ? plain(device[i]) : '\0';
         if (found.device[i] != expected)

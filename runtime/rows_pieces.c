@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCHEMA = 1, MAX_HEAD = 64 << 10, MAX_ROW = 16 << 10 };
+enum { SCHEMA = 1, MAX_ROW = 16 << 10 };
 
 static const int64_t max_file = (int64_t)1 << 30;
 
@@ -120,7 +120,7 @@ static bool cut_head(cutter *c)
         strcpy(why, "no line \"rows:\" here: not a file of tuning rows");
     else if (inline_rows)
         strcpy(why, "rows must follow below \"rows:\", one a line");
-    else if (length > MAX_HEAD)
+    else if (length > KILN_ROWS_MAX_HEAD)
         strcpy(why, "the head is longer than 64 KiB");
     else if (kiln_yaml_read(c->at, length, false, head_fields, HEAD_FIELDS, &h, why) &&
              h.schema != SCHEMA)

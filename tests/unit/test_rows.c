@@ -290,6 +290,27 @@ START_TEST(a_bad_head_loads_and_gains_nothing)
 }
 END_TEST
 
+/* As long as a head may be, and longer by a byte. */
+START_TEST(a_long_head_gains_rows)
+{
+    static const char head[] = "schema: 1\ndevice: \"d\"\nrows:\n";
+    enum { HEAD_SIZE = sizeof head - 1 };
+    static char text[KILN_ROWS_MAX_HEAD + 2];
+    for (int extra = 0; extra < 2; extra++) {
+        size_t notes = KILN_ROWS_MAX_HEAD + (size_t)extra - HEAD_SIZE;
+        memset(text, '#', notes);
+        for (size_t i = 79; i + 1 < notes; i += 80)
+            text[i] = '\n';
+        text[notes - 1] = '\n';
+        memcpy(text + notes, head, HEAD_SIZE);
+        kiln_rows_free(load(text, notes + HEAD_SIZE));
+        ck_assert_int_eq(kiln_rows_append(file, "e", &sample), KILN_FILE);
+        ck_assert_int_eq(kiln_rows_append(file, "d", &sample), extra ? KILN_FILE : KILN_OK);
+    }
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "first 64 KiB"));
+}
+END_TEST
+
 START_TEST(rows_of_two_devices_do_not_mix)
 {
     append("a", "1", 1);
@@ -484,6 +505,7 @@ int main(void)
     tcase_add_test(tests, other_spellings_load);
     tcase_add_loop_test(tests, a_bad_head_loads_and_gains_nothing, 0,
                         sizeof bad_heads / sizeof *bad_heads);
+    tcase_add_test(tests, a_long_head_gains_rows);
     tcase_add_test(tests, rows_of_two_devices_do_not_mix);
     tcase_add_test(tests, an_empty_file_gets_its_head);
     tcase_add_test(tests, unwritable_places_are_named);
