@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { EXIT_OK = 0, EXIT_USAGE = 2, EXIT_OTHER = 4, EXIT_FILES = 5 };
+enum { EXIT_OK = 0, EXIT_USAGE = 2 };
 enum { DEVICE_SHOWN = 32, TEMPLATE_SHOWN = 24, OPTIONS_SHOWN = 60 };
 
 static const char help[] =
@@ -140,7 +140,7 @@ static int run(kiln_status (*word)(const char *dir))
     if (status)
         fprintf(stderr, "kiln cache: %s\n", kiln_last_error());
     kiln_close(k);
-    return !status ? EXIT_OK : status == KILN_FILE ? EXIT_FILES : EXIT_OTHER;
+    return (int)status;
 }
 
 int cache_command(int argc, char **argv)

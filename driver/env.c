@@ -42,11 +42,10 @@ int env_command(int argc, char **argv)
     }
     /* Tuning rows are kept by device; without one the places are still worth showing. */
     kiln_status status = session_open(&s, NULL, why);
-    if (status)
-        status = session_open_dry(&s, why);
     if (status) {
         fprintf(stderr, "kiln: %s\n", why);
-        return (int)status;
+        if (session_open_dry(&s, why))
+            return (int)status;
     }
     printf("device %s\n", s.name);
     for (int i = 0; i < ROWS; i++) {

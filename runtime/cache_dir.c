@@ -1,5 +1,6 @@
 /* The directory of the program cache: where it is, what is in it, what has to go. */
 #include "cache_file.h"
+#include "environment.h"
 #include "program.h"
 
 #include <dirent.h>
@@ -20,7 +21,7 @@ void kiln_cache_default_dir(char *dir, size_t size)
     const char *state = getenv("KILN_CACHE"), *own = getenv("KILN_CACHE_DIR");
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = 0;
-    if ((state && strcmp(state, "off") == 0) || (own && strcmp(own, "off") == 0))
+    if (!kiln_switch_is_on(state, true) || (own && strcmp(own, "off") == 0))
         length = 0;
     else if (own && *own)
         length = snprintf(dir, size, "%s", own);
@@ -144,11 +145,14 @@ void kiln_cache_trim(const char *dir, int64_t limit, const char *keep, const kil
 /* A missing or switched-off cache is an empty one. */
 static kiln_status open_for_user(listing *l, const char **dir, char *standard)
 {
+    *l = (listing){.at = -1};
     if (!*dir) {
+        kiln_status status = kiln_environment_check(&(kiln_settings){0});
+        if (status)
+            return status;
         kiln_cache_default_dir(standard, PATH_MAX);
         *dir = standard;
     }
-    *l = (listing){.at = -1};
     int error = **dir ? listing_open(l, *dir) : 0;
     if (!error || error == ENOENT)
         return KILN_OK;

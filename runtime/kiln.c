@@ -1,4 +1,5 @@
 /* Opening and closing: settings, environment, files. */
+#include "environment.h"
 #include "kiln_internal.h"
 
 #include <stdio.h>
@@ -34,15 +35,6 @@ static const char *default_shipped_dir(void)
     return stat(KILN_SHIPPED_DIR_BUILD, &st) == 0 ? KILN_SHIPPED_DIR_BUILD : "";
 }
 
-static int64_t cache_limit(const kiln_settings *s)
-{
-    if (s->cache_limit > 0)
-        return s->cache_limit;
-    const char *text = getenv("KILN_CACHE_LIMIT");
-    long long value = text ? strtoll(text, NULL, 10) : 0;
-    return value > 0 ? value : (int64_t)256 << 20;
-}
-
 static void set_places(kiln *k, const kiln_settings *s)
 {
     resolve(k->cache_dir, sizeof k->cache_dir, s->cache_dir, NULL);
@@ -55,12 +47,6 @@ static void set_places(kiln *k, const kiln_settings *s)
     if (!given(s->shipped_dir) && !getenv("KILN_SHIPPED_DB"))
         snprintf(k->shipped_dir, sizeof k->shipped_dir, "%s", default_shipped_dir());
     resolve(k->template_dir, sizeof k->template_dir, s->template_dir, "KILN_TEMPLATES");
-}
-
-static bool asks_check(const kiln_settings *s)
-{
-    const char *text = getenv("KILN_CHECK_PADDING");
-    return s->check_padding || (text && *text && strcmp(text, "0") && strcmp(text, "off"));
 }
 
 static kiln_rows *load(const kiln *k, const char *file)
@@ -106,8 +92,8 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
         return kiln_fail_cl(code, "clRetainContext");
     k->context = context;
     k->device = device;
-    k->programs =
-        kiln_programs_open(k->cache_dir, cache_limit(s), &k->logger, context, device, &k->facts);
+    k->programs = kiln_programs_open(k->cache_dir, kiln_environment_cache_limit(s), &k->logger,
+                                     context, device, &k->facts);
     if (!k->programs)
         return kiln_fail(KILN_NO_MEMORY, "out of memory while opening the program cache");
     return KILN_OK;
@@ -123,13 +109,15 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
         return kiln_fail(KILN_INVALID, "kiln_open: give both a context and a device, or neither");
     static const kiln_settings none;
     const kiln_settings *s = settings ? settings : &none;
+    kiln_status status = kiln_environment_check(s);
+    if (status)
+        return status;
     kiln *k = calloc(1, sizeof *k);
     if (!k)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     pthread_mutex_init(&k->lock, NULL);
     k->logger = (kiln_logger){s->log, s->log_user};
-    k->check_padding = asks_check(s);
-    kiln_status status = KILN_OK;
+    k->check_padding = s->check_padding || kiln_switch_is_on(getenv("KILN_CHECK_PADDING"), false);
     if (context) {
         status = attach(k, context, device, s);
     } else {

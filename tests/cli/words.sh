@@ -73,6 +73,14 @@ refuses 'nonsense' conv --problem nonsense
 refuses 'there is no solver "nonsense"' conv -F 1 -S nonsense --dry-run
 refuses '--gpualloc 1 leaves nothing to verify' conv -G 1
 
+# a variable that makes no sense does not pass for its default
+KILN_CACHE_LIMIT=64M refuses "KILN_CACHE_LIMIT is '64M'; it must be a whole number of bytes" env
+KILN_CACHE_LIMIT=64M refuses "KILN_CACHE_LIMIT is '64M'" cache show
+KILN_TEMPLATES=nowhere refuses "KILN_TEMPLATES is 'nowhere'; it must be a folder that exists" conv -n 1 --dry-run
+KILN_DEVICE=nobody expect 0 env
+says '^device none$'
+warns "^kiln: KILN_DEVICE is 'nobody', but no device is called so|no OpenCL platform"
+
 # unsupported is not a usage error, and says why
 for flag in '-r 1' '-U fp8'; do
     # shellcheck disable=SC2086

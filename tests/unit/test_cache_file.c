@@ -448,6 +448,7 @@ START_TEST(default_directory)
         {NULL, NULL, "", "/home/me", "/home/me/.cache/kiln"},
         {NULL, NULL, NULL, "", ""},
         {NULL, NULL, NULL, NULL, ""},
+        {"0", "/own", "/xdg", "/home/me", ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *names[] = {"KILN_CACHE", "KILN_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
