@@ -131,11 +131,11 @@ void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, 
 
 /* -DNAME=TYPE_F16 */
 void kiln_define_type(kiln_plan *plan, const char *name, kiln_type type);
-/* What common.cl wants: -DSRC_TYPE=TYPE_F16 -DDST_TYPE=..., -DP_WIDE=1 where an index needs 64
- * bits; and, where the epilogue asks for something, -DP_BIAS=1 -DP_ACTIVATION=... */
+/* What types.cl and epilogue.cl want: -DSRC_TYPE=TYPE_F16 -DDST_TYPE=..., -DP_WIDE=1 where an index
+ * needs 64 bits; and, where the epilogue asks for something, -DP_BIAS=1 -DP_ACTIVATION=... */
 void kiln_define_types(kiln_plan *plan, const kiln_shape *s);
 void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s);
-/* The buffers of the epilogue, in the order of common.cl's EPILOGUE_PARAMS: last in a kernel. */
+/* The buffers of the epilogue, in the order of epilogue.cl's EPILOGUE_PARAMS: last in a kernel. */
 void kiln_arg_epilogue(kiln_plan *plan, const kiln_shape *s);
 
 /* Places temps in the workspace and exchanges x and y of a mirrored shape. */

@@ -83,10 +83,10 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
 
 /* For guess(): whether vectors of results are better stored past the caches of a CPU (T_STREAM=1 in
- * templates/common.cl), which do not hold the tensors from one run to the next. */
+ * templates/caches.cl), which do not hold the tensors from one run to the next. */
 bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d);
 /* For emit(): whether the tensors lie beyond a CPU core's own cache, so that asking for lines ahead
- * (D_AHEAD in templates/common.cl) pays. */
+ * (D_AHEAD in templates/caches.cl) pays. */
 bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d);
 
 /* True, with the reason, when a value is not in the parameter table: wrong for every problem. */

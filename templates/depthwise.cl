@@ -23,7 +23,7 @@
  * Grid of depthwise: (ceil(D_GRID_W / (T_PIX * T_VEC)), ceil(D_GRID_H / T_ROWS), P_N * P_GROUPS * P_DST_D);
  * of depthwise_weights: (P_FILTER_D * ceil(P_FILTER_H / D_TAP_ROWS), P_GROUPS * D_MULTIPLE, T_SPLIT).
  *
- * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
+ * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_BACKWARD            1: backward data
  *   P_GROUPS, D_MULTIPLE  input channels, and output channels of each
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
@@ -33,7 +33,8 @@
  *   T_GROUP               items of a group along a row
  *   P_N, D_TAP_ROWS, T_SPLIT   for backward weights, as above
  */
-#include "common.cl"
+#include "epilogue.cl"
+#include "rows.cl"
 
 #define D_ROWS (T_ROWS + D_REACH_H)
 #define D_PITCH (T_PIX * T_VEC + D_REACH_W)
@@ -57,13 +58,6 @@
 
 #if T_VEC > 1
 #define D_SRC_COUNT ((INDEX_T)P_N * P_GROUPS * D_SOURCES * P_SRC_D * D_SRC_PLANE)
-#if T_VEC == 16
-#define LANES (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#elif T_VEC == 8
-#define LANES (int8)(0, 1, 2, 3, 4, 5, 6, 7)
-#else
-#define LANES (int4)(0, 1, 2, 3)
-#endif
 
 /* Positions v .. of a row whose positions low .. high - 1 are elements and the others border; the
  * first of them is, or would be, element `at`. */
@@ -79,7 +73,7 @@ static inline ACC_V positions(global const SRC_T *src, const INDEX_T at, const i
         const ACC_V all =
             (ACC_V)(SRC_LOADN(T_VEC, src, at).even, SRC_LOADN(T_VEC, src, at + T_VEC).even);
 #endif
-        const KILN_CAT(int, T_VEC) lane = v + LANES;
+        const KILN_CAT(int, T_VEC) lane = v + LANES(T_VEC);
         return (lane >= low && lane < high) ? all : (ACC_V)(0);
     }
 #endif
@@ -157,9 +151,9 @@ static inline int first_tap(int p, int taps, int stride, int dilation, int perio
 
 /* Unrolled loops read each vector of the buffer once; huge ones would only build slowly. */
 #if P_FILTER_H * P_FILTER_W * T_ROWS <= 256 && D_PHASES_H * D_PHASES_W == 1
-#define UNROLL _Pragma("unroll")
+#define EACH_TAP _Pragma("unroll")
 #else
-#define UNROLL _Pragma("nounroll")
+#define EACH_TAP _Pragma("nounroll")
 #endif
 
 /* The source's depth that tap q of destination depth z reads; -1: none. */
@@ -223,9 +217,9 @@ kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *rest
                             continue;
                         global const SRC_T *tap =
                             w + ((INDEX_T)(group * D_MULTIPLE + out) * P_FILTER_D + k) * D_TAPS;
-                        UNROLL
+                        EACH_TAP
                         for (int s = FIRST(pw, W); s < P_FILTER_W; s += NEXT(W)) {
-                            UNROLL
+                            EACH_TAP
                             for (int r = FIRST(ph, H); r < P_FILTER_H; r += NEXT(H)) {
                                 const ACC_V a = (ACC_V)(SRC_LOAD(tap, r * P_FILTER_W + s));
 #pragma unroll

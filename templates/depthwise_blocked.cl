@@ -38,7 +38,7 @@
  * Grid of `depthwise_blocked`: (D_STRIPS * planes, D_VECTORS, images), groups of one item. Of
  * `pack`: (D_VECTORS).
  *
- * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
+ * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
  *   D_VECTORS           of channels; D_EARLIER=1: the last one starts earlier
  *   D_GROUP             channels of a group
@@ -52,13 +52,16 @@
  *   D_AHEAD             1: source rows of the row of tiles after the next are fetched
  *   T_W, T_H            a tile is T_W * D_UP_W pixels wide, T_H * D_UP_H high
  *   T_TILES             tiles that an item goes down; D_STRIPS items do a plane
- *   T_STREAM            1: stores go past the caches (see common.cl)
+ *   T_STREAM            1: stores go past the caches (see caches.cl)
  * and with D_PLAIN=1 (images have one plane; at least D_B channels):
  *   D_SRC_CHANNEL, D_DST_CHANNEL         elements from one channel to the next
  *   D_ROWS              source rows that an item turns, at least D_B pixels
  *   D_NEXT_ITEM         elements from an item's source to the next one's, which D_AHEAD=1 fetches
  */
-#include "common.cl"
+#include "caches.cl"
+#include "channels.cl"
+#include "rows.cl"
+#include "transpose.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define TILE_H (T_H * D_UP_H)
@@ -82,11 +85,7 @@ typedef SUM_V __attribute__((aligned(4))) loose_sum;
 #else
 #define SUM_T ACC_T
 #define SUM_V ACC_V
-#if SRC_TYPE == TYPE_F32
-#define LOAD(p, i) LOAD_V((p) + (i))
-#else
-#define LOAD(p, i) SRC_LOADN(D_B, p, i)
-#endif
+#define LOAD(p, i) SRC_LOAD_V(p, i)
 #define LOAD_W(p) LOAD_V(p)
 #define SUMMED(v) (v)
 #endif
@@ -128,11 +127,8 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_
 #if D_GROUP == 1
 #define SPREAD(v, c) (v)
 #else
-#define SPREAD(v, c) shuffle(v, KILN_CAT(convert_uint, D_B)(KILN_LANES / D_GROUP * D_GROUP + (c)))
+#define SPREAD(v, c) shuffle(v, KILN_CAT(convert_uint, D_B)(LANES(D_B) / D_GROUP * D_GROUP + (c)))
 #endif
-
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* The taps of an axis that lie in the source, where tap 0 is at coordinate `at`. */
 INLINE int first_tap(const int at, const int dilation)

@@ -13,18 +13,17 @@
  *
  * Grid: (D_TILES_W, channel blocks, all rows of all images).
  *
- * Defines, besides those of common.cl; _a stands for _H and _W:
+ * Defines, besides those of the files included; _a stands for _H and _W:
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
  *   D_TILES_W           tiles of a row
  *   T_W                 pixels of one item
  *   T_WINDOW            1: a row of the source is read once for all taps of a filter row
  *   T_GROUP_0, T_GROUP_1   work-group
  */
-#include "common.cl"
+#include "image.cl"
 
 #define D_BLOCKS ((D_CHANNELS + 3) / 4)
 #define D_WINDOW ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
-#define UNROLL _Pragma("unroll")
 
 /* A source pixel of the row whose first column is at `x`. */
 static inline float4 source(read_only image2d_t src, int x, int y, int column)

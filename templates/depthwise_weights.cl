@@ -19,7 +19,7 @@
  * Grid of `depthwise_weights`: (D_VECTORS, T_PARTS), of `depthwise_weights_sum`: (D_VECTORS); groups
  * of one item.
  *
- * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
+ * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
  *   D_VECTORS           of channels; D_EARLIER=1: the last one starts earlier
  *   P_SRC_a, P_DST_a    sizes of x and dy; P_FILTER_a, P_STRIDE_a, P_DILATION_a
@@ -32,18 +32,11 @@
  *   T_R, T_S            taps that are summed at a time; divide P_FILTER_H and P_FILTER_W
  *   T_PARTS             parts
  */
-#include "common.cl"
+#include "vectors.cl"
 
-#define INLINE static inline __attribute__((always_inline))
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_TILES_W ((P_DST_W + T_W - 1) / T_W)
 #define D_REACH ((T_W - 1) * P_STRIDE_W + (T_S - 1) * P_DILATION_W)
-
-#if SRC_TYPE == TYPE_F32
-#define LOAD_SRC(p, i) LOAD_V((p) + (i))
-#else
-#define LOAD_SRC(p, i) SRC_LOADN(D_B, p, i)
-#endif
 
 /* First channel of a vector. */
 INLINE INDEX_T channel_of(const int vector)
@@ -84,7 +77,7 @@ INLINE void add_tile(ACC_V *acc, global const SRC_T *row, global const SRC_T *dy
 #pragma unroll
     for (int p = 0; p < T_W; p++)
         g[p] = check && x + p >= P_DST_W ? (ACC_V)((ACC_T)0)
-                                         : LOAD_SRC(dy, (x + p) * D_DST_PIXEL);
+                                         : SRC_LOAD_V(dy, (x + p) * D_DST_PIXEL);
 #pragma unroll
     for (int r = 0; r < T_R; r++) {
         if (r < low || r >= high)
@@ -94,7 +87,7 @@ INLINE void add_tile(ACC_V *acc, global const SRC_T *row, global const SRC_T *dy
             const int column = at + i;
             if (check && (column < 0 || column >= P_SRC_W))
                 continue;
-            const ACC_V v = LOAD_SRC(row, r * P_DILATION_H * D_SRC_ROW + column * D_SRC_PIXEL);
+            const ACC_V v = SRC_LOAD_V(row, r * P_DILATION_H * D_SRC_ROW + column * D_SRC_PIXEL);
 #pragma unroll
             for (int s = 0; s < T_S; s++) {
                 const int to = i - s * P_DILATION_W;

@@ -22,7 +22,8 @@
  * with T_ORDER=1; z is the image with T_COPY=0, else the phase of the destination. Rounded up over
  * the channels only. Grid of `pack`: (D_SRC_C * taps, groups * ceil(D_DST_C / T_K)).
  *
- * Defines, besides those of common.cl (D_ROW=T_VEC among them); _a stands for each of _D, _H, _W:
+ * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D,
+ * _H, _W:
  *   D_BACKWARD          1: backward data
  *   P_GROUPS            groups; D_DST_C, D_SRC_C: channels of one group
  *   P_DST_a             sizes of the destination; P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
@@ -35,9 +36,11 @@
  *   T_C                 source channels between two changes of the tap
  *   T_GROUP T_GROUP_K T_ORDER T_COPY   as above; T_PACK=1: w holds what `pack` made
  *   D_AHEAD             1: positions of items ahead are fetched
- *   T_STREAM            1: stores go past the caches, with T_COPY=0 (see common.cl)
+ *   T_STREAM            1: stores go past the caches, with T_COPY=0 (see caches.cl)
  */
-#include "common.cl"
+#include "caches.cl"
+#include "epilogue.cl"
+#include "rows.cl"
 
 #define D_IMAGE (D_LINE_D * D_LINE_H * D_LINE_W)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)

@@ -27,7 +27,7 @@
  * with T_ORDER=1, the last two with T_ORDER=2; groups of (T_GROUP, 1, 1), of which D_ITEMS along the first axis are needed. Of
  * `pack`: (steps of a group, groups * D_TILES_K).
  *
- * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
+ * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, destination channels
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_UP_a              above; 1 forward
@@ -41,7 +41,7 @@
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
  *   D_TOGETHER          2 or 4: the source is bytes, and D_STRIP 2: as many channels are multiplied
- *                       at once (see common.cl); 4 only where all D_UP_a are 1. Else 1
+ *                       at once (see products.cl); 4 only where all D_UP_a are 1. Else 1
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
@@ -58,14 +58,16 @@
  *   D_PLAIN             1: the destination's pixels are neighbours, its channels D_DST_CHANNEL apart
  *   T_W, T_KV           tile of one item; T_W <= P_DST_W / D_UP_W, T_KV <= D_DST_VECTORS
  *   T_ORDER, T_GROUP    above
- *   T_STREAM            1: stores go past the caches (see common.cl)
+ *   T_STREAM            1: stores go past the caches (see caches.cl)
  */
-#include "common.cl"
+#include "caches.cl"
+#include "channels.cl"
+#include "products.cl"
+#include "rows.cl"
+#include "transpose.cl"
 
 #define D_KT (T_KV * D_B)
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
-
-#define INLINE static inline __attribute__((always_inline)) PRODUCTS_TARGET
 
 /* Strips and packed weights consist of elements: channels, or D_TOGETHER neighbouring ones as parts
  * of an int. Where channels are missing for the last, its weights are zero. */
@@ -179,11 +181,11 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 
 /* Adds one tap: `elements` of each pixel, pixel i at x + i * next. With `check`, pixel i is there
  * only if column `at + i * P_STRIDE_W` is. */
-#define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, UNROLL)                                            \
-    INLINE void name(ACC_V *acc, SPACE const TYPE *x, global const ACC_T *w, const int elements,   \
-                     const int next, const bool check, const int at)                               \
+#define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, LOOP)                                              \
+    PRODUCTS_INLINE void name(ACC_V *acc, SPACE const TYPE *x, global const ACC_T *w,              \
+                              const int elements, const int next, const bool check, const int at)  \
     {                                                                                              \
-        _Pragma(UNROLL) for (int c = 0; c < elements; c++)                                         \
+        _Pragma(LOOP) for (int c = 0; c < elements; c++)                                           \
         {                                                                                          \
             ACC_V weight[T_KV];                                                                    \
             _Pragma("unroll") for (int k = 0; k < T_KV; k++) weight[k] =                           \
@@ -206,8 +208,8 @@ DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
  * and the sums not. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
-INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w, const int channels,
-                    const bool check, const int at)
+PRODUCTS_INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
+                             const int channels, const bool check, const int at)
 {
     if (channels == D_STEP)
         add_whole(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
@@ -407,8 +409,8 @@ INLINE int end_tap(const int at, const int size, const int taps, const int dilat
 #define STRIPS 2
 
 /* Adds one row of the filter. */
-INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, const int channels,
-                    const place at, const int how)
+PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w,
+                             const int channels, const place at, const int how)
 {
 #if D_STRIP
     if (how == STRIPS) {
@@ -454,8 +456,9 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w, 
 }
 
 /* Adds one step of source channels; y and z are the coordinates of tap 0. */
-INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
-                     const int channels, const place at, const int y, const int z, const int how)
+PRODUCTS_INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
+                              const int channels, const place at, const int y, const int z,
+                              const int how)
 {
 #pragma nounroll
     for (int d = at.d; d < at.d_end; d += D_NEXT_D)
@@ -481,8 +484,9 @@ INLINE void fetch_ahead(global const SRC_T *step, const place at, const int y, c
 #endif
 
 /* Adds all channels of a group, whose first one is `first`. */
-INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
-                    const place at, const int y, const int z, const int how)
+PRODUCTS_INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first,
+                             global const ACC_T *w, const place at, const int y, const int z,
+                             const int how)
 {
 #pragma nounroll
     for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
@@ -523,8 +527,9 @@ INLINE void add_offsets(ACC_V *acc, global const ACC_T *offsets, const place at)
 #if D_STRIP == 0 && D_END < 2 && D_UP_W <= MOST_PHASES
 /* The same where the compiler knows the class of the tile's pixels, which has `pixels` in a row,
  * and so the columns of the tiles at the ends. */
-INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first, global const ACC_T *w,
-                      place at, const int y, const int z, const int phase, const int pixels)
+PRODUCTS_INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first,
+                               global const ACC_T *w, place at, const int y, const int z,
+                               const int phase, const int pixels)
 {
     at.phase = phase;
     if (FIRST_OF_ROW(phase) >= P_FILTER_W)
@@ -686,9 +691,8 @@ EACH_VECTOR
 
 /* One item: a tile of pixels of image n, and one of channels. (Oclgrind does not know what becomes of
  * `restrict` in an inlined function.) */
-static PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w,
-                                   global DST_T *dst, const int tile, const int tile_k,
-                                   const INDEX_T n EPILOGUE_PARAMS)
+PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, global DST_T *dst,
+                            const int tile, const int tile_k, const INDEX_T n EPILOGUE_PARAMS)
 {
     const int phase = tile % D_UP_W, pixels = (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
     const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;

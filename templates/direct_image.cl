@@ -17,7 +17,7 @@
  *
  * Grid: (D_TILES_W, groups * D_TILES_K), exchanged with T_ORDER=1, and all rows of all images.
  *
- * Defines, besides those of common.cl; _a stands for _H and _W:
+ * Defines, besides those of the files included; _a stands for _H and _W:
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
  *   D_SRC_C, D_DST_C    channels of a group; multiples of four if there are several groups
  *   D_GROUPS            channel groups
@@ -30,14 +30,13 @@
  *   T_ORDER             above
  *   T_GROUP_0, T_GROUP_1   work-group
  */
-#include "common.cl"
+#include "image.cl"
 
 #define D_TAPS (P_FILTER_H * P_FILTER_W)
 #define D_SRC_BLOCKS ((D_SRC_C + 3) / 4)
 #define D_DST_BLOCKS ((D_DST_C + 3) / 4)
 #define D_NEXT (T_NEAR ? 1 : D_TILES_W)
 #define D_WINDOW ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
-#define UNROLL _Pragma("unroll")
 
 #define LANE(v, q) ((q) == 0 ? (v).x : (q) == 1 ? (v).y : (q) == 2 ? (v).z : (v).w)
 

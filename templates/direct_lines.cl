@@ -22,7 +22,7 @@
  *   D_ROWS, D_ALL_ROWS  rows of one channel, and of all
  *   D_SPAN              positions of one item
  */
-#include "common.cl"
+#include "types.cl"
 
 /* Elements are moved, not looked at. */
 #if SRC_TYPE == TYPE_F32

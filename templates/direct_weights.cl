@@ -16,7 +16,7 @@
  * Grid of `weights`: (weights of a channel / T_PIX, groups * ceil(D_K / T_K), T_SPLIT), the first
  * two exchanged with T_ORDER=1. `out` is dw, or the parts one after the other.
  *
- * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
+ * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   P_GROUPS            groups; D_K, D_C: channels of y and x in one group
  *   P_FILTER_a, P_STRIDE_a, P_DILATION_a; D_LINE_a, D_SLOTS_a, D_PERIOD_a as in direct.cl
  *   D_CHANNEL           positions of one channel's line; D_POSITIONS: f ends here
@@ -25,7 +25,7 @@
  *   T_SPLIT             parts
  *   T_GROUP T_GROUP_K   items of a group over weights and over k
  */
-#include "common.cl"
+#include "types.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_WEIGHTS (D_C * D_TAPS)
@@ -45,12 +45,12 @@ static inline ACC_T sum_lanes(ACC_V v)
     return v;
 #else
 #if T_VEC == 16
-    ACC_T8 v8 = v.lo + v.hi;
-    ACC_T4 v4 = v8.lo + v8.hi;
+    KILN_CAT(ACC_T, 8) v8 = v.lo + v.hi;
+    KILN_CAT(ACC_T, 4) v4 = v8.lo + v8.hi;
 #elif T_VEC == 8
-    ACC_T4 v4 = v.lo + v.hi;
+    KILN_CAT(ACC_T, 4) v4 = v.lo + v.hi;
 #else
-    ACC_T4 v4 = v;
+    KILN_CAT(ACC_T, 4) v4 = v;
 #endif
     return (v4.x + v4.z) + (v4.y + v4.w);
 #endif

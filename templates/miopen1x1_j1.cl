@@ -28,7 +28,7 @@
  *                               others rest. Grid, sums and results stay the same.
  * H, W, C and K are macros here: nothing may bear those names.
  */
-#include "common.cl"
+#include "epilogue.cl"
 
 #define D_IN_PIXELS ((INDEX_T)H * W)
 #define D_OUT_PIXELS ((INDEX_T)H_out * W_out)

@@ -25,7 +25,7 @@
  *   MLO_N_LCL_IN_MAPS        channels loaded at a time; MLO_CLOOP0 times that is all of them
  *   MLO_VERT_/HORIZ_ALIGNED  backward data: dx is a whole number of strides high, wide
  */
-#include "common.cl"
+#include "epilogue.cl"
 
 #if MLO_DIR_FORWARD
 #define D_WEIGHT(out, in) ((INDEX_T)(out) * MLO_WEI_BSTRIDE + (in) * MLO_WEI_CHANNEL_STRIDE)

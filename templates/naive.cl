@@ -2,7 +2,7 @@
  *
  * Grid      naive: the destination's elements, one dimension. naive_bias: D_GROUP per channel.
  *           Groups of D_GROUP, a power of two.
- * Defines   P_DIRECTION = 0 forward, 1 backward data, 2 backward weights; D_GROUP; common.cl's.
+ * Defines   P_DIRECTION = 0 forward, 1 backward data, 2 backward weights; D_GROUP; epilogue.cl's.
  * Assumes   plain layouts: data [n][channel][d][h][w], weights [k][c / g][d][h][w].
  *
  * Whatever the direction, an element is a sum of products a * b over four nested levels: one over
@@ -21,7 +21,7 @@
  * int, whatever its parts did. More than 131071 products may not fit (in backward weights a sum has
  * n * out of them).
  */
-#include "common.cl"
+#include "epilogue.cl"
 
 #define FORWARD 0
 #define BACKWARD_DATA 1

@@ -5,7 +5,7 @@
  *   D_INSIDE   whether it is one: "c<3"
  *   P_CELLS, or with P_IMAGE=1 P_WIDTH and P_HEIGHT: the layout's size
  */
-#include "common.cl"
+#include "types.cl"
 
 static inline bool is_padding(INDEX_T cell, INDEX_T px, INDEX_T py, INDEX_T lane)
 {

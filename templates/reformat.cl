@@ -32,7 +32,7 @@
  * CL_FLOAT and CL_HALF_FLOAT, i8 and i32 as CL_SIGNED_INT8 and CL_SIGNED_INT32. P_FROM_IMAGE=1 and
  * P_TO_IMAGE=1 say which sides are images; P_PAD is a VAL_T. No assumption on alignment.
  */
-#include "common.cl"
+#include "types.cl"
 
 /* An element as the destination's VAL_T. */
 static inline VAL_T kiln_value(ACC_T v)
@@ -203,8 +203,6 @@ kernel void reformat(FROM, global DST_T *restrict to)
     ((CELL_TN)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, \
                a.sf, b.sf))
 #endif
-
-#define UNROLL _Pragma("unroll")
 
 /* Zips row i with row i + T_TILE / 2. Done log2(T_TILE) times, this transposes: each time the bits
  * of (row, column), written one after the other, turn by one place. */

@@ -4,9 +4,9 @@
  *      part 1   [ ........ ]      dst[i] = part 0 [i] + part 1 [i] + ...
  *      ...
  *
- * Grid: (D_COUNT), rounded up. Defines: D_COUNT elements, D_PARTS parts, and those of common.cl.
+ * Grid: (D_COUNT), rounded up. Defines: D_COUNT elements, D_PARTS parts, and those of types.cl.
  */
-#include "common.cl"
+#include "types.cl"
 
 kernel void sum_parts(global const ACC_T *restrict part, global DST_T *restrict dst)
 {

@@ -30,7 +30,7 @@
  *
  * Grid: (groups * T_CUTS_X * T_CUTS_Y, T_PARTS), groups of one item.
  *
- * Defines, besides those of common.cl; _a stands for each of _D, _H, _W:
+ * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_LANES        above
  *   P_SRC_a, P_DST_a    sizes of x and dy; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_LEAD_a            coordinate in x of destination element 0, tap 0, is -D_LEAD_a
@@ -45,19 +45,15 @@
  *   T_X T_Y T_S         tile; T_S divides P_FILTER_W, and T_Y divides D_B for lanes 0
  *   T_CUTS_X, T_CUTS_Y, T_PARTS   above
  */
-#include "common.cl"
+#include "caches.cl"
+#include "vectors.cl"
 
-#define INLINE static inline __attribute__((always_inline))
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_BLOCKS_C ((D_SRC_C + D_B - 1) / D_B)
 #define SUMS (T_X * T_S * T_Y)
 #define SUM(i, s, j) (((i) * T_S + (s)) * T_Y + (j))
 
-#if SRC_TYPE == TYPE_F32
-#define VECTOR(p) LOAD_V(p)
-#else
-#define VECTOR(p) SRC_LOADN(D_B, p, 0)
-#endif
+#define VECTOR(p) SRC_LOAD_V(p, 0)
 #define ELEMENT(p) ((ACC_V)(SRC_LOAD(p, 0)))
 
 /* What lies between units of x, of dy, and between their sums in `out`, and those of taps. */
@@ -234,9 +230,9 @@ INLINE ACC_V masked(const ACC_V v, const int i, const int j)
 #if D_LANES == 0
     if (D_DST_C % T_Y && j >= D_DST_C)
         return (ACC_V)((ACC_T)0);
-    return D_SRC_C % D_B == 0 || KILN_LANES < D_SRC_C - i * D_B ? v : (ACC_V)((ACC_T)0);
+    return D_SRC_C % D_B == 0 || LANES(D_B) < D_SRC_C - i * D_B ? v : (ACC_V)((ACC_T)0);
 #else
-    return D_DST_C % D_B == 0 || KILN_LANES < D_DST_C - j * D_B ? v : (ACC_V)((ACC_T)0);
+    return D_DST_C % D_B == 0 || LANES(D_B) < D_DST_C - j * D_B ? v : (ACC_V)((ACC_T)0);
 #endif
 }
 

@@ -2,7 +2,8 @@
  *
  * A tile is D_MH x D_MW elements of the destination. It depends on a patch of D_TH x D_TW elements
  * of the source: along an axis with D_TAPS_a > 1 taps, T_T elements for T_T - D_TAPS_a + 1 of the
- * destination; along one with a single tap, one for one. With the matrices A, B, G of common.cl
+ * destination; along one with a single tap, one for one. With the matrices A, B, G of
+ * winograd_transforms.cl
  *
  *     tile = A^T [ sum over c of (G w[c] G^T) * (B^T patch[c] B) ] A          (* by element)
  *
@@ -41,7 +42,7 @@
  * the first two exchanged with T_ORDER=1. `source`, `destination`: (items, blocks). `products`:
  * (tiles of K, D_E, items). `pack`: (D_CP, groups * D_DST_TILES * T_KV).
  *
- * Defines, besides those of common.cl:
+ * Defines, besides those of the files included:
  *   D_B                   channels of a block, lanes of a vector: 4, 8 or 16; D_ROW: the same,
  *                         for a plain destination
  *   P_SRC_H, P_SRC_W, P_DST_H, P_DST_W, P_GROUPS
@@ -57,12 +58,15 @@
  *   D_STAGED              above; then P_GROUPS is 1
  *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED
  *   D_SOURCE_AHEAD        1: so is the source; plain only, stride 1
- *   D_STREAM              1: results go past the caches (see common.cl)
+ *   D_STREAM              1: results go past the caches (see caches.cl)
  *   D_ROOM                tiles that v and p have room for: T_TILES, or all
  *   T_T T_TILES T_W T_KV  above; T_T is 4, 6, 8 or 10, T_W divides T_TILES
  *   T_SPLIT T_ORDER       above; not with D_STAGED
  */
-#include "common.cl"
+#include "caches.cl"
+#include "channels.cl"
+#include "rows.cl"
+#include "winograd_transforms.cl"
 
 #define D_PHASES_H (P_STRIDE_H < P_FILTER_H ? P_STRIDE_H : P_FILTER_H)
 #define D_PHASES_W (P_STRIDE_W < P_FILTER_W ? P_STRIDE_W : P_FILTER_W)
@@ -110,12 +114,6 @@
 #define D_COLUMNS (D_MW * D_RUN + D_TAPS_W - 1 > D_B ? D_MW * D_RUN + D_TAPS_W - 1 : D_B)
 /* The last row of a strip is written and read up to whole vectors. */
 #define D_STRIP (D_TH * D_COLUMNS + (D_SRC_BLOCKED && D_DST_BLOCKED ? 0 : D_B))
-
-#if SRC_TYPE == TYPE_F32
-#define SRC_LOADV(p, i) LOAD_V((p) + (i))
-#else
-#define SRC_LOADV(p, i) SRC_LOADN(D_B, p, i)
-#endif
 
 /* Rows become columns: dealing out two halves in turns, log2(D_B) times. It takes the compiler as
  * long as all the rest, so there is one copy of it. (PoCL 3.1 crashes if that works on local
@@ -215,7 +213,7 @@ INLINE run run_at(const int tile, const int first, const int count)
 }
 
 #if D_SRC_BLOCKED
-#define PIXEL(r, i) SRC_LOADV(src, ((y0 + (r) * D_STEP_H) * P_SRC_W + x0 + (i) * D_STEP_W) * D_B)
+#define PIXEL(r, i) SRC_LOAD_V(src, ((y0 + (r) * D_STEP_H) * P_SRC_W + x0 + (i) * D_STEP_W) * D_B)
 #else
 #define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
 
@@ -243,9 +241,9 @@ INLINE ACC_V load_row(global const SRC_T *src, const pixel p)
     ACC_V v;
     if (p.at >= 0 && p.at + D_B * P_STRIDE_W <= D_SRC_COUNT) {
 #if P_STRIDE_W == 1
-        v = SRC_LOADV(src, p.at);
+        v = SRC_LOAD_V(src, p.at);
 #else
-        const ACC_V a = SRC_LOADV(src, p.at), b = SRC_LOADV(src, p.at + D_B);
+        const ACC_V a = SRC_LOAD_V(src, p.at), b = SRC_LOAD_V(src, p.at + D_B);
         v = (ACC_V)(a.even, b.even);
 #endif
     } else {

@@ -2,8 +2,8 @@
  * images: four kernels, one after the other.
  *
  * A tile is T_M x T_M pixels of the destination; it depends on a patch of T_T x T_T pixels of the
- * source, T_T = T_M + 2. With the matrices A, B, G of common.cl, t one of D_E = T_T * T_T elements
- * of a patch (rows outside), p a tile (images outside, then rows):
+ * source, T_T = T_M + 2. With the matrices A, B, G of winograd_transforms.cl, t one of D_E =
+ * T_T * T_T elements of a patch (rows outside), p a tile (images outside, then rows):
  *
  *     filter         U[t][k][c] = (G w[k][c] G^T)[t]
  *     source         V[t][c][p] = (B^T patch[p][c] B)[t]
@@ -31,7 +31,7 @@
  * Grids: filter (source blocks of a group, D_CHANNELS); source (D_TILES, D_SRC_ALL); product
  * (D_TILES / T_P, groups * D_TILES_K, D_E); destination (D_TILES, D_DST_ALL); all rounded up.
  *
- * Defines, besides those of common.cl:
+ * Defines, besides those of the files included:
  *   P_SRC_H, P_SRC_W, P_DST_H, P_DST_W, P_PAD_H, P_PAD_W
  *   D_SRC_C, D_DST_C       channels of a group; multiples of four if there are several groups
  *   D_GROUPS               channel groups
@@ -41,14 +41,14 @@
  *   T_M, T_P, T_KV         above
  *   T_GROUP_0, T_GROUP_1   work-group, of every kernel
  */
-#include "common.cl"
+#include "image.cl"
+#include "winograd_transforms.cl"
 
 #define D_E (T_T * T_T)
 #define D_SRC_BLOCKS ((D_SRC_C + 3) / 4)
 #define D_DST_BLOCKS ((D_DST_C + 3) / 4)
 #define D_SRC_ALL (D_GROUPS * D_SRC_BLOCKS)
 #define D_DST_ALL (D_GROUPS * D_DST_BLOCKS)
-#define UNROLL _Pragma("unroll")
 #define GROUP GROUP_SIZE(T_GROUP_0, T_GROUP_1, 1)
 
 /* ---- filter ---- */

@@ -43,7 +43,7 @@
  * Grids, in groups of one item. `winograd_int8`: (items of T_TILES tiles, T_SPLIT). `pack`:
  * (D_SRC_PAIRS, D_DST_TILES * T_KV).
  *
- * Defines, besides those of common.cl; _a stands for _H and _W:
+ * Defines, besides those of the files included; _a stands for _H and _W:
  *   D_B, D_ROW            channels of a block, lanes of a vector: 4, 8 or 16
  *   P_SRC_a, P_DST_a      sizes
  *   D_LEAD_a              destination 0 starts its patch at source -D_LEAD_a
@@ -55,13 +55,14 @@
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
  *   D_BACKWARD            1: the filter is turned round
- *   D_TOGETHER=2, D_VNNI  see common.cl
- *   D_STREAM              1: results go past the caches (see common.cl)
+ *   D_TOGETHER=2, D_VNNI  see products.cl
+ *   D_STREAM              1: results go past the caches (see caches.cl)
  *   T_SIDE T_TILES T_W T_KV T_SPLIT  above; T_W divides T_TILES
  */
-#include "common.cl"
-
-#define INLINE static inline __attribute__((always_inline))
+#include "channels.cl"
+#include "products.cl"
+#include "rows.cl"
+#include "transpose.cl"
 
 #define D_T (T_SIDE + 2)
 #define D_E (D_T * D_T)
@@ -361,7 +362,8 @@ INLINE void transform_source(local short_v *v, local short_v *strip, global cons
 
 /* Were it unrolled, the compiler would add products of several pairs before the sums, in more
  * registers than there are. */
-INLINE PRODUCTS_TARGET void add_pairs(ACC_V *acc, local const int *v, global const int *u, const int pairs)
+PRODUCTS_INLINE void add_pairs(ACC_V *acc, local const int *v, global const int *u,
+                               const int pairs)
 {
 #pragma nounroll
     for (int c = 0; c < pairs; c++) {
@@ -380,8 +382,8 @@ INLINE PRODUCTS_TARGET void add_pairs(ACC_V *acc, local const int *v, global con
 }
 
 /* One of the D_E products: v, p and u start where those of its elements do. */
-static PRODUCTS_FUNCTION void multiply(local ACC_V *p, local const short_v *v, global const int *u,
-                                    const int count)
+PRODUCTS_FUNCTION void multiply(local ACC_V *p, local const short_v *v, global const int *u,
+                                const int count)
 {
 #pragma nounroll
     for (int t = 0; t < count; t += T_W) {

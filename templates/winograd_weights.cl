@@ -33,7 +33,7 @@
  * Grids, all in groups of one item. `source`, `gradient`: (images * rows of tiles, blocks).
  * `products`: (tiles of K * tiles of C, 36). `part`: (T_PARTS). `weights`: (K, blocks of C).
  *
- * Defines, besides those of common.cl:
+ * Defines, besides those of the files included:
  *   D_B                  channels of a block, lanes of a vector: 4, 8 or 16
  *   P_SRC_H, P_SRC_W     sizes of x; P_DST_H, P_DST_W of dy
  *   D_SRC_C, D_DST_C     channels of x, of dy
@@ -43,21 +43,7 @@
  *   T_K, T_CV            above; T_K divides D_B, T_CV <= blocks of C
  *   T_ROWS, T_PARTS      above
  */
-#include "common.cl"
-
-#define ACC_V KILN_CAT(ACC_T, D_B)
-/* A buffer starts where the caller says; only its elements are known to be aligned. */
-typedef ACC_V __attribute__((aligned(4))) LOOSE_V;
-#define LOAD_ACC(p) (*(global const LOOSE_V *)(p))
-#define STORE_ACC(p, v) (*(global LOOSE_V *)(p) = (v))
-
-#if SRC_TYPE == TYPE_F32
-#define LOAD_SRC(p) LOAD_ACC(p)
-#else
-#define LOAD_SRC(p) SRC_LOADN(D_B, p, 0)
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
+#include "vectors.cl"
 
 #define D_C_BLOCKS ((D_SRC_C + D_B - 1) / D_B)
 #define D_K_BLOCKS ((D_DST_C + D_B - 1) / D_B)
@@ -128,7 +114,7 @@ INLINE void source_row(global const SRC_T *x, global ACC_T *v, const int row, co
             for (int i = 0; i < 6; i++) {
                 const int y = y0 + i;
                 const bool inside = column >= 0 && column < P_SRC_W && y >= 0 && y < P_SRC_H;
-                d[i] = inside ? LOAD_SRC(x + (y * P_SRC_W + column) * D_B) : (ACC_V)(0);
+                d[i] = inside ? SRC_LOAD_V(x, (y * P_SRC_W + column) * D_B) : (ACC_V)(0);
             }
             times_b(d, o);
 #pragma unroll
@@ -141,7 +127,7 @@ INLINE void source_row(global const SRC_T *x, global ACC_T *v, const int row, co
             times_b(mid[i], o);
 #pragma unroll
             for (int j = 0; j < 6; j++)
-                STORE_ACC(v + (i * 6 + j) * D_V_PLANE, o[j]);
+                STORE_V(v + (i * 6 + j) * D_V_PLANE, o[j]);
         }
     }
 }
@@ -162,7 +148,7 @@ INLINE void gradient_row(global const SRC_T *dy, global ACC_T *u, const int row,
 #pragma unroll
             for (int i = 0; i < 4; i++)
                 d[i] = column < P_DST_W && y0 + i < P_DST_H
-                           ? LOAD_SRC(dy + ((y0 + i) * P_DST_W + column) * D_B)
+                           ? SRC_LOAD_V(dy, ((y0 + i) * P_DST_W + column) * D_B)
                            : (ACC_V)(0);
             times_g(d, o);
 #pragma unroll
@@ -175,7 +161,7 @@ INLINE void gradient_row(global const SRC_T *dy, global ACC_T *u, const int row,
             times_g(mid[i], o);
 #pragma unroll
             for (int j = 0; j < 6; j++)
-                STORE_ACC(u + (i * 6 + j) * D_U_PLANE, o[j]);
+                STORE_V(u + (i * 6 + j) * D_U_PLANE, o[j]);
         }
     }
 }
@@ -201,7 +187,7 @@ INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *
         ACC_V a[T_CV];
 #pragma unroll
         for (int i = 0; i < T_CV; i++)
-            a[i] = LOAD_ACC(v + ((INDEX_T)i * D_ROOM + t) * D_B);
+            a[i] = LOAD_V(v + ((INDEX_T)i * D_ROOM + t) * D_B);
 #pragma unroll
         for (int k = 0; k < T_K; k++) {
             const ACC_V b = (ACC_V)(u[(INDEX_T)t * D_B + k]);
@@ -218,7 +204,7 @@ INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *
             if (D_C_BLOCKS % T_CV == 0 || c0 + i >= own) {
                 global ACC_T *to = m + (k * D_C_BLOCKS + i) * D_B;
                 const ACC_V sum = acc[k * T_CV + i];
-                STORE_ACC(to, fresh ? sum : sum + LOAD_ACC(to));
+                STORE_V(to, fresh ? sum : sum + LOAD_V(to));
             }
 }
 
@@ -280,9 +266,9 @@ kernel GROUP_SIZE(1, 1, 1) void weights(global const ACC_T *restrict m, global D
         ACC_V column[6], o[3];
 #pragma unroll
         for (int i = 0; i < 6; i++) {
-            column[i] = LOAD_ACC(m + (i * 6 + j) * D_M_PLANE);
+            column[i] = LOAD_V(m + (i * 6 + j) * D_M_PLANE);
             for (int part = 1; part < T_PARTS; part++)
-                column[i] += LOAD_ACC(m + (part * 36 + i * 6 + j) * D_M_PLANE);
+                column[i] += LOAD_V(m + (part * 36 + i * 6 + j) * D_M_PLANE);
         }
         times_a(column, o);
 #pragma unroll

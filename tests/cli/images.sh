@@ -63,9 +63,9 @@ says '^Forward Convolution Verifies OK'
 
 # A lane that the sigmoid filled is a wrong result, with and without the check.
 mkdir broken
-common=$(dirname "$0")/../../templates/common.cl
-sed 's/^#if D_CHANNELS % 4$/#if 0/' "$common" >broken/common.cl
-! cmp -s broken/common.cl "$common" || fail 'common.cl has changed: mend this test'
+image=$(dirname "$0")/../../templates/image.cl
+sed 's/^#if D_CHANNELS % 4$/#if 0/' "$image" >broken/image.cl
+! cmp -s broken/image.cl "$image" || fail 'image.cl has changed: mend this test'
 sigmoid='fwd-f32-n1-c5-k6-i4x5-f3x3-l:NH|CW|4c.OIHW.NH|CW|4c-act:sigmoid'
 KILN_TEMPLATES="$PWD/broken" expect 1 conv "--problem=$sigmoid" -F 1 -S direct_image
 KILN_TEMPLATES="$PWD/broken" KILN_CHECK_PADDING=1 expect 1 conv "--problem=$sigmoid" -F 1 -S direct_image

@@ -160,7 +160,7 @@ END_TEST
 
 START_TEST(a_result_with_something_in_its_padding_is_reported)
 {
-    plant("common.cl", "#if D_CHANNELS % 4", "#if 0");
+    plant("image.cl", "#if D_CHANNELS % 4", "#if 0");
     kiln *k = open_checked(folder);
     ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", false, false),
                      KILN_WRONG);
@@ -168,18 +168,18 @@ START_TEST(a_result_with_something_in_its_padding_is_reported)
     says("direct_image of direct_image.cl, left 252 of 252 cells of padding in y");
     says("layout NH|CW|4c");
     kiln_close(k);
-    pull_out("common.cl");
+    pull_out("image.cl");
 }
 END_TEST
 
 START_TEST(blocks_of_channels_are_looked_at_too)
 {
-    plant("common.cl", "#if D_CHANNELS % D_B || D_DST_PADDED > D_CHANNELS", "#if 0");
+    plant("channels.cl", "#if D_CHANNELS % D_B || D_DST_PADDED > D_CHANNELS", "#if 0");
     kiln *k = open_checked(folder);
     ck_assert_int_eq(run(k, problem("NC/8HW8"), "direct_blocked", false, true), KILN_WRONG);
     says("of 252 cells of padding in y, layout NCHW8c");
     kiln_close(k);
-    pull_out("common.cl");
+    pull_out("channels.cl");
 }
 END_TEST
 

@@ -80,7 +80,7 @@ static void set_up(void)
     strcpy(folder, "/tmp/kiln_tune_XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(rows_file, sizeof rows_file, "%s/rows.yaml", folder);
-    snprintf(template_dir, sizeof template_dir, "%s/common.cl", folder);
+    snprintf(template_dir, sizeof template_dir, "%s/types.cl", folder);
     k = open_kiln(rows_file, NULL);
 }
 
@@ -232,13 +232,13 @@ START_TEST(nothing_verified_means_no_winner)
 }
 END_TEST
 
-/* A kiln whose kernels begin with common.cl and this. */
+/* A kiln whose kernels begin with types.cl and this. */
 static kiln *open_with(const char *addition)
 {
     FILE *f = fopen(template_dir, "w");
     ck_assert_ptr_nonnull(f);
     for (const kiln_template *t = kiln_embedded_templates; t->file; t++)
-        if (strcmp(t->file, "common.cl") == 0)
+        if (strcmp(t->file, "types.cl") == 0)
             fputs(t->text, f);
     fprintf(f, "\n%s\n", addition);
     fclose(f);

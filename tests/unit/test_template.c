@@ -122,9 +122,9 @@ START_TEST(embedded_files_and_a_folders_mix)
         ck_assert_ptr_null(strstr(source, "\n#include"));
         free(source);
     }
-    write_template("common.cl", "int replaced;\n");
+    write_template("types.cl", "int replaced;\n");
     ck_assert_int_eq(kiln_template_source(folder, "sum_parts.cl", &source), KILN_OK);
-    ck_assert_ptr_nonnull(strstr(source, "#line 1 \"common.cl\"\nint replaced;\n#line "));
+    ck_assert_ptr_nonnull(strstr(source, "#line 1 \"types.cl\"\nint replaced;\n#line "));
     ck_assert_ptr_nonnull(strstr(source, "kernel void sum_parts("));
     free(source);
 }

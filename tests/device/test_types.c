@@ -1,4 +1,4 @@
-/* The storage conversions of common.cl, against the host's. */
+/* The storage conversions of types.cl, and the epilogue, against the host's. */
 #include "support/suite.h"
 #include "support/support.h"
 #include "template.h"
@@ -18,11 +18,11 @@ static const char kernels[] =
     "    int n = get_global_size(0) * 16, i = get_global_id(0) * 16 + 1, end = min(i + 16, n);\n"
     "    if (i == 1) d[0] = SRC_LOAD(s, 0);\n"
     "    if (end - i < 16) width = 1;\n"
-    "    if (width == 16) vstore16(SRC_LOAD16(s, i), 0, d + i);\n"
+    "    if (width == 16) vstore16(SRC_LOADN(16, s, i), 0, d + i);\n"
     "    else if (width == 8)\n"
-    "        for (int j = i; j < end; j += 8) vstore8(SRC_LOAD8(s, j), 0, d + j);\n"
+    "        for (int j = i; j < end; j += 8) vstore8(SRC_LOADN(8, s, j), 0, d + j);\n"
     "    else if (width == 4)\n"
-    "        for (int j = i; j < end; j += 4) vstore4(SRC_LOAD4(s, j), 0, d + j);\n"
+    "        for (int j = i; j < end; j += 4) vstore4(SRC_LOADN(4, s, j), 0, d + j);\n"
     "    else\n"
     "        for (int j = i; j < end; j++) d[j] = SRC_LOAD(s, j);\n"
     "}\n"
@@ -31,13 +31,11 @@ static const char kernels[] =
     "    int n = get_global_size(0) * 16, i = get_global_id(0) * 16 + 1, end = min(i + 16, n);\n"
     "    if (i == 1) DST_STORE(d, 0, s[0]);\n"
     "    if (end - i < 16) width = 1;\n"
-    "    if (width == 16) { VAL_T16 v = vload16(0, s + i); DST_STORE16(d, i, v); }\n"
+    "    if (width == 16) DST_STOREN(16, d, i, vload16(0, s + i));\n"
     "    else if (width == 8)\n"
-    "        for (int j = i; j < end; j += 8) { VAL_T8 v = vload8(0, s + j); DST_STORE8(d, j, v); "
-    "}\n"
+    "        for (int j = i; j < end; j += 8) DST_STOREN(8, d, j, vload8(0, s + j));\n"
     "    else if (width == 4)\n"
-    "        for (int j = i; j < end; j += 4) { VAL_T4 v = vload4(0, s + j); DST_STORE4(d, j, v); "
-    "}\n"
+    "        for (int j = i; j < end; j += 4) DST_STOREN(4, d, j, vload4(0, s + j));\n"
     "    else\n"
     "        for (int j = i; j < end; j++) DST_STORE(d, j, s[j]);\n"
     "}\n"
@@ -50,13 +48,13 @@ static const char kernels[] =
 static cl_program build(const char *options)
 {
     const support_device *d = support_open();
-    char *common;
+    char *shared;
     cl_int code;
-    ck_assert_int_eq(kiln_template_source(NULL, "common.cl", &common), KILN_OK);
-    const char *source[] = {common, kernels};
+    ck_assert_int_eq(kiln_template_source(NULL, "epilogue.cl", &shared), KILN_OK);
+    const char *source[] = {shared, kernels};
     cl_program program = clCreateProgramWithSource(d->context, 2, source, NULL, &code);
     ck_assert_int_eq(code, CL_SUCCESS);
-    free(common);
+    free(shared);
     code = clBuildProgram(program, 1, &d->device, options, NULL, NULL);
     if (code != CL_SUCCESS) {
         static char log[4096];
@@ -253,8 +251,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("common");
-    TCase *c = tcase_create("common");
+    Suite *s = suite_create("types");
+    TCase *c = tcase_create("types");
     tcase_set_timeout(c, 300);
     tcase_add_loop_test(c, every_value_loads, 0, 4);
     tcase_add_loop_test(c, floats_are_stored_to_nearest_even, 0, 4);

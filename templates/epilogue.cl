@@ -1,0 +1,111 @@
+/* epilogue.cl: what becomes of a sum: activation(alpha * sum + beta * residual + bias).
+ *
+ * Defines it understands (made by kiln_define_epilogue()):
+ *   P_BIAS=1, P_ALPHA, P_BETA, P_ACTIVATION, P_ACTIVATION_A, P_ACTIVATION_B
+ *   D_IMAGE=1      the residual is an image; image.cl has the rest
+ *   D_BIAS_IMAGE=1 the bias is an image (k / 4, 0), lane k % 4; with D_IMAGE only
+ *
+ * What templates use:
+ *   EPILOGUE_PARAMS, EPILOGUE_PASS    last in a parameter list, last in a call's (no comma before)
+ *   FINISH(acc, channel, i)           VAL_T for destination element i of that channel
+ */
+#include "types.cl"
+
+#ifdef P_BIAS
+#ifdef D_BIAS_IMAGE
+#define KILN_BIAS_PARAM , read_only image2d_t bias
+#else
+#define KILN_BIAS_PARAM , global const float *bias
+#endif
+#define KILN_BIAS_PASS , bias
+#else
+#define KILN_BIAS_PARAM
+#define KILN_BIAS_PASS
+#endif
+
+/* The residual may be the destination itself: no restrict, and read before the store. */
+#ifdef P_BETA
+#ifdef D_IMAGE
+#define KILN_RESIDUAL_PARAM , read_only image2d_t residual
+#else
+#define KILN_RESIDUAL_PARAM , global const DST_T *residual
+#endif
+#define KILN_RESIDUAL_PASS , residual
+#else
+#define KILN_RESIDUAL_PARAM
+#define KILN_RESIDUAL_PASS
+#endif
+
+#define EPILOGUE_PARAMS KILN_BIAS_PARAM KILN_RESIDUAL_PARAM
+#define EPILOGUE_PASS KILN_BIAS_PASS KILN_RESIDUAL_PASS
+
+#ifndef P_ACTIVATION
+#define P_ACTIVATION 0
+#endif
+
+/* The numbers are kiln_activation's. */
+#if P_ACTIVATION == 1
+#define KILN_ACTIVATION(v) fmax(v, 0.0f)
+#elif P_ACTIVATION == 2
+#define KILN_ACTIVATION(v) fmin(fmax(v, 0.0f), P_ACTIVATION_A)
+#elif P_ACTIVATION == 3
+#define KILN_ACTIVATION(v) (v >= 0 ? v : P_ACTIVATION_A * v)
+#elif P_ACTIVATION == 4
+#define KILN_ACTIVATION(v) (v >= 0 ? v : P_ACTIVATION_A * expm1(v))
+#elif P_ACTIVATION == 5
+#define KILN_ACTIVATION(v) (P_ACTIVATION_B * tanh(P_ACTIVATION_A * v))
+#elif P_ACTIVATION == 6
+#define KILN_ACTIVATION(v) (1.0f / (1.0f + exp(-v)))
+#elif P_ACTIVATION == 7
+#define KILN_ACTIVATION(v) (v / (1.0f + exp(-v)))
+#elif P_ACTIVATION == 8
+/* erfc: no cancellation where v is far below 0. */
+#define KILN_ACTIVATION(v) (0.5f * v * erfc(v * -0.70710678f))
+#else
+#define KILN_ACTIVATION(v) (v)
+#endif
+
+/* v = alpha * v + beta * old + bias, of floats or vectors of them. What the epilogue lacks is not
+ * looked at. */
+#ifdef P_ALPHA
+#define KILN_SCALE(v) v *= P_ALPHA
+#else
+#define KILN_SCALE(v)
+#endif
+#ifdef P_BETA
+#define KILN_ADD_OLD(v, old) v += P_BETA * (old)
+#else
+#define KILN_ADD_OLD(v, old)
+#endif
+#ifdef P_BIAS
+#define KILN_ADD_BIAS(v, bias) v += (bias)
+#else
+#define KILN_ADD_BIAS(v, bias)
+#endif
+#define KILN_SCALE_AND_ADD(v, old, bias)                                                           \
+    KILN_SCALE(v);                                                                                 \
+    KILN_ADD_OLD(v, old);                                                                          \
+    KILN_ADD_BIAS(v, bias)
+
+/* The activation as a function of T: float or a vector of them. */
+#define KILN_DEFINE_ACTIVATE(name, T)                                                              \
+    static inline T name(T v)                                                                      \
+    {                                                                                              \
+        return KILN_ACTIVATION(v);                                                                 \
+    }
+KILN_DEFINE_ACTIVATE(kiln_activate, float)
+
+#ifndef D_IMAGE
+static inline VAL_T kiln_finish(ACC_T acc, INDEX_T channel, INDEX_T i EPILOGUE_PARAMS)
+{
+#if DST_TYPE == TYPE_I32
+    return acc;
+#else
+    float v = (float)acc;
+    KILN_SCALE_AND_ADD(v, DST_LOAD(residual, i), bias[channel]);
+    return kiln_activate(v);
+#endif
+}
+
+#define FINISH(acc, channel, i) kiln_finish(acc, channel, i EPILOGUE_PASS)
+#endif

@@ -1,0 +1,63 @@
+/* products.cl: the products of shorts or bytes that share an int, D_TOGETHER = 2 or 4 of them, added
+ * up in vectors of D_B ints.
+ *
+ *   ADD_PRODUCTS(acc, a, b)    acc + the products of all parts, modulo 2^32; of bytes, those of a
+ *                              are unsigned and those of b signed
+ *   PRODUCTS_FUNCTION          how a static function that uses it is declared, and
+ *   PRODUCTS_INLINE            one that is inlined there
+ *
+ * D_VNNI=1 says that the CPU has AVX512_VNNI, be it unknown to the compiler.
+ */
+#include "vectors.cl"
+
+/* x86 multiplies two shorts and adds the products in one instruction, with VNNI also to a sum, or
+ * as much with four bytes; compilers find them in simple code only. One that takes the CPU for an
+ * older one has VNNI in functions that ask for it, and does not inline these. */
+#define PRODUCTS_FUNCTION INLINE
+#define PRODUCTS_INLINE INLINE
+#if D_TOGETHER > 1 && D_B == 16 && defined __AVX512BW__ && (D_VNNI || defined __AVX512VNNI__)
+#if D_TOGETHER == 4
+#define KILN_ADD_PRODUCTS __builtin_ia32_vpdpbusd512
+#else
+#define KILN_ADD_PRODUCTS __builtin_ia32_vpdpwssd512
+#endif
+#ifndef __AVX512VNNI__
+#undef PRODUCTS_FUNCTION
+#undef PRODUCTS_INLINE
+#define PRODUCTS_FUNCTION static __attribute__((noinline, target("avx512vnni")))
+#define PRODUCTS_INLINE INLINE __attribute__((target("avx512vnni")))
+#endif
+#elif D_TOGETHER == 2 && D_B == 16 && defined __AVX512BW__
+#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd512
+#elif D_TOGETHER == 2 && D_B == 8 && defined __AVX2__
+#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd256
+#elif D_TOGETHER == 2 && D_B == 4 && defined __SSE2__
+#define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd128
+#endif
+
+#if D_TOGETHER > 1
+PRODUCTS_INLINE ACC_V kiln_add_products(ACC_V acc, ACC_V a, ACC_V b)
+{
+#ifdef KILN_ADD_PRODUCTS
+    typedef int ints __attribute__((__vector_size__(D_B * 4)));
+    return __builtin_astype(KILN_ADD_PRODUCTS(__builtin_astype(acc, ints),
+                                              __builtin_astype(a, ints),
+                                              __builtin_astype(b, ints)),
+                            ACC_V);
+#else
+    typedef KILN_CAT(uint, D_B) uints;
+#if D_TOGETHER == 4
+    const ACC_V p = (a & 255) * (b << 24 >> 24) + (a >> 8 & 255) * (b << 16 >> 24) +
+                    (a >> 16 & 255) * (b << 8 >> 24) + (a >> 24 & 255) * (b >> 24);
+#elif defined KILN_MULTIPLY_PAIRS
+    typedef short shorts __attribute__((__vector_size__(D_B * 4)));
+    const ACC_V p = __builtin_astype(
+        KILN_MULTIPLY_PAIRS(__builtin_astype(a, shorts), __builtin_astype(b, shorts)), ACC_V);
+#else
+    const ACC_V p = (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+#endif
+    return __builtin_astype(__builtin_astype(acc, uints) + __builtin_astype(p, uints), ACC_V);
+#endif
+}
+#define ADD_PRODUCTS(acc, a, b) kiln_add_products(acc, a, b)
+#endif

@@ -1,0 +1,187 @@
+/* types.cl: the types of tensors' elements and of indices, and how elements are read and written.
+ *
+ * Defines it understands (made by kiln_define_types()):
+ *   SRC_TYPE     storage of the two tensors that are read    TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8
+ *                (TYPE_I32 too, where values only move)
+ *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
+ *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
+ *
+ * What templates use:
+ *   SRC_T, SRC_LOAD(p, i), SRC_LOADN(n, p, i)      element i of p as ACC_T; n of them from i on
+ *   DST_T, DST_LOAD(p, i), DST_LOADN(n, p, i)      the same of the destination, as VAL_T
+ *   DST_STORE(p, i, v), DST_STOREN(n, p, i, v)     v, one VAL_T or n, rounded to nearest even
+ *   ACC_T                                          float, or int for integer sources
+ *   VAL_T                                          float, or int for an i32 destination
+ *   INDEX_T                                        int, or long with P_WIDE
+ *   KILN_BITS(n, v)                                what memory holds of the vector v of n VAL_T, its
+ *                                                  elements of type KILN_BITS_T
+ *
+ * Half is a storage type only, so cl_khr_fp16 is not needed. Write acc += a * b: it contracts to
+ * an fma where there is one, while mad() does not on PoCL.
+ */
+#include "language.cl"
+
+#define TYPE_F32 1
+#define TYPE_F16 2
+#define TYPE_BF16 3
+#define TYPE_I8 4
+#define TYPE_I32 5
+
+#ifdef P_WIDE
+#define INDEX_T long
+#else
+#define INDEX_T int
+#endif
+
+/* Vectors of which the elements alone are known to be aligned. PoCL splits vloadn and vstoren, but
+ * not these. */
+#define KILN_LOOSE(T, n) KILN_CAT(T, n) __attribute__((aligned(sizeof(T))))
+
+/* Vectors of half pass through a register: PoCL 3.1's vload_half16 and vstore_half16 assume an
+ * alignment that OpenCL does not ask for, and fault without it. */
+#ifdef __F16C__
+/* Whole vectors in one instruction, which PoCL makes several of. */
+#define KILN_HALF_DEFINE(n)                                                                        \
+    typedef __fp16 KILN_CAT(kiln_half, n) __attribute__((ext_vector_type(n)));                     \
+    static inline KILN_CAT(float, n) KILN_CAT(kiln_from_half, n)(KILN_CAT(ushort, n) bits)         \
+    {                                                                                              \
+        return __builtin_convertvector(*(const private KILN_CAT(kiln_half, n) *)&bits,             \
+                                       KILN_CAT(float, n));                                        \
+    }                                                                                              \
+    static inline KILN_CAT(ushort, n) KILN_CAT(kiln_to_half, n)(KILN_CAT(float, n) v)              \
+    {                                                                                              \
+        const KILN_CAT(kiln_half, n) h = __builtin_convertvector(v, KILN_CAT(kiln_half, n));       \
+        return *(const private KILN_CAT(ushort, n) *)&h;                                           \
+    }
+#else
+#define KILN_HALF_DEFINE(n)                                                                        \
+    static inline KILN_CAT(float, n) KILN_CAT(kiln_from_half, n)(KILN_CAT(ushort, n) bits)         \
+    {                                                                                              \
+        return KILN_CAT(vload_half, n)(0, (const private half *)&bits);                            \
+    }                                                                                              \
+    static inline KILN_CAT(ushort, n) KILN_CAT(kiln_to_half, n)(KILN_CAT(float, n) v)              \
+    {                                                                                              \
+        KILN_CAT(ushort, n) bits;                                                                  \
+        KILN_CAT(KILN_CAT(vstore_half, n), _rte)(v, 0, (private half *)&bits);                     \
+        return bits;                                                                               \
+    }
+#endif
+#if SRC_TYPE == TYPE_F16 || DST_TYPE == TYPE_F16
+KILN_HALF_DEFINE(4)
+KILN_HALF_DEFINE(8)
+KILN_HALF_DEFINE(16)
+#endif
+
+/* A NaN as 0, which saturated conversions to integers only should do themselves. T is v's type. */
+#define KILN_NUMBER(T, v) select((T)(0), (T)(v), isequal((T)(v), (T)(v)))
+
+/* ---- sources ---- */
+
+#if SRC_TYPE == TYPE_I8
+#define SRC_T char
+#define ACC_T int
+#define SRC_LOAD(p, i) ((int)(p)[i])
+#define SRC_LOADN(n, p, i) KILN_CAT(convert_int, n)(KILN_CAT(vload, n)(0, (p) + (i)))
+#elif SRC_TYPE == TYPE_I32
+#define SRC_T int
+#define ACC_T int
+#define SRC_LOAD(p, i) ((p)[i])
+#define SRC_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
+#elif SRC_TYPE == TYPE_F16
+#define SRC_T half
+#define ACC_T float
+#define SRC_LOAD(p, i) vload_half(i, p)
+#define SRC_LOADN(n, p, i)                                                                         \
+    KILN_CAT(kiln_from_half, n)(KILN_CAT(vload, n)(0, (const global ushort *)(p) + (i)))
+#elif SRC_TYPE == TYPE_BF16
+#define SRC_T ushort
+#define ACC_T float
+#define SRC_LOAD(p, i) as_float((uint)(p)[i] << 16)
+#define SRC_LOADN(n, p, i)                                                                         \
+    KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (p) + (i))) << 16)
+#else
+#define SRC_T float
+#define ACC_T float
+#define SRC_LOAD(p, i) ((p)[i])
+#define SRC_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
+#endif
+
+/* ---- destination ---- */
+
+#if DST_TYPE == TYPE_I32
+#define DST_T int
+#define VAL_T int
+#define DST_LOAD(p, i) ((p)[i])
+#define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
+#define DST_STORE(p, i, v) ((p)[i] = (v))
+#define KILN_BITS_T int
+#define KILN_BITS(n, v) (v)
+#elif DST_TYPE == TYPE_I8
+#define DST_T char
+#define VAL_T float
+#define DST_LOAD(p, i) ((float)(p)[i])
+#define DST_LOADN(n, p, i) KILN_CAT(convert_float, n)(KILN_CAT(vload, n)(0, (p) + (i)))
+#define DST_STORE(p, i, v) ((p)[i] = kiln_to_char(v))
+#define KILN_BITS_T char
+#define KILN_BITS(n, v) KILN_CAT(kiln_to_char, n)(v)
+
+/* Next to 1.5 * 2^23 a float has no fraction: the sum rounds, and its bits are the integer's. */
+#define KILN_CHAR_DEFINE(n)                                                                        \
+    static inline KILN_CAT(char, n) KILN_CAT(kiln_to_char, n)(KILN_CAT(float, n) v)                \
+    {                                                                                              \
+        const KILN_CAT(float, n) most = (KILN_CAT(float, n))(127.0f), least = -1.0f - most;        \
+        v = KILN_NUMBER(KILN_CAT(float, n), v);                                                    \
+        v = v > most ? most : v < least ? least : v;                                               \
+        return KILN_CAT(convert_char, n)(KILN_CAT(as_int, n)(v + 12582912.0f) -                    \
+                                         as_int(12582912.0f));                                     \
+    }
+static inline char kiln_to_char(float v)
+{
+    return convert_char_sat_rte(KILN_NUMBER(float, v));
+}
+KILN_CHAR_DEFINE(4)
+KILN_CHAR_DEFINE(8)
+KILN_CHAR_DEFINE(16)
+#elif DST_TYPE == TYPE_F16
+#define DST_T half
+#define VAL_T float
+#define DST_LOAD(p, i) vload_half(i, p)
+#define DST_LOADN(n, p, i)                                                                         \
+    KILN_CAT(kiln_from_half, n)(KILN_CAT(vload, n)(0, (const global ushort *)(p) + (i)))
+#define DST_STORE(p, i, v) vstore_half_rte(v, i, p)
+#define KILN_BITS_T ushort
+#define KILN_BITS(n, v) KILN_CAT(kiln_to_half, n)(v)
+#elif DST_TYPE == TYPE_BF16
+#define DST_T ushort
+#define VAL_T float
+#define DST_LOAD(p, i) as_float((uint)(p)[i] << 16)
+#define DST_LOADN(n, p, i)                                                                         \
+    KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (p) + (i))) << 16)
+#define DST_STORE(p, i, v) ((p)[i] = kiln_bf16(v))
+#define KILN_BITS_T ushort
+#define KILN_BITS(n, v) KILN_CAT(kiln_bf16_, n)(v)
+
+/* Round to nearest even; a NaN stays a (quiet) NaN. */
+#define KILN_BF16_DEFINE(name, F, U, H, as_u, to_h)                                                \
+    static inline H name(F v)                                                                      \
+    {                                                                                              \
+        U u = as_u(v);                                                                             \
+        U r = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;                                              \
+        return to_h((u & 0x7fffffffu) > 0x7f800000u ? ((u >> 16) | 0x40u) : r);                    \
+    }
+KILN_BF16_DEFINE(kiln_bf16, float, uint, ushort, as_uint, convert_ushort)
+KILN_BF16_DEFINE(kiln_bf16_4, float4, uint4, ushort4, as_uint4, convert_ushort4)
+KILN_BF16_DEFINE(kiln_bf16_8, float8, uint8, ushort8, as_uint8, convert_ushort8)
+KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ushort16)
+#else
+#define DST_T float
+#define VAL_T float
+#define DST_LOAD(p, i) ((p)[i])
+#define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
+#define DST_STORE(p, i, v) ((p)[i] = (v))
+#define KILN_BITS_T float
+#define KILN_BITS(n, v) (v)
+#endif
+
+#define DST_STOREN(n, p, i, v)                                                                     \
+    KILN_CAT(vstore, n)(KILN_BITS(n, v), 0, (global KILN_BITS_T *)(p) + (i))

@@ -1,0 +1,18 @@
+/* vectors.cl: vectors of D_B neighbouring channels of a pixel, as they are read and summed.
+ *
+ *   ACC_V               D_B times ACC_T
+ *   LOAD_V(p)           one of them from global memory, STORE_V(p, v) to there
+ *   SRC_LOAD_V(p, i)    one made of elements i, i + 1, ... of the source
+ */
+#include "types.cl"
+
+#define ACC_V KILN_CAT(ACC_T, D_B)
+typedef KILN_LOOSE(ACC_T, D_B) kiln_loose_acc;
+#define LOAD_V(p) (*(global const kiln_loose_acc *)(p))
+#define STORE_V(p, v) (*(global kiln_loose_acc *)(p) = (v))
+
+#if SRC_TYPE == TYPE_F32
+#define SRC_LOAD_V(p, i) LOAD_V((p) + (i))
+#else
+#define SRC_LOAD_V(p, i) SRC_LOADN(D_B, p, i)
+#endif
