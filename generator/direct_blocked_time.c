@@ -119,14 +119,29 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
 }
 
 /* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. As
- * measured; narrow vectors take longer. Where a cache holds the result 16 lanes take 5. */
+ * measured; narrow vectors take longer. Where a cache holds the result 16 lanes take 5, and where
+ * none of a core's does, vectors that begin anywhere in a line take more. */
 static double store_cycles(const kiln_blocked *b, const kiln_config *c)
 {
+    const int64_t line = 16, near = 1 << 20;
     if (b->dst_pitch.channel == 1)
         return 2;
     if (b->up[KILN_AXIS_W] > 1)
         return 80;
-    return c->v[BLOCKED_LANES] == 16 ? 8 : 10;
+    int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
+    double torn = plane % line && b->n * b->groups * b->dst_c * plane > near ? 20 : 0;
+    return torn + (c->v[BLOCKED_LANES] == 16 ? 8 : 10);
+}
+
+/* A plain source's next channel is on another page, the larger its planes, where no prefetcher
+ * expects it; a strip is filled in that time. Per channel, as measured. */
+static double page_cycles(const kiln_blocked *b, blocked_strips how)
+{
+    const double page = 4096;
+    double bytes = 4.0 * (double)b->src_pitch.channel;
+    if (b->src_pitch.channel == 1 || how != STRIPS_NEVER)
+        return 0;
+    return 2.5 * (bytes < page ? bytes / page : 1) * (double)b->src_c;
 }
 
 static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
@@ -137,7 +152,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     double taps = taps_of(b, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
     return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
-           store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
+           page_cycles(b, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
 }
 
 /* The cores take items as they get done; halfway between an even share each and whole rounds. */

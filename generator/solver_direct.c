@@ -107,6 +107,20 @@ static double step_cost(const kiln_config *c)
     return (sums > loads ? sums : loads) + 0.2 * (sums + loads) + 1;
 }
 
+/* The same where a CPU goes from channel to channel: the next one's pixels are on another page, the
+ * larger the planes, and not where its prefetchers expect them. As measured; lines, which join the
+ * images of a channel, are further apart than the planes of an image. */
+static double channel_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                           const kiln_config *c)
+{
+    const double page = 4096;
+    bool lines = c->v[DIRECT_COPY];
+    double bytes = 4.0 * (double)(lines ? l->channel : s->in[0] * s->in[1] * s->in[2]);
+    if (d->kind != KILN_DEVICE_CPU)
+        return 0;
+    return (bytes < page ? bytes / page : 1) * (lines ? 3 + 4 * (double)taps_of(s) : 2);
+}
+
 /* What a load takes longer where it converts, as seen on PoCL over whole problems; integers
  * multiply at half the rate. */
 static double conversion(const kiln_shape *s, const kiln_device_facts *d)
@@ -131,9 +145,9 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     /* The elements of one phase are stored one by one, on a CPU into lines shared by all. */
     bool cpu = d->kind == KILN_DEVICE_CPU;
     double store = l.phases > 1 ? (cpu ? 6.0 : 2.0) * v[DIRECT_VEC] : 4;
-    double per_item =
-        (double)src_channels(s) * (double)taps_of(s) / (double)l.phases * step_cost(c) +
-        store * v[DIRECT_K] * v[DIRECT_PIX] + 40;
+    double per_channel = (double)taps_of(s) * step_cost(c) + channel_cost(s, d, &l, c);
+    double per_item = (double)src_channels(s) / (double)l.phases * per_channel +
+                      store * v[DIRECT_K] * v[DIRECT_PIX] + 40;
     double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;
