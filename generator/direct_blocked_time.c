@@ -86,10 +86,10 @@ static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
 }
 
 /* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
- * than four wait for one another, more than fit into registers go through memory; and weights, each
- * used once a tile, come from further away than pixels. Pairs of bytes take two instructions a
- * vector: 1.4 is what 3x3 tiles of them took. Sums of four bytes are overwritten in place, so that
- * one register too few costs a copy of many. */
+ * than four wait for one another, where no register is left one is moved, more than fit go through
+ * memory; and weights, each used once a tile, come from further away than pixels. Pairs of bytes
+ * take two instructions a vector: 1.4 is what 3x3 tiles of them took. Sums of four bytes are
+ * overwritten in place, so that one register too few costs a copy of many. */
 static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c)
 {
@@ -101,7 +101,7 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
     return cost[together].each * (sums > 4 ? sums : 4) + 0.2 * weights +
-           (over > 0 ? cost[together].over * over : 0) + conflict_cycles(b, c);
+           (over >= 0 ? 1 + cost[together].over * over : 0) + conflict_cycles(b, c);
 }
 
 /* Cycles in which a tile copies pixels to a strip, on average. */

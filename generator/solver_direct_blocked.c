@@ -156,9 +156,10 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);
-    bool one_tap = b->filter[0] * b->filter[1] * b->filter[2] == 1;
+    /* The processor itself follows a few blocks of channels. */
+    bool far = b->filter[0] * b->filter[1] * b->filter[2] == 1 && b->src_c > 32;
     kiln_define(plan, "D_AHEAD",
-                kiln_better_fetched(s, d) && c->v[BLOCKED_ORDER] == ORDER_CHANNELS && one_tap &&
+                kiln_better_fetched(s, d) && c->v[BLOCKED_ORDER] == ORDER_CHANNELS && far &&
                     how == STRIPS_NEVER);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)
