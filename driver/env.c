@@ -29,7 +29,7 @@ void env_help(FILE *to)
 {
     fprintf(to, "\nEnvironment:\n");
     for (int i = 0; i < ROWS; i++)
-        fprintf(to, "  %-18s%s\n", table[i].name, table[i].help);
+        fprintf(to, "  %-18s  %s\n", table[i].name, table[i].help);
 }
 
 int env_command(int argc, char **argv)

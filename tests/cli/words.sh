@@ -23,6 +23,7 @@ expect 0 --help
 silent err
 says '^Exit status:'
 says '^Environment:'
+says '^  KILN_CHECK_PADDING  1: '
 says '^  -n, --batchsize N  .*\[100\]'
 says '^  -!, --in_d N '
 says '^      --pad_h_end N '
