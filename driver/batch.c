@@ -225,6 +225,11 @@ static bool run_file(batch *b, FILE *file)
         text = strcpy(copy, line);
         going = run_line(b, kind, &entry, line, text);
     }
+    if (going && !feof(file)) {
+        fprintf(stderr, "kiln: --batch %s, behind line %lld: %s\n", b->name, b->line,
+                strerror(errno));
+        b->worst = worse_exit(b->worst, KILN_FILE);
+    }
     free(line);
     free(text);
     return going;

@@ -5,6 +5,7 @@
 #include "dump.h"
 #include "measure.h"
 #include "search.h"
+#include "sums_file.h"
 #include "tensors.h"
 
 #include <string.h>
@@ -287,8 +288,11 @@ int conv_run(const session *s, const request *r)
 
 kiln_status conv_check(request *r, char *why)
 {
+    const flags *f = &r->flags;
     kiln_problem p;
     kiln_status status = request_check(r, why);
+    if (!status && *f->verification_cache && f->verify && !f->dry_run)
+        status = sums_file_check(f->verification_cache, why);
     for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !status; d++)
         if (request_wants(r, (kiln_direction)d)) {
             status = request_problem(r, (kiln_direction)d, &p, why);

@@ -92,6 +92,15 @@ static kiln_status set_flag(flags *f, const flag *row, const char *value, char *
     return KILN_INVALID;
 }
 
+/* "" stands for a flag that is not given, and often for a variable that a script forgot. */
+static kiln_status refuse_empty(const flag *row, char *why)
+{
+    char title[64];
+    snprintf(why, KILN_ERROR_TEXT, "%s is ''; give %s, or leave the flag out",
+             flag_title(row, title, sizeof title), row->what);
+    return KILN_INVALID;
+}
+
 void flags_init(flags *f)
 {
     char why[KILN_ERROR_TEXT];
@@ -232,7 +241,9 @@ kiln_status flags_parse(flags *f, int argc, char **argv, char *why)
         const flag *row = flag_of(code);
         if (code >= LONG_BASE && abbreviated(row, argv))
             return unknown_long(argv[optarg == argv[optind - 1] ? optind - 2 : optind - 1], why);
-        if ((status = set_flag(f, row, optarg, why)))
+        bool empty = row->kind == TEXT && !*optarg;
+        status = empty ? refuse_empty(row, why) : set_flag(f, row, optarg, why);
+        if (status)
             return status;
         f->given[row - flag_table] = true;
     }

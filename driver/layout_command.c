@@ -156,10 +156,6 @@ static int run(const char *word, const layout_request *r)
                                                : "two files belong after ",
                          word);
         kiln_status status = words[i].run(r, why);
-        if (!status && (fflush(stdout) != 0 || ferror(stdout))) {
-            snprintf(why, sizeof why, "standard output: %s", strerror(errno));
-            status = KILN_FILE;
-        }
         return status ? complain(why, status) : KILN_OK;
     }
     return usage("unknown word ", word);

@@ -5,8 +5,10 @@
 #include "explain.h"
 #include "help.h"
 #include "layout_command.h"
+#include "report.h"
 #include "session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,7 +68,7 @@ static bool is_foreign_driver(const char *word)
            (length == n || word[length - n - 1] == '/');
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     argc--;
     argv++;
@@ -84,4 +86,15 @@ int main(int argc, char **argv)
     fprintf(stderr, "kiln: unknown word '%.60s'\n", *argv);
     help_usage(stderr);
     return KILN_INVALID;
+}
+
+/* Results that nobody received are no success. */
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "kiln: standard output: %s\n", errno ? strerror(errno) : "not all was written");
+    return worse_exit(status, KILN_FILE);
 }

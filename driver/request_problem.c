@@ -139,6 +139,11 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
     }
     if (flags_given(f, "alpha"))
         e->alpha = (float)f->alpha;
+    if (flags_given(f, "alpha") && e->alpha == 0) { /* which a problem takes for 1 */
+        snprintf(why, KILN_ERROR_TEXT, "--alpha is %g, which is 0 as a 32-bit float; give another",
+                 f->alpha);
+        return KILN_INVALID;
+    }
     if (flags_given(f, "beta"))
         e->beta = (float)f->beta;
     if (flags_given(f, "math"))

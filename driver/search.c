@@ -135,6 +135,7 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
                                        .user = &s};
     struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;
     stop = 0;
+    *best = (kiln_trial){0};
     sigaction(SIGINT, &ours, &before);
     kiln_status status =
         kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
@@ -142,7 +143,10 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
     *interrupted = stop;
     if (s.terminal && s.trials)
         fprintf(stderr, "\r\033[K");
-    if (status)
+    if (status && best->best_ms > 0) /* lest hours of search be lost with their row */
+        snprintf(why, why_size, "%s; the best was %.6g ms: %s of %s", kiln_last_error(),
+                 best->best_ms, best->best_config, best->solver);
+    else if (status)
         snprintf(why, why_size, "%s", kiln_last_error());
     else if (!quiet)
         summarize(&s, session, best);

@@ -1,6 +1,7 @@
 /* Keeps the reference's sums and magnitudes in files. */
 #include "sums_file.h"
 
+#include <errno.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,20 @@
 #include <xxhash.h>
 
 enum { PATH_TEXT = 4096, BLOCK = 4096 };
+
+kiln_status sums_file_check(const char *dir, char *why)
+{
+    struct stat st;
+    int error = mkdir(dir, 0777) == 0 || errno == EEXIST ? 0 : errno;
+    if (!error && stat(dir, &st) != 0)
+        error = errno;
+    if (!error && !S_ISDIR(st.st_mode))
+        error = ENOTDIR;
+    if (error)
+        snprintf(why, KILN_ERROR_TEXT, "--verification_cache (-C) %.120s: %s; name a folder", dir,
+                 strerror(error));
+    return error ? KILN_FILE : KILN_OK;
+}
 
 /* The file's first bytes; then `count` sums and `count` magnitudes. */
 typedef struct head {

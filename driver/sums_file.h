@@ -9,6 +9,9 @@
 
 #include "reference.h"
 
+/* Makes `dir` where it is missing. KILN_FILE, naming -C, when it is no directory. */
+kiln_status sums_file_check(const char *dir, char *why);
+
 /* As reference_sums(), from `dir` where it has them, else computed and stored there. A directory
  * that cannot be written only costs the storing. */
 bool sums_file_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,

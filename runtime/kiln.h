@@ -280,7 +280,7 @@ typedef struct kiln_tune_options {
  *
  * With `keep`, new times also replace what the user's rows say of other solvers for this problem.
  * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when
- * the winner could not be kept. */
+ * the winner could not be kept. Where keeping it fails all the same, *best has it. */
 KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                                const kiln_buffers *buffers, const kiln_tune_options *options,
                                kiln_trial *best);

@@ -13,6 +13,10 @@ conv_fwd_out_conv_2_default_1_2x5x9x7_6x5x3x3_0x0_1x1_1x1_0_0_GPUfloat_REFdouble
 esac
 cp "refs/$name" first
 
+# What is no folder is said at once.
+expect 5 conv -n 2 -c 5 -H 9 -W 7 -k 6 -F 1 -S naive -C "refs/$name"
+warns "^kiln: --verification_cache \(-C\) refs/conv_.*: Not a directory; name a folder$"
+
 # The same data: the same file, untouched. Other data: another one.
 run 0 --seed 1
 cmp -s "refs/$name" first || fail 'the stored results changed'

@@ -55,6 +55,10 @@ refuses "unknown flag --pad-h-end; did you mean --pad_h_end\?" conv --pad-h-end 
 refuses "unknown flag --in_c; did you mean --in_channels\?" conv --in_c=3
 refuses "unknown flag -Q; did you mean -q \(--pad_w\)\?" conv -Q 1
 refuses '--json takes no value' conv --json=1
+refuses "--problem is ''; give KEY, or leave the flag out$" conv --problem ''
+refuses "--solution \(-S\) is ''; give ID.NAME" conv -S ''
+refuses "--alpha is 0, which is 0 as a 32-bit float" conv -F 1 --alpha 0 --dry-run
+refuses "--alpha is 1e-60, " conv -F 1 --alpha 1e-60 --dry-run
 
 refuses '2 groups do not divide 5 input' conv -c 5 -g 2
 refuses 'filter is larger than the padded input: height 40' conv -y 40
@@ -81,6 +85,19 @@ KILN_TEMPLATES=nowhere refuses "KILN_TEMPLATES is 'nowhere'; it must be a folder
 KILN_DEVICE=nobody expect 0 env
 says '^device none$'
 warns "^kiln: KILN_DEVICE is 'nobody', but no device is called so|no OpenCL platform"
+
+# what could not be printed, or read, is an error
+if [ -c /dev/full ]; then
+    for words in help 'layout list' 'conv -F 1 --dry-run' 'conv -F 1 --dry-run --json'; do
+        status=0
+        # shellcheck disable=SC2086
+        "$KILN_COMMAND" $words >/dev/full 2>err || status=$?
+        [ "$status" -eq 5 ] || fail "'kiln $words' into a full disk ended with $status"
+        warns '^kiln: standard output: '
+    done
+fi
+expect 5 conv --batch . --dry-run
+warns '^kiln: --batch \., behind line 0: Is a directory$'
 
 # unsupported is not a usage error, and says why
 for flag in '-r 1' '-U fp8'; do
