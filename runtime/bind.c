@@ -56,14 +56,24 @@ static kiln_status cut(kiln_window *window, cl_mem mem, size_t offset, size_t si
         clCreateSubBuffer(parent ? parent : mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clCreateSubBuffer");
-    if (window->sub)
-        clReleaseMemObject(window->sub);
+    /* An equal handle is the same object only while the object lives, and `sub` keeps but its own
+     * parent alive. */
+    clRetainMemObject(mem);
+    kiln_window_close(window);
     *window = (kiln_window){mem, offset, size, sub};
     return KILN_OK;
 }
 
-/* The memory object a kernel gets for `bytes` of `mem` from `offset` on. The window's sub-buffer
- * keeps its parent alive, so an equal handle is the same object. */
+void kiln_window_close(kiln_window *window)
+{
+    if (window->sub) {
+        clReleaseMemObject(window->sub);
+        clReleaseMemObject(window->parent);
+    }
+    *window = (kiln_window){0};
+}
+
+/* The memory object a kernel gets for `bytes` of `mem` from `offset` on. */
 static kiln_status view(kiln_op *op, int role, cl_mem mem, size_t offset, int64_t bytes,
                         cl_mem *out)
 {

@@ -9,4 +9,7 @@
 kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *buffers, bool packing,
                          cl_mem mem[KILN_MAX_ROLES]);
 
+/* Lets go of a window's memory objects. */
+void kiln_window_close(kiln_window *window);
+
 #endif

@@ -1,4 +1,5 @@
 /* Creates, describes and releases operations. */
+#include "bind.h"
 #include "images.h"
 #include "padding_check.h"
 #include "template.h"
@@ -132,8 +133,7 @@ void kiln_op_discard(kiln_op *op)
     if (op->first)
         clReleaseEvent(op->first);
     for (int i = 0; i < KILN_MAX_ROLES; i++)
-        if (op->window[i].sub)
-            clReleaseMemObject(op->window[i].sub);
+        kiln_window_close(&op->window[i]);
     kiln_op_free_images(op);
     kiln_op_free_checks(op);
     for (int i = 0; i < op->plan.nstages; i++) {

@@ -8,7 +8,7 @@ enum { KILN_MAX_ROLES = KILN_ROLE_TEMP + KILN_MAX_TEMPS };
 
 /* A sub-buffer made for an offset, kept while the caller keeps passing the same one. */
 typedef struct kiln_window {
-    cl_mem parent; /* NULL: none made */
+    cl_mem parent; /* retained, as the caller gave it; NULL: none made */
     size_t offset, size;
     cl_mem sub;
 } kiln_window;
