@@ -205,6 +205,8 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
     if (code == CL_SUCCESS)
         code = read_spans(op, events, spans, &n);
     release_events(events, KILN_MAX_STAGES);
+    if (code == CL_PROFILING_INFO_NOT_AVAILABLE)
+        return kiln_fail(KILN_INVALID, "kiln_op_time: the queue has no CL_QUEUE_PROFILING_ENABLE");
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "timing a launch");
     kiln_elapsed elapsed = kiln_elapsed_of(spans, n);

@@ -3,16 +3,20 @@
 #include "support/support.h"
 
 #include <check.h>
+#include <string.h>
 
 enum { STEP = 10, LONG_PAUSE = 1000 }; /* ms */
 
 static int asked;
+static bool unavailable;
 
 /* The launch asked for n-th starts at LONG_PAUSE * n and takes STEP * (n + 1). */
 cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size, void *value,
                                size_t *needed)
 {
     (void)event, (void)size, (void)needed;
+    if (unavailable)
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
     const cl_ulong ns_per_ms = 1000000, n = (cl_ulong)(asked / 2);
     cl_ulong ms = LONG_PAUSE * n + (name == CL_PROFILING_COMMAND_END ? STEP * (n + 1) : 0);
     *(cl_ulong *)value = ms * ns_per_ms;
@@ -70,6 +74,10 @@ START_TEST(pauses_count_and_packing_does_not)
     ck_assert_int_eq(asked, 2 * info.stages);
     ck_assert_double_eq_tol(ms, LONG_PAUSE * (last - first) + STEP * (last + 1) - between, 1e-6);
     ck_assert_double_eq_tol(pack_ms, packing, 1e-6);
+
+    unavailable = true;
+    ck_assert_int_eq(kiln_op_time(op, d->queue, &b, &ms, &pack_ms), KILN_INVALID);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "no CL_QUEUE_PROFILING_ENABLE"));
     for (int i = 0; i < 4; i++)
         clReleaseMemObject(mem[i]);
     kiln_op_release(op);
