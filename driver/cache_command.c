@@ -110,7 +110,8 @@ static kiln_status clear(const char *dir)
 {
     int64_t removed;
     kiln_status status = kiln_cache_clear(dir, &removed);
-    printf("%s: removed %lld file%s\n", dir, (long long)removed, removed == 1 ? "" : "s");
+    if (!status || removed)
+        printf("%s: removed %lld file%s\n", dir, (long long)removed, removed == 1 ? "" : "s");
     return status;
 }
 

@@ -128,6 +128,11 @@ static int prune(const db_call *c)
 {
     size_t n;
     kiln *k;
+    const db_file *f = c->files;
+    if (f->count && *f->piece[0].why) {
+        fprintf(stderr, "kiln db: %s is not a file of tuning rows: %s\n", f->name, f->piece[0].why);
+        return KILN_FILE;
+    }
     db_piece **current = db_current(c->files, 1, &n);
     if (!current)
         return db_no_memory();

@@ -63,6 +63,8 @@ unset KILN_CACHE
 KILN_CACHE_DIR=$KILN_CACHE_DIR/letter.txt
 expect 5 show
 says 'letter.txt: Not a directory; set KILN_CACHE_DIR' "$err"
+expect 5 clear
+[ ! -s "$out" ] || fail 'a failure tells how many files were removed'
 KILN_CACHE_DIR=$KILN_SANDBOX/none
 expect 0 clear
 says ': removed 0 files$' "$out"

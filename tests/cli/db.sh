@@ -80,6 +80,11 @@ says '^bad.yaml:13: error: key has a control character'
 says '^bad.yaml:14: error: .*cut short'
 says '^7 rows, 9 errors, 1 note$'
 
+# What holds no rows is not called clean.
+echo nonsense >nonsense.yaml
+expect 5 db prune nonsense.yaml
+warns '^kiln db: nonsense.yaml is not a file of tuning rows: no line "rows:"'
+
 expect 1 db diff a.yaml b.yaml
 says "^- +2 .*$seed .*1,64,1,1,1,0,16,2048,0$"
 says "^\+ +1.5 .*$seed .*1,64,1,1,1,1,32,2048,0$"
