@@ -53,23 +53,34 @@ static bool matches(const listed_device *d, const char *want)
     return strcasestr(d->name, want) || strcasestr(d->platform, want);
 }
 
-cl_device_id support_find_device(void)
+static cl_device_id find(int *devices)
 {
     static listed_device list[MAX_DEVICES];
-    const char *want = getenv("KILN_DEVICE");
-    int n = list_devices(list);
-    for (int i = 0; i < n; i++)
-        if (matches(&list[i], want))
+    *devices = list_devices(list);
+    for (int i = 0; i < *devices; i++)
+        if (matches(&list[i], getenv("KILN_DEVICE")))
             return list[i].id;
-    ck_abort_msg("none of %d OpenCL devices is \"%s\" (KILN_DEVICE)", n, want ? want : "");
     return NULL;
 }
 
+cl_device_id support_find_device(void)
+{
+    int devices;
+    cl_device_id found = find(&devices);
+    const char *want = getenv("KILN_DEVICE");
+    if (!found)
+        ck_abort_msg("none of %d OpenCL devices is \"%s\" (KILN_DEVICE)", devices,
+                     want ? want : "");
+    return found;
+}
+
+static support_device opened;
+
 const support_device *support_open(void)
 {
-    static support_device d;
-    if (d.kiln)
-        return &d;
+    if (opened.kiln)
+        return &opened;
+    support_device d = {0};
     cl_int code;
     cl_uint bits = 0;
     d.device = support_find_device();
@@ -81,24 +92,40 @@ const support_device *support_open(void)
     d.align = bits >= 8 ? bits / 8 : 128;
     if (kiln_open(&d.kiln, d.context, d.device, NULL) != KILN_OK)
         ck_abort_msg("kiln_open: %s", kiln_last_error());
-    return &d;
+    opened = d;
+    return &opened;
 }
 
+static bool is_cpu(cl_device_id device)
+{
+    kiln_device_facts facts = {.kind = KILN_DEVICE_CPU};
+    kiln_device_read(device, &facts);
+    return facts.kind == KILN_DEVICE_CPU;
+}
+
+/* Before a device is open another process looks for it, because Check's tests may be forked yet;
+ * later none can, because OpenCL does not survive a fork everywhere. */
 bool support_on_cpu(void)
 {
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        kiln_device_facts facts = {.kind = KILN_DEVICE_CPU};
-        kiln_device_read(support_find_device(), &facts);
-        _exit(facts.kind == KILN_DEVICE_CPU ? 0 : 1);
+    enum { ANOTHER = 77 };
+    bool cpu = true; /* also where there is no device: the tests say so better */
+    if (opened.kiln) {
+        cpu = is_cpu(opened.device);
+    } else {
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            int devices;
+            cl_device_id found = find(&devices);
+            _exit(found && !is_cpu(found) ? ANOTHER : 0);
+        }
+        int status = 0;
+        if (child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status))
+            cpu = WEXITSTATUS(status) != ANOTHER;
     }
-    int status = 0;
-    bool looked = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status);
-    if (!looked || WEXITSTATUS(status) != 1)
-        return true; /* also where there is no device: the tests say so better */
-    puts("skipped: what is tested here is for CPUs");
-    return false;
+    if (!cpu)
+        puts("skipped: what is tested here is for CPUs");
+    return cpu;
 }
 
 cl_command_queue support_queue(bool out_of_order)
