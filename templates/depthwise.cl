@@ -169,13 +169,6 @@ static inline int source_depth(int z, int q)
 }
 
 #if !D_WEIGHTS
-/* Curves are long: once in the code, not for each row. */
-#if P_ACTIVATION >= 4
-#define EACH_ROW _Pragma("nounroll")
-#else
-#define EACH_ROW _Pragma("unroll")
-#endif
-
 GROUP_SIZE(T_GROUP, 1, 1)
 kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *restrict w,
                       global DST_T *dst EPILOGUE_PARAMS)
@@ -230,7 +223,7 @@ kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *rest
                         }
                     }
                     const int t = col0 + i * T_VEC;
-                    EACH_ROW
+                    EACH_RESULT
                     for (int row = 0; row < T_ROWS; row++) {
                         const int y = PLACE(row0 + row, ph, H), x = PLACE(t, pw, W);
                         if (row0 + row >= D_GRID_H || y < 0 || y >= P_DST_H)

@@ -61,6 +61,7 @@
 #include "caches.cl"
 #include "channels.cl"
 #include "rows.cl"
+#include "taps.cl"
 #include "transpose.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
@@ -129,17 +130,6 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_
 #else
 #define SPREAD(v, c) shuffle(v, KILN_CAT(convert_uint, D_B)(LANES(D_B) / D_GROUP * D_GROUP + (c)))
 #endif
-
-/* The taps of an axis that lie in the source, where tap 0 is at coordinate `at`. */
-INLINE int first_tap(const int at, const int dilation)
-{
-    return at < 0 ? (dilation - 1 - at) / dilation : 0;
-}
-
-INLINE int end_tap(const int at, const int size, const int taps, const int dilation)
-{
-    return at < size ? min(taps, (size - 1 - at) / dilation + 1) : 0;
-}
 
 /* ---- sums of a tile, over one plane of the filter; pixel 0 of the tile is row y, column x, and
  * `plane` begins with source row `row0` ---- */
@@ -265,13 +255,6 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
 }
 #endif
 
-/* Curves are long: once in the code, not for each vector. */
-#if P_ACTIVATION >= 4
-#define EACH_PIXEL _Pragma("nounroll")
-#else
-#define EACH_PIXEL _Pragma("unroll")
-#endif
-
 /* The tile from row y and column x on, of which rows from `own_y` and columns from `own_x` are its
  * own. `src`, which begins with row `row0`, `w` and `dst` are of its channels, `z` its plane. */
 INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, const int vector,
@@ -295,12 +278,12 @@ INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, 
                       w + d * P_FILTER_H * P_FILTER_W * D_GROUP * D_B, y, x, check);
     }
 #endif
-    EACH_PIXEL
+    EACH_RESULT
     for (int h = 0; h < TILE_H; h++) {
         if (y + h < own_y || y + h >= P_DST_H)
             continue;
         const INDEX_T row = to + (INDEX_T)(y + h) * D_DST_ROW + x * D_DST_PIXEL;
-        EACH_PIXEL
+        EACH_RESULT
         for (int i = 0; i < TILE_W; i++)
             if (x + i >= own_x && x + i < P_DST_W)
 #if D_PLAIN
@@ -379,7 +362,7 @@ INLINE void scatter(global DST_T *dst, const SUM_V *from, const int channel, con
         for (int p = 0; p < D_B; p++)
             square[p] = from[first + p];
         transpose(square);
-        EACH_PIXEL
+        EACH_RESULT
         for (int c = 0; c < D_B; c++)
             if (c >= skip)
                 PUT_ROW(dst, SUMMED(square[c]), channel + c,

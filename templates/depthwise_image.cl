@@ -21,6 +21,7 @@
  *   T_GROUP_0, T_GROUP_1   work-group
  */
 #include "image.cl"
+#include "taps.cl"
 
 #define D_BLOCKS ((D_CHANNELS + 3) / 4)
 #define D_WINDOW ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
@@ -64,8 +65,8 @@ kernel GROUP_SIZE(T_GROUP_0, T_GROUP_1, 1) void depthwise_image(read_only image2
     if (w0 >= P_DST_W || block >= D_BLOCKS)
         return;
     const int at_h = row % P_DST_H * P_STRIDE_H - P_PAD_H, at_w = w0 * P_STRIDE_W - P_PAD_W;
-    const int begin = at_h < 0 ? (P_DILATION_H - 1 - at_h) / P_DILATION_H : 0;
-    const int end = at_h < P_SRC_H ? min(P_FILTER_H, (P_SRC_H - 1 - at_h) / P_DILATION_H + 1) : 0;
+    const int begin = first_tap(at_h, P_DILATION_H);
+    const int end = end_tap(at_h, P_SRC_H, P_FILTER_H, P_DILATION_H);
 
     float4 acc[T_W];
     UNROLL for (int i = 0; i < T_W; i++) acc[i] = 0.0f;

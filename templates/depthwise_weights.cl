@@ -32,6 +32,7 @@
  *   T_R, T_S            taps that are summed at a time; divide P_FILTER_H and P_FILTER_W
  *   T_PARTS             parts
  */
+#include "taps.cl"
 #include "vectors.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
@@ -97,11 +98,6 @@ INLINE void add_tile(ACC_V *acc, global const SRC_T *row, global const SRC_T *dy
             }
         }
     }
-}
-
-INLINE int divide_up(const int a, const int b) /* b > 0 */
-{
-    return a > 0 ? (a + b - 1) / b : 0;
 }
 
 /* Sums taps from (d, h, s) on over rows [begin, end). */

@@ -228,12 +228,7 @@ kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restri
     for (int i = 0; i < T_K * T_PIX; i++)
         out[i] = acc[i];
     const INDEX_T plane0 = ((INDEX_T)(n * P_GROUPS + group) * D_DST_C + k0) * D_DST_PIXELS;
-    /* Curves are long: once in the code, not for each vector. */
-#if P_ACTIVATION >= 4
-#pragma nounroll
-#else
-#pragma unroll
-#endif
+    EACH_RESULT
     for (int j = 0; j < T_K * T_PIX; j++) {
         const int k = j / T_PIX;
         if (D_DST_C % T_K == 0 || k0 + k >= k_own)

@@ -31,6 +31,7 @@
  *   T_GROUP_0, T_GROUP_1   work-group
  */
 #include "image.cl"
+#include "taps.cl"
 
 #define D_TAPS (P_FILTER_H * P_FILTER_W)
 #define D_SRC_BLOCKS ((D_SRC_C + 3) / 4)
@@ -101,8 +102,8 @@ kernel GROUP_SIZE(T_GROUP_0, T_GROUP_1, 1) void direct_image(read_only image2d_t
     const int group = tile_k / D_TILES_K, k0 = tile_k % D_TILES_K * T_KV;
     const int w0 = tile * (T_NEAR ? T_W : 1), block = group * D_DST_BLOCKS + k0;
     const int at_h = row % P_DST_H * P_STRIDE_H - P_PAD_H, at_w = w0 * P_STRIDE_W - P_PAD_W;
-    const int begin = at_h < 0 ? (P_DILATION_H - 1 - at_h) / P_DILATION_H : 0;
-    const int end = at_h < P_SRC_H ? min(P_FILTER_H, (P_SRC_H - 1 - at_h) / P_DILATION_H + 1) : 0;
+    const int begin = first_tap(at_h, P_DILATION_H);
+    const int end = end_tap(at_h, P_SRC_H, P_FILTER_H, P_DILATION_H);
 
     float4 acc[T_W * T_KV];
     UNROLL for (int i = 0; i < T_W * T_KV; i++) acc[i] = 0.0f;

@@ -8,6 +8,8 @@
  * What templates use:
  *   EPILOGUE_PARAMS, EPILOGUE_PASS    last in a parameter list, last in a call's (no comma before)
  *   FINISH(acc, channel, i)           VAL_T for destination element i of that channel
+ *   EACH_RESULT                       before a loop over results: unrolls it, unless the activation is
+ *                                     a curve, whose code is long
  */
 #include "types.cl"
 
@@ -63,6 +65,12 @@
 #define KILN_ACTIVATION(v) (0.5f * v * erfc(v * -0.70710678f))
 #else
 #define KILN_ACTIVATION(v) (v)
+#endif
+
+#if P_ACTIVATION >= 4
+#define EACH_RESULT _Pragma("nounroll")
+#else
+#define EACH_RESULT UNROLL
 #endif
 
 /* v = alpha * v + beta * old + bias, of floats or vectors of them. What the epilogue lacks is not

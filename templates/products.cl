@@ -1,10 +1,10 @@
-/* products.cl: the products of shorts or bytes that share an int, D_TOGETHER = 2 or 4 of them, added
- * up in vectors of D_B ints.
+/* products.cl: the products of shorts or bytes that share an int, D_TOGETHER = 2 or 4 of them, in
+ * vectors of D_B ints; or, with no such D_TOGETHER, of what does not share anything.
  *
- *   ADD_PRODUCTS(acc, a, b)    acc + the products of all parts, modulo 2^32; of bytes, those of a
- *                              are unsigned and those of b signed
- *   PRODUCTS_FUNCTION          how a static function that uses it is declared, and
- *   PRODUCTS_INLINE            one that is inlined there
+ *   ADD_PRODUCT(acc, a, b)    adds the products of all parts to acc, modulo 2^32; of bytes, those of
+ *                             a are unsigned and those of b signed. Else acc += a * b
+ *   PRODUCTS_FUNCTION         how a static function that uses it is declared, and
+ *   PRODUCTS_INLINE           one that is inlined there
  *
  * D_VNNI=1 says that the CPU has AVX512_VNNI, be it unknown to the compiler.
  */
@@ -59,5 +59,7 @@ PRODUCTS_INLINE ACC_V kiln_add_products(ACC_V acc, ACC_V a, ACC_V b)
     return __builtin_astype(__builtin_astype(acc, uints) + __builtin_astype(p, uints), ACC_V);
 #endif
 }
-#define ADD_PRODUCTS(acc, a, b) kiln_add_products(acc, a, b)
+#define ADD_PRODUCT(acc, a, b) acc = kiln_add_products(acc, a, b)
+#else
+#define ADD_PRODUCT(acc, a, b) acc += (a) * (b)
 #endif

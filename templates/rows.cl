@@ -5,6 +5,7 @@
  *   FINISH_ROW(acc, residual, channel)   what is stored for their sums
  *   PUT_ROW(p, acc, channel, i)          stores that at element i, by KILN_STORE
  *   STORE_SOME(p, v, count, i)           stores the first `count` elements of v at element i
+ *   OLD_SOME(count, i)                   as many of the residual, and zero; zero without one
  */
 #include "caches.cl"
 #include "epilogue.cl"
@@ -79,4 +80,20 @@ static inline void kiln_store_some(global DST_T *dst, ROW_T v, int count, INDEX_
 }
 
 #define STORE_SOME(p, v, count, i) kiln_store_some(p, v, count, i)
+
+#ifdef P_BETA
+INLINE ROW_T kiln_load_some(global const DST_T *from, int count, INDEX_T i)
+{
+    if (count == D_ROW)
+        return DST_LOADN(D_ROW, from, i);
+    VAL_T lane[D_ROW] __attribute__((aligned(64)));
+#pragma nounroll
+    for (int l = 0; l < D_ROW; l++)
+        lane[l] = l < count ? DST_LOAD(from, i + l) : 0;
+    return *(private const ROW_T *)lane;
+}
+#define OLD_SOME(count, i) kiln_load_some(residual, count, i)
+#else
+#define OLD_SOME(count, i) ((ROW_T)((VAL_T)0))
+#endif
 #endif

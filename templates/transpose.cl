@@ -1,6 +1,8 @@
 /* transpose.cl: turns squares of D_B vectors of D_B lanes, so that rows become lanes.
  *
- *   KILN_DEFINE_TRANSPOSE(name, V)    defines void name(V *t), for vectors V
+ *   KILN_DEFINE_TRANSPOSE(name, V)    defines void name(V *t), for vectors V of ints or floats
+ *   KILN_DEFINE_DEALT(how, name, V)   the same, declared `how`, in another way: for vectors of bytes,
+ *                                     and for functions that are not inlined
  */
 #include "language.cl"
 
@@ -48,4 +50,25 @@
         KILN_EXCHANGE(V, t, 1, LANES)                                                              \
         _Pragma("unroll") for (int apart = 4; apart < D_B; apart *= 2)                             \
             KILN_EXCHANGE(V, t, apart, QUADS)                                                      \
+    }
+
+/* Deals out two halves in turns, log2(D_B) times. */
+#define KILN_DEFINE_DEALT(how, name, V)                                                            \
+    how void name(private V *square)                                                               \
+    {                                                                                              \
+        V r[D_B];                                                                                  \
+        UNROLL for (int i = 0; i < D_B; i++) r[i] = square[i];                                     \
+        UNROLL for (int s = 1; s < D_B; s *= 2)                                                    \
+        {                                                                                          \
+            V t[D_B];                                                                              \
+            UNROLL for (int i = 0; i < D_B / 2; i++)                                               \
+            {                                                                                      \
+                t[2 * i].even = r[i].lo;                                                           \
+                t[2 * i].odd = r[i + D_B / 2].lo;                                                  \
+                t[2 * i + 1].even = r[i].hi;                                                       \
+                t[2 * i + 1].odd = r[i + D_B / 2].hi;                                              \
+            }                                                                                      \
+            UNROLL for (int i = 0; i < D_B; i++) r[i] = t[i];                                      \
+        }                                                                                          \
+        UNROLL for (int i = 0; i < D_B; i++) square[i] = r[i];                                     \
     }

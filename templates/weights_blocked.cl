@@ -46,6 +46,7 @@
  *   T_CUTS_X, T_CUTS_Y, T_PARTS   above
  */
 #include "caches.cl"
+#include "taps.cl"
 #include "vectors.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
@@ -149,25 +150,13 @@ INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *d
 
 /* ---- one row of dy, or a strip of it ---- */
 
-INLINE int divide_up(const int a, const int b) /* b > 0 */
-{
-    return a > 0 ? (a + b - 1) / b : 0;
-}
-
-/* Whether any tap of any pixel is outside x, along an axis: what cannot happen is not looked for, and
- * leaves the registers to the sums. */
-#define D_LEAVES(a)                                                                                \
-    (D_LEAD_##a > 0 || (P_DST_##a - 1) * P_STRIDE_##a - D_LEAD_##a +                               \
-                               (P_FILTER_##a - 1) * P_DILATION_##a >=                              \
-                           P_SRC_##a)
-
 /* Pixels from `left` on, before `right`. `x` is where pixel 0 finds its tap s0, column `at`. A loop
  * that always runs leaves the sums in the registers they are in. */
 INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int left,
                     const int right, const int at)
 {
     const int step = P_STRIDE_W * D_SRC_PIXEL;
-#if !D_LEAVES(W)
+#if !LEAVES(W)
     int i = left;
 #pragma nounroll
     do
@@ -213,8 +202,8 @@ INLINE void add_rows(ACC_V *acc, const place p, const int begin, const int end)
         const int at_y = y * P_STRIDE_H + p.h * P_DILATION_H - D_LEAD_H;
         const int at_z = z * P_STRIDE_D + p.d * P_DILATION_D - D_LEAD_D;
         const int at_x = p.s * P_DILATION_W - D_LEAD_W;
-        const bool has_y = !D_LEAVES(H) || (at_y >= 0 && at_y < P_SRC_H);
-        const bool has_z = !D_LEAVES(D) || (at_z >= 0 && at_z < P_SRC_D);
+        const bool has_y = !LEAVES(H) || (at_y >= 0 && at_y < P_SRC_H);
+        const bool has_z = !LEAVES(D) || (at_z >= 0 && at_z < P_SRC_D);
         if (has_y && has_z)
             add_row(acc,
                     p.x + n * D_SRC_IMAGE + (INDEX_T)at_z * D_SRC_PLANE + (INDEX_T)at_y * D_SRC_ROW +

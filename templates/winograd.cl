@@ -63,47 +63,13 @@
  *   T_T T_TILES T_W T_KV  above; T_T is 4, 6, 8 or 10, T_W divides T_TILES
  *   T_SPLIT T_ORDER       above; not with D_STAGED
  */
-#include "caches.cl"
 #include "channels.cl"
-#include "rows.cl"
 #include "winograd_transforms.cl"
 
-#define D_PHASES_H (P_STRIDE_H < P_FILTER_H ? P_STRIDE_H : P_FILTER_H)
-#define D_PHASES_W (P_STRIDE_W < P_FILTER_W ? P_STRIDE_W : P_FILTER_W)
-#define D_PHASES (D_PHASES_H * D_PHASES_W)
-#define D_TAPS_H ((P_FILTER_H + P_STRIDE_H - 1) / P_STRIDE_H)
-#define D_TAPS_W ((P_FILTER_W + P_STRIDE_W - 1) / P_STRIDE_W)
-#define D_TH (D_TAPS_H > 1 ? T_T : 1)
-#define D_TW (D_TAPS_W > 1 ? T_T : 1)
-#define D_MH (D_TH - D_TAPS_H + 1)
-#define D_MW (D_TW - D_TAPS_W + 1)
-#define D_E (D_TH * D_TW)
-/* Neighbouring elements of a patch are that far apart in the source. */
-#define D_STEP_H (P_STRIDE_H * P_DILATION_H)
-#define D_STEP_W (P_STRIDE_W * P_DILATION_W)
-#define D_KT (T_KV * D_B)
-/* Rows of v: the channels' phases. Those of a block of channels are neighbouring blocks, those of a
- * plain channel neighbouring rows. */
-#if D_SRC_BLOCKED && D_PHASES > 1
-#define D_SRC_ROWS ((D_SRC_C + D_B - 1) / D_B * D_B * D_PHASES)
-#else
-#define D_SRC_ROWS (D_SRC_C * D_PHASES)
-#endif
-#if D_SRC_BLOCKED
-#define CHANNEL_OF(row) ((row) / (D_B * D_PHASES) * D_B + (row) % D_B)
-#define PHASE_OF(row) ((row) / D_B % D_PHASES)
-#else
-#define CHANNEL_OF(row) ((row) / D_PHASES)
-#define PHASE_OF(row) ((row) % D_PHASES)
-#endif
 #define D_CP ((D_SRC_ROWS + 3) / 4 * 4)
-#define D_SRC_BLOCKS ((D_SRC_ROWS + D_B - 1) / D_B)
-#define D_DST_BLOCKS ((D_DST_C + D_B - 1) / D_B)
-#define D_DST_TILES ((D_DST_BLOCKS + T_KV - 1) / T_KV)
 #define D_SRC_PLANE ((INDEX_T)P_SRC_H * P_SRC_W)
 #define D_DST_PLANE ((INDEX_T)P_DST_H * P_DST_W)
 /* One vector more than needed, so that planes do not meet in the same sets of a cache. */
-#define D_V_PLANE (D_SRC_BLOCKS * D_ROOM + 1)
 #if D_STAGED
 #define D_P_PLANE (D_DST_TILES * T_KV * D_ROOM + 1)
 #define KEPT global
@@ -111,37 +77,24 @@
 #define D_P_PLANE (T_KV * D_ROOM + 1)
 #define KEPT local
 #endif
-#define D_COLUMNS (D_MW * D_RUN + D_TAPS_W - 1 > D_B ? D_MW * D_RUN + D_TAPS_W - 1 : D_B)
-/* The last row of a strip is written and read up to whole vectors. */
+/* The last row of a strip of plain tensors is written and read up to whole vectors. */
 #define D_STRIP (D_TH * D_COLUMNS + (D_SRC_BLOCKED && D_DST_BLOCKED ? 0 : D_B))
 
-/* Rows become columns: dealing out two halves in turns, log2(D_B) times. It takes the compiler as
- * long as all the rest, so there is one copy of it. (PoCL 3.1 crashes if that works on local
- * memory.) */
-static __attribute__((noinline)) void transpose(private ACC_V *square)
-{
-    ACC_V r[D_B];
-#pragma unroll
-    for (int i = 0; i < D_B; i++)
-        r[i] = square[i];
-#pragma unroll
-    for (int s = 1; s < D_B; s *= 2) {
-        ACC_V t[D_B];
-#pragma unroll
-        for (int i = 0; i < D_B / 2; i++) {
-            t[2 * i].even = r[i].lo;
-            t[2 * i].odd = r[i + D_B / 2].lo;
-            t[2 * i + 1].even = r[i].hi;
-            t[2 * i + 1].odd = r[i + D_B / 2].hi;
-        }
-#pragma unroll
-        for (int i = 0; i < D_B; i++)
-            r[i] = t[i];
-    }
-#pragma unroll
-    for (int i = 0; i < D_B; i++)
-        square[i] = r[i];
-}
+#define PATCH_V ACC_V
+#if D_SRC_BLOCKED
+#define PIXEL(r, i)                                                                                \
+    SRC_LOAD_V(src, ((y + (r) * D_STEP_H) * P_SRC_W + (int)at + (i) * D_STEP_W) * D_B)
+#else
+#define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
+#endif
+#define SUM_V ACC_V
+#define TO_SUM(v) (v)
+#define FROM_SUM(v) (v)
+#define TIMES_B(a, d, o) times_b(D_TAPS_##a, d, o)
+#define TIMES_A(a, p, o) times_a(D_TAPS_##a, p, o)
+#include "winograd_tiles.cl"
+#include "winograd_steps.cl"
+#include "winograd_plain.cl"
 
 /* ---- weights ---- */
 
@@ -189,285 +142,26 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
     }
 }
 
-/* ---- step 1: the source ---- */
-
-/* `run` tiles of one row of tiles; `first` counts from the item's first tile. */
-typedef struct {
-    int n, y, x; /* image; tile row, tile column */
-    int y1, x1;  /* the first row and column that count, with a dilation */
-    int first, tiles;
-} run;
-
-INLINE run run_at(const int tile, const int first, const int count)
-{
-    run r;
-    const int plane = (tile + first) / (D_TILES_H * D_TILES_W);
-    r.n = plane / (P_DILATION_H * P_DILATION_W);
-    r.y1 = plane / P_DILATION_W % P_DILATION_H;
-    r.x1 = plane % P_DILATION_W;
-    r.y = (tile + first) / D_TILES_W % D_TILES_H;
-    r.x = (tile + first) % D_TILES_W;
-    r.first = first;
-    r.tiles = min(min(D_RUN, D_TILES_W - r.x), count - first);
-    return r;
-}
+/* ---- blocks of channels ---- */
 
 #if D_SRC_BLOCKED
-#define PIXEL(r, i) SRC_LOAD_V(src, ((y0 + (r) * D_STEP_H) * P_SRC_W + x0 + (i) * D_STEP_W) * D_B)
-#else
-#define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
-
-/* Element (y, x) of the patches of a run, in a row of v: its index, be it outside of the image. */
-typedef struct {
-    INDEX_T at;
-    int y, x;
-} pixel;
-
-INLINE pixel pixel_of(const run r, const int group, const int row, const int y, const int x)
-{
-    const INDEX_T image = (INDEX_T)r.n * P_GROUPS + group;
-    pixel p;
-    p.y = (r.y * D_MH + y) * P_STRIDE_H + PHASE_OF(row) / D_PHASES_W - D_LEAD_H;
-    p.x = (r.x * D_MW + x) * P_STRIDE_W + PHASE_OF(row) % D_PHASES_W - D_LEAD_W;
-    p.at = (image * D_SRC_C + CHANNEL_OF(row)) * D_SRC_PLANE + (INDEX_T)p.y * P_SRC_W + p.x;
-    return p;
-}
-
-constant int lanes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
-/* D_B columns, P_STRIDE_W apart, of the image's row that p lies in; zero outside of the image. */
-INLINE ACC_V load_row(global const SRC_T *src, const pixel p)
-{
-    ACC_V v;
-    if (p.at >= 0 && p.at + D_B * P_STRIDE_W <= D_SRC_COUNT) {
-#if P_STRIDE_W == 1
-        v = SRC_LOAD_V(src, p.at);
-#else
-        const ACC_V a = SRC_LOAD_V(src, p.at), b = SRC_LOAD_V(src, p.at + D_B);
-        v = (ACC_V)(a.even, b.even);
-#endif
-    } else {
-        ACC_T lane[D_B];
-#pragma nounroll
-        for (int i = 0; i < D_B; i++) {
-            const INDEX_T at = p.at + i * P_STRIDE_W;
-            lane[i] = at >= 0 && at < D_SRC_COUNT ? SRC_LOAD(src, at) : 0;
-        }
-        v = KILN_CAT(vload, D_B)(0, lane);
-    }
-    if (p.x >= 0 && p.x + (D_B - 1) * P_STRIDE_W < P_SRC_W)
-        return v;
-    const KILN_CAT(int, D_B) x = p.x + KILN_CAT(vload, D_B)(0, lanes) * P_STRIDE_W;
-    return select((ACC_V)(0), v, x >= 0 && x < P_SRC_W);
-}
-
-/* All pixels of the strip: block b of v's rows. The run `next` and its block `soon` come next. */
-INLINE void load_rows(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
-                      const int b, const int columns, const run next, const int soon)
-{
-    ACC_V square[D_B];
-#pragma nounroll
-    for (int y = 0; y < D_TH; y++)
-#pragma nounroll
-        for (int i = 0; i < columns; i += D_B) {
-            /* The last D_B columns start earlier instead of being fewer, if there are so many. */
-            const int x = max(min(i, columns - D_B), 0);
-#pragma nounroll
-            for (int c = 0; c < D_B; c++) {
-                const int row = b * D_B + c;
-                const pixel p = pixel_of(r, group, row, y, x);
-                const bool there = row < D_SRC_ROWS && p.y >= 0 && p.y < P_SRC_H;
-                square[c] = there ? load_row(src, p) : (ACC_V)(0);
-#if D_SOURCE_AHEAD
-                KILN_FETCH(src + pixel_of(next, group, soon * D_B + c, y, x).at);
-#endif
-            }
-            transpose(square);
-#pragma unroll
-            for (int j = 0; j < D_B; j++)
-                strip[y * D_COLUMNS + x + j] = square[j];
-        }
-}
-#endif
-
-/* Columns `from` to `to` - 1 of the strip; `all`: no row lies outside the source. */
-INLINE void columns_of(local ACC_V *strip, global const SRC_T *src, const int y0, const int x0,
-                       const int from, const int to, const bool all)
-{
-#pragma nounroll
-    for (int i = from; i < to; i++) {
-        ACC_V d[D_TH], o[D_TH];
-#pragma unroll
-        for (int r = 0; r < D_TH; r++)
-            {
-            const int y = y0 + r * D_STEP_H;
-            d[r] = all || (y >= 0 && y < P_SRC_H) ? PIXEL(r, i) : (ACC_V)(0);
-        }
-        times_b(D_TAPS_H, d, o);
-#pragma unroll
-        for (int r = 0; r < D_TH; r++)
-            strip[r * D_COLUMNS + i] = o[r];
-    }
-}
-
-/* Fills the strip of a run: B^T times the columns of block b of v's rows. In a plain source, the
- * run `next` and its block `soon` come next. */
 INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
                        const int b, const run next, const int soon)
 {
-    const int all = r.tiles * D_MW + D_TAPS_W - 1;
-#if D_SRC_BLOCKED
-    const int phase = b % D_PHASES;
-    const int y0 = r.y * D_MH * D_STEP_H + phase / D_PHASES_W + r.y1 - D_LEAD_H;
-    const int x0 = r.x * D_MW * D_STEP_W + phase % D_PHASES_W + r.x1 - D_LEAD_W;
-    const int from = clamp((-x0 + D_STEP_W - 1) / D_STEP_W, 0, all);
-    const int to = clamp((P_SRC_W - x0 + D_STEP_W - 1) / D_STEP_W, from, all);
-    src += (((INDEX_T)r.n * P_GROUPS + group) * (D_SRC_BLOCKS / D_PHASES) + b / D_PHASES) *
+    const int all = columns_of(r), phase = b % D_PHASES;
+    const int x = first_column(r, phase), from = first_inside(x, all);
+    src += (((INDEX_T)r.n * P_GROUPS + group) * (D_SRC_VECTORS / D_PHASES) + b / D_PHASES) *
            D_SRC_PLANE * D_B;
-    if (y0 >= 0 && y0 + (D_TH - 1) * D_STEP_H < P_SRC_H)
-        columns_of(strip, src, y0, x0, from, to, true);
-    else
-        columns_of(strip, src, y0, x0, from, to, false);
-#pragma nounroll
-    for (int i = 0; i < all; i++)
-        if (i < from || i >= to)
-#pragma nounroll
-            for (int j = 0; j < D_TH; j++)
-                strip[j * D_COLUMNS + i] = (ACC_V)(0);
-#else
-    load_rows(strip, src, r, group, b, all, next, soon);
-    columns_of(strip, src, 0, 0, 0, all, true);
+    make_strip(strip, src, first_row(r, phase), x, from, end_inside(x, from, all), all);
+}
 #endif
-}
-
-INLINE void transform_source(KEPT ACC_V *v, local ACC_V *strip, global const SRC_T *src,
-                             const int tile, const int count, const int group, const int from,
-                             const int end)
-{
-#pragma nounroll
-    for (int first = 0; first < count;) {
-        const run r = run_at(tile, first, count), next = run_at(tile, first + r.tiles, count);
-#pragma nounroll
-        for (int b = from; b < end; b++) {
-            const bool last = b + 1 == end;
-            fill_strip(strip, src, r, group, b, last ? next : r, last ? from : b + 1);
-            KEPT ACC_V *to = v + b * D_ROOM + first;
-#pragma nounroll
-            for (int t = 0; t < r.tiles; t++)
-#pragma nounroll
-                for (int i = 0; i < D_TH; i++) {
-                    ACC_V d[D_TW], o[D_TW];
-#pragma unroll
-                    for (int j = 0; j < D_TW; j++)
-                        d[j] = strip[i * D_COLUMNS + t * D_MW + j];
-                    times_b(D_TAPS_W, d, o);
-#pragma unroll
-                    for (int j = 0; j < D_TW; j++)
-                        to[(i * D_TW + j) * D_V_PLANE + t] = o[j];
-                }
-        }
-        first += r.tiles;
-    }
-    /* Up to whole groups of T_W. */
-    for (int t = count; t < (count + T_W - 1) / T_W * T_W; t++)
-        for (int e = 0; e < D_E; e++)
-            for (int b = from; b < end; b++)
-                v[e * D_V_PLANE + b * D_ROOM + t] = (ACC_V)(0);
-}
-
-/* ---- step 2: the products ---- */
-
-/* The filters of the next item come from memory while these are multiplied: each group of T_W tiles
- * fetches some vectors of every row. */
-#if D_FILTERS_AHEAD
-#define D_TURNS (T_TILES / T_W)
-#define D_FETCHED ((T_KV + D_TURNS - 1) / D_TURNS)
-#else
-#define D_FETCHED 0
-#endif
-
-INLINE void add_channels(ACC_V *acc, KEPT const ACC_T *v, global const ACC_T *u,
-                         const int channels, global const ACC_T *next)
-{
-#pragma unroll 4
-    for (int c = 0; c < channels; c++) {
-#pragma unroll
-        for (int k = 0; k < D_FETCHED; k++)
-            KILN_FETCH(next + c * D_KT + k * D_B);
-        ACC_V w[T_KV];
-#pragma unroll
-        for (int k = 0; k < T_KV; k++)
-            w[k] = LOAD_V(u + c * D_KT + k * D_B);
-#pragma unroll
-        for (int i = 0; i < T_W; i++) {
-            const ACC_V a = (ACC_V)(v[i * D_B + c]);
-#pragma unroll
-            for (int k = 0; k < T_KV; k++)
-                acc[i * T_KV + k] += a * w[k];
-        }
-    }
-}
-
-/* One of the D_E products: v, p and u start where those of its elements do, `next` where the u of
- * the next item does. */
-INLINE void multiply(KEPT ACC_V *p, KEPT const ACC_V *v, global const ACC_T *u,
-                     global const ACC_T *next, const int count)
-{
-#pragma nounroll
-    for (int t = 0; t < count; t += T_W) {
-        ACC_V acc[T_W * T_KV];
-#pragma unroll
-        for (int i = 0; i < T_W * T_KV; i++)
-            acc[i] = (ACC_V)(0);
-        KEPT const ACC_T *from = (KEPT const ACC_T *)(v + t);
-        global const ACC_T *row = u;
-        global const ACC_T *soon = next + min(t / T_W * D_FETCHED, T_KV - D_FETCHED) * D_B;
-#pragma nounroll
-        for (int b = 0; b < D_CP / D_B; b++) {
-            add_channels(acc, from, row, D_B, soon);
-            from += D_ROOM * D_B;
-            row += D_B * D_KT;
-            soon += D_B * D_KT;
-        }
-        if (D_CP % D_B)
-            add_channels(acc, from, row, D_CP % D_B, soon);
-#pragma unroll
-        for (int i = 0; i < T_W; i++)
-#pragma unroll
-            for (int k = 0; k < T_KV; k++)
-                p[k * D_ROOM + t + i] = acc[i * T_KV + k];
-    }
-}
-
-/* ---- step 3: the destination ---- */
-
-/* A^T p A of one tile and block. */
-INLINE void tile_of(ACC_V o[D_MH][D_MW], KEPT const ACC_V *p)
-{
-    ACC_V mid[D_TW][D_MH], d[T_T];
-#pragma unroll
-    for (int j = 0; j < D_TW; j++) {
-#pragma unroll
-        for (int i = 0; i < D_TH; i++)
-            d[i] = p[(i * D_TW + j) * D_P_PLANE];
-        times_a(D_TAPS_H, d, mid[j]);
-    }
-#pragma unroll
-    for (int i = 0; i < D_MH; i++) {
-#pragma unroll
-        for (int j = 0; j < D_TW; j++)
-            d[j] = mid[j][i];
-        times_a(D_TAPS_W, d, o[i]);
-    }
-}
 
 #if D_DST_BLOCKED
 INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
-    const int all = group * D_DST_BLOCKS + block; /* of the channels of all groups */
-    const INDEX_T image =
-        ((INDEX_T)r.n * (P_GROUPS * D_DST_BLOCKS) + all) * D_DST_PLANE * D_B;
+    const int all = group * D_DST_VECTORS + block; /* of the channels of all groups */
+    const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_VECTORS) + all) * D_DST_PLANE * D_B;
 #pragma nounroll
     for (int t = 0; t < r.tiles; t++) {
         const int y0 = r.y * D_MH, x0 = (r.x + t) * D_MW;
@@ -483,88 +177,9 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
             }
     }
 }
-#else
-#ifdef P_BETA
-/* `columns` elements, and zero. */
-INLINE VAL_V load_some(global const DST_T *p, const INDEX_T at, const int columns)
-{
-    if (columns == D_B)
-        return DST_LOADN(D_B, p, at);
-    VAL_T lane[D_B];
-#pragma nounroll
-    for (int l = 0; l < D_B; l++)
-        lane[l] = l < columns ? DST_LOAD(p, at + l) : 0;
-    return KILN_CAT(vload, D_B)(0, lane);
-}
 #endif
 
-/* The first `columns` of D_B neighbouring elements of one channel. */
-INLINE void store_row(global DST_T *dst, const INDEX_T at, const ACC_V value, const int columns,
-                      const int channel EPILOGUE_PARAMS)
-{
-#ifdef P_BETA
-    const VAL_V old = load_some(residual, at, columns);
-#else
-    const VAL_V old = (VAL_V)(0);
-#endif
-    STORE_SOME(dst, FINISH_ROW(value, old, channel), columns, at);
-}
-
-INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
-                      const int group, const int block EPILOGUE_PARAMS)
-{
-#pragma nounroll
-    for (int t = 0; t < r.tiles; t++) {
-        ACC_V o[D_MH][D_MW];
-        tile_of(o, p + r.first + t);
-#pragma unroll
-        for (int i = 0; i < D_MH; i++)
-#pragma unroll
-            for (int j = 0; j < D_MW; j++)
-                strip[i * D_COLUMNS + t * D_MW + j] = o[i][j];
-    }
-    const int y0 = r.y * D_MH, x0 = r.x * D_MW, all = min(r.tiles * D_MW, P_DST_W - x0);
-    const int channel = group * D_DST_C + block * D_B, channels = min(D_B, D_DST_C - block * D_B);
-    const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_C) + channel) * D_DST_PLANE;
-    ACC_V square[D_B]; /* what lies behind the last column is not stored */
-#pragma nounroll
-    for (int i = 0; i < D_MH && y0 + i < P_DST_H; i++)
-#pragma nounroll
-        for (int j = 0; j < all; j += D_B) {
-#ifdef P_BETA
-            const int at = j; /* a residual that is the destination is added once */
-#else
-            /* The last D_B columns start earlier instead of being fewer, if there are so many. */
-            const int at = all >= D_B ? min(j, all - D_B) : j;
-#endif
-            const INDEX_T row = image + (INDEX_T)(y0 + i) * P_DST_W + x0 + at;
-#pragma unroll
-            for (int l = 0; l < D_B; l++)
-                square[l] = strip[i * D_COLUMNS + at + l];
-            transpose(square);
-#pragma nounroll
-            for (int k = 0; k < channels; k++)
-                store_row(dst, row + k * D_DST_PLANE, square[k], min(D_B, all - at),
-                          channel + k EPILOGUE_PASS);
-        }
-}
-#endif
-
-/* Stores blocks `from` to `to - 1` of the item's tiles; p starts at the first one's. */
-INLINE void store(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const int tile,
-                  const int count, const int group, const int from, const int to EPILOGUE_PARAMS)
-{
-#pragma nounroll
-    for (int first = 0; first < count;) {
-        const run r = run_at(tile, first, count);
-#pragma nounroll
-        for (int k = from; k < to; k++)
-            store_run(dst, strip, p + (k - from) * D_ROOM, r, group, k EPILOGUE_PASS);
-        first += r.tiles;
-    }
-}
-
-/* ---- all steps in one launch ---- */
+/* ---- all steps in one launch, or one in each ---- */
 
 #if !D_STAGED
 kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
@@ -574,25 +189,10 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
     local ACC_V v[D_E * D_V_PLANE];
     local ACC_V p[D_E * D_P_PLANE];
     local ACC_V strip[D_STRIP];
-    const int tile = (int)get_global_id(T_ORDER) * T_TILES, part = get_global_id(!T_ORDER);
-    const int group = get_global_id(2), count = min(T_TILES, D_TILES - tile);
-    const int from = (int)((long)D_DST_TILES * part / T_SPLIT);
-    const int to = (int)((long)D_DST_TILES * (part + 1) / T_SPLIT);
-    transform_source(v, strip, src, tile, count, group, 0, D_SRC_BLOCKS);
-    u += ((INDEX_T)group * D_DST_TILES + from) * (D_E * D_CP * D_KT);
-#pragma nounroll
-    for (int kt = from; kt < to; kt++) {
-#pragma nounroll
-        for (int e = 0; e < D_E; e++, u += D_CP * D_KT)
-            multiply(p + e * D_P_PLANE, v + e * D_V_PLANE, u, u, count);
-        store(dst, strip, p, tile, count, group, kt * T_KV, min(kt * T_KV + T_KV, D_DST_BLOCKS)
-              EPILOGUE_PASS);
-    }
+    all_steps(v, p, strip, src, u, dst, (int)get_global_id(T_ORDER) * T_TILES,
+              get_global_id(!T_ORDER), get_global_id(2) EPILOGUE_PASS);
 }
 #else
-
-/* ---- a launch for each step ---- */
-
 kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src, global ACC_V *restrict v)
 {
     local ACC_V strip[D_STRIP];

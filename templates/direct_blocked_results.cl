@@ -1,0 +1,131 @@
+/* direct_blocked_results.cl: how direct_blocked.cl stores its sums: vectors of channels, or, with
+ * D_PLAIN, rows of pixels, after sums have been transposed.
+ */
+#include "channels.cl"
+#include "direct_blocked_elements.cl"
+#include "rows.cl"
+#include "transpose.cl"
+
+/* Stores the first `lanes` of the D_B channels from `channel` on, of the pixel at element `at`. */
+INLINE void put_part(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
+                     const INDEX_T at EPILOGUE_PARAMS)
+{
+    VAL_T lane[D_B] __attribute__((aligned(64)));
+    private VAL_V *all = (private VAL_V *)lane;
+    *all = (VAL_V)((VAL_T)0);
+#if D_PIECE > 1 && D_PIECE < D_B
+#ifdef P_BETA
+#pragma unroll
+    for (int p = 0; p < D_B; p += D_PIECE)
+        if (D_WHOLE || p < lanes)
+            KILN_CAT(vstore, D_PIECE)(DST_LOADN(D_PIECE, residual, at + DST_AT(channel + p)), 0,
+                                      lane + p);
+#endif
+    *all = FINISH_V(acc, *all, channel);
+#pragma unroll
+    for (int p = 0; p < D_B; p += D_PIECE)
+        if (D_WHOLE || p < lanes)
+            DST_STOREN(D_PIECE, dst, at + DST_AT(channel + p),
+                       KILN_CAT(vload, D_PIECE)(0, lane + p));
+#else
+#ifdef P_BETA
+#pragma nounroll
+    for (int i = 0; i < min(lanes, D_B); i++)
+        lane[i] = DST_LOAD(residual, at + DST_AT(channel + i));
+#endif
+    *all = FINISH_V(acc, *all, channel);
+#pragma nounroll
+    for (int i = 0; i < min(lanes, D_B); i++)
+        DST_STORE(dst, at + DST_AT(channel + i), lane[i]);
+#endif
+}
+
+#ifdef P_BETA
+#define RESIDUAL_FROM(at) , residual + (at)
+#else
+#define RESIDUAL_FROM(at)
+#endif
+
+/* The same for the pixel `further` elements behind that: whole vectors next to one another are
+ * stored at constant distances from one address. */
+INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
+                const INDEX_T at, const int further EPILOGUE_PARAMS)
+{
+#if D_PIECE == D_B
+    if (D_WHOLE || lanes >= D_B) {
+        const INDEX_T whole = at + DST_AT(channel);
+        kiln_put(dst + whole, acc, channel, further KILN_BIAS_PASS RESIDUAL_FROM(whole));
+        return;
+    }
+#endif
+    put_part(dst, acc, channel, lanes, at + further EPILOGUE_PASS);
+}
+
+#if D_PLAIN
+/* Pixels by which the last tile of a row starts earlier. */
+#define D_SHIFT (D_TILES_W * T_W - P_DST_W)
+
+/* Lanes `first` to `end` of a vector are pixels of a row, lane 0 at element `at`. */
+#ifdef P_BETA
+INLINE VAL_V get_row(global const DST_T *row, const int first, const int end, const INDEX_T at)
+{
+    VAL_T lane[D_B] __attribute__((aligned(64)));
+    *(private VAL_V *)lane = (VAL_V)((VAL_T)0);
+#pragma unroll
+    for (int i = 0; i < D_B; i++)
+        if (i >= first && i < end)
+            lane[i] = DST_LOAD(row, at + (INDEX_T)i * D_UP_W);
+    return *(private const VAL_V *)lane;
+}
+#endif
+
+#if D_UP_W > 1
+INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int end,
+                    const INDEX_T at)
+{
+    VAL_T lane[D_B] __attribute__((aligned(64)));
+    *(private VAL_V *)lane = v;
+#pragma nounroll
+    for (int i = first; i < end; i++)
+        DST_STORE(row, at + (INDEX_T)i * D_UP_W, lane[i]);
+}
+#else
+/* `first` is 0. */
+INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int end,
+                    const INDEX_T at)
+{
+    STORE_SOME(row, v, end, at);
+}
+#endif
+
+KILN_DEFINE_TRANSPOSE(transpose, ACC_V)
+
+/* Stores a vector of channels, of which `lanes` are there, of the tile's pixels from `first` on, but
+ * for the first `skip` of them; pixel 0 of channel 0 is element `at`. */
+INLINE void put_rows(global DST_T *dst, const ACC_V *acc, const int channel, const int lanes,
+                     const int first, const int skip, const INDEX_T at EPILOGUE_PARAMS)
+{
+#pragma unroll
+    for (int i0 = first; i0 < T_W; i0 += D_B) {
+        const int begin = skip > i0 ? skip - i0 : 0, end = i0 + D_B < T_W ? D_B : T_W - i0;
+        ACC_V t[D_B];
+#pragma unroll
+        for (int i = 0; i < D_B; i++)
+            t[i] = i < end ? acc[(i0 + i) * T_KV] : (ACC_V)((ACC_T)0);
+        transpose(t);
+        EACH_RESULT
+        for (int c = 0; c < D_B; c++) {
+            if (!D_WHOLE && c >= lanes)
+                continue;
+            const INDEX_T to =
+                at + (INDEX_T)(channel + c) * D_DST_CHANNEL + (INDEX_T)i0 * D_UP_W;
+#ifdef P_BETA
+            const VAL_V old = get_row(residual, begin, end, to);
+#else
+            const VAL_V old = (VAL_V)((VAL_T)0);
+#endif
+            put_row(dst, FINISH_ROW(t[c], old, channel + c), begin, end, to);
+        }
+    }
+}
+#endif

@@ -1,0 +1,245 @@
+/* direct_blocked_sums.cl: the sums of a tile of direct_blocked.cl, over taps and channels. */
+#include "caches.cl"
+#include "direct_blocked_elements.cl"
+#include "direct_blocked_strip.cl"
+#include "products.cl"
+#include "taps.cl"
+
+/* Adds one tap: `elements` of each pixel, pixel i at x + i * next. With `check`, pixel i is there
+ * only if column `at + i * P_STRIDE_W` is. */
+#define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, LOOP)                                              \
+    PRODUCTS_INLINE void name(ACC_V *acc, SPACE const TYPE *x, global const ACC_T *w,              \
+                              const int elements, const int next, const bool check, const int at)  \
+    {                                                                                              \
+        _Pragma(LOOP) for (int c = 0; c < elements; c++)                                           \
+        {                                                                                          \
+            ACC_V weight[T_KV];                                                                    \
+            _Pragma("unroll") for (int k = 0; k < T_KV; k++) weight[k] =                           \
+                LOAD_V(w + c * D_KT + k * D_B);                                                    \
+            _Pragma("unroll") for (int i = 0; i < T_W; i++)                                        \
+            {                                                                                      \
+                const int column = at + i * P_STRIDE_W;                                            \
+                if (check && (column < 0 || column >= P_SRC_W))                                    \
+                    continue;                                                                      \
+                const ACC_V v = (ACC_V)(LOAD(x, i * next + AT(c)));                                \
+                _Pragma("unroll") for (int k = 0; k < T_KV; k++)                                   \
+                    ADD_PRODUCT(acc[i * T_KV + k], v, weight[k]);                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+#if D_STRIP < 2
+DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
+/* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap,
+ * and the sums not. */
+DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
+
+PRODUCTS_INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
+                             const int channels, const bool check, const int at)
+{
+    if (channels == D_STEP)
+        add_whole(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
+    else
+        add_part(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
+}
+#endif
+
+#if D_STRIP
+#define STRIP_LOAD(p, i) ((p)[i])
+
+#if D_TOGETHER > 1 || D_STRIP_ROWS
+/* Were it unrolled, the compiler would add products of several elements before the sums, in more
+ * registers than there are. */
+DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "nounroll")
+#else
+DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
+#endif
+#endif
+
+/* Where a tile reads: the column of its first pixel, before what the taps add to it; which of the
+ * D_UP_W classes its pixels are of; and the taps of the other axes that meet the source. */
+typedef struct place {
+    int column, phase;
+    int d, d_end, h, h_end;
+} place;
+
+/* Along an axis, where tap 0 of a destination element is at coordinate `at` (times `up`): the first
+ * tap at a whole coordinate. Others are `next` taps apart. */
+INLINE int first_meeting(const int at, const int dilation, const int up, const int next)
+{
+    for (int tap = 0; tap < next; tap++)
+        if ((at + tap * dilation) % up == 0)
+            return tap;
+    return INT_MAX / 2;
+}
+
+/* The first of them inside the source, from tap `first` on. */
+INLINE int first_meeting_inside(const int at, const int dilation, const int first, const int next)
+{
+    const int tap = first_tap(at, dilation);
+    return tap <= first ? first : first + (tap - first + next - 1) / next * next;
+}
+
+#define FIRST_MEETING(a, at) first_meeting(at, P_DILATION_##a, D_UP_##a, D_NEXT_##a)
+#define FIRST_TAP(a, at)                                                                           \
+    (LEAVES(a) ? first_meeting_inside(at, P_DILATION_##a, FIRST_MEETING(a, at), D_NEXT_##a)        \
+               : FIRST_MEETING(a, at))
+#define END_TAP(a, at)                                                                             \
+    (LEAVES(a) ? end_tap(at, (P_SRC_##a - 1) * D_UP_##a + 1, P_FILTER_##a, P_DILATION_##a)         \
+               : P_FILTER_##a)
+
+/* The taps of a row that a class of pixels has, and the columns they add. */
+#define FIRST_OF_ROW(phase) FIRST_MEETING(W, (phase) - D_LEAD_W)
+#define COLUMN(phase, s) (((phase) - D_LEAD_W + (s) * P_DILATION_W) / D_UP_W)
+
+/* How a tile reads its rows. */
+#define INSIDE 0 /* without looking */
+#define CHECKED 1
+#define STRIPS 2
+
+/* Adds one row of the filter. */
+PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w,
+                             const int channels, const place at, const int how)
+{
+#if D_STRIP
+    if (how == STRIPS) {
+        const int elements = ELEMENTS(channels);
+        ACC_T strip[STRIP_SIZE] __attribute__((aligned(64)));
+#if D_SHARED
+        make_strip(strip, row, channels, at.column + COLUMN(0, 0), 1);
+#endif
+#pragma nounroll
+        for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
+#if D_SHARED
+            add_strip(acc, strip + s * P_DILATION_W * STRIP_PIXEL, w + s * elements * D_KT, elements,
+                      P_STRIDE_W * STRIP_PIXEL, false, 0);
+#else
+            make_strip(strip, row, channels, at.column + COLUMN(at.phase, s), P_STRIDE_W);
+            add_strip(acc, strip, w + s * elements * D_KT, elements, STRIP_PIXEL, false, 0);
+#endif
+        }
+        return;
+    }
+#endif
+#if D_END
+    if (how == CHECKED) {
+#if D_END == 1
+#pragma unroll
+#else
+#pragma nounroll
+#endif
+        for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
+            const int column = at.column + COLUMN(at.phase, s);
+            add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
+                    true, column);
+        }
+        return;
+    }
+#endif
+#if D_STRIP < 2
+#pragma nounroll
+    for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W)
+        add_tap(acc, row + (INDEX_T)(at.column + COLUMN(at.phase, s)) * D_SRC_PIXEL,
+                w + s * channels * D_KT, channels, false, 0);
+#endif
+}
+
+/* Adds one step of source channels; y and z are the coordinates of tap 0. */
+PRODUCTS_INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const ACC_T *w,
+                              const int channels, const place at, const int y, const int z,
+                              const int how)
+{
+#pragma nounroll
+    for (int d = at.d; d < at.d_end; d += D_NEXT_D)
+#pragma nounroll
+        for (int h = at.h; h < at.h_end; h += D_NEXT_H)
+            add_row(acc,
+                    step + (INDEX_T)((z + d * P_DILATION_D) / D_UP_D) * D_SRC_PLANE +
+                        (INDEX_T)((y + h * P_DILATION_H) / D_UP_H) * D_SRC_ROW,
+                    w + (d * P_FILTER_H + h) * P_FILTER_W * ELEMENTS(channels) * D_KT, channels, at,
+                    how);
+}
+
+#if D_AHEAD
+/* Fetches what the tile after the next reads in one step: memory is that far away. Items that share a
+ * tile of pixels each do some steps, so that memory is as busy with the last of them as with the
+ * first. */
+INLINE void fetch_ahead(global const SRC_T *step, const place at, const int y, const int z)
+{
+    step += (INDEX_T)z * D_SRC_PLANE + (INDEX_T)y * D_SRC_ROW + (INDEX_T)at.column * D_SRC_PIXEL;
+#pragma unroll
+    for (int i = 2 * T_W; i < 3 * T_W; i++)
+        KILN_FETCH(step + i * P_STRIDE_W * D_SRC_PIXEL);
+}
+#endif
+
+/* Adds all channels of a group, whose first one is `first`. */
+PRODUCTS_INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first,
+                             global const ACC_T *w, const place at, const int y, const int z,
+                             const int how)
+{
+#pragma nounroll
+    for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
+#if D_AHEAD
+        if (c / D_STEP % D_TILES_K == get_global_id(0) % D_TILES_K)
+            fetch_ahead(src + SRC_AT(first + c), at, y, z);
+#endif
+        add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
+        w += D_TAPS * D_STEP_ELEMENTS * D_KT;
+    }
+#if D_SRC_C % D_STEP
+    add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, y, z,
+             how);
+#endif
+}
+
+#if D_OFFSETS
+/* Adds what the rows of the filter add for the offset. */
+INLINE void add_offsets(ACC_V *acc, global const ACC_T *offsets, const place at)
+{
+#pragma nounroll
+    for (int d = at.d; d < at.d_end; d++)
+#pragma nounroll
+        for (int h = at.h; h < at.h_end; h++)
+#pragma unroll
+            for (int k = 0; k < T_KV; k++) {
+                const ACC_V offset = LOAD_V(offsets + (d * P_FILTER_H + h) * D_KT + k * D_B);
+#pragma unroll
+                for (int i = 0; i < T_W; i++)
+                    acc[i * T_KV + k] += offset;
+            }
+}
+#endif
+
+/* More classes of pixels would be too much code. */
+#define MOST_PHASES 4
+
+#if D_STRIP == 0 && D_END < 2 && D_UP_W <= MOST_PHASES
+/* The same where the compiler knows the class of the tile's pixels, which has `pixels` in a row,
+ * and so the columns of the tiles at the ends. */
+PRODUCTS_INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first,
+                               global const ACC_T *w, place at, const int y, const int z,
+                               const int phase, const int pixels)
+{
+    at.phase = phase;
+    if (FIRST_OF_ROW(phase) >= P_FILTER_W)
+        return;
+#if D_FIRST
+    if (at.column == 0) {
+        at.column = 0;
+        add_all(acc, src, first, w, at, y, z, CHECKED);
+        return;
+    }
+#endif
+#if D_LAST && D_TILES_W > 1
+    if (at.column == (pixels - T_W) * P_STRIDE_W) {
+        at.column = (pixels - T_W) * P_STRIDE_W;
+        add_all(acc, src, first, w, at, y, z, CHECKED);
+        return;
+    }
+#endif
+#if D_TILES_W > D_FIRST + D_LAST
+    add_all(acc, src, first, w, at, y, z, INSIDE);
+#endif
+}
+#endif
