@@ -9,8 +9,10 @@
 #include "session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int list_command(int argc, char **argv)
 {
@@ -88,9 +90,20 @@ static int run(int argc, char **argv)
     return KILN_INVALID;
 }
 
+/* A file must not be opened in the place of a closed standard stream, to receive what is printed:
+ * this one cannot be written (or, in the place of standard input, read). */
+static void fill_closed_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return; /* no such device: nothing can be done */
+}
+
 /* Results that nobody received are no success. */
 int main(int argc, char **argv)
 {
+    fill_closed_streams();
     int status = run(argc, argv);
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -96,6 +96,9 @@ if [ -c /dev/full ]; then
         warns '^kiln: standard output: '
     done
 fi
+status=0
+"$KILN_COMMAND" conv -F 1 --dry-run >&- 2>err || status=$?
+[ "$status" -eq 5 ] || fail "without standard output it ended with $status"
 expect 5 conv --batch . --dry-run
 warns '^kiln: --batch \., behind line 0: Is a directory$'
 
