@@ -52,11 +52,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     if (c->v[SPLIT] > kiln_winograd_dst_tiles(&w, c))
         return kiln_no(why, "T_SPLIT is %d, but a group has only %lld tiles of channels",
                        c->v[SPLIT], (long long)kiln_winograd_dst_tiles(&w, c));
-    /* PoCL aborts the process when a kernel needs more than there is; each array may be aligned. */
-    if (local_bytes(&w, c) + 3 * 128 > d->local_memory)
-        return kiln_no(why, "%lld bytes of local memory exceed the device's %lld",
-                       (long long)local_bytes(&w, c), (long long)d->local_memory);
-    return false;
+    return kiln_winograd_no_room(d, local_bytes(&w, c), 3, why);
 }
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
@@ -99,25 +95,10 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
+    static const kiln_winograd_range range = {4, WINOGRAD_LONGEST, 32, 8, kiln_winograd_fits};
     kiln_winograd w = kiln_winograd_of(s, d);
-    kiln_config best = smallest(&w);
-    double least = predict(s, d, &best);
-    for (int t = 4; t <= WINOGRAD_LONGEST; t += 2)
-        for (int width = 2; width <= 14; width++)
-            for (int groups = 1; groups * width <= 32; groups++)
-                for (int kv = 1; kv <= 4; kv *= 2)
-                    for (int split = 1; split <= 8; split *= 2) {
-                        kiln_config next = {.v = {t, groups * width, width, kv, split, 0}};
-                        kiln_why why;
-                        if (!kiln_winograd_fits(d, &next) || illegal(s, d, &next, &why))
-                            continue;
-                        double ms = predict(s, d, &next);
-                        if (ms < least) {
-                            least = ms;
-                            best = next;
-                        }
-                    }
-    *c = best;
+    *c = smallest(&w);
+    kiln_winograd_guess(&kiln_solver_winograd_fused, s, d, &range, c);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

@@ -4,22 +4,23 @@
 #include "blocked.h"
 #include "integers.h"
 #include "problem_text.h"
+#include "winograd.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SIDE, TILES, WIDTH, VECTORS, SPLIT, PARAMS };
+enum { SIDE = WINOGRAD_T, SPLIT = WINOGRAD_SHARED, PARAMS };
 
 static const kiln_param params[PARAMS] = {
     [SIDE] = {"T_SIDE", 2, {2, 4}, 0, 0},
-    [TILES] = {"T_TILES", 10, {4, 7, 8, 14, 16, 21, 26, 28, 32, 42}, 1, 64},
-    [WIDTH] = {"T_W", 5, {4, 6, 7, 8, 13}, 1, 16},
-    [VECTORS] = {"T_KV", 3, {1, 2, 4}, 1, 4},
+    [WINOGRAD_TILES] = {"T_TILES", 10, {4, 7, 8, 14, 16, 21, 26, 28, 32, 42}, 1, 64},
+    [WINOGRAD_W] = {"T_W", 5, {4, 6, 7, 8, 13}, 1, 16},
+    [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
     [SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 64},
 };
 
 static const kiln_config smallest = {
-    .v = {[SIDE] = 2, [TILES] = 1, [WIDTH] = 1, [VECTORS] = 1, [SPLIT] = 1}};
+    .v = {[SIDE] = 2, [WINOGRAD_TILES] = 1, [WINOGRAD_W] = 1, [WINOGRAD_KV] = 1, [SPLIT] = 1}};
 
 /* ---- geometry ---- */
 
@@ -70,12 +71,12 @@ static int64_t all_tiles(const kiln_blocked *b, const kiln_config *c)
 
 static int64_t items(const kiln_blocked *b, const kiln_config *c)
 {
-    return divide_up(all_tiles(b, c), c->v[TILES]);
+    return divide_up(all_tiles(b, c), c->v[WINOGRAD_TILES]);
 }
 
 static int64_t dst_tiles(const kiln_blocked *b, const kiln_config *c)
 {
-    return divide_up(dst_blocks(b), c->v[VECTORS]);
+    return divide_up(dst_blocks(b), c->v[WINOGRAD_KV]);
 }
 
 static int64_t elements(const kiln_config *c)
@@ -85,16 +86,12 @@ static int64_t elements(const kiln_config *c)
 
 static int64_t filter_bytes(const kiln_blocked *b, const kiln_config *c)
 {
-    return dst_tiles(b, c) * elements(c) * pairs(b) * c->v[VECTORS] * b->block * 4;
+    return dst_tiles(b, c) * elements(c) * pairs(b) * c->v[WINOGRAD_KV] * b->block * 4;
 }
 
-/* Rows of tiles are cut into equal runs of at most 32 pixels, whose strip stays in a level-1 cache.
- */
 static int64_t run_of(const kiln_blocked *b, const kiln_config *c)
 {
-    int64_t row = tiles_along(b, c, KILN_AXIS_W), most = 32 / c->v[SIDE];
-    int64_t run = divide_up(row, divide_up(row, most));
-    return run < c->v[TILES] ? run : c->v[TILES];
+    return kiln_winograd_run(tiles_along(b, c, KILN_AXIS_W), c->v[SIDE], c);
 }
 
 /* Bytes of the kernel's three arrays in local memory; see the template. */
@@ -102,7 +99,8 @@ static int64_t local_bytes(const kiln_blocked *b, const kiln_config *c)
 {
     int64_t columns = c->v[SIDE] * run_of(b, c) + 2;
     columns = columns > b->block ? columns : b->block;
-    int64_t source = src_blocks(b) * c->v[TILES] + 1, sums = c->v[VECTORS] * c->v[TILES] + 1;
+    int64_t source = src_blocks(b) * c->v[WINOGRAD_TILES] + 1,
+            sums = c->v[WINOGRAD_KV] * c->v[WINOGRAD_TILES] + 1;
     return (elements(c) * (source * 2 + sums * 4) + ((c->v[SIDE] + 2) * columns + b->block) * 2) *
            b->block;
 }
@@ -119,24 +117,14 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 {
     const kiln_blocked b = geometry(s, d);
     const int *v = c->v;
-    if (v[TILES] % v[WIDTH])
-        return kiln_no(why, "T_TILES is %d, no multiple of T_W, %d", v[TILES], v[WIDTH]);
-    if (v[WIDTH] * v[VECTORS] > 32)
-        return kiln_no(why, "%d tiles by %d vectors are too many sums for the registers", v[WIDTH],
-                       v[VECTORS]);
-    if (v[VECTORS] > dst_blocks(&b))
-        return kiln_no(why, "T_KV is %d, but there are only %lld blocks of channels", v[VECTORS],
-                       (long long)dst_blocks(&b));
+    if (kiln_winograd_illegal_tiles(dst_blocks(&b), c, why))
+        return true;
     if (v[SPLIT] > dst_tiles(&b, c))
         return kiln_no(why, "T_SPLIT is %d, but there are only %lld tiles of channels", v[SPLIT],
                        (long long)dst_tiles(&b, c));
     if (filter_bytes(&b, c) > INT32_MAX)
         return kiln_no(why, "the transformed filters have 2^31 bytes or more");
-    /* PoCL aborts the process when a kernel needs more than there is; each array may be aligned. */
-    if (local_bytes(&b, c) + 3 * 128 > d->local_memory)
-        return kiln_no(why, "%lld bytes of local memory exceed the device's %lld",
-                       (long long)local_bytes(&b, c), (long long)d->local_memory);
-    return false;
+    return kiln_winograd_no_room(d, local_bytes(&b, c), 3, why);
 }
 
 /* Neighbours are pixels, or channels: all, or as many as a vector has lanes. */
@@ -204,8 +192,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 /* Sums, the operands of one step and, without VNNI, a product fit the vector registers. */
 static bool fits(const kiln_device_facts *d, const kiln_config *c)
 {
-    int others = c->v[VECTORS] + (d->has_vnni ? 1 : 2);
-    return c->v[WIDTH] * c->v[VECTORS] + others <= kiln_blocked_registers(d);
+    int others = c->v[WINOGRAD_KV] + (d->has_vnni ? 1 : 2);
+    return c->v[WINOGRAD_W] * c->v[WINOGRAD_KV] + others <= kiln_blocked_registers(d);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -214,12 +202,12 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const kiln_blocked b = geometry(s, d);
     int64_t all = items(&b, c), few = 8 * (int64_t)d->compute_units;
     /* With fewer sums a multiply-add waits for the one before. */
-    if (!fits(d, c) || v[WIDTH] * v[VECTORS] < (d->simd_floats >= 16 ? 12 : 8) ||
-        v[TILES] >= all_tiles(&b, c) + v[WIDTH] || dst_blocks(&b) % v[VECTORS])
+    if (!fits(d, c) || v[WINOGRAD_W] * v[WINOGRAD_KV] < (d->simd_floats >= 16 ? 12 : 8) ||
+        v[WINOGRAD_TILES] >= all_tiles(&b, c) + v[WINOGRAD_W] || dst_blocks(&b) % v[WINOGRAD_KV])
         return true;
     if (dst_tiles(&b, c) % v[SPLIT] || (v[SPLIT] > 1 && all * v[SPLIT] > few))
         return true;
-    return v[TILES] < 14 && all > 4 * few && 4 * local_bytes(&b, c) < d->local_memory;
+    return v[WINOGRAD_TILES] < 14 && all > 4 * few && 4 * local_bytes(&b, c) < d->local_memory;
 }
 
 /* Vector operations of an item of `tiles` tiles, for its source, and for one tile of K. */
@@ -232,18 +220,18 @@ static double multiply_cost(const kiln_blocked *b, const kiln_device_facts *d, c
                             double tiles)
 {
     const int *v = c->v;
-    double sums = v[WIDTH] * v[VECTORS], loads = v[WIDTH] + 2.0 * v[VECTORS];
+    double sums = v[WINOGRAD_W] * v[WINOGRAD_KV], loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
     double each = d->has_vnni ? 1 : 1.37; /* a product is two instructions without */
     double step = fmax(each * sums, loads) + 0.05 * (sums + loads);
     double product = (double)pairs(b) * step + 2 * sums + 20;
-    double stored = tiles * v[VECTORS] * (b->dst_pitch.channel == 1 ? 5 : 10);
-    return (double)elements(c) * (ceil(tiles / v[WIDTH]) * product + stored);
+    double stored = tiles * v[WINOGRAD_KV] * (b->dst_pitch.channel == 1 ? 5 : 10);
+    return (double)elements(c) * (ceil(tiles / v[WINOGRAD_W]) * product + stored);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_blocked b = geometry(s, d);
-    double most = fmin((double)c->v[TILES], (double)all_tiles(&b, c));
+    double most = fmin((double)c->v[WINOGRAD_TILES], (double)all_tiles(&b, c));
     double parts = (double)items(&b, c) * c->v[SPLIT];
     double waves = ceil(parts / d->compute_units) * d->compute_units;
     double kt = ceil((double)dst_tiles(&b, c) / c->v[SPLIT]);
@@ -261,24 +249,9 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = smallest;
-    double least = predict(s, d, &best);
-    for (int side = 2; side <= 4; side += 2)
-        for (int width = 2; width <= 14; width++)
-            for (int groups = 1; groups * width <= 42; groups++)
-                for (int kv = 1; kv <= 4; kv *= 2)
-                    for (int split = 1; split <= 8; split *= 2) {
-                        kiln_config next = {.v = {side, groups * width, width, kv, split}};
-                        kiln_why why;
-                        if (!fits(d, &next) || illegal(s, d, &next, &why))
-                            continue;
-                        double ms = predict(s, d, &next);
-                        if (ms < least) {
-                            least = ms;
-                            best = next;
-                        }
-                    }
-    *c = best;
+    static const kiln_winograd_range range = {2, 4, 42, 8, fits};
+    *c = smallest;
+    kiln_winograd_guess(&kiln_solver_winograd_int8, s, d, &range, c);
 }
 
 /* ---- the plan ---- */
@@ -315,7 +288,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     define_all(s, &b, d, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, pairs(&b), dst_tiles(&b, c) * c->v[VECTORS], 1);
+    kiln_grid(plan, 1, 1, 1, pairs(&b), dst_tiles(&b, c) * c->v[WINOGRAD_KV], 1);
 
     kiln_plan_stage(plan, "winograd_int8.cl", "winograd_int8");
     define_all(s, &b, d, c, plan);

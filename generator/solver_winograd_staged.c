@@ -48,10 +48,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
         return true;
     if (source_scratch(&w, c) > INT32_MAX || product_scratch(&w, c) > INT32_MAX)
         return kiln_no(why, "the transformed tensors have 2^31 elements or more");
-    if (kiln_winograd_strip(&w, c) + 128 > d->local_memory)
-        return kiln_no(why, "%lld bytes of local memory exceed the device's %lld",
-                       (long long)kiln_winograd_strip(&w, c), (long long)d->local_memory);
-    return false;
+    return kiln_winograd_no_room(d, kiln_winograd_strip(&w, c), 1, why);
 }
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
@@ -95,24 +92,10 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
+    static const kiln_winograd_range range = {4, WINOGRAD_LONGEST, 128, 0, kiln_winograd_fits};
     kiln_winograd w = kiln_winograd_of(s, d);
-    kiln_config best = smallest(&w);
-    double least = predict(s, d, &best);
-    for (int t = 4; t <= WINOGRAD_LONGEST; t += 2)
-        for (int width = 2; width <= 14; width++)
-            for (int groups = 1; groups * width <= 128; groups++)
-                for (int kv = 1; kv <= 4; kv *= 2) {
-                    kiln_config next = {.v = {t, groups * width, width, kv}};
-                    kiln_why why;
-                    if (!kiln_winograd_fits(d, &next) || illegal(s, d, &next, &why))
-                        continue;
-                    double ms = predict(s, d, &next);
-                    if (ms < least) {
-                        least = ms;
-                        best = next;
-                    }
-                }
-    *c = best;
+    *c = smallest(&w);
+    kiln_winograd_guess(&kiln_solver_winograd_staged, s, d, &range, c);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

@@ -39,9 +39,10 @@ double kiln_winograd_amplification(int t, const int taps[2], int64_t channels);
 
 /* ---- configs ---- */
 
-extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged;
+extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged,
+    kiln_solver_winograd_int8;
 
-/* Both solvers' tables begin with these. */
+/* The tables of both begin with these, and that of winograd_int8, which has T_SIDE for T_T. */
 enum { WINOGRAD_T, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
 
 /* The largest T_T along one axis, and along both, where errors multiply. */
@@ -66,12 +67,32 @@ int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c);
 /* Bytes of the strip in local memory. */
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c);
 
+/* How many tiles of `side` elements a run has at most, of a row of so many. */
+int64_t kiln_winograd_run(int64_t row, int side, const kiln_config *c);
+
+/* True, with the reason, where tiles and vectors contradict each other or a group's blocks of
+ * destination channels. */
+bool kiln_winograd_illegal_tiles(int64_t dst_blocks, const kiln_config *c, kiln_why *why);
+/* True, with the reason, where a kernel's arrays, so many, do not fit local memory. */
+bool kiln_winograd_no_room(const kiln_device_facts *d, int64_t bytes, int arrays, kiln_why *why);
 /* True, with the reason, where the shared parameters contradict each other or the shape. */
 bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why);
 /* True where a search should leave them out. */
 bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, const kiln_config *c);
 /* Sums and the operands of one step fit the vector registers. */
 bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c);
+
+/* For guess(): what it tries. */
+typedef struct kiln_winograd_range {
+    int first, last; /* of the first parameter, every other value */
+    int tiles;       /* most T_TILES */
+    int split;       /* most of the parameter behind the shared ones; 0: it stays as it is */
+    bool (*fits)(const kiln_device_facts *d, const kiln_config *c);
+} kiln_winograd_range;
+
+/* The legal config with the least predicted time, or *c if none is faster. */
+void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_winograd_range *range, kiln_config *c);
 
 /* Time of the three steps for an item of so many tiles, and, of the last two, one tile of K: in
  * vector multiply-adds of one core. */

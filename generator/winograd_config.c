@@ -1,4 +1,4 @@
-/* What a Winograd config means, for both solvers: sizes, limits, costs, defines. */
+/* What a Winograd config means: sizes, limits, costs, defines, and the guess. */
 #include "integers.h"
 #include "winograd.h"
 
@@ -54,11 +54,15 @@ int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c)
 
 /* Rows of tiles are cut into equal runs of at most 32 elements, whose strip stays in a level-1
  * cache. */
+int64_t kiln_winograd_run(int64_t row, int side, const kiln_config *c)
+{
+    int64_t run = divide_up(row, divide_up(row, 32 / side));
+    return run < c->v[WINOGRAD_TILES] ? run : c->v[WINOGRAD_TILES];
+}
+
 static int64_t run_of(const kiln_winograd *w, const kiln_config *c)
 {
-    int64_t row = kiln_winograd_tiles(w, c, 1), most = 32 / kiln_winograd_side(w, c, 1);
-    int64_t run = divide_up(row, divide_up(row, most));
-    return run < c->v[WINOGRAD_TILES] ? run : c->v[WINOGRAD_TILES];
+    return kiln_winograd_run(kiln_winograd_tiles(w, c, 1), kiln_winograd_side(w, c, 1), c);
 }
 
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
@@ -67,6 +71,30 @@ int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
     int64_t spare = w->src_blocked && w->dst_blocked ? 0 : w->block;
     int64_t rows = kiln_winograd_products(w, c, 0);
     return (rows * (columns > w->block ? columns : w->block) + spare) * w->block * 4;
+}
+
+bool kiln_winograd_illegal_tiles(int64_t dst_blocks, const kiln_config *c, kiln_why *why)
+{
+    const int *v = c->v;
+    if (v[WINOGRAD_TILES] % v[WINOGRAD_W])
+        return kiln_no(why, "T_TILES is %d, no multiple of T_W, %d", v[WINOGRAD_TILES],
+                       v[WINOGRAD_W]);
+    if (v[WINOGRAD_W] * v[WINOGRAD_KV] > 32)
+        return kiln_no(why, "%d tiles by %d vectors are too many sums for the registers",
+                       v[WINOGRAD_W], v[WINOGRAD_KV]);
+    if (v[WINOGRAD_KV] > dst_blocks)
+        return kiln_no(why, "T_KV is %d, but a group has only %lld blocks of channels",
+                       v[WINOGRAD_KV], (long long)dst_blocks);
+    return false;
+}
+
+/* PoCL aborts the process when a kernel needs more than there is; each array may be aligned. */
+bool kiln_winograd_no_room(const kiln_device_facts *d, int64_t bytes, int arrays, kiln_why *why)
+{
+    if (bytes + arrays * 128 <= d->local_memory)
+        return false;
+    return kiln_no(why, "%lld bytes of local memory exceed the device's %lld", (long long)bytes,
+                   (long long)d->local_memory);
 }
 
 bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why)
@@ -81,15 +109,8 @@ bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_wh
     if (v[WINOGRAD_T] > WINOGRAD_SQUARE && w->taps[0] > 1 && w->taps[1] > 1)
         return kiln_no(why, "T_T is %d, and along two axes at most %d keeps errors small",
                        v[WINOGRAD_T], WINOGRAD_SQUARE);
-    if (v[WINOGRAD_TILES] % v[WINOGRAD_W])
-        return kiln_no(why, "T_TILES is %d, no multiple of T_W, %d", v[WINOGRAD_TILES],
-                       v[WINOGRAD_W]);
-    if (v[WINOGRAD_W] * v[WINOGRAD_KV] > 32)
-        return kiln_no(why, "%d tiles by %d vectors are too many sums for the registers",
-                       v[WINOGRAD_W], v[WINOGRAD_KV]);
-    if (v[WINOGRAD_KV] > w->dst_blocks)
-        return kiln_no(why, "T_KV is %d, but a group has only %lld blocks of channels",
-                       v[WINOGRAD_KV], (long long)w->dst_blocks);
+    if (kiln_winograd_illegal_tiles(w->dst_blocks, c, why))
+        return true;
     if (kiln_winograd_filters(w, c) * w->groups > INT32_MAX)
         return kiln_no(why, "the transformed filters have 2^31 elements or more");
     return false;
@@ -99,6 +120,43 @@ bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c)
 {
     int sums = c->v[WINOGRAD_W] * c->v[WINOGRAD_KV];
     return sums + c->v[WINOGRAD_KV] + 1 <= (d->simd_floats >= 16 ? 32 : 16);
+}
+
+/* Keeps the fastest of the vectors and splits of these tiles, if it is faster than *best. */
+static void try_tiles(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_winograd_range *range, kiln_config next, kiln_config *best,
+                      double *least)
+{
+    const int splits = range->split ? range->split : 1;
+    for (int kv = 1; kv <= 4; kv *= 2)
+        for (int split = 1; split <= splits; split *= 2) {
+            kiln_why why;
+            next.v[WINOGRAD_KV] = kv;
+            if (range->split)
+                next.v[WINOGRAD_SHARED] = split;
+            if (!range->fits(d, &next) || solver->illegal(s, d, &next, &why))
+                continue;
+            double ms = solver->predict(s, d, &next);
+            if (ms < *least) {
+                *least = ms;
+                *best = next;
+            }
+        }
+}
+
+void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_winograd_range *range, kiln_config *c)
+{
+    kiln_config next = *c;
+    double least = solver->predict(s, d, c);
+    for (int t = range->first; t <= range->last; t += 2)
+        for (int width = 2; width <= 14; width++)
+            for (int tiles = width; tiles <= range->tiles; tiles += width) {
+                next.v[WINOGRAD_T] = t;
+                next.v[WINOGRAD_TILES] = tiles;
+                next.v[WINOGRAD_W] = width;
+                try_tiles(solver, s, d, range, next, c, &least);
+            }
 }
 
 bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, const kiln_config *c)
