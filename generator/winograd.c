@@ -139,8 +139,6 @@ static bool reject_layouts(const kiln_shape *s, kiln_why *why)
     if (!x || !y || (x > 1 && y > 1 && x != y))
         return kiln_no(why, "it works on NCHW and on NCHW4c, NCHW8c or NCHW16c, the same for x "
                             "and y if both have blocks");
-    if (dilated(s) && (x == 1 || y == 1))
-        return kiln_no(why, "with a dilation it works on blocks of channels only");
     if (*s->w_layout && strcmp(s->w_layout, "OIHW") != 0 && !kiln_layout_is_any(s->w_layout))
         return kiln_no(why, "it works on weights in the layout OIHW");
     return false;
@@ -230,7 +228,7 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
     w.src_rows = phases * w.src_c;
     if (phases > 1 && w.src_blocked)
         w.src_rows = phases * divide_up(w.src_c, w.block) * w.block;
-    w.src_ahead = w.src_ahead && phases == 1;
+    w.src_ahead = w.src_ahead && phases == 1 && w.dilation[1] == 1;
     w.src_blocks = divide_up(w.src_rows, w.block);
     w.dst_blocks = divide_up(w.dst_c, w.block);
     return w;

@@ -191,11 +191,13 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double product = rows * step + 3 * sums + 20;
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
         product *= 1.06; /* some are spilled */
-    /* Plain tensors are gathered and scattered; measured where few channels make that most. */
+    /* Plain tensors are gathered and scattered; measured where few channels make that most. Their
+     * elements one by one, if they lie apart. */
+    double apart = w->dilation[1] > 1 ? 20 : 0;
     return (kiln_winograd_cost){
-        .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 20),
+        .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 20 + apart),
         .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
-        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 25),
+        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 25 + apart),
     };
 }
 

@@ -53,7 +53,7 @@
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
  *   P_FILTER_H, P_FILTER_W, P_STRIDE_H, P_STRIDE_W   strides are 1 or 2; 1 with D_BACKWARD
- *   P_DILATION_H, P_DILATION_W   1 with a stride or a plain tensor
+ *   P_DILATION_H, P_DILATION_W   1 with a stride
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
  *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED

@@ -21,18 +21,18 @@ INLINE place place_of(const run r, const int group, const int row, const int y, 
 {
     const INDEX_T image = (INDEX_T)r.n * P_GROUPS + group;
     place p;
-    p.y = (r.y * D_MH + y) * P_STRIDE_H + PHASE_OF(row) / D_PHASES_W - D_LEAD_H;
-    p.x = (r.x * D_MW + x) * P_STRIDE_W + PHASE_OF(row) % D_PHASES_W - D_LEAD_W;
+    p.y = (r.y * D_MH + y) * D_STEP_H + PHASE_OF(row) / D_PHASES_W + r.y1 - D_LEAD_H;
+    p.x = (r.x * D_MW + x) * D_STEP_W + PHASE_OF(row) % D_PHASES_W + r.x1 - D_LEAD_W;
     p.at = (image * D_SRC_C + CHANNEL_OF(row)) * D_SRC_PLANE + (INDEX_T)p.y * P_SRC_W + p.x;
     return p;
 }
 
-/* D_B columns, P_STRIDE_W apart, of the image's row that p lies in; zero outside of the image. */
+/* D_B columns, D_STEP_W apart, of the image's row that p lies in; zero outside of the image. */
 INLINE ACC_V load_row(global const SRC_T *src, const place p)
 {
     ACC_V v;
-    if (p.at >= 0 && p.at + D_B * P_STRIDE_W <= D_SRC_COUNT) {
-#if P_STRIDE_W == 1
+    if (D_STEP_W <= 2 && p.at >= 0 && p.at + D_B * D_STEP_W <= D_SRC_COUNT) {
+#if D_STEP_W == 1
         v = SRC_LOAD_V(src, p.at);
 #else
         const ACC_V a = SRC_LOAD_V(src, p.at), b = SRC_LOAD_V(src, p.at + D_B);
@@ -42,14 +42,14 @@ INLINE ACC_V load_row(global const SRC_T *src, const place p)
         ACC_T lane[D_B];
 #pragma nounroll
         for (int i = 0; i < D_B; i++) {
-            const INDEX_T at = p.at + i * P_STRIDE_W;
+            const INDEX_T at = p.at + i * D_STEP_W;
             lane[i] = at >= 0 && at < D_SRC_COUNT ? SRC_LOAD(src, at) : 0;
         }
         v = KILN_CAT(vload, D_B)(0, lane);
     }
-    if (p.x >= 0 && p.x + (D_B - 1) * P_STRIDE_W < P_SRC_W)
+    if (p.x >= 0 && p.x + (D_B - 1) * D_STEP_W < P_SRC_W)
         return v;
-    const KILN_CAT(int, D_B) x = p.x + LANES(D_B) * P_STRIDE_W;
+    const KILN_CAT(int, D_B) x = p.x + LANES(D_B) * D_STEP_W;
     return select((ACC_V)(0), v, x >= 0 && x < P_SRC_W);
 }
 
@@ -91,11 +91,26 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
 #endif
 
 #if !D_DST_BLOCKED
-/* The first `columns` of D_B neighbouring elements of one channel. */
+/* The first `columns` of D_B elements of one channel, P_DILATION_W apart. */
 INLINE void store_row(global DST_T *dst, const INDEX_T at, const ACC_V value, const int columns,
                       const int channel EPILOGUE_PARAMS)
 {
+#if P_DILATION_W == 1
     STORE_SOME(dst, FINISH_ROW(value, OLD_SOME(columns, at), channel), columns, at);
+#else
+    VAL_T lane[D_B] __attribute__((aligned(64)));
+    private ROW_T *all = (private ROW_T *)lane;
+    *all = (ROW_T)((VAL_T)0);
+#ifdef P_BETA
+#pragma nounroll
+    for (int i = 0; i < columns; i++)
+        lane[i] = DST_LOAD(residual, at + i * P_DILATION_W);
+#endif
+    *all = FINISH_ROW(value, *all, channel);
+#pragma nounroll
+    for (int i = 0; i < columns; i++)
+        DST_STORE(dst, at + i * P_DILATION_W, lane[i]);
+#endif
 }
 
 INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
@@ -111,12 +126,14 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
             for (int j = 0; j < D_MW; j++)
                 strip[i * D_COLUMNS + t * D_MW + j] = o[i][j];
     }
-    const int y0 = r.y * D_MH, x0 = r.x * D_MW, all = min(r.tiles * D_MW, P_DST_W - x0);
+    const int y0 = r.y * D_MH, x0 = r.x * D_MW;
+    const int columns = (P_DST_W - r.x1 + P_DILATION_W - 1) / P_DILATION_W;
+    const int all = min(r.tiles * D_MW, columns - x0);
     const int channel = group * D_DST_C + block * D_B, channels = min(D_B, D_DST_C - block * D_B);
     const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_C) + channel) * D_DST_PLANE;
     ACC_V square[D_B]; /* what lies behind the last column is not stored */
 #pragma nounroll
-    for (int i = 0; i < D_MH && y0 + i < P_DST_H; i++)
+    for (int i = 0; i < D_MH && (y0 + i) * P_DILATION_H + r.y1 < P_DST_H; i++)
 #pragma nounroll
         for (int j = 0; j < all; j += D_B) {
 #ifdef P_BETA
@@ -125,7 +142,8 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
             /* The last D_B columns start earlier instead of being fewer, if there are so many. */
             const int at = all >= D_B ? min(j, all - D_B) : j;
 #endif
-            const INDEX_T row = image + (INDEX_T)(y0 + i) * P_DST_W + x0 + at;
+            const INDEX_T y = (y0 + i) * P_DILATION_H + r.y1, x = (x0 + at) * P_DILATION_W + r.x1;
+            const INDEX_T row = image + y * P_DST_W + x;
 #pragma unroll
             for (int l = 0; l < D_B; l++)
                 square[l] = strip[i * D_COLUMNS + at + l];
