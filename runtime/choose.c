@@ -57,6 +57,8 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
     return nseen > 0;
 }
 
+/* The best row of all solvers or `only` one. Rows for any device were measured on others: they tell
+ * a solver's config, not which solver is fastest here. */
 static bool pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
                            kiln_pick *pick)
 {
@@ -66,7 +68,7 @@ static bool pick_from_rows(kiln *k, const char *key, const char *only, const kil
     if (!found) {
         pick->origin = KILN_ORIGIN_SHIPPED_ROW;
         found = best_row(k, k->shipped_rows, key, only, shape, pick) ||
-                best_row(k, k->generic_rows, key, only, shape, pick);
+                (only && best_row(k, k->generic_rows, key, only, shape, pick));
     }
     pthread_mutex_unlock(&k->lock);
     return found;
@@ -178,7 +180,7 @@ static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const ki
     kiln_problem_row_key(problem, key, sizeof key);
     if (pick_from_rows(k, key, NULL, shape, pick))
         return KILN_OK;
-    return pick_fastest(k, problem, shape, true, pick);
+    return pick_fastest(k, problem, shape, false, pick);
 }
 
 static kiln_status unknown_solver(const char *name)

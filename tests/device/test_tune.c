@@ -362,6 +362,38 @@ START_TEST(a_row_of_the_predicted_layouts_decides)
 }
 END_TEST
 
+START_TEST(a_row_for_any_device_tells_a_config_but_no_solver)
+{
+    char path[sizeof folder + 16], key[KILN_KEY_TEXT];
+    const kiln_settings settings = {
+        .rows_file = "off", .cache_dir = "off", .shipped_dir = folder, .template_dir = NULL};
+    kiln_problem p = problem;
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, key, sizeof key);
+    snprintf(path, sizeof path, "%s/generic.yaml", folder);
+    FILE *file = fopen(path, "w");
+    fprintf(file,
+            "schema: 1\ndevice: \"any\"\nrows:\n"
+            "- {key: \"%s\", solver: \"naive\", version: %d, config: \"\"}\n",
+            key, kiln_solver_named("naive")->version);
+    ck_assert_int_eq(fclose(file), 0);
+    kiln *other;
+    kiln_op *op[2];
+    kiln_op_info info[2];
+    ck_assert_int_eq(kiln_open(&other, context, device, &settings), KILN_OK);
+    for (int i = 0; i < 2; i++) {
+        const kiln_choice choice = {.solver = i ? "naive" : NULL};
+        ck_assert_int_eq(kiln_conv_create(other, &p, &choice, &op[i]), KILN_OK);
+        kiln_op_describe(op[i], &info[i]);
+        kiln_op_release(op[i]);
+    }
+    kiln_close(other);
+    unlink(path);
+    ck_assert_str_ne(info[0].solver, "naive");
+    ck_assert_int_eq(info[1].origin, KILN_ORIGIN_SHIPPED_ROW);
+}
+END_TEST
+
 START_TEST(a_row_is_tried_first)
 {
     record all = {0}, r = {0};
@@ -459,6 +491,7 @@ int main(void)
     tcase_add_test(tests, a_short_time_still_tries_one);
     tcase_add_test(tests, open_layouts_find_rows_by_their_time);
     tcase_add_test(tests, a_row_of_the_predicted_layouts_decides);
+    tcase_add_test(tests, a_row_for_any_device_tells_a_config_but_no_solver);
     tcase_add_test(tests, a_row_is_tried_first);
     tcase_add_test(tests, old_promises_do_not_beat_the_winner);
     tcase_add_test(tests, calls_that_make_no_sense);
