@@ -65,7 +65,7 @@ bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d, c
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
  * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
  * all pixels where the weights of one tile stay near; those of all images where no cache holds all
- * weights, or only one where the images are little beside them: a tile's weights then stay near. */
+ * weights. */
 static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t near = 256 << 10;
@@ -75,8 +75,7 @@ static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const ki
     int64_t all = b->src_c * taps * b->dst_c * 4;
     if (!is_cpu(d))
         return ORDER_CHANNELS;
-    bool far = 2 * all > d->cache || (all > 2 * near && 8 * b->n * pixels <= d->cache);
-    if (d->cache > 0 && far)
+    if (d->cache > 0 && 2 * all > d->cache)
         return ORDER_IMAGES;
     if (taps == 1 && (c->v[BLOCKED_STREAM] || 2 * all <= near))
         return ORDER_CHANNELS;
