@@ -13,7 +13,7 @@ static uint64_t within(const kiln_span *s, uint64_t first, uint64_t last)
 
 kiln_elapsed kiln_elapsed_of(const kiln_span *spans, int count)
 {
-    uint64_t first = UINT64_MAX, last = 0, packing = 0, between = 0;
+    uint64_t first = UINT64_MAX, last = 0, packing = 0, between = 0, longest = 0;
     for (int i = 0; i < count; i++) {
         const kiln_span *s = &spans[i];
         if (s->pack) {
@@ -22,12 +22,17 @@ kiln_elapsed kiln_elapsed_of(const kiln_span *spans, int count)
         }
         first = s->start < first ? s->start : first;
         last = s->end > last ? s->end : last;
+        uint64_t own = s->end > s->start ? s->end - s->start : 0;
+        longest = own > longest ? own : longest;
     }
     for (int i = 0; i < count; i++)
         if (spans[i].pack)
             between += within(&spans[i], first, last);
+    /* Some clocks (llvmpipe's) have packing and what waits for it at the same time. */
+    uint64_t all = last > first ? last - first - between : 0;
+    all = all > longest ? all : longest;
     return (kiln_elapsed){
-        .ms = last > first ? (double)(last - first - between) * ms_per_ns : 0,
+        .ms = (double)all * ms_per_ns,
         .pack_ms = (double)packing * ms_per_ns,
     };
 }
