@@ -91,9 +91,10 @@ KILN_API const char *kiln_shipped_dir(const kiln *k);
  */
 
 /* What to run instead of the library's choice. All zero: row of the user's tuning file, else a
- * shipped row for the device, else a shipped row for any device, else the solver with the best
- * predicted time and its guess. Where a layout is "any", rows of the layouts that each solver would
- * choose stand beside predictions, and the fastest wins. */
+ * shipped row for the device, else the solver with the best predicted time, its config from a
+ * shipped row for any device or its guess. Where a layout is "any", those rows are of the layouts
+ * that predictions choose; failing them, rows of the layouts that each solver would choose stand
+ * beside predictions, and the fastest wins. */
 typedef struct kiln_choice {
     const char *solver; /* name or id: "ConvOclDirectFwd1x1", "13" */
     const char
