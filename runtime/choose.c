@@ -1,78 +1,10 @@
 /* Picks solver and config: the caller's choice, a tuning row, or the best prediction. */
-#include "kiln_internal.h"
+#include "choose_rows.h"
 #include "kiln_layout.h"
 #include "problem_layout.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { MAX_SOLVERS = 64 };
-
-/* Turns a row into a pick if it still holds: known solver, same version, legal config. */
-static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
-                    kiln_why *why)
-{
-    const kiln_solver *solver = kiln_solver_named(row->solver);
-    if (!solver)
-        return !kiln_no(why, "names solver %s, which this version does not have", row->solver);
-    if (solver->version != row->version)
-        return !kiln_no(why, "is of version %d of solver %s; this is version %d", row->version,
-                        row->solver, solver->version);
-    memset(&pick->config, 0, sizeof pick->config);
-    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why) ||
-        !kiln_config_parse(solver, row->config, &pick->config, why) ||
-        kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
-        return false;
-    pick->solver = solver;
-    return true;
-}
-
-/* The best usable row of one file: per solver the newest counts, and of those the fastest. */
-static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, const char *only,
-                     const kiln_shape *shape, kiln_pick *pick)
-{
-    const kiln_solver *seen[MAX_SOLVERS];
-    int nseen = 0;
-    double best = 0;
-    const kiln_row *row;
-    for (int nth = 0; (row = kiln_rows_find(rows, key, only, nth)); nth++) {
-        kiln_pick candidate = *pick;
-        kiln_why why;
-        if (!use_row(k, row, shape, &candidate, &why)) {
-            kiln_log(&k->logger, "row skipped: %s: it %s", key, why.text);
-            continue;
-        }
-        bool old = false;
-        for (int i = 0; i < nseen; i++)
-            old = old || seen[i] == candidate.solver;
-        if (old || nseen == MAX_SOLVERS)
-            continue;
-        bool faster = row->ms > 0 && (best == 0 || row->ms < best);
-        if (nseen == 0 || faster) {
-            *pick = candidate;
-            pick->row_ms = best = row->ms;
-        }
-        seen[nseen++] = candidate.solver;
-    }
-    return nseen > 0;
-}
-
-/* The best row of all solvers or `only` one. Rows for any device were measured on others: they tell
- * a solver's config, not which solver is fastest here. */
-static bool pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
-                           kiln_pick *pick)
-{
-    pthread_mutex_lock(&k->lock);
-    bool found = best_row(k, k->user_rows, key, only, shape, pick);
-    pick->origin = KILN_ORIGIN_USER_ROW;
-    if (!found) {
-        pick->origin = KILN_ORIGIN_SHIPPED_ROW;
-        found = best_row(k, k->shipped_rows, key, only, shape, pick) ||
-                (only && best_row(k, k->generic_rows, key, only, shape, pick));
-    }
-    pthread_mutex_unlock(&k->lock);
-    return found;
-}
 
 /* Of the problem once a solver decided its layouts. */
 static void settled_key(const kiln_problem *problem, const kiln_shape *settled,
@@ -92,7 +24,7 @@ bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *
         return false;
     settled_key(problem, &pick->shape, key);
     pick->row_ms = 0;
-    if (ignore_rows || !pick_from_rows(k, key, solver->name, shape, pick)) {
+    if (ignore_rows || !kiln_pick_from_rows(k, key, solver->name, shape, pick)) {
         pick->solver = solver;
         memset(&pick->config, 0, sizeof pick->config);
         solver->guess(&pick->shape, &k->facts, &pick->config);
@@ -161,7 +93,7 @@ static bool pick_from_rows_of_open(kiln *k, const kiln_problem *problem, const k
     kiln_shape_give_layouts(&predicted.shape, &settled);
     const kiln_shape closed = kiln_shape_of(&settled);
     kiln_problem_row_key(&settled, key, sizeof key);
-    return pick_from_rows(k, key, NULL, &closed, pick);
+    return kiln_pick_from_rows(k, key, NULL, &closed, pick);
 }
 
 /* What an unforced choice comes to. A row of the problem decides. Where layouts are open that is
@@ -178,7 +110,7 @@ static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const ki
                    ? KILN_OK
                    : pick_fastest(k, problem, shape, false, pick);
     kiln_problem_row_key(problem, key, sizeof key);
-    if (pick_from_rows(k, key, NULL, shape, pick))
+    if (kiln_pick_from_rows(k, key, NULL, shape, pick))
         return KILN_OK;
     return pick_fastest(k, problem, shape, false, pick);
 }
@@ -247,8 +179,7 @@ static kiln_status check_image(const kiln *k, const kiln_problem *p, char tensor
     return KILN_OK;
 }
 
-/* No buffer may be larger than the device can allocate. */
-static kiln_status check_sizes(const kiln *k, const kiln_problem *p)
+kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *p)
 {
     for (const char *t = p->epilogue.bias ? "xwyb" : "xwy"; *t; t++) {
         kiln_status status = check_image(k, p, *t);
@@ -272,7 +203,7 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
     own.native_layout = c->native_layout != 0;
     const kiln_shape *shape = &own;
     bool named = c->solver && *c->solver, forced = c->config && *c->config;
-    kiln_status status = check_sizes(k, problem);
+    kiln_status status = kiln_sizes_check(k, problem);
     if (status)
         return status;
     const kiln_solver *solver = named ? kiln_solver_named(c->solver) : NULL;
@@ -289,40 +220,4 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
         return KILN_OK;
     }
     return pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
-}
-
-kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_verdict *verdict)
-{
-    if (!k || !problem || !verdict)
-        return kiln_fail(KILN_INVALID, "kiln_explain: k, problem and verdict must not be NULL");
-    const kiln_solver *solver = kiln_solver_at(index);
-    if (!solver)
-        return kiln_fail(KILN_INVALID, "there is no solver number %d", index);
-    kiln_problem p = *problem;
-    char text[KILN_ERROR_TEXT];
-    if (kiln_problem_check(&p, text))
-        return kiln_fail(KILN_INVALID, "%s", text);
-    kiln_shape shape = kiln_shape_of(&p);
-    *verdict = (kiln_verdict){
-        .solver = solver->name, .solver_id = solver->id, .algorithm = solver->algorithm};
-    kiln_pick pick, chosen;
-    kiln_plan plan;
-    kiln_why why = {""};
-    if (check_sizes(k, &p)) {
-        snprintf(verdict->reason, sizeof verdict->reason, "%.*s", KILN_ERROR_TEXT - 1,
-                 kiln_last_error());
-        return KILN_OK;
-    }
-    if (!kiln_solver_config(k, solver, &p, &shape, false, &pick, &plan, &why)) {
-        snprintf(verdict->reason, sizeof verdict->reason, "%s", why.text);
-        return KILN_OK;
-    }
-    verdict->accepted = 1;
-    kiln_config_text(solver, &pick.config, verdict->config, sizeof verdict->config);
-    verdict->origin = pick.origin;
-    verdict->predicted_ms = kiln_solver_predict(solver, &pick.shape, &k->facts, &pick.config);
-    verdict->workspace_size = kiln_plan_workspace(&plan, false);
-    verdict->chosen =
-        kiln_choose(k, &p, &shape, NULL, &chosen) == KILN_OK && chosen.solver == solver;
-    return KILN_OK;
 }

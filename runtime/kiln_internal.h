@@ -38,6 +38,9 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *facts);
 kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                         const kiln_choice *choice, kiln_pick *pick);
 
+/* No tensor may be larger than the device's largest buffer or image. */
+kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *problem);
+
 /* The config a solver would run with: from rows, else its guess. Rows are kept by decided layouts:
  * where the problem says "any", those count that the solver makes of it. False, with the reason,
  * when the solver rejects the shape or cannot plan it. `plan` is filled. */

@@ -1,0 +1,70 @@
+/* Turns tuning rows into picks: which file counts, and which of its rows. */
+#include "choose_rows.h"
+
+#include <string.h>
+
+enum { MAX_SOLVERS = 64 };
+
+/* Turns a row into a pick if it still holds: known solver, same version, legal config. */
+static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
+                    kiln_why *why)
+{
+    const kiln_solver *solver = kiln_solver_named(row->solver);
+    if (!solver)
+        return !kiln_no(why, "names solver %s, which this version does not have", row->solver);
+    if (solver->version != row->version)
+        return !kiln_no(why, "is of version %d of solver %s; this is version %d", row->version,
+                        row->solver, solver->version);
+    memset(&pick->config, 0, sizeof pick->config);
+    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why) ||
+        !kiln_config_parse(solver, row->config, &pick->config, why) ||
+        kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
+        return false;
+    pick->solver = solver;
+    return true;
+}
+
+/* The best usable row of one file: per solver the newest counts, and of those the fastest. */
+static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, const char *only,
+                     const kiln_shape *shape, kiln_pick *pick)
+{
+    const kiln_solver *seen[MAX_SOLVERS];
+    int nseen = 0;
+    double best = 0;
+    const kiln_row *row;
+    for (int nth = 0; (row = kiln_rows_find(rows, key, only, nth)); nth++) {
+        kiln_pick candidate = *pick;
+        kiln_why why;
+        if (!use_row(k, row, shape, &candidate, &why)) {
+            kiln_log(&k->logger, "row skipped: %s: it %s", key, why.text);
+            continue;
+        }
+        bool old = false;
+        for (int i = 0; i < nseen; i++)
+            old = old || seen[i] == candidate.solver;
+        if (old || nseen == MAX_SOLVERS)
+            continue;
+        bool faster = row->ms > 0 && (best == 0 || row->ms < best);
+        if (nseen == 0 || faster) {
+            *pick = candidate;
+            pick->row_ms = best = row->ms;
+        }
+        seen[nseen++] = candidate.solver;
+    }
+    return nseen > 0;
+}
+
+bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
+                         kiln_pick *pick)
+{
+    pthread_mutex_lock(&k->lock);
+    bool found = best_row(k, k->user_rows, key, only, shape, pick);
+    pick->origin = KILN_ORIGIN_USER_ROW;
+    if (!found) {
+        pick->origin = KILN_ORIGIN_SHIPPED_ROW;
+        found = best_row(k, k->shipped_rows, key, only, shape, pick) ||
+                (only && best_row(k, k->generic_rows, key, only, shape, pick));
+    }
+    pthread_mutex_unlock(&k->lock);
+    return found;
+}
