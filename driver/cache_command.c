@@ -129,8 +129,9 @@ static int usage(const char *what, const char *word)
 static int run(kiln_status (*word)(const char *dir))
 {
     /* No device is needed: the handle only says where the cache is. */
+    const kiln_settings settings = {.rows_file = "off", .shipped_dir = "off"};
     kiln *k;
-    kiln_status status = kiln_open(&k, NULL, NULL, NULL);
+    kiln_status status = kiln_open(&k, NULL, NULL, &settings);
     if (!status) {
         const char *dir = kiln_cache_dir(k);
         if (*dir)

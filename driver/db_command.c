@@ -177,21 +177,34 @@ static int run(int (*word)(const db_call *c), int nfiles, char **names, const ch
     return status;
 }
 
-static int run_on_own(int (*word)(const db_call *c))
+/* The user's file; "" if there is none. It is for damaged files that this command is there, so one
+ * that is named need not be of use to a session. */
+static int find_own(char **file)
 {
+    const char *named = getenv("KILN_DB");
     session s;
     char why[KILN_ERROR_TEXT];
+    if (named && *named) {
+        *file = strdup(strcmp(named, "off") ? named : "");
+        return *file ? KILN_OK : db_no_memory();
+    }
     kiln_status status = session_open(&s, NULL, why);
     if (status) {
         fprintf(stderr, "kiln db: %s\n", why);
         return (int)status;
     }
-    char *file = strdup(kiln_rows_file(s.kiln));
+    *file = strdup(kiln_rows_file(s.kiln));
     session_close(&s);
-    int exit = KILN_OK;
-    if (!file)
-        exit = db_no_memory();
-    else if (!*file)
+    return *file ? KILN_OK : db_no_memory();
+}
+
+static int run_on_own(int (*word)(const db_call *c))
+{
+    char *file = NULL;
+    int exit = find_own(&file);
+    if (exit)
+        return exit;
+    if (!*file)
         printf("the user's tuning rows are switched off: KILN_DB=off, or no home directory\n");
     else if (access(file, F_OK) != 0)
         printf("%s: not there yet; kiln conv -s 1 makes it\n", file);

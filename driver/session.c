@@ -147,6 +147,20 @@ static kiln_status choose(const census *all, const char *wanted, const found **d
     return KILN_OK;
 }
 
+/* A sentence that several choices of one problem repeat is printed once. */
+static void warn(void *user, const char *line)
+{
+    static char last[512];
+    (void)user;
+    if (strncmp(line, last, sizeof last - 1) == 0)
+        return;
+    snprintf(last, sizeof last, "%s", line);
+    fflush(stdout);
+    fprintf(stderr, "kiln: warning: %s\n", line);
+}
+
+static const kiln_settings settings = {.warn = warn};
+
 static kiln_status open_on(session *s, const found *d, char *why)
 {
     cl_int code;
@@ -167,7 +181,7 @@ static kiln_status open_on(session *s, const found *d, char *why)
         snprintf(why, KILN_ERROR_TEXT, "device %s does not open: OpenCL error %d", s->name, code);
         return KILN_OPENCL;
     }
-    kiln_status status = kiln_open(&s->kiln, s->context, s->device, NULL);
+    kiln_status status = kiln_open(&s->kiln, s->context, s->device, &settings);
     if (status)
         snprintf(why, KILN_ERROR_TEXT, "%s", kiln_last_error());
     return status;
@@ -191,7 +205,7 @@ kiln_status session_open(session *s, const char *wanted, char *why)
 kiln_status session_open_dry(session *s, char *why)
 {
     *s = (session){.name = "none"};
-    kiln_status status = kiln_open(&s->kiln, NULL, NULL, NULL);
+    kiln_status status = kiln_open(&s->kiln, NULL, NULL, &settings);
     if (status)
         snprintf(why, KILN_ERROR_TEXT, "%s", kiln_last_error());
     return status;

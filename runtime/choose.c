@@ -194,6 +194,14 @@ kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *p)
     return KILN_OK;
 }
 
+static void warn_of_rows(kiln *k, const kiln_problem *problem, const kiln_solver *only,
+                         const kiln_pick *pick)
+{
+    char key[KILN_KEY_TEXT];
+    settled_key(problem, &pick->shape, key);
+    kiln_warn_of_rows(k, key, only ? only->name : NULL);
+}
+
 kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *asked,
                         const kiln_choice *choice, kiln_pick *pick)
 {
@@ -212,12 +220,13 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
     if (forced)
         return solver ? force_config(k, solver, c->config, shape, pick)
                       : force_config_anywhere(k, c->config, problem, shape, pick);
-    if (solver) {
-        kiln_plan plan;
-        kiln_why why;
-        if (!kiln_solver_config(k, solver, problem, shape, c->ignore_rows, pick, &plan, &why))
-            return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
-        return KILN_OK;
-    }
-    return pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
+    kiln_plan plan;
+    kiln_why why;
+    if (!solver)
+        status = pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
+    else if (!kiln_solver_config(k, solver, problem, shape, c->ignore_rows, pick, &plan, &why))
+        status = kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
+    if (!status && !c->ignore_rows && pick->origin != KILN_ORIGIN_USER_ROW)
+        warn_of_rows(k, problem, solver, pick);
+    return status;
 }

@@ -5,16 +5,25 @@
 
 enum { MAX_SOLVERS = 64 };
 
+/* The row's solver, if it is the one that was measured. */
+static const kiln_solver *solver_of(const kiln_row *row, kiln_why *why)
+{
+    const kiln_solver *solver = kiln_solver_named(row->solver);
+    if (!solver)
+        kiln_no(why, "names solver %s, which this version does not have", row->solver);
+    else if (solver->version != row->version)
+        kiln_no(why, "is of version %d of solver %s; this is version %d", row->version, row->solver,
+                solver->version);
+    return solver && solver->version == row->version ? solver : NULL;
+}
+
 /* Turns a row into a pick if it still holds: known solver, same version, legal config. */
 static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
                     kiln_why *why)
 {
-    const kiln_solver *solver = kiln_solver_named(row->solver);
+    const kiln_solver *solver = solver_of(row, why);
     if (!solver)
-        return !kiln_no(why, "names solver %s, which this version does not have", row->solver);
-    if (solver->version != row->version)
-        return !kiln_no(why, "is of version %d of solver %s; this is version %d", row->version,
-                        row->solver, solver->version);
+        return false;
     memset(&pick->config, 0, sizeof pick->config);
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why) ||
         !kiln_config_parse(solver, row->config, &pick->config, why) ||
@@ -67,4 +76,24 @@ bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_
     }
     pthread_mutex_unlock(&k->lock);
     return found;
+}
+
+void kiln_warn_of_rows(kiln *k, const char *key, const char *only)
+{
+    kiln_why why;
+    pthread_mutex_lock(&k->lock);
+    const kiln_row *row = kiln_rows_find(k->user_rows, key, only, 0);
+    bool old = row && !solver_of(row, &why);
+    bool missing = k->rows_named_by && kiln_rows_missing(k->user_rows);
+    pthread_mutex_unlock(&k->lock);
+    if (old)
+        kiln_warn(&k->logger,
+                  "%s: the row of %s is not used, for it %s; a search (kiln conv -s 1) measures "
+                  "anew, kiln db prune drops the old",
+                  k->rows_file, key, why.text);
+    if (missing && !atomic_exchange(&k->missing_told, true))
+        kiln_warn(&k->logger,
+                  "%s names %s, which is not there: no config comes from it; a search (kiln conv "
+                  "-s 1) makes it",
+                  k->rows_named_by, k->rows_file);
 }

@@ -89,16 +89,33 @@ const char *kiln_cl_name(cl_int code)
     }
 }
 
+/* A line has room for a path and more. */
+static void send(void (*to)(void *user, const char *line), void *user, const char *format,
+                 va_list list)
+{
+    char line[sizeof last + 1024];
+    if (!to)
+        return;
+    vsnprintf(line, sizeof line, format, list);
+    to(user, line);
+}
+
 void kiln_log(const kiln_logger *logger, const char *format, ...)
 {
-    if (!logger || !logger->log)
-        return;
-    char line[1024];
     va_list list;
     va_start(list, format);
-    vsnprintf(line, sizeof line, format, list);
+    if (logger)
+        send(logger->log, logger->user, format, list);
     va_end(list);
-    logger->log(logger->user, line);
+}
+
+void kiln_warn(const kiln_logger *logger, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    if (logger)
+        send(logger->warn ? logger->warn : logger->log, logger->user, format, list);
+    va_end(list);
 }
 
 const char *kiln_status_text(kiln_status status)

@@ -17,9 +17,12 @@ const char *kiln_cl_name(cl_int code);
 typedef struct kiln_logger {
     void (*log)(void *user, const char *line);
     void *user;
+    void (*warn)(void *user, const char *line); /* NULL: as log */
 } kiln_logger;
 
 void kiln_log(const kiln_logger *logger, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void kiln_warn(const kiln_logger *logger, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

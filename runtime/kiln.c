@@ -49,29 +49,51 @@ static void set_places(kiln *k, const kiln_settings *s)
     resolve(k->template_dir, sizeof k->template_dir, s->template_dir, "KILN_TEMPLATES");
 }
 
-static kiln_rows *load(const kiln *k, const char *file)
+/* What named the place: the setting, the variable, or nothing (NULL) where it is the default. */
+static const char *namer(const char *value, const char *setting, const char *variable)
 {
-    return kiln_rows_load(file, &k->logger);
+    const char *set = getenv(variable);
+    return given(value) ? setting : given(set) ? variable : NULL;
 }
 
-static kiln_status load_rows(kiln *k)
+/* A file that somebody named must be of use. A default one that is not must not keep a program that
+ * never heard of it from running. */
+static kiln_status load(const kiln *k, kiln_rows **rows, const char *file, const char *named_by,
+                        const char *variable)
+{
+    *rows = kiln_rows_load(file, &k->logger);
+    if (!*rows)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory while loading tuning rows");
+    const char *trouble = kiln_rows_trouble(*rows);
+    if (*trouble && named_by)
+        return kiln_fail(KILN_FILE, "%s: %s; mend it, or name another or \"off\"", named_by,
+                         trouble);
+    if (*trouble)
+        kiln_warn(&k->logger, "%s; its rows are not used: mend or delete it, or set %s", trouble,
+                  variable);
+    return KILN_OK;
+}
+
+static kiln_status load_rows(kiln *k, const kiln_settings *s)
 {
     char slug[128], file[4096 + 160];
-    kiln_device_slug(k->facts.name, slug, sizeof slug);
-    k->user_rows = load(k, k->rows_file);
     const char *dir = k->shipped_dir;
+    const char *ships = namer(s->shipped_dir, "settings.shipped_dir", "KILN_SHIPPED_DB");
+    k->rows_named_by = namer(s->rows_file, "settings.rows_file", "KILN_DB");
+    kiln_status status = load(k, &k->user_rows, k->rows_file, k->rows_named_by, "KILN_DB");
+    if (status)
+        return status;
+    kiln_device_slug(k->facts.name, slug, sizeof slug);
     snprintf(file, sizeof file, "%s/%s.yaml", dir, slug);
-    k->shipped_rows = load(k, *dir ? file : "");
+    if ((status = load(k, &k->shipped_rows, *dir ? file : "", ships, "KILN_SHIPPED_DB")))
+        return status;
     snprintf(file, sizeof file, "%s/generic.yaml", dir);
-    k->generic_rows = load(k, *dir ? file : "");
-    if (!k->user_rows || !k->shipped_rows || !k->generic_rows)
-        return kiln_fail(KILN_NO_MEMORY, "out of memory while loading tuning rows");
-    return KILN_OK;
+    return load(k, &k->generic_rows, *dir ? file : "", ships, "KILN_SHIPPED_DB");
 }
 
 void kiln_reload_rows(kiln *k)
 {
-    kiln_rows *fresh = load(k, k->rows_file);
+    kiln_rows *fresh = kiln_rows_load(k->rows_file, NULL); /* of the others one was told */
     if (!fresh)
         return;
     pthread_mutex_lock(&k->lock);
@@ -116,7 +138,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     if (!k)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     pthread_mutex_init(&k->lock, NULL);
-    k->logger = (kiln_logger){s->log, s->log_user};
+    k->logger = (kiln_logger){s->log, s->log_user, s->warn};
     k->check_padding = s->check_padding || kiln_switch_is_on(getenv("KILN_CHECK_PADDING"), false);
     if (context) {
         status = attach(k, context, device, s);
@@ -125,7 +147,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
         set_places(k, s);
     }
     if (!status)
-        status = load_rows(k);
+        status = load_rows(k, s);
     if (status) {
         kiln_close(k);
         return status;

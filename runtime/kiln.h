@@ -57,23 +57,29 @@ KILN_API const char *kiln_last_error(void);
 
 /* Everything left at zero: the environment decides, then the default written here. */
 typedef struct kiln_settings {
-    const char *cache_dir;    /* program cache; KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln.
-                                 "off" (or KILN_CACHE=off): memory only */
-    int64_t cache_limit;      /* bytes on disk; KILN_CACHE_LIMIT, 256 MiB */
-    const char *rows_file;    /* the user's tuning rows; KILN_DB, $XDG_DATA_HOME/kiln/DEVICE.yaml.
-                                 "off": none */
+    const char *cache_dir; /* program cache; KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln.
+                              "off" (or KILN_CACHE=off): memory only */
+    int64_t cache_limit;   /* bytes on disk; KILN_CACHE_LIMIT, 256 MiB */
+    /* The user's tuning rows; KILN_DB, $XDG_DATA_HOME/kiln/DEVICE.yaml. "off": none. A file that is
+     * named, in either way, may be one to be made by kiln_tune(); one that is there and cannot be
+     * used is KILN_FILE. */
+    const char *rows_file;
     const char *shipped_dir;  /* shipped rows; KILN_SHIPPED_DB, else where they were installed or
-                                 built. "off": none */
+                                 built; as strict. "off": none */
     const char *template_dir; /* files here replace the built-in templates of the same name;
                                  KILN_TEMPLATES, none */
     /* 1: after every stage, the padding of what it wrote must be zero, and that of what the caller
      * gives before the first; else the enqueue, which waits for that, fails with KILN_WRONG. For
      * finding defects; KILN_CHECK_PADDING=1 */
     int check_padding;
-    /* Receives one line for each thing worth knowing (cache hits, skipped rows); may be called from
-     * several threads. NULL: silence. */
+    /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
+     * called from several threads. NULL: silence. */
     void (*log)(void *user, const char *line);
     void *log_user;
+    /* As log, and with its user, for what one should know or mend because a guess stands in for it:
+     * damaged rows, a default file that cannot be used, a named one that is not there when its rows
+     * are first asked for, the user's row of another version. NULL: log receives these, too. */
+    void (*warn)(void *user, const char *line);
 } kiln_settings;
 
 /* Opens kiln on a device of a context; both are retained. With context and device NULL the handle

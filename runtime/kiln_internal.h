@@ -17,6 +17,8 @@ struct kiln {
     kiln_logger logger;
     kiln_programs *programs;
     bool check_padding;
+    const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
+    atomic_bool missing_told;  /* that the file so named is not there */
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
     pthread_mutex_t lock; /* guards user_rows, which tuning replaces */
     kiln_rows *user_rows, *shipped_rows, *generic_rows;

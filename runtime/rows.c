@@ -2,13 +2,13 @@
 #include "rows.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { NONE = UINT32_MAX, MAX_LOGGED = 10 };
+enum { NONE = UINT32_MAX, MAX_TOLD = 10, TROUBLE_TEXT = 4096 + 256 };
 
 struct kiln_rows {
     kiln_row *row;
@@ -16,6 +16,8 @@ struct kiln_rows {
     size_t count, room;
     uint32_t *slot; /* the newest row of a key, or NONE; linear probing */
     size_t mask;    /* slots - 1, a power of two at least twice the count; 0 slots when empty */
+    bool missing;
+    char trouble[TROUBLE_TEXT];
 };
 
 typedef struct loading {
@@ -23,6 +25,7 @@ typedef struct loading {
     const char *file;
     const kiln_logger *logger;
     size_t skipped;
+    bool headed; /* the head was seen, and is fine */
     bool no_memory;
 } loading;
 
@@ -45,8 +48,15 @@ static void load_piece(void *user, const kiln_rows_piece *p)
     loading *l = user;
     if (p->row && !l->no_memory)
         l->no_memory = !add_row(l->rows, p->row);
-    if (p->why && l->skipped++ < MAX_LOGGED)
-        kiln_log(l->logger, "%s:%lld: %s; skipped", l->file, (long long)p->line, p->why);
+    l->headed = l->headed || (p->kind == KILN_ROWS_HEAD && !p->why);
+    if (!p->why || *l->rows->trouble)
+        return;
+    if (!l->headed)
+        snprintf(l->rows->trouble, sizeof l->rows->trouble, "%s:%lld: %s", l->file,
+                 (long long)p->line, p->why);
+    else if (l->skipped++ < MAX_TOLD)
+        kiln_warn(l->logger, "%s:%lld: %s; skipped: mend or delete it", l->file, (long long)p->line,
+                  p->why);
 }
 
 /* The slot of the key, or the free one where it would go. */
@@ -84,13 +94,14 @@ kiln_rows *kiln_rows_load(const char *file, const kiln_logger *logger)
     loading l = {.rows = calloc(1, sizeof *l.rows), .file = file, .logger = logger};
     if (!l.rows)
         return NULL;
-    bool there = *file && (access(file, F_OK) == 0 || errno != ENOENT);
+    l.rows->missing = *file && access(file, F_OK) != 0 && errno == ENOENT;
+    bool there = *file && !l.rows->missing;
     kiln_status status = there ? kiln_rows_read(file, load_piece, &l) : KILN_OK;
     if (status == KILN_FILE)
-        kiln_log(logger, "%s", kiln_last_error());
-    if (l.skipped > MAX_LOGGED)
-        kiln_log(logger, "%s: %zu more places skipped; `kiln db lint` names them all", file,
-                 l.skipped - MAX_LOGGED);
+        snprintf(l.rows->trouble, sizeof l.rows->trouble, "%s", kiln_last_error());
+    if (l.skipped > MAX_TOLD)
+        kiln_warn(logger, "%s: %zu more places skipped; `kiln db lint` names them all", file,
+                  l.skipped - MAX_TOLD);
     if (status == KILN_NO_MEMORY || l.no_memory || !index_rows(l.rows)) {
         kiln_rows_free(l.rows);
         return NULL;
@@ -106,6 +117,16 @@ void kiln_rows_free(kiln_rows *rows)
     free(rows->older);
     free(rows->slot);
     free(rows);
+}
+
+const char *kiln_rows_trouble(const kiln_rows *rows)
+{
+    return rows->trouble;
+}
+
+bool kiln_rows_missing(const kiln_rows *rows)
+{
+    return rows->missing;
 }
 
 size_t kiln_rows_count(const kiln_rows *rows)

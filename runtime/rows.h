@@ -13,6 +13,8 @@
 
 #include "error.h"
 
+#include <stdbool.h>
+
 enum { KILN_ROWS_MAX_HEAD = 64 << 10 }; /* bytes up to and including the line "rows:" */
 
 typedef void kiln_rows_visit(void *user, const kiln_rows_piece *piece);
@@ -23,9 +25,14 @@ void kiln_rows_pieces(const char *text, size_t length, kiln_rows_visit *visit, v
 typedef struct kiln_rows kiln_rows;
 
 /* A missing file is an empty set. A damaged one loads up to its last whole line, and each row on
- * its own; what was skipped is logged with its line number. NULL only when out of memory. */
+ * its own; of what was skipped the logger is warned, with the line's number. NULL only when out of
+ * memory. */
 kiln_rows *kiln_rows_load(const char *file, const kiln_logger *logger);
 void kiln_rows_free(kiln_rows *rows);
+/* Why the file as a whole is of no use, which makes it an empty set, too: file, line and reason. ""
+ * where it is of use, or is missing. */
+const char *kiln_rows_trouble(const kiln_rows *rows);
+bool kiln_rows_missing(const kiln_rows *rows); /* it has a name, but is not there */
 size_t kiln_rows_count(const kiln_rows *rows);
 const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index); /* in file order */
 

@@ -133,6 +133,46 @@ expect 0 db prune old.yaml
 says 'nothing to drop'
 ls ./*.tmp 2>/dev/null && fail 'a temporary file was left'
 
+# A run says so when a guess stands in for the rows that were named; what cannot be used is an error.
+run='conv -n 1 -c 64 -H 8 -W 8 -k 64 -y 1 -x 1 -F 1 --dry-run'
+export KILN_DB=missing.yaml
+# shellcheck disable=SC2086
+expect 0 $run
+says '^config .* guessed'
+warns '^kiln: warning: KILN_DB names missing.yaml, which is not there: .* -s 1\) makes it$'
+[ "$(wc -l <err)" -eq 1 ] || fail 'the missing file is told of more than once'
+for file in nonsense.yaml .; do
+    export KILN_DB="$file"
+    # shellcheck disable=SC2086
+    expect 5 $run
+    warns "^kiln: KILN_DB: $file(:1)?[: ].*; mend it, or name another or \"off\"$"
+    lacks '^config'
+    expect 5 env
+    expect 0 cache show
+done
+# shellcheck disable=SC2086
+KILN_DB=nonsense.yaml expect 5 $run --json
+says '"status":5,"error":"KILN_DB: nonsense.yaml:1: '
+{
+    head_of any
+    row $other 77 $tuned 1
+    echo 'a line of nonsense'
+} >bad.yaml
+export KILN_DB=bad.yaml
+# shellcheck disable=SC2086
+expect 0 $run
+says '^config .* guessed'
+warns '^kiln: warning: bad.yaml:6: .*; skipped: mend or delete it$'
+warns "^kiln: warning: bad.yaml: the row of $other is not used, for it is of version 77 of solver ConvO"
+expect 5 db lint
+says '^bad.yaml:6: error: '
+unset KILN_DB
+export XDG_DATA_HOME="$KILN_SANDBOX/data"
+# shellcheck disable=SC2086
+expect 0 $run
+silent err
+export KILN_DB="$own"
+
 # What is shipped is in order.
 for file in "$(dirname "$0")"/../../tuning-db/*.yaml; do
     expect 0 db lint "$file"

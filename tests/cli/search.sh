@@ -6,6 +6,7 @@ problem='-n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1'
 
 # shellcheck disable=SC2086
 expect 0 conv $problem -s 1 -S 13 --limit-ms 3000
+if grep -q warning err; then fail 'that the file was not there yet is no news to a search'; fi
 says '^search: [0-9]+ configs tried in .*; best .* of ConvOclDirectFwd1x1; kept in .*rows.yaml$'
 says '^config .* of ConvOclDirectFwd1x1 found by this search$'
 says 'Verifies OK'

@@ -61,7 +61,7 @@ static void use_device(void)
     t.queue = clCreateCommandQueue(t.context, t.device, 0, NULL);
     ck_assert_ptr_nonnull(t.queue);
     t.facts = kiln_device_generic();
-    t.logger = (kiln_logger){count_line, NULL};
+    t.logger = (kiln_logger){.log = count_line};
 }
 
 static kiln_programs *open_cache(const char *where)

@@ -248,7 +248,7 @@ START_TEST(makes_its_directories)
 {
     strcat(dir, "/a/b//c/");
     char line[1024] = "";
-    const kiln_logger logger = {keep_line, line};
+    const kiln_logger logger = {.log = keep_line, .user = line};
     ck_assert(kiln_cache_store(dir, no_limit, &record, &logger));
     ck_assert_ptr_nonnull(strstr(line, "cache: stored "));
     ck_assert_ptr_nonnull(strstr(line, "bytes)"));
@@ -263,7 +263,7 @@ END_TEST
 START_TEST(unwritable_directory)
 {
     char line[1024] = "", blocked[512], base[256];
-    const kiln_logger logger = {keep_line, line};
+    const kiln_logger logger = {.log = keep_line, .user = line};
     snprintf(blocked, sizeof blocked, "%s/file", dir);
     write_file(blocked, "x", 1);
     snprintf(base, sizeof base, "%s", dir);
@@ -290,7 +290,7 @@ END_TEST
 START_TEST(full_disk)
 {
     char line[1024] = "";
-    const kiln_logger logger = {keep_line, line};
+    const kiln_logger logger = {.log = keep_line, .user = line};
     const struct rlimit small = {100, 100};
     ck_assert(kiln_cache_store(dir, no_limit, &record, &silent));
     signal(SIGXFSZ, SIG_IGN);

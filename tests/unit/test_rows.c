@@ -23,7 +23,7 @@ static void remember(void *user, const char *line)
     strncat(logged, "\n", sizeof logged - strlen(logged) - 1);
 }
 
-static const kiln_logger logger = {remember, NULL};
+static const kiln_logger logger = {.log = remember};
 
 static void make_folder(void)
 {
@@ -150,14 +150,19 @@ START_TEST(missing_file_is_empty)
     kiln_rows *rows = kiln_rows_load(file, &logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 0);
     ck_assert_ptr_null(kiln_rows_find(rows, "a", NULL, 0));
+    ck_assert(kiln_rows_missing(rows));
+    ck_assert_str_eq(kiln_rows_trouble(rows), "");
     ck_assert_str_eq(logged, "");
     kiln_rows_free(rows);
     rows = kiln_rows_load("", &logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 0);
+    ck_assert(!kiln_rows_missing(rows));
     kiln_rows_free(rows);
     rows = kiln_rows_load(folder, &logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 0);
-    ck_assert_ptr_nonnull(strstr(logged, folder));
+    ck_assert(!kiln_rows_missing(rows));
+    ck_assert_ptr_nonnull(strstr(kiln_rows_trouble(rows), folder));
+    ck_assert_str_eq(logged, "");
     kiln_rows_free(rows);
 }
 END_TEST
@@ -268,7 +273,8 @@ static const struct {
     {"schema: 2\nrows:\n" ROW("a", "1"), "schema is not 1"},
     {"device: d\nrows:\n" ROW("a", "1"), "no schema"},
     {"schema: 1\n" ROW("a", "1"), "no line \"rows:\""},
-    {"schema: 1\ndevice: [\nrows:\n" ROW("a", "1"), "skipped"},
+    {"schema: 1\ndevice: [\nrows:\n" ROW("a", "1"), "not a single value"},
+    {"no newline", "cut short"},
     {"schema: 1\nrows: [{key: a}]\n", "rows must follow"},
     {"a: &a [x, x]\nb: &b [*a, *a]\nschema: 1\nrows:\n", "anchors"},
     {"root:x:0:0:root:/root:/bin/bash\n", "no line \"rows:\""},
@@ -278,8 +284,11 @@ START_TEST(a_bad_head_loads_and_gains_nothing)
 {
     kiln_rows *rows = load_text(bad_heads[_i].text);
     ck_assert_uint_eq(kiln_rows_count(rows), 0);
-    ck_assert_msg(strstr(logged, bad_heads[_i].why), "\"%s\" does not say \"%s\"", logged,
+    const char *trouble = kiln_rows_trouble(rows);
+    ck_assert_msg(strstr(trouble, bad_heads[_i].why), "\"%s\" does not say \"%s\"", trouble,
                   bad_heads[_i].why);
+    ck_assert_ptr_nonnull(strstr(trouble, "rows.yaml:1: "));
+    ck_assert_str_eq(logged, "");
     kiln_rows_free(rows);
     struct stat before, after;
     stat(file, &before);

@@ -1,0 +1,290 @@
+/* Files of rows that cannot be used: an error where somebody named them, else a warning. */
+#include "rows.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEAD "schema: 1\ndevice: any\nrows:\n"
+#define KEY "fwd-f32-n1-c4-k4-i8x8-f3x3"
+#define ROW(version) "- {key: \"" KEY "\", solver: naive, version: " version ", config: \"\"}\n"
+
+enum { PATH_TEXT = 256 };
+
+static char folder[64], warned[4096];
+static int warnings;
+
+static void remember(void *user, const char *line)
+{
+    ck_assert_ptr_eq(user, folder);
+    snprintf(warned, sizeof warned, "%s", line);
+    warnings++;
+}
+
+static const kiln_settings watched = {.warn = remember, .log_user = folder};
+
+static void forget(void)
+{
+    warned[0] = '\0';
+    warnings = 0;
+}
+
+/* Nothing is named, and the default file is of this folder. */
+static void make_folder(void)
+{
+    char path[PATH_TEXT];
+    strcpy(folder, "/tmp/kiln_named_XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/kiln", folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    setenv("XDG_DATA_HOME", folder, 1);
+    setenv("KILN_SHIPPED_DB", "off", 1);
+    unsetenv("KILN_DB");
+    forget();
+}
+
+static void remove_folder(void)
+{
+    char command[PATH_TEXT];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static const char *write_file(char *path, const char *name, const char *text)
+{
+    snprintf(path, PATH_TEXT, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    ck_assert_int_eq(fclose(f), 0);
+    return path;
+}
+
+/* As a file name, a text that opens kiln says where its default rows are. */
+static const char *default_file(char *path)
+{
+    kiln *k;
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, NULL), KILN_OK);
+    snprintf(path, PATH_TEXT, "%s", kiln_rows_file(k));
+    kiln_close(k);
+    ck_assert_int_eq(strncmp(path, folder, strlen(folder)), 0);
+    return path;
+}
+
+static kiln_origin choose(kiln *k, const kiln_choice *choice)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    kiln_op *op;
+    kiln_op_info info;
+    ck_assert_int_eq(kiln_problem_parse(&p, KEY, why), KILN_OK);
+    ck_assert_int_eq(kiln_conv_create(k, &p, choice, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    kiln_op_release(op);
+    return info.origin;
+}
+
+static const struct {
+    const char *text, *why;
+} useless[] = {
+    {"nonsense\n", "rows.yaml:1: no line \"rows:\""},
+    {"nonsense", "rows.yaml:1: "},
+    {"\x7f"
+     "ELF\x02\x01\x01",
+     "rows.yaml:1: "},
+    {"schema: 2\nrows:\n", "rows.yaml:1: its schema is not 1"},
+    {"schema: [\nrows:\n", "rows.yaml:1: "},
+};
+
+/* The failure of opening names who named the file, the file, the line and the remedy. */
+static void check_refused(const kiln_settings *s, const char *named_by, const char *why)
+{
+    kiln *k;
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, s), KILN_FILE);
+    ck_assert_ptr_null(k);
+    const char *sentence = kiln_last_error();
+    ck_assert_msg(strncmp(sentence, named_by, strlen(named_by)) == 0, "%s", sentence);
+    ck_assert_msg(strstr(sentence, folder) && strstr(sentence, why), "%s: %s", why, sentence);
+    ck_assert_msg(strstr(sentence, "name another or \"off\""), "%s", sentence);
+    ck_assert_int_eq(warnings, 0);
+}
+
+START_TEST(a_named_file_must_be_of_use)
+{
+    char path[PATH_TEXT];
+    kiln_settings s = watched;
+    s.rows_file = write_file(path, "rows.yaml", useless[_i].text);
+    check_refused(&s, "settings.rows_file: ", useless[_i].why);
+    setenv("KILN_DB", path, 1);
+    check_refused(&watched, "KILN_DB: ", useless[_i].why);
+    check_refused(NULL, "KILN_DB: ", useless[_i].why);
+    s.rows_file = "off"; /* what the setting says is all that counts */
+    kiln *k;
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    kiln_close(k);
+}
+END_TEST
+
+START_TEST(a_named_place_must_be_a_file)
+{
+    char path[PATH_TEXT];
+    kiln_settings s = watched;
+    s.rows_file = folder;
+    check_refused(&s, "settings.rows_file: ", "not a plain file");
+    write_file(path, "file", HEAD);
+    strcat(path, "/rows.yaml");
+    s.rows_file = path;
+    check_refused(&s, "settings.rows_file: ", "cannot read");
+    if (geteuid() != 0) {
+        s.rows_file = write_file(path, "mine.yaml", HEAD);
+        ck_assert_int_eq(chmod(path, 0), 0);
+        check_refused(&s, "settings.rows_file: ", "cannot read");
+    }
+}
+END_TEST
+
+START_TEST(a_named_folder_of_shipped_rows_must_be_of_use)
+{
+    char path[PATH_TEXT];
+    kiln_settings s = watched;
+    write_file(path, "generic.yaml", "nonsense\n");
+    s.shipped_dir = folder;
+    check_refused(&s, "settings.shipped_dir: ", "generic.yaml:1: ");
+    setenv("KILN_SHIPPED_DB", folder, 1);
+    check_refused(&watched, "KILN_SHIPPED_DB: ", "generic.yaml:1: ");
+}
+END_TEST
+
+/* A program that never heard of the file runs; a person is told. */
+START_TEST(the_default_file_costs_a_warning)
+{
+    char path[PATH_TEXT];
+    kiln *k;
+    default_file(path);
+    FILE *f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fputs("nonsense\n", f);
+    fclose(f);
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &watched), KILN_OK);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_msg(strncmp(warned, path, strlen(path)) == 0, "%s", warned);
+    ck_assert_msg(strstr(warned, ":1: no line \"rows:\""), "%s", warned);
+    ck_assert_msg(strstr(warned, "set KILN_DB"), "%s", warned);
+    ck_assert_int_ne(choose(k, NULL), KILN_ORIGIN_USER_ROW);
+    kiln_close(k);
+}
+END_TEST
+
+START_TEST(a_default_file_need_not_exist)
+{
+    kiln *k;
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &watched), KILN_OK);
+    ck_assert_int_eq(choose(k, NULL), KILN_ORIGIN_GUESS);
+    ck_assert_int_eq(warnings, 0);
+    kiln_close(k);
+}
+END_TEST
+
+/* It may be one to be made, so that it is missed only by who looks for rows, and told once. */
+START_TEST(a_named_file_that_is_not_there_is_told_of)
+{
+    char path[PATH_TEXT];
+    kiln_settings s = watched;
+    kiln *k;
+    snprintf(path, sizeof path, "%s/typing-eror.yaml", folder);
+    s.rows_file = path;
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    choose(k, &(kiln_choice){.ignore_rows = 1});
+    choose(k, &(kiln_choice){.solver = "direct", .config = "T_ORDER=0"});
+    ck_assert_int_eq(warnings, 0);
+    choose(k, NULL);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_msg(strncmp(warned, "settings.rows_file names /tmp/", 30) == 0, "%s", warned);
+    ck_assert_msg(strstr(warned, "typing-eror.yaml, which is not there"), "%s", warned);
+    choose(k, NULL);
+    choose(k, &(kiln_choice){.solver = "naive"});
+    ck_assert_int_eq(warnings, 1);
+    kiln_close(k);
+}
+END_TEST
+
+START_TEST(damaged_rows_cost_themselves_and_a_warning)
+{
+    char path[PATH_TEXT];
+    kiln_settings s = watched;
+    kiln *k;
+    s.rows_file = write_file(path, "rows.yaml", HEAD "junk\n" ROW("1") ROW("x"));
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    ck_assert_int_eq(warnings, 2);
+    ck_assert_msg(strstr(warned, "rows.yaml:6: version is \"x\""), "%s", warned);
+    ck_assert_msg(strstr(warned, "mend or delete it"), "%s", warned);
+    ck_assert_int_eq(choose(k, NULL), KILN_ORIGIN_USER_ROW);
+    ck_assert_int_eq(warnings, 2);
+    kiln_close(k);
+}
+END_TEST
+
+/* A guess that stands in for the user's own row of the problem is told, not where a later row or
+ * the caller decides. */
+START_TEST(a_row_of_another_version_is_told_of)
+{
+    char path[PATH_TEXT];
+    kiln_settings s = watched;
+    kiln *k;
+    s.rows_file = write_file(path, "rows.yaml", HEAD ROW("77"));
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    ck_assert_int_ne(choose(k, NULL), KILN_ORIGIN_USER_ROW);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_msg(strstr(warned, "rows.yaml: the row of " KEY " is not used"), "%s", warned);
+    ck_assert_msg(strstr(warned, "of version 77 of solver naive; "), "%s", warned);
+    choose(k, &(kiln_choice){.solver = "naive"});
+    ck_assert_int_eq(warnings, 2);
+    choose(k, &(kiln_choice){.solver = "direct"});
+    choose(k, &(kiln_choice){.ignore_rows = 1});
+    ck_assert_int_eq(warnings, 2);
+    kiln_close(k);
+    write_file(path, "rows.yaml", HEAD ROW("77") ROW("1"));
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    ck_assert_int_eq(choose(k, NULL), KILN_ORIGIN_USER_ROW);
+    ck_assert_int_eq(warnings, 2);
+    kiln_close(k);
+}
+END_TEST
+
+/* Where nobody takes warnings the log has them. */
+START_TEST(warnings_go_to_the_log)
+{
+    char path[PATH_TEXT];
+    kiln_settings s = {.log = remember, .log_user = folder};
+    kiln *k;
+    s.rows_file = write_file(path, "rows.yaml", HEAD "junk\n");
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    ck_assert_msg(strstr(warned, "rows.yaml:4: "), "%s", warned);
+    kiln_close(k);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rows_named");
+    TCase *tests = tcase_create("rows_named");
+    tcase_add_checked_fixture(tests, make_folder, remove_folder);
+    tcase_add_loop_test(tests, a_named_file_must_be_of_use, 0, sizeof useless / sizeof *useless);
+    tcase_add_test(tests, a_named_place_must_be_a_file);
+    tcase_add_test(tests, a_named_folder_of_shipped_rows_must_be_of_use);
+    tcase_add_test(tests, the_default_file_costs_a_warning);
+    tcase_add_test(tests, a_default_file_need_not_exist);
+    tcase_add_test(tests, a_named_file_that_is_not_there_is_told_of);
+    tcase_add_test(tests, damaged_rows_cost_themselves_and_a_warning);
+    tcase_add_test(tests, a_row_of_another_version_is_told_of);
+    tcase_add_test(tests, warnings_go_to_the_log);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
