@@ -11,6 +11,8 @@
  * the reference; configs that only move work around are many, different roundings few. */
 enum { KNOWN_GOOD = 4 };
 
+enum { WINNER_TEXT = KILN_INFO_TEXT + 64 };
+
 typedef struct search {
     const session *session;
     tensors *tensors;
@@ -71,6 +73,14 @@ static int judge(void *user, const kiln_op *op)
     return 0;
 }
 
+/* "8,1 of direct"; of a solver without parameters its name alone. */
+static const char *winner_text(const kiln_trial *trial, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s%s", trial->best_config, *trial->best_config ? " of " : "",
+             trial->best_solver);
+    return text;
+}
+
 /* A line that renews itself on a terminal; elsewhere one a minute, from the first good trial on. */
 static void tell(search *s, const kiln_trial *trial)
 {
@@ -78,9 +88,13 @@ static void tell(search *s, const kiln_trial *trial)
     if (!s->terminal && (now - s->told < 60 || trial->best_ms <= 0))
         return;
     s->told = now;
-    fprintf(stderr, "%ssearch %lld/%lld, trying %s; best %.4g ms with %s%s",
-            s->terminal ? "\r" : "", (long long)trial->index + 1, (long long)trial->count,
-            trial->solver, trial->best_ms, trial->best_config, s->terminal ? "\033[K" : "\n");
+    fprintf(stderr, "%ssearch %lld/%lld, trying %s", s->terminal ? "\r" : "",
+            (long long)trial->index + 1, (long long)trial->count, trial->solver);
+    char winner[WINNER_TEXT];
+    if (trial->best_ms > 0)
+        fprintf(stderr, "; best %.4g ms: %s", trial->best_ms,
+                winner_text(trial, winner, sizeof winner));
+    fputs(s->terminal ? "\033[K" : "\n", stderr);
     fflush(stderr);
 }
 
@@ -105,14 +119,15 @@ static void summarize(const search *s, const session *session, const kiln_trial 
                  {KILN_TRIAL_RUN, "did not run"},
                  {KILN_TRIAL_WRONG, "gave wrong results"}};
     const char *file = kiln_rows_file(session->kiln);
-    printf("search: %lld configs tried in %.0f s", (long long)s->trials,
+    printf("search: %lld config%s tried in %.0f s", (long long)s->trials, s->trials == 1 ? "" : "s",
            difftime(time(NULL), s->started));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (s->refused[kinds[i].verdict])
             printf(", %lld %s", (long long)s->refused[kinds[i].verdict], kinds[i].text);
-    printf("%s; best %.6g ms: %s of %s; %s%s\n", stop ? ", interrupted" : "", best->best_ms,
-           best->best_config, best->solver, *file ? "kept in " : "not kept: tuning rows are off",
-           file);
+    char winner[WINNER_TEXT];
+    printf("%s; best %.6g ms: %s; %s%s\n", stop ? ", interrupted" : "", best->best_ms,
+           winner_text(best, winner, sizeof winner),
+           *file ? "kept in " : "not kept: tuning rows are off", file);
 }
 
 kiln_status search_run(const session *session, const request *r, tensors *t, bool quiet,
@@ -141,11 +156,12 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
         kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
     sigaction(SIGINT, &before, NULL);
     *interrupted = stop;
+    char winner[WINNER_TEXT];
     if (s.terminal && s.trials)
         fprintf(stderr, "\r\033[K");
     if (status && best->best_ms > 0) /* lest hours of search be lost with their row */
-        snprintf(why, why_size, "%s; the best was %.6g ms: %s of %s", kiln_last_error(),
-                 best->best_ms, best->best_config, best->solver);
+        snprintf(why, why_size, "%s; the best was %.6g ms: %s", kiln_last_error(), best->best_ms,
+                 winner_text(best, winner, sizeof winner));
     else if (status)
         snprintf(why, why_size, "%s", kiln_last_error());
     else if (!quiet)

@@ -256,7 +256,8 @@ typedef struct kiln_trial {
         KILN_TRIAL_WRONG,
         KILN_TRIAL_SLOW
     } verdict;
-    double ms, best_ms; /* median of this one; best verified so far, 0 if none */
+    double ms, best_ms;      /* median of this one; best verified so far, 0 if none */
+    const char *best_solver; /* NULL if none */
     char best_config[KILN_INFO_TEXT];
 } kiln_trial;
 

@@ -92,6 +92,7 @@ static void fill_trial(const tuner *t, const result *r, kiln_trial *trial)
         return;
     const result *best = &t->finalist[0];
     trial->best_ms = best->times.ms;
+    trial->best_solver = best->candidate.solver->name;
     kiln_config_text(best->candidate.solver, &best->candidate.config, trial->best_config,
                      sizeof trial->best_config);
 }

@@ -7,7 +7,7 @@ problem='-n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1'
 # shellcheck disable=SC2086
 expect 0 conv $problem -s 1 -S 13 --limit-ms 3000
 if grep -q warning err; then fail 'that the file was not there yet is no news to a search'; fi
-says '^search: [0-9]+ configs tried in .*; best .* of ConvOclDirectFwd1x1; kept in .*rows.yaml$'
+says '^search: [0-9]+ configs? tried in .*; best .* of ConvOclDirectFwd1x1; kept in .*rows.yaml$'
 says '^config .* of ConvOclDirectFwd1x1 found by this search$'
 says 'Verifies OK'
 grep -q 'fwd-f32-n1-c16-k16-i4x4-f1x1.*ConvOclDirectFwd1x1' rows.yaml || fail 'no row was kept'
@@ -18,6 +18,12 @@ export KILN_DB=off
 # shellcheck disable=SC2086
 expect 0 conv $problem -S 13
 says '^config .* guessed'
+
+# A solver without parameters is named alone, wherever the best is told.
+# shellcheck disable=SC2086
+expect 0 conv $problem -s 1 -S naive
+warns '^search 1/1, trying naive; best [0-9.e-]+ ms: naive$'
+says '^search: 1 config tried in .*; best [0-9.e-]+ ms: naive; not kept: tuning rows are off$'
 
 # A disk that is full in the end costs the row, not what was learned. Files may be 1 MiB here.
 export KILN_DB="$KILN_SANDBOX/full.yaml"
@@ -33,7 +39,7 @@ if (
         ulimit -f 2048
         # shellcheck disable=SC2086
         expect 5 conv $problem -s 1 -S naive
-        warns 'cannot write tuning rows to .*full.yaml: .*; the best was [0-9.e-]+ ms: .* of naive$'
+        warns 'cannot write tuning rows to .*full.yaml: .*; the best was [0-9.e-]+ ms: naive$'
     )
 fi
 

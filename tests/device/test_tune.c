@@ -178,6 +178,7 @@ START_TEST(the_winner_is_kept_and_used)
     ck_assert_int_eq(best.verdict, KILN_TRIAL_OK);
     ck_assert_double_gt(best.ms, 0);
     ck_assert_str_eq(best.config, best.best_config);
+    ck_assert_str_eq(best.solver, best.best_solver);
     ck_assert_int_gt(r.trials, 0);
     ck_assert_int_le(r.trials, 8);
     ck_assert_int_eq(r.trials, best.count);
