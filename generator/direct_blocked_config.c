@@ -62,6 +62,13 @@ bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d, c
     return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
 }
 
+/* Coordinates of the source that any tap reads. */
+static int64_t touched(const kiln_blocked *b, int a)
+{
+    const int64_t most = b->dst[a] * b->filter[a];
+    return most < b->src[a] ? most : b->src[a];
+}
+
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
  * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
  * all pixels where the weights of one tile stay near; those of all images where no cache holds all
@@ -70,7 +77,9 @@ static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const ki
 {
     const int64_t near = 256 << 10;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
-    int64_t pixels = b->src[0] * b->src[1] * b->src[2] * b->src_c * 4;
+    int64_t pixels = b->src_c * 4;
+    for (int a = 0; a < 3; a++)
+        pixels *= touched(b, a);
     int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
     int64_t all = b->src_c * taps * b->dst_c * 4;
     if (!is_cpu(d))
