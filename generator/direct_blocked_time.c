@@ -87,9 +87,10 @@ static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
 
 /* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
  * than four wait for one another, where one register is left a tile took 2 % more, where none is one
- * is moved, more than fit go through memory; and weights, each used once a tile, come from further away than pixels. Pairs of bytes
- * take two instructions a vector: 1.4 is what 3x3 tiles of them took. Sums of four bytes are
- * overwritten in place, so that one register too few costs a copy of many. */
+ * is moved, more than fit go through memory; and weights, each used once a tile, come from further
+ * away than pixels. Pairs of bytes take two instructions a vector: 1.4 is what 3x3 tiles of them
+ * took. Sums of four bytes are overwritten in place, so that one register too few costs a copy of
+ * many. */
 static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c)
 {
