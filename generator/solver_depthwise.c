@@ -221,7 +221,6 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     if (!weights && c->v[VEC] > 1)
         kiln_define(plan, "D_ROW", c->v[VEC]);
     kiln_define(plan, "D_BACKWARD", backward);
-    kiln_define(plan, "D_WEIGHTS", weights);
     kiln_define(plan, "P_N", s->n);
     kiln_define(plan, "P_GROUPS", s->g);
     kiln_define(plan, "D_MULTIPLE", s->k / s->g);
@@ -251,7 +250,7 @@ static void emit_weights(const kiln_shape *s, const kiln_device_facts *d, const 
         kiln_bias_gradient_emit(s, d, plan);
     if (split > 1)
         out = kiln_plan_temp(plan, s->w_count * split * 4);
-    kiln_plan_stage(plan, "depthwise.cl", "depthwise_weights");
+    kiln_plan_stage(plan, "depthwise_plain_weights.cl", "depthwise_weights");
     define_all(s, &l, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_Y);

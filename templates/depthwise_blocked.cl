@@ -58,49 +58,11 @@
  *   D_ROWS              source rows that an item turns, at least D_B pixels
  *   D_NEXT_ITEM         elements from an item's source to the next one's, which D_AHEAD=1 fetches
  */
-#include "caches.cl"
 #include "channels.cl"
-#include "rows.cl"
+#include "depthwise_blocked_elements.cl"
+#include "depthwise_blocked_plain.cl"
+#include "depthwise_blocked_sums.cl"
 #include "taps.cl"
-#include "transpose.cl"
-
-#define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
-#define TILE_H (T_H * D_UP_H)
-#define TILE_W (T_W * D_UP_W)
-#define D_TILES_W ((P_DST_W + TILE_W - 1) / TILE_W)
-
-/* Where the last tile of an axis starts: early enough to be whole, at a multiple of D_UP. */
-#define LAST_START(size, tile, up) ((size) > (tile) ? ((size) - (tile) + (up)-1) / (up) * (up) : 0)
-#define D_LAST_H LAST_START(P_DST_H, TILE_H, D_UP_H)
-#define D_LAST_W LAST_START(P_DST_W, TILE_W, D_UP_W)
-
-/* What is summed: of bytes, floats are as exact as integers, if there are not too many, and a
- * multiply-add. */
-#if SRC_TYPE == TYPE_I8 && D_TAPS * D_GROUP <= 1024
-#define SUM_T float
-#define SUM_V KILN_CAT(float, D_B)
-typedef SUM_V __attribute__((aligned(4))) loose_sum;
-#define LOAD(p, i) KILN_CAT(convert_float, D_B)(SRC_LOADN(D_B, p, i))
-#define LOAD_W(p) (*(global const loose_sum *)(p))
-#define SUMMED(v) KILN_CAT(convert_int, D_B)(v)
-#else
-#define SUM_T ACC_T
-#define SUM_V ACC_V
-#define LOAD(p, i) SRC_LOAD_V(p, i)
-#define LOAD_W(p) LOAD_V(p)
-#define SUMMED(v) (v)
-#endif
-
-/* What taps read and tiles write: the tensors, or an item's own vectors of channels. */
-#if D_PLAIN
-typedef private const SUM_V *source;
-typedef private SUM_V *target;
-#define LOAD_SRC(p, i) ((p)[i])
-#else
-typedef global const SRC_T *source;
-typedef global DST_T *target;
-#define LOAD_SRC(p, i) LOAD(p, i)
-#endif
 
 /* Weights as [vector][tap][source channel of a group][D_B], zero where there is no channel. */
 kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_T *restrict packed)
@@ -123,111 +85,6 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_
                     k < D_CHANNELS ? (SUM_T)SRC_LOAD(w, at) : (SUM_T)0;
             }
 }
-
-/* Source channel c of each group in all the group's lanes. */
-#if D_GROUP == 1
-#define SPREAD(v, c) (v)
-#else
-#define SPREAD(v, c) shuffle(v, KILN_CAT(convert_uint, D_B)(LANES(D_B) / D_GROUP * D_GROUP + (c)))
-#endif
-
-/* ---- sums of a tile, over one plane of the filter; pixel 0 of the tile is row y, column x, and
- * `plane` begins with source row `row0` ---- */
-
-/* The least and the largest source element, from that of the tile, that a tap meets. */
-#define FLOOR(a, b) ((a) >= 0 ? (a) / (b) : -((-(a) + (b)-1) / (b)))
-#define FROM(a) FLOOR(D_UP_##a - 1 - D_LEAD_##a, D_UP_##a)
-#define TO(tile, a)                                                                                \
-    FLOOR(((tile)-1) * P_STRIDE_##a + (P_FILTER_##a - 1) * P_DILATION_##a - D_LEAD_##a, D_UP_##a)
-
-#if D_UNROLL
-/* Source rows between tiles of neighbouring rows. */
-#define D_NEXT_ROWS (TILE_H * P_STRIDE_H / D_UP_H)
-
-/* Adds source column i of a row to pixels of row h of the tile by filter row r. */
-INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i, const int h,
-                     const int r, const int c)
-{
-#pragma unroll
-    for (int s = 0; s < P_FILTER_W; s++) {
-        const int at = i * D_UP_W + D_LEAD_W - s * P_DILATION_W;
-        if (at >= 0 && at % P_STRIDE_W == 0 && at / P_STRIDE_W < TILE_W)
-            acc[h * TILE_W + at / P_STRIDE_W] +=
-                v * LOAD_W(w + ((r * P_FILTER_W + s) * D_GROUP + c) * D_B);
-    }
-}
-
-INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w, const int y,
-                      const int x, const bool check)
-{
-    const int y0 = y * P_STRIDE_H / D_UP_H, x0 = x * P_STRIDE_W / D_UP_W;
-#pragma unroll
-    for (int j = FROM(H); j <= TO(TILE_H, H); j++) {
-        if (y0 + j < 0 || y0 + j >= P_SRC_H)
-            continue;
-        const source row = plane + (INDEX_T)(y0 + j - row0) * D_SRC_ROW + x0 * D_SRC_PIXEL;
-#pragma unroll
-        for (int i = FROM(W); i <= TO(TILE_W, W); i++) {
-            if (check && (x0 + i < 0 || x0 + i >= P_SRC_W))
-                continue;
-#if D_AHEAD && !D_PLAIN
-            if (j > TO(TILE_H, H) - D_NEXT_ROWS)
-                KILN_FETCH(row + 2 * D_NEXT_ROWS * D_SRC_ROW + i * D_SRC_PIXEL);
-#endif
-            const SUM_V v = LOAD_SRC(row, i * D_SRC_PIXEL);
-#pragma unroll
-            for (int c = 0; c < D_GROUP; c++)
-#pragma unroll
-                for (int h = 0; h < TILE_H; h++) {
-                    const int at = j * D_UP_H + D_LEAD_H - h * P_STRIDE_H;
-                    if (at >= 0 && at % P_DILATION_H == 0 && at / P_DILATION_H < P_FILTER_H)
-                        add_taps(acc, SPREAD(v, c), w, i, h, at / P_DILATION_H, c);
-                }
-        }
-    }
-}
-#else
-/* Adds one row of the filter to row h of a tile whose pixel 0, tap 0, is at `at`. */
-INLINE void add_row(SUM_V *acc, source row, global const SUM_T *w, const int at)
-{
-#pragma nounroll
-    for (int s = 0; s < P_FILTER_W; s++) {
-        SUM_V weight[D_GROUP];
-#pragma unroll
-        for (int c = 0; c < D_GROUP; c++)
-            weight[c] = LOAD_W(w + (s * D_GROUP + c) * D_B);
-#pragma unroll
-        for (int i = 0; i < TILE_W; i++) {
-            const int up = at + s * P_DILATION_W + i * P_STRIDE_W, column = up / D_UP_W;
-            if (up < 0 || up % D_UP_W || column >= P_SRC_W)
-                continue;
-            const SUM_V v = LOAD_SRC(row, column * D_SRC_PIXEL);
-#pragma unroll
-            for (int c = 0; c < D_GROUP; c++)
-                acc[i] += SPREAD(v, c) * weight[c];
-        }
-    }
-}
-
-INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w, const int y,
-                      const int x, const bool check)
-{
-#pragma unroll
-    for (int h = 0; h < TILE_H; h++) {
-        const int at = (y + h) * P_STRIDE_H - D_LEAD_H;
-        const int end = end_tap(at, (P_SRC_H - 1) * D_UP_H + 1, P_FILTER_H, P_DILATION_H);
-#pragma nounroll
-        for (int r = first_tap(at, P_DILATION_H); r < end; r++) {
-            const int up = at + r * P_DILATION_H;
-            if (up % D_UP_H == 0)
-                add_row(acc + h * TILE_W, plane + (INDEX_T)(up / D_UP_H - row0) * D_SRC_ROW,
-                        w + r * P_FILTER_W * D_GROUP * D_B, x * P_STRIDE_W - D_LEAD_W);
-        }
-    }
-}
-#endif
-
-/* ---- results ---- */
 
 #if !D_PLAIN
 /* Stores one vector of channels; of the last one, if it starts earlier, only its own. */
@@ -318,67 +175,6 @@ INLINE void strip(source src, const int row0, global const SUM_T *w, target dst,
 #endif
     }
 }
-
-#if D_PLAIN
-/* ---- channels by pixels into pixels by channels, and back ---- */
-
-KILN_DEFINE_TRANSPOSE(transpose, SUM_V)
-
-/* Source rows of D_B channels; the last square is moved back to end where they end. */
-INLINE void gather(SUM_V *to, global const SRC_T *from)
-{
-#pragma nounroll
-    for (int i = 0; i < D_ROWS * P_SRC_W; i += D_B) {
-        const int first = min(i, D_ROWS * P_SRC_W - D_B);
-        SUM_V square[D_B];
-#pragma unroll
-        for (int c = 0; c < D_B; c++) {
-            square[c] = LOAD(from, (INDEX_T)c * D_SRC_CHANNEL + first);
-            KILN_FETCH(from + ((INDEX_T)c * D_SRC_CHANNEL + first + D_NEXT_ITEM));
-        }
-        transpose(square);
-#pragma unroll
-        for (int p = 0; p < D_B; p++)
-            to[first + p] = square[p];
-    }
-}
-
-/* Stores `count` neighbouring pixels, from element `at` of the first channel on, of all channels but
- * the first `skip`. The last square is moved back too, but not where that would read residuals that
- * are results by then. */
-INLINE void scatter(global DST_T *dst, const SUM_V *from, const int channel, const int skip,
-                    const int count, const INDEX_T at EPILOGUE_PARAMS)
-{
-#ifdef P_BETA
-    const int squares = count / D_B * D_B;
-#else
-    const int squares = count < D_B ? 0 : count;
-#endif
-#pragma nounroll
-    for (int i = 0; i < squares; i += D_B) {
-        const int first = min(i, count - D_B);
-        SUM_V square[D_B];
-#pragma unroll
-        for (int p = 0; p < D_B; p++)
-            square[p] = from[first + p];
-        transpose(square);
-        EACH_RESULT
-        for (int c = 0; c < D_B; c++)
-            if (c >= skip)
-                PUT_ROW(dst, SUMMED(square[c]), channel + c,
-                        at + (INDEX_T)c * D_DST_CHANNEL + first);
-    }
-#pragma nounroll
-    for (int i = squares; i < count; i++) {
-        private const SUM_T *lane = (private const SUM_T *)(from + i);
-#pragma nounroll
-        for (int c = skip; c < D_B; c++) {
-            const INDEX_T to = at + (INDEX_T)c * D_DST_CHANNEL + i;
-            DST_STORE(dst, to, FINISH((ACC_T)lane[c], channel + c, to));
-        }
-    }
-}
-#endif
 
 kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict src,
                                                   global const SUM_T *restrict w,

@@ -45,144 +45,23 @@
  *   T_X T_Y T_S         tile; T_S divides P_FILTER_W, and T_Y divides D_B for lanes 0
  *   T_CUTS_X, T_CUTS_Y, T_PARTS   above
  */
-#include "caches.cl"
 #include "taps.cl"
 #include "vectors.cl"
+#include "weights_blocked_row.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_BLOCKS_C ((D_SRC_C + D_B - 1) / D_B)
-#define SUMS (T_X * T_S * T_Y)
-#define SUM(i, s, j) (((i) * T_S + (s)) * T_Y + (j))
 
-#define VECTOR(p) SRC_LOAD_V(p, 0)
-#define ELEMENT(p) ((ACC_V)(SRC_LOAD(p, 0)))
-
-/* What lies between units of x, of dy, and between their sums in `out`, and those of taps. */
+/* What lies in `out` between sums of taps, of units of x, of units of dy. */
 #if D_LANES == 0
-#define UNIT_X D_SRC_BLOCK
-#define UNIT_Y D_DST_CHANNEL
 #define OUT_TAP (D_B * D_B)
 #define OUT_X (D_TAPS * OUT_TAP)
 #define OUT_Y D_B
 #else
-#define UNIT_X D_SRC_CHANNEL
-#define UNIT_Y D_DST_BLOCK
 #define OUT_TAP D_B
 #define OUT_X (D_TAPS * OUT_TAP)
 #define OUT_Y (D_SRC_C * OUT_X)
 #endif
-
-/* With D_AHEAD=1 the next chunk is fetched while this one is worked on: it comes from far away, in
- * pieces too short for the hardware to see them coming. */
-#if D_STRIPS > 1
-#define AHEAD_X (D_STRIP * P_STRIDE_W * D_SRC_PIXEL)
-#define AHEAD_Y (D_STRIP * D_DST_PIXEL)
-#elif P_DST_H > 1
-#define AHEAD_X (D_CHUNK * P_STRIDE_H * D_SRC_ROW)
-#define AHEAD_Y (D_CHUNK * D_DST_ROW)
-#else
-#define AHEAD_X (D_CHUNK * (INDEX_T)D_SRC_IMAGE)
-#define AHEAD_Y (D_CHUNK * (INDEX_T)D_DST_IMAGE)
-#endif
-
-/* ---- one pixel ---- */
-
-INLINE void add_inside(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy)
-{
-#if D_LANES == 0
-    ACC_V v[T_X * T_S];
-    KILN_FETCH(dy + AHEAD_Y);
-#pragma unroll
-    for (int i = 0; i < T_X; i++) {
-        KILN_FETCH(x + i * UNIT_X + AHEAD_X);
-#pragma unroll
-        for (int s = 0; s < T_S; s++)
-            v[i * T_S + s] = VECTOR(x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL));
-    }
-#pragma unroll
-    for (int j = 0; j < T_Y; j++) {
-        const ACC_V a = ELEMENT(dy + j * UNIT_Y);
-#pragma unroll
-        for (int i = 0; i < T_X * T_S; i++)
-            acc[i * T_Y + j] += v[i] * a;
-    }
-#else
-    ACC_V v[T_Y];
-    KILN_FETCH(x + AHEAD_X);
-#pragma unroll
-    for (int j = 0; j < T_Y; j++) {
-        KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y);
-        v[j] = VECTOR(dy + j * UNIT_Y);
-    }
-#pragma unroll
-    for (int i = 0; i < T_X; i++)
-#pragma unroll
-        for (int s = 0; s < T_S; s++) {
-            const ACC_V a = ELEMENT(x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL));
-#pragma unroll
-            for (int j = 0; j < T_Y; j++)
-                acc[SUM(i, s, j)] += a * v[j];
-        }
-#endif
-}
-
-/* A pixel whose tap 0 is at `column`, which may have taps outside the row. */
-INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int column)
-{
-#pragma unroll
-    for (int s = 0; s < T_S; s++) {
-        const int at = column + s * P_DILATION_W;
-        if (at < 0 || at >= P_SRC_W)
-            continue;
-#pragma unroll
-        for (int i = 0; i < T_X; i++) {
-            global const SRC_T *from = x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL);
-#pragma unroll
-            for (int j = 0; j < T_Y; j++)
-#if D_LANES == 0
-                acc[SUM(i, s, j)] += VECTOR(from) * ELEMENT(dy + j * UNIT_Y);
-#else
-                acc[SUM(i, s, j)] += ELEMENT(from) * VECTOR(dy + j * UNIT_Y);
-#endif
-        }
-    }
-}
-
-/* ---- one row of dy, or a strip of it ---- */
-
-/* Pixels from `left` on, before `right`. `x` is where pixel 0 finds its tap s0, column `at`. A loop
- * that always runs leaves the sums in the registers they are in. */
-INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int left,
-                    const int right, const int at)
-{
-    const int step = P_STRIDE_W * D_SRC_PIXEL;
-#if !LEAVES(W)
-    int i = left;
-#pragma nounroll
-    do
-        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
-    while (++i < right);
-#else
-    const int reach = (T_S - 1) * P_DILATION_W;
-    const int low = clamp(divide_up(-at, P_STRIDE_W), left, right);
-    const int high = clamp(divide_up(P_SRC_W - reach - at, P_STRIDE_W), low, right);
-#if T_S > 1
-#pragma nounroll
-    for (int i = left; i < low; i++)
-        add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, at + i * P_STRIDE_W);
-#endif
-#pragma nounroll
-    for (int i = low; i < high; i++)
-        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
-#if T_S > 1
-#pragma nounroll
-    for (int i = high; i < right; i++)
-        add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, at + i * P_STRIDE_W);
-#endif
-#endif
-}
-
-/* ---- one tile ---- */
 
 /* Where the tile reads and what it is of. */
 typedef struct place {

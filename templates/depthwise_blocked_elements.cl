@@ -1,0 +1,58 @@
+/* depthwise_blocked_elements.cl: the tiles of depthwise_blocked.cl, and the vectors of channels that
+ * they read and sum.
+ *
+ *   TILE_H, TILE_W         pixels of a tile
+ *   D_TILES_W              tiles of a row
+ *   D_LAST_H, D_LAST_W     where the last tile of an axis starts
+ *   SUM_T, SUM_V           what is summed, and a vector of it
+ *   LOAD(p, i), LOAD_W(p)  as such: source elements from p[i] on, weights from p on
+ *   SUMMED(v)              a sum as the epilogue takes it
+ *   source, target         what taps read and tiles write; LOAD_SRC(p, i) reads the former
+ *   SPREAD(v, c)           source channel c of each group in all the group's lanes
+ */
+#include "vectors.cl"
+
+#define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
+#define TILE_H (T_H * D_UP_H)
+#define TILE_W (T_W * D_UP_W)
+#define D_TILES_W ((P_DST_W + TILE_W - 1) / TILE_W)
+
+/* Where the last tile of an axis starts: early enough to be whole, at a multiple of D_UP. */
+#define LAST_START(size, tile, up) ((size) > (tile) ? ((size) - (tile) + (up)-1) / (up) * (up) : 0)
+#define D_LAST_H LAST_START(P_DST_H, TILE_H, D_UP_H)
+#define D_LAST_W LAST_START(P_DST_W, TILE_W, D_UP_W)
+
+/* What is summed: of bytes, floats are as exact as integers, if there are not too many, and a
+ * multiply-add. */
+#if SRC_TYPE == TYPE_I8 && D_TAPS * D_GROUP <= 1024
+#define SUM_T float
+#define SUM_V KILN_CAT(float, D_B)
+typedef SUM_V __attribute__((aligned(4))) loose_sum;
+#define LOAD(p, i) KILN_CAT(convert_float, D_B)(SRC_LOADN(D_B, p, i))
+#define LOAD_W(p) (*(global const loose_sum *)(p))
+#define SUMMED(v) KILN_CAT(convert_int, D_B)(v)
+#else
+#define SUM_T ACC_T
+#define SUM_V ACC_V
+#define LOAD(p, i) SRC_LOAD_V(p, i)
+#define LOAD_W(p) LOAD_V(p)
+#define SUMMED(v) (v)
+#endif
+
+/* What taps read and tiles write: the tensors, or an item's own vectors of channels. */
+#if D_PLAIN
+typedef private const SUM_V *source;
+typedef private SUM_V *target;
+#define LOAD_SRC(p, i) ((p)[i])
+#else
+typedef global const SRC_T *source;
+typedef global DST_T *target;
+#define LOAD_SRC(p, i) LOAD(p, i)
+#endif
+
+/* Source channel c of each group in all the group's lanes. */
+#if D_GROUP == 1
+#define SPREAD(v, c) (v)
+#else
+#define SPREAD(v, c) shuffle(v, KILN_CAT(convert_uint, D_B)(LANES(D_B) / D_GROUP * D_GROUP + (c)))
+#endif
