@@ -22,29 +22,27 @@ void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan)
         kiln_define(plan, kiln_direct_params[i].name, c->v[i]);
 }
 
-/* Channels of one group: of the destination, of the source. */
-static int64_t dst_channels(const kiln_shape *s)
+int64_t kiln_direct_dst_channels(const kiln_shape *s)
 {
     return (s->direction == KILN_BACKWARD_DATA ? s->c : s->k) / s->g;
 }
 
-static int64_t src_channels(const kiln_shape *s)
+int64_t kiln_direct_src_channels(const kiln_shape *s)
 {
     return (s->direction == KILN_BACKWARD_DATA ? s->k : s->c) / s->g;
 }
 
-static int64_t taps_of(const kiln_shape *s)
+int64_t kiln_direct_taps(const kiln_shape *s)
 {
     return s->filter[0] * s->filter[1] * s->filter[2];
 }
 
-/* Positions that a group takes of one image, or of all. */
-static int64_t group_span(const kiln_config *c)
+int64_t kiln_direct_span(const kiln_config *c)
 {
     return (int64_t)c->v[DIRECT_GROUP] * c->v[DIRECT_PIX] * c->v[DIRECT_VEC];
 }
 
-static int64_t positions_of(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
+int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
 {
     return c->v[DIRECT_COPY] ? l->positions : s->in[0] * s->in[1] * s->in[2];
 }
@@ -85,80 +83,17 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     if (v[DIRECT_SPLIT] != 1)
         return kiln_no(why, "T_SPLIT is %d; only backward weights is summed in parts",
                        v[DIRECT_SPLIT]);
-    if (v[DIRECT_K] > dst_channels(s))
+    if (v[DIRECT_K] > kiln_direct_dst_channels(s))
         return kiln_no(why, "T_K is %d, but a group has only %lld channels", v[DIRECT_K],
-                       (long long)dst_channels(s));
+                       (long long)kiln_direct_dst_channels(s));
     if (v[DIRECT_COPY])
         return false;
     if (!kiln_lines_in_place(s))
         return kiln_no(why, "T_COPY is 0, but only 1x1 filters without stride and padding can "
                             "read the source where it lies");
-    if (group_span(c) > s->in[0] * s->in[1] * s->in[2])
+    if (kiln_direct_span(c) > s->in[0] * s->in[1] * s->in[2])
         return kiln_no(why, "T_COPY is 0, and an image is smaller than one group's positions");
     return false;
-}
-
-/* What a register tile costs per tap and channel, in units of one vector multiply-add. A core does
- * one of those in the time of about one vector load, unaligned ones (the pixels) counting twice. */
-static double step_cost(const kiln_config *c)
-{
-    double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
-    double sums = k * pix;
-    return (sums > loads ? sums : loads) + 0.2 * (sums + loads) + 1;
-}
-
-/* The same where a CPU goes from channel to channel: the next one's pixels are on another page, the
- * larger the planes, and not where its prefetchers expect them. As measured; lines, which join the
- * images of a channel, are further apart than the planes of an image. */
-static double channel_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
-                           const kiln_config *c)
-{
-    const double page = 4096;
-    bool lines = c->v[DIRECT_COPY];
-    double bytes = 4.0 * (double)(lines ? l->channel : s->in[0] * s->in[1] * s->in[2]);
-    if (d->kind != KILN_DEVICE_CPU)
-        return 0;
-    return (bytes < page ? bytes / page : 1) * (lines ? 3 + 4 * (double)taps_of(s) : 2);
-}
-
-/* What a load takes longer where it converts, as seen on PoCL over whole problems; integers
- * multiply at half the rate. */
-static double conversion(const kiln_shape *s, const kiln_device_facts *d)
-{
-    static const double factor[] = {
-        [KILN_F32] = 1, [KILN_F16] = 1.35, [KILN_BF16] = 1.12, [KILN_I8] = 1.4};
-    return d->kind == KILN_DEVICE_CPU ? factor[s->w_type] : 1;
-}
-
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
-{
-    if (s->direction == KILN_BACKWARD_WEIGHTS)
-        return kiln_direct_weights_predict(s, d, c);
-    const int *v = c->v;
-    kiln_lines l = kiln_lines_of(s);
-    double images = v[DIRECT_COPY] ? 1 : (double)s->n;
-    double tiles =
-        (double)divide_up(positions_of(s, &l, c), group_span(c)) * images * (double)l.phases;
-    double blocks = (double)(s->g * divide_up(dst_channels(s), v[DIRECT_K]));
-    double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
-    double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
-    /* The elements of one phase are stored one by one, on a CPU into lines shared by all. */
-    bool cpu = d->kind == KILN_DEVICE_CPU;
-    double store = l.phases > 1 ? (cpu ? 6.0 : 2.0) * v[DIRECT_VEC] : 4;
-    double per_channel = (double)taps_of(s) * step_cost(c) + channel_cost(s, d, &l, c);
-    double per_item = (double)src_channels(s) / (double)l.phases * per_channel +
-                      store * v[DIRECT_K] * v[DIRECT_PIX] + 40;
-    double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
-    /* A CPU runs at full speed only with vectors as wide as its own. */
-    double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;
-    double ms = conversion(s, d) * flops * (width > 1 ? width : 1) / (d->peak_gflops * 1e6);
-    double size = (double)kiln_type_size(s->x_type),
-           bytes = size * (double)(s->x_count + s->y_count);
-    if (v[DIRECT_COPY])
-        bytes += 2 * size * (double)kiln_lines_count(&l, group_span(c));
-    bytes += 4.0 * (double)s->w_count;
-    double move = v[DIRECT_COPY] ? bytes / (d->bandwidth_gbs * 1e6) : kiln_device_move_ms(d, bytes);
-    return ms + move + 0.012 * (1 + v[DIRECT_COPY]);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -167,7 +102,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     bool cpu = d->kind == KILN_DEVICE_CPU;
     int sums = v[DIRECT_K] * v[DIRECT_PIX];
     /* Loads outweigh the sums of a small tile. */
-    if (sums < 6 && dst_channels(s) >= 8)
+    if (sums < 6 && kiln_direct_dst_channels(s) >= 8)
         return true;
     if (cpu ? v[DIRECT_GROUP] * v[DIRECT_GROUP_K] != 1 || v[DIRECT_VEC] == 1 || sums > 28
             : v[DIRECT_GROUP] == 1 || v[DIRECT_VEC] > 4 || v[DIRECT_ORDER])
@@ -183,7 +118,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         if (!illegal(s, d, &in_place, &why))
             return true;
     }
-    return v[DIRECT_C] > 16 && src_channels(s) <= 16;
+    return v[DIRECT_C] > 16 && kiln_direct_src_channels(s) <= 16;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -207,7 +142,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
         return;
     }
     start.v[DIRECT_PACK] = s->x_type != KILN_F32;
-    double least = predict(s, d, &best);
+    double least = kiln_direct_predict(s, d, &best);
     /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
     int most = !cpu ? 40 : d->simd_floats >= 16 ? 26 : 12;
     for (int copy = !kiln_lines_in_place(s); copy < 2; copy++)
@@ -223,7 +158,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 kiln_why why;
                 if (k * pix > most || illegal(s, d, &next, &why))
                     continue;
-                double ms = predict(s, d, &next);
+                double ms = kiln_direct_predict(s, d, &next);
                 if (ms < least) {
                     least = ms;
                     best = next;
@@ -236,15 +171,15 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
                        const kiln_config *c, kiln_plan *plan)
 {
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    int64_t across = s->c / s->g * taps_of(s); /* weights of one output channel */
+    int64_t across = s->c / s->g * kiln_direct_taps(s); /* weights of one output channel */
     kiln_define_types(plan, s);
-    if (!s->wide && kiln_lines_count(l, group_span(c)) > INT32_MAX)
+    if (!s->wide && kiln_lines_count(l, kiln_direct_span(c)) > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
     kiln_define_epilogue(plan, s);
     kiln_define(plan, "D_BACKWARD", backward);
     kiln_define(plan, "P_GROUPS", s->g);
-    kiln_define(plan, "D_DST_C", dst_channels(s));
-    kiln_define(plan, "D_SRC_C", src_channels(s));
+    kiln_define(plan, "D_DST_C", kiln_direct_dst_channels(s));
+    kiln_define(plan, "D_SRC_C", kiln_direct_src_channels(s));
     kiln_define_axes(plan, "P_DST", backward ? s->in : s->out);
     kiln_define_axes(plan, "P_FILTER", s->filter);
     kiln_define_axes(plan, "P_STRIDE", s->stride);
@@ -258,9 +193,9 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_AHEAD",
                 kiln_better_fetched(s, d) && !c->v[DIRECT_COPY] && c->v[DIRECT_ORDER]);
     kiln_define(plan, "D_CHANNEL", c->v[DIRECT_COPY] ? l->channel : s->in[0] * s->in[1] * s->in[2]);
-    kiln_define(plan, "D_POSITIONS", positions_of(s, l, c));
-    kiln_define(plan, "D_W_DST", backward ? taps_of(s) : across);
-    kiln_define(plan, "D_W_SRC", backward ? across : taps_of(s));
+    kiln_define(plan, "D_POSITIONS", kiln_direct_positions(s, l, c));
+    kiln_define(plan, "D_W_DST", backward ? kiln_direct_taps(s) : across);
+    kiln_define(plan, "D_W_SRC", backward ? across : kiln_direct_taps(s));
     kiln_direct_define_params(c, plan);
     if (c->v[DIRECT_VEC] > 1)
         kiln_define(plan, "D_ROW", c->v[DIRECT_VEC]);
@@ -277,8 +212,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_lines l = kiln_lines_of(s);
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int source = backward ? KILN_ROLE_Y : KILN_ROLE_X;
-    int64_t blocks = s->g * divide_up(dst_channels(s), v[DIRECT_K]);
-    int64_t terms = src_channels(s) * taps_of(s);
+    int64_t blocks = s->g * divide_up(kiln_direct_dst_channels(s), v[DIRECT_K]);
+    int64_t terms = kiln_direct_src_channels(s) * kiln_direct_taps(s);
     if (v[DIRECT_PACK]) {
         plan->packed_bytes = blocks * terms * v[DIRECT_K] * 4;
         kiln_plan_stage(plan, "direct.cl", "pack")->pack = true;
@@ -288,14 +223,15 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         kiln_grid(plan, 1, 1, 1, terms, blocks, 1);
     }
     if (v[DIRECT_COPY])
-        source = kiln_lines_emit(&l, s, d, group_span(c), source, plan);
+        source = kiln_lines_emit(&l, s, d, kiln_direct_span(c), source, plan);
     kiln_plan_stage(plan, "direct.cl", "direct");
     define_all(s, d, &l, c, plan);
     kiln_arg_buffer(plan, source);
     kiln_arg_buffer(plan, v[DIRECT_PACK] ? KILN_ROLE_PACKED : KILN_ROLE_W);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    int64_t along = divide_up(positions_of(s, &l, c), group_span(c)) * v[DIRECT_GROUP];
+    int64_t along =
+        divide_up(kiln_direct_positions(s, &l, c), kiln_direct_span(c)) * v[DIRECT_GROUP];
     int64_t z = v[DIRECT_COPY] ? l.phases : s->n;
     if (v[DIRECT_ORDER])
         kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, blocks, along, z);
@@ -314,6 +250,6 @@ const kiln_solver kiln_solver_direct = {
     .illegal = illegal,
     .skip = skip,
     .guess = guess,
-    .predict = predict,
+    .predict = kiln_direct_predict,
     .emit = emit,
 };

@@ -59,6 +59,16 @@ int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_
 void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t count,
                          int64_t parts, int from, int to, kiln_plan *plan);
 
+/* Channels of one group, of the destination and the source, and taps of the filter. */
+int64_t kiln_direct_dst_channels(const kiln_shape *s);
+int64_t kiln_direct_src_channels(const kiln_shape *s);
+int64_t kiln_direct_taps(const kiln_shape *s);
+/* Positions that a group takes of one image, or of all, and how many there are. */
+int64_t kiln_direct_span(const kiln_config *c);
+int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c);
+/* As kiln_solver has it. */
+double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+
 /* Backward weights: the members of kiln_solver, after the checks that all directions share. */
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);
 void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);

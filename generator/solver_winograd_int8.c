@@ -1,109 +1,25 @@
 /* Winograd for bytes on a CPU, in one launch and in integers that are exact: an item transforms its
  * tiles for all source channels into local memory and multiplies them by every destination
  * channel's transformed filter there. */
-#include "blocked.h"
-#include "integers.h"
 #include "problem_text.h"
-#include "winograd.h"
+#include "winograd_int8.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = WINOGRAD_T, SPLIT = WINOGRAD_SHARED, PARAMS };
-
-static const kiln_param params[PARAMS] = {
-    [SIDE] = {"T_SIDE", 2, {2, 4}, 0, 0},
+static const kiln_param params[INT8_PARAMS] = {
+    [INT8_SIDE] = {"T_SIDE", 2, {2, 4}, 0, 0},
     [WINOGRAD_TILES] = {"T_TILES", 10, {4, 7, 8, 14, 16, 21, 26, 28, 32, 42}, 1, 64},
     [WINOGRAD_W] = {"T_W", 5, {4, 6, 7, 8, 13}, 1, 16},
     [WINOGRAD_KV] = {"T_KV", 3, {1, 2, 4}, 1, 4},
-    [SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 64},
+    [INT8_SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 64},
 };
 
-static const kiln_config smallest = {
-    .v = {[SIDE] = 2, [WINOGRAD_TILES] = 1, [WINOGRAD_W] = 1, [WINOGRAD_KV] = 1, [SPLIT] = 1}};
-
-/* ---- geometry ---- */
-
-/* Lanes of a vector: as many as the layouts keep together, else the device's. */
-static int lanes_of(const kiln_shape *s, const kiln_device_facts *d)
-{
-    int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
-    int own = d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
-    return x > 1 ? x : y > 1 ? y : own;
-}
-
-/* With blocks of that many channels wherever they lie. */
-static kiln_blocked geometry(const kiln_shape *s, const kiln_device_facts *d)
-{
-    kiln_blocked b = kiln_blocked_of(s);
-    kiln_pitch *pitch[] = {&b.src_pitch, &b.dst_pitch};
-    b.block = lanes_of(s, d);
-    for (int i = 0; i < 2; i++)
-        if (pitch[i]->blocks == 1)
-            pitch[i]->block = b.block * pitch[i]->channel;
-    return b;
-}
-
-static int64_t src_blocks(const kiln_blocked *b)
-{
-    return divide_up(b->src_c, b->block);
-}
-
-static int64_t dst_blocks(const kiln_blocked *b)
-{
-    return divide_up(b->dst_c, b->block);
-}
-
-static int64_t pairs(const kiln_blocked *b)
-{
-    return divide_up(b->src_c, 2);
-}
-
-static int64_t tiles_along(const kiln_blocked *b, const kiln_config *c, int axis)
-{
-    return divide_up(b->dst[axis], c->v[SIDE]);
-}
-
-static int64_t all_tiles(const kiln_blocked *b, const kiln_config *c)
-{
-    return b->n * tiles_along(b, c, KILN_AXIS_H) * tiles_along(b, c, KILN_AXIS_W);
-}
-
-static int64_t items(const kiln_blocked *b, const kiln_config *c)
-{
-    return divide_up(all_tiles(b, c), c->v[WINOGRAD_TILES]);
-}
-
-static int64_t dst_tiles(const kiln_blocked *b, const kiln_config *c)
-{
-    return divide_up(dst_blocks(b), c->v[WINOGRAD_KV]);
-}
-
-static int64_t elements(const kiln_config *c)
-{
-    return (c->v[SIDE] + 2) * (c->v[SIDE] + 2);
-}
-
-static int64_t filter_bytes(const kiln_blocked *b, const kiln_config *c)
-{
-    return dst_tiles(b, c) * elements(c) * pairs(b) * c->v[WINOGRAD_KV] * b->block * 4;
-}
-
-static int64_t run_of(const kiln_blocked *b, const kiln_config *c)
-{
-    return kiln_winograd_run(tiles_along(b, c, KILN_AXIS_W), c->v[SIDE], c);
-}
-
-/* Bytes of the kernel's three arrays in local memory; see the template. */
-static int64_t local_bytes(const kiln_blocked *b, const kiln_config *c)
-{
-    int64_t columns = c->v[SIDE] * run_of(b, c) + 2;
-    columns = columns > b->block ? columns : b->block;
-    int64_t source = src_blocks(b) * c->v[WINOGRAD_TILES] + 1,
-            sums = c->v[WINOGRAD_KV] * c->v[WINOGRAD_TILES] + 1;
-    return (elements(c) * (source * 2 + sums * 4) + ((c->v[SIDE] + 2) * columns + b->block) * 2) *
-           b->block;
-}
+static const kiln_config smallest = {.v = {[INT8_SIDE] = 2,
+                                           [WINOGRAD_TILES] = 1,
+                                           [WINOGRAD_W] = 1,
+                                           [WINOGRAD_KV] = 1,
+                                           [INT8_SPLIT] = 1}};
 
 /* ---- what can be done ---- */
 
@@ -115,16 +31,16 @@ static void prefer(kiln_shape *s, const kiln_device_facts *d)
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const kiln_blocked b = geometry(s, d);
+    const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
     const int *v = c->v;
-    if (kiln_winograd_illegal_tiles(dst_blocks(&b), c, why))
+    if (kiln_winograd_illegal_tiles(w.dst_blocks, c, why))
         return true;
-    if (v[SPLIT] > dst_tiles(&b, c))
-        return kiln_no(why, "T_SPLIT is %d, but there are only %lld tiles of channels", v[SPLIT],
-                       (long long)dst_tiles(&b, c));
-    if (filter_bytes(&b, c) > INT32_MAX)
+    if (v[INT8_SPLIT] > w.dst_tiles)
+        return kiln_no(why, "T_SPLIT is %d, but there are only %lld tiles of channels",
+                       v[INT8_SPLIT], (long long)w.dst_tiles);
+    if (w.filter_bytes > INT32_MAX)
         return kiln_no(why, "the transformed filters have 2^31 bytes or more");
-    return kiln_winograd_no_room(d, local_bytes(&b, c), 3, why);
+    return kiln_winograd_no_room(d, w.local_bytes, 3, why);
 }
 
 /* Neighbours are pixels, or channels: all, or as many as a vector has lanes. */
@@ -141,7 +57,7 @@ static bool reject_layouts(const kiln_shape *s, const kiln_device_facts *d, kiln
     if (strcmp(s->w_layout, filter) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
                        s->w_layout);
-    kiln_blocked b = geometry(s, d);
+    kiln_blocked b = kiln_winograd_int8_blocked(s, d);
     if (!is_known(&b.src_pitch, b.src_c, b.block) || !is_known(&b.dst_pitch, b.dst_c, b.block))
         return kiln_no(why,
                        "it works on NCHW, NHWC and NCHW4c, NCHW8c or NCHW16c, the same for x and y "
@@ -199,47 +115,47 @@ static bool fits(const kiln_device_facts *d, const kiln_config *c)
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;
-    const kiln_blocked b = geometry(s, d);
-    int64_t all = items(&b, c), few = 8 * (int64_t)d->compute_units;
+    const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
+    int64_t all = w.items, few = 8 * (int64_t)d->compute_units;
     /* With fewer sums a multiply-add waits for the one before. */
     if (!fits(d, c) || v[WINOGRAD_W] * v[WINOGRAD_KV] < (d->simd_floats >= 16 ? 12 : 8) ||
-        v[WINOGRAD_TILES] >= all_tiles(&b, c) + v[WINOGRAD_W] || dst_blocks(&b) % v[WINOGRAD_KV])
+        v[WINOGRAD_TILES] >= w.tiles + v[WINOGRAD_W] || w.dst_blocks % v[WINOGRAD_KV])
         return true;
-    if (dst_tiles(&b, c) % v[SPLIT] || (v[SPLIT] > 1 && all * v[SPLIT] > few))
+    if (w.dst_tiles % v[INT8_SPLIT] || (v[INT8_SPLIT] > 1 && all * v[INT8_SPLIT] > few))
         return true;
-    return v[WINOGRAD_TILES] < 14 && all > 4 * few && 4 * local_bytes(&b, c) < d->local_memory;
+    return v[WINOGRAD_TILES] < 14 && all > 4 * few && 4 * w.local_bytes < d->local_memory;
 }
 
 /* Vector operations of an item of `tiles` tiles, for its source, and for one tile of K. */
-static double source_cost(const kiln_blocked *b, const kiln_config *c, double tiles)
+static double source_cost(const kiln_winograd_int8 *w, double tiles)
 {
-    return tiles * (double)(src_blocks(b) * elements(c)) * (b->src_pitch.channel == 1 ? 3 : 5);
+    return tiles * (double)(w->src_blocks * w->elements) * (w->b.src_pitch.channel == 1 ? 3 : 5);
 }
 
-static double multiply_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
-                            double tiles)
+static double multiply_cost(const kiln_winograd_int8 *w, const kiln_device_facts *d,
+                            const kiln_config *c, double tiles)
 {
     const int *v = c->v;
     double sums = v[WINOGRAD_W] * v[WINOGRAD_KV], loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
     double each = d->has_vnni ? 1 : 1.37; /* a product is two instructions without */
     double step = fmax(each * sums, loads) + 0.05 * (sums + loads);
-    double product = (double)pairs(b) * step + 2 * sums + 20;
-    double stored = tiles * v[WINOGRAD_KV] * (b->dst_pitch.channel == 1 ? 5 : 10);
-    return (double)elements(c) * (ceil(tiles / v[WINOGRAD_W]) * product + stored);
+    double product = (double)w->pairs * step + 2 * sums + 20;
+    double stored = tiles * v[WINOGRAD_KV] * (w->b.dst_pitch.channel == 1 ? 5 : 10);
+    return (double)w->elements * (ceil(tiles / v[WINOGRAD_W]) * product + stored);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const kiln_blocked b = geometry(s, d);
-    double most = fmin((double)c->v[WINOGRAD_TILES], (double)all_tiles(&b, c));
-    double parts = (double)items(&b, c) * c->v[SPLIT];
+    const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
+    double most = fmin((double)c->v[WINOGRAD_TILES], (double)w.tiles);
+    double parts = (double)w.items * c->v[INT8_SPLIT];
     double waves = ceil(parts / d->compute_units) * d->compute_units;
-    double kt = ceil((double)dst_tiles(&b, c) / c->v[SPLIT]);
-    double cost = waves * (source_cost(&b, c, most) + kt * multiply_cost(&b, d, c, most));
-    double width = fmax(1, (double)d->simd_floats / b.block);
-    double compute = cost * 2 * b.block * width / (0.68 * d->peak_gflops * 1e6);
-    double filters = (double)filter_bytes(&b, c);
-    double read = filters * (double)items(&b, c) / (4.5 * d->bandwidth_gbs * 1e6);
+    double kt = ceil((double)w.dst_tiles / c->v[INT8_SPLIT]);
+    double cost = waves * (source_cost(&w, most) + kt * multiply_cost(&w, d, c, most));
+    double width = fmax(1, (double)d->simd_floats / w.b.block);
+    double compute = cost * 2 * w.b.block * width / (0.68 * d->peak_gflops * 1e6);
+    double filters = (double)w.filter_bytes;
+    double read = filters * (double)w.items / (4.5 * d->bandwidth_gbs * 1e6);
     double exposed = filters > 0.7 * (double)d->cache ? 0.5 : 0.1;
     double bytes = (double)s->x_count * (double)kiln_type_size(s->x_type) +
                    (double)s->y_count * (double)kiln_type_size(s->y_type);
@@ -256,47 +172,48 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
+static void define_all(const kiln_shape *s, const kiln_winograd_int8 *w, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
+    const kiln_blocked *b = &w->b;
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
     kiln_blocked_define(b, plan);
     kiln_define(plan, "D_ROW", b->block);
     kiln_define(plan, "D_SRC_COUNT", b->n * b->src_pitch.image);
     kiln_define(plan, "D_DST_WHOLE", b->dst_pitch.neighbours % b->block == 0);
-    kiln_define(plan, "D_TILES", all_tiles(b, c));
-    kiln_define(plan, "D_TILES_H", tiles_along(b, c, KILN_AXIS_H));
-    kiln_define(plan, "D_TILES_W", tiles_along(b, c, KILN_AXIS_W));
-    kiln_define(plan, "D_RUN", run_of(b, c));
+    kiln_define(plan, "D_TILES", w->tiles);
+    kiln_define(plan, "D_TILES_H", w->tiles_h);
+    kiln_define(plan, "D_TILES_W", w->tiles_w);
+    kiln_define(plan, "D_RUN", w->run);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     kiln_define(plan, "D_TOGETHER", 2);
     kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_STREAM", b->dst_pitch.channel == 1 && kiln_better_streamed(s, d));
-    for (int i = 0; i < PARAMS; i++)
+    for (int i = 0; i < INT8_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    const kiln_blocked b = geometry(s, d);
+    const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    plan->packed_bytes = filter_bytes(&b, c);
-    kiln_plan_fact(plan, "LOCAL_BYTES", local_bytes(&b, c));
+    plan->packed_bytes = w.filter_bytes;
+    kiln_plan_fact(plan, "LOCAL_BYTES", w.local_bytes);
     kiln_plan_stage(plan, "winograd_int8.cl", "pack")->pack = true;
-    define_all(s, &b, d, c, plan);
+    define_all(s, &w, d, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, pairs(&b), dst_tiles(&b, c) * c->v[WINOGRAD_KV], 1);
+    kiln_grid(plan, 1, 1, 1, w.pairs, w.dst_tiles * c->v[WINOGRAD_KV], 1);
 
     kiln_plan_stage(plan, "winograd_int8.cl", "winograd_int8");
-    define_all(s, &b, d, c, plan);
+    define_all(s, &w, d, c, plan);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_Y : KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, 1, 1, 1, items(&b, c), c->v[SPLIT], 1);
+    kiln_grid(plan, 1, 1, 1, w.items, c->v[INT8_SPLIT], 1);
 }
 
 const kiln_solver kiln_solver_winograd_int8 = {
@@ -305,7 +222,7 @@ const kiln_solver kiln_solver_winograd_int8 = {
     .algorithm = 3,
     .version = 1,
     .params = params,
-    .nparams = PARAMS,
+    .nparams = INT8_PARAMS,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,
