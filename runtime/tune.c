@@ -1,7 +1,6 @@
-/* The search for the fastest verified config: who is tried, who gets another round, what is kept.
- */
+/* The search for the fastest verified config: who is tried, and who gets another round. */
 #include "bench.h"
-#include "candidates.h"
+#include "findings.h"
 #include "op.h"
 
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS = 5, MOST_RUNS = 100, MAX_RUNS = 10000, FINALISTS = 4, MAX_CLAIMS = 64 };
+enum { RUNS = 5, MOST_RUNS = 100, MAX_RUNS = 10000 };
 
 /* A trial is measured properly only while it is within this factor of the best so far. */
 static const double promising = 1.25;
@@ -17,24 +16,13 @@ static const double promising = 1.25;
 /* The final rounds time each of the best for so long, unless the caller says how often. */
 static const double final_ms = 60;
 
-/* What was measured of one candidate. */
-typedef struct result {
-    kiln_candidate candidate;
-    size_t index; /* of its trial */
-    kiln_times times;
-    kiln_op *op; /* of a finalist; NULL elsewhere */
-} result;
-
 typedef struct tuner {
     kiln_bench bench;
     const kiln_tune_options *options;
     kiln_candidates list;
     size_t trials; /* how many of the list may be tried */
     struct timespec start;
-    result finalist[FINALISTS]; /* the best, fastest first */
-    int nfinalists;
-    result claim[MAX_CLAIMS]; /* the user's rows, measured again; no time: it failed */
-    int nclaims;
+    kiln_findings found;
     bool stopped;
     char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
 } tuner;
@@ -49,38 +37,21 @@ static double seconds_since(const struct timespec *start)
 /* As many for all. */
 static int rounds_of(const tuner *t)
 {
-    return kiln_bench_rounds(&t->bench, t->nfinalists ? t->finalist[0].times.ms : 0, final_ms);
+    return kiln_bench_rounds(&t->bench, t->found.nfinalists ? t->found.finalist[0].times.ms : 0,
+                             final_ms);
 }
 
 /* The final rounds are part of the time that was granted. */
 static bool out_of_time(const tuner *t)
 {
     double final_rounds = 0;
-    for (int i = 0; i < t->nfinalists; i++)
-        final_rounds += t->finalist[i].times.ms * rounds_of(t) * 1e-3;
+    for (int i = 0; i < t->found.nfinalists; i++)
+        final_rounds += t->found.finalist[i].times.ms * rounds_of(t) * 1e-3;
     return t->options->max_seconds > 0 &&
            seconds_since(&t->start) + final_rounds >= t->options->max_seconds;
 }
 
-/* Among the best, or out. */
-static void place(tuner *t, const result *r)
-{
-    int at = t->nfinalists;
-    while (at > 0 && t->finalist[at - 1].times.ms > r->times.ms)
-        at--;
-    if (at == FINALISTS) {
-        kiln_op_discard(r->op);
-        return;
-    }
-    if (t->nfinalists == FINALISTS)
-        kiln_op_discard(t->finalist[--t->nfinalists].op);
-    memmove(&t->finalist[at + 1], &t->finalist[at],
-            (size_t)(t->nfinalists - at) * sizeof *t->finalist);
-    t->finalist[at] = *r;
-    t->nfinalists++;
-}
-
-static void fill_trial(const tuner *t, const result *r, kiln_trial *trial)
+static void fill_trial(const tuner *t, const kiln_result *r, kiln_trial *trial)
 {
     *trial = (kiln_trial){.solver = r->candidate.solver->name,
                           .index = (int64_t)r->index,
@@ -88,9 +59,9 @@ static void fill_trial(const tuner *t, const result *r, kiln_trial *trial)
                           .ms = r->times.ms};
     kiln_config_text(r->candidate.solver, &r->candidate.config, trial->config,
                      sizeof trial->config);
-    if (t->nfinalists == 0)
+    if (t->found.nfinalists == 0)
         return;
-    const result *best = &t->finalist[0];
+    const kiln_result *best = &t->found.finalist[0];
     trial->best_ms = best->times.ms;
     trial->best_solver = best->candidate.solver->name;
     kiln_config_text(best->candidate.solver, &best->candidate.config, trial->best_config,
@@ -99,8 +70,8 @@ static void fill_trial(const tuner *t, const result *r, kiln_trial *trial)
 
 static void try_candidate(tuner *t, size_t index)
 {
-    result r = {.candidate = t->list.at[index], .index = index};
-    double worth = t->nfinalists ? promising * t->finalist[0].times.ms : 0;
+    kiln_result r = {.candidate = t->list.at[index], .index = index};
+    double worth = t->found.nfinalists ? promising * t->found.finalist[0].times.ms : 0;
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
     bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
@@ -110,11 +81,11 @@ static void try_candidate(tuner *t, size_t index)
     if (failed)
         kiln_log(&t->bench.k->logger, "trial %zu failed: %s", index, kiln_last_error());
     if (verdict == KILN_TRIAL_OK)
-        place(t, &r);
+        kiln_findings_place(&t->found, &r);
     else
         kiln_op_discard(r.op);
-    if (r.candidate.origin == KILN_ORIGIN_USER_ROW && t->nclaims < MAX_CLAIMS)
-        t->claim[t->nclaims++] = r;
+    if (r.candidate.origin == KILN_ORIGIN_USER_ROW && t->found.nclaims < KILN_MOST_CLAIMS)
+        t->found.claim[t->found.nclaims++] = r;
     kiln_trial trial;
     fill_trial(t, &r, &trial);
     trial.verdict = verdict;
@@ -126,23 +97,24 @@ static void try_candidate(tuner *t, size_t index)
 static void final_rounds(tuner *t)
 {
     kiln_bench *b = &t->bench;
-    bool bad[FINALISTS] = {false};
+    kiln_findings *f = &t->found;
+    bool bad[KILN_FINALISTS] = {false};
     const int rounds = rounds_of(t);
     for (int run = 0; run < rounds; run++)
-        for (int i = 0; i < t->nfinalists; i++)
-            bad[i] = bad[i] || kiln_op_time(t->finalist[i].op, b->queue, &b->buffers,
+        for (int i = 0; i < f->nfinalists; i++)
+            bad[i] = bad[i] || kiln_op_time(f->finalist[i].op, b->queue, &b->buffers,
                                             &b->samples[i * rounds + run], NULL) != KILN_OK;
-    result before[FINALISTS];
-    int n = t->nfinalists;
-    memcpy(before, t->finalist, sizeof before);
-    t->nfinalists = 0;
+    kiln_result before[KILN_FINALISTS];
+    int n = f->nfinalists;
+    memcpy(before, f->finalist, sizeof before);
+    f->nfinalists = 0;
     for (int i = 0; i < n; i++) {
         if (bad[i]) {
             kiln_op_discard(before[i].op);
             continue;
         }
         before[i].times = kiln_times_of(&b->samples[i * rounds], rounds);
-        place(t, &before[i]);
+        kiln_findings_place(f, &before[i]);
     }
 }
 
@@ -156,66 +128,8 @@ static void search(tuner *t)
             break;
         try_candidate(t, i);
     }
-    if (t->nfinalists > 1 && !t->stopped)
+    if (t->found.nfinalists > 1 && !t->stopped)
         final_rounds(t);
-}
-
-/* Under the layouts that the solver makes of open ones: those it will be asked for again. */
-static kiln_status record(tuner *t, const result *r, const kiln_shape *shape)
-{
-    kiln *k = t->bench.k;
-    kiln_problem settled = *t->bench.problem;
-    kiln_row row = {.version = r->candidate.solver->version,
-                    .ms = r->times.ms,
-                    .spread = r->times.spread,
-                    .runs = r->times.runs};
-    snprintf(row.solver, sizeof row.solver, "%s", r->candidate.solver->name);
-    snprintf(row.driver, sizeof row.driver, "%s", k->facts.driver);
-    kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
-    kiln_plan plan;
-    kiln_why why;
-    kiln_shape own;
-    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why)) {
-        kiln_shape_give_layouts(&own, &settled);
-        if (kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan,
-                             &why))
-            kiln_plan_template_hash(k, &plan, row.hash);
-    }
-    kiln_problem_row_key(&settled, row.key, sizeof row.key);
-    time_t now = time(NULL);
-    struct tm utc;
-    strftime(row.date, sizeof row.date, "%Y-%m-%d", gmtime_r(&now, &utc));
-    return kiln_rows_append(k->rows_file, k->facts.name, &row);
-}
-
-/* Replaces what a row of another solver says of the problem, lest a time that no longer holds beat
- * the winner's. A config that failed gives way to the guess, without a time. */
-static kiln_status renew(tuner *t, const result *claim, const kiln_shape *shape)
-{
-    const kiln_device_facts *facts = &t->bench.k->facts;
-    result now = *claim;
-    kiln_shape own;
-    kiln_why why;
-    for (int i = 1; i < t->nfinalists; i++)
-        if (t->finalist[i].index == claim->index)
-            now = t->finalist[i];
-    if (now.times.runs == 0 && kiln_solver_takes(now.candidate.solver, shape, facts, &own, &why))
-        now.candidate.solver->guess(&own, facts, &now.candidate.config);
-    return record(t, &now, shape);
-}
-
-/* The winner's row goes last: among rows without a time the newest counts. */
-static kiln_status keep(tuner *t, const kiln_shape *shape)
-{
-    const result *winner = &t->finalist[0];
-    kiln_status status = KILN_OK;
-    for (int i = 0; i < t->nclaims && !status; i++)
-        if (t->claim[i].candidate.solver != winner->candidate.solver)
-            status = renew(t, &t->claim[i], shape);
-    if (!status)
-        status = record(t, winner, shape);
-    kiln_reload_rows(t->bench.k);
-    return status;
 }
 
 static kiln_status check_queue(cl_command_queue queue)
@@ -265,7 +179,8 @@ static kiln_status start(tuner *t, const kiln_shape *shape)
     kiln_status status = kiln_choose(t->bench.k, t->bench.problem, shape, &choice, &pick);
     if (status)
         return status;
-    t->bench.samples = malloc((size_t)FINALISTS * (size_t)t->bench.most * sizeof *t->bench.samples);
+    t->bench.samples =
+        malloc((size_t)KILN_FINALISTS * (size_t)t->bench.most * sizeof *t->bench.samples);
     if (!t->bench.samples)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     bool one = o->solver && *o->solver;
@@ -280,8 +195,8 @@ static kiln_status start(tuner *t, const kiln_shape *shape)
 static void finish(tuner *t)
 {
     /* The winner's program goes to the cache, the others' need not. */
-    for (int i = 0; i < t->nfinalists; i++)
-        (i == 0 ? kiln_op_release : kiln_op_discard)(t->finalist[i].op);
+    for (int i = 0; i < t->found.nfinalists; i++)
+        (i == 0 ? kiln_op_release : kiln_op_discard)(t->found.finalist[i].op);
     if (t->bench.buffers.workspace.mem)
         clReleaseMemObject(t->bench.buffers.workspace.mem);
     free(t->bench.samples);
@@ -313,14 +228,14 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     status = start(&t, &shape);
     if (!status)
         search(&t);
-    if (!status && t.nfinalists == 0)
+    if (!status && t.found.nfinalists == 0)
         status =
             kiln_fail(KILN_UNSUPPORTED, "none of %zu candidates ran and verified; the first: %s",
                       t.trials, t.failure);
     if (!status)
-        fill_trial(&t, &t.finalist[0], best);
+        fill_trial(&t, &t.found.finalist[0], best);
     if (!status && options->keep)
-        status = keep(&t, &shape);
+        status = kiln_findings_keep(k, &p, &shape, &t.found);
     finish(&t);
     return status;
 }

@@ -1,0 +1,88 @@
+/* The finalists of a search, and the rows that it leaves. */
+#include "findings.h"
+#include "op.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+void kiln_findings_place(kiln_findings *f, const kiln_result *r)
+{
+    int at = f->nfinalists;
+    while (at > 0 && f->finalist[at - 1].times.ms > r->times.ms)
+        at--;
+    if (at == KILN_FINALISTS) {
+        kiln_op_discard(r->op);
+        return;
+    }
+    if (f->nfinalists == KILN_FINALISTS)
+        kiln_op_discard(f->finalist[--f->nfinalists].op);
+    memmove(&f->finalist[at + 1], &f->finalist[at],
+            (size_t)(f->nfinalists - at) * sizeof *f->finalist);
+    f->finalist[at] = *r;
+    f->nfinalists++;
+}
+
+/* Under the layouts that the solver makes of open ones: those it will be asked for again. */
+static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                          const kiln_result *r)
+{
+    kiln_problem settled = *problem;
+    kiln_row row = {.version = r->candidate.solver->version,
+                    .ms = r->times.ms,
+                    .spread = r->times.spread,
+                    .runs = r->times.runs};
+    snprintf(row.solver, sizeof row.solver, "%s", r->candidate.solver->name);
+    snprintf(row.driver, sizeof row.driver, "%s", k->facts.driver);
+    kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
+    kiln_plan plan;
+    kiln_why why;
+    kiln_shape own;
+    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why)) {
+        kiln_shape_give_layouts(&own, &settled);
+        if (kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan,
+                             &why))
+            kiln_plan_template_hash(k, &plan, row.hash);
+    }
+    kiln_problem_row_key(&settled, row.key, sizeof row.key);
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(row.date, sizeof row.date, "%Y-%m-%d", gmtime_r(&now, &utc));
+    return kiln_rows_append(k->rows_file, k->facts.name, &row);
+}
+
+/* What replaces a row of another solver, lest a time that no longer holds beat the winner's. A
+ * config that failed gives way to the guess, without a time. */
+static kiln_result renewed(const kiln *k, const kiln_shape *shape, const kiln_findings *f,
+                           const kiln_result *claim)
+{
+    const kiln_device_facts *facts = &k->facts;
+    kiln_result now = *claim;
+    kiln_shape own;
+    kiln_why why;
+    for (int i = 1; i < f->nfinalists; i++)
+        if (f->finalist[i].index == claim->index)
+            now = f->finalist[i];
+    if (now.times.runs == 0 && kiln_solver_takes(now.candidate.solver, shape, facts, &own, &why))
+        now.candidate.solver->guess(&own, facts, &now.candidate.config);
+    return now;
+}
+
+/* The winner's row goes last: among rows without a time the newest counts. */
+kiln_status kiln_findings_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                               const kiln_findings *found)
+{
+    const kiln_result *winner = &found->finalist[0];
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < found->nclaims && !status; i++) {
+        const kiln_result *claim = &found->claim[i];
+        if (claim->candidate.solver == winner->candidate.solver)
+            continue;
+        const kiln_result now = renewed(k, shape, found, claim);
+        status = record(k, problem, shape, &now);
+    }
+    if (!status)
+        status = record(k, problem, shape, winner);
+    kiln_reload_rows(k);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* What a search found, and how it is kept. */
+#ifndef KILN_FINDINGS_H
+#define KILN_FINDINGS_H
+
+#include "bench.h"
+#include "candidates.h"
+
+enum { KILN_FINALISTS = 4, KILN_MOST_CLAIMS = 64 };
+
+/* What was measured of one candidate. */
+typedef struct kiln_result {
+    kiln_candidate candidate;
+    size_t index; /* of its trial */
+    kiln_times times;
+    kiln_op *op; /* of a finalist; NULL elsewhere */
+} kiln_result;
+
+typedef struct kiln_findings {
+    kiln_result finalist[KILN_FINALISTS]; /* the best, fastest first */
+    int nfinalists;
+    kiln_result claim[KILN_MOST_CLAIMS]; /* the user's rows, measured again; no time: it failed */
+    int nclaims;
+} kiln_findings;
+
+/* Puts it among the finalists, or discards its op, as that of the one it displaces. */
+void kiln_findings_place(kiln_findings *found, const kiln_result *result);
+
+/* Appends the winner's row, and new ones in the place of the other claims, to the user's. There is
+ * a finalist. */
+kiln_status kiln_findings_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                               const kiln_findings *found);
+
+#endif
