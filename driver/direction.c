@@ -1,0 +1,243 @@
+/* One problem in one direction, from plan to report. */
+#include "direction.h"
+
+#include "conv.h"
+#include "describe.h"
+#include "measure.h"
+#include "search.h"
+#include "tensors.h"
+
+#include <string.h>
+
+/* One direction on its way. */
+typedef struct run {
+    const session *session;
+    const request *request;
+    report_format format;
+    kiln_op *op;
+    tensors tensors;
+    dumps *dumps;
+    bool interrupted;
+    outcome *outcome;
+} run;
+
+static kiln_status library_error(outcome *o, kiln_status status)
+{
+    return outcome_fail(o, status, kiln_last_error());
+}
+
+static bool names_solver(const char *solution)
+{
+    return strcmp(solution, "-1") != 0 && strcmp(solution, "0") != 0;
+}
+
+static kiln_status create(run *r, const kiln_trial *found)
+{
+    const flags *f = &r->request->flags;
+    outcome *o = r->outcome;
+    kiln_choice choice = {.solver = names_solver(f->solution) ? f->solution : NULL,
+                          .config = *f->config ? f->config : NULL,
+                          .native_layout = f->native_layout != 0};
+    if (found) {
+        choice.solver = found->solver;
+        choice.config = *found->best_config ? found->best_config : NULL;
+    }
+    double start = now_ms();
+    kiln_status status = kiln_conv_create(r->session->kiln, &o->problem, &choice, &r->op);
+    o->time.create = now_ms() - start;
+    if (status)
+        return library_error(o, status);
+    kiln_op_describe(r->op, &o->info);
+    o->planned = true;
+    return KILN_OK;
+}
+
+static void announce(const run *r)
+{
+    const flags *f = &r->request->flags;
+    const outcome *o = r->outcome;
+    if (r->format != REPORT_LINES)
+        return;
+    if (strcmp(f->solution, "-1") != 0)
+        describe_solutions(r->session->kiln, &o->problem);
+    describe_origin(o, r->session->kiln);
+    /* MIOpen's default is 1, and prints nothing. */
+    if (f->printconv && flags_given(f, "printconv"))
+        describe_plan(o, r->op);
+    fflush(stdout);
+}
+
+/* The first launch, in which some drivers still compile: never timed, and what is verified. */
+static kiln_status launch_once(run *r)
+{
+    outcome *o = r->outcome;
+    kiln_status status =
+        kiln_op_enqueue(r->op, r->session->queue, &r->tensors.buffers, 0, NULL, NULL);
+    if (status)
+        return library_error(o, status);
+    cl_int code = clFinish(r->session->queue);
+    if (code != CL_SUCCESS) {
+        char text[64];
+        snprintf(text, sizeof text, "the launch failed: OpenCL error %d", code);
+        return outcome_fail(o, KILN_OPENCL, text);
+    }
+    return KILN_OK;
+}
+
+static kiln_status measure(run *r)
+{
+    const flags *f = &r->request->flags;
+    outcome *o = r->outcome;
+    char why[KILN_ERROR_TEXT];
+    bool asked = f->time || r->format != REPORT_LINES || flags_given(f, "iter");
+    if (!asked)
+        return KILN_OK;
+    kiln_status status = measure_op(r->op, r->session, &r->tensors.buffers, f, &o->time, why);
+    return status ? outcome_fail(o, status, why) : KILN_OK;
+}
+
+static void verify(run *r)
+{
+    outcome *o = r->outcome;
+    const tensors *t = &r->tensors;
+    reference_tensors sources = tensors_sources(t);
+    const verify_options options = verify_options_for(r->request, &o->info, t->from_files);
+    o->result = verify_destination(&t->problem, &sources, tensors_destination(t), &options);
+    o->result.ok = o->result.ok && t->dirty == 0;
+    o->dirty = t->dirty;
+    o->verified = true;
+    o->has_bias = t->problem.direction == KILN_BACKWARD_WEIGHTS && t->bias;
+    if (o->has_bias)
+        o->bias = verify_bias_gradient(&t->problem, t->y, t->bias, &options);
+}
+
+static kiln_status search(run *r, kiln_trial *best)
+{
+    outcome *o = r->outcome;
+    kiln_status status = search_run(r->session, r->request, &r->tensors, r->format != REPORT_LINES,
+                                    best, &r->interrupted, o->error, sizeof o->error);
+    o->status = status;
+    o->searched = !status;
+    return status;
+}
+
+/* Reads back, verifies and dumps what the first launch wrote. */
+static kiln_status judge(run *r)
+{
+    const flags *f = &r->request->flags;
+    char why[KILN_ERROR_TEXT];
+    if (!f->verify && !f->dump_output)
+        return KILN_OK;
+    kiln_status status = tensors_read(&r->tensors, r->session, why);
+    if (!status && f->verify)
+        verify(r);
+    if (!status && f->dump_output)
+        status = dump_tensors(r->dumps, &r->tensors, f->verify, why);
+    return status ? outcome_fail(r->outcome, status, why) : KILN_OK;
+}
+
+/* Tensors are made before the op; where the library chooses layouts, a first op says which. */
+static kiln_status settle_layouts(run *r)
+{
+    kiln_problem *p = &r->outcome->problem;
+    if (strcmp(p->x_layout, "any") && strcmp(p->w_layout, "any") && strcmp(p->y_layout, "any") &&
+        strcmp(p->bias_layout, "any"))
+        return KILN_OK;
+    kiln_status status = create(r, NULL);
+    if (status)
+        return status;
+    *p = r->outcome->info.problem;
+    kiln_op_release(r->op);
+    r->op = NULL;
+    r->outcome->planned = false;
+    return KILN_OK;
+}
+
+static kiln_status compute(run *r)
+{
+    const flags *f = &r->request->flags;
+    outcome *o = r->outcome;
+    char why[KILN_ERROR_TEXT];
+    kiln_trial best;
+    kiln_status status = settle_layouts(r);
+    if (status)
+        return status;
+    status = tensors_make(&r->tensors, r->session, r->request, &o->problem, why);
+    if (status)
+        return outcome_fail(o, status, why);
+    if (f->search && ((status = search(r, &best)) || r->interrupted))
+        return status;
+    if ((status = create(r, f->search ? &best : NULL)))
+        return status;
+    announce(r);
+    if (!(status = tensors_workspace(&r->tensors, r->session, o->info.workspace_size, why)))
+        status = tensors_poison(&r->tensors, r->session, why);
+    if (status)
+        return outcome_fail(o, status, why);
+    if ((status = launch_once(r)) || (status = judge(r)))
+        return status;
+    return measure(r);
+}
+
+static void report(const run *r)
+{
+    const flags *f = &r->request->flags;
+    const outcome *o = r->outcome;
+    if (r->format == REPORT_LINES) {
+        if (f->time && o->time.runs)
+            report_timing(o, f->wall);
+        report_verdict(o);
+    } else if (!r->interrupted) {
+        report_record(r->format, o);
+    }
+    if (o->status)
+        report_error(o);
+    fflush(stdout);
+}
+
+int direction_run(const session *s, const request *q, kiln_direction direction, dumps *dumps)
+{
+    outcome o = {.device = s->name};
+    run r = {.session = s,
+             .request = q,
+             .format = report_format_of(&q->flags),
+             .dumps = dumps,
+             .outcome = &o};
+    char why[KILN_ERROR_TEXT];
+    request_repro(q, direction, o.repro, sizeof o.repro);
+    kiln_status status = request_problem(q, direction, &o.problem, why);
+    o.has_problem = !status;
+    if (status)
+        outcome_fail(&o, status, why);
+    else if (q->flags.dry_run) {
+        if (!create(&r, NULL))
+            announce(&r);
+    } else {
+        compute(&r);
+    }
+    report(&r);
+    kiln_op_release(r.op);
+    tensors_free(&r.tensors);
+    return r.interrupted ? CONV_INTERRUPTED : outcome_exit(&o);
+}
+
+void direction_warm_up(const session *s, const request *q)
+{
+    request tiny = {.word = "conv", .type = KILN_F32};
+    outcome o = {.device = s->name};
+    run r = {.session = s, .request = &tiny, .outcome = &o};
+    char why[KILN_ERROR_TEXT];
+    flags_init(&tiny.flags);
+    tiny.flags.batch = tiny.flags.in_channels = tiny.flags.out_channels = 1;
+    tiny.flags.size[1] = tiny.flags.size[2] = 16;
+    tiny.flags.filter[1] = tiny.flags.filter[2] = 1;
+    double start = now_ms();
+    bool done = !request_problem(&tiny, KILN_FORWARD, &o.problem, why) &&
+                !tensors_make(&r.tensors, s, &tiny, &o.problem, why) && !create(&r, NULL) &&
+                !tensors_workspace(&r.tensors, s, o.info.workspace_size, why) && !launch_once(&r);
+    if (done && report_format_of(&q->flags) == REPORT_LINES)
+        printf("Warm-up: Wall-clock Total Time: %g ms, Find Algorithm: %d\n", now_ms() - start,
+               o.info.algorithm);
+    kiln_op_release(r.op);
+    tensors_free(&r.tensors);
+}
