@@ -10,9 +10,9 @@
  *     kiln_close(k);
  *
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
- * installs no signal handler, and does not wait for a queue (kiln_tune and the first launch inside
- * kiln_conv_create excepted: those use a queue of their own). Creating never measures, enqueueing
- * never compiles, only kiln_tune() measures.
+ * installs no signal handler, and does not wait for the caller's queues (kiln_op_time(), kiln_tune()
+ * and settings.check_padding excepted). Creating never measures, enqueueing never compiles, only
+ * kiln_tune() measures.
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;

@@ -151,10 +151,9 @@ void kiln_op_release(kiln_op *op)
 {
     if (!op)
         return;
-    if (op->first && clWaitForEvents(1, &op->first) == CL_SUCCESS)
-        for (int i = 0; i < op->plan.nstages; i++)
-            if (op->launch[i].program)
-                kiln_program_ran(op->launch[i].program);
+    for (int i = 0; op->first && i < op->plan.nstages; i++)
+        if (op->launch[i].program)
+            kiln_program_runs(op->launch[i].program, op->first);
     kiln_op_discard(op);
 }
 

@@ -22,7 +22,8 @@ struct kiln_program {
     char *error; /* why it did not build; NULL for want of memory */
     int users;
     enum { BUILDING, READY, FAILED } state;
-    bool stored; /* on disk, or it was tried */
+    bool stored;     /* on disk, or it was tried */
+    cl_event launch; /* that had not completed when its op was released; or NULL */
 };
 
 struct kiln_programs {
@@ -32,7 +33,7 @@ struct kiln_programs {
     const kiln_logger *logger;
     cl_context context;
     cl_device_id device;
-    pthread_mutex_t lock; /* guards everything below, and users, state and stored of programs */
+    pthread_mutex_t lock; /* guards everything below, and what changes in programs */
     pthread_cond_t built;
     bool unwritable; /* a store failed: do not fetch binaries in vain */
     kiln_program *bucket[BUCKETS];
@@ -138,6 +139,29 @@ void kiln_program_ran(kiln_program *p)
     free(binary);
 }
 
+static bool has_completed(cl_event launch)
+{
+    cl_int state = CL_QUEUED;
+    return clGetEventInfo(launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ==
+               CL_SUCCESS &&
+           state == CL_COMPLETE;
+}
+
+void kiln_program_runs(kiln_program *p, cl_event launch)
+{
+    if (has_completed(launch)) {
+        kiln_program_ran(p);
+        return;
+    }
+    clRetainEvent(launch);
+    pthread_mutex_lock(&p->cache->lock);
+    cl_event unused = p->stored ? launch : p->launch;
+    p->launch = p->stored ? p->launch : launch;
+    pthread_mutex_unlock(&p->cache->lock);
+    if (unused)
+        clReleaseEvent(unused);
+}
+
 /* ---- the programs in memory ---- */
 
 kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_logger *logger,
@@ -166,6 +190,8 @@ kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_log
 
 static void destroy(kiln_program *p)
 {
+    if (p->launch)
+        clReleaseEvent(p->launch);
     if (p->cl)
         clReleaseProgram(p->cl);
     free(p->error);
@@ -180,6 +206,8 @@ void kiln_programs_close(kiln_programs *cache)
     for (size_t i = 0; i < BUCKETS; i++)
         for (kiln_program *p = cache->bucket[i], *next; p; p = next) {
             next = p->next;
+            if (p->launch && has_completed(p->launch))
+                kiln_program_ran(p);
             destroy(p);
         }
     clReleaseContext(cache->context);

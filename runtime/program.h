@@ -33,6 +33,9 @@ cl_program kiln_program_cl(const kiln_program *program);
 /* Says that a launch of every kernel used of it has completed: its binary is stored now, if it is
  * not on disk yet. Only the first call does something; on PoCL that takes up to half a second. */
 void kiln_program_ran(kiln_program *program);
+/* The same as soon as `launch` has completed: now, or when the cache is closed. Waits for nothing.
+ */
+void kiln_program_runs(kiln_program *program, cl_event launch);
 /* The program stays in memory for the next kiln_program_get(). NULL is fine. */
 void kiln_program_release(kiln_program *program);
 

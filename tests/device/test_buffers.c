@@ -1,10 +1,12 @@
-/* Where tensors lie in the caller's memory objects: sub-buffers and offsets into them. */
+/* What an op makes of the caller's objects: sub-buffers, offsets, and enqueues that cannot start.
+ */
 #include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CELLS = 24, BYTES = CELLS * 4 };
 
@@ -60,11 +62,56 @@ START_TEST(another_sub_buffer_is_another)
 }
 END_TEST
 
+static void count_program(void *user, const kiln_cache_entry *e)
+{
+    *(int *)user += e->valid;
+}
+
+/* An enqueue may wait for what its caller does only after the release; its program still goes to
+ * the cache, when the kiln is closed. */
+START_TEST(release_waits_for_nothing)
+{
+    const support_device *d = support_open();
+    const kiln_reformat twice = {.dims = "NCHW", .size = {1, 2, 3, 4}, .to_type = KILN_F16};
+    char dir[] = "/tmp/kiln-buffers-XXXXXX";
+    const kiln_settings settings = {.cache_dir = mkdtemp(dir), .rows_file = "off"};
+    const float x[CELLS] = {1};
+    cl_ushort got[CELLS] = {0};
+    int programs = 0;
+    cl_int code;
+    kiln *k;
+    kiln_op *op;
+    ck_assert_msg(kiln_open(&k, d->context, d->device, &settings) == KILN_OK &&
+                      kiln_reformat_create(k, &twice, &op) == KILN_OK,
+                  "%s", kiln_last_error());
+    const kiln_buffers b = {.x = {create(BYTES, x), 0}, .y = {create(sizeof got, got), 0}};
+    cl_event gate = clCreateUserEvent(d->context, &code);
+    cl_command_queue queue = support_queue(false);
+    ck_assert_msg(kiln_op_enqueue(op, queue, &b, 1, &gate, NULL) == KILN_OK, "%s",
+                  kiln_last_error());
+    kiln_op_release(op);
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    code = clEnqueueReadBuffer(queue, b.y.mem, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    ck_assert_int_eq(got[0], 0x3c00);
+    kiln_close(k);
+    ck_assert_int_eq(kiln_cache_list(dir, count_program, &programs), KILN_OK);
+    ck_assert_int_eq(programs, 1);
+    kiln_cache_clear(dir, NULL);
+    rmdir(dir);
+    clReleaseEvent(gate);
+    clReleaseCommandQueue(queue);
+    clReleaseMemObject(b.x.mem);
+    clReleaseMemObject(b.y.mem);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("buffers");
     TCase *c = tcase_create("buffers");
     tcase_add_test(c, another_sub_buffer_is_another);
+    tcase_add_test(c, release_waits_for_nothing);
     suite_add_tcase(s, c);
     return support_run_suite(s);
 }
