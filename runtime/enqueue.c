@@ -51,6 +51,15 @@ static void release_events(cl_event *events, int n)
             clReleaseEvent(events[i]);
 }
 
+/* Before the first stage: the caller's tensors, as his events leave them. */
+static kiln_status check_given(kiln_op *op, cl_command_queue queue, const cl_mem *mem,
+                               cl_uint n_wait, const cl_event *wait)
+{
+    cl_int code = op->dirty && n_wait > 0 ? clWaitForEvents(n_wait, wait) : CL_SUCCESS;
+    return code == CL_SUCCESS ? kiln_op_check_padding(op, queue, mem, -1)
+                              : kiln_fail_cl(code, "clWaitForEvents");
+}
+
 /* Starts the stages one after the other. events[i] receives stage i's event where it is needed: all
  * of them for `every`, each for an out-of-order queue, else only the last. */
 static kiln_status start_stages(kiln_op *op, cl_command_queue queue, const cl_mem *mem, phase what,
@@ -68,7 +77,7 @@ static kiln_status start_stages(kiln_op *op, cl_command_queue queue, const cl_me
         if (runs(&op->plan.stage[i], what))
             *last = i;
     int previous = -1;
-    kiln_status status = kiln_op_check_padding(op, queue, mem, -1);
+    kiln_status status = check_given(op, queue, mem, n_wait, wait);
     for (int i = 0; i <= *last && !status; i++) {
         if (!runs(&op->plan.stage[i], what))
             continue;

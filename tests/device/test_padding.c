@@ -5,9 +5,11 @@
 #include "support/support.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- templates with a defect ---- */
@@ -93,8 +95,40 @@ static cl_mem make(const support_device *d, const kiln_problem *p, char tensor, 
     return mem;
 }
 
+static void *open_gate(void *gate)
+{
+    const struct timespec moment = {.tv_nsec = 20000000};
+    nanosleep(&moment, NULL);
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    return NULL;
+}
+
+/* Another queue makes x clean, a moment after the enqueue that waits for that. */
+static kiln_status enqueue_behind_cleaning(kiln_op *op, cl_command_queue queue,
+                                           const kiln_buffers *b)
+{
+    const cl_uint zero = 0;
+    size_t bytes;
+    cl_int code;
+    pthread_t thread;
+    cl_event gate = clCreateUserEvent(support_open()->context, &code), cleaned;
+    cl_command_queue other = support_queue(false);
+    clGetMemObjectInfo(b->x.mem, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    code = clEnqueueFillBuffer(other, b->x.mem, &zero, sizeof zero, 0, bytes, 1, &gate, &cleaned);
+    ck_assert_int_eq(code, CL_SUCCESS);
+    ck_assert_int_eq(pthread_create(&thread, NULL, open_gate, gate), 0);
+    kiln_status status = kiln_op_enqueue(op, queue, b, 1, &cleaned, NULL);
+    pthread_join(thread, NULL);
+    clReleaseEvent(gate);
+    clReleaseEvent(cleaned);
+    clReleaseCommandQueue(other);
+    return status;
+}
+
+typedef enum padding { CLEAN, DIRTY, CLEANED_LATER } padding;
+
 /* Says what the enqueue says. */
-static kiln_status run(kiln *k, kiln_problem p, const char *solver, bool dirty, bool out_of_order)
+static kiln_status run(kiln *k, kiln_problem p, const char *solver, padding x, bool out_of_order)
 {
     const support_device *d = support_open();
     const kiln_choice choice = {.solver = solver, .ignore_rows = 1};
@@ -104,13 +138,14 @@ static kiln_status run(kiln *k, kiln_problem p, const char *solver, bool dirty, 
     ck_assert_msg(kiln_conv_create(k, &p, &choice, &op) == KILN_OK, "%s", kiln_last_error());
     kiln_op_describe(op, &info);
     cl_command_queue queue = support_queue(out_of_order);
-    kiln_buffers b = {.x = {make(d, &info.problem, 'x', dirty), 0},
+    kiln_buffers b = {.x = {make(d, &info.problem, 'x', x != CLEAN), 0},
                       .w = {make(d, &info.problem, 'w', false), 0},
                       .y = {make(d, &info.problem, 'y', false), 0}};
     if (info.workspace_size)
         b.workspace.mem =
             clCreateBuffer(d->context, CL_MEM_READ_WRITE, (size_t)info.workspace_size, NULL, &code);
-    kiln_status status = kiln_op_enqueue(op, queue, &b, 0, NULL, NULL);
+    kiln_status status = x == CLEANED_LATER ? enqueue_behind_cleaning(op, queue, &b)
+                                            : kiln_op_enqueue(op, queue, &b, 0, NULL, NULL);
     clFinish(queue);
     clReleaseCommandQueue(queue);
     clReleaseMemObject(b.x.mem);
@@ -152,7 +187,7 @@ enum { CASES = sizeof cases / sizeof *cases };
 START_TEST(what_is_right_passes)
 {
     kiln *k = open_checked(NULL);
-    ck_assert_msg(run(k, problem(cases[_i].layout), cases[_i].solver, false, _i % 2) == KILN_OK,
+    ck_assert_msg(run(k, problem(cases[_i].layout), cases[_i].solver, CLEAN, _i % 2) == KILN_OK,
                   "%s", kiln_last_error());
     kiln_close(k);
 }
@@ -162,7 +197,7 @@ START_TEST(a_result_with_something_in_its_padding_is_reported)
 {
     plant("image.cl", "#if D_CHANNELS % 4", "#if 0");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", false, false),
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", CLEAN, false),
                      KILN_WRONG);
     /* 2 x 7 x 9 pixels with 2 lanes that sigmoid makes 0.5. */
     says("direct_image of direct_image.cl, left 252 of 252 cells of padding in y");
@@ -176,7 +211,7 @@ START_TEST(blocks_of_channels_are_looked_at_too)
 {
     plant("channels.cl", "#if D_CHANNELS % D_B || D_DST_PADDED > D_CHANNELS", "#if 0");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(run(k, problem("NC/8HW8"), "direct_blocked", false, true), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("NC/8HW8"), "direct_blocked", CLEAN, true), KILN_WRONG);
     says("of 252 cells of padding in y, layout NCHW8c");
     kiln_close(k);
     pull_out("channels.cl");
@@ -188,7 +223,7 @@ START_TEST(an_intermediate_is_reported_with_its_stage)
 {
     plant("winograd_image.cl", "#if D_DST_C % 4", "#if 0");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "winograd_image", false, false),
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "winograd_image", CLEAN, false),
                      KILN_WRONG);
     says("stage 2, product of winograd_image.cl");
     says("layout IMG_WINO_MATRIX");
@@ -201,7 +236,7 @@ START_TEST(a_reformat_is_looked_at)
 {
     plant("reformat.cl", "D_INSIDE ? element : (VAL_T)(P_PAD)", "element");
     kiln *k = open_checked(folder);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "naive", false, false), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "naive", CLEAN, false), KILN_WRONG);
     says("reformat of reformat.cl");
     says("cells of padding in y, layout NH|CW|4c");
     kiln_close(k);
@@ -212,10 +247,22 @@ END_TEST
 START_TEST(what_the_caller_gives_is_looked_at)
 {
     kiln *k = open_checked(NULL);
-    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, false), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", DIRTY, false),
+                     KILN_WRONG);
     says("1 of 378 cells of padding in x, layout NH|CW|4c, are not zero as they were");
-    ck_assert_int_eq(run(k, problem("NHWC8"), "direct", true, false), KILN_WRONG);
+    ck_assert_int_eq(run(k, problem("NHWC8"), "direct", DIRTY, false), KILN_WRONG);
     says("1 of 378 cells of padding in x, layout NHWC;C%8");
+    kiln_close(k);
+}
+END_TEST
+
+START_TEST(what_an_event_brings_is_looked_at_behind_it)
+{
+    kiln *k = open_checked(NULL);
+    for (int out_of_order = 0; out_of_order < 2; out_of_order++)
+        ck_assert_msg(run(k, problem("NC/8HW8"), "direct_blocked", CLEANED_LATER, out_of_order) ==
+                          KILN_OK,
+                      "%s", kiln_last_error());
     kiln_close(k);
 }
 END_TEST
@@ -223,7 +270,7 @@ END_TEST
 START_TEST(without_the_setting_nobody_looks)
 {
     ck_assert_int_eq(
-        run(support_open()->kiln, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, false),
+        run(support_open()->kiln, problem("IMG_CHANNEL_MAJOR"), "direct_image", DIRTY, false),
         KILN_OK);
 }
 END_TEST
@@ -237,7 +284,7 @@ START_TEST(the_environment_turns_it_on)
         kiln *k;
         setenv("KILN_CHECK_PADDING", values[i], 1);
         ck_assert_int_eq(kiln_open(&k, d->context, d->device, &settings), KILN_OK);
-        ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", true, false),
+        ck_assert_int_eq(run(k, problem("IMG_CHANNEL_MAJOR"), "direct_image", DIRTY, false),
                          i ? KILN_OK : KILN_WRONG);
         kiln_close(k);
     }
@@ -254,6 +301,7 @@ int main(void)
     tcase_add_test(c, an_intermediate_is_reported_with_its_stage);
     tcase_add_test(c, a_reformat_is_looked_at);
     tcase_add_test(c, what_the_caller_gives_is_looked_at);
+    tcase_add_test(c, what_an_event_brings_is_looked_at_behind_it);
     tcase_add_test(c, without_the_setting_nobody_looks);
     tcase_add_test(c, the_environment_turns_it_on);
     Suite *s = suite_create("padding");
