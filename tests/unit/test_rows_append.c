@@ -1,0 +1,217 @@
+/* Appending tuning rows: what is written is read back, whoever else writes, and nothing is mixed.
+ */
+#include "support/rows_box.h"
+
+#include <check.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void check_same(const kiln_row *a, const kiln_row *b)
+{
+    ck_assert_str_eq(a->key, b->key);
+    ck_assert_str_eq(a->solver, b->solver);
+    ck_assert_int_eq(a->version, b->version);
+    ck_assert_str_eq(a->config, b->config);
+    ck_assert_double_eq(a->ms, b->ms);
+    ck_assert_double_eq(a->spread, b->spread);
+    ck_assert_int_eq(a->runs, b->runs);
+    ck_assert_double_eq(a->error, b->error);
+    ck_assert_str_eq(a->hash, b->hash);
+    ck_assert_str_eq(a->driver, b->driver);
+    ck_assert_str_eq(a->date, b->date);
+}
+
+START_TEST(round_trip_makes_folders)
+{
+    snprintf(rows_file, sizeof rows_file, "%s/a/b/rows.yaml", rows_folder);
+    ck_assert_int_eq(kiln_rows_append(rows_file, "a \"device\"\n\xff", &rows_sample), KILN_OK);
+    ck_assert_int_eq(kiln_rows_append(rows_file, "a \"device\"\n\xff", &rows_sample), KILN_OK);
+    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    ck_assert_str_eq(rows_told, "");
+    ck_assert_uint_eq(kiln_rows_count(rows), 2);
+    check_same(kiln_rows_at(rows, 0), &rows_sample);
+    check_same(kiln_rows_at(rows, 1), &rows_sample);
+    ck_assert_ptr_null(kiln_rows_at(rows, 2));
+    kiln_rows_free(rows);
+}
+END_TEST
+
+/* Of the longest strings that a row can hold, each of characters that double when quoted. */
+START_TEST(the_longest_row_fits)
+{
+    kiln_row row = rows_sample;
+    memset(row.key, '"', sizeof row.key - 1);
+    memset(row.solver, '\\', sizeof row.solver - 1);
+    memset(row.config, '"', sizeof row.config - 1);
+    memset(row.hash, '"', sizeof row.hash - 1);
+    memset(row.driver, '"', sizeof row.driver - 1);
+    memset(row.date, '"', sizeof row.date - 1);
+    ck_assert_int_eq(kiln_rows_append(rows_file, "d", &row), KILN_OK);
+    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    ck_assert_str_eq(rows_told, "");
+    ck_assert_uint_eq(kiln_rows_count(rows), 1);
+    check_same(kiln_rows_at(rows, 0), &row);
+    kiln_rows_free(rows);
+}
+END_TEST
+
+/* A row that a kill cut short does not swallow the next one that is appended. */
+START_TEST(append_after_a_cut)
+{
+    kiln_rows_free(rows_load_text(ROWS_HEAD ROWS_ROW("a", "1") "- {key: \"b\", sol"));
+    ck_assert_ptr_nonnull(strstr(rows_told, "rows.yaml:6: "));
+    rows_append("c", "3", 1);
+    kiln_rows *rows = kiln_rows_load(rows_file, NULL);
+    ck_assert_uint_eq(kiln_rows_count(rows), 2);
+    ck_assert_str_eq(kiln_rows_at(rows, 1)->key, "c");
+    kiln_rows_free(rows);
+}
+END_TEST
+
+/* As long as a head may be, and longer by a byte. */
+START_TEST(a_long_head_gains_rows)
+{
+    static const char head[] = "schema: 1\ndevice: \"d\"\nrows:\n";
+    enum { HEAD_SIZE = sizeof head - 1 };
+    static char text[KILN_ROWS_MAX_HEAD + 2];
+    for (int extra = 0; extra < 2; extra++) {
+        size_t notes = KILN_ROWS_MAX_HEAD + (size_t)extra - HEAD_SIZE;
+        memset(text, '#', notes);
+        for (size_t i = 79; i + 1 < notes; i += 80)
+            text[i] = '\n';
+        text[notes - 1] = '\n';
+        memcpy(text + notes, head, HEAD_SIZE);
+        kiln_rows_free(rows_load_bytes(text, notes + HEAD_SIZE));
+        ck_assert_int_eq(kiln_rows_append(rows_file, "e", &rows_sample), KILN_FILE);
+        ck_assert_int_eq(kiln_rows_append(rows_file, "d", &rows_sample),
+                         extra ? KILN_FILE : KILN_OK);
+    }
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "first 64 KiB"));
+}
+END_TEST
+
+START_TEST(rows_of_two_devices_do_not_mix)
+{
+    rows_append("a", "1", 1);
+    ck_assert_int_eq(kiln_rows_append(rows_file, "e", &rows_sample), KILN_FILE);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "KILN_DB"));
+    ck_assert_int_eq(kiln_rows_append(rows_file, "dd", NULL), KILN_FILE);
+    ck_assert_int_eq(kiln_rows_append(rows_file, "d", NULL), KILN_OK);
+    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    ck_assert_uint_eq(kiln_rows_count(rows), 1);
+    kiln_rows_free(rows);
+}
+END_TEST
+
+START_TEST(an_empty_file_gets_its_head)
+{
+    kiln_rows_free(rows_load_text(""));
+    rows_append("a", "1", 1);
+    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    ck_assert_str_eq(rows_told, "");
+    ck_assert_uint_eq(kiln_rows_count(rows), 1);
+    kiln_rows_free(rows);
+}
+END_TEST
+
+START_TEST(unwritable_places_are_named)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/file/rows.yaml", rows_folder);
+    snprintf(rows_file, sizeof rows_file, "%s/file", rows_folder);
+    kiln_rows_free(rows_load_text("x\n"));
+    ck_assert_int_eq(kiln_rows_append(path, "d", &rows_sample), KILN_FILE);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), path));
+    ck_assert_int_eq(kiln_rows_append("/proc/nowhere/rows.yaml", "d", &rows_sample), KILN_FILE);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "/proc/nowhere/rows.yaml"));
+    ck_assert_int_eq(kiln_rows_append("/dev/null", "d", &rows_sample), KILN_FILE);
+    if (geteuid() != 0) {
+        ck_assert_int_eq(chmod(rows_folder, 0500), 0);
+        snprintf(path, sizeof path, "%s/new.yaml", rows_folder);
+        ck_assert_int_eq(kiln_rows_append(path, "d", &rows_sample), KILN_FILE);
+        ck_assert_ptr_nonnull(strstr(kiln_last_error(), path));
+    }
+}
+END_TEST
+
+/* Several processes create the rows_file and append to it at once: every line arrives, whole. */
+START_TEST(processes_append_together)
+{
+    enum { PROCESSES = 4, EACH = 200 };
+    for (int p = 0; p < PROCESSES; p++)
+        if (fork() == 0) {
+            kiln_row row = rows_sample;
+            for (int i = 0; i < EACH; i++) {
+                snprintf(row.key, sizeof row.key, "p%d-%d", p, i);
+                row.runs = p;
+                if (kiln_rows_append(rows_file, "d", &row) != KILN_OK)
+                    _exit(1);
+            }
+            _exit(0);
+        }
+    for (int p = 0; p < PROCESSES; p++) {
+        int status;
+        wait(&status);
+        ck_assert_int_eq(status, 0);
+    }
+    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    ck_assert_str_eq(rows_told, "");
+    ck_assert_uint_eq(kiln_rows_count(rows), PROCESSES * EACH);
+    int next[PROCESSES] = {0};
+    for (size_t i = 0; i < kiln_rows_count(rows); i++) {
+        const kiln_row *row = kiln_rows_at(rows, i);
+        char key[32];
+        snprintf(key, sizeof key, "p%d-%d", row->runs, next[row->runs]++);
+        ck_assert_str_eq(row->key, key);
+    }
+    kiln_rows_free(rows);
+}
+END_TEST
+
+START_TEST(the_locale_changes_nothing)
+{
+    static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8"};
+    for (size_t i = 0; i < sizeof commas / sizeof *commas; i++)
+        if (setlocale(LC_ALL, commas[i]))
+            break;
+    rows_append("a", "1", 1.5);
+    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    setlocale(LC_ALL, "C");
+    ck_assert_str_eq(rows_told, "");
+    ck_assert_double_eq(kiln_rows_at(rows, 0)->ms, 1.5);
+    kiln_rows_free(rows);
+    FILE *f = fopen(rows_file, "r");
+    char line[4096], *found = NULL;
+    while (!found && fgets(line, sizeof line, f))
+        found = strstr(line, "ms: 1.5,");
+    fclose(f);
+    ck_assert_ptr_nonnull(found);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rows_append");
+    TCase *tests = tcase_create("rows_append");
+    tcase_add_checked_fixture(tests, rows_make_folder, rows_remove_folder);
+    tcase_add_test(tests, round_trip_makes_folders);
+    tcase_add_test(tests, the_longest_row_fits);
+    tcase_add_test(tests, append_after_a_cut);
+    tcase_add_test(tests, a_long_head_gains_rows);
+    tcase_add_test(tests, rows_of_two_devices_do_not_mix);
+    tcase_add_test(tests, an_empty_file_gets_its_head);
+    tcase_add_test(tests, unwritable_places_are_named);
+    tcase_add_test(tests, processes_append_together);
+    tcase_add_test(tests, the_locale_changes_nothing);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
