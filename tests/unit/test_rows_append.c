@@ -139,7 +139,7 @@ START_TEST(unwritable_places_are_named)
 }
 END_TEST
 
-/* Several processes create the rows_file and append to it at once: every line arrives, whole. */
+/* Several processes create the file and append to it at once: every line arrives, whole. */
 START_TEST(processes_append_together)
 {
     enum { PROCESSES = 4, EACH = 200 };

@@ -1,0 +1,160 @@
+/* Rows beside searches and predictions: which of them decides, and what a search makes of old ones.
+ */
+#include "support/tuning.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void add_row_of(kiln_problem p, const char *solver, const char *config, double ms)
+{
+    kiln_row row = {.version = kiln_solver_named(solver)->version, .ms = ms, .runs = 1};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, row.key, sizeof row.key);
+    snprintf(row.solver, sizeof row.solver, "%s", solver);
+    snprintf(row.config, sizeof row.config, "%s", config);
+    ck_assert_int_eq(kiln_rows_append(tuning.rows_file, tuning.kiln->facts.name, &row), KILN_OK);
+    kiln_reload_rows(tuning.kiln);
+}
+
+static void add_row(const char *solver, const char *config, double ms)
+{
+    add_row_of(tuning_problem, solver, config, ms);
+}
+
+static kiln_op_info chosen(const kiln_problem *p)
+{
+    kiln_op *op;
+    kiln_op_info info;
+    ck_assert_int_eq(kiln_conv_create(tuning.kiln, p, NULL, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    kiln_op_release(op);
+    return info;
+}
+
+static kiln_problem with_open_layouts(void)
+{
+    kiln_problem open = tuning_problem;
+    strcpy(open.x_layout, "any");
+    strcpy(open.y_layout, "any");
+    return open;
+}
+
+/* Where layouts are open, rows of others than the predicted ones stand beside predictions. */
+START_TEST(open_layouts_find_rows_by_their_time)
+{
+    const kiln_problem open = with_open_layouts();
+    if (strcmp(chosen(&open).problem.x_layout, "NCHW") == 0)
+        return; /* on this device the row below is of the predicted ones */
+    add_row("naive", "", 1e9);
+    ck_assert_str_ne(chosen(&open).solver, "naive");
+    add_row("naive", "", 1e-9);
+    kiln_op_info info = chosen(&open);
+    ck_assert_str_eq(info.solver, "naive");
+    ck_assert_int_eq(info.origin, KILN_ORIGIN_USER_ROW);
+}
+END_TEST
+
+/* A search is about the predicted layouts. Its winner is not put aside for what a solver predicts
+ * that lost, be it measured while the machine was slow. */
+START_TEST(a_row_of_the_predicted_layouts_decides)
+{
+    const kiln_problem open = with_open_layouts();
+    const kiln_op_info predicted = chosen(&open);
+    ck_assert_int_eq(predicted.origin, KILN_ORIGIN_GUESS);
+    add_row_of(predicted.problem, predicted.solver, predicted.config, 1e9);
+    const kiln_op_info info = chosen(&open);
+    ck_assert_str_eq(info.solver, predicted.solver);
+    ck_assert_int_eq(info.origin, KILN_ORIGIN_USER_ROW);
+}
+END_TEST
+
+START_TEST(a_row_for_any_device_tells_a_config_but_no_solver)
+{
+    char path[sizeof tuning.folder + 16], key[KILN_KEY_TEXT];
+    const kiln_settings settings = {
+        .rows_file = "off", .cache_dir = "off", .shipped_dir = tuning.folder, .template_dir = NULL};
+    kiln_problem p = tuning_problem;
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, key, sizeof key);
+    snprintf(path, sizeof path, "%s/generic.yaml", tuning.folder);
+    FILE *file = fopen(path, "w");
+    fprintf(file,
+            "schema: 1\ndevice: \"any\"\nrows:\n"
+            "- {key: \"%s\", solver: \"naive\", version: %d, config: \"\"}\n",
+            key, kiln_solver_named("naive")->version);
+    ck_assert_int_eq(fclose(file), 0);
+    kiln *other;
+    kiln_op *op[2];
+    kiln_op_info info[2];
+    ck_assert_int_eq(kiln_open(&other, tuning.context, tuning.device, &settings), KILN_OK);
+    for (int i = 0; i < 2; i++) {
+        const kiln_choice choice = {.solver = i ? "naive" : NULL};
+        ck_assert_int_eq(kiln_conv_create(other, &p, &choice, &op[i]), KILN_OK);
+        kiln_op_describe(op[i], &info[i]);
+        kiln_op_release(op[i]);
+    }
+    kiln_close(other);
+    unlink(path);
+    ck_assert_str_ne(info[0].solver, "naive");
+    ck_assert_int_eq(info[1].origin, KILN_ORIGIN_SHIPPED_ROW);
+}
+END_TEST
+
+START_TEST(a_row_is_tried_first)
+{
+    tuning_record all = {0}, r = {0};
+    kiln_trial best;
+    kiln_tune_options o = tuning_options(&all, 6);
+    o.keep = 0;
+    o.solver = "13";
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ck_assert_str_ne(all.configs[0], all.configs[5]);
+    add_row(best.solver, all.configs[5], 1);
+    o.user = &r;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ck_assert_str_eq(r.configs[0], all.configs[5]); /* the row's, */
+    ck_assert_str_eq(r.configs[1], all.configs[0]); /* then the guess */
+}
+END_TEST
+
+/* A row of another solver that promises too much is renewed, whether it still runs or not. */
+START_TEST(old_promises_do_not_beat_the_winner)
+{
+    const char *guess = NULL;
+    kiln_verdict verdict;
+    for (int i = 0; !guess && kiln_explain(tuning.kiln, &tuning_problem, i, &verdict) == KILN_OK;
+         i++)
+        if (strcmp(verdict.solver, "ConvOclDirectFwd1x1") == 0)
+            guess = verdict.config;
+    ck_assert_ptr_nonnull(guess);
+    for (int rejected = 0; rejected < 2; rejected++) {
+        tuning_record r = {.accept = rejected ? guess : NULL};
+        kiln_trial best;
+        kiln_tune_options o = tuning_options(&r, 6); /* each solver's guess is among the first */
+        add_row("naive", "", 1e-9);
+        ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+        tuning_check_used(tuning.kiln, &best);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tune_rows");
+    TCase *tests = tcase_create("tune_rows");
+    tcase_add_checked_fixture(tests, tuning_set_up, tuning_tear_down);
+    tcase_add_test(tests, open_layouts_find_rows_by_their_time);
+    tcase_add_test(tests, a_row_of_the_predicted_layouts_decides);
+    tcase_add_test(tests, a_row_for_any_device_tells_a_config_but_no_solver);
+    tcase_add_test(tests, a_row_is_tried_first);
+    tcase_add_test(tests, old_promises_do_not_beat_the_winner);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

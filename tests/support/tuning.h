@@ -1,0 +1,48 @@
+/* A small problem with its tensors and an empty file of rows, for tests that search. */
+#ifndef TUNING_H
+#define TUNING_H
+
+#include "kiln_internal.h"
+
+enum { TUNING_RESULTS = 32 * 8 * 8 }; /* elements of the problem's y */
+
+extern const kiln_problem tuning_problem;
+
+typedef struct tuning_bed {
+    cl_context context;
+    cl_device_id device;
+    cl_command_queue queue;
+    kiln_buffers buffers;                 /* with contents */
+    char folder[64];                      /* of the two files, which are not there at first */
+    char rows_file[128], types_file[128]; /* the latter replaces types.cl, if it is made */
+    kiln *kiln;                           /* with those rows */
+} tuning_bed;
+
+extern tuning_bed tuning;
+
+/* Fixtures of each test. */
+void tuning_set_up(void);
+void tuning_tear_down(void);
+
+/* Another kiln on the device, without caches. */
+kiln *tuning_open(const char *rows, const char *templates);
+
+/* What the callbacks saw, and what they shall answer. */
+typedef struct tuning_record {
+    const char *accept; /* the only config that verifies; NULL: whatever is right */
+    int64_t stop_after; /* trials; 0: never */
+    int64_t trials, verified, poison;
+    int64_t verdicts[KILN_TRIAL_SLOW + 1];
+    char configs[64][KILN_INFO_TEXT], solvers[64][48];
+} tuning_record;
+
+/* Each trial goes to the record; the winner is kept. */
+kiln_tune_options tuning_options(tuning_record *r, int64_t max_trials);
+
+/* kiln_tune() for the problem. */
+kiln_status tuning_run(kiln *k, const kiln_tune_options *o, kiln_trial *best);
+
+/* Fails the test unless a program that knows nothing of the search gets its winner. */
+void tuning_check_used(kiln *opened, const kiln_trial *best);
+
+#endif
