@@ -1,11 +1,14 @@
 /* How good kiln's choice is where no tuning row helps: its solvers' predictions and guesses against
- * the best that a short search finds, or against what each solver guesses. The fastest of all
- * counts as the best, so that 1 means that nothing faster was found. */
+ * the best that a short search finds, against what a long one found that left a row, or against
+ * what each solver guesses. The fastest of all counts as the best, so that 1 means that nothing
+ * faster was found. */
 #include "options.h"
 #include "results.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+typedef enum against { SEARCH = 0, ROWS, GUESSES } against;
 
 typedef struct predict {
     layers layers;
@@ -14,12 +17,12 @@ typedef struct predict {
     rules rules;
     int64_t batch; /* 0: each list's own */
     int every;     /* of so many layers one is taken */
-    bool guesses;
+    against against;
     int trials, rounds;
     session session;
     machine machine;
     stats_mean mean;
-    int failed, doubtful;
+    int failed, doubtful, without;
 } predict;
 
 /* The choice comes first. */
@@ -48,7 +51,7 @@ static void report(predict *p, const work *w, const rivals *r)
     printf("%-32.32s %3lld %10.4f %10.4f %7.3f%c %s | %s", w->layer->name,
            (long long)w->problem.batch, chosen->ms, winner->ms, score, doubtful ? '~' : ' ',
            r->c[0]->detail, r->c[best]->detail);
-    for (int i = 0; p->guesses && i < r->count; i++)
+    for (int i = 0; p->against == GUESSES && i < r->count; i++)
         printf(" | %.*s %.4f (%.4f)", (int)strcspn(r->c[i]->detail, " "), r->c[i]->detail,
                r->times[i].ms, r->c[i]->predicted_ms);
     printf("\n");
@@ -92,9 +95,10 @@ static bool gather(predict *p, rivals *r, const work *w, void *result, char *why
     contender *c = contender_kiln(&p->session, w, &p->rules, &no_rows, why);
     if (!c || !admit(r, c, w, result, why))
         return false;
-    if (p->guesses)
+    if (p->against == GUESSES)
         return admit_guesses(p, r, w, result, why);
-    c = contender_kiln_tuned(&p->session, w, &p->rules, p->trials, why);
+    c = p->against == ROWS ? contender_kiln_row(&p->session, w, &p->rules, why)
+                           : contender_kiln_tuned(&p->session, w, &p->rules, p->trials, why);
     return c && admit(r, c, w, result, why);
 }
 
@@ -106,6 +110,8 @@ static void compare(predict *p, const work *w)
     float *result = malloc((size_t)reference_count(&w->problem) * sizeof *result);
     if (result && gather(p, &r, w, result, why) && turns_take(r.c, r.count, &plan, r.times)) {
         report(p, w, &r);
+    } else if (!why[0]) {
+        p->without++;
     } else {
         printf("%-32.32s not measured: %s\n", w->layer->name, why);
         p->failed++;
@@ -119,10 +125,10 @@ static int run(predict *p)
 {
     printf("%-32s %3s %10s %10s %7s  chosen | best ", "layer", "N", "chosen ms", "best ms",
            "score");
-    if (p->guesses)
-        printf("guess | each solver's ms (predicted)\n");
-    else
+    if (p->against == SEARCH)
         printf("of %d trials\n", p->trials);
+    else
+        printf("%s\n", p->against == ROWS ? "by row" : "guess | each solver's ms (predicted)");
     for (int i = 0; i < p->layers.count; i += p->every) {
         work w;
         if (!work_make(&w, &p->layers.at[i], p->direction, p->type)) {
@@ -133,6 +139,8 @@ static int run(predict *p)
         compare(p, &w);
         work_free(&w);
     }
+    if (p->without)
+        printf("%d more layers have no row\n", p->without);
     if (p->doubtful)
         printf("%d more rows, marked ~, were disturbed by other processes and do not count\n",
                p->doubtful);
@@ -152,6 +160,7 @@ static void help(void)
            "  --batch N       instead of each list's own; 0: its own  (1)\n"
            "  --every N       one of so many layers  (1)\n"
            "  --guesses       no search: what each solver guesses, with its prediction\n"
+           "  --rows          no search: what tuning rows say, of layers that have one\n"
            "  --trials N      of the search, all solvers together  (60)\n"
            "  --rounds N      turns of each  (5)\n");
 }
@@ -181,7 +190,11 @@ static bool read_option(predict *p, int letter, const char *value)
     case 'e':
         return options_number("--every", value, 1, 1 << 20, &p->every);
     case 'g':
-        return p->guesses = true;
+        p->against = GUESSES;
+        return true;
+    case 'R':
+        p->against = ROWS;
+        return true;
     case 't':
         return options_number("--trials", value, 1, 1000000, &p->trials);
     case 'r':
@@ -199,6 +212,7 @@ static bool read_options(predict *p, int argc, char **argv)
                                           {"batch", required_argument, NULL, 'b'},
                                           {"every", required_argument, NULL, 'e'},
                                           {"guesses", no_argument, NULL, 'g'},
+                                          {"rows", no_argument, NULL, 'R'},
                                           {"trials", required_argument, NULL, 't'},
                                           {"rounds", required_argument, NULL, 'r'},
                                           {"help", no_argument, NULL, 'h'},

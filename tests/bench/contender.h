@@ -52,6 +52,9 @@ int contender_kiln_solvers(const session *s, const work *w);
 contender *contender_kiln_tuned(const session *s, const work *w, const rules *r, int trials,
                                 char *why);
 
+/* kiln as a tuning row decides; NULL with nothing in `why` where none does. */
+contender *contender_kiln_row(const session *s, const work *w, const rules *r, char *why);
+
 /* Peers; where one was not found when kiln was built, there is no way and no version.
  *
  * Number `index` of the ways in which oneDNN may do it. */

@@ -207,6 +207,16 @@ contender *contender_kiln(const session *s, const work *w, const rules *r,
     return NULL;
 }
 
+contender *contender_kiln_row(const session *s, const work *w, const rules *r, char *why)
+{
+    contender *c = contender_kiln(s, w, r, NULL, why);
+    if (!c || ((kiln_contender *)c)->info.origin != KILN_ORIGIN_GUESS)
+        return c;
+    contender_release(c);
+    why[0] = '\0';
+    return NULL;
+}
+
 int contender_kiln_solvers(const session *s, const work *w)
 {
     kiln_verdict v;
