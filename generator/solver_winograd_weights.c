@@ -19,7 +19,7 @@ static const kiln_param params[GRADIENT_PARAMS] = {
     [GRADIENT_K] = {"T_K", 3, {4, 8, 16}, 0, 0},
     [GRADIENT_CV] = {"T_CV", 5, {1, 2, 3, 4, 5}, 0, 0},
     [GRADIENT_ROWS] = {"T_ROWS", 4, {0, 1, 2, 4}, 0, 64},
-    [GRADIENT_PARTS] = {"T_PARTS", 3, {1, 2, 4}, 1, 64},
+    [GRADIENT_PARTS] = {"T_PARTS", 4, {0, 1, 2, 4}, 0, 64},
 };
 
 static void blocked_layout(const kiln_shape *s, const kiln_gradient *g, char text[KILN_LAYOUT_TEXT])
@@ -95,8 +95,12 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     if (c->v[GRADIENT_CV] > g.c_blocks)
         return kiln_no(why, "T_CV is %d, but there are only %lld blocks of %d channels",
                        c->v[GRADIENT_CV], (long long)g.c_blocks, g.block);
-    if (c->v[GRADIENT_ROWS] == 0 && c->v[GRADIENT_PARTS] != 1)
+    if (c->v[GRADIENT_ROWS] == 0 && c->v[GRADIENT_PARTS] > 1)
         return kiln_no(why, "T_PARTS is %d, but parts need a T_ROWS", c->v[GRADIENT_PARTS]);
+    if (c->v[GRADIENT_ROWS] && c->v[GRADIENT_PARTS] == 0)
+        return kiln_no(why, "T_PARTS is 0, but T_ROWS %d needs a part", c->v[GRADIENT_ROWS]);
+    if (c->v[GRADIENT_PARTS] == 0)
+        return false;
     if (c->v[GRADIENT_ROWS] > kiln_gradient_part(s, &g, c) ||
         (c->v[GRADIENT_PARTS] - 1) * kiln_gradient_part(s, &g, c) >= kiln_gradient_rows(s, &g))
         return kiln_no(why, "T_ROWS is %d and T_PARTS %d, too many for %lld rows of tiles",
@@ -116,14 +120,14 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    static const int parts[] = {1, 2, 4, 8, 16};
+    static const int parts[] = {1, 0, 2, 4, 8, 16};
     kiln_config best = {
         .v = {[GRADIENT_K] = 4, [GRADIENT_CV] = 1, [GRADIENT_ROWS] = 0, [GRADIENT_PARTS] = 1}};
     double least = kiln_gradient_ms(s, d, &best);
     for (int i = 0; i < params[GRADIENT_K].nvalues; i++)
         for (int j = 0; j < params[GRADIENT_CV].nvalues; j++)
             for (int rows = 0; rows <= 8; rows++)
-                for (int p = 0; p < (rows ? 5 : 1); p++) {
+                for (int p = 0; p < (rows ? 6 : 2); p++) {
                     kiln_config next = {.v = {[GRADIENT_K] = params[GRADIENT_K].value[i],
                                               [GRADIENT_CV] = params[GRADIENT_CV].value[j],
                                               [GRADIENT_ROWS] = rows,
@@ -158,7 +162,7 @@ static void stage(const kiln_shape *s, const kiln_gradient *g, const kiln_config
 {
     kiln_plan_stage(plan, "winograd_weights.cl", kernel);
     kiln_define_types(plan, s);
-    int64_t planes = (int64_t)GRADIENT_ELEMENTS * c->v[GRADIENT_PARTS];
+    int64_t planes = (int64_t)GRADIENT_ELEMENTS * kiln_gradient_copies(c);
     int64_t largest =
         planes * (kiln_gradient_plane(g, g->c_blocks, c) + kiln_gradient_plane(g, g->k_blocks, c));
     if (!s->wide && (largest > INT32_MAX || planes * kiln_gradient_products(g) > INT32_MAX))
@@ -181,11 +185,11 @@ static void stage(const kiln_shape *s, const kiln_gradient *g, const kiln_config
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-enum { X, DY, V, U, M };
+enum { X, DY, V, U, M, DW };
 
 /* The first three steps for one part after the other in each item. */
 static void emit_parts(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
-                       const int role[M + 1], kiln_plan *plan)
+                       const int role[DW + 1], kiln_plan *plan)
 {
     stage(s, g, c, "part", plan);
     for (int i = X; i <= M; i++)
@@ -195,7 +199,7 @@ static void emit_parts(const kiln_shape *s, const kiln_gradient *g, const kiln_c
 
 /* Each of them as a launch. */
 static void emit_steps(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
-                       const int role[M + 1], kiln_plan *plan)
+                       const int role[DW + 1], kiln_plan *plan)
 {
     stage(s, g, c, "source", plan);
     kiln_arg_buffer(plan, role[X]);
@@ -207,11 +211,12 @@ static void emit_steps(const kiln_shape *s, const kiln_gradient *g, const kiln_c
     kiln_arg_buffer(plan, role[U]);
     kiln_grid(plan, 1, 1, 1, kiln_gradient_rows(s, g), g->k_blocks, 1);
 
-    stage(s, g, c, "products", plan);
+    bool whole = c->v[GRADIENT_PARTS] == 0;
+    stage(s, g, c, whole ? "filters" : "products", plan);
     kiln_arg_buffer(plan, role[V]);
     kiln_arg_buffer(plan, role[U]);
-    kiln_arg_buffer(plan, role[M]);
-    kiln_grid(plan, 1, 1, 1, kiln_gradient_items(g, c), GRADIENT_ELEMENTS, 1);
+    kiln_arg_buffer(plan, role[whole ? DW : M]);
+    kiln_grid(plan, 1, 1, 1, kiln_gradient_items(g, c), whole ? 1 : GRADIENT_ELEMENTS, 1);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -223,14 +228,18 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
     int64_t planes =
-        (int64_t)GRADIENT_ELEMENTS * c->v[GRADIENT_PARTS] * 4; /* bytes of an element in each */
+        (int64_t)GRADIENT_ELEMENTS * kiln_gradient_copies(c) * 4; /* bytes of an element in each */
     int v = kiln_plan_temp(plan, planes * kiln_gradient_plane(&g, g.c_blocks, c));
     int u = kiln_plan_temp(plan, planes * kiln_gradient_plane(&g, g.k_blocks, c));
-    int m = kiln_plan_temp(plan, planes * kiln_gradient_products(&g));
+    bool whole = c->v[GRADIENT_PARTS] == 0;
+    int m = whole ? 0 : kiln_plan_temp(plan, planes * kiln_gradient_products(&g));
+    const int role[] = {x, dy, v, u, m, KILN_ROLE_W};
     if (c->v[GRADIENT_ROWS])
-        emit_parts(s, &g, c, (const int[]){x, dy, v, u, m}, plan);
+        emit_parts(s, &g, c, role, plan);
     else
-        emit_steps(s, &g, c, (const int[]){x, dy, v, u, m}, plan);
+        emit_steps(s, &g, c, role, plan);
+    if (whole)
+        return;
     stage(s, &g, c, "weights", plan);
     kiln_arg_buffer(plan, m);
     kiln_arg_buffer(plan, KILN_ROLE_W);

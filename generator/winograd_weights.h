@@ -20,6 +20,8 @@ typedef struct kiln_gradient {
 
 kiln_gradient kiln_gradient_of(const kiln_shape *s, const kiln_device_facts *d);
 
+/* Of the matrices that are multiplied: each part has its own. */
+int kiln_gradient_copies(const kiln_config *c);
 /* Rows of tiles in all images, and of one part. */
 int64_t kiln_gradient_rows(const kiln_shape *s, const kiln_gradient *g);
 int64_t kiln_gradient_part(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c);

@@ -33,9 +33,14 @@ int64_t kiln_gradient_rows(const kiln_shape *s, const kiln_gradient *g)
     return s->n * g->tiles[0];
 }
 
+int kiln_gradient_copies(const kiln_config *c)
+{
+    return c->v[GRADIENT_PARTS] > 1 ? c->v[GRADIENT_PARTS] : 1;
+}
+
 int64_t kiln_gradient_part(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c)
 {
-    return divide_up(kiln_gradient_rows(s, g), c->v[GRADIENT_PARTS]);
+    return divide_up(kiln_gradient_rows(s, g), kiln_gradient_copies(c));
 }
 
 int64_t kiln_gradient_room(const kiln_gradient *g, const kiln_config *c)
@@ -66,18 +71,37 @@ static double step_cost(const kiln_gradient *g, const kiln_device_facts *d, cons
     double vectors = kiln_blocked_vectors(g->block, d);
     double sums = c->v[GRADIENT_K] * c->v[GRADIENT_CV] * vectors,
            wide = c->v[GRADIENT_CV] * vectors;
-    double loads = wide + 0.5 * c->v[GRADIENT_K], cost = fmax(sums, loads) + 0.1 * (sums + loads);
+    double loads = wide + 0.5 * c->v[GRADIENT_K], cost = fmax(sums, loads) + 0.1 * sums;
+    cost += 0.3 * wide + 0.05 * c->v[GRADIENT_K];
     double spare = kiln_blocked_registers(d) - 2 - sums - wide;
     return fmax(cost, 8) - (spare < 0 ? 3 * spare : 0);
+}
+
+enum { CACHE = 1 << 20 }; /* of a core */
+
+/* The same where an item keeps its products: tiles of dy come past those of x, which stay in the
+ * cache of a core if they fit. What comes from the next cache is a stream of lines that is mostly
+ * there in time. */
+static double whole_traffic(const kiln_gradient *g, const kiln_device_facts *d,
+                            const kiln_config *c)
+{
+    const double late = 0.04;
+    double tile = 4.0 * GRADIENT_ELEMENTS * (double)g->all;
+    double u = tile * c->v[GRADIENT_K], v = tile * g->block * c->v[GRADIENT_CV];
+    double through = tile * (double)((g->c_blocks + g->k_blocks) * g->block);
+    double again = u + (v > 0.7 * CACHE ? v : 0);
+    bool held = d->cache > 0 && through < 0.7 * (double)d->cache;
+    return (held ? 1 : 2) * through + late * again * (double)kiln_gradient_items(g, c);
 }
 
 /* Bytes that go through memory beside x, dy and dw, there and back. */
 static double traffic(const kiln_shape *s, const kiln_gradient *g, const kiln_device_facts *d,
                       const kiln_config *c)
 {
-    enum { CACHE = 1 << 20 }; /* of a core */
     double through =
         (double)(kiln_gradient_plane(g, g->c_blocks, c) + kiln_gradient_plane(g, g->k_blocks, c));
+    if (c->v[GRADIENT_PARTS] == 0)
+        return whole_traffic(g, d, c);
     double products = (double)kiln_gradient_products(g), element = 4.0 * GRADIENT_ELEMENTS;
     /* Products that no cache holds are read back in as many streams as there are elements. */
     double back = d->cache > 0 && element * products > 0.7 * (double)d->cache ? 5 : 1;
@@ -96,6 +120,10 @@ double kiln_gradient_ms(const kiln_shape *s, const kiln_device_facts *d, const k
     kiln_gradient g = kiln_gradient_of(s, d);
     double items = (double)kiln_gradient_items(&g, c) * GRADIENT_ELEMENTS;
     double cycles = items * ((double)g.all * step_cost(&g, d, c) + 60);
+    if (c->v[GRADIENT_PARTS] == 0) /* Few large items: one core waits for the other's last. */
+        cycles *= 1 + 0.8 * d->compute_units / (double)kiln_gradient_items(&g, c);
+    else if (c->v[GRADIENT_ROWS] == 0) /* Each item ends with products on their way to memory. */
+        cycles *= 1.08;
     if (c->v[GRADIENT_ROWS])
         cycles += items * ceil((double)kiln_gradient_rows(s, &g) / c->v[GRADIENT_ROWS]) *
                   (3.0 * c->v[GRADIENT_K] * c->v[GRADIENT_CV] + 40);
@@ -104,7 +132,7 @@ double kiln_gradient_ms(const kiln_shape *s, const kiln_device_facts *d, const k
         cycles *= ceil((double)c->v[GRADIENT_PARTS] / d->compute_units) * d->compute_units *
                   (double)kiln_gradient_part(s, &g, c) / (double)kiln_gradient_rows(s, &g);
     cycles += (double)(s->k * g.c_blocks) *
-              ((3.0 + c->v[GRADIENT_PARTS]) * GRADIENT_ELEMENTS + 9.0 * g.block);
+              ((3.0 + kiln_gradient_copies(c)) * GRADIENT_ELEMENTS + 9.0 * g.block);
     int width = g.block < d->simd_floats ? d->simd_floats : g.block;
     double lanes = (double)width / kiln_blocked_vectors(g.block, d);
     double ms = cycles * 2 * lanes / (0.85 * d->peak_gflops * 1e6);

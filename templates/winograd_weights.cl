@@ -21,7 +21,9 @@
  *                                 T_CV vectors of one product, and adds up all tiles
  *   `weights`   dw = A^T m A
  *
- * With T_ROWS 0 each is a launch, over all tiles at once. Else `part` does the first three for T_ROWS
+ * With T_ROWS 0 each is a launch, over all tiles at once; with T_PARTS 0 as well, `filters` is the
+ * last two: an item keeps its tile of all 36 products until they become dw, which saves the way of m
+ * through memory where it is larger than x and dy. Else `part` does the first three for T_ROWS
  * rows of tiles after T_ROWS more, while these are in the cache of its core: each of T_PARTS parts of
  * all rows has its own v, u and m, and `weights` adds up the latter, in order.
  *
@@ -31,7 +33,8 @@
  *       T_K    .    [ acc  ][ acc  ][ acc  ]     one element of u
  *
  * Grids, all in groups of one item. `source`, `gradient`: (images * rows of tiles, blocks).
- * `products`: (tiles of K * tiles of C, 36). `part`: (T_PARTS). `weights`: (K, blocks of C).
+ * `products`: (tiles of K * tiles of C, 36). `filters`: (tiles of K * tiles of C). `part`: (T_PARTS).
+ * `weights`: (K, blocks of C).
  *
  * Defines, besides those of the files included:
  *   D_B                  channels of a block, lanes of a vector: 4, 8 or 16
@@ -168,17 +171,20 @@ INLINE void gradient_row(global const SRC_T *dy, global ACC_T *u, const int row,
 
 /* ---- the products ---- */
 
-/* Tile `tile` of product e over the first `count` tiles of x and dy, added to what is there unless
- * `fresh`. */
-INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *m, const int tile,
-                    const int e, const int count, const bool fresh)
+/* The last tile of channels starts earlier; what it shares with its neighbour is stored by one of
+ * them. */
+#define FIRST_K(tile) ((tile) % D_K_TILES * T_K)
+#define OWN_C(tile) ((tile) / D_K_TILES * T_CV)
+#define FIRST_C(tile) min(OWN_C(tile), D_C_BLOCKS - T_CV)
+#define IS_OWN(tile, i) (D_C_BLOCKS % T_CV == 0 || FIRST_C(tile) + (i) >= OWN_C(tile))
+
+/* Tile `tile` of product e over the first `count` tiles of x and dy. */
+INLINE void sums(ACC_V *acc, global const ACC_T *v, global const ACC_T *u, const int tile,
+                 const int e, const int count)
 {
-    const int k0 = tile % D_K_TILES * T_K;
-    /* The last tile starts earlier; what it shares with its neighbour is stored by one of them. */
-    const int own = tile / D_K_TILES * T_CV, c0 = min(own, D_C_BLOCKS - T_CV);
+    const int k0 = FIRST_K(tile), c0 = FIRST_C(tile);
     v += e * D_V_PLANE + (INDEX_T)c0 * D_ROOM * D_B;
     u += e * D_U_PLANE + (INDEX_T)(k0 / D_B) * D_ROOM * D_B + k0 % D_B;
-    ACC_V acc[T_K * T_CV];
 #pragma unroll
     for (int i = 0; i < T_K * T_CV; i++)
         acc[i] = (ACC_V)(0);
@@ -196,17 +202,62 @@ INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *
                 acc[k * T_CV + i] += a[i] * b;
         }
     }
-    m += e * D_M_PLANE + ((INDEX_T)k0 * D_C_BLOCKS + c0) * D_B;
+}
+
+/* The same, added to what is there unless `fresh`. */
+INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *m, const int tile,
+                    const int e, const int count, const bool fresh)
+{
+    ACC_V acc[T_K * T_CV];
+    sums(acc, v, u, tile, e, count);
+    m += e * D_M_PLANE + ((INDEX_T)FIRST_K(tile) * D_C_BLOCKS + FIRST_C(tile)) * D_B;
 #pragma unroll
     for (int k = 0; k < T_K; k++)
 #pragma unroll
         for (int i = 0; i < T_CV; i++)
-            if (D_C_BLOCKS % T_CV == 0 || c0 + i >= own) {
+            if (IS_OWN(tile, i)) {
                 global ACC_T *to = m + (k * D_C_BLOCKS + i) * D_B;
                 const ACC_V sum = acc[k * T_CV + i];
                 STORE_V(to, fresh ? sum : sum + LOAD_V(to));
             }
 }
+
+/* ---- dw ---- */
+
+/* Of channel k and one block, from 36 vectors `apart` from each other. */
+INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, const int k,
+                   const int block)
+{
+    ACC_V mid[3][6];
+#pragma unroll
+    for (int j = 0; j < 6; j++) {
+        ACC_V column[6], o[3];
+#pragma unroll
+        for (int i = 0; i < 6; i++)
+            column[i] = m[(i * 6 + j) * apart];
+        times_a(column, o);
+#pragma unroll
+        for (int i = 0; i < 3; i++)
+            mid[i][j] = o[i];
+    }
+    ACC_T taps[9][D_B] __attribute__((aligned(64)));
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+        ACC_V o[3];
+        times_a(mid[i], o);
+#pragma unroll
+        for (int j = 0; j < 3; j++)
+            *(private ACC_V *)taps[i * 3 + j] = o[j];
+    }
+    dw += ((INDEX_T)k * D_SRC_C + block * D_B) * 9;
+    const int channels = min(D_B, D_SRC_C - block * D_B);
+    for (int c = 0; c < channels; c++)
+#pragma unroll
+        for (int tap = 0; tap < 9; tap++)
+            DST_STORE(dw, c * 9 + tap, taps[tap][c]);
+}
+
+/* ---- steps ---- */
 
 #if T_ROWS == 0
 kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict x, global ACC_T *restrict v)
@@ -218,7 +269,31 @@ kernel GROUP_SIZE(1, 1, 1) void gradient(global const SRC_T *restrict dy, global
 {
     gradient_row(dy, u, get_global_id(0), get_global_id(0), get_global_id(1));
 }
+#endif
 
+#if T_PARTS == 0
+kernel GROUP_SIZE(1, 1, 1) void filters(global const ACC_T *restrict v,
+                                        global const ACC_T *restrict u, global DST_T *restrict dw)
+{
+    const int tile = get_global_id(0);
+    ACC_V m[36 * T_K * T_CV];
+#pragma nounroll
+    for (int e = 0; e < 36; e++) {
+        ACC_V acc[T_K * T_CV];
+        sums(acc, v, u, tile, e, D_ROOM);
+#pragma unroll
+        for (int i = 0; i < T_K * T_CV; i++)
+            m[e * T_K * T_CV + i] = acc[i];
+    }
+#pragma nounroll
+    for (int i = 0; i < T_K * T_CV; i++) {
+        const int k = FIRST_K(tile) + i / T_CV;
+        if (k < D_DST_C && IS_OWN(tile, i % T_CV))
+            filter(m + i, T_K * T_CV, dw, k, FIRST_C(tile) + i % T_CV);
+    }
+}
+#else
+#if T_ROWS == 0
 kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_T *restrict v,
                                          global const ACC_T *restrict u, global ACC_T *restrict m)
 {
@@ -254,40 +329,17 @@ kernel GROUP_SIZE(1, 1, 1) void part(global const SRC_T *restrict x, global cons
 }
 #endif
 
-/* ---- dw ---- */
-
 kernel GROUP_SIZE(1, 1, 1) void weights(global const ACC_T *restrict m, global DST_T *restrict dw)
 {
-    const int k = get_global_id(0), block = get_global_id(1), c0 = block * D_B;
+    const int k = get_global_id(0), block = get_global_id(1);
     m += ((INDEX_T)k * D_C_BLOCKS + block) * D_B;
-    ACC_V mid[3][6];
+    ACC_V all[36];
 #pragma unroll
-    for (int j = 0; j < 6; j++) {
-        ACC_V column[6], o[3];
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            column[i] = LOAD_V(m + (i * 6 + j) * D_M_PLANE);
-            for (int part = 1; part < T_PARTS; part++)
-                column[i] += LOAD_V(m + (part * 36 + i * 6 + j) * D_M_PLANE);
-        }
-        times_a(column, o);
-#pragma unroll
-        for (int i = 0; i < 3; i++)
-            mid[i][j] = o[i];
+    for (int e = 0; e < 36; e++) {
+        all[e] = LOAD_V(m + e * D_M_PLANE);
+        for (int part = 1; part < T_PARTS; part++)
+            all[e] += LOAD_V(m + (part * 36 + e) * D_M_PLANE);
     }
-    ACC_T taps[9][D_B] __attribute__((aligned(64)));
-#pragma unroll
-    for (int i = 0; i < 3; i++) {
-        ACC_V o[3];
-        times_a(mid[i], o);
-#pragma unroll
-        for (int j = 0; j < 3; j++)
-            *(private ACC_V *)taps[i * 3 + j] = o[j];
-    }
-    dw += ((INDEX_T)k * D_SRC_C + c0) * 9;
-    const int channels = min(D_B, D_SRC_C - c0);
-    for (int c = 0; c < channels; c++)
-#pragma unroll
-        for (int tap = 0; tap < 9; tap++)
-            DST_STORE(dw, c * 9 + tap, taps[tap][c]);
+    filter(all, 1, dw, k, block);
 }
+#endif
