@@ -54,7 +54,7 @@ static const char statuses[] =
     "\nExit status:\n"
     "  0 all well   1 a result was wrong   2 the command makes no sense\n"
     "  3 unsupported   4 OpenCL failed   5 a file could not be read or written\n"
-    "  6 out of memory   130 Ctrl-C (a search keeps the best config it had)\n"
+    "  6 out of memory   130 Ctrl-C (a search keeps the best config it had, after SIGTERM too)\n"
     "  Of several, a wrong result comes first, then the largest number.\n";
 
 void help_print(FILE *to)

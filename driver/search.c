@@ -1,4 +1,4 @@
-/* Runs kiln_tune() with verification, a progress line and Ctrl-C. */
+/* Runs kiln_tune() with verification and a progress line, until a signal ends it early. */
 #include "search.h"
 
 #include <signal.h>
@@ -30,6 +30,29 @@ static void on_interrupt(int number)
 {
     (void)number;
     stop = 1;
+}
+
+/* Ctrl-C, timeout(1) or a batch system, a terminal that is closed. */
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum { ENDS = sizeof ends / sizeof *ends };
+
+/* nohup's SIGHUP stays ignored. */
+static void watch_ends(struct sigaction before[ENDS])
+{
+    const struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND};
+    stop = 0;
+    for (int i = 0; i < ENDS; i++) {
+        sigaction(ends[i], NULL, &before[i]);
+        if (ends[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
+            sigaction(ends[i], &ours, NULL);
+    }
+}
+
+static void leave_ends(const struct sigaction before[ENDS])
+{
+    for (int i = 0; i < ENDS; i++)
+        sigaction(ends[i], &before[i], NULL);
 }
 
 static size_t result_bytes(const tensors *t)
@@ -148,13 +171,12 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
                                        .progress = progress,
                                        .verify = judge,
                                        .user = &s};
-    struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, before;
-    stop = 0;
+    struct sigaction before[ENDS];
     *best = (kiln_trial){0};
-    sigaction(SIGINT, &ours, &before);
+    watch_ends(before);
     kiln_status status =
         kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
-    sigaction(SIGINT, &before, NULL);
+    leave_ends(before);
     *interrupted = stop;
     char winner[WINNER_TEXT];
     if (s.terminal && s.trials)

@@ -43,21 +43,23 @@ if (
     )
 fi
 
-# Interrupted once it has something to keep, which it says.
-export KILN_DB="$KILN_SANDBOX/interrupted.yaml"
-: >err # which is looked at below, maybe before the search has begun
-"$KILN_COMMAND" conv -n 4 -c 64 -H 28 -W 28 -k 64 -y 3 -x 3 -F 1 -s 1 >out 2>err &
-search=$!
-waits=0
-until grep -q '^search [0-9]*/[0-9]*, trying .* best' err; do
-    kill -0 "$search" 2>/dev/null || fail 'the search ended by itself'
-    waits=$((waits + 1))
-    [ "$waits" -lt 600 ] || fail 'the search never got going'
-    sleep 0.1
+# Ended once it has something to keep, which it says.
+for signal in INT TERM; do
+    export KILN_DB="$KILN_SANDBOX/$signal.yaml"
+    : >err # which is looked at below, maybe before the search has begun
+    "$KILN_COMMAND" conv -n 4 -c 64 -H 28 -W 28 -k 64 -y 3 -x 3 -F 1 -s 1 >out 2>err &
+    search=$!
+    waits=0
+    until grep -q '^search [0-9]*/[0-9]*, trying .* best' err; do
+        kill -0 "$search" 2>/dev/null || fail 'the search ended by itself'
+        waits=$((waits + 1))
+        [ "$waits" -lt 600 ] || fail 'the search never got going'
+        sleep 0.1
+    done
+    kill -s "$signal" "$search"
+    status=0
+    wait "$search" || status=$?
+    [ "$status" -eq 130 ] || fail "a search that SIG$signal ended gave $status"
+    says '^search: .*, interrupted; best '
+    grep -q 'fwd-f32-n4-c64-k64-i28x28-f3x3' "$signal.yaml" || fail "SIG$signal left no row"
 done
-kill -INT "$search"
-status=0
-wait "$search" || status=$?
-[ "$status" -eq 130 ] || fail "an interrupted search ended with $status"
-says '^search: .*, interrupted; best '
-grep -q 'fwd-f32-n4-c64-k64-i28x28-f3x3' interrupted.yaml || fail 'the interrupted search kept nothing'
