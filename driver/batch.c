@@ -202,6 +202,31 @@ static int summarize(const batch *b, bool whole)
     return whole ? b->worst : CONV_INTERRUPTED;
 }
 
+/* What other systems' editors put before the first line of a file in UTF-8. */
+static void skip_mark(char *line, ssize_t *length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t size = sizeof mark - 1;
+    if (strncmp(line, mark, size) != 0)
+        return;
+    *length -= (ssize_t)size;
+    memmove(line, line + size, (size_t)*length + 1);
+}
+
+/* A line is read as a text, which ends at its first zero byte: what stands behind must not be lost
+ * in silence. */
+static lines_kind read_line(batch *b, const char *line, ssize_t length, lines_entry *entry)
+{
+    if (strlen(line) == (size_t)length) {
+        lines_kind kind = lines_read(&b->reader, line, entry);
+        return kind == LINES_BAD && is_command(line) ? LINES_COMMAND : kind;
+    }
+    *entry = (lines_entry){.repeat = 1};
+    snprintf(entry->why, sizeof entry->why,
+             "it has a zero byte; is the file UTF-16? it must be UTF-8");
+    return LINES_BAD;
+}
+
 static bool run_file(batch *b, FILE *file)
 {
     char *line = NULL, *text = NULL;
@@ -209,14 +234,13 @@ static bool run_file(batch *b, FILE *file)
     bool going = true;
     ssize_t length;
     while (going && (length = getline(&line, &room, file)) >= 0) {
-        b->line++;
+        if (b->line++ == 0)
+            skip_mark(line, &length);
         while (length && isspace((unsigned char)line[length - 1]))
             line[--length] = '\0';
         /* Lines before --start may be headers that later ones need. */
         lines_entry entry;
-        lines_kind kind = lines_read(&b->reader, line, &entry);
-        if (kind == LINES_BAD && is_command(line))
-            kind = LINES_COMMAND;
+        lines_kind kind = read_line(b, line, length, &entry);
         if (kind == LINES_NOTHING || b->line < b->defaults->flags.start)
             continue;
         char *copy = realloc(text, (size_t)length + 1);

@@ -46,5 +46,18 @@ expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1
 says "^Info: a batch of 7 is cut to 2 by '--max-batchsize'\$"
 says '^problem            fwd-f32-n2-'
 
+# As other systems write it: a mark first, a return before each end, and no end of the last line. A
+# zero byte, of which UTF-16 is full, hides nothing.
+printf '\357\273\277conv -n 2 -F 1\r\n\r\nconv -n 3 -F 1' >foreign
+expect 0 conv --batch foreign --dry-run
+says '^kiln conv -F 1 -n 3 --dry-run$'
+says '^2 problems: 2 ok, '
+printf 'conv -n 2 -F 1\000 -c 5\n\000\nconv -n 3 -F 1\n' >zeros
+expect 2 conv --batch zeros --dry-run
+warns '^kiln: zeros line 1: it has a zero byte; '
+warns '^kiln: zeros line 2: it has a zero byte; '
+lacks '-n 2'
+says '^3 problems: 1 ok, 0 failed, 0 unsupported, 2 errors$'
+
 expect 5 conv --batch nowhere
 warns '^kiln: --batch nowhere: No such file'
