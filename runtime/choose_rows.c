@@ -5,32 +5,29 @@
 
 enum { MAX_SOLVERS = 64 };
 
-/* The row's solver, if it is the one that was measured. */
-static const kiln_solver *solver_of(const kiln_row *row, kiln_why *why)
+/* The row's solver and config, if they are what was measured. */
+static const kiln_solver *read_row(const kiln_row *row, kiln_config *config, kiln_why *why)
 {
     const kiln_solver *solver = kiln_solver_named(row->solver);
+    memset(config, 0, sizeof *config);
     if (!solver)
-        kiln_no(why, "names solver %s, which this version does not have", row->solver);
+        kiln_no(why, "it names solver %s, which this version does not have", row->solver);
     else if (solver->version != row->version)
-        kiln_no(why, "is of version %d of solver %s; this is version %d", row->version, row->solver,
-                solver->version);
-    return solver && solver->version == row->version ? solver : NULL;
+        kiln_no(why, "it is of version %d of solver %s; this is version %d", row->version,
+                row->solver, solver->version);
+    else if (kiln_config_parse(solver, row->config, config, why) &&
+             !kiln_config_unlisted(solver, config, why))
+        return solver;
+    return NULL;
 }
 
 /* Turns a row into a pick if it still holds: known solver, same version, legal config. */
 static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
                     kiln_why *why)
 {
-    const kiln_solver *solver = solver_of(row, why);
-    if (!solver)
-        return false;
-    memset(&pick->config, 0, sizeof pick->config);
-    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why) ||
-        !kiln_config_parse(solver, row->config, &pick->config, why) ||
-        kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
-        return false;
-    pick->solver = solver;
-    return true;
+    pick->solver = read_row(row, &pick->config, why);
+    return pick->solver && kiln_solver_takes(pick->solver, shape, &k->facts, &pick->shape, why) &&
+           !kiln_config_refused(pick->solver, &pick->shape, &k->facts, &pick->config, false, why);
 }
 
 /* The best usable row of one file: per solver the newest counts, and of those the fastest. */
@@ -45,7 +42,7 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
         kiln_pick candidate = *pick;
         kiln_why why;
         if (!use_row(k, row, shape, &candidate, &why)) {
-            kiln_log(&k->logger, "row skipped: %s: it %s", key, why.text);
+            kiln_log(&k->logger, "row skipped: %s: %s", key, why.text);
             continue;
         }
         bool old = false;
@@ -80,15 +77,16 @@ bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_
 
 void kiln_warn_of_rows(kiln *k, const char *key, const char *only)
 {
+    kiln_config config;
     kiln_why why;
     pthread_mutex_lock(&k->lock);
     const kiln_row *row = kiln_rows_find(k->user_rows, key, only, 0);
-    bool old = row && !solver_of(row, &why);
+    bool old = row && !read_row(row, &config, &why);
     bool missing = k->rows_named_by && kiln_rows_missing(k->user_rows);
     pthread_mutex_unlock(&k->lock);
     if (old)
         kiln_warn(&k->logger,
-                  "%s: the row of %s is not used, for it %s; a search (kiln conv -s 1) measures "
+                  "%s: the row of %s is not used: %s; a search (kiln conv -s 1) measures "
                   "anew, kiln db prune drops the old",
                   k->rows_file, key, why.text);
     if (missing && !atomic_exchange(&k->missing_told, true))

@@ -10,9 +10,9 @@
  *     kiln_close(k);
  *
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
- * installs no signal handler, and does not wait for the caller's queues (kiln_op_time(), kiln_tune()
- * and settings.check_padding excepted). Creating never measures, enqueueing never compiles, only
- * kiln_tune() measures.
+ * installs no signal handler, and does not wait for the caller's queues (kiln_op_time(),
+ * kiln_tune() and settings.check_padding excepted). Creating never measures, enqueueing never
+ * compiles, only kiln_tune() measures.
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
@@ -78,7 +78,8 @@ typedef struct kiln_settings {
     void *log_user;
     /* As log, and with its user, for what one should know or mend because a guess stands in for it:
      * damaged rows, a default file that cannot be used, a named one that is not there when its rows
-     * are first asked for, the user's row of another version. NULL: log receives these, too. */
+     * are first asked for, the user's row of the problem of another version. NULL: log receives
+     * these, too. */
     void (*warn)(void *user, const char *line);
 } kiln_settings;
 

@@ -163,7 +163,7 @@ export KILN_DB=bad.yaml
 expect 0 $run
 says '^config .* guessed'
 warns '^kiln: warning: bad.yaml:6: .*; skipped: mend or delete it$'
-warns "^kiln: warning: bad.yaml: the row of $other is not used, for it is of version 77 of solver ConvO"
+warns "^kiln: warning: bad.yaml: the row of $other is not used: it is of version 77 of solver ConvO"
 expect 5 db lint
 says '^bad.yaml:6: error: '
 unset KILN_DB
