@@ -2,6 +2,8 @@
 #include "environment.h"
 #include "kiln_internal.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +28,32 @@ static bool given(const char *setting)
     return setting && *setting;
 }
 
-/* Installed rows first, so that an installed library does not depend on its build tree. */
-static const char *default_shipped_dir(void)
+/* Where they were installed with this library, or program, wherever that lies now. */
+static bool find_shipped_beside(char *dir, size_t size)
 {
+    static const char here;
+    Dl_info info;
+    const char *slash = dladdr(&here, &info) ? strrchr(info.dli_fname, '/') : NULL;
+    char path[PATH_MAX];
+    int length = slash ? snprintf(path, sizeof path, "%.*s/" KILN_SHIPPED_DIR_BESIDE,
+                                  (int)(slash - info.dli_fname), info.dli_fname)
+                       : PATH_MAX;
+    char *real = length < PATH_MAX ? realpath(path, NULL) : NULL;
+    const bool found = real && snprintf(dir, size, "%s", real) < (int)size;
+    free(real);
+    return found;
+}
+
+/* Installed rows first, so that an installed library does not depend on its build tree. */
+static void find_shipped_dir(char *dir, size_t size)
+{
+    static const char *const others[] = {KILN_SHIPPED_DIR_INSTALLED, KILN_SHIPPED_DIR_BUILD};
     struct stat st;
-    if (stat(KILN_SHIPPED_DIR_INSTALLED, &st) == 0)
-        return KILN_SHIPPED_DIR_INSTALLED;
-    return stat(KILN_SHIPPED_DIR_BUILD, &st) == 0 ? KILN_SHIPPED_DIR_BUILD : "";
+    bool found = find_shipped_beside(dir, size);
+    for (int i = 0; i < 2 && !found; i++)
+        found = stat(others[i], &st) == 0 && snprintf(dir, size, "%s", others[i]) < (int)size;
+    if (!found)
+        dir[0] = '\0';
 }
 
 static void set_places(kiln *k, const kiln_settings *s)
@@ -45,7 +66,7 @@ static void set_places(kiln *k, const kiln_settings *s)
         kiln_rows_default_file(k->facts.name, k->rows_file, sizeof k->rows_file);
     resolve(k->shipped_dir, sizeof k->shipped_dir, s->shipped_dir, "KILN_SHIPPED_DB");
     if (!given(s->shipped_dir) && !getenv("KILN_SHIPPED_DB"))
-        snprintf(k->shipped_dir, sizeof k->shipped_dir, "%s", default_shipped_dir());
+        find_shipped_dir(k->shipped_dir, sizeof k->shipped_dir);
     resolve(k->template_dir, sizeof k->template_dir, s->template_dir, "KILN_TEMPLATES");
 }
 
