@@ -69,27 +69,44 @@ typedef struct place {
     int d, h, s;                /* its first tap */
 } place;
 
+/* Coordinates in x that row `row` of dy sees at the tile's tap. */
+#define ROW_Y(row) ((row) % P_DST_H * P_STRIDE_H + p.h * P_DILATION_H - D_LEAD_H)
+#define ROW_Z(row) ((row) / P_DST_H % P_DST_D * P_STRIDE_D + p.d * P_DILATION_D - D_LEAD_D)
+
+/* The first strip from `strip` on whose row of x is there, or `end`. */
+INLINE int next_strip(const place p, int strip, const int end)
+{
+#if LEAVES(H) || LEAVES(D)
+#pragma nounroll
+    for (; strip < end; strip++) {
+        const int y = ROW_Y(strip / D_STRIPS), z = ROW_Z(strip / D_STRIPS);
+        if (y >= 0 && y < P_SRC_H && z >= 0 && z < P_SRC_D)
+            break;
+    }
+#endif
+    return strip;
+}
+
+/* A loop that always adds something leaves the sums in the registers they are in. */
 INLINE void add_rows(ACC_V *acc, const place p, const int begin, const int end)
 {
-    int strip = begin;
+    const int at_x = p.s * P_DILATION_W - D_LEAD_W;
+    int strip = next_strip(p, begin, end);
+    if (strip == end)
+        return;
 #pragma nounroll
     do {
         const int row = strip / D_STRIPS, left = strip % D_STRIPS * D_STRIP;
         const int right = P_DST_W % D_STRIP ? min(left + D_STRIP, P_DST_W) : left + D_STRIP;
         const int y = row % P_DST_H, z = row / P_DST_H % P_DST_D;
         const INDEX_T n = row / (P_DST_H * P_DST_D);
-        const int at_y = y * P_STRIDE_H + p.h * P_DILATION_H - D_LEAD_H;
-        const int at_z = z * P_STRIDE_D + p.d * P_DILATION_D - D_LEAD_D;
-        const int at_x = p.s * P_DILATION_W - D_LEAD_W;
-        const bool has_y = !LEAVES(H) || (at_y >= 0 && at_y < P_SRC_H);
-        const bool has_z = !LEAVES(D) || (at_z >= 0 && at_z < P_SRC_D);
-        if (has_y && has_z)
-            add_row(acc,
-                    p.x + n * D_SRC_IMAGE + (INDEX_T)at_z * D_SRC_PLANE + (INDEX_T)at_y * D_SRC_ROW +
-                        (INDEX_T)at_x * D_SRC_PIXEL,
-                    p.dy + n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW,
-                    left, right, at_x);
-    } while (++strip < end);
+        add_row(acc,
+                p.x + n * D_SRC_IMAGE + (INDEX_T)ROW_Z(row) * D_SRC_PLANE +
+                    (INDEX_T)ROW_Y(row) * D_SRC_ROW + (INDEX_T)at_x * D_SRC_PIXEL,
+                p.dy + n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW, left,
+                right, at_x);
+        strip = next_strip(p, strip + 1, end);
+    } while (strip < end);
 }
 
 /* Zero in lanes past the last channel, of unit i of x and unit j of dy of the group. */

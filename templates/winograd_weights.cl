@@ -46,128 +46,12 @@
  *   T_K, T_CV            above; T_K divides D_B, T_CV <= blocks of C
  *   T_ROWS, T_PARTS      above
  */
-#include "vectors.cl"
+#include "winograd_weights_tiles.cl"
 
-#define D_C_BLOCKS ((D_SRC_C + D_B - 1) / D_B)
-#define D_K_BLOCKS ((D_DST_C + D_B - 1) / D_B)
 #define D_K_TILES (D_K_BLOCKS * D_B / T_K)
-/* One vector more than needed, so that planes do not meet in the same sets of a cache. */
-#define D_V_PLANE ((INDEX_T)(D_C_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
-#define D_U_PLANE ((INDEX_T)(D_K_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
-#define D_M_PLANE ((INDEX_T)(D_K_BLOCKS * D_B * D_C_BLOCKS + 1) * D_B)
 #define D_PRODUCTS (D_K_TILES * ((D_C_BLOCKS + T_CV - 1) / T_CV))
-
-/* ---- transforms, with the points 0, 1, -1, 2, -2 and infinity (Lavin and Gray, Fast Algorithms for
- * Convolutional Neural Networks); generator/winograd.c has the matrices ---- */
-
-INLINE void times_b(const ACC_V *d, ACC_V *o)
-{
-    const ACC_V a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
-    const ACC_V e = d[4] - d[2], f = 2.0f * (d[3] - d[1]);
-    o[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
-    o[1] = a + b;
-    o[2] = a - b;
-    o[3] = e + f;
-    o[4] = e - f;
-    o[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
-}
-
-INLINE void times_g(const ACC_V *d, ACC_V *o)
-{
-    const ACC_V a = (d[0] + d[2]) * (-1.0f / 6), b = (d[1] + d[3]) * (-1.0f / 6);
-    const ACC_V e = (d[0] + 4.0f * d[2]) * (1.0f / 24), f = (d[1] + 4.0f * d[3]) * (1.0f / 12);
-    o[0] = d[0] * 0.25f;
-    o[1] = a + b;
-    o[2] = a - b;
-    o[3] = e + f;
-    o[4] = e - f;
-    o[5] = d[3];
-}
-
-INLINE void times_a(const ACC_V *m, ACC_V *o)
-{
-    const ACC_V a = m[1] + m[2], b = m[3] + m[4];
-    o[0] = m[0] + a + b;
-    o[1] = m[1] - m[2] + 2.0f * (m[3] - m[4]);
-    o[2] = a + 4.0f * b + m[5];
-}
-
-/* ---- x and dy ---- */
-
-/* Row `row` of tiles becomes row `to` of those there is room for. */
-INLINE void source_row(global const SRC_T *x, global ACC_T *v, const int row, const int to,
-                       const int block)
-{
-    const int n = row / D_TILES_H, y0 = row % D_TILES_H * 4 - D_LEAD_H;
-    x += ((INDEX_T)n * D_C_BLOCKS + block) * P_SRC_H * P_SRC_W * D_B;
-    v += ((INDEX_T)block * D_ROOM + (INDEX_T)to * D_TILES_W) * D_B;
-    ACC_V mid[6][6];
-#pragma nounroll
-    for (int tx = 0; tx < D_TILES_W; tx++, v += D_B) {
-        /* The last two columns of a patch are the first of the next. */
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            mid[i][0] = mid[i][4];
-            mid[i][1] = mid[i][5];
-        }
-        for (int j = tx ? 2 : 0; j < 6; j++) {
-            const int column = tx * 4 + j - D_LEAD_W;
-            ACC_V d[6], o[6];
-#pragma unroll
-            for (int i = 0; i < 6; i++) {
-                const int y = y0 + i;
-                const bool inside = column >= 0 && column < P_SRC_W && y >= 0 && y < P_SRC_H;
-                d[i] = inside ? SRC_LOAD_V(x, (y * P_SRC_W + column) * D_B) : (ACC_V)(0);
-            }
-            times_b(d, o);
-#pragma unroll
-            for (int i = 0; i < 6; i++)
-                mid[i][j] = o[i];
-        }
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            ACC_V o[6];
-            times_b(mid[i], o);
-#pragma unroll
-            for (int j = 0; j < 6; j++)
-                STORE_V(v + (i * 6 + j) * D_V_PLANE, o[j]);
-        }
-    }
-}
-
-INLINE void gradient_row(global const SRC_T *dy, global ACC_T *u, const int row, const int to,
-                         const int block)
-{
-    const int n = row / D_TILES_H, y0 = row % D_TILES_H * 4;
-    dy += ((INDEX_T)n * D_K_BLOCKS + block) * P_DST_H * P_DST_W * D_B;
-    u += ((INDEX_T)block * D_ROOM + (INDEX_T)to * D_TILES_W) * D_B;
-#pragma nounroll
-    for (int tx = 0; tx < D_TILES_W; tx++, u += D_B) {
-        ACC_V mid[6][4];
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            const int column = tx * 4 + j;
-            ACC_V d[4], o[6];
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                d[i] = column < P_DST_W && y0 + i < P_DST_H
-                           ? SRC_LOAD_V(dy, ((y0 + i) * P_DST_W + column) * D_B)
-                           : (ACC_V)(0);
-            times_g(d, o);
-#pragma unroll
-            for (int i = 0; i < 6; i++)
-                mid[i][j] = o[i];
-        }
-#pragma unroll
-        for (int i = 0; i < 6; i++) {
-            ACC_V o[6];
-            times_g(mid[i], o);
-#pragma unroll
-            for (int j = 0; j < 6; j++)
-                STORE_V(u + (i * 6 + j) * D_U_PLANE, o[j]);
-        }
-    }
-}
+/* A vector more than needed, as in planes of v and u. */
+#define D_M_PLANE ((INDEX_T)(D_K_BLOCKS * D_B * D_C_BLOCKS + 1) * D_B)
 
 /* ---- the products ---- */
 
@@ -223,6 +107,15 @@ INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *
 }
 
 /* ---- dw ---- */
+
+/* With the points of winograd_weights_tiles.cl. */
+INLINE void times_a(const ACC_V *m, ACC_V *o)
+{
+    const ACC_V a = m[1] + m[2], b = m[3] + m[4];
+    o[0] = m[0] + a + b;
+    o[1] = m[1] - m[2] + 2.0f * (m[3] - m[4]);
+    o[2] = a + 4.0f * b + m[5];
+}
 
 /* Of channel k and one block, from 36 vectors `apart` from each other. */
 INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, const int k,
