@@ -129,7 +129,7 @@ static double store_cycles(const kiln_blocked *b, const kiln_config *c)
     if (b->dst_pitch.channel == 1)
         return 2;
     if (b->up[KILN_AXIS_W] > 1)
-        return 80;
+        return 5.0 * c->v[BLOCKED_LANES];
     int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
     double torn = plane % line && b->n * b->groups * b->dst_c * plane > near ? 20 : 0;
     return torn + (c->v[BLOCKED_LANES] == 16 ? 8 : 10);

@@ -46,9 +46,13 @@ double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, cons
     double blocks = (double)(s->g * divide_up(kiln_direct_dst_channels(s), v[DIRECT_K]));
     double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
     double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
-    /* The elements of one phase are stored one by one, on a CPU into lines shared by all. */
+    /* The elements of one phase are stored one by one, on a CPU into lines shared by all, which
+     * have left a core's cache by the next phase where the tensor is large. */
+    const double near = 1 << 20;
     bool cpu = d->kind == KILN_DEVICE_CPU;
-    double store = l.phases > 1 ? (cpu ? 6.0 : 2.0) * v[DIRECT_VEC] : 4;
+    double dst = 4.0 * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count);
+    double each = !cpu ? 2 : dst > near ? 9 : 5;
+    double store = l.phases > 1 ? each * v[DIRECT_VEC] : 4;
     double per_channel = (double)kiln_direct_taps(s) * step_cost(c) + channel_cost(s, d, &l, c);
     double per_item = (double)kiln_direct_src_channels(s) / (double)l.phases * per_channel +
                       store * v[DIRECT_K] * v[DIRECT_PIX] + 40;
