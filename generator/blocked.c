@@ -64,6 +64,7 @@ static kiln_pitch pitch_of(const kiln_shape *s, char tensor)
     p.row = p.row ? p.row : p.pixel * size[2];
     p.plane = p.plane ? p.plane : p.row * size[1];
     p.block = p.block ? p.block : p.neighbours * p.channel;
+    p.cells = t.cells;
     return p;
 }
 
@@ -201,7 +202,7 @@ static void define_pitch(kiln_plan *plan, const char *name, const kiln_pitch *p)
 /* Whether indices need 64 bits for the padding of a layout alone. */
 static bool is_long(const kiln_blocked *b)
 {
-    return b->src_pitch.image > INT32_MAX / b->n || b->dst_pitch.image > INT32_MAX / b->n;
+    return b->src_pitch.cells > INT32_MAX || b->dst_pitch.cells > INT32_MAX;
 }
 
 void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan)

@@ -10,6 +10,7 @@
 typedef struct kiln_pitch {
     int64_t image, block, plane, row, pixel, channel;
     int64_t neighbours, blocks; /* 0 blocks: none of those layouts */
+    int64_t cells;              /* of the tensor, padding included; images may lie inside of it */
 } kiln_pitch;
 
 /* Forward; or backward data: that is forward over dy with the filter turned round, and with `up` -

@@ -180,7 +180,7 @@ static void define_all(const kiln_shape *s, const kiln_winograd_int8 *w, const k
     kiln_define_epilogue(plan, s);
     kiln_blocked_define(b, plan);
     kiln_define(plan, "D_ROW", b->block);
-    kiln_define(plan, "D_SRC_COUNT", b->n * b->src_pitch.image);
+    kiln_define(plan, "D_SRC_COUNT", b->src_pitch.cells);
     kiln_define(plan, "D_DST_WHOLE", b->dst_pitch.neighbours % b->block == 0);
     kiln_define(plan, "D_TILES", w->tiles);
     kiln_define(plan, "D_TILES_H", w->tiles_h);

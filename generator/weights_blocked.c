@@ -67,10 +67,11 @@ void kiln_weights_data_layout(const kiln_shape *s, int block, char text[KILN_LAY
 /* ---- geometry ---- */
 
 /* Of a tensor in blocks of `block` channels, or plain where that is 1. */
-static kiln_pitch pitch_of(const int64_t size[3], int64_t channels, int block)
+static kiln_pitch pitch_of(int64_t images, const int64_t size[3], int64_t channels, int block)
 {
-    int64_t pixels = size[0] * size[1] * size[2];
-    return (kiln_pitch){.image = round_up(channels, block) * pixels,
+    int64_t pixels = size[0] * size[1] * size[2], image = round_up(channels, block) * pixels;
+    return (kiln_pitch){.image = image,
+                        .cells = images * image,
                         .block = block * pixels,
                         .plane = block * size[1] * size[2],
                         .row = block * size[2],
@@ -127,8 +128,8 @@ kiln_weights_geometry kiln_weights_geometry_of(const kiln_shape *s, const kiln_d
     }
     /* Other plain tensors are put in blocks first. */
     g.plain_x = g.lanes == LANES_K && kiln_layout_block(s->x_layout, s->rank) == 1;
-    b->src_pitch = pitch_of(b->src, s->c, g.plain_x ? 1 : block);
-    b->dst_pitch = pitch_of(b->dst, s->k, block);
+    b->src_pitch = pitch_of(b->n, b->src, s->c, g.plain_x ? 1 : block);
+    b->dst_pitch = pitch_of(b->n, b->dst, s->k, block);
     if (g.plain_x)
         b->src_pitch.block = block * b->src_pitch.channel;
     if (is_pointwise(s))

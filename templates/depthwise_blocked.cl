@@ -139,7 +139,7 @@ INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, 
     for (int h = 0; h < TILE_H; h++) {
         if (y + h < own_y || y + h >= P_DST_H)
             continue;
-        const INDEX_T row = to + (INDEX_T)(y + h) * D_DST_ROW + x * D_DST_PIXEL;
+        const INDEX_T row = to + (INDEX_T)(y + h) * D_DST_ROW + (INDEX_T)x * D_DST_PIXEL;
         EACH_RESULT
         for (int i = 0; i < TILE_W; i++)
             if (x + i >= own_x && x + i < P_DST_W)

@@ -41,7 +41,8 @@ INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM
     for (int j = FROM(H); j <= TO(TILE_H, H); j++) {
         if (y0 + j < 0 || y0 + j >= P_SRC_H)
             continue;
-        const source row = plane + (INDEX_T)(y0 + j - row0) * D_SRC_ROW + x0 * D_SRC_PIXEL;
+        const source row =
+            plane + (INDEX_T)(y0 + j - row0) * D_SRC_ROW + (INDEX_T)x0 * D_SRC_PIXEL;
 #pragma unroll
         for (int i = FROM(W); i <= TO(TILE_W, W); i++) {
             if (check && (x0 + i < 0 || x0 + i >= P_SRC_W))
@@ -77,7 +78,7 @@ INLINE void add_row(SUM_V *acc, source row, global const SUM_T *w, const int at)
             const int up = at + s * P_DILATION_W + i * P_STRIDE_W, column = up / D_UP_W;
             if (up < 0 || up % D_UP_W || column >= P_SRC_W)
                 continue;
-            const SUM_V v = LOAD_SRC(row, column * D_SRC_PIXEL);
+            const SUM_V v = LOAD_SRC(row, (INDEX_T)column * D_SRC_PIXEL);
 #pragma unroll
             for (int c = 0; c < D_GROUP; c++)
                 acc[i] += SPREAD(v, c) * weight[c];

@@ -78,7 +78,7 @@ INLINE void add_tile(ACC_V *acc, global const SRC_T *row, global const SRC_T *dy
 #pragma unroll
     for (int p = 0; p < T_W; p++)
         g[p] = check && x + p >= P_DST_W ? (ACC_V)((ACC_T)0)
-                                         : SRC_LOAD_V(dy, (x + p) * D_DST_PIXEL);
+                                         : SRC_LOAD_V(dy, (INDEX_T)(x + p) * D_DST_PIXEL);
 #pragma unroll
     for (int r = 0; r < T_R; r++) {
         if (r < low || r >= high)
@@ -88,7 +88,8 @@ INLINE void add_tile(ACC_V *acc, global const SRC_T *row, global const SRC_T *dy
             const int column = at + i;
             if (check && (column < 0 || column >= P_SRC_W))
                 continue;
-            const ACC_V v = SRC_LOAD_V(row, r * P_DILATION_H * D_SRC_ROW + column * D_SRC_PIXEL);
+            const ACC_V v = SRC_LOAD_V(row, (INDEX_T)(r * P_DILATION_H) * D_SRC_ROW +
+                                                (INDEX_T)column * D_SRC_PIXEL);
 #pragma unroll
             for (int s = 0; s < T_S; s++) {
                 const int to = i - s * P_DILATION_W;

@@ -25,6 +25,8 @@ static const struct {
     {"fwd-i8-n2-c11-k9-i7x9-f3x3-p4x4-l:NCHW8c.OIHW.NCHW8c", "4,5,5,2,1"},
     {"fwd-i8-n2-c5-k6-i9x9-f3x3-p1x1-l:NCHW4c.OIHW.NCHW-exact", "4,4,2,2,1"},
     {"bwd-i8-n2-c21-k18-i10x9-f3x3-p1x2-e0x1-l:NCHW16c.OIHW.NCHW16c", "4,6,6,1,2"},
+    /* images inside of the tensor */
+    {"fwd-i8-n2-c7-k27-i9x5-f3x3-p1x1-l:HWNC.OIHW.HWNC", "2,6,6,1,1"},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

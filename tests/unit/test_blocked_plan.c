@@ -1,0 +1,72 @@
+/* Solvers over neighbouring channels without a device: how large a tensor is in its layout. */
+#include "solver.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kiln_device_facts cpu(void)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.local_memory = 1 << 20;
+    d.simd_floats = 16;
+    return d;
+}
+
+/* The options of the last stage of the solver's guess. */
+static void options_of(const char *name, const char *problem, char options[KILN_OPTIONS_TEXT])
+{
+    static kiln_plan plan;
+    const kiln_solver *solver = kiln_solver_named(name);
+    const kiln_device_facts d = cpu();
+    char text[KILN_ERROR_TEXT];
+    kiln_problem p;
+    kiln_config c;
+    kiln_why why;
+    ck_assert_msg(kiln_problem_parse(&p, problem, text) == KILN_OK, "%s", text);
+    kiln_shape given = kiln_shape_of(&p), s;
+    given.native_layout = true;
+    ck_assert_msg(kiln_solver_takes(solver, &given, &d, &s, &why), "%s", why.text);
+    solver->guess(&s, &d, &c);
+    ck_assert_msg(kiln_solver_plan(solver, &s, &d, &c, &plan, &why), "%s", why.text);
+    strcpy(options, plan.stage[plan.nstages - 1].options);
+}
+
+/* Padding makes cells of few elements: images that lie inside of the tensor, and those that became
+ * one row. */
+START_TEST(padding_alone_may_need_long_indices)
+{
+    static const struct {
+        const char *solver, *problem;
+        bool wide;
+    } cases[] = {
+        {"direct_blocked", "fwd-i8-n9-c1-k1-i4000x4000-f3x3-p1x1-l:NCHW16c.OIHW.NCHW", true},
+        {"direct_blocked", "fwd-i8-n8-c1-k1-i4000x4000-f3x3-p1x1-l:NCHW16c.OIHW.NCHW", false},
+        {"direct_blocked", "fwd-i8-n8-c1-k1-i2000x2000-f1x1-l:NHWC;C%128.OIHW.NHWC", true},
+        {"direct_blocked", "fwd-i8-n2-c1-k1-i2000x2000-f1x1-l:NHWC;C%128.OIHW.NHWC", false},
+        {"direct_blocked", "fwd-i8-n2-c1-k1-i5000x5000-f3x3-p1x1-l:HWNC;C%64.OIHW.NHWC", true},
+        {"winograd_int8", "fwd-i8-n9-c1-k1-i4000x4000-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", true},
+        {"depthwise_blocked", "fwd-f32-n4-c17-k17-i5500x5500-f3x3-p1x1-g17-l:NCHW16c.OIHW.NCHW16c",
+         true},
+        {"weights_blocked", "wrw-f32-n33000000-c1-k1-i1x1-f1x1-l:NCHW16c.OIHW.NCHW16c", false},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_of(cases[i].solver, cases[i].problem, options);
+        ck_assert_msg(cases[i].wide == (strstr(options, "-DP_WIDE=1") != NULL), "%s", options);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("blocked_plan");
+    TCase *c = tcase_create("blocked_plan");
+    tcase_add_test(c, padding_alone_may_need_long_indices);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
