@@ -38,6 +38,13 @@ static bool is_plain(const kiln_shape *s)
     return strcmp(s->x_layout, plain) == 0 && strcmp(s->y_layout, plain) == 0;
 }
 
+/* The strips of a CPU are copied from neighbouring channels or neighbouring pixels. */
+static bool reads(const kiln_blocked *b, const kiln_device_facts *d)
+{
+    const kiln_pitch *p = &b->src_pitch;
+    return p->blocks && (p->channel == 1 || p->pixel == 1 || !is_cpu(d));
+}
+
 /* A plain destination takes vectors of pixels, which only a CPU turns vectors of channels into. */
 static bool writes(const kiln_blocked *b, const kiln_device_facts *d)
 {
@@ -54,7 +61,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
                        s->w_layout);
     kiln_blocked b = kiln_blocked_of(s);
-    if (!b.src_pitch.blocks || !writes(&b, d) || (is_plain(s) && !is_cpu(d)))
+    if (!reads(&b, d) || !writes(&b, d) || (is_plain(s) && !is_cpu(d)))
         return kiln_no(why,
                        "it works on layouts that keep channels together, NHWC, NC/16HW16 and their "
                        "kin, or reads a plain one, and writes one on a CPU; the layouts are %s and "

@@ -100,6 +100,24 @@ START_TEST(fractions_stay_within_the_bound)
 }
 END_TEST
 
+/* Strips copy neighbours: where neither channels nor pixels are, the source is reformatted first.
+ */
+START_TEST(a_source_without_neighbours)
+{
+    kiln_problem p = {.x_type = KILN_F16,
+                      .x_layout = "CHWN",
+                      .y_layout = "NHWC",
+                      .batch = 3,
+                      .in_channels = 5,
+                      .out_channels = 9,
+                      .input = {4, 6},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1}};
+    support_check(&p, "direct_blocked", NULL, HOST_FILL_INT);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("direct_blocked_types");
@@ -109,6 +127,7 @@ int main(void)
     tcase_add_loop_test(c, every_type, 0, SUPPORT_TYPES);
     tcase_add_loop_test(c, bytes_together, 0, (int)(sizeof bytes / sizeof *bytes));
     tcase_add_test(c, fractions_stay_within_the_bound);
+    tcase_add_test(c, a_source_without_neighbours);
     suite_add_tcase(s, c);
     return support_run_suite(s);
 }
