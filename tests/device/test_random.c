@@ -145,6 +145,19 @@ static void try_solver(search *s, int index)
     }
 }
 
+/* Axes in any order: nearly all of them are no solver's favourite. */
+static void random_order(dice *d, int rank, char layout[KILN_LAYOUT_TEXT])
+{
+    static const char *const axes[] = {"NCW", "NCHW", "NCDHW"};
+    strcpy(layout, axes[rank - 1]);
+    for (int i = rank + 1; i > 0; i--) {
+        const int64_t j = dice_roll(d, 0, i);
+        const char axis = layout[i];
+        layout[i] = layout[j];
+        layout[j] = axis;
+    }
+}
+
 /* Some solvers have layouts of their own; others work on whatever keeps channels together. */
 static void random_layouts(dice *d, kiln_problem *p)
 {
@@ -152,10 +165,15 @@ static void random_layouts(dice *d, kiln_problem *p)
         {"NWC", "NWC;C%8", "NCW4c", "NCW8c", "NCW16c", "NCW32c", "NWC;C%16", "any"},
         {"NHWC", "NHWC;C%8", "NCHW4c", "NCHW8c", "NCHW16c", "NCHW32c", "NHWC;C%16", "any"},
         {"NDHWC", "NDHWC;C%8", "NCDHW4c", "NCDHW8c", "NCDHW16c", "NCDHW32c", "NDHWC;C%16", "any"}};
-    const int64_t how = dice_roll(d, 0, 4), x = how > 1 ? dice_roll(d, 0, 7) : 7;
+    const int64_t how = dice_roll(d, 0, 5), x = how > 1 ? dice_roll(d, 0, 7) : 7;
     const int64_t y = how == 3 ? dice_roll(d, 0, 7) : x;
     if (how == 0)
         return;
+    if (how == 5) {
+        random_order(d, p->spatial_rank, p->x_layout);
+        random_order(d, p->spatial_rank, p->y_layout);
+        return;
+    }
     /* There are no images of bfloat16. */
     const bool imaged = p->x_type != KILN_BF16 && p->y_type != KILN_BF16;
     if (p->spatial_rank == 2 && imaged && dice_roll(d, 0, 5) == 0) {
