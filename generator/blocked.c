@@ -127,7 +127,7 @@ kiln_blocked kiln_blocked_of(const kiln_shape *s)
     return b;
 }
 
-void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_source)
+void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_x)
 {
     int block = d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
     int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
@@ -136,7 +136,7 @@ void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_s
     const char *plain = kiln_plain_data_layout(s->rank);
     char blocked[KILN_LAYOUT_TEXT];
     snprintf(blocked, sizeof blocked, "%s%dc", plain, block);
-    if (plain_source && s->direction == KILN_FORWARD && s->c <= block / 4)
+    if (plain_x && s->direction != KILN_BACKWARD_WEIGHTS && s->c <= block / 4)
         kiln_prefer_layout(s->x_layout, plain);
     kiln_prefer_layout(s->x_layout, blocked);
     kiln_prefer_layout(s->y_layout, blocked);

@@ -33,9 +33,9 @@ kiln_blocked kiln_blocked_of(const kiln_shape *s);
 /* 1 for the plain layout of the rank, 4, 8 or 16 for NC/4HW4 and so on, else 0. */
 int kiln_layout_block(const char *layout, int rank);
 
-/* For prefer(): data layouts become blocked, as wide as the device's vectors; a source of few
+/* For prefer(): data layouts become blocked, as wide as the device's vectors; an x or dx of few
  * channels may stay plain. */
-void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_source);
+void kiln_blocked_prefer(kiln_shape *s, const kiln_device_facts *d, bool plain_x);
 /* For reject(): what is too large for any solver here. */
 bool kiln_blocked_too_large(const kiln_shape *s, kiln_why *why);
 

@@ -24,7 +24,7 @@ static void prefer(kiln_shape *s, const kiln_device_facts *d)
     char *layouts[2] = {s->x_layout, s->y_layout};
     for (int i = 0; i < 2; i++) {
         const char *other = layouts[1 - i];
-        bool few = i == 0 && s->direction == KILN_FORWARD && s->c <= d->simd_floats / 4;
+        bool few = i == 0 && s->c <= d->simd_floats / 4;
         if (!few && !kiln_layout_is_any(other) && strcmp(other, plain) != 0)
             kiln_prefer_layout(layouts[i], other);
     }
