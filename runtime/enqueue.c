@@ -128,6 +128,8 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     if (!status)
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, mem, what, n_wait,
                                                                   wait, every, events, last);
+    if (!status)
+        kiln_awake_note(op->k->awake, events[*last]);
     if (!status && !op->first && what != PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_TEXT = 4096 };
+enum { PATH_TEXT = 4096, MOST_AWAKE_US = 1000000, AWAKE_US = 200 };
 
 static bool is_switch(const char *text)
 {
@@ -18,15 +18,21 @@ static bool is_switch(const char *text)
     return false;
 }
 
-static bool read_bytes(const char *text, int64_t *bytes)
+static bool read_number(const char *text, int64_t *number)
 {
-    return kiln_scan_int(&text, bytes) && *text == '\0' && *bytes > 0;
+    return kiln_scan_int(&text, number) && *text == '\0' && *number >= 0;
 }
 
 static bool is_bytes(const char *text)
 {
     int64_t bytes;
-    return read_bytes(text, &bytes);
+    return read_number(text, &bytes) && bytes > 0;
+}
+
+static bool is_stay(const char *text)
+{
+    int64_t us;
+    return read_number(text, &us) && us <= MOST_AWAKE_US;
 }
 
 static bool is_path(const char *text)
@@ -57,6 +63,7 @@ static const struct {
     {"KILN_DB", SETTING(rows_file), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_SHIPPED_DB", SETTING(shipped_dir), is_folder, "a folder that exists, or off"},
     {"KILN_TEMPLATES", SETTING(template_dir), is_folder, "a folder that exists, or off"},
+    {"KILN_AWAKE_US", NO_SETTING, is_stay, "a whole number of microseconds from 0 to 1000000"},
     {"KILN_CHECK_PADDING", NO_SETTING, is_switch, "1 or 0"},
 };
 
@@ -67,6 +74,11 @@ kiln_status kiln_environment_check(const kiln_settings *s)
                          "settings.cache_limit is %lld; it must be a number of bytes, or 0 for the "
                          "usual limit",
                          (long long)s->cache_limit);
+    if (s->awake_us < -1 || s->awake_us > MOST_AWAKE_US)
+        return kiln_fail(KILN_INVALID,
+                         "settings.awake_us is %d; it must be a number of microseconds up to %d, 0 "
+                         "for the usual one, or -1 for none",
+                         s->awake_us, MOST_AWAKE_US);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *set = NULL;
         if (table[i].setting)
@@ -95,6 +107,17 @@ int64_t kiln_environment_cache_limit(const kiln_settings *s)
     if (s->cache_limit > 0)
         return s->cache_limit;
     if (text && *text)
-        read_bytes(text, &bytes);
+        read_number(text, &bytes);
     return bytes;
+}
+
+int64_t kiln_environment_awake_us(const kiln_settings *s)
+{
+    const char *text = getenv("KILN_AWAKE_US");
+    int64_t us = AWAKE_US;
+    if (s->awake_us)
+        return s->awake_us > 0 ? s->awake_us : 0;
+    if (text && *text)
+        read_number(text, &us);
+    return us;
 }

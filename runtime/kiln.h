@@ -12,7 +12,8 @@
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
  * installs no signal handler, and does not wait for the caller's queues (kiln_op_time(),
  * kiln_tune() and settings.check_padding excepted). Creating never measures, enqueueing never
- * compiles, only kiln_tune() measures.
+ * compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has queues of its own as well, in
+ * which nothing but the device's threads waits (settings.awake_us).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
@@ -72,6 +73,10 @@ typedef struct kiln_settings {
      * gives before the first; else the enqueue, which waits for that, fails with KILN_WRONG. For
      * finding defects; KILN_CHECK_PADDING=1 */
     int check_padding;
+    /* PoCL's CPU device: for so many microseconds after the last operation its threads look for the
+     * next one before they sleep, as OpenMP's do; to wake them takes 20. KILN_AWAKE_US (0: they
+     * sleep at once), 200. -1: they sleep at once */
+    int awake_us;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
      * called from several threads. NULL: silence. */
     void (*log)(void *user, const char *line);

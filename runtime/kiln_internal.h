@@ -2,6 +2,7 @@
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
 
+#include "awake.h"
 #include "error.h"
 #include "program.h"
 #include "rows.h"
@@ -16,6 +17,7 @@ struct kiln {
     kiln_device_facts facts;
     kiln_logger logger;
     kiln_programs *programs;
+    kiln_awake *awake; /* NULL: nothing is to be kept awake */
     bool check_padding;
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */

@@ -1,0 +1,188 @@
+/* Keeps the threads of PoCL's CPU device from sleeping between operations.
+ *
+ * A thread of PoCL's pool that finds neither work-groups nor commands sleeps on a condition
+ * variable. The one that ends a kernel and starts the next wakes the others, by a system call that
+ * takes it 6 us, and 20 us later they run (`./dev bench launch`): a kernel of 20 us on two cores
+ * takes 31. OpenMP's threads, which other CPU libraries use, look for work for a while instead.
+ *
+ * So do these. Beside an operation, a native kernel (a function of the host as a command) goes into
+ * a queue of kiln's own for every thread but one. It spins for a microsecond and enqueues itself
+ * again: its thread returns to PoCL's scheduler, which prefers work-groups to commands, at least
+ * that often. One thread is always left to take the commands of the caller's queues. Once nothing
+ * is in flight, or what is has been waiting for something else for long, the spinning goes on for a
+ * while in one piece, and then the threads may sleep.
+ */
+#include "awake.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SLICE_NS = 1000,
+    PATIENCE = 10000, /* slices for one operation: it may be waiting for an event that is far off */
+    MOST_LOOKERS = 15
+};
+
+typedef struct looker {
+    kiln_awake *all;
+    cl_command_queue queue; /* in order: never more than one command of it runs */
+    bool alive;             /* one is enqueued */
+    unsigned noted;         /* what had been noted when the slice began */
+    int slices;             /* since that was noted */
+} looker;
+
+struct kiln_awake {
+    int64_t stay_ns;
+    atomic_uint noted;    /* operations, and the order to close */
+    pthread_mutex_t lock; /* all below */
+    cl_event last;        /* of the operation noted last, until it has ended */
+    bool closing;
+    int lookers;
+    looker looker[MOST_LOOKERS];
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* With the lock. */
+static bool in_flight(kiln_awake *a)
+{
+    cl_int state = CL_COMPLETE;
+    if (!a->last)
+        return false;
+    cl_int code =
+        clGetEventInfo(a->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (code == CL_SUCCESS && state > CL_COMPLETE)
+        return true;
+    clReleaseEvent(a->last);
+    a->last = NULL;
+    return false;
+}
+
+static void CL_CALLBACK look(void *argument);
+
+static bool enqueue(looker *l)
+{
+    cl_int code = clEnqueueNativeKernel(l->queue, look, &l, sizeof l, 0, NULL, NULL, 0, NULL, NULL);
+    return code == CL_SUCCESS && clFlush(l->queue) == CL_SUCCESS;
+}
+
+/* Returns when the slice that begins now is over; `busy`: the thread may be needed soon. */
+static int64_t begin(looker *l, bool *busy)
+{
+    kiln_awake *a = l->all;
+    const unsigned noted = atomic_load(&a->noted);
+    pthread_mutex_lock(&a->lock);
+    l->slices = noted == l->noted ? l->slices + 1 : 0;
+    l->noted = noted;
+    *busy = in_flight(a) && l->slices < PATIENCE;
+    pthread_mutex_unlock(&a->lock);
+    return now_ns() + (*busy ? SLICE_NS : a->stay_ns);
+}
+
+static void end(looker *l, bool busy)
+{
+    kiln_awake *a = l->all;
+    pthread_mutex_lock(&a->lock);
+    l->alive = !a->closing && (busy || atomic_load(&a->noted) != l->noted);
+    bool again = l->alive;
+    pthread_mutex_unlock(&a->lock);
+    if (!again || enqueue(l))
+        return;
+    pthread_mutex_lock(&a->lock);
+    l->alive = false;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* What a pool's thread runs. Yielding leaves the core to the caller's threads. */
+static void CL_CALLBACK look(void *argument)
+{
+    looker *l;
+    bool busy;
+    memcpy(&l, argument, sizeof l); /* PoCL's copy of it */
+    const int64_t until = begin(l, &busy);
+    do
+        sched_yield();
+    while (now_ns() < until && (busy || atomic_load(&l->all->noted) == l->noted));
+    end(l, busy);
+}
+
+void kiln_awake_note(kiln_awake *a, cl_event done)
+{
+    if (!a || clRetainEvent(done) != CL_SUCCESS)
+        return;
+    pthread_mutex_lock(&a->lock);
+    cl_event before = a->last;
+    a->last = done;
+    atomic_fetch_add(&a->noted, 1);
+    for (int i = 0; i < a->lookers; i++)
+        if (!a->looker[i].alive)
+            a->looker[i].alive = enqueue(&a->looker[i]);
+    pthread_mutex_unlock(&a->lock);
+    if (before)
+        clReleaseEvent(before);
+}
+
+static bool helps(cl_device_id device, const kiln_device_facts *facts)
+{
+    cl_device_exec_capabilities can = 0;
+    clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL);
+    return facts->kind == KILN_DEVICE_CPU && facts->compute_units > 1 &&
+           strcmp(facts->platform, "Portable Computing Language") == 0 &&
+           can & CL_EXEC_NATIVE_KERNEL;
+}
+
+kiln_awake *kiln_awake_open(cl_context context, cl_device_id device, const kiln_device_facts *facts,
+                            int64_t stay_us)
+{
+    kiln_awake *a = stay_us > 0 && helps(device, facts) ? calloc(1, sizeof *a) : NULL;
+    if (!a)
+        return NULL;
+    const int wanted = facts->compute_units - 1;
+    a->stay_ns = stay_us * 1000;
+    pthread_mutex_init(&a->lock, NULL);
+    while (a->lookers < wanted && a->lookers < MOST_LOOKERS) {
+        cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
+        if (!queue)
+            break;
+        a->looker[a->lookers++] = (looker){.all = a, .queue = queue};
+    }
+    return a;
+}
+
+static bool is_alive(kiln_awake *a, const looker *l)
+{
+    pthread_mutex_lock(&a->lock);
+    bool alive = l->alive;
+    pthread_mutex_unlock(&a->lock);
+    return alive;
+}
+
+void kiln_awake_close(kiln_awake *a)
+{
+    if (!a)
+        return;
+    pthread_mutex_lock(&a->lock);
+    a->closing = true;
+    atomic_fetch_add(&a->noted, 1);
+    pthread_mutex_unlock(&a->lock);
+    for (int i = 0; i < a->lookers; i++) {
+        do
+            clFinish(a->looker[i].queue);
+        while (is_alive(a, &a->looker[i]));
+        clFinish(a->looker[i].queue); /* the last one has left `look`, too */
+        clReleaseCommandQueue(a->looker[i].queue);
+    }
+    if (a->last)
+        clReleaseEvent(a->last);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
+}

@@ -1,0 +1,178 @@
+/* PoCL's threads look for work as long as they should, by the CPU time that it takes, and no
+ * longer; and closing a kiln does not wait for that. */
+#include "kiln_internal.h"
+#include "support/support.h"
+#include "support/suite.h"
+
+#include <check.h>
+#include <string.h>
+#include <time.h>
+
+enum { CELLS = 24, BYTES = CELLS * 4, SECOND_US = 1000000 };
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void idle(int ms)
+{
+    const struct timespec t = {0, ms * 1000000L};
+    nanosleep(&t, NULL);
+}
+
+/* CPU time that all threads take while this one does nothing for a tenth of a second. */
+static double taken_by_others(void)
+{
+    double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    idle(100);
+    return seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
+}
+
+static bool has_threads_to_keep_awake(void)
+{
+    const kiln_device_facts *f = &support_open()->kiln->facts;
+    return strcmp(f->platform, "Portable Computing Language") == 0 && f->kind == KILN_DEVICE_CPU &&
+           f->compute_units > 1;
+}
+
+typedef struct box {
+    kiln *kiln;
+    kiln_op *op;
+    cl_mem x, y;
+    float source[CELLS], result[CELLS];
+} box;
+
+static void make(box *b, int awake_us)
+{
+    const support_device *d = support_open();
+    const kiln_settings settings = {.awake_us = awake_us, .rows_file = "off"};
+    const kiln_reformat same = {.dims = "NCHW", .size = {1, 2, 3, 4}};
+    for (int i = 0; i < CELLS; i++) {
+        b->source[i] = (float)i + 1;
+        b->result[i] = -1;
+    }
+    ck_assert_int_eq(kiln_open(&b->kiln, d->context, d->device, &settings), KILN_OK);
+    ck_assert_int_eq(kiln_reformat_create(b->kiln, &same, &b->op), KILN_OK);
+    b->x = clCreateBuffer(d->context, CL_MEM_COPY_HOST_PTR, BYTES, b->source, NULL);
+    b->y = clCreateBuffer(d->context, CL_MEM_COPY_HOST_PTR, BYTES, b->result, NULL);
+    ck_assert(b->x && b->y);
+}
+
+static void enqueue(const box *b, int times)
+{
+    const kiln_buffers buffers = {.x = {b->x, 0}, .y = {b->y, 0}};
+    for (int i = 0; i < times; i++)
+        ck_assert_int_eq(kiln_op_enqueue(b->op, support_open()->queue, &buffers, 0, NULL, NULL),
+                         KILN_OK);
+}
+
+static void close_kiln(box *b)
+{
+    kiln_op_release(b->op);
+    kiln_close(b->kiln);
+    b->kiln = NULL;
+}
+
+static void check_result(box *b)
+{
+    ck_assert_int_eq(clEnqueueReadBuffer(support_open()->queue, b->y, CL_TRUE, 0, BYTES, b->result,
+                                         0, NULL, NULL),
+                     CL_SUCCESS);
+    ck_assert_mem_eq(b->source, b->result, BYTES);
+    clReleaseMemObject(b->x);
+    clReleaseMemObject(b->y);
+}
+
+static const double little = 0.01, much = 0.02; /* seconds of a tenth */
+
+START_TEST(they_look_until_the_kiln_is_closed)
+{
+    static box b;
+    make(&b, SECOND_US);
+    enqueue(&b, 3);
+    clFinish(support_open()->queue);
+    double looking = taken_by_others(), start = seconds(CLOCK_MONOTONIC);
+    close_kiln(&b);
+    const double closing = seconds(CLOCK_MONOTONIC) - start, after = taken_by_others();
+    if (has_threads_to_keep_awake())
+        ck_assert_msg(looking > much, "%g s", looking);
+    ck_assert_msg(closing < 0.8, "closing took %g s", closing);
+    ck_assert_msg(after < little, "%g s", after);
+    check_result(&b);
+}
+END_TEST
+
+START_TEST(they_look_until_their_time_is_over)
+{
+    static box b;
+    make(&b, 1000);
+    for (int round = 0; round < 3; round++) {
+        enqueue(&b, 50);
+        clFinish(support_open()->queue);
+        idle(50);
+        double taken = taken_by_others();
+        ck_assert_msg(taken < little, "round %d: %g s", round, taken);
+    }
+    close_kiln(&b);
+    check_result(&b);
+}
+END_TEST
+
+START_TEST(they_sleep_where_they_should)
+{
+    static box b;
+    make(&b, -1);
+    enqueue(&b, 3);
+    clFinish(support_open()->queue);
+    double taken = taken_by_others();
+    ck_assert_msg(taken < little, "%g s", taken);
+    close_kiln(&b);
+    check_result(&b);
+}
+END_TEST
+
+START_TEST(they_sleep_while_an_operation_waits)
+{
+    static box b;
+    make(&b, 1000);
+    cl_event go = clCreateUserEvent(support_open()->context, NULL);
+    const kiln_buffers buffers = {.x = {b.x, 0}, .y = {b.y, 0}};
+    ck_assert_int_eq(kiln_op_enqueue(b.op, support_open()->queue, &buffers, 1, &go, NULL), KILN_OK);
+    idle(500);
+    double taken = taken_by_others();
+    ck_assert_int_eq(clSetUserEventStatus(go, CL_COMPLETE), CL_SUCCESS);
+    clReleaseEvent(go);
+    check_result(&b);
+    close_kiln(&b);
+    ck_assert_msg(taken < little, "%g s", taken);
+}
+END_TEST
+
+START_TEST(closing_leaves_what_is_in_flight)
+{
+    for (int round = 0; round < 20; round++) {
+        static box b;
+        make(&b, round % 2 ? 0 : SECOND_US);
+        enqueue(&b, 100);
+        close_kiln(&b);
+        check_result(&b);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("awake");
+    TCase *c = tcase_create("awake");
+    tcase_set_timeout(c, 300);
+    tcase_add_test(c, they_look_until_the_kiln_is_closed);
+    tcase_add_test(c, they_look_until_their_time_is_over);
+    tcase_add_test(c, they_sleep_where_they_should);
+    tcase_add_test(c, they_sleep_while_an_operation_waits);
+    tcase_add_test(c, closing_leaves_what_is_in_flight);
+    suite_add_tcase(s, c);
+    return support_run_suite(s);
+}
