@@ -132,6 +132,5 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
     if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, &b, c))
                                    : c->v[STREAM])
         move *= 1.3;
-    const double launch = 0.012; /* until the other cores join */
-    return launch + 0.3 * fmin(ms, move) + fmax(ms, move);
+    return kiln_device_launch_ms(d) + 0.3 * fmin(ms, move) + fmax(ms, move);
 }

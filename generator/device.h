@@ -36,6 +36,9 @@ typedef struct kiln_device_facts {
  * the next comes from there. */
 double kiln_device_move_ms(const kiln_device_facts *d, double bytes);
 
+/* What a launch takes, in ms, beyond what its kernel does. */
+double kiln_device_launch_ms(const kiln_device_facts *d);
+
 /* The facts of no device in particular, for planning on a machine that has none: a CPU of two
  * units with the least work-group and local memory that devices have, and no limit on buffers. */
 kiln_device_facts kiln_device_generic(void);

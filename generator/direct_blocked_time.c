@@ -86,11 +86,11 @@ static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
 }
 
 /* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
- * than four wait for one another, where one register is left a tile took 2 % more, where none is one
- * is moved, more than fit go through memory; and weights, each used once a tile, come from further
- * away than pixels. Pairs of bytes take two instructions a vector: 1.4 is what 3x3 tiles of them
- * took. Sums of four bytes are overwritten in place, so that one register too few costs a copy of
- * many. */
+ * than four wait for one another, where one register is left a tile took 2 % more, where none is
+ * one is moved, more than fit go through memory; and weights, each used once a tile, come from
+ * further away than pixels. Pairs of bytes take two instructions a vector: 1.4 is what 3x3 tiles of
+ * them took. Sums of four bytes are overwritten in place, so that one register too few costs a copy
+ * of many. */
 static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c)
 {
@@ -168,7 +168,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
                      const kiln_config *c)
 {
     /* The peak counts two multiply-adds a cycle; measured on Zen 4. */
-    const double reached = 0.71, launch = 0.012;
+    const double reached = 0.71;
     /* Narrow vectors take less time than wide ones, but not in proportion. */
     int lanes = c->v[BLOCKED_LANES];
     int width = lanes < d->simd_floats ? (lanes + d->simd_floats) / 2 : lanes;
@@ -187,7 +187,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     if (plain && !held)
         bytes += size * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count);
     return cycles * 2 * vector / (reached * d->peak_gflops * 1e6) +
-           share * kiln_device_move_ms(d, bytes) + launch;
+           share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
 
 /* ---- elsewhere ---- */

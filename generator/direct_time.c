@@ -66,5 +66,5 @@ double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, cons
         bytes += 2 * size * (double)kiln_lines_count(&l, kiln_direct_span(c));
     bytes += 4.0 * (double)s->w_count;
     double move = v[DIRECT_COPY] ? bytes / (d->bandwidth_gbs * 1e6) : kiln_device_move_ms(d, bytes);
-    return ms + move + 0.012 * (1 + v[DIRECT_COPY]);
+    return ms + move + kiln_device_launch_ms(d) * (1 + v[DIRECT_COPY]);
 }

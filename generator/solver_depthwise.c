@@ -172,8 +172,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double move = kiln_device_move_ms(d, bytes);
     if (sums_data && kiln_better_streamed(s, d))
         move *= 1.4;
-    const double launch = 0.012; /* until the other cores join */
-    return (cpu ? launch + 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move + 0.01);
+    return kiln_device_launch_ms(d) + (cpu ? 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)

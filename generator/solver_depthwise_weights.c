@@ -139,7 +139,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double ms = (wait * items * item + results) * scale;
     double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     double move = wait * kiln_device_move_ms(d, bytes);
-    return (c->v[PARTS] > 1 ? 0.010 : 0.003) + 0.3 * fmin(ms, move) + fmax(ms, move);
+    return (c->v[PARTS] > 1 ? 2 : 1) * kiln_device_launch_ms(d) + 0.3 * fmin(ms, move) +
+           fmax(ms, move);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)

@@ -59,7 +59,7 @@ double kiln_direct_weights_predict(const kiln_shape *s, const kiln_device_facts 
                    2 * size * (double)(kiln_lines_count(&l, 16) + kiln_lines_count(&dy, 16));
     if (v[DIRECT_SPLIT] > 1)
         bytes += 8.0 * (double)s->w_count * v[DIRECT_SPLIT];
-    return ms + bytes / (d->bandwidth_gbs * 1e6) + 0.03;
+    return ms + bytes / (d->bandwidth_gbs * 1e6) + 2 * kiln_device_launch_ms(d);
 }
 
 void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)

@@ -90,7 +90,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double rest = kiln_winograd_multiply_ms(
         &w, d, c, waves * kt * (cost.products + cost.destination), kiln_winograd_items(&w, c));
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    return first + rest + 0.5 * kiln_device_move_ms(d, bytes) + 0.012;
+    return first + rest + 0.5 * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)

@@ -160,7 +160,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double bytes = (double)s->x_count * (double)kiln_type_size(s->x_type) +
                    (double)s->y_count * (double)kiln_type_size(s->y_type);
     return fmax(compute, read) + exposed * fmin(compute, read) +
-           0.5 * kiln_device_move_ms(d, bytes) + 0.012;
+           0.5 * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)

@@ -87,7 +87,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     /* What passes between the steps is written and read, mostly in caches. */
     double passed = 6.0 * (double)(source_scratch(&w, c) + product_scratch(&w, c));
     return kiln_winograd_ms(&w, d, ends) + products + kiln_device_move_ms(d, 0.5 * bytes + passed) +
-           0.03;
+           3 * kiln_device_launch_ms(d);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)

@@ -257,7 +257,6 @@ static double traffic(const kiln_shape *s, const kiln_weights_geometry *g, const
 
 double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    enum { FIRST_US = 4, WAKE_US = 12 }; /* of a launch, and until the other cores join */
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     const int *v = c->v;
     int width = g.b.block < d->simd_floats ? d->simd_floats : g.b.block;
@@ -270,8 +269,6 @@ double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, con
     double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     /* Half of it is fetched in time. */
     double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, c) / once;
-    /* While some cores wake the others work on: small items leave more of it to them. */
-    double late = 0.5e-3 * WAKE_US + 0.5 * fmin(item, 1e-3 * WAKE_US);
-    return ceil(items / d->compute_units) * item + stores + move + late + 1e-3 * FIRST_US +
-           (v[PARTS] > 1 ? 0.02 : 0);
+    return ceil(items / d->compute_units) * item + stores + move +
+           (v[PARTS] > 1 ? 2 : 1) * kiln_device_launch_ms(d);
 }

@@ -143,5 +143,6 @@ double kiln_gradient_ms(const kiln_shape *s, const kiln_device_facts *d, const k
         bytes += 2 * size * (double)s->x_count;
     if (kiln_layout_block(s->y_layout, s->rank) == 1)
         bytes += 2 * size * (double)s->y_count;
-    return ms + kiln_device_move_ms(d, bytes) + (c->v[GRADIENT_ROWS] ? 0.025 : 0.04);
+    return ms + kiln_device_move_ms(d, bytes) +
+           (c->v[GRADIENT_ROWS] ? 2 : 4) * kiln_device_launch_ms(d);
 }
