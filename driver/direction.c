@@ -31,24 +31,34 @@ static bool names_solver(const char *solution)
     return strcmp(solution, "-1") != 0 && strcmp(solution, "0") != 0;
 }
 
+static bool is_open(const kiln_problem *p)
+{
+    return !strcmp(p->x_layout, "any") || !strcmp(p->w_layout, "any") ||
+           !strcmp(p->y_layout, "any") || !strcmp(p->bias_layout, "any");
+}
+
+/* Of a search, which measures whatever rows say, they settle open layouts and nothing else. */
 static kiln_status create(run *r, const kiln_trial *found)
 {
     const flags *f = &r->request->flags;
     outcome *o = r->outcome;
     kiln_choice choice = {.solver = names_solver(f->solution) ? f->solution : NULL,
                           .config = *f->config ? f->config : NULL,
-                          .native_layout = f->native_layout != 0};
+                          .native_layout = f->native_layout != 0,
+                          .ignore_rows = f->search && !is_open(&o->problem)};
     if (found) {
         choice.solver = found->solver;
         choice.config = *found->best_config ? found->best_config : NULL;
     }
+    kiln_op_release(r->op);
+    r->op = NULL;
     double start = now_ms();
     kiln_status status = kiln_conv_create(r->session->kiln, &o->problem, &choice, &r->op);
     o->time.create = now_ms() - start;
+    o->planned = !status;
     if (status)
         return library_error(o, status);
     kiln_op_describe(r->op, &o->info);
-    o->planned = true;
     return KILN_OK;
 }
 
@@ -136,20 +146,20 @@ static kiln_status judge(run *r)
     return status ? outcome_fail(r->outcome, status, why) : KILN_OK;
 }
 
-/* Tensors are made before the op; where the library chooses layouts, a first op says which. */
-static kiln_status settle_layouts(run *r)
+/* The op comes before the tensors: filling them takes seconds, which a refusal should not, and
+ * where the library chooses layouts it says which. A search makes ops of its own, and one that does
+ * not build is not its end. */
+static kiln_status plan(run *r)
 {
-    kiln_problem *p = &r->outcome->problem;
-    if (strcmp(p->x_layout, "any") && strcmp(p->w_layout, "any") && strcmp(p->y_layout, "any") &&
-        strcmp(p->bias_layout, "any"))
-        return KILN_OK;
+    outcome *o = r->outcome;
+    const bool searches = r->request->flags.search != 0;
     kiln_status status = create(r, NULL);
+    if (status == KILN_OPENCL && searches && !is_open(&o->problem))
+        return outcome_fail(o, KILN_OK, "");
     if (status)
         return status;
-    *p = r->outcome->info.problem;
-    kiln_op_release(r->op);
-    r->op = NULL;
-    r->outcome->planned = false;
+    o->problem = o->info.problem;
+    o->planned = !searches;
     return KILN_OK;
 }
 
@@ -159,15 +169,13 @@ static kiln_status compute(run *r)
     outcome *o = r->outcome;
     char why[KILN_ERROR_TEXT];
     kiln_trial best;
-    kiln_status status = settle_layouts(r);
+    kiln_status status = plan(r);
     if (status)
         return status;
     status = tensors_make(&r->tensors, r->session, r->request, &o->problem, why);
     if (status)
         return outcome_fail(o, status, why);
-    if (f->search && ((status = search(r, &best)) || r->interrupted))
-        return status;
-    if ((status = create(r, f->search ? &best : NULL)))
+    if (f->search && ((status = search(r, &best)) || r->interrupted || (status = create(r, &best))))
         return status;
     announce(r);
     if (!(status = tensors_workspace(&r->tensors, r->session, o->info.workspace_size, why)))

@@ -166,12 +166,7 @@ static kiln_status open_on(session *s, const found *d, char *why)
     cl_int code;
     s->device = d->id;
     s->cpu = d->type & CL_DEVICE_TYPE_CPU;
-    s->max_alloc = number_of(d->id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     s->memory = number_of(d->id, CL_DEVICE_GLOBAL_MEM_SIZE);
-    if (number_of(d->id, CL_DEVICE_IMAGE_SUPPORT)) {
-        s->image_width = (int64_t)number_of(d->id, CL_DEVICE_IMAGE2D_MAX_WIDTH);
-        s->image_height = (int64_t)number_of(d->id, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
-    }
     snprintf(s->name, sizeof s->name, "%d:%d %.80s (%.80s)", d->platform, d->index, d->name,
              d->platform_name);
     s->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &code);

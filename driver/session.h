@@ -11,11 +11,10 @@ typedef struct session {
     kiln *kiln;
     cl_context context; /* all three NULL in a dry session */
     cl_device_id device;
-    cl_command_queue queue;            /* in order, with profiling */
-    bool cpu;                          /* shares its memory with the host */
-    char name[200];                    /* "0:0 NVIDIA H100 80GB HBM3 (NVIDIA CUDA)" */
-    uint64_t max_alloc, memory;        /* bytes: of one buffer, of all */
-    int64_t image_width, image_height; /* pixels; 0: no images */
+    cl_command_queue queue; /* in order, with profiling */
+    bool cpu;               /* shares its memory with the host */
+    char name[200];         /* "0:0 NVIDIA H100 80GB HBM3 (NVIDIA CUDA)" */
+    uint64_t memory;        /* bytes */
 } session;
 
 /* Opens the device that `wanted` names: "P:D", an index, "cpu", "gpu" or part of a name; if it is

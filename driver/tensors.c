@@ -73,30 +73,15 @@ static int64_t terms_of(const kiln_problem *p)
                                                 : p->batch * pixels;
 }
 
-/* A tensor that cannot exist is said to be unsupported, with both sizes; a machine that would start
- * to kill processes for their memory is kept from it. */
+/* Of all tensors together, since the op that came first is for each of them: a machine that would
+ * start to kill processes for their memory is kept from it. */
 static kiln_status check_room(const session *s, const tensor_part parts[PARTS], bool on_host,
                               char *why)
 {
     double total = 0;
-    for (int i = 0; i < PARTS; i++) {
-        if (!parts[i].used)
-            continue;
-        total += (double)tensor_part_bytes(&parts[i]);
-        if (tensor_part_bytes(&parts[i]) > s->max_alloc) {
-            snprintf(why, KILN_ERROR_TEXT,
-                     "tensor %c needs %zu bytes; the device allocates at most %llu at once",
-                     parts[i].tensor, tensor_part_bytes(&parts[i]),
-                     (unsigned long long)s->max_alloc);
-            return KILN_UNSUPPORTED;
-        }
-        char limit[KILN_ERROR_TEXT];
-        if (!kiln_storage_fits_image(parts[i].storage, s->image_width, s->image_height, limit)) {
-            snprintf(why, KILN_ERROR_TEXT, "tensor %c: %.150s; take a buffer layout",
-                     parts[i].tensor, limit);
-            return KILN_UNSUPPORTED;
-        }
-    }
+    for (int i = 0; i < PARTS; i++)
+        if (parts[i].used)
+            total += (double)tensor_part_bytes(&parts[i]);
     double host = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     double here = (s->cpu ? total : 0) + (on_host ? total : 0);
     bool device_full = total > (double)s->memory;

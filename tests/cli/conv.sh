@@ -108,3 +108,26 @@ warns '^kiln: --in_data dump_wei.bin holds 840 bytes; 720 elements of f32 are 28
 # shellcheck disable=SC2086
 expect 5 conv $small -F 1 -d missing.bin
 warns 'missing.bin: No such file'
+
+# Three tensors, each the largest that the device takes, in a process that has no room for one: a
+# refusal comes before they are made. Not every driver starts in so little.
+layer='-c 16 -H 256 -W 256 -k 16 -y 3 -x 3 -p 1 -q 1 -F 1 --beta 1'
+# shellcheck disable=SC2086
+expect 3 conv -n 100000000 $layer
+warns "^unsupported: tensor x needs [0-9]+ bytes, but the device's largest buffer is [0-9]+\$"
+most=$(sed -n 's/.*largest buffer is //p' err)
+(
+    ulimit -v "$((most / 1024))"
+    # shellcheck disable=SC2086
+    "$KILN_COMMAND" conv -n 1 $layer -V 1 >out 2>err || exit 0
+    for batch in 1 $((most / (16 * 256 * 256 * 4))); do
+        for flag in '-V 1' '-s 1'; do
+            # shellcheck disable=SC2086
+            expect 3 conv -n "$batch" $layer -S 13 $flag
+            warns '^unsupported: solver ConvOclDirectFwd1x1: it needs a 1x1 filter'
+            # shellcheck disable=SC2086
+            expect 2 conv -n "$batch" $layer -S 12345 $flag
+            warns '^kiln: there is no solver "12345"'
+        done
+    done
+)
