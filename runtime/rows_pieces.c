@@ -90,6 +90,14 @@ static void cut_bad(cutter *c, const char *stop, const char *why)
     cut(c, stop, (kiln_rows_piece){.kind = KILN_ROWS_BAD, .why = why});
 }
 
+/* Just past what other systems' editors put before the first line of a file in UTF-8. */
+static const char *after_mark(const char *at, const char *end)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    enum { MARK = sizeof mark - 1 };
+    return end - at >= MARK && memcmp(at, mark, MARK) == 0 ? at + MARK : at;
+}
+
 /* Just past the line "rows:", or NULL. */
 static const char *after_head(const char *at, const char *end, bool *inline_rows)
 {
@@ -114,15 +122,16 @@ static bool cut_head(cutter *c)
     head h = {0};
     char why[KILN_YAML_WHY] = "";
     bool inline_rows = false;
-    const char *stop = after_head(c->at, c->end, &inline_rows);
-    size_t length = (size_t)((stop ? stop : c->end) - c->at);
+    const char *start = after_mark(c->at, c->end);
+    const char *stop = after_head(start, c->end, &inline_rows);
     if (!stop)
         strcpy(why, "no line \"rows:\" here: not a file of tuning rows");
     else if (inline_rows)
         strcpy(why, "rows must follow below \"rows:\", one a line");
-    else if (length > KILN_ROWS_MAX_HEAD)
+    else if (stop - c->at > KILN_ROWS_MAX_HEAD)
         strcpy(why, "the head is longer than 64 KiB");
-    else if (kiln_yaml_read(c->at, length, false, head_fields, HEAD_FIELDS, &h, why) &&
+    else if (kiln_yaml_read(start, (size_t)(stop - start), false, head_fields, HEAD_FIELDS, &h,
+                            why) &&
              h.schema != SCHEMA)
         strcpy(why, "its schema is not 1, the one this version of kiln reads");
     cut(c, stop ? stop : c->end,

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define MARK "\xef\xbb\xbf" /* byte order, in UTF-8 */
+
 START_TEST(cut_short_at_every_byte)
 {
     static const char text[] = ROWS_HEAD ROWS_ROW("a", "1") ROWS_ROW("b", "2") ROWS_ROW("c", "3");
@@ -95,6 +97,28 @@ START_TEST(other_spellings_load)
 }
 END_TEST
 
+/* As batch files may have one; it stays where it is. */
+START_TEST(a_byte_order_mark_is_no_damage)
+{
+    static const char *const texts[] = {
+        MARK ROWS_HEAD ROWS_ROW("a", "1"),
+        MARK "schema: 1\r\nrows:\r\n" ROWS_ROW("a", "1"),
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        kiln_rows *rows = rows_load_text(texts[i]);
+        ck_assert_str_eq(kiln_rows_trouble(rows), "");
+        ck_assert_str_eq(rows_told, "");
+        ck_assert_uint_eq(kiln_rows_count(rows), 1);
+        kiln_rows_free(rows);
+        rows_append("b", "2", 1);
+        rows = kiln_rows_load(rows_file, &rows_logger);
+        ck_assert_str_eq(rows_told, "");
+        ck_assert_uint_eq(kiln_rows_count(rows), 2);
+        kiln_rows_free(rows);
+    }
+}
+END_TEST
+
 static const struct {
     const char *text, *why;
 } bad_heads[] = {
@@ -106,6 +130,7 @@ static const struct {
     {"schema: 1\nrows: [{key: a}]\n", "rows must follow"},
     {"a: &a [x, x]\nb: &b [*a, *a]\nschema: 1\nrows:\n", "anchors"},
     {"root:x:0:0:root:/root:/bin/bash\n", "no line \"rows:\""},
+    {MARK "rows:\n", "no schema"},
 };
 
 START_TEST(a_bad_head_loads_and_gains_nothing)
@@ -147,12 +172,13 @@ static void collect(void *user, const kiln_rows_piece *p)
 START_TEST(pieces_are_the_whole_file)
 {
     static const char text[] =
-        ROWS_HEAD "\n\n# x\n" ROWS_ROW("a", "1") "junk\n  - {key:\n" ROWS_ROW("b", "2") "- {";
-    for (size_t length = 0; length < sizeof text; length++) {
+        MARK ROWS_HEAD "\n\n# x\n" ROWS_ROW("a", "1") "junk\n  - {key:\n" ROWS_ROW("b", "2") "- {";
+    const char *const begin = text + (_i ? 0 : sizeof MARK - 1);
+    for (size_t length = 0; length <= strlen(begin); length++) {
         pieces all = {.line = 1};
-        kiln_rows_pieces(text, length, collect, &all);
+        kiln_rows_pieces(begin, length, collect, &all);
         ck_assert_uint_eq(all.used, length);
-        ck_assert_int_eq(memcmp(all.text, text, length), 0);
+        ck_assert_int_eq(memcmp(all.text, begin, length), 0);
     }
 }
 END_TEST
@@ -165,9 +191,10 @@ int main(void)
     tcase_add_test(tests, cut_short_at_every_byte);
     tcase_add_loop_test(tests, a_bad_row_costs_itself, 0, sizeof bad_rows / sizeof *bad_rows);
     tcase_add_test(tests, other_spellings_load);
+    tcase_add_test(tests, a_byte_order_mark_is_no_damage);
     tcase_add_loop_test(tests, a_bad_head_loads_and_gains_nothing, 0,
                         sizeof bad_heads / sizeof *bad_heads);
-    tcase_add_test(tests, pieces_are_the_whole_file);
+    tcase_add_loop_test(tests, pieces_are_the_whole_file, 0, 2);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
