@@ -95,13 +95,36 @@ static kiln_status load(const kiln *k, kiln_rows **rows, const char *file, const
     return KILN_OK;
 }
 
+/* Those of another device were measured there. One who plans without a device may have any. */
+static bool is_foreign(const kiln *k, const kiln_rows *rows)
+{
+    const char *of = kiln_rows_device(rows);
+    return k->context && *of && strcmp(of, "any") != 0 && !kiln_rows_name_device(of, k->facts.name);
+}
+
+/* That a program runs on two devices, with one file named, is no error, but its rows are of one. */
+static kiln_status load_user_rows(kiln *k, const kiln_settings *s)
+{
+    k->rows_named_by = namer(s->rows_file, "settings.rows_file", "KILN_DB");
+    kiln_status status = load(k, &k->user_rows, k->rows_file, k->rows_named_by, "KILN_DB");
+    if (status || !is_foreign(k, k->user_rows))
+        return status;
+    kiln_warn(
+        &k->logger,
+        "%s holds rows of the device \"%s\", not \"%s\": they are not used; name another file, "
+        "or \"off\", in %s",
+        k->rows_file, kiln_rows_device(k->user_rows), k->facts.name,
+        k->rows_named_by ? k->rows_named_by : "KILN_DB");
+    kiln_rows_free(k->user_rows);
+    return load(k, &k->user_rows, "", NULL, "KILN_DB");
+}
+
 static kiln_status load_rows(kiln *k, const kiln_settings *s)
 {
     char slug[128], file[4096 + 160];
     const char *dir = k->shipped_dir;
     const char *ships = namer(s->shipped_dir, "settings.shipped_dir", "KILN_SHIPPED_DB");
-    k->rows_named_by = namer(s->rows_file, "settings.rows_file", "KILN_DB");
-    kiln_status status = load(k, &k->user_rows, k->rows_file, k->rows_named_by, "KILN_DB");
+    kiln_status status = load_user_rows(k, s);
     if (status)
         return status;
     kiln_device_slug(k->facts.name, slug, sizeof slug);

@@ -12,8 +12,8 @@
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
  * installs no signal handler, and does not wait for the caller's queues (kiln_op_time(),
  * kiln_tune() and settings.check_padding excepted). Creating never measures, enqueueing never
- * compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has queues of its own as well, in
- * which nothing but the device's threads waits (settings.awake_us).
+ * compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has queues of its own as well,
+ * in which nothing but the device's threads waits (settings.awake_us).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
@@ -63,7 +63,8 @@ typedef struct kiln_settings {
     int64_t cache_limit;   /* bytes on disk; KILN_CACHE_LIMIT, 256 MiB */
     /* The user's tuning rows; KILN_DB, $XDG_DATA_HOME/kiln/DEVICE.yaml. "off": none. A file that is
      * named, in either way, may be one to be made by kiln_tune(); one that is there and cannot be
-     * used is KILN_FILE. */
+     * used is KILN_FILE. One whose head names another device is left alone: its rows are not used,
+     * and none are added to it. */
     const char *rows_file;
     const char *shipped_dir;  /* shipped rows; KILN_SHIPPED_DB, else where they were installed or
                                  built; as strict. "off": none */
@@ -82,9 +83,9 @@ typedef struct kiln_settings {
     void (*log)(void *user, const char *line);
     void *log_user;
     /* As log, and with its user, for what one should know or mend because a guess stands in for it:
-     * damaged rows, a default file that cannot be used, a named one that is not there when its rows
-     * are first asked for, the user's row of the problem of another version. NULL: log receives
-     * these, too. */
+     * damaged rows, a default file that cannot be used, a file of another device's rows, a named
+     * one that is not there when its rows are first asked for, the user's row of the problem of
+     * another version. NULL: log receives these, too. */
     void (*warn)(void *user, const char *line);
 } kiln_settings;
 

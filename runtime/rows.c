@@ -17,6 +17,7 @@ struct kiln_rows {
     uint32_t *slot; /* the newest row of a key, or NONE; linear probing */
     size_t mask;    /* slots - 1, a power of two at least twice the count; 0 slots when empty */
     bool missing;
+    char device[128];
     char trouble[TROUBLE_TEXT];
 };
 
@@ -48,6 +49,8 @@ static void load_piece(void *user, const kiln_rows_piece *p)
     loading *l = user;
     if (p->row && !l->no_memory)
         l->no_memory = !add_row(l->rows, p->row);
+    if (p->kind == KILN_ROWS_HEAD && !p->why)
+        snprintf(l->rows->device, sizeof l->rows->device, "%s", p->device);
     l->headed = l->headed || (p->kind == KILN_ROWS_HEAD && !p->why);
     if (!p->why || *l->rows->trouble)
         return;
@@ -127,6 +130,11 @@ const char *kiln_rows_trouble(const kiln_rows *rows)
 bool kiln_rows_missing(const kiln_rows *rows)
 {
     return rows->missing;
+}
+
+const char *kiln_rows_device(const kiln_rows *rows)
+{
+    return rows->device;
 }
 
 size_t kiln_rows_count(const kiln_rows *rows)

@@ -33,6 +33,8 @@ void kiln_rows_free(kiln_rows *rows);
  * where it is of use, or is missing. */
 const char *kiln_rows_trouble(const kiln_rows *rows);
 bool kiln_rows_missing(const kiln_rows *rows); /* it has a name, but is not there */
+/* What its head says of the device; "": nothing, as where there is no file. */
+const char *kiln_rows_device(const kiln_rows *rows);
 size_t kiln_rows_count(const kiln_rows *rows);
 const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index); /* in file order */
 
@@ -46,6 +48,9 @@ const kiln_row *kiln_rows_find(const kiln_rows *rows, const char *key, const cha
  * file, when it cannot be written, holds rows of another device, or does not look like a file of
  * rows. */
 kiln_status kiln_rows_append(const char *file, const char *device, const kiln_row *row);
+
+/* Whether a head that names this device is of that one, as kiln would write it. */
+bool kiln_rows_name_device(const char *head, const char *device);
 
 /* "NVIDIA H100 80GB HBM3" -> "nvidia-h100-80gb-hbm3": the name of a device's file. */
 void kiln_device_slug(const char *name, char *slug, size_t size);

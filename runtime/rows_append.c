@@ -164,6 +164,13 @@ static void take_head(void *user, const kiln_rows_piece *p)
     found->good = !p->why;
 }
 
+bool kiln_rows_name_device(const char *head, const char *device)
+{
+    while (*head && *device && plain(*head) == plain(*device))
+        head++, device++;
+    return *head == *device;
+}
+
 /* Rows must not end up in a file that nobody will read them from, or in another device's. */
 static kiln_status check_head(int fd, const char *file, const char *device)
 {
@@ -179,17 +186,11 @@ static kiln_status check_head(int fd, const char *file, const char *device)
         return fail_write(file,
                           "it does not begin like a file of tuning rows, with a line \"rows:\" "
                           "in its first 64 KiB");
-    for (size_t i = 0; *found.device && i < sizeof found.device - 1; i++) {
-        char expected = device[i] ? plain(device[i]) : '\0';
-        if (found.device[i] != expected)
-            return kiln_fail(KILN_FILE,
-                             "%s holds rows of the device \"%s\", not \"%s\"; name another file in "
-                             "KILN_DB",
-                             file, found.device, device);
-        if (!expected)
-            break;
-    }
-    return KILN_OK;
+    if (!*found.device || kiln_rows_name_device(found.device, device))
+        return KILN_OK;
+    return kiln_fail(KILN_FILE,
+                     "%s holds rows of the device \"%s\", not \"%s\"; name another file in KILN_DB",
+                     file, found.device, device);
 }
 
 static kiln_status append_to(int fd, const char *file, const char *device, const kiln_row *row)

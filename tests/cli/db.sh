@@ -166,6 +166,25 @@ warns '^kiln: warning: bad.yaml:6: .*; skipped: mend or delete it$'
 warns "^kiln: warning: bad.yaml: the row of $other is not used: it is of version 77 of solver ConvO"
 expect 5 db lint
 says '^bad.yaml:6: error: '
+# Another device's rows are shown, and planned with; here they are not used, and gain nothing.
+export KILN_DB=a.yaml
+cp a.yaml before.yaml
+expect 0 db list
+silent err
+says "^ +1 +0.0%.*$other  ConvOclDirectFwd1x1/1  $tuned$"
+# shellcheck disable=SC2086
+expect 0 $run
+silent err
+says "^config $tuned of ConvOclDirectFwd1x1 from the user's tuning rows a.yaml$"
+# shellcheck disable=SC2086
+expect 0 ${run% --dry-run}
+warns '^kiln: warning: a.yaml holds rows of the device "card", not ".+": they are not used; name ano'
+lacks 'tuning rows'
+# shellcheck disable=SC2086
+expect 5 ${run% --dry-run} -s 1
+warns '^kiln: a.yaml holds rows of the device "card", not ".+"; name another file in KILN_DB$'
+lacks '^search'
+cmp a.yaml before.yaml || fail 'the rows of another device have changed'
 unset KILN_DB
 export XDG_DATA_HOME="$KILN_SANDBOX/data"
 # shellcheck disable=SC2086

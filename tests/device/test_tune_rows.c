@@ -141,6 +141,90 @@ START_TEST(old_promises_do_not_beat_the_winner)
 }
 END_TEST
 
+static char warned[1024];
+static int warnings;
+
+static void remember(void *user, const char *line)
+{
+    (void)user;
+    snprintf(warned, sizeof warned, "%s", line);
+    warnings++;
+}
+
+/* Makes the file of rows: one, by which naive runs the problem, of the device `of` ("": unsaid). */
+static void write_rows(const char *of)
+{
+    char key[KILN_KEY_TEXT], head[192] = "";
+    kiln_problem p = tuning_problem;
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, key, sizeof key);
+    if (*of)
+        snprintf(head, sizeof head, "device: \"%s\"\n", of);
+    FILE *file = fopen(tuning.rows_file, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file,
+            "schema: 1\n%srows:\n- {key: \"%s\", solver: \"naive\", version: %d, config: \"\"}\n",
+            head, key, kiln_solver_named("naive")->version);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+static kiln *open_watched(void)
+{
+    const kiln_settings settings = {
+        .rows_file = tuning.rows_file, .cache_dir = "off", .shipped_dir = "off", .warn = remember};
+    kiln *k;
+    warnings = 0;
+    ck_assert_int_eq(kiln_open(&k, tuning.context, tuning.device, &settings), KILN_OK);
+    return k;
+}
+
+static kiln_origin origin_of(kiln *k)
+{
+    kiln_op *op;
+    kiln_op_info info;
+    ck_assert_int_eq(kiln_conv_create(k, &tuning_problem, NULL, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    kiln_op_release(op);
+    return info.origin;
+}
+
+/* Nothing is measured for a file that would not take the winner. */
+START_TEST(rows_of_another_device_are_left_alone)
+{
+    write_rows("another card");
+    kiln *k = open_watched();
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_msg(strstr(warned, tuning.rows_file) && strstr(warned, "\"another card\"") &&
+                      strstr(warned, tuning.kiln->facts.name) &&
+                      strstr(warned, "name another file, or \"off\", in settings.rows_file"),
+                  "%s", warned);
+    ck_assert_int_eq(origin_of(k), KILN_ORIGIN_GUESS);
+    tuning_record r = {0};
+    kiln_trial best;
+    kiln_tune_options o = tuning_options(&r, 2);
+    ck_assert_int_eq(tuning_run(k, &o, &best), KILN_FILE);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "\"another card\""));
+    ck_assert_int_eq(r.trials, 0);
+    o.keep = 0;
+    ck_assert_int_eq(tuning_run(k, &o, &best), KILN_OK);
+    ck_assert_int_eq(warnings, 1);
+    kiln_close(k);
+}
+END_TEST
+
+START_TEST(rows_that_name_no_other_device_are_used)
+{
+    const char *const heads[] = {tuning.kiln->facts.name, "any", ""};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        write_rows(heads[i]);
+        kiln *k = open_watched();
+        ck_assert_int_eq(origin_of(k), KILN_ORIGIN_USER_ROW);
+        ck_assert_int_eq(warnings, 0);
+        kiln_close(k);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("tune_rows");
@@ -151,6 +235,8 @@ int main(void)
     tcase_add_test(tests, a_row_for_any_device_tells_a_config_but_no_solver);
     tcase_add_test(tests, a_row_is_tried_first);
     tcase_add_test(tests, old_promises_do_not_beat_the_winner);
+    tcase_add_test(tests, rows_of_another_device_are_left_alone);
+    tcase_add_test(tests, rows_that_name_no_other_device_are_used);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -44,6 +44,34 @@ START_TEST(missing_file_is_empty)
 }
 END_TEST
 
+static const struct {
+    const char *head, *device, *said;
+} heads[] = {
+    {"device: \"d\"\n", "d", "d"},
+    {"device: A b-3\n", "A b-3", "A b-3"},
+    {"device: \"a ?device?\"\n",
+     "a \xff"
+     "device\n",
+     "a ?device?"},
+    {"", NULL, ""},
+    {"device: any\n", NULL, "any"},
+    {"device: \"dd\"\n", NULL, "dd"},
+};
+
+/* As kiln writes a name, whatever bytes a driver has in it. */
+START_TEST(the_head_names_a_device)
+{
+    char text[256];
+    snprintf(text, sizeof text, "schema: 1\n%srows:\n", heads[_i].head);
+    kiln_rows *rows = rows_load_text(text);
+    ck_assert_str_eq(kiln_rows_device(rows), heads[_i].said);
+    ck_assert(!kiln_rows_name_device(kiln_rows_device(rows), "d "));
+    ck_assert(heads[_i].device ? kiln_rows_name_device(kiln_rows_device(rows), heads[_i].device)
+                               : !kiln_rows_name_device(kiln_rows_device(rows), "d"));
+    kiln_rows_free(rows);
+}
+END_TEST
+
 START_TEST(many_rows_are_found)
 {
     enum { ROWS = 10000 };
@@ -101,6 +129,7 @@ int main(void)
     tcase_add_checked_fixture(tests, rows_make_folder, rows_remove_folder);
     tcase_add_test(tests, newest_first);
     tcase_add_test(tests, missing_file_is_empty);
+    tcase_add_loop_test(tests, the_head_names_a_device, 0, sizeof heads / sizeof *heads);
     tcase_add_test(tests, many_rows_are_found);
     tcase_add_test(tests, device_files);
     suite_add_tcase(suite, tests);
