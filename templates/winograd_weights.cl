@@ -108,15 +108,6 @@ INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *
 
 /* ---- dw ---- */
 
-/* With the points of winograd_weights_tiles.cl. */
-INLINE void times_a(const ACC_V *m, ACC_V *o)
-{
-    const ACC_V a = m[1] + m[2], b = m[3] + m[4];
-    o[0] = m[0] + a + b;
-    o[1] = m[1] - m[2] + 2.0f * (m[3] - m[4]);
-    o[2] = a + 4.0f * b + m[5];
-}
-
 /* Of channel k and one block, from 36 vectors `apart` from each other. */
 INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, const int k,
                    const int block)
@@ -128,7 +119,7 @@ INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, co
 #pragma unroll
         for (int i = 0; i < 6; i++)
             column[i] = m[(i * 6 + j) * apart];
-        times_a(column, o);
+        times_a(TAPS, column, o);
 #pragma unroll
         for (int i = 0; i < 3; i++)
             mid[i][j] = o[i];
@@ -137,7 +128,7 @@ INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, co
 #pragma unroll
     for (int i = 0; i < 3; i++) {
         ACC_V o[3];
-        times_a(mid[i], o);
+        times_a(TAPS, mid[i], o);
 #pragma unroll
         for (int j = 0; j < 3; j++)
             *(private ACC_V *)taps[i * 3 + j] = o[j];

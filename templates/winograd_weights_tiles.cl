@@ -5,41 +5,19 @@
  *   D_V_PLANE, D_U_PLANE     elements of one of the 36 planes of v, of u
  *   source_row(x, v, row, to, block)      of one block of channels, into row `to` of v
  *   gradient_row(dy, u, row, to, block)   the same of dy
+ *   TAPS                     of F(3x3, 4x4) along an axis: 4, those of a tile of dy
  */
+#define TAPS 4
+#define T_T 6 /* products along an axis; of forward and backward data the tuner tells */
+
 #include "vectors.cl"
+#include "winograd_transforms.cl"
 
 #define D_C_BLOCKS ((D_SRC_C + D_B - 1) / D_B)
 #define D_K_BLOCKS ((D_DST_C + D_B - 1) / D_B)
 /* One vector more than needed, so that planes do not meet in the same sets of a cache. */
 #define D_V_PLANE ((INDEX_T)(D_C_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
 #define D_U_PLANE ((INDEX_T)(D_K_BLOCKS * (INDEX_T)D_ROOM + 1) * D_B)
-
-/* ---- transforms, with the points 0, 1, -1, 2, -2 and infinity (Lavin and Gray, Fast Algorithms for
- * Convolutional Neural Networks); generator/winograd.c has the matrices ---- */
-
-INLINE void times_b(const ACC_V *d, ACC_V *o)
-{
-    const ACC_V a = d[4] - 4.0f * d[2], b = d[3] - 4.0f * d[1];
-    const ACC_V e = d[4] - d[2], f = 2.0f * (d[3] - d[1]);
-    o[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
-    o[1] = a + b;
-    o[2] = a - b;
-    o[3] = e + f;
-    o[4] = e - f;
-    o[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
-}
-
-INLINE void times_g(const ACC_V *d, ACC_V *o)
-{
-    const ACC_V a = (d[0] + d[2]) * (-1.0f / 6), b = (d[1] + d[3]) * (-1.0f / 6);
-    const ACC_V e = (d[0] + 4.0f * d[2]) * (1.0f / 24), f = (d[1] + 4.0f * d[3]) * (1.0f / 12);
-    o[0] = d[0] * 0.25f;
-    o[1] = a + b;
-    o[2] = a - b;
-    o[3] = e + f;
-    o[4] = e - f;
-    o[5] = d[3];
-}
 
 /* ---- rows of tiles ---- */
 
@@ -68,7 +46,7 @@ INLINE void source_row(global const SRC_T *x, global ACC_T *v, const int row, co
                 const bool inside = column >= 0 && column < P_SRC_W && y >= 0 && y < P_SRC_H;
                 d[i] = inside ? SRC_LOAD_V(x, (y * P_SRC_W + column) * D_B) : (ACC_V)(0);
             }
-            times_b(d, o);
+            times_b(TAPS, d, o);
 #pragma unroll
             for (int i = 0; i < 6; i++)
                 mid[i][j] = o[i];
@@ -76,7 +54,7 @@ INLINE void source_row(global const SRC_T *x, global ACC_T *v, const int row, co
 #pragma unroll
         for (int i = 0; i < 6; i++) {
             ACC_V o[6];
-            times_b(mid[i], o);
+            times_b(TAPS, mid[i], o);
 #pragma unroll
             for (int j = 0; j < 6; j++)
                 STORE_V(v + (i * 6 + j) * D_V_PLANE, o[j]);
@@ -102,7 +80,7 @@ INLINE void gradient_row(global const SRC_T *dy, global ACC_T *u, const int row,
                 d[i] = column < P_DST_W && y0 + i < P_DST_H
                            ? SRC_LOAD_V(dy, ((y0 + i) * P_DST_W + column) * D_B)
                            : (ACC_V)(0);
-            times_g(d, o);
+            times_g(TAPS, d, o);
 #pragma unroll
             for (int i = 0; i < 6; i++)
                 mid[i][j] = o[i];
@@ -110,7 +88,7 @@ INLINE void gradient_row(global const SRC_T *dy, global ACC_T *u, const int row,
 #pragma unroll
         for (int i = 0; i < 6; i++) {
             ACC_V o[6];
-            times_g(mid[i], o);
+            times_g(TAPS, mid[i], o);
 #pragma unroll
             for (int j = 0; j < 6; j++)
                 STORE_V(u + (i * 6 + j) * D_U_PLANE, o[j]);
