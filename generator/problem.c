@@ -1,9 +1,8 @@
 /* Completes and checks a problem; every size rule of the library is here. */
+#include "problem_epilogue.h"
 #include "problem_layout.h"
 #include "problem_text.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static long long ll(int64_t v)
@@ -25,20 +24,6 @@ static void set_layout(char layout[KILN_LAYOUT_TEXT], const char *plain)
         memcpy(layout, plain, strlen(plain));
 }
 
-static void set_epilogue(kiln_epilogue *e)
-{
-    static const int nparams[] = {0, 0, 1, 1, 1, 2, 0, 0, 0}; /* by activation */
-    if (e->alpha == 0)
-        e->alpha = 1;
-    if (e->activation == KILN_TANH && e->param[0] == 0 && e->param[1] == 0)
-        e->param[0] = e->param[1] = 1;
-    for (int i = 0; i < 2; i++)
-        if (e->param[i] == 0 || i >= nparams[e->activation])
-            e->param[i] = 0; /* also drops the sign of a zero */
-    if (e->beta == 0)
-        e->beta = 0;
-}
-
 /* Gives every field one spelling, so that equal problems are equal bytes. */
 static void set_defaults(kiln_problem *p)
 {
@@ -57,7 +42,7 @@ static void set_defaults(kiln_problem *p)
     set_layout(p->bias_layout, kiln_plain_bias_layout);
     if (p->math == KILN_MATH_DEFAULT)
         p->math = KILN_MATH_FAST;
-    set_epilogue(&p->epilogue);
+    kiln_epilogue_complete(&p->epilogue);
 }
 
 static void set_types(kiln_problem *p)
@@ -195,39 +180,6 @@ static kiln_status check_counts(const kiln_problem *p, char *why)
     return KILN_OK;
 }
 
-static kiln_status check_epilogue(const kiln_problem *p, char *why)
-{
-    const kiln_epilogue *e = &p->epilogue;
-    if (!isfinite(e->alpha) || !isfinite(e->beta) || !isfinite(e->param[0]) ||
-        !isfinite(e->param[1]))
-        return kiln_refuse(why, "alpha, beta and the activation's parameters must be finite");
-    if (e->activation == KILN_CLIPPED_RELU && e->param[0] <= 0)
-        return kiln_refuse(why,
-                           "clipped_relu clips at its parameter a, %g, which leaves nothing; "
-                           "it must be above 0",
-                           (double)e->param[0]);
-    bool more = e->alpha != 1 || e->beta != 0 || e->activation != KILN_IDENTITY;
-    if (p->direction == KILN_BACKWARD_DATA && (more || e->bias))
-        return kiln_refuse(why, "backward data takes no epilogue");
-    if (p->direction == KILN_BACKWARD_WEIGHTS && more)
-        return kiln_refuse(why, "backward weights takes no epilogue but bias (its gradient)");
-    if (p->direction == KILN_FORWARD && p->y_type == KILN_I32 && (more || e->bias))
-        return kiln_refuse(why, "an i32 destination takes no epilogue; choose f32 or i8");
-    return KILN_OK;
-}
-
-static kiln_status check_bias(const kiln_problem *p, char *why)
-{
-    const int type = p->epilogue.bias;
-    if (!type && strcmp(p->bias_layout, kiln_plain_bias_layout) != 0)
-        return kiln_refuse(why, "the bias has a layout, %s, but the epilogue has no bias; set both",
-                           p->bias_layout);
-    if (p->direction == KILN_BACKWARD_WEIGHTS && type > KILN_F32)
-        return kiln_refuse(why, "the bias gradient is written as f32, not %s",
-                           kiln_type_name((kiln_type)type));
-    return KILN_OK;
-}
-
 /* Layouts are part of the problem's text, so they may not hold its separators. */
 static kiln_status check_layouts(const kiln_problem *p, char *why)
 {
@@ -310,6 +262,5 @@ kiln_status kiln_problem_check(kiln_problem *p, char *why)
             return status;
     if ((status = check_counts(p, why)) || (status = kiln_problem_check_layouts(p, why)))
         return status;
-    status = check_epilogue(p, why);
-    return status ? status : check_bias(p, why);
+    return kiln_epilogue_check(p, why);
 }
