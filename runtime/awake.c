@@ -26,9 +26,9 @@
 #include <time.h>
 
 enum {
-    SLICE_NS = 500,   /* for each of the device's threads: all of them take PoCL's lock after it */
-    PATIENCE = 10000, /* slices for one operation: it may be waiting for an event that is far off */
-    MOST_UNITS = 16   /* more were not measured */
+    SLICE_NS = 500, /* for each of the device's threads: all of them take PoCL's lock after it */
+    PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
+    MOST_UNITS = 16         /* more were not measured */
 };
 
 typedef struct looker {
@@ -90,7 +90,7 @@ static int64_t begin(looker *l, bool *busy)
     pthread_mutex_lock(&a->lock);
     l->slices = noted == l->noted ? l->slices + 1 : 0;
     l->noted = noted;
-    *busy = in_flight(a) && l->slices < PATIENCE;
+    *busy = in_flight(a) && l->slices < PATIENCE_NS / a->slice_ns;
     pthread_mutex_unlock(&a->lock);
     return now_ns() + (*busy ? a->slice_ns : a->stay_ns);
 }
