@@ -2,9 +2,11 @@
  *
  * Work that touches no memory is cut into parts that take the same time. What it takes above an
  * even share of what one core needs for all of it is the cost of the launch: OpenCL's, kernel after
- * kernel in a queue and one at a time with a wait for each; OpenMP's, which oneDNN uses. The cause
- * is below: what it takes to wake a thread that sleeps.
+ * kernel in a queue and one at a time with a wait for each, as it is and with threads that kiln
+ * keeps awake; OpenMP's, which oneDNN uses. The cause is below: what it takes to wake a thread that
+ * sleeps.
  */
+#include "kiln_internal.h"
 #include "machine.h"
 #include "stats.h"
 #include "wake.h"
@@ -49,14 +51,19 @@ static bool make(launch *l)
 }
 
 /* Each returns microseconds for `parts` parts. */
-static double by_opencl(launch *l, int parts, bool in_a_row)
+static double by_opencl(launch *l, int parts, bool in_a_row, kiln_awake *awake)
 {
     const size_t global = (size_t)parts, local = 1;
     clSetKernelArg(l->kernel, 1, sizeof l->steps, &l->steps);
     double start = stats_now();
     for (int i = 0; i < IN_A_ROW; i++) {
+        cl_event done = NULL;
         clEnqueueNDRangeKernel(l->session.queue, l->kernel, 1, NULL, &global, &local, 0, NULL,
-                               NULL);
+                               &done);
+        if (done) {
+            kiln_awake_note(awake, done);
+            clReleaseEvent(done);
+        }
         if (!in_a_row)
             clFinish(l->session.queue);
     }
@@ -64,14 +71,24 @@ static double by_opencl(launch *l, int parts, bool in_a_row)
     return (stats_now() - start) / IN_A_ROW * 1e6;
 }
 
-static double by_opencl_in_a_row(launch *l, int parts)
+static double in_a_row(launch *l, int parts)
 {
-    return by_opencl(l, parts, true);
+    return by_opencl(l, parts, true, NULL);
 }
 
-static double by_opencl_one_by_one(launch *l, int parts)
+static double in_a_row_awake(launch *l, int parts)
 {
-    return by_opencl(l, parts, false);
+    return by_opencl(l, parts, true, l->session.kiln->awake);
+}
+
+static double one_by_one(launch *l, int parts)
+{
+    return by_opencl(l, parts, false, NULL);
+}
+
+static double one_by_one_awake(launch *l, int parts)
+{
+    return by_opencl(l, parts, false, l->session.kiln->awake);
 }
 
 static double by_openmp(launch *l, int parts)
@@ -103,7 +120,8 @@ static double median_of(launch *l, double (*by)(launch *, int), int parts)
 /* What the parts take above an even share of what one core takes for all of them. */
 static void row(launch *l, int share_us)
 {
-    double (*const ways[])(launch *, int) = {by_opencl_in_a_row, by_opencl_one_by_one, by_openmp};
+    double (*const ways[])(launch *, int) = {in_a_row, in_a_row_awake, one_by_one, one_by_one_awake,
+                                             by_openmp};
     l->steps = share_us * l->machine.threads * STEPS_A_US;
     double alone = median_of(l, by_openmp, 1) / l->machine.threads;
     l->steps /= PARTS;
@@ -147,8 +165,8 @@ int main(int argc, char **argv)
     }
     machine_print(&l.machine, stdout);
     printf("microseconds; the share is what one core takes for all of it, divided by %d\n"
-           "   a core's  above it: OpenCL      OpenCL      OpenMP\n"
-           "      share    in a row  one by one    (oneDNN)\n",
+           "   a core's  above it: OpenCL,        kept     OpenCL,        kept      OpenMP\n"
+           "      share    in a row       awake  one by one       awake    (oneDNN)\n",
            l.machine.threads);
     for (size_t i = 0; i < sizeof shares_us / sizeof *shares_us; i++)
         row(&l, shares_us[i]);
