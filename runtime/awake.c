@@ -91,8 +91,9 @@ static int64_t begin(looker *l, bool *busy)
     l->slices = noted == l->noted ? l->slices + 1 : 0;
     l->noted = noted;
     *busy = in_flight(a) && l->slices < PATIENCE_NS / a->slice_ns;
+    bool closing = a->closing; /* if noted before, nothing would end the slice */
     pthread_mutex_unlock(&a->lock);
-    return now_ns() + (*busy ? a->slice_ns : a->stay_ns);
+    return closing ? 0 : now_ns() + (*busy ? a->slice_ns : a->stay_ns);
 }
 
 static void end(looker *l, bool busy)

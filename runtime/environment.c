@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_TEXT = 4096, MOST_AWAKE_US = 1000000, AWAKE_US = 200 };
+enum { PATH_TEXT = 4096, MOST_AWAKE_US = 1000000000, AWAKE_US = 200 };
 
 static bool is_switch(const char *text)
 {
@@ -63,7 +63,7 @@ static const struct {
     {"KILN_DB", SETTING(rows_file), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_SHIPPED_DB", SETTING(shipped_dir), is_folder, "a folder that exists, or off"},
     {"KILN_TEMPLATES", SETTING(template_dir), is_folder, "a folder that exists, or off"},
-    {"KILN_AWAKE_US", NO_SETTING, is_stay, "a whole number of microseconds from 0 to 1000000"},
+    {"KILN_AWAKE_US", NO_SETTING, is_stay, "a whole number of microseconds from 0 to 1000000000"},
     {"KILN_CHECK_PADDING", NO_SETTING, is_switch, "1 or 0"},
 };
 

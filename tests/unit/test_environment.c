@@ -42,8 +42,8 @@ static const struct {
     {"KILN_TEMPLATES", long_path, false},
     {"KILN_AWAKE_US", "", true},
     {"KILN_AWAKE_US", "0", true},
-    {"KILN_AWAKE_US", "1000000", true},
-    {"KILN_AWAKE_US", "1000001", false},
+    {"KILN_AWAKE_US", "1000000000", true},
+    {"KILN_AWAKE_US", "1000000001", false},
     {"KILN_AWAKE_US", "-1", false},
     {"KILN_AWAKE_US", "1ms", false},
     {"KILN_CHECK_PADDING", "1", true},
@@ -84,8 +84,8 @@ START_TEST(settings)
     ck_assert(!opens(&s, "settings.cache_limit", "-5"));
     s = (kiln_settings){.awake_us = -2};
     ck_assert(!opens(&s, "settings.awake_us", "-2"));
-    s = (kiln_settings){.awake_us = 1000001};
-    ck_assert(!opens(&s, "settings.awake_us", "1000001"));
+    s = (kiln_settings){.awake_us = 1000000001};
+    ck_assert(!opens(&s, "settings.awake_us", "1000000001"));
     s = (kiln_settings){.template_dir = "/not there"};
     ck_assert(!opens(&s, "settings.template_dir", "'/not there'"));
     s = (kiln_settings){.shipped_dir = "/not there"};
