@@ -203,6 +203,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d,
     if (!s->wide && cells * c->v[PARTS] > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
     kiln_blocked_define(&g->b, plan);
+    kiln_define(plan, "D_GROUPS", g->b.groups);
     kiln_define(plan, "D_LANES", g->lanes);
     kiln_define(plan, "D_UNITS_X", kiln_weights_units_x(g, c));
     kiln_define(plan, "D_UNITS_Y", kiln_weights_units_y(g, c));
@@ -266,8 +267,6 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     bool own = parts > 1 || g.plain_w || s->w_type != KILN_F32;
     if (own)
         out = kiln_plan_temp(plan, blocked.cells * parts * 4);
-    if (g.lanes == LANES_C && kiln_weights_units_y(&g, c) % g.b.block)
-        kiln_plan_clear(plan, out, blocked.cells * parts * 4);
     kiln_plan_stage(plan, "weights_blocked.cl", "weights_blocked");
     define_all(s, d, &g, blocked.cells, c, plan);
     kiln_arg_buffer(plan, x);
@@ -283,7 +282,7 @@ const kiln_solver kiln_solver_weights_blocked = {
     .name = "weights_blocked",
     .id = 1040,
     .algorithm = 1,
-    .version = 2,
+    .version = 3,
     .params = params,
     .nparams = PARAMS,
     .prefer = prefer,

@@ -34,7 +34,7 @@
  *   D_B, D_LANES        above
  *   P_SRC_a, P_DST_a    sizes of x and dy; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_LEAD_a            coordinate in x of destination element 0, tap 0, is -D_LEAD_a
- *   D_SRC_C, D_DST_C            channels of one group
+ *   D_GROUPS, D_SRC_C, D_DST_C  groups and the channels of one
  *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements of x from one to the next
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    the same of dy
  *   D_UNITS_X, D_UNITS_Y   units of a group, in whole tiles where tiles may not start earlier
@@ -180,6 +180,22 @@ INLINE void tile(global const SRC_T *x, global const SRC_T *dy, global ACC_T *ou
         put(out, acc, x0, y0, own_x, own_y, false);
 }
 
+#if D_LANES == 0
+#define D_END_Y ((D_GROUPS - 1) * D_DST_C + D_UNITS_Y) /* rows of dw that tiles store */
+#if D_END_Y % D_B
+/* Zeros in the rows that remain of the last block, of units of x from `begin` on, before `end`. */
+INLINE void put_padding(global ACC_T *out, const int begin, const int end)
+{
+    out += (INDEX_T)(D_END_Y / D_B) * (D_BLOCKS_C * OUT_X);
+#pragma nounroll
+    for (INDEX_T i = (INDEX_T)begin * D_TAPS; i < (INDEX_T)end * D_TAPS; i++)
+#pragma nounroll
+        for (int k = D_END_Y % D_B; k < D_B; k++)
+            *(global kiln_loose_acc *)(out + i * OUT_TAP + k * OUT_Y) = (ACC_V)((ACC_T)0);
+}
+#endif
+#endif
+
 /* The axis whose units are vectors is the outer loop. */
 #if D_LANES == 0
 #define OUTER(name) name##_x
@@ -204,6 +220,10 @@ kernel GROUP_SIZE(1, 1, 1) void weights_blocked(global const SRC_T *restrict x,
     const int end_y = min(begin_y + D_ITEM_Y, D_UNITS_Y);
     const int begin = part * D_PART, end = min(begin + D_PART, D_ROWS);
     out += (INDEX_T)part * D_CELLS;
+#if D_LANES == 0 && D_END_Y % D_B
+    if (group == D_GROUPS - 1 && end_y == D_UNITS_Y)
+        put_padding(out, begin_x, end_x);
+#endif
 #pragma nounroll
     for (int from = begin; from < end; from += D_CHUNK)
 #pragma nounroll
