@@ -8,9 +8,9 @@
  * So do these. Beside an operation, a native kernel (a function of the host as a command) goes into
  * a queue of kiln's own for every thread but one. It spins for a slice of time and enqueues itself
  * again: its thread returns to PoCL's scheduler, which prefers work-groups to commands, at least
- * that often. One thread is left to take the commands of the caller's queues. Once nothing is in
- * flight, or what is has been waiting for something else for long, the spinning goes on for a while
- * in one piece, that one's too, and then the threads may sleep. The next operation ends it.
+ * that often, be they kiln's or the caller's. One thread is left to take the commands of the
+ * caller's queues. Once nothing is in flight they go on for a while, that one too; then, or when
+ * what is in flight has been waiting for something else for long, the threads may sleep.
  *
  * What decides, by a kernel of 576 channels of 14x14, depthwise, on 16 cores, in a row: none looks,
  * 84 us; all others, in slices of 1 us, 100, for PoCL's scheduler has one lock; in slices of 10 us,
@@ -36,13 +36,14 @@ typedef struct looker {
     cl_command_queue queue; /* in order: never more than one command of it runs */
     bool only_idle;         /* its thread is the one that is left while anything is in flight */
     bool alive;             /* one is enqueued */
-    unsigned noted;         /* what had been noted when the slice began */
-    int slices;             /* since that was noted */
+    bool busy;              /* something was in flight when its slice began */
+    unsigned noted;         /* what had been noted then */
+    int64_t slices;         /* since either changed */
 } looker;
 
 struct kiln_awake {
     int64_t slice_ns, stay_ns;
-    atomic_uint noted;    /* operations, and the order to close */
+    atomic_uint noted;    /* operations */
     pthread_mutex_t lock; /* all below */
     cl_event last;        /* of the operation noted last, until it has ended */
     bool closing;
@@ -88,55 +89,47 @@ static void enqueue_missing(kiln_awake *a, bool idle)
 {
     for (int i = 0; i < a->lookers; i++) {
         looker *l = &a->looker[i];
-        if (!l->alive && (idle || !l->only_idle))
+        if (!l->alive && l->only_idle == idle)
             l->alive = enqueue(l);
     }
 }
 
-/* Returns when the slice that begins now is over; `busy`: the thread may be needed soon. */
-static int64_t begin(looker *l, bool *busy)
+/* Whether a slice begins now. With the lock. */
+static bool goes_on(looker *l)
 {
     kiln_awake *a = l->all;
     const unsigned noted = atomic_load(&a->noted);
-    pthread_mutex_lock(&a->lock);
-    l->slices = noted == l->noted ? l->slices + 1 : 0;
+    const bool busy = in_flight(a), changed = noted != l->noted || busy != l->busy;
+    l->slices = changed ? 0 : l->slices + 1;
     l->noted = noted;
-    *busy = in_flight(a) && l->slices < PATIENCE_NS / a->slice_ns;
-    bool over =
-        a->closing /* noted before: nothing would end the slice */ || (*busy && l->only_idle);
-    if (!*busy && !over)
+    l->busy = busy;
+    if (a->closing || (busy ? l->only_idle : atomic_load(&latest) != a))
+        return false;
+    if (!busy && changed)
         enqueue_missing(a, true);
-    pthread_mutex_unlock(&a->lock);
-    return over ? 0 : now_ns() + (*busy ? a->slice_ns : a->stay_ns);
-}
-
-static void end(looker *l, bool busy)
-{
-    kiln_awake *a = l->all;
-    pthread_mutex_lock(&a->lock);
-    bool over = !busy && atomic_load(&a->noted) == l->noted;
-    l->alive = !a->closing && !over && !(l->only_idle && in_flight(a));
-    bool again = l->alive;
-    pthread_mutex_unlock(&a->lock);
-    if (!again || enqueue(l))
-        return;
-    pthread_mutex_lock(&a->lock);
-    l->alive = false;
-    pthread_mutex_unlock(&a->lock);
+    return l->slices * a->slice_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
 }
 
 /* What a pool's thread runs. Yielding leaves the core to the caller's threads. */
 static void CL_CALLBACK look(void *argument)
 {
     looker *l;
-    bool busy;
     memcpy(&l, argument, sizeof l); /* PoCL's copy of it */
-    const int64_t until = begin(l, &busy);
+    kiln_awake *a = l->all;
+    pthread_mutex_lock(&a->lock);
+    const bool again = l->alive = goes_on(l);
+    pthread_mutex_unlock(&a->lock);
+    if (!again)
+        return;
+    const int64_t until = now_ns() + a->slice_ns;
     do
         sched_yield();
-    while (now_ns() < until &&
-           (busy || (atomic_load(&l->all->noted) == l->noted && atomic_load(&latest) == l->all)));
-    end(l, busy);
+    while (now_ns() < until && (l->busy || atomic_load(&a->noted) == l->noted));
+    if (enqueue(l))
+        return;
+    pthread_mutex_lock(&a->lock);
+    l->alive = false;
+    pthread_mutex_unlock(&a->lock);
 }
 
 void kiln_awake_note(kiln_awake *a, cl_event done)
@@ -199,7 +192,6 @@ void kiln_awake_close(kiln_awake *a)
         return;
     pthread_mutex_lock(&a->lock);
     a->closing = true;
-    atomic_fetch_add(&a->noted, 1);
     pthread_mutex_unlock(&a->lock);
     for (int i = 0; i < a->lookers; i++) {
         do

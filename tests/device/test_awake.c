@@ -44,17 +44,17 @@ static void idle(int ms)
     nanosleep(&t, NULL);
 }
 
-/* With `ended` read first, what happens in between makes it more than there are, never fewer. */
+/* With `ended` read first, slices that end in between make it more than there are, never fewer. */
 static int looking(void)
 {
     const int before = ended;
     return looks - before;
 }
 
-/* Returns when so many threads look; if they never do, the test's time runs out. */
-static void wait_for(int threads)
+/* Returns when all threads may sleep; if they never may, the test's time runs out. */
+static void wait_for_sleep(void)
 {
-    while (looking() != threads)
+    while (looking() != 0)
         idle(1);
 }
 
@@ -113,19 +113,54 @@ static void check_result(box *b)
     clReleaseMemObject(b->y);
 }
 
+/* All of them once nothing is in flight, and yet what the caller wants is done at once. */
 START_TEST(they_look_until_the_kiln_is_closed)
 {
     static box b;
-    const int before = looks;
     make(&b, LONGER_THAN_A_TEST_US);
-    enqueue(&b, 3);
-    clFinish(support_open()->queue);
-    ck_assert_int_eq(looks > before, has_threads_to_keep_awake());
-    if (has_threads_to_keep_awake())
-        wait_for(support_open()->kiln->facts.compute_units);
+    do {
+        enqueue(&b, 3);
+        clFinish(support_open()->queue);
+    } while (has_threads_to_keep_awake() && looking() < support_open()->kiln->facts.compute_units);
+    ck_assert_int_eq(looks > 0, has_threads_to_keep_awake());
+    check_result(&b);
     close_kiln(&b);
     ck_assert_int_eq(looking(), 0);
+}
+END_TEST
+
+/* Two work-groups of a kernel of the caller's, each of which waits for the other. */
+START_TEST(they_take_what_others_enqueue)
+{
+    const support_device *d = support_open();
+    const char *source = "kernel void meet(global int *met)\n"
+                         "{\n"
+                         "    atomic_inc(met);\n"
+                         "    while (atomic_add(met, 0) % 2)\n"
+                         "        ;\n"
+                         "}\n";
+    const size_t two = 2, one = 1;
+    cl_int zero = 0;
+    static box b;
+    if (!has_threads_to_keep_awake())
+        return;
+    cl_program program = clCreateProgramWithSource(d->context, 1, &source, NULL, NULL);
+    ck_assert_int_eq(clBuildProgram(program, 1, &d->device, "", NULL, NULL), CL_SUCCESS);
+    cl_kernel meet = clCreateKernel(program, "meet", NULL);
+    cl_mem met = clCreateBuffer(d->context, CL_MEM_COPY_HOST_PTR, sizeof zero, &zero, NULL);
+    ck_assert_int_eq(clSetKernelArg(meet, 0, sizeof met, &met), CL_SUCCESS);
+    make(&b, LONGER_THAN_A_TEST_US);
+    for (int i = 0; i < 100; i++) {
+        enqueue(&b, 1);
+        clFinish(d->queue);
+        clEnqueueNDRangeKernel(d->queue, meet, 1, NULL, &two, &one, 0, NULL, NULL);
+        clFinish(d->queue);
+    }
+    close_kiln(&b);
     check_result(&b);
+    clReleaseMemObject(met);
+    clReleaseKernel(meet);
+    clReleaseProgram(program);
 }
 END_TEST
 
@@ -137,7 +172,7 @@ START_TEST(they_look_until_their_time_is_over)
         const int before = looks;
         enqueue(&b, 50);
         clFinish(support_open()->queue);
-        wait_for(0);
+        wait_for_sleep();
         ck_assert_int_eq(looks > before, has_threads_to_keep_awake());
     }
     close_kiln(&b);
@@ -168,7 +203,7 @@ START_TEST(they_sleep_when_another_kiln_works)
     clFinish(support_open()->queue);
     enqueue(&second, 3);
     clFinish(support_open()->queue);
-    wait_for(0);
+    wait_for_sleep();
     close_kiln(&first);
     close_kiln(&second);
     check_result(&first);
@@ -183,7 +218,7 @@ START_TEST(they_sleep_while_an_operation_waits)
     cl_event go = clCreateUserEvent(support_open()->context, NULL);
     const kiln_buffers buffers = {.x = {b.x, 0}, .y = {b.y, 0}};
     ck_assert_int_eq(kiln_op_enqueue(b.op, support_open()->queue, &buffers, 1, &go, NULL), KILN_OK);
-    wait_for(0);
+    wait_for_sleep();
     ck_assert_int_eq(clSetUserEventStatus(go, CL_COMPLETE), CL_SUCCESS);
     clReleaseEvent(go);
     check_result(&b);
@@ -209,6 +244,7 @@ int main(void)
     TCase *c = tcase_create("awake");
     tcase_set_timeout(c, 300);
     tcase_add_test(c, they_look_until_the_kiln_is_closed);
+    tcase_add_test(c, they_take_what_others_enqueue);
     tcase_add_test(c, they_look_until_their_time_is_over);
     tcase_add_test(c, they_sleep_where_they_should);
     tcase_add_test(c, they_sleep_when_another_kiln_works);
