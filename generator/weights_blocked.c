@@ -208,15 +208,27 @@ int kiln_weights_sums(const kiln_weights_geometry *g, const kiln_device_facts *d
 
 /* ---- time ---- */
 
+/* Vectors that a tile loads at a pixel. */
+static double wide_loads(const kiln_weights_geometry *g, const kiln_device_facts *d,
+                         const kiln_config *c)
+{
+    int units = g->lanes == LANES_C ? c->v[TILE_X] * c->v[TILE_S] : c->v[TILE_Y];
+    return (double)kiln_blocked_vectors(g->b.block, d) * units;
+}
+
+static double spare_registers(const kiln_weights_geometry *g, const kiln_device_facts *d,
+                              const kiln_config *c)
+{
+    return kiln_blocked_registers(d) - 2 - kiln_weights_sums(g, d, c) - wide_loads(g, d, c);
+}
+
 /* Cycles of one pixel: a multiply-add each, or as many loads. */
 static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts *d,
                          const kiln_config *c)
 {
-    double vectors = kiln_blocked_vectors(g->b.block, d), sums = kiln_weights_sums(g, d, c);
-    double x = c->v[TILE_X] * c->v[TILE_S], y = c->v[TILE_Y];
-    double wide = vectors * (g->lanes == LANES_C ? x : y), narrow = g->lanes == LANES_C ? y : x;
-    double loads = wide + 0.75 * narrow, cost = fmax(fmax(sums, loads), 4);
-    double spare = kiln_blocked_registers(d) - 2 - sums - wide;
+    double sums = kiln_weights_sums(g, d, c), spare = spare_registers(g, d, c);
+    double narrow = g->lanes == LANES_C ? c->v[TILE_Y] : c->v[TILE_X] * c->v[TILE_S];
+    double loads = wide_loads(g, d, c) + 0.75 * narrow, cost = fmax(fmax(sums, loads), 4);
     return cost + 0.1 * loads + 1 + (spare < 6 ? 0.3 * (6 - spare) : 0) -
            (spare < 0 ? 3 * spare : 0);
 }
@@ -229,10 +241,10 @@ static double item_cycles(const kiln_weights_geometry *g, const kiln_device_fact
     double taps = (double)kiln_blocked_meetings(&g->b, 0) / (double)g->b.dst[0] *
                   (double)kiln_blocked_meetings(&g->b, 1) / (double)g->b.dst[1] *
                   (double)g->b.filter[2] / v[TILE_S];
-    double part = (double)kiln_weights_part(g, c);
+    double part = (double)kiln_weights_part(g, c), spare = spare_registers(g, d, c);
     double chunks = ceil(part / (double)kiln_weights_chunk(g, c));
     double tile = part * ((double)kiln_weights_strip(g, c) * pixel_cost(g, d, c) + 14) +
-                  chunks * (3 * kiln_weights_sums(g, d, c) + 40);
+                  chunks * (3 * kiln_weights_sums(g, d, c) + fmax(0, -20 * spare) + 40);
     return (double)(kiln_weights_item_x(g, c) / v[TILE_X]) *
            (double)(kiln_weights_item_y(g, c) / v[TILE_Y]) * taps * tile;
 }

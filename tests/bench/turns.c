@@ -4,6 +4,7 @@
 #include "stats.h"
 
 #include <math.h>
+#include <unistd.h>
 
 enum { SAMPLES = 256, MAX_BATCH = 200 };
 
@@ -24,6 +25,10 @@ static const double tolerance = 8;
 /* Of a sample's time, what all its threads together may wait for a CPU: beyond the least that was
  * seen, as a thread that enqueues short kernels is in the way of those that run them. */
 static const double quiet = 0.05, own_wait = 0.25;
+
+/* If they had this share of all CPUs, hardly anyone else had any, and they waited for one another:
+ * kiln's threads that look for work while another enqueues it. */
+static const double all = 0.95;
 
 /* A thread that gets no CPU until the others have done its share never counts as waiting. It shows
  * as fewer CPUs at work than this share of what the contender can keep busy. */
@@ -61,7 +66,8 @@ static sample take_sample(runner *who, int runs)
 
 static bool is_quiet(const runner *who, const sample *s)
 {
-    return s->waited < who->waited + quiet && s->cpus > busy * who->cpus;
+    return (s->waited < who->waited + quiet && s->cpus > busy * who->cpus) ||
+           s->cpus > all * (double)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* What the first run of a contender may take beyond the others, in seconds: touching memory,
@@ -150,6 +156,24 @@ static double median_round(const turns_times *t)
     return stats_median(chosen, n);
 }
 
+/* A virtual machine may have half its speed for half a second, in a tenth of all turns and more,
+ * and no count shows it; plain multiply-adds do. A round that took this much longer than the
+ * contender's shortest was then. */
+static const double steady = 1.4;
+
+static void mark_slow(turns_times *t)
+{
+    double least = HUGE_VAL;
+    for (int r = 0; r < t->rounds; r++)
+        if (t->quiet[r])
+            least = fmin(least, t->round[r]);
+    for (int r = 0; r < t->rounds; r++)
+        if (t->quiet[r] && t->round[r] > steady * least) {
+            t->quiet[r] = false;
+            t->disturbed++;
+        }
+}
+
 /* The first contender is the one that the others are compared with, so it stays. */
 static void drop_losers(runner *who, const turns_times *times, int n, double hopeless)
 {
@@ -185,8 +209,10 @@ bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times 
         if (r == 0 && plan->hopeless > 0)
             drop_losers(who, times, n, plan->hopeless);
     }
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        mark_slow(&times[i]);
         times[i].ms = median_round(&times[i]);
+    }
     return true;
 }
 

@@ -2,7 +2,7 @@
  *
  * A sample counts when its threads hardly waited for a CPU. Where other processes leave no such
  * sample within reasonable time, the least disturbed one stands for the turn, and the turn is
- * marked.
+ * marked. So is one much slower than the same contender's others.
  */
 #ifndef BENCH_TURNS_H
 #define BENCH_TURNS_H
