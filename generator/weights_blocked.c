@@ -233,7 +233,8 @@ static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts
            (spare < 0 ? 3 * spare : 0);
 }
 
-/* Vector multiply-adds that one item has time for. */
+/* Vector multiply-adds that one item has time for. Sums that no register is left for cost a chunk
+ * too, which a tile of one pixel shows. */
 static double item_cycles(const kiln_weights_geometry *g, const kiln_device_facts *d,
                           const kiln_config *c)
 {
