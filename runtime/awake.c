@@ -27,8 +27,8 @@
 
 enum {
     SLICE_NS = 500,   /* for each of the device's threads: all of them take PoCL's lock after it */
-    GAP_NS = 5000,    /* a yield that takes longer: another thread had the core */
-    LOST_NS = 100000, /* by such */
+    GAP_NS = 10000,   /* a yield that takes longer: another thread had the core */
+    LOST_NS = 200000, /* by such */
     PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
     MOST_UNITS = 16         /* more were not measured */
 };
@@ -112,6 +112,15 @@ static bool goes_on(looker *l)
     return l->slices * a->slice_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
 }
 
+static bool is_pinned(void)
+{
+    static _Thread_local int cores; /* 0: not yet known */
+    cpu_set_t may;
+    if (cores == 0)
+        cores = sched_getaffinity(0, sizeof may, &may) == 0 ? CPU_COUNT(&may) : 1;
+    return cores == 1;
+}
+
 /* Yielding leaves the core to the caller's threads. But with those there are more threads than
  * cores, and then Linux puts two of the pool's on one core, and leaves them there while they yield
  * to each other: one that looks would take half the time of one that works (28 % in all, of kernels
@@ -129,7 +138,7 @@ static void yield(const looker *l)
     const unsigned now_noted = atomic_load(&l->all->noted);
     lost = l->busy && noted == now_noted ? lost + gap : 0;
     noted = now_noted;
-    if (lost < LOST_NS)
+    if (lost < LOST_NS || is_pinned())
         return;
     nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
     lost = 0;
