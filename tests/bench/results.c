@@ -142,7 +142,7 @@ void results_skip(const results *r, const char *class_name, const work *w, const
 void results_end(const results *r)
 {
     printf(
-        "%d of %d turns were disturbed by other processes; rows without a quiet one are marked ~ "
+        "%d of %d turns were disturbed; rows without a quiet one are marked ~ "
         "and do not count\n",
         r->disturbed, r->rounds);
 }

@@ -2,6 +2,7 @@
 #include "turns.h"
 
 #include "stats.h"
+#include "steady.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -21,6 +22,9 @@ static const double patience = 12;
 
 /* All turns of a slow contender together last this many times what they were meant to. */
 static const double tolerance = 8;
+
+/* So long all turns of a comparison together wait for a machine at full speed. */
+static const double slow_seconds = 4;
 
 /* Of a sample's time, what all its threads together may wait for a CPU: beyond the least that was
  * seen, as a thread that enqueues short kernels is in the way of those that run them. */
@@ -136,10 +140,22 @@ static double take_turn(runner *who, const turns_plan *plan, bool *calm)
     return n ? stats_median(samples, n) : best.seconds * 1e3;
 }
 
-static bool add_round(turns_times *t, runner *who, const turns_plan *plan)
+/* Waits for a machine at full speed, not longer than `left` seconds, which it takes from that. A
+ * turn that ends in a slow one is repeated as long as there is time. */
+static bool add_round(turns_times *t, runner *who, const turns_plan *plan, double *left)
 {
-    bool calm = false;
-    double ms = take_turn(who, plan, &calm);
+    bool calm = false, steady = true;
+    double ms;
+    do {
+        double start = stats_now();
+        if (!steady)
+            steady_wait(*left);
+        ms = take_turn(who, plan, &calm);
+        steady = steady_now();
+        if (!steady)
+            *left -= stats_now() - start;
+    } while (ms >= 0 && !steady && *left > 0);
+    calm = calm && steady;
     t->round[t->rounds] = ms;
     t->quiet[t->rounds++] = calm;
     t->disturbed += !calm;
@@ -156,10 +172,9 @@ static double median_round(const turns_times *t)
     return stats_median(chosen, n);
 }
 
-/* A virtual machine may have half its speed for half a second, in a tenth of all turns and more,
- * and no count shows it; plain multiply-adds do. A round that took this much longer than the
- * contender's shortest was then. */
-static const double steady = 1.4;
+/* The caches and the memory are shared with who knows whom, and no count shows that. A round that
+ * took this much longer than the contender's shortest does not count. */
+static const double much_longer = 1.4;
 
 static void mark_slow(turns_times *t)
 {
@@ -168,7 +183,7 @@ static void mark_slow(turns_times *t)
         if (t->quiet[r])
             least = fmin(least, t->round[r]);
     for (int r = 0; r < t->rounds; r++)
-        if (t->quiet[r] && t->round[r] > steady * least) {
+        if (t->quiet[r] && t->round[r] > much_longer * least) {
             t->quiet[r] = false;
             t->disturbed++;
         }
@@ -189,6 +204,7 @@ static void drop_losers(runner *who, const turns_times *times, int n, double hop
 bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times)
 {
     runner who[TURNS_CONTENDERS];
+    double left = slow_seconds;
     for (int i = 0; i < n; i++) {
         bool calm;
         who[i] = (runner){.c = c[i], .waited = own_wait};
@@ -203,7 +219,7 @@ bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times 
     for (int r = 0; r < plan->rounds; r++) {
         for (int turn = 0; turn < n; turn++) {
             int i = (turn + r) % n;
-            if (r < who[i].rounds && !add_round(&times[i], &who[i], plan))
+            if (r < who[i].rounds && !add_round(&times[i], &who[i], plan, &left))
                 return false;
         }
         if (r == 0 && plan->hopeless > 0)

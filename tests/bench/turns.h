@@ -2,7 +2,8 @@
  *
  * A sample counts when its threads hardly waited for a CPU. Where other processes leave no such
  * sample within reasonable time, the least disturbed one stands for the turn, and the turn is
- * marked. So is one much slower than the same contender's others.
+ * marked. So is one after which the machine is not at full speed, and one much slower than the same
+ * contender's others.
  */
 #ifndef BENCH_TURNS_H
 #define BENCH_TURNS_H
@@ -25,7 +26,7 @@ typedef struct turns_plan {
 typedef struct turns_times {
     int rounds;
     double round[TURNS_ROUNDS];
-    bool quiet[TURNS_ROUNDS]; /* false: other processes were in the way */
+    bool quiet[TURNS_ROUNDS]; /* false: others were in the way */
     int disturbed;            /* how many of the rounds were not quiet */
     double ms;                /* median of the quiet rounds; of all where none was */
 } turns_times;

@@ -1,0 +1,43 @@
+/* Watches the machine's speed. */
+#include "steady.h"
+
+#include "machine.h"
+#include "stats.h"
+
+#include <math.h>
+#include <omp.h>
+
+/* Of one thread, the best of a few looks: an interrupt falls into one of them. */
+static double thread_speed(void)
+{
+    enum { LOOKS = 3, STEPS = 4000 };
+    double best = 0;
+    for (int i = 0; i < LOOKS; i++) {
+        double start = stats_now(), flops = machine_multiply(STEPS);
+        best = fmax(best, flops / (stats_now() - start));
+    }
+    return best;
+}
+
+bool steady_now(void)
+{
+    /* Half speed is what is looked for; clocks vary by a tenth. */
+    static const double full = 0.8;
+    static double most;
+    double least = HUGE_VAL;
+#pragma omp parallel reduction(min : least)
+    least = thread_speed();
+    most = fmax(most, least);
+    return least > full * most;
+}
+
+bool steady_wait(double seconds)
+{
+    const double rest = 0.02, start = stats_now();
+    while (!steady_now()) {
+        if (stats_now() - start > seconds)
+            return false;
+        stats_sleep(rest);
+    }
+    return true;
+}
