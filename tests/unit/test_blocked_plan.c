@@ -1,4 +1,5 @@
-/* Solvers over neighbouring channels without a device: how large a tensor is in its layout. */
+/* Solvers over neighbouring channels without a device: how large a tensor is in its layout, and in
+ * which order tiles follow one another. */
 #include "solver.h"
 
 #include <check.h>
@@ -10,6 +11,7 @@ static kiln_device_facts cpu(void)
     kiln_device_facts d = kiln_device_generic();
     d.local_memory = 1 << 20;
     d.simd_floats = 16;
+    d.cache = 32 << 20;
     return d;
 }
 
@@ -58,11 +60,30 @@ START_TEST(padding_alone_may_need_long_indices)
 }
 END_TEST
 
+/* With a cache of 32 MiB: all of 16 MiB of weights for each tile of pixels anew, or not. */
+START_TEST(large_weights_are_read_once_an_image_or_once)
+{
+    static const struct {
+        const char *problem, *order;
+    } cases[] = {
+        {"fwd-f32-n1-c1024-k512-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
+        {"fwd-f32-n16-c1024-k4096-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
+        {"fwd-f32-n4-c1024-k4096-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=2"},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_of("direct_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].order), "%s: %s", cases[i].problem, options);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
     TCase *c = tcase_create("blocked_plan");
     tcase_add_test(c, padding_alone_may_need_long_indices);
+    tcase_add_test(c, large_weights_are_read_once_an_image_or_once);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
