@@ -60,8 +60,9 @@ START_TEST(padding_alone_may_need_long_indices)
 }
 END_TEST
 
-/* With a cache of 32 MiB: all of 16 MiB of weights for each tile of pixels anew, or not. */
-START_TEST(large_weights_are_read_once_an_image_or_once)
+/* With a cache of 32 MiB: 16 MiB of weights are not read for each tile of pixels anew, and small
+ * ones are where results are fewer than twice the sources. */
+START_TEST(tiles_follow_one_another_as_caches_hold_them)
 {
     static const struct {
         const char *problem, *order;
@@ -69,6 +70,8 @@ START_TEST(large_weights_are_read_once_an_image_or_once)
         {"fwd-f32-n1-c1024-k512-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
         {"fwd-f32-n16-c1024-k4096-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
         {"fwd-f32-n4-c1024-k4096-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=2"},
+        {"fwd-f32-n16-c40-k240-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
+        {"fwd-f32-n16-c192-k64-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
     };
     char options[KILN_OPTIONS_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -83,7 +86,7 @@ int main(void)
     Suite *s = suite_create("blocked_plan");
     TCase *c = tcase_create("blocked_plan");
     tcase_add_test(c, padding_alone_may_need_long_indices);
-    tcase_add_test(c, large_weights_are_read_once_an_image_or_once);
+    tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
