@@ -28,7 +28,7 @@
 enum {
     SLICE_NS = 500,   /* for each of the device's threads: all of them take PoCL's lock after it */
     GAP_NS = 10000,   /* a yield that takes longer: another thread had the core */
-    LOST_NS = 200000, /* by such */
+    LOST_NS = 200000, /* in such gaps, until a thread sleeps */
     PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
     MOST_UNITS = 16         /* more were not measured */
 };
