@@ -142,8 +142,7 @@ static int run(predict *p)
     if (p->without)
         printf("%d more layers have no row\n", p->without);
     if (p->doubtful)
-        printf("%d more rows, marked ~, were disturbed and do not count\n",
-               p->doubtful);
+        printf("%d more rows, marked ~, were disturbed and do not count\n", p->doubtful);
     printf("predict %s layers %d geomean %.3f worst %.3f (%s)\n", kiln_direction_name(p->direction),
            p->mean.count, stats_geomean(&p->mean), p->mean.worst, p->mean.worst_name);
     return p->failed ? 1 : 0;

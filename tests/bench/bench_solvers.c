@@ -82,8 +82,7 @@ static int run(duel *d, const layers *l)
                d->solver[1], d->mean[i].count, stats_geomean(&d->mean[i]), d->mean[i].worst,
                d->mean[i].worst_name);
     if (d->doubtful)
-        printf("%d more rows, marked ~, were disturbed and do not count\n",
-               d->doubtful);
+        printf("%d more rows, marked ~, were disturbed and do not count\n", d->doubtful);
     session_close(&d->session);
     return d->failed ? 1 : 0;
 }

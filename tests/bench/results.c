@@ -141,10 +141,9 @@ void results_skip(const results *r, const char *class_name, const work *w, const
 
 void results_end(const results *r)
 {
-    printf(
-        "%d of %d turns were disturbed; rows without a quiet one are marked ~ "
-        "and do not count\n",
-        r->disturbed, r->rounds);
+    printf("%d of %d turns were disturbed; rows without a quiet one are marked ~ and "
+           "do not count\n",
+           r->disturbed, r->rounds);
 }
 
 void results_class(const results *r, const char *class_name, const stats_mean *mean, int doubtful)
