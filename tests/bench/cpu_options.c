@@ -84,6 +84,7 @@ static bool want_class(cpu_options *o, const char *name)
 
 static bool read_batches(cpu_options *o, const char *text)
 {
+    const char *given = text;
     for (o->batches = 0; o->batches < CPU_BATCHES; text++) {
         char *end;
         long long n = strtoll(text, &end, 10);
@@ -96,7 +97,8 @@ static bool read_batches(cpu_options *o, const char *text)
         if (*text != ',')
             break;
     }
-    fprintf(stderr, "bench: --batch wants up to %d numbers with commas between them\n",
+    fprintf(stderr,
+            "bench: --batch is '%s'; it must be up to %d numbers with commas between them\n", given,
             CPU_BATCHES);
     return false;
 }
