@@ -72,9 +72,9 @@ static int64_t touched(const kiln_blocked *b, int a)
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
  * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
  * all pixels where the weights of one tile stay near, or where results are at least twice the
- * sources, to write those in few streams. Where no cache holds all weights, to read them for each
- * tile of pixels anew takes a quarter to twice as long as once for an image, or once for all images
- * if a cache holds those. */
+ * sources, to write those in few streams. Where weights fill a third of the last cache, to read
+ * them for each tile of pixels anew takes a tenth to twice as long as once for an image, or once
+ * for all images if a cache holds those. */
 static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t near = 256 << 10, second_level = 1 << 20;
@@ -89,7 +89,7 @@ static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const ki
     int64_t all = b->src_c * taps * b->dst_c * 4;
     if (!is_cpu(d))
         return ORDER_CHANNELS;
-    if (d->cache > 0 && all >= d->cache / (dense ? 4 : 2))
+    if (d->cache > 0 && all >= d->cache / (dense ? 4 : 3))
         return image <= d->cache / 5 / b->n ? ORDER_IMAGES : ORDER_PIXELS;
     if (taps == 1 && c->v[BLOCKED_STREAM])
         return ORDER_CHANNELS;
