@@ -6,38 +6,50 @@
 #include "rows.cl"
 #include "transpose.cl"
 
-/* Stores the first `lanes` of the D_B channels from `channel` on, of the pixel at element `at`. */
-INLINE void put_part(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
-                     const INDEX_T at EPILOGUE_PARAMS)
-{
-    VAL_T lane[D_B] __attribute__((aligned(64)));
-    private VAL_V *all = (private VAL_V *)lane;
-    *all = (VAL_V)((VAL_T)0);
+#if D_PLAIN == 0
+/* Neighbours of a vector that lie together, if not all do. */
 #if D_PIECE > 1 && D_PIECE < D_B
-#ifdef P_BETA
-#pragma unroll
-    for (int p = 0; p < D_B; p += D_PIECE)
-        if (D_WHOLE || p < lanes)
-            KILN_CAT(vstore, D_PIECE)(DST_LOADN(D_PIECE, residual, at + DST_AT(channel + p)), 0,
-                                      lane + p);
-#endif
-    *all = FINISH_V(acc, *all, channel);
-#pragma unroll
-    for (int p = 0; p < D_B; p += D_PIECE)
-        if (D_WHOLE || p < lanes)
-            DST_STOREN(D_PIECE, dst, at + DST_AT(channel + p),
-                       KILN_CAT(vload, D_PIECE)(0, lane + p));
+#define PART D_PIECE
+#define LOAD_PART(to, p, i) KILN_CAT(vstore, D_PIECE)(DST_LOADN(D_PIECE, p, i), 0, to)
+#define STORE_PART(p, i, from) DST_STOREN(D_PIECE, p, i, KILN_CAT(vload, D_PIECE)(0, from))
 #else
+#define PART 1
+#define LOAD_PART(to, p, i) (*(to) = DST_LOAD(p, i))
+#define STORE_PART(p, i, from) DST_STORE(p, i, *(from))
+#endif
+
+/* Stores the first `lanes` of the D_B channels from `channel` on, of the tile's pixels but for the
+ * first `skip` of them; pixel 0 is at element `at`. Parts come from memory: for parts of registers
+ * the compiler keeps the sums in the half of them whose parts have names, and the rest elsewhere. */
+INLINE void put_parts(global DST_T *dst, const ACC_V *acc, const int channel, const int lanes,
+                      const int skip, const INDEX_T at EPILOGUE_PARAMS)
+{
+    VAL_T lane[T_W * D_B] __attribute__((aligned(64)));
+    private VAL_V *all = (private VAL_V *)lane;
+    const int end = min(lanes, D_B);
 #ifdef P_BETA
+#pragma unroll
+    for (int i = 0; i < T_W; i++)
+        all[i] = (VAL_V)((VAL_T)0);
 #pragma nounroll
-    for (int i = 0; i < min(lanes, D_B); i++)
-        lane[i] = DST_LOAD(residual, at + DST_AT(channel + i));
+    for (int p = 0; p < end; p += PART)
+        for (int i = skip; i < T_W; i++)
+            LOAD_PART(lane + i * D_B + p, residual + at + DST_AT(channel + p),
+                      i * D_UP_W * D_DST_PIXEL);
+    EACH_RESULT
+    for (int i = 0; i < T_W; i++)
+        all[i] = FINISH_V(acc[i * T_KV], all[i], channel);
+#else
+    EACH_RESULT
+    for (int i = 0; i < T_W; i++)
+        all[i] = FINISH_V(acc[i * T_KV], (VAL_V)((VAL_T)0), channel);
 #endif
-    *all = FINISH_V(acc, *all, channel);
 #pragma nounroll
-    for (int i = 0; i < min(lanes, D_B); i++)
-        DST_STORE(dst, at + DST_AT(channel + i), lane[i]);
-#endif
+    for (int p = 0; p < end; p += PART) {
+        global DST_T *part = dst + at + DST_AT(channel + p);
+        for (int i = skip; i < T_W; i++)
+            STORE_PART(part, i * D_UP_W * D_DST_PIXEL, lane + i * D_B + p);
+    }
 }
 
 #ifdef P_BETA
@@ -46,20 +58,15 @@ INLINE void put_part(global DST_T *dst, const ACC_V acc, const int channel, cons
 #define RESIDUAL_FROM(at)
 #endif
 
-/* The same for the pixel `further` elements behind that: whole vectors next to one another are
- * stored at constant distances from one address. */
-INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const int lanes,
-                const INDEX_T at, const int further EPILOGUE_PARAMS)
+/* Stores D_B channels of the pixel `further` elements behind element `at`: whole vectors next to one
+ * another are stored at constant distances from one address. */
+INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const INDEX_T at,
+                const int further EPILOGUE_PARAMS)
 {
-#if D_PIECE == D_B
-    if (D_WHOLE || lanes >= D_B) {
-        const INDEX_T whole = at + DST_AT(channel);
-        kiln_put(dst + whole, acc, channel, further KILN_BIAS_PASS RESIDUAL_FROM(whole));
-        return;
-    }
-#endif
-    put_part(dst, acc, channel, lanes, at + further EPILOGUE_PASS);
+    const INDEX_T whole = at + DST_AT(channel);
+    kiln_put(dst + whole, acc, channel, further KILN_BIAS_PASS RESIDUAL_FROM(whole));
 }
+#endif
 
 #if D_PLAIN
 /* Pixels by which the last tile of a row starts earlier. */
