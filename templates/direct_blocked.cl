@@ -195,25 +195,27 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
 #endif
     }
 #else
-#define CHANNEL(k) (group * D_DST_C + (k0 + (k)) * D_B)
-#define LANES(k) (end - (k0 + (k)) * D_B)
-#define IS_OWN(k) (D_DST_VECTORS % T_KV == 0 || k0 + (k) >= own_k)
-#define IS_WHOLE(k) (D_PIECE == D_B && (D_WHOLE || LANES(k) >= D_B))
     const int skip = P_DST_W % (T_W * D_UP_W) ? max(own_x - first, 0) : 0;
+#define FROM_CHANNEL(k) (group * D_DST_C + (k0 + (k)) * D_B)
+#define LEFT(k) (end - (k0 + (k)) * D_B)
+#define IS_OWN(k) (D_DST_VECTORS % T_KV == 0 || k0 + (k) >= own_k)
+#if D_PIECE == D_B
     EACH_RESULT
     for (int i = 0; i < T_W; i++) {
         if (i < skip)
             continue;
 #pragma unroll
         for (int k = 0; k < T_KV; k++)
-            if (IS_OWN(k) && IS_WHOLE(k))
-                put(dst, acc[i * T_KV + k], CHANNEL(k), to, i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
+            if ((D_WHOLE || LEFT(k) >= D_B) && IS_OWN(k))
+                put(dst, acc[i * T_KV + k], FROM_CHANNEL(k), to,
+                    i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
+#endif
 #if D_PIECE < D_B || !D_WHOLE
 #pragma unroll
     for (int k = 0; k < T_KV; k++)
-        if (IS_OWN(k) && !IS_WHOLE(k))
-            put_parts(dst, acc + k, CHANNEL(k), LANES(k), skip, to EPILOGUE_PASS);
+        if ((D_PIECE < D_B || LEFT(k) < D_B) && IS_OWN(k))
+            put_parts(dst, acc + k, FROM_CHANNEL(k), LEFT(k), skip, to EPILOGUE_PASS);
 #endif
 #endif
 }
