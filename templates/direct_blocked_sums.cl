@@ -167,9 +167,17 @@ PRODUCTS_INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const
 INLINE void fetch_ahead(global const SRC_T *step, const place at, const int y, const int z)
 {
     step += (INDEX_T)z * D_SRC_PLANE + (INDEX_T)y * D_SRC_ROW + (INDEX_T)at.column * D_SRC_PIXEL;
+#if D_SRC_CHANNEL == 1
 #pragma unroll
     for (int i = 2 * T_W; i < 3 * T_W; i++)
         KILN_FETCH(step + i * P_STRIDE_W * D_SRC_PIXEL);
+#else
+#pragma unroll
+    for (int c = 0; c < D_STEP; c++)
+#pragma unroll
+        for (int i = 2 * T_W; i < 3 * T_W; i += 16)
+            KILN_FETCH(step + c * D_SRC_CHANNEL + i);
+#endif
 }
 #endif
 
