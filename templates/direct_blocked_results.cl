@@ -7,16 +7,21 @@
 #include "transpose.cl"
 
 #if D_PLAIN == 0
-/* Neighbours of a vector that lie together, if not all do. */
-#if D_PIECE > 1 && D_PIECE < D_B
-#define PART D_PIECE
-#define LOAD_PART(to, p, i) KILN_CAT(vstore, D_PIECE)(DST_LOADN(D_PIECE, p, i), 0, to)
-#define STORE_PART(p, i, from) DST_STOREN(D_PIECE, p, i, KILN_CAT(vload, D_PIECE)(0, from))
+/* Lanes that lie together and are stored at once. */
+#if D_PIECE == D_B
+#define PART 4
 #else
-#define PART 1
+#define PART D_PIECE
+#endif
+#if PART > 1
+#define LOAD_PART(to, p, i) KILN_CAT(vstore, PART)(DST_LOADN(PART, p, i), 0, to)
+#define STORE_PART(p, i, from) DST_STOREN(PART, p, i, KILN_CAT(vload, PART)(0, from))
+#else
 #define LOAD_PART(to, p, i) (*(to) = DST_LOAD(p, i))
 #define STORE_PART(p, i, from) DST_STORE(p, i, *(from))
 #endif
+/* How many from lane p on; the last few of all channels one by one. */
+#define TOGETHER(p, end) ((p) + PART <= (end) ? PART : 1)
 
 /* Stores the first `lanes` of the D_B channels from `channel` on, of the tile's pixels but for the
  * first `skip` of them; pixel 0 is at element `at`. Parts come from memory: for parts of registers
@@ -32,10 +37,14 @@ INLINE void put_parts(global DST_T *dst, const ACC_V *acc, const int channel, co
     for (int i = 0; i < T_W; i++)
         all[i] = (VAL_V)((VAL_T)0);
 #pragma nounroll
-    for (int p = 0; p < end; p += PART)
+    for (int p = 0; p < end; p += TOGETHER(p, end)) {
+        global const DST_T *part = residual + at + DST_AT(channel + p);
         for (int i = skip; i < T_W; i++)
-            LOAD_PART(lane + i * D_B + p, residual + at + DST_AT(channel + p),
-                      i * D_UP_W * D_DST_PIXEL);
+            if (TOGETHER(p, end) == PART)
+                LOAD_PART(lane + i * D_B + p, part, i * D_UP_W * D_DST_PIXEL);
+            else
+                lane[i * D_B + p] = DST_LOAD(part, i * D_UP_W * D_DST_PIXEL);
+    }
     EACH_RESULT
     for (int i = 0; i < T_W; i++)
         all[i] = FINISH_V(acc[i * T_KV], all[i], channel);
@@ -45,10 +54,13 @@ INLINE void put_parts(global DST_T *dst, const ACC_V *acc, const int channel, co
         all[i] = FINISH_V(acc[i * T_KV], (VAL_V)((VAL_T)0), channel);
 #endif
 #pragma nounroll
-    for (int p = 0; p < end; p += PART) {
+    for (int p = 0; p < end; p += TOGETHER(p, end)) {
         global DST_T *part = dst + at + DST_AT(channel + p);
         for (int i = skip; i < T_W; i++)
-            STORE_PART(part, i * D_UP_W * D_DST_PIXEL, lane + i * D_B + p);
+            if (TOGETHER(p, end) == PART)
+                STORE_PART(part, i * D_UP_W * D_DST_PIXEL, lane + i * D_B + p);
+            else
+                DST_STORE(part, i * D_UP_W * D_DST_PIXEL, lane[i * D_B + p]);
     }
 }
 
