@@ -1,25 +1,8 @@
-/* Runs and times one candidate on the path that every operation takes. */
+/* Runs, verifies and times one candidate on the path that every operation takes. */
 #include "bench.h"
 #include "images.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-kiln_times kiln_times_of(double *samples, int n)
-{
-    kiln_times r = {.runs = n};
-    qsort(samples, (size_t)n, sizeof *samples, by_value);
-    r.ms = n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
-    double p10 = samples[(int)lrint((n - 1) * 0.1)], p90 = samples[(int)lrint((n - 1) * 0.9)];
-    r.spread = r.ms > 0 ? (p90 - p10) / r.ms : 0;
-    return r;
-}
 
 /* NaN, or integers that a result hardly takes; the words hold elements of one, two or four bytes.
  */
@@ -117,16 +100,8 @@ static kiln_status run_once(kiln_bench *b, kiln_op *op)
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "running a candidate");
 }
 
-int kiln_bench_rounds(const kiln_bench *b, double ms, double enough)
-{
-    double rounds = ms > 0 ? enough / ms : b->most;
-    return rounds >= b->most ? b->most : rounds <= b->runs ? b->runs : (int)rounds;
-}
-
-/* One slow launch may be the machine's fault; three, or one that takes many times as long, are the
- * candidate's. */
-enum { tries = 3 };
-static const double hopeless = 4, enough_ms = 15;
+/* For so long a promising candidate is timed. */
+static const double enough_ms = 15;
 
 int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
                        double worth, kiln_op **op, kiln_times *times)
@@ -143,17 +118,10 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
                   solver->name);
         return KILN_TRIAL_WRONG;
     }
-    int n = 0, rounds = b->runs;
-    bool slow = false;
-    double least = HUGE_VAL;
-    while (n < rounds && !slow) {
-        if (kiln_op_time(*op, b->queue, &b->buffers, &b->samples[n], NULL) != KILN_OK)
-            return KILN_TRIAL_RUN;
-        least = fmin(least, b->samples[n++]);
-        slow = worth > 0 && least > (n < tries ? hopeless : 1) * worth && n <= tries;
-        if (n == tries)
-            rounds = kiln_bench_rounds(b, least, enough_ms);
-    }
+    const kiln_effort effort = {enough_ms, b->runs, b->most, worth};
+    int n;
+    if (kiln_bench_time(b, *op, &effort, b->samples, &n) != KILN_OK)
+        return KILN_TRIAL_RUN;
     *times = kiln_times_of(b->samples, n);
-    return slow ? KILN_TRIAL_SLOW : KILN_TRIAL_OK;
+    return worth > 0 && b->samples[0] > worth ? KILN_TRIAL_SLOW : KILN_TRIAL_OK;
 }

@@ -272,7 +272,7 @@ typedef struct kiln_tune_options {
     const char *solver; /* only this one; NULL: all that accept */
     int64_t max_trials; /* 0: the whole grid */
     double max_seconds; /* 0: no limit */
-    int runs;           /* timed launches of a promising trial; 0: 5 to 100, for some ms */
+    int runs;           /* samples of a promising trial; 0: 5 to 100, for some ms */
     int keep;           /* 1: record the winner in the user's rows */
     /* Called after every trial; a non-zero return stops the search and keeps the best so far. */
     int (*progress)(void *user, const kiln_trial *trial);
@@ -288,10 +288,13 @@ typedef struct kiln_tune_options {
  * First comes what each solver would run with now, fastest prediction first, then the grids; under
  * a limit of trials or seconds most promising first, by the predictions and how the first trials
  * bore them out, a little shuffled. Before a config's first run the destination is filled with NaN
- * (i8: 0x8f, i32: 0x8badf00d), so that what a config leaves unwritten shows. A config is timed
- * `runs` times unless its first times are far from the best. Up to four of the fastest are timed
- * again in turns, and the winner is the one with the best median of those rounds. A config that
- * does not build or run is a trial like another.
+ * (i8: 0x8f, i32: 0x8badf00d), so that what a config leaves unwritten shows. Weights are
+ * packed once, then `runs` samples are taken unless the first are far from the best: launches, or
+ * means of up to 64 launches in a row where one takes less than half a millisecond. Beside each
+ * trial the best so far is timed again; where it takes another time than before, the machine's
+ * speed has changed, and the trial's `ms` is what it would have been at the speed before. Up to
+ * four of the fastest are timed again in turns, and the winner is the one with the best median of
+ * those rounds. A config that does not build or run is a trial like another.
  *
  * With `keep`, new times also replace what the user's rows say of other solvers for this problem.
  * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when

@@ -3,6 +3,7 @@
 #include "findings.h"
 #include "op.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,14 @@ enum { RUNS = 5, MOST_RUNS = 100, MAX_RUNS = 10000 };
 /* A trial is measured properly only while it is within this factor of the best so far. */
 static const double promising = 1.25;
 
-/* The final rounds time each of the best for so long, unless the caller says how often. */
+/* The final rounds time each of the best for so long, in so many turns, unless the caller says how
+ * often. */
 static const double final_ms = 60;
+enum { TURNS = 6 };
+
+/* So long the best so far is timed again beside each candidate. What it takes more or less than
+ * when it was measured, beyond noise, is the machine's doing. */
+static const double pace_ms = 2, noise = 0.15;
 
 typedef struct tuner {
     kiln_bench bench;
@@ -27,6 +34,11 @@ typedef struct tuner {
     char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
 } tuner;
 
+static int turns_of(const tuner *t)
+{
+    return t->bench.most < TURNS ? t->bench.most : TURNS;
+}
+
 static double seconds_since(const struct timespec *start)
 {
     struct timespec now;
@@ -34,19 +46,12 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-/* As many for all. */
-static int rounds_of(const tuner *t)
-{
-    return kiln_bench_rounds(&t->bench, t->found.nfinalists ? t->found.finalist[0].times.ms : 0,
-                             final_ms);
-}
-
 /* The final rounds are part of the time that was granted. */
 static bool out_of_time(const tuner *t)
 {
     double final_rounds = 0;
     for (int i = 0; i < t->found.nfinalists; i++)
-        final_rounds += t->found.finalist[i].times.ms * rounds_of(t) * 1e-3;
+        final_rounds += fmax(final_ms, t->found.finalist[i].times.ms * turns_of(t)) * 1e-3;
     return t->options->max_seconds > 0 &&
            seconds_since(&t->start) + final_rounds >= t->options->max_seconds;
 }
@@ -68,12 +73,31 @@ static void fill_trial(const tuner *t, const kiln_result *r, kiln_trial *trial)
                      sizeof trial->best_config);
 }
 
+/* How much slower the machine is than when the best so far was measured: it may be virtual, and
+ * slow for seconds. */
+static double pace_of(tuner *t)
+{
+    enum { MOST = 3 };
+    const kiln_effort effort = {pace_ms, 1, MOST, 0};
+    double samples[MOST];
+    int n;
+    if (t->found.nfinalists == 0)
+        return 1;
+    const kiln_result *best = &t->found.finalist[0];
+    if (kiln_bench_time(&t->bench, best->op, &effort, samples, &n) != KILN_OK)
+        return 1;
+    double pace = kiln_times_of(samples, n).ms / best->times.ms;
+    return isnormal(pace) && fabs(log(pace)) > noise ? pace : 1;
+}
+
 static void try_candidate(tuner *t, size_t index)
 {
     kiln_result r = {.candidate = t->list.at[index], .index = index};
-    double worth = t->found.nfinalists ? promising * t->found.finalist[0].times.ms : 0;
+    const double pace = pace_of(t);
+    double worth = t->found.nfinalists ? promising * pace * t->found.finalist[0].times.ms : 0;
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
+    r.times.ms /= pace;
     bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
     t->list.at[index].measured = failed ? 0 : r.times.ms;
     if (failed && !*t->failure)
@@ -98,12 +122,17 @@ static void final_rounds(tuner *t)
 {
     kiln_bench *b = &t->bench;
     kiln_findings *f = &t->found;
+    const int turns = turns_of(t);
+    const kiln_effort effort = {final_ms / turns, 1, b->most / turns, 0};
+    int runs[KILN_FINALISTS] = {0};
     bool bad[KILN_FINALISTS] = {false};
-    const int rounds = rounds_of(t);
-    for (int run = 0; run < rounds; run++)
-        for (int i = 0; i < f->nfinalists; i++)
-            bad[i] = bad[i] || kiln_op_time(f->finalist[i].op, b->queue, &b->buffers,
-                                            &b->samples[i * rounds + run], NULL) != KILN_OK;
+    for (int turn = 0; turn < turns; turn++)
+        for (int i = 0; i < f->nfinalists; i++) {
+            int n;
+            bad[i] = bad[i] || kiln_bench_time(b, f->finalist[i].op, &effort,
+                                               &b->samples[i * b->most + runs[i]], &n) != KILN_OK;
+            runs[i] += bad[i] ? 0 : n;
+        }
     kiln_result before[KILN_FINALISTS];
     int n = f->nfinalists;
     memcpy(before, f->finalist, sizeof before);
@@ -113,7 +142,7 @@ static void final_rounds(tuner *t)
             kiln_op_discard(before[i].op);
             continue;
         }
-        before[i].times = kiln_times_of(&b->samples[i * rounds], rounds);
+        before[i].times = kiln_times_of(&b->samples[i * b->most], runs[i]);
         kiln_findings_place(f, &before[i]);
     }
 }
