@@ -6,21 +6,45 @@
 #include <string.h>
 #include <time.h>
 
+/* Where the fastest of those is that need no search; -1: nowhere. */
+static int fastest_first(const kiln_findings *f)
+{
+    for (int i = 0; i < f->nfinalists; i++)
+        if (f->finalist[i].index < f->firsts)
+            return i;
+    return -1;
+}
+
+static void move(kiln_findings *f, int from, int to)
+{
+    const kiln_result moved = f->finalist[from];
+    for (; from < to; from++)
+        f->finalist[from] = f->finalist[from + 1];
+    for (; from > to; from--)
+        f->finalist[from] = f->finalist[from - 1];
+    f->finalist[to] = moved;
+}
+
 void kiln_findings_place(kiln_findings *f, const kiln_result *r)
 {
     int at = f->nfinalists;
+    f->finalist[f->nfinalists++] = *r;
     while (at > 0 && f->finalist[at - 1].times.ms > r->times.ms)
         at--;
-    if (at == KILN_FINALISTS) {
-        kiln_op_discard(r->op);
+    move(f, f->nfinalists - 1, at);
+    if (f->nfinalists <= KILN_FINALISTS)
         return;
-    }
-    if (f->nfinalists == KILN_FINALISTS)
-        kiln_op_discard(f->finalist[--f->nfinalists].op);
-    memmove(&f->finalist[at + 1], &f->finalist[at],
-            (size_t)(f->nfinalists - at) * sizeof *f->finalist);
-    f->finalist[at] = *r;
-    f->nfinalists++;
+    if (fastest_first(f) == KILN_FINALISTS)
+        move(f, KILN_FINALISTS, KILN_FINALISTS - 1);
+    kiln_op_discard(f->finalist[--f->nfinalists].op);
+}
+
+void kiln_findings_settle(kiln_findings *f)
+{
+    static const double noise = 1.02;
+    const int first = fastest_first(f);
+    if (first > 0 && f->finalist[first].times.ms <= noise * f->finalist[0].times.ms)
+        move(f, first, 0);
 }
 
 /* Under the layouts that the solver makes of open ones: those it will be asked for again. */

@@ -16,14 +16,20 @@ typedef struct kiln_result {
 } kiln_result;
 
 typedef struct kiln_findings {
-    kiln_result finalist[KILN_FINALISTS]; /* the best, fastest first */
+    kiln_result finalist[KILN_FINALISTS + 1]; /* the best, fastest first; one is in transit */
     int nfinalists;
+    size_t firsts;                       /* trials below this number need no search */
     kiln_result claim[KILN_MOST_CLAIMS]; /* the user's rows, measured again; no time: it failed */
     int nclaims;
 } kiln_findings;
 
-/* Puts it among the finalists, or discards its op, as that of the one it displaces. */
+/* Puts it among the finalists, or discards its op, as that of the one it displaces. Of many that
+ * are as fast, some look faster; the fastest that needs no search stays, to be compared with them.
+ */
 void kiln_findings_place(kiln_findings *found, const kiln_result *result);
+
+/* That one wins unless another is faster by more than noise. */
+void kiln_findings_settle(kiln_findings *found);
 
 /* Appends the winner's row, and new ones in the place of the other claims, to the user's. There is
  * a finalist. */

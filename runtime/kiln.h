@@ -293,8 +293,9 @@ typedef struct kiln_tune_options {
  * means of up to 64 launches in a row where one takes less than half a millisecond. Beside each
  * trial the best so far is timed again; where it takes another time than before, the machine's
  * speed has changed, and the trial's `ms` is what it would have been at the speed before. Up to
- * four of the fastest are timed again in turns, and the winner is the one with the best median of
- * those rounds. A config that does not build or run is a trial like another.
+ * four of the fastest, one of those that need no search among them, are timed again in turns, and
+ * the winner is the one with the best median of those rounds, unless what needs no search comes
+ * within 2 %. A config that does not build or run is a trial like another.
  *
  * With `keep`, new times also replace what the user's rows say of other solvers for this problem.
  * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when

@@ -135,7 +135,7 @@ static void final_rounds(tuner *t)
         }
     kiln_result before[KILN_FINALISTS];
     int n = f->nfinalists;
-    memcpy(before, f->finalist, sizeof before);
+    memcpy(before, f->finalist, (size_t)n * sizeof *before);
     f->nfinalists = 0;
     for (int i = 0; i < n; i++) {
         if (bad[i]) {
@@ -159,6 +159,7 @@ static void search(tuner *t)
     }
     if (t->found.nfinalists > 1 && !t->stopped)
         final_rounds(t);
+    kiln_findings_settle(&t->found);
 }
 
 static kiln_status check_queue(cl_command_queue queue)
@@ -215,6 +216,7 @@ static kiln_status start(tuner *t, const kiln_shape *shape)
     bool one = o->solver && *o->solver;
     status = kiln_candidates_list(t->bench.k, t->bench.problem, shape, one ? pick.solver : NULL,
                                   &t->list);
+    t->found.firsts = t->list.firsts;
     t->trials = t->list.count;
     if (o->max_trials > 0 && (uint64_t)o->max_trials < t->trials)
         t->trials = (size_t)o->max_trials;

@@ -54,6 +54,8 @@ static void report(predict *p, const work *w, const rivals *r)
     for (int i = 0; p->against == GUESSES && i < r->count; i++)
         printf(" | %.*s %.4f (%.4f)", (int)strcspn(r->c[i]->detail, " "), r->c[i]->detail,
                r->times[i].ms, r->c[i]->predicted_ms);
+    if (p->against == ROWS && best == 0 && r->count > 1)
+        printf(" | the row's %s %.4f", r->c[1]->detail, r->times[1].ms);
     printf("\n");
     fflush(stdout);
     if (doubtful)
@@ -128,7 +130,8 @@ static int run(predict *p)
     if (p->against == SEARCH)
         printf("of %d trials\n", p->trials);
     else
-        printf("%s\n", p->against == ROWS ? "by row" : "guess | each solver's ms (predicted)");
+        printf("%s\n", p->against == ROWS ? "by row | what is slower"
+                                          : "guess | each solver's ms (predicted)");
     for (int i = 0; i < p->layers.count; i += p->every) {
         work w;
         if (!work_make(&w, &p->layers.at[i], p->direction, p->type)) {
