@@ -15,6 +15,12 @@ static int fastest_first(const kiln_findings *f)
     return -1;
 }
 
+const kiln_result *kiln_findings_first(const kiln_findings *f)
+{
+    const int at = fastest_first(f);
+    return at < 0 ? NULL : &f->finalist[at];
+}
+
 static void move(kiln_findings *f, int from, int to)
 {
     const kiln_result moved = f->finalist[from];

@@ -28,7 +28,10 @@ typedef struct kiln_findings {
  */
 void kiln_findings_place(kiln_findings *found, const kiln_result *result);
 
-/* That one wins unless another is faster by more than noise. */
+/* That one; NULL: none has run. */
+const kiln_result *kiln_findings_first(const kiln_findings *found);
+
+/* It wins unless another is faster by more than noise. */
 void kiln_findings_settle(kiln_findings *found);
 
 /* Appends the winner's row, and new ones in the place of the other claims, to the user's. There is

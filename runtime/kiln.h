@@ -291,7 +291,7 @@ typedef struct kiln_tune_options {
  * (i8: 0x8f, i32: 0x8badf00d), so that what a config leaves unwritten shows. Weights are
  * packed once, then `runs` samples are taken unless the first are far from the best: launches, or
  * means of up to 64 launches in a row where one takes less than half a millisecond. Beside each
- * trial the best so far is timed again; where it takes another time than before, the machine's
+ * trial what needs no search is timed again; where it takes another time than before, the machine's
  * speed has changed, and the trial's `ms` is what it would have been at the speed before. Up to
  * four of the fastest, one of those that need no search among them, are timed again in turns, and
  * the winner is the one with the best median of those rounds, unless what needs no search comes

@@ -19,9 +19,9 @@ static const double promising = 1.25;
 static const double final_ms = 60;
 enum { TURNS = 6 };
 
-/* So long the best so far is timed again beside each candidate. What it takes more or less than
- * when it was measured, beyond noise, is the machine's doing. */
-static const double pace_ms = 2, noise = 0.15;
+/* So long what needs no search is timed again beside each candidate. What it takes more or less
+ * than in its own trial, beyond noise and half of what it spread then, is the machine's doing. */
+static const double pace_ms = 3, noise = 0.15;
 
 typedef struct tuner {
     kiln_bench bench;
@@ -73,21 +73,20 @@ static void fill_trial(const tuner *t, const kiln_result *r, kiln_trial *trial)
                      sizeof trial->best_config);
 }
 
-/* How much slower the machine is than when the best so far was measured: it may be virtual, and
- * slow for seconds. */
+/* How much slower the machine is than it was: it may be virtual, and slow for seconds. Measured by
+ * the same operation for all of the grid: with the best so far, each lucky moment would add to the
+ * one before. */
 static double pace_of(tuner *t)
 {
-    enum { MOST = 3 };
+    enum { MOST = 5 };
     const kiln_effort effort = {pace_ms, 1, MOST, 0};
+    const kiln_result *first = kiln_findings_first(&t->found);
     double samples[MOST];
     int n;
-    if (t->found.nfinalists == 0)
+    if (!first || kiln_bench_time(&t->bench, first->op, &effort, samples, &n) != KILN_OK)
         return 1;
-    const kiln_result *best = &t->found.finalist[0];
-    if (kiln_bench_time(&t->bench, best->op, &effort, samples, &n) != KILN_OK)
-        return 1;
-    double pace = kiln_times_of(samples, n).ms / best->times.ms;
-    return isnormal(pace) && fabs(log(pace)) > noise ? pace : 1;
+    double pace = kiln_times_of(samples, n).ms / first->times.ms;
+    return isnormal(pace) && fabs(log(pace)) > noise + first->times.spread / 2 ? pace : 1;
 }
 
 static void try_candidate(tuner *t, size_t index)
