@@ -288,14 +288,14 @@ typedef struct kiln_tune_options {
  * First comes what each solver would run with now, fastest prediction first, then the grids; under
  * a limit of trials or seconds most promising first, by the predictions and how the first trials
  * bore them out, a little shuffled. Before a config's first run the destination is filled with NaN
- * (i8: 0x8f, i32: 0x8badf00d), so that what a config leaves unwritten shows. Weights are
- * packed once, then `runs` samples are taken unless the first are far from the best: launches, or
- * means of up to 64 launches in a row where one takes less than half a millisecond. Beside each
- * trial what needs no search is timed again; where it takes another time than before, the machine's
- * speed has changed, and the trial's `ms` is what it would have been at the speed before. Up to
- * four of the fastest, one of those that need no search among them, are timed again in turns, and
- * the winner is the one with the best median of those rounds, unless what needs no search comes
- * within 2 %. A config that does not build or run is a trial like another.
+ * (i8: 0x8f, i32: 0x8badf00d), so that what a config leaves unwritten shows. Weights are packed
+ * once, then `runs` samples are taken unless the first are far from the best: launches, or means of
+ * up to 64 launches in a row where one takes less than half a millisecond. What needs no search is
+ * timed again beside each trial; where it takes another time than in its own, before the trial and
+ * after it, the machine's speed has changed, and the trial's `ms` is what it would have been at the
+ * speed before. Up to four of the fastest, one of those that need no search among them, are timed
+ * again in turns, and the winner is the one with the best median of those rounds, unless what needs
+ * no search comes within 2 %. A config that does not build or run is a trial like another.
  *
  * With `keep`, new times also replace what the user's rows say of other solvers for this problem.
  * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when

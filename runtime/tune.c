@@ -89,15 +89,24 @@ static double pace_of(tuner *t)
     return isnormal(pace) && fabs(log(pace)) > noise + first->times.spread / 2 ? pace : 1;
 }
 
+/* The pace of what lies between: what is over by then was a hitch. */
+static double nearer_to_one(double before, double after)
+{
+    if ((before - 1) * (after - 1) <= 0)
+        return 1;
+    return fabs(log(before)) < fabs(log(after)) ? before : after;
+}
+
 static void try_candidate(tuner *t, size_t index)
 {
     kiln_result r = {.candidate = t->list.at[index], .index = index};
-    const double pace = pace_of(t);
-    double worth = t->found.nfinalists ? promising * pace * t->found.finalist[0].times.ms : 0;
+    const double before = pace_of(t);
+    double worth = t->found.nfinalists ? promising * before * t->found.finalist[0].times.ms : 0;
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
-    r.times.ms /= pace;
     bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
+    if (before != 1 && !failed)
+        r.times.ms /= nearer_to_one(before, pace_of(t));
     t->list.at[index].measured = failed ? 0 : r.times.ms;
     if (failed && !*t->failure)
         snprintf(t->failure, sizeof t->failure, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
