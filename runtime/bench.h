@@ -36,7 +36,7 @@ typedef struct kiln_effort {
 kiln_status kiln_bench_time(kiln_bench *b, kiln_op *op, const kiln_effort *effort, double *samples,
                             int *n);
 
-/* Creates the operation, poisons the destination, runs and verifies, then times it: two or three
+/* Creates the operation, poisons the destination, runs and verifies, then times it: once or three
  * times if none of them takes less than `worth` ms (0: no limit), else for some milliseconds.
  * Returns the verdict of kiln_trial, with the reason of a failure in kiln_last_error(). *op is the
  * caller's to release, NULL where there is none. */
