@@ -72,24 +72,26 @@ static int64_t touched(const kiln_blocked *b, int a)
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
  * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
  * all pixels where the weights of one tile stay near, or where results are at least twice the
- * sources, to write those in few streams. Where weights fill a third of the last cache, to read
- * them for each tile of pixels anew takes a tenth to twice as long as once for an image, or once
- * for all images if a cache holds those. */
+ * sources, to write those in few streams. Where weights fill a third of the last cache, or with an
+ * image and its result do, to read them for each tile of pixels anew takes a tenth to twice as long
+ * as once for an image, or once for all images if a cache holds those. */
 static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t near = 256 << 10, second_level = 1 << 20;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
-    int64_t pixels = b->src_c * 4, image = pixels;
+    int64_t pixels = b->src_c * 4, image = pixels, result = b->dst_c * 4;
     for (int a = 0; a < 3; a++) {
         pixels *= touched(b, a);
         image *= b->src[a];
+        result *= b->dst[a];
     }
     const bool dense = taps == 1 && pixels == image;
     int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
     int64_t all = b->src_c * taps * b->dst_c * 4;
     if (!is_cpu(d))
         return ORDER_CHANNELS;
-    if (d->cache > 0 && all >= d->cache / (dense ? 4 : 3))
+    const bool crowd = all >= d->cache / 5 && all + image + result >= d->cache / 3;
+    if (d->cache > 0 && (all >= d->cache / (dense ? 4 : 3) || crowd))
         return image <= d->cache / 5 / b->n ? ORDER_IMAGES : ORDER_PIXELS;
     if (taps == 1 && c->v[BLOCKED_STREAM])
         return ORDER_CHANNELS;

@@ -60,8 +60,9 @@ START_TEST(padding_alone_may_need_long_indices)
 }
 END_TEST
 
-/* With a cache of 32 MiB: weights of a third of it are not read for each tile of pixels anew, and
- * small ones are where results are fewer than twice the sources. */
+/* With a cache of 32 MiB: weights of a third of it, or which are that with image and result, are
+ * not read for each tile of pixels anew, and small ones are where results are fewer than twice the
+ * sources. */
 START_TEST(tiles_follow_one_another_as_caches_hold_them)
 {
     static const struct {
@@ -72,6 +73,8 @@ START_TEST(tiles_follow_one_another_as_caches_hold_them)
         {"fwd-f32-n4-c1024-k4096-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=2"},
         {"fwd-f32-n1-c640-k640-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=2"},
         {"fwd-f32-n1-c512-k512-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
+        {"fwd-f32-n1-c512-k512-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=2"},
+        {"fwd-f32-n1-c128-k128-i112x112-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
         {"fwd-f32-n16-c40-k240-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
         {"fwd-f32-n16-c192-k64-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
     };
