@@ -6,6 +6,8 @@
 
 #include <math.h>
 #include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -74,6 +76,33 @@ static double measure_copy(char *from, char *to, size_t bytes)
     return 2 * (double)bytes / (stats_now() - start) / 1e9;
 }
 
+double machine_hand_off(void)
+{
+    enum { TURNS = 600, MANY = 4096 };
+    static atomic_int turn;
+    double start = 0, seconds = 0;
+    if (omp_get_max_threads() < 2)
+        return 0;
+    turn = -1;
+#pragma omp parallel num_threads(2)
+    if (omp_get_num_threads() == 2) {
+        const int me = omp_get_thread_num();
+        if (me == 1)
+            turn = 0; /* both are there */
+        for (int i = me; i < TURNS; i += 2) {
+            for (int looks = 1; turn != i; looks++)
+                if (looks % MANY == 0)
+                    sched_yield(); /* the other may be on this core */
+            if (i == 0)
+                start = stats_now();
+            turn = i + 1;
+        }
+        if (me == 1)
+            seconds = stats_now() - start;
+    }
+    return seconds / TURNS;
+}
+
 /* Short rounds, with a rest after those that other processes disturbed, so that some do find the
  * machine idle. */
 void machine_measure(machine *m)
@@ -85,15 +114,18 @@ void machine_measure(machine *m)
         return;
     memset(from, 1, bytes);
     memset(to, 0, bytes);
+    double hand_off = HUGE_VAL;
     for (int i = 0, n = 0; i < ROUNDS && n < ENOUGH; i++) {
         double waited = stats_waited(), start = stats_now();
         m->peak_gflops = fmax(m->peak_gflops, measure_peak());
         m->bandwidth_gbs = fmax(m->bandwidth_gbs, measure_copy(from, to, bytes));
+        hand_off = fmin(hand_off, machine_hand_off() * 1e9);
         if (stats_waited() - waited < quiet * (stats_now() - start))
             n++;
         else
             stats_sleep(rest);
     }
+    m->hand_off_ns = hand_off;
     free(from);
     free(to);
 }
@@ -113,6 +145,8 @@ void machine_print(const machine *m, FILE *to)
     fprintf(to, "peer     CLBlast: %s\n",
             or_missing(contender_clblast_version(), "missing (apt install libclblast-dev)"));
     if (m->peak_gflops > 0)
-        fprintf(to, "limits   %.0f GFLOP/s multiply-add, %.1f GB/s copy (read + written)\n",
-                m->peak_gflops, m->bandwidth_gbs);
+        fprintf(to,
+                "limits   %.0f GFLOP/s multiply-add, %.1f GB/s copy (read + written), "
+                "%.0f ns from core to core\n",
+                m->peak_gflops, m->bandwidth_gbs, m->hand_off_ns);
 }

@@ -11,6 +11,7 @@ typedef struct machine {
     int threads;
     double peak_gflops;   /* fused multiply-adds from registers, all threads */
     double bandwidth_gbs; /* a copy's bytes read and written, far outside the caches */
+    double hand_off_ns;   /* a cache line from one thread's core to another's; 0: one thread */
 } machine;
 
 /* Opens the CPU and describes it. False, with the reason
@@ -22,5 +23,9 @@ void machine_print(const machine *m, FILE *to);
 
 /* Multiply-adds as fast as the CPU can, one thread; returns floating-point operations done. */
 double machine_multiply(int64_t steps);
+
+/* Seconds that a cache line takes from one thread's core to another's, on average over a fortieth
+ * of a millisecond, where cores are neighbours. */
+double machine_hand_off(void);
 
 #endif

@@ -37,8 +37,9 @@ void results_start(results *r, const machine *m, FILE *json)
     json_member(json, "opencl", m->opencl);
     json_member(json, "onednn", contender_onednn_version());
     json_member(json, "clblast", contender_clblast_version());
-    fprintf(json, ",\"threads\":%d,\"peak_gflops\":%.1f,\"bandwidth_gbs\":%.2f}\n", m->threads,
+    fprintf(json, ",\"threads\":%d,\"peak_gflops\":%.1f,\"bandwidth_gbs\":%.2f,", m->threads,
             m->peak_gflops, m->bandwidth_gbs);
+    fprintf(json, "\"hand_off_ns\":%.1f}\n", m->hand_off_ns);
 }
 
 /* The time that the machine's limits allow over the time taken. Above 1 where the tensors stay in
