@@ -71,10 +71,11 @@ static int64_t touched(const kiln_blocked *b, int a)
 
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
  * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
- * all pixels where the weights of one tile stay near, or where results are at least twice the
- * sources, to write those in few streams. Where weights fill a third of the last cache, or with an
- * image and its result do, to read them for each tile of pixels anew takes a tenth to twice as long
- * as once for an image, or once for all images if a cache holds those. */
+ * all pixels where the weights of one tile stay near, where each group has pixels of its own, or
+ * where results are at least twice the sources, to write those in few streams. Where weights fill a
+ * third of the last cache, or with an image and its result do, to read them for each tile of pixels
+ * anew takes a tenth to twice as long as once for an image, or once for all images if a cache holds
+ * those. */
 static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t near = 256 << 10, second_level = 1 << 20;
@@ -87,19 +88,20 @@ static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const ki
     }
     const bool dense = taps == 1 && pixels == image;
     int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
-    int64_t all = b->src_c * taps * b->dst_c * 4;
+    int64_t own = b->src_c * taps * b->dst_c * 4, all = b->groups * own;
     if (!is_cpu(d))
         return ORDER_CHANNELS;
-    const bool crowd = all >= d->cache / 5 && all + image + result >= d->cache / 3;
+    const bool crowd = all >= d->cache / 5 && all + b->groups * (image + result) >= d->cache / 3;
     if (d->cache > 0 && (all >= d->cache / (dense ? 4 : 3) || crowd))
         return image <= d->cache / 5 / b->n ? ORDER_IMAGES : ORDER_PIXELS;
     if (taps == 1 && c->v[BLOCKED_STREAM])
         return ORDER_CHANNELS;
     bool expands = b->src_c < 128 && b->dst_c >= 2 * b->src_c;
-    if (taps == 1 && 2 * all <= near)
+    if (taps == 1 && 2 * own <= near)
         return expands && dense && image <= second_level ? ORDER_PIXELS : ORDER_CHANNELS;
     bool few = taps == 1 ? b->src_c < 256 : b->src_c < 16;
-    return !few && (pixels > near || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
+    bool shared = b->groups == 1 && pixels > near;
+    return !few && (shared || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
 }
 
 void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)

@@ -75,6 +75,8 @@ START_TEST(tiles_follow_one_another_as_caches_hold_them)
         {"fwd-f32-n1-c512-k512-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
         {"fwd-f32-n1-c512-k512-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=2"},
         {"fwd-f32-n1-c128-k128-i112x112-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
+        {"fwd-f32-n16-c4096-k4096-i14x14-f3x3-s2x2-p1x1-g32-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=2"},
+        {"fwd-f32-n1-c1024-k1024-i56x56-f3x3-s2x2-p1x1-g32-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
         {"fwd-f32-n16-c40-k240-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
         {"fwd-f32-n16-c192-k64-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
     };
