@@ -290,11 +290,15 @@ static bool search(hunt *h, const kiln_problem *p, int trials, kiln_trial *best)
 {
     kiln_buffers b = {0};
     const kiln_tune_options options = {.max_trials = trials, .verify = judge, .user = h, .runs = 5};
-    bool fine = make_roomy(h->session, p, &b) &&
-                kiln_tune(h->session->kiln, p, h->session->queue, &b, &options, best) == KILN_OK;
+    cl_command_queue queue = clCreateCommandQueue(h->session->context, h->session->device,
+                                                  CL_QUEUE_PROFILING_ENABLE, NULL);
+    bool fine = queue && make_roomy(h->session, p, &b) &&
+                kiln_tune(h->session->kiln, p, queue, &b, &options, best) == KILN_OK;
     for (const char *t = "xwy"; *t; t++)
         if (buffer_of(&b, *t)->mem)
             clReleaseMemObject(buffer_of(&b, *t)->mem);
+    if (queue)
+        clReleaseCommandQueue(queue);
     return fine;
 }
 

@@ -14,8 +14,8 @@ typedef struct machine {
     double hand_off_ns;   /* a cache line from one thread's core to another's; 0: one thread */
 } machine;
 
-/* Opens the CPU and describes it. False, with the reason
- * on standard error, where there is none. */
+/* Opens the CPU, with a queue without profiling, and describes it. False, with the reason on
+ * standard error, where there is none. */
 bool machine_open(machine *m, session *s);
 /* Takes about a second: the best of many rounds. */
 void machine_measure(machine *m);
