@@ -102,7 +102,11 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
     double moved = over >= 0 ? 1 + cost[together].over * over : over == -1 ? 0.6 : 0;
-    return cost[together].each * (sums > 4 ? sums : 4) + 0.2 * weights + moved +
+    /* Where a tile could have more than its one pixel, it loses to those: its weights come from a
+     * second-level cache, a vector in two cycles. */
+    bool lone = c->v[BLOCKED_TILE_W] == 1 && b->dst[KILN_AXIS_W] >= 2 * b->up[KILN_AXIS_W];
+    double least = lone && weights > 2 ? 2 * weights : 4;
+    return cost[together].each * (sums > least ? sums : least) + 0.2 * weights + moved +
            conflict_cycles(b, c);
 }
 
@@ -157,6 +161,15 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
            page_cycles(b, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
 }
 
+/* Tiles that have pixels of their own: a class with fewer pixels than another may have fewer. */
+static int64_t working_tiles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t up = b->up[KILN_AXIS_W], pixels = b->dst[KILN_AXIS_W];
+    const int64_t larger = pixels % up, least = divide_up(pixels / up, c->v[BLOCKED_TILE_W]);
+    return b->dst[0] * b->dst[1] *
+           (larger * divide_up(pixels / up + 1, c->v[BLOCKED_TILE_W]) + (up - larger) * least);
+}
+
 /* The cores take items as they get done; halfway between an even share each and whole rounds. */
 static double rounds_of(double items, double cores)
 {
@@ -173,8 +186,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     int lanes = c->v[BLOCKED_LANES];
     int width = lanes < d->simd_floats ? (lanes + d->simd_floats) / 2 : lanes;
     double vector = (double)width / kiln_blocked_vectors(lanes, d);
-    double items = (double)(kiln_direct_blocked_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) *
-                   (double)b->n;
+    double items = (double)(working_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) * (double)b->n;
     double cycles = rounds_of(items, d->compute_units) * d->compute_units * tile_cycles(b, s, d, c);
     double size = (double)kiln_type_size(s->x_type);
     double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;

@@ -130,6 +130,8 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
     const int phase = tile % D_UP_W, pixels = (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
     const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;
     const int own_x = (tile / D_UP_W - row * D_TILES_W) * T_W;
+    if (D_UP_W > 1 && own_x >= pixels) /* another class has a pixel more */
+        return;
     const int group = D_GROUPS > 1 ? tile_k / D_TILES_K : 0;
     const int own_k = (tile_k - group * D_TILES_K) * T_KV;
     const int first = min(own_x, pixels - T_W), k0 = min(own_k, D_DST_VECTORS - T_KV);

@@ -88,12 +88,23 @@ START_TEST(tiles_follow_one_another_as_caches_hold_them)
 }
 END_TEST
 
+/* A row of five pixels with stride 2, backward: three of one class, two of the other. */
+START_TEST(tiles_are_of_several_pixels_where_a_class_has_them)
+{
+    char options[KILN_OPTIONS_TEXT];
+    options_of("direct_blocked",
+               "bwd-f32-n1-c128-k256-i5x5-f3x3-s2x2-p1x1-l:NCHW16c.OIHW.NCHW16c", options);
+    ck_assert_msg(strstr(options, "-DT_W=2") != NULL, "%s", options);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
     TCase *c = tcase_create("blocked_plan");
     tcase_add_test(c, padding_alone_may_need_long_indices);
     tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
+    tcase_add_test(c, tiles_are_of_several_pixels_where_a_class_has_them);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
