@@ -1,5 +1,5 @@
-/* Solvers over neighbouring channels without a device: how large a tensor is in its layout, and in
- * which order tiles follow one another. */
+/* Solvers over neighbouring channels without a device: how large a tensor is in its layout, how large
+ * tiles are, and in which order they follow one another. */
 #include "solver.h"
 
 #include <check.h>
@@ -92,8 +92,8 @@ END_TEST
 START_TEST(tiles_are_of_several_pixels_where_a_class_has_them)
 {
     char options[KILN_OPTIONS_TEXT];
-    options_of("direct_blocked",
-               "bwd-f32-n1-c128-k256-i5x5-f3x3-s2x2-p1x1-l:NCHW16c.OIHW.NCHW16c", options);
+    options_of("direct_blocked", "bwd-f32-n1-c128-k256-i5x5-f3x3-s2x2-p1x1-l:NCHW16c.OIHW.NCHW16c",
+               options);
     ck_assert_msg(strstr(options, "-DT_W=2") != NULL, "%s", options);
 }
 END_TEST
