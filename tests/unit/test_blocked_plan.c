@@ -1,5 +1,5 @@
-/* Solvers over neighbouring channels without a device: how large a tensor is in its layout, how large
- * tiles are, and in which order they follow one another. */
+/* Solvers over neighbouring channels without a device: how large a tensor is in its layout, how
+ * large tiles are, and in which order they follow one another. */
 #include "solver.h"
 
 #include <check.h>
