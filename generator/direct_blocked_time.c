@@ -102,8 +102,8 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
     double moved = over >= 0 ? 1 + cost[together].over * over : over == -1 ? 0.6 : 0;
-    /* Where a tile could have more than its one pixel, it loses to those: its weights come from a
-     * second-level cache, a vector in two cycles. */
+    /* A tile of one pixel waits for its weights: from a second-level cache a vector takes two
+     * cycles. Where no tile can have more, all wait alike, and that was not measured. */
     bool lone = c->v[BLOCKED_TILE_W] == 1 && b->dst[KILN_AXIS_W] >= 2 * b->up[KILN_AXIS_W];
     double least = lone && weights > 2 ? 2 * weights : 4;
     return cost[together].each * (sums > least ? sums : least) + 0.2 * weights + moved +
