@@ -4,13 +4,16 @@
  * glanced at; those near the fastest take turns with kiln, and the fastest of them is the rival.
  * Each result is verified before its times count: by the sampled reference, and kiln's against the
  * rival's everywhere. A ratio is the rival's time over kiln's: above 1, kiln is faster. In the
- * classes of other types than f32 the rival is kiln in f32.
+ * classes of other types than f32 the rival is kiln in f32. With --bare a second line of a class
+ * has the rival's time over that of a kernel that does only what every kernel must: what could be
+ * had.
  */
 #include "cpu_options.h"
 #include "ahead.h"
 #include "field.h"
 #include "results.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +24,8 @@ typedef struct bench {
     machine machine;
     results results;
     stats_mean mean[CPU_CLASSES];
-    int doubtful[CPU_CLASSES]; /* rows that do not count */
+    stats_mean bare[CPU_CLASSES]; /* the peer's time over that of the bare kernel */
+    int doubtful[CPU_CLASSES];    /* rows that do not count */
     int wrong;
 } bench;
 
@@ -32,6 +36,11 @@ static bool is_faster(const turns_times *a, const turns_times *b)
     return a_quiet == b_quiet ? a->ms < b->ms : a_quiet;
 }
 
+static bool is_bare(const result *r)
+{
+    return strcmp(r->name, CONTENDER_BARE) == 0;
+}
+
 static void fill_row(row *row, const field *f, const turns_times *times)
 {
     row->count = f->count;
@@ -40,32 +49,51 @@ static void fill_row(row *row, const field *f, const turns_times *times)
         *to = (result){.times = times[i], .ratio = turns_ratio(&times[0], &times[i])};
         memcpy(to->name, f->c[i]->name, sizeof to->name);
         memcpy(to->detail, f->c[i]->detail, sizeof to->detail);
-        bool decides = i > 0 && strcmp(to->name, "CLBlast") != 0;
+        bool decides = i > 0 && strcmp(to->name, "CLBlast") != 0 && !is_bare(to);
         if (decides && (!row->rival || is_faster(&times[i], &times[row->rival])))
             row->rival = i;
     }
+}
+
+static void count_row(bench *b, int at, const row *row)
+{
+    if (!row->rival)
+        return;
+    const turns_times *rival = &row->result[row->rival].times;
+    const char *name = row->work->layer->name;
+    if (turns_doubtful(&row->result[0].times, rival))
+        b->doubtful[at]++;
+    else
+        stats_add(&b->mean[at], row->result[row->rival].ratio, name);
+    double best = 0;
+    for (int i = 1; i < row->count; i++)
+        if (is_bare(&row->result[i]) && !turns_doubtful(&row->result[i].times, rival))
+            best = fmax(best, turns_ratio(&row->result[i].times, rival));
+    if (best > 0)
+        stats_add(&b->bare[at], best, name);
 }
 
 static void compare(void *user, const session *s, int at, const work *w)
 {
     bench *b = user;
     const bench_class *class = &cpu_classes[at];
-    const turns_plan plan = {.rounds = b->options->rounds,
-                             .seconds = b->options->quick ? 0.01 : 0.05,
-                             .latency = class->latency,
-                             .hopeless = b->options->quick ? 1.15 : 0};
+    turns_plan plan = {.rounds = b->options->rounds,
+                       .seconds = b->options->quick ? 0.01 : 0.05,
+                       .latency = class->latency,
+                       .hopeless = b->options->quick ? 1.15 : 0};
     char why[KILN_ERROR_TEXT];
     turns_times times[TURNS_CONTENDERS];
     field f;
     row row = {.class_name = class->name, .work = w};
-    bool fit = field_make(&f, s, w, &class->rules, b->options->trials, b->options->quick, why);
+    const field_options options = {.trials = b->options->trials,
+                                   .brief = b->options->quick,
+                                   .bare = b->options->bare ? b->machine.threads : 0};
+    bool fit = field_make(&f, s, w, &class->rules, &options, why);
+    plan.bystanders = f.bare;
     if (fit && turns_take(f.c, f.count, &plan, times)) {
         fill_row(&row, &f, times);
         results_row(&b->results, &row);
-        if (row.rival && turns_doubtful(&times[0], &times[row.rival]))
-            b->doubtful[at]++;
-        else if (row.rival)
-            stats_add(&b->mean[at], row.result[row.rival].ratio, w->layer->name);
+        count_row(b, at, &row);
     } else {
         results_skip(&b->results, class->name, w, fit ? "a run failed" : why);
     }
@@ -132,9 +160,12 @@ static int run(bench *b, FILE *json)
     for (int i = 0; i < o->layers.count; i++)
         each_class(o, &o->layers.at[i], &b->session, compare, b);
     results_end(&b->results);
-    for (int i = 0; i < CPU_CLASSES; i++)
+    for (int i = 0; i < CPU_CLASSES; i++) {
         if (b->options->wanted[i])
-            results_class(&b->results, cpu_classes[i].name, &b->mean[i], b->doubtful[i]);
+            results_class(&b->results, cpu_classes[i].name, "", &b->mean[i], b->doubtful[i]);
+        if (b->bare[i].count > 0)
+            results_class(&b->results, cpu_classes[i].name, "/bare", &b->bare[i], 0);
+    }
     session_close(&b->session);
     if (b->wrong)
         printf("%d of kiln's results were wrong; see the rows above\n", b->wrong);

@@ -32,7 +32,7 @@ typedef struct contender_calls {
 
 struct contender {
     const contender_calls *calls;
-    char name[32];        /* "kiln", "oneDNN", "CLBlast" */
+    char name[32];        /* "kiln", "oneDNN", "CLBlast", "bare" */
     char detail[240];     /* which of its algorithms, layouts and configs */
     double amplification; /* of rounding errors, as kiln_op_info has it */
     double predicted_ms;  /* kiln's; else 0 */
@@ -65,6 +65,11 @@ const char *contender_onednn_version(void);
 /* NCHW only. */
 contender *contender_clblast(const session *s, const work *w, char *why);
 const char *contender_clblast_version(void);
+
+/* No convolution, but what each has to do at least, in so many work-groups: see contender_bare.c.
+ * There is nothing to verify. */
+#define CONTENDER_BARE "bare"
+contender *contender_bare(const session *s, const work *w, const rules *r, int groups, char *why);
 
 /* Runs once and judges what it wrote by a sampled reference in double. */
 bool contender_verify(contender *c, const work *w, void *result, char *why);

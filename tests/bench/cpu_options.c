@@ -69,6 +69,9 @@ static void help(void)
     for (int i = 0; i < CPU_CLASSES; i++)
         printf("                  %c %s\n", cpu_classes[i].brief ? '*' : ' ', cpu_classes[i].name);
     printf("  --rounds N      turns of each contender  (5; 3 with --quick)\n"
+           "  --bare          also time kernels that only move a layer's tensors once and multiply "
+           "as\n"
+           "                  often: how far below them could a convolution's time be?\n"
            "  --tuned[=N]     let kiln search first, N trials a layer  (24)\n"
            "  --json FILE     also write one object a row to FILE\n");
 }
@@ -115,6 +118,8 @@ static bool read_option(cpu_options *o, int letter, const char *value)
         return want_class(o, value);
     case 'r':
         return options_number("--rounds", value, 1, TURNS_ROUNDS, &o->rounds);
+    case 'l':
+        return o->bare = true;
     case 't':
         o->trials = 24;
         return !value || options_number("--tuned", value, 1, 1000000, &o->trials);
@@ -148,11 +153,15 @@ static bool read_lists(cpu_options *o, char **file, int files)
 
 bool cpu_options_read(cpu_options *o, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"quick", no_argument, NULL, 'q'},       {"json", required_argument, NULL, 'j'},
-        {"class", required_argument, NULL, 'c'}, {"rounds", required_argument, NULL, 'r'},
-        {"tuned", optional_argument, NULL, 't'}, {"batch", required_argument, NULL, 'b'},
-        {"help", no_argument, NULL, 'h'},        {0}};
+    static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
+                                          {"json", required_argument, NULL, 'j'},
+                                          {"class", required_argument, NULL, 'c'},
+                                          {"rounds", required_argument, NULL, 'r'},
+                                          {"tuned", optional_argument, NULL, 't'},
+                                          {"batch", required_argument, NULL, 'b'},
+                                          {"bare", no_argument, NULL, 'l'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     bool some = false;
     for (int letter; (letter = options_next(argc, argv, known, help)) != -1;)
         if (letter == '?' || !read_option(o, letter, optarg))

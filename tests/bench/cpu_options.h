@@ -19,7 +19,7 @@ extern const bench_class cpu_classes[CPU_CLASSES];
 
 typedef struct cpu_options {
     layers layers;
-    bool quick;
+    bool quick, bare;
     const char *json;
     bool wanted[CPU_CLASSES];
     int rounds, trials; /* 0: no search */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BARE = 3 };
+
 void field_clear(field *f)
 {
     for (int i = 0; i < f->count; i++)
@@ -52,7 +54,7 @@ static bool is_hopeless(const contender *c, const work *w)
 /* Those of oneDNN's ways that may turn out the fastest. Ways that come to the same are one. */
 static void admit_onednn(field *f, const work *w, const rules *r)
 {
-    enum { WAYS = TURNS_CONTENDERS - 2 };
+    enum { WAYS = TURNS_CONTENDERS - BARE - 2 }; /* less kiln and CLBlast */
     static const double near = 1.4; /* a calm glance is off by less than this */
     glimpse g[WAYS];
     double best = HUGE_VAL;
@@ -97,16 +99,32 @@ static void admit_f32(field *f, const session *s, const work *w, const rules *r)
     contender_release(c);
 }
 
-bool field_make(field *f, const session *s, const work *w, const rules *r, int trials, bool brief,
-                char *why)
+/* Fewest launch soonest, many leave no core idle; the fastest counts. */
+static void admit_bare(field *f, const session *s, const work *w, const rules *r, int cores)
+{
+    char why[KILN_ERROR_TEXT];
+    const int groups[BARE] = {1, cores, 8 * cores};
+    for (int i = 0; cores > 0 && i < BARE; i++) {
+        contender *c = contender_bare(s, w, r, groups[i], why);
+        if (!c) {
+            printf("# %s: %s\n", w->layer->name, why);
+            return;
+        }
+        f->c[f->count++] = c;
+        f->bare++;
+    }
+}
+
+bool field_make(field *f, const session *s, const work *w, const rules *r,
+                const field_options *options, char *why)
 {
     const size_t bytes = (size_t)reference_count(&w->problem) * sizeof(float); /* the widest type */
     *f = (field){.result = {malloc(bytes), malloc(bytes)}};
     snprintf(why, KILN_ERROR_TEXT, "out of memory");
     if (!f->result[0] || !f->result[1])
         return false;
-    f->c[0] = trials > 0 ? contender_kiln_tuned(s, w, r, trials, why)
-                         : contender_kiln(s, w, r, NULL, why);
+    f->c[0] = options->trials > 0 ? contender_kiln_tuned(s, w, r, options->trials, why)
+                                  : contender_kiln(s, w, r, NULL, why);
     if (!f->c[0])
         return false;
     f->count = 1;
@@ -119,8 +137,9 @@ bool field_make(field *f, const session *s, const work *w, const rules *r, int t
     }
     admit_onednn(f, w, r);
     char refusal[KILN_ERROR_TEXT];
-    contender *c = r->plain && !brief ? contender_clblast(s, w, refusal) : NULL;
+    contender *c = r->plain && !options->brief ? contender_clblast(s, w, refusal) : NULL;
     if (c)
         admit_peer(f, w, c);
+    admit_bare(f, s, w, r, options->bare);
     return true;
 }

@@ -147,12 +147,12 @@ void results_end(const results *r)
            r->disturbed, r->rounds);
 }
 
-void results_class(const results *r, const char *class_name, const stats_mean *mean, int doubtful)
+void results_class(const results *r, const char *class_name, const char *of, const stats_mean *mean,
+                   int doubtful)
 {
-    printf("class %s layers %d geomean %.3f worst %.3f", class_name, mean->count,
-           stats_geomean(mean), mean->worst);
+    printf("class %s%s layers %d", class_name, of, mean->count);
     if (mean->count)
-        printf(" (%s)", mean->worst_name);
+        printf(" geomean %.3f worst %.3f (%s)", stats_geomean(mean), mean->worst, mean->worst_name);
     if (doubtful)
         printf("; %d more were disturbed", doubtful);
     printf("\n");
@@ -160,6 +160,7 @@ void results_class(const results *r, const char *class_name, const stats_mean *m
         return;
     fprintf(r->json, "{\"kind\":\"class\"");
     json_member(r->json, "class", class_name);
+    json_member(r->json, "of", *of ? of + 1 : "kiln");
     fprintf(r->json, ",\"layers\":%d,\"doubtful\":%d,\"geomean\":%.4f,\"worst\":%.4f", mean->count,
             doubtful, stats_geomean(mean), mean->worst);
     json_member(r->json, "worst_layer", mean->worst_name);

@@ -33,7 +33,9 @@ void results_row(results *r, const row *row);
 void results_skip(const results *r, const char *class_name, const work *w, const char *why);
 /* How far other processes were in the way. */
 void results_end(const results *r);
-/* `doubtful` rows are not in the mean. */
-void results_class(const results *r, const char *class_name, const stats_mean *mean, int doubtful);
+/* `of` is "", or what else than kiln is compared with the peers; `doubtful` rows are not in the
+ * mean. */
+void results_class(const results *r, const char *class_name, const char *of, const stats_mean *mean,
+                   int doubtful);
 
 #endif

@@ -223,7 +223,7 @@ bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times 
                 return false;
         }
         if (r == 0 && plan->hopeless > 0)
-            drop_losers(who, times, n, plan->hopeless);
+            drop_losers(who, times, n - plan->bystanders, plan->hopeless);
     }
     for (int i = 0; i < n; i++) {
         mark_slow(&times[i]);

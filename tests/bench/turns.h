@@ -10,7 +10,7 @@
 
 #include "contender.h"
 
-enum { TURNS_CONTENDERS = 12, TURNS_ROUNDS = 64 };
+enum { TURNS_CONTENDERS = 15, TURNS_ROUNDS = 64 };
 
 typedef struct turns_plan {
     int rounds;     /* at most TURNS_ROUNDS */
@@ -19,6 +19,7 @@ typedef struct turns_plan {
     /* Where not 0: a contender that takes this many times as long as the best of those behind the
      * first has lost after a round. */
     double hopeless;
+    int bystanders; /* the last so many: nobody loses to them */
 } turns_plan;
 
 /* What came of one contender: a time for each round, in ms. Slow ones take fewer rounds, always the
