@@ -32,8 +32,10 @@ blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shap
                                           const kiln_device_facts *d, const kiln_blocked_ends *e,
                                           const kiln_config *c);
 
-/* Vectors of destination channels of one group; those of the last group cover the padding. */
+/* Vectors of destination channels of one group; those of the last group cover the padding, but for
+ * the empty ones: those in the padding of a single group, whole ones, which are zero unsummed. */
 int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c);
+int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c);
 /* Channels of padding in the destination's layout. */
 int64_t kiln_direct_blocked_padding(const kiln_blocked *b);
 

@@ -39,18 +39,27 @@ bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d
 /* As wide as the device's vectors, unless a group is narrower. */
 static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 {
-    int64_t channels = b->dst_c + kiln_direct_blocked_padding(b);
+    int64_t channels = b->dst_c + (b->groups > 1 ? kiln_direct_blocked_padding(b) : 0);
     int lanes = !is_cpu(d) ? 4 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
     while (lanes > 4 && channels <= lanes / 2)
         lanes /= 2;
     return lanes;
 }
 
+/* Half of that pays where fewer channels are then computed that are not there, if the CPU takes two
+ * of them in the time of a wide one, as Zen 4 does. */
+static bool are_lanes_for(const kiln_blocked *b, const kiln_device_facts *d, int lanes)
+{
+    const int usual = lanes_for(b, d);
+    return lanes == usual || (is_cpu(d) && b->groups == 1 && 2 * lanes == usual &&
+                              5 * round_up(b->dst_c, lanes) <= 4 * round_up(b->dst_c, usual));
+}
+
 bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     int64_t size = row_of(&b), width = c->v[BLOCKED_TILE_W];
-    if (c->v[BLOCKED_LANES] != lanes_for(&b, d) || (c->v[BLOCKED_GROUP] == 1) != is_cpu(d) ||
+    if (!are_lanes_for(&b, d, c->v[BLOCKED_LANES]) || (c->v[BLOCKED_GROUP] == 1) != is_cpu(d) ||
         (c->v[BLOCKED_STREAM] && !kiln_better_streamed(s, d)))
         return true;
     if (divide_up(size, width) * width * 4 > size * 5) /* computes much twice */

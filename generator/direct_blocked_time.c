@@ -12,7 +12,16 @@ int64_t kiln_direct_blocked_padding(const kiln_blocked *b)
 
 int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
 {
-    return divide_up(b->dst_c + kiln_direct_blocked_padding(b), c->v[BLOCKED_LANES]);
+    return divide_up(b->dst_c + kiln_direct_blocked_padding(b), c->v[BLOCKED_LANES]) -
+           kiln_direct_blocked_empty(b, c);
+}
+
+int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t lanes = c->v[BLOCKED_LANES];
+    if (b->groups > 1 || b->dst_pitch.neighbours % lanes)
+        return 0;
+    return (b->dst_c + kiln_direct_blocked_padding(b)) / lanes - divide_up(b->dst_c, lanes);
 }
 
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)

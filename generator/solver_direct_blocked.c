@@ -133,6 +133,7 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
     kiln_define(plan, "D_STRIP_OVER", over);
     kiln_define(plan, "D_DST_PADDED", b->dst_pitch.neighbours * b->dst_pitch.blocks);
     kiln_define(plan, "D_DST_VECTORS", kiln_direct_blocked_vectors(b, c));
+    kiln_define(plan, "D_DST_EMPTY", kiln_direct_blocked_empty(b, c));
     kiln_define(plan, "D_PIECE", piece_of(b, lanes));
     kiln_define(plan, "D_WHOLE", whole);
     bool plain = b->dst_pitch.channel != 1;

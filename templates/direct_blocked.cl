@@ -52,7 +52,8 @@
  *   D_BACKWARD          1: the filter is turned round
  *   D_AHEAD             1: of a filter with one tap, pixels of a tile ahead are fetched
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
- *   D_DST_VECTORS       vectors of a group's destination channels, its padding included
+ *   D_DST_VECTORS       vectors of a group's destination channels, with the padding that is in them
+ *   D_DST_EMPTY         vectors of nothing but padding behind those: the last tile stores them
  *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever it starts
  *   D_WHOLE             1: all lanes of every vector are stored
  *   D_PLAIN             1: the destination's pixels are neighbours, its channels D_DST_CHANNEL apart
@@ -212,6 +213,13 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
                 put(dst, acc[i * T_KV + k], FROM_CHANNEL(k), to,
                     i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
     }
+#endif
+#if D_DST_EMPTY
+    if (k0 + T_KV == D_DST_VECTORS)
+        for (int i = skip; i < T_W; i++)
+            for (int k = T_KV; k < T_KV + D_DST_EMPTY; k++)
+                put(dst, (ACC_V)((ACC_T)0), FROM_CHANNEL(k), to,
+                    i * D_UP_W * D_DST_PIXEL EPILOGUE_PASS);
 #endif
 #if D_PIECE < D_B || !D_WHOLE
 #pragma unroll

@@ -139,6 +139,39 @@ START_TEST(every_tile)
 }
 END_TEST
 
+/* Vectors with nothing but the padding of the layout: one and more, behind the last tile of several
+ * and of one, of a row that ends in the middle of a tile; with an epilogue that makes something of
+ * nothing. */
+static const struct {
+    int channels;
+    const char *layout, *config;
+} empty[] = {{24, "NCHW16c", "T_W=5,T_KV=2,T_V=8"},
+             {3, "NCHW16c", "T_W=4,T_KV=1,T_V=4"},
+             {17, "NCHW32c", "T_W=3,T_KV=2,T_V=8"},
+             {40, "NCHW32c", "T_W=7,T_KV=3,T_V=16"},
+             {24, "NHWC;C%32", "T_W=6,T_KV=3,T_V=8"}};
+
+START_TEST(empty_vectors)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 18,
+                      .out_channels = empty[_i].channels,
+                      .input = {3, 17},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1},
+                      .epilogue = {.bias = 1, .beta = 1}};
+    support_set_layouts(&p, empty[_i].layout, empty[_i].layout);
+    support_check(&p, "direct_blocked", empty[_i].config, HOST_FILL_INT);
+    p.direction = KILN_BACKWARD_DATA;
+    p.in_channels = empty[_i].channels;
+    p.out_channels = 19;
+    p.stride[1] = 2;
+    p.epilogue = (kiln_epilogue){0};
+    support_check(&p, "direct_blocked", empty[_i].config, HOST_FILL_INT);
+}
+END_TEST
+
 START_TEST(any_layout_is_blocked)
 {
     if (!support_on_cpu())
@@ -197,6 +230,7 @@ int main(void)
     tcase_add_loop_test(c, remainders_of_channels, 0,
                         (int)(sizeof remainders / sizeof *remainders));
     tcase_add_loop_test(c, every_shape, 0, BLOCKED_SHAPES);
+    tcase_add_loop_test(c, empty_vectors, 0, (int)(sizeof empty / sizeof *empty));
     tcase_add_test(c, transposed);
     tcase_add_loop_test(c, classes_of_a_stride, 0, (int)(sizeof strided / sizeof *strided));
     tcase_add_loop_test(c, every_tile, 0, TILES);
