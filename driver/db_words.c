@@ -146,7 +146,8 @@ static bool same_content(const kiln_row *a, const kiln_row *b)
 {
     return strcmp(a->config, b->config) == 0 && a->ms == b->ms && a->spread == b->spread &&
            a->runs == b->runs && a->error == b->error && strcmp(a->hash, b->hash) == 0 &&
-           strcmp(a->driver, b->driver) == 0 && strcmp(a->date, b->date) == 0;
+           strcmp(a->driver, b->driver) == 0 && strcmp(a->date, b->date) == 0 &&
+           strcmp(a->without, b->without) == 0;
 }
 
 /* Two sorted lists side by side. */

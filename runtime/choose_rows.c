@@ -1,5 +1,6 @@
 /* Turns tuning rows into picks: which file counts, and which of its rows. */
 #include "choose_rows.h"
+#include "left_out.h"
 
 #include <string.h>
 
@@ -30,12 +31,14 @@ static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape,
            !kiln_config_refused(pick->solver, &pick->shape, &k->facts, &pick->config, false, why);
 }
 
-/* The best usable row of one file: per solver the newest counts, and of those the fastest. */
+/* The best usable row of one file: per solver the newest counts, and of those the fastest. Where
+ * any solver may be chosen, there must be one among them that speaks for all. */
 static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, const char *only,
                      const kiln_shape *shape, kiln_pick *pick)
 {
     const kiln_solver *seen[MAX_SOLVERS];
     int nseen = 0;
+    bool decides = only != NULL;
     double best = 0;
     const kiln_row *row;
     for (int nth = 0; (row = kiln_rows_find(rows, key, only, nth)); nth++) {
@@ -50,6 +53,7 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
             old = old || seen[i] == candidate.solver;
         if (old || nseen == MAX_SOLVERS)
             continue;
+        decides = decides || !kiln_left_out_matters(k, row->without, shape);
         bool faster = row->ms > 0 && (best == 0 || row->ms < best);
         if (nseen == 0 || faster) {
             *pick = candidate;
@@ -57,7 +61,7 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
         }
         seen[nseen++] = candidate.solver;
     }
-    return nseen > 0;
+    return nseen > 0 && decides;
 }
 
 bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
@@ -79,9 +83,13 @@ void kiln_warn_of_rows(kiln *k, const char *key, const char *only)
 {
     kiln_config config;
     kiln_why why;
+    char without[KILN_ROW_WITHOUT] = "";
     pthread_mutex_lock(&k->lock);
     const kiln_row *row = kiln_rows_find(k->user_rows, key, only, 0);
-    bool old = row && !read_row(row, &config, &why);
+    const bool old = row && !read_row(row, &config, &why);
+    const bool narrow = row && !old && !only && *row->without;
+    if (narrow)
+        memcpy(without, row->without, sizeof without);
     bool missing = k->rows_named_by && kiln_rows_missing(k->user_rows);
     pthread_mutex_unlock(&k->lock);
     if (old)
@@ -89,6 +97,11 @@ void kiln_warn_of_rows(kiln *k, const char *key, const char *only)
                   "%s: the row of %s is not used: %s; a search (kiln conv -s 1) measures "
                   "anew, kiln db prune drops the old",
                   k->rows_file, key, why.text);
+    if (narrow)
+        kiln_warn(&k->logger,
+                  "%s: the row of %s does not decide: its search could not choose %s; a search "
+                  "without -S, --math and limits (kiln conv -s 1) compares all",
+                  k->rows_file, key, without);
     if (missing && !atomic_exchange(&k->missing_told, true))
         kiln_warn(&k->logger,
                   "%s names %s, which is not there: no config comes from it; a search (kiln conv "

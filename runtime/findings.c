@@ -1,5 +1,6 @@
 /* The finalists of a search, and the rows that it leaves. */
 #include "findings.h"
+#include "left_out.h"
 #include "op.h"
 
 #include <stdio.h>
@@ -53,9 +54,21 @@ void kiln_findings_settle(kiln_findings *f)
         move(f, first, 0);
 }
 
+/* What a search before this one, of the same solver, ruled out stays ruled out. */
+static void inherit(kiln *k, kiln_row *row)
+{
+    pthread_mutex_lock(&k->lock);
+    const kiln_row *before = kiln_rows_find(k->user_rows, row->key, row->solver, 0);
+    if (!before)
+        before = kiln_rows_find(k->shipped_rows, row->key, row->solver, 0);
+    if (before && before->version == row->version)
+        kiln_left_out_by_both(row->without, before->without);
+    pthread_mutex_unlock(&k->lock);
+}
+
 /* Under the layouts that the solver makes of open ones: those it will be asked for again. */
 static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                          const kiln_result *r)
+                          const kiln_result *r, const char *without)
 {
     kiln_problem settled = *problem;
     kiln_row row = {.version = r->candidate.solver->version,
@@ -75,6 +88,8 @@ static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape
             kiln_plan_template_hash(k, &plan, row.hash);
     }
     kiln_problem_row_key(&settled, row.key, sizeof row.key);
+    snprintf(row.without, sizeof row.without, "%s", without);
+    inherit(k, &row);
     time_t now = time(NULL);
     struct tm utc;
     strftime(row.date, sizeof row.date, "%Y-%m-%d", gmtime_r(&now, &utc));
@@ -109,10 +124,10 @@ kiln_status kiln_findings_keep(kiln *k, const kiln_problem *problem, const kiln_
         if (claim->candidate.solver == winner->candidate.solver)
             continue;
         const kiln_result now = renewed(k, shape, found, claim);
-        status = record(k, problem, shape, &now);
+        status = record(k, problem, shape, &now, found->without);
     }
     if (!status)
-        status = record(k, problem, shape, winner);
+        status = record(k, problem, shape, winner, found->without);
     kiln_reload_rows(k);
     return status;
 }

@@ -21,6 +21,7 @@ typedef struct kiln_findings {
     size_t firsts;                       /* trials below this number need no search */
     kiln_result claim[KILN_MOST_CLAIMS]; /* the user's rows, measured again; no time: it failed */
     int nclaims;
+    char without[KILN_ROW_WITHOUT]; /* solvers that had no chance: kiln_row */
 } kiln_findings;
 
 /* Puts it among the finalists, or discards its op, as that of the one it displaces. Of many that

@@ -327,6 +327,8 @@ KILN_API kiln_status kiln_cache_clear(const char *dir, int64_t *removed);
 
 /* ---- tuning rows --------------------------------------------------------------------------- */
 
+enum { KILN_ROW_WITHOUT = 256 };
+
 /* What a sweep learned about one problem. */
 typedef struct kiln_row {
     char key[KILN_KEY_TEXT]; /* kiln_problem_row_key() */
@@ -339,6 +341,10 @@ typedef struct kiln_row {
     char hash[40];    /* of the solver's templates */
     char driver[128]; /* of the device */
     char date[16];    /* 2026-01-31 */
+    /* Names of solvers that take the problem, but that the search was not to choose:
+     * "winograd_fused winograd_staged" of one for plain sums. The row decides alone where none of
+     * them is allowed; elsewhere it stands beside their predictions. */
+    char without[KILN_ROW_WITHOUT];
 } kiln_row;
 
 /* A stretch of a file of rows, as it stands there. All pieces in their order are the whole file. */

@@ -82,6 +82,8 @@ static void put_row(line *l, const kiln_row *row)
     put_text(l, "hash", row->hash);
     put_text(l, "driver", row->driver);
     put_text(l, "date", row->date);
+    if (*row->without)
+        put_text(l, "without", row->without);
     put(l, "}\n");
     if (c) {
         uselocale(before);

@@ -1,6 +1,7 @@
 /* The search for the fastest verified config: who is tried, and who gets another round. */
 #include "bench.h"
 #include "findings.h"
+#include "left_out.h"
 #include "op.h"
 
 #include <math.h>
@@ -273,8 +274,10 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
                       t.trials, t.failure);
     if (!status)
         fill_trial(&t, &t.found.finalist[0], best);
-    if (!status && options->keep)
+    if (!status && options->keep) {
+        kiln_left_out(k, &p, &t.list, t.found.without);
         status = kiln_findings_keep(k, &p, &shape, &t.found);
+    }
     finish(&t);
     return status;
 }

@@ -31,14 +31,14 @@ START_TEST(the_winner_is_kept_and_used)
     ck_assert_int_eq(r.trials, best.count);
     ck_assert_int_eq(r.poison, 0);
     ck_assert_uint_eq(kept_rows(), 1);
-    tuning_check_used(tuning.kiln, &best);
+    tuning_check_used(tuning.kiln, NULL, &best);
     kiln *fresh = tuning_open(tuning.rows_file, NULL);
     const kiln_row *row = kiln_rows_at(fresh->user_rows, 0);
     ck_assert_int_eq(row->runs, 3);
     ck_assert_str_eq(row->driver, fresh->facts.driver);
     ck_assert_uint_eq(strlen(row->hash), 16);
     ck_assert_uint_eq(strlen(row->date), 10);
-    tuning_check_used(fresh, &best);
+    tuning_check_used(fresh, NULL, &best);
     kiln_close(fresh);
 }
 END_TEST
@@ -63,7 +63,7 @@ START_TEST(what_is_wrong_never_wins)
         ck_assert_str_eq(best.config, all.configs[i]);
         ck_assert_int_eq(r.verified, 6);
         ck_assert_int_eq(r.verdicts[KILN_TRIAL_WRONG], 5);
-        tuning_check_used(tuning.kiln, &best);
+        tuning_check_used(tuning.kiln, o.solver, &best);
     }
 }
 END_TEST
@@ -132,7 +132,7 @@ START_TEST(progress_stops_and_keeps_the_best)
     ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
     ck_assert_int_eq(r.trials, 2);
     ck_assert_uint_eq(kept_rows(), 1);
-    tuning_check_used(tuning.kiln, &best);
+    tuning_check_used(tuning.kiln, NULL, &best);
 }
 END_TEST
 

@@ -136,7 +136,7 @@ START_TEST(old_promises_do_not_beat_the_winner)
         kiln_tune_options o = tuning_options(&r, 6); /* each solver's guess is among the first */
         add_row("naive", "", 1e-9);
         ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
-        tuning_check_used(tuning.kiln, &best);
+        tuning_check_used(tuning.kiln, NULL, &best);
     }
 }
 END_TEST
@@ -188,6 +188,91 @@ static kiln_origin origin_of(kiln *k)
     return info.origin;
 }
 
+/* The newest row of the file. */
+static kiln_row last_row(void)
+{
+    kiln_rows *rows = kiln_rows_load(tuning.rows_file, NULL);
+    ck_assert_ptr_nonnull(rows);
+    const size_t count = kiln_rows_count(rows);
+    ck_assert_uint_gt(count, 0);
+    const kiln_row row = *kiln_rows_at(rows, count - 1);
+    kiln_rows_free(rows);
+    return row;
+}
+
+static void search_of(const char *solver)
+{
+    tuning_record r = {0};
+    kiln_trial best;
+    kiln_tune_options o = tuning_options(&r, 2);
+    o.solver = solver;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+}
+
+/* Naive is the best of one. That says nothing of the others, by prediction faster, and who expects
+ * the row to decide is told. */
+START_TEST(a_search_of_one_solver_decides_for_that_solver)
+{
+    search_of("naive");
+    kiln *k = open_watched();
+    ck_assert_int_eq(origin_of(k), KILN_ORIGIN_GUESS);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_msg(strstr(warned, "does not decide") && strstr(warned, "ConvOclDirectFwd1x1"), "%s",
+                  warned);
+    kiln_close(k);
+    ck_assert_ptr_nonnull(strstr(last_row().without, "ConvOclDirectFwd1x1"));
+    ck_assert_ptr_null(strstr(last_row().without, "naive"));
+    ck_assert_str_ne(chosen(&tuning_problem).solver, "naive");
+    const kiln_choice naive = {.solver = "naive"};
+    kiln_op *op;
+    kiln_op_info info;
+    ck_assert_int_eq(kiln_conv_create(tuning.kiln, &tuning_problem, &naive, &op), KILN_OK);
+    kiln_op_describe(op, &info);
+    kiln_op_release(op);
+    ck_assert_int_eq(info.origin, KILN_ORIGIN_USER_ROW);
+}
+END_TEST
+
+/* All had their say in the search before, which the new row of the same solver passes on. */
+START_TEST(what_was_ruled_out_stays_ruled_out)
+{
+    add_row("naive", "", 1e-9);
+    search_of("naive");
+    ck_assert_str_eq(last_row().without, "");
+    ck_assert_str_eq(chosen(&tuning_problem).solver, "naive");
+}
+END_TEST
+
+static bool is_taken_by(const kiln_problem *p, const char *solver)
+{
+    kiln_verdict v;
+    for (int i = 0; kiln_explain(tuning.kiln, p, i, &v) == KILN_OK; i++)
+        if (strcmp(v.solver, solver) == 0)
+            return v.accepted;
+    return false;
+}
+
+/* Where the solvers that a search could not choose are not allowed either, its row decides. */
+START_TEST(a_row_decides_where_it_leaves_nobody_out)
+{
+    kiln_problem p = tuning_problem, exact;
+    kiln_row row = {.version = kiln_solver_named("naive")->version, .ms = 1e9, .runs = 1};
+    p.filter[0] = p.filter[1] = 3;
+    exact = p;
+    exact.math = KILN_MATH_EXACT;
+    if (!is_taken_by(&p, "winograd_staged"))
+        return;
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, row.key, sizeof row.key);
+    snprintf(row.solver, sizeof row.solver, "naive");
+    snprintf(row.without, sizeof row.without, "of_another_version winograd_staged");
+    ck_assert_int_eq(kiln_rows_append(tuning.rows_file, tuning.kiln->facts.name, &row), KILN_OK);
+    kiln_reload_rows(tuning.kiln);
+    ck_assert_str_eq(chosen(&exact).solver, "naive");
+    ck_assert_str_ne(chosen(&p).solver, "naive");
+}
+END_TEST
+
 /* Nothing is measured for a file that would not take the winner. */
 START_TEST(rows_of_another_device_are_left_alone)
 {
@@ -234,6 +319,9 @@ int main(void)
     tcase_add_test(tests, a_row_of_the_predicted_layouts_decides);
     tcase_add_test(tests, a_row_for_any_device_tells_a_config_but_no_solver);
     tcase_add_test(tests, a_row_is_tried_first);
+    tcase_add_test(tests, a_search_of_one_solver_decides_for_that_solver);
+    tcase_add_test(tests, what_was_ruled_out_stays_ruled_out);
+    tcase_add_test(tests, a_row_decides_where_it_leaves_nobody_out);
     tcase_add_test(tests, old_promises_do_not_beat_the_winner);
     tcase_add_test(tests, rows_of_another_device_are_left_alone);
     tcase_add_test(tests, rows_that_name_no_other_device_are_used);

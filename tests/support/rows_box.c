@@ -61,6 +61,7 @@ const kiln_row rows_sample = {
     .hash = "0123456789abcdef",
     .driver = "PoCL 3.1 \"quoted\" back\\slash #no: comment, {}",
     .date = "2026-01-31",
+    .without = "direct naive",
 };
 
 void rows_append(const char *key, const char *config, double ms)

@@ -141,11 +141,12 @@ kiln_status tuning_run(kiln *k, const kiln_tune_options *o, kiln_trial *best)
     return kiln_tune(k, &tuning_problem, tuning.queue, &tuning.buffers, o, best);
 }
 
-void tuning_check_used(kiln *opened, const kiln_trial *best)
+void tuning_check_used(kiln *opened, const char *solver, const kiln_trial *best)
 {
+    const kiln_choice choice = {.solver = solver};
     kiln_op *op;
     kiln_op_info info;
-    ck_assert_int_eq(kiln_conv_create(opened, &tuning_problem, NULL, &op), KILN_OK);
+    ck_assert_int_eq(kiln_conv_create(opened, &tuning_problem, &choice, &op), KILN_OK);
     kiln_op_describe(op, &info);
     ck_assert_str_eq(info.solver, best->solver);
     ck_assert_str_eq(info.config, best->config);

@@ -42,7 +42,8 @@ kiln_tune_options tuning_options(tuning_record *r, int64_t max_trials);
 /* kiln_tune() for the problem. */
 kiln_status tuning_run(kiln *k, const kiln_tune_options *o, kiln_trial *best);
 
-/* Fails the test unless a program that knows nothing of the search gets its winner. */
-void tuning_check_used(kiln *opened, const kiln_trial *best);
+/* Fails the test unless a program that knows nothing of the search gets its winner, where it asks
+ * for the solver (NULL: for none) that the search was of. */
+void tuning_check_used(kiln *opened, const char *solver, const kiln_trial *best);
 
 #endif
