@@ -148,7 +148,7 @@ static const struct {
 } empty[] = {{24, "NCHW16c", "T_W=5,T_KV=2,T_V=8"},
              {3, "NCHW16c", "T_W=4,T_KV=1,T_V=4"},
              {17, "NCHW32c", "T_W=3,T_KV=2,T_V=8"},
-             {40, "NCHW32c", "T_W=7,T_KV=3,T_V=16"},
+             {40, "NCHW32c", "T_W=5,T_KV=3,T_V=16"},
              {24, "NHWC;C%32", "T_W=6,T_KV=3,T_V=8"}};
 
 START_TEST(empty_vectors)
