@@ -194,12 +194,16 @@ kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *p)
     return KILN_OK;
 }
 
-static void warn_of_rows(kiln *k, const kiln_problem *problem, const kiln_solver *only,
+void kiln_warn_of_choice(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                          const kiln_pick *pick)
 {
+    const bool named = choice && choice->solver && *choice->solver;
     char key[KILN_KEY_TEXT];
+    if ((choice && choice->ignore_rows) || pick->origin == KILN_ORIGIN_USER_ROW ||
+        pick->origin == KILN_ORIGIN_CHOICE)
+        return;
     settled_key(problem, &pick->shape, key);
-    kiln_warn_of_rows(k, key, only ? only->name : NULL);
+    kiln_warn_of_rows(k, key, named ? pick->solver->name : NULL);
 }
 
 kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *asked,
@@ -226,7 +230,5 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
         status = pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
     else if (!kiln_solver_config(k, solver, problem, shape, c->ignore_rows, pick, &plan, &why))
         status = kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
-    if (!status && !c->ignore_rows && pick->origin != KILN_ORIGIN_USER_ROW)
-        warn_of_rows(k, problem, solver, pick);
     return status;
 }

@@ -41,6 +41,9 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *facts);
 /* Picks for a shape in the order of kiln_choice's comment; `choice` may be NULL. */
 kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                         const kiln_choice *choice, kiln_pick *pick);
+/* Warns where the user's rows might have been expected to decide that. */
+void kiln_warn_of_choice(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                         const kiln_pick *pick);
 
 /* No tensor may be larger than the device's largest buffer or image. */
 kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *problem);

@@ -73,6 +73,7 @@ static kiln_status build(kiln_op *op, const kiln_choice *choice)
     kiln_status status = kiln_choose(op->k, &op->problem, &op->shape, choice, &op->pick);
     if (status)
         return status;
+    kiln_warn_of_choice(op->k, &op->problem, choice, &op->pick);
     op->shape = op->pick.shape;
     kiln_shape_give_layouts(&op->shape, &op->problem);
     kiln_why why;
