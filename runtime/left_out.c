@@ -1,7 +1,6 @@
 /* Compares what a search could choose with what there is. */
 #include "left_out.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static bool has_solver(const kiln_candidates *list, const kiln_solver *solver)
@@ -14,9 +13,12 @@ static bool has_solver(const kiln_candidates *list, const kiln_solver *solver)
 
 static void add_name(char names[KILN_ROW_WITHOUT], const char *name)
 {
-    const size_t used = strlen(names), needed = strlen(name) + (used > 0);
-    if (used + needed < KILN_ROW_WITHOUT)
-        snprintf(names + used, KILN_ROW_WITHOUT - used, "%s%s", used ? " " : "", name);
+    const size_t used = strlen(names), length = strlen(name);
+    if (used + (used > 0) + length >= KILN_ROW_WITHOUT)
+        return;
+    if (used > 0)
+        strcat(names, " ");
+    strcat(names, name);
 }
 
 /* The next name of a list, or false behind the last. */
@@ -24,7 +26,8 @@ static bool next_name(const char **names, char name[KILN_ROW_WITHOUT])
 {
     const char *at = *names + strspn(*names, " ");
     const size_t length = strcspn(at, " ");
-    snprintf(name, KILN_ROW_WITHOUT, "%.*s", (int)length, at);
+    memcpy(name, at, length); /* a name is shorter than its list */
+    name[length] = '\0';
     *names = at + length;
     return length > 0;
 }
