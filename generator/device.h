@@ -24,9 +24,11 @@ typedef struct kiln_device_facts {
     int64_t image_width, image_height;  /* pixels; 0: no images */
     int64_t cache;                      /* bytes of the last level; 0: unknown or none */
     int simd_floats;                    /* preferred vector width for float, at least 1 */
-    bool has_fp16, has_fp64;            /* arithmetic, not storage */
-    bool has_vnni;                      /* x86's AVX512_VNNI, even if kernels' compiler ignores it */
-    int cuda_capability;                /* major * 10 + minor on NVIDIA, 0 elsewhere */
+    int unit_floats;         /* of those, what a unit of the CPU takes at once: fewer where
+                                a wide vector takes two turns, as on Zen 4; 0: all */
+    bool has_fp16, has_fp64; /* arithmetic, not storage */
+    bool has_vnni;           /* x86's AVX512_VNNI, even if kernels' compiler ignores it */
+    int cuda_capability;     /* major * 10 + minor on NVIDIA, 0 elsewhere */
 
     /* Roofline inputs of predict(): guesses from the counts above, not measurements. */
     double peak_gflops, bandwidth_gbs;

@@ -33,11 +33,16 @@ blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shap
                                           const kiln_config *c);
 
 /* Vectors of destination channels of one group; those of the last group cover the padding, but for
- * the empty ones: those in the padding of a single group, whole ones, which are zero unsummed. */
+ * the empty ones: whole ones in the padding, which are zero unsummed. */
 int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c);
 /* Channels of padding in the destination's layout. */
 int64_t kiln_direct_blocked_padding(const kiln_blocked *b);
+
+/* Vectors are loaded and stored in this many lanes at once, if they divide `most`. */
+int64_t kiln_direct_blocked_at_once(int64_t most);
+/* Lanes of a destination vector that lie together, wherever the channels of a group begin. */
+int64_t kiln_direct_blocked_piece(const kiln_blocked *b, int64_t lanes);
 
 /* Source channels that an item multiplies at once: 2 bytes on a CPU, 4 with VNNI; else 1. */
 int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,

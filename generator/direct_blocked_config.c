@@ -39,19 +39,18 @@ bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d
 /* As wide as the device's vectors, unless a group is narrower. */
 static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 {
-    int64_t channels = b->dst_c + (b->groups > 1 ? kiln_direct_blocked_padding(b) : 0);
     int lanes = !is_cpu(d) ? 4 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
-    while (lanes > 4 && channels <= lanes / 2)
+    while (lanes > 4 && b->dst_c <= lanes / 2)
         lanes /= 2;
     return lanes;
 }
 
 /* Half of that pays where fewer channels are then computed that are not there, if the CPU takes two
- * of them in the time of a wide one, as Zen 4 does. */
+ * of them in the time of a wide one, as Zen 4 does. A search tries it on any. */
 static bool are_lanes_for(const kiln_blocked *b, const kiln_device_facts *d, int lanes)
 {
     const int usual = lanes_for(b, d);
-    return lanes == usual || (is_cpu(d) && b->groups == 1 && 2 * lanes == usual &&
+    return lanes == usual || (is_cpu(d) && 2 * lanes == usual &&
                               5 * round_up(b->dst_c, lanes) <= 4 * round_up(b->dst_c, usual));
 }
 
@@ -122,21 +121,21 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d);
     while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
         best.v[BLOCKED_GROUP] *= 2;
-    int widest = is_cpu(d) ? 32 : 8;
-    for (int kv = 1; kv <= 4; kv++)
-        for (int width = 1; width <= widest; width++) {
-            kiln_config next = best;
-            kiln_why why;
-            next.v[BLOCKED_TILE_W] = width;
-            next.v[BLOCKED_TILE_KV] = kv;
-            next.v[BLOCKED_ORDER] = order_for(&b, d, &next);
-            if (does_not_fit(&b, d, &next, &why))
-                continue;
-            double ms = kiln_direct_blocked_ms(&b, s, d, &next);
-            if (least == 0 || ms < least) {
-                least = ms;
-                best = next;
-            }
+    int widest = is_cpu(d) ? 32 : 8, tiles = 4 * widest, usual = best.v[BLOCKED_LANES];
+    for (int i = 0; i < 2 * tiles; i++) {
+        kiln_config next = best;
+        kiln_why why;
+        next.v[BLOCKED_LANES] = i < tiles ? usual : usual / 2;
+        next.v[BLOCKED_TILE_W] = i % widest + 1;
+        next.v[BLOCKED_TILE_KV] = i % tiles / widest + 1;
+        next.v[BLOCKED_ORDER] = order_for(&b, d, &next);
+        if (!are_lanes_for(&b, d, next.v[BLOCKED_LANES]) || does_not_fit(&b, d, &next, &why))
+            continue;
+        double ms = kiln_direct_blocked_ms(&b, s, d, &next);
+        if (least == 0 || ms < least) {
+            least = ms;
+            best = next;
         }
+    }
     *c = best;
 }

@@ -19,9 +19,23 @@ int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
 int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c)
 {
     const int64_t lanes = c->v[BLOCKED_LANES];
-    if (b->groups > 1 || b->dst_pitch.neighbours % lanes)
+    if (b->dst_pitch.neighbours % lanes || (b->groups > 1 && b->dst_c % lanes))
         return 0;
     return (b->dst_c + kiln_direct_blocked_padding(b)) / lanes - divide_up(b->dst_c, lanes);
+}
+
+int64_t kiln_direct_blocked_at_once(int64_t most)
+{
+    return most % 16 == 0 ? 16 : most % 8 == 0 ? 8 : most % 4 == 0 ? 4 : 1;
+}
+
+int64_t kiln_direct_blocked_piece(const kiln_blocked *b, int64_t lanes)
+{
+    const kiln_pitch *p = &b->dst_pitch;
+    if (p->blocks == 1)
+        return lanes;
+    return kiln_direct_blocked_at_once(
+        gcd(gcd(lanes, p->neighbours), b->groups > 1 ? b->dst_c : lanes));
 }
 
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
@@ -94,6 +108,16 @@ static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
     return share > ways ? 0.17 * (share - ways) * c->v[BLOCKED_TILE_W] : 0;
 }
 
+/* What a vector takes of a whole one's time: what it takes of units, of which one takes it if it is
+ * narrower. */
+static double turn_of(const kiln_device_facts *d, const kiln_config *c)
+{
+    int lanes = c->v[BLOCKED_LANES], unit = d->unit_floats;
+    if (lanes >= d->simd_floats || unit == 0)
+        return 1;
+    return (double)(lanes > unit ? lanes : unit) / d->simd_floats;
+}
+
 /* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
  * than four wait for one another, where one register is left a tile took 2 % more, where none is
  * one is moved, more than fit go through memory; and weights, each used once a tile, come from
@@ -115,7 +139,10 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
      * cycles. Where no tile can have more, all wait alike, and that was not measured. */
     bool lone = c->v[BLOCKED_TILE_W] == 1 && b->dst[KILN_AXIS_W] >= 2 * b->up[KILN_AXIS_W];
     double least = lone && weights > 2 ? 2 * weights : 4;
-    return cost[together].each * (sums > least ? sums : least) + 0.2 * weights + moved +
+    /* Two at a time are more pixels than a cycle loads, unless each is multiplied several times. */
+    const double turn = turn_of(d, c), loads = turn < 1 && c->v[BLOCKED_TILE_KV] == 1 ? 1.08 : 1;
+    return turn * (loads * cost[together].each * (sums > least ? sums : least) + 0.2 * weights +
+                   moved) +
            conflict_cycles(b, c);
 }
 
@@ -135,12 +162,14 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
 
 /* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. As
  * measured; narrow vectors take longer. Where a cache holds the result 16 lanes take 5, and where
- * none of a core's does, vectors that begin anywhere in a line take more. */
+ * none of a core's does, vectors that begin anywhere in a line take more. Of channels that lie
+ * apart, because a group's begin in the middle of a block, each piece is loaded again. */
 static double store_cycles(const kiln_blocked *b, const kiln_config *c)
 {
     const int64_t line = 16, near = 1 << 20;
     if (b->dst_pitch.channel == 1)
-        return 2;
+        return 2.0 *
+               (double)(c->v[BLOCKED_LANES] / kiln_direct_blocked_piece(b, c->v[BLOCKED_LANES]));
     if (b->up[KILN_AXIS_W] > 1)
         return 5.0 * c->v[BLOCKED_LANES];
     int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
@@ -191,10 +220,9 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
 {
     /* The peak counts two multiply-adds a cycle; measured on Zen 4. */
     const double reached = 0.71;
-    /* Narrow vectors take less time than wide ones, but not in proportion. */
     int lanes = c->v[BLOCKED_LANES];
-    int width = lanes < d->simd_floats ? (lanes + d->simd_floats) / 2 : lanes;
-    double vector = (double)width / kiln_blocked_vectors(lanes, d);
+    double vector =
+        lanes < d->simd_floats ? d->simd_floats : (double)lanes / kiln_blocked_vectors(lanes, d);
     double items = (double)(working_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) * (double)b->n;
     double cycles = rounds_of(items, d->compute_units) * d->compute_units * tile_cycles(b, s, d, c);
     double size = (double)kiln_type_size(s->x_type);

@@ -86,25 +86,10 @@ static int64_t step_of(const kiln_blocked *b)
     return gcd(aligned ? p->neighbours : gcd(b->src_c, p->neighbours), STEP);
 }
 
-/* Vectors are loaded and stored in this many lanes at once, if they divide `most`. */
-static int64_t at_once(int64_t most)
-{
-    return most % 16 == 0 ? 16 : most % 8 == 0 ? 8 : most % 4 == 0 ? 4 : 1;
-}
-
 /* The widest of those vectors that a row of `size` elements has room for. */
 static int64_t at_most(int64_t size)
 {
     return size >= 16 ? 16 : size >= 8 ? 8 : size >= 4 ? 4 : 1;
-}
-
-/* Lanes of a destination vector that lie together, wherever the channels of a group begin. */
-static int64_t piece_of(const kiln_blocked *b, int64_t lanes)
-{
-    const kiln_pitch *p = &b->dst_pitch;
-    if (p->blocks == 1)
-        return lanes;
-    return at_once(gcd(gcd(lanes, p->neighbours), b->groups > 1 ? b->dst_c : lanes));
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -122,10 +107,12 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
     int64_t neighbours = b->src_pitch.neighbours;
     bool rows = b->src_pitch.channel != 1;
     int64_t load = rows                       ? at_most(b->src[KILN_AXIS_W])
-                   : b->src_pitch.blocks == 1 ? at_once(step)
-                                              : at_once(gcd(step, neighbours));
+                   : b->src_pitch.blocks == 1 ? kiln_direct_blocked_at_once(step)
+                                              : kiln_direct_blocked_at_once(gcd(step, neighbours));
     bool over = (b->groups == 1 || b->src_pitch.blocks > 1) && neighbours % load == 0;
-    bool whole = (b->dst_c + padding) % lanes == 0 && (b->groups == 1 || padding == 0);
+    const bool own =
+        kiln_direct_blocked_empty(b, c) * lanes == padding; /* no group's has others' */
+    bool whole = (b->dst_c + padding) % lanes == 0 && (b->groups == 1 || own);
     kiln_define(plan, "D_GROUPS", b->groups);
     kiln_define(plan, "D_STEP", step);
     kiln_define(plan, "D_STRIP_ROWS", rows);
@@ -134,7 +121,7 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
     kiln_define(plan, "D_DST_PADDED", b->dst_pitch.neighbours * b->dst_pitch.blocks);
     kiln_define(plan, "D_DST_VECTORS", kiln_direct_blocked_vectors(b, c));
     kiln_define(plan, "D_DST_EMPTY", kiln_direct_blocked_empty(b, c));
-    kiln_define(plan, "D_PIECE", piece_of(b, lanes));
+    kiln_define(plan, "D_PIECE", kiln_direct_blocked_piece(b, lanes));
     kiln_define(plan, "D_WHOLE", whole);
     bool plain = b->dst_pitch.channel != 1;
     kiln_define(plan, "D_PLAIN", plain);

@@ -65,6 +65,18 @@ static bool read_vnni(const kiln_device_facts *f)
 #endif
 }
 
+/* Zen 4 (family 19h with AVX-512) sends the halves of a wide vector through units of eight floats.
+ */
+static int read_unit(const kiln_device_facts *f)
+{
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (f->kind == KILN_DEVICE_CPU && f->simd_floats == 16 && __builtin_cpu_is("amdfam19h"))
+        return 8;
+#endif
+    return f->simd_floats;
+}
+
 /* Peak and bandwidth from the counts: a CPU core does two vector FMAs a cycle, a GPU unit 128
  * lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter to predict(). */
 static void guess_roofline(cl_device_id device, kiln_device_facts *f)
@@ -125,6 +137,7 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
         f->cuda_capability = (int)(ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) * 10 +
                                    ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
     f->has_vnni = read_vnni(f);
+    f->unit_floats = read_unit(f);
     guess_roofline(device, f);
     return KILN_OK;
 }

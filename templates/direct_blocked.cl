@@ -215,7 +215,7 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
     }
 #endif
 #if D_DST_EMPTY
-    if (k0 + T_KV == D_DST_VECTORS)
+    if (group == D_GROUPS - 1 && k0 + T_KV == D_DST_VECTORS)
         for (int i = skip; i < T_W; i++)
             for (int k = T_KV; k < T_KV + D_DST_EMPTY; k++)
                 put(dst, (ACC_V)((ACC_T)0), FROM_CHANNEL(k), to,

@@ -143,29 +143,31 @@ END_TEST
  * and of one, of a row that ends in the middle of a tile; with an epilogue that makes something of
  * nothing. */
 static const struct {
-    int channels;
+    int channels, groups;
     const char *layout, *config;
-} empty[] = {{24, "NCHW16c", "T_W=5,T_KV=2,T_V=8"},
-             {3, "NCHW16c", "T_W=4,T_KV=1,T_V=4"},
-             {17, "NCHW32c", "T_W=3,T_KV=2,T_V=8"},
-             {40, "NCHW32c", "T_W=5,T_KV=3,T_V=16"},
-             {24, "NHWC;C%32", "T_W=6,T_KV=3,T_V=8"}};
+} empty[] = {
+    {24, 1, "NCHW16c", "T_W=5,T_KV=2,T_V=8"},   {3, 1, "NCHW16c", "T_W=4,T_KV=1,T_V=4"},
+    {17, 1, "NCHW32c", "T_W=3,T_KV=2,T_V=8"},   {40, 1, "NCHW32c", "T_W=5,T_KV=3,T_V=16"},
+    {24, 1, "NHWC;C%32", "T_W=6,T_KV=3,T_V=8"}, {24, 3, "NCHW16c", "T_W=5,T_KV=1,T_V=8"},
+    {72, 3, "NCHW32c", "T_W=4,T_KV=2,T_V=8"},   {20, 5, "NCHW32c", "T_W=7,T_KV=1,T_V=4"},
+    {48, 3, "NCHW32c", "T_W=3,T_KV=1,T_V=16"},  {24, 3, "NHWC;C%16", "T_W=6,T_KV=1,T_V=8"}};
 
 START_TEST(empty_vectors)
 {
     kiln_problem p = {.batch = 2,
-                      .in_channels = 18,
+                      .in_channels = 6 * empty[_i].groups,
                       .out_channels = empty[_i].channels,
                       .input = {3, 17},
                       .filter = {3, 3},
                       .pad_begin = {1, 1},
                       .pad_end = {1, 1},
+                      .groups = empty[_i].groups,
                       .epilogue = {.bias = 1, .beta = 1}};
     support_set_layouts(&p, empty[_i].layout, empty[_i].layout);
     support_check(&p, "direct_blocked", empty[_i].config, HOST_FILL_INT);
     p.direction = KILN_BACKWARD_DATA;
     p.in_channels = empty[_i].channels;
-    p.out_channels = 19;
+    p.out_channels = 19 * empty[_i].groups;
     p.stride[1] = 2;
     p.epilogue = (kiln_epilogue){0};
     support_check(&p, "direct_blocked", empty[_i].config, HOST_FILL_INT);

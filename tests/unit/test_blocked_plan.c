@@ -1,8 +1,9 @@
 /* Solvers over neighbouring channels without a device: how large a tensor is in its layout, how
- * large tiles are, and in which order they follow one another. */
+ * large tiles and vectors are, and in which order they follow one another. */
 #include "solver.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +17,11 @@ static kiln_device_facts cpu(void)
 }
 
 /* The options of the last stage of the solver's guess. */
-static void options_of(const char *name, const char *problem, char options[KILN_OPTIONS_TEXT])
+static void options_on(kiln_device_facts d, const char *name, const char *problem,
+                       char options[KILN_OPTIONS_TEXT])
 {
     static kiln_plan plan;
     const kiln_solver *solver = kiln_solver_named(name);
-    const kiln_device_facts d = cpu();
     char text[KILN_ERROR_TEXT];
     kiln_problem p;
     kiln_config c;
@@ -32,6 +33,11 @@ static void options_of(const char *name, const char *problem, char options[KILN_
     solver->guess(&s, &d, &c);
     ck_assert_msg(kiln_solver_plan(solver, &s, &d, &c, &plan, &why), "%s", why.text);
     strcpy(options, plan.stage[plan.nstages - 1].options);
+}
+
+static void options_of(const char *name, const char *problem, char options[KILN_OPTIONS_TEXT])
+{
+    options_on(cpu(), name, problem, options);
 }
 
 /* Padding makes cells of few elements: images that lie inside of the tensor, and those that became
@@ -98,6 +104,57 @@ START_TEST(tiles_are_of_several_pixels_where_a_class_has_them)
 }
 END_TEST
 
+/* Half as wide vectors: where units take no more at once and a group fills wide ones badly. */
+START_TEST(vectors_are_as_wide_as_groups_and_units)
+{
+    static const struct {
+        const char *problem;
+        int unit, lanes;
+    } cases[] = {
+        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", 8, 8},
+        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", 16, 16},
+        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", 0, 16},
+        {"fwd-f32-n1-c72-k24-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 8},
+        {"fwd-f32-n1-c72-k32-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 16},
+        {"fwd-f32-n1-c56-k56-i28x28-f3x3-p1x1-g7-l:NCHW16c.OIHW.NCHW16c", 16, 8},
+        {"fwd-f32-n1-c20-k20-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", 8, 4},
+    };
+    char options[KILN_OPTIONS_TEXT], lanes[16];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_device_facts d = cpu();
+        d.unit_floats = cases[i].unit;
+        options_on(d, "direct_blocked", cases[i].problem, options);
+        snprintf(lanes, sizeof lanes, "-DT_V=%d ", cases[i].lanes);
+        strcat(options, " ");
+        ck_assert_msg(strstr(options, lanes) != NULL, "%s on units of %d: %s", cases[i].problem,
+                      cases[i].unit, options);
+    }
+}
+END_TEST
+
+/* The padding of the layout is the last group's: whole vectors of it are nobody's sums, if those of
+ * groups begin at vectors. */
+START_TEST(no_group_computes_padding_that_is_whole_vectors)
+{
+    static const struct {
+        const char *problem, *vectors, *empty;
+    } cases[] = {
+        {"fwd-f32-n1-c56-k56-i28x28-f3x3-p1x1-g7-l:NCHW16c.OIHW.NCHW16c", "-DD_DST_VECTORS=1",
+         "-DD_DST_EMPTY=1"},
+        {"fwd-f32-n1-c20-k20-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", "-DD_DST_VECTORS=1",
+         "-DD_DST_EMPTY=3"},
+        {"fwd-f32-n1-c50-k50-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", "-DD_DST_VECTORS=2",
+         "-DD_DST_EMPTY=0"},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_of("direct_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].vectors) && strstr(options, cases[i].empty),
+                      "%s: %s", cases[i].problem, options);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
@@ -105,6 +162,8 @@ int main(void)
     tcase_add_test(c, padding_alone_may_need_long_indices);
     tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
     tcase_add_test(c, tiles_are_of_several_pixels_where_a_class_has_them);
+    tcase_add_test(c, vectors_are_as_wide_as_groups_and_units);
+    tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
