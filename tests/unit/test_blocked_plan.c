@@ -132,6 +132,43 @@ START_TEST(vectors_are_as_wide_as_groups_and_units)
 }
 END_TEST
 
+static double predicted(int unit, const char *name, const char *problem)
+{
+    const kiln_solver *solver = kiln_solver_named(name);
+    kiln_device_facts d = cpu();
+    char text[KILN_ERROR_TEXT];
+    kiln_problem p;
+    kiln_config c;
+    kiln_why why;
+    d.unit_floats = unit;
+    ck_assert_msg(kiln_problem_parse(&p, problem, text) == KILN_OK, "%s", text);
+    kiln_shape given = kiln_shape_of(&p), s;
+    given.native_layout = true;
+    ck_assert_msg(kiln_solver_takes(solver, &given, &d, &s, &why), "%s", why.text);
+    solver->guess(&s, &d, &c);
+    return solver->predict(&s, &d, &c);
+}
+
+START_TEST(narrow_vectors_take_less_time_on_narrow_units)
+{
+    static const struct {
+        const char *solver, *problem;
+        bool less;
+    } cases[] = {
+        {"direct_blocked", "fwd-f32-n1-c256-k256-i28x28-f3x3-p1x1-g32-l:any.OIHW.any", true},
+        {"direct_blocked", "fwd-f32-n1-c256-k256-i28x28-f3x3-p1x1-l:any.OIHW.any", false},
+        {"weights_blocked", "wrw-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:any.OIHW.any", true},
+        {"weights_blocked", "wrw-f32-n1-c240-k240-i28x28-f3x3-p1x1-l:any.OIHW.any", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double wide = predicted(16, cases[i].solver, cases[i].problem);
+        double narrow = predicted(8, cases[i].solver, cases[i].problem);
+        ck_assert_msg(cases[i].less ? narrow < 0.9 * wide : narrow == wide, "%s: %g, %g",
+                      cases[i].problem, narrow, wide);
+    }
+}
+END_TEST
+
 /* The padding of the layout is the last group's: whole vectors of it are nobody's sums, if those of
  * groups begin at vectors. */
 START_TEST(no_group_computes_padding_that_is_whole_vectors)
@@ -163,6 +200,7 @@ int main(void)
     tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
     tcase_add_test(c, tiles_are_of_several_pixels_where_a_class_has_them);
     tcase_add_test(c, vectors_are_as_wide_as_groups_and_units);
+    tcase_add_test(c, narrow_vectors_take_less_time_on_narrow_units);
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
