@@ -132,5 +132,7 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
     if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, &b, c))
                                    : c->v[STREAM])
         move *= 1.3;
-    return kiln_device_launch_ms(d) + 0.3 * fmin(ms, move) + fmax(ms, move);
+    /* Sums of groups of eight channels or more leave little idle that could hide loads. */
+    const double both = b.src_c >= 8 ? 1 : 0.3;
+    return kiln_device_launch_ms(d) + both * fmin(ms, move) + fmax(ms, move);
 }
