@@ -226,7 +226,9 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double items = (double)(working_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) * (double)b->n;
     double cycles = rounds_of(items, d->compute_units) * d->compute_units * tile_cycles(b, s, d, c);
     double size = (double)kiln_type_size(s->x_type);
-    double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
+    /* With the padding of their layouts, which lies in the same lines. */
+    double bytes =
+        size * (double)(b->src_pitch.cells + b->dst_pitch.cells) + 4.0 * (double)s->w_count;
     /* Sums hide most of the way to a cache, and what is fetched ahead; not what is fetched because
      * parts of its lines are written. */
     bool held = bytes < 0.7 * (double)d->cache, plain = b->dst_pitch.channel != 1;
@@ -234,7 +236,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
                  c->v[BLOCKED_ORDER] == ORDER_CHANNELS && !plain;
     double share = held ? 0.2 : ahead ? 0.4 : 1;
     if (plain && !held)
-        bytes += size * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count);
+        bytes += size * (double)b->dst_pitch.cells;
     return cycles * 2 * vector / (reached * d->peak_gflops * 1e6) +
            share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
