@@ -50,7 +50,7 @@ static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 static bool are_lanes_for(const kiln_blocked *b, const kiln_device_facts *d, int lanes)
 {
     const int usual = lanes_for(b, d);
-    return lanes == usual || (is_cpu(d) && 2 * lanes == usual &&
+    return lanes == usual || (is_cpu(d) && 2 * lanes == usual && lanes >= 4 &&
                               5 * round_up(b->dst_c, lanes) <= 4 * round_up(b->dst_c, usual));
 }
 

@@ -118,6 +118,7 @@ START_TEST(vectors_are_as_wide_as_groups_and_units)
         {"fwd-f32-n1-c72-k32-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 16},
         {"fwd-f32-n1-c56-k56-i28x28-f3x3-p1x1-g7-l:NCHW16c.OIHW.NCHW16c", 16, 8},
         {"fwd-f32-n1-c20-k20-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", 8, 4},
+        {"fwd-f32-n1-c2-k2-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 4},
     };
     char options[KILN_OPTIONS_TEXT], lanes[16];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
