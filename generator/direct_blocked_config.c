@@ -36,11 +36,14 @@ bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d
     return does_not_fit(&b, d, c, why);
 }
 
-/* As wide as the device's vectors, unless a group is narrower. */
+/* As wide as the device's vectors, unless a group is narrower; with the layout's padding, where
+ * that cannot be left to empty vectors because groups begin in the middle of the narrowest. */
 static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 {
+    const bool sums_padding = b->groups > 1 && b->dst_c % 4 != 0;
+    int64_t channels = b->dst_c + (sums_padding ? kiln_direct_blocked_padding(b) : 0);
     int lanes = !is_cpu(d) ? 4 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
-    while (lanes > 4 && b->dst_c <= lanes / 2)
+    while (lanes > 4 && channels <= lanes / 2)
         lanes /= 2;
     return lanes;
 }

@@ -16,21 +16,31 @@ static kiln_device_facts cpu(void)
     return d;
 }
 
+/* What the solver makes of the problem, and its guess. */
+static const kiln_solver *guess(const kiln_device_facts *d, const char *name, const char *problem,
+                                kiln_shape *s, kiln_config *c)
+{
+    const kiln_solver *solver = kiln_solver_named(name);
+    char text[KILN_ERROR_TEXT];
+    kiln_problem p;
+    kiln_why why;
+    ck_assert_msg(kiln_problem_parse(&p, problem, text) == KILN_OK, "%s", text);
+    kiln_shape given = kiln_shape_of(&p);
+    given.native_layout = true;
+    ck_assert_msg(kiln_solver_takes(solver, &given, d, s, &why), "%s", why.text);
+    solver->guess(s, d, c);
+    return solver;
+}
+
 /* The options of the last stage of the solver's guess. */
 static void options_on(kiln_device_facts d, const char *name, const char *problem,
                        char options[KILN_OPTIONS_TEXT])
 {
     static kiln_plan plan;
-    const kiln_solver *solver = kiln_solver_named(name);
-    char text[KILN_ERROR_TEXT];
-    kiln_problem p;
+    kiln_shape s;
     kiln_config c;
     kiln_why why;
-    ck_assert_msg(kiln_problem_parse(&p, problem, text) == KILN_OK, "%s", text);
-    kiln_shape given = kiln_shape_of(&p), s;
-    given.native_layout = true;
-    ck_assert_msg(kiln_solver_takes(solver, &given, &d, &s, &why), "%s", why.text);
-    solver->guess(&s, &d, &c);
+    const kiln_solver *solver = guess(&d, name, problem, &s, &c);
     ck_assert_msg(kiln_solver_plan(solver, &s, &d, &c, &plan, &why), "%s", why.text);
     strcpy(options, plan.stage[plan.nstages - 1].options);
 }
@@ -118,6 +128,7 @@ START_TEST(vectors_are_as_wide_as_groups_and_units)
         {"fwd-f32-n1-c72-k32-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 16},
         {"fwd-f32-n1-c56-k56-i28x28-f3x3-p1x1-g7-l:NCHW16c.OIHW.NCHW16c", 16, 8},
         {"fwd-f32-n1-c20-k20-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", 8, 4},
+        {"fwd-f32-n1-c10-k10-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", 8, 8},
         {"fwd-f32-n1-c2-k2-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 4},
     };
     char options[KILN_OPTIONS_TEXT], lanes[16];
@@ -135,19 +146,11 @@ END_TEST
 
 static double predicted(int unit, const char *name, const char *problem)
 {
-    const kiln_solver *solver = kiln_solver_named(name);
     kiln_device_facts d = cpu();
-    char text[KILN_ERROR_TEXT];
-    kiln_problem p;
+    kiln_shape s;
     kiln_config c;
-    kiln_why why;
     d.unit_floats = unit;
-    ck_assert_msg(kiln_problem_parse(&p, problem, text) == KILN_OK, "%s", text);
-    kiln_shape given = kiln_shape_of(&p), s;
-    given.native_layout = true;
-    ck_assert_msg(kiln_solver_takes(solver, &given, &d, &s, &why), "%s", why.text);
-    solver->guess(&s, &d, &c);
-    return solver->predict(&s, &d, &c);
+    return guess(&d, name, problem, &s, &c)->predict(&s, &d, &c);
 }
 
 START_TEST(narrow_vectors_take_less_time_on_narrow_units)
