@@ -32,6 +32,21 @@ static void move(kiln_findings *f, int from, int to)
     f->finalist[to] = moved;
 }
 
+/* Many configs of a search are variants of each other; those that need none are the only ones of
+ * most solvers, and each was measured in one moment. */
+static bool is_finalist(const kiln_findings *f, int which)
+{
+    static const double unlucky = 1.5;
+    const kiln_result *r = &f->finalist[which];
+    if (which < KILN_FASTEST || which == fastest_first(f))
+        return true;
+    int firsts = 0;
+    for (int i = KILN_FASTEST; i < which; i++)
+        firsts += f->finalist[i].index < f->firsts;
+    return r->index < f->firsts && firsts < KILN_FIRSTS &&
+           r->times.ms <= unlucky * f->finalist[0].times.ms;
+}
+
 void kiln_findings_place(kiln_findings *f, const kiln_result *r)
 {
     int at = f->nfinalists;
@@ -39,11 +54,11 @@ void kiln_findings_place(kiln_findings *f, const kiln_result *r)
     while (at > 0 && f->finalist[at - 1].times.ms > r->times.ms)
         at--;
     move(f, f->nfinalists - 1, at);
-    if (f->nfinalists <= KILN_FINALISTS)
-        return;
-    if (fastest_first(f) == KILN_FINALISTS)
-        move(f, KILN_FINALISTS, KILN_FINALISTS - 1);
-    kiln_op_discard(f->finalist[--f->nfinalists].op);
+    for (int i = f->nfinalists - 1; i >= KILN_FASTEST; i--)
+        if (!is_finalist(f, i)) {
+            kiln_op_discard(f->finalist[i].op);
+            move(f, i, --f->nfinalists);
+        }
 }
 
 void kiln_findings_settle(kiln_findings *f)

@@ -5,7 +5,10 @@
 #include "bench.h"
 #include "candidates.h"
 
-enum { KILN_FINALISTS = 4, KILN_MOST_CLAIMS = 64 };
+/* So many of the fastest are finalists, and so many of those that need no search. */
+enum { KILN_FASTEST = 4, KILN_FIRSTS = 4, KILN_FINALISTS = KILN_FASTEST + KILN_FIRSTS };
+
+enum { KILN_MOST_CLAIMS = 64 };
 
 /* What was measured of one candidate. */
 typedef struct kiln_result {
@@ -24,9 +27,9 @@ typedef struct kiln_findings {
     char without[KILN_ROW_WITHOUT]; /* solvers that had no chance: kiln_row */
 } kiln_findings;
 
-/* Puts it among the finalists, or discards its op, as that of the one it displaces. Of many that
- * are as fast, some look faster; the fastest that needs no search stays, to be compared with them.
- */
+/* Puts it among the finalists, or discards its op, as those of who is no finalist any more. Of many
+ * that are as fast, some look faster; the fastest that needs no search stays, to be compared with
+ * them, and so do some that may only have been unlucky. */
 void kiln_findings_place(kiln_findings *found, const kiln_result *result);
 
 /* That one; NULL: none has run. */

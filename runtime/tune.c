@@ -12,12 +12,14 @@
 
 enum { RUNS = 5, MOST_RUNS = 100, MAX_RUNS = 10000 };
 
-/* A trial is measured properly only while it is within this factor of the best so far. */
-static const double promising = 1.25;
+/* A trial is measured properly only while it is within this factor of the best so far. What needs
+ * no search is the only trial of some solvers, and decides how many more they get. */
+static const double promising = 1.25, promising_first = 2;
 
 /* The final rounds time each of the best for so long, in so many turns, unless the caller says how
- * often. */
-static const double final_ms = 60;
+ * often. Those between what needs no search and the grids take less, and are for operations of
+ * which all turns fit into it: the trial of a longer one is no single moment. */
+static const double final_ms = 60, firsts_ms = 20;
 enum { TURNS = 6 };
 
 /* So long what needs no search is timed again beside each candidate. What it takes more or less
@@ -102,7 +104,8 @@ static void try_candidate(tuner *t, size_t index)
 {
     kiln_result r = {.candidate = t->list.at[index], .index = index};
     const double before = pace_of(t);
-    double worth = t->found.nfinalists ? promising * before * t->found.finalist[0].times.ms : 0;
+    const double within = index < t->list.firsts ? promising_first : promising;
+    double worth = t->found.nfinalists ? within * before * t->found.finalist[0].times.ms : 0;
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
     bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
@@ -127,12 +130,12 @@ static void try_candidate(tuner *t, size_t index)
 }
 
 /* Times the best once more, taking turns, so that a drift of the machine meets all alike. */
-static void final_rounds(tuner *t)
+static void rounds(tuner *t, double ms)
 {
     kiln_bench *b = &t->bench;
     kiln_findings *f = &t->found;
     const int turns = turns_of(t);
-    const kiln_effort effort = {final_ms / turns, 1, b->most / turns, 0};
+    const kiln_effort effort = {ms / turns, 1, b->most / turns, 0};
     int runs[KILN_FINALISTS] = {0};
     bool bad[KILN_FINALISTS] = {false};
     for (int turn = 0; turn < turns; turn++)
@@ -152,14 +155,23 @@ static void final_rounds(tuner *t)
             continue;
         }
         before[i].times = kiln_times_of(&b->samples[i * b->most], runs[i]);
+        t->list.at[before[i].index].measured = before[i].times.ms;
         kiln_findings_place(f, &before[i]);
     }
+}
+
+static void first_rounds(tuner *t)
+{
+    if (t->found.nfinalists > 1 && t->found.finalist[0].times.ms * turns_of(t) <= firsts_ms)
+        rounds(t, firsts_ms);
 }
 
 static void search(tuner *t)
 {
     bool limited = t->trials < t->list.count || t->options->max_seconds > 0;
     for (size_t i = 0; i < t->trials && !t->stopped; i++) {
+        if (i == t->list.firsts)
+            first_rounds(t);
         if (i == t->list.firsts && limited)
             kiln_candidates_sort(&t->list);
         if (i > 0 && out_of_time(t))
@@ -167,7 +179,7 @@ static void search(tuner *t)
         try_candidate(t, i);
     }
     if (t->found.nfinalists > 1 && !t->stopped)
-        final_rounds(t);
+        rounds(t, final_ms);
     kiln_findings_settle(&t->found);
 }
 
