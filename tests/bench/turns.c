@@ -17,6 +17,11 @@ static const double settle = 0.008;
  * system's scheduler lets another process run. */
 static const double batch_seconds = 0.005;
 
+/* Runs that take less than this vary from turn to turn, with the core whose cache has their data
+ * and with who comes first: their contenders get so many times the rounds, and none loses early. */
+static const double brief_seconds = 25e-6;
+enum { BRIEF_ROUNDS = 5 };
+
 /* A turn may last this many times its length when others are in the way. */
 static const double patience = 12;
 
@@ -173,15 +178,19 @@ static double median_round(const turns_times *t)
 }
 
 /* The caches and the memory are shared with who knows whom, and no count shows that. A round that
- * took this much longer than the contender's shortest does not count. */
+ * took this much longer than the contender's shortest ones does not count. */
 static const double much_longer = 1.4;
 
 static void mark_slow(turns_times *t)
 {
-    double least = HUGE_VAL;
+    enum { LUCKY = 5 }; /* one of so many rounds may be too fast to be compared with */
+    double quiet_ones[TURNS_ROUNDS];
+    int n = 0;
     for (int r = 0; r < t->rounds; r++)
         if (t->quiet[r])
-            least = fmin(least, t->round[r]);
+            quiet_ones[n++] = t->round[r];
+    stats_median(quiet_ones, n); /* sorts them */
+    const double least = n ? quiet_ones[(n - 1) / LUCKY] : HUGE_VAL;
     for (int r = 0; r < t->rounds; r++)
         if (t->quiet[r] && t->round[r] > much_longer * least) {
             t->quiet[r] = false;
@@ -201,35 +210,48 @@ static void drop_losers(runner *who, const turns_times *times, int n, double hop
             who[i].rounds = 1;
 }
 
-bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times)
+/* How many rounds there are; 0: a run failed. */
+static int meet(runner *who, contender *const *c, int n, const turns_plan *plan)
 {
-    runner who[TURNS_CONTENDERS];
-    double left = slow_seconds;
+    double least = HUGE_VAL;
     for (int i = 0; i < n; i++) {
         bool calm;
         who[i] = (runner){.c = c[i], .waited = own_wait};
         who[i].expected = glance(&who[i], HUGE_VAL, &calm);
         if (who[i].expected < 0)
-            return false;
-        double afford =
-            tolerance * plan->rounds * plan->seconds / (who[i].expected + plan->seconds);
-        who[i].rounds = (int)fmin(fmax(afford, 1), plan->rounds);
-        times[i].rounds = times[i].disturbed = 0;
+            return 0;
+        least = fmin(least, who[i].expected);
     }
-    for (int r = 0; r < plan->rounds; r++) {
+    const bool brief = least < brief_seconds && !plan->latency;
+    const int rounds = (int)fmin(plan->rounds * (brief ? BRIEF_ROUNDS : 1), TURNS_ROUNDS);
+    for (int i = 0; i < n; i++) {
+        double afford = tolerance * rounds * plan->seconds / (who[i].expected + plan->seconds);
+        who[i].rounds = (int)fmin(fmax(afford, 1), rounds);
+    }
+    return rounds;
+}
+
+bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times)
+{
+    runner who[TURNS_CONTENDERS];
+    double left = slow_seconds;
+    const int rounds = meet(who, c, n, plan);
+    for (int i = 0; i < n; i++)
+        times[i].rounds = times[i].disturbed = 0;
+    for (int r = 0; r < rounds; r++) {
         for (int turn = 0; turn < n; turn++) {
             int i = (turn + r) % n;
             if (r < who[i].rounds && !add_round(&times[i], &who[i], plan, &left))
                 return false;
         }
-        if (r == 0 && plan->hopeless > 0)
+        if (r == 0 && rounds == plan->rounds && plan->hopeless > 0)
             drop_losers(who, times, n - plan->bystanders, plan->hopeless);
     }
     for (int i = 0; i < n; i++) {
         mark_slow(&times[i]);
         times[i].ms = median_round(&times[i]);
     }
-    return true;
+    return rounds > 0;
 }
 
 double turns_ratio(const turns_times *a, const turns_times *b)
