@@ -26,6 +26,10 @@ enum { TURNS = 6 };
  * than in its own trial, beyond noise and half of what it spread then, is the machine's doing. */
 static const double pace_ms = 3, noise = 0.15;
 
+/* So many seconds the final rounds wait for a machine that is as fast as it was. What a slow one
+ * does longest is not the same for all: one work-group has no use for a second core. */
+static const double patience = 2, rest = 0.05;
+
 typedef struct tuner {
     kiln_bench bench;
     const kiln_tune_options *options;
@@ -33,6 +37,8 @@ typedef struct tuner {
     size_t trials; /* how many of the list may be tried */
     struct timespec start;
     kiln_findings found;
+    size_t paced;    /* the trial that the pace is measured by */
+    double paced_ms; /* the least that it took, luck included */
     bool stopped;
     char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
 } tuner;
@@ -52,11 +58,11 @@ static double seconds_since(const struct timespec *start)
 /* The final rounds are part of the time that was granted. */
 static bool out_of_time(const tuner *t)
 {
-    double final_rounds = 0;
+    double finals = 0;
     for (int i = 0; i < t->found.nfinalists; i++)
-        final_rounds += fmax(final_ms, t->found.finalist[i].times.ms * turns_of(t)) * 1e-3;
+        finals += fmax(final_ms, t->found.finalist[i].times.ms * turns_of(t)) * 1e-3;
     return t->options->max_seconds > 0 &&
-           seconds_since(&t->start) + final_rounds >= t->options->max_seconds;
+           seconds_since(&t->start) + finals >= t->options->max_seconds;
 }
 
 static void fill_trial(const tuner *t, const kiln_result *r, kiln_trial *trial)
@@ -76,6 +82,16 @@ static void fill_trial(const tuner *t, const kiln_result *r, kiln_trial *trial)
                      sizeof trial->best_config);
 }
 
+/* Keeps the least that the best of what needs no search took, and returns that. */
+static double note_pace(tuner *t, const kiln_result *first, double ms)
+{
+    if (t->paced != first->index || t->paced_ms <= 0)
+        t->paced_ms = first->times.ms;
+    t->paced = first->index;
+    t->paced_ms = fmin(t->paced_ms, ms);
+    return t->paced_ms;
+}
+
 /* How much slower the machine is than it was: it may be virtual, and slow for seconds. Measured by
  * the same operation for all of the grid: with the best so far, each lucky moment would add to the
  * one before. */
@@ -88,7 +104,8 @@ static double pace_of(tuner *t)
     int n;
     if (!first || kiln_bench_time(&t->bench, first->op, &effort, samples, &n) != KILN_OK)
         return 1;
-    double pace = kiln_times_of(samples, n).ms / first->times.ms;
+    const double ms = kiln_times_of(samples, n).ms, pace = ms / first->times.ms;
+    note_pace(t, first, ms);
     return isnormal(pace) && fabs(log(pace)) > noise + first->times.spread / 2 ? pace : 1;
 }
 
@@ -166,6 +183,25 @@ static void first_rounds(tuner *t)
         rounds(t, firsts_ms);
 }
 
+/* Whether the rounds fell into a slow time. */
+static bool was_slow(tuner *t)
+{
+    const kiln_result *first = kiln_findings_first(&t->found);
+    return first && log(first->times.ms / note_pace(t, first, first->times.ms)) > noise;
+}
+
+static void final_rounds(tuner *t)
+{
+    const double limit = t->options->max_seconds;
+    const double until =
+        seconds_since(&t->start) + (limit > 0 ? fmin(patience, limit / 4) : patience);
+    rounds(t, final_ms);
+    while (was_slow(t) && seconds_since(&t->start) < until) {
+        nanosleep(&(struct timespec){.tv_nsec = (long)(rest * 1e9)}, NULL);
+        rounds(t, final_ms);
+    }
+}
+
 static void search(tuner *t)
 {
     bool limited = t->trials < t->list.count || t->options->max_seconds > 0;
@@ -179,7 +215,7 @@ static void search(tuner *t)
         try_candidate(t, i);
     }
     if (t->found.nfinalists > 1 && !t->stopped)
-        rounds(t, final_ms);
+        final_rounds(t);
     kiln_findings_settle(&t->found);
 }
 

@@ -15,8 +15,11 @@ static double slowness[TRIALS];     /* of the machine, while each is tried; 0: 1
 static double bad_luck;             /* of all but the one that is tried; 0: 1 */
 static double own_luck[TRIALS];     /* of the one that is tried; 0: 1 */
 static int hitches, others[TRIALS]; /* so many of the other launches before a trial take long */
-static double least_ms;             /* of all trials */
-static const char *solver;          /* NULL: all */
+static int64_t after;               /* so many trials... */
+static int slow_launches;           /* so many launches take this many times as long */
+static double slow_times[TRIALS];
+static double least_ms;    /* of all trials */
+static const char *solver; /* NULL: all */
 
 static struct {
     cl_kernel kernel;
@@ -64,7 +67,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     const bool of_other = seen.trials < TRIALS && trial != seen.trials;
     const double own = seen.trials < TRIALS ? own_luck[seen.trials] : 0;
     const double chance = of_other ? bad_luck : own;
-    const double luck = chance > 0 ? chance : 1;
+    const bool slow_now = seen.trials == after && trial >= 0 && slow_launches-- > 0;
+    const double luck = slow_now ? slow_times[trial] : chance > 0 ? chance : 1;
     const double hitch = of_other && others[seen.trials]++ < hitches ? 6 : 1;
     if (trial >= 0 && trial < TRIALS)
         clock_ns += (cl_ulong)(true_ms[trial] * (slow > 0 ? slow : 1) * luck * hitch * 1e6);
@@ -204,6 +208,20 @@ START_TEST(nor_where_kernels_are_long)
 }
 END_TEST
 
+/* The final rounds begin on a machine where the better one is slowed down more. */
+START_TEST(final_rounds_wait_for_a_fast_machine)
+{
+    kiln_trial best;
+    after = 2;
+    slow_launches = 16;
+    slow_times[0] = 1.5;
+    slow_times[1] = 3;
+    search((const double[]){10, 8}, (const double[2]){0}, 2, &best);
+    ck_assert_int_lt(slow_launches, 0);
+    wins(1, &best);
+}
+END_TEST
+
 START_TEST(one_percent_is_noise)
 {
     kiln_trial best;
@@ -224,7 +242,8 @@ static void set_up(void)
 {
     seen = (tuning_record){0};
     nmade = nlaunched = 0;
-    bad_luck = hitches = 0;
+    bad_luck = hitches = slow_launches = 0;
+    after = -1;
     memset(others, 0, sizeof others);
     memset(own_luck, 0, sizeof own_luck);
     solver = "ConvOclDirectFwd1x1";
@@ -244,6 +263,7 @@ int main(void)
     tcase_add_test(tests, a_hitch_is_no_slow_machine);
     tcase_add_test(tests, bad_luck_rules_no_solver_out);
     tcase_add_test(tests, nor_where_kernels_are_long);
+    tcase_add_test(tests, final_rounds_wait_for_a_fast_machine);
     tcase_add_test(tests, one_percent_is_noise);
     tcase_add_test(tests, five_percent_is_not);
     suite_add_tcase(suite, tests);
