@@ -73,6 +73,24 @@ bool kiln_depthwise_whole(const kiln_shape *s, const kiln_blocked *b, const kiln
 
 /* ---- time ---- */
 
+/* Cycles of one core for a row of tiles whose taps look which columns are there: where the next one
+ * finds others, branches are foretold wrongly. */
+static double looking_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+{
+    const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
+                         w = kiln_depthwise_span(b, c, KILN_AXIS_W);
+    const double group = (double)b->src_c, vectors = kiln_blocked_vectors(b->block, d);
+    const double row = (double)w.pixels * vectors, sums = (double)h.pixels * row;
+    const double over = sums + (group + 1) * vectors - kiln_blocked_registers(d);
+    double rows = (double)h.pixels; /* of the filter, that a tile's rows meet */
+    for (int a = 0; a < 2; a++)
+        rows *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+    double adds = (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2] * row;
+    adds *= (group > 1 ? 1.8 * group : 1) * (over > 0 ? 1 + 0.6 * over / row : 1);
+    const double looks = 50 + (double)b->filter[2] * (1.5 + 0.15 * row);
+    return (double)w.tiles * (rows * (adds + looks) + sums + 15);
+}
+
 /* Cycles of one core for a row of tiles, in vector multiply-adds. */
 static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
@@ -80,12 +98,9 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
                          w = kiln_depthwise_span(b, c, KILN_AXIS_W);
     const double group = (double)b->src_c, vectors = kiln_blocked_vectors(b->block, d);
     const double sums = (double)(h.pixels * w.pixels) * vectors;
-    const bool known = kiln_depthwise_unrolls(b, c);
-    double met = 1; /* taps of a destination row */
-    for (int a = 0; a < 2; a++)
-        met *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
-    double taps = met * (known ? (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2]
-                               : 1.8 * (double)b->filter[2]);
+    double taps = 1;
+    for (int a = 0; a < 3; a++)
+        taps *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
     double adds = taps * group * sums;
     /* Weights of the filter rows that meet one source row stay in registers, if there is room. */
     double rows = fmin((double)h.pixels, ceil((double)b->filter[1] / (double)b->stride[1]));
@@ -115,7 +130,8 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
         (double)(kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
     /* Cores wait for the one that took a share of items too many. */
     double wait = 1 + 0.7 * d->compute_units / items;
-    double item = c->v[TILES] * row_cost(&b, d, c) + 250;
+    const double row = (kiln_depthwise_unrolls(&b, c) ? row_cost : looking_cost)(&b, d, c);
+    double item = c->v[TILES] * row + 250;
     if (kiln_shape_is_plain_layout(s))
         item = (item + turn_cost(&b, c)) * (kiln_depthwise_kept(&b, c) > FEW_BYTES ? 1.1 : 1);
     double work = items * item;

@@ -6,8 +6,11 @@
 
 #include <string.h>
 
+/* Pixels of a row of a tile: at most, and where taps are unrolled. */
+enum { WIDEST = 28, WIDEST_UNROLLED = 20 };
+
 static const kiln_param params[PARAMS] = {
-    [TILE_W] = {"T_W", 10, {1, 2, 4, 5, 6, 7, 8, 10, 12, 14}, 1, 28},
+    [TILE_W] = {"T_W", 11, {1, 2, 4, 5, 6, 7, 8, 10, 12, 14, 28}, 1, WIDEST},
     [TILE_H] = {"T_H", 4, {1, 2, 3, 4}, 1, 16},
     [TILES] = {"T_TILES", 6, {1, 2, 4, 7, 14, 28}, 1, 4096},
     [STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
@@ -85,6 +88,12 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 
 /* ---- configs ---- */
 
+/* Tiles whose taps are unrolled leave registers to weights. */
+static bool is_too_wide(const kiln_blocked *b, const kiln_config *c)
+{
+    return c->v[TILE_W] > WIDEST_UNROLLED && kiln_depthwise_unrolls(b, c);
+}
+
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
@@ -94,7 +103,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         h.tiles * h.pixels * 3 > b.dst[KILN_AXIS_H] * 4)
         return true;
     int64_t items = kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n;
-    return h.pixels * w.pixels > kiln_blocked_registers(d) ||
+    return h.pixels * w.pixels > kiln_blocked_registers(d) || is_too_wide(&b, c) ||
            (c->v[TILES] > 1 && items < 2 * d->compute_units) ||
            (c->v[STREAM] &&
             (kiln_shape_out_type(s) != KILN_F32 || !kiln_depthwise_whole(s, &b, c)));
@@ -107,10 +116,10 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     double least = kiln_depthwise_predict(s, d, &best);
     /* Higher tiles have won nowhere: a core fetches few rows ahead. */
     for (int height = 1; height <= 2; height++)
-        for (int width = 1; width <= 20; width++) {
+        for (int width = 1; width <= WIDEST; width++) {
             kiln_config next = {.v = {width, height, 1, 0}};
             kiln_why why;
-            if (illegal(s, d, &next, &why))
+            if (illegal(s, d, &next, &why) || is_too_wide(&b, &next))
                 continue;
             const int64_t tiles = kiln_depthwise_span(&b, &next, KILN_AXIS_H).tiles;
             for (int strips = 1; strips <= 32 && strips <= tiles; strips++) {

@@ -64,26 +64,44 @@ INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM
     }
 }
 #else
-/* Adds one row of the filter to row h of a tile whose pixel 0, tap 0, is at `at`. */
-INLINE void add_row(SUM_V *acc, source row, global const SUM_T *w, const int at)
+/* Adds one tap of the filter to a row of a tile whose pixel 0 meets it at column `at`. Without
+ * `check` all columns are there. */
+INLINE void add_tap(SUM_V *acc, source row, global const SUM_T *w, const int at, const bool check)
 {
-#pragma nounroll
-    for (int s = 0; s < P_FILTER_W; s++) {
-        SUM_V weight[D_GROUP];
+    SUM_V weight[D_GROUP];
+#pragma unroll
+    for (int c = 0; c < D_GROUP; c++)
+        weight[c] = LOAD_W(w + c * D_B);
+#pragma unroll
+    for (int i = 0; i < TILE_W; i++) {
+        const int up = at + i * P_STRIDE_W, column = up / D_UP_W;
+        if (check && (up < 0 || up % D_UP_W || column >= P_SRC_W))
+            continue;
+        const SUM_V v = LOAD_SRC(row, (INDEX_T)column * D_SRC_PIXEL);
 #pragma unroll
         for (int c = 0; c < D_GROUP; c++)
-            weight[c] = LOAD_W(w + (s * D_GROUP + c) * D_B);
-#pragma unroll
-        for (int i = 0; i < TILE_W; i++) {
-            const int up = at + s * P_DILATION_W + i * P_STRIDE_W, column = up / D_UP_W;
-            if (up < 0 || up % D_UP_W || column >= P_SRC_W)
-                continue;
-            const SUM_V v = LOAD_SRC(row, (INDEX_T)column * D_SRC_PIXEL);
-#pragma unroll
-            for (int c = 0; c < D_GROUP; c++)
-                acc[i] += SPREAD(v, c) * weight[c];
-        }
+            acc[i] += SPREAD(v, c) * weight[c];
     }
+}
+
+/* Adds one row of the filter to a row of a tile whose pixel 0, tap 0, is at column `at`. */
+INLINE void add_row(SUM_V *acc, source row, global const SUM_T *w, const int at)
+{
+    int s = 0;
+#if D_UP_W == 1
+    const int last = at + (TILE_W - 1) * P_STRIDE_W;
+    const int first = first_tap(at, P_DILATION_W),
+              end = end_tap(last, P_SRC_W, P_FILTER_W, P_DILATION_W);
+#pragma nounroll
+    for (; s < min(first, end); s++)
+        add_tap(acc, row, w + s * D_GROUP * D_B, at + s * P_DILATION_W, true);
+#pragma nounroll
+    for (; s < end; s++)
+        add_tap(acc, row, w + s * D_GROUP * D_B, at + s * P_DILATION_W, false);
+#endif
+#pragma nounroll
+    for (; s < P_FILTER_W; s++)
+        add_tap(acc, row, w + s * D_GROUP * D_B, at + s * P_DILATION_W, true);
 }
 
 INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w, const int y,

@@ -216,12 +216,41 @@ static const struct {
 
 enum { PLAIN = sizeof plain / sizeof *plain };
 
-START_TEST(every_plain_problem)
+static void check_text(const char *problem, const char *config)
 {
     kiln_problem p;
     char why[KILN_ERROR_TEXT];
-    ck_assert_msg(kiln_problem_parse(&p, plain[_i].problem, why) == KILN_OK, "%s", why);
-    check(&p, plain[_i].config);
+    ck_assert_msg(kiln_problem_parse(&p, problem, why) == KILN_OK, "%s", why);
+    check(&p, config);
+}
+
+START_TEST(every_plain_problem)
+{
+    check_text(plain[_i].problem, plain[_i].config);
+}
+END_TEST
+
+/* More taps than are unrolled: of a row of them some meet all pixels of a tile, those before and
+ * behind only some of them, or none does. */
+static const struct {
+    const char *problem, *config;
+} large[] = {
+    {"fwd-f32-n2-c16-k16-i20x41-f9x9-p4x4-g16-l:NCHW16c.OIHW.NCHW16c", "8,2,3,0"},
+    {"fwd-f32-n1-c20-k20-i23x45-f11x11-s2x2-p5x5-g20-l:NCHW16c.OIHW.NCHW16c", "7,1,2,0"},
+    {"fwd-f32-n1-c18-k18-i19x40-f7x7-p9x9-d3x3-g18-l:NCHW16c.OIHW.NCHW16c", "5,2,1,0"},
+    {"fwd-f32-n1-c17-k17-i6x9-f11x15-p5x7-g17-l:NHWC.OIHW.NHWC", "9,1,2,0"},
+    {"fwd-f32-n1-c20-k20-i12x30-f7x9-p3x4-g5-l:NCHW16c.OIHW.NCHW16c", "6,1,2,0"},
+    {"fwd-f32-n1-c16-k16-i8x40-f9x13-p4x0-g16-l:NCHW16c.OIHW.NCHW16c", "28,1,2,0"},
+    {"bwd-f32-n1-c16-k16-i13x31-f9x9-p4x4-g16-l:NCHW16c.OIHW.NCHW16c", "10,1,2,0"},
+    {"bwd-f32-n1-c16-k16-i13x31-f9x9-s2x2-p4x4-g16-l:NCHW16c.OIHW.NCHW16c", "5,1,2,0"},
+};
+
+enum { LARGE = sizeof large / sizeof *large };
+
+START_TEST(every_large_filter)
+{
+    check_text(large[_i].problem, large[_i].config);
+    check_text(large[_i].problem, NULL);
 }
 END_TEST
 
@@ -271,6 +300,7 @@ int main(void)
     tcase_add_loop_test(c, every_tile, 0, 8);
     tcase_add_loop_test(c, every_stride_backwards, 0, 9);
     tcase_add_loop_test(c, channels_that_are_no_multiple_of_a_vector, 0, 7);
+    tcase_add_loop_test(c, every_large_filter, 0, LARGE);
     tcase_add_loop_test(c, every_type, 0, SUPPORT_TYPES);
     tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
     suite_add_tcase(s, c);

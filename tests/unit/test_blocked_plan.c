@@ -153,6 +153,27 @@ static double predicted(int unit, const char *name, const char *problem)
     return guess(&d, name, problem, &s, &c)->predict(&s, &d, &c);
 }
 
+/* Of filters too large to be unrolled every tile looks anew which columns are there. */
+START_TEST(large_filters_have_wide_tiles)
+{
+    static const struct {
+        const char *problem;
+        int width;
+    } cases[] = {
+        {"fwd-f32-n1-c128-k128-i28x28-f31x31-p15x15-g128-l:NCHW16c.OIHW.NCHW16c", 28},
+        {"fwd-f32-n1-c512-k512-i14x14-f27x27-p13x13-g512-l:NCHW16c.OIHW.NCHW16c", 14},
+        {"fwd-f32-n1-c96-k96-i56x56-f7x7-p3x3-g96-l:NCHW16c.OIHW.NCHW16c", 14},
+    };
+    const kiln_device_facts d = cpu();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_shape s;
+        kiln_config c;
+        guess(&d, "depthwise_blocked", cases[i].problem, &s, &c);
+        ck_assert_msg(c.v[0] == cases[i].width, "%s: %d", cases[i].problem, c.v[0]);
+    }
+}
+END_TEST
+
 START_TEST(narrow_vectors_take_less_time_on_narrow_units)
 {
     static const struct {
@@ -204,6 +225,7 @@ int main(void)
     tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
     tcase_add_test(c, tiles_are_of_several_pixels_where_a_class_has_them);
     tcase_add_test(c, vectors_are_as_wide_as_groups_and_units);
+    tcase_add_test(c, large_filters_have_wide_tiles);
     tcase_add_test(c, narrow_vectors_take_less_time_on_narrow_units);
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     suite_add_tcase(s, c);
