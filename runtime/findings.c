@@ -3,6 +3,7 @@
 #include "left_out.h"
 #include "op.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -111,8 +112,8 @@ static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape
     return kiln_rows_append(k->rows_file, k->facts.name, &row);
 }
 
-/* What replaces a row of another solver, lest a time that no longer holds beat the winner's. A
- * config that failed gives way to the guess, without a time. */
+/* What replaces a row of another solver, lest a time that no longer holds beat the winner's, or one
+ * of a lucky moment. A config that failed gives way to the guess, without a time. */
 static kiln_result renewed(const kiln *k, const kiln_shape *shape, const kiln_findings *f,
                            const kiln_result *claim)
 {
@@ -123,7 +124,9 @@ static kiln_result renewed(const kiln *k, const kiln_shape *shape, const kiln_fi
     for (int i = 1; i < f->nfinalists; i++)
         if (f->finalist[i].index == claim->index)
             now = f->finalist[i];
-    if (now.times.runs == 0 && kiln_solver_takes(now.candidate.solver, shape, facts, &own, &why))
+    if (now.times.runs > 0)
+        now.times.ms = fmax(now.times.ms, f->finalist[0].times.ms);
+    else if (kiln_solver_takes(now.candidate.solver, shape, facts, &own, &why))
         now.candidate.solver->guess(&own, facts, &now.candidate.config);
     return now;
 }

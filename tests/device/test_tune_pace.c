@@ -222,6 +222,37 @@ START_TEST(final_rounds_wait_for_a_fast_machine)
 }
 END_TEST
 
+/* A row of naive's, which is tried again, and for once takes a twentieth of its time. */
+START_TEST(a_lucky_loser_gets_no_row_that_decides)
+{
+    static const double ms[] = {1, 0.8, 0.9, 0.9, 0.9, 0.9, 0.9};
+    kiln_problem p = tuning_problem;
+    kiln_row row = {.version = kiln_solver_named("naive")->version, .ms = 1e-9, .runs = 1};
+    kiln_trial best;
+    int naive = 0;
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, row.key, sizeof row.key);
+    strcpy(row.solver, "naive");
+    ck_assert_int_eq(kiln_rows_append(tuning.rows_file, tuning.kiln->facts.name, &row), KILN_OK);
+    kiln_reload_rows(tuning.kiln);
+    solver = NULL;
+    search(ms, (const double[7]){0}, 7, &best);
+    while (naive < TRIALS && strcmp(seen.solvers[naive], "naive") != 0)
+        naive++;
+    ck_assert_int_lt(naive, TRIALS);
+    double with_naive[TRIALS];
+    memcpy(with_naive, ms, sizeof with_naive);
+    with_naive[naive] = 2;
+    seen = (tuning_record){0};
+    nmade = 0;
+    own_luck[naive] = 0.05;
+    search(with_naive, (const double[7]){0}, 7, &best);
+    ck_assert_double_lt(least_ms, 0.2);
+    wins(1, &best);
+    tuning_check_used(tuning.kiln, NULL, &best);
+}
+END_TEST
+
 START_TEST(one_percent_is_noise)
 {
     kiln_trial best;
@@ -264,6 +295,7 @@ int main(void)
     tcase_add_test(tests, bad_luck_rules_no_solver_out);
     tcase_add_test(tests, nor_where_kernels_are_long);
     tcase_add_test(tests, final_rounds_wait_for_a_fast_machine);
+    tcase_add_test(tests, a_lucky_loser_gets_no_row_that_decides);
     tcase_add_test(tests, one_percent_is_noise);
     tcase_add_test(tests, five_percent_is_not);
     suite_add_tcase(suite, tests);
