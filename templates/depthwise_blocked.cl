@@ -18,7 +18,7 @@
  *
  * Source rows and planes that are not there are left out; so are the columns. With D_UNROLL=1 the
  * compiler knows which taps meet which pixels, and which columns are not there: those of the first
- * and last tile of a row. Otherwise the item looks.
+ * and last tile of a row. Otherwise the item looks, except at taps that all pixels of a tile meet.
  *
  * Backward data is the same sum over dy, with the filter turned round (which `pack` sees to), the
  * padding that remains of it, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
