@@ -1,4 +1,5 @@
-/* Finds the memory objects that the stages of an operation work on. */
+/* Finds the memory objects that the stages of an operation work on, and gives them to its kernels.
+ */
 #include "bind.h"
 #include "images.h"
 
@@ -126,10 +127,12 @@ static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace,
                 : view(op, role, workspace->mem, workspace->offset + (size_t)offset, bytes, mem);
 }
 
-kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, bool packing,
-                         cl_mem mem[KILN_MAX_ROLES])
+/* mem[role], for everything that the stages of `phase` may name. */
+static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
+                        cl_mem mem[KILN_MAX_ROLES])
 {
     const kiln_plan *plan = &op->plan;
+    bool packing = phase == KILN_PACK_ONLY;
     bool prepacked = plan->packed_bytes > 0 && b->packed.mem;
     bool temps = !packing || packs_through_temps(plan);
     int64_t workspace = temps ? plan->workspace_bytes : 0;
@@ -170,4 +173,50 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, bool packing,
         status = bind_own(op, KILN_ROLE_PACKED, &b->workspace, plan->workspace_bytes,
                           plan->packed_bytes, &mem[KILN_ROLE_PACKED]);
     return status;
+}
+
+static kiln_status set_arguments(kiln_op *op, int i, const cl_mem *mem)
+{
+    const kiln_stage *stage = &op->plan.stage[i];
+    for (int j = 0; op->launch[i].kernel && j < stage->nargs; j++) {
+        if (stage->arg[j].kind != KILN_ARG_BUFFER)
+            continue;
+        cl_int code = clSetKernelArg(op->launch[i].kernel, (cl_uint)j, sizeof(cl_mem),
+                                     &mem[stage->arg[j].role]);
+        if (code != CL_SUCCESS)
+            return kiln_fail_cl(code, "clSetKernelArg");
+    }
+    return KILN_OK;
+}
+
+static bool watch_all(kiln_op *op)
+{
+    bool all = true;
+    for (int i = 0; i < KILN_MAX_ROLES && all; i++)
+        all = !op->bound.mem[i] || kiln_mem_watch_add(op->k->watch, op->bound.mem[i]);
+    return all;
+}
+
+kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
+{
+    kiln_bound *bound = &op->bound;
+    const unsigned ended = kiln_mem_watch_ended(op->k->watch);
+    const bool again =
+        bound->valid && bound->phase == phase && memcmp(&bound->buffers, b, sizeof *b) == 0;
+    if (again && bound->set && bound->ended == ended)
+        return KILN_OK;
+    bound->valid = false;
+    kiln_status status = find(op, b, phase, bound->mem);
+    for (int i = 0; !status && i < op->plan.nstages; i++)
+        if (kiln_phase_runs(phase, &op->plan.stage[i]))
+            status = set_arguments(op, i, bound->mem);
+    if (status)
+        return status;
+    bound->buffers = *b;
+    bound->phase = phase;
+    bound->valid = true;
+    bound->ended = ended;
+    /* A caller with new objects for every call is not made to pay for the watch. */
+    bound->set = again && watch_all(op);
+    return KILN_OK;
 }

@@ -4,10 +4,10 @@
 
 #include "op.h"
 
-/* Checks the caller's buffers and fills mem[role] for everything that the stages may name, those
- * that pack weights alone where `packing`. Under op->lock. */
-kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *buffers, bool packing,
-                         cl_mem mem[KILN_MAX_ROLES]);
+/* Checks the caller's buffers, fills op->bound.mem[role] for everything that the stages of `phase`
+ * may name, and gives it to their kernels; nothing of that where the call before was given the same
+ * and no memory object has ended since. Under op->lock. */
+kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *buffers, kiln_phase phase);
 
 /* Lets go of a window's memory objects. */
 void kiln_window_close(kiln_window *window);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, const cl_mem *mem,
-                               cl_uint n_wait, const cl_event *wait, cl_event *done)
+static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, cl_uint n_wait,
+                               const cl_event *wait, cl_event *done)
 {
     const kiln_stage *stage = &op->plan.stage[i];
     if (stage->kind == KILN_STAGE_CLEAR) {
@@ -16,32 +16,15 @@ static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, const
         const cl_uchar byte = 0;
         size_t bytes = (size_t)stage->clear_bytes;
         bool words = bytes % sizeof word == 0;
-        cl_int code =
-            clEnqueueFillBuffer(queue, mem[stage->clear_role], words ? (const void *)&word : &byte,
-                                words ? sizeof word : sizeof byte, 0, bytes, n_wait, wait, done);
+        cl_int code = clEnqueueFillBuffer(
+            queue, op->bound.mem[stage->clear_role], words ? (const void *)&word : &byte,
+            words ? sizeof word : sizeof byte, 0, bytes, n_wait, wait, done);
         return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
     }
-    cl_kernel kernel = op->launch[i].kernel;
-    for (int j = 0; j < stage->nargs; j++) {
-        if (stage->arg[j].kind != KILN_ARG_BUFFER)
-            continue;
-        cl_int code = clSetKernelArg(kernel, (cl_uint)j, sizeof(cl_mem), &mem[stage->arg[j].role]);
-        if (code != CL_SUCCESS)
-            return kiln_fail_cl(code, "clSetKernelArg");
-    }
-    size_t launch[3];
-    kiln_stage_launch(stage, launch);
-    cl_int code =
-        clEnqueueNDRangeKernel(queue, kernel, 3, NULL, launch, stage->local, n_wait, wait, done);
+    const kiln_launch *launch = &op->launch[i];
+    cl_int code = clEnqueueNDRangeKernel(queue, launch->kernel, 3, NULL, launch->global,
+                                         stage->local, n_wait, wait, done);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueNDRangeKernel");
-}
-
-/* Which stages of the plan a call runs. */
-typedef enum phase { PACK_ONLY, RUN_ONLY, BOTH } phase;
-
-static bool runs(const kiln_stage *stage, phase what)
-{
-    return what == BOTH || stage->pack == (what == PACK_ONLY);
 }
 
 static void release_events(cl_event *events, int n)
@@ -52,17 +35,17 @@ static void release_events(cl_event *events, int n)
 }
 
 /* Before the first stage: the caller's tensors, as his events leave them. */
-static kiln_status check_given(kiln_op *op, cl_command_queue queue, const cl_mem *mem,
-                               cl_uint n_wait, const cl_event *wait)
+static kiln_status check_given(kiln_op *op, cl_command_queue queue, cl_uint n_wait,
+                               const cl_event *wait)
 {
     cl_int code = op->dirty && n_wait > 0 ? clWaitForEvents(n_wait, wait) : CL_SUCCESS;
-    return code == CL_SUCCESS ? kiln_op_check_padding(op, queue, mem, -1)
+    return code == CL_SUCCESS ? kiln_op_check_padding(op, queue, op->bound.mem, -1)
                               : kiln_fail_cl(code, "clWaitForEvents");
 }
 
 /* Starts the stages one after the other. events[i] receives stage i's event where it is needed: all
  * of them for `every`, each for an out-of-order queue, else only the last. */
-static kiln_status start_stages(kiln_op *op, cl_command_queue queue, const cl_mem *mem, phase what,
+static kiln_status start_stages(kiln_op *op, cl_command_queue queue, kiln_phase phase,
                                 cl_uint n_wait, const cl_event *wait, bool every,
                                 cl_event events[KILN_MAX_STAGES], int *last)
 {
@@ -74,27 +57,27 @@ static kiln_status start_stages(kiln_op *op, cl_command_queue queue, const cl_me
     bool chained = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     *last = -1;
     for (int i = 0; i < op->plan.nstages; i++)
-        if (runs(&op->plan.stage[i], what))
+        if (kiln_phase_runs(phase, &op->plan.stage[i]))
             *last = i;
     int previous = -1;
-    kiln_status status = check_given(op, queue, mem, n_wait, wait);
+    kiln_status status = check_given(op, queue, n_wait, wait);
     for (int i = 0; i <= *last && !status; i++) {
-        if (!runs(&op->plan.stage[i], what))
+        if (!kiln_phase_runs(phase, &op->plan.stage[i]))
             continue;
         bool wants_event = every || chained || i == *last;
         bool waits_previous = previous >= 0;
-        status = start_stage(op, i, queue, mem, waits_previous ? (cl_uint)chained : n_wait,
+        status = start_stage(op, i, queue, waits_previous ? (cl_uint)chained : n_wait,
                              waits_previous ? (chained ? &events[previous] : NULL) : wait,
                              wants_event ? &events[i] : NULL);
         if (!status)
-            status = kiln_op_check_padding(op, queue, mem, i);
+            status = kiln_op_check_padding(op, queue, op->bound.mem, i);
         previous = i;
     }
     return status;
 }
 
 /* The same for an op with images of its own, behind its enqueue before. */
-static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, const cl_mem *mem, phase what,
+static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, kiln_phase phase,
                                  cl_uint n_wait, const cl_event *wait, bool every,
                                  cl_event events[KILN_MAX_STAGES], int *last)
 {
@@ -102,7 +85,7 @@ static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, const cl_m
     kiln_status status = kiln_op_images_wait(op, queue, &n_wait, wait, &list);
     if (status)
         return status;
-    status = start_stages(op, queue, mem, what, n_wait, n_wait ? list : NULL, every, events, last);
+    status = start_stages(op, queue, phase, n_wait, n_wait ? list : NULL, every, events, last);
     if (status)
         clFinish(queue); /* what was started of it must not meet the next enqueue */
     else
@@ -111,8 +94,8 @@ static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, const cl_m
     return status;
 }
 
-static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers, phase what,
-                       cl_uint n_wait, const cl_event *wait, bool every,
+static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                       kiln_phase phase, cl_uint n_wait, const cl_event *wait, bool every,
                        cl_event events[KILN_MAX_STAGES], int *last)
 {
     if (!op || !queue || !buffers)
@@ -123,14 +106,13 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);
     pthread_mutex_lock(&op->lock);
-    cl_mem mem[KILN_MAX_ROLES];
-    kiln_status status = kiln_op_bind(op, buffers, what == PACK_ONLY, mem);
+    kiln_status status = kiln_op_bind(op, buffers, phase);
     if (!status)
-        status = (op->owns_images ? start_in_turn : start_stages)(op, queue, mem, what, n_wait,
-                                                                  wait, every, events, last);
+        status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
+                                                                  every, events, last);
     if (!status)
         kiln_awake_note(op->k->awake, events[*last]);
-    if (!status && !op->first && what != PACK_ONLY) {
+    if (!status && !op->first && phase != KILN_PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);
     }
@@ -140,9 +122,10 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     return status;
 }
 
-static phase run_phase(const kiln_op *op, const kiln_buffers *buffers)
+static kiln_phase phase_of(const kiln_op *op, const kiln_buffers *buffers)
 {
-    return op && buffers && op->plan.packed_bytes > 0 && buffers->packed.mem ? RUN_ONLY : BOTH;
+    return op && buffers && op->plan.packed_bytes > 0 && buffers->packed.mem ? KILN_RUN_ONLY
+                                                                             : KILN_PACK_AND_RUN;
 }
 
 /* Hands the last event to the caller and drops the others. */
@@ -161,7 +144,7 @@ kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buff
     cl_event events[KILN_MAX_STAGES];
     int last;
     kiln_status status =
-        run(op, queue, buffers, run_phase(op, buffers), n_wait, wait, false, events, &last);
+        run(op, queue, buffers, phase_of(op, buffers), n_wait, wait, false, events, &last);
     if (!status)
         give(events, last, done);
     return status;
@@ -175,7 +158,8 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
                          "the operation uses its sources as they are: nothing to pack");
     cl_event events[KILN_MAX_STAGES];
     int last;
-    kiln_status status = run(op, queue, buffers, PACK_ONLY, n_wait, wait, false, events, &last);
+    kiln_status status =
+        run(op, queue, buffers, KILN_PACK_ONLY, n_wait, wait, false, events, &last);
     if (!status)
         give(events, last, done);
     return status;
@@ -209,7 +193,7 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
     kiln_span spans[KILN_MAX_STAGES];
     int last, n = 0;
     kiln_status status =
-        run(op, queue, buffers, run_phase(op, buffers), 0, NULL, true, events, &last);
+        run(op, queue, buffers, phase_of(op, buffers), 0, NULL, true, events, &last);
     if (status)
         return status;
     cl_int code = clWaitForEvents(1, &events[last]);

@@ -162,6 +162,9 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
                                      context, device, &k->facts);
     if (!k->programs)
         return kiln_fail(KILN_NO_MEMORY, "out of memory while opening the program cache");
+    k->watch = kiln_mem_watch_open();
+    if (!k->watch)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory");
     k->awake = kiln_awake_open(context, device, &k->facts, kiln_environment_awake_us(s));
     return KILN_OK;
 }
@@ -206,6 +209,7 @@ void kiln_close(kiln *k)
     if (!k)
         return;
     kiln_awake_close(k->awake);
+    kiln_mem_watch_close(k->watch);
     kiln_programs_close(k->programs);
     kiln_rows_free(k->user_rows);
     kiln_rows_free(k->shipped_rows);

@@ -4,6 +4,7 @@
 
 #include "awake.h"
 #include "error.h"
+#include "mem_watch.h"
 #include "program.h"
 #include "rows.h"
 #include "solver.h"
@@ -18,6 +19,7 @@ struct kiln {
     kiln_logger logger;
     kiln_programs *programs;
     kiln_awake *awake; /* NULL: nothing is to be kept awake */
+    kiln_mem_watch *watch;
     bool check_padding;
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */

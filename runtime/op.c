@@ -22,6 +22,7 @@ static kiln_status compile_stage(kiln_op *op, int i)
         kiln_template_source(op->k->template_dir, stage->template_file, &launch->source);
     if (status || !op->k->context)
         return status;
+    kiln_stage_launch(stage, launch->global);
     char options[KILN_OPTIONS_TEXT + sizeof language + 1];
     snprintf(options, sizeof options, "%s %s", stage->options, language);
     status = kiln_program_get(op->k->programs, launch->source, options, &launch->program);

@@ -17,7 +17,21 @@ typedef struct kiln_launch {
     char *source; /* NULL for a clear */
     kiln_program *program;
     cl_kernel kernel;
+    size_t global[3];
 } kiln_launch;
+
+/* Which stages of a plan a call runs. */
+typedef enum kiln_phase { KILN_PACK_ONLY, KILN_RUN_ONLY, KILN_PACK_AND_RUN } kiln_phase;
+
+/* What the last call's stages were given: the next one's are mostly given the same. */
+typedef struct kiln_bound {
+    kiln_buffers buffers;
+    kiln_phase phase;
+    bool valid;
+    bool set;       /* kernels have these arguments, and what ends is counted */
+    unsigned ended; /* of the watched memory objects, before */
+    cl_mem mem[KILN_MAX_ROLES];
+} kiln_bound;
 
 struct kiln_op {
     kiln *k;
@@ -28,7 +42,8 @@ struct kiln_op {
     /* Of the caller's tensors that the plan reads or writes; 0: it does not. */
     int64_t bytes[KILN_ROLE_PACKED];
     kiln_launch launch[KILN_MAX_STAGES];
-    pthread_mutex_t lock; /* kernels' arguments, windows, first */
+    pthread_mutex_t lock; /* kernels' arguments, bound, windows, first */
+    kiln_bound bound;
     kiln_window window[KILN_MAX_ROLES];
     cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
@@ -38,6 +53,11 @@ struct kiln_op {
     cl_mem dirty;                     /* an int: how many of them are not zero */
     cl_event busy;                    /* of the last enqueue that used them; NULL: none */
 };
+
+static inline bool kiln_phase_runs(kiln_phase phase, const kiln_stage *stage)
+{
+    return phase == KILN_PACK_AND_RUN || stage->pack == (phase == KILN_PACK_ONLY);
+}
 
 /* A new op without a plan; NULL: out of memory. */
 kiln_op *kiln_op_new(kiln *k);
