@@ -118,6 +118,17 @@ static double fill_cost(const kiln_shape *s, const kiln_lines *l, const kiln_con
     return rows * ((double)vectors * each + 4);
 }
 
+/* Rows of more source planes than prefetchers follow come from the last-level cache one by one, if
+ * a core's own does not hold them all: cycles, as measured with 24 to 64 planes. */
+static double far_cycles(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
+{
+    const double near = 1 << 20, followed = 100;
+    double rows = (double)(sections(s) * l->slots[KILN_AXIS_H]) *
+                  (double)(c->v[ROWS] + l->reach[KILN_AXIS_H]);
+    double bytes = (double)kiln_type_size(s->y_type) * (double)s->y_count;
+    return sections(s) > 1 && rows > followed && bytes > near ? 50 * rows / c->v[PIX] : 0;
+}
+
 /* In vector operations: filling the buffer, then a load and a multiply-add per tap and row, fewer
  * loads where rows share them, then the stores. */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -150,6 +161,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
         sums *= 3 / rows; /* a multiply-add waits for the one before */
     if (v[VEC] > 1 && !unrolled)
         sums *= 1.8;
+    if (cpu && v[VEC] > 1)
+        fill += far_cycles(s, &l, c);
     double cycles = fill + fmax(1.1 * sums, 1.5 * loads) + store * stored * phases + 40;
     double lanes = cpu && d->simd_floats > v[VEC] ? d->simd_floats : v[VEC];
     double per_ms = (cpu ? 0.7 : 1) * d->peak_gflops * 1e6 / (2 * lanes);
