@@ -214,10 +214,12 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
 {
     double compute = kiln_winograd_ms(w, d, operations);
     double bytes = 4.0 * (double)(kiln_winograd_filters(w, c) * w->groups);
-    /* Filters that leave room in the last cache for what else passes come faster. */
-    double speed = bytes < 0.5 * (double)d->cache ? 5.5 : 3.4;
+    /* Filters that leave room in the last cache for what else passes come faster; many more than it
+     * holds come from memory. */
+    double cache = (double)d->cache;
+    double speed = bytes < 0.5 * cache ? 5.5 : bytes < 1.5 * cache ? 3.4 : 1.8;
     double read = bytes * (double)readers / (speed * d->bandwidth_gbs * 1e6);
-    double exposed = bytes > 0.7 * (double)d->cache ? 0.5 : 0.1;
+    double exposed = bytes > 0.7 * cache ? 0.5 : 0.1;
     return fmax(compute, read) + exposed * fmin(compute, read);
 }
 
