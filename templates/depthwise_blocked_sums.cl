@@ -72,12 +72,14 @@ INLINE void add_tap(SUM_V *acc, source row, global const SUM_T *w, const int at,
 #pragma unroll
     for (int c = 0; c < D_GROUP; c++)
         weight[c] = LOAD_W(w + c * D_B);
+    /* Offsets that are constants: they are part of the instructions. */
+    const source first = check ? row : row + (INDEX_T)at * D_SRC_PIXEL;
 #pragma unroll
     for (int i = 0; i < TILE_W; i++) {
-        const int up = at + i * P_STRIDE_W, column = up / D_UP_W;
+        const int up = at + i * P_STRIDE_W, column = check ? up / D_UP_W : i * P_STRIDE_W;
         if (check && (up < 0 || up % D_UP_W || column >= P_SRC_W))
             continue;
-        const SUM_V v = LOAD_SRC(row, (INDEX_T)column * D_SRC_PIXEL);
+        const SUM_V v = LOAD_SRC(first, (INDEX_T)column * D_SRC_PIXEL);
 #pragma unroll
         for (int c = 0; c < D_GROUP; c++)
             acc[i] += SPREAD(v, c) * weight[c];
