@@ -99,6 +99,17 @@ INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *d
     }
 }
 
+/* Where a tile has all taps of a row: pixels before the first and behind the last that meet all of
+ * them. With D_ENDS=1 the compiler knows what these pixels meet; strips have others between them. */
+#define D_REACH_W ((P_FILTER_W - 1) * P_DILATION_W)
+#define D_BEFORE (D_LEAD_W > 0 ? (D_LEAD_W + P_STRIDE_W - 1) / P_STRIDE_W : 0)
+#define D_LAST ((P_SRC_W - 1 - D_REACH_W + D_LEAD_W) / P_STRIDE_W)
+#define D_AFTER (D_LAST < P_DST_W - 1 ? P_DST_W - 1 - D_LAST : 0)
+#define D_LAST_STRIP (P_DST_W - (D_STRIPS - 1) * D_STRIP)
+#define D_ENDS                                                                                     \
+    (LEAVES(W) && T_S == P_FILTER_W && P_SRC_W + D_LEAD_W > D_REACH_W &&                           \
+     D_BEFORE + D_AFTER < D_LAST_STRIP && (D_BEFORE + D_AFTER) * SUMS <= 600)
+
 /* A loop that always runs leaves the sums in the registers they are in. */
 INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int left,
                     const int right, const int at)
@@ -110,6 +121,21 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, c
     do
         add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
     while (++i < right);
+#elif D_ENDS
+    if (left == 0)
+#pragma unroll
+        for (int i = 0; i < D_BEFORE; i++)
+            add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, i * P_STRIDE_W - D_LEAD_W);
+    const int high = right == P_DST_W ? right - D_AFTER : right;
+    int i = left == 0 ? D_BEFORE : left;
+#pragma nounroll
+    do
+        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+    while (++i < high);
+    if (right == P_DST_W)
+#pragma unroll
+        for (int i = P_DST_W - D_AFTER; i < P_DST_W; i++)
+            add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, i * P_STRIDE_W - D_LEAD_W);
 #else
     const int reach = (T_S - 1) * P_DILATION_W;
     const int low = clamp(divide_up(-at, P_STRIDE_W), left, right);
