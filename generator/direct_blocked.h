@@ -55,6 +55,10 @@ int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c);
 
+/* Whether a filter of one tap reads pixels from so far away that items had better fetch them. */
+bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s,
+                             const kiln_device_facts *d);
+
 /* As kiln_solver has them. */
 bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d,
                                  const kiln_config *c, kiln_why *why);

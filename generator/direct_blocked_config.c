@@ -80,14 +80,24 @@ static int64_t touched(const kiln_blocked *b, int a)
     return most < b->src[a] ? most : b->src[a];
 }
 
+/* The processor itself follows a few blocks of channels, or fewer rows of pixels; of rows of which
+ * every other pixel is read, more would be fetched than it is worth. */
+bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d)
+{
+    bool rows = b->src_pitch.channel != 1;
+    return kiln_better_fetched(s, d) && b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
+           (rows ? b->src_c > 8 && b->stride[2] == 1 : b->src_c > 32);
+}
+
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
- * are one stream, which the processor fetches ahead; a tile's pixels are many short ones), those of
- * all pixels where the weights of one tile stay near, where each group has pixels of its own, or
- * where results are at least twice the sources, to write those in few streams. Where weights fill a
- * third of the last cache, or with an image and its result do, to read them for each tile of pixels
- * anew takes a tenth to twice as long as once for an image, or once for all images if a cache holds
- * those. */
-static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+ * are one stream, which the processor fetches ahead; a tile's pixels are many short ones) and where
+ * items fetch pixels from memory, those of all pixels where the weights of one tile stay near, where
+ * each group has pixels of its own, or where results are at least twice the sources, to write those
+ * in few streams. Where weights fill a third of the last cache, or with an image and its result do,
+ * to read them for each tile of pixels anew takes a tenth to twice as long as once for an image, or
+ * once for all images if a cache holds those. */
+static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                     const kiln_config *c)
 {
     const int64_t near = 256 << 10, second_level = 1 << 20;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
@@ -105,7 +115,8 @@ static int order_for(const kiln_blocked *b, const kiln_device_facts *d, const ki
     const bool crowd = all >= d->cache / 5 && all + b->groups * (image + result) >= d->cache / 3;
     if (d->cache > 0 && (all >= d->cache / (dense ? 4 : 3) || crowd))
         return image <= d->cache / 5 / b->n ? ORDER_IMAGES : ORDER_PIXELS;
-    if (taps == 1 && c->v[BLOCKED_STREAM])
+    const bool far = image * b->n > d->cache / 4 && kiln_direct_blocked_far(b, s, d);
+    if ((taps == 1 && c->v[BLOCKED_STREAM]) || far)
         return ORDER_CHANNELS;
     bool expands = b->src_c < 128 && b->dst_c >= 2 * b->src_c;
     if (taps == 1 && 2 * own <= near)
@@ -131,7 +142,7 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
         next.v[BLOCKED_LANES] = i < tiles ? usual : usual / 2;
         next.v[BLOCKED_TILE_W] = i % widest + 1;
         next.v[BLOCKED_TILE_KV] = i % tiles / widest + 1;
-        next.v[BLOCKED_ORDER] = order_for(&b, d, &next);
+        next.v[BLOCKED_ORDER] = order_for(&b, s, d, &next);
         if (!are_lanes_for(&b, d, next.v[BLOCKED_LANES]) || does_not_fit(&b, d, &next, &why))
             continue;
         double ms = kiln_direct_blocked_ms(&b, s, d, &next);

@@ -151,14 +151,9 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);
-    /* The processor itself follows a few blocks of channels, or fewer rows of pixels; of rows of
-     * which every other pixel is read, more would be fetched than it is worth. */
-    bool rows = b->src_pitch.channel != 1;
-    bool far = b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
-               (rows ? b->src_c > 8 && b->stride[2] == 1 : b->src_c > 32);
     kiln_define(plan, "D_AHEAD",
-                kiln_better_fetched(s, d) && c->v[BLOCKED_ORDER] == ORDER_CHANNELS && far &&
-                    how == STRIPS_NEVER);
+                c->v[BLOCKED_ORDER] == ORDER_CHANNELS && how == STRIPS_NEVER &&
+                    kiln_direct_blocked_far(b, s, d));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);

@@ -146,7 +146,11 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
                       .d = FIRST_TAP(D, tap_z),
                       .d_end = END_TAP(D, tap_z),
                       .h = FIRST_TAP(H, tap_y),
-                      .h_end = END_TAP(H, tap_y)};
+                      .h_end = END_TAP(H, tap_y),
+#if D_AHEAD
+                      .ahead = place_ahead(tile)
+#endif
+    };
     ACC_V acc[T_W * T_KV];
 #pragma unroll
     for (int i = 0; i < T_W * T_KV; i++)

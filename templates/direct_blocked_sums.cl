@@ -61,6 +61,7 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 typedef struct place {
     int column, phase;
     int d, d_end, h, h_end;
+    INDEX_T ahead; /* elements from the image's first to the tile's after the next */
 } place;
 
 /* Along an axis, where tap 0 of a destination element is at coordinate `at` (times `up`): the first
@@ -161,21 +162,33 @@ PRODUCTS_INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const
 }
 
 #if D_AHEAD
-/* Fetches what the tile after the next reads in one step: memory is that far away. Items that share a
- * tile of pixels each do some steps, so that memory is as busy with the last of them as with the
- * first. */
-INLINE void fetch_ahead(global const SRC_T *step, const place at, const int y, const int z)
+/* Where the tile after the next begins to read, in the next image if this one has no more. */
+INLINE INDEX_T place_ahead(const int tile)
 {
-    step += (INDEX_T)z * D_SRC_PLANE + (INDEX_T)y * D_SRC_ROW + (INDEX_T)at.column * D_SRC_PIXEL;
+    const int rows = P_DST_D * P_DST_H, next = tile + 2 * D_UP_W;
+    const int row = next / D_UP_W / D_TILES_W, pixels = P_DST_W / D_UP_W;
+    const int first = min((next / D_UP_W - row * D_TILES_W) * T_W, pixels - T_W);
+    const int z = row % rows / P_DST_H, y = row % P_DST_H;
+    return (INDEX_T)(row / rows) * D_SRC_IMAGE +
+           (INDEX_T)(z * P_STRIDE_D / D_UP_D) * D_SRC_PLANE +
+           (INDEX_T)(y * P_STRIDE_H / D_UP_H) * D_SRC_ROW +
+           (INDEX_T)first * P_STRIDE_W * D_SRC_PIXEL;
+}
+
+/* Fetches what that tile reads in one step: memory is that far away. Items that share a tile of
+ * pixels each do some steps, so that memory is as busy with the last of them as with the first. */
+INLINE void fetch_ahead(global const SRC_T *step, const place at)
+{
+    step += at.ahead;
 #if D_SRC_CHANNEL == 1
 #pragma unroll
-    for (int i = 2 * T_W; i < 3 * T_W; i++)
+    for (int i = 0; i < T_W; i++)
         KILN_FETCH(step + i * P_STRIDE_W * D_SRC_PIXEL);
 #else
 #pragma unroll
     for (int c = 0; c < D_STEP; c++)
 #pragma unroll
-        for (int i = 2 * T_W; i < 3 * T_W; i += 16)
+        for (int i = 0; i < T_W; i += 16)
             KILN_FETCH(step + c * D_SRC_CHANNEL + i);
 #endif
 }
@@ -190,7 +203,7 @@ PRODUCTS_INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int firs
     for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
 #if D_AHEAD
         if (c / D_STEP % D_TILES_K == get_global_id(0) % D_TILES_K)
-            fetch_ahead(src + SRC_AT(first + c), at, y, z);
+            fetch_ahead(src + SRC_AT(first + c), at);
 #endif
         add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
         w += D_TAPS * D_STEP_ELEMENTS * D_KT;
