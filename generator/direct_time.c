@@ -34,6 +34,24 @@ static double conversion(const kiln_shape *s, const kiln_device_facts *d)
     return d->kind == KILN_DEVICE_CPU ? factor[s->w_type] : 1;
 }
 
+/* What it takes to store an element of one phase. They are stored one by one, those of a vector
+ * that crosses rows after a look at each, on a CPU into lines shared by all, which have left a
+ * core's cache by the next phase where the tensor is large and phases do not follow one another. As
+ * measured. */
+static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                          const kiln_config *c)
+{
+    const double near = 1 << 20;
+    const int *v = c->v;
+    bool large = 4.0 * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count) > near;
+    double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2], looks = large ? 9 : 5;
+    if (d->kind != KILN_DEVICE_CPU)
+        return 2;
+    if (torn >= 1 || kiln_direct_dst_channels(s) > v[DIRECT_K])
+        return looks;
+    return torn * looks + (1 - torn) * (large && !v[DIRECT_ORDER] ? 7 : 4);
+}
+
 double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS)
@@ -46,13 +64,8 @@ double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, cons
     double blocks = (double)(s->g * divide_up(kiln_direct_dst_channels(s), v[DIRECT_K]));
     double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
     double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
-    /* The elements of one phase are stored one by one, on a CPU into lines shared by all, which
-     * have left a core's cache by the next phase where the tensor is large. */
-    const double near = 1 << 20;
     bool cpu = d->kind == KILN_DEVICE_CPU;
-    double dst = 4.0 * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count);
-    double each = !cpu ? 2 : dst > near ? 9 : 5;
-    double store = l.phases > 1 ? each * v[DIRECT_VEC] : 4;
+    double store = l.phases > 1 ? strewn_cost(s, d, &l, c) * v[DIRECT_VEC] : 4;
     double per_channel = (double)kiln_direct_taps(s) * step_cost(c) + channel_cost(s, d, &l, c);
     double per_item = (double)kiln_direct_src_channels(s) / (double)l.phases * per_channel +
                       store * v[DIRECT_K] * v[DIRECT_PIX] + 40;

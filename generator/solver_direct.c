@@ -145,6 +145,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     double least = kiln_direct_predict(s, d, &best);
     /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
     int most = !cpu ? 40 : d->simd_floats >= 16 ? 26 : 12;
+    const int64_t phases = kiln_lines_of(s).phases;
     for (int copy = !kiln_lines_in_place(s); copy < 2; copy++)
         for (int k = 1; k <= 16; k++)
             for (int pix = 1; pix <= 8; pix++) {
@@ -155,6 +156,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[DIRECT_STREAM] = !copy && kiln_better_streamed(s, d);
                 if (cpu && !copy) /* the source is read once, by neighbouring items */
                     next.v[DIRECT_ORDER] = next.v[DIRECT_PACK] = 1;
+                if (cpu && phases > 1) /* for all phases, too */
+                    next.v[DIRECT_ORDER] = 1;
                 kiln_why why;
                 if (k * pix > most || illegal(s, d, &next, &why))
                     continue;
@@ -233,7 +236,9 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int64_t along =
         divide_up(kiln_direct_positions(s, &l, c), kiln_direct_span(c)) * v[DIRECT_GROUP];
     int64_t z = v[DIRECT_COPY] ? l.phases : s->n;
-    if (v[DIRECT_ORDER])
+    if (v[DIRECT_ORDER] && v[DIRECT_COPY])
+        kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, blocks * z, along, 1);
+    else if (v[DIRECT_ORDER])
         kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, blocks, along, z);
     else
         kiln_grid(plan, v[DIRECT_GROUP], v[DIRECT_GROUP_K], 1, along, blocks, z);

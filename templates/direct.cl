@@ -19,8 +19,10 @@
  * share of the grid.
  *
  * Grid of `direct`: (f / (T_PIX * T_VEC), groups * ceil(D_DST_C / T_K), z), the first two exchanged
- * with T_ORDER=1; z is the image with T_COPY=0, else the phase of the destination. Rounded up over
- * the channels only. Grid of `pack`: (D_SRC_C * taps, groups * ceil(D_DST_C / T_K)).
+ * with T_ORDER=1; z is the image with T_COPY=0, else the phase of the destination, which with
+ * T_ORDER=1 comes first of all (and shares an axis with the channels), as all phases read the same
+ * positions and write the same lines. Rounded up over the channels only. Grid of `pack`:
+ * (D_SRC_C * taps, groups * ceil(D_DST_C / T_K)).
  *
  * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D,
  * _H, _W:
@@ -105,6 +107,7 @@ static inline int first_tap(int p, int taps, int stride, int dilation, int perio
 /* Destination coordinate of grid position t in phase p. */
 #define PLACE(t, p, a)                                                                             \
     (((t) + P_PAD_##a / P_STRIDE_##a) * P_STRIDE_##a + (p) - P_PAD_##a)
+#define D_PHASES_D P_STRIDE_D
 #define D_PHASES_H P_STRIDE_H
 #define D_PHASES_W P_STRIDE_W
 #else
@@ -112,6 +115,7 @@ static inline int first_tap(int p, int taps, int stride, int dilation, int perio
 #define OFFSET(r, a) ((r) * P_DILATION_##a / P_STRIDE_##a)
 #define SLOT(r, a) ((r) % D_PERIOD_##a)
 #define PLACE(t, p, a) (t)
+#define D_PHASES_D 1
 #define D_PHASES_H 1
 #define D_PHASES_W 1
 #endif
@@ -157,7 +161,12 @@ GROUP_SIZE(T_GROUP, T_GROUP_K, 1)
 kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restrict w,
                    global DST_T *dst EPILOGUE_PARAMS)
 {
+#if T_COPY && T_ORDER
+    const int phases = D_PHASES_D * D_PHASES_H * D_PHASES_W;
+    int block = get_global_id(0) / phases, z = get_global_id(0) % phases;
+#else
     int block = get_global_id(!T_ORDER), z = get_global_id(2);
+#endif
     if (block >= P_GROUPS * D_BLOCKS)
         return;
     int group = block / D_BLOCKS, k_own = block % D_BLOCKS * T_K, k0 = min(k_own, D_DST_C - T_K);
@@ -266,21 +275,31 @@ kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restri
         INDEX_T f = f0 + i * (T_GROUP * T_VEC), at[T_VEC];
         at[0] = f < f_own ? -1 : place(f, n, pd, ph, pw);
         const bool in_row = T_COPY == 0 || f % D_LINE_W + T_VEC <= D_GRID_W;
-        const bool whole = D_DENSE && in_row && at[0] >= 0;
+        const bool whole =
+            in_row && at[0] >= 0 && (D_DENSE || place(f + T_VEC - 1, n, pd, ph, pw) >= 0);
 #pragma nounroll
-        for (int l = 1; l < T_VEC; l++)
+        for (int l = 1; l < T_VEC && (D_DENSE || !whole); l++)
             at[l] = whole ? at[0] + l : f + l < f_own ? -1 : place(f + l, n, pd, ph, pw);
 #pragma nounroll
         for (int k = k_own - k0; k < T_K; k++) {
             INDEX_T plane = (k0 + k) * D_DST_PIXELS;
-#if !defined P_BIAS && !defined P_ALPHA && !defined P_BETA && P_ACTIVATION == 0
+            const private ACC_T *lane = (const private ACC_T *)&out[k * T_PIX + i];
+#if !D_DENSE
+            if (whole) {
+#pragma unroll
+                for (int l = 0; l < T_VEC; l++) {
+                    const INDEX_T to = at[0] + l * P_STRIDE_W + plane;
+                    DST_STORE(dst, to, FINISH(lane[l], channel0 + k0 + k, to));
+                }
+                continue;
+            }
+#elif !defined P_BIAS && !defined P_ALPHA && !defined P_BETA && P_ACTIVATION == 0
             if (whole) {
                 DST_STOREN(T_VEC, dst, at[0] + plane,
                            KILN_CAT(convert_, VAL_V)(out[k * T_PIX + i]));
                 continue;
             }
 #endif
-            const private ACC_T *lane = (const private ACC_T *)&out[k * T_PIX + i];
             for (int l = 0; l < T_VEC; l++)
                 if (at[l] >= 0)
                     DST_STORE(dst, at[l] + plane,

@@ -16,6 +16,9 @@ static const char *const shapes[] = {
     /* Slots: stride above, below and sharing a divisor with the dilation; unequal padding. */
     "n2-c4-k6-i17x9-f2x3-s5x4-p1x2-e3x0-g2",
     "n1-c3-k2-i23x19-f3x5-s4x3-p5x4-e6x3-d6x2",
+    /* Backward data: vectors within a row of a phase, and some that end in another. */
+    "n2-c3-k5-i9x67-f3x3-s2x2-p1x1",
+    "n2-c6-k4-i8x100-f3x5-s3x2-p1x3-e0x2-g2",
     /* Rows that share no border, and outputs that see nothing but padding. */
     "n2-c5-k4-i6x6-f2x2",
     "n1-c2-k3-i4x5-f2x1-p4x3-e2x5",
@@ -78,6 +81,9 @@ static const struct {
     {1, "n3-c16-k20-i7x37-f1x1", "T_VEC=4,T_K=7,T_PIX=3,T_GROUP=16,T_ORDER=1,T_COPY=0"},
     {1, "n2-c4-k6-i17x9-f2x3-s5x4-p1x2-e3x0-g2", "T_VEC=1,T_K=2,T_PIX=2,T_GROUP=32,T_PACK=1"},
     {1, "n2-c13-k17-i19x23-f3x3-s2x2-p1x1", "T_VEC=8,T_K=6,T_PIX=2,T_GROUP=4,T_C=5"},
+    {1, "n2-c13-k17-i19x43-f3x3-s2x3-p1x1",
+     "T_VEC=8,T_K=6,T_PIX=2,T_GROUP=4,T_GROUP_K=2,T_ORDER=1"},
+    {1, "n2-c3-k7-i6x77-f3x3-s1x2-p1x1", "T_VEC=16,T_K=3,T_PIX=2,T_ORDER=1"},
     {2, "n2-c13-k17-i19x23-f3x3-p1x1", "T_VEC=1,T_K=3,T_PIX=4,T_GROUP=16,T_GROUP_K=2,T_SPLIT=7"},
     {2, "n2-c13-k17-i19x23-f3x3-p1x1", "T_VEC=8,T_K=5,T_PIX=2,T_GROUP=3,T_SPLIT=4,T_ORDER=1"},
     {2, "n2-c12-k18-i9x6-f3x3-p1x1-g6", "T_VEC=4,T_K=2,T_PIX=8,T_SPLIT=11"},
@@ -99,7 +105,8 @@ START_TEST(the_epilogue_is_applied)
         {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
     };
     static const char *const some[] = {"n2-c13-k17-i19x23-f3x3-p1x1", "n2-c6-k8-i15x15-f1x1-g2",
-                                       "n2-c4-k6-i5x3-f2x3-s4x3-g2-trans-o3x2"};
+                                       "n2-c4-k6-i5x3-f2x3-s4x3-g2-trans-o3x2",
+                                       "n2-c4-k6-i3x30-f3x3-s2x2-g2-trans"};
     for (int i = 0; i < 3; i++) {
         kiln_problem p = parse(0, i == 2 ? "f16" : "f32", some[_i]);
         p.epilogue = epilogues[i];
@@ -134,7 +141,7 @@ int main(void)
     tcase_add_loop_test(c, every_shape_is_exact, 0, 3);
     tcase_add_loop_test(c, every_type_is_exact, 0, 3);
     tcase_add_loop_test(c, every_config_is_exact, 0, sizeof configs / sizeof *configs);
-    tcase_add_loop_test(c, the_epilogue_is_applied, 0, 3);
+    tcase_add_loop_test(c, the_epilogue_is_applied, 0, 4);
     tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 3);
     tcase_add_loop_test(c, the_bias_gradient_is_summed, 0, 2);
     suite_add_tcase(s, c);
