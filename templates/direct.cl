@@ -275,11 +275,16 @@ kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restri
         INDEX_T f = f0 + i * (T_GROUP * T_VEC), at[T_VEC];
         at[0] = f < f_own ? -1 : place(f, n, pd, ph, pw);
         const bool in_row = T_COPY == 0 || f % D_LINE_W + T_VEC <= D_GRID_W;
-        const bool whole =
-            in_row && at[0] >= 0 && (D_DENSE || place(f + T_VEC - 1, n, pd, ph, pw) >= 0);
+#if D_DENSE
+        const bool whole = in_row && at[0] >= 0;
+#else
+        const bool whole = in_row && at[0] >= 0 && place(f + T_VEC - 1, n, pd, ph, pw) >= 0;
+#endif
+        if (D_DENSE || !whole) {
 #pragma nounroll
-        for (int l = 1; l < T_VEC && (D_DENSE || !whole); l++)
-            at[l] = whole ? at[0] + l : f + l < f_own ? -1 : place(f + l, n, pd, ph, pw);
+            for (int l = 1; l < T_VEC; l++)
+                at[l] = whole ? at[0] + l : f + l < f_own ? -1 : place(f + l, n, pd, ph, pw);
+        }
 #pragma nounroll
         for (int k = k_own - k0; k < T_K; k++) {
             INDEX_T plane = (k0 + k) * D_DST_PIXELS;
