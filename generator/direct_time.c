@@ -43,7 +43,7 @@ static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const
 {
     const double near = 1 << 20;
     const int *v = c->v;
-    bool large = 4.0 * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count) > near;
+    bool large = 4.0 * (double)s->x_count > near;
     double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2], looks = large ? 9 : 5;
     if (d->kind != KILN_DEVICE_CPU)
         return 2;

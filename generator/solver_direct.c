@@ -154,10 +154,10 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[DIRECT_PIX] = pix;
                 next.v[DIRECT_COPY] = copy;
                 next.v[DIRECT_STREAM] = !copy && kiln_better_streamed(s, d);
-                if (cpu && !copy) /* the source is read once, by neighbouring items */
-                    next.v[DIRECT_ORDER] = next.v[DIRECT_PACK] = 1;
-                if (cpu && phases > 1) /* for all phases, too */
-                    next.v[DIRECT_ORDER] = 1;
+                /* The source is read once, by neighbouring items, for all phases too. */
+                next.v[DIRECT_ORDER] = cpu && (!copy || phases > 1);
+                if (cpu && !copy)
+                    next.v[DIRECT_PACK] = 1;
                 kiln_why why;
                 if (k * pix > most || illegal(s, d, &next, &why))
                     continue;
