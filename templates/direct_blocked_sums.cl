@@ -61,7 +61,9 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 typedef struct place {
     int column, phase;
     int d, d_end, h, h_end;
+#if D_AHEAD
     INDEX_T ahead; /* elements from the image's first to the tile's after the next */
+#endif
 } place;
 
 /* Along an axis, where tap 0 of a destination element is at coordinate `at` (times `up`): the first
@@ -162,7 +164,8 @@ PRODUCTS_INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const
 }
 
 #if D_AHEAD
-/* Where the tile after the next begins to read, in the next image if this one has no more. */
+/* Where the tile after the next begins to read, in the next image if this one has no more; without
+ * padding, which few filters of one tap have. */
 INLINE INDEX_T place_ahead(const int tile)
 {
     const int rows = P_DST_D * P_DST_H, next = tile + 2 * D_UP_W;
