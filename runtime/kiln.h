@@ -211,11 +211,11 @@ typedef struct kiln_buffers {
 /* Enqueues the whole operation. The queue must belong to the kiln's context and device. It waits
  * for the n_wait events of `wait`; *done (if not NULL) completes with the last launch. Launches
  * depend on each other properly on out-of-order queues. The op keeps references to workspace and
- * offset buffers until they change or the op is released. A call with the buffers of the one before
- * only launches: their sizes are asked again once any memory object that is so known has ended, for
- * which the op has a destructor callback, and no reference. Enqueues of one op may overlap if each
- * has its own workspace; those of an op with images of its own (image_size, or packed_width and no
- * packed weights given) wait for one another, on whatever queues. */
+ * offset buffers until they change or the op is released, and none to tensors. A call with the
+ * buffers of the one before only launches: it asks for no sizes until one of those buffers has
+ * ended, which a destructor callback tells. Enqueues of one op may overlap if each has its own
+ * workspace; those of an op with images of its own (image_size, or packed_width and no packed
+ * weights given) wait for one another, on whatever queues. */
 KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
                                      const kiln_buffers *buffers, cl_uint n_wait,
                                      const cl_event *wait, cl_event *done);
