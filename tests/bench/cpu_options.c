@@ -101,8 +101,9 @@ static bool read_batches(cpu_options *o, const char *text)
             break;
     }
     fprintf(stderr,
-            "bench: --batch is '%s'; it must be up to %d numbers with commas between them\n", given,
-            CPU_BATCHES);
+            "bench: --batch is '%s'; it must be up to %d whole numbers from 0 on with commas "
+            "between them\n",
+            given, CPU_BATCHES);
     return false;
 }
 
