@@ -63,26 +63,36 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* With the lock. */
-static bool in_flight(kiln_awake *a)
+static bool is_finished(cl_int state)
+{
+    return state <= CL_COMPLETE;
+}
+
+static cl_int state_of(cl_event event)
 {
     cl_int state = CL_COMPLETE;
-    if (!a->last)
-        return false;
-    cl_int code =
-        clGetEventInfo(a->last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    if (code == CL_SUCCESS && state > CL_COMPLETE)
-        return true;
-    clReleaseEvent(a->last);
-    a->last = NULL;
-    return false;
+    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    return state;
+}
+
+/* Of the operation noted last. With the lock. */
+static cl_int state_of_last(kiln_awake *a)
+{
+    const cl_int state = a->last ? state_of(a->last) : CL_COMPLETE;
+    if (a->last && is_finished(state)) {
+        clReleaseEvent(a->last);
+        a->last = NULL;
+    }
+    return state;
 }
 
 static void CL_CALLBACK look(void *argument);
 
-static bool enqueue(looker *l)
+/* After an event, unless that is NULL. */
+static bool enqueue(looker *l, cl_event event)
 {
-    cl_int code = clEnqueueNativeKernel(l->queue, look, &l, sizeof l, 0, NULL, NULL, 0, NULL, NULL);
+    cl_int code = clEnqueueNativeKernel(l->queue, look, &l, sizeof l, 0, NULL, NULL, event ? 1 : 0,
+                                        event ? &event : NULL, NULL);
     return code == CL_SUCCESS && clFlush(l->queue) == CL_SUCCESS;
 }
 
@@ -92,24 +102,38 @@ static void enqueue_missing(kiln_awake *a, bool idle)
     for (int i = 0; i < a->lookers; i++) {
         looker *l = &a->looker[i];
         if (!l->alive && l->only_idle == idle)
-            l->alive = enqueue(l);
+            l->alive = enqueue(l, NULL);
     }
 }
 
-/* Whether a slice begins now. With the lock. */
-static bool goes_on(looker *l)
+/* How long one looks for a change. */
+static int64_t patience_ns(const kiln_awake *a, bool busy)
+{
+    return busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns;
+}
+
+/* Whether a slice begins: now, or at the end of *after, if there is one. That is for the thread
+ * that is left while something is in flight, where the caller waits for one operation after the
+ * other: it would sleep at the end of each, until another's slice is over and wakes it. With the
+ * lock. */
+static bool goes_on(looker *l, cl_event *after)
 {
     kiln_awake *a = l->all;
-    const unsigned noted = atomic_load(&a->noted);
-    const bool busy = in_flight(a), changed = noted != l->noted || busy != l->busy;
+    const unsigned noted = atomic_load(&a->noted), more = noted - l->noted;
+    const cl_int state = state_of_last(a);
+    const bool busy = !is_finished(state), changed = more > 0 || busy != l->busy;
     l->slices = changed ? 0 : l->slices + 1;
     l->noted = noted;
     l->busy = busy;
-    if (a->closing || (busy ? l->only_idle : atomic_load(&latest) != a))
+    if (a->closing || (!busy && atomic_load(&latest) != a))
         return false;
+    if (busy && l->only_idle) {
+        *after = state == CL_RUNNING && more <= 1 ? a->last : NULL;
+        return *after && clRetainEvent(*after) == CL_SUCCESS;
+    }
     if (!busy && changed)
         enqueue_missing(a, true);
-    return l->slices * a->slice_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
+    return l->slices * a->slice_ns < patience_ns(a, busy);
 }
 
 static bool is_pinned(void)
@@ -150,16 +174,19 @@ static void CL_CALLBACK look(void *argument)
     looker *l;
     memcpy(&l, argument, sizeof l); /* PoCL's copy of it */
     kiln_awake *a = l->all;
+    cl_event after = NULL;
     pthread_mutex_lock(&a->lock);
-    const bool again = l->alive = goes_on(l);
+    const bool again = l->alive = goes_on(l, &after);
     pthread_mutex_unlock(&a->lock);
     if (!again)
         return;
-    const int64_t until = now_ns() + a->slice_ns;
-    do
+    const int64_t until = now_ns() + (after ? 0 : a->slice_ns);
+    while (now_ns() < until && (l->busy || atomic_load(&a->noted) == l->noted))
         yield(l);
-    while (now_ns() < until && (l->busy || atomic_load(&a->noted) == l->noted));
-    if (enqueue(l))
+    const bool enqueued = enqueue(l, after);
+    if (after)
+        clReleaseEvent(after);
+    if (enqueued)
         return;
     pthread_mutex_lock(&a->lock);
     l->alive = false;
@@ -179,6 +206,31 @@ void kiln_awake_note(kiln_awake *a, cl_event done)
     pthread_mutex_unlock(&a->lock);
     if (before)
         clReleaseEvent(before);
+}
+
+/* What was noted last, if that is a command of `queue`; to be released. */
+static cl_event last_of(kiln_awake *a, cl_command_queue queue)
+{
+    cl_command_queue its = NULL;
+    pthread_mutex_lock(&a->lock);
+    cl_event last = a->last;
+    if (last)
+        clGetEventInfo(last, CL_EVENT_COMMAND_QUEUE, sizeof its, &its, NULL);
+    if (its != queue || (last && clRetainEvent(last) != CL_SUCCESS))
+        last = NULL;
+    pthread_mutex_unlock(&a->lock);
+    return last;
+}
+
+void kiln_awake_wait(kiln_awake *a, cl_command_queue queue)
+{
+    cl_event last = a ? last_of(a, queue) : NULL;
+    if (!last)
+        return;
+    const int64_t until = now_ns() + patience_ns(a, true);
+    while (!is_finished(state_of(last)) && now_ns() < until)
+        sched_yield();
+    clReleaseEvent(last);
 }
 
 static bool helps(cl_device_id device, const kiln_device_facts *facts)

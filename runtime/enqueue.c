@@ -210,3 +210,15 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
         *pack_ms = elapsed.pack_ms;
     return KILN_OK;
 }
+
+kiln_status kiln_finish(kiln *k, cl_command_queue queue)
+{
+    if (!k || !queue)
+        return kiln_fail(KILN_INVALID, "kiln_finish: k and queue must not be NULL");
+    cl_int code = clFlush(queue);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clFlush");
+    kiln_awake_wait(k->awake, queue);
+    code = clFinish(queue);
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFinish");
+}

@@ -10,10 +10,10 @@
  *     kiln_close(k);
  *
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
- * installs no signal handler, and does not wait for the caller's queues (kiln_op_time(),
- * kiln_tune() and settings.check_padding excepted). Creating never measures, enqueueing never
- * compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has queues of its own as well,
- * in which nothing but the device's threads waits (settings.awake_us).
+ * installs no signal handler, and does not wait for the caller's queues (kiln_finish(),
+ * kiln_op_time(), kiln_tune() and settings.check_padding excepted). Creating never measures,
+ * enqueueing never compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has queues of
+ * its own as well, in which nothing but the device's threads waits (settings.awake_us).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
@@ -224,6 +224,12 @@ KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
  * layout that is reformatted first need the workspace as well. */
 KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
+
+/* clFinish(queue), sooner back on PoCL's CPU device: while the kiln's last operation is one of the
+ * queue's, the calling thread looks for its end, for up to 10 ms and yielding its core, before it
+ * sleeps; one that sleeps goes on 10 to 20 us after the end. On other devices, and with
+ * settings.awake_us off, it is clFinish() and no more. */
+KILN_API kiln_status kiln_finish(kiln *k, cl_command_queue queue);
 
 /* As kiln_op_enqueue(), and takes the time by the device's clock, in ms: in *pack_ms (may be NULL)
  * of the launches that pack weights, which kiln_op_pack() can do once for many enqueues; in *ms

@@ -2,9 +2,9 @@
  *
  * Work that touches no memory is cut into parts that take the same time. What it takes above an
  * even share of what one core needs for all of it is the cost of the launch: OpenCL's, kernel after
- * kernel in a queue and one at a time with a wait for each, as it is and with threads that kiln
- * keeps awake; OpenMP's, which oneDNN uses. The cause is below: what it takes to wake a thread that
- * sleeps.
+ * kernel in a queue and one at a time with a wait for each, as it is, with threads that kiln keeps
+ * awake, and with a caller who does not sleep either; OpenMP's, which oneDNN uses. The cause is
+ * below: what it takes to wake a thread that sleeps.
  */
 #include "kiln_internal.h"
 #include "machine.h"
@@ -50,8 +50,22 @@ static bool make(launch *l)
     return !code && clSetKernelArg(l->kernel, 0, sizeof l->result, &l->result) == CL_SUCCESS;
 }
 
+typedef struct way {
+    bool one_by_one; /* each waited for */
+    bool awake;      /* kiln's operations keep threads so */
+    bool looks;      /* waits by kiln_finish() */
+} way;
+
+static void wait_for_all(const session *s, const way *way)
+{
+    if (way->looks)
+        kiln_finish(s->kiln, s->queue);
+    else
+        clFinish(s->queue);
+}
+
 /* Each returns microseconds for `parts` parts. */
-static double by_opencl(launch *l, int parts, bool in_a_row, kiln_awake *awake)
+static double by_opencl(launch *l, int parts, const way *way)
 {
     const size_t global = (size_t)parts, local = 1;
     clSetKernelArg(l->kernel, 1, sizeof l->steps, &l->steps);
@@ -60,39 +74,20 @@ static double by_opencl(launch *l, int parts, bool in_a_row, kiln_awake *awake)
         cl_event done = NULL;
         clEnqueueNDRangeKernel(l->session.queue, l->kernel, 1, NULL, &global, &local, 0, NULL,
                                &done);
-        if (done) {
-            kiln_awake_note(awake, done);
+        if (done && way->awake)
+            kiln_awake_note(l->session.kiln->awake, done);
+        if (done)
             clReleaseEvent(done);
-        }
-        if (!in_a_row)
-            clFinish(l->session.queue);
+        if (way->one_by_one)
+            wait_for_all(&l->session, way);
     }
-    clFinish(l->session.queue);
+    wait_for_all(&l->session, way);
     return (stats_now() - start) / IN_A_ROW * 1e6;
 }
 
-static double in_a_row(launch *l, int parts)
+static double by_openmp(launch *l, int parts, const way *none)
 {
-    return by_opencl(l, parts, true, NULL);
-}
-
-static double in_a_row_awake(launch *l, int parts)
-{
-    return by_opencl(l, parts, true, l->session.kiln->awake);
-}
-
-static double one_by_one(launch *l, int parts)
-{
-    return by_opencl(l, parts, false, NULL);
-}
-
-static double one_by_one_awake(launch *l, int parts)
-{
-    return by_opencl(l, parts, false, l->session.kiln->awake);
-}
-
-static double by_openmp(launch *l, int parts)
-{
+    (void)none;
     double start = stats_now();
     for (int n = 0; n < IN_A_ROW; n++) {
         unsigned sum = 0;
@@ -108,27 +103,31 @@ static double by_openmp(launch *l, int parts)
     return (stats_now() - start) / IN_A_ROW * 1e6;
 }
 
-static double median_of(launch *l, double (*by)(launch *, int), int parts)
+static double median_of(launch *l, double (*by)(launch *, int, const way *), const way *way,
+                        int parts)
 {
     static double us[ROUNDS];
-    by(l, parts);
+    by(l, parts, way);
     for (int r = 0; r < ROUNDS; r++)
-        us[r] = by(l, parts);
+        us[r] = by(l, parts, way);
     return stats_median(us, ROUNDS);
 }
 
 /* What the parts take above an even share of what one core takes for all of them. */
 static void row(launch *l, int share_us)
 {
-    double (*const ways[])(launch *, int) = {in_a_row, in_a_row_awake, one_by_one, one_by_one_awake,
-                                             by_openmp};
+    static const way ways[] = {{false, false, false},
+                               {false, true, false},
+                               {true, false, false},
+                               {true, true, false},
+                               {true, true, true}};
     l->steps = share_us * l->machine.threads * STEPS_A_US;
-    double alone = median_of(l, by_openmp, 1) / l->machine.threads;
+    double alone = median_of(l, by_openmp, NULL, 1) / l->machine.threads;
     l->steps /= PARTS;
     printf("%11.1f", alone);
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
-        printf("  %10.1f", median_of(l, ways[w], PARTS) - alone);
-    printf("\n");
+        printf("  %10.1f", median_of(l, by_opencl, &ways[w], PARTS) - alone);
+    printf("  %10.1f\n", median_of(l, by_openmp, NULL, PARTS) - alone);
     fflush(stdout);
 }
 
@@ -165,8 +164,9 @@ int main(int argc, char **argv)
     }
     machine_print(&l.machine, stdout);
     printf("microseconds; the share is what one core takes for all of it, divided by %d\n"
-           "   a core's  above it: OpenCL,        kept     OpenCL,        kept      OpenMP\n"
-           "      share    in a row       awake  one by one       awake    (oneDNN)\n",
+           "   a core's  above it: OpenCL,        kept     OpenCL,        kept  with kiln_      "
+           "OpenMP\n"
+           "      share    in a row       awake  one by one       awake    finish()    (oneDNN)\n",
            l.machine.threads);
     for (size_t i = 0; i < sizeof shares_us / sizeof *shares_us; i++)
         row(&l, shares_us[i]);

@@ -21,7 +21,8 @@ typedef struct bare_contender {
     size_t groups; /* of one work-item */
 } bare_contender;
 
-/* Six loads at a time, as many as registers take, for each of which there are `rounds` multiply-adds; then `more` rounds. */
+/* Six loads at a time, as many as registers take, for each of which there are `rounds`
+ * multiply-adds; then `more` rounds. */
 static const char text[] =
     "#define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)\n"
     "#define LOAD(K) float16 v##K = from[i + K];\n"
@@ -66,7 +67,8 @@ static bool enqueue(contender *c)
 
 static bool finish(contender *c)
 {
-    return clFinish(((bare_contender *)c)->session->queue) == CL_SUCCESS;
+    const session *s = ((bare_contender *)c)->session;
+    return kiln_finish(s->kiln, s->queue) == KILN_OK;
 }
 
 static bool read_result(contender *c, void *plain)

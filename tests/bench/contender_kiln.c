@@ -103,7 +103,8 @@ static bool enqueue(contender *c)
 
 static bool finish(contender *c)
 {
-    return clFinish(((kiln_contender *)c)->session->queue) == CL_SUCCESS;
+    const session *s = ((kiln_contender *)c)->session;
+    return kiln_finish(s->kiln, s->queue) == KILN_OK;
 }
 
 static bool read_result(contender *c, void *plain)

@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -226,6 +227,65 @@ START_TEST(they_sleep_while_an_operation_waits)
 }
 END_TEST
 
+static cl_event enqueue_after(const box *b, cl_command_queue queue, cl_event go)
+{
+    const kiln_buffers buffers = {.x = {b->x, 0}, .y = {b->y, 0}};
+    cl_event done;
+    ck_assert_int_eq(kiln_op_enqueue(b->op, queue, &buffers, go ? 1 : 0, go ? &go : NULL, &done),
+                     KILN_OK);
+    return done;
+}
+
+static void check_complete(cl_event done)
+{
+    cl_int state = -1;
+    clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    ck_assert_int_eq(state, CL_COMPLETE);
+    clReleaseEvent(done);
+}
+
+static void *go_later(void *go)
+{
+    idle(20);
+    clSetUserEventStatus(go, CL_COMPLETE);
+    return NULL;
+}
+
+/* However long that is, and whatever was noted last. */
+START_TEST(finishing_waits_for_the_queue)
+{
+    static const int awake_us[] = {-1, 0, 1000};
+    const support_device *d = support_open();
+    cl_command_queue other = clCreateCommandQueue(d->context, d->device, 0, NULL);
+    for (int i = 0; i < 3; i++) {
+        static box b;
+        make(&b, awake_us[i]);
+        ck_assert_int_eq(kiln_finish(b.kiln, d->queue), KILN_OK); /* of nothing */
+        for (int times = 0; times < 100; times++) {
+            cl_event done = enqueue_after(&b, d->queue, NULL);
+            ck_assert_int_eq(kiln_finish(b.kiln, d->queue), KILN_OK);
+            check_complete(done);
+        }
+        for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+            pthread_t later;
+            cl_event go = clCreateUserEvent(d->context, NULL);
+            cl_event done = enqueue_after(&b, d->queue, go);
+            if (elsewhere)
+                clReleaseEvent(enqueue_after(&b, other, NULL));
+            ck_assert_int_eq(pthread_create(&later, NULL, go_later, go), 0);
+            ck_assert_int_eq(kiln_finish(b.kiln, d->queue), KILN_OK);
+            check_complete(done);
+            pthread_join(later, NULL);
+            clReleaseEvent(go);
+        }
+        clFinish(other);
+        check_result(&b);
+        close_kiln(&b);
+    }
+    clReleaseCommandQueue(other);
+}
+END_TEST
+
 START_TEST(closing_leaves_what_is_in_flight)
 {
     for (int round = 0; round < 20; round++) {
@@ -249,6 +309,7 @@ int main(void)
     tcase_add_test(c, they_sleep_where_they_should);
     tcase_add_test(c, they_sleep_when_another_kiln_works);
     tcase_add_test(c, they_sleep_while_an_operation_waits);
+    tcase_add_test(c, finishing_waits_for_the_queue);
     tcase_add_test(c, closing_leaves_what_is_in_flight);
     suite_add_tcase(s, c);
     return support_run_suite(s);

@@ -81,6 +81,8 @@ START_TEST(operations)
     FAILS(kiln_op_enqueue(op, queue, NULL, 0, NULL, NULL));
     FAILS(kiln_op_enqueue(op, queue, &buffers, 1, NULL, NULL));
     FAILS(kiln_op_pack(NULL, queue, &buffers, 0, NULL, NULL));
+    FAILS(kiln_finish(NULL, queue));
+    FAILS(kiln_finish(k, NULL));
     FAILS(kiln_op_time(NULL, queue, &buffers, &ms, NULL));
     FAILS(kiln_op_time(op, NULL, &buffers, &ms, NULL));
     FAILS(kiln_op_time(op, queue, NULL, &ms, NULL));
