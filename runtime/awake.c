@@ -106,12 +106,6 @@ static void enqueue_missing(kiln_awake *a, bool idle)
     }
 }
 
-/* How long one looks for a change. */
-static int64_t patience_ns(const kiln_awake *a, bool busy)
-{
-    return busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns;
-}
-
 /* Whether a slice begins: now, or at the end of *after, if there is one. That is for the thread
  * that is left while something is in flight, where the caller waits for one operation after the
  * other: it would sleep at the end of each, until another's slice is over and wakes it. With the
@@ -133,7 +127,7 @@ static bool goes_on(looker *l, cl_event *after)
     }
     if (!busy && changed)
         enqueue_missing(a, true);
-    return l->slices * a->slice_ns < patience_ns(a, busy);
+    return l->slices * a->slice_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
 }
 
 static bool is_pinned(void)
@@ -227,7 +221,7 @@ void kiln_awake_wait(kiln_awake *a, cl_command_queue queue)
     cl_event last = a ? last_of(a, queue) : NULL;
     if (!last)
         return;
-    const int64_t until = now_ns() + patience_ns(a, true);
+    const int64_t until = now_ns() + a->stay_ns;
     while (!is_finished(state_of(last)) && now_ns() < until)
         sched_yield();
     clReleaseEvent(last);

@@ -18,8 +18,8 @@ void kiln_awake_close(kiln_awake *a);
 /* An operation was enqueued; `done` is its last launch's event. */
 void kiln_awake_note(kiln_awake *a, cl_event done);
 
-/* Until the operation noted last has ended, if it is one of `queue`, but no longer than 10 ms (or
- * `stay_us`, if that is more): a caller who sleeps meanwhile goes on 10 to 20 us later. */
+/* Until the operation noted last has ended, if it is one of `queue`, but no longer than threads
+ * stay awake: a caller who sleeps meanwhile goes on 10 to 20 us later. */
 void kiln_awake_wait(kiln_awake *a, cl_command_queue queue);
 
 #endif

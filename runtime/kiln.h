@@ -226,9 +226,9 @@ KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kil
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
 
 /* clFinish(queue), sooner back on PoCL's CPU device: while the kiln's last operation is one of the
- * queue's, the calling thread looks for its end, for up to 10 ms and yielding its core, before it
- * sleeps; one that sleeps goes on 10 to 20 us after the end. On other devices, and with
- * settings.awake_us off, it is clFinish() and no more. */
+ * queue's, the calling thread looks for its end, for settings.awake_us and yielding its core,
+ * before it sleeps; one that sleeps goes on 10 to 20 us after the end. On other devices, and where
+ * threads do not stay awake, it is clFinish() and no more. */
 KILN_API kiln_status kiln_finish(kiln *k, cl_command_queue queue);
 
 /* As kiln_op_enqueue(), and takes the time by the device's clock, in ms: in *pack_ms (may be NULL)
