@@ -15,8 +15,8 @@ typedef struct timing {
     int64_t runs;                     /* 0: nothing was timed */
     double average, median, min, p95; /* by the device's clock */
     double wall;                      /* average by the host's */
-    double pack;                      /* packing of weights, in none of the above but wall */
-    double create;                    /* choosing, generating, compiling */
+    double pack;   /* packing of weights, in none of the above; of images: in wall */
+    double create; /* choosing, generating, compiling */
 } timing;
 
 typedef struct outcome {

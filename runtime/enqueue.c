@@ -196,6 +196,7 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
         run(op, queue, buffers, phase_of(op, buffers), 0, NULL, true, events, &last);
     if (status)
         return status;
+    kiln_awake_wait(op->k->awake, queue);
     cl_int code = clWaitForEvents(1, &events[last]);
     if (code == CL_SUCCESS)
         code = read_spans(op, events, spans, &n);
