@@ -221,6 +221,7 @@ void kiln_awake_wait(kiln_awake *a, cl_command_queue queue)
     cl_event last = a ? last_of(a, queue) : NULL;
     if (!last)
         return;
+    clFlush(queue);
     const int64_t until = now_ns() + a->stay_ns;
     while (!is_finished(state_of(last)) && now_ns() < until)
         sched_yield();

@@ -216,10 +216,7 @@ kiln_status kiln_finish(kiln *k, cl_command_queue queue)
 {
     if (!k || !queue)
         return kiln_fail(KILN_INVALID, "kiln_finish: k and queue must not be NULL");
-    cl_int code = clFlush(queue);
-    if (code != CL_SUCCESS)
-        return kiln_fail_cl(code, "clFlush");
     kiln_awake_wait(k->awake, queue);
-    code = clFinish(queue);
+    cl_int code = clFinish(queue);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFinish");
 }
