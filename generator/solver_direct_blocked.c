@@ -129,6 +129,18 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
         kiln_define(plan, "D_ROW", lanes);
 }
 
+/* Elements of the sum that weights are fetched ahead, where caches near to a core do not hold them
+ * from run to run: in a network those of the layers before have put them out. The processor follows
+ * them too, but from memory not as far ahead. Where a weight meets few pixels, loads are what takes
+ * time, and these would be more of them. */
+static int64_t weights_ahead(const kiln_device_facts *d, const kiln_config *c,
+                             const kiln_plan *plan)
+{
+    const int64_t near = 256 << 10, few = 6;
+    const bool helps = c->v[BLOCKED_TILE_W] > few && plan->packed_bytes > near;
+    return is_cpu(d) && d->cache > 0 && helps ? 128 : 0;
+}
+
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
@@ -154,6 +166,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_AHEAD",
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS && how == STRIPS_NEVER &&
                     kiln_direct_blocked_far(b, s, d));
+    kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(d, c, plan));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);

@@ -1,6 +1,7 @@
 /* caches.cl: hints to a CPU's caches, for compilers that know them.
  *
- *   KILN_FETCH(p)                 with D_AHEAD=1, asks for the line of an element before it is needed
+ *   KILN_FETCH(p)                 with D_AHEAD=1 or a D_WEIGHTS_AHEAD, asks for the line of an element
+ *                                 before it is needed
  *   KILN_STORE(n, loose, p, v)    stores KILN_BITS of n elements, with T_STREAM=1 past the caches, or
  *                                 with D_STREAM=1, where that is no tunable
  */
@@ -8,7 +9,7 @@
 
 /* For CPUs, whose own prefetchers follow rows, not tiles. */
 #define KILN_FETCH(p)
-#if D_AHEAD && defined __has_builtin
+#if (D_AHEAD || D_WEIGHTS_AHEAD) && defined __has_builtin
 #if __has_builtin(__builtin_prefetch)
 #undef KILN_FETCH
 #define KILN_FETCH(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)

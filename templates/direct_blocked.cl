@@ -51,6 +51,7 @@
  *   D_FIRST, D_LAST     1: the first, last tile is at an end
  *   D_BACKWARD          1: the filter is turned round
  *   D_AHEAD             1: of a filter with one tap, pixels of a tile ahead are fetched
+ *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
  *   D_DST_VECTORS       vectors of a group's destination channels, with the padding that is in them
  *   D_DST_EMPTY         vectors of nothing but padding behind those: the last tile stores them

@@ -5,6 +5,13 @@
 #include "products.cl"
 #include "taps.cl"
 
+/* Those of the next steps and, at the end of a tile's, of the next tile follow in memory. */
+#if D_WEIGHTS_AHEAD
+#define FETCH_WEIGHTS(p) KILN_FETCH(p)
+#else
+#define FETCH_WEIGHTS(p)
+#endif
+
 /* Adds one tap: `elements` of each pixel, pixel i at x + i * next. With `check`, pixel i is there
  * only if column `at + i * P_STRIDE_W` is. */
 #define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, LOOP)                                              \
@@ -14,8 +21,11 @@
         _Pragma(LOOP) for (int c = 0; c < elements; c++)                                           \
         {                                                                                          \
             ACC_V weight[T_KV];                                                                    \
-            _Pragma("unroll") for (int k = 0; k < T_KV; k++) weight[k] =                           \
-                LOAD_V(w + c * D_KT + k * D_B);                                                    \
+            _Pragma("unroll") for (int k = 0; k < T_KV; k++)                                       \
+            {                                                                                      \
+                weight[k] = LOAD_V(w + c * D_KT + k * D_B);                                        \
+                FETCH_WEIGHTS(w + (c + D_WEIGHTS_AHEAD) * D_KT + k * D_B);                         \
+            }                                                                                      \
             _Pragma("unroll") for (int i = 0; i < T_W; i++)                                        \
             {                                                                                      \
                 const int column = at + i * P_STRIDE_W;                                            \

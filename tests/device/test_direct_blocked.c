@@ -31,6 +31,22 @@ START_TEST(remainders_of_channels)
 }
 END_TEST
 
+/* More than caches near to a core hold, with remainders of channels, which are fetched ahead. */
+START_TEST(many_weights)
+{
+    kiln_problem p = {.batch = 1,
+                      .in_channels = 97,
+                      .out_channels = 83,
+                      .input = {4, 9},
+                      .filter = {3, 3},
+                      .pad_begin = {1, 1},
+                      .pad_end = {1, 1}};
+    blocked_check(p, 16, "T_W=8");
+    p.direction = KILN_BACKWARD_DATA;
+    blocked_check(p, 16, "T_W=8");
+}
+END_TEST
+
 /* The three blocks take turns; each has all kinds of blocked_shapes, and each shape both
  * directions. */
 START_TEST(every_shape)
@@ -231,6 +247,7 @@ int main(void)
     tcase_set_timeout(c, 300);
     tcase_add_loop_test(c, remainders_of_channels, 0,
                         (int)(sizeof remainders / sizeof *remainders));
+    tcase_add_test(c, many_weights);
     tcase_add_loop_test(c, every_shape, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, empty_vectors, 0, (int)(sizeof empty / sizeof *empty));
     tcase_add_test(c, transposed);

@@ -217,6 +217,29 @@ START_TEST(no_group_computes_padding_that_is_whole_vectors)
 }
 END_TEST
 
+/* Where they are many, and meet pixels enough. */
+START_TEST(weights_are_fetched_ahead)
+{
+    static const struct {
+        const char *problem, *ahead;
+    } cases[] = {
+        {"fwd-f32-n1-c512-k512-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=128"},
+        {"bwd-f32-n1-c512-k512-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=128"},
+        {"fwd-f32-n1-c256-k256-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=0"},
+        {"fwd-f32-n1-c512-k512-i1x1-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=0"},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    kiln_device_facts uncached = cpu();
+    uncached.cache = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_of("direct_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].ahead), "%s: %s", cases[i].problem, options);
+        options_on(uncached, "direct_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, "-DD_WEIGHTS_AHEAD=0"), "%s: %s", cases[i].problem, options);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
@@ -228,6 +251,7 @@ int main(void)
     tcase_add_test(c, large_filters_have_wide_tiles);
     tcase_add_test(c, narrow_vectors_take_less_time_on_narrow_units);
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
+    tcase_add_test(c, weights_are_fetched_ahead);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
