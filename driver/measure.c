@@ -44,7 +44,9 @@ static kiln_status pack_once(kiln_op *op, const session *s, kiln_buffers *b, dou
     kiln_status status = kiln_op_time(op, s->queue, b, &ms, pack_ms);
     b->packed =
         (kiln_buffer){b->workspace.mem, b->workspace.offset + (size_t)info.packed_workspace_size};
-    return status ? status : kiln_op_pack(op, s->queue, b, 0, NULL, NULL);
+    if (!status)
+        status = kiln_op_pack(op, s->queue, b, 0, NULL, NULL);
+    return status ? status : kiln_finish(s->kiln, s->queue);
 }
 
 kiln_status measure_op(kiln_op *op, const session *s, const kiln_buffers *buffers, const flags *f,
