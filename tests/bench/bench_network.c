@@ -4,26 +4,31 @@
  * Benches of single layers repeat them, with all they need in the caches; here most comes from
  * memory, as where a network is used.
  */
+#include "field.h"
 #include "options.h"
 #include "results.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LAYERS = 256 };
+enum { MOST_LAYERS = 256, KILN = 0, ONEDNN, SIDES };
 
-/* A contender of contenders. */
+typedef struct network network;
+
+/* A contender of contenders: one side of each layer. */
 typedef struct chain {
     contender base;
-    contender *c[MOST_LAYERS];
-    int count;
+    const network *of;
+    int side;
 } chain;
 
-typedef struct network {
+struct network {
     char name[WORK_NAME];
     work work[MOST_LAYERS];
-    chain side[2]; /* kiln, oneDNN */
-} network;
+    field field[MOST_LAYERS]; /* of one for each side */
+    int count;
+    chain chain[SIDES];
+};
 
 typedef struct options {
     layers layers;
@@ -34,19 +39,24 @@ typedef struct options {
 
 /* ---- chains ---- */
 
+static contender *at(const chain *all, int layer)
+{
+    return all->of->field[layer].c[all->side];
+}
+
 static bool enqueue(contender *c)
 {
     const chain *all = (const chain *)c;
     bool fine = true;
-    for (int i = 0; i < all->count && fine; i++)
-        fine = all->c[i]->calls->enqueue(all->c[i]);
+    for (int i = 0; i < all->of->count && fine; i++)
+        fine = at(all, i)->calls->enqueue(at(all, i));
     return fine;
 }
 
 static bool finish(contender *c)
 {
     const chain *all = (const chain *)c;
-    contender *last = all->c[all->count - 1];
+    contender *last = at(all, all->of->count - 1);
     return last->calls->finish(last);
 }
 
@@ -54,79 +64,80 @@ static const contender_calls calls = {.enqueue = enqueue, .finish = finish};
 
 /* ---- one network ---- */
 
-static contender *verified(contender *c, const work *w, float *result, char *why)
+/* Leaves kiln and the fastest of the others. */
+static void keep_best(field *f)
 {
-    if (c && contender_verify(c, w, result, why))
-        return c;
-    contender_release(c);
-    return NULL;
-}
-
-static contender *best_of_onednn(const work *w, const rules *r, float *result, char *why)
-{
-    contender *best = NULL;
+    int best = 0;
     double best_ms = 0;
-    for (int i = 0; i < contender_onednn_ways(); i++) {
+    for (int i = 1; i < f->count; i++) {
         bool calm;
-        contender *c = verified(contender_onednn(w, r, i, why), w, result, why);
-        const double ms = c ? turns_glance(c, best_ms, &calm) : -1;
-        const bool wins = ms >= 0 && (!best || ms < best_ms);
-        contender_release(wins ? best : c);
-        if (wins) {
-            best = c;
+        const double ms = turns_glance(f->c[i], best_ms, &calm);
+        if (ms >= 0 && (!best || ms < best_ms)) {
+            best = i;
             best_ms = ms;
         }
     }
-    return best;
+    for (int i = 1; i < f->count; i++)
+        if (i != best)
+            contender_release(f->c[i]);
+    f->c[ONEDNN] = f->c[best];
+    f->count = best ? SIDES : 1;
 }
 
-/* False, with the reason, where one side cannot do it. */
-static bool add(network *n, const session *s, const layer *l, const rules *r, char *why)
+static bool make_layer(network *n, const session *s, const layer *l, const rules *r, char *why)
 {
-    const int at = n->side[0].count;
-    work *w = &n->work[at];
-    contender *c[2] = {NULL};
-    float *result = NULL;
+    const field_options brief = {.brief = true};
+    work *w = &n->work[n->count];
+    field *f = &n->field[n->count];
     snprintf(why, KILN_ERROR_TEXT, "out of memory");
-    if (at < MOST_LAYERS && work_make(w, l, KILN_FORWARD, KILN_F32))
-        result = malloc((size_t)reference_count(&w->problem) * sizeof *result);
-    if (result)
-        c[0] = verified(contender_kiln(s, w, r, NULL, why), w, result, why);
-    if (c[0])
-        c[1] = best_of_onednn(w, r, result, why);
-    free(result);
-    for (int i = 0; c[1] && i < 2; i++)
-        n->side[i].c[n->side[i].count++] = c[i];
-    if (c[1])
-        return true;
-    contender_release(c[0]);
-    work_free(w);
-    return false;
+    if (!work_make(w, l, KILN_FORWARD, KILN_F32) || !field_make(f, s, w, r, &brief, why))
+        return false;
+    keep_best(f);
+    snprintf(why, KILN_ERROR_TEXT, "oneDNN does not do it");
+    return f->count == SIDES;
+}
+
+static void add(network *n, const session *s, const layer *l, const rules *r)
+{
+    char why[KILN_ERROR_TEXT];
+    if (n->count == MOST_LAYERS) {
+        printf("%-20.20s without %s: it has %d layers\n", n->name, l->name, MOST_LAYERS);
+    } else if (make_layer(n, s, l, r, why)) {
+        n->count++;
+    } else {
+        printf("%-20.20s without %s: %s\n", n->name, l->name, why);
+        field_clear(&n->field[n->count]);
+        work_free(&n->work[n->count]);
+        n->field[n->count] = (field){0};
+    }
 }
 
 static void clear(network *n)
 {
-    for (int i = 0; i < n->side[0].count; i++) {
-        contender_release(n->side[0].c[i]);
-        contender_release(n->side[1].c[i]);
+    for (int i = 0; i < n->count; i++) {
+        field_clear(&n->field[i]);
         work_free(&n->work[i]);
     }
+    memset(n, 0, sizeof *n);
 }
 
 static void run_network(network *n, const options *o, stats_mean *mean)
 {
     const turns_plan plan = {.rounds = o->rounds, .seconds = 0.1, .latency = true};
-    contender *const both[2] = {&n->side[0].base, &n->side[1].base};
-    turns_times times[2];
-    n->side[0].base.calls = n->side[1].base.calls = &calls;
-    if (n->side[0].count == 0 || !turns_take(both, 2, &plan, times)) {
+    contender *both[SIDES];
+    turns_times times[SIDES];
+    for (int i = 0; i < SIDES; i++) {
+        n->chain[i] = (chain){.base = {.calls = &calls}, .of = n, .side = i};
+        both[i] = &n->chain[i].base;
+    }
+    if (n->count == 0 || !turns_take(both, SIDES, &plan, times)) {
         printf("%-20.20s not measured\n", n->name);
         return;
     }
-    const double ratio = turns_ratio(&times[0], &times[1]);
-    const bool doubtful = turns_doubtful(&times[0], &times[1]);
-    printf("%-20.20s %6d %10.4f %10.4f %7.3f%s\n", n->name, n->side[0].count, times[0].ms,
-           times[1].ms, ratio, doubtful ? " ~" : "");
+    const double ratio = turns_ratio(&times[KILN], &times[ONEDNN]);
+    const bool doubtful = turns_doubtful(&times[KILN], &times[ONEDNN]);
+    printf("%-20.20s %6d %10.4f %10.4f %7.3f%s\n", n->name, n->count, times[KILN].ms,
+           times[ONEDNN].ms, ratio, doubtful ? " ~" : "");
     fflush(stdout);
     if (!doubtful)
         stats_add(mean, ratio, n->name);
@@ -141,20 +152,18 @@ static void name_of(const layer *l, char name[WORK_NAME])
 static void run(const options *o, const session *s, stats_mean *mean)
 {
     static network n;
-    char why[KILN_ERROR_TEXT], name[WORK_NAME];
+    char name[WORK_NAME];
     for (int i = 0; i < o->layers.count; i++) {
         name_of(&o->layers.at[i], name);
         if (strcmp(name, n.name) != 0) {
-            if (*n.name)
+            if (i > 0)
                 run_network(&n, o, mean);
             clear(&n);
-            memset(&n, 0, sizeof n);
             strcpy(n.name, name);
         }
-        if (!add(&n, s, &o->layers.at[i], &o->rules, why))
-            printf("%-20.20s without %s: %s\n", n.name, o->layers.at[i].name, why);
+        add(&n, s, &o->layers.at[i], &o->rules);
     }
-    if (*n.name)
+    if (o->layers.count > 0)
         run_network(&n, o, mean);
     clear(&n);
 }
@@ -179,6 +188,7 @@ static bool read_options(options *o, int argc, char **argv)
     static const struct option known[] = {{"plain", no_argument, NULL, 'p'},
                                           {"batch", required_argument, NULL, 'b'},
                                           {"rounds", required_argument, NULL, 'r'},
+                                          {"help", no_argument, NULL, 'h'},
                                           {0}};
     int batch = 1, c;
     bool fine = true;
@@ -219,9 +229,10 @@ int main(int argc, char **argv)
     machine_print(&m, stdout);
     printf("%-20s %6s %10s %10s %7s\n", "network", "layers", "kiln ms", "oneDNN ms", "ratio");
     run(&o, &s, &mean);
-    printf("networks %d geomean %.3f worst %.3f (%s)\n", mean.count, stats_geomean(&mean),
-           mean.worst, mean.worst_name);
+    if (mean.count > 0)
+        printf("networks %d geomean %.3f worst %.3f (%s)\n", mean.count, stats_geomean(&mean),
+               mean.worst, mean.worst_name);
     session_close(&s);
     layers_free(&o.layers);
-    return 0;
+    return mean.count > 0 ? 0 : 1;
 }
