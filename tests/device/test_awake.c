@@ -212,21 +212,6 @@ START_TEST(they_sleep_when_another_kiln_works)
 }
 END_TEST
 
-START_TEST(they_sleep_while_an_operation_waits)
-{
-    static box b;
-    make(&b, 1000);
-    cl_event go = clCreateUserEvent(support_open()->context, NULL);
-    const kiln_buffers buffers = {.x = {b.x, 0}, .y = {b.y, 0}};
-    ck_assert_int_eq(kiln_op_enqueue(b.op, support_open()->queue, &buffers, 1, &go, NULL), KILN_OK);
-    wait_for_sleep();
-    ck_assert_int_eq(clSetUserEventStatus(go, CL_COMPLETE), CL_SUCCESS);
-    clReleaseEvent(go);
-    check_result(&b);
-    close_kiln(&b);
-}
-END_TEST
-
 static cl_event enqueue_after(const box *b, cl_command_queue queue, cl_event go)
 {
     const kiln_buffers buffers = {.x = {b->x, 0}, .y = {b->y, 0}};
@@ -235,6 +220,20 @@ static cl_event enqueue_after(const box *b, cl_command_queue queue, cl_event go)
                      KILN_OK);
     return done;
 }
+
+START_TEST(they_sleep_while_an_operation_waits)
+{
+    static box b;
+    make(&b, 1000);
+    cl_event go = clCreateUserEvent(support_open()->context, NULL);
+    clReleaseEvent(enqueue_after(&b, support_open()->queue, go));
+    wait_for_sleep();
+    ck_assert_int_eq(clSetUserEventStatus(go, CL_COMPLETE), CL_SUCCESS);
+    clReleaseEvent(go);
+    check_result(&b);
+    close_kiln(&b);
+}
+END_TEST
 
 static void check_complete(cl_event done)
 {
