@@ -26,10 +26,15 @@ kiln_device_facts kiln_device_generic(void)
     };
 }
 
+bool kiln_device_holds(const kiln_device_facts *d, double bytes)
+{
+    return bytes < 0.7 * (double)d->cache;
+}
+
 double kiln_device_move_ms(const kiln_device_facts *d, double bytes)
 {
     /* Measured on Zen 4, two cores, in multiples of 10 GB/s a core. */
-    double factor = d->kind != KILN_DEVICE_CPU ? 1 : bytes < 0.7 * (double)d->cache ? 4 : 2;
+    double factor = d->kind != KILN_DEVICE_CPU ? 1 : kiln_device_holds(d, bytes) ? 4 : 2;
     return bytes / (factor * d->bandwidth_gbs * 1e6);
 }
 

@@ -34,6 +34,9 @@ typedef struct kiln_device_facts {
     double peak_gflops, bandwidth_gbs;
 } kiln_device_facts;
 
+/* Whether a CPU's cache holds `bytes` from one run to the next. */
+bool kiln_device_holds(const kiln_device_facts *d, double bytes);
+
 /* Time to read and write `bytes` of tensors, in ms: what the cache of a CPU holds from one run to
  * the next comes from there. */
 double kiln_device_move_ms(const kiln_device_facts *d, double bytes);

@@ -91,11 +91,11 @@ bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s, const k
 
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
  * are one stream, which the processor fetches ahead; a tile's pixels are many short ones) and where
- * items fetch pixels from memory, those of all pixels where the weights of one tile stay near, where
- * each group has pixels of its own, or where results are at least twice the sources, to write those
- * in few streams. Where weights fill a third of the last cache, or with an image and its result do,
- * to read them for each tile of pixels anew takes a tenth to twice as long as once for an image, or
- * once for all images if a cache holds those. */
+ * items fetch pixels from memory, those of all pixels where the weights of one tile stay near,
+ * where each group has pixels of its own, or where results are at least twice the sources, to write
+ * those in few streams. Where weights fill a third of the last cache, or with an image and its
+ * result do, to read them for each tile of pixels anew takes a tenth to twice as long as once for
+ * an image, or once for all images if a cache holds those. */
 static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                      const kiln_config *c)
 {

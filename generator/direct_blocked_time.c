@@ -231,7 +231,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
         size * (double)(b->src_pitch.cells + b->dst_pitch.cells) + 4.0 * (double)s->w_count;
     /* Sums hide most of the way to a cache, and what is fetched ahead; not what is fetched because
      * parts of its lines are written. */
-    bool held = bytes < 0.7 * (double)d->cache, plain = b->dst_pitch.channel != 1;
+    bool held = kiln_device_holds(d, bytes), plain = b->dst_pitch.channel != 1;
     bool ahead = b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
                  c->v[BLOCKED_ORDER] == ORDER_CHANNELS && !plain;
     double share = held ? 0.2 : ahead ? 0.4 : 1;

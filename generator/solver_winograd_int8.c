@@ -156,7 +156,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double compute = cost * 2 * w.b.block * width / (0.68 * d->peak_gflops * 1e6);
     double filters = (double)w.filter_bytes;
     double read = filters * (double)w.items / (4.5 * d->bandwidth_gbs * 1e6);
-    double exposed = filters > 0.7 * (double)d->cache ? 0.5 : 0.1;
+    double exposed = kiln_device_holds(d, filters) ? 0.1 : 0.5;
     double bytes = (double)s->x_count * (double)kiln_type_size(s->x_type) +
                    (double)s->y_count * (double)kiln_type_size(s->y_type);
     return fmax(compute, read) + exposed * fmin(compute, read) +

@@ -90,7 +90,7 @@ static double whole_traffic(const kiln_gradient *g, const kiln_device_facts *d,
     double u = tile * c->v[GRADIENT_K], v = tile * g->block * c->v[GRADIENT_CV];
     double through = tile * (double)((g->c_blocks + g->k_blocks) * g->block);
     double again = u + (v > 0.7 * CACHE ? v : 0);
-    bool held = d->cache > 0 && through < 0.7 * (double)d->cache;
+    bool held = kiln_device_holds(d, through);
     return (held ? 1 : 2) * through + late * again * (double)kiln_gradient_items(g, c);
 }
 
@@ -104,7 +104,7 @@ static double traffic(const kiln_shape *s, const kiln_gradient *g, const kiln_de
         return whole_traffic(g, d, c);
     double products = (double)kiln_gradient_products(g), element = 4.0 * GRADIENT_ELEMENTS;
     /* Products that no cache holds are read back in as many streams as there are elements. */
-    double back = d->cache > 0 && element * products > 0.7 * (double)d->cache ? 5 : 1;
+    double back = d->cache > 0 && !kiln_device_holds(d, element * products) ? 5 : 1;
     if (c->v[GRADIENT_ROWS] == 0)
         return element * (2 * through + (1 + back) * products);
     double chunks =

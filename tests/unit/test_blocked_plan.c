@@ -194,6 +194,36 @@ START_TEST(narrow_vectors_take_less_time_on_narrow_units)
 }
 END_TEST
 
+/* Groups of 12 channels fill vectors of pixels, but not of channels; one of 16 fills both. The
+ * facts are of two Zen 4 cores. */
+START_TEST(channels_that_fill_no_vector_are_better_as_planes)
+{
+    static const struct {
+        const char *planes, *blocks;
+        bool better;
+    } cases[] = {
+        {"fwd-f32-n1-c384-k96-i28x28-f1x1-g8", "fwd-f32-n1-c384-k96-i28x28-f1x1-g8-l:any.OIHW.any",
+         true},
+        {"fwd-f32-n1-c32-k16-i112x112-f1x1", "fwd-f32-n1-c32-k16-i112x112-f1x1-l:any.OIHW.any",
+         false},
+    };
+    kiln_device_facts d = cpu();
+    d.compute_units = 2;
+    d.unit_floats = 8;
+    d.peak_gflops = 332;
+    d.bandwidth_gbs = 20;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_shape s;
+        kiln_config c;
+        const double planes = guess(&d, "direct", cases[i].planes, &s, &c)->predict(&s, &d, &c);
+        const double blocks =
+            guess(&d, "direct_blocked", cases[i].blocks, &s, &c)->predict(&s, &d, &c);
+        ck_assert_msg(cases[i].better ? planes < 0.95 * blocks : planes > blocks, "%s: %g, %g",
+                      cases[i].planes, planes, blocks);
+    }
+}
+END_TEST
+
 /* The padding of the layout is the last group's: whole vectors of it are nobody's sums, if those of
  * groups begin at vectors. */
 START_TEST(no_group_computes_padding_that_is_whole_vectors)
@@ -250,6 +280,7 @@ int main(void)
     tcase_add_test(c, vectors_are_as_wide_as_groups_and_units);
     tcase_add_test(c, large_filters_have_wide_tiles);
     tcase_add_test(c, narrow_vectors_take_less_time_on_narrow_units);
+    tcase_add_test(c, channels_that_fill_no_vector_are_better_as_planes);
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     tcase_add_test(c, weights_are_fetched_ahead);
     suite_add_tcase(s, c);
