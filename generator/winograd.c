@@ -86,13 +86,20 @@ double kiln_winograd_amplification(int t, const int taps[2], int64_t channels)
 
 /* ---- geometry ---- */
 
-/* The block of NCHW4c, NCHW8c, NCHW16c; 1 for NCHW; 0 for anything else. */
+/* NHWC: blocks of any size lie in a pixel, one after the other. */
+static bool has_whole_pixels(const char *layout)
+{
+    return strcmp(layout, "NHWC") == 0;
+}
+
+/* The block of NCHW4c, NCHW8c, NCHW16c; 1 for NCHW and NHWC; 0 for anything else. */
 static int block_of(const char *layout)
 {
     static const struct {
         const char *name;
         int block;
-    } known[] = {{"NCHW", 1}, {"", 1}, {"any", 1}, {"NCHW4c", 4}, {"NCHW8c", 8}, {"NCHW16c", 16}};
+    } known[] = {{"NCHW", 1},   {"", 1},       {"any", 1},     {"NHWC", 1},
+                 {"NCHW4c", 4}, {"NCHW8c", 8}, {"NCHW16c", 16}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(layout, known[i].name) == 0)
             return known[i].block;
@@ -137,7 +144,7 @@ static bool reject_layouts(const kiln_shape *s, kiln_why *why)
 {
     int x = block_of(s->x_layout), y = block_of(s->y_layout);
     if (!x || !y || (x > 1 && y > 1 && x != y))
-        return kiln_no(why, "it works on NCHW and on NCHW4c, NCHW8c or NCHW16c, the same for x "
+        return kiln_no(why, "it works on NCHW, NHWC and NCHW4c, NCHW8c or NCHW16c, the same for x "
                             "and y if both have blocks");
     if (*s->w_layout && strcmp(s->w_layout, "OIHW") != 0 && !kiln_layout_is_any(s->w_layout))
         return kiln_no(why, "it works on weights in the layout OIHW");
@@ -181,6 +188,10 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
     if (s->g > 1 && (s->c / s->g % block || s->k / s->g % block))
         return kiln_no(why, "a group's channels, %lld and %lld, do not fill blocks of %lld",
                        (long long)(s->c / s->g), (long long)(s->k / s->g), (long long)block);
+    if ((has_whole_pixels(s->x_layout) && s->c % block) ||
+        (has_whole_pixels(s->y_layout) && s->k % block))
+        return kiln_no(why, "in NHWC channels must fill vectors of %lld; these are %lld and %lld",
+                       (long long)block, (long long)s->c, (long long)s->k);
     int64_t most = 1; /* with a dilation, each phase's last tile may reach beyond the image */
     for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++) {
         int64_t side = s->in[a] > s->out[a] ? s->in[a] : s->out[a];
@@ -194,6 +205,14 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
     return false;
 }
 
+/* Elements from one pixel to the next of a tensor whose channels lie together; 0 where they do not.
+ */
+static int64_t pixel_of(const char *layout, int64_t channels)
+{
+    const int block = block_of(layout);
+    return has_whole_pixels(layout) ? channels : block > 1 ? block : 0;
+}
+
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
 {
     bool backward = s->direction == KILN_BACKWARD_DATA;
@@ -202,13 +221,13 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
         .images = s->n,
         .groups = s->g,
         .block = lanes_of(s, d),
-        .src_blocked = block_of(backward ? s->y_layout : s->x_layout) > 1,
-        .dst_blocked = block_of(backward ? s->x_layout : s->y_layout) > 1,
+        .src_pixel = backward ? pixel_of(s->y_layout, s->k) : pixel_of(s->x_layout, s->c),
+        .dst_pixel = backward ? pixel_of(s->x_layout, s->c) : pixel_of(s->y_layout, s->k),
         .src_c = (backward ? s->k : s->c) / s->g,
         .dst_c = (backward ? s->c : s->k) / s->g,
     };
-    w.src_ahead = !w.src_blocked && kiln_better_fetched(s, d);
-    w.dst_streamed = w.dst_blocked && kiln_better_streamed(s, d);
+    w.src_ahead = !w.src_pixel && kiln_better_fetched(s, d);
+    w.dst_streamed = w.dst_pixel && kiln_better_streamed(s, d);
     w.cache = d->cache;
     w.waste = 1;
     int64_t phases = 1;
@@ -226,7 +245,7 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
         w.lead[a] = backward ? reach - s->pad[a + 1] : s->pad[a + 1];
     }
     w.src_rows = phases * w.src_c;
-    if (phases > 1 && w.src_blocked)
+    if (phases > 1 && w.src_pixel)
         w.src_rows = phases * divide_up(w.src_c, w.block) * w.block;
     w.src_ahead = w.src_ahead && phases == 1 && w.dilation[1] == 1;
     w.src_blocks = divide_up(w.src_rows, w.block);

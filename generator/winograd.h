@@ -8,10 +8,10 @@
  * filter turned round and what remains of the padding. */
 typedef struct kiln_winograd {
     bool backward;
-    int block;                     /* channels that lie together: lanes of a vector */
-    bool src_blocked, dst_blocked; /* in memory too; else plain */
-    bool src_ahead, dst_streamed;  /* as kiln_better_fetched(), kiln_better_streamed() */
-    int64_t cache;                 /* bytes of the device's last level */
+    int block;                    /* channels that lie together: lanes of a vector */
+    int64_t src_pixel, dst_pixel; /* in memory too: elements from pixel to pixel; 0: plain */
+    bool src_ahead, dst_streamed; /* as kiln_better_fetched(), kiln_better_streamed() */
+    int64_t cache;                /* bytes of the device's last level */
     int64_t images, groups;
     int64_t filter[2], stride[2], dilation[2]; /* H, W */
     int taps[2];            /* of a phase: each of stride * stride has every stride-th tap */
@@ -27,7 +27,7 @@ typedef struct kiln_winograd {
 void kiln_winograd_prefer(kiln_shape *s, const kiln_device_facts *d);
 /* True, with the reason, where there are no tiles for the convolution, whatever the layouts. */
 bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why);
-/* The same, and for layouts other than NCHW and blocks of channels. */
+/* The same, and for layouts other than NCHW, NHWC and blocks of channels. */
 bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
 /* `s` passed that check. */
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);

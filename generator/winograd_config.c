@@ -3,6 +3,7 @@
 #include "winograd.h"
 
 #include <math.h>
+#include <stdio.h>
 
 int kiln_winograd_products(const kiln_winograd *w, const kiln_config *c, int axis)
 {
@@ -68,7 +69,7 @@ static int64_t run_of(const kiln_winograd *w, const kiln_config *c)
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
 {
     int64_t columns = kiln_winograd_side(w, c, 1) * run_of(w, c) + w->taps[1] - 1;
-    int64_t spare = w->src_blocked && w->dst_blocked ? 0 : w->block;
+    int64_t spare = w->src_pixel && w->dst_pixel ? 0 : w->block;
     int64_t rows = kiln_winograd_products(w, c, 0);
     return (rows * (columns > w->block ? columns : w->block) + spare) * w->block * 4;
 }
@@ -195,9 +196,9 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
      * elements one by one, if they lie apart. */
     double apart = w->dilation[1] > 1 ? 20 : 0;
     return (kiln_winograd_cost){
-        .source = tiles * (double)w->src_blocks * e * (w->src_blocked ? 6 : 20 + apart),
+        .source = tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
         .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
-        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_blocked ? 5 : 25 + apart),
+        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
     };
 }
 
@@ -223,6 +224,25 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
     return fmax(compute, read) + exposed * fmin(compute, read);
 }
 
+/* Of a tensor of `channels` a group and `plane` pixels an image. */
+static void define_pitch(kiln_plan *plan, const char *tensor, const kiln_winograd *w, int64_t pixel,
+                         int64_t channels, int64_t plane)
+{
+    char name[32];
+    const int64_t blocks = w->groups * divide_up(channels, w->block);
+    const struct {
+        const char *name;
+        int64_t value;
+    } pitches[] = {{"TOGETHER", pixel > 0},
+                   {"PIXEL", pixel},
+                   {"BLOCK", pixel > w->block ? w->block : plane * w->block},
+                   {"IMAGE", blocks * plane * w->block}};
+    for (size_t i = 0; i < (pixel ? sizeof pitches / sizeof *pitches : 1); i++) {
+        snprintf(name, sizeof name, "%s_%s", tensor, pitches[i].name);
+        kiln_define(plan, name, pitches[i].value);
+    }
+}
+
 static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan *plan)
 {
     static const char *const names[2][4] = {{"P_SRC_H", "P_DST_H", "D_LEAD_H", "D_TILES_H"},
@@ -237,10 +257,10 @@ static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan
     kiln_define(plan, "D_B", w->block);
     kiln_define(plan, "D_SRC_C", w->src_c);
     kiln_define(plan, "D_DST_C", w->dst_c);
-    kiln_define(plan, "D_SRC_BLOCKED", w->src_blocked);
-    kiln_define(plan, "D_DST_BLOCKED", w->dst_blocked);
+    define_pitch(plan, "D_SRC", w, w->src_pixel, w->src_c, w->src[0] * w->src[1]);
+    define_pitch(plan, "D_DST", w, w->dst_pixel, w->dst_c, w->dst[0] * w->dst[1]);
     kiln_define(plan, "D_CHANNELS", w->groups * w->dst_c);
-    if (!w->dst_blocked)
+    if (!w->dst_pixel)
         kiln_define(plan, "D_ROW", w->block);
     kiln_define(plan, "D_BACKWARD", w->backward);
     kiln_define(plan, "D_TILES", kiln_winograd_all_tiles(w, c));

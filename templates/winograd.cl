@@ -33,7 +33,8 @@
  *     v [D_E][blocks of rows][D_ROOM][D_B]     u [group][tile of K][D_E][D_CP][T_KV * D_B]
  *     p [D_E][T_KV, or all blocks][D_ROOM][D_B]
  *
- * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c).
+ * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c; NHWC,
+ * where these are multiples of D_B).
  * Plain ones are transposed D_B channels by D_B columns at a time. Whatever the layout, a block's
  * lanes without a channel are zero in v, and are written as zero where the destination has them.
  * Backward data is the same with dy as the source and `pack` turning the filter round.
@@ -48,7 +49,9 @@
  *   P_SRC_H, P_SRC_W, P_DST_H, P_DST_W, P_GROUPS
  *   D_SRC_C, D_DST_C      channels of one group
  *   D_LEAD_H, D_LEAD_W    destination (0, 0) starts its patch at source (-D_LEAD_H, -D_LEAD_W)
- *   D_SRC_BLOCKED, D_DST_BLOCKED   1: NCHW<D_B>c
+ *   D_SRC_TOGETHER, D_DST_TOGETHER   1: blocks of D_B channels lie together, from one pixel to the next
+ *                         D_SRC_PIXEL, one block D_SRC_BLOCK, one image D_SRC_IMAGE elements; D_DST_
+ *                         the same. 0: plain
  *   D_SRC_COUNT           elements of the source, plain only
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
@@ -78,12 +81,13 @@
 #define KEPT local
 #endif
 /* The last row of a strip of plain tensors is written and read up to whole vectors. */
-#define D_STRIP (D_TH * D_COLUMNS + (D_SRC_BLOCKED && D_DST_BLOCKED ? 0 : D_B))
+#define D_STRIP (D_TH * D_COLUMNS + (D_SRC_TOGETHER && D_DST_TOGETHER ? 0 : D_B))
 
 #define PATCH_V ACC_V
-#if D_SRC_BLOCKED
+#if D_SRC_TOGETHER
 #define PIXEL(r, i)                                                                                \
-    SRC_LOAD_V(src, ((y + (r) * D_STEP_H) * P_SRC_W + (int)at + (i) * D_STEP_W) * D_B)
+    SRC_LOAD_V(src,                                                                                \
+               (INDEX_T)((y + (r) * D_STEP_H) * P_SRC_W + (int)at + (i) * D_STEP_W) * D_SRC_PIXEL)
 #else
 #define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
 #endif
@@ -144,24 +148,24 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 
 /* ---- blocks of channels ---- */
 
-#if D_SRC_BLOCKED
+#if D_SRC_TOGETHER
 INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
                        const int b, const run next, const int soon)
 {
     const int all = columns_of(r), phase = b % D_PHASES;
     const int x = first_column(r, phase), from = first_inside(x, all);
-    src += (((INDEX_T)r.n * P_GROUPS + group) * (D_SRC_VECTORS / D_PHASES) + b / D_PHASES) *
-           D_SRC_PLANE * D_B;
+    src += (INDEX_T)r.n * D_SRC_IMAGE +
+           (INDEX_T)(group * (D_SRC_VECTORS / D_PHASES) + b / D_PHASES) * D_SRC_BLOCK;
     make_strip(strip, src, first_row(r, phase), x, from, end_inside(x, from, all), all);
 }
 #endif
 
-#if D_DST_BLOCKED
+#if D_DST_TOGETHER
 INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
     const int all = group * D_DST_VECTORS + block; /* of the channels of all groups */
-    const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_VECTORS) + all) * D_DST_PLANE * D_B;
+    const INDEX_T origin = (INDEX_T)r.n * D_DST_IMAGE + (INDEX_T)all * D_DST_BLOCK;
 #pragma nounroll
     for (int t = 0; t < r.tiles; t++) {
         const int y0 = r.y * D_MH, x0 = (r.x + t) * D_MW;
@@ -173,7 +177,7 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
             for (int j = 0; j < D_MW; j++) {
                 const int y = (y0 + i) * P_DILATION_H + r.y1, x = (x0 + j) * P_DILATION_W + r.x1;
                 if (y < P_DST_H && x < P_DST_W)
-                    PUT(dst, o[i][j], all, image + ((INDEX_T)y * P_DST_W + x) * D_B);
+                    PUT(dst, o[i][j], all, origin + ((INDEX_T)y * P_DST_W + x) * D_DST_PIXEL);
             }
     }
 }

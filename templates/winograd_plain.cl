@@ -10,7 +10,7 @@
  * that works on local memory.) */
 KILN_DEFINE_DEALT(static __attribute__((noinline)), transpose, ACC_V)
 
-#if !D_SRC_BLOCKED
+#if !D_SRC_TOGETHER
 /* Element (y, x) of the patches of a run, in a row of v: its index, be it outside of the image. */
 typedef struct place {
     INDEX_T at;
@@ -90,7 +90,7 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
 }
 #endif
 
-#if !D_DST_BLOCKED
+#if !D_DST_TOGETHER
 /* The first `columns` of D_B elements of one channel, P_DILATION_W apart. */
 INLINE void store_row(global DST_T *dst, const INDEX_T at, const ACC_V value, const int columns,
                       const int channel EPILOGUE_PARAMS)

@@ -27,14 +27,14 @@
 #define D_KT (T_KV * D_B)
 /* Rows of v: the channels' phases. Those of a block of channels are neighbouring blocks, those of a
  * plain channel neighbouring rows. */
-#if D_SRC_BLOCKED
+#if D_SRC_TOGETHER
 #define CHANNEL_OF(row) ((row) / (D_B * D_PHASES) * D_B + (row) % D_B)
 #define PHASE_OF(row) ((row) / D_B % D_PHASES)
 #else
 #define CHANNEL_OF(row) ((row) / D_PHASES)
 #define PHASE_OF(row) ((row) % D_PHASES)
 #endif
-#if D_SRC_BLOCKED && D_PHASES > 1
+#if D_SRC_TOGETHER && D_PHASES > 1
 #define D_SRC_ROWS ((D_SRC_C + D_B - 1) / D_B * D_B * D_PHASES)
 #else
 #define D_SRC_ROWS (D_SRC_C * D_PHASES)

@@ -4,6 +4,7 @@
 #include "support/winograd_cases.h"
 
 #include <check.h>
+#include <string.h>
 
 /* Every problem is compiled for, so winograd_solvers take turns, and so do layouts, plain and
  * blocked on either side: eight turns have them all. */
@@ -126,6 +127,36 @@ START_TEST(dilations)
 }
 END_TEST
 
+/* NHWC on either side, whose pixels hold all blocks: several blocks and groups, phases of a stride,
+ * a dilation, both directions. */
+START_TEST(whole_pixels)
+{
+    static const struct {
+        const char *x, *y;
+        int64_t c, k, groups, stride, dilation;
+        bool backward;
+    } cases[] = {
+        {"NHWC", "NHWC", 16, 48, 1, 1, 1, false},   {"NHWC", "NHWC", 64, 32, 2, 1, 1, true},
+        {"NHWC", "NCHW", 32, 20, 1, 2, 1, false},   {"NCHW", "NHWC", 18, 32, 1, 1, 2, false},
+        {"NHWC", "NCHW16c", 32, 32, 1, 1, 1, true}, {"NCHW16c", "NHWC", 17, 16, 1, 2, 1, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_problem p = winograd_problem(2, cases[i].c, 13, 18, cases[i].k);
+        p.direction = cases[i].backward ? KILN_BACKWARD_DATA : KILN_FORWARD;
+        p.groups = cases[i].groups;
+        for (int a = 0; a < 2; a++) {
+            p.stride[a] = cases[i].stride;
+            p.dilation[a] = cases[i].dilation;
+        }
+        strcpy(p.x_layout, cases[i].x);
+        strcpy(p.y_layout, cases[i].y);
+        winograd_check(&p, "winograd_fused", "T_T=6");
+        if (p.groups == 1)
+            winograd_check(&p, "winograd_staged", "T_T=4");
+    }
+}
+END_TEST
+
 int main(void)
 {
     if (!support_on_cpu())
@@ -139,6 +170,7 @@ int main(void)
     tcase_add_test(tests, filters_of_other_sizes);
     tcase_add_test(tests, strides);
     tcase_add_test(tests, dilations);
+    tcase_add_test(tests, whole_pixels);
     Suite *suite = suite_create("winograd");
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

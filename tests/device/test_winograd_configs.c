@@ -104,15 +104,17 @@ START_TEST(other_layouts_are_refused_where_they_must_be_native)
 {
     const kiln_choice choice = {
         .solver = winograd_solvers[_i], .ignore_rows = 1, .native_layout = 1};
-    static const char *const wrong[][2] = {{"NHWC", "NCHW"}, {"NCHW8c", "NCHW16c"}};
-    for (int i = 0; i < 2; i++) {
+    static const char *const wrong[][3] = {{"NHWC", "NCHW", "in NHWC channels"},
+                                           {"CHWN", "NCHW", "NCHW16c"},
+                                           {"NCHW8c", "NCHW16c", "NCHW16c"}};
+    for (int i = 0; i < 3; i++) {
         kiln_problem p = winograd_problem(1, 3, 8, 8, 4);
         strcpy(p.x_layout, wrong[i][0]);
         strcpy(p.y_layout, wrong[i][1]);
         kiln_op *op;
         ck_assert_int_eq(kiln_conv_create(support_open()->kiln, &p, &choice, &op),
                          KILN_UNSUPPORTED);
-        ck_assert_msg(strstr(kiln_last_error(), "NCHW16c"), "%s", kiln_last_error());
+        ck_assert_msg(strstr(kiln_last_error(), wrong[i][2]), "%s", kiln_last_error());
     }
 }
 END_TEST
