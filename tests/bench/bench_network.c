@@ -194,7 +194,7 @@ static bool read_options(options *o, int argc, char **argv)
     bool fine = true;
     while (fine && (c = options_next(argc, argv, known, help)) != -1) {
         if (c == 'p')
-            o->rules.plain = true;
+            o->rules.layout = RULES_NCHW;
         else if (c == 'b')
             fine = options_number("--batch", optarg, 0, 65536, &batch);
         else if (c == 'r')

@@ -184,7 +184,8 @@ static bool read_option(predict *p, int letter, const char *value)
         p->type = (kiln_type)(KILN_F32 + number);
         return fine;
     case 'p':
-        return p->rules.plain = true;
+        p->rules.layout = RULES_NCHW;
+        return true;
     case 'b':
         fine = options_number("--batch", value, 0, 1 << 20, &number);
         p->batch = number;

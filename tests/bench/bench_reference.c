@@ -49,7 +49,7 @@ static bool time_all(const lot *l, double ms[TIMES])
 
 static bool measure(const session *s, const work *w, double ms[TIMES], char *why)
 {
-    const rules plain = {.plain = true};
+    const rules plain = {.layout = RULES_NCHW};
     const kiln_choice choice = {.solver = "naive"};
     const size_t count = (size_t)reference_count(&w->problem);
     lot l = {w, contender_kiln(s, w, &plain, &choice, why), malloc(count * sizeof(float)),

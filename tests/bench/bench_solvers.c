@@ -16,7 +16,7 @@ typedef struct duel {
 
 static contender *make(const duel *d, int side, const work *w, float *result, char *why)
 {
-    const rules plain = {.plain = true};
+    const rules plain = {.layout = RULES_NCHW};
     const kiln_choice choice = {.solver = d->solver[side]};
     contender *c = contender_kiln(&d->session, w, &plain, &choice, why);
     if (c && contender_verify(c, w, result, why))

@@ -15,9 +15,11 @@
 
 /* What the contenders of one comparison may do. */
 typedef enum rules_algorithm { RULES_ANY = 0, RULES_DIRECT, RULES_WINOGRAD } rules_algorithm;
+typedef enum rules_layout { RULES_OWN = 0, RULES_NCHW, RULES_NHWC } rules_layout;
 typedef struct rules {
-    bool plain; /* activations come and go as NCHW; else in the layouts the contender likes best.
-                   Weights are constants, rearranged before the clock starts, in both cases */
+    rules_layout layout; /* of activations as they come and go; RULES_OWN: what the contender likes
+                            best. Weights are constants, rearranged before the clock starts, in all
+                            cases */
     rules_algorithm algorithm;
 } rules;
 

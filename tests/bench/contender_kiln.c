@@ -147,11 +147,11 @@ static kiln_problem problem_under(const work *w, const rules *r)
 {
     kiln_problem p = w->problem;
     p.math = r->algorithm == RULES_DIRECT ? KILN_MATH_EXACT : KILN_MATH_FAST;
-    if (r->plain)
+    if (r->layout == RULES_NCHW)
         return p;
-    strcpy(p.x_layout, "any");
-    strcpy(p.y_layout, "any");
-    if (p.direction == KILN_BACKWARD_WEIGHTS)
+    strcpy(p.x_layout, r->layout == RULES_NHWC ? "NHWC" : "any");
+    strcpy(p.y_layout, p.x_layout);
+    if (r->layout == RULES_OWN && p.direction == KILN_BACKWARD_WEIGHTS)
         strcpy(p.w_layout, "any");
     return p;
 }

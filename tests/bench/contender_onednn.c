@@ -1,15 +1,14 @@
 /* oneDNN 2 as a contender, in every way in which it can do a convolution.
  *
  * Each way is a memory format for the activations, an algorithm, and who pays for reordering: under
- * plain rules activations start and end as NCHW, and what a way needs beside its convolution is
- * part of its run. Weights are in the format that oneDNN asks for, reordered before the clock
- * starts.
+ * plain rules activations start and end as NCHW or NHWC, and what a way needs beside its
+ * convolution is part of its run. Weights are in the format that oneDNN asks for, reordered before
+ * the clock starts.
  */
 #include "contender_onednn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ANY                                                                                        \
     {                                                                                              \
@@ -71,9 +70,28 @@ static bool reorder(const onednn_tensor *t)
     return dnnl_primitive_execute(t->reorder, stream, 2, pair) == dnnl_success;
 }
 
-static bool make_tensor(onednn_tensor *t, float *plain)
+/* Between the bench's array and the tensor as it comes and goes: what no run pays for. */
+static bool transfer(const onednn_tensor *t, void *array, bool out)
 {
-    if (dnnl_memory_create(&t->plain, &t->plain_desc, engine, plain) != dnnl_success)
+    onednn_tensor pair = {.desc = t->array_desc, .plain_desc = t->plain_desc, .plain = t->plain};
+    bool fine = dnnl_memory_create(&pair.own, &pair.desc, engine, array) == dnnl_success;
+    pair.written = !out; /* from own to plain */
+    fine =
+        fine && make_reorder(&pair) && reorder(&pair) && dnnl_stream_wait(stream) == dnnl_success;
+    if (pair.reorder)
+        dnnl_primitive_destroy(pair.reorder);
+    if (pair.own)
+        dnnl_memory_destroy(pair.own);
+    return fine;
+}
+
+static bool make_tensor(onednn_tensor *t, float *array)
+{
+    const bool there = dnnl_memory_desc_equal(&t->array_desc, &t->plain_desc);
+    if (dnnl_memory_create(&t->plain, &t->plain_desc, engine,
+                           there ? array : DNNL_MEMORY_ALLOCATE) != dnnl_success)
+        return false;
+    if (!there && !t->written && !transfer(t, array, false))
         return false;
     t->own = t->plain;
     if (dnnl_memory_desc_equal(&t->plain_desc, &t->desc))
@@ -92,7 +110,7 @@ static bool make_tensors(onednn_contender *o, const rules *r)
         onednn_tensor *t = &o->tensor[i];
         if (!make_tensor(t, plain[i]))
             return false;
-        t->each_run = t->reorder && r->plain && i != ONEDNN_W;
+        t->each_run = t->reorder && r->layout != RULES_OWN && i != ONEDNN_W;
         o->argument[i] = (dnnl_exec_arg_t){t->argument, t->own};
     }
     return true;
@@ -124,16 +142,13 @@ static bool finish(contender *c)
 static bool read_result(contender *c, void *plain)
 {
     const onednn_contender *o = (onednn_contender *)c;
-    const kiln_problem *p = &o->work->problem;
     for (int i = ONEDNN_X; i <= ONEDNN_Y; i++) {
         const onednn_tensor *t = &o->tensor[i];
         if (!t->written)
             continue;
-        void *data;
         if ((t->reorder && !reorder(t)) || dnnl_stream_wait(stream) != dnnl_success ||
-            dnnl_memory_get_data_handle(t->plain, &data) != dnnl_success)
+            !transfer(t, plain, true))
             return false;
-        memcpy(plain, data, (size_t)kiln_problem_count(p, "xwy"[i]) * sizeof(float));
     }
     return true;
 }
@@ -175,7 +190,7 @@ static bool build(onednn_contender *o, const onednn_way *v, const rules *r)
 {
     dnnl_primitive_desc_t d;
     const char *implementation = "";
-    if (!open_engine() || !onednn_describe(&d, engine, &o->work->problem, v, o->tensor))
+    if (!open_engine() || !onednn_describe(&d, engine, &o->work->problem, r, v, o->tensor))
         return false;
     dnnl_primitive_desc_query(d, dnnl_query_impl_info_str, 0, (void *)&implementation);
     snprintf(o->base.detail, sizeof o->base.detail, "%s>%s %s",

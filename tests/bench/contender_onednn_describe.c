@@ -2,6 +2,7 @@
 #include "contender_onednn.h"
 
 static const dnnl_format_tag_t plain_data[] = {dnnl_abc, dnnl_abcd, dnnl_abcde},
+                               nhwc_data[] = {dnnl_acb, dnnl_acdb, dnnl_acdeb},
                                plain_filter[2][ONEDNN_RANKS] = {
                                    {dnnl_abc, dnnl_abcd, dnnl_abcde},
                                    {dnnl_abcd, dnnl_abcde, dnnl_abcdef}};
@@ -22,8 +23,15 @@ static geometry geometry_of(const kiln_problem *p)
     return g;
 }
 
-/* The sizes of x, w, y, and their formats under a way. */
-static bool describe(const kiln_problem *p, const onednn_way *v, onednn_tensor t[ONEDNN_TENSORS])
+static bool is_described(dnnl_memory_desc_t *d, int dims, const dnnl_dims_t size,
+                         dnnl_format_tag_t tag)
+{
+    return dnnl_memory_desc_init_by_tag(d, dims, size, dnnl_f32, tag) == dnnl_success;
+}
+
+/* The sizes of x, w, y, and their formats under the rules and a way. */
+static bool describe(const kiln_problem *p, const rules *r, const onednn_way *v,
+                     onednn_tensor t[ONEDNN_TENSORS])
 {
     const int rank = p->spatial_rank, at = rank - ONEDNN_FIRST_RANK, grouped = p->groups > 1;
     dnnl_dims_t size[ONEDNN_TENSORS] = {{p->batch, p->in_channels},
@@ -39,13 +47,13 @@ static bool describe(const kiln_problem *p, const onednn_way *v, onednn_tensor t
     bool fine = true;
     for (int i = ONEDNN_X; i <= ONEDNN_Y; i++) {
         int dims = i == ONEDNN_W ? 2 + grouped + rank : 2 + rank;
-        dnnl_format_tag_t plain = i == ONEDNN_W ? plain_filter[grouped][at] : plain_data[at],
-                          own = i == ONEDNN_W ? dnnl_format_tag_any : v->tag[at];
-        fine =
-            fine &&
-            dnnl_memory_desc_init_by_tag(&t[i].plain_desc, dims, size[i], dnnl_f32, plain) ==
-                dnnl_success &&
-            dnnl_memory_desc_init_by_tag(&t[i].desc, dims, size[i], dnnl_f32, own) == dnnl_success;
+        const bool filter = i == ONEDNN_W;
+        const dnnl_format_tag_t array = filter ? plain_filter[grouped][at] : plain_data[at],
+                                plain = !filter && r->layout == RULES_NHWC ? nhwc_data[at] : array,
+                                own = filter ? dnnl_format_tag_any : v->tag[at];
+        fine = fine && is_described(&t[i].array_desc, dims, size[i], array) &&
+               is_described(&t[i].plain_desc, dims, size[i], plain) &&
+               is_described(&t[i].desc, dims, size[i], own);
     }
     return fine;
 }
@@ -123,9 +131,9 @@ static void settle(dnnl_primitive_desc_t d, const kiln_problem *p, onednn_tensor
 }
 
 bool onednn_describe(dnnl_primitive_desc_t *out, dnnl_engine_t engine, const kiln_problem *p,
-                     const onednn_way *v, onednn_tensor t[ONEDNN_TENSORS])
+                     const rules *r, const onednn_way *v, onednn_tensor t[ONEDNN_TENSORS])
 {
-    if (!describe(p, v, t) || make_descriptor(out, engine, p, v, t) != dnnl_success)
+    if (!describe(p, r, v, t) || make_descriptor(out, engine, p, v, t) != dnnl_success)
         return false;
     settle(*out, p, t);
     return true;

@@ -24,33 +24,47 @@ static bool is_anything(const kiln_problem *p)
     return true;
 }
 
-/* Blocked to blocked, except for the two -plain; forward-latency is a single enqueue and its end.
+/* Blocked to blocked, except for the two -plain, NCHW, and -nhwc; forward-latency is a single
+ * enqueue and its end.
  */
 const bench_class cpu_classes[CPU_CLASSES] = {
-    {"forward-any", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, is_dense, true},
-    {"forward-direct", KILN_FORWARD, KILN_F32, {false, RULES_DIRECT}, false, is_dense, false},
+    {"forward-any", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_ANY}, false, is_dense, true},
+    {"forward-direct", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_DIRECT}, false, is_dense, false},
     {"forward-winograd",
      KILN_FORWARD,
      KILN_F32,
-     {false, RULES_WINOGRAD},
+     {RULES_OWN, RULES_WINOGRAD},
      false,
      work_is_winograd,
      true},
-    {"forward-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, is_dense, true},
-    {"depthwise", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, false, work_is_depthwise, true},
-    {"depthwise-plain", KILN_FORWARD, KILN_F32, {true, RULES_ANY}, false, work_is_depthwise, false},
-    {"forward-latency", KILN_FORWARD, KILN_F32, {false, RULES_ANY}, true, is_single, false},
-    {"backward-data", KILN_BACKWARD_DATA, KILN_F32, {false, RULES_ANY}, false, is_anything, false},
-    {"backward-weights",
-     KILN_BACKWARD_WEIGHTS,
+    {"forward-plain", KILN_FORWARD, KILN_F32, {RULES_NCHW, RULES_ANY}, false, is_dense, true},
+    {"forward-nhwc", KILN_FORWARD, KILN_F32, {RULES_NHWC, RULES_ANY}, false, is_dense, false},
+    {"depthwise", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_ANY}, false, work_is_depthwise, true},
+    {"depthwise-plain",
+     KILN_FORWARD,
      KILN_F32,
-     {false, RULES_ANY},
+     {RULES_NCHW, RULES_ANY},
+     false,
+     work_is_depthwise,
+     false},
+    {"forward-latency", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_ANY}, true, is_single, false},
+    {"backward-data",
+     KILN_BACKWARD_DATA,
+     KILN_F32,
+     {RULES_OWN, RULES_ANY},
      false,
      is_anything,
      false},
-    {"forward-f16", KILN_FORWARD, KILN_F16, {false, RULES_ANY}, false, is_anything, false},
-    {"forward-bf16", KILN_FORWARD, KILN_BF16, {false, RULES_ANY}, false, is_anything, false},
-    {"forward-i8", KILN_FORWARD, KILN_I8, {false, RULES_ANY}, false, is_anything, false},
+    {"backward-weights",
+     KILN_BACKWARD_WEIGHTS,
+     KILN_F32,
+     {RULES_OWN, RULES_ANY},
+     false,
+     is_anything,
+     false},
+    {"forward-f16", KILN_FORWARD, KILN_F16, {RULES_OWN, RULES_ANY}, false, is_anything, false},
+    {"forward-bf16", KILN_FORWARD, KILN_BF16, {RULES_OWN, RULES_ANY}, false, is_anything, false},
+    {"forward-i8", KILN_FORWARD, KILN_I8, {RULES_OWN, RULES_ANY}, false, is_anything, false},
 };
 
 /* ---- the command line ---- */

@@ -14,7 +14,7 @@ typedef struct bench_class {
     bool brief; /* one of those that --quick means */
 } bench_class;
 
-enum { CPU_CLASSES = 12, CPU_BATCHES = 8 };
+enum { CPU_CLASSES = 13, CPU_BATCHES = 8 };
 extern const bench_class cpu_classes[CPU_CLASSES];
 
 typedef struct cpu_options {

@@ -55,7 +55,7 @@ static bool is_hopeless(const contender *c, const work *w)
 static void admit_onednn(field *f, const work *w, const rules *r)
 {
     enum { WAYS = TURNS_CONTENDERS - BARE - 2 }; /* less kiln and CLBlast */
-    static const double near = 1.4; /* a calm glance is off by less than this */
+    static const double near = 1.4;              /* a calm glance is off by less than this */
     glimpse g[WAYS];
     double best = HUGE_VAL;
     int n = 0;
@@ -137,7 +137,8 @@ bool field_make(field *f, const session *s, const work *w, const rules *r,
     }
     admit_onednn(f, w, r);
     char refusal[KILN_ERROR_TEXT];
-    contender *c = r->plain && !options->brief ? contender_clblast(s, w, refusal) : NULL;
+    contender *c =
+        r->layout == RULES_NCHW && !options->brief ? contender_clblast(s, w, refusal) : NULL;
     if (c)
         admit_peer(f, w, c);
     admit_bare(f, s, w, r, options->bare);

@@ -7,7 +7,7 @@
 typedef struct field {
     contender *c[TURNS_CONTENDERS]; /* kiln first */
     int count;
-    int bare; /* how many of them are bare kernels, the last ones */
+    int bare;        /* how many of them are bare kernels, the last ones */
     void *result[2]; /* kiln's, and that of the peer at hand */
     work in_f32;     /* of a work of another type, for kiln as its own peer */
     bool wrong;      /* kiln ran, but not rightly */
