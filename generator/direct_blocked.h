@@ -55,6 +55,13 @@ int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c);
 
+/* Tiles of pixels that an item computes in turn, chunk by chunk of source channels; 1: each has an
+ * item of its own, which computes all channels. A chunk is steps of `step` channels. */
+int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
+                                  const kiln_config *c);
+int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
+                                  const kiln_config *c, int64_t step);
+
 /* Whether a filter of one tap reads pixels from so far away that items had better fetch them. */
 bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s,
                              const kiln_device_facts *d);

@@ -3,95 +3,36 @@
 #include "direct_blocked.h"
 #include "integers.h"
 
-/* ---- what a config makes of a shape ---- */
-
-int64_t kiln_direct_blocked_padding(const kiln_blocked *b)
-{
-    return b->dst_pitch.neighbours * b->dst_pitch.blocks - b->dst_c * b->groups;
-}
-
-int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
-{
-    return divide_up(b->dst_c + kiln_direct_blocked_padding(b), c->v[BLOCKED_LANES]) -
-           kiln_direct_blocked_empty(b, c);
-}
-
-int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c)
-{
-    const int64_t lanes = c->v[BLOCKED_LANES];
-    if (b->dst_pitch.neighbours % lanes || (b->groups > 1 && b->dst_c % lanes))
-        return 0;
-    return (b->dst_c + kiln_direct_blocked_padding(b)) / lanes - divide_up(b->dst_c, lanes);
-}
-
-int64_t kiln_direct_blocked_at_once(int64_t most)
-{
-    return most % 16 == 0 ? 16 : most % 8 == 0 ? 8 : most % 4 == 0 ? 4 : 1;
-}
-
-int64_t kiln_direct_blocked_piece(const kiln_blocked *b, int64_t lanes)
-{
-    const kiln_pitch *p = &b->dst_pitch;
-    if (p->blocks == 1)
-        return lanes;
-    return kiln_direct_blocked_at_once(
-        gcd(gcd(lanes, p->neighbours), b->groups > 1 ? b->dst_c : lanes));
-}
-
-int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
-{
-    return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] *
-           kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
-}
-
-int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c)
-{
-    const int w = KILN_AXIS_W;
-    return b->dst[0] * b->dst[1] * b->up[w] *
-           divide_up(divide_up(b->dst[w], b->up[w]), c->v[BLOCKED_TILE_W]);
-}
-
-int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
-{
-    return b->groups * divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]);
-}
-
-/* Four have one vector type, and an offset that pixels of a class would not all see. */
-int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
-                                 const kiln_device_facts *d, const kiln_config *c)
-{
-    if (!is_cpu(d) || s->w_type != KILN_I8)
-        return 1;
-    bool one_class = b->up[0] == 1 && b->up[1] == 1 && b->up[2] == 1;
-    return d->has_vnni && c->v[BLOCKED_LANES] == 16 && one_class ? 4 : 2;
-}
-
-/* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
- */
-blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
-                                          const kiln_device_facts *d, const kiln_blocked_ends *e,
-                                          const kiln_config *c)
-{
-    kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
-    if (!is_cpu(d))
-        return STRIPS_NEVER;
-    if (source != KILN_F32)
-        return STRIPS_ALWAYS;
-    if (!e->first && !e->last && !e->more)
-        return STRIPS_NEVER;
-    int64_t copies = b->filter[KILN_AXIS_W] * c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
-    return e->more || copies > 220 ? STRIPS_AT_ENDS : STRIPS_NEVER;
-}
-
 /* ---- on a CPU ---- */
 
-/* Taps that a row of the destination sees of each source channel, on average. */
-static double taps_of(const kiln_blocked *b, bool all_of_w)
+/* Taps of a row that meet a pixel of a tile, on average; as if the last tile had no other's pixels.
+ */
+static double taps_of_tile(const kiln_blocked *b, int64_t width)
+{
+    const int a = KILN_AXIS_W;
+    if (b->up[a] > 1)
+        return (double)b->filter[a] / (double)b->up[a];
+    const int64_t tiles = divide_up(b->dst[a], width), apart = width * b->stride[a];
+    const int64_t reach = apart - b->stride[a];
+    int64_t all = 0;
+    for (int64_t tap = 0; tap < b->filter[a]; tap++) {
+        /* 0 <= tile * apart + at + reach, and tile * apart + at < the source's columns */
+        const int64_t at = tap * b->dilation[a] - b->lead[a];
+        const int64_t begin = divide_up(-at - reach, apart), end = divide_up(b->src[a] - at, apart);
+        const int64_t from = begin < 0 ? 0 : begin, to = end > tiles ? tiles : end;
+        all += to > from ? to - from : 0;
+    }
+    return (double)all / (double)tiles;
+}
+
+/* Taps that a tile sees of each source channel, on average; of a row, if not `whole_w`, those that
+ * its pixels see. */
+static double taps_of(const kiln_blocked *b, const kiln_config *c, bool whole_w)
 {
     double taps = 1;
     for (int a = 0; a < 3; a++)
-        taps *= a == KILN_AXIS_W && all_of_w
-                    ? (double)b->filter[a] / (double)b->up[a]
+        taps *= a == KILN_AXIS_W && whole_w
+                    ? taps_of_tile(b, c->v[BLOCKED_TILE_W])
                     : (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
     return taps;
 }
@@ -153,7 +94,7 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
     if (how == STRIPS_NEVER)
         return 0;
     double share = how == STRIPS_ALWAYS || e->more || e->tiles < 3 ? 1 : 2.0 / (double)e->tiles;
-    double rows = taps_of(b, true) * (double)b->up[KILN_AXIS_W] / (double)b->filter[KILN_AXIS_W];
+    double rows = taps_of(b, c, true) / taps_of_tile(b, c->v[BLOCKED_TILE_W]);
     double pixels = c->v[BLOCKED_TILE_W] * (double)b->stride[KILN_AXIS_W];
     if (b->src_pitch.channel != 1) /* vectors of 16 pixels of a channel */
         return share * rows * 5.0 * (1 + pixels / 16) * (double)b->src_c;
@@ -193,7 +134,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
 {
     kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
-    double taps = taps_of(b, how != STRIPS_NEVER);
+    double taps = taps_of(b, c, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
     return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
            page_cycles(b, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
@@ -256,7 +197,7 @@ static double gpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double items = (double)(first * second * b->n);
     double least = 1024.0 * d->compute_units;
     items = items < least ? least : items;
-    double flops = items * taps_of(b, true) * per_tap * 2 / 0.1;
+    double flops = items * taps_of(b, c, true) * per_tap * 2 / 0.1;
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count) +
                    2.0 * (double)s->w_count;
     return flops / (d->peak_gflops * 1e6) + bytes / (d->bandwidth_gbs * 1e6) + 0.02;

@@ -132,13 +132,23 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
 /* Elements of the sum that weights are fetched ahead, where caches near to a core do not hold them
  * from run to run: in a network those of the layers before have put them out. The processor follows
  * them too, but from memory not as far ahead. Where a weight meets few pixels, loads are what takes
- * time, and these would be more of them. */
-static int64_t weights_ahead(const kiln_device_facts *d, const kiln_config *c,
-                             const kiln_plan *plan)
+ * time, and these would be more of them. Those of a whole step ahead, or of some, are of the same
+ * tap: a tile that leaves taps out would else fetch what it does not use, and not what it does. */
+static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
+                             const kiln_config *c, const kiln_plan *plan)
 {
-    const int64_t near = 256 << 10, few = 6;
+    const int64_t near = 256 << 10, few = 6, usual = 128;
+    const int64_t step = step_of(b) * b->filter[0] * b->filter[1] * b->filter[2];
     const bool helps = c->v[BLOCKED_TILE_W] > few && plan->packed_bytes > near;
-    return is_cpu(d) && d->cache > 0 && helps ? 128 : 0;
+    if (!is_cpu(d) || d->cache <= 0 || !helps)
+        return 0;
+    return step <= 2 * usual ? round_up(usual, step) : usual;
+}
+
+/* Items along an image's pixels. */
+static int64_t items_of(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+{
+    return divide_up(kiln_direct_blocked_tiles(b, c), kiln_direct_blocked_turns(b, d, c));
 }
 
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
@@ -151,12 +161,15 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define_epilogue(plan, s);
     kiln_blocked_define(b, plan);
     define_vectors(b, c, plan);
+    kiln_define(plan, "D_TILES", kiln_direct_blocked_tiles(b, c));
     kiln_define(plan, "D_TILES_W", e.tiles);
     kiln_define(plan, "D_TILES_K",
                 divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]));
+    kiln_define(plan, "D_TURNS", kiln_direct_blocked_turns(b, d, c));
+    kiln_define(plan, "D_CHUNK", kiln_direct_blocked_chunk(b, d, c, step_of(b)));
     kiln_define(plan, "D_ITEMS",
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
-                                                      : kiln_direct_blocked_tiles(b, c));
+                                                      : items_of(b, d, c));
     kiln_define(plan, "D_STRIP", how);
     kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
     kiln_define(plan, "D_VNNI", d->has_vnni);
@@ -166,7 +179,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_AHEAD",
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS && how == STRIPS_NEVER &&
                     kiln_direct_blocked_far(b, s, d));
-    kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(d, c, plan));
+    kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(b, d, c, plan));
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
@@ -178,7 +191,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_blocked b = kiln_blocked_of(s);
     b.block = c->v[BLOCKED_LANES];
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), tiles = kiln_direct_blocked_tiles(&b, c);
+    int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), items = items_of(&b, d, c);
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
     int64_t step = step_of(&b), steps = divide_up(b.src_c, step);
     int together = kiln_direct_blocked_together(&b, s, d, c);
@@ -199,9 +212,9 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    const int64_t grids[][3] = {[ORDER_PIXELS] = {tiles, tiles_k, b.n},
-                                [ORDER_CHANNELS] = {tiles_k, tiles, b.n},
-                                [ORDER_IMAGES] = {tiles, b.n, tiles_k}};
+    const int64_t grids[][3] = {[ORDER_PIXELS] = {items, tiles_k, b.n},
+                                [ORDER_CHANNELS] = {tiles_k, items, b.n},
+                                [ORDER_IMAGES] = {items, b.n, tiles_k}};
     const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
     kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, grid[0], grid[1], grid[2]);
 }

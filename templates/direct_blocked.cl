@@ -12,18 +12,21 @@
  *
  * as a sum over steps of D_STEP source channels, filter taps and the channels of a step. The last
  * tile of a row and the last of the channels start earlier instead of being smaller: what they share
- * with their neighbours is computed by both and stored by one.
+ * with their neighbours is computed by both and stored by one. Where the weights of all source
+ * channels are more than a cache near to the core holds, an item computes D_TURNS tiles of pixels,
+ * D_CHUNK channels of each in turn; sums wait in memory.
  *
- * Padding is not in memory. Filter rows and planes outside the source are left out. At the ends of
- * a row the pixels that a tap does not reach are left out as well (D_END), or the vectors that taps
- * read are first copied with zeros in the place of padding (a strip). Where the source has to be
- * converted, a strip does that for all pixels and channels that read it.
+ * Padding is not in memory. Filter rows and planes outside the source are left out, and taps that
+ * reach no pixel of a tile. At the ends of a row the pixels that a tap does not reach are left out as
+ * well (D_END), or the vectors that taps read are first copied with zeros in the place of padding (a
+ * strip). Where the source has to be converted, a strip does that for all pixels and channels that
+ * read it.
  *
  * Backward data is the same sum over dy, with the filter turned round (which `pack` sees to), the
  * padding that remains of it, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all or none.
  *
- * Grid of `direct_blocked`: (tiles of rows, groups * D_TILES_K, images), the first two exchanged
+ * Grid of `direct_blocked`: (turns of tiles, groups * D_TILES_K, images), the first two exchanged
  * with T_ORDER=1, the last two with T_ORDER=2; groups of (T_GROUP, 1, 1), of which D_ITEMS along the
  * first axis are needed. Of `pack`: (steps of a group, groups * D_TILES_K).
  *
@@ -52,6 +55,8 @@
  *   D_BACKWARD          1: the filter is turned round
  *   D_AHEAD             1: of a filter with one tap, pixels of a tile ahead are fetched
  *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
+ *   D_TURNS, D_CHUNK    above; 1 and all channels of a group, where they fit
+ *   D_TILES             tiles of an image's pixels
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
  *   D_DST_VECTORS       vectors of a group's destination channels, with the padding that is in them
  *   D_DST_EMPTY         vectors of nothing but padding behind those: the last tile stores them
@@ -124,67 +129,84 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 
 /* ---- the convolution ---- */
 
-/* One item: a tile of pixels of image n, and one of channels. (Oclgrind does not know what becomes of
- * `restrict` in an inlined function.) */
-PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, global DST_T *dst,
-                            const int tile, const int tile_k, const INDEX_T n EPILOGUE_PARAMS)
-{
-    const int phase = tile % D_UP_W, pixels = (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
-    const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;
-    const int own_x = (tile / D_UP_W - row * D_TILES_W) * T_W;
-    if (D_UP_W > 1 && own_x >= pixels) /* another class has a pixel more */
-        return;
-    const int group = D_GROUPS > 1 ? tile_k / D_TILES_K : 0;
-    const int own_k = (tile_k - group * D_TILES_K) * T_KV;
-    const int first = min(own_x, pixels - T_W), k0 = min(own_k, D_DST_VECTORS - T_KV);
-    const int x = phase + first * D_UP_W, y = row % P_DST_H, z = row / P_DST_H;
+/* A tile of pixels of an image. */
+typedef struct pixels {
+    int index;
+    int phase, own, first; /* the class of its pixels; the first of its own; the first of all */
+    int x, y, z;           /* of that */
+} pixels;
 
-    src += n * D_SRC_IMAGE;
-    w += (INDEX_T)tile_k * D_TILE_WEIGHTS;
-    const int tap_y = y * P_STRIDE_H - D_LEAD_H, tap_z = z * P_STRIDE_D - D_LEAD_D;
-    const place at = {.column = first * P_STRIDE_W,
+INLINE int pixels_of_class(const int phase)
+{
+    return (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
+}
+
+INLINE pixels pixels_of(const int tile)
+{
+    const int phase = tile % D_UP_W;
+    const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;
+    const int own = (tile / D_UP_W - row * D_TILES_W) * T_W;
+    const int first = min(own, pixels_of_class(phase) - T_W);
+    return (pixels){.index = tile,
+                    .phase = phase,
+                    .own = own,
+                    .first = first,
+                    .x = phase + first * D_UP_W,
+                    .y = row % P_DST_H,
+                    .z = row / P_DST_H};
+}
+
+/* Adds channels `from` to `end` of the group that begins with channel c0 of the image at src. */
+PRODUCTS_INLINE void add_pixels(ACC_V *acc, global const SRC_T *src, const int c0,
+                                global const ACC_T *w, const pixels p, const int from,
+                                const int end)
+{
+    const int phase = p.phase;
+    const int tap_y = p.y * P_STRIDE_H - D_LEAD_H, tap_z = p.z * P_STRIDE_D - D_LEAD_D;
+    const place at = {.column = p.first * P_STRIDE_W,
                       .phase = phase,
                       .d = FIRST_TAP(D, tap_z),
                       .d_end = END_TAP(D, tap_z),
                       .h = FIRST_TAP(H, tap_y),
                       .h_end = END_TAP(H, tap_y),
 #if D_AHEAD
-                      .ahead = place_ahead(tile)
+                      .ahead = place_ahead(p.index)
 #endif
     };
-    ACC_V acc[T_W * T_KV];
-#pragma unroll
-    for (int i = 0; i < T_W * T_KV; i++)
-        acc[i] = (ACC_V)((ACC_T)0);
 #if D_OFFSETS
-    add_offsets(acc, w, at);
+    if (from == 0)
+        add_offsets(acc, w, at);
     w += D_OFFSETS * D_KT;
 #endif
-    const int c0 = group * D_SRC_C;
-    if (at.d < at.d_end && at.h < at.h_end) {
+    if (at.d >= at.d_end || at.h >= at.h_end)
+        return;
 #if D_STRIP == 2
-        add_all(acc, src, c0, w, at, tap_y, tap_z, STRIPS);
+    add_channels(acc, src, c0, w, at, tap_y, tap_z, STRIPS, from, end);
 #elif D_STRIP == 1 || D_END == 2 || D_UP_W > MOST_PHASES
-        const int tap_x = x * P_STRIDE_W - D_LEAD_W;
-        const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
-        if (D_STRIP + D_END == 0 ||
-            (tap_x >= 0 && tap_x + reach <= (P_SRC_W - 1) * D_UP_W))
-            add_all(acc, src, c0, w, at, tap_y, tap_z, INSIDE);
-        else
-            add_all(acc, src, c0, w, at, tap_y, tap_z, D_STRIP ? STRIPS : CHECKED);
+    const int tap_x = p.x * P_STRIDE_W - D_LEAD_W;
+    const int reach = (T_W - 1) * P_STRIDE_W * D_UP_W + (P_FILTER_W - 1) * P_DILATION_W;
+    if (D_STRIP + D_END == 0 || (tap_x >= 0 && tap_x + reach <= (P_SRC_W - 1) * D_UP_W))
+        add_channels(acc, src, c0, w, at, tap_y, tap_z, INSIDE, from, end);
+    else
+        add_channels(acc, src, c0, w, at, tap_y, tap_z, D_STRIP ? STRIPS : CHECKED, from, end);
 #else
 #define PHASE(p)                                                                                   \
     if (D_UP_W > p && phase == p)                                                                  \
-        add_phase(acc, src, c0, w, at, tap_y, tap_z, p, (P_DST_W - p + D_UP_W - 1) / D_UP_W);
-        PHASE(0)
-        PHASE(1)
-        PHASE(2)
-        PHASE(3)
+        add_phase(acc, src, c0, w, at, tap_y, tap_z, p, pixels_of_class(p), from, end);
+    PHASE(0)
+    PHASE(1)
+    PHASE(2)
+    PHASE(3)
 #endif
-    }
+}
 
-    const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)y * D_DST_ROW +
-                       (INDEX_T)x * D_DST_PIXEL;
+/* Stores the sums of a tile of image n: T_KV vectors of channels of the group from k0 on, of which
+ * those from own_k on are its own. */
+INLINE void put_pixels(global DST_T *dst, const ACC_V *acc, const pixels p, const int group,
+                       const int own_k, const int k0, const INDEX_T n EPILOGUE_PARAMS)
+{
+    const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)p.z * D_DST_PLANE + (INDEX_T)p.y * D_DST_ROW +
+                       (INDEX_T)p.x * D_DST_PIXEL;
     /* The padding of the layout belongs to the last group. */
     const int end = D_DST_C + (group == D_GROUPS - 1 ? D_DST_PADDED - D_CHANNELS : 0);
 #if D_PLAIN
@@ -194,16 +216,16 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
             continue;
         const int channel = group * D_DST_C + (k0 + k) * D_B, lanes = end - (k0 + k) * D_B;
 #if D_UP_W > 1
-        put_rows(dst, acc + k, channel, lanes, 0, own_x - first, to EPILOGUE_PASS);
+        put_rows(dst, acc + k, channel, lanes, 0, p.own - p.first, to EPILOGUE_PASS);
 #else
-        if (D_SHIFT > 0 && first < own_x)
+        if (D_SHIFT > 0 && p.first < p.own)
             put_rows(dst, acc + k, channel, lanes, D_SHIFT, 0, to EPILOGUE_PASS);
         else
             put_rows(dst, acc + k, channel, lanes, 0, 0, to EPILOGUE_PASS);
 #endif
     }
 #else
-    const int skip = P_DST_W % (T_W * D_UP_W) ? max(own_x - first, 0) : 0;
+    const int skip = P_DST_W % (T_W * D_UP_W) ? max(p.own - p.first, 0) : 0;
 #define FROM_CHANNEL(k) (group * D_DST_C + (k0 + (k)) * D_B)
 #define LEFT(k) (end - (k0 + (k)) * D_B)
 #define IS_OWN(k) (D_DST_VECTORS % T_KV == 0 || k0 + (k) >= own_k)
@@ -235,13 +257,44 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
 #endif
 }
 
+/* One item: D_TURNS tiles of pixels of image n, or as many as there are from `tile` on, and one tile
+ * of channels; D_CHUNK source channels in turn for all of them. (Oclgrind does not know what becomes
+ * of `restrict` in an inlined function.) */
+PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, global DST_T *dst,
+                            const int tile, const int tile_k, const INDEX_T n EPILOGUE_PARAMS)
+{
+    const int group = D_GROUPS > 1 ? tile_k / D_TILES_K : 0;
+    const int own_k = (tile_k - group * D_TILES_K) * T_KV;
+    const int k0 = min(own_k, D_DST_VECTORS - T_KV);
+    src += n * D_SRC_IMAGE;
+    w += (INDEX_T)tile_k * D_TILE_WEIGHTS;
+    ACC_V kept[D_TURNS * T_W * T_KV];
+    for (int c = 0; c < D_SRC_C; c += D_CHUNK)
+        for (int turn = 0; turn < min(D_TURNS, D_TILES - tile); turn++) {
+            const pixels p = pixels_of(tile + turn);
+            if (D_UP_W > 1 && p.own >= pixels_of_class(p.phase))
+                continue; /* another class has a pixel more */
+            ACC_V acc[T_W * T_KV];
+#pragma unroll
+            for (int i = 0; i < T_W * T_KV; i++)
+                acc[i] = c == 0 ? (ACC_V)((ACC_T)0) : kept[turn * T_W * T_KV + i];
+            add_pixels(acc, src, group * D_SRC_C, w, p, c, min(c + D_CHUNK, D_SRC_C));
+            if (c + D_CHUNK >= D_SRC_C)
+                put_pixels(dst, acc, p, group, own_k, k0, n EPILOGUE_PASS);
+            else
+#pragma unroll
+                for (int i = 0; i < T_W * T_KV; i++)
+                    kept[turn * T_W * T_KV + i] = acc[i];
+        }
+}
+
 kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
                                                      global const ACC_T *restrict w,
                                                      global DST_T *dst EPILOGUE_PARAMS)
 {
     if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
         return;
-    item(src, w, dst, get_global_id(T_ORDER == 1),
+    item(src, w, dst, get_global_id(T_ORDER == 1) * D_TURNS,
          get_global_id(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2),
          get_global_id(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS);
 }

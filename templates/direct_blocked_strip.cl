@@ -6,7 +6,8 @@
 #if D_STRIP
 /* One strip for all taps of a row, unless they leave most of it out. */
 #define D_REACH ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
-#define D_SHARED (D_UP_W == 1 && D_REACH <= P_FILTER_W * T_W * (D_STRIP_ROWS ? 4 : 1))
+#define D_APART (P_DILATION_W >= T_W * P_STRIDE_W) /* no two taps read the same pixel */
+#define D_SHARED (D_UP_W == 1 && D_REACH <= P_FILTER_W * T_W * (D_STRIP_ROWS && !D_APART ? 4 : 1))
 #define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
 
 /* Where element c of pixel i is: at i * STRIP_PIXEL + STRIP_AT(c). What is copied in whole vectors

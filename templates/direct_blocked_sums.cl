@@ -105,6 +105,11 @@ INLINE int first_meeting_inside(const int at, const int dilation, const int firs
 #define FIRST_OF_ROW(phase) FIRST_MEETING(W, (phase) - D_LEAD_W)
 #define COLUMN(phase, s) (((phase) - D_LEAD_W + (s) * P_DILATION_W) / D_UP_W)
 
+/* Whether a tap that reads `column` for the first pixel of a tile reads any that is there; where it
+ * is offsets, those of padding are counted. */
+#define COLUMN_OF_LAST(column) ((column) + (T_W - 1) * P_STRIDE_W)
+#define MEETS(column) (D_OFFSETS > 0 || (COLUMN_OF_LAST(column) >= 0 && (column) < P_SRC_W))
+
 /* How a tile reads its rows. */
 #define INSIDE 0 /* without looking */
 #define CHECKED 1
@@ -123,12 +128,22 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const A
 #endif
 #pragma nounroll
         for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
+            const int column = at.column + COLUMN(at.phase, s);
+            global const ACC_T *tap = w + s * elements * D_KT;
+            if (!MEETS(column))
+                continue;
 #if D_SHARED
-            add_strip(acc, strip + s * P_DILATION_W * STRIP_PIXEL, w + s * elements * D_KT, elements,
+            add_strip(acc, strip + s * P_DILATION_W * STRIP_PIXEL, tap, elements,
                       P_STRIDE_W * STRIP_PIXEL, false, 0);
 #else
-            make_strip(strip, row, channels, at.column + COLUMN(at.phase, s), P_STRIDE_W);
-            add_strip(acc, strip, w + s * elements * D_KT, elements, STRIP_PIXEL, false, 0);
+#if D_STRIP < 2
+            if (column >= 0 && COLUMN_OF_LAST(column) < P_SRC_W) {
+                add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, tap, channels, false, 0);
+                continue;
+            }
+#endif
+            make_strip(strip, row, channels, column, P_STRIDE_W);
+            add_strip(acc, strip, tap, elements, STRIP_PIXEL, false, 0);
 #endif
         }
         return;
@@ -143,6 +158,8 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const A
 #endif
         for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
             const int column = at.column + COLUMN(at.phase, s);
+            if (!MEETS(column))
+                continue;
             add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
                     true, column);
         }
@@ -207,13 +224,16 @@ INLINE void fetch_ahead(global const SRC_T *step, const place at)
 }
 #endif
 
-/* Adds all channels of a group, whose first one is `first`. */
-PRODUCTS_INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int first,
-                             global const ACC_T *w, const place at, const int y, const int z,
-                             const int how)
+/* Adds channels `from` to `end` of a group, whose first one is `first`; only the last call's may end
+ * within a step. */
+PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int first,
+                                  global const ACC_T *w, const place at, const int y, const int z,
+                                  const int how, const int from, const int end)
 {
+    w += from / D_STEP * (D_TAPS * D_STEP_ELEMENTS * D_KT);
+    const int whole = min(end, D_SRC_C / D_STEP * D_STEP);
 #pragma nounroll
-    for (int c = 0; c < D_SRC_C / D_STEP * D_STEP; c += D_STEP) {
+    for (int c = from; c < whole; c += D_STEP) {
 #if D_AHEAD
         if (c / D_STEP % D_TILES_K == get_global_id(0) % D_TILES_K)
             fetch_ahead(src + SRC_AT(first + c), at);
@@ -222,8 +242,9 @@ PRODUCTS_INLINE void add_all(ACC_V *acc, global const SRC_T *src, const int firs
         w += D_TAPS * D_STEP_ELEMENTS * D_KT;
     }
 #if D_SRC_C % D_STEP
-    add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, y, z,
-             how);
+    if (end == D_SRC_C)
+        add_step(acc, src + SRC_AT(first + D_SRC_C / D_STEP * D_STEP), w, D_SRC_C % D_STEP, at, y,
+                 z, how);
 #endif
 }
 
@@ -253,7 +274,8 @@ INLINE void add_offsets(ACC_V *acc, global const ACC_T *offsets, const place at)
  * and so the columns of the tiles at the ends. */
 PRODUCTS_INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first,
                                global const ACC_T *w, place at, const int y, const int z,
-                               const int phase, const int pixels)
+                               const int phase, const int pixels, const int from,
+                               const int end)
 {
     at.phase = phase;
     if (FIRST_OF_ROW(phase) >= P_FILTER_W)
@@ -261,19 +283,19 @@ PRODUCTS_INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int fi
 #if D_FIRST
     if (at.column == 0) {
         at.column = 0;
-        add_all(acc, src, first, w, at, y, z, CHECKED);
+        add_channels(acc, src, first, w, at, y, z, CHECKED, from, end);
         return;
     }
 #endif
 #if D_LAST && D_TILES_W > 1
     if (at.column == (pixels - T_W) * P_STRIDE_W) {
         at.column = (pixels - T_W) * P_STRIDE_W;
-        add_all(acc, src, first, w, at, y, z, CHECKED);
+        add_channels(acc, src, first, w, at, y, z, CHECKED, from, end);
         return;
     }
 #endif
 #if D_TILES_W > D_FIRST + D_LAST
-    add_all(acc, src, first, w, at, y, z, INSIDE);
+    add_channels(acc, src, first, w, at, y, z, INSIDE, from, end);
 #endif
 }
 #endif

@@ -47,6 +47,33 @@ START_TEST(many_weights)
 }
 END_TEST
 
+/* More than they hold even of one tile of channels: its tiles of pixels take turns. Blocks and
+ * NHWC, a plain source and result, and a stride, with which some tiles have no pixels of their own.
+ */
+START_TEST(tiles_that_take_turns)
+{
+    kiln_problem p = {.batch = 2,
+                      .in_channels = 85,
+                      .out_channels = 19,
+                      .input = {11, 14},
+                      .filter = {51, 3},
+                      .pad_begin = {25, 1},
+                      .pad_end = {25, 1},
+                      .epilogue = {.bias = 1, .activation = KILN_RELU}};
+    static const char *const layouts[] = {"NCHW16c", "NHWC", "NCHW"};
+    support_set_layouts(&p, layouts[_i], layouts[_i]);
+    support_check(&p, "direct_blocked", "T_W=3,T_KV=1,T_V=16", HOST_FILL_INT);
+    if (_i > 0)
+        return;
+    p.epilogue = (kiln_epilogue){0};
+    p.direction = KILN_BACKWARD_DATA;
+    p.in_channels = 19;
+    p.out_channels = 85;
+    p.stride[0] = p.stride[1] = 2;
+    support_check(&p, "direct_blocked", "T_W=3,T_KV=1,T_V=16", HOST_FILL_INT);
+}
+END_TEST
+
 /* The three blocks take turns; each has all kinds of blocked_shapes, and each shape both
  * directions. */
 START_TEST(every_shape)
@@ -248,6 +275,7 @@ int main(void)
     tcase_add_loop_test(c, remainders_of_channels, 0,
                         (int)(sizeof remainders / sizeof *remainders));
     tcase_add_test(c, many_weights);
+    tcase_add_loop_test(c, tiles_that_take_turns, 0, 3);
     tcase_add_loop_test(c, every_shape, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, empty_vectors, 0, (int)(sizeof empty / sizeof *empty));
     tcase_add_test(c, transposed);

@@ -27,7 +27,7 @@ END_TEST
  * wider than one, with taps far apart, with an odd number of channels. */
 START_TEST(rows_that_are_converted)
 {
-    static const int which[] = {4, 6, 9, 10, 11, 13, 14};
+    static const int which[] = {4, 6, 9, 10, 11, 13, 14, 19, 19, 19};
     static const kiln_type sources[] = {KILN_I8, KILN_F16, KILN_BF16};
     const support_types types = {sources[_i % 3], KILN_F32};
     kiln_problem p = blocked_shapes[which[_i]];
@@ -106,7 +106,7 @@ int main(void)
     TCase *c = tcase_create("direct_blocked_plain");
     tcase_set_timeout(c, 300);
     tcase_add_test(c, a_plain_source);
-    tcase_add_loop_test(c, rows_that_are_converted, 0, 7);
+    tcase_add_loop_test(c, rows_that_are_converted, 0, 10);
     tcase_add_loop_test(c, plain_tensors, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, plain_tiles, 0, 6);
     tcase_add_loop_test(c, plain_epilogues_and_types, 0, SUPPORT_TYPES);

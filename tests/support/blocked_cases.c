@@ -142,6 +142,15 @@ const kiln_problem blocked_shapes[BLOCKED_SHAPES] = {
      .out_channels = 16,
      .input = {4, 3, 5},
      .filter = {1, 1, 1}},
+    /* Taps further apart than tiles are wide: some reach no pixel of a tile, some all of them. */
+    {.batch = 1,
+     .in_channels = 18,
+     .out_channels = 17,
+     .input = {7, 33},
+     .filter = {3, 3},
+     .pad_begin = {3, 12},
+     .pad_end = {3, 12},
+     .dilation = {3, 12}},
 };
 
 const kiln_epilogue blocked_epilogues[BLOCKED_EPILOGUES] = {

@@ -254,7 +254,7 @@ START_TEST(weights_are_fetched_ahead)
         const char *problem, *ahead;
     } cases[] = {
         {"fwd-f32-n1-c512-k512-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=128"},
-        {"bwd-f32-n1-c512-k512-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=128"},
+        {"bwd-f32-n1-c512-k512-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=144"},
         {"fwd-f32-n1-c256-k256-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=0"},
         {"fwd-f32-n1-c512-k512-i1x1-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_WEIGHTS_AHEAD=0"},
     };
@@ -266,6 +266,29 @@ START_TEST(weights_are_fetched_ahead)
         ck_assert_msg(strstr(options, cases[i].ahead), "%s: %s", cases[i].problem, options);
         options_on(uncached, "direct_blocked", cases[i].problem, options);
         ck_assert_msg(strstr(options, "-DD_WEIGHTS_AHEAD=0"), "%s: %s", cases[i].problem, options);
+    }
+}
+END_TEST
+
+/* Where caches near to a core do not hold those of one tile of channels; the parts are alike, and
+ * enough for all cores. */
+START_TEST(tiles_take_turns_with_many_weights)
+{
+    static const struct {
+        const char *problem, *turns, *chunk;
+    } cases[] = {
+        {"fwd-f32-n1-c2048-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c", "-DD_TURNS=22",
+         "-DD_CHUNK=128"},
+        {"fwd-f32-n1-c2048-k16-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c", "-DD_TURNS=5",
+         "-DD_CHUNK=128"},
+        {"fwd-f32-n1-c512-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c", "-DD_TURNS=1 ",
+         "-DD_CHUNK=512"},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_of("direct_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].turns), "%s: %s", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].chunk), "%s: %s", cases[i].problem, options);
     }
 }
 END_TEST
@@ -283,6 +306,7 @@ int main(void)
     tcase_add_test(c, channels_that_fill_no_vector_are_better_as_planes);
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     tcase_add_test(c, weights_are_fetched_ahead);
+    tcase_add_test(c, tiles_take_turns_with_many_weights);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

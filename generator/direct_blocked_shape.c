@@ -1,0 +1,115 @@
+/* What a config of the blocked direct solver makes of a shape: vectors, tiles, strips, turns. */
+#include "direct_blocked.h"
+#include "integers.h"
+
+int64_t kiln_direct_blocked_padding(const kiln_blocked *b)
+{
+    return b->dst_pitch.neighbours * b->dst_pitch.blocks - b->dst_c * b->groups;
+}
+
+int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
+{
+    return divide_up(b->dst_c + kiln_direct_blocked_padding(b), c->v[BLOCKED_LANES]) -
+           kiln_direct_blocked_empty(b, c);
+}
+
+int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t lanes = c->v[BLOCKED_LANES];
+    if (b->dst_pitch.neighbours % lanes || (b->groups > 1 && b->dst_c % lanes))
+        return 0;
+    return (b->dst_c + kiln_direct_blocked_padding(b)) / lanes - divide_up(b->dst_c, lanes);
+}
+
+int64_t kiln_direct_blocked_at_once(int64_t most)
+{
+    return most % 16 == 0 ? 16 : most % 8 == 0 ? 8 : most % 4 == 0 ? 4 : 1;
+}
+
+int64_t kiln_direct_blocked_piece(const kiln_blocked *b, int64_t lanes)
+{
+    const kiln_pitch *p = &b->dst_pitch;
+    if (p->blocks == 1)
+        return lanes;
+    return kiln_direct_blocked_at_once(
+        gcd(gcd(lanes, p->neighbours), b->groups > 1 ? b->dst_c : lanes));
+}
+
+int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
+{
+    return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] *
+           kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
+}
+
+int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int w = KILN_AXIS_W;
+    return b->dst[0] * b->dst[1] * b->up[w] *
+           divide_up(divide_up(b->dst[w], b->up[w]), c->v[BLOCKED_TILE_W]);
+}
+
+int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
+{
+    return b->groups * divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]);
+}
+
+/* Of one source channel and tile of channels. */
+static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
+    return taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
+}
+
+/* Weights of a tile of channels that a second-level cache does not hold from one tile of pixels to
+ * the next come from the last one as often as there are those. The sums of tiles that take turns
+ * wait in the first one. */
+int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
+                                  const kiln_config *c)
+{
+    const int64_t second_level = 768 << 10, waiting = 400, items_of_core = 8;
+    if (!is_cpu(d) || b->src_c * weight_bytes(b, c) <= second_level)
+        return 1;
+    const int64_t tiles = kiln_direct_blocked_tiles(b, c);
+    const int64_t others = kiln_direct_blocked_tiles_k(b, c) * b->n;
+    const int64_t least = divide_up(items_of_core * d->compute_units, others);
+    const int64_t room = waiting / (c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV]);
+    const int64_t parts = divide_up(tiles, room < 1 ? 1 : room);
+    return divide_up(tiles, parts < least ? least : parts);
+}
+
+int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
+                                  const kiln_config *c, int64_t step)
+{
+    const int64_t held = 384 << 10, usual = 128;
+    if (kiln_direct_blocked_turns(b, d, c) == 1)
+        return b->src_c;
+    const int64_t most = held / weight_bytes(b, c), channels = most < usual ? most : usual;
+    return channels < step ? step : channels / step * step;
+}
+
+/* Four have one vector type, and an offset that pixels of a class would not all see. */
+int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
+                                 const kiln_device_facts *d, const kiln_config *c)
+{
+    if (!is_cpu(d) || s->w_type != KILN_I8)
+        return 1;
+    bool one_class = b->up[0] == 1 && b->up[1] == 1 && b->up[2] == 1;
+    return d->has_vnni && c->v[BLOCKED_LANES] == 16 && one_class ? 4 : 2;
+}
+
+/* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
+ */
+blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
+                                          const kiln_device_facts *d, const kiln_blocked_ends *e,
+                                          const kiln_config *c)
+{
+    kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
+    if (!is_cpu(d))
+        return STRIPS_NEVER;
+    if (source != KILN_F32)
+        return STRIPS_ALWAYS;
+    if (!e->first && !e->last && !e->more)
+        return STRIPS_NEVER;
+    int64_t copies = b->filter[KILN_AXIS_W] * c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
+    return e->more || copies > 220 ? STRIPS_AT_ENDS : STRIPS_NEVER;
+}
