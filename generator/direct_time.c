@@ -30,7 +30,7 @@ static double channel_cost(const kiln_shape *s, const kiln_device_facts *d, cons
 static double conversion(const kiln_shape *s, const kiln_device_facts *d)
 {
     static const double factor[] = {
-        [KILN_F32] = 1, [KILN_F16] = 1.35, [KILN_BF16] = 1.12, [KILN_I8] = 1.4};
+        [KILN_F32] = 1, [KILN_F16] = 1.1, [KILN_BF16] = 1.1, [KILN_I8] = 1.4};
     return d->kind == KILN_DEVICE_CPU ? factor[s->w_type] : 1;
 }
 
