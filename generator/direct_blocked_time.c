@@ -95,7 +95,9 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
         return 0;
     double share = how == STRIPS_ALWAYS || e->more || e->tiles < 3 ? 1 : 2.0 / (double)e->tiles;
     double rows = taps_of(b, c, true) / taps_of_tile(b, c->v[BLOCKED_TILE_W]);
-    double pixels = c->v[BLOCKED_TILE_W] * (double)b->stride[KILN_AXIS_W];
+    /* What lies between those that a single tap reads is left out. */
+    double apart = b->filter[KILN_AXIS_W] == 1 ? 1 : (double)b->stride[KILN_AXIS_W];
+    double pixels = c->v[BLOCKED_TILE_W] * apart;
     if (b->src_pitch.channel != 1) /* vectors of 16 pixels of a channel */
         return share * rows * 5.0 * (1 + pixels / 16) * (double)b->src_c;
     return share * rows * 3.0 * pixels * (double)divide_up(b->src_c, 16);

@@ -293,6 +293,16 @@ START_TEST(tiles_take_turns_with_many_weights)
 }
 END_TEST
 
+/* What lies between the pixels of a strided 1x1 filter is not copied to strips: wide tiles pay. */
+START_TEST(strips_of_one_tap_have_its_pixels_only)
+{
+    char options[KILN_OPTIONS_TEXT];
+    options_of("direct_blocked", "fwd-f16-n1-c512-k256-i28x28-f1x1-s2x2-l:NCHW16c.OIHW.NCHW16c",
+               options);
+    ck_assert_msg(strstr(options, "-DD_STRIP=2 ") && strstr(options, "-DT_W=7 "), "%s", options);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
@@ -307,6 +317,7 @@ int main(void)
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     tcase_add_test(c, weights_are_fetched_ahead);
     tcase_add_test(c, tiles_take_turns_with_many_weights);
+    tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
