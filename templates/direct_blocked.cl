@@ -141,19 +141,17 @@ INLINE int pixels_of_class(const int phase)
     return (P_DST_W - phase + D_UP_W - 1) / D_UP_W;
 }
 
-INLINE pixels pixels_of(const int tile)
+/* (Oclgrind finds no kernels beside functions that return large structures.) */
+INLINE void find_pixels(pixels *p, const int tile)
 {
-    const int phase = tile % D_UP_W;
     const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;
-    const int own = (tile / D_UP_W - row * D_TILES_W) * T_W;
-    const int first = min(own, pixels_of_class(phase) - T_W);
-    return (pixels){.index = tile,
-                    .phase = phase,
-                    .own = own,
-                    .first = first,
-                    .x = phase + first * D_UP_W,
-                    .y = row % P_DST_H,
-                    .z = row / P_DST_H};
+    p->index = tile;
+    p->phase = tile % D_UP_W;
+    p->own = (tile / D_UP_W - row * D_TILES_W) * T_W;
+    p->first = min(p->own, pixels_of_class(p->phase) - T_W);
+    p->x = p->phase + p->first * D_UP_W;
+    p->y = row % P_DST_H;
+    p->z = row / P_DST_H;
 }
 
 /* Adds channels `from` to `end` of the group that begins with channel c0 of the image at src. */
@@ -271,7 +269,8 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
     ACC_V kept[D_TURNS * T_W * T_KV];
     for (int c = 0; c < D_SRC_C; c += D_CHUNK)
         for (int turn = 0; turn < min(D_TURNS, D_TILES - tile); turn++) {
-            const pixels p = pixels_of(tile + turn);
+            pixels p;
+            find_pixels(&p, tile + turn);
             if (D_UP_W > 1 && p.own >= pixels_of_class(p.phase))
                 continue; /* another class has a pixel more */
             ACC_V acc[T_W * T_KV];

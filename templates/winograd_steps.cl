@@ -115,7 +115,8 @@ INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, 
 {
 #pragma nounroll
     for (int first = 0; first < count;) {
-        const run r = run_at(tile, first, count);
+        run r;
+        find_run(&r, tile, first, count);
 #pragma nounroll
         for (int k = from; k < to; k++)
             store_run(dst, strip, p + (k - from) * D_ROOM, r, group, k EPILOGUE_PASS);

@@ -54,18 +54,17 @@ typedef struct run {
     int first, tiles;
 } run;
 
-INLINE run run_at(const int tile, const int first, const int count)
+/* (Oclgrind finds no kernels beside functions that return large structures.) */
+INLINE void find_run(run *r, const int tile, const int first, const int count)
 {
-    run r;
     const int plane = (tile + first) / (D_TILES_H * D_TILES_W);
-    r.n = plane / (P_DILATION_H * P_DILATION_W);
-    r.y1 = plane / P_DILATION_W % P_DILATION_H;
-    r.x1 = plane % P_DILATION_W;
-    r.y = (tile + first) / D_TILES_W % D_TILES_H;
-    r.x = (tile + first) % D_TILES_W;
-    r.first = first;
-    r.tiles = min(min(D_RUN, D_TILES_W - r.x), count - first);
-    return r;
+    r->n = plane / (P_DILATION_H * P_DILATION_W);
+    r->y1 = plane / P_DILATION_W % P_DILATION_H;
+    r->x1 = plane % P_DILATION_W;
+    r->y = (tile + first) / D_TILES_W % D_TILES_H;
+    r->x = (tile + first) % D_TILES_W;
+    r->first = first;
+    r->tiles = min(min(D_RUN, D_TILES_W - r->x), count - first);
 }
 
 /* Row and column of the source where the patches of a run begin, be they outside of it. */
@@ -144,7 +143,9 @@ INLINE void transform_source(KEPT PATCH_V *v, local PATCH_V *strip, global const
 {
 #pragma nounroll
     for (int first = 0; first < count;) {
-        const run r = run_at(tile, first, count), next = run_at(tile, first + r.tiles, count);
+        run r, next;
+        find_run(&r, tile, first, count);
+        find_run(&next, tile, first + r.tiles, count);
 #pragma nounroll
         for (int b = from; b < end; b++) {
             const bool last = b + 1 == end;

@@ -9,8 +9,8 @@
 #
 # Every run also checks padding (KILN_CHECK_PADDING). One process a run: oclgrind 21.10 keeps the shadow of a released buffer, and reports the end of a
 # larger one that takes its place. Compiled without optimisation: its --uninitialized does not know
-# the instruction `freeze`, which LLVM's optimiser adds. Compiled so it finds no kernel in winograd.cl,
-# which therefore runs optimised and without --uninitialized. What read_imagef returns it takes for
+# the instruction `freeze`, which LLVM's optimiser adds. Compiled so it finds no kernel in winograd.cl
+# with plain tensors, which therefore runs optimised and without --uninitialized. What read_imagef returns it takes for
 # initialised or not by chance, differently in each run, so images go without --uninitialized too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
