@@ -25,16 +25,18 @@ static double taps_of_tile(const kiln_blocked *b, int64_t width)
     return (double)all / (double)tiles;
 }
 
+/* Taps along an axis that an element of the destination sees, on average. */
+static double taps_of_axis(const kiln_blocked *b, int a)
+{
+    return (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+}
+
 /* Taps that a tile sees of each source channel, on average; of a row, if not `whole_w`, those that
  * its pixels see. */
 static double taps_of(const kiln_blocked *b, const kiln_config *c, bool whole_w)
 {
-    double taps = 1;
-    for (int a = 0; a < 3; a++)
-        taps *= a == KILN_AXIS_W && whole_w
-                    ? taps_of_tile(b, c->v[BLOCKED_TILE_W])
-                    : (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
-    return taps;
+    return taps_of_axis(b, 0) * taps_of_axis(b, 1) *
+           (whole_w ? taps_of_tile(b, c->v[BLOCKED_TILE_W]) : taps_of_axis(b, KILN_AXIS_W));
 }
 
 /* Cycles that pixels take which a power of two apart drives from a first-level cache, of 64 sets of
@@ -94,7 +96,7 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
     if (how == STRIPS_NEVER)
         return 0;
     double share = how == STRIPS_ALWAYS || e->more || e->tiles < 3 ? 1 : 2.0 / (double)e->tiles;
-    double rows = taps_of(b, c, true) / taps_of_tile(b, c->v[BLOCKED_TILE_W]);
+    double rows = taps_of_axis(b, 0) * taps_of_axis(b, 1);
     /* What lies between those that a single tap reads is left out. */
     double apart = b->filter[KILN_AXIS_W] == 1 ? 1 : (double)b->stride[KILN_AXIS_W];
     double pixels = c->v[BLOCKED_TILE_W] * apart;

@@ -303,6 +303,15 @@ START_TEST(strips_of_one_tap_have_its_pixels_only)
 }
 END_TEST
 
+/* Also where all that a row reads is padding. */
+START_TEST(time_is_a_number)
+{
+    const double ms = predicted(16, "direct_blocked",
+                                "fwd-f16-n1-c16-k16-i3x1-f1x1-s1x4-p0x2-l:NCHW16c.OIHW.NCHW16c");
+    ck_assert(ms > 0 && ms < 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
@@ -318,6 +327,7 @@ int main(void)
     tcase_add_test(c, weights_are_fetched_ahead);
     tcase_add_test(c, tiles_take_turns_with_many_weights);
     tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);
+    tcase_add_test(c, time_is_a_number);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
