@@ -62,7 +62,7 @@ static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
 
 /* Weights of a tile of channels that a second-level cache does not hold from one tile of pixels to
  * the next come from the last one as often as there are those. The sums of tiles that take turns
- * wait in the first one. */
+ * wait in the first one, which has room for several tiles of any legal config. */
 int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
                                   const kiln_config *c)
 {
@@ -73,10 +73,12 @@ int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts
     const int64_t others = kiln_direct_blocked_tiles_k(b, c) * b->n;
     const int64_t least = divide_up(items_of_core * d->compute_units, others);
     const int64_t room = waiting / (c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV]);
-    const int64_t parts = divide_up(tiles, room < 1 ? 1 : room);
+    const int64_t parts = divide_up(tiles, room);
     return divide_up(tiles, parts < least ? least : parts);
 }
 
+/* As measured: with fewer channels a small tile's sums are moved more than they are added to; the
+ * weights of a chunk stay in the second-level cache. */
 int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
                                   const kiln_config *c, int64_t step)
 {
