@@ -1,7 +1,8 @@
 /* Runs kiln_tune() with verification and a progress line, until a signal ends it early. */
 #include "search.h"
 
-#include <signal.h>
+#include "ends.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,37 +24,6 @@ typedef struct search {
     time_t started, told;
     int64_t trials, refused[KILN_TRIAL_SLOW + 1];
 } search;
-
-static volatile sig_atomic_t stop;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
-/* Ctrl-C, timeout(1) or a batch system, a terminal that is closed. */
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-
-enum { ENDS = sizeof ends / sizeof *ends };
-
-/* nohup's SIGHUP stays ignored. */
-static void watch_ends(struct sigaction before[ENDS])
-{
-    const struct sigaction ours = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND};
-    stop = 0;
-    for (int i = 0; i < ENDS; i++) {
-        sigaction(ends[i], NULL, &before[i]);
-        if (ends[i] != SIGHUP || before[i].sa_handler != SIG_IGN)
-            sigaction(ends[i], &ours, NULL);
-    }
-}
-
-static void leave_ends(const struct sigaction before[ENDS])
-{
-    for (int i = 0; i < ENDS; i++)
-        sigaction(ends[i], &before[i], NULL);
-}
 
 static size_t result_bytes(const tensors *t)
 {
@@ -130,7 +100,7 @@ static int progress(void *user, const kiln_trial *trial)
     s->refused[trial->verdict]++;
     tell(s, trial);
     /* What this trial wrote must not pass for the next one's work. */
-    return tensors_poison(s->tensors, s->session, why) != KILN_OK || stop;
+    return tensors_poison(s->tensors, s->session, why) != KILN_OK || ends_came();
 }
 
 static void summarize(const search *s, const session *session, const kiln_trial *best)
@@ -148,7 +118,7 @@ static void summarize(const search *s, const session *session, const kiln_trial 
         if (s->refused[kinds[i].verdict])
             printf(", %lld %s", (long long)s->refused[kinds[i].verdict], kinds[i].text);
     char winner[WINNER_TEXT];
-    printf("%s; best %.6g ms: %s; %s%s\n", stop ? ", interrupted" : "", best->best_ms,
+    printf("%s; best %.6g ms: %s; %s%s\n", ends_came() ? ", interrupted" : "", best->best_ms,
            winner_text(best, winner, sizeof winner),
            *file ? "kept in " : "not kept: tuning rows are off", file);
 }
@@ -171,13 +141,13 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
                                        .progress = progress,
                                        .verify = judge,
                                        .user = &s};
-    struct sigaction before[ENDS];
+    ends watch;
     *best = (kiln_trial){0};
-    watch_ends(before);
+    ends_watch(&watch);
     kiln_status status =
         kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
-    leave_ends(before);
-    *interrupted = stop;
+    ends_leave(&watch);
+    *interrupted = ends_came();
     char winner[WINNER_TEXT];
     if (s.terminal && s.trials)
         fprintf(stderr, "\r\033[K");

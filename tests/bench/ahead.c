@@ -1,6 +1,8 @@
 /* Shares work among processes that only leave something in caches on disk. */
 #include "ahead.h"
 
+#include "ends.h"
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static void take_part(atomic_int *next, int count,
     use_all_cpus();
     if (session_open(&s, "cpu", why))
         return;
-    for (int i; (i = atomic_fetch_add(next, 1)) < count;)
+    for (int i; (i = atomic_fetch_add(next, 1)) < count && !ends_came();)
         work(user, &s, i);
     session_close(&s);
 }
@@ -49,7 +51,10 @@ void ahead_do(int processes, int count, void (*work)(void *user, const session *
         }
         started += child > 0;
     }
-    while (started-- > 0)
-        wait(NULL);
+    while (started > 0) {
+        started -= wait(NULL) > 0;
+        if (ends_came()) /* perhaps this process alone was told */
+            atomic_store(next, count);
+    }
     munmap(next, sizeof *next);
 }

@@ -10,13 +10,17 @@
  */
 #include "cpu_options.h"
 #include "ahead.h"
+#include "ends.h"
 #include "field.h"
+#include "progress.h"
 #include "results.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { INTERRUPTED = 130 }; /* as kiln's own */
 
 typedef struct bench {
     const cpu_options *options;
@@ -108,7 +112,7 @@ static void each_class(const cpu_options *o, const layer *l, const session *s,
 {
     work w = {0};
     bool made = false;
-    for (int i = 0; i < CPU_CLASSES; i++) {
+    for (int i = 0; i < CPU_CLASSES && !ends_came(); i++) {
         if (!o->wanted[i] || !cpu_classes[i].takes(&l->problem))
             continue;
         const bench_class *class = &cpu_classes[i];
@@ -147,6 +151,20 @@ static void compile_all(const cpu_options *o)
     fflush(stdout);
 }
 
+/* Returns how many layers it has begun with. */
+static int compare_all(bench *b)
+{
+    const layers *all = &b->options->layers;
+    const progress p = progress_start(all->count);
+    int begun = 0;
+    while (begun < all->count && !ends_came()) {
+        progress_tell(&p, begun);
+        each_class(b->options, &all->at[begun++], &b->session, compare, b);
+    }
+    progress_tell(&p, all->count);
+    return begun;
+}
+
 static int run(bench *b, FILE *json)
 {
     const cpu_options *o = b->options;
@@ -157,9 +175,8 @@ static int run(bench *b, FILE *json)
     machine_measure(&b->machine);
     machine_print(&b->machine, stdout);
     results_start(&b->results, &b->machine, json);
-    for (int i = 0; i < o->layers.count; i++)
-        each_class(o, &o->layers.at[i], &b->session, compare, b);
-    results_end(&b->results);
+    const int begun = compare_all(b);
+    results_end(&b->results, begun, o->layers.count, ends_came());
     for (int i = 0; i < CPU_CLASSES; i++) {
         if (b->options->wanted[i])
             results_class(&b->results, cpu_classes[i].name, "", &b->mean[i], b->doubtful[i]);
@@ -169,7 +186,7 @@ static int run(bench *b, FILE *json)
     session_close(&b->session);
     if (b->wrong)
         printf("%d of kiln's results were wrong; see the rows above\n", b->wrong);
-    return b->wrong ? 1 : 0;
+    return b->wrong ? 1 : ends_came() ? INTERRUPTED : 0;
 }
 
 int main(int argc, char **argv)
@@ -179,6 +196,8 @@ int main(int argc, char **argv)
     if (!cpu_options_read(&o, argc, argv))
         return 2;
     b.options = &o;
+    ends watch;
+    ends_watch(&watch);
     FILE *json = NULL;
     char part[4096];
     if (o.json) {

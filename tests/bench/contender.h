@@ -59,7 +59,8 @@ contender *contender_kiln_row(const session *s, const work *w, const rules *r, c
 
 /* Peers; where one was not found when kiln was built, there is no way and no version.
  *
- * Number `index` of the ways in which oneDNN may do it. */
+ * Number `index` of the ways in which oneDNN may do it; NULL with nothing in `why` where it does
+ * not do it this way. */
 contender *contender_onednn(const work *w, const rules *r, int index, char *why);
 int contender_onednn_ways(void);
 const char *contender_onednn_version(void);

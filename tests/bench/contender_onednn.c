@@ -7,6 +7,8 @@
  */
 #include "contender_onednn.h"
 
+#include "machine.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -186,7 +188,23 @@ static double amplification_of(const onednn_way *v)
     return v->algorithm == dnnl_convolution_winograd ? 32 : 1;
 }
 
-static bool build(onednn_contender *o, const onednn_way *v, const rules *r)
+/* Whether there is memory for it and for as much again: a process that takes all is ended. */
+static bool has_room(const onednn_contender *o, dnnl_primitive_desc_t d, const char *name,
+                     char *why)
+{
+    dnnl_dim_t scratchpad = 0;
+    dnnl_primitive_desc_query(d, dnnl_query_memory_consumption_s64, 0, &scratchpad);
+    double bytes = (double)scratchpad;
+    for (int i = ONEDNN_X; i <= ONEDNN_Y; i++)
+        bytes += (double)dnnl_memory_desc_get_size(&o->tensor[i].desc);
+    const double room = machine_free_memory() / 2;
+    if (bytes > room)
+        snprintf(why, KILN_ERROR_TEXT, "%s takes %.1f GiB of memory, of which %.1f are to spare",
+                 name, bytes / (1 << 30), room / (1 << 30));
+    return bytes <= room;
+}
+
+static bool build(onednn_contender *o, const onednn_way *v, const rules *r, char *why)
 {
     dnnl_primitive_desc_t d;
     const char *implementation = "";
@@ -196,9 +214,10 @@ static bool build(onednn_contender *o, const onednn_way *v, const rules *r)
     snprintf(o->base.detail, sizeof o->base.detail, "%s>%s %s",
              onednn_format_name(&o->tensor[ONEDNN_X].desc),
              onednn_format_name(&o->tensor[ONEDNN_Y].desc), implementation);
-    dnnl_status_t status = dnnl_primitive_create(&o->convolution, d);
+    const bool fine =
+        has_room(o, d, v->name, why) && dnnl_primitive_create(&o->convolution, d) == dnnl_success;
     dnnl_primitive_desc_destroy(d);
-    return status == dnnl_success && make_tensors(o, r);
+    return fine && make_tensors(o, r);
 }
 
 int contender_onednn_ways(void)
@@ -209,14 +228,14 @@ int contender_onednn_ways(void)
 contender *contender_onednn(const work *w, const rules *r, int index, char *why)
 {
     const onednn_way *v = &ways[index];
-    snprintf(why, KILN_ERROR_TEXT, "oneDNN cannot do it by %s", v->name);
+    *why = '\0';
     onednn_contender *o = competes(v, r) ? calloc(1, sizeof *o) : NULL;
     if (!o)
         return NULL;
     *o = (onednn_contender){
         .base = {.calls = &calls, .name = "oneDNN", .amplification = amplification_of(v)},
         .work = w};
-    if (build(o, v, r))
+    if (build(o, v, r, why))
         return &o->base;
     release(&o->base);
     return NULL;

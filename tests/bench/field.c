@@ -62,6 +62,8 @@ static void admit_onednn(field *f, const work *w, const rules *r)
     char why[KILN_ERROR_TEXT];
     for (int i = 0; i < contender_onednn_ways() && n < WAYS; i++) {
         contender *c = contender_onednn(w, r, i, why);
+        if (!c && *why)
+            printf("# %s: oneDNN's %s\n", w->layer->name, why);
         if (!c)
             continue;
         g[n] = (glimpse){.c = c};

@@ -14,20 +14,31 @@
 
 enum { ROUNDS = 100, ENOUGH = 12 };
 
-static void read_cpu(char *text, size_t size)
+/* What stands behind "KEY...:" in one of the system's tables. */
+static bool read_entry(const char *file, const char *key, char *text, size_t size)
 {
     char line[512];
-    FILE *f = fopen("/proc/cpuinfo", "r");
-    snprintf(text, size, "unknown CPU");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, "model name", 10) == 0 && strchr(line, ':')) {
-            char *name = strchr(line, ':') + 1;
-            name[strcspn(name, "\n")] = '\0';
-            snprintf(text, size, "%.*s", (int)size - 1, name + strspn(name, " "));
-            break;
-        }
+    bool found = false;
+    FILE *f = fopen(file, "r");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        char *value = strchr(line, ':');
+        found = value && strncmp(line, key, strlen(key)) == 0;
+        if (!found)
+            continue;
+        value += 1 + strspn(value + 1, " ");
+        value[strcspn(value, "\n")] = '\0';
+        snprintf(text, size, "%.*s", (int)size - 1, value);
+    }
     if (f)
         fclose(f);
+    return found;
+}
+
+double machine_free_memory(void)
+{
+    char kib[64];
+    return read_entry("/proc/meminfo", "MemAvailable", kib, sizeof kib) ? 1024 * atof(kib)
+                                                                        : HUGE_VAL;
 }
 
 static void describe(machine *m, const session *s)
@@ -37,7 +48,8 @@ static void describe(machine *m, const session *s)
     struct tm utc;
     *m = (machine){.threads = omp_get_max_threads()};
     strftime(m->date, sizeof m->date, "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
-    read_cpu(m->cpu, sizeof m->cpu);
+    if (!read_entry("/proc/cpuinfo", "model name", m->cpu, sizeof m->cpu))
+        snprintf(m->cpu, sizeof m->cpu, "unknown CPU");
     clGetDeviceInfo(s->device, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
     clGetDeviceInfo(s->device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
     snprintf(m->opencl, sizeof m->opencl, "%s, %s", version, name);

@@ -21,6 +21,9 @@ bool machine_open(machine *m, session *s);
 void machine_measure(machine *m);
 void machine_print(const machine *m, FILE *to);
 
+/* Bytes of memory that processes may still take; HUGE_VAL where the system does not tell. */
+double machine_free_memory(void);
+
 /* Multiply-adds as fast as the CPU can, one thread; returns floating-point operations done. */
 double machine_multiply(int64_t steps);
 

@@ -140,11 +140,18 @@ void results_skip(const results *r, const char *class_name, const work *w, const
     fprintf(r->json, "}\n");
 }
 
-void results_end(const results *r)
+void results_end(const results *r, int begun, int of, bool interrupted)
 {
     printf("%d of %d turns were disturbed; rows without a quiet one are marked ~ and "
            "do not count\n",
            r->disturbed, r->rounds);
+    if (interrupted)
+        printf("interrupted in layer %d of %d; the rows above count\n", begun, of);
+    if (!r->json)
+        return;
+    fprintf(r->json, "{\"kind\":\"compared\",\"layers\":%d,\"of\":%d,\"interrupted\":%s,", begun,
+            of, interrupted ? "true" : "false");
+    fprintf(r->json, "\"turns\":%d,\"disturbed\":%d}\n", r->rounds, r->disturbed);
 }
 
 void results_class(const results *r, const char *class_name, const char *of, const stats_mean *mean,

@@ -31,8 +31,9 @@ void results_start(results *r, const machine *m, FILE *json);
 void results_row(results *r, const row *row);
 /* A row that could not be measured, and why. */
 void results_skip(const results *r, const char *class_name, const work *w, const char *why);
-/* How far other processes were in the way. */
-void results_end(const results *r);
+/* How far other processes were in the way, and whether all of `of` layers were compared: a run that
+ * was interrupted ended within the last that it had begun. */
+void results_end(const results *r, int begun, int of, bool interrupted);
 /* `of` is "", or what else than kiln is compared with the peers; `doubtful` rows are not in the
  * mean. */
 void results_class(const results *r, const char *class_name, const char *of, const stats_mean *mean,
