@@ -76,6 +76,20 @@ START_TEST(tiles_that_take_turns)
 }
 END_TEST
 
+/* Tiles that are whole rows, of which the compiler knows more. */
+START_TEST(rows_that_take_turns)
+{
+    kiln_problem p = {.spatial_rank = 3,
+                      .batch = 2,
+                      .in_channels = 460,
+                      .out_channels = 19,
+                      .input = {8, 10, 7},
+                      .filter = {3, 3, 3}};
+    support_set_layouts(&p, "NDHWC16", "NDHWC");
+    support_check(&p, "direct_blocked", "T_W=5,T_KV=1,T_V=16", HOST_FILL_INT);
+}
+END_TEST
+
 /* The three blocks take turns; each has all kinds of blocked_shapes, and each shape both
  * directions. */
 START_TEST(every_shape)
@@ -278,6 +292,7 @@ int main(void)
                         (int)(sizeof remainders / sizeof *remainders));
     tcase_add_test(c, many_weights);
     tcase_add_loop_test(c, tiles_that_take_turns, 0, 3);
+    tcase_add_test(c, rows_that_take_turns);
     tcase_add_loop_test(c, every_shape, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, empty_vectors, 0, (int)(sizeof empty / sizeof *empty));
     tcase_add_test(c, transposed);
