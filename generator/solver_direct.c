@@ -121,6 +121,17 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return v[DIRECT_C] > 16 && kiln_direct_src_channels(s) <= 16;
 }
 
+/* Whether items of all channels follow one another: the source is then read once, for all phases
+ * too. Not where a group's pixels stay in a cache of the core while its channels are done: those of
+ * all groups at one place are on too many pages. */
+static bool is_by_channels(const kiln_shape *s, int64_t phases, bool copy)
+{
+    const int64_t near = 512 << 10;
+    int64_t group = kiln_direct_src_channels(s) * s->in[0] * s->in[1] * s->in[2] *
+                    (int64_t)kiln_type_size(s->x_type);
+    return phases > 1 || (!copy && (s->g == 1 || group > near));
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     bool cpu = d->kind == KILN_DEVICE_CPU;
@@ -154,8 +165,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[DIRECT_PIX] = pix;
                 next.v[DIRECT_COPY] = copy;
                 next.v[DIRECT_STREAM] = !copy && kiln_better_streamed(s, d);
-                /* The source is read once, by neighbouring items, for all phases too. */
-                next.v[DIRECT_ORDER] = cpu && (!copy || phases > 1);
+                next.v[DIRECT_ORDER] = cpu && is_by_channels(s, phases, copy);
                 if (cpu && !copy)
                     next.v[DIRECT_PACK] = 1;
                 kiln_why why;
