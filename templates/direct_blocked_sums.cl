@@ -12,15 +12,6 @@
 #define FETCH_WEIGHTS(p)
 #endif
 
-/* Where tiles that take turns are whole rows, clang 14 has a pointer for each pixel and element of a
- * step, most of which wait in memory: a load more for two products. It is not told where a tap
- * begins. */
-#if D_TURNS > 1 && D_TILES_W == 1 && defined __x86_64__
-#define FORGET(p) __asm__("" : "+r"(p))
-#else
-#define FORGET(p)
-#endif
-
 /* Adds one tap: `elements` of each pixel, pixel i at x + i * next. With `check`, pixel i is there
  * only if column `at + i * P_STRIDE_W` is. */
 #define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, LOOP)                                              \
@@ -53,10 +44,23 @@ DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
  * and the sums not. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
+/* Where tiles that take turns are whole rows, clang 14 has a pointer for each pixel and element of a
+ * step, most of which wait in memory: a load more for two products. It must not know where a tap
+ * begins. */
+INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
+{
+#if D_TURNS > 1 && D_TILES_W == 1
+    global const SRC_T *volatile begin = x;
+    return begin;
+#else
+    return x;
+#endif
+}
+
 PRODUCTS_INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
                              const int channels, const bool check, const int at)
 {
-    FORGET(x);
+    x = begin_of_tap(x);
     if (channels == D_STEP)
         add_whole(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
     else
