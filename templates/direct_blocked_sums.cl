@@ -46,7 +46,7 @@ DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
 /* Where tiles that take turns are whole rows, clang 14 has a pointer for each pixel and element of a
  * step, most of which wait in memory: a load more for two products. It must not know where a tap
- * begins. */
+ * begins. (PoCL 5.0 has no inline assembler.) */
 INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
 {
 #if D_TURNS > 1 && D_TILES_W == 1
