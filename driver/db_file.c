@@ -72,6 +72,8 @@ static int compare_rows(const kiln_row *a, const kiln_row *b)
     int order = strcmp(a->key, b->key);
     if (!order)
         order = strcmp(a->solver, b->solver);
+    if (!order)
+        order = strcmp(a->core, b->core);
     return order ? order : (a->version > b->version) - (a->version < b->version);
 }
 

@@ -30,6 +30,14 @@ static void print_time(const kiln_row *row)
         printf("%10s  %6s", "-", "-");
 }
 
+/* What there is to say of the CPU, and the end of the line. */
+static void puts_core(const kiln_row *row)
+{
+    if (*row->core)
+        printf("  (%s)", row->core);
+    putchar('\n');
+}
+
 int db_list(const db_call *c)
 {
     size_t n;
@@ -43,8 +51,9 @@ int db_list(const db_call *c)
     for (size_t i = 0; i < n; i++) {
         const kiln_row *row = rows[i]->row;
         print_time(row);
-        printf("  %-10s  %s  %s/%d  %s\n", *row->date ? row->date : "-", row->key, row->solver,
+        printf("  %-10s  %s  %s/%d  %s", *row->date ? row->date : "-", row->key, row->solver,
                row->version, row->config);
+        puts_core(row);
     }
     free(rows);
     return KILN_OK;
@@ -139,7 +148,8 @@ static void print_change(char sign, const kiln_row *row)
 {
     printf("%c", sign);
     print_time(row);
-    printf("  %s  %s/%d  %s\n", row->key, row->solver, row->version, row->config);
+    printf("  %s  %s/%d  %s", row->key, row->solver, row->version, row->config);
+    puts_core(row);
 }
 
 static bool same_content(const kiln_row *a, const kiln_row *b)

@@ -26,6 +26,11 @@ kiln_device_facts kiln_device_generic(void)
     };
 }
 
+bool kiln_device_halves(const kiln_device_facts *d)
+{
+    return d->unit_floats > 0 && d->unit_floats < d->simd_floats;
+}
+
 bool kiln_device_holds(const kiln_device_facts *d, double bytes)
 {
     return bytes < 0.7 * (double)d->cache;

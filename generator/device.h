@@ -15,6 +15,7 @@ typedef enum kiln_device_kind {
 typedef struct kiln_device_facts {
     kiln_device_kind kind;
     char name[128], vendor[128], platform[128], driver[128];
+    char core[24]; /* "AMD 1Ah": which CPU it is, where that is known and the name may not tell; "" */
     int compute_units;
     int64_t max_group; /* work-items of one work-group */
     int64_t max_local[3];
@@ -33,6 +34,10 @@ typedef struct kiln_device_facts {
     /* Roofline inputs of predict(): guesses from the counts above, not measurements. */
     double peak_gflops, bandwidth_gbs;
 } kiln_device_facts;
+
+/* Whether a wide vector goes through a CPU's units as halves, one after the other. Elsewhere sums
+ * take half the cycles, so that loads count. */
+bool kiln_device_halves(const kiln_device_facts *d);
 
 /* Whether a CPU's cache holds `bytes` from one run to the next. */
 bool kiln_device_holds(const kiln_device_facts *d, double bytes);

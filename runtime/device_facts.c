@@ -1,7 +1,12 @@
 /* Asks an OpenCL device for the facts the generator plans with. */
 #include "kiln_internal.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#if defined __x86_64__ && defined __GNUC__
+#include <cpuid.h>
+#endif
 
 #ifndef CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
 #define CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV 0x4000
@@ -65,27 +70,77 @@ static bool read_vnni(const kiln_device_facts *f)
 #endif
 }
 
-/* Zen 4 (family 19h with AVX-512) sends the halves of a wide vector through units of eight floats.
- */
-static int read_unit(const kiln_device_facts *f)
+/* Family and model of an x86 CPU; 0 where it is none. */
+typedef struct x86_core {
+    bool amd;
+    unsigned family, model;
+} x86_core;
+
+static x86_core read_x86(void)
 {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (f->kind == KILN_DEVICE_CPU && f->simd_floats == 16 && __builtin_cpu_is("amdfam19h"))
-        return 8;
+    x86_core c = {0};
+#if defined __x86_64__ && defined __GNUC__
+    unsigned a = 0, b = 0, cx = 0, d = 0;
+    c.amd = __get_cpuid(0, &a, &b, &cx, &d) && b == signature_AMD_ebx;
+    if (__get_cpuid(1, &a, &b, &cx, &d)) {
+        c.family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);
+        c.model = (a >> 4 & 15) | (a >> 12 & 0xf0);
+    }
 #endif
-    return f->simd_floats;
+    return c;
 }
 
-/* Peak and bandwidth from the counts: a CPU core does two vector FMAs a cycle, a GPU unit 128
- * lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter to predict(). */
+/* PoCL's CPU is the one that this runs on. Its name says little of the core: virtual machines of
+ * AMD's third and fifth generation of servers have the same. AMD has a family for each generation
+ * or two, Intel a model. */
+static void read_core(kiln_device_facts *f)
+{
+    if (f->kind != KILN_DEVICE_CPU || strcmp(f->platform, "Portable Computing Language") != 0)
+        return;
+    const x86_core c = read_x86();
+    if (c.amd)
+        snprintf(f->core, sizeof f->core, "AMD %Xh", c.family);
+    else if (c.family)
+        snprintf(f->core, sizeof f->core, "x86 %u-%u", c.family, c.model);
+}
+
+/* Zen 4 (family 19h with AVX-512) and the Zen 5 of notebooks (models of 1Ah) send the halves of a
+ * wide vector through units of eight floats. */
+static int read_unit(const kiln_device_facts *f)
+{
+    const x86_core c = read_x86();
+    const bool notebook = (c.model >= 0x20 && c.model < 0x40) || (c.model >= 0x60 && c.model < 0x80);
+    const bool halves = c.amd && (c.family == 0x19 || (c.family == 0x1a && notebook));
+    return f->kind == KILN_DEVICE_CPU && f->simd_floats == 16 && halves ? 8 : f->simd_floats;
+}
+
+/* What a virtual machine hides from the implementation, the C library may still know: of the whole
+ * package, of which few cores' share is more than this. */
+static int64_t read_cache(cl_device_id device, const kiln_device_facts *f)
+{
+    const int64_t share = 32 << 20, told = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    if (told <= 0 && *f->core) {
+        const int64_t package = sysconf(_SC_LEVEL3_CACHE_SIZE);
+        return package < 0 ? 0 : package < share ? package : share;
+    }
+#else
+    (void)f;
+#endif
+    return told;
+}
+
+/* Peak and bandwidth from the counts: a CPU core does two multiply-adds of a unit's width a cycle,
+ * counted at twice the clock that is told, a base clock (Zen 4 and 5 ran at 1.7 times theirs); a GPU
+ * unit has 128 lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter to
+ * predict(). */
 static void guess_roofline(cl_device_id device, kiln_device_facts *f)
 {
     double ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
     if (ghz < 0.1)
         ghz = f->kind == KILN_DEVICE_GPU ? 1.5 : 3;
     bool gpu = f->kind == KILN_DEVICE_GPU;
-    double lanes = gpu ? 128 : 2.0 * f->simd_floats;
+    double lanes = gpu ? 128 : 4.0 * f->unit_floats;
     f->peak_gflops = 2 * lanes * ghz * f->compute_units;
     f->bandwidth_gbs = (gpu ? 20.0 : 10.0) * f->compute_units;
 }
@@ -102,6 +157,7 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     ask_text(device, CL_DRIVER_VERSION, f->driver, sizeof f->driver);
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof f->platform - 1, f->platform, NULL);
     read_kind(device, f);
+    read_core(f);
 
     f->compute_units = (int)ask_uint(device, CL_DEVICE_MAX_COMPUTE_UNITS);
     if (f->compute_units < 1)
@@ -116,7 +172,7 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     f->max_constant = ask_ulong(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
     f->global_memory = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_SIZE);
     f->max_alloc = ask_ulong(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-    f->cache = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+    f->cache = read_cache(device, f);
     f->base_align = ask_uint(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
     if (f->base_align < 1)
         f->base_align = 1;

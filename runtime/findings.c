@@ -93,6 +93,7 @@ static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape
                     .runs = r->times.runs};
     snprintf(row.solver, sizeof row.solver, "%s", r->candidate.solver->name);
     snprintf(row.driver, sizeof row.driver, "%s", k->facts.driver);
+    snprintf(row.core, sizeof row.core, "%s", k->facts.core);
     kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
     kiln_plan plan;
     kiln_why why;

@@ -82,7 +82,7 @@ static const char *namer(const char *value, const char *setting, const char *var
 static kiln_status load(const kiln *k, kiln_rows **rows, const char *file, const char *named_by,
                         const char *variable)
 {
-    *rows = kiln_rows_load(file, &k->logger);
+    *rows = kiln_rows_load(file, k->facts.core, &k->logger);
     if (!*rows)
         return kiln_fail(KILN_NO_MEMORY, "out of memory while loading tuning rows");
     const char *trouble = kiln_rows_trouble(*rows);
@@ -107,8 +107,17 @@ static kiln_status load_user_rows(kiln *k, const kiln_settings *s)
 {
     k->rows_named_by = namer(s->rows_file, "settings.rows_file", "KILN_DB");
     kiln_status status = load(k, &k->user_rows, k->rows_file, k->rows_named_by, "KILN_DB");
-    if (status || !is_foreign(k, k->user_rows))
+    if (status)
         return status;
+    if (!is_foreign(k, k->user_rows)) {
+        const size_t elsewhere = kiln_rows_elsewhere(k->user_rows);
+        if (elsewhere)
+            kiln_warn(&k->logger,
+                      "%s: %zu of its rows were measured on another CPU of the same name, not on "
+                      "this one, \"%s\": they are not used; kiln conv -s 1 makes rows for this one",
+                      k->rows_file, elsewhere, k->facts.core);
+        return KILN_OK;
+    }
     kiln_warn(
         &k->logger,
         "%s holds rows of the device \"%s\", not \"%s\": they are not used; name another file, "
@@ -137,7 +146,7 @@ static kiln_status load_rows(kiln *k, const kiln_settings *s)
 
 void kiln_reload_rows(kiln *k)
 {
-    kiln_rows *fresh = kiln_rows_load(k->rows_file, NULL); /* of the others one was told */
+    kiln_rows *fresh = kiln_rows_load(k->rows_file, k->facts.core, NULL); /* of the others one was told */
     if (!fresh)
         return;
     pthread_mutex_lock(&k->lock);

@@ -17,13 +17,14 @@ struct kiln_rows {
     uint32_t *slot; /* the newest row of a key, or NONE; linear probing */
     size_t mask;    /* slots - 1, a power of two at least twice the count; 0 slots when empty */
     bool missing;
+    size_t elsewhere; /* rows of other cores, which are not kept */
     char device[128];
     char trouble[TROUBLE_TEXT];
 };
 
 typedef struct loading {
     kiln_rows *rows;
-    const char *file;
+    const char *file, *core;
     const kiln_logger *logger;
     size_t skipped;
     bool headed; /* the head was seen, and is fine */
@@ -47,7 +48,10 @@ static bool add_row(kiln_rows *rows, const kiln_row *row)
 static void load_piece(void *user, const kiln_rows_piece *p)
 {
     loading *l = user;
-    if (p->row && !l->no_memory)
+    const bool elsewhere = p->row && *l->core && *p->row->core && strcmp(p->row->core, l->core);
+    if (elsewhere)
+        l->rows->elsewhere++;
+    else if (p->row && !l->no_memory)
         l->no_memory = !add_row(l->rows, p->row);
     if (p->kind == KILN_ROWS_HEAD && !p->why)
         snprintf(l->rows->device, sizeof l->rows->device, "%s", p->device);
@@ -92,9 +96,10 @@ static bool index_rows(kiln_rows *rows)
     return true;
 }
 
-kiln_rows *kiln_rows_load(const char *file, const kiln_logger *logger)
+kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger *logger)
 {
-    loading l = {.rows = calloc(1, sizeof *l.rows), .file = file, .logger = logger};
+    loading l = {
+        .rows = calloc(1, sizeof *l.rows), .file = file, .core = core, .logger = logger};
     if (!l.rows)
         return NULL;
     l.rows->missing = *file && access(file, F_OK) != 0 && errno == ENOENT;
@@ -140,6 +145,11 @@ const char *kiln_rows_device(const kiln_rows *rows)
 size_t kiln_rows_count(const kiln_rows *rows)
 {
     return rows->count;
+}
+
+size_t kiln_rows_elsewhere(const kiln_rows *rows)
+{
+    return rows->elsewhere;
 }
 
 const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index)

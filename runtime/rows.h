@@ -25,9 +25,9 @@ void kiln_rows_pieces(const char *text, size_t length, kiln_rows_visit *visit, v
 typedef struct kiln_rows kiln_rows;
 
 /* A missing file is an empty set. A damaged one loads up to its last whole line, and each row on
- * its own; of what was skipped the logger is warned, with the line's number. NULL only when out of
- * memory. */
-kiln_rows *kiln_rows_load(const char *file, const kiln_logger *logger);
+ * its own; of what was skipped the logger is warned, with the line's number. Rows of other cores
+ * than `core` are left out, unless that is "". NULL only when out of memory. */
+kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger *logger);
 void kiln_rows_free(kiln_rows *rows);
 /* Why the file as a whole is of no use, which makes it an empty set, too: file, line and reason. ""
  * where it is of use, or is missing. */
@@ -36,6 +36,7 @@ bool kiln_rows_missing(const kiln_rows *rows); /* it has a name, but is not ther
 /* What its head says of the device; "": nothing, as where there is no file. */
 const char *kiln_rows_device(const kiln_rows *rows);
 size_t kiln_rows_count(const kiln_rows *rows);
+size_t kiln_rows_elsewhere(const kiln_rows *rows); /* that were left out, of other cores */
 const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index); /* in file order */
 
 /* The nth newest row (0: newest) for the key, of `solver` if not NULL; NULL past the last. A later

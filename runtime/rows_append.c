@@ -84,6 +84,8 @@ static void put_row(line *l, const kiln_row *row)
     put_text(l, "date", row->date);
     if (*row->without)
         put_text(l, "without", row->without);
+    if (*row->core)
+        put_text(l, "core", row->core);
     put(l, "}\n");
     if (c) {
         uselocale(before);

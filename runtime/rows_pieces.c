@@ -34,6 +34,7 @@ static const kiln_field row_fields[] = {
     {FIELD(COUNT, kiln_row, runs, false)},   {FIELD(NUMBER, kiln_row, error, false)},
     {FIELD(TEXT, kiln_row, hash, false)},    {FIELD(TEXT, kiln_row, driver, false)},
     {FIELD(TEXT, kiln_row, date, false)},    {FIELD(TEXT, kiln_row, without, false)},
+    {FIELD(TEXT, kiln_row, core, false)},
 };
 
 enum {

@@ -39,7 +39,13 @@
     }
 
 #if D_STRIP < 2
+/* Sums of fourteen pixels by two vectors leave four registers: with more elements unrolled, the
+ * compiler loads weights so early that sums go to memory instead. */
+#if T_W == 14 && T_KV == 2
+DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 2")
+#else
 DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
+#endif
 /* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap,
  * and the sums not. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")

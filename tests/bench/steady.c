@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <string.h>
 
 /* Of one thread, the best of a few looks: an interrupt falls into one of them. */
 static double thread_speed(void)
@@ -19,19 +20,31 @@ static double thread_speed(void)
     return best;
 }
 
+/* Where the two cores usually are: of two virtual ones a machine may have most of the time such as
+ * share a cache, or such as do not. */
+static double usual_hand_off(double now)
+{
+    enum { LOOKS = 101 };
+    static double look[LOOKS];
+    static int looks;
+    double sorted[LOOKS];
+    look[looks++ % LOOKS] = now;
+    const int n = looks < LOOKS ? looks : LOOKS;
+    memcpy(sorted, look, (size_t)n * sizeof *look);
+    return stats_median(sorted, n);
+}
+
 /* Of more than two cores it is chance which two meet. */
 static bool are_near(void)
 {
     enum { LOOKS = 3 };
     static const double far = 2;
-    static double least = HUGE_VAL;
     double now = HUGE_VAL;
     if (omp_get_max_threads() != 2)
         return true;
     for (int i = 0; i < LOOKS; i++)
         now = fmin(now, machine_hand_off());
-    least = fmin(least, now);
-    return now < far * least;
+    return now < far * usual_hand_off(now);
 }
 
 bool steady_now(void)

@@ -10,7 +10,7 @@
 
 static size_t kept_rows(void)
 {
-    kiln_rows *rows = kiln_rows_load(tuning.rows_file, NULL);
+    kiln_rows *rows = kiln_rows_load(tuning.rows_file, "", NULL);
     size_t count = kiln_rows_count(rows);
     kiln_rows_free(rows);
     return count;

@@ -191,7 +191,7 @@ static kiln_origin origin_of(kiln *k)
 /* The newest row of the file. */
 static kiln_row last_row(void)
 {
-    kiln_rows *rows = kiln_rows_load(tuning.rows_file, NULL);
+    kiln_rows *rows = kiln_rows_load(tuning.rows_file, "", NULL);
     ck_assert_ptr_nonnull(rows);
     const size_t count = kiln_rows_count(rows);
     ck_assert_uint_gt(count, 0);

@@ -39,7 +39,7 @@ kiln_rows *rows_load_bytes(const char *text, size_t length)
     ck_assert_uint_eq(fwrite(text, 1, length, f), length);
     fclose(f);
     rows_told[0] = '\0';
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_ptr_nonnull(rows);
     return rows;
 }
@@ -62,6 +62,7 @@ const kiln_row rows_sample = {
     .driver = "PoCL 3.1 \"quoted\" back\\slash #no: comment, {}",
     .date = "2026-01-31",
     .without = "direct naive",
+    .core = "AMD 19h",
 };
 
 void rows_append(const char *key, const char *config, double ms)

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As Zen 4: a wide vector goes through units of eight. */
 static kiln_device_facts cpu(void)
 {
     kiln_device_facts d = kiln_device_generic();
     d.local_memory = 1 << 20;
     d.simd_floats = 16;
+    d.unit_floats = 8;
     d.cache = 32 << 20;
     return d;
 }
@@ -104,6 +106,28 @@ START_TEST(tiles_follow_one_another_as_caches_hold_them)
 }
 END_TEST
 
+/* Two wide sums a cycle need tiles that load less than they multiply, and weights that stay near. */
+START_TEST(wide_units_have_square_tiles)
+{
+    static const struct {
+        const char *problem, *tile;
+    } cases[] = {
+        {"fwd-f32-n1-c1024-k512-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=14 -DT_KV=2 -DT_ORDER=0"},
+        {"fwd-f32-n1-c512-k512-i7x7-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c",
+         "-DT_W=7 -DT_KV=2 -DT_ORDER=0"},
+        {"fwd-f32-n1-c64-k64-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=14 -DT_KV=2"},
+        {"fwd-f32-n1-c64-k16-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=28 -DT_KV=1"},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    kiln_device_facts d = cpu();
+    d.unit_floats = 16;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_on(d, "direct_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].tile), "%s: %s", cases[i].problem, options);
+    }
+}
+END_TEST
+
 /* A row of five pixels with stride 2, backward: three of one class, two of the other. */
 START_TEST(tiles_are_of_several_pixels_where_a_class_has_them)
 {
@@ -188,7 +212,7 @@ START_TEST(narrow_vectors_take_less_time_on_narrow_units)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double wide = predicted(16, cases[i].solver, cases[i].problem);
         double narrow = predicted(8, cases[i].solver, cases[i].problem);
-        ck_assert_msg(cases[i].less ? narrow < 0.9 * wide : narrow == wide, "%s: %g, %g",
+        ck_assert_msg(cases[i].less ? narrow < 0.9 * wide : narrow > 0.9 * wide, "%s: %g, %g",
                       cases[i].problem, narrow, wide);
     }
 }
@@ -318,6 +342,7 @@ int main(void)
     TCase *c = tcase_create("blocked_plan");
     tcase_add_test(c, padding_alone_may_need_long_indices);
     tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
+    tcase_add_test(c, wide_units_have_square_tiles);
     tcase_add_test(c, tiles_are_of_several_pixels_where_a_class_has_them);
     tcase_add_test(c, vectors_are_as_wide_as_groups_and_units);
     tcase_add_test(c, large_filters_have_wide_tiles);

@@ -11,7 +11,7 @@ START_TEST(newest_first)
     rows_append("a", "1", 3);
     rows_append("b", "2", 1);
     rows_append("a", "3", 2);
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_str_eq(kiln_rows_find(rows, "a", NULL, 0)->config, "3");
     ck_assert_str_eq(kiln_rows_find(rows, "a", rows_sample.solver, 1)->config, "1");
     ck_assert_ptr_null(kiln_rows_find(rows, "a", NULL, 2));
@@ -24,22 +24,46 @@ END_TEST
 
 START_TEST(missing_file_is_empty)
 {
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 0);
     ck_assert_ptr_null(kiln_rows_find(rows, "a", NULL, 0));
     ck_assert(kiln_rows_missing(rows));
     ck_assert_str_eq(kiln_rows_trouble(rows), "");
     ck_assert_str_eq(rows_told, "");
     kiln_rows_free(rows);
-    rows = kiln_rows_load("", &rows_logger);
+    rows = kiln_rows_load("", "", &rows_logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 0);
     ck_assert(!kiln_rows_missing(rows));
     kiln_rows_free(rows);
-    rows = kiln_rows_load(rows_folder, &rows_logger);
+    rows = kiln_rows_load(rows_folder, "", &rows_logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 0);
     ck_assert(!kiln_rows_missing(rows));
     ck_assert_ptr_nonnull(strstr(kiln_rows_trouble(rows), rows_folder));
     ck_assert_str_eq(rows_told, "");
+    kiln_rows_free(rows);
+}
+END_TEST
+
+/* A device's name may be that of several CPUs. */
+START_TEST(rows_of_another_core_are_left_out)
+{
+    kiln_row row = rows_sample;
+    const char *cores[] = {"AMD 19h", "AMD 1Ah", ""};
+    for (int i = 0; i < 3; i++) {
+        snprintf(row.key, sizeof row.key, "%d", i);
+        strcpy(row.core, cores[i]);
+        ck_assert_int_eq(kiln_rows_append(rows_file, "d", &row), KILN_OK);
+    }
+    kiln_rows *rows = kiln_rows_load(rows_file, "AMD 1Ah", &rows_logger);
+    ck_assert_uint_eq(kiln_rows_count(rows), 2);
+    ck_assert_uint_eq(kiln_rows_elsewhere(rows), 1);
+    ck_assert_ptr_null(kiln_rows_find(rows, "0", NULL, 0));
+    ck_assert_str_eq(kiln_rows_find(rows, "1", NULL, 0)->core, "AMD 1Ah");
+    ck_assert_ptr_nonnull(kiln_rows_find(rows, "2", NULL, 0));
+    kiln_rows_free(rows);
+    rows = kiln_rows_load(rows_file, "", &rows_logger);
+    ck_assert_uint_eq(kiln_rows_count(rows), 3);
+    ck_assert_uint_eq(kiln_rows_elsewhere(rows), 0);
     kiln_rows_free(rows);
 }
 END_TEST
@@ -80,7 +104,7 @@ START_TEST(many_rows_are_found)
     for (int i = 0; i < ROWS; i++)
         fprintf(f, "- {key: \"k%d\", solver: \"S\", version: 1, config: \"%d\"}\n", i, i);
     fclose(f);
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_uint_eq(kiln_rows_count(rows), ROWS);
     for (int i = 0; i < ROWS; i++) {
         char key[16];
@@ -129,6 +153,7 @@ int main(void)
     tcase_add_checked_fixture(tests, rows_make_folder, rows_remove_folder);
     tcase_add_test(tests, newest_first);
     tcase_add_test(tests, missing_file_is_empty);
+    tcase_add_test(tests, rows_of_another_core_are_left_out);
     tcase_add_loop_test(tests, the_head_names_a_device, 0, sizeof heads / sizeof *heads);
     tcase_add_test(tests, many_rows_are_found);
     tcase_add_test(tests, device_files);

@@ -25,6 +25,7 @@ static void check_same(const kiln_row *a, const kiln_row *b)
     ck_assert_str_eq(a->driver, b->driver);
     ck_assert_str_eq(a->date, b->date);
     ck_assert_str_eq(a->without, b->without);
+    ck_assert_str_eq(a->core, b->core);
 }
 
 START_TEST(round_trip_makes_folders)
@@ -32,7 +33,7 @@ START_TEST(round_trip_makes_folders)
     snprintf(rows_file, sizeof rows_file, "%s/a/b/rows.yaml", rows_folder);
     ck_assert_int_eq(kiln_rows_append(rows_file, "a \"device\"\n\xff", &rows_sample), KILN_OK);
     ck_assert_int_eq(kiln_rows_append(rows_file, "a \"device\"\n\xff", &rows_sample), KILN_OK);
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_str_eq(rows_told, "");
     ck_assert_uint_eq(kiln_rows_count(rows), 2);
     check_same(kiln_rows_at(rows, 0), &rows_sample);
@@ -54,7 +55,7 @@ START_TEST(the_longest_row_fits)
     memset(row.date, '"', sizeof row.date - 1);
     memset(row.without, '"', sizeof row.without - 1);
     ck_assert_int_eq(kiln_rows_append(rows_file, "d", &row), KILN_OK);
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_str_eq(rows_told, "");
     ck_assert_uint_eq(kiln_rows_count(rows), 1);
     check_same(kiln_rows_at(rows, 0), &row);
@@ -68,7 +69,7 @@ START_TEST(append_after_a_cut)
     kiln_rows_free(rows_load_text(ROWS_HEAD ROWS_ROW("a", "1") "- {key: \"b\", sol"));
     ck_assert_ptr_nonnull(strstr(rows_told, "rows.yaml:6: "));
     rows_append("c", "3", 1);
-    kiln_rows *rows = kiln_rows_load(rows_file, NULL);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", NULL);
     ck_assert_uint_eq(kiln_rows_count(rows), 2);
     ck_assert_str_eq(kiln_rows_at(rows, 1)->key, "c");
     kiln_rows_free(rows);
@@ -104,7 +105,7 @@ START_TEST(rows_of_two_devices_do_not_mix)
     ck_assert_ptr_nonnull(strstr(kiln_last_error(), "KILN_DB"));
     ck_assert_int_eq(kiln_rows_append(rows_file, "dd", NULL), KILN_FILE);
     ck_assert_int_eq(kiln_rows_append(rows_file, "d", NULL), KILN_OK);
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 1);
     kiln_rows_free(rows);
 }
@@ -114,7 +115,7 @@ START_TEST(an_empty_file_gets_its_head)
 {
     kiln_rows_free(rows_load_text(""));
     rows_append("a", "1", 1);
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_str_eq(rows_told, "");
     ck_assert_uint_eq(kiln_rows_count(rows), 1);
     kiln_rows_free(rows);
@@ -161,7 +162,7 @@ START_TEST(processes_append_together)
         wait(&status);
         ck_assert_int_eq(status, 0);
     }
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_str_eq(rows_told, "");
     ck_assert_uint_eq(kiln_rows_count(rows), PROCESSES * EACH);
     int next[PROCESSES] = {0};
@@ -182,7 +183,7 @@ START_TEST(the_locale_changes_nothing)
         if (setlocale(LC_ALL, commas[i]))
             break;
     rows_append("a", "1", 1.5);
-    kiln_rows *rows = kiln_rows_load(rows_file, &rows_logger);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     setlocale(LC_ALL, "C");
     ck_assert_str_eq(rows_told, "");
     ck_assert_double_eq(kiln_rows_at(rows, 0)->ms, 1.5);

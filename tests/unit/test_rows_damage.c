@@ -111,7 +111,7 @@ START_TEST(a_byte_order_mark_is_no_damage)
         ck_assert_uint_eq(kiln_rows_count(rows), 1);
         kiln_rows_free(rows);
         rows_append("b", "2", 1);
-        rows = kiln_rows_load(rows_file, &rows_logger);
+        rows = kiln_rows_load(rows_file, "", &rows_logger);
         ck_assert_str_eq(rows_told, "");
         ck_assert_uint_eq(kiln_rows_count(rows), 2);
         kiln_rows_free(rows);
