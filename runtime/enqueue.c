@@ -94,6 +94,15 @@ static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, kiln_phase
     return status;
 }
 
+/* How long one core should take for the call; 0 where it is several launches. */
+static int64_t alone_ns(const kiln_op *op, kiln_phase phase)
+{
+    int launches = 0;
+    for (int i = 0; i < op->plan.nstages; i++)
+        launches += kiln_phase_runs(phase, &op->plan.stage[i]);
+    return launches == 1 && phase != KILN_PACK_ONLY ? op->alone_ns : 0;
+}
+
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                        kiln_phase phase, cl_uint n_wait, const cl_event *wait, bool every,
                        cl_event events[KILN_MAX_STAGES], int *last)
@@ -111,7 +120,7 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
                                                                   every, events, last);
     if (!status)
-        kiln_awake_note(op->k->awake, events[*last]);
+        kiln_awake_note(op->k->awake, events[*last], alone_ns(op, phase));
     if (!status && !op->first && phase != KILN_PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);

@@ -69,6 +69,15 @@ kiln_status kiln_op_compile(kiln_op *op)
     return status;
 }
 
+static int64_t alone_ns(const kiln_op *op)
+{
+    const kiln_device_facts *facts = &op->k->facts;
+    const double ms =
+        kiln_solver_predict(op->pick.solver, &op->shape, facts, &op->pick.config) -
+        kiln_device_launch_ms(facts);
+    return ms > 0 && ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) : 0;
+}
+
 static kiln_status build(kiln_op *op, const kiln_choice *choice)
 {
     kiln_status status = kiln_choose(op->k, &op->problem, &op->shape, choice, &op->pick);
@@ -81,6 +90,7 @@ static kiln_status build(kiln_op *op, const kiln_choice *choice)
     if (!kiln_solver_plan(op->pick.solver, &op->shape, &op->k->facts, &op->pick.config, &op->plan,
                           &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", op->pick.solver->name, why.text);
+    op->alone_ns = alone_ns(op);
     const kiln_problem *p = &op->problem;
     op->bytes[KILN_ROLE_X] = kiln_problem_bytes(p, 'x');
     op->bytes[KILN_ROLE_W] = kiln_problem_bytes(p, 'w');

@@ -75,7 +75,7 @@ static double by_opencl(launch *l, int parts, const way *way)
         clEnqueueNDRangeKernel(l->session.queue, l->kernel, 1, NULL, &global, &local, 0, NULL,
                                &done);
         if (done && way->awake)
-            kiln_awake_note(l->session.kiln->awake, done);
+            kiln_awake_note(l->session.kiln->awake, done, 0);
         if (done)
             clReleaseEvent(done);
         if (way->one_by_one)

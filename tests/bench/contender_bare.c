@@ -60,7 +60,7 @@ static bool enqueue(contender *c)
     if (clEnqueueNDRangeKernel(b->session->queue, b->kernel, 1, NULL, &b->groups, &local, 0, NULL,
                                &done))
         return false;
-    kiln_awake_note(b->session->kiln->awake, done);
+    kiln_awake_note(b->session->kiln->awake, done, 0);
     clReleaseEvent(done);
     return true;
 }
