@@ -186,19 +186,19 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double rows = (double)divide_up(w->src_rows, 4) * 4;
     /* Filters come from the second cache at half a vector a cycle, and late where the first cannot
      * keep them for the next T_W tiles. */
-    double loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
+    double loads = (w->moves > 1 ? 1.25 : 1) * (v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV]);
     bool kept = count <= v[WINOGRAD_W] || rows * v[WINOGRAD_KV] * w->block * 4 <= 20 << 10;
     double step = fmax(sums, loads) + 0.05 * (sums + loads) + (kept ? 0 : 0.25 * v[WINOGRAD_KV]);
-    double product = rows * step + 3 * sums + 20;
+    double product = rows * step + w->moves * (3 * sums + 20);
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
         product *= 1.06; /* some are spilled */
     /* Plain tensors are gathered and scattered; measured where few channels make that most. Their
      * elements one by one, if they lie apart. */
     double apart = w->dilation[1] > 1 ? 20 : 0;
     return (kiln_winograd_cost){
-        .source = tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
+        .source = w->moves * tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
         .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
-        .destination = tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
+        .destination = w->moves * tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
     };
 }
 
