@@ -24,22 +24,20 @@
  */
 #include "awake.h"
 
+#include "core.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    LINE = 64, /* bytes of a cache's */
-    SLICE_NS = 500,   /* for each of the device's threads: all of them take PoCL's lock after it */
-    GAP_NS = 10000,   /* a yield that takes longer: another thread had the core */
-    LOST_NS = 200000, /* in such gaps, until a thread sleeps */
+    LINE = 64,              /* bytes of a cache's */
+    SLICE_NS = 500,         /* for each of the device's threads: all of them take PoCL's lock after it */
     PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
     AWAY_NS = 50000,        /* a slice beside short operations; none waits longer for a thread */
-    LOOKS = 16,             /* at what the way between cores takes, with reading the clock */
-    WAYS = 32,              /* in so many, another core comes and goes */
+    WAYS = 20,              /* in so many, another core comes and goes */
     MOST_UNITS = 16         /* more were not measured */
 };
 
@@ -47,7 +45,7 @@ typedef struct looker {
     kiln_awake *all;
     cl_command_queue queue; /* in order: never more than one command of it runs */
     bool alive;             /* one is enqueued */
-    int core;               /* where it last looked */
+    atomic_int core;        /* where it last looked */
     bool busy;              /* something was in flight when its slice began */
     unsigned noted;         /* what had been noted then */
     int64_t looked_ns;      /* since either changed */
@@ -62,8 +60,7 @@ struct kiln_awake {
     pthread_mutex_t lock; /* all below */
     cl_event last;        /* of the operation noted last, until it has ended */
     bool closing;
-    int64_t way[LOOKS];   /* the last looks in turn */
-    unsigned looks;
+    kiln_core_looks way;
     looker *left; /* whose thread is left for commands while anything is in flight */
     int lookers;
     looker looker[MOST_UNITS];
@@ -71,13 +68,6 @@ struct kiln_awake {
 
 /* Whose operation was noted last: its threads are enough. */
 static _Atomic(const kiln_awake *) latest;
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static bool is_finished(cl_int state)
 {
@@ -120,25 +110,6 @@ static void enqueue_missing(kiln_awake *a, bool idle)
         if (!l->alive && (l == a->left) == idle)
             l->alive = enqueue(l, NULL);
     }
-}
-
-static int compare_ways(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* What was noted since the last look is mostly in the cache of the caller's core, and then takes the
- * way from there: the upper quartile of some looks. With the lock. */
-static void measure_way(kiln_awake *a, int64_t took)
-{
-    int64_t sorted[LOOKS];
-    a->way[a->looks++ % LOOKS] = took;
-    if (a->looks < LOOKS)
-        return;
-    memcpy(sorted, a->way, sizeof sorted);
-    qsort(sorted, LOOKS, sizeof *sorted, compare_ways);
-    atomic_store(&a->way_ns, sorted[LOOKS * 3 / 4]);
 }
 
 static bool is_here(const kiln_awake *a, const looker *l)
@@ -184,45 +155,13 @@ static bool goes_on(looker *l, unsigned noted, cl_event *after)
     return l->looked_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
 }
 
-static bool is_pinned(void)
-{
-    static _Thread_local int cores; /* 0: not yet known */
-    cpu_set_t may;
-    if (cores == 0)
-        cores = sched_getaffinity(0, sizeof may, &may) == 0 ? CPU_COUNT(&may) : 1;
-    return cores == 1;
-}
-
-/* Yielding leaves the core to the caller's threads. But with those there are more threads than
- * cores, and then Linux puts two of the pool's on one core, and leaves them there while they yield
- * to each other: one that looks would take half the time of one that works (28 % in all, of kernels
- * of 300 us on 4 cores). One that wakes is put on an idle core, so who waits for its core for long,
- * and not because the caller enqueues, sleeps for a moment. */
-static void yield(const looker *l)
-{
-    static _Thread_local unsigned noted;
-    static _Thread_local int64_t lost;
-    const int64_t before = now_ns();
-    sched_yield();
-    const int64_t gap = now_ns() - before;
-    if (gap < GAP_NS)
-        return;
-    const unsigned now_noted = atomic_load(&l->all->noted);
-    lost = l->busy && noted == now_noted ? lost + gap : 0;
-    noted = now_noted;
-    if (lost < LOST_NS || is_pinned())
-        return;
-    nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
-    lost = 0;
-}
-
 /* Spins until there may be something else to do. */
 static void spin(looker *l)
 {
     kiln_awake *a = l->all;
-    const int64_t begin = now_ns();
+    const int64_t begin = kiln_core_clock();
     bool busy = l->busy, away = false;
-    for (int64_t spent = 0; spent < (away ? AWAY_NS : a->slice_ns); spent = now_ns() - begin) {
+    for (int64_t spent = 0; spent < (away ? AWAY_NS : a->slice_ns); spent = kiln_core_clock() - begin) {
         busy = busy || atomic_load(&a->noted) != l->noted;
         if (busy) {
             const bool brief = atomic_load(&a->brief);
@@ -232,7 +171,7 @@ static void spin(looker *l)
             if ((brief && here) || (!l->busy && !away))
                 break;
         }
-        yield(l);
+        kiln_core_yield(l->busy, &a->noted);
     }
     l->looked_ns += away ? AWAY_NS : a->slice_ns;
 }
@@ -244,13 +183,13 @@ static void CL_CALLBACK look(void *argument)
     memcpy(&l, argument, sizeof l); /* PoCL's copy of it */
     kiln_awake *a = l->all;
     cl_event after = NULL;
-    const int64_t before = now_ns();
+    const int64_t before = kiln_core_clock();
     const unsigned noted = atomic_load(&a->noted);
-    const int64_t took = now_ns() - before;
+    const int64_t took = kiln_core_clock() - before;
     pthread_mutex_lock(&a->lock);
     l->core = sched_getcpu();
     if (noted != l->noted && l->busy && !is_here(a, l))
-        measure_way(a, took);
+        atomic_store(&a->way_ns, kiln_core_way(&a->way, took));
     const bool again = l->alive = goes_on(l, noted, &after);
     pthread_mutex_unlock(&a->lock);
     if (!again)
@@ -329,8 +268,8 @@ void kiln_awake_wait(kiln_awake *a, cl_command_queue queue)
     if (!last)
         return;
     clFlush(queue);
-    const int64_t until = now_ns() + a->stay_ns;
-    while (!is_finished(state_of(last)) && now_ns() < until)
+    const int64_t until = kiln_core_clock() + a->stay_ns;
+    while (!is_finished(state_of(last)) && kiln_core_clock() < until)
         sched_yield();
     clReleaseEvent(last);
 }

@@ -75,7 +75,8 @@ typedef struct kiln_settings {
      * finding defects; KILN_CHECK_PADDING=1 */
     int check_padding;
     /* PoCL's CPU device: for so many microseconds after the last operation its threads look for the
-     * next one before they sleep, as OpenMP's do; to wake them takes 20. KILN_AWAKE_US (0: they
+     * next one before they sleep, as OpenMP's do; to wake them takes 20. Operations that take one
+     * core a few microseconds are left to the thread on the caller's core. KILN_AWAKE_US (0: they
      * sleep at once), 200. -1: they sleep at once */
     int awake_us;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be

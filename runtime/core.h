@@ -1,0 +1,27 @@
+/* What threads that look for work know of cores: how far it is from one to another, and when to give
+ * theirs to others. */
+#ifndef KILN_CORE_H
+#define KILN_CORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+int64_t kiln_core_clock(void); /* ns, since some time */
+
+enum { KILN_CORE_LOOKS = 16 };
+
+/* How long the last looks at a line of another core's cache took, in turn. */
+typedef struct kiln_core_looks {
+    int64_t took[KILN_CORE_LOOKS];
+    unsigned count;
+} kiln_core_looks;
+
+/* Adds one, in ns with what the clock takes. The way between the cores, or 0 after few looks. */
+int64_t kiln_core_way(kiln_core_looks *looks, int64_t took);
+
+/* Gives the core to other threads, or sleeps for a moment, to be put on another one. `busy`: some
+ * operation is in flight; `noted`: how many were so far. */
+void kiln_core_yield(bool busy, const atomic_uint *noted);
+
+#endif
