@@ -85,7 +85,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
         kiln_winograd_multiply_ms(&w, d, c, kt * (full * cost.products + last.products), items);
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
     /* What passes between the steps is written and read, mostly in caches. */
-    double passed = (w.moves > 1 ? 11 : 6) * (double)(source_scratch(&w, c) + product_scratch(&w, c));
+    double passed =
+        (w.moves > 1 ? 11 : 6) * (double)(source_scratch(&w, c) + product_scratch(&w, c));
     return kiln_winograd_ms(&w, d, ends) + products + kiln_device_move_ms(d, 0.5 * bytes + passed) +
            3 * kiln_device_launch_ms(d);
 }

@@ -33,10 +33,11 @@
 #include <string.h>
 
 enum {
-    LINE = 64,              /* bytes of a cache's */
-    SLICE_NS = 500,         /* for each of the device's threads: all of them take PoCL's lock after it */
+    LINE = 64,      /* bytes of a cache's */
+    SLICE_NS = 500, /* for each of the device's threads: all of them take PoCL's lock after it */
     PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
-    AWAY_NS = 50000,        /* a slice beside short operations; none waits longer for a thread */
+    AWAY_NS = 100000,       /* a slice beside short operations; none waits longer for a thread */
+    ENDED_NS = 20000,       /* in it, between looks at whether they have ended */
     WAYS = 20,              /* in so many, another core comes and goes */
     MOST_UNITS = 16         /* more were not measured */
 };
@@ -155,13 +156,24 @@ static bool goes_on(looker *l, unsigned noted, cl_event *after)
     return l->looked_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
 }
 
+static bool has_ended(kiln_awake *a)
+{
+    if (pthread_mutex_trylock(&a->lock) != 0)
+        return false;
+    const bool ended = is_finished(state_of_last(a));
+    pthread_mutex_unlock(&a->lock);
+    return ended;
+}
+
 /* Spins until there may be something else to do. */
 static void spin(looker *l)
 {
     kiln_awake *a = l->all;
     const int64_t begin = kiln_core_clock();
     bool busy = l->busy, away = false;
-    for (int64_t spent = 0; spent < (away ? AWAY_NS : a->slice_ns); spent = kiln_core_clock() - begin) {
+    int64_t look_again = ENDED_NS;
+    for (int64_t spent = 0; spent < (away ? AWAY_NS : a->slice_ns);
+         spent = kiln_core_clock() - begin) {
         busy = busy || atomic_load(&a->noted) != l->noted;
         if (busy) {
             const bool brief = atomic_load(&a->brief);
@@ -170,6 +182,11 @@ static void spin(looker *l)
             away = brief && !here;
             if ((brief && here) || (!l->busy && !away))
                 break;
+            if (away && spent >= look_again) {
+                look_again = spent + ENDED_NS;
+                if (has_ended(a))
+                    break;
+            }
         }
         kiln_core_yield(l->busy, &a->noted);
     }

@@ -15,8 +15,8 @@ kiln_awake *kiln_awake_open(cl_context context, cl_device_id device, const kiln_
 /* Returns when no thread looks for work any more. */
 void kiln_awake_close(kiln_awake *a);
 
-/* An operation was enqueued; `done` is its last launch's event. `alone_ns`: how long one core should
- * take for it; 0: nobody knows, or longer than to call another. */
+/* An operation was enqueued; `done` is its last launch's event. `alone_ns`: how long one core
+ * should take for it; 0: nobody knows, or longer than to call another. */
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns);
 
 /* Until the operation noted last has ended, if it is one of `queue`, but no longer than threads

@@ -109,7 +109,8 @@ static void read_core(kiln_device_facts *f)
 static int read_unit(const kiln_device_facts *f)
 {
     const x86_core c = read_x86();
-    const bool notebook = (c.model >= 0x20 && c.model < 0x40) || (c.model >= 0x60 && c.model < 0x80);
+    const bool notebook =
+        (c.model >= 0x20 && c.model < 0x40) || (c.model >= 0x60 && c.model < 0x80);
     const bool halves = c.amd && (c.family == 0x19 || (c.family == 0x1a && notebook));
     return f->kind == KILN_DEVICE_CPU && f->simd_floats == 16 && halves ? 8 : f->simd_floats;
 }
@@ -131,9 +132,9 @@ static int64_t read_cache(cl_device_id device, const kiln_device_facts *f)
 }
 
 /* Peak and bandwidth from the counts: a CPU core does two multiply-adds of a unit's width a cycle,
- * counted at twice the clock that is told, a base clock (Zen 4 and 5 ran at 1.7 times theirs); a GPU
- * unit has 128 lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter to
- * predict(). */
+ * counted at twice the clock that is told, a base clock (Zen 4 and 5 ran at 1.7 times theirs); a
+ * GPU unit has 128 lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter
+ * to predict(). */
 static void guess_roofline(cl_device_id device, kiln_device_facts *f)
 {
     double ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;

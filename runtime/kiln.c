@@ -146,7 +146,8 @@ static kiln_status load_rows(kiln *k, const kiln_settings *s)
 
 void kiln_reload_rows(kiln *k)
 {
-    kiln_rows *fresh = kiln_rows_load(k->rows_file, k->facts.core, NULL); /* of the others one was told */
+    kiln_rows *fresh =
+        kiln_rows_load(k->rows_file, k->facts.core, NULL); /* of the others one was told */
     if (!fresh)
         return;
     pthread_mutex_lock(&k->lock);

@@ -72,9 +72,8 @@ kiln_status kiln_op_compile(kiln_op *op)
 static int64_t alone_ns(const kiln_op *op)
 {
     const kiln_device_facts *facts = &op->k->facts;
-    const double ms =
-        kiln_solver_predict(op->pick.solver, &op->shape, facts, &op->pick.config) -
-        kiln_device_launch_ms(facts);
+    const double ms = kiln_solver_predict(op->pick.solver, &op->shape, facts, &op->pick.config) -
+                      kiln_device_launch_ms(facts);
     return ms > 0 && ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) : 0;
 }
 

@@ -98,8 +98,7 @@ static bool index_rows(kiln_rows *rows)
 
 kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger *logger)
 {
-    loading l = {
-        .rows = calloc(1, sizeof *l.rows), .file = file, .core = core, .logger = logger};
+    loading l = {.rows = calloc(1, sizeof *l.rows), .file = file, .core = core, .logger = logger};
     if (!l.rows)
         return NULL;
     l.rows->missing = *file && access(file, F_OK) != 0 && errno == ENOENT;

@@ -106,13 +106,15 @@ START_TEST(tiles_follow_one_another_as_caches_hold_them)
 }
 END_TEST
 
-/* Two wide sums a cycle need tiles that load less than they multiply, and weights that stay near. */
+/* Two wide sums a cycle need tiles that load less than they multiply, and weights that stay near.
+ */
 START_TEST(wide_units_have_square_tiles)
 {
     static const struct {
         const char *problem, *tile;
     } cases[] = {
-        {"fwd-f32-n1-c1024-k512-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=14 -DT_KV=2 -DT_ORDER=0"},
+        {"fwd-f32-n1-c1024-k512-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c",
+         "-DT_W=14 -DT_KV=2 -DT_ORDER=0"},
         {"fwd-f32-n1-c512-k512-i7x7-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c",
          "-DT_W=7 -DT_KV=2 -DT_ORDER=0"},
         {"fwd-f32-n1-c64-k64-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=14 -DT_KV=2"},
