@@ -91,7 +91,7 @@ static x86_core read_x86(void)
 }
 
 /* PoCL's CPU is the one that this runs on. Its name says little of the core: virtual machines of
- * AMD's third and fifth generation of servers have the same. AMD has a family for each generation
+ * AMD's fourth and fifth generation of servers have the same. AMD has a family for each generation
  * or two, Intel a model. */
 static void read_core(kiln_device_facts *f)
 {
