@@ -310,6 +310,25 @@ START_TEST(rows_that_name_no_other_device_are_used)
 }
 END_TEST
 
+/* A device's name may be that of several CPUs; where nobody knows which this is, all rows count. */
+START_TEST(rows_of_another_core_are_told_of)
+{
+    kiln_row row = {.solver = "naive", .ms = 1, .core = "another core"};
+    kiln_problem p = tuning_problem;
+    const bool known = *tuning.kiln->facts.core;
+    row.version = kiln_solver_named(row.solver)->version;
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, row.key, sizeof row.key);
+    ck_assert_int_eq(kiln_rows_append(tuning.rows_file, tuning.kiln->facts.name, &row), KILN_OK);
+    kiln *k = open_watched();
+    ck_assert_int_eq(warnings, known);
+    ck_assert(!known || (strstr(warned, "another CPU of the same name") &&
+                         strstr(warned, tuning.kiln->facts.core)));
+    ck_assert_int_eq(origin_of(k), known ? KILN_ORIGIN_GUESS : KILN_ORIGIN_USER_ROW);
+    kiln_close(k);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("tune_rows");
@@ -325,6 +344,7 @@ int main(void)
     tcase_add_test(tests, old_promises_do_not_beat_the_winner);
     tcase_add_test(tests, rows_of_another_device_are_left_alone);
     tcase_add_test(tests, rows_that_name_no_other_device_are_used);
+    tcase_add_test(tests, rows_of_another_core_are_told_of);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
