@@ -24,8 +24,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Some looks find the line where the thread is, because it or a neighbour was there before, and some
- * are interrupted: the upper quartile. */
+/* Some looks find the line where the thread is, because it or a neighbour was there before, and
+ * some are interrupted: the upper quartile. */
 int64_t kiln_core_way(kiln_core_looks *looks, int64_t took)
 {
     int64_t sorted[KILN_CORE_LOOKS];

@@ -1,5 +1,5 @@
-/* What threads that look for work know of cores: how far it is from one to another, and when to give
- * theirs to others. */
+/* What threads that look for work know of cores: how far it is from one to another, and when to
+ * give theirs to others. */
 #ifndef KILN_CORE_H
 #define KILN_CORE_H
 
