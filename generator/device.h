@@ -15,8 +15,7 @@ typedef enum kiln_device_kind {
 typedef struct kiln_device_facts {
     kiln_device_kind kind;
     char name[128], vendor[128], platform[128], driver[128];
-    char core[24]; /* "AMD 1Ah": which CPU it is, where that is known and the name may not tell; ""
-                    */
+    char core[24]; /* "AMD 1Ah": which CPU it is, where the name may not tell; "": unknown */
     int compute_units;
     int64_t max_group; /* work-items of one work-group */
     int64_t max_local[3];
