@@ -3,6 +3,7 @@
 #include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
+#include "shares.h"
 
 #include <string.h>
 
@@ -216,7 +217,10 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                                 [ORDER_CHANNELS] = {tiles_k, items, b.n},
                                 [ORDER_IMAGES] = {items, b.n, tiles_k}};
     const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
-    kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, grid[0], grid[1], grid[2]);
+    if (c->v[BLOCKED_GROUP] == 1)
+        kiln_grid_shared(plan, d, predict(s, d, c), grid[0], grid[1], grid[2]);
+    else
+        kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, grid[0], grid[1], grid[2]);
 }
 
 const kiln_solver kiln_solver_direct_blocked = {

@@ -11,8 +11,8 @@ bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_
                          kiln_pick *pick);
 
 /* Warns where the user's rows might have been expected to decide, and could not: the file that was
- * named is not there, or its row of the key is of another version, no config of its solver, or found
- * by a search that could not choose all. */
+ * named is not there, or its row of the key is of another version, no config of its solver, or
+ * found by a search that could not choose all. */
 void kiln_warn_of_rows(kiln *k, const char *key, const char *only);
 
 #endif

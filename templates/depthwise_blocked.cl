@@ -35,8 +35,8 @@
  *      channel 1   0 1 2 3 4 5 ...    ----  gather  ---->       sums of tiles
  *      channel 2   k l m n o p ...    <---  scatter  ----
  *
- * Grid of `depthwise_blocked`: (D_STRIPS * planes, D_VECTORS, images), groups of one item. Of
- * `pack`: (D_VECTORS).
+ * Grid of `depthwise_blocked`: (D_STRIPS * planes, D_VECTORS, images), groups of one item, or of
+ * several (see items.cl). Of `pack`: (D_VECTORS).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
@@ -62,6 +62,7 @@
 #include "depthwise_blocked_elements.cl"
 #include "depthwise_blocked_plain.cl"
 #include "depthwise_blocked_sums.cl"
+#include "items.cl"
 #include "taps.cl"
 
 /* Weights as [vector][tap][source channel of a group][D_B], zero where there is no channel. */
@@ -176,13 +177,11 @@ INLINE void strip(source src, const int row0, global const SUM_T *w, target dst,
     }
 }
 
-kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict src,
-                                                  global const SUM_T *restrict w,
-                                                  global DST_T *dst EPILOGUE_PARAMS)
+/* One item: T_TILES rows of tiles, as `place` in an image's planes says, of a vector of channels. */
+INLINE void item(global const SRC_T *src, global const SUM_T *w, global DST_T *dst, const int place,
+                 const int vector, const INDEX_T n EPILOGUE_PARAMS)
 {
-    const int part = get_global_id(0) % D_STRIPS, z = get_global_id(0) / D_STRIPS;
-    const int vector = get_global_id(1);
-    const INDEX_T n = get_global_id(2);
+    const int part = place % D_STRIPS, z = place / D_STRIPS;
     const int begin = part * (T_TILES * TILE_H), end = min(begin + T_TILES * TILE_H, P_DST_H);
     /* Elements of the vector that starts earlier and of its own. */
     const int shift = D_EARLIER && vector == D_VECTORS - 1 ? D_VECTORS * D_B - D_CHANNELS : 0;
@@ -204,4 +203,12 @@ kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict s
                        (INDEX_T)z * D_DST_PLANE;
     strip(src, 0, w, dst, vector, to, z, begin, end EPILOGUE_PASS);
 #endif
+}
+
+kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict src,
+                                                  global const SUM_T *restrict w,
+                                                  global DST_T *dst EPILOGUE_PARAMS)
+{
+    EACH_ITEM
+        item(src, w, dst, ITEM(0), ITEM(1), ITEM(2) EPILOGUE_PASS);
 }

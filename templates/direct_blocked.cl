@@ -28,7 +28,8 @@
  *
  * Grid of `direct_blocked`: (turns of tiles, groups * D_TILES_K, images), the first two exchanged
  * with T_ORDER=1, the last two with T_ORDER=2; groups of (T_GROUP, 1, 1), of which D_ITEMS along the
- * first axis are needed. Of `pack`: (steps of a group, groups * D_TILES_K).
+ * first axis are needed; with T_GROUP=1 these may be dealt to fewer (see items.cl). Of `pack`: (steps
+ * of a group, groups * D_TILES_K).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, destination channels
@@ -70,6 +71,7 @@
 #include "direct_blocked_elements.cl"
 #include "direct_blocked_results.cl"
 #include "direct_blocked_sums.cl"
+#include "items.cl"
 
 /* ---- weights as [group and tile][step][tap][element][D_KT], zero where there is no channel; before
  * the first step of a tile, what each of D_OFFSETS rows of the filter adds to the sums for the
@@ -293,7 +295,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 {
     if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
         return;
-    item(src, w, dst, get_global_id(T_ORDER == 1) * D_TURNS,
-         get_global_id(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2),
-         get_global_id(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS);
+    EACH_ITEM
+        item(src, w, dst, ITEM(T_ORDER == 1) * D_TURNS, ITEM(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2),
+             ITEM(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS);
 }
