@@ -3,7 +3,7 @@
  * PoCL's threads take work-groups as they get done. The thread that ends the last of them ends the
  * command and begins the next one, and where cores share no cache it has to get the next command's
  * data, and the last one's, from the thread that did so before: 3 us of a launch become 7 where
- * they change places. With an odd number of groups, each as long as the second thread is late, they
+ * they change places. With an odd number of groups, each longer than the second thread is late, they
  * do not: the first one takes the first group and the last.
  *
  *     first    [ 1 ][ 3 ][ 5 ][ 7 ] next command
@@ -17,17 +17,21 @@
 
 #include "integers.h"
 
+#include <math.h>
+
 enum {
     THREADS = 2,      /* with more the order in which they get done is anyone's guess */
-    SHARE_US = 6,     /* the second thread is 1 to 4 us late */
+    SHARE_US = 8,     /* as measured; the second thread is 1 to 4 us late */
     LEAST_SHARES = 5, /* fewer are too uneven */
     MOST_SHARES = 65  /* a launch of 200 us gains nothing that could be measured */
 };
 
-/* How much longer the longest share takes than an even one. */
-static double unevenness(int64_t items, int64_t shares)
+/* How much longer the longest share takes than an even one, and a little for being far from
+ * `usual`. */
+static double cost_of(int64_t items, int64_t shares, int64_t usual)
 {
-    return (double)(divide_up(items, shares) * shares) / (double)items;
+    const double longest = (double)(divide_up(items, shares) * shares) / (double)items;
+    return longest + 0.1 * fabs((double)(shares - usual)) / (double)usual;
 }
 
 int64_t kiln_shares(const kiln_device_facts *d, double all_us, int64_t items)
@@ -39,10 +43,9 @@ int64_t kiln_shares(const kiln_device_facts *d, double all_us, int64_t items)
         return 0;
     const int64_t middle = usual > LEAST_SHARES ? (int64_t)usual | 1 : LEAST_SHARES;
     int64_t best = 0;
-    for (int64_t shares = middle * 3 / 4 | 1; shares <= middle * 3 / 2; shares += 2)
-        if (2 * shares <= items &&
-            (best == 0 || unevenness(items, shares) < unevenness(items, best)))
-            best = shares;
+    for (int64_t n = middle * 3 / 4 | 1; n <= middle * 3 / 2 && 2 * n <= items; n += 2)
+        if (best == 0 || cost_of(items, n, middle) < cost_of(items, best, middle))
+            best = n;
     return best;
 }
 

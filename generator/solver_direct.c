@@ -1,5 +1,6 @@
 /* The direct solver: register-tiled sums over lines, forward and backward data here. */
 #include "integers.h"
+#include "shares.h"
 #include "solver_direct.h"
 
 const kiln_param kiln_direct_params[DIRECT_PARAMS] = {
@@ -246,12 +247,15 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int64_t along =
         divide_up(kiln_direct_positions(s, &l, c), kiln_direct_span(c)) * v[DIRECT_GROUP];
     int64_t z = v[DIRECT_COPY] ? l.phases : s->n;
-    if (v[DIRECT_ORDER] && v[DIRECT_COPY])
-        kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, blocks * z, along, 1);
+    const bool both = v[DIRECT_ORDER] && v[DIRECT_COPY]; /* in the first axis */
+    const int64_t first = both ? blocks * z : v[DIRECT_ORDER] ? blocks : along;
+    const int64_t second = v[DIRECT_ORDER] ? along : blocks, third = both ? 1 : z;
+    if (v[DIRECT_GROUP] * v[DIRECT_GROUP_K] == 1)
+        kiln_grid_shared(plan, d, kiln_direct_predict(s, d, c), first, second, third);
     else if (v[DIRECT_ORDER])
-        kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, blocks, along, z);
+        kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, first, second, third);
     else
-        kiln_grid(plan, v[DIRECT_GROUP], v[DIRECT_GROUP_K], 1, along, blocks, z);
+        kiln_grid(plan, v[DIRECT_GROUP], v[DIRECT_GROUP_K], 1, first, second, third);
 }
 
 const kiln_solver kiln_solver_direct = {

@@ -34,7 +34,7 @@
 
 enum {
     LINE = 64,      /* bytes of a cache's */
-    SLICE_NS = 750, /* for each of the device's threads: all of them take PoCL's lock after it */
+    SLICE_NS = 500, /* for each of the device's threads: all of them take PoCL's lock after it */
     PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
     AWAY_NS = 100000,       /* a slice beside short operations; none waits longer for a thread */
     ENDED_NS = 20000,       /* in it, between looks at whether they have ended */

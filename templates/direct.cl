@@ -21,7 +21,8 @@
  * Grid of `direct`: (f / (T_PIX * T_VEC), groups * ceil(D_DST_C / T_K), z), the first two exchanged
  * with T_ORDER=1; z is the image with T_COPY=0, else the phase of the destination, which with
  * T_ORDER=1 comes first of all (and shares an axis with the channels), as all phases read the same
- * positions and write the same lines. Rounded up over the channels only. Grid of `pack`:
+ * positions and write the same lines. Rounded up over the channels only; groups of one item may be
+ * fewer (see items.cl). Grid of `pack`:
  * (D_SRC_C * taps, groups * ceil(D_DST_C / T_K)).
  *
  * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D,
@@ -42,6 +43,7 @@
  */
 #include "caches.cl"
 #include "epilogue.cl"
+#include "items.cl"
 #include "rows.cl"
 
 #define D_IMAGE (D_LINE_D * D_LINE_H * D_LINE_W)
@@ -153,25 +155,16 @@ static inline void put_vector(global DST_T *dst, const ACC_V acc, const int chan
 }
 #endif
 
-#if T_ORDER
-GROUP_SIZE(T_GROUP_K, T_GROUP, 1)
-#else
-GROUP_SIZE(T_GROUP, T_GROUP_K, 1)
-#endif
-kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restrict w,
-                   global DST_T *dst EPILOGUE_PARAMS)
+/* One item: T_PIX vectors of positions, of the group that begins at f_own, of T_K channels. (Oclgrind
+ * does not know what becomes of `restrict` in an inlined function.) */
+INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *dst,
+                 const INDEX_T f_own, const int block, const int z EPILOGUE_PARAMS)
 {
-#if T_COPY && T_ORDER
-    const int phases = D_PHASES_D * D_PHASES_H * D_PHASES_W;
-    int block = get_global_id(0) / phases, z = get_global_id(0) % phases;
-#else
-    int block = get_global_id(!T_ORDER), z = get_global_id(2);
-#endif
     if (block >= P_GROUPS * D_BLOCKS)
         return;
     int group = block / D_BLOCKS, k_own = block % D_BLOCKS * T_K, k0 = min(k_own, D_DST_C - T_K);
 
-    INDEX_T f_own = (INDEX_T)get_group_id(T_ORDER) * (T_GROUP * T_PIX * T_VEC), f_group = f_own;
+    INDEX_T f_group = f_own;
 #if T_COPY
     const int n = 0;
     const int pw = z % D_PHASES_W, ph = z / D_PHASES_W % D_PHASES_H, pd = z / (D_PHASES_W * D_PHASES_H);
@@ -313,4 +306,25 @@ kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restri
     }
 #endif
 #endif
+}
+
+#if T_ORDER
+GROUP_SIZE(T_GROUP_K, T_GROUP, 1)
+#else
+GROUP_SIZE(T_GROUP, T_GROUP_K, 1)
+#endif
+kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restrict w,
+                   global DST_T *dst EPILOGUE_PARAMS)
+{
+#if T_COPY && T_ORDER
+    const int phases = D_PHASES_D * D_PHASES_H * D_PHASES_W;
+#define BLOCK (ITEM(0) / phases)
+#define Z (ITEM(0) % phases)
+#else
+#define BLOCK ITEM(!T_ORDER)
+#define Z ITEM(2)
+#endif
+    EACH_ITEM
+        item(x, w, dst, (INDEX_T)(ITEM(T_ORDER) / T_GROUP) * (T_GROUP * T_PIX * T_VEC), BLOCK,
+             Z EPILOGUE_PASS);
 }

@@ -33,8 +33,9 @@ START_TEST(shares_are_even_sized_where_they_can_be)
 {
     const kiln_device_facts d = two_cores();
     ck_assert_int_eq(kiln_shares(&d, 38, 28), 7);
-    ck_assert_int_eq(kiln_shares(&d, 60, 99), 9);
-    ck_assert_int_eq(kiln_shares(&d, 60, 121), 11);
+    ck_assert_int_eq(kiln_shares(&d, 38, 30), 5);
+    ck_assert_int_eq(kiln_shares(&d, 80, 99), 11);
+    ck_assert_int_eq(kiln_shares(&d, 80, 143), 11);
 }
 END_TEST
 
