@@ -51,6 +51,7 @@ typedef struct kiln_stage {
     /* Work-items the solver asks for. The launch is rounded up to whole groups of `local`, so the
      * kernel must guard; kiln_stage_launch() gives the rounded size. */
     size_t local[3], global[3];
+    size_t shares; /* 0, or fewer groups of one item for the first axis: see shares.h */
     int nargs;
     kiln_arg arg[KILN_MAX_ARGS];
     int clear_role;      /* CLEAR: fill this buffer with zero bytes; */

@@ -39,6 +39,7 @@ enum {
     AWAY_NS = 100000,       /* a slice beside short operations; none waits longer for a thread */
     ENDED_NS = 20000,       /* in it, between looks at whether they have ended */
     WAYS = 20,              /* in so many, another core comes and goes */
+    FAR_NS = 130,           /* 27 to 110 where cores share a cache, 150 to 250 where none */
     MOST_UNITS = 16         /* more were not measured */
 };
 
@@ -263,6 +264,11 @@ void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
     pthread_mutex_unlock(&a->lock);
     if (before)
         clReleaseEvent(before);
+}
+
+bool kiln_awake_is_far(const kiln_awake *a)
+{
+    return a && atomic_load(&a->way_ns) > FAR_NS;
 }
 
 /* What was noted last, if that is a command of `queue`; to be released. */

@@ -19,6 +19,10 @@ void kiln_awake_close(kiln_awake *a);
  * should take for it; 0: nobody knows, or longer than to call another. */
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns);
 
+/* Whether threads have seen that it is a long way from one core to another, as where they share no
+ * cache. */
+bool kiln_awake_is_far(const kiln_awake *a);
+
 /* Until the operation noted last has ended, if it is one of `queue`, but no longer than threads
  * stay awake: a caller who sleeps meanwhile goes on 10 to 20 us later. */
 void kiln_awake_wait(kiln_awake *a, cl_command_queue queue);

@@ -22,8 +22,11 @@ static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, cl_ui
         return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
     }
     const kiln_launch *launch = &op->launch[i];
-    cl_int code = clEnqueueNDRangeKernel(queue, launch->kernel, 3, NULL, launch->global,
-                                         stage->local, n_wait, wait, done);
+    const size_t dealt[3] = {stage->shares, 1, 1};
+    const bool deals = stage->shares > 0 && kiln_awake_is_far(op->k->awake);
+    cl_int code =
+        clEnqueueNDRangeKernel(queue, launch->kernel, 3, NULL, deals ? dealt : launch->global,
+                               stage->local, n_wait, wait, done);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueNDRangeKernel");
 }
 

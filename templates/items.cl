@@ -5,15 +5,18 @@
  *         body(ITEM(0),   8 9 10 | 11 ...              along the first axis first
  *              ITEM(1), ITEM(2));
  *
- * Defines: ITEMS_SHARES    groups; 0: as many as items, along the axes of the grid. Otherwise the
- *                          grid is (ITEMS_SHARES, 1, 1), and
- *          ITEMS_0, ITEMS_1, ITEMS_2    items along the axes, together fewer than 2^31
+ * Grid with ITEMS_DEALT=1: (as many groups as there are items, or fewer, 1, 1). Else its axes are
+ * those of the items.
+ *
+ * Defines: ITEMS_DEALT                  above
+ *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes, together at most 30000
  */
-#if ITEMS_SHARES
-#define ITEMS ((long)ITEMS_0 * ITEMS_1 * ITEMS_2)
+#if ITEMS_DEALT
+#define ITEMS ((uint)(ITEMS_0 * ITEMS_1 * ITEMS_2))
 #define EACH_ITEM                                                                                  \
-    const int items_end = (int)(ITEMS * (get_group_id(0) + 1) / ITEMS_SHARES);                     \
-    for (int item_i = (int)(ITEMS * get_group_id(0) / ITEMS_SHARES); item_i < items_end; item_i++)
+    const uint items_share = get_group_id(0), items_shares = get_num_groups(0);                    \
+    const int items_end = ITEMS * (items_share + 1) / items_shares;                                \
+    for (int item_i = ITEMS * items_share / items_shares; item_i < items_end; item_i++)
 #define ITEM(axis)                                                                                 \
     ((axis) == 0   ? item_i % ITEMS_0                                                              \
      : (axis) == 1 ? item_i / ITEMS_0 % ITEMS_1                                                    \

@@ -45,6 +45,7 @@ START_TEST(others_have_none)
     ck_assert_int_eq(kiln_shares(&d, 38, 5), 0);
     ck_assert_int_eq(kiln_shares(&d, 5000, 1000), 0);
     ck_assert_int_eq(kiln_shares(&d, 1e300, 1000), 0);
+    ck_assert_int_eq(kiln_shares(&d, 38, INT64_MAX), 0);
     d.compute_units = 16;
     ck_assert_int_eq(kiln_shares(&d, 38, 28), 0);
     d.compute_units = 2;
@@ -67,14 +68,16 @@ static kiln_stage grid_of(double ms)
 START_TEST(a_grid_of_shares_knows_its_items)
 {
     kiln_stage stage = grid_of(kiln_device_launch_ms(&(kiln_device_facts){0}) + 0.019);
-    ck_assert_uint_eq(stage.global[0], 7);
+    ck_assert_uint_eq(stage.shares, 7);
+    ck_assert_uint_eq(stage.global[0], 28);
     ck_assert_uint_eq(stage.global[1] * stage.global[2], 1);
-    ck_assert_str_eq(stage.options, "-DITEMS_SHARES=7 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=2");
+    ck_assert_str_eq(stage.options, "-DITEMS_DEALT=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=2");
     stage = grid_of(10);
+    ck_assert_uint_eq(stage.shares, 0);
     ck_assert_uint_eq(stage.global[0], 7);
     ck_assert_uint_eq(stage.global[1], 2);
     ck_assert_uint_eq(stage.global[2], 2);
-    ck_assert_str_eq(stage.options, "-DITEMS_SHARES=0");
+    ck_assert_str_eq(stage.options, "-DITEMS_DEALT=0");
 }
 END_TEST
 
