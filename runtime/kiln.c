@@ -172,7 +172,7 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
                                      context, device, &k->facts);
     if (!k->programs)
         return kiln_fail(KILN_NO_MEMORY, "out of memory while opening the program cache");
-    k->watch = kiln_mem_watch_open();
+    k->watch = kiln_mem_watch_open(context);
     if (!k->watch)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     k->awake = kiln_awake_open(context, device, &k->facts, kiln_environment_awake_us(s));

@@ -3,6 +3,9 @@
  * OpenCL tells of an object's end once for every callback, and takes none back. So an object has
  * one for a whole kiln, however many operations use it, and what the callback needs lives until the
  * last of them has been called, if need be longer than the kiln.
+ *
+ * NVIDIA's calls back some time after the end, from another thread, when a new object may have the
+ * handle already. So the end of an object that nobody needs is watched first.
  */
 #include "mem_watch.h"
 
@@ -11,6 +14,7 @@
 #include <stdlib.h>
 
 struct kiln_mem_watch {
+    bool in_time; /* else nothing is watched */
     atomic_uint ended;
     pthread_mutex_t lock; /* all below; never held while calling OpenCL, which calls back */
     bool closed;
@@ -18,11 +22,54 @@ struct kiln_mem_watch {
     cl_mem *mem; /* watched, in no order */
 };
 
-kiln_mem_watch *kiln_mem_watch_open(void)
+/* What was told of one object's end; whoever comes last, the callback or who waits for it, frees
+ * it.
+ */
+typedef struct probe {
+    atomic_bool left; /* by one of them */
+    bool told;
+    pthread_t by;
+} probe;
+
+static void leave_probe(probe *p)
+{
+    if (atomic_exchange(&p->left, true))
+        free(p);
+}
+
+static void CL_CALLBACK tell(cl_mem mem, void *argument)
+{
+    (void)mem;
+    probe *p = argument;
+    p->by = pthread_self();
+    p->told = true;
+    leave_probe(p);
+}
+
+/* Whether OpenCL calls back before clReleaseMemObject() returns. */
+static bool tells_in_time(cl_context context)
+{
+    cl_mem mem = context ? clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL) : NULL;
+    probe *p = calloc(1, sizeof *p);
+    const bool asked = mem && p && clSetMemObjectDestructorCallback(mem, tell, p) == CL_SUCCESS;
+    if (mem)
+        clReleaseMemObject(mem);
+    if (!asked) {
+        free(p);
+        return false;
+    }
+    const bool in_time = atomic_load(&p->left) && p->told && pthread_equal(p->by, pthread_self());
+    leave_probe(p);
+    return in_time;
+}
+
+kiln_mem_watch *kiln_mem_watch_open(cl_context context)
 {
     kiln_mem_watch *w = calloc(1, sizeof *w);
-    if (w)
-        pthread_mutex_init(&w->lock, NULL);
+    if (!w)
+        return NULL;
+    pthread_mutex_init(&w->lock, NULL);
+    w->in_time = tells_in_time(context);
     return w;
 }
 
@@ -88,7 +135,7 @@ static bool append(kiln_mem_watch *w, cl_mem mem)
 
 bool kiln_mem_watch_add(kiln_mem_watch *w, cl_mem mem)
 {
-    if (!w)
+    if (!w || !w->in_time)
         return false;
     pthread_mutex_lock(&w->lock);
     const bool known = find(w, mem) < w->n, listed = known || append(w, mem);

@@ -9,12 +9,12 @@
 /* A kiln's; from any threads. */
 typedef struct kiln_mem_watch kiln_mem_watch;
 
-/* NULL: out of memory. */
-kiln_mem_watch *kiln_mem_watch_open(void);
+/* For objects of the context; NULL: there are none. Returns NULL: out of memory. */
+kiln_mem_watch *kiln_mem_watch_open(cl_context context);
 void kiln_mem_watch_close(kiln_mem_watch *w);
 
 /* From now on the end of `mem`, which the caller keeps alive meanwhile, counts. It is not retained.
- * False: nobody would tell of it. */
+ * False: nobody would tell of it, or too late. */
 bool kiln_mem_watch_add(kiln_mem_watch *w, cl_mem mem);
 
 /* How many watched objects have ended. While that stays the same, an equal handle is the same
