@@ -11,14 +11,16 @@
  *     second     [ 2 ][ 4 ][ 6 ]
  *
  * (Work of 40 us in 11 groups took 29.0 us from launch to launch, in 12 groups 32.8, in 64 groups
- * 32.3, where a line of a cache takes 240 ns from core to core, on Zen 5. Where it takes 90 ns
- * cores that get done together are worth more, so the runtime decides by what it sees.)
+ * 32.3, where a line of a cache takes 240 ns from core to core, on Zen 5. Where cores share a cache
+ * those that get done together are worth more. All of an Intel package do, of AMD's those of a
+ * complex; which ones these two are, the runtime tells by what its threads see.)
  */
 #include "shares.h"
 
 #include "integers.h"
 
 #include <math.h>
+#include <string.h>
 
 enum {
     THREADS = 2,      /* with more the order in which they get done is anyone's guess */
@@ -38,7 +40,8 @@ static double cost_of(int64_t items, int64_t shares, int64_t usual)
 
 int64_t kiln_shares(const kiln_device_facts *d, double all_us, int64_t items)
 {
-    if (d->kind != KILN_DEVICE_CPU || d->compute_units != THREADS)
+    const bool may_be_far = strncmp(d->core, "AMD", 3) == 0;
+    if (d->kind != KILN_DEVICE_CPU || d->compute_units != THREADS || !may_be_far)
         return 0;
     const double usual = all_us / SHARE_US;
     if (usual > MOST_SHARES || items > MOST_ITEMS)

@@ -39,7 +39,7 @@ enum {
     AWAY_NS = 100000,       /* a slice beside short operations; none waits longer for a thread */
     ENDED_NS = 20000,       /* in it, between looks at whether they have ended */
     WAYS = 20,              /* in so many, another core comes and goes */
-    FAR_NS = 130,           /* 27 to 110 where cores share a cache, 150 to 250 where none */
+    FAR_NS = 130,           /* AMD's cores that share no cache: 150 to 180 */
     MOST_UNITS = 16         /* more were not measured */
 };
 

@@ -10,6 +10,7 @@ static kiln_device_facts two_cores(void)
     kiln_device_facts d = kiln_device_generic();
     d.kind = KILN_DEVICE_CPU;
     d.compute_units = 2;
+    strcpy(d.core, "AMD 1Ah");
     return d;
 }
 
@@ -50,6 +51,9 @@ START_TEST(others_have_none)
     ck_assert_int_eq(kiln_shares(&d, 38, 28), 0);
     d.compute_units = 2;
     d.kind = KILN_DEVICE_GPU;
+    ck_assert_int_eq(kiln_shares(&d, 38, 28), 0);
+    d = two_cores();
+    strcpy(d.core, "x86 6-143"); /* all cores share a cache */
     ck_assert_int_eq(kiln_shares(&d, 38, 28), 0);
 }
 END_TEST
