@@ -26,7 +26,7 @@ enum {
     THREADS = 2,      /* with more the order in which they get done is anyone's guess */
     SHARE_US = 8,     /* as measured; the second thread is 1 to 4 us late */
     LEAST_SHARES = 5, /* fewer are too uneven */
-    MOST_SHARES = 65, /* longer launches gain nothing that could be measured */
+    MOST_SHARES = 65, /* longer launches were not measured */
     MOST_ITEMS = 30000
 };
 
