@@ -22,7 +22,8 @@ struct kiln_mem_watch {
     cl_mem *mem; /* watched, in no order */
 };
 
-/* What was told of one object's end. The callback and who asked for it leave; the last one frees. */
+/* What was told of one object's end. The callback and who asked for it leave; the last one frees.
+ */
 typedef struct probe {
     atomic_bool left; /* by one of them */
     bool told;
