@@ -28,6 +28,7 @@ typedef struct kiln_device_facts {
     int unit_floats;         /* of those, what a unit of the CPU takes at once: fewer where
                                 a wide vector takes two turns, as on Zen 4; 0: all */
     bool has_fp16, has_fp64; /* arithmetic, not storage */
+    bool has_team;           /* threads of the runtime help with a launch of one work-group */
     bool has_vnni;           /* x86's AVX512_VNNI, even if kernels' compiler ignores it */
     int cuda_capability;     /* major * 10 + minor on NVIDIA, 0 elsewhere */
 

@@ -186,6 +186,12 @@ void kiln_arg_long(kiln_plan *plan, int64_t value)
     *add_arg(plan) = (kiln_arg){.kind = KILN_ARG_LONG, .i = value};
 }
 
+void kiln_arg_team(kiln_plan *plan)
+{
+    *add_arg(plan) = (kiln_arg){.kind = KILN_ARG_TEAM};
+    last(plan)->team = true;
+}
+
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2)
 {

@@ -37,7 +37,7 @@ typedef enum kiln_role {
 } kiln_role;
 
 typedef struct kiln_arg {
-    enum { KILN_ARG_BUFFER, KILN_ARG_INT, KILN_ARG_LONG } kind;
+    enum { KILN_ARG_BUFFER, KILN_ARG_INT, KILN_ARG_LONG, KILN_ARG_TEAM } kind;
     int role;  /* BUFFER */
     int64_t i; /* INT, LONG */
 } kiln_arg;
@@ -51,7 +51,7 @@ typedef struct kiln_stage {
     /* Work-items the solver asks for. The launch is rounded up to whole groups of `local`, so the
      * kernel must guard; kiln_stage_launch() gives the rounded size. */
     size_t local[3], global[3];
-    size_t shares; /* 0, or fewer groups of one item for the first axis: see shares.h */
+    bool team; /* its groups may be one: see team_grid.h */
     int nargs;
     kiln_arg arg[KILN_MAX_ARGS];
     int clear_role;      /* CLEAR: fill this buffer with zero bytes; */
@@ -127,6 +127,8 @@ void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
 void kiln_arg_buffer(kiln_plan *plan, int role);
 void kiln_arg_int(kiln_plan *plan, int64_t value);
 void kiln_arg_long(kiln_plan *plan, int64_t value);
+/* Where the team's memory is, a long: and the stage may be launched as one group. */
+void kiln_arg_team(kiln_plan *plan);
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2);
 

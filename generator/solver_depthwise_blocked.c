@@ -3,7 +3,7 @@
 #include "depthwise_blocked.h"
 #include "integers.h"
 #include "problem_text.h"
-#include "shares.h"
+#include "team_grid.h"
 
 #include <string.h>
 
@@ -194,7 +194,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid_shared(plan, d, kiln_depthwise_predict(s, d, c),
+    kiln_grid_team(plan, d, kiln_depthwise_predict(s, d, c),
                      kiln_depthwise_strips(&b, c) * b.dst[0], kiln_depthwise_vectors(&b), b.n);
 }
 

@@ -1,6 +1,6 @@
 /* The direct solver: register-tiled sums over lines, forward and backward data here. */
 #include "integers.h"
-#include "shares.h"
+#include "team_grid.h"
 #include "solver_direct.h"
 
 const kiln_param kiln_direct_params[DIRECT_PARAMS] = {
@@ -251,7 +251,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const int64_t first = both ? blocks * z : v[DIRECT_ORDER] ? blocks : along;
     const int64_t second = v[DIRECT_ORDER] ? along : blocks, third = both ? 1 : z;
     if (v[DIRECT_GROUP] * v[DIRECT_GROUP_K] == 1)
-        kiln_grid_shared(plan, d, kiln_direct_predict(s, d, c), first, second, third);
+        kiln_grid_team(plan, d, kiln_direct_predict(s, d, c), first, second, third);
     else if (v[DIRECT_ORDER])
         kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, first, second, third);
     else

@@ -3,7 +3,7 @@
 #include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
-#include "shares.h"
+#include "team_grid.h"
 
 #include <string.h>
 
@@ -218,7 +218,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                                 [ORDER_IMAGES] = {items, b.n, tiles_k}};
     const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
     if (c->v[BLOCKED_GROUP] == 1)
-        kiln_grid_shared(plan, d, predict(s, d, c), grid[0], grid[1], grid[2]);
+        kiln_grid_team(plan, d, predict(s, d, c), grid[0], grid[1], grid[2]);
     else
         kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, grid[0], grid[1], grid[2]);
 }

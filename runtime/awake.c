@@ -12,8 +12,9 @@
  * caller's queues. Once nothing is in flight they go on for a while, that one too; then, or when
  * what is in flight has been waiting for something else for long, the threads may sleep.
  *
- * An operation so short that a second core would take longer to come than to do its share is left
- * to the thread on the caller's core. What PoCL keeps of a command is some twenty lines of a cache;
+ * A launch of one work-group (see team.h) they help while they spin. It is left to the thread on the
+ * caller's core, as is an operation so short that a second core would take longer to come than to do
+ * its share. What PoCL keeps of a command is some twenty lines of a cache;
  * they are there, and each takes 27 to 220 ns to another core. So while such operations are in
  * flight, threads elsewhere look on for longer, and one on the caller's core makes room. (16
  * channels on one pixel, in a row, where the cores share no cache: 1.9 us instead of 7.)
@@ -25,6 +26,7 @@
 #include "awake.h"
 
 #include "core.h"
+#include "team.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -38,8 +40,9 @@ enum {
     PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
     AWAY_NS = 100000,       /* a slice beside short operations; none waits longer for a thread */
     ENDED_NS = 20000,       /* in it, between looks at whether they have ended */
+    LOOKS = 32,             /* at the team, between those at the rest */
     WAYS = 20,              /* in so many, another core comes and goes */
-    FAR_NS = 130,           /* AMD's cores that share no cache: 150 to 180 */
+    HELPING_NS = 4000000,   /* a slice in which there were launches to help */
     MOST_UNITS = 16         /* more were not measured */
 };
 
@@ -56,11 +59,14 @@ typedef struct looker {
 struct kiln_awake {
     int64_t slice_ns, stay_ns;
     _Alignas(LINE) atomic_uint noted; /* operations; in a line of its own, whose way is measured */
-    _Alignas(LINE) atomic_bool brief; /* the last one is; written when that changes, as `core` is */
+    _Alignas(LINE) atomic_bool lone; /* what is in flight takes one of PoCL's threads; written when
+                                        that changes, as `core` is */
     atomic_int core;                  /* the caller's */
     _Alignas(LINE) atomic_llong way_ns;
     pthread_mutex_t lock; /* all below */
     cl_event last;        /* of the operation noted last, until it has ended */
+    bool last_is_lone;
+    cl_event wide; /* of the last one that takes more threads, likewise */
     bool closing;
     kiln_core_looks way;
     looker *left; /* whose thread is left for commands while anything is in flight */
@@ -83,15 +89,23 @@ static cl_int state_of(cl_event event)
     return state;
 }
 
-/* Of the operation noted last. With the lock. */
-static cl_int state_of_last(kiln_awake *a)
+/* Of an operation; its event is let go of once it has ended. */
+static cl_int state_while(cl_event *event)
 {
-    const cl_int state = a->last ? state_of(a->last) : CL_COMPLETE;
-    if (a->last && is_finished(state)) {
-        clReleaseEvent(a->last);
-        a->last = NULL;
+    const cl_int state = *event ? state_of(*event) : CL_COMPLETE;
+    if (*event && is_finished(state)) {
+        clReleaseEvent(*event);
+        *event = NULL;
     }
     return state;
+}
+
+/* What others read all the time is written only when it changes. With the lock. */
+static void tell_lone(kiln_awake *a)
+{
+    const bool lone = is_finished(state_while(&a->wide)) && a->last_is_lone;
+    if (lone != atomic_load(&a->lone))
+        atomic_store(&a->lone, lone);
 }
 
 static void CL_CALLBACK look(void *argument);
@@ -123,7 +137,7 @@ static bool is_here(const kiln_awake *a, const looker *l)
 static void choose_left(looker *l)
 {
     kiln_awake *a = l->all;
-    if (!atomic_load(&a->brief))
+    if (!atomic_load(&a->lone))
         return;
     for (int i = 0; i < a->lookers; i++)
         if (is_here(a, &a->looker[i]) && a->left->alive && a->looker[i].alive)
@@ -138,7 +152,8 @@ static bool goes_on(looker *l, unsigned noted, cl_event *after)
 {
     kiln_awake *a = l->all;
     const unsigned more = noted - l->noted;
-    const cl_int state = state_of_last(a);
+    const cl_int state = state_while(&a->last);
+    tell_lone(a);
     const bool busy = !is_finished(state), changed = more > 0 || busy != l->busy;
     if (changed)
         l->looked_ns = 0;
@@ -161,27 +176,44 @@ static bool has_ended(kiln_awake *a)
 {
     if (pthread_mutex_trylock(&a->lock) != 0)
         return false;
-    const bool ended = is_finished(state_of_last(a));
+    const bool ended = is_finished(state_while(&a->last));
     pthread_mutex_unlock(&a->lock);
     return ended;
+}
+
+/* Helps with what is open, or opens soon. */
+static bool help(void)
+{
+    for (int look = 0; look < LOOKS; look++) {
+        if (kiln_team_help())
+            return true;
+        kiln_core_relax();
+    }
+    return false;
 }
 
 /* Spins until there may be something else to do. */
 static void spin(looker *l)
 {
     kiln_awake *a = l->all;
-    const int64_t begin = kiln_core_clock();
+    const int64_t slice_begin = kiln_core_clock();
+    int64_t begin = slice_begin, look_again = ENDED_NS, spent = 0;
     bool busy = l->busy, away = false;
-    int64_t look_again = ENDED_NS;
-    for (int64_t spent = 0; spent < (away ? AWAY_NS : a->slice_ns);
-         spent = kiln_core_clock() - begin) {
+    while (spent < (away ? AWAY_NS : a->slice_ns)) {
+        if (help()) {
+            begin = kiln_core_clock();
+            look_again = ENDED_NS;
+            l->looked_ns = 0;
+            if (begin - slice_begin > HELPING_NS)
+                break;
+        }
         busy = busy || atomic_load(&a->noted) != l->noted;
         if (busy) {
-            const bool brief = atomic_load(&a->brief);
+            const bool lone = atomic_load(&a->lone);
             l->core = sched_getcpu();
             const bool here = is_here(a, l);
-            away = brief && !here;
-            if ((brief && here) || (!l->busy && !away))
+            away = lone && !here;
+            if ((lone && here) || (!l->busy && !away))
                 break;
             if (away && spent >= look_again) {
                 look_again = spent + ENDED_NS;
@@ -190,8 +222,9 @@ static void spin(looker *l)
             }
         }
         kiln_core_yield(l->busy, &a->noted);
+        spent = kiln_core_clock() - begin;
     }
-    l->looked_ns += away ? AWAY_NS : a->slice_ns;
+    l->looked_ns += spent;
 }
 
 /* What a pool's thread runs. */
@@ -236,39 +269,38 @@ static void make_room(kiln_awake *a)
         }
 }
 
-/* What others read all the time is written only when it changes. */
+/* With the lock. */
 static void describe(kiln_awake *a, int64_t alone_ns)
 {
     const int core = sched_getcpu();
-    const bool brief = core >= 0 && alone_ns > 0 &&
-                       alone_ns < WAYS * a->lookers * (int64_t)atomic_load(&a->way_ns);
+    const int64_t most = WAYS * a->lookers * (int64_t)atomic_load(&a->way_ns);
     if (core != atomic_load(&a->core))
         atomic_store(&a->core, core);
-    if (brief != atomic_load(&a->brief))
-        atomic_store(&a->brief, brief);
+    a->last_is_lone = core >= 0 && (alone_ns == 0 || (alone_ns > 0 && alone_ns < most));
+    if (!a->last_is_lone && clRetainEvent(a->last) == CL_SUCCESS) {
+        if (a->wide)
+            clReleaseEvent(a->wide);
+        a->wide = a->last;
+    }
+    tell_lone(a);
 }
 
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
 {
     if (!a || clRetainEvent(done) != CL_SUCCESS)
         return;
-    describe(a, alone_ns);
     pthread_mutex_lock(&a->lock);
     cl_event before = a->last;
     a->last = done;
+    describe(a, alone_ns);
     atomic_fetch_add(&a->noted, 1);
     atomic_store(&latest, a);
     enqueue_missing(a, false);
-    if (atomic_load(&a->brief))
+    if (atomic_load(&a->lone))
         make_room(a);
     pthread_mutex_unlock(&a->lock);
     if (before)
         clReleaseEvent(before);
-}
-
-bool kiln_awake_is_far(const kiln_awake *a)
-{
-    return a && atomic_load(&a->way_ns) > FAR_NS;
 }
 
 /* What was noted last, if that is a command of `queue`; to be released. */
@@ -353,6 +385,8 @@ void kiln_awake_close(kiln_awake *a)
     }
     if (a->last)
         clReleaseEvent(a->last);
+    if (a->wide)
+        clReleaseEvent(a->wide);
     pthread_mutex_destroy(&a->lock);
     free(a);
 }

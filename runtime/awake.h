@@ -16,12 +16,9 @@ kiln_awake *kiln_awake_open(cl_context context, cl_device_id device, const kiln_
 void kiln_awake_close(kiln_awake *a);
 
 /* An operation was enqueued; `done` is its last launch's event. `alone_ns`: how long one core
- * should take for it; 0: nobody knows, or longer than to call another. */
+ * should take for it, and 0 where all of its launches are of one work-group; -1: nobody knows, or
+ * longer than to call another. */
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns);
-
-/* Whether threads have seen that it is a long way from one core to another, as where they share no
- * cache. */
-bool kiln_awake_is_far(const kiln_awake *a);
 
 /* Until the operation noted last has ended, if it is one of `queue`, but no longer than threads
  * stay awake: a caller who sleeps meanwhile goes on 10 to 20 us later. */

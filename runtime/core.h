@@ -20,6 +20,14 @@ typedef struct kiln_core_looks {
 /* Adds one, in ns with what the clock takes. The way between the cores, or 0 after few looks. */
 int64_t kiln_core_way(kiln_core_looks *looks, int64_t took);
 
+/* A moment in which a hardware thread beside this one has the core. */
+static inline void kiln_core_relax(void)
+{
+#if defined __x86_64__ && defined __GNUC__
+    __builtin_ia32_pause();
+#endif
+}
+
 /* Gives the core to other threads, or sleeps for a moment, to be put on another one. `busy`: some
  * operation is in flight; `noted`: how many were so far. */
 void kiln_core_yield(bool busy, const atomic_uint *noted);

@@ -7,8 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, cl_uint n_wait,
-                               const cl_event *wait, cl_event *done)
+/* Threads that could help a launch of one group look for work only so long while it waits for
+ * others' events. */
+static bool may_be_lone(const kiln_stage *stage, cl_uint n_wait)
+{
+    return stage->team && n_wait == 0;
+}
+
+static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, bool lone,
+                               cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
     const kiln_stage *stage = &op->plan.stage[i];
     if (stage->kind == KILN_STAGE_CLEAR) {
@@ -22,10 +29,9 @@ static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, cl_ui
         return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
     }
     const kiln_launch *launch = &op->launch[i];
-    const size_t dealt[3] = {stage->shares, 1, 1};
-    const bool deals = stage->shares > 0 && kiln_awake_is_far(op->k->awake);
+    const size_t one[3] = {1, 1, 1};
     cl_int code =
-        clEnqueueNDRangeKernel(queue, launch->kernel, 3, NULL, deals ? dealt : launch->global,
+        clEnqueueNDRangeKernel(queue, launch->kernel, 3, NULL, lone ? one : launch->global,
                                stage->local, n_wait, wait, done);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueNDRangeKernel");
 }
@@ -69,7 +75,8 @@ static kiln_status start_stages(kiln_op *op, cl_command_queue queue, kiln_phase 
             continue;
         bool wants_event = every || chained || i == *last;
         bool waits_previous = previous >= 0;
-        status = start_stage(op, i, queue, waits_previous ? (cl_uint)chained : n_wait,
+        status = start_stage(op, i, queue, may_be_lone(&op->plan.stage[i], n_wait),
+                             waits_previous ? (cl_uint)chained : n_wait,
                              waits_previous ? (chained ? &events[previous] : NULL) : wait,
                              wants_event ? &events[i] : NULL);
         if (!status)
@@ -97,13 +104,18 @@ static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, kiln_phase
     return status;
 }
 
-/* How long one core should take for the call; 0 where it is several launches. */
-static int64_t alone_ns(const kiln_op *op, kiln_phase phase)
+/* What kiln_awake_note() wants of the call. */
+static int64_t alone_ns(const kiln_op *op, kiln_phase phase, cl_uint n_wait)
 {
-    int launches = 0;
+    int launches = 0, lone = 0;
     for (int i = 0; i < op->plan.nstages; i++)
-        launches += kiln_phase_runs(phase, &op->plan.stage[i]);
-    return launches == 1 && phase != KILN_PACK_ONLY ? op->alone_ns : 0;
+        if (kiln_phase_runs(phase, &op->plan.stage[i])) {
+            launches++;
+            lone += may_be_lone(&op->plan.stage[i], n_wait);
+        }
+    if (lone == launches)
+        return 0;
+    return launches == 1 && phase != KILN_PACK_ONLY ? op->alone_ns : -1;
 }
 
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
@@ -123,7 +135,7 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
                                                                   every, events, last);
     if (!status)
-        kiln_awake_note(op->k->awake, events[*last], alone_ns(op, phase));
+        kiln_awake_note(op->k->awake, events[*last], alone_ns(op, phase, n_wait));
     if (!status && !op->first && phase != KILN_PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);

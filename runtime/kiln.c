@@ -1,6 +1,7 @@
 /* Opening and closing: settings, environment, files. */
 #include "environment.h"
 #include "kiln_internal.h"
+#include "team.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -176,6 +177,7 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
     if (!k->watch)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     k->awake = kiln_awake_open(context, device, &k->facts, kiln_environment_awake_us(s));
+    k->facts.has_team = k->awake && kiln_team_works(k->programs, context, device);
     return KILN_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "bind.h"
 #include "images.h"
 #include "padding_check.h"
+#include "team.h"
 #include "template.h"
 
 #include <stdio.h>
@@ -44,10 +45,13 @@ static kiln_status set_scalars(kiln_op *op, int i)
         const kiln_arg *arg = &stage->arg[j];
         cl_int i32 = (cl_int)arg->i, code = CL_SUCCESS;
         cl_long i64 = arg->i;
+        const cl_ulong team = kiln_team_memory();
         if (arg->kind == KILN_ARG_INT)
             code = clSetKernelArg(kernel, (cl_uint)j, sizeof i32, &i32);
         else if (arg->kind == KILN_ARG_LONG)
             code = clSetKernelArg(kernel, (cl_uint)j, sizeof i64, &i64);
+        else if (arg->kind == KILN_ARG_TEAM)
+            code = clSetKernelArg(kernel, (cl_uint)j, sizeof team, &team);
         if (code != CL_SUCCESS)
             return kiln_fail_cl(code, "clSetKernelArg");
     }
@@ -74,7 +78,7 @@ static int64_t alone_ns(const kiln_op *op)
     const kiln_device_facts *facts = &op->k->facts;
     const double ms = kiln_solver_predict(op->pick.solver, &op->shape, facts, &op->pick.config) -
                       kiln_device_launch_ms(facts);
-    return ms > 0 && ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) : 0;
+    return ms > 0 && ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) + 1 : -1;
 }
 
 static kiln_status build(kiln_op *op, const kiln_choice *choice)

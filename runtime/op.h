@@ -44,7 +44,7 @@ struct kiln_op {
     kiln_launch launch[KILN_MAX_STAGES];
     pthread_mutex_t lock; /* kernels' arguments, bound, windows, first */
     kiln_bound bound;
-    int64_t alone_ns; /* that one core should take for a launch; 0: unknown */
+    int64_t alone_ns; /* that one core should take for a launch; -1: unknown */
     kiln_window window[KILN_MAX_ROLES];
     cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */

@@ -174,7 +174,7 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
     const int n = z, pd = 0, ph = 0, pw = 0;
     x += (INDEX_T)n * (P_GROUPS * D_SRC_C) * D_CHANNEL;
 #endif
-    INDEX_T f0 = f_group + get_local_id(T_ORDER) * T_VEC;
+    INDEX_T f0 = f_group + (T_GROUP > 1 ? get_local_id(T_ORDER) * T_VEC : 0);
     x += (INDEX_T)group * D_SRC_C * D_CHANNEL + f0;
 #if T_PACK
     w += (INDEX_T)block * (D_SRC_C * D_TAPS * T_K);
@@ -308,23 +308,26 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
 #endif
 }
 
+#if T_COPY && T_ORDER
+#define BLOCK (ITEM(0) / (D_PHASES_D * D_PHASES_H * D_PHASES_W))
+#define Z (ITEM(0) % (D_PHASES_D * D_PHASES_H * D_PHASES_W))
+#else
+#define BLOCK ITEM(!T_ORDER)
+#define Z ITEM(2)
+#endif
+#define ITEM_HERE                                                                                  \
+    item(x, w, dst, (INDEX_T)(ITEM(T_ORDER) / T_GROUP) * (T_GROUP * T_PIX * T_VEC), BLOCK,         \
+         Z EPILOGUE_PASS)
+DEFINE_ITEM(ITEM_HERE, global const SRC_T *x, global const WEIGHT_T *w, global DST_T *dst EPILOGUE_PARAMS)
+
 #if T_ORDER
 GROUP_SIZE(T_GROUP_K, T_GROUP, 1)
 #else
 GROUP_SIZE(T_GROUP, T_GROUP_K, 1)
 #endif
 kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restrict w,
-                   global DST_T *dst EPILOGUE_PARAMS)
+                   global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
-#if T_COPY && T_ORDER
-    const int phases = D_PHASES_D * D_PHASES_H * D_PHASES_W;
-#define BLOCK (ITEM(0) / phases)
-#define Z (ITEM(0) % phases)
-#else
-#define BLOCK ITEM(!T_ORDER)
-#define Z ITEM(2)
-#endif
-    EACH_ITEM
-        item(x, w, dst, (INDEX_T)(ITEM(T_ORDER) / T_GROUP) * (T_GROUP * T_PIX * T_VEC), BLOCK,
-             Z EPILOGUE_PASS);
+    EACH_ITEM(ITEM_HERE, x, w, dst EPILOGUE_PASS)
 }
+

@@ -28,7 +28,7 @@
  *
  * Grid of `direct_blocked`: (turns of tiles, groups * D_TILES_K, images), the first two exchanged
  * with T_ORDER=1, the last two with T_ORDER=2; groups of (T_GROUP, 1, 1), of which D_ITEMS along the
- * first axis are needed; with T_GROUP=1 these may be dealt to fewer (see items.cl). Of `pack`: (steps
+ * first axis are needed; with T_GROUP=1 they may be in one group (see items.cl). Of `pack`: (steps
  * of a group, groups * D_TILES_K).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
@@ -158,8 +158,8 @@ INLINE void find_pixels(pixels *p, const int tile)
 
 /* Adds channels `from` to `end` of the group that begins with channel c0 of the image at src. */
 PRODUCTS_INLINE void add_pixels(ACC_V *acc, global const SRC_T *src, const int c0,
-                                global const ACC_T *w, const pixels p, const int from,
-                                const int end)
+                                global const ACC_T *w, const pixels p, const int tile_k,
+                                const int from, const int end)
 {
     const int phase = p.phase;
     const int tap_y = p.y * P_STRIDE_H - D_LEAD_H, tap_z = p.z * P_STRIDE_D - D_LEAD_D;
@@ -170,7 +170,8 @@ PRODUCTS_INLINE void add_pixels(ACC_V *acc, global const SRC_T *src, const int c
                       .h = FIRST_TAP(H, tap_y),
                       .h_end = END_TAP(H, tap_y),
 #if D_AHEAD
-                      .ahead = place_ahead(p.index)
+                      .ahead = place_ahead(p.index),
+                      .tile_k = tile_k
 #endif
     };
 #if D_OFFSETS
@@ -279,7 +280,7 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
 #pragma unroll
             for (int i = 0; i < T_W * T_KV; i++)
                 acc[i] = c == 0 ? (ACC_V)((ACC_T)0) : kept[turn * T_W * T_KV + i];
-            add_pixels(acc, src, group * D_SRC_C, w, p, c, min(c + D_CHUNK, D_SRC_C));
+            add_pixels(acc, src, group * D_SRC_C, w, p, tile_k, c, min(c + D_CHUNK, D_SRC_C));
             if (c + D_CHUNK >= D_SRC_C)
                 put_pixels(dst, acc, p, group, own_k, k0, n EPILOGUE_PASS);
             else
@@ -289,13 +290,16 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
         }
 }
 
+#define ITEM_HERE                                                                                  \
+    item(src, w, dst, ITEM(T_ORDER == 1) * D_TURNS, ITEM(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2), \
+         ITEM(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS)
+DEFINE_ITEM(ITEM_HERE, global const SRC_T *src, global const ACC_T *w, global DST_T *dst EPILOGUE_PARAMS)
+
 kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
                                                      global const ACC_T *restrict w,
-                                                     global DST_T *dst EPILOGUE_PARAMS)
+                                                     global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
     if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
         return;
-    EACH_ITEM
-        item(src, w, dst, ITEM(T_ORDER == 1) * D_TURNS, ITEM(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2),
-             ITEM(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS);
+    EACH_ITEM(ITEM_HERE, src, w, dst EPILOGUE_PASS)
 }

@@ -93,6 +93,7 @@ typedef struct place {
     int d, d_end, h, h_end;
 #if D_AHEAD
     INDEX_T ahead; /* elements from the image's first to the tile's after the next */
+    int tile_k;    /* whose channels these are */
 #endif
 } place;
 
@@ -255,7 +256,7 @@ PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int
 #pragma nounroll
     for (int c = from; c < whole; c += D_STEP) {
 #if D_AHEAD
-        if (c / D_STEP % D_TILES_K == get_global_id(0) % D_TILES_K)
+        if (c / D_STEP % D_TILES_K == at.tile_k % D_TILES_K)
             fetch_ahead(src + SRC_AT(first + c), at);
 #endif
         add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);

@@ -1,29 +1,160 @@
-/* items.cl: a kernel's items, each a work-group of its own, or dealt to fewer groups in even shares.
+/* items.cl: the items of a grid: each a work-group of its own, or all in one that other threads help
+ * with.
  *
- *                         ITEMS_0 along the first axis
- *     EACH_ITEM           0 1 2 | 3 4 5 | 6 7 ...      a group goes through its share in this order,
- *         body(ITEM(0),   8 9 10 | 11 ...              along the first axis first
- *              ITEM(1), ITEM(2));
+ *     #define ITEM_HERE item(src, dst, ITEM(0), ITEM(1), ITEM(2))
+ *     DEFINE_ITEM(ITEM_HERE, global const SRC_T *src, global DST_T *dst)
  *
- * Grid with ITEMS_DEALT=1: (as many groups as there are items, or fewer, 1, 1). Else its axes are
- * those of the items.
+ *     kernel void name(global const SRC_T *restrict src, global DST_T *dst ITEMS_PARAM)
+ *     {
+ *         EACH_ITEM(ITEM_HERE, src, dst)
+ *     }
  *
- * Defines: ITEMS_DEALT                  above
- *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes, together at most 30000
+ * ITEM(axis) is the item's place along an axis of the grid: what `item` asks for itself, as by
+ * get_global_id(), it does not get. All parameters are pointers to global memory, no more than five.
+ *
+ * A launch of one group (with ITEMS_TEAM=1; see runtime/team.h) writes where an item's code is, and
+ * what it is given, into memory of the host's that threads look at while they look for work. The
+ * items, in units of ITEMS_UNIT, are halved: one half is the thread's that this memory knows as the
+ * first, whether it begins launches or helps, so that a core finds its half of the tensors in its own
+ * cache from launch to launch. Who is done takes units from the end of the other's half.
+ *
+ *       first thread              another
+ *     > 0 1 2 3 . . . . . 9 <   > 10 11 12 13 . . . 19 <
+ *                           another                    the first, when they are done
+ *
+ * The address of a function is that of an array of the same symbol, as OpenCL C has no pointers to
+ * functions. (PoCL leaves out one that its kernel does not call.) What different cores write is 512 bytes apart: prefetchers bring a line's neighbours.
+ *
+ * Grid with ITEMS_TEAM=1: (ITEMS_0 * ITEMS_1 * ITEMS_2, 1, 1) or one group. Else its axes are those
+ * of the items.
+ *
+ * Defines: ITEMS_TEAM                   above
+ *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes
+ *          ITEMS_UNIT                   with it: items of a unit; at most 65535 units
  */
-#if ITEMS_DEALT
-#define ITEMS ((uint)(ITEMS_0 * ITEMS_1 * ITEMS_2))
-/* Without divisions where each group has one: an item may take no more than a tenth of a microsecond. */
-#define ITEMS_BEFORE(share)                                                                        \
-    (get_num_groups(0) == ITEMS ? (share) : ITEMS * (share) / (uint)get_num_groups(0))
-#define EACH_ITEM                                                                                  \
-    const int items_end = ITEMS_BEFORE((uint)get_group_id(0) + 1);                                 \
-    for (int item_i = ITEMS_BEFORE((uint)get_group_id(0)); item_i < items_end; item_i++)
+#if ITEMS_TEAM
+
+#define ITEMS (ITEMS_0 * ITEMS_1 * ITEMS_2)
+#define ITEMS_UNITS ((ITEMS + ITEMS_UNIT - 1) / ITEMS_UNIT)
 #define ITEM(axis)                                                                                 \
     ((axis) == 0   ? item_i % ITEMS_0                                                              \
      : (axis) == 1 ? item_i / ITEMS_0 % ITEMS_1                                                    \
                    : item_i / (ITEMS_0 * ITEMS_1))
+
+#define ITEMS_SYMBOL __asm__("kiln_item")
+#define DEFINE_ITEM(call, ...)                                                                     \
+    void one_item(const int item_i, __VA_ARGS__) ITEMS_SYMBOL;                                     \
+    __attribute__((used, noinline)) void one_item(const int item_i, __VA_ARGS__)                   \
+    {                                                                                              \
+        call;                                                                                      \
+    }
+extern constant uint items_code[] ITEMS_SYMBOL;
+
+#define ITEMS_PARAM , const ulong items_memory
+#define EACH_ITEM(call, ...)                                                                       \
+    global const void *const items_given[] = {__VA_ARGS__};                                        \
+    items_left items =                                                                             \
+        begin_items(items_memory, items_given, sizeof items_given / sizeof *items_given);          \
+    while (next_item(&items))                                                                      \
+        one_item(items.next, __VA_ARGS__);
+
+/* The memory, in words; see team.c. */
+#define TEAM_OPEN 0        /* units, while threads may help */
+#define TEAM_UNIT 1        /* items of one */
+#define TEAM_ITEMS 2
+#define TEAM_SECOND 3      /* the half of who begins the launch is the second one */
+#define TEAM_CODE 4        /* two words, and so is each pointer behind it */
+#define TEAM_CLAIMS 128    /* of the first half, and as far behind it of the second: units from its
+                              begin on, and << 16 from its end */
+#define TEAM_INSIDE 384    /* threads that help */
+#define TEAM_BUSY 512      /* a launch has the memory */
+#define TEAM_FIRST 514     /* two words: an address in the first thread's stack */
+
+typedef struct items_left {
+    global volatile uint *memory; /* 0: no other thread helps */
+    uint second;                  /* this thread's half is the second one */
+    int next, end;
+} items_left;
+
+/* Whether the thread that this is and the one that the memory knows are two. */
+static inline bool is_second(global volatile uint *words)
+{
+    int here;
+    const ulong mine = (ulong)(private int *)&here, stack = 1 << 20;
+    global volatile ulong *const first = (global volatile ulong *)(words + TEAM_FIRST);
+    if (*first == 0)
+        *first = mine;
+    return mine - *first + stack >= 2 * stack;
+}
+
+static inline items_left begin_items(const ulong memory, global const void *const *given,
+                                     const int count)
+{
+    const int group = get_group_id(0);
+    items_left items = {0, 0, group - 1, group + 1};
+    if (get_num_groups(0) > 1)
+        return items;
+    items.next = -1;
+    items.end = ITEMS;
+    global volatile uint *const words = (global volatile uint *)memory;
+    if (atomic_cmpxchg(words + TEAM_BUSY, 0u, 1u) != 0u)
+        return items;
+    items.memory = words;
+    items.second = words[TEAM_SECOND] = is_second(words);
+    items.end = 0;
+    words[TEAM_CLAIMS] = words[2 * TEAM_CLAIMS] = 0;
+    words[TEAM_UNIT] = ITEMS_UNIT;
+    words[TEAM_ITEMS] = ITEMS;
+    global volatile ulong *const code = (global volatile ulong *)(words + TEAM_CODE);
+    code[0] = (ulong)items_code;
+    for (int i = 0; i < count; i++)
+        code[i + 1] = (ulong)given[i];
+    atomic_xchg(words + TEAM_OPEN, (uint)ITEMS_UNITS);
+    return items;
+}
+
+/* Takes a unit from the begin of this thread's half, or the end of the other. */
+static inline bool take_unit(items_left *items, const bool own)
+{
+    const uint second = own ? items->second : !items->second;
+    const uint first = second ? ITEMS_UNITS / 2 : 0;
+    const uint units = second ? ITEMS_UNITS - ITEMS_UNITS / 2 : ITEMS_UNITS / 2;
+    const uint taken =
+        atomic_add(items->memory + TEAM_CLAIMS * (1 + second), own ? 1u : 1u << 16);
+    const uint from_begin = taken & 0xffff, from_end = taken >> 16;
+    if (from_begin + from_end >= units)
+        return false;
+    const uint unit = first + (own ? from_begin : units - 1 - from_end);
+    items->next = unit * ITEMS_UNIT;
+    items->end = min((int)(unit + 1) * ITEMS_UNIT, ITEMS);
+    return true;
+}
+
+/* A thread that helps leaves when there is no unit left to take, so that all are done when none is
+ * inside any more. */
+static inline void end_items(global volatile uint *memory)
+{
+    atomic_xchg(memory + TEAM_OPEN, 0u);
+    while (memory[TEAM_INSIDE] != 0)
+        ;
+    atomic_xchg(memory + TEAM_BUSY, 0u);
+}
+
+static inline bool next_item(items_left *items)
+{
+    if (++items->next < items->end)
+        return true;
+    if (!items->memory)
+        return false;
+    if (take_unit(items, true) || take_unit(items, false))
+        return true;
+    end_items(items->memory);
+    return false;
+}
+
 #else
-#define EACH_ITEM
 #define ITEM(axis) get_global_id(axis)
+#define DEFINE_ITEM(call, ...)
+#define ITEMS_PARAM
+#define EACH_ITEM(call, ...) call;
 #endif

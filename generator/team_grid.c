@@ -1,0 +1,44 @@
+/* Chooses which launches a team of two threads goes through, and in what units. */
+#include "team_grid.h"
+
+#include "integers.h"
+
+enum {
+    THREADS = 2,     /* more were not measured */
+    LEAST_US = 4,    /* of one core: a shorter one ends before another core has come and gone */
+    MOST_US = 1000,  /* longer ones lose less by a dispatch than if, once, nobody helps */
+    LEAST_UNITS = 8, /* the last one is one core's, while the other waits */
+    MOST_UNITS = 60000,
+    MOST_ITEMS = 1 << 30
+};
+
+static const double unit_us = 0.5; /* taking one takes a hundredth of a microsecond */
+
+/* Items of a unit; 0: such a launch is not a team's. */
+static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
+{
+    if (!d->has_team || d->compute_units != THREADS || !(all_us >= LEAST_US && all_us <= MOST_US) ||
+        items < LEAST_UNITS || items > MOST_ITEMS)
+        return 0;
+    const int64_t usual = (int64_t)(unit_us * (double)items / all_us);
+    const int64_t least = divide_up(items, MOST_UNITS), most = items / LEAST_UNITS;
+    return usual > most ? most : usual > least ? usual : least;
+}
+
+void kiln_grid_team(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0, int64_t g1,
+                    int64_t g2)
+{
+    const double all_us = 1000 * (ms - kiln_device_launch_ms(d)) * d->compute_units;
+    const int64_t items = g0 * g1 * g2, unit = unit_of(d, all_us, items);
+    kiln_define(plan, "ITEMS_TEAM", unit > 0);
+    if (unit == 0) {
+        kiln_grid(plan, 1, 1, 1, g0, g1, g2);
+        return;
+    }
+    kiln_define(plan, "ITEMS_0", g0);
+    kiln_define(plan, "ITEMS_1", g1);
+    kiln_define(plan, "ITEMS_2", g2);
+    kiln_define(plan, "ITEMS_UNIT", unit);
+    kiln_arg_team(plan);
+    kiln_grid(plan, 1, 1, 1, items, 1, 1);
+}

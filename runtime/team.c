@@ -1,0 +1,138 @@
+/* The memory that a launch of one work-group and the threads that help it share, and their part. */
+#include "team.h"
+
+#include "template.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As templates/items.cl has it. What different cores write is 512 bytes apart. */
+typedef struct team {
+    _Alignas(4096) atomic_uint open; /* units, while threads may help */
+    uint32_t unit, items;            /* items of a unit; of the launch */
+    uint32_t second;                 /* the half of who began the launch is the second one */
+    uint64_t code, given[5]; /* the function of an item, and what it is given */
+    _Alignas(512) atomic_uint claims_1; /* units taken of the first half: from its begin on, and
+                                           << 16 from its end */
+    _Alignas(512) atomic_uint claims_2; /* of the second half */
+    _Alignas(512) atomic_uint inside;   /* threads that help */
+    _Alignas(512) atomic_uint busy;     /* a launch has it */
+    uint64_t first;                     /* the kernels' */
+} team;
+
+static team the_team;
+
+_Static_assert(offsetof(team, code) == 4 * 4 && offsetof(team, claims_1) == 128 * 4 &&
+                   offsetof(team, claims_2) == 256 * 4 && offsetof(team, inside) == 384 * 4 &&
+                   offsetof(team, busy) == 512 * 4 && offsetof(team, first) == 514 * 4,
+               "templates/items.cl has other places");
+
+uint64_t kiln_team_memory(void)
+{
+    return (uint64_t)(uintptr_t)&the_team;
+}
+
+/* Takes a unit from the begin of one's own half, or the end of the other. */
+static bool take_unit(team *t, uint32_t units, bool own, uint32_t *unit)
+{
+    const bool second = own ? !t->second : t->second;
+    const uint32_t first = second ? units / 2 : 0, half = second ? units - units / 2 : units / 2;
+    const uint32_t taken =
+        atomic_fetch_add(second ? &t->claims_2 : &t->claims_1, own ? 1u : UINT32_C(1) << 16);
+    const uint32_t from_begin = taken & 0xffff, from_end = taken >> 16;
+    if (from_begin + from_end >= half)
+        return false;
+    *unit = first + (own ? from_begin : half - 1 - from_end);
+    return true;
+}
+
+/* A function of fewer parameters leaves the last registers alone. */
+static void call(uint64_t code, uint32_t item, const uint64_t given[5])
+{
+    void (*one)(int, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+    memcpy(&one, &code, sizeof one);
+    one((int)item, given[0], given[1], given[2], given[3], given[4]);
+}
+
+static void do_units(team *t, uint32_t units)
+{
+    uint32_t unit;
+    while (take_unit(t, units, true, &unit) || take_unit(t, units, false, &unit)) {
+        const uint32_t begin = unit * t->unit, after = begin + t->unit;
+        for (uint32_t i = begin; i < (after < t->items ? after : t->items); i++)
+            call(t->code, i, t->given);
+    }
+}
+
+/* Who is inside when the launch closes is waited for, so that what it reads stays. */
+bool kiln_team_help(void)
+{
+    team *t = &the_team;
+    if (atomic_load(&t->open) == 0)
+        return false;
+    atomic_fetch_add(&t->inside, 1u);
+    const uint32_t units = atomic_load(&t->open);
+    if (units > 0)
+        do_units(t, units);
+    atomic_fetch_sub(&t->inside, 1u);
+    return units > 0;
+}
+
+/* ---- whether it works ---- */
+
+static const char probe_options[] = "-DITEMS_TEAM=1 -DITEMS_0=1 -DITEMS_1=1 -DITEMS_2=1 "
+                                    "-DITEMS_UNIT=1 -cl-std=CL1.2";
+
+typedef struct answer {
+    uint64_t code;
+    int32_t numbers[4];
+} answer;
+
+static cl_int ask(kiln_program *program, cl_command_queue queue, answer *a)
+{
+    const cl_ulong to = (uint64_t)(uintptr_t)a;
+    const size_t one = 1;
+    cl_int code;
+    cl_kernel kernel = clCreateKernel(kiln_program_cl(program), "team_probe", &code);
+    if (code == CL_SUCCESS)
+        code = clSetKernelArg(kernel, 0, sizeof to, &to);
+    if (code == CL_SUCCESS)
+        code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        code = clFinish(queue);
+    if (code == CL_SUCCESS)
+        kiln_program_ran(program);
+    if (kernel)
+        clReleaseKernel(kernel);
+    return code;
+}
+
+static bool is_right(const answer *a)
+{
+    answer mine = {0};
+    if (a->code == 0 || a->numbers[3] != 4)
+        return false;
+    call(a->code, 2, (uint64_t[5]){(uint64_t)(uintptr_t)mine.numbers});
+    return mine.numbers[2] == 3;
+}
+
+bool kiln_team_works(kiln_programs *programs, cl_context context, cl_device_id device)
+{
+    cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
+    char *source = NULL;
+    kiln_program *program = NULL;
+    bool works = false;
+    if (queue && sizeof(void *) == sizeof(uint64_t) &&
+        !kiln_template_source(NULL, "team_probe.cl", &source) &&
+        !kiln_program_get(programs, source, probe_options, &program)) {
+        answer a = {0};
+        works = ask(program, queue, &a) == CL_SUCCESS && is_right(&a);
+    }
+    kiln_program_release(program);
+    free(source);
+    if (queue)
+        clReleaseCommandQueue(queue);
+    return works;
+}
