@@ -12,6 +12,7 @@
  *       8    3.7e-7, 2.1e-6   0.03     3.4e-7, 1.7e-6   0.04     1.0e-7, 5.1e-7   0.08
  *      10                                                        3.3e-7, 1.6e-6   0.06
  */
+#include "team_grid.h"
 #include "winograd.h"
 
 #include <math.h>
@@ -114,10 +115,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, w.backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
     int64_t items = kiln_winograd_items(&w, c), split = c->v[SPLIT];
-    if (c->v[ORDER])
-        kiln_grid(plan, 1, 1, 1, split, items, s->g);
-    else
-        kiln_grid(plan, 1, 1, 1, items, split, s->g);
+    const int64_t first = c->v[ORDER] ? split : items, second = c->v[ORDER] ? items : split;
+    kiln_grid_team(plan, d, predict(s, d, c), first, second, s->g);
 }
 
 const kiln_solver kiln_solver_winograd_fused = {

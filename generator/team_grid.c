@@ -7,7 +7,8 @@ enum {
     THREADS = 2,     /* more were not measured */
     LEAST_US = 4,    /* of one core: a shorter one ends before another core has come and gone */
     MOST_US = 1000,  /* longer ones lose less by a dispatch than if, once, nobody helps */
-    LEAST_UNITS = 8, /* the last one is one core's, while the other waits */
+    LEAST_ITEMS = 2,
+    FEW_UNITS = 16, /* while the last one is taken the other core waits */
     MOST_UNITS = 60000,
     MOST_ITEMS = 1 << 30
 };
@@ -18,11 +19,12 @@ static const double unit_us = 0.5; /* taking one takes a hundredth of a microsec
 static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
 {
     if (!d->has_team || d->compute_units != THREADS || !(all_us >= LEAST_US && all_us <= MOST_US) ||
-        items < LEAST_UNITS || items > MOST_ITEMS)
+        items < LEAST_ITEMS || items > MOST_ITEMS)
         return 0;
     const int64_t usual = (int64_t)(unit_us * (double)items / all_us);
-    const int64_t least = divide_up(items, MOST_UNITS), most = items / LEAST_UNITS;
-    return usual > most ? most : usual > least ? usual : least;
+    const int64_t least = divide_up(items, MOST_UNITS), most = items / FEW_UNITS;
+    const int64_t unit = usual < most ? usual : most;
+    return unit > least ? unit : least;
 }
 
 void kiln_grid_team(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0, int64_t g1,

@@ -51,6 +51,7 @@ typedef struct looker {
     cl_command_queue queue; /* in order: never more than one command of it runs */
     bool alive;             /* one is enqueued */
     atomic_int core;        /* where it last looked */
+    kiln_team_scratch scratch;
     bool busy;              /* something was in flight when its slice began */
     unsigned noted;         /* what had been noted then */
     int64_t looked_ns;      /* since either changed */
@@ -182,10 +183,10 @@ static bool has_ended(kiln_awake *a)
 }
 
 /* Helps with what is open, or opens soon. */
-static bool help(void)
+static bool help(looker *l)
 {
     for (int look = 0; look < LOOKS; look++) {
-        if (kiln_team_help())
+        if (kiln_team_help(&l->scratch))
             return true;
         kiln_core_relax();
     }
@@ -200,7 +201,7 @@ static void spin(looker *l)
     int64_t begin = slice_begin, look_again = ENDED_NS, spent = 0;
     bool busy = l->busy, away = false;
     while (spent < (away ? AWAY_NS : a->slice_ns)) {
-        if (help()) {
+        if (help(l)) {
             begin = kiln_core_clock();
             look_again = ENDED_NS;
             l->looked_ns = 0;
@@ -382,6 +383,7 @@ void kiln_awake_close(kiln_awake *a)
         while (is_alive(a, &a->looker[i]));
         clFinish(a->looker[i].queue); /* the last one has left `look`, too */
         clReleaseCommandQueue(a->looker[i].queue);
+        free(a->looker[i].scratch.bytes);
     }
     if (a->last)
         clReleaseEvent(a->last);

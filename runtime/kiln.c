@@ -178,6 +178,9 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     k->awake = kiln_awake_open(context, device, &k->facts, kiln_environment_awake_us(s));
     k->facts.has_team = k->awake && kiln_team_works(k->programs, context, device);
+    if (k->awake && !k->facts.has_team)
+        kiln_log(&k->logger, "no thread helps with a launch of one work-group: %s",
+                 kiln_last_error());
     return KILN_OK;
 }
 

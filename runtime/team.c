@@ -14,6 +14,7 @@ typedef struct team {
     uint32_t unit, items;            /* items of a unit; of the launch */
     uint32_t second;                 /* the half of who began the launch is the second one */
     uint64_t code, given[5]; /* the function of an item, and what it is given */
+    uint32_t scratch;        /* bytes that an item works in */
     _Alignas(512) atomic_uint claims_1; /* units taken of the first half: from its begin on, and
                                            << 16 from its end */
     _Alignas(512) atomic_uint claims_2; /* of the second half */
@@ -22,9 +23,11 @@ typedef struct team {
     uint64_t first;                     /* the kernels' */
 } team;
 
+enum { PAGE = 4096 };
+
 static team the_team;
 
-_Static_assert(offsetof(team, code) == 4 * 4 && offsetof(team, claims_1) == 128 * 4 &&
+_Static_assert(offsetof(team, code) == 4 * 4 && offsetof(team, scratch) == 16 * 4 && offsetof(team, claims_1) == 128 * 4 &&
                    offsetof(team, claims_2) == 256 * 4 && offsetof(team, inside) == 384 * 4 &&
                    offsetof(team, busy) == 512 * 4 && offsetof(team, first) == 514 * 4,
                "templates/items.cl has other places");
@@ -48,34 +51,73 @@ static bool take_unit(team *t, uint32_t units, bool own, uint32_t *unit)
     return true;
 }
 
-/* A function of fewer parameters leaves the last registers alone. */
-static void call(uint64_t code, uint32_t item, const uint64_t given[5])
+/* A function of fewer parameters leaves the last ones alone. */
+static void call(uint64_t code, uint32_t item, void *scratch, const uint64_t given[5])
 {
-    void (*one)(int, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+    void (*one)(int, void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
     memcpy(&one, &code, sizeof one);
-    one((int)item, given[0], given[1], given[2], given[3], given[4]);
+    one((int)item, scratch, given[0], given[1], given[2], given[3], given[4]);
 }
 
-static void do_units(team *t, uint32_t units)
+/* A thread may flush small numbers to zero, as threads do whose creator does; PoCL sees to its own.
+ * The mode before. */
+static unsigned usual_arithmetic(void)
+{
+#if defined __x86_64__ && defined __GNUC__
+    const unsigned usual = 0x1f80, flags = 0x3f, mode = __builtin_ia32_stmxcsr();
+    if ((mode & ~flags) != usual)
+        __builtin_ia32_ldmxcsr(usual);
+    return mode;
+#else
+    return 0;
+#endif
+}
+
+static void restore_arithmetic(unsigned mode)
+{
+#if defined __x86_64__ && defined __GNUC__
+    if (__builtin_ia32_stmxcsr() != mode)
+        __builtin_ia32_ldmxcsr(mode);
+#else
+    (void)mode;
+#endif
+}
+
+static void do_units(team *t, uint32_t units, const kiln_team_scratch *scratch)
 {
     uint32_t unit;
     while (take_unit(t, units, true, &unit) || take_unit(t, units, false, &unit)) {
         const uint32_t begin = unit * t->unit, after = begin + t->unit;
         for (uint32_t i = begin; i < (after < t->items ? after : t->items); i++)
-            call(t->code, i, t->given);
+            call(t->code, i, scratch->bytes, t->given);
     }
 }
 
+/* As much as a launch asks for, from launch to launch. False: there is no memory. */
+static bool make_room(kiln_team_scratch *scratch, size_t size)
+{
+    if (size <= scratch->size)
+        return true;
+    free(scratch->bytes);
+    size = (size + PAGE - 1) / PAGE * PAGE;
+    scratch->bytes = aligned_alloc(PAGE, size);
+    scratch->size = scratch->bytes ? size : 0;
+    return scratch->bytes;
+}
+
 /* Who is inside when the launch closes is waited for, so that what it reads stays. */
-bool kiln_team_help(void)
+bool kiln_team_help(kiln_team_scratch *scratch)
 {
     team *t = &the_team;
     if (atomic_load(&t->open) == 0)
         return false;
     atomic_fetch_add(&t->inside, 1u);
     const uint32_t units = atomic_load(&t->open);
-    if (units > 0)
-        do_units(t, units);
+    if (units > 0 && make_room(scratch, t->scratch)) {
+        const unsigned mode = usual_arithmetic();
+        do_units(t, units, scratch);
+        restore_arithmetic(mode);
+    }
     atomic_fetch_sub(&t->inside, 1u);
     return units > 0;
 }
@@ -114,7 +156,7 @@ static bool is_right(const answer *a)
     answer mine = {0};
     if (a->code == 0 || a->numbers[3] != 4)
         return false;
-    call(a->code, 2, (uint64_t[5]){(uint64_t)(uintptr_t)mine.numbers});
+    call(a->code, 2, NULL, (uint64_t[5]){(uint64_t)(uintptr_t)mine.numbers});
     return mine.numbers[2] == 3;
 }
 

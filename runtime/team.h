@@ -12,14 +12,22 @@
 #include "program.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The address that kernels are given. */
 uint64_t kiln_team_memory(void);
 
+/* What a thread that helps has its items work in: one's own, all zero at first; its bytes are to be
+ * freed. */
+typedef struct kiln_team_scratch {
+    void *bytes;
+    size_t size;
+} kiln_team_scratch;
+
 /* Helps the launch that is open now, until nothing is left to take. False: none was. Any thread may
  * call it. */
-bool kiln_team_help(void);
+bool kiln_team_help(kiln_team_scratch *scratch);
 
 /* Whether kernels are code that this process can call, of a device that is known to work in its
  * memory: one is built and run, and its item called from here. */

@@ -9,6 +9,11 @@
  *         EACH_ITEM(ITEM_HERE, src, dst)
  *     }
  *
+ * An item that works in local memory has it at `scratch`, of which a kernel says
+ *
+ *         local float scratch[SIZE];
+ *         EACH_ITEM_WITH(scratch, ITEM_HERE, src, dst)
+ *
  * ITEM(axis) is the item's place along an axis of the grid: what `item` asks for itself, as by
  * get_global_id(), it does not get. All parameters are pointers to global memory, no more than five.
  *
@@ -43,27 +48,31 @@
 
 #define ITEMS_SYMBOL __asm__("kiln_item")
 #define DEFINE_ITEM(call, ...)                                                                     \
-    void one_item(const int item_i, __VA_ARGS__) ITEMS_SYMBOL;                                     \
-    __attribute__((used, noinline)) void one_item(const int item_i, __VA_ARGS__)                   \
+    void one_item(const int item_i, local void *scratch, __VA_ARGS__) ITEMS_SYMBOL;                \
+    __attribute__((used, noinline)) void one_item(const int item_i, local void *scratch,           \
+                                                  __VA_ARGS__)                                     \
     {                                                                                              \
         call;                                                                                      \
     }
 extern constant uint items_code[] ITEMS_SYMBOL;
 
 #define ITEMS_PARAM , const ulong items_memory
-#define EACH_ITEM(call, ...)                                                                       \
+#define EACH_ITEM(call, ...) DO_ITEMS(0, 0, __VA_ARGS__)
+#define EACH_ITEM_WITH(scratch, call, ...) DO_ITEMS(scratch, sizeof scratch, __VA_ARGS__)
+#define DO_ITEMS(scratch, bytes, ...)                                                              \
     global const void *const items_given[] = {__VA_ARGS__};                                        \
     items_left items =                                                                             \
-        begin_items(items_memory, items_given, sizeof items_given / sizeof *items_given);          \
+        begin_items(items_memory, bytes, items_given, sizeof items_given / sizeof *items_given);   \
     while (next_item(&items))                                                                      \
-        one_item(items.next, __VA_ARGS__);
+        one_item(items.next, scratch, __VA_ARGS__);
 
 /* The memory, in words; see team.c. */
 #define TEAM_OPEN 0        /* units, while threads may help */
 #define TEAM_UNIT 1        /* items of one */
 #define TEAM_ITEMS 2
 #define TEAM_SECOND 3      /* the half of who begins the launch is the second one */
-#define TEAM_CODE 4        /* two words, and so is each pointer behind it */
+#define TEAM_CODE 4        /* two words, and so is each of five pointers behind it */
+#define TEAM_SCRATCH 16    /* bytes that an item works in */
 #define TEAM_CLAIMS 128    /* of the first half, and as far behind it of the second: units from its
                               begin on, and << 16 from its end */
 #define TEAM_INSIDE 384    /* threads that help */
@@ -87,8 +96,8 @@ static inline bool is_second(global volatile uint *words)
     return mine - *first + stack >= 2 * stack;
 }
 
-static inline items_left begin_items(const ulong memory, global const void *const *given,
-                                     const int count)
+static inline items_left begin_items(const ulong memory, const uint scratch,
+                                     global const void *const *given, const int count)
 {
     const int group = get_group_id(0);
     items_left items = {0, 0, group - 1, group + 1};
@@ -105,6 +114,7 @@ static inline items_left begin_items(const ulong memory, global const void *cons
     words[TEAM_CLAIMS] = words[2 * TEAM_CLAIMS] = 0;
     words[TEAM_UNIT] = ITEMS_UNIT;
     words[TEAM_ITEMS] = ITEMS;
+    words[TEAM_SCRATCH] = scratch;
     global volatile ulong *const code = (global volatile ulong *)(words + TEAM_CODE);
     code[0] = (ulong)items_code;
     for (int i = 0; i < count; i++)
@@ -157,4 +167,5 @@ static inline bool next_item(items_left *items)
 #define DEFINE_ITEM(call, ...)
 #define ITEMS_PARAM
 #define EACH_ITEM(call, ...) call;
+#define EACH_ITEM_WITH(scratch, call, ...) call;
 #endif

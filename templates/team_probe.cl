@@ -13,5 +13,5 @@ DEFINE_ITEM(to[item_i] = item_i + 1, global int *to)
 kernel GROUP_SIZE(1, 1, 1) void team_probe(const ulong answer)
 {
     *(global ulong *)answer = (ulong)items_code;
-    one_item(3, (global int *)(answer + sizeof(ulong)));
+    one_item(3, 0, (global int *)(answer + sizeof(ulong)));
 }

@@ -39,8 +39,8 @@
  * lanes without a channel are zero in v, and are written as zero where the destination has them.
  * Backward data is the same with dy as the source and `pack` turning the filter round.
  *
- * Grids, all in groups of one item. `winograd_fused`: (items of T_TILES tiles, T_SPLIT, groups),
- * the first two exchanged with T_ORDER=1. `source`, `destination`: (items, blocks). `products`:
+ * Grids, all in groups of one item, or several (see items.cl). `winograd_fused`: (items of T_TILES
+ * tiles, T_SPLIT, groups), the first two exchanged with T_ORDER=1. `source`, `destination`: (items, blocks). `products`:
  * (tiles of K, D_E, items). `pack`: (D_CP, groups * D_DST_TILES * T_KV).
  *
  * Defines, besides those of the files included:
@@ -67,6 +67,7 @@
  *   T_SPLIT T_ORDER       above; not with D_STAGED
  */
 #include "channels.cl"
+#include "items.cl"
 #include "winograd_transforms.cl"
 
 #define D_CP ((D_SRC_ROWS + 3) / 4 * 4)
@@ -186,15 +187,20 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
 /* ---- all steps in one launch, or one in each ---- */
 
 #if !D_STAGED
+#define V_SIZE (D_E * D_V_PLANE)
+#define P_SIZE (D_E * D_P_PLANE)
+#define PIECE(from) ((local ACC_V *)scratch + (from))
+#define ITEM_HERE                                                                                  \
+    all_steps(PIECE(0), PIECE(V_SIZE), PIECE(V_SIZE + P_SIZE), src, u, dst,                        \
+              (int)ITEM(T_ORDER) * T_TILES, ITEM(!T_ORDER), ITEM(2) EPILOGUE_PASS)
+DEFINE_ITEM(ITEM_HERE, global const SRC_T *src, global const ACC_T *u, global DST_T *dst EPILOGUE_PARAMS)
+
 kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
                                                global const ACC_T *restrict u,
-                                               global DST_T *dst EPILOGUE_PARAMS)
+                                               global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
-    local ACC_V v[D_E * D_V_PLANE];
-    local ACC_V p[D_E * D_P_PLANE];
-    local ACC_V strip[D_STRIP];
-    all_steps(v, p, strip, src, u, dst, (int)get_global_id(T_ORDER) * T_TILES,
-              get_global_id(!T_ORDER), get_global_id(2) EPILOGUE_PASS);
+    local ACC_V scratch[V_SIZE + P_SIZE + D_STRIP];
+    EACH_ITEM_WITH(scratch, ITEM_HERE, src, u, dst EPILOGUE_PASS)
 }
 #else
 kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src, global ACC_V *restrict v)
