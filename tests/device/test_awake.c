@@ -1,6 +1,7 @@
 /* PoCL's threads look for work where they should, and no longer than they should: what they are
  * asked to run is counted, as is what they have run. Nothing here depends on how fast that is. Each
- * test runs twice: what operations take is unknown, and it is so little that one core does them. */
+ * test runs for operations of which nobody knows what they take, of one work-group, and of so little
+ * that one core does them. */
 #include "op.h"
 #include "support/support.h"
 #include "support/suite.h"
@@ -74,7 +75,7 @@ typedef struct box {
     float source[CELLS], result[CELLS];
 } box;
 
-/* `alone_ns`: what one core is said to take; 0: nobody knows. */
+/* `alone_ns`: as kiln_awake_note() has it. */
 static void make(box *b, int awake_us, int64_t alone_ns)
 {
     const support_device *d = support_open();
@@ -305,14 +306,14 @@ int main(void)
     Suite *s = suite_create("awake");
     TCase *c = tcase_create("awake");
     tcase_set_timeout(c, 300);
-    tcase_add_loop_test(c, they_look_until_the_kiln_is_closed, 0, 2);
-    tcase_add_loop_test(c, they_take_what_others_enqueue, 0, 2);
-    tcase_add_loop_test(c, they_look_until_their_time_is_over, 0, 2);
-    tcase_add_loop_test(c, they_sleep_where_they_should, 0, 2);
-    tcase_add_loop_test(c, they_sleep_when_another_kiln_works, 0, 2);
-    tcase_add_loop_test(c, they_sleep_while_an_operation_waits, 0, 2);
-    tcase_add_loop_test(c, finishing_waits_for_the_queue, 0, 2);
-    tcase_add_loop_test(c, closing_leaves_what_is_in_flight, 0, 2);
+    tcase_add_loop_test(c, they_look_until_the_kiln_is_closed, -1, 2);
+    tcase_add_loop_test(c, they_take_what_others_enqueue, -1, 2);
+    tcase_add_loop_test(c, they_look_until_their_time_is_over, -1, 2);
+    tcase_add_loop_test(c, they_sleep_where_they_should, -1, 2);
+    tcase_add_loop_test(c, they_sleep_when_another_kiln_works, -1, 2);
+    tcase_add_loop_test(c, they_sleep_while_an_operation_waits, -1, 2);
+    tcase_add_loop_test(c, finishing_waits_for_the_queue, -1, 2);
+    tcase_add_loop_test(c, closing_leaves_what_is_in_flight, -1, 2);
     suite_add_tcase(s, c);
     return support_run_suite(s);
 }
