@@ -13,7 +13,7 @@ enum {
     MOST_ITEMS = 1 << 30
 };
 
-static const double unit_us = 0.5; /* taking one takes a hundredth of a microsecond */
+static const double unit_us = 0.5;
 
 /* Items of a unit; 0: such a launch is not a team's. */
 static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)

@@ -37,18 +37,24 @@ uint64_t kiln_team_memory(void)
     return (uint64_t)(uintptr_t)&the_team;
 }
 
-/* Takes a unit from the begin of one's own half, or the end of the other. */
-static bool take_unit(team *t, uint32_t units, bool own, uint32_t *unit)
+/* Takes half of what is left of one's own units, or one from the end of the other's: from `first` on
+ * so many; 0: none is left. */
+static uint32_t take_units(team *t, uint32_t units, bool own, uint32_t *first)
 {
     const bool second = own ? !t->second : t->second;
-    const uint32_t first = second ? units / 2 : 0, half = second ? units - units / 2 : units / 2;
-    const uint32_t taken =
-        atomic_fetch_add(second ? &t->claims_2 : &t->claims_1, own ? 1u : UINT32_C(1) << 16);
+    const uint32_t begin = second ? units / 2 : 0, half = second ? units - units / 2 : units / 2;
+    atomic_uint *claims = second ? &t->claims_2 : &t->claims_1;
+    const uint32_t seen = atomic_load(claims), gone = (seen & 0xffff) + (seen >> 16);
+    const uint32_t wanted = own && gone < half ? (half - gone + 1) / 2 : 1;
+    if (gone >= half)
+        return 0;
+    const uint32_t taken = atomic_fetch_add(claims, own ? wanted : UINT32_C(1) << 16);
     const uint32_t from_begin = taken & 0xffff, from_end = taken >> 16;
     if (from_begin + from_end >= half)
-        return false;
-    *unit = first + (own ? from_begin : half - 1 - from_end);
-    return true;
+        return 0;
+    *first = begin + (own ? from_begin : half - 1 - from_end);
+    const uint32_t left = half - from_begin - from_end;
+    return wanted < left ? wanted : left;
 }
 
 /* A function of fewer parameters leaves the last ones alone. */
@@ -85,9 +91,10 @@ static void restore_arithmetic(unsigned mode)
 
 static void do_units(team *t, uint32_t units, const kiln_team_scratch *scratch)
 {
-    uint32_t unit;
-    while (take_unit(t, units, true, &unit) || take_unit(t, units, false, &unit)) {
-        const uint32_t begin = unit * t->unit, after = begin + t->unit;
+    uint32_t first, taken;
+    while ((taken = take_units(t, units, true, &first)) > 0 ||
+           (taken = take_units(t, units, false, &first)) > 0) {
+        const uint32_t begin = first * t->unit, after = begin + taken * t->unit;
         for (uint32_t i = begin; i < (after < t->items ? after : t->items); i++)
             call(t->code, i, scratch->bytes, t->given);
     }
