@@ -8,7 +8,7 @@ enum { REQUEST_REPRO_TEXT = 2048 };
 
 typedef struct request {
     const char *word; /* "conv", "convfp16", ... */
-    kiln_type type; /* of the sources, by the word */
+    kiln_type type;   /* of the sources, by the word */
     flags flags;
     /* Where the sizes are: in the flags; in `base`, all else in the flags; or in `base`, whose
      * direction and types hold too (--problem, or a line that is a problem's name). */

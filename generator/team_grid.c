@@ -4,9 +4,9 @@
 #include "integers.h"
 
 enum {
-    THREADS = 2,     /* more were not measured */
-    LEAST_US = 4,    /* of one core: a shorter one ends before another core has come and gone */
-    MOST_US = 1000,  /* longer ones lose less by a dispatch than if, once, nobody helps */
+    THREADS = 2,    /* more were not measured */
+    LEAST_US = 4,   /* of one core: a shorter one ends before another core has come and gone */
+    MOST_US = 1000, /* longer ones lose less by a dispatch than if, once, nobody helps */
     LEAST_ITEMS = 2,
     FEW_UNITS = 16, /* while the last one is taken the other core waits */
     MOST_UNITS = 60000,

@@ -12,12 +12,12 @@
  * caller's queues. Once nothing is in flight they go on for a while, that one too; then, or when
  * what is in flight has been waiting for something else for long, the threads may sleep.
  *
- * A launch of one work-group (see team.h) they help while they spin. It is left to the thread on the
- * caller's core, as is an operation so short that a second core would take longer to come than to do
- * its share. What PoCL keeps of a command is some twenty lines of a cache;
- * they are there, and each takes 27 to 220 ns to another core. So while such operations are in
- * flight, threads elsewhere look on for longer, and one on the caller's core makes room. (16
- * channels on one pixel, in a row, where the cores share no cache: 1.9 us instead of 7.)
+ * A launch of one work-group (see team.h) they help while they spin. It is left to the thread on
+ * the caller's core, as is an operation so short that a second core would take longer to come than
+ * to do its share. What PoCL keeps of a command is some twenty lines of a cache; they are there,
+ * and each takes 27 to 220 ns to another core. So while such operations are in flight, threads
+ * elsewhere look on for longer, and one on the caller's core makes room. (16 channels on one pixel,
+ * in a row, where the cores share no cache: 1.9 us instead of 7.)
  *
  * What decides, by a kernel of 576 channels of 14x14, depthwise, on 16 cores, in a row: none looks,
  * 84 us; all others, in slices of 1 us, 100, for PoCL's scheduler has one lock; in slices of 10 us,
@@ -52,16 +52,16 @@ typedef struct looker {
     bool alive;             /* one is enqueued */
     atomic_int core;        /* where it last looked */
     kiln_team_scratch scratch;
-    bool busy;              /* something was in flight when its slice began */
-    unsigned noted;         /* what had been noted then */
-    int64_t looked_ns;      /* since either changed */
+    bool busy;         /* something was in flight when its slice began */
+    unsigned noted;    /* what had been noted then */
+    int64_t looked_ns; /* since either changed */
 } looker;
 
 struct kiln_awake {
     int64_t slice_ns, stay_ns;
     _Alignas(LINE) atomic_uint noted; /* operations; in a line of its own, whose way is measured */
-    _Alignas(LINE) atomic_bool lone; /* what is in flight takes one of PoCL's threads; written when
-                                        that changes, as `core` is */
+    _Alignas(LINE) atomic_bool lone;  /* what is in flight takes one of PoCL's threads; written when
+                                         that changes, as `core` is */
     atomic_int core;                  /* the caller's */
     _Alignas(LINE) atomic_llong way_ns;
     pthread_mutex_t lock; /* all below */

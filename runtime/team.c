@@ -10,11 +10,11 @@
 
 /* As templates/items.cl has it. What different cores write is 512 bytes apart. */
 typedef struct team {
-    _Alignas(4096) atomic_uint open; /* units, while threads may help */
-    uint32_t unit, items;            /* items of a unit; of the launch */
-    uint32_t second;                 /* the half of who began the launch is the second one */
-    uint64_t code, given[5]; /* the function of an item, and what it is given */
-    uint32_t scratch;        /* bytes that an item works in */
+    _Alignas(4096) atomic_uint open;    /* units, while threads may help */
+    uint32_t unit, items;               /* items of a unit; of the launch */
+    uint32_t second;                    /* the half of who began the launch is the second one */
+    uint64_t code, given[5];            /* the function of an item, and what it is given */
+    uint32_t scratch;                   /* bytes that an item works in */
     _Alignas(512) atomic_uint claims_1; /* units taken of the first half: from its begin on, and
                                            << 16 from its end */
     _Alignas(512) atomic_uint claims_2; /* of the second half */
@@ -27,9 +27,10 @@ enum { PAGE = 4096 };
 
 static team the_team;
 
-_Static_assert(offsetof(team, code) == 4 * 4 && offsetof(team, scratch) == 16 * 4 && offsetof(team, claims_1) == 128 * 4 &&
-                   offsetof(team, claims_2) == 256 * 4 && offsetof(team, inside) == 384 * 4 &&
-                   offsetof(team, busy) == 512 * 4 && offsetof(team, first) == 514 * 4,
+_Static_assert(offsetof(team, code) == 4 * 4 && offsetof(team, scratch) == 16 * 4 &&
+                   offsetof(team, claims_1) == 128 * 4 && offsetof(team, claims_2) == 256 * 4 &&
+                   offsetof(team, inside) == 384 * 4 && offsetof(team, busy) == 512 * 4 &&
+                   offsetof(team, first) == 514 * 4,
                "templates/items.cl has other places");
 
 uint64_t kiln_team_memory(void)
@@ -37,8 +38,8 @@ uint64_t kiln_team_memory(void)
     return (uint64_t)(uintptr_t)&the_team;
 }
 
-/* Takes half of what is left of one's own units, or one from the end of the other's: from `first` on
- * so many; 0: none is left. */
+/* Takes half of what is left of one's own units, or one from the end of the other's: from `first`
+ * on so many; 0: none is left. */
 static uint32_t take_units(team *t, uint32_t units, bool own, uint32_t *first)
 {
     const bool second = own ? !t->second : t->second;

@@ -206,11 +206,12 @@ INLINE void item(global const SRC_T *src, global const SUM_T *w, global DST_T *d
 }
 
 #define ITEM_HERE item(src, w, dst, ITEM(0), ITEM(1), ITEM(2) EPILOGUE_PASS)
-DEFINE_ITEM(ITEM_HERE, global const SRC_T *src, global const SUM_T *w, global DST_T *dst EPILOGUE_PARAMS)
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global const SUM_T *w,
+                        global DST_T *dst EPILOGUE_PARAMS))
 
 kernel GROUP_SIZE(1, 1, 1) void depthwise_blocked(global const SRC_T *restrict src,
                                                   global const SUM_T *restrict w,
                                                   global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
-    EACH_ITEM(ITEM_HERE, src, w, dst EPILOGUE_PASS)
+    EACH_ITEM(ITEM_HERE, (src, w, dst EPILOGUE_PASS))
 }

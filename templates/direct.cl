@@ -318,7 +318,8 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
 #define ITEM_HERE                                                                                  \
     item(x, w, dst, (INDEX_T)(ITEM(T_ORDER) / T_GROUP) * (T_GROUP * T_PIX * T_VEC), BLOCK,         \
          Z EPILOGUE_PASS)
-DEFINE_ITEM(ITEM_HERE, global const SRC_T *x, global const WEIGHT_T *w, global DST_T *dst EPILOGUE_PARAMS)
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *x, global const WEIGHT_T *w,
+                        global DST_T *dst EPILOGUE_PARAMS))
 
 #if T_ORDER
 GROUP_SIZE(T_GROUP_K, T_GROUP, 1)
@@ -328,6 +329,6 @@ GROUP_SIZE(T_GROUP, T_GROUP_K, 1)
 kernel void direct(global const SRC_T *restrict x, global const WEIGHT_T *restrict w,
                    global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
-    EACH_ITEM(ITEM_HERE, x, w, dst EPILOGUE_PASS)
+    EACH_ITEM(ITEM_HERE, (x, w, dst EPILOGUE_PASS))
 }
 

@@ -293,7 +293,8 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
 #define ITEM_HERE                                                                                  \
     item(src, w, dst, ITEM(T_ORDER == 1) * D_TURNS, ITEM(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2), \
          ITEM(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS)
-DEFINE_ITEM(ITEM_HERE, global const SRC_T *src, global const ACC_T *w, global DST_T *dst EPILOGUE_PARAMS)
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global const ACC_T *w,
+                        global DST_T *dst EPILOGUE_PARAMS))
 
 kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restrict src,
                                                      global const ACC_T *restrict w,
@@ -301,5 +302,5 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
 {
     if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
         return;
-    EACH_ITEM(ITEM_HERE, src, w, dst EPILOGUE_PASS)
+    EACH_ITEM(ITEM_HERE, (src, w, dst EPILOGUE_PASS))
 }

@@ -2,17 +2,17 @@
  * with.
  *
  *     #define ITEM_HERE item(src, dst, ITEM(0), ITEM(1), ITEM(2))
- *     DEFINE_ITEM(ITEM_HERE, global const SRC_T *src, global DST_T *dst)
+ *     DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global DST_T *dst))
  *
  *     kernel void name(global const SRC_T *restrict src, global DST_T *dst ITEMS_PARAM)
  *     {
- *         EACH_ITEM(ITEM_HERE, src, dst)
+ *         EACH_ITEM(ITEM_HERE, (src, dst))
  *     }
  *
  * An item that works in local memory has it at `scratch`, of which a kernel says
  *
  *         local float scratch[SIZE];
- *         EACH_ITEM_WITH(scratch, ITEM_HERE, src, dst)
+ *         EACH_ITEM_WITH(scratch, ITEM_HERE, (src, dst))
  *
  * ITEM(axis) is the item's place along an axis of the grid: what `item` asks for itself, as by
  * get_global_id(), it does not get. All parameters are pointers to global memory, no more than five.
@@ -49,24 +49,27 @@
                    : item_i / (ITEMS_0 * ITEMS_1))
 
 #define ITEMS_SYMBOL __asm__("kiln_item")
-#define DEFINE_ITEM(call, ...)                                                                     \
-    void one_item(const int item_i, local void *scratch, __VA_ARGS__) ITEMS_SYMBOL;                \
+/* What stands in brackets, without these. (OpenCL C has no macros of any number of arguments, and
+ * some compilers take none; this is for PoCL's.) */
+#define ITEMS_LIST(...) __VA_ARGS__
+#define DEFINE_ITEM(call, parameters)                                                              \
+    void one_item(const int item_i, local void *scratch, ITEMS_LIST parameters) ITEMS_SYMBOL;      \
     __attribute__((used, noinline)) void one_item(const int item_i, local void *scratch,           \
-                                                  __VA_ARGS__)                                     \
+                                                  ITEMS_LIST parameters)                           \
     {                                                                                              \
         call;                                                                                      \
     }
 extern constant uint items_code[] ITEMS_SYMBOL;
 
 #define ITEMS_PARAM , const ulong items_memory
-#define EACH_ITEM(call, ...) DO_ITEMS(0, 0, __VA_ARGS__)
-#define EACH_ITEM_WITH(scratch, call, ...) DO_ITEMS(scratch, sizeof scratch, __VA_ARGS__)
-#define DO_ITEMS(scratch, bytes, ...)                                                              \
-    global const void *const items_given[] = {__VA_ARGS__};                                        \
+#define EACH_ITEM(call, given) DO_ITEMS(0, 0, given)
+#define EACH_ITEM_WITH(scratch, call, given) DO_ITEMS(scratch, sizeof scratch, given)
+#define DO_ITEMS(scratch, bytes, given)                                                            \
+    global const void *const items_given[] = {ITEMS_LIST given};                                   \
     items_left items =                                                                             \
         begin_items(items_memory, bytes, items_given, sizeof items_given / sizeof *items_given);   \
     while (next_item(&items))                                                                      \
-        one_item(items.next, scratch, __VA_ARGS__);
+        one_item(items.next, scratch, ITEMS_LIST given);
 
 /* The memory, in words; see team.c. */
 #define TEAM_OPEN 0        /* units, while threads may help */
@@ -171,8 +174,8 @@ static inline bool next_item(items_left *items)
 
 #else
 #define ITEM(axis) get_global_id(axis)
-#define DEFINE_ITEM(call, ...)
+#define DEFINE_ITEM(call, parameters)
 #define ITEMS_PARAM
-#define EACH_ITEM(call, ...) call;
-#define EACH_ITEM_WITH(scratch, call, ...) call;
+#define EACH_ITEM(call, given) call;
+#define EACH_ITEM_WITH(scratch, call, given) call;
 #endif

@@ -8,7 +8,7 @@
 #include "language.cl"
 #include "items.cl"
 
-DEFINE_ITEM(to[item_i] = item_i + 1, global int *to)
+DEFINE_ITEM(to[item_i] = item_i + 1, (global int *to))
 
 kernel GROUP_SIZE(1, 1, 1) void team_probe(const ulong answer)
 {

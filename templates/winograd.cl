@@ -193,14 +193,15 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
 #define ITEM_HERE                                                                                  \
     all_steps(PIECE(0), PIECE(V_SIZE), PIECE(V_SIZE + P_SIZE), src, u, dst,                        \
               (int)ITEM(T_ORDER) * T_TILES, ITEM(!T_ORDER), ITEM(2) EPILOGUE_PASS)
-DEFINE_ITEM(ITEM_HERE, global const SRC_T *src, global const ACC_T *u, global DST_T *dst EPILOGUE_PARAMS)
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global const ACC_T *u,
+                        global DST_T *dst EPILOGUE_PARAMS))
 
 kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
                                                global const ACC_T *restrict u,
                                                global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
     local ACC_V scratch[V_SIZE + P_SIZE + D_STRIP];
-    EACH_ITEM_WITH(scratch, ITEM_HERE, src, u, dst EPILOGUE_PASS)
+    EACH_ITEM_WITH(scratch, ITEM_HERE, (src, u, dst EPILOGUE_PASS))
 }
 #else
 kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src, global ACC_V *restrict v)

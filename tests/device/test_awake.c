@@ -1,7 +1,7 @@
 /* PoCL's threads look for work where they should, and no longer than they should: what they are
  * asked to run is counted, as is what they have run. Nothing here depends on how fast that is. Each
- * test runs for operations of which nobody knows what they take, of one work-group, and of so little
- * that one core does them. */
+ * test runs for operations of which nobody knows what they take, of one work-group, and of so
+ * little that one core does them. */
 #include "op.h"
 #include "support/support.h"
 #include "support/suite.h"

@@ -51,10 +51,10 @@ START_TEST(others_keep_their_grid)
         bool has_team;
         kiln_device_kind kind;
     } cases[] = {
-        {3, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},       /* short */
-        {5000, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},    /* long */
+        {3, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},    /* short */
+        {5000, {7, 2, 2}, 2, true, KILN_DEVICE_CPU}, /* long */
         {1e300, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},
-        {38, {1, 1, 1}, 2, true, KILN_DEVICE_CPU},      /* few items */
+        {38, {1, 1, 1}, 2, true, KILN_DEVICE_CPU}, /* few items */
         {38, {1 << 20, 1 << 20, 2}, 2, true, KILN_DEVICE_CPU},
         {38, {7, 2, 2}, 16, true, KILN_DEVICE_CPU},
         {38, {7, 2, 2}, 2, false, KILN_DEVICE_CPU},
