@@ -67,7 +67,7 @@ struct kiln_awake {
     pthread_mutex_t lock; /* all below */
     cl_event last;        /* of the operation noted last, until it has ended */
     bool last_is_lone;
-    cl_event wide; /* of the last one that takes more threads, likewise */
+    cl_event wide; /* of the last one before it that takes more threads, likewise */
     bool closing;
     kiln_core_looks way;
     looker *left; /* whose thread is left for commands while anything is in flight */
@@ -270,38 +270,49 @@ static void make_room(kiln_awake *a)
         }
 }
 
-/* With the lock. */
-static void describe(kiln_awake *a, int64_t alone_ns)
+/* Whether it is left to one of PoCL's threads. */
+static bool is_lone(kiln_awake *a, int core, int64_t alone_ns)
 {
-    const int core = sched_getcpu();
     const int64_t most = WAYS * a->lookers * (int64_t)atomic_load(&a->way_ns);
-    if (core != atomic_load(&a->core))
-        atomic_store(&a->core, core);
-    a->last_is_lone = core >= 0 && (alone_ns == 0 || (alone_ns > 0 && alone_ns < most));
-    if (!a->last_is_lone && clRetainEvent(a->last) == CL_SUCCESS) {
-        if (a->wide)
-            clReleaseEvent(a->wide);
-        a->wide = a->last;
+    return core >= 0 && (alone_ns == 0 || (alone_ns > 0 && alone_ns < most));
+}
+
+/* What is to be released for it, or NULL. With the lock. */
+static cl_event replace_last(kiln_awake *a, cl_event done, bool lone)
+{
+    const cl_event before = a->last;
+    cl_event gone = before;
+    if (lone && !a->last_is_lone) {
+        gone = a->wide;
+        a->wide = before;
+    } else if (!lone && a->wide) {
+        clReleaseEvent(a->wide);
+        a->wide = NULL;
     }
-    tell_lone(a);
+    a->last = done;
+    a->last_is_lone = lone;
+    return gone;
 }
 
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
 {
     if (!a || clRetainEvent(done) != CL_SUCCESS)
         return;
+    const int core = sched_getcpu();
+    const bool lone = is_lone(a, core, alone_ns);
+    if (core != atomic_load(&a->core))
+        atomic_store(&a->core, core);
     pthread_mutex_lock(&a->lock);
-    cl_event before = a->last;
-    a->last = done;
-    describe(a, alone_ns);
+    cl_event gone = replace_last(a, done, lone);
+    tell_lone(a);
     atomic_fetch_add(&a->noted, 1);
     atomic_store(&latest, a);
     enqueue_missing(a, false);
     if (atomic_load(&a->lone))
         make_room(a);
     pthread_mutex_unlock(&a->lock);
-    if (before)
-        clReleaseEvent(before);
+    if (gone)
+        clReleaseEvent(gone);
 }
 
 /* What was noted last, if that is a command of `queue`; to be released. */
