@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,8 @@ static void *help(void *unused)
     while (!atomic_load(&stop))
         if (kiln_team_help(&scratch))
             atomic_fetch_add(&helped, 1);
+        else
+            sched_yield();
     free(scratch.bytes);
     return unused;
 }
