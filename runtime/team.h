@@ -1,10 +1,11 @@
 /* Threads of the host that help a launch of one work-group with its items.
  *
  * A launch of several groups takes PoCL's scheduler, which gets the other threads' data of the
- * command to each, 3 us where cores share a cache and 6 where they do not. One of a single group
- * takes a thread 1 to 2. So such a launch (templates/items.cl) says in memory that threads spin on
- * where the code of an item is, as OpenMP's do, and they are there within the way of a line of a
- * cache. There is one such memory in a process: a launch that finds it in use does its items alone.
+ * command to each, 3 us where cores share a cache and 6 to 10 where they do not. One of a single
+ * group takes a thread 1 to 2. So such a launch (templates/items.cl) says in memory that threads
+ * spin on where the code of an item is, as OpenMP's do, and they are there within the way of a line
+ * of a cache. There is one such memory in a process: a launch that finds it in use does its items
+ * alone.
  */
 #ifndef KILN_TEAM_H
 #define KILN_TEAM_H

@@ -30,7 +30,8 @@
  *                           another                    the first, when they are done
  *
  * The address of a function is that of an array of the same symbol, as OpenCL C has no pointers to
- * functions. (PoCL leaves out one that its kernel does not call.) What different cores write is 512 bytes apart: prefetchers bring a line's neighbours.
+ * functions. (PoCL leaves out one that its kernel does not call.) What different cores write is 512
+ * bytes apart: prefetchers bring a line's neighbours.
  *
  * Grid with ITEMS_TEAM=1: (ITEMS_0 * ITEMS_1 * ITEMS_2, 1, 1) or one group. Else its axes are those
  * of the items.
