@@ -121,13 +121,14 @@ bool kiln_team_help(kiln_team_scratch *scratch)
         return false;
     atomic_fetch_add(&t->inside, 1u);
     const uint32_t units = atomic_load(&t->open);
-    if (units > 0 && make_room(scratch, t->scratch)) {
+    const bool helps = units > 0 && make_room(scratch, t->scratch);
+    if (helps) {
         const unsigned mode = usual_arithmetic();
         do_units(t, units, scratch);
         restore_arithmetic(mode);
     }
     atomic_fetch_sub(&t->inside, 1u);
-    return units > 0;
+    return helps;
 }
 
 /* ---- whether it works ---- */

@@ -26,8 +26,8 @@ typedef struct kiln_team_scratch {
     size_t size;
 } kiln_team_scratch;
 
-/* Helps the launch that is open now, until nothing is left to take. False: none was. Any thread may
- * call it. */
+/* Helps the launch that is open now, until nothing is left to take. False: none was, or there is no
+ * memory to work in. Any thread may call it. */
 bool kiln_team_help(kiln_team_scratch *scratch);
 
 /* Whether kernels are code that this process can call, of a device that is known to work in its
