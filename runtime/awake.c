@@ -43,6 +43,7 @@ enum {
     LOOKS = 32,             /* at the team, between those at the rest */
     WAYS = 20,              /* in so many, another core comes and goes */
     HELPING_NS = 4000000,   /* a slice in which there were launches to help */
+    ROW_NS = 10000,         /* between operations that follow one another at once */
     MOST_UNITS = 16         /* more were not measured */
 };
 
@@ -63,6 +64,8 @@ struct kiln_awake {
     _Alignas(LINE) atomic_bool lone;  /* what is in flight takes one of PoCL's threads; written when
                                          that changes, as `core` is */
     atomic_int core;                  /* the caller's */
+    _Alignas(LINE) atomic_llong noted_ns; /* when the last one was; only callers look at these */
+    atomic_llong unnoted_ns;              /* what one core takes for those since */
     _Alignas(LINE) atomic_llong way_ns;
     pthread_mutex_t lock; /* all below */
     cl_event last;        /* of the operation noted last, until it has ended */
@@ -294,6 +297,18 @@ static cl_event replace_last(kiln_awake *a, cl_event done, bool lone)
     return gone;
 }
 
+/* Threads then see the end of all up to AWAY_NS too soon, which they would spend looking for it. */
+bool kiln_awake_wants(kiln_awake *a, int64_t alone_ns, int64_t takes_ns)
+{
+    if (!a || takes_ns < 0 || !atomic_load(&a->lone) || !is_lone(a, sched_getcpu(), alone_ns))
+        return a != NULL;
+    if (atomic_load(&a->unnoted_ns) + takes_ns > AWAY_NS ||
+        kiln_core_clock() - atomic_load(&a->noted_ns) > ROW_NS)
+        return true;
+    atomic_fetch_add(&a->unnoted_ns, takes_ns + 1);
+    return false;
+}
+
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
 {
     if (!a || clRetainEvent(done) != CL_SUCCESS)
@@ -306,6 +321,8 @@ void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
     cl_event gone = replace_last(a, done, lone);
     tell_lone(a);
     atomic_fetch_add(&a->noted, 1);
+    atomic_store(&a->noted_ns, kiln_core_clock());
+    atomic_store(&a->unnoted_ns, 0);
     atomic_store(&latest, a);
     enqueue_missing(a, false);
     if (atomic_load(&a->lone))
@@ -315,10 +332,14 @@ void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
         clReleaseEvent(gone);
 }
 
-/* What was noted last, if that is a command of `queue`; to be released. */
+/* What was noted last, if that is a command of `queue`, or what stands for all that was not noted;
+ * to be released. */
 static cl_event last_of(kiln_awake *a, cl_command_queue queue)
 {
     cl_command_queue its = NULL;
+    cl_event all = NULL;
+    if (atomic_load(&a->unnoted_ns) > 0)
+        return clEnqueueMarkerWithWaitList(queue, 0, NULL, &all) == CL_SUCCESS ? all : NULL;
     pthread_mutex_lock(&a->lock);
     cl_event last = a->last;
     if (last)

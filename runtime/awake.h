@@ -15,12 +15,17 @@ kiln_awake *kiln_awake_open(cl_context context, cl_device_id device, const kiln_
 /* Returns when no thread looks for work any more. */
 void kiln_awake_close(kiln_awake *a);
 
+/* Whether an operation that is about to be enqueued is to be noted: not where it follows at once on
+ * such as are alike, for to take an event and to let it go costs a launch 0.3 us. `alone_ns` is
+ * what kiln_awake_note() would get, `takes_ns` what one core should take for it, or -1. */
+bool kiln_awake_wants(kiln_awake *a, int64_t alone_ns, int64_t takes_ns);
+
 /* An operation was enqueued; `done` is its last launch's event. `alone_ns`: how long one core
  * should take for it, and 0 where all of its launches are of one work-group; -1: nobody knows, or
  * longer than to call another. */
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns);
 
-/* Until the operation noted last has ended, if it is one of `queue`, but no longer than threads
+/* Until what is in `queue` has ended, if the operation enqueued last is, but no longer than threads
  * stay awake: a caller who sleeps meanwhile goes on 10 to 20 us later. */
 void kiln_awake_wait(kiln_awake *a, cl_command_queue queue);
 

@@ -52,10 +52,12 @@ static kiln_status check_given(kiln_op *op, cl_command_queue queue, cl_uint n_wa
                               : kiln_fail_cl(code, "clWaitForEvents");
 }
 
-/* Starts the stages one after the other. events[i] receives stage i's event where it is needed: all
- * of them for `every`, each for an out-of-order queue, else only the last. */
+typedef enum wanted { WANTED_NONE, WANTED_LAST, WANTED_ALL } wanted;
+
+/* Starts the stages one after the other. events[i] receives stage i's event where it is wanted, or
+ * needed for an out-of-order queue. */
 static kiln_status start_stages(kiln_op *op, cl_command_queue queue, kiln_phase phase,
-                                cl_uint n_wait, const cl_event *wait, bool every,
+                                cl_uint n_wait, const cl_event *wait, wanted which,
                                 cl_event events[KILN_MAX_STAGES], int *last)
 {
     cl_command_queue_properties properties = 0;
@@ -73,7 +75,7 @@ static kiln_status start_stages(kiln_op *op, cl_command_queue queue, kiln_phase 
     for (int i = 0; i <= *last && !status; i++) {
         if (!kiln_phase_runs(phase, &op->plan.stage[i]))
             continue;
-        bool wants_event = every || chained || i == *last;
+        bool wants_event = which == WANTED_ALL || (i == *last ? which == WANTED_LAST : chained);
         bool waits_previous = previous >= 0;
         status = start_stage(op, i, queue, may_be_lone(&op->plan.stage[i], n_wait),
                              waits_previous ? (cl_uint)chained : n_wait,
@@ -88,14 +90,14 @@ static kiln_status start_stages(kiln_op *op, cl_command_queue queue, kiln_phase 
 
 /* The same for an op with images of its own, behind its enqueue before. */
 static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, kiln_phase phase,
-                                 cl_uint n_wait, const cl_event *wait, bool every,
+                                 cl_uint n_wait, const cl_event *wait, wanted which,
                                  cl_event events[KILN_MAX_STAGES], int *last)
 {
     cl_event *list = NULL;
     kiln_status status = kiln_op_images_wait(op, queue, &n_wait, wait, &list);
     if (status)
         return status;
-    status = start_stages(op, queue, phase, n_wait, n_wait ? list : NULL, every, events, last);
+    status = start_stages(op, queue, phase, n_wait, n_wait ? list : NULL, which, events, last);
     if (status)
         clFinish(queue); /* what was started of it must not meet the next enqueue */
     else
@@ -119,7 +121,7 @@ static int64_t alone_ns(const kiln_op *op, kiln_phase phase, cl_uint n_wait)
 }
 
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
-                       kiln_phase phase, cl_uint n_wait, const cl_event *wait, bool every,
+                       kiln_phase phase, cl_uint n_wait, const cl_event *wait, wanted which,
                        cl_event events[KILN_MAX_STAGES], int *last)
 {
     if (!op || !queue || !buffers)
@@ -130,12 +132,16 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);
     pthread_mutex_lock(&op->lock);
+    const int64_t alone = alone_ns(op, phase, n_wait);
+    const bool noted = which == WANTED_ALL || kiln_awake_wants(op->k->awake, alone, op->alone_ns);
+    if (which == WANTED_NONE && (noted || !op->first || op->owns_images))
+        which = WANTED_LAST;
     kiln_status status = kiln_op_bind(op, buffers, phase);
     if (!status)
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
-                                                                  every, events, last);
-    if (!status)
-        kiln_awake_note(op->k->awake, events[*last], alone_ns(op, phase, n_wait));
+                                                                  which, events, last);
+    if (!status && noted)
+        kiln_awake_note(op->k->awake, events[*last], alone);
     if (!status && !op->first && phase != KILN_PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);
@@ -152,7 +158,7 @@ static kiln_phase phase_of(const kiln_op *op, const kiln_buffers *buffers)
                                                                              : KILN_PACK_AND_RUN;
 }
 
-/* Hands the last event to the caller and drops the others. */
+/* Hands the last event to the caller, who may want it, and drops the others. */
 static void give(cl_event *events, int last, cl_event *done)
 {
     if (done) {
@@ -167,8 +173,8 @@ kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buff
 {
     cl_event events[KILN_MAX_STAGES];
     int last;
-    kiln_status status =
-        run(op, queue, buffers, phase_of(op, buffers), n_wait, wait, false, events, &last);
+    kiln_status status = run(op, queue, buffers, phase_of(op, buffers), n_wait, wait,
+                             done ? WANTED_LAST : WANTED_NONE, events, &last);
     if (!status)
         give(events, last, done);
     return status;
@@ -182,8 +188,8 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
                          "the operation uses its sources as they are: nothing to pack");
     cl_event events[KILN_MAX_STAGES];
     int last;
-    kiln_status status =
-        run(op, queue, buffers, KILN_PACK_ONLY, n_wait, wait, false, events, &last);
+    kiln_status status = run(op, queue, buffers, KILN_PACK_ONLY, n_wait, wait,
+                             done ? WANTED_LAST : WANTED_NONE, events, &last);
     if (!status)
         give(events, last, done);
     return status;
@@ -217,7 +223,7 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
     kiln_span spans[KILN_MAX_STAGES];
     int last, n = 0;
     kiln_status status =
-        run(op, queue, buffers, phase_of(op, buffers), 0, NULL, true, events, &last);
+        run(op, queue, buffers, phase_of(op, buffers), 0, NULL, WANTED_ALL, events, &last);
     if (status)
         return status;
     kiln_awake_wait(op->k->awake, queue);
