@@ -48,6 +48,14 @@ int64_t kiln_direct_blocked_piece(const kiln_blocked *b, int64_t lanes);
 int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
                                  const kiln_device_facts *d, const kiln_config *c);
 
+/* Channels that the loop over taps takes at a time: within a block or whole blocks, wherever the
+ * channels of a group begin. */
+int64_t kiln_direct_blocked_step(const kiln_blocked *b);
+
+/* In how many parts each sum of a tile is added: so few wait for one another. */
+int kiln_direct_blocked_chains(const kiln_blocked *b, const kiln_device_facts *d,
+                               const kiln_config *c);
+
 /* Hardware vectors of sums that a tile has. */
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
 
@@ -56,11 +64,11 @@ int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c);
 
 /* Tiles of pixels that an item computes in turn, chunk by chunk of source channels; 1: each has an
- * item of its own, which computes all channels. A chunk is steps of `step` channels. */
+ * item of its own, which computes all channels. A chunk is whole steps. */
 int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
                                   const kiln_config *c);
 int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
-                                  const kiln_config *c, int64_t step);
+                                  const kiln_config *c);
 
 /* Whether a filter of one tap reads pixels from so far away that items had better fetch them. */
 bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s,

@@ -75,18 +75,6 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return kiln_blocked_too_large(s, why);
 }
 
-/* Channels that the loop over taps takes at a time: within a block or whole blocks, wherever the
- * channels of a group begin. */
-static int64_t step_of(const kiln_blocked *b)
-{
-    enum { STEP = 16 };
-    const kiln_pitch *p = &b->src_pitch;
-    bool aligned = b->groups == 1 || b->src_c % p->neighbours == 0;
-    if (p->blocks == 1 || (aligned && STEP % p->neighbours == 0))
-        return STEP;
-    return gcd(aligned ? p->neighbours : gcd(b->src_c, p->neighbours), STEP);
-}
-
 /* The widest of those vectors that a row of `size` elements has room for. */
 static int64_t at_most(int64_t size)
 {
@@ -103,7 +91,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_plan *plan)
 {
-    int64_t lanes = c->v[BLOCKED_LANES], step = step_of(b),
+    int64_t lanes = c->v[BLOCKED_LANES], step = kiln_direct_blocked_step(b),
             padding = kiln_direct_blocked_padding(b);
     int64_t neighbours = b->src_pitch.neighbours;
     bool rows = b->src_pitch.channel != 1;
@@ -139,7 +127,7 @@ static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
                              const kiln_config *c, const kiln_plan *plan)
 {
     const int64_t near = 256 << 10, few = 6, usual = 128;
-    const int64_t step = step_of(b) * b->filter[0] * b->filter[1] * b->filter[2];
+    const int64_t step = kiln_direct_blocked_step(b) * b->filter[0] * b->filter[1] * b->filter[2];
     const bool helps = c->v[BLOCKED_TILE_W] > few && plan->packed_bytes > near;
     if (!is_cpu(d) || d->cache <= 0 || !helps)
         return 0;
@@ -167,12 +155,13 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_TILES_K",
                 divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]));
     kiln_define(plan, "D_TURNS", kiln_direct_blocked_turns(b, d, c));
-    kiln_define(plan, "D_CHUNK", kiln_direct_blocked_chunk(b, d, c, step_of(b)));
+    kiln_define(plan, "D_CHUNK", kiln_direct_blocked_chunk(b, d, c));
     kiln_define(plan, "D_ITEMS",
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
                                                       : items_of(b, d, c));
     kiln_define(plan, "D_STRIP", how);
     kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
+    kiln_define(plan, "D_CHAINS", kiln_direct_blocked_chains(b, d, c));
     kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
@@ -194,7 +183,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), items = items_of(&b, d, c);
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    int64_t step = step_of(&b), steps = divide_up(b.src_c, step);
+    int64_t step = kiln_direct_blocked_step(&b), steps = divide_up(b.src_c, step);
     int together = kiln_direct_blocked_together(&b, s, d, c);
     int64_t elements =
         b.src_c / step * divide_up(step, together) + divide_up(b.src_c % step, together);

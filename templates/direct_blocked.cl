@@ -46,6 +46,7 @@
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
  *   D_TOGETHER          2 or 4: the source is bytes, and D_STRIP 2: as many channels are multiplied
  *                       at once (see products.cl); 4 only where all D_UP_a are 1. Else 1
+ *   D_CHAINS            parts in which each sum of a whole step is added
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1

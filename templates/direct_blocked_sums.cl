@@ -46,6 +46,36 @@ DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 2")
 #else
 DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
 #endif
+#if D_CHAINS > 1
+/* A whole step of a tile with few sums. */
+PRODUCTS_INLINE void add_chains(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
+                                const int next)
+{
+    ACC_V part[D_CHAINS * T_W * T_KV];
+#pragma unroll
+    for (int i = 0; i < D_CHAINS * T_W * T_KV; i++)
+        part[i] = (ACC_V)((ACC_T)0);
+#pragma unroll
+    for (int c = 0; c < D_STEP; c++)
+#pragma unroll
+        for (int k = 0; k < T_KV; k++) {
+            const ACC_V weight = LOAD_V(w + c * D_KT + k * D_B);
+#pragma unroll
+            for (int i = 0; i < T_W; i++) {
+                const ACC_V v = (ACC_V)(SRC_LOAD(x, i * next + STEP_AT(c)));
+                ADD_PRODUCT(part[(c % D_CHAINS * T_W + i) * T_KV + k], v, weight);
+            }
+        }
+#pragma unroll
+    for (int i = 0; i < T_W * T_KV; i++) {
+#pragma unroll
+        for (int j = 1; j < D_CHAINS; j++)
+            part[i] += part[j * T_W * T_KV + i];
+        acc[i] += part[i];
+    }
+}
+#endif
+
 /* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap,
  * and the sums not. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
@@ -66,11 +96,18 @@ INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
 PRODUCTS_INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
                              const int channels, const bool check, const int at)
 {
+    const int next = P_STRIDE_W * D_SRC_PIXEL;
     x = begin_of_tap(x);
+#if D_CHAINS > 1
+    if (channels == D_STEP && !check) {
+        add_chains(acc, x, w, next);
+        return;
+    }
+#endif
     if (channels == D_STEP)
-        add_whole(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
+        add_whole(acc, x, w, channels, next, check, at);
     else
-        add_part(acc, x, w, channels, P_STRIDE_W * D_SRC_PIXEL, check, at);
+        add_part(acc, x, w, channels, next, check, at);
 }
 #endif
 
