@@ -81,12 +81,16 @@ static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
 
 /* Weights of a tile of channels that a second-level cache does not hold from one tile of pixels to
  * the next come from the last one as often as there are those. The sums of tiles that take turns
- * wait in the first one, which has room for several tiles of any legal config. */
+ * wait in the first one, which has room for several tiles of any legal config. Of a filter with one
+ * tap that cache holds the pixels besides: 4096 to 2048 channels at 7x7, plain, took 3.2 ms instead
+ * of 2.5 on Zen 5. */
 int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
                                   const kiln_config *c)
 {
-    const int64_t second_level = 768 << 10, waiting = 400, items_of_core = 8;
-    if (!is_cpu(d) || b->src_c * weight_bytes(b, c) <= second_level)
+    const int64_t waiting = 400, items_of_core = 8;
+    const bool one_tap = b->filter[0] * b->filter[1] * b->filter[2] == 1;
+    const int64_t held = (one_tap ? 400 : 700) << 10;
+    if (!is_cpu(d) || b->src_c * weight_bytes(b, c) <= held)
         return 1;
     const int64_t tiles = kiln_direct_blocked_tiles(b, c);
     const int64_t others = kiln_direct_blocked_tiles_k(b, c) * b->n;

@@ -309,6 +309,7 @@ START_TEST(tiles_take_turns_with_many_weights)
          "-DD_CHUNK=128"},
         {"fwd-f32-n1-c512-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c", "-DD_TURNS=1 ",
          "-DD_CHUNK=512"},
+        {"fwd-f32-n1-c8192-k2048-i7x7-f1x1", "-DD_TURNS=2", "-DD_CHUNK=128"},
     };
     char options[KILN_OPTIONS_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
