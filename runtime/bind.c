@@ -1,6 +1,7 @@
 /* Finds the memory objects that the stages of an operation work on, and gives them to its kernels.
  */
 #include "bind.h"
+#include "address.h"
 #include "images.h"
 
 #include <string.h>
@@ -175,18 +176,43 @@ static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
     return status;
 }
 
-static kiln_status set_arguments(kiln_op *op, int i, const cl_mem *mem)
+static bool runs_kernel(const kiln_op *op, kiln_phase phase, int i)
 {
-    const kiln_stage *stage = &op->plan.stage[i];
-    for (int j = 0; op->launch[i].kernel && j < stage->nargs; j++) {
-        if (stage->arg[j].kind != KILN_ARG_BUFFER)
-            continue;
-        cl_int code = clSetKernelArg(op->launch[i].kernel, (cl_uint)j, sizeof(cl_mem),
-                                     &mem[stage->arg[j].role]);
-        if (code != CL_SUCCESS)
-            return kiln_fail_cl(code, "clSetKernelArg");
+    return op->launch[i].kernel && kiln_phase_runs(phase, &op->plan.stage[i]);
+}
+
+static kiln_status set_arguments(kiln_op *op, kiln_phase phase)
+{
+    for (int i = 0; i < op->plan.nstages; i++) {
+        const kiln_stage *stage = &op->plan.stage[i];
+        for (int j = 0; runs_kernel(op, phase, i) && j < stage->nargs; j++) {
+            if (stage->arg[j].kind != KILN_ARG_BUFFER)
+                continue;
+            cl_int code = clSetKernelArg(op->launch[i].kernel, (cl_uint)j, sizeof(cl_mem),
+                                         &op->bound.mem[stage->arg[j].role]);
+            if (code != CL_SUCCESS)
+                return kiln_fail_cl(code, "clSetKernelArg");
+        }
     }
     return KILN_OK;
+}
+
+/* The same with the addresses of the memory objects. False: only some may have been set. */
+static bool set_addresses(kiln_op *op, kiln_phase phase, cl_command_queue queue)
+{
+    void *address[KILN_MAX_ROLES] = {0};
+    for (int i = 0; i < KILN_MAX_ROLES; i++)
+        if (op->bound.mem[i] && !kiln_address_find(queue, op->bound.mem[i], &address[i]))
+            return false;
+    for (int i = 0; i < op->plan.nstages; i++) {
+        const kiln_stage *stage = &op->plan.stage[i];
+        for (int j = 0; runs_kernel(op, phase, i) && j < stage->nargs; j++)
+            if (stage->arg[j].kind == KILN_ARG_BUFFER &&
+                kiln_address_give(op->launch[i].kernel, (cl_uint)j, address[stage->arg[j].role]) !=
+                    CL_SUCCESS)
+                return false;
+    }
+    return true;
 }
 
 static bool watch_all(kiln_op *op)
@@ -197,7 +223,8 @@ static bool watch_all(kiln_op *op)
     return all;
 }
 
-kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
+kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
+                         cl_command_queue queue)
 {
     kiln_bound *bound = &op->bound;
     const unsigned ended = kiln_mem_watch_ended(op->k->watch);
@@ -207,16 +234,16 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
         return KILN_OK;
     bound->valid = false;
     kiln_status status = find(op, b, phase, bound->mem);
-    for (int i = 0; !status && i < op->plan.nstages; i++)
-        if (kiln_phase_runs(phase, &op->plan.stage[i]))
-            status = set_arguments(op, i, bound->mem);
+    /* A caller with new objects for every call is not made to pay for the watch. */
+    const bool set = !status && again && watch_all(op);
+    if (!status && !(set && op->k->has_addresses && set_addresses(op, phase, queue)))
+        status = set_arguments(op, phase);
     if (status)
         return status;
     bound->buffers = *b;
     bound->phase = phase;
     bound->valid = true;
     bound->ended = ended;
-    /* A caller with new objects for every call is not made to pay for the watch. */
-    bound->set = again && watch_all(op);
+    bound->set = set;
     return KILN_OK;
 }

@@ -136,7 +136,7 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     const bool noted = which == WANTED_ALL || kiln_awake_wants(op->k->awake, alone, op->alone_ns);
     if (which == WANTED_NONE && (noted || !op->first || op->owns_images))
         which = WANTED_LAST;
-    kiln_status status = kiln_op_bind(op, buffers, phase);
+    kiln_status status = kiln_op_bind(op, buffers, phase, queue);
     if (!status)
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
                                                                   which, events, last);

@@ -1,4 +1,5 @@
 /* Opening and closing: settings, environment, files. */
+#include "address.h"
 #include "environment.h"
 #include "kiln_internal.h"
 #include "team.h"
@@ -181,6 +182,7 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
     if (k->awake && !k->facts.has_team)
         kiln_log(&k->logger, "no thread helps with a launch of one work-group: %s",
                  kiln_last_error());
+    k->has_addresses = s->buffers_stay && kiln_address_works(k->programs, context, device);
     return KILN_OK;
 }
 

@@ -79,6 +79,13 @@ typedef struct kiln_settings {
      * core a few microseconds are left to the thread on the caller's core. KILN_AWAKE_US (0: they
      * sleep at once), 200. -1: they sleep at once */
     int awake_us;
+    /* 1: the caller promises not to release buffers, workspace and packed weights included, before
+     * the operations that use them have ended, nor after an enqueue that failed before the queue
+     * has, as oneDNN and cuDNN want it; without the promise, as OpenCL has it, a buffer in use
+     * stays by itself. On PoCL's CPU device, kernels then get the addresses of buffers that an op
+     * is enqueued with again, which of an operation of 2 us takes a tenth to a quarter; elsewhere
+     * it changes nothing */
+    int buffers_stay;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
      * called from several threads. NULL: silence. */
     void (*log)(void *user, const char *line);

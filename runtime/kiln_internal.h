@@ -21,6 +21,7 @@ struct kiln {
     kiln_awake *awake; /* NULL: nothing is to be kept awake */
     kiln_mem_watch *watch;
     bool check_padding;
+    bool has_addresses;        /* of buffers that stay, for kernels */
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
