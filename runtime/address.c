@@ -17,8 +17,7 @@ bool kiln_address_find(cl_command_queue queue, cl_mem mem, void **address)
         code = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL);
     if (code != CL_SUCCESS || kind != CL_MEM_OBJECT_BUFFER)
         return false;
-    *address =
-        clEnqueueMapBuffer(queue, mem, CL_FALSE, CL_MAP_READ, 0, size, 0, NULL, NULL, &code);
+    *address = clEnqueueMapBuffer(queue, mem, CL_FALSE, CL_MAP_READ, 0, size, 0, NULL, NULL, &code);
     return code == CL_SUCCESS && *address &&
            clEnqueueUnmapMemObject(queue, mem, *address, 0, NULL, NULL) == CL_SUCCESS;
 }

@@ -4,11 +4,14 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
-    GAP_NS = 10000,  /* a yield that takes longer: another thread had the core */
-    LOST_NS = 200000 /* in such gaps, until a thread sleeps */
+    GAP_NS = 10000,   /* a yield that takes longer: another thread had the core */
+    LOST_NS = 200000, /* in such gaps, until a thread sleeps */
+    SEND_NS = 1000000 /* a core's own work is disturbed; each 100 us cost operations of 2 us 0.5 */
 };
 
 int64_t kiln_core_clock(void)
@@ -67,4 +70,48 @@ void kiln_core_yield(bool busy, const atomic_uint *noted)
         return;
     nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
     lost = 0;
+}
+
+static int this_thread(void)
+{
+    static _Thread_local int id;
+    if (id == 0)
+        id = (int)syscall(SYS_gettid);
+    return id;
+}
+
+void kiln_core_join(kiln_core_pair *pair)
+{
+    const int me = this_thread();
+    for (int i = 0; i < 2; i++) {
+        int free = 0;
+        if (atomic_load(&pair->thread[i]) == me ||
+            atomic_compare_exchange_strong(&pair->thread[i], &free, me))
+            return;
+    }
+}
+
+/* What a thread may run on is what it was before, so that it is not bound to the core. */
+static void send(int thread, int core)
+{
+    cpu_set_t may, there;
+    CPU_ZERO(&there);
+    CPU_SET((size_t)core, &there);
+    if (sched_getaffinity(thread, sizeof may, &may) != 0 || CPU_COUNT(&may) == 1 ||
+        !CPU_ISSET((size_t)core, &may))
+        return;
+    sched_setaffinity(thread, sizeof there, &there);
+    sched_setaffinity(thread, sizeof may, &may);
+}
+
+void kiln_core_send_other(kiln_core_pair *pair, int core)
+{
+    const int me = this_thread(), first = atomic_load(&pair->thread[0]);
+    const int other = atomic_load(&pair->thread[first == me]);
+    const int64_t now = kiln_core_clock();
+    if (core < 0 || core >= CPU_SETSIZE || other == 0 ||
+        now - atomic_load(&pair->sent_ns) < SEND_NS)
+        return;
+    atomic_store(&pair->sent_ns, now);
+    send(other, core);
 }

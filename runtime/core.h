@@ -32,4 +32,17 @@ static inline void kiln_core_relax(void)
  * operation is in flight; `noted`: how many were so far. */
 void kiln_core_yield(bool busy, const atomic_uint *noted);
 
+/* Two threads, once they have joined. All zero at first. */
+typedef struct kiln_core_pair {
+    atomic_int thread[2]; /* 0: not yet known */
+    atomic_llong sent_ns; /* when the last one was */
+} kiln_core_pair;
+
+/* The calling thread is one of the two; from the third on nothing happens. */
+void kiln_core_join(kiln_core_pair *pair);
+
+/* Puts the other one of the two on a core, if it may run there and on another one; the system may
+ * move it again. Does so at most once a millisecond. */
+void kiln_core_send_other(kiln_core_pair *pair, int core);
+
 #endif
