@@ -1,13 +1,12 @@
-/* Chooses which launches a team of two threads goes through, and in what units. */
+/* Chooses which launches a team of two threads, or one alone, goes through, and in what units. */
 #include "team_grid.h"
 
 #include "integers.h"
 
 enum {
-    THREADS = 2,    /* more were not measured */
-    LEAST_US = 4,   /* of one core: a shorter one ends before another core has come and gone */
+    THREADS = 2,    /* of a team; more were not measured */
+    LEAST_US = 4,   /* of one core: in less, another core has not come and gone */
     MOST_US = 1000, /* longer ones lose less by a dispatch than if, once, nobody helps */
-    LEAST_ITEMS = 2,
     FEW_UNITS = 16, /* while the last one is taken the other core waits */
     MOST_UNITS = 60000,
     MOST_ITEMS = 1 << 30
@@ -15,11 +14,15 @@ enum {
 
 static const double unit_us = 0.5;
 
-/* Items of a unit; 0: such a launch is not a team's. */
+/* Items of a unit; 0: such a launch is not a team's. All are one unit where one thread does them.
+ */
 static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
 {
-    if (!d->has_team || d->compute_units != THREADS || !(all_us >= LEAST_US && all_us <= MOST_US) ||
-        items < LEAST_ITEMS || items > MOST_ITEMS)
+    if (!d->has_team || !(all_us <= MOST_US) || items > MOST_ITEMS)
+        return 0;
+    if (all_us < LEAST_US || items == 1)
+        return items;
+    if (d->compute_units != THREADS)
         return 0;
     const int64_t usual = (int64_t)(unit_us * (double)items / all_us);
     const int64_t least = divide_up(items, MOST_UNITS), most = items / FEW_UNITS;

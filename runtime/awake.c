@@ -28,6 +28,7 @@
 #include "awake.h"
 
 #include "core.h"
+#include "flight.h"
 #include "team.h"
 
 #include <pthread.h>
@@ -45,7 +46,6 @@ enum {
     LOOKS = 32,             /* at the team, between those at the rest */
     WAYS = 20,              /* in so many, another core comes and goes */
     HELPING_NS = 4000000,   /* a slice in which there were launches to help */
-    ROW_NS = 10000,         /* between operations that follow one another at once */
     MOST_UNITS = 16         /* more were not measured */
 };
 
@@ -61,18 +61,10 @@ typedef struct looker {
 } looker;
 
 struct kiln_awake {
-    int64_t slice_ns, stay_ns;
-    _Alignas(LINE) atomic_uint noted; /* operations; in a line of its own, whose way is measured */
-    _Alignas(LINE) atomic_bool lone;  /* what is in flight takes one of PoCL's threads; written when
-                                         that changes, as `core` is */
-    atomic_int core;                  /* the caller's */
-    _Alignas(LINE) atomic_llong noted_ns; /* when the last one was; only callers look at these */
-    atomic_llong unnoted_ns;              /* what one core takes for those since */
-    _Alignas(LINE) atomic_llong way_ns;
-    pthread_mutex_t lock; /* all below */
-    cl_event last;        /* of the operation noted last, until it has ended */
-    bool last_is_lone;
-    cl_event wide; /* of the last one before it that takes more threads, likewise */
+    kiln_flight flight;
+    _Alignas(LINE) int64_t slice_ns, stay_ns;
+    atomic_llong way_ns;
+    pthread_mutex_t lock; /* all below, and what flight.h has */
     bool closing;
     kiln_core_looks way;
     looker *left;        /* whose thread is left for commands while anything is in flight */
@@ -94,25 +86,6 @@ static cl_int state_of(cl_event event)
     cl_int state = CL_COMPLETE;
     clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
     return state;
-}
-
-/* Of an operation; its event is let go of once it has ended. */
-static cl_int state_while(cl_event *event)
-{
-    const cl_int state = *event ? state_of(*event) : CL_COMPLETE;
-    if (*event && is_finished(state)) {
-        clReleaseEvent(*event);
-        *event = NULL;
-    }
-    return state;
-}
-
-/* What others read all the time is written only when it changes. With the lock. */
-static void tell_lone(kiln_awake *a)
-{
-    const bool lone = is_finished(state_while(&a->wide)) && a->last_is_lone;
-    if (lone != atomic_load(&a->lone))
-        atomic_store(&a->lone, lone);
 }
 
 static void CL_CALLBACK look(void *argument);
@@ -137,14 +110,14 @@ static void enqueue_missing(kiln_awake *a, bool idle)
 
 static bool is_here(const kiln_awake *a, const looker *l)
 {
-    return l->core == atomic_load(&a->core);
+    return l->core == atomic_load(&a->flight.core);
 }
 
 /* The thread on the caller's core is the one that short operations are left to. With the lock. */
 static void choose_left(looker *l)
 {
     kiln_awake *a = l->all;
-    if (!atomic_load(&a->lone))
+    if (!atomic_load(&a->flight.lone))
         return;
     for (int i = 0; i < a->lookers; i++)
         if (is_here(a, &a->looker[i]) && a->left->alive && a->looker[i].alive)
@@ -159,8 +132,7 @@ static bool goes_on(looker *l, unsigned noted, cl_event *after)
 {
     kiln_awake *a = l->all;
     const unsigned more = noted - l->noted;
-    const cl_int state = state_while(&a->last);
-    tell_lone(a);
+    const cl_int state = kiln_flight_state(&a->flight);
     const bool busy = !is_finished(state), changed = more > 0 || busy != l->busy;
     if (changed)
         l->looked_ns = 0;
@@ -171,7 +143,7 @@ static bool goes_on(looker *l, unsigned noted, cl_event *after)
     if (busy)
         choose_left(l);
     if (busy && a->left == l) {
-        *after = state == CL_RUNNING && more <= 1 ? a->last : NULL;
+        *after = state == CL_RUNNING && more <= 1 ? a->flight.last : NULL;
         return *after && clRetainEvent(*after) == CL_SUCCESS;
     }
     if (!busy && changed)
@@ -183,7 +155,7 @@ static bool has_ended(kiln_awake *a)
 {
     if (pthread_mutex_trylock(&a->lock) != 0)
         return false;
-    const bool ended = is_finished(state_while(&a->last));
+    const bool ended = is_finished(kiln_flight_state(&a->flight));
     pthread_mutex_unlock(&a->lock);
     return ended;
 }
@@ -214,13 +186,13 @@ static void spin(looker *l)
             if (begin - slice_begin > HELPING_NS)
                 break;
         }
-        busy = busy || atomic_load(&a->noted) != l->noted;
+        busy = busy || atomic_load(&a->flight.noted) != l->noted;
         if (busy) {
-            const bool lone = atomic_load(&a->lone);
+            const bool lone = atomic_load(&a->flight.lone);
             l->core = sched_getcpu();
             const bool here = is_here(a, l);
             if (lone && !here && a->lookers == 2)
-                kiln_core_send_other(&a->pair, atomic_load(&a->core));
+                kiln_core_send_other(&a->pair, atomic_load(&a->flight.core));
             away = lone && !here;
             if ((lone && here) || (!l->busy && !away))
                 break;
@@ -230,7 +202,7 @@ static void spin(looker *l)
                     break;
             }
         }
-        kiln_core_yield(l->busy, &a->noted);
+        kiln_core_yield(l->busy, &a->flight.noted);
         spent = kiln_core_clock() - begin;
     }
     l->looked_ns += spent;
@@ -244,7 +216,7 @@ static void CL_CALLBACK look(void *argument)
     kiln_awake *a = l->all;
     cl_event after = NULL;
     const int64_t before = kiln_core_clock();
-    const unsigned noted = atomic_load(&a->noted);
+    const unsigned noted = atomic_load(&a->flight.noted);
     const int64_t took = kiln_core_clock() - before;
     kiln_core_join(&a->pair);
     pthread_mutex_lock(&a->lock);
@@ -286,33 +258,11 @@ static bool is_lone(kiln_awake *a, int core, int64_t alone_ns)
     return core >= 0 && (alone_ns == 0 || (alone_ns > 0 && alone_ns < most));
 }
 
-/* What is to be released for it, or NULL. With the lock. */
-static cl_event replace_last(kiln_awake *a, cl_event done, bool lone)
-{
-    const cl_event before = a->last;
-    cl_event gone = before;
-    if (lone && !a->last_is_lone) {
-        gone = a->wide;
-        a->wide = before;
-    } else if (!lone && a->wide) {
-        clReleaseEvent(a->wide);
-        a->wide = NULL;
-    }
-    a->last = done;
-    a->last_is_lone = lone;
-    return gone;
-}
-
 /* Threads then see the end of all up to AWAY_NS too soon, which they would spend looking for it. */
 bool kiln_awake_wants(kiln_awake *a, int64_t alone_ns, int64_t takes_ns)
 {
-    if (!a || takes_ns < 0 || !atomic_load(&a->lone) || !is_lone(a, sched_getcpu(), alone_ns))
-        return a != NULL;
-    if (atomic_load(&a->unnoted_ns) + takes_ns > AWAY_NS ||
-        kiln_core_clock() - atomic_load(&a->noted_ns) > ROW_NS)
-        return true;
-    atomic_fetch_add(&a->unnoted_ns, takes_ns + 1);
-    return false;
+    return a && (takes_ns < 0 || !is_lone(a, sched_getcpu(), alone_ns) ||
+                 !kiln_flight_leaves_out(&a->flight, takes_ns, AWAY_NS));
 }
 
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
@@ -321,37 +271,32 @@ void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns)
         return;
     const int core = sched_getcpu();
     const bool lone = is_lone(a, core, alone_ns);
-    if (core != atomic_load(&a->core))
-        atomic_store(&a->core, core);
     pthread_mutex_lock(&a->lock);
-    cl_event gone = replace_last(a, done, lone);
-    tell_lone(a);
-    atomic_fetch_add(&a->noted, 1);
-    atomic_store(&a->noted_ns, kiln_core_clock());
-    atomic_store(&a->unnoted_ns, 0);
+    cl_event gone = kiln_flight_note(&a->flight, done, core, lone);
     atomic_store(&latest, a);
     enqueue_missing(a, false);
-    if (atomic_load(&a->lone))
+    if (atomic_load(&a->flight.lone))
         make_room(a);
     pthread_mutex_unlock(&a->lock);
     if (gone)
         clReleaseEvent(gone);
 }
 
+void kiln_awake_follows(kiln_awake *a, int64_t takes_ns)
+{
+    if (a)
+        kiln_flight_goes_on(&a->flight, takes_ns >= 0 ? takes_ns : AWAY_NS, AWAY_NS);
+}
+
 /* What was noted last, if that is a command of `queue`, or what stands for all that was not noted;
  * to be released. */
 static cl_event last_of(kiln_awake *a, cl_command_queue queue)
 {
-    cl_command_queue its = NULL;
     cl_event all = NULL;
-    if (atomic_load(&a->unnoted_ns) > 0)
+    if (atomic_load(&a->flight.unnoted_ns) > 0)
         return clEnqueueMarkerWithWaitList(queue, 0, NULL, &all) == CL_SUCCESS ? all : NULL;
     pthread_mutex_lock(&a->lock);
-    cl_event last = a->last;
-    if (last)
-        clGetEventInfo(last, CL_EVENT_COMMAND_QUEUE, sizeof its, &its, NULL);
-    if (its != queue || (last && clRetainEvent(last) != CL_SUCCESS))
-        last = NULL;
+    cl_event last = kiln_flight_last_of(&a->flight, queue);
     pthread_mutex_unlock(&a->lock);
     return last;
 }
@@ -423,10 +368,7 @@ void kiln_awake_close(kiln_awake *a)
         clReleaseCommandQueue(a->looker[i].queue);
         free(a->looker[i].scratch.bytes);
     }
-    if (a->last)
-        clReleaseEvent(a->last);
-    if (a->wide)
-        clReleaseEvent(a->wide);
+    kiln_flight_close(&a->flight);
     pthread_mutex_destroy(&a->lock);
     free(a);
 }

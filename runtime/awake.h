@@ -25,6 +25,10 @@ bool kiln_awake_wants(kiln_awake *a, int64_t alone_ns, int64_t takes_ns);
  * longer than to call another. */
 void kiln_awake_note(kiln_awake *a, cl_event done, int64_t alone_ns);
 
+/* An operation follows the one noted last in its command (follow.h), which one core should take so
+ * long for; -1: nobody knows. */
+void kiln_awake_follows(kiln_awake *a, int64_t takes_ns);
+
 /* Until what is in `queue` has ended, if the operation enqueued last is, but no longer than threads
  * stay awake: a caller who sleeps meanwhile goes on 10 to 20 us later. */
 void kiln_awake_wait(kiln_awake *a, cl_command_queue queue);

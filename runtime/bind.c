@@ -236,7 +236,9 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
     kiln_status status = find(op, b, phase, bound->mem);
     /* A caller with new objects for every call is not made to pay for the watch. */
     const bool set = !status && again && watch_all(op);
-    if (!status && !(set && op->k->has_addresses && set_addresses(op, phase, queue)))
+    bound->addresses = set && op->k->has_addresses && set_addresses(op, phase, queue);
+    bound->number++;
+    if (!status && !bound->addresses)
         status = set_arguments(op, phase);
     if (status)
         return status;

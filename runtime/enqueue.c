@@ -2,6 +2,7 @@
 #include "bind.h"
 #include "elapsed.h"
 #include "images.h"
+#include "op_follow.h"
 #include "padding_check.h"
 
 #include <stdlib.h>
@@ -132,17 +133,32 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);
     pthread_mutex_lock(&op->lock);
+    kiln_status status = kiln_op_bind(op, buffers, phase, queue);
+    const int alike =
+        !status && which == WANTED_NONE && n_wait == 0 ? kiln_op_followable(op, phase) : -1;
+    if (alike >= 0 && kiln_op_follow(op, queue)) {
+        pthread_mutex_unlock(&op->lock);
+        *last = 0;
+        return KILN_OK;
+    }
+    kiln_follow_end(op->k->follow, queue);
     const int64_t alone = alone_ns(op, phase, n_wait);
     const bool noted = which == WANTED_ALL || kiln_awake_wants(op->k->awake, alone, op->alone_ns);
-    if (which == WANTED_NONE && (noted || !op->first || op->owns_images))
+    bool asked = false;
+    if (!status)
+        status = kiln_op_ask(op, alike, &asked);
+    if (which == WANTED_NONE && (noted || asked || !(op->first || op->ran) || op->owns_images))
         which = WANTED_LAST;
-    kiln_status status = kiln_op_bind(op, buffers, phase, queue);
     if (!status)
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
                                                                   which, events, last);
+    if (asked) {
+        const kiln_status after = kiln_op_asked(op, alike, status ? NULL : events[*last]);
+        status = status ? status : after;
+    }
     if (!status && noted)
         kiln_awake_note(op->k->awake, events[*last], alone);
-    if (!status && !op->first && phase != KILN_PACK_ONLY) {
+    if (!status && !op->first && !op->ran && phase != KILN_PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);
     }
@@ -246,7 +262,17 @@ kiln_status kiln_finish(kiln *k, cl_command_queue queue)
 {
     if (!k || !queue)
         return kiln_fail(KILN_INVALID, "kiln_finish: k and queue must not be NULL");
+    kiln_follow_end(k->follow, queue);
     kiln_awake_wait(k->awake, queue);
     cl_int code = clFinish(queue);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFinish");
+}
+
+kiln_status kiln_flush(kiln *k, cl_command_queue queue)
+{
+    if (!k || !queue)
+        return kiln_fail(KILN_INVALID, "kiln_flush: k and queue must not be NULL");
+    kiln_follow_end(k->follow, queue);
+    cl_int code = clFlush(queue);
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFlush");
 }

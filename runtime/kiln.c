@@ -183,6 +183,8 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
         kiln_log(&k->logger, "no thread helps with a launch of one work-group: %s",
                  kiln_last_error());
     k->has_addresses = s->buffers_stay && kiln_address_works(k->programs, context, device);
+    if (s->queues_flushed && k->facts.has_team && k->has_addresses)
+        k->follow = kiln_follow_open();
     return KILN_OK;
 }
 
@@ -225,6 +227,7 @@ void kiln_close(kiln *k)
 {
     if (!k)
         return;
+    kiln_follow_close(k->follow);
     kiln_awake_close(k->awake);
     kiln_mem_watch_close(k->watch);
     kiln_programs_close(k->programs);

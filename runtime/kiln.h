@@ -86,6 +86,12 @@ typedef struct kiln_settings {
      * is enqueued with again, which of an operation of 2 us takes a tenth to a quarter; elsewhere
      * it changes nothing */
     int buffers_stay;
+    /* 1: the caller promises that between a command of his own, which he does not wait for, and the
+     * next operation in the same queue he calls kiln_flush(). With buffers_stay, on PoCL's CPU
+     * device of two threads, operations that follow one another at once in an in-order queue, wait
+     * for no event and give none then share a command of PoCL's: a few tenths of a microsecond each
+     * instead of two. Elsewhere it changes nothing */
+    int queues_flushed;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
      * called from several threads. NULL: silence. */
     void (*log)(void *user, const char *line);
@@ -238,6 +244,10 @@ KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kil
  * before it sleeps; one that sleeps goes on 10 to 20 us after the end. On other devices, and where
  * threads do not stay awake, it is clFinish() and no more. */
 KILN_API kiln_status kiln_finish(kiln *k, cl_command_queue queue);
+
+/* clFlush(queue), and what is enqueued from now on comes behind what the caller has put into the
+ * queue (settings.queues_flushed). */
+KILN_API kiln_status kiln_flush(kiln *k, cl_command_queue queue);
 
 /* As kiln_op_enqueue(), and takes the time by the device's clock, in ms: in *pack_ms (may be NULL)
  * of the launches that pack weights, which kiln_op_pack() can do once for many enqueues; in *ms

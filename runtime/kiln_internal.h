@@ -4,6 +4,7 @@
 
 #include "awake.h"
 #include "error.h"
+#include "follow.h"
 #include "mem_watch.h"
 #include "program.h"
 #include "rows.h"
@@ -18,7 +19,8 @@ struct kiln {
     kiln_device_facts facts;
     kiln_logger logger;
     kiln_programs *programs;
-    kiln_awake *awake; /* NULL: nothing is to be kept awake */
+    kiln_awake *awake;   /* NULL: nothing is to be kept awake */
+    kiln_follow *follow; /* NULL: every operation is a command of its own */
     kiln_mem_watch *watch;
     bool check_padding;
     bool has_addresses;        /* of buffers that stay, for kernels */

@@ -145,6 +145,7 @@ void kiln_op_discard(kiln_op *op)
 {
     if (!op)
         return;
+    kiln_known_close(&op->known, op->k->follow);
     if (op->first)
         clReleaseEvent(op->first);
     for (int i = 0; i < KILN_MAX_ROLES; i++)
@@ -166,8 +167,10 @@ void kiln_op_release(kiln_op *op)
 {
     if (!op)
         return;
-    for (int i = 0; op->first && i < op->plan.nstages; i++)
-        if (op->launch[i].program)
+    for (int i = 0; i < op->plan.nstages; i++)
+        if (op->launch[i].program && op->ran)
+            kiln_program_ran(op->launch[i].program);
+        else if (op->launch[i].program && op->first)
             kiln_program_runs(op->launch[i].program, op->first);
     kiln_op_discard(op);
 }

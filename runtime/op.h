@@ -3,6 +3,7 @@
 #define KILN_OP_H
 
 #include "kiln_internal.h"
+#include "known.h"
 
 enum { KILN_MAX_ROLES = KILN_ROLE_TEMP + KILN_MAX_TEMPS };
 
@@ -28,8 +29,10 @@ typedef struct kiln_bound {
     kiln_buffers buffers;
     kiln_phase phase;
     bool valid;
-    bool set;       /* kernels have these arguments, and what ends is counted */
-    unsigned ended; /* of the watched memory objects, before */
+    bool set;        /* kernels have these arguments, and what ends is counted */
+    bool addresses;  /* they are addresses */
+    unsigned number; /* of times that they were given others */
+    unsigned ended;  /* of the watched memory objects, before */
     cl_mem mem[KILN_MAX_ROLES];
 } kiln_bound;
 
@@ -46,7 +49,9 @@ struct kiln_op {
     kiln_bound bound;
     int64_t alone_ns; /* that one core should take for a launch; -1: unknown */
     kiln_window window[KILN_MAX_ROLES];
-    cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
+    kiln_known known;
+    cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued, or */
+    bool ran;                     /* it is known to have ended */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;
     kiln_op *check[KILN_MAX_PADDED];  /* of the plan's padded tensors; NULL: unchecked */

@@ -1,6 +1,7 @@
 /* The memory that a launch of one work-group and the threads that help it share, and their part. */
 #include "team.h"
 
+#include "core.h"
 #include "template.h"
 
 #include <stdatomic.h>
@@ -20,7 +21,8 @@ typedef struct team {
     _Alignas(512) atomic_uint claims_2; /* of the second half */
     _Alignas(512) atomic_uint inside;   /* threads that help */
     _Alignas(512) atomic_uint busy;     /* a launch has it */
-    uint64_t first;                     /* the kernels' */
+    uint64_t first;                     /* an address in the first thread's stack, or 0 */
+    uint32_t asks;                      /* a launch is to tell what it does */
 } team;
 
 enum { PAGE = 4096 };
@@ -30,7 +32,7 @@ static team the_team;
 _Static_assert(offsetof(team, code) == 4 * 4 && offsetof(team, scratch) == 16 * 4 &&
                    offsetof(team, claims_1) == 128 * 4 && offsetof(team, claims_2) == 256 * 4 &&
                    offsetof(team, inside) == 384 * 4 && offsetof(team, busy) == 512 * 4 &&
-                   offsetof(team, first) == 514 * 4,
+                   offsetof(team, first) == 514 * 4 && offsetof(team, asks) == 516 * 4,
                "templates/items.cl has other places");
 
 uint64_t kiln_team_memory(void)
@@ -38,11 +40,10 @@ uint64_t kiln_team_memory(void)
     return (uint64_t)(uintptr_t)&the_team;
 }
 
-/* Takes half of what is left of one's own units, or one from the end of the other's: from `first`
- * on so many; 0: none is left. */
-static uint32_t take_units(team *t, uint32_t units, bool own, uint32_t *first)
+/* Takes half of what is left of one's own half, or one from the end of the other's: from `first` on
+ * so many; 0: none is left. `second`: the half to take from is the second one. */
+static uint32_t take_units(team *t, uint32_t units, bool second, bool own, uint32_t *first)
 {
-    const bool second = own ? !t->second : t->second;
     const uint32_t begin = second ? units / 2 : 0, half = second ? units - units / 2 : units / 2;
     atomic_uint *claims = second ? &t->claims_2 : &t->claims_1;
     const uint32_t seen = atomic_load(claims), gone = (seen & 0xffff) + (seen >> 16);
@@ -90,14 +91,15 @@ static void restore_arithmetic(unsigned mode)
 #endif
 }
 
-static void do_units(team *t, uint32_t units, const kiln_team_scratch *scratch)
+/* `second`: the second half is this thread's. */
+static void do_units(team *t, uint32_t units, bool second, void *scratch)
 {
     uint32_t first, taken;
-    while ((taken = take_units(t, units, true, &first)) > 0 ||
-           (taken = take_units(t, units, false, &first)) > 0) {
+    while ((taken = take_units(t, units, second, true, &first)) > 0 ||
+           (taken = take_units(t, units, !second, false, &first)) > 0) {
         const uint32_t begin = first * t->unit, after = begin + taken * t->unit;
         for (uint32_t i = begin; i < (after < t->items ? after : t->items); i++)
-            call(t->code, i, scratch->bytes, t->given);
+            call(t->code, i, scratch, t->given);
     }
 }
 
@@ -124,11 +126,80 @@ bool kiln_team_help(kiln_team_scratch *scratch)
     const bool helps = units > 0 && make_room(scratch, t->scratch);
     if (helps) {
         const unsigned mode = usual_arithmetic();
-        do_units(t, units, scratch);
+        do_units(t, units, !t->second, scratch->bytes);
         restore_arithmetic(mode);
     }
     atomic_fetch_sub(&t->inside, 1u);
     return helps;
+}
+
+/* ---- launches without PoCL ---- */
+
+void *kiln_team_ask(void)
+{
+    team *t = aligned_alloc(_Alignof(team), sizeof *t);
+    if (t) {
+        memset(t, 0, sizeof *t);
+        t->asks = 1;
+    }
+    return t;
+}
+
+bool kiln_team_told(const void *asked, kiln_team_call *call)
+{
+    const team *t = asked;
+    if (*(const volatile uint64_t *)&t->code == 0 || atomic_load(&t->busy) != 0)
+        return false;
+    *call = (kiln_team_call){
+        .code = t->code, .items = t->items, .unit = t->unit, .scratch = t->scratch};
+    memcpy(call->given, t->given, sizeof call->given);
+    return true;
+}
+
+/* As is_second() in templates/items.cl. */
+static bool is_second(team *t)
+{
+    int here;
+    const uint64_t mine = (uint64_t)(uintptr_t)&here, stack = 1 << 20;
+    if (t->first == 0)
+        t->first = mine;
+    return mine - t->first + stack >= 2 * stack;
+}
+
+/* The memory is this thread's, which opens it to those that help and waits for them. */
+static void share(team *t, const kiln_team_call *c, uint32_t units, void *scratch)
+{
+    const bool second = is_second(t);
+    while (atomic_load(&t->inside) !=
+           0) /* no launch leaves any; a kernel's is not in sight of tsan */
+        kiln_core_relax();
+    t->second = second;
+    atomic_store_explicit(&t->claims_1, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->claims_2, 0, memory_order_relaxed);
+    t->unit = c->unit;
+    t->items = c->items;
+    t->scratch = c->scratch;
+    t->code = c->code;
+    memcpy(t->given, c->given, sizeof t->given);
+    atomic_store(&t->open, units);
+    do_units(t, units, second, scratch);
+    atomic_store(&t->open, 0u);
+    while (atomic_load(&t->inside) != 0)
+        kiln_core_relax();
+    atomic_store(&t->busy, 0u);
+}
+
+void kiln_team_do(const kiln_team_call *c, void *scratch)
+{
+    const uint32_t units = c->items / c->unit + (c->items % c->unit > 0);
+    const unsigned mode = usual_arithmetic();
+    unsigned free = 0;
+    if (units > 1 && atomic_compare_exchange_strong(&the_team.busy, &free, 1u))
+        share(&the_team, c, units, scratch);
+    else
+        for (uint32_t i = 0; i < c->items; i++)
+            call(c->code, i, scratch, c->given);
+    restore_arithmetic(mode);
 }
 
 /* ---- whether it works ---- */

@@ -30,6 +30,21 @@ typedef struct kiln_team_scratch {
  * memory to work in. Any thread may call it. */
 bool kiln_team_help(kiln_team_scratch *scratch);
 
+/* A launch of one work-group, as the host's threads can do it without PoCL. */
+typedef struct kiln_team_call {
+    uint64_t code, given[5]; /* the function of an item, and what it is given */
+    uint32_t items, unit;    /* of the launch; of what a thread takes at once */
+    uint32_t scratch;        /* bytes that an item works in */
+} kiln_team_call;
+
+/* Memory to give to one launch instead of kiln_team_memory(), which tells there what it does. To be
+ * freed, once it has; NULL: there is none. */
+void *kiln_team_ask(void);
+/* Whether it has, and has ended. */
+bool kiln_team_told(const void *asked, kiln_team_call *call);
+/* Does what the launch does, with threads that help; `scratch` has the bytes it wants. */
+void kiln_team_do(const kiln_team_call *call, void *scratch);
+
 /* Whether kernels are code that this process can call, of a device that is known to work in its
  * memory: one is built and run, and its item called from here. */
 bool kiln_team_works(kiln_programs *programs, cl_context context, cl_device_id device);

@@ -29,6 +29,10 @@
  *     > 0 1 2 3 . . . . . 9 <   > 10 11 12 13 . . . 19 <
  *                           another                    the first, when they are done
  *
+ * A launch of one unit is left to the thread that begins it. What any launch of one group has in this
+ * memory, others can do it by, and sooner than PoCL starts one (runtime/follow.h): to be told, they
+ * give it such a memory that nobody else looks at.
+ *
  * The address of a function is that of an array of the same symbol, as OpenCL C has no pointers to
  * functions. (PoCL leaves out one that its kernel does not call.) What different cores write is 512
  * bytes apart: prefetchers bring a line's neighbours.
@@ -84,6 +88,7 @@ extern constant uint items_code[] ITEMS_SYMBOL;
 #define TEAM_INSIDE 384    /* threads that help */
 #define TEAM_BUSY 512      /* a launch has the memory */
 #define TEAM_FIRST 514     /* two words: an address in the first thread's stack */
+#define TEAM_ASKS 516      /* the memory is there to be told what the launch's items are */
 
 typedef struct items_left {
     global volatile uint *memory; /* 0: no other thread helps */
@@ -112,6 +117,8 @@ static inline items_left begin_items(const ulong memory, const uint scratch,
     items.next = -1;
     items.end = ITEMS;
     global volatile uint *const words = (global volatile uint *)memory;
+    if (ITEMS_UNITS == 1 && words[TEAM_ASKS] == 0)
+        return items;
     if (atomic_cmpxchg(words + TEAM_BUSY, 0u, 1u) != 0u)
         return items;
     items.memory = words;

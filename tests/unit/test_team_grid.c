@@ -51,13 +51,12 @@ START_TEST(others_keep_their_grid)
         bool has_team;
         kiln_device_kind kind;
     } cases[] = {
-        {3, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},    /* short */
         {5000, {7, 2, 2}, 2, true, KILN_DEVICE_CPU}, /* long */
         {1e300, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},
-        {38, {1, 1, 1}, 2, true, KILN_DEVICE_CPU}, /* few items */
         {38, {1 << 20, 1 << 20, 2}, 2, true, KILN_DEVICE_CPU},
         {38, {7, 2, 2}, 16, true, KILN_DEVICE_CPU},
         {38, {7, 2, 2}, 2, false, KILN_DEVICE_CPU},
+        {3, {7, 2, 2}, 2, false, KILN_DEVICE_CPU},
         {38, {7, 2, 2}, 2, false, KILN_DEVICE_GPU},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -72,6 +71,21 @@ START_TEST(others_keep_their_grid)
         ck_assert_int_eq(s.nargs, 0);
         for (int a = 0; a < 3; a++)
             ck_assert_uint_eq(s.global[a], (size_t)g[a]);
+    }
+}
+END_TEST
+
+/* Short, or a single item: all are taken at once. */
+START_TEST(one_thread_has_one_unit)
+{
+    kiln_device_facts d = two_cores();
+    for (d.compute_units = 2; d.compute_units <= 16; d.compute_units *= 8) {
+        const kiln_stage brief = grid_of(&d, 3, 7, 2, 2), single = grid_of(&d, 38, 1, 1, 1);
+        ck_assert(brief.team && single.team);
+        ck_assert_str_eq(brief.options,
+                         "-DITEMS_TEAM=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=2 -DITEMS_UNIT=28");
+        ck_assert_str_eq(single.options,
+                         "-DITEMS_TEAM=1 -DITEMS_0=1 -DITEMS_1=1 -DITEMS_2=1 -DITEMS_UNIT=1");
     }
 }
 END_TEST
@@ -99,6 +113,7 @@ int main(void)
     TCase *tests = tcase_create("team_grid");
     tcase_add_test(tests, a_team_knows_its_items);
     tcase_add_test(tests, others_keep_their_grid);
+    tcase_add_test(tests, one_thread_has_one_unit);
     tcase_add_test(tests, there_are_neither_few_nor_many_units);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
