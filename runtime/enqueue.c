@@ -147,7 +147,7 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     bool asked = false;
     if (!status)
         status = kiln_op_ask(op, alike, &asked);
-    if (which == WANTED_NONE && (noted || asked || !(op->first || op->ran) || op->owns_images))
+    if (which == WANTED_NONE && (noted || asked || !op->first || op->owns_images))
         which = WANTED_LAST;
     if (!status)
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
@@ -158,7 +158,7 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     }
     if (!status && noted)
         kiln_awake_note(op->k->awake, events[*last], alone);
-    if (!status && !op->first && !op->ran && phase != KILN_PACK_ONLY) {
+    if (!status && !op->first && phase != KILN_PACK_ONLY) {
         op->first = events[*last];
         clRetainEvent(op->first);
     }

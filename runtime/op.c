@@ -167,10 +167,8 @@ void kiln_op_release(kiln_op *op)
 {
     if (!op)
         return;
-    for (int i = 0; i < op->plan.nstages; i++)
-        if (op->launch[i].program && op->ran)
-            kiln_program_ran(op->launch[i].program);
-        else if (op->launch[i].program && op->first)
+    for (int i = 0; op->first && i < op->plan.nstages; i++)
+        if (op->launch[i].program)
             kiln_program_runs(op->launch[i].program, op->first);
     kiln_op_discard(op);
 }

@@ -50,8 +50,7 @@ struct kiln_op {
     int64_t alone_ns; /* that one core should take for a launch; -1: unknown */
     kiln_window window[KILN_MAX_ROLES];
     kiln_known known;
-    cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued, or */
-    bool ran;                     /* it is known to have ended */
+    cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;
     kiln_op *check[KILN_MAX_PADDED];  /* of the plan's padded tensors; NULL: unchecked */

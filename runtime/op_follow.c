@@ -14,25 +14,11 @@ int kiln_op_followable(const kiln_op *op, kiln_phase phase)
     return stages == 1 ? only : -1;
 }
 
-/* Lets go of the first launch's event, as a queue counts it. False: that has not ended. */
-static bool has_run(kiln_op *op)
-{
-    cl_int state = CL_QUEUED;
-    if (op->first)
-        clGetEventInfo(op->first, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    if (state == CL_COMPLETE) {
-        clReleaseEvent(op->first);
-        op->first = NULL;
-        op->ran = true;
-    }
-    return op->ran;
-}
-
 bool kiln_op_follow(kiln_op *op, cl_command_queue queue)
 {
     const kiln_team_call *call = kiln_known_call(&op->known, op->bound.number);
     cl_event begun = NULL;
-    if (!call || !has_run(op) || !kiln_follow_add(op->k->follow, queue, call, &begun))
+    if (!call || !kiln_follow_add(op->k->follow, queue, call, &begun))
         return false;
     if (begun) {
         kiln_awake_note(op->k->awake, begun, 0);
