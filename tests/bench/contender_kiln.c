@@ -178,7 +178,8 @@ static contender *wrap(const session *s, const work *w, kiln_op *op, char *why)
     return NULL;
 }
 
-/* The solver of MIOpen's algorithm number 3 with the best prediction; "" where there is none. */
+/* Of the solvers of MIOpen's algorithm number 3, the one that kiln would choose, else the one with
+ * the best prediction; NULL where there is none. */
 static const char *winograd_solver(const session *s, const kiln_problem *p)
 {
     enum { WINOGRAD = 3 };
@@ -186,9 +187,10 @@ static const char *winograd_solver(const session *s, const kiln_problem *p)
     double best_ms = 0;
     kiln_verdict v;
     for (int i = 0; kiln_explain(s->kiln, p, i, &v) == KILN_OK; i++)
-        if (v.accepted && v.algorithm == WINOGRAD && (!best || v.predicted_ms < best_ms)) {
+        if (v.accepted && v.algorithm == WINOGRAD &&
+            (!best || v.chosen || v.predicted_ms < best_ms)) {
             best = v.solver;
-            best_ms = v.predicted_ms;
+            best_ms = v.chosen ? 0 : v.predicted_ms;
         }
     return best;
 }
