@@ -3,6 +3,7 @@
  *
  * Accuracy: that of winograd_fused.
  */
+#include "team_grid.h"
 #include "winograd.h"
 
 #include <math.h>
@@ -71,7 +72,12 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return kiln_winograd_skip(&w, d, c);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+/* What the three steps take, in ms, launches aside. */
+typedef struct steps {
+    double source, products, destination;
+} steps;
+
+static steps predict_steps(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
     int64_t items = kiln_winograd_items(&w, c), tiles = c->v[WINOGRAD_TILES];
@@ -79,16 +85,24 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c, tiles);
     kiln_winograd_cost last =
         kiln_winograd_cost_of(&w, c, kiln_winograd_all_tiles(&w, c) - (items - 1) * tiles);
-    double ends =
-        full * (cost.source + kt * cost.destination) + last.source + kt * last.destination;
-    double products =
-        kiln_winograd_multiply_ms(&w, d, c, kt * (full * cost.products + last.products), items);
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
     /* What passes between the steps is written and read, mostly in caches. */
     double passed =
         (w.moves > 1 ? 11 : 6) * (double)(source_scratch(&w, c) + product_scratch(&w, c));
-    return kiln_winograd_ms(&w, d, ends) + products + kiln_device_move_ms(d, 0.5 * bytes + passed) +
-           3 * kiln_device_launch_ms(d);
+    double moved = kiln_device_move_ms(d, 0.5 * bytes + passed);
+    return (steps){
+        .source = kiln_winograd_ms(&w, d, full * cost.source + last.source) + moved / 2,
+        .products =
+            kiln_winograd_multiply_ms(&w, d, c, kt * (full * cost.products + last.products), items),
+        .destination =
+            kiln_winograd_ms(&w, d, kt * (full * cost.destination + last.destination)) + moved / 2,
+    };
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const steps t = predict_steps(s, d, c);
+    return t.source + t.products + t.destination + 3 * kiln_device_launch_ms(d);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -109,22 +123,27 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int p = kiln_plan_temp(plan, product_scratch(&w, c) * 4);
     kiln_winograd_emit_pack(s, &w, self, c, true, plan);
 
+    const steps t = predict_steps(s, d, c);
+    const double launch = kiln_device_launch_ms(d);
     kiln_winograd_stage(s, &w, self, c, true, "source", plan);
+    kiln_define(plan, "D_LAUNCH", 1);
     kiln_arg_buffer(plan, w.backward ? KILN_ROLE_Y : KILN_ROLE_X);
     kiln_arg_buffer(plan, v);
-    kiln_grid(plan, 1, 1, 1, items, w.src_blocks, 1);
+    kiln_grid_team(plan, d, t.source + launch, items, w.src_blocks, 1);
 
     kiln_winograd_stage(s, &w, self, c, true, "products", plan);
+    kiln_define(plan, "D_LAUNCH", 2);
     kiln_arg_buffer(plan, v);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, p);
-    kiln_grid(plan, 1, 1, 1, kiln_winograd_dst_tiles(&w, c), elements, items);
+    kiln_grid_team(plan, d, t.products + launch, kiln_winograd_dst_tiles(&w, c), elements, items);
 
     kiln_winograd_stage(s, &w, self, c, true, "destination", plan);
+    kiln_define(plan, "D_LAUNCH", 3);
     kiln_arg_buffer(plan, p);
     kiln_arg_buffer(plan, w.backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, 1, 1, 1, items, w.dst_blocks, 1);
+    kiln_grid_team(plan, d, t.destination + launch, items, w.dst_blocks, 1);
 }
 
 const kiln_solver kiln_solver_winograd_staged = {

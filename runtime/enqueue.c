@@ -134,9 +134,9 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);
     pthread_mutex_lock(&op->lock);
     kiln_status status = kiln_op_bind(op, buffers, phase, queue);
-    const int alike =
-        !status && which == WANTED_NONE && n_wait == 0 ? kiln_op_followable(op, phase) : -1;
-    if (alike >= 0 && kiln_op_follow(op, queue)) {
+    const bool alike =
+        !status && which == WANTED_NONE && n_wait == 0 && kiln_op_may_follow(op, phase);
+    if (alike && kiln_op_follow(op, queue, phase)) {
         pthread_mutex_unlock(&op->lock);
         *last = 0;
         return KILN_OK;
@@ -145,15 +145,17 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     const int64_t alone = alone_ns(op, phase, n_wait);
     const bool noted = which == WANTED_ALL || kiln_awake_wants(op->k->awake, alone, op->alone_ns);
     bool asked = false;
-    if (!status)
-        status = kiln_op_ask(op, alike, &asked);
-    if (which == WANTED_NONE && (noted || asked || !op->first || op->owns_images))
+    if (alike)
+        status = kiln_op_ask(op, phase, &asked);
+    if (asked)
+        which = WANTED_ALL;
+    else if (which == WANTED_NONE && (noted || !op->first || op->owns_images))
         which = WANTED_LAST;
     if (!status)
         status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
                                                                   which, events, last);
     if (asked) {
-        const kiln_status after = kiln_op_asked(op, alike, status ? NULL : events[*last]);
+        const kiln_status after = kiln_op_asked(op, phase, status ? NULL : events);
         status = status ? status : after;
     }
     if (!status && noted)

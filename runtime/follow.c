@@ -130,9 +130,10 @@ static void CL_CALLBACK run(void *argument)
 
 static bool is_full(kiln_follow *f, uint64_t count)
 {
-    if (count - f->seen_head >= SLOTS)
+    const uint64_t most = SLOTS - KILN_FOLLOW_MOST;
+    if (count - f->seen_head > most)
         f->seen_head = atomic_load(&f->head);
-    return count - f->seen_head >= SLOTS;
+    return count - f->seen_head > most;
 }
 
 /* Waits for some, but not for long for a command to begin: it may be behind one that waits for this
@@ -150,22 +151,28 @@ static bool has_room(kiln_follow *f, uint64_t count)
     return true;
 }
 
+static void write_calls(kiln_follow *f, uint64_t count, const kiln_team_call *const *call, int n)
+{
+    for (int i = 0; i < n; i++)
+        f->slot[(count + (uint64_t)i) % SLOTS] = *call[i];
+}
+
 /* False: the command ends, or has. */
-static bool append(kiln_follow *f, const kiln_team_call *call)
+static bool append(kiln_follow *f, const kiln_team_call *const *call, int n)
 {
     unsigned long long tail = atomic_load(&f->tail);
     while (!(tail & (CLOSED | ENDS))) {
         if (is_full(f, tail / ONE) && !has_room(f, tail / ONE))
             return false;
-        f->slot[tail / ONE % SLOTS] = *call;
-        if (atomic_compare_exchange_strong(&f->tail, &tail, tail + ONE))
+        write_calls(f, tail / ONE, call, n);
+        if (atomic_compare_exchange_strong(&f->tail, &tail, tail + (uint64_t)n * ONE))
             return true;
     }
     return false;
 }
 
 /* Of a plain in-order queue. */
-static bool begin(kiln_follow *f, cl_command_queue queue, const kiln_team_call *call,
+static bool begin(kiln_follow *f, cl_command_queue queue, const kiln_team_call *const *call, int n,
                   cl_event *begun)
 {
     const uint64_t count = atomic_load(&f->tail) / ONE;
@@ -174,10 +181,10 @@ static bool begin(kiln_follow *f, cl_command_queue queue, const kiln_team_call *
             CL_SUCCESS ||
         properties != 0)
         return false;
-    f->slot[count % SLOTS] = *call;
+    write_calls(f, count, call, n);
     atomic_store(&f->queue, queue);
     atomic_fetch_add(&f->users, 1);
-    atomic_store(&f->tail, (count + 1) * ONE);
+    atomic_store(&f->tail, (count + (uint64_t)n) * ONE);
     if (clEnqueueNativeKernel(queue, run, &f, sizeof f, 0, NULL, NULL, 0, NULL, begun) ==
         CL_SUCCESS)
         return true;
@@ -186,16 +193,19 @@ static bool begin(kiln_follow *f, cl_command_queue queue, const kiln_team_call *
     return false;
 }
 
-bool kiln_follow_add(kiln_follow *f, cl_command_queue queue, const kiln_team_call *call,
-                     cl_event *begun)
+bool kiln_follow_add(kiln_follow *f, cl_command_queue queue, const kiln_team_call *const *call,
+                     int n, cl_event *begun)
 {
     *begun = NULL;
-    if (!f || call->scratch > SCRATCH)
+    bool fits = f && n <= KILN_FOLLOW_MOST;
+    for (int i = 0; i < n && fits; i++)
+        fits = call[i]->scratch <= SCRATCH;
+    if (!fits)
         return false;
     pthread_mutex_lock(&f->lock);
-    bool added = atomic_load(&f->queue) == queue && append(f, call);
+    bool added = atomic_load(&f->queue) == queue && append(f, call, n);
     if (!added && atomic_load(&f->tail) & CLOSED)
-        added = begin(f, queue, call, begun);
+        added = begin(f, queue, call, n, begun);
     pthread_mutex_unlock(&f->lock);
     if (*begun)
         clFlush(queue);

@@ -25,11 +25,13 @@ kiln_follow *kiln_follow_open(void);
 /* What was added is done nevertheless. */
 void kiln_follow_close(kiln_follow *f);
 
-/* Whether `call` was added to `queue`; else it is to be enqueued like any other. *begun: of the
- * command that it began, to be released; NULL where it follows. A ring that is full is waited for.
- * Any thread may call this and those below. */
-bool kiln_follow_add(kiln_follow *f, cl_command_queue queue, const kiln_team_call *call,
-                     cl_event *begun);
+enum { KILN_FOLLOW_MOST = 16 }; /* calls at once */
+
+/* Whether `n` calls, one after the other, were added to `queue`; else they are to be enqueued like
+ * any other. *begun: of the command that they began, to be released; NULL where they follow. A ring
+ * that is full is waited for. Any thread may call this and those below. */
+bool kiln_follow_add(kiln_follow *f, cl_command_queue queue, const kiln_team_call *const *call,
+                     int n, cl_event *begun);
 
 /* The command in `queue`, if one is open, ends with what it has: someone waits, or comes next. */
 void kiln_follow_end(kiln_follow *f, cl_command_queue queue);

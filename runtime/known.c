@@ -75,6 +75,8 @@ static void CL_CALLBACK hear(cl_event done, cl_int state, void *user)
 
 void kiln_known_asked(kiln_known *n, cl_event done)
 {
+    if (!n->telling)
+        return;
     atomic_fetch_add(&n->telling->users, 1);
     if (clSetEventCallback(done, CL_COMPLETE, hear, n->telling) != CL_SUCCESS)
         atomic_fetch_sub(&n->telling->users, 1);

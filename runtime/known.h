@@ -17,7 +17,7 @@ typedef struct kiln_known {
 /* The address of the memory that the launch about to be enqueued with the buffers number `bound` is
  * to be given; 0: it need not tell. */
 uint64_t kiln_known_ask(kiln_known *n, unsigned bound, kiln_follow *f);
-/* It was, and ends with `done`. */
+/* It was, and ends with `done`, or there was no memory. */
 void kiln_known_asked(kiln_known *n, cl_event done);
 /* What a launch with these buffers does; NULL: not known. */
 const kiln_team_call *kiln_known_call(const kiln_known *n, unsigned bound);

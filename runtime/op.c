@@ -145,7 +145,8 @@ void kiln_op_discard(kiln_op *op)
 {
     if (!op)
         return;
-    kiln_known_close(&op->known, op->k->follow);
+    for (int i = 0; i < KILN_MAX_STAGES; i++)
+        kiln_known_close(&op->known[i], op->k->follow);
     if (op->first)
         clReleaseEvent(op->first);
     for (int i = 0; i < KILN_MAX_ROLES; i++)

@@ -49,7 +49,7 @@ struct kiln_op {
     kiln_bound bound;
     int64_t alone_ns; /* that one core should take for a launch; -1: unknown */
     kiln_window window[KILN_MAX_ROLES];
-    kiln_known known;
+    kiln_known known[KILN_MAX_STAGES];
     cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;

@@ -1,24 +1,29 @@
-/* Lets an operation follow others, once its launch has told what it does. */
+/* Lets an operation follow others, once its launches have told what they do. */
 #include "op_follow.h"
 
-int kiln_op_followable(const kiln_op *op, kiln_phase phase)
+_Static_assert((int)KILN_MAX_STAGES <= (int)KILN_FOLLOW_MOST,
+               "an operation has more launches than follow");
+
+bool kiln_op_may_follow(const kiln_op *op, kiln_phase phase)
 {
-    int only = -1, stages = 0;
     if (!op->k->follow || !op->bound.addresses || op->owns_images || op->dirty)
-        return -1;
+        return false;
+    int others = 0;
     for (int i = 0; i < op->plan.nstages; i++)
-        if (kiln_phase_runs(phase, &op->plan.stage[i])) {
-            only = op->plan.stage[i].team ? i : -1;
-            stages++;
-        }
-    return stages == 1 ? only : -1;
+        others += kiln_phase_runs(phase, &op->plan.stage[i]) && !op->plan.stage[i].team;
+    return others == 0;
 }
 
-bool kiln_op_follow(kiln_op *op, cl_command_queue queue)
+bool kiln_op_follow(kiln_op *op, cl_command_queue queue, kiln_phase phase)
 {
-    const kiln_team_call *call = kiln_known_call(&op->known, op->bound.number);
+    const kiln_team_call *call[KILN_MAX_STAGES];
+    int n = 0;
+    for (int i = 0; i < op->plan.nstages; i++)
+        if (kiln_phase_runs(phase, &op->plan.stage[i]) &&
+            !(call[n++] = kiln_known_call(&op->known[i], op->bound.number)))
+            return false;
     cl_event begun = NULL;
-    if (!call || !kiln_follow_add(op->k->follow, queue, call, &begun))
+    if (n == 0 || !kiln_follow_add(op->k->follow, queue, call, n, &begun))
         return false;
     if (begun) {
         kiln_awake_note(op->k->awake, begun, 0);
@@ -40,17 +45,29 @@ static kiln_status give(kiln_op *op, int stage, uint64_t memory)
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clSetKernelArg");
 }
 
-kiln_status kiln_op_ask(kiln_op *op, int stage, bool *asked)
+kiln_status kiln_op_ask(kiln_op *op, kiln_phase phase, bool *asked)
 {
-    const uint64_t memory =
-        stage < 0 ? 0 : kiln_known_ask(&op->known, op->bound.number, op->k->follow);
-    *asked = memory != 0;
-    return *asked ? give(op, stage, memory) : KILN_OK;
+    kiln_status status = KILN_OK;
+    *asked = false;
+    for (int i = 0; i < op->plan.nstages && !status; i++) {
+        if (!kiln_phase_runs(phase, &op->plan.stage[i]))
+            continue;
+        const uint64_t memory = kiln_known_ask(&op->known[i], op->bound.number, op->k->follow);
+        *asked = *asked || memory != 0;
+        status = memory ? give(op, i, memory) : KILN_OK;
+    }
+    return status;
 }
 
-kiln_status kiln_op_asked(kiln_op *op, int stage, cl_event done)
+kiln_status kiln_op_asked(kiln_op *op, kiln_phase phase, const cl_event *events)
 {
-    if (done)
-        kiln_known_asked(&op->known, done);
-    return give(op, stage, kiln_team_memory());
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < op->plan.nstages && !status; i++) {
+        if (!kiln_phase_runs(phase, &op->plan.stage[i]))
+            continue;
+        if (events)
+            kiln_known_asked(&op->known[i], events[i]);
+        status = give(op, i, kiln_team_memory());
+    }
+    return status;
 }

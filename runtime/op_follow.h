@@ -4,16 +4,16 @@
 
 #include "op.h"
 
-/* Those of one launch of one work-group, in addresses of buffers that stay, that wait for nothing
- * and that nobody wants an event of. The stage that they run, or -1; under op->lock, as are those
- * below, after kiln_op_bind(). */
-int kiln_op_followable(const kiln_op *op, kiln_phase phase);
+/* Those of launches of one work-group, in addresses of buffers that stay, that wait for nothing and
+ * that nobody wants an event of. Under op->lock, as are those below, after kiln_op_bind(). */
+bool kiln_op_may_follow(const kiln_op *op, kiln_phase phase);
 
-/* Whether the call of such a stage is under way. */
-bool kiln_op_follow(kiln_op *op, cl_command_queue queue);
+/* Whether such a call is under way. */
+bool kiln_op_follow(kiln_op *op, cl_command_queue queue, kiln_phase phase);
 
-/* Around the launch of one that is not: *asked tells whether it is asked, and wants an event. */
-kiln_status kiln_op_ask(kiln_op *op, int stage, bool *asked);
-kiln_status kiln_op_asked(kiln_op *op, int stage, cl_event done);
+/* Around the launches of one that is not: *asked tells whether they are asked what they do, and
+ * want an event each. `events`: of the stages; NULL: nothing was launched. */
+kiln_status kiln_op_ask(kiln_op *op, kiln_phase phase, bool *asked);
+kiln_status kiln_op_asked(kiln_op *op, kiln_phase phase, const cl_event *events);
 
 #endif

@@ -54,12 +54,20 @@
                    : item_i / (ITEMS_0 * ITEMS_1))
 
 #define ITEMS_SYMBOL __asm__("kiln_item")
+/* Compilers halve vectors of 512 bits where they think them slow, unless a function asks for them. */
+#define ITEMS_WIDE
+#if defined __AVX512F__ && defined __has_attribute
+#if __has_attribute(min_vector_width)
+#undef ITEMS_WIDE
+#define ITEMS_WIDE __attribute__((min_vector_width(512)))
+#endif
+#endif
 /* What stands in brackets, without these. (OpenCL C has no macros of any number of arguments, and
  * some compilers take none; this is for PoCL's.) */
 #define ITEMS_LIST(...) __VA_ARGS__
 #define DEFINE_ITEM(call, parameters)                                                              \
     void one_item(const int item_i, local void *scratch, ITEMS_LIST parameters) ITEMS_SYMBOL;      \
-    __attribute__((used, noinline)) void one_item(const int item_i, local void *scratch,           \
+    __attribute__((used, noinline)) ITEMS_WIDE void one_item(const int item_i, local void *scratch,           \
                                                   ITEMS_LIST parameters)                           \
     {                                                                                              \
         call;                                                                                      \

@@ -59,6 +59,7 @@
  *   P_DILATION_H, P_DILATION_W   1 with a stride
  *   D_BACKWARD            1: the filter is turned round
  *   D_STAGED              above; then P_GROUPS is 1
+ *   D_LAUNCH              with it: 1, 2 or 3, the step whose kernel is wanted
  *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED
  *   D_SOURCE_AHEAD        1: so is the source; plain only, stride 1
  *   D_STREAM              1: results go past the caches (see caches.cl)
@@ -203,30 +204,60 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
     local ACC_V scratch[V_SIZE + P_SIZE + D_STRIP];
     EACH_ITEM_WITH(scratch, ITEM_HERE, (src, u, dst EPILOGUE_PASS))
 }
-#else
-kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src, global ACC_V *restrict v)
+#elif D_LAUNCH == 1
+INLINE void source_item(global const SRC_T *src, global ACC_V *v, local ACC_V *strip, const int item,
+                        const int b)
 {
-    local ACC_V strip[D_STRIP];
-    const int tile = (int)get_global_id(0) * T_TILES, b = get_global_id(1);
+    const int tile = item * T_TILES;
     transform_source(v + tile, strip, src, tile, min(T_TILES, D_TILES - tile), 0, b, b + 1);
 }
 
-kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_V *restrict v,
-                                         global const ACC_T *restrict u, global ACC_V *restrict p)
+#define ITEM_HERE source_item(src, v, (local ACC_V *)scratch, ITEM(0), ITEM(1))
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *restrict src, global ACC_V *restrict v))
+
+kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src,
+                                       global ACC_V *restrict v ITEMS_PARAM)
 {
-    const int kt = get_global_id(0), e = get_global_id(1), tile = (int)get_global_id(2) * T_TILES;
-    const int next = min(kt + 1, D_DST_TILES - 1);
+    local ACC_V scratch[D_STRIP];
+    EACH_ITEM_WITH(scratch, ITEM_HERE, (src, v))
+}
+#elif D_LAUNCH == 2
+INLINE void products_item(global const ACC_V *v, global const ACC_T *u, global ACC_V *p,
+                          const int kt, const int e, const int item)
+{
+    const int next = min(kt + 1, D_DST_TILES - 1), tile = item * T_TILES;
     multiply(p + e * D_P_PLANE + kt * T_KV * D_ROOM + tile, v + e * D_V_PLANE + tile,
              u + ((INDEX_T)kt * D_E + e) * (D_CP * D_KT),
              u + ((INDEX_T)next * D_E + e) * (D_CP * D_KT), min(T_TILES, D_TILES - tile));
 }
 
-kernel GROUP_SIZE(1, 1, 1) void destination(global const ACC_V *restrict p,
-                                            global DST_T *dst EPILOGUE_PARAMS)
+#define ITEM_HERE products_item(v, u, p, ITEM(0), ITEM(1), ITEM(2))
+DEFINE_ITEM(ITEM_HERE, (global const ACC_V *restrict v, global const ACC_T *restrict u,
+                        global ACC_V *restrict p))
+
+kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_V *restrict v,
+                                         global const ACC_T *restrict u,
+                                         global ACC_V *restrict p ITEMS_PARAM)
 {
-    local ACC_V strip[D_STRIP];
-    const int tile = (int)get_global_id(0) * T_TILES, k = get_global_id(1);
+    EACH_ITEM(ITEM_HERE, (v, u, p))
+}
+#elif D_LAUNCH == 3
+INLINE void destination_item(global const ACC_V *p, global DST_T *dst, local ACC_V *strip,
+                             const int item, const int k EPILOGUE_PARAMS)
+{
+    const int tile = item * T_TILES;
     store(dst, strip, p + k * D_ROOM + tile, tile, min(T_TILES, D_TILES - tile), 0, k, k + 1
           EPILOGUE_PASS);
+}
+
+#define ITEM_HERE                                                                                  \
+    destination_item(p, dst, (local ACC_V *)scratch, ITEM(0), ITEM(1) EPILOGUE_PASS)
+DEFINE_ITEM(ITEM_HERE, (global const ACC_V *restrict p, global DST_T *dst EPILOGUE_PARAMS))
+
+kernel GROUP_SIZE(1, 1, 1) void destination(global const ACC_V *restrict p,
+                                            global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
+{
+    local ACC_V scratch[D_STRIP];
+    EACH_ITEM_WITH(scratch, ITEM_HERE, (p, dst EPILOGUE_PASS))
 }
 #endif
