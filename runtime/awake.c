@@ -76,18 +76,6 @@ struct kiln_awake {
 /* Whose operation was noted last: its threads are enough. */
 static _Atomic(const kiln_awake *) latest;
 
-static bool is_finished(cl_int state)
-{
-    return state <= CL_COMPLETE;
-}
-
-static cl_int state_of(cl_event event)
-{
-    cl_int state = CL_COMPLETE;
-    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    return state;
-}
-
 static void CL_CALLBACK look(void *argument);
 
 /* After an event, unless that is NULL. */
@@ -133,7 +121,7 @@ static bool goes_on(looker *l, unsigned noted, cl_event *after)
     kiln_awake *a = l->all;
     const unsigned more = noted - l->noted;
     const cl_int state = kiln_flight_state(&a->flight);
-    const bool busy = !is_finished(state), changed = more > 0 || busy != l->busy;
+    const bool busy = !kiln_is_finished(state), changed = more > 0 || busy != l->busy;
     if (changed)
         l->looked_ns = 0;
     l->noted = noted;
@@ -155,7 +143,7 @@ static bool has_ended(kiln_awake *a)
 {
     if (pthread_mutex_trylock(&a->lock) != 0)
         return false;
-    const bool ended = is_finished(kiln_flight_state(&a->flight));
+    const bool ended = kiln_is_finished(kiln_flight_state(&a->flight));
     pthread_mutex_unlock(&a->lock);
     return ended;
 }
@@ -308,7 +296,7 @@ void kiln_awake_wait(kiln_awake *a, cl_command_queue queue)
         return;
     clFlush(queue);
     const int64_t until = kiln_core_clock() + a->stay_ns;
-    while (!is_finished(state_of(last)) && kiln_core_clock() < until)
+    while (!kiln_is_finished(kiln_event_state(last)) && kiln_core_clock() < until)
         sched_yield();
     clReleaseEvent(last);
 }

@@ -5,19 +5,18 @@
 
 enum { ROW_NS = 10000 /* between operations that follow one another at once */ };
 
-static bool is_finished(cl_int state)
+cl_int kiln_event_state(cl_event event)
 {
-    return state <= CL_COMPLETE;
+    cl_int state = CL_COMPLETE;
+    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    return state;
 }
 
 /* Of an operation; its event is let go of once it has ended. */
 static cl_int state_while(cl_event *event)
 {
-    cl_int state = CL_COMPLETE;
-    if (!*event)
-        return state;
-    clGetEventInfo(*event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    if (is_finished(state)) {
+    const cl_int state = *event ? kiln_event_state(*event) : CL_COMPLETE;
+    if (*event && kiln_is_finished(state)) {
         clReleaseEvent(*event);
         *event = NULL;
     }
@@ -27,7 +26,7 @@ static cl_int state_while(cl_event *event)
 /* What others read all the time is written only when it changes. */
 static void tell_lone(kiln_flight *f)
 {
-    const bool lone = is_finished(state_while(&f->wide)) && f->last_is_lone;
+    const bool lone = kiln_is_finished(state_while(&f->wide)) && f->last_is_lone;
     if (lone != atomic_load(&f->lone))
         atomic_store(&f->lone, lone);
 }

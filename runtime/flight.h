@@ -23,6 +23,13 @@ typedef struct kiln_flight {
     bool last_is_lone;
 } kiln_flight;
 
+/* An event's, as OpenCL has it. */
+cl_int kiln_event_state(cl_event event);
+static inline bool kiln_is_finished(cl_int state)
+{
+    return state <= CL_COMPLETE;
+}
+
 /* One call at a time of these, by a lock of the caller's. */
 
 /* The last operation's state, as OpenCL has it; tells `lone` anew. */

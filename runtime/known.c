@@ -46,6 +46,7 @@ uint64_t kiln_known_ask(kiln_known *n, unsigned bound, kiln_follow *f)
     kiln_known_close(n, f);
     n->telling = create();
     n->bound = bound;
+    n->given = n->telling;
     return n->telling ? (uint64_t)(uintptr_t)n->telling->memory : 0;
 }
 
@@ -75,8 +76,9 @@ static void CL_CALLBACK hear(cl_event done, cl_int state, void *user)
 
 void kiln_known_asked(kiln_known *n, cl_event done)
 {
-    if (!n->telling)
+    if (!n->given)
         return;
+    n->given = false;
     atomic_fetch_add(&n->telling->users, 1);
     if (clSetEventCallback(done, CL_COMPLETE, hear, n->telling) != CL_SUCCESS)
         atomic_fetch_sub(&n->telling->users, 1);

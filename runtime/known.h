@@ -12,12 +12,13 @@ typedef struct kiln_telling kiln_telling;
 typedef struct kiln_known {
     kiln_telling *telling; /* NULL: no launch was asked */
     unsigned bound;        /* which buffers it was given, by their number */
+    bool given;            /* the memory, to a launch that is not enqueued yet */
 } kiln_known;
 
 /* The address of the memory that the launch about to be enqueued with the buffers number `bound` is
  * to be given; 0: it need not tell. */
 uint64_t kiln_known_ask(kiln_known *n, unsigned bound, kiln_follow *f);
-/* It was, and ends with `done`, or there was no memory. */
+/* It is enqueued, and ends with `done`; of a launch that was given no memory nothing happens. */
 void kiln_known_asked(kiln_known *n, cl_event done);
 /* What a launch with these buffers does; NULL: not known. */
 const kiln_team_call *kiln_known_call(const kiln_known *n, unsigned bound);

@@ -4,8 +4,8 @@
 
 #include "op.h"
 
-/* Those of launches of one work-group, in addresses of buffers that stay, that wait for nothing and
- * that nobody wants an event of. Under op->lock, as are those below, after kiln_op_bind(). */
+/* Those of launches of one work-group, in addresses of buffers that stay, if they wait for nothing
+ * and nobody wants an event of them. Under op->lock, as are those below, after kiln_op_bind(). */
 bool kiln_op_may_follow(const kiln_op *op, kiln_phase phase);
 
 /* Whether such a call is under way. */

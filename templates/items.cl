@@ -67,8 +67,8 @@
 #define ITEMS_LIST(...) __VA_ARGS__
 #define DEFINE_ITEM(call, parameters)                                                              \
     void one_item(const int item_i, local void *scratch, ITEMS_LIST parameters) ITEMS_SYMBOL;      \
-    __attribute__((used, noinline)) ITEMS_WIDE void one_item(const int item_i, local void *scratch,           \
-                                                  ITEMS_LIST parameters)                           \
+    __attribute__((used, noinline)) ITEMS_WIDE void one_item(                                      \
+        const int item_i, local void *scratch, ITEMS_LIST parameters)                              \
     {                                                                                              \
         call;                                                                                      \
     }
