@@ -168,6 +168,20 @@ INLINE int first_meeting_inside(const int at, const int dilation, const int firs
 #define COLUMN_OF_LAST(column) ((column) + (T_W - 1) * P_STRIDE_W)
 #define MEETS(column) (D_OFFSETS > 0 || (COLUMN_OF_LAST(column) >= 0 && (column) < P_SRC_W))
 
+/* The taps of a row that meet pixels of a tile. Where a loop has a way around sums, clang 14 moves
+ * all of them to memory and back with each element, so that no tap is left out inside it. */
+#if D_OFFSETS
+#define FIRST_OF_TILE(at) 0
+#define END_OF_TILE(at) P_FILTER_W
+#else
+#define AT_OF_TILE(at) ((at).column * D_UP_W + (at).phase - D_LEAD_W)
+#define FIRST_OF_TILE(at)                                                                          \
+    first_meeting_inside(AT_OF_TILE(at) + (T_W - 1) * P_STRIDE_W * D_UP_W, P_DILATION_W,           \
+                         FIRST_OF_ROW((at).phase), D_NEXT_W)
+#define END_OF_TILE(at)                                                                            \
+    end_tap(AT_OF_TILE(at), (P_SRC_W - 1) * D_UP_W + 1, P_FILTER_W, P_DILATION_W)
+#endif
+
 /* How a tile reads its rows. */
 #define INSIDE 0 /* without looking */
 #define CHECKED 1
@@ -183,17 +197,16 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const A
         ACC_T strip[STRIP_SIZE] __attribute__((aligned(64)));
 #if D_SHARED
         make_strip(strip, row, channels, at.column + COLUMN(0, 0), 1);
-#endif
+        /* Few taps meet nothing but zeros. */
 #pragma nounroll
-        for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
+        for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W)
+            add_strip(acc, strip + s * P_DILATION_W * STRIP_PIXEL, w + s * elements * D_KT,
+                      elements, P_STRIDE_W * STRIP_PIXEL, false, 0);
+#else
+#pragma nounroll
+        for (int s = FIRST_OF_TILE(at); s < END_OF_TILE(at); s += D_NEXT_W) {
             const int column = at.column + COLUMN(at.phase, s);
             global const ACC_T *tap = w + s * elements * D_KT;
-            if (!MEETS(column))
-                continue;
-#if D_SHARED
-            add_strip(acc, strip + s * P_DILATION_W * STRIP_PIXEL, tap, elements,
-                      P_STRIDE_W * STRIP_PIXEL, false, 0);
-#else
 #if D_STRIP < 2
             if (column >= 0 && COLUMN_OF_LAST(column) < P_SRC_W) {
                 add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, tap, channels, false, 0);
@@ -202,8 +215,8 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const A
 #endif
             make_strip(strip, row, channels, column, P_STRIDE_W);
             add_strip(acc, strip, tap, elements, STRIP_PIXEL, false, 0);
-#endif
         }
+#endif
         return;
     }
 #endif
