@@ -50,6 +50,8 @@ bool kiln_lines_in_place(const kiln_shape *s);
 
 /* Elements of a buffer whose readers take `span` positions at a time. */
 int64_t kiln_lines_count(const kiln_lines *l, int64_t span);
+/* What it takes to lay out a tensor of `type`, without a launch. */
+double kiln_lines_ms(const kiln_lines *l, kiln_type type, const kiln_device_facts *d, int64_t span);
 /* Adds the stage that lays out the tensor of `role`; returns the role of the result. */
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
                     int64_t span, int role, kiln_plan *plan);

@@ -1,8 +1,12 @@
 /* Geometry of the lines that the direct solver reads, and the stage that lays them out. */
 #include "integers.h"
 #include "solver_direct.h"
+#include "team_grid.h"
 
-enum { WIDEST = 16 }; /* the largest T_VEC */
+enum {
+    WIDEST = 16,   /* the largest T_VEC */
+    CPU_ITEM = 512 /* positions of a CPU's item: few would be worth a work-group */
+};
 
 static int64_t at_least(int64_t a, int64_t b)
 {
@@ -110,6 +114,15 @@ int64_t kiln_lines_count(const kiln_lines *l, int64_t span)
     return all_rows(l, span) * l->line[2];
 }
 
+double kiln_lines_ms(const kiln_lines *l, kiln_type type, const kiln_device_facts *d, int64_t span)
+{
+    const int64_t source = l->n * l->channels * l->source[0] * l->source[1] * l->source[2];
+    const double bytes =
+        (double)kiln_type_size(type) * (double)(source + kiln_lines_count(l, span));
+    /* Lines go from core to core, so that a CPU's caches are no faster than its memory. */
+    return bytes / ((d->kind == KILN_DEVICE_CPU ? 2 : 1) * d->bandwidth_gbs * 1e6);
+}
+
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
                     int64_t span, int role, kiln_plan *plan)
 {
@@ -131,15 +144,23 @@ int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_
     kiln_define_axes(plan, "D_SLOTS", l->slots);
     kiln_define(plan, "D_ROWS", l->rows);
     kiln_define(plan, "D_ALL_ROWS", rows);
-    /* A GPU reads best with neighbouring items on neighbouring elements; a CPU runs items one after
-     * the other and wants few. */
-    bool gpu = d->kind == KILN_DEVICE_GPU;
-    int64_t each = gpu ? 1 : 512, items = divide_up(l->line[2], each), local = 1;
-    while (gpu && local < 32 && local < items)
-        local *= 2;
-    kiln_define(plan, "D_SPAN", each);
     kiln_arg_buffer(plan, role);
     kiln_arg_buffer(plan, temp);
-    kiln_grid(plan, local, gpu ? 64 / local : 1, 1, items, rows, 1);
+    /* A GPU reads best with neighbouring items on neighbouring elements; a CPU runs items one after
+     * the other and wants few. */
+    const bool gpu = d->kind == KILN_DEVICE_GPU;
+    const int64_t wide = gpu ? 1 : CPU_ITEM, high = gpu ? 1 : divide_up(CPU_ITEM, l->line[2]);
+    const int64_t across = divide_up(l->line[2], wide), items = divide_up(rows, high);
+    kiln_define(plan, "D_SPAN", wide);
+    kiln_define(plan, "D_HIGH", high);
+    if (!gpu) {
+        kiln_grid_team(plan, d, kiln_lines_ms(l, type, d, span) + kiln_device_launch_ms(d), across,
+                       items, 1);
+        return temp;
+    }
+    int64_t local = 1;
+    while (local < 32 && local < across)
+        local *= 2;
+    kiln_grid(plan, local, 64 / local, 1, across, items, 1);
     return temp;
 }

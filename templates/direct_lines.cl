@@ -11,17 +11,19 @@
  * between them. Lines lie as [slot][channel][image][D_LINE_D][D_LINE_H][D_LINE_W], then zeros up to
  * D_ALL_ROWS rows for readers of whole vectors.
  *
- * Grid: (ceil(D_LINE_W / D_SPAN), D_ALL_ROWS), one item D_SPAN positions of a row.
+ * Grid: (ceil(D_LINE_W / D_SPAN), ceil(D_ALL_ROWS / D_HIGH)), one item D_SPAN positions of D_HIGH
+ * rows.
  *
- * Defines, besides SRC_TYPE and P_WIDE; _a stands for each of _D, _H, _W:
+ * Defines, besides SRC_TYPE, P_WIDE and those of items.cl; _a stands for each of _D, _H, _W:
  *   P_N, D_CHANNELS     images, channels
  *   P_SRC_a             sizes of the tensor
  *   D_LINE_a            positions in the line
  *   D_STEP_a            elements from one position to the next
  *   D_SLOTS_a           slots; slot i starts at element i * P_DILATION_a % P_STRIDE_a - D_LEAD_a
  *   D_ROWS, D_ALL_ROWS  rows of one channel, and of all
- *   D_SPAN              positions of one item
+ *   D_SPAN, D_HIGH      positions and rows of one item
  */
+#include "items.cl"
 #include "types.cl"
 
 /* Elements are moved, not looked at. */
@@ -36,12 +38,11 @@
 #define ELEMENT(v, slot, a)                                                                        \
     ((int)(v)*D_STEP_##a + (int)(slot)*P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
 
-kernel void lay_out(global const BITS *restrict src, global BITS *restrict line)
+/* Positions from `begin` on of one row. */
+static inline void lay_row(global const BITS *src, global BITS *line, const INDEX_T row,
+                           const int begin)
 {
-    INDEX_T row = get_global_id(1);
-    int begin = get_global_id(0) * D_SPAN, end = min(begin + D_SPAN, D_LINE_W);
-    if (row >= D_ALL_ROWS)
-        return;
+    const int end = min(begin + D_SPAN, D_LINE_W);
     INDEX_T channel = row / D_ROWS % D_CHANNELS, r = row % D_ROWS;
     int slot = row / D_ROWS / D_CHANNELS;
     INDEX_T n = r / (D_LINE_D * D_LINE_H);
@@ -76,4 +77,19 @@ kernel void lay_out(global const BITS *restrict src, global BITS *restrict line)
     for (; v < end; v++)
         line[v] = 0;
 #endif
+}
+
+INLINE void item(global const BITS *src, global BITS *line, const int begin, const INDEX_T first)
+{
+    const INDEX_T end = min(first + D_HIGH, (INDEX_T)D_ALL_ROWS);
+    for (INDEX_T row = first; row < end; row++)
+        lay_row(src, line, row, begin);
+}
+
+#define ITEM_HERE item(src, line, ITEM(0) * D_SPAN, (INDEX_T)ITEM(1) * D_HIGH)
+DEFINE_ITEM(ITEM_HERE, (global const BITS *src, global BITS *line))
+
+kernel void lay_out(global const BITS *restrict src, global BITS *restrict line ITEMS_PARAM)
+{
+    EACH_ITEM(ITEM_HERE, (src, line))
 }
