@@ -52,9 +52,20 @@ static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const
     return torn * looks + (1 - torn) * (large && !v[DIRECT_ORDER] ? 7 : 4);
 }
 
-/* What moving the tensors adds to the sums. Lines go from core to core, so that caches are no
- * faster than memory. In place, on a CPU, sums hide half of the way to a cache that has plenty of
- * room. As measured. */
+/* What it takes, once for all channels of a tile, to find the places of a vector that crosses rows:
+ * each is looked for. As measured on a CPU. */
+static double look_cost(const kiln_device_facts *d, const kiln_lines *l, const kiln_config *c)
+{
+    const int *v = c->v;
+    const double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2];
+    if (d->kind != KILN_DEVICE_CPU || !v[DIRECT_COPY])
+        return 0;
+    return 25.0 * v[DIRECT_VEC] * (torn < 1 ? torn : 1);
+}
+
+/* What moving the tensors adds to the sums. Lines are written and read, and what is stored beside
+ * them begins anywhere in a CPU's lines, which are read first. In place, on a CPU, sums hide half
+ * of the way to a cache that has plenty of room. As measured. */
 static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                       const kiln_config *c)
 {
@@ -62,8 +73,13 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
     const double size = (double)kiln_type_size(s->x_type);
     double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
     if (c->v[DIRECT_COPY]) {
-        bytes += 2 * size * (double)kiln_lines_count(l, kiln_direct_span(c));
-        return bytes / ((cpu ? 2 : 1) * d->bandwidth_gbs * 1e6);
+        const bool forward = s->direction == KILN_FORWARD;
+        const double lines = size * (double)kiln_lines_count(l, kiln_direct_span(c));
+        const double to = size * (double)(forward ? s->y_count : s->x_count);
+        const bool again = cpu && l->phases == 1 && !kiln_device_holds(d, bytes + lines);
+        const double rate = (cpu ? 2 : 1) * d->bandwidth_gbs * 1e6;
+        return kiln_lines_ms(l, forward ? s->x_type : s->y_type, d, kiln_direct_span(c)) +
+               (lines + (again ? 2 : 1) * to + 4.0 * (double)s->w_count) / rate;
     }
     const bool hidden = cpu && bytes < (double)d->cache / 4;
     return (hidden ? 0.5 : 1) * kiln_device_move_ms(d, bytes);
@@ -82,9 +98,10 @@ double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, cons
     double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
     double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
     double store = l.phases > 1 ? strewn_cost(s, d, &l, c) * v[DIRECT_VEC] : 4;
+    double look = l.phases > 1 ? 0 : look_cost(d, &l, c);
     double per_channel = (double)kiln_direct_taps(s) * step_cost(c) + channel_cost(s, d, &l, c);
     double per_item = (double)kiln_direct_src_channels(s) / (double)l.phases * per_channel +
-                      store * v[DIRECT_K] * v[DIRECT_PIX] + 40;
+                      (store * v[DIRECT_K] + look) * v[DIRECT_PIX] + 40;
     double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;

@@ -125,12 +125,15 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 /* Whether items of all channels follow one another: the source is then read once, for all phases
  * too. Not where a group's pixels stay in a cache of the core while its channels are done: those of
  * all groups at one place are on too many pages. */
-static bool is_by_channels(const kiln_shape *s, int64_t phases, bool copy)
+static bool is_by_channels(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
 {
     const int64_t near = 512 << 10;
-    int64_t group = kiln_direct_src_channels(s) * s->in[0] * s->in[1] * s->in[2] *
-                    (int64_t)kiln_type_size(s->x_type);
-    return phases > 1 || (!copy && (s->g == 1 || group > near));
+    const bool copy = c->v[DIRECT_COPY];
+    const int64_t positions = copy ? l->slots[0] * l->slots[1] * l->slots[2] * l->channel
+                                   : s->in[0] * s->in[1] * s->in[2];
+    const int64_t group =
+        kiln_direct_src_channels(s) * positions * (int64_t)kiln_type_size(s->x_type);
+    return l->phases > 1 || (!copy && s->g == 1) || group > near;
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -157,7 +160,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     double least = kiln_direct_predict(s, d, &best);
     /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
     int most = !cpu ? 40 : d->simd_floats >= 16 ? 26 : 12;
-    const int64_t phases = kiln_lines_of(s).phases;
+    const kiln_lines l = kiln_lines_of(s);
     for (int copy = !kiln_lines_in_place(s); copy < 2; copy++)
         for (int k = 1; k <= 16; k++)
             for (int pix = 1; pix <= 8; pix++) {
@@ -166,7 +169,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 next.v[DIRECT_PIX] = pix;
                 next.v[DIRECT_COPY] = copy;
                 next.v[DIRECT_STREAM] = !copy && kiln_better_streamed(s, d);
-                next.v[DIRECT_ORDER] = cpu && is_by_channels(s, phases, copy);
+                next.v[DIRECT_ORDER] = cpu && is_by_channels(s, &l, &next);
                 if (cpu && !copy)
                     next.v[DIRECT_PACK] = 1;
                 kiln_why why;

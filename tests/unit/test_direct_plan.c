@@ -195,6 +195,51 @@ START_TEST(searches_are_neither_empty_nor_endless)
 }
 END_TEST
 
+static kiln_config guess_of(const char *problem, const kiln_device_facts *facts, kiln_plan *plan)
+{
+    const kiln_solver *solver = kiln_solver_named("direct");
+    kiln_problem p;
+    kiln_config c;
+    kiln_why why = {""};
+    ck_assert_int_eq(kiln_problem_parse(&p, problem, NULL), KILN_OK);
+    kiln_shape s = kiln_shape_of(&p);
+    solver->guess(&s, facts, &c);
+    ck_assert_msg(kiln_solver_plan(solver, &s, facts, &c, plan, &why), "%s", why.text);
+    return c;
+}
+
+/* Channel after channel of the destination, lines that no cache holds would be read once for each.
+ */
+START_TEST(a_cpu_reads_long_lines_once)
+{
+    static kiln_plan plan;
+    const kiln_device_facts facts = device(2);
+    kiln_config c = guess_of("fwd-f32-n16-c256-k512-i56x56-f1x1-s2x2", &facts, &plan);
+    ck_assert_int_eq(c.v[DIRECT_COPY], 1);
+    ck_assert_int_eq(c.v[DIRECT_ORDER], 1);
+    c = guess_of("fwd-f32-n1-c16-k512-i14x14-f3x3-p1x1", &facts, &plan);
+    ck_assert_int_eq(c.v[DIRECT_ORDER], 0);
+}
+END_TEST
+
+START_TEST(a_team_lays_out_lines)
+{
+    static const char *const some[] = {"fwd-f32-n1-c64-k64-i14x14-f3x3-p1x1",
+                                       "bwd-f32-n1-c64-k64-i14x14-f3x3-s2x2-p1x1"};
+    static kiln_plan plan;
+    kiln_device_facts facts = device(2);
+    facts.has_team = true;
+    facts.compute_units = 2;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const kiln_config c = guess_of(some[i], &facts, &plan);
+        ck_assert_int_eq(c.v[DIRECT_COPY], 1);
+        for (int j = 0; j < plan.nstages; j++)
+            ck_assert_msg(plan.stage[j].pack || plan.stage[j].team, "%s: %s", some[i],
+                          plan.stage[j].kernel);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("direct plan");
@@ -202,6 +247,8 @@ int main(void)
     tcase_add_test(c, lines_hold_what_each_tap_reads);
     tcase_add_loop_test(c, guesses_are_legal_and_make_plans, 0, 6);
     tcase_add_loop_test(c, a_refusal_says_why, 0, sizeof refusals / sizeof *refusals);
+    tcase_add_test(c, a_cpu_reads_long_lines_once);
+    tcase_add_test(c, a_team_lays_out_lines);
     tcase_add_test(c, searches_are_neither_empty_nor_endless);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
