@@ -36,3 +36,9 @@ kiln_elapsed kiln_elapsed_of(const kiln_span *spans, int count)
         .pack_ms = (double)packing * ms_per_ns,
     };
 }
+
+bool kiln_clock_stands(double ms)
+{
+    const double least = 2e-5;
+    return ms < least;
+}

@@ -20,4 +20,8 @@ typedef struct kiln_elapsed {
 /* Of `count` launches in any order. Those that pack do not overlap each other. */
 kiln_elapsed kiln_elapsed_of(const kiln_span *spans, int count);
 
+/* Whether a device's clock stands still for what it says took `ms`: less than any launch takes.
+ * Mesa's rusticl has one time for all that is submitted at once. */
+bool kiln_clock_stands(double ms);
+
 #endif

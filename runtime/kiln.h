@@ -253,7 +253,9 @@ KILN_API kiln_status kiln_flush(kiln *k, cl_command_queue queue);
 /* As kiln_op_enqueue(), and takes the time by the device's clock, in ms: in *pack_ms (may be NULL)
  * of the launches that pack weights, which kiln_op_pack() can do once for many enqueues; in *ms
  * from the start of the first other launch to the end of the last one, pauses between them
- * included, packing not. Waits for the result. The queue must have CL_QUEUE_PROFILING_ENABLE. */
+ * included, packing not. Waits for the result. Where that clock stands still, as Mesa's rusticl's,
+ * *ms is what the call waited by the host's, packing included, and *pack_ms is 0. The queue must
+ * have CL_QUEUE_PROFILING_ENABLE. */
 KILN_API kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   double *ms, double *pack_ms);
 

@@ -66,11 +66,22 @@ START_TEST(launches_add_up)
 }
 END_TEST
 
+/* Nothing that runs takes less than some ns; PoCL's shortest launches take a fifth of a
+ * microsecond. */
+START_TEST(a_clock_that_stands_is_known)
+{
+    ck_assert(kiln_clock_stands(0));
+    ck_assert(kiln_clock_stands(1e-6));
+    ck_assert(!kiln_clock_stands(1e-4));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("elapsed");
     TCase *t = tcase_create("elapsed");
     tcase_add_loop_test(t, launches_add_up, 0, sizeof table / sizeof *table);
+    tcase_add_test(t, a_clock_that_stands_is_known);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
