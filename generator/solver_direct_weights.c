@@ -1,6 +1,7 @@
 /* The direct solver's backward weights: dot products of lines, in parts that are added in order. */
 #include "integers.h"
 #include "solver_direct.h"
+#include "team_grid.h"
 
 #include <math.h>
 
@@ -123,8 +124,16 @@ void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_
     kiln_define(plan, "D_PARTS", parts);
     kiln_arg_buffer(plan, from);
     kiln_arg_buffer(plan, to);
-    int64_t local = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;
-    kiln_grid(plan, local, 1, 1, count, 1, 1);
+    const bool cpu = d->kind == KILN_DEVICE_CPU;
+    const int64_t span = cpu ? 1024 : 1, items = divide_up(count, span);
+    kiln_define(plan, "D_SPAN", span);
+    if (cpu) {
+        const double ms = 4.0 * (double)(count * (parts + 1)) / (d->bandwidth_gbs * 1e6);
+        kiln_grid_team(plan, d, ms + kiln_device_launch_ms(d), items, 1, 1);
+        return;
+    }
+    const int64_t local = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;
+    kiln_grid(plan, local, 1, 1, items, 1, 1);
 }
 
 void kiln_direct_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

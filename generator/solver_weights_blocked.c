@@ -6,6 +6,7 @@
 #include "reformat.h"
 #include "solver_direct.h"
 #include "staging.h"
+#include "team_grid.h"
 #include "weights_blocked.h"
 
 #include <string.h>
@@ -273,7 +274,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, dy);
     kiln_arg_buffer(plan, out);
     int64_t items = g.b.groups * c->v[CUTS_X] * c->v[CUTS_Y];
-    kiln_grid(plan, 1, 1, 1, items, parts, 1);
+    kiln_grid_team(plan, d, kiln_weights_predict(s, d, c), items, parts, 1);
     if (own)
         emit_result(s, d, &g, &blocked, parts, out, plan);
 }

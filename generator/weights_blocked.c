@@ -229,6 +229,13 @@ static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts
     double sums = kiln_weights_sums(g, d, c), spare = spare_registers(g, d, c);
     double narrow = g->lanes == LANES_C ? c->v[TILE_Y] : c->v[TILE_X] * c->v[TILE_S];
     double loads = wide_loads(g, d, c) + 0.75 * narrow, cost = fmax(fmax(sums, loads), 4);
+    /* Where a wide multiply-add takes half a cycle loads count for more, most where each is a
+     * stream of its own. As measured on Zen 5. */
+    if (!kiln_device_halves(d)) {
+        const int streams = g->lanes == LANES_C ? c->v[TILE_X] : c->v[TILE_Y];
+        cost = fmax(cost, wide_loads(g, d, c) + 1.25 * narrow) +
+               0.9 * (streams * (double)g->b.stride[KILN_AXIS_W] - 1);
+    }
     return cost + 0.1 * loads + 1 + (spare < 6 ? 0.3 * (6 - spare) : 0) -
            (spare < 0 ? 3 * spare : 0);
 }
@@ -283,8 +290,11 @@ double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, con
     /* Elements of a plain dw are stored one by one, far apart; as measured. */
     double stores = g.plain_w ? 8.0 * (double)s->w_count * 2 * fma / (d->peak_gflops * 1e6) : 0;
     double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
+    /* Parts are another core's. */
+    double sum_ms = 4.0 * (double)(s->w_count * (v[PARTS] + 1)) / (d->bandwidth_gbs * 1e6) +
+                    kiln_device_launch_ms(d);
     /* Half of it is fetched in time. */
     double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, c) / once;
-    return ceil(items / d->compute_units) * item + stores + move +
-           (v[PARTS] > 1 ? 2 : 1) * kiln_device_launch_ms(d);
+    return ceil(items / d->compute_units) * item + stores + move + kiln_device_launch_ms(d) +
+           (v[PARTS] > 1 ? sum_ms : 0);
 }

@@ -4,17 +4,28 @@
  *      part 1   [ ........ ]      dst[i] = part 0 [i] + part 1 [i] + ...
  *      ...
  *
- * Grid: (D_COUNT), rounded up. Defines: D_COUNT elements, D_PARTS parts, and those of types.cl.
+ * Grid: (ceil(D_COUNT / D_SPAN)), one item D_SPAN elements; rounded up.
+ *
+ * Defines, besides those of types.cl and items.cl: D_COUNT elements, D_PARTS parts, D_SPAN.
  */
+#include "items.cl"
 #include "types.cl"
 
-kernel void sum_parts(global const ACC_T *restrict part, global DST_T *restrict dst)
+INLINE void item(global const ACC_T *restrict part, global DST_T *restrict dst, const INDEX_T begin)
 {
-    const INDEX_T i = get_global_id(0);
-    if (i >= D_COUNT)
-        return;
-    ACC_T sum = 0;
-    for (int p = 0; p < D_PARTS; p++)
-        sum += part[(INDEX_T)p * D_COUNT + i];
-    DST_STORE(dst, i, sum);
+    const INDEX_T end = min(begin + D_SPAN, (INDEX_T)D_COUNT);
+    for (INDEX_T i = begin; i < end; i++) {
+        ACC_T sum = 0;
+        for (int p = 0; p < D_PARTS; p++)
+            sum += part[(INDEX_T)p * D_COUNT + i];
+        DST_STORE(dst, i, sum);
+    }
+}
+
+#define ITEM_HERE item(part, dst, (INDEX_T)ITEM(0) * D_SPAN)
+DEFINE_ITEM(ITEM_HERE, (global const ACC_T *part, global DST_T *dst))
+
+kernel void sum_parts(global const ACC_T *restrict part, global DST_T *restrict dst ITEMS_PARAM)
+{
+    EACH_ITEM(ITEM_HERE, (part, dst))
 }

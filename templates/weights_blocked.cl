@@ -28,7 +28,7 @@
  * [K / D_B][C][taps][D_B k] for lanes 1. Padding is not in memory: rows outside x are left out, and
  * so are taps outside a row.
  *
- * Grid: (groups * T_CUTS_X * T_CUTS_Y, T_PARTS), groups of one item.
+ * Grid: (groups * T_CUTS_X * T_CUTS_Y, T_PARTS), groups of one item (see items.cl).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_LANES        above
@@ -45,6 +45,7 @@
  *   T_X T_Y T_S         tile; T_S divides P_FILTER_W, and T_Y divides D_B for lanes 0
  *   T_CUTS_X, T_CUTS_Y, T_PARTS   above
  */
+#include "items.cl"
 #include "taps.cl"
 #include "vectors.cl"
 #include "weights_blocked_row.cl"
@@ -209,11 +210,10 @@ INLINE void put_padding(global ACC_T *out, const int begin, const int end)
 #define INNER_STEP T_X
 #endif
 
-kernel GROUP_SIZE(1, 1, 1) void weights_blocked(global const SRC_T *restrict x,
-                                                global const SRC_T *restrict dy,
-                                                global ACC_T *restrict out)
+/* One item, of a part. */
+INLINE void item(global const SRC_T *x, global const SRC_T *dy, global ACC_T *out, const int item,
+                 const int part)
 {
-    const int item = get_global_id(0), part = get_global_id(1);
     const int group = item / (T_CUTS_X * T_CUTS_Y);
     const int begin_x = item / T_CUTS_Y % T_CUTS_X * D_ITEM_X, begin_y = item % T_CUTS_Y * D_ITEM_Y;
     const int end_x = min(begin_x + D_ITEM_X, D_UNITS_X);
@@ -238,4 +238,14 @@ kernel GROUP_SIZE(1, 1, 1) void weights_blocked(global const SRC_T *restrict x,
                         for (int s = 0; s < P_FILTER_W; s += T_S)
                             tile(x, dy, out, group, own_x, own_y, d, h, s, from,
                                  min(from + D_CHUNK, end), D_CHUNK >= D_PART || from == begin);
+}
+
+#define ITEM_HERE item(x, dy, out, ITEM(0), ITEM(1))
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *x, global const SRC_T *dy, global ACC_T *out))
+
+kernel GROUP_SIZE(1, 1, 1) void weights_blocked(global const SRC_T *restrict x,
+                                                global const SRC_T *restrict dy,
+                                                global ACC_T *restrict out ITEMS_PARAM)
+{
+    EACH_ITEM(ITEM_HERE, (x, dy, out))
 }
