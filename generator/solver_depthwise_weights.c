@@ -2,6 +2,7 @@
 #include "depthwise.h"
 #include "integers.h"
 #include "problem_text.h"
+#include "team_grid.h"
 
 #include <math.h>
 #include <string.h>
@@ -177,7 +178,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 }
 
 static void stage(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c,
-                  const char *kernel, kiln_plan *plan)
+                  const char *kernel, int launch, kiln_plan *plan)
 {
     kiln_plan_stage(plan, "depthwise_weights.cl", kernel);
     kiln_define_types(plan, s);
@@ -185,6 +186,7 @@ static void stage(const kiln_shape *s, const kiln_blocked *b, const kiln_config 
     kiln_define(plan, "D_ROWS", rows_of(b));
     kiln_define(plan, "D_PART", part_of(b, c));
     kiln_define(plan, "D_KNOWN", known(b, c));
+    kiln_define(plan, "D_LAUNCH", launch);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
 }
@@ -196,17 +198,18 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int parts = c->v[PARTS], out = KILN_ROLE_W;
     if (parts > 1)
         out = kiln_plan_temp(plan, sums_of(&b) * parts * 4);
-    stage(s, &b, c, "depthwise_weights", plan);
+    stage(s, &b, c, "depthwise_weights", 1, plan);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
     kiln_arg_buffer(plan, out);
-    kiln_grid(plan, 1, 1, 1, kiln_depthwise_vectors(&b), parts, 1);
+    kiln_grid_team(plan, d, predict(s, d, c), kiln_depthwise_vectors(&b), parts, 1);
     if (parts == 1)
         return;
-    stage(s, &b, c, "depthwise_weights_sum", plan);
+    stage(s, &b, c, "depthwise_weights_sum", 2, plan);
     kiln_arg_buffer(plan, out);
     kiln_arg_buffer(plan, KILN_ROLE_W);
-    kiln_grid(plan, 1, 1, 1, kiln_depthwise_vectors(&b), 1, 1);
+    const double ms = 4.0 * (double)(s->w_count * (parts + 1)) / (d->bandwidth_gbs * 1e6);
+    kiln_grid_team(plan, d, ms + kiln_device_launch_ms(d), kiln_depthwise_vectors(&b), 1, 1);
 }
 
 const kiln_solver kiln_solver_depthwise_weights = {

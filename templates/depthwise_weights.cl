@@ -17,7 +17,7 @@
  * `depthwise_weights_sum` adds them up in order: the result is the same in every run.
  *
  * Grid of `depthwise_weights`: (D_VECTORS, T_PARTS), of `depthwise_weights_sum`: (D_VECTORS); groups
- * of one item.
+ * of one item (see items.cl).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
@@ -31,7 +31,9 @@
  *   T_W                 pixels of a tile
  *   T_R, T_S            taps that are summed at a time; divide P_FILTER_H and P_FILTER_W
  *   T_PARTS             parts
+ *   D_LAUNCH            1 or 2: which of the two kernels is wanted
  */
+#include "items.cl"
 #include "taps.cl"
 #include "vectors.cl"
 
@@ -137,16 +139,17 @@ INLINE void add_rows(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, 
     }
 }
 
-kernel GROUP_SIZE(1, 1, 1) void depthwise_weights(global const SRC_T *restrict x,
-                                                  global const SRC_T *restrict dy,
 #if T_PARTS > 1
-                                                  global ACC_T *restrict sums
+#define SUMS_T ACC_T
 #else
-                                                  global DST_T *restrict dw
+#define SUMS_T DST_T
 #endif
-)
+
+#if D_LAUNCH == 1
+/* One vector of channels over one part. */
+INLINE void item(global const SRC_T *x, global const SRC_T *dy, global SUMS_T *to, const int vector,
+                 const int part)
 {
-    const int vector = get_global_id(0), part = get_global_id(1);
     const int begin = part * D_PART, end = min(begin + D_PART, D_ROWS);
     const INDEX_T earlier = (INDEX_T)vector * D_B - channel_of(vector);
     x += (INDEX_T)vector * D_SRC_VECTOR - earlier;
@@ -175,22 +178,30 @@ kernel GROUP_SIZE(1, 1, 1) void depthwise_weights(global const SRC_T *restrict x
                 for (int r = 0; r < T_R; r++) {
                     const int tap = (d * P_FILTER_H + h + r) * P_FILTER_W + s;
 #if T_PARTS > 1
-                    global ACC_T *to =
-                        sums + (((INDEX_T)part * D_VECTORS + vector) * D_TAPS + tap) * D_B;
+                    global ACC_T *sums =
+                        to + (((INDEX_T)part * D_VECTORS + vector) * D_TAPS + tap) * D_B;
 #pragma unroll
                     for (int t = 0; t < T_S; t++)
-                        *(global kiln_loose_acc *)(to + t * D_B) = acc[r * T_S + t];
+                        *(global kiln_loose_acc *)(sums + t * D_B) = acc[r * T_S + t];
 #else
-                    put_taps(dw, acc + r * T_S, vector, tap, T_S);
+                    put_taps(to, acc + r * T_S, vector, tap, T_S);
 #endif
                 }
             }
 }
 
-kernel GROUP_SIZE(1, 1, 1) void depthwise_weights_sum(global const ACC_T *restrict sums,
-                                                      global DST_T *restrict dw)
+#define ITEM_HERE item(x, dy, to, ITEM(0), ITEM(1))
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *x, global const SRC_T *dy, global SUMS_T *to))
+
+kernel GROUP_SIZE(1, 1, 1) void depthwise_weights(global const SRC_T *restrict x,
+                                                  global const SRC_T *restrict dy,
+                                                  global SUMS_T *restrict to ITEMS_PARAM)
 {
-    const int vector = get_global_id(0);
+    EACH_ITEM(ITEM_HERE, (x, dy, to))
+}
+#else
+INLINE void item(global const ACC_T *sums, global DST_T *dw, const int vector)
+{
 #pragma nounroll
     for (int tap = 0; tap < D_TAPS; tap++) {
         ACC_V sum = (ACC_V)((ACC_T)0);
@@ -199,3 +210,13 @@ kernel GROUP_SIZE(1, 1, 1) void depthwise_weights_sum(global const ACC_T *restri
         put_taps(dw, &sum, vector, tap, 1);
     }
 }
+
+#define ITEM_HERE item(sums, dw, ITEM(0))
+DEFINE_ITEM(ITEM_HERE, (global const ACC_T *sums, global DST_T *dw))
+
+kernel GROUP_SIZE(1, 1, 1) void depthwise_weights_sum(global const ACC_T *restrict sums,
+                                                      global DST_T *restrict dw ITEMS_PARAM)
+{
+    EACH_ITEM(ITEM_HERE, (sums, dw))
+}
+#endif
