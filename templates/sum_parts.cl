@@ -11,7 +11,7 @@
 #include "items.cl"
 #include "types.cl"
 
-INLINE void item(global const ACC_T *restrict part, global DST_T *restrict dst, const INDEX_T begin)
+INLINE void item(global const ACC_T *part, global DST_T *dst, const INDEX_T begin)
 {
     const INDEX_T end = min(begin + D_SPAN, (INDEX_T)D_COUNT);
     for (INDEX_T i = begin; i < end; i++) {
