@@ -53,12 +53,12 @@ static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const
 }
 
 /* What it takes, once for all channels of a tile, to find the places of a vector that crosses rows:
- * each is looked for. As measured on a CPU. */
+ * each is looked for. As measured on a CPU; what is strewn has it in its stores. */
 static double look_cost(const kiln_device_facts *d, const kiln_lines *l, const kiln_config *c)
 {
     const int *v = c->v;
     const double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2];
-    if (d->kind != KILN_DEVICE_CPU || !v[DIRECT_COPY])
+    if (d->kind != KILN_DEVICE_CPU || !v[DIRECT_COPY] || l->phases > 1)
         return 0;
     return 25.0 * v[DIRECT_VEC] * (torn < 1 ? torn : 1);
 }
@@ -98,10 +98,9 @@ double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, cons
     double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
     double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
     double store = l.phases > 1 ? strewn_cost(s, d, &l, c) * v[DIRECT_VEC] : 4;
-    double look = l.phases > 1 ? 0 : look_cost(d, &l, c);
     double per_channel = (double)kiln_direct_taps(s) * step_cost(c) + channel_cost(s, d, &l, c);
     double per_item = (double)kiln_direct_src_channels(s) / (double)l.phases * per_channel +
-                      (store * v[DIRECT_K] + look) * v[DIRECT_PIX] + 40;
+                      (store * v[DIRECT_K] + look_cost(d, &l, c)) * v[DIRECT_PIX] + 40;
     double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;

@@ -2,6 +2,7 @@
 #include "depthwise.h"
 #include "integers.h"
 #include "problem_text.h"
+#include "solver_direct.h"
 #include "team_grid.h"
 
 #include <math.h>
@@ -208,8 +209,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     stage(s, &b, c, "depthwise_weights_sum", 2, plan);
     kiln_arg_buffer(plan, out);
     kiln_arg_buffer(plan, KILN_ROLE_W);
-    const double ms = 4.0 * (double)(s->w_count * (parts + 1)) / (d->bandwidth_gbs * 1e6);
-    kiln_grid_team(plan, d, ms + kiln_device_launch_ms(d), kiln_depthwise_vectors(&b), 1, 1);
+    kiln_grid_team(plan, d, kiln_sum_parts_ms(d, s->w_count, parts), kiln_depthwise_vectors(&b), 1,
+                   1);
 }
 
 const kiln_solver kiln_solver_depthwise_weights = {

@@ -56,6 +56,9 @@ double kiln_lines_ms(const kiln_lines *l, kiln_type type, const kiln_device_fact
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
                     int64_t span, int role, kiln_plan *plan);
 
+/* What it takes to add up `parts` sums of `count` elements, which other cores have, with a launch.
+ */
+double kiln_sum_parts_ms(const kiln_device_facts *d, int64_t count, int64_t parts);
 /* Adds the stage that sums the `parts` copies of dw, `count` elements each, in the buffer `from`
  * into `to`. */
 void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t count,

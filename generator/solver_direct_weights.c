@@ -113,6 +113,12 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_direct_define_params(c, plan);
 }
 
+double kiln_sum_parts_ms(const kiln_device_facts *d, int64_t count, int64_t parts)
+{
+    return 4.0 * (double)(count * (parts + 1)) / (d->bandwidth_gbs * 1e6) +
+           kiln_device_launch_ms(d);
+}
+
 void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_t count,
                          int64_t parts, int from, int to, kiln_plan *plan)
 {
@@ -128,8 +134,7 @@ void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_
     const int64_t span = cpu ? 1024 : 1, items = divide_up(count, span);
     kiln_define(plan, "D_SPAN", span);
     if (cpu) {
-        const double ms = 4.0 * (double)(count * (parts + 1)) / (d->bandwidth_gbs * 1e6);
-        kiln_grid_team(plan, d, ms + kiln_device_launch_ms(d), items, 1, 1);
+        kiln_grid_team(plan, d, kiln_sum_parts_ms(d, count, parts), items, 1, 1);
         return;
     }
     const int64_t local = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;

@@ -3,6 +3,7 @@
 #include "integers.h"
 #include "problem_layout.h"
 #include "problem_text.h"
+#include "solver_direct.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -290,11 +291,8 @@ double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, con
     /* Elements of a plain dw are stored one by one, far apart; as measured. */
     double stores = g.plain_w ? 8.0 * (double)s->w_count * 2 * fma / (d->peak_gflops * 1e6) : 0;
     double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
-    /* Parts are another core's. */
-    double sum_ms = 4.0 * (double)(s->w_count * (v[PARTS] + 1)) / (d->bandwidth_gbs * 1e6) +
-                    kiln_device_launch_ms(d);
     /* Half of it is fetched in time. */
     double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, c) / once;
     return ceil(items / d->compute_units) * item + stores + move + kiln_device_launch_ms(d) +
-           (v[PARTS] > 1 ? sum_ms : 0);
+           (v[PARTS] > 1 ? kiln_sum_parts_ms(d, s->w_count, v[PARTS]) : 0);
 }
