@@ -3,6 +3,7 @@
 #include "kiln_layout.h"
 #include "problem_layout.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,28 +52,80 @@ static kiln_status unsupported_by_all(kiln *k, const kiln_problem *problem, cons
     return kiln_fail(KILN_UNSUPPORTED, "no solver takes the problem (%s)", text);
 }
 
-/* The best by measured time where a row counts and has one, else by prediction. */
+/* A guess beats a measurement only if it is predicted to be faster than the fastest tenth of that
+ * by more than predictions err between solvers. */
+static double row_beaten_below(const kiln_pick *row)
+{
+    const double fastest = row->row_ms * (1 - 0.5 * fmin(1, row->row_spread));
+    return 0.8 * fastest;
+}
+
+/* Of a pass over all solvers: what is best among those measured, and among those guessed. */
+typedef struct field {
+    kiln_pick measured, guessed;
+    double guessed_ms, predicted_ms; /* of the best guess where no row is; of any */
+    bool decided;                    /* a search of the layouts predicted best was made */
+} field;
+
+/* The row that speaks for the layouts that the solver makes of open ones, else its own. */
+static bool find_row(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                     const kiln_pick *guess, kiln_pick *row, bool *decides)
+{
+    char key[KILN_KEY_TEXT];
+    kiln_problem settled = *problem;
+    kiln_shape_give_layouts(&guess->shape, &settled);
+    kiln_problem_row_key(&settled, key, sizeof key);
+    const kiln_shape closed = kiln_shape_of(&settled);
+    *decides = kiln_pick_from_rows(k, key, NULL, &closed, row);
+    return *decides || kiln_pick_from_rows(k, key, guess->solver->name, shape, row);
+}
+
+static void enter(kiln *k, const kiln_problem *problem, const kiln_shape *shape, bool ignore_rows,
+                  const kiln_pick *guess, field *f)
+{
+    bool decides = false;
+    kiln_pick own = {0};
+    double ms = kiln_solver_predict(guess->solver, &guess->shape, &k->facts, &guess->config);
+    const bool row = !ignore_rows && find_row(k, problem, shape, guess, &own, &decides);
+    if (f->predicted_ms == 0 || ms < f->predicted_ms) {
+        f->predicted_ms = ms;
+        f->decided = decides;
+    }
+    if (!row)
+        own = *guess;
+    if (own.row_ms > 0) {
+        if (!f->measured.solver || own.row_ms < f->measured.row_ms)
+            f->measured = own;
+        return;
+    }
+    if (row)
+        ms = kiln_solver_predict(own.solver, &own.shape, &k->facts, &own.config);
+    if (!f->guessed.solver || ms < f->guessed_ms) {
+        f->guessed_ms = ms;
+        f->guessed = own;
+    }
+}
+
+/* Where layouts are open, a search is about those that predictions choose: what it found is not put
+ * aside for a guess of other layouts, be it measured while the machine was slow. */
 static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                 bool ignore_rows, kiln_pick *pick)
 {
-    double best = 0;
+    field f = {.decided = false};
     const kiln_solver *solver;
-    pick->solver = NULL;
     for (int i = 0; (solver = kiln_solver_at(i)); i++) {
-        kiln_pick candidate;
+        kiln_pick guess;
         kiln_plan plan;
         kiln_why why;
-        if (!kiln_solver_config(k, solver, problem, shape, ignore_rows, &candidate, &plan, &why))
-            continue;
-        double ms = candidate.row_ms;
-        if (ms <= 0)
-            ms = kiln_solver_predict(solver, &candidate.shape, &k->facts, &candidate.config);
-        if (!pick->solver || ms < best) {
-            best = ms;
-            *pick = candidate;
-        }
+        if (kiln_solver_config(k, solver, problem, shape, true, &guess, &plan, &why))
+            enter(k, problem, shape, ignore_rows, &guess, &f);
     }
-    return pick->solver ? KILN_OK : unsupported_by_all(k, problem, shape);
+    if (!f.measured.solver && !f.guessed.solver)
+        return unsupported_by_all(k, problem, shape);
+    const bool measured = f.measured.solver && (f.decided || !f.guessed.solver ||
+                                                f.guessed_ms >= row_beaten_below(&f.measured));
+    *pick = measured ? f.measured : f.guessed;
+    return KILN_OK;
 }
 
 static bool has_open_layout(const kiln_problem *p)
@@ -81,38 +134,16 @@ static bool has_open_layout(const kiln_problem *p)
            kiln_layout_is_any(p->y_layout) || kiln_layout_is_any(p->bias_layout);
 }
 
-/* The problem with the layouts that the best prediction makes of open ones, and its row. */
-static bool pick_from_rows_of_open(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                                   kiln_pick *pick)
-{
-    char key[KILN_KEY_TEXT];
-    kiln_pick predicted;
-    if (pick_fastest(k, problem, shape, true, &predicted) != KILN_OK)
-        return false;
-    kiln_problem settled = *problem;
-    kiln_shape_give_layouts(&predicted.shape, &settled);
-    const kiln_shape closed = kiln_shape_of(&settled);
-    kiln_problem_row_key(&settled, key, sizeof key);
-    return kiln_pick_from_rows(k, key, NULL, &closed, pick);
-}
-
-/* What an unforced choice comes to. A row of the problem decides. Where layouts are open that is
- * one of the problem with those that predictions choose, which a search is about; failing that,
- * rows of the solvers' layouts stand beside predictions. */
+/* What an unforced choice comes to. A row of the problem decides; where there is none, or layouts
+ * are open, rows of the solvers' layouts stand beside predictions. */
 static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                   bool ignore_rows, kiln_pick *pick)
 {
     char key[KILN_KEY_TEXT];
-    if (ignore_rows)
-        return pick_fastest(k, problem, shape, true, pick);
-    if (has_open_layout(problem))
-        return pick_from_rows_of_open(k, problem, shape, pick)
-                   ? KILN_OK
-                   : pick_fastest(k, problem, shape, false, pick);
     kiln_problem_row_key(problem, key, sizeof key);
-    if (kiln_pick_from_rows(k, key, NULL, shape, pick))
+    if (!ignore_rows && !has_open_layout(problem) && kiln_pick_from_rows(k, key, NULL, shape, pick))
         return KILN_OK;
-    return pick_fastest(k, problem, shape, false, pick);
+    return pick_fastest(k, problem, shape, ignore_rows, pick);
 }
 
 static kiln_status unknown_solver(const char *name)

@@ -120,9 +120,9 @@ KILN_API const char *kiln_shipped_dir(const kiln *k);
 
 /* What to run instead of the library's choice. All zero: row of the user's tuning file, else a
  * shipped row for the device, else the solver with the best predicted time, its config from a
- * shipped row for any device or its guess. Where a layout is "any", those rows are of the layouts
- * that predictions choose; failing them, rows of the layouts that each solver would choose stand
- * beside predictions, and the fastest wins. */
+ * shipped row for any device or its guess. Where a layout is "any", the fastest of the rows of the
+ * layouts that the solvers would choose; where the layouts predicted best have none, a guess of
+ * those wins if it is predicted to be clearly faster (by more than a fifth of the row's time). */
 typedef struct kiln_choice {
     const char *solver; /* name or id: "ConvOclDirectFwd1x1", "13" */
     const char

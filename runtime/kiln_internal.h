@@ -37,7 +37,8 @@ typedef struct kiln_pick {
     kiln_shape shape; /* as the solver sees it: layouts decided */
     kiln_config config;
     kiln_origin origin;
-    double row_ms; /* of the row that the config is from; 0: not measured */
+    double row_ms;     /* of the row that the config is from; 0: not measured */
+    double row_spread; /* (90th - 10th percentile) / median of that */
 } kiln_pick;
 
 /* Facts of an OpenCL device. */

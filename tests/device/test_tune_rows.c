@@ -8,15 +8,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_row_of(kiln_problem p, const char *solver, const char *config, double ms)
+static void add_spread_row(kiln_problem p, const char *solver, const char *config, double ms,
+                           double spread)
 {
-    kiln_row row = {.version = kiln_solver_named(solver)->version, .ms = ms, .runs = 1};
+    kiln_row row = {
+        .version = kiln_solver_named(solver)->version, .ms = ms, .spread = spread, .runs = 1};
     ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
     kiln_problem_row_key(&p, row.key, sizeof row.key);
     snprintf(row.solver, sizeof row.solver, "%s", solver);
     snprintf(row.config, sizeof row.config, "%s", config);
     ck_assert_int_eq(kiln_rows_append(tuning.rows_file, tuning.kiln->facts.name, &row), KILN_OK);
     kiln_reload_rows(tuning.kiln);
+}
+
+static void add_row_of(kiln_problem p, const char *solver, const char *config, double ms)
+{
+    add_spread_row(p, solver, config, ms, 0);
 }
 
 static void add_row(const char *solver, const char *config, double ms)
@@ -54,6 +61,32 @@ START_TEST(open_layouts_find_rows_by_their_time)
     kiln_op_info info = chosen(&open);
     ck_assert_str_eq(info.solver, "naive");
     ck_assert_int_eq(info.origin, KILN_ORIGIN_USER_ROW);
+}
+END_TEST
+
+static double predicted_ms(const kiln_problem *p)
+{
+    kiln_verdict verdict;
+    for (int i = 0; kiln_explain(tuning.kiln, p, i, &verdict) == KILN_OK; i++)
+        if (verdict.chosen)
+            return verdict.predicted_ms;
+    ck_abort_msg("no solver is chosen");
+}
+
+/* Predictions err between solvers, and a machine that was slow for a while says so by the spread of
+ * what was measured on it. */
+START_TEST(a_guess_must_beat_a_row_clearly)
+{
+    const kiln_problem open = with_open_layouts();
+    if (strcmp(chosen(&open).problem.x_layout, "NCHW") == 0)
+        return;
+    const double predicted = predicted_ms(&open);
+    add_row("naive", "", predicted * 1.1);
+    ck_assert_str_eq(chosen(&open).solver, "naive");
+    add_row("naive", "", predicted * 1.5);
+    ck_assert_str_ne(chosen(&open).solver, "naive");
+    add_spread_row(tuning_problem, "naive", "", predicted * 1.5, 0.6);
+    ck_assert_str_eq(chosen(&open).solver, "naive");
 }
 END_TEST
 
@@ -345,6 +378,7 @@ int main(void)
     TCase *tests = tcase_create("tune_rows");
     tcase_add_checked_fixture(tests, tuning_set_up, tuning_tear_down);
     tcase_add_test(tests, open_layouts_find_rows_by_their_time);
+    tcase_add_test(tests, a_guess_must_beat_a_row_clearly);
     tcase_add_test(tests, a_row_of_the_predicted_layouts_decides);
     tcase_add_test(tests, a_row_for_any_device_tells_a_config_but_no_solver);
     tcase_add_test(tests, a_row_is_tried_first);
