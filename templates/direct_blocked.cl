@@ -55,7 +55,8 @@
  *                       are (taps unrolled), 2 as the item does; 0 neither
  *   D_FIRST, D_LAST     1: the first, last tile is at an end
  *   D_BACKWARD          1: the filter is turned round
- *   D_AHEAD             1: of a filter with one tap, pixels of a tile ahead are fetched
+ *   D_AHEAD             1: pixels of a tile ahead are fetched, all D_UP_a are 1 then or the filter has
+ *                       one tap
  *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
  *   D_TURNS, D_CHUNK    above; 1 and all channels of a group, where they fit
  *   D_TILES             tiles of an image's pixels

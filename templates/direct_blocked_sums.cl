@@ -131,6 +131,7 @@ typedef struct place {
 #if D_AHEAD
     INDEX_T ahead; /* elements from the image's first to the tile's after the next */
     int tile_k;    /* whose channels these are */
+    bool fetches;  /* of this step, that tile's pixels */
 #endif
 } place;
 
@@ -182,14 +183,66 @@ INLINE int first_meeting_inside(const int at, const int dilation, const int firs
     end_tap(AT_OF_TILE(at), (P_SRC_W - 1) * D_UP_W + 1, P_FILTER_W, P_DILATION_W)
 #endif
 
+#if D_AHEAD
+/* Rows of the source that a row of tiles reads and the one before it did not. */
+#define NEW_ROWS (P_FILTER_H < P_STRIDE_H ? P_FILTER_H : P_STRIDE_H)
+#define FIRST_NEW_ROW ((P_FILTER_H - 1) * P_DILATION_H - D_LEAD_H - (NEW_ROWS - 1))
+/* Pixels of such a row: those between the pixels of a filter of one tap are not read. */
+#define AHEAD_NEXT (P_FILTER_W > 1 ? 1 : P_STRIDE_W)
+#define AHEAD_PIXELS ((T_W * P_STRIDE_W + AHEAD_NEXT - 1) / AHEAD_NEXT)
+
+/* Where the tile after the next reads what others did not, in the next image if this one has no
+ * more. What is at the ends of rows and images, or behind them, makes no difference. */
+INLINE INDEX_T place_ahead(const int tile)
+{
+    const int rows = P_DST_D * P_DST_H, next = tile + 2 * D_UP_W;
+    const int row = next / D_UP_W / D_TILES_W, pixels = P_DST_W / D_UP_W;
+    const int first = min((next / D_UP_W - row * D_TILES_W) * T_W, pixels - T_W);
+    const int z = row % rows / P_DST_H, y = row % P_DST_H;
+    return (INDEX_T)(row / rows) * D_SRC_IMAGE +
+           (INDEX_T)(z * P_STRIDE_D / D_UP_D) * D_SRC_PLANE +
+           (INDEX_T)(y * P_STRIDE_H / D_UP_H + FIRST_NEW_ROW) * D_SRC_ROW +
+           (INDEX_T)first * P_STRIDE_W * D_SRC_PIXEL;
+}
+
+/* Fetches what that tile reads in one step, a part with each tap of this one's: memory is that far
+ * away, and a core waits for few lines at a time. */
+#define AHEAD_LINES (NEW_ROWS * AHEAD_ROW_LINES)
+#define AHEAD_TAP_LINES ((AHEAD_LINES + D_TAPS - 1) / D_TAPS)
+#if D_SRC_CHANNEL == 1
+#define AHEAD_ROW_LINES AHEAD_PIXELS
+#define AHEAD_LINE(i) ((i) * AHEAD_NEXT * D_SRC_PIXEL)
+#else
+#define AHEAD_ROW_LINES (D_STEP * ((AHEAD_PIXELS * AHEAD_NEXT + 15) / 16))
+#define AHEAD_LINE(i) ((i) % D_STEP * D_SRC_CHANNEL + (i) / D_STEP * 16)
+#endif
+
+INLINE void fetch_ahead(global const SRC_T *step, const int tap)
+{
+#pragma unroll
+    for (int i = 0; i < AHEAD_TAP_LINES; i++) {
+        const int line = tap * AHEAD_TAP_LINES + i;
+        if (AHEAD_LINES % AHEAD_TAP_LINES == 0 || line < AHEAD_LINES)
+            KILN_FETCH(step + line / AHEAD_ROW_LINES * D_SRC_ROW +
+                       AHEAD_LINE(line % AHEAD_ROW_LINES));
+    }
+}
+#define FETCH_AHEAD(step, at, tap)                                                                 \
+    if ((at).fetches)                                                                              \
+    fetch_ahead((step) + (at).ahead, tap)
+#else
+#define FETCH_AHEAD(step, at, tap)
+#endif
+
 /* How a tile reads its rows. */
 #define INSIDE 0 /* without looking */
 #define CHECKED 1
 #define STRIPS 2
 
-/* Adds one row of the filter. */
-PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const ACC_T *w,
-                             const int channels, const place at, const int how)
+/* Adds one row of the filter; the first of its taps has that number. */
+PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *step, global const SRC_T *row,
+                             global const ACC_T *w, const int channels, const place at,
+                             const int number, const int how)
 {
 #if D_STRIP
     if (how == STRIPS) {
@@ -231,6 +284,7 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const A
             const int column = at.column + COLUMN(at.phase, s);
             if (!MEETS(column))
                 continue;
+            FETCH_AHEAD(step, at, number + s);
             add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
                     true, column);
         }
@@ -239,9 +293,11 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *row, global const A
 #endif
 #if D_STRIP < 2
 #pragma nounroll
-    for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W)
+    for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
+        FETCH_AHEAD(step, at, number + s);
         add_tap(acc, row + (INDEX_T)(at.column + COLUMN(at.phase, s)) * D_SRC_PIXEL,
                 w + s * channels * D_KT, channels, false, 0);
+    }
 #endif
 }
 
@@ -254,51 +310,17 @@ PRODUCTS_INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const
     for (int d = at.d; d < at.d_end; d += D_NEXT_D)
 #pragma nounroll
         for (int h = at.h; h < at.h_end; h += D_NEXT_H)
-            add_row(acc,
+            add_row(acc, step,
                     step + (INDEX_T)((z + d * P_DILATION_D) / D_UP_D) * D_SRC_PLANE +
                         (INDEX_T)((y + h * P_DILATION_H) / D_UP_H) * D_SRC_ROW,
                     w + (d * P_FILTER_H + h) * P_FILTER_W * ELEMENTS(channels) * D_KT, channels, at,
-                    how);
+                    (d * P_FILTER_H + h) * P_FILTER_W, how);
 }
-
-#if D_AHEAD
-/* Where the tile after the next begins to read, in the next image if this one has no more; without
- * padding, which few filters of one tap have. */
-INLINE INDEX_T place_ahead(const int tile)
-{
-    const int rows = P_DST_D * P_DST_H, next = tile + 2 * D_UP_W;
-    const int row = next / D_UP_W / D_TILES_W, pixels = P_DST_W / D_UP_W;
-    const int first = min((next / D_UP_W - row * D_TILES_W) * T_W, pixels - T_W);
-    const int z = row % rows / P_DST_H, y = row % P_DST_H;
-    return (INDEX_T)(row / rows) * D_SRC_IMAGE +
-           (INDEX_T)(z * P_STRIDE_D / D_UP_D) * D_SRC_PLANE +
-           (INDEX_T)(y * P_STRIDE_H / D_UP_H) * D_SRC_ROW +
-           (INDEX_T)first * P_STRIDE_W * D_SRC_PIXEL;
-}
-
-/* Fetches what that tile reads in one step: memory is that far away. Items that share a tile of
- * pixels each do some steps, so that memory is as busy with the last of them as with the first. */
-INLINE void fetch_ahead(global const SRC_T *step, const place at)
-{
-    step += at.ahead;
-#if D_SRC_CHANNEL == 1
-#pragma unroll
-    for (int i = 0; i < T_W; i++)
-        KILN_FETCH(step + i * P_STRIDE_W * D_SRC_PIXEL);
-#else
-#pragma unroll
-    for (int c = 0; c < D_STEP; c++)
-#pragma unroll
-        for (int i = 0; i < T_W; i += 16)
-            KILN_FETCH(step + c * D_SRC_CHANNEL + i);
-#endif
-}
-#endif
 
 /* Adds channels `from` to `end` of a group, whose first one is `first`; only the last call's may end
  * within a step. */
 PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int first,
-                                  global const ACC_T *w, const place at, const int y, const int z,
+                                  global const ACC_T *w, place at, const int y, const int z,
                                   const int how, const int from, const int end)
 {
     w += from / D_STEP * (D_TAPS * D_STEP_ELEMENTS * D_KT);
@@ -306,8 +328,9 @@ PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int
 #pragma nounroll
     for (int c = from; c < whole; c += D_STEP) {
 #if D_AHEAD
-        if (c / D_STEP % D_TILES_K == at.tile_k % D_TILES_K)
-            fetch_ahead(src + SRC_AT(first + c), at);
+        /* Items that share a tile of pixels each fetch some steps', so that memory is as busy with
+         * the last of them as with the first. */
+        at.fetches = at.tile_k % D_TILES_K == (T_ORDER == 1 ? c / D_STEP % D_TILES_K : 0);
 #endif
         add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
         w += D_TAPS * D_STEP_ELEMENTS * D_KT;

@@ -1,5 +1,6 @@
 /* The blocked direct solver: every remainder, border, stride, tile and layout, compared for
  * equality. */
+#include "kiln_internal.h"
 #include "support/blocked_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
@@ -98,6 +99,19 @@ START_TEST(every_shape)
     blocked_check(p, 16 >> _i % 3, blocked_tile(&p));
     p.direction = KILN_BACKWARD_DATA;
     blocked_check(p, 16 >> (_i + 1) % 3, blocked_tile(&p));
+}
+END_TEST
+
+/* As if caches held next to nothing: pixels of tiles ahead are fetched. */
+START_TEST(every_shape_from_memory)
+{
+    kiln_device_facts *facts = &support_open()->kiln->facts;
+    const int64_t cache = facts->cache;
+    kiln_problem p = blocked_shapes[_i];
+    facts->cache = 1;
+    p.direction = _i % 4 == 3 ? KILN_BACKWARD_DATA : KILN_FORWARD;
+    blocked_check(p, 16, blocked_tile(&p));
+    facts->cache = cache;
 }
 END_TEST
 
@@ -294,6 +308,7 @@ int main(void)
     tcase_add_loop_test(c, tiles_that_take_turns, 0, 3);
     tcase_add_test(c, rows_that_take_turns);
     tcase_add_loop_test(c, every_shape, 0, BLOCKED_SHAPES);
+    tcase_add_loop_test(c, every_shape_from_memory, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, empty_vectors, 0, (int)(sizeof empty / sizeof *empty));
     tcase_add_test(c, transposed);
     tcase_add_loop_test(c, classes_of_a_stride, 0, (int)(sizeof strided / sizeof *strided));
