@@ -88,9 +88,10 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
     double loads = 0, begin = 0;
     if (!kiln_device_halves(d)) {
         /* Two multiply-adds a cycle, each of which waits for those of four cycles; of loads fewer:
-         * pixels that are a line apart are in the same bank of a cache. As measured on Zen 5. */
+         * pixels that are a line apart are in the same bank of a cache. One that is multiplied once
+         * is loaded by the multiply-add. As measured on Zen 5. */
         least = fmax(least, 8);
-        loads = 1.25 * (c->v[BLOCKED_TILE_W] + weights);
+        loads = (weights > 1 ? 1.25 : 1.06) * (c->v[BLOCKED_TILE_W] + weights);
         begin = 0.8;
     } else if (turn < 1 && c->v[BLOCKED_TILE_KV] == 1) {
         /* Two at a time are more pixels than a cycle loads, unless each is multiplied several

@@ -4,10 +4,10 @@
 #include "integers.h"
 
 enum {
-    THREADS = 2,    /* of a team; more were not measured */
-    LEAST_US = 4,   /* of one core: in less, another core has not come and gone */
-    MOST_US = 1000, /* longer ones lose less by a dispatch than if, once, nobody helps */
-    FEW_UNITS = 16, /* while the last one is taken the other core waits */
+    THREADS = 2,     /* of a team; more were not measured */
+    LEAST_US = 4,    /* of one core: in less, another core has not come and gone */
+    MOST_US = 50000, /* what longer ones read and write, no cache keeps for a thread's half */
+    FEW_UNITS = 16,  /* while the last one is taken the other core waits */
     MOST_UNITS = 60000,
     MOST_ITEMS = 1 << 30
 };
