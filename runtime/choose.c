@@ -7,13 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the problem once a solver decided its layouts. */
-static void settled_key(const kiln_problem *problem, const kiln_shape *settled,
-                        char key[KILN_KEY_TEXT])
+/* The problem once a solver decided its layouts, and its key. */
+static kiln_problem settle(const kiln_problem *problem, const kiln_shape *settled,
+                           char key[KILN_KEY_TEXT])
 {
     kiln_problem p = *problem;
     kiln_shape_give_layouts(settled, &p);
     kiln_problem_row_key(&p, key, KILN_KEY_TEXT);
+    return p;
 }
 
 bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
@@ -23,7 +24,7 @@ bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *
     char key[KILN_KEY_TEXT];
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why))
         return false;
-    settled_key(problem, &pick->shape, key);
+    settle(problem, &pick->shape, key);
     pick->row_ms = 0;
     if (ignore_rows || !kiln_pick_from_rows(k, key, solver->name, shape, pick)) {
         pick->solver = solver;
@@ -72,9 +73,7 @@ static bool find_row(kiln *k, const kiln_problem *problem, const kiln_shape *sha
                      const kiln_pick *guess, kiln_pick *row, bool *decides)
 {
     char key[KILN_KEY_TEXT];
-    kiln_problem settled = *problem;
-    kiln_shape_give_layouts(&guess->shape, &settled);
-    kiln_problem_row_key(&settled, key, sizeof key);
+    const kiln_problem settled = settle(problem, &guess->shape, key);
     const kiln_shape closed = kiln_shape_of(&settled);
     *decides = kiln_pick_from_rows(k, key, NULL, &closed, row);
     return *decides || kiln_pick_from_rows(k, key, guess->solver->name, shape, row);
@@ -233,7 +232,7 @@ void kiln_warn_of_choice(kiln *k, const kiln_problem *problem, const kiln_choice
     if ((choice && choice->ignore_rows) || pick->origin == KILN_ORIGIN_USER_ROW ||
         pick->origin == KILN_ORIGIN_CHOICE)
         return;
-    settled_key(problem, &pick->shape, key);
+    settle(problem, &pick->shape, key);
     kiln_warn_of_rows(k, key, named ? pick->solver->name : NULL);
 }
 
