@@ -80,10 +80,10 @@ static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
 }
 
 /* What tiles that take turns have of caches near to a core: they do where the weights of a tile of
- * channels are more bytes than `held`, in chunks of `chunk` bytes and `channels` at most, and up to
- * `sums` vectors wait. */
+ * channels are more bytes than `held`, in chunks of `chunk` bytes at most, and up to `sums` vectors
+ * wait. */
 typedef struct turn_limits {
-    int64_t held, chunk, channels, sums;
+    int64_t held, chunk, sums;
 } turn_limits;
 
 /* Weights of a tile of channels that a second-level cache does not hold from one tile of pixels to
@@ -98,10 +98,10 @@ static turn_limits limits_of_turns(const kiln_blocked *b, const kiln_device_fact
 {
     const int few = 8;
     if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
-        return (turn_limits){400 << 10, 384 << 10, 128, 400};
+        return (turn_limits){400 << 10, 384 << 10, 400};
     if (c->v[BLOCKED_TILE_W] > few || kiln_device_halves(d))
-        return (turn_limits){700 << 10, 384 << 10, 128, 400};
-    return (turn_limits){64 << 10, 40 << 10, 128, 128};
+        return (turn_limits){700 << 10, 384 << 10, 400};
+    return (turn_limits){64 << 10, 40 << 10, 128};
 }
 
 int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
@@ -122,12 +122,11 @@ int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts
 int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
                                   const kiln_config *c)
 {
-    const int64_t step = kiln_direct_blocked_step(b);
-    const turn_limits most = limits_of_turns(b, d, c);
+    const int64_t step = kiln_direct_blocked_step(b), usual = 128;
     if (kiln_direct_blocked_turns(b, d, c) == 1)
         return b->src_c;
-    const int64_t held = most.chunk / weight_bytes(b, c);
-    const int64_t channels = held < most.channels ? held : most.channels;
+    const int64_t most = limits_of_turns(b, d, c).chunk / weight_bytes(b, c);
+    const int64_t channels = most < usual ? most : usual;
     return channels < step ? step : channels / step * step;
 }
 

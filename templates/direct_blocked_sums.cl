@@ -222,7 +222,7 @@ INLINE void fetch_ahead(global const SRC_T *step, const int tap)
 #pragma unroll
     for (int i = 0; i < AHEAD_TAP_LINES; i++) {
         const int line = tap * AHEAD_TAP_LINES + i;
-        if (AHEAD_LINES % AHEAD_TAP_LINES == 0 || line < AHEAD_LINES)
+        if (AHEAD_LINES % D_TAPS == 0 || line < AHEAD_LINES)
             KILN_FETCH(step + line / AHEAD_ROW_LINES * D_SRC_ROW +
                        AHEAD_LINE(line % AHEAD_ROW_LINES));
     }
