@@ -31,6 +31,11 @@ bool kiln_device_halves(const kiln_device_facts *d)
     return d->unit_floats > 0 && d->unit_floats < d->simd_floats;
 }
 
+bool kiln_device_keeps_near(const kiln_device_facts *d)
+{
+    return d->core_cache >= 2 << 20;
+}
+
 bool kiln_device_holds(const kiln_device_facts *d, double bytes)
 {
     return bytes < 0.7 * (double)d->cache;

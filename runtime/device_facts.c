@@ -115,35 +115,52 @@ static int read_unit(const kiln_device_facts *f)
     return f->kind == KILN_DEVICE_CPU && f->simd_floats == 16 && halves ? 8 : f->simd_floats;
 }
 
-/* What a virtual machine hides from the implementation, the C library may still know: of the whole
- * package, of which few cores' share is more than this. */
+/* What a virtual machine hides from the implementation, the C library may still know. Of what either
+ * tells of a whole package, other machines on it have their share: of 260 MB on a Xeon of many cores
+ * two read 64 MB at two thirds of the cache's speed. */
 static int64_t read_cache(cl_device_id device, const kiln_device_facts *f)
 {
-    const int64_t share = 32 << 20, told = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
+    const int64_t share = ((int64_t)16 << 20) * f->compute_units;
+    int64_t told = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
 #ifdef _SC_LEVEL3_CACHE_SIZE
-    if (told <= 0 && *f->core) {
-        const int64_t package = sysconf(_SC_LEVEL3_CACHE_SIZE);
-        return package < 0 ? 0 : package < share ? package : share;
-    }
+    if (told <= 0 && *f->core)
+        told = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    return told < 0 ? 0 : *f->core && told > share ? share : told;
+}
+
+static int64_t read_core_cache(const kiln_device_facts *f)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    const long told = *f->core ? sysconf(_SC_LEVEL2_CACHE_SIZE) : 0;
+    return told < 0 ? 0 : told;
 #else
     (void)f;
+    return 0;
 #endif
-    return told;
+}
+
+/* Xeons; a Zen 5 does more at once, and the loads of a Zen 4 hide behind its halves. */
+static bool read_counts_loads(const kiln_device_facts *f)
+{
+    const x86_core c = read_x86();
+    return *f->core && c.family && !c.amd && f->simd_floats == 16;
 }
 
 /* Peak and bandwidth from the counts: a CPU core does two multiply-adds of a unit's width a cycle,
- * counted at twice the clock that is told, a base clock (Zen 4 and 5 ran at 1.7 times theirs); a
- * GPU unit has 128 lanes; memory is 10 GB/s a core or, on a GPU, 20 GB/s a unit. Only ratios matter
- * to predict(). */
+ * counted at twice the clock that is told, a base clock (Zen 4 and 5 ran at 1.7 times theirs, a
+ * Xeon at 1.15 times); a GPU unit has 128 lanes; memory is 10 GB/s a core (a Xeon's 6.7) or, on a
+ * GPU, 20 GB/s a unit. Only ratios matter to predict(). */
 static void guess_roofline(cl_device_id device, kiln_device_facts *f)
 {
     double ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
     if (ghz < 0.1)
         ghz = f->kind == KILN_DEVICE_GPU ? 1.5 : 3;
     bool gpu = f->kind == KILN_DEVICE_GPU;
-    double lanes = gpu ? 128 : 4.0 * f->unit_floats;
+    const bool xeon = f->counts_loads;
+    double lanes = gpu ? 128 : (xeon ? 2.3 : 4.0) * f->unit_floats;
     f->peak_gflops = 2 * lanes * ghz * f->compute_units;
-    f->bandwidth_gbs = (gpu ? 20.0 : 10.0) * f->compute_units;
+    f->bandwidth_gbs = (gpu ? 20.0 : xeon ? 6.7 : 10.0) * f->compute_units;
 }
 
 kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
@@ -195,6 +212,8 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
                                    ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
     f->has_vnni = read_vnni(f);
     f->unit_floats = read_unit(f);
+    f->counts_loads = read_counts_loads(f);
+    f->core_cache = read_core_cache(f);
     guess_roofline(device, f);
     return KILN_OK;
 }
