@@ -142,7 +142,8 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d);
     while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
         best.v[BLOCKED_GROUP] *= 2;
-    int widest = is_cpu(d) ? 32 : 8, tiles = 4 * widest, usual = best.v[BLOCKED_LANES];
+    /* As square as it gets where loads count: five by five. */
+    int widest = is_cpu(d) ? 32 : 8, tiles = (d->counts_loads ? 5 : 4) * widest, usual = best.v[BLOCKED_LANES];
     for (int i = 0; i < 2 * tiles; i++) {
         kiln_config next = best;
         kiln_why why;

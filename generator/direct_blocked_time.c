@@ -140,13 +140,12 @@ static double store_cycles(const kiln_blocked *b, const kiln_config *c)
 
 /* A plain source's next channel is on another page, the larger its planes, where no prefetcher
  * expects it; a strip is filled in that time. Per channel, as measured. */
-static double page_cycles(const kiln_blocked *b, blocked_strips how)
+static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, blocked_strips how)
 {
-    const double page = 4096;
-    double bytes = 4.0 * (double)b->src_pitch.channel;
+    const double page = 4096, share = fmin(4.0 * (double)b->src_pitch.channel / page, 1);
     if (b->src_pitch.channel == 1 || how != STRIPS_NEVER)
         return 0;
-    return 2.5 * (bytes < page ? bytes / page : 1) * (double)b->src_c;
+    return (d->counts_loads ? 10 * share : 2.5) * share * (double)b->src_c;
 }
 
 static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
@@ -157,7 +156,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     double taps = taps_of(b, c, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
     return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
-           page_cycles(b, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
+           page_cycles(b, d, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
 }
 
 /* Tiles that have pixels of their own: a class with fewer pixels than another may have fewer. */
