@@ -151,7 +151,7 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
     /* Sums of groups of eight channels or more leave little idle that could hide loads. */
     const double both = b.src_c >= 8 ? 1 : 0.3;
     /* Of one channel, where each thread has what it wrote last in a cache of its own: two thirds of
-     * that on Zen 4 and a third to a half on Zen 5, plain 0.6 to 0.9 there. */
-    const double near = b.src_c == 1 ? 0.65 : 1;
+     * that on Zen 4 and a third to a half on Zen 5, plain 0.6 to 0.9 there; not on a Xeon. */
+    const double near = b.src_c == 1 && !d->counts_loads ? 0.65 : 1;
     return kiln_device_launch_ms(d) + near * (both * fmin(ms, move) + fmax(ms, move));
 }

@@ -9,7 +9,7 @@
 
 static const kiln_param params[BLOCKED_PARAMS] = {
     [BLOCKED_TILE_W] = {"T_W", 14, {2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
-    [BLOCKED_TILE_KV] = {"T_KV", 4, {1, 2, 3, 4}, 1, 5},
+    [BLOCKED_TILE_KV] = {"T_KV", 5, {1, 2, 3, 4, 5}, 0, 0},
     [BLOCKED_ORDER] = {"T_ORDER", 3, {ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES}, 0, 0},
     [BLOCKED_LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
     [BLOCKED_GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},

@@ -179,13 +179,13 @@ START_TEST(classes_of_a_stride)
 }
 END_TEST
 
-/* Tiles from one pixel to a whole row and from one vector to four, over rows that are their
+/* Tiles from one pixel to a whole row and from one vector to five, over rows that are their
  * multiple and rows that are not; in each order, stored past the caches or not, with groups or one.
  */
 static const struct {
     int width, vectors, order, stream, row;
-} tiles[] = {{1, 4, 0, 1, 24}, {2, 1, 1, 0, 25}, {3, 2, 2, 1, 24},
-             {5, 3, 0, 0, 24}, {8, 1, 2, 1, 25}, {12, 1, 1, 0, 24}};
+} tiles[] = {{1, 4, 0, 1, 24}, {2, 1, 1, 0, 25},  {3, 2, 2, 1, 24}, {5, 3, 0, 0, 24},
+             {8, 1, 2, 1, 25}, {12, 1, 1, 0, 24}, {5, 5, 0, 0, 24}};
 
 enum { TILES = sizeof tiles / sizeof *tiles };
 

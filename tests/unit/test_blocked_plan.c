@@ -130,6 +130,59 @@ START_TEST(wide_units_have_square_tiles)
 }
 END_TEST
 
+/* As a Xeon of 2023: loads take time of their own, and a core keeps 2 MB. */
+static kiln_device_facts xeon(void)
+{
+    kiln_device_facts d = cpu();
+    d.unit_floats = 16;
+    d.counts_loads = true;
+    d.core_cache = 2 << 20;
+    d.peak_gflops = 340;
+    d.bandwidth_gbs = 13.4;
+    return d;
+}
+
+/* Six by four and five by five vectors load least a sum; pixels that a core keeps are read for each
+ * tile of channels anew. */
+START_TEST(tiles_load_little_where_loads_count)
+{
+    static const struct {
+        const char *problem, *tile;
+    } cases[] = {
+        {"fwd-f32-n1-c256-k512-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=6 -DT_KV=4 -DT_ORDER=0"},
+        {"fwd-f32-n1-c768-k160-i17x17-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=5 -DT_KV=5 -DT_ORDER=0"},
+        {"fwd-f32-n1-c1024-k128-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c",
+         "-DT_W=6 -DT_KV=4 -DT_ORDER=1"},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_on(xeon(), "direct_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].tile), "%s: %s", cases[i].problem, options);
+    }
+}
+END_TEST
+
+/* Narrow tiles of planes that lie pages apart lose to vectors of their pixels there; and filters
+ * that come from memory make fewer products better than fewer operations. */
+START_TEST(what_comes_from_afar_counts)
+{
+    const kiln_device_facts d = xeon();
+    const char *plain = "fwd-f32-n1-c128-k128-i56x56-f1x1";
+    kiln_shape s;
+    kiln_config c;
+    const kiln_solver *blocked = guess(&d, "direct_blocked", plain, &s, &c);
+    const double ms = blocked->predict(&s, &d, &c);
+    const kiln_solver *direct = guess(&d, "direct", plain, &s, &c);
+    ck_assert_double_lt(direct->predict(&s, &d, &c), ms);
+    guess(&d, "winograd_staged", "fwd-f32-n1-c256-k512-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", &s,
+          &c);
+    ck_assert_int_eq(c.v[0], 6);
+    guess(&d, "winograd_staged", "fwd-f32-n1-c64-k64-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", &s,
+          &c);
+    ck_assert_int_eq(c.v[0], 8);
+}
+END_TEST
+
 /* A row of five pixels with stride 2, backward: three of one class, two of the other. */
 START_TEST(tiles_are_of_several_pixels_where_a_class_has_them)
 {
@@ -346,6 +399,8 @@ int main(void)
     tcase_add_test(c, padding_alone_may_need_long_indices);
     tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
     tcase_add_test(c, wide_units_have_square_tiles);
+    tcase_add_test(c, tiles_load_little_where_loads_count);
+    tcase_add_test(c, what_comes_from_afar_counts);
     tcase_add_test(c, tiles_are_of_several_pixels_where_a_class_has_them);
     tcase_add_test(c, vectors_are_as_wide_as_groups_and_units);
     tcase_add_test(c, large_filters_have_wide_tiles);
