@@ -99,7 +99,8 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
         loads = 1.08 * cost[together].each * fmax(sums, least);
     }
     double multiply = cost[together].each * fmax(sums, least);
-    /* As measured on a Xeon (model 207), whose best of many runs has loads beside, the usual not. */
+    /* As measured on a Xeon (model 207), whose best of many runs has loads beside, the usual not.
+     */
     if (d->counts_loads)
         multiply = 0.68 * multiply + 0.8 * (c->v[BLOCKED_TILE_W] + weights);
     return turn * (fmax(loads, multiply) + 0.2 * weights + moved + begin) + conflict_cycles(b, c);
@@ -139,13 +140,19 @@ static double store_cycles(const kiln_blocked *b, const kiln_config *c)
 }
 
 /* A plain source's next channel is on another page, the larger its planes, where no prefetcher
- * expects it; a strip is filled in that time. Per channel, as measured. */
-static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, blocked_strips how)
+ * expects it; a strip is filled in that time. Per channel, as measured: on a Xeon narrow tiles of
+ * large planes wait most (512 to 256 channels at 56x56, six pixels 11.3 ms, fourteen 7.6). */
+static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
+                          blocked_strips how)
 {
-    const double page = 4096, share = fmin(4.0 * (double)b->src_pitch.channel / page, 1);
+    const double page = 4096, share = 4.0 * (double)b->src_pitch.channel / page;
+    const int narrow = 14 - c->v[BLOCKED_TILE_W];
+    double each = 2.5 * fmin(share, 1);
     if (b->src_pitch.channel == 1 || how != STRIPS_NEVER)
         return 0;
-    return (d->counts_loads ? 10 * share : 2.5) * share * (double)b->src_c;
+    if (d->counts_loads)
+        each = share < 1 ? 10 * share * share : 20 + (narrow > 0 ? 3 * narrow : 0);
+    return each * (double)b->src_c;
 }
 
 static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
@@ -156,7 +163,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     double taps = taps_of(b, c, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
     return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
-           page_cycles(b, d, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
+           page_cycles(b, d, c, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
 }
 
 /* Tiles that have pixels of their own: a class with fewer pixels than another may have fewer. */
