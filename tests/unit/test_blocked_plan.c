@@ -151,6 +151,7 @@ START_TEST(tiles_load_little_where_loads_count)
     } cases[] = {
         {"fwd-f32-n1-c256-k512-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=6 -DT_KV=4 -DT_ORDER=0"},
         {"fwd-f32-n1-c768-k160-i17x17-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=5 -DT_KV=5 -DT_ORDER=0"},
+        {"fwd-f32-n16-c1024-k2048-i14x14-f1x1-s2x2-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
         {"fwd-f32-n1-c1024-k128-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c",
          "-DT_W=6 -DT_KV=4 -DT_ORDER=1"},
     };
