@@ -115,9 +115,9 @@ static int read_unit(const kiln_device_facts *f)
     return f->kind == KILN_DEVICE_CPU && f->simd_floats == 16 && halves ? 8 : f->simd_floats;
 }
 
-/* What a virtual machine hides from the implementation, the C library may still know. Of what either
- * tells of a whole package, other machines on it have their share: of 260 MB on a Xeon of many cores
- * two read 64 MB at two thirds of the cache's speed. */
+/* What a virtual machine hides from the implementation, the C library may still know. Of what
+ * either tells of a whole package, other machines on it have their share: of 260 MB on a Xeon of
+ * many cores two read 64 MB at two thirds of the cache's speed. */
 static int64_t read_cache(cl_device_id device, const kiln_device_facts *f)
 {
     const int64_t share = ((int64_t)16 << 20) * f->compute_units;
