@@ -22,8 +22,9 @@ static inline bool is_cpu(const kiln_device_facts *d)
 }
 
 /* What follows what: tiles of pixels within one of channels within an image (T_ORDER); channels
- * within pixels; tiles of pixels of all images within one of channels. */
-enum { ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES };
+ * within pixels; tiles of pixels of all images within one of channels; as the first, but of all
+ * images within a part of the channels, whose weights stay in a core's cache. */
+enum { ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES, ORDER_PARTS };
 
 /* Which tiles read a copy of their source row that has zeros in the place of padding. */
 typedef enum blocked_strips { STRIPS_NEVER, STRIPS_AT_ENDS, STRIPS_ALWAYS } blocked_strips;
@@ -62,6 +63,10 @@ int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
 /* Tiles of an image's pixels, and of all channels. */
 int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c);
+
+/* Tiles of channels of a part (ORDER_PARTS); the last part may have fewer. */
+int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
+                                 const kiln_config *c);
 
 /* Tiles of pixels that an item computes in turn, chunk by chunk of source channels; 1: each has an
  * item of its own, which computes all channels. A chunk is whole steps. */

@@ -79,6 +79,16 @@ static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
     return taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
 }
 
+/* Half of the cache is left to pixels and sums. Parts of the same size, as threads share them. */
+int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
+                                 const kiln_config *c)
+{
+    const int64_t usual = 1 << 20, cache = d->core_cache > 0 ? d->core_cache : usual;
+    const int64_t tiles = kiln_direct_blocked_tiles_k(b, c);
+    const int64_t most = cache / 2 / (b->src_c * weight_bytes(b, c));
+    return divide_up(tiles, divide_up(tiles, most > 1 ? most : 1));
+}
+
 /* What tiles that take turns have of caches near to a core: they do where the weights of a tile of
  * channels are more bytes than `held`, in chunks of `chunk` bytes at most, and up to `sums` vectors
  * wait. */

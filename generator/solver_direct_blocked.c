@@ -10,7 +10,8 @@
 static const kiln_param params[BLOCKED_PARAMS] = {
     [BLOCKED_TILE_W] = {"T_W", 14, {2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
     [BLOCKED_TILE_KV] = {"T_KV", 5, {1, 2, 3, 4, 5}, 0, 0},
-    [BLOCKED_ORDER] = {"T_ORDER", 3, {ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES}, 0, 0},
+    [BLOCKED_ORDER] =
+        {"T_ORDER", 4, {ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES, ORDER_PARTS}, 0, 0},
     [BLOCKED_LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
     [BLOCKED_GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
     [BLOCKED_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
@@ -118,14 +119,18 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
         kiln_define(plan, "D_ROW", lanes);
 }
 
-/* Whether items fetch the pixels that tiles ahead read. With more taps than one those are new rows,
- * a part with each tap: a tenth less time where memory is slow, where a cache's pixels are near 2%.
- * Of a plain source they are more lines than the sums have time for. */
+/* Whether items fetch the pixels that tiles ahead read, where those of later channels find them in
+ * a cache. With more taps than one those are new rows, a part with each tap: a tenth less time
+ * where memory is slow, where a cache's pixels are near 2%. Of a plain source they are more lines
+ * than the sums have time for. */
 static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                            const kiln_config *c)
 {
+    const int order = c->v[BLOCKED_ORDER];
+    const bool once = order == ORDER_PIXELS && kiln_device_keeps_near(d);
     if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
-        return c->v[BLOCKED_ORDER] == ORDER_CHANNELS && kiln_direct_blocked_far(b, s, d);
+        return (order == ORDER_CHANNELS || order == ORDER_PARTS || once) &&
+               kiln_direct_blocked_far(b, s, d);
     const bool dense = b->up[0] * b->up[1] * b->up[2] == 1;
     return kiln_better_fetched(s, d) && b->filter[0] == 1 && dense && b->src_pitch.channel == 1;
 }
@@ -171,6 +176,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_ITEMS",
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
                                                       : items_of(b, d, c));
+    kiln_define(plan, "D_PART", kiln_direct_blocked_part(b, d, c));
     kiln_define(plan, "D_STRIP", how);
     kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
     kiln_define(plan, "D_CHAINS", kiln_direct_blocked_chains(b, d, c));
@@ -212,9 +218,11 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
+    const int64_t part = kiln_direct_blocked_part(&b, d, c);
     const int64_t grids[][3] = {[ORDER_PIXELS] = {items, tiles_k, b.n},
                                 [ORDER_CHANNELS] = {tiles_k, items, b.n},
-                                [ORDER_IMAGES] = {items, b.n, tiles_k}};
+                                [ORDER_IMAGES] = {items, b.n, tiles_k},
+                                [ORDER_PARTS] = {items * part, b.n, divide_up(tiles_k, part)}};
     const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
     if (c->v[BLOCKED_GROUP] == 1)
         kiln_grid_team(plan, d, predict(s, d, c), grid[0], grid[1], grid[2]);

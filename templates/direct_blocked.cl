@@ -27,7 +27,8 @@
  * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all or none.
  *
  * Grid of `direct_blocked`: (turns of tiles, groups * D_TILES_K, images), the first two exchanged
- * with T_ORDER=1, the last two with T_ORDER=2; groups of (T_GROUP, 1, 1), of which D_ITEMS along the
+ * with T_ORDER=1, the last two with T_ORDER=2, and with T_ORDER=3 (D_PART tiles of channels times
+ * turns of tiles, images, parts); groups of (T_GROUP, 1, 1), of which D_ITEMS along the
  * first axis are needed; with T_GROUP=1 they may be in one group (see items.cl). Of `pack`: (steps
  * of a group, groups * D_TILES_K).
  *
@@ -60,6 +61,7 @@
  *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
  *   D_TURNS, D_CHUNK    above; 1 and all channels of a group, where they fit
  *   D_TILES             tiles of an image's pixels
+ *   D_PART              with T_ORDER=3: tiles of channels of a part; the last may have fewer
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
  *   D_DST_VECTORS       vectors of a group's destination channels, with the padding that is in them
  *   D_DST_EMPTY         vectors of nothing but padding behind those: the last tile stores them
@@ -292,9 +294,17 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
         }
 }
 
+#if T_ORDER == 3
+#define ITEM_TILE (ITEM(0) % D_ITEMS)
+#define ITEM_TILE_K (ITEM(2) * D_PART + ITEM(0) / D_ITEMS)
+#else
+#define ITEM_TILE ITEM(T_ORDER == 1)
+#define ITEM_TILE_K ITEM(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2)
+#endif
+/* The last part may have fewer tiles of channels than others. */
 #define ITEM_HERE                                                                                  \
-    item(src, w, dst, ITEM(T_ORDER == 1) * D_TURNS, ITEM(T_ORDER == 0 ? 1 : T_ORDER == 1 ? 0 : 2), \
-         ITEM(T_ORDER == 2 ? 1 : 2) EPILOGUE_PASS)
+    if (T_ORDER != 3 || ITEM_TILE_K < D_GROUPS * D_TILES_K)                                        \
+    item(src, w, dst, ITEM_TILE * D_TURNS, ITEM_TILE_K, ITEM(T_ORDER >= 2 ? 1 : 2) EPILOGUE_PASS)
 DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global const ACC_T *w,
                         global DST_T *dst EPILOGUE_PARAMS))
 
@@ -302,7 +312,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void direct_blocked(global const SRC_T *restric
                                                      global const ACC_T *restrict w,
                                                      global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
-    if (T_GROUP > 1 && get_global_id(0) >= D_ITEMS)
+    if (T_GROUP > 1 && get_global_id(0) >= (T_ORDER == 3 ? D_ITEMS * D_PART : D_ITEMS))
         return;
     EACH_ITEM(ITEM_HERE, (src, w, dst EPILOGUE_PASS))
 }

@@ -330,7 +330,9 @@ PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int
 #if D_AHEAD
         /* Items that share a tile of pixels each fetch some steps', so that memory is as busy with
          * the last of them as with the first. */
-        at.fetches = at.tile_k % D_TILES_K == (T_ORDER == 1 ? c / D_STEP % D_TILES_K : 0);
+        at.fetches =
+            T_ORDER == 3 ? at.tile_k % D_PART == 0
+                         : at.tile_k % D_TILES_K == (T_ORDER == 1 ? c / D_STEP % D_TILES_K : 0);
 #endif
         add_step(acc, src + SRC_AT(first + c), w, D_STEP, at, y, z, how);
         w += D_TAPS * D_STEP_ELEMENTS * D_KT;

@@ -91,6 +91,31 @@ START_TEST(rows_that_take_turns)
 }
 END_TEST
 
+/* 67 tiles of channels are parts of 14 where a core's cache has 2 MB, and of 8 or 16 where it has
+ * half or as much as nothing is known of; the last part has fewer. Of groups, several are a part.
+ */
+START_TEST(channels_in_parts)
+{
+    kiln_problem p = {.batch = 3,
+                      .in_channels = 1024,
+                      .out_channels = 1072,
+                      .input = {2, 5},
+                      .filter = {1, 1},
+                      .epilogue = {.bias = 1}};
+    blocked_check(p, 16, "T_W=4,T_KV=1,T_ORDER=3");
+    p.in_channels = 1020;
+    p.out_channels = 510;
+    p.groups = 51;
+    p.filter[0] = p.filter[1] = 3;
+    p.pad_begin[0] = p.pad_end[1] = 1;
+    blocked_check(p, 16, "T_W=3,T_KV=1,T_ORDER=3");
+    p.stride[0] = p.stride[1] = 2;
+    p.direction = KILN_BACKWARD_DATA;
+    p.epilogue = (kiln_epilogue){0};
+    blocked_check(p, 16, "T_W=2,T_KV=1,T_ORDER=3");
+}
+END_TEST
+
 /* The three blocks take turns; each has all kinds of blocked_shapes, and each shape both
  * directions. */
 START_TEST(every_shape)
@@ -185,7 +210,7 @@ END_TEST
 static const struct {
     int width, vectors, order, stream, row;
 } tiles[] = {{1, 4, 0, 1, 24}, {2, 1, 1, 0, 25},  {3, 2, 2, 1, 24}, {5, 3, 0, 0, 24},
-             {8, 1, 2, 1, 25}, {12, 1, 1, 0, 24}, {5, 5, 0, 0, 24}};
+             {8, 1, 2, 1, 25}, {12, 1, 1, 0, 24}, {5, 5, 0, 0, 24}, {4, 2, 3, 0, 25}};
 
 enum { TILES = sizeof tiles / sizeof *tiles };
 
@@ -307,6 +332,7 @@ int main(void)
     tcase_add_test(c, many_weights);
     tcase_add_loop_test(c, tiles_that_take_turns, 0, 3);
     tcase_add_test(c, rows_that_take_turns);
+    tcase_add_test(c, channels_in_parts);
     tcase_add_loop_test(c, every_shape, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, every_shape_from_memory, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, empty_vectors, 0, (int)(sizeof empty / sizeof *empty));

@@ -143,7 +143,7 @@ static kiln_device_facts xeon(void)
 }
 
 /* Six by four and five by five vectors load least a sum; pixels that a core keeps are read for each
- * tile of channels anew. */
+ * tile of channels anew, and by all images for a part of the weights. */
 START_TEST(tiles_load_little_where_loads_count)
 {
     static const struct {
@@ -152,6 +152,9 @@ START_TEST(tiles_load_little_where_loads_count)
         {"fwd-f32-n1-c256-k512-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=6 -DT_KV=4 -DT_ORDER=0"},
         {"fwd-f32-n1-c768-k160-i17x17-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=5 -DT_KV=5 -DT_ORDER=0"},
         {"fwd-f32-n16-c1024-k2048-i14x14-f1x1-s2x2-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
+        {"fwd-f32-n16-c512-k2048-i7x7-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=3"},
+        {"fwd-f32-n1-c512-k2048-i7x7-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
+        {"fwd-f32-n16-c64-k256-i56x56-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_STREAM=0"},
         {"fwd-f32-n1-c1024-k128-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c",
          "-DT_W=6 -DT_KV=4 -DT_ORDER=1"},
     };
