@@ -154,7 +154,8 @@ static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, con
     if (b->src_pitch.channel == 1 || how != STRIPS_NEVER)
         return 0;
     if (d->counts_loads)
-        each = share < 1 ? 10 * share * share : 20 + (narrow > 0 ? 3 * narrow : 0);
+        each = share < 1 ? 1.5 + 6 * share * share + (narrow > 0 ? 0.3 * narrow : 0)
+                         : 20 + (narrow > 0 ? 3 * narrow : 0);
     return each * (double)b->src_c;
 }
 
