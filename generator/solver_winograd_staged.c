@@ -90,6 +90,9 @@ static steps predict_steps(const kiln_shape *s, const kiln_device_facts *d, cons
     double passed =
         (w.moves > 1 ? 11 : 6) * (double)(source_scratch(&w, c) + product_scratch(&w, c));
     double moved = kiln_device_move_ms(d, 0.5 * bytes + passed);
+    /* On a Xeon of many cores, whose last cache is more than these cores' share, half of that. */
+    if (kiln_device_keeps_near(d) && !kiln_device_holds(d, 0.5 * bytes + passed))
+        moved /= 2;
     return (steps){
         .source = kiln_winograd_ms(&w, d, full * cost.source + last.source) + moved / 2,
         .products =

@@ -223,7 +223,7 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
     /* As measured on a Xeon: each core reads the next cache slowly, memory half as fast. */
     if (kiln_device_keeps_near(d) && bytes > (double)d->core_cache) {
         speed = bytes < 0.5 * cache ? 2.5 : 1.3;
-        exposed = bytes < 0.5 * cache ? 0.5 : 0.7;
+        exposed = 0.7;
     }
     double read = bytes * (double)readers / (speed * d->bandwidth_gbs * 1e6);
     return fmax(compute, read) + exposed * fmin(compute, read);
