@@ -109,6 +109,28 @@ static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, c
                (double)(weights * divide_up(b->n, units));
 }
 
+/* Where a core's cache is large and the next one slow: whether it keeps an image's pixels while
+ * they are read for each tile of channels anew. Or weights are so many that they had better be read
+ * once an image: 16 of 1024 to 2048 channels at 14x14, stride 2, take 17 ms instead of 24. 256 to
+ * 512 channels at 28x28 take 0.97 ms instead of 1.06. Not where pixels lie apart: with a stride of
+ * 2, 512 to 256 at 28x28 take 0.35 ms instead of 0.32; nor where the first cache holds all weights:
+ * 16 images, 64 channels at 56x56, 1.18 ms instead of 1.12. A plain source's pixels are lines of
+ * each channel: 16 images, 1024 to 512 channels at 14x14, 9.4 ms instead of 13; but 512 to 256 at
+ * 28x28 would take 14 instead of 11. */
+static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, int64_t weights,
+                           int64_t pixels, bool dense)
+{
+    const int64_t first_level = 32 << 10, stride = b->stride[KILN_AXIS_W];
+    const int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
+    const bool many = weights >= d->core_cache / 2;
+    if (!kiln_device_keeps_near(d))
+        return false;
+    if (b->src_pitch.channel == 1)
+        return many || (stride == 1 && pixels <= d->core_cache && weights > first_level);
+    return taps == 1 && weights > first_level &&
+           (pixels * stride <= d->core_cache / 4 || (many && dense && pixels <= d->core_cache / 2));
+}
+
 /* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
  * are one stream, which the processor fetches ahead; a tile's pixels are many short ones) and where
  * items fetch pixels from memory, those of all pixels where the weights of one tile stay near,
@@ -137,23 +159,7 @@ static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     const bool crowd = all >= d->cache / 5 && all + b->groups * (image + result) >= d->cache / 3;
     if (d->cache > 0 && (all >= d->cache / (dense ? 4 : 3) || crowd))
         return image <= d->cache / 5 / b->n ? ORDER_IMAGES : ORDER_PIXELS;
-    /* Where the cache behind a core's own is slow, weights that this does not hold are read once an
-     * image: 16 of 1024 to 2048 channels at 14x14, stride 2, take 17 ms instead of 24. */
-    if (kiln_device_keeps_near(d) && b->src_pitch.channel == 1 && own >= d->core_cache / 2)
-        return ORDER_PIXELS;
-    /* Pixels that a core keeps: 256 to 512 channels at 28x28 take 0.97 ms instead of 1.06. Not
-     * where they lie apart: with a stride of 2, 512 to 256 at 28x28 take 0.35 ms instead of 0.32.
-     * Nor where the first cache holds all weights: 16 images, 64 channels at 56x56, 1.18 ms instead
-     * of 1.12. */
-    const bool close = b->src_pitch.channel == 1 && b->stride[KILN_AXIS_W] == 1;
-    if (kiln_device_keeps_near(d) && close && pixels <= d->core_cache && own > 32 << 10)
-        return ORDER_PIXELS;
-    /* A plain source's are lines of each channel: 16 images, 1024 to 512 channels at 14x14, 9.4 ms
-     * instead of 13 where weights are many; but 512 to 256 at 28x28 would take 14 instead of 11. */
-    const bool near_lines = pixels * b->stride[KILN_AXIS_W] <= d->core_cache / 4;
-    const bool many = dense && own >= d->core_cache / 2 && pixels <= d->core_cache / 2;
-    if (kiln_device_keeps_near(d) && b->src_pitch.channel != 1 && taps == 1 && own > 32 << 10 &&
-        (near_lines || many))
+    if (rereads_pixels(b, d, own, pixels, dense))
         return ORDER_PIXELS;
     const bool far = image * b->n > d->cache / 4 && kiln_direct_blocked_far(b, s, d);
     if ((taps == 1 && c->v[BLOCKED_STREAM]) || far)

@@ -28,9 +28,9 @@
  *
  * Grid of `direct_blocked`: (turns of tiles, groups * D_TILES_K, images), the first two exchanged
  * with T_ORDER=1, the last two with T_ORDER=2, and with T_ORDER=3 (D_PART tiles of channels times
- * turns of tiles, images, parts); groups of (T_GROUP, 1, 1), of which D_ITEMS along the
- * first axis are needed; with T_GROUP=1 they may be in one group (see items.cl). Of `pack`: (steps
- * of a group, groups * D_TILES_K).
+ * turns of tiles, images, parts); groups of (T_GROUP, 1, 1), of which D_ITEMS (with T_ORDER=3 times
+ * D_PART) along the first axis are needed; with T_GROUP=1 they may be in one group (see items.cl).
+ * Of `pack`: (steps of a group, groups * D_TILES_K).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, destination channels

@@ -155,6 +155,8 @@ START_TEST(tiles_load_little_where_loads_count)
         {"fwd-f32-n16-c512-k2048-i7x7-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=3"},
         {"fwd-f32-n1-c512-k2048-i7x7-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
         {"fwd-f32-n16-c64-k256-i56x56-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_STREAM=0"},
+        {"fwd-f32-n16-c1024-k512-i14x14-f1x1", "-DT_W=14 -DT_KV=2 -DT_ORDER=0"},
+        {"fwd-f32-n16-c512-k256-i28x28-f1x1-s2x2", "-DT_ORDER=1"},
         {"fwd-f32-n1-c1024-k128-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c",
          "-DT_W=6 -DT_KV=4 -DT_ORDER=1"},
     };
@@ -178,6 +180,11 @@ START_TEST(what_comes_from_afar_counts)
     const double ms = blocked->predict(&s, &d, &c);
     const kiln_solver *direct = guess(&d, "direct", plain, &s, &c);
     ck_assert_double_lt(direct->predict(&s, &d, &c), ms);
+    const char *batch = "fwd-f32-n16-c256-k256-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c";
+    const kiln_solver *fused = guess(&d, "winograd_fused", batch, &s, &c);
+    const double fused_ms = fused->predict(&s, &d, &c);
+    const kiln_solver *staged = guess(&d, "winograd_staged", batch, &s, &c);
+    ck_assert_double_lt(staged->predict(&s, &d, &c), fused_ms);
     guess(&d, "winograd_staged", "fwd-f32-n1-c256-k512-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", &s,
           &c);
     ck_assert_int_eq(c.v[0], 6);
