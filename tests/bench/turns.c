@@ -22,6 +22,11 @@ static const double batch_seconds = 0.005;
 static const double brief_seconds = 25e-6;
 enum { BRIEF_ROUNDS = 5 };
 
+/* Where turns of one of the two that are compared differ by more than this factor, a median of
+ * three is chance, and all get so many times the rounds. */
+static const double scattered = 1.15;
+enum { SCATTERED_ROUNDS = 3 };
+
 /* A turn may last this many times its length when others are in the way. */
 static const double patience = 12;
 
@@ -231,11 +236,41 @@ static int meet(runner *who, contender *const *c, int n, const turns_plan *plan)
     return rounds;
 }
 
+static bool scatters(const turns_times *t)
+{
+    double least = HUGE_VAL, most = 0;
+    for (int r = 0; r < t->rounds; r++) {
+        least = fmin(least, t->round[r]);
+        most = fmax(most, t->round[r]);
+    }
+    return most > scattered * least;
+}
+
+/* How many rounds there are after all; those of contenders that were to take all so far grow.
+ * Rounds that were not quiet count among those that differ: their places are empty in the median.
+ */
+static int more_rounds(runner *who, const turns_times *times, int n, int bystanders, int rounds)
+{
+    const int more = (int)fmin(rounds * SCATTERED_ROUNDS, TURNS_ROUNDS);
+    int best = 0;
+    for (int i = 1; i < n - bystanders; i++)
+        if (who[i].rounds == rounds &&
+            (!best || median_round(&times[i]) < median_round(&times[best])))
+            best = i;
+    if (who[0].rounds < rounds || !(scatters(&times[0]) || (best && scatters(&times[best]))))
+        return rounds;
+    for (int i = 0; i < n; i++)
+        if (who[i].rounds == rounds)
+            who[i].rounds = more;
+    return more;
+}
+
 bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times)
 {
     runner who[TURNS_CONTENDERS];
     double left = slow_seconds;
-    const int rounds = meet(who, c, n, plan);
+    const int planned = meet(who, c, n, plan);
+    int rounds = planned;
     for (int i = 0; i < n; i++)
         times[i].rounds = times[i].disturbed = 0;
     for (int r = 0; r < rounds; r++) {
@@ -244,8 +279,10 @@ bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times 
             if (r < who[i].rounds && !add_round(&times[i], &who[i], plan, &left))
                 return false;
         }
-        if (r == 0 && rounds == plan->rounds && plan->hopeless > 0)
+        if (r == 0 && planned == plan->rounds && plan->hopeless > 0)
             drop_losers(who, times, n - plan->bystanders, plan->hopeless);
+        if (r == planned - 1 && planned == plan->rounds)
+            rounds = more_rounds(who, times, n, plan->bystanders, planned);
     }
     for (int i = 0; i < n; i++) {
         mark_slow(&times[i]);

@@ -13,7 +13,7 @@
 enum { TURNS_CONTENDERS = 15, TURNS_ROUNDS = 64 };
 
 typedef struct turns_plan {
-    int rounds;     /* at most TURNS_ROUNDS; operations of microseconds get more */
+    int rounds;     /* at most TURNS_ROUNDS; operations that are brief or scatter get more */
     double seconds; /* of one turn; a run that takes longer is a turn of its own */
     bool latency;   /* wait for each run; else for a batch of them */
     /* Where not 0: a contender that takes this many times as long as the best of those behind the
