@@ -109,7 +109,7 @@ static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_de
     return !plan.deterministic;
 }
 
-static bool exceed_cache(const kiln_shape *s, const kiln_device_facts *d, double share)
+bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double share)
 {
     double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     return d->kind == KILN_DEVICE_CPU && d->cache > 0 && bytes > share * (double)d->cache;
@@ -117,12 +117,12 @@ static bool exceed_cache(const kiln_shape *s, const kiln_device_facts *d, double
 
 bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d)
 {
-    return kiln_shape_out_type(s) == KILN_F32 && exceed_cache(s, d, 0.7);
+    return kiln_shape_out_type(s) == KILN_F32 && kiln_tensors_exceed(s, d, 0.7);
 }
 
 bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d)
 {
-    return exceed_cache(s, d, 0.1);
+    return kiln_tensors_exceed(s, d, 0.1);
 }
 
 bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why)

@@ -82,6 +82,8 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
  * backward weights. Reads plain layouts and any others that solver naive reads. */
 void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
 
+/* Whether x and y together are larger than this share of a CPU's last cache, if it is known. */
+bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double share);
 /* For guess(): whether vectors of results are better stored past the caches of a CPU (T_STREAM=1 in
  * templates/caches.cl), which do not hold the tensors from one run to the next. */
 bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d);

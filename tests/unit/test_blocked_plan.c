@@ -360,6 +360,27 @@ START_TEST(weights_are_fetched_ahead)
 }
 END_TEST
 
+/* What the last cache holds comes soon enough; rows of plain tensors are fetched from there, too.
+ */
+START_TEST(depthwise_rows_are_fetched_from_memory)
+{
+    static const struct {
+        const char *problem, *ahead;
+    } cases[] = {
+        {"fwd-f32-n1-c64-k64-i150x150-f3x3-s2x2-p1x1-g64-l:NCHW16c.OIHW.NCHW16c", "-DD_AHEAD=0"},
+        {"fwd-f32-n2-c64-k64-i150x150-f3x3-s2x2-p1x1-g64-l:NCHW16c.OIHW.NCHW16c", "-DD_AHEAD=0"},
+        {"fwd-f32-n3-c64-k64-i150x150-f3x3-s2x2-p1x1-g64-l:NCHW16c.OIHW.NCHW16c", "-DD_AHEAD=1"},
+        {"fwd-f32-n16-c64-k64-i150x150-f3x3-s2x2-p1x1-g64-l:NCHW16c.OIHW.NCHW16c", "-DD_AHEAD=1"},
+        {"fwd-f32-n1-c64-k64-i150x150-f3x3-s2x2-p1x1-g64", "-DD_AHEAD=1"},
+    };
+    char options[KILN_OPTIONS_TEXT];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        options_of("depthwise_blocked", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].ahead), "%s: %s", cases[i].problem, options);
+    }
+}
+END_TEST
+
 /* Where caches near to a core do not hold those of one tile of channels; the parts are alike, and
  * enough for all cores. */
 START_TEST(tiles_take_turns_with_many_weights)
@@ -419,6 +440,7 @@ int main(void)
     tcase_add_test(c, channels_that_fill_no_vector_are_better_as_planes);
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     tcase_add_test(c, weights_are_fetched_ahead);
+    tcase_add_test(c, depthwise_rows_are_fetched_from_memory);
     tcase_add_test(c, tiles_take_turns_with_many_weights);
     tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);
     tcase_add_test(c, time_is_a_number);
