@@ -143,6 +143,8 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
     bool backward = s->direction == KILN_BACKWARD_DATA;
     double source = (double)(backward ? s->y_count : s->x_count);
     double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
+    /* Fitted when all of these were fetched ahead; those that no longer are take up to a tenth
+     * less. */
     double move = (kiln_better_fetched(s, d) ? 0.8 : 1) * wait *
                   kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
     if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, &b, c))

@@ -52,6 +52,14 @@ static void options_of(const char *name, const char *problem, char options[KILN_
     options_on(cpu(), name, problem, options);
 }
 
+/* Whether the solver's guess sets the option. */
+static void expect(const char *name, const char *problem, const char *option)
+{
+    char options[KILN_OPTIONS_TEXT];
+    options_of(name, problem, options);
+    ck_assert_msg(strstr(options, option), "%s: %s", problem, options);
+}
+
 /* Padding makes cells of few elements: images that lie inside of the tensor, and those that became
  * one row. */
 START_TEST(padding_alone_may_need_long_indices)
@@ -98,11 +106,8 @@ START_TEST(tiles_follow_one_another_as_caches_hold_them)
         {"fwd-f32-n16-c40-k240-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=0"},
         {"fwd-f32-n16-c192-k64-i28x28-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_ORDER=1"},
     };
-    char options[KILN_OPTIONS_TEXT];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        options_of("direct_blocked", cases[i].problem, options);
-        ck_assert_msg(strstr(options, cases[i].order), "%s: %s", cases[i].problem, options);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect("direct_blocked", cases[i].problem, cases[i].order);
 }
 END_TEST
 
@@ -373,11 +378,8 @@ START_TEST(depthwise_rows_are_fetched_from_memory)
         {"fwd-f32-n16-c64-k64-i150x150-f3x3-s2x2-p1x1-g64-l:NCHW16c.OIHW.NCHW16c", "-DD_AHEAD=1"},
         {"fwd-f32-n1-c64-k64-i150x150-f3x3-s2x2-p1x1-g64", "-DD_AHEAD=1"},
     };
-    char options[KILN_OPTIONS_TEXT];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        options_of("depthwise_blocked", cases[i].problem, options);
-        ck_assert_msg(strstr(options, cases[i].ahead), "%s: %s", cases[i].problem, options);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect("depthwise_blocked", cases[i].problem, cases[i].ahead);
 }
 END_TEST
 
