@@ -243,12 +243,7 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_define_axes(plan, "P_STRIDE", s->stride);
     kiln_define_axes(plan, "P_DILATION", s->dilation);
     kiln_define_axes(plan, "P_PAD", s->pad);
-    kiln_define_axes(plan, "D_GRID", l->grid);
-    kiln_define_axes(plan, "D_REACH", l->reach);
-    kiln_define_axes(plan, "D_STEP", l->step);
-    kiln_define_axes(plan, "D_LEAD", l->lead);
-    kiln_define_axes(plan, "D_SLOTS", l->slots);
-    kiln_define_axes(plan, "D_PERIOD", l->period);
+    kiln_lines_define(l, plan);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
 }

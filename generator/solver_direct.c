@@ -23,21 +23,6 @@ void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan)
         kiln_define(plan, kiln_direct_params[i].name, c->v[i]);
 }
 
-int64_t kiln_direct_dst_channels(const kiln_shape *s)
-{
-    return (s->direction == KILN_BACKWARD_DATA ? s->c : s->k) / s->g;
-}
-
-int64_t kiln_direct_src_channels(const kiln_shape *s)
-{
-    return (s->direction == KILN_BACKWARD_DATA ? s->k : s->c) / s->g;
-}
-
-int64_t kiln_direct_taps(const kiln_shape *s)
-{
-    return s->filter[0] * s->filter[1] * s->filter[2];
-}
-
 int64_t kiln_direct_span(const kiln_config *c)
 {
     return (int64_t)c->v[DIRECT_GROUP] * c->v[DIRECT_PIX] * c->v[DIRECT_VEC];
@@ -53,15 +38,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     (void)d;
     if (!kiln_shape_is_plain_layout(s))
         return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
-    kiln_lines l = kiln_lines_of(s);
-    for (int a = 0; a < 3; a++) {
-        int64_t span = s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a];
-        if (span > INT32_MAX)
-            return kiln_no(why, "an axis with its padding has 2^31 elements or more");
-    }
-    if (l.line[0] * l.line[1] * l.line[2] > INT32_MAX / 2)
-        return kiln_no(why, "one padded image has 2^30 elements or more");
-    return false;
+    return kiln_lines_too_large(s, why);
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -188,31 +165,23 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
                        const kiln_config *c, kiln_plan *plan)
 {
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    int64_t across = s->c / s->g * kiln_direct_taps(s); /* weights of one output channel */
     kiln_define_types(plan, s);
     if (!s->wide && kiln_lines_count(l, kiln_direct_span(c)) > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
     kiln_define_epilogue(plan, s);
     kiln_define(plan, "D_BACKWARD", backward);
-    kiln_define(plan, "P_GROUPS", s->g);
-    kiln_define(plan, "D_DST_C", kiln_direct_dst_channels(s));
-    kiln_define(plan, "D_SRC_C", kiln_direct_src_channels(s));
+    kiln_direct_define_weights(s, plan);
     kiln_define_axes(plan, "P_DST", backward ? s->in : s->out);
     kiln_define_axes(plan, "P_FILTER", s->filter);
     kiln_define_axes(plan, "P_STRIDE", s->stride);
     kiln_define_axes(plan, "P_DILATION", s->dilation);
     kiln_define_axes(plan, "P_PAD", s->pad);
-    kiln_define_axes(plan, "D_GRID", l->grid);
-    kiln_define_axes(plan, "D_SLOTS", l->slots);
-    kiln_define_axes(plan, "D_PERIOD", l->period);
-    kiln_define_axes(plan, "D_REACH", l->reach);
+    kiln_lines_define(l, plan);
     kiln_define_axes(plan, "D_LINE", c->v[DIRECT_COPY] ? l->line : s->in);
     kiln_define(plan, "D_AHEAD",
                 kiln_better_fetched(s, d) && !c->v[DIRECT_COPY] && c->v[DIRECT_ORDER]);
     kiln_define(plan, "D_CHANNEL", c->v[DIRECT_COPY] ? l->channel : s->in[0] * s->in[1] * s->in[2]);
     kiln_define(plan, "D_POSITIONS", kiln_direct_positions(s, l, c));
-    kiln_define(plan, "D_W_DST", backward ? kiln_direct_taps(s) : across);
-    kiln_define(plan, "D_W_SRC", backward ? across : kiln_direct_taps(s));
     kiln_direct_define_params(c, plan);
     if (c->v[DIRECT_VEC] > 1)
         kiln_define(plan, "D_ROW", c->v[DIRECT_VEC]);
@@ -230,15 +199,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     bool backward = s->direction == KILN_BACKWARD_DATA;
     int source = backward ? KILN_ROLE_Y : KILN_ROLE_X;
     int64_t blocks = s->g * divide_up(kiln_direct_dst_channels(s), v[DIRECT_K]);
-    int64_t terms = kiln_direct_src_channels(s) * kiln_direct_taps(s);
-    if (v[DIRECT_PACK]) {
-        plan->packed_bytes = blocks * terms * v[DIRECT_K] * 4;
-        kiln_plan_stage(plan, "direct.cl", "pack")->pack = true;
-        define_all(s, d, &l, c, plan);
-        kiln_arg_buffer(plan, KILN_ROLE_W);
-        kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-        kiln_grid(plan, 1, 1, 1, terms, blocks, 1);
-    }
+    if (v[DIRECT_PACK])
+        kiln_direct_pack_emit(s, v[DIRECT_K], plan);
     if (v[DIRECT_COPY])
         source = kiln_lines_emit(&l, s, d, kiln_direct_span(c), source, plan);
     kiln_plan_stage(plan, "direct.cl", "direct");

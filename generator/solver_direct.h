@@ -1,5 +1,5 @@
-/* What the files of the direct solver share: its parameters, and the lines that
- * templates/direct_lines.cl lays out. */
+/* What the direct solvers over plain tensors share: parameters, and the lines in which each tap is one
+ * fixed offset, laid out whole by templates/direct_lines.cl or in pieces by templates/piece.cl. */
 #ifndef KILN_SOLVER_DIRECT_H
 #define KILN_SOLVER_DIRECT_H
 
@@ -45,6 +45,10 @@ typedef struct kiln_lines {
 kiln_lines kiln_lines_of(const kiln_shape *s);
 /* The lines of dy in backward weights: its position f meets position f + offset of x. */
 kiln_lines kiln_lines_of_dy(const kiln_shape *s, const kiln_lines *x);
+/* For reject(): true, with the reason, where positions or coordinates leave the range of an int. */
+bool kiln_lines_too_large(const kiln_shape *s, kiln_why *why);
+/* D_GRID, D_REACH, D_STEP, D_LEAD, D_SLOTS and D_PERIOD with their axes. */
+void kiln_lines_define(const kiln_lines *l, kiln_plan *plan);
 /* True where the source tensor is its own line: then T_COPY may be 0. */
 bool kiln_lines_in_place(const kiln_shape *s);
 
@@ -68,6 +72,10 @@ void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_
 int64_t kiln_direct_dst_channels(const kiln_shape *s);
 int64_t kiln_direct_src_channels(const kiln_shape *s);
 int64_t kiln_direct_taps(const kiln_shape *s);
+/* P_GROUPS, D_DST_C, D_SRC_C, D_TAPS, and the strides of weights, D_W_DST and D_W_SRC. */
+void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan);
+/* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl). */
+void kiln_direct_pack_emit(const kiln_shape *s, int t_k, kiln_plan *plan);
 /* Positions that a group takes of one image, or of all, and how many there are. */
 int64_t kiln_direct_span(const kiln_config *c);
 int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c);

@@ -94,6 +94,29 @@ kiln_lines kiln_lines_of_dy(const kiln_shape *s, const kiln_lines *x)
     return l;
 }
 
+bool kiln_lines_too_large(const kiln_shape *s, kiln_why *why)
+{
+    const kiln_lines l = kiln_lines_of(s);
+    for (int a = 0; a < 3; a++) {
+        const int64_t span = s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a];
+        if (span > INT32_MAX)
+            return kiln_no(why, "an axis with its padding has 2^31 elements or more");
+    }
+    if (l.line[0] * l.line[1] * l.line[2] > INT32_MAX / 2)
+        return kiln_no(why, "one padded image has 2^30 elements or more");
+    return false;
+}
+
+void kiln_lines_define(const kiln_lines *l, kiln_plan *plan)
+{
+    kiln_define_axes(plan, "D_GRID", l->grid);
+    kiln_define_axes(plan, "D_REACH", l->reach);
+    kiln_define_axes(plan, "D_STEP", l->step);
+    kiln_define_axes(plan, "D_LEAD", l->lead);
+    kiln_define_axes(plan, "D_SLOTS", l->slots);
+    kiln_define_axes(plan, "D_PERIOD", l->period);
+}
+
 bool kiln_lines_in_place(const kiln_shape *s)
 {
     for (int a = 0; a < 3; a++)

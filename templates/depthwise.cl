@@ -17,30 +17,6 @@
 #include "epilogue.cl"
 #include "rows.cl"
 
-/* First tap along an axis that reaches phase p of the destination; the filter's size if none. */
-static inline int first_tap(int p, int taps, int stride, int dilation, int period)
-{
-    for (int r = 0; r < min(taps, period); r++)
-        if (r * dilation % stride == p)
-            return r;
-    return taps;
-}
-
-#if D_BACKWARD
-#define FIRST(p, a) first_tap(p, P_FILTER_##a, P_STRIDE_##a, P_DILATION_##a, D_PERIOD_##a)
-#define NEXT(a) D_PERIOD_##a
-#define PLACE(t, p, a) (((t) + P_PAD_##a / P_STRIDE_##a) * P_STRIDE_##a + (p) - P_PAD_##a)
-#define D_PHASES_H P_STRIDE_H
-#define D_PHASES_W P_STRIDE_W
-#else
-#define FIRST(p, a) 0
-#define NEXT(a) 1
-#define PLACE(t, p, a) (t)
-#define D_PHASES_H 1
-#define D_PHASES_W 1
-#endif
-#define D_DENSE (!D_BACKWARD || P_STRIDE_W == 1)
-
 /* Unrolled loops read each vector of the buffer once; huge ones would only build slowly. */
 #if P_FILTER_H * P_FILTER_W * T_ROWS <= 256 && D_PHASES_H * D_PHASES_W == 1
 #define EACH_TAP _Pragma("unroll")
@@ -66,7 +42,7 @@ kernel void depthwise(global const SRC_T *restrict src, global const SRC_T *rest
             plane[m * P_FILTER_D + q] = d < 0 ? -1 : (image * D_SOURCES + m) * P_SRC_D + d;
         }
 #if T_VEC > 1
-    ACC_T buffer[D_SOURCES * P_FILTER_D * D_SECTION];
+    ACC_T buffer[D_BUFFER(D_SOURCES * P_FILTER_D)];
     for (int i = 0; i < D_SOURCES * P_FILTER_D; i++)
         if (plane[i] >= 0)
             fill(src, plane[i] * D_SRC_PLANE, buffer + i * D_SECTION, row0, col0);

@@ -65,7 +65,7 @@ kernel void depthwise_weights(global const SRC_T *restrict x, global const SRC_T
                                             ((INDEX_T)D_GRID_H * D_GRID_W);
         for (int col0 = 0; col0 < D_GRID_W; col0 += T_PIX * T_VEC) {
 #if T_VEC > 1
-            ACC_T buffer[D_SECTION], dy_buffer[T_ROWS * T_PIX * T_VEC];
+            ACC_T buffer[D_BUFFER(1)], dy_buffer[T_ROWS * T_PIX * T_VEC];
             fill(x, plane_at, buffer, row0, col0);
             fill_dy(grad, dy_buffer, row0, col0);
 #else

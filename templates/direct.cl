@@ -22,13 +22,12 @@
  * with T_ORDER=1; z is the image with T_COPY=0, else the phase of the destination, which with
  * T_ORDER=1 comes first of all (and shares an axis with the channels), as all phases read the same
  * positions and write the same lines. Rounded up over the channels only; groups of one item may be
- * fewer (see items.cl). Grid of `pack`:
- * (D_SRC_C * taps, groups * ceil(D_DST_C / T_K)).
+ * fewer (see items.cl).
  *
  * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D,
  * _H, _W:
  *   D_BACKWARD          1: backward data
- *   P_GROUPS            groups; D_DST_C, D_SRC_C: channels of one group
+ *   P_GROUPS            groups; D_DST_C, D_SRC_C: channels of one; D_TAPS: of the filter
  *   P_DST_a             sizes of the destination; P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
  *   D_GRID_a            destination positions of one phase; D_LINE_a: positions in the line
  *   D_SLOTS_a, D_PERIOD_a   slots in use, and after how many taps they repeat
@@ -37,7 +36,7 @@
  *   D_W_DST, D_W_SRC    strides of the weights over channels of the destination and the source
  *   T_VEC T_K T_PIX     tile of one item, as above (T_K <= D_DST_C)
  *   T_C                 source channels between two changes of the tap
- *   T_GROUP T_GROUP_K T_ORDER T_COPY   as above; T_PACK=1: w holds what `pack` made
+ *   T_GROUP T_GROUP_K T_ORDER T_COPY   as above; T_PACK=1: w holds what pack_blocks.cl made
  *   D_AHEAD             1: positions of items ahead are fetched
  *   T_STREAM            1: stores go past the caches, with T_COPY=0 (see caches.cl)
  */
@@ -47,7 +46,6 @@
 #include "rows.cl"
 
 #define D_IMAGE (D_LINE_D * D_LINE_H * D_LINE_W)
-#define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_BLOCKS ((D_DST_C + T_K - 1) / T_K)
 #define D_DST_PIXELS ((INDEX_T)P_DST_D * P_DST_H * P_DST_W)
 
@@ -61,23 +59,7 @@
 #define SRC_LOADV(p, i) SRC_LOADN(T_VEC, p, i)
 #endif
 
-/* ---- weights as [group][block of T_K][source channel][tap][T_K], converted ---- */
-
 #if T_PACK
-kernel void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
-{
-    int i = get_global_id(0); /* source channel and tap */
-    int block = get_global_id(1);
-    if (i >= D_SRC_C * D_TAPS || block >= P_GROUPS * D_BLOCKS)
-        return;
-    int k0 = min(block % D_BLOCKS * T_K, D_DST_C - T_K);
-    INDEX_T from = (INDEX_T)(block / D_BLOCKS) * D_DST_C * D_SRC_C * D_TAPS +
-                   (INDEX_T)k0 * D_W_DST + (INDEX_T)(i / D_TAPS) * D_W_SRC + i % D_TAPS;
-    INDEX_T to = ((INDEX_T)block * (D_SRC_C * D_TAPS) + i) * T_K;
-    for (int k = 0; k < T_K; k++)
-        packed[to + k] = SRC_LOAD(w, from + (INDEX_T)k * D_W_DST);
-}
-
 #define WEIGHT_T ACC_T
 #define WEIGHT(p, k) ((p)[k])
 #define D_NEXT_C (D_TAPS * T_K)

@@ -1,0 +1,26 @@
+/* pack_blocks.cl: weights as [group][block of T_K][source channel][tap][T_K], converted; the last block
+ * of a group starts earlier where they are no multiple.
+ *
+ * Grid: (D_SRC_C * D_TAPS, P_GROUPS * D_BLOCKS).
+ *
+ * Defines, besides those of types.cl:
+ *   P_GROUPS            groups; D_DST_C, D_SRC_C: channels of one
+ *   D_TAPS              of the filter; D_BLOCKS: of a group
+ *   D_W_DST, D_W_SRC    strides of the weights over channels of the destination and the source
+ *   T_K                 above; T_K <= D_DST_C
+ */
+#include "types.cl"
+
+kernel void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
+{
+    const int i = get_global_id(0); /* source channel and tap */
+    const int block = get_global_id(1);
+    if (i >= D_SRC_C * D_TAPS || block >= P_GROUPS * D_BLOCKS)
+        return;
+    const int k0 = min(block % D_BLOCKS * T_K, D_DST_C - T_K);
+    const INDEX_T from = (INDEX_T)(block / D_BLOCKS) * D_DST_C * D_SRC_C * D_TAPS +
+                         (INDEX_T)k0 * D_W_DST + (INDEX_T)(i / D_TAPS) * D_W_SRC + i % D_TAPS;
+    const INDEX_T to = ((INDEX_T)block * (D_SRC_C * D_TAPS) + i) * T_K;
+    for (int k = 0; k < T_K; k++)
+        packed[to + k] = SRC_LOAD(w, from + (INDEX_T)k * D_W_DST);
+}

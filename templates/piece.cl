@@ -1,0 +1,126 @@
+/* piece.cl: copies a piece of a plain source to where an item has it near, with zeros for the border,
+ * so that each tap reads whole vectors at one fixed offset (see direct_lines.cl for the idea). With a
+ * stride, rows and columns are sorted into slots by remainder:
+ *
+ *                                        slot 0, 3x3:   0 x x x x x
+ *     rows of the       x x x x x                       0 x x x x x     D_ROWS rows of D_PITCH
+ *     source            x x x x x                       0 x x x x x     positions, then those of
+ *                                                       0 x x x x x     slot 1
+ *
+ *   fill(src, plane, to, row0, col0)   fills D_SECTION elements with what line position (row0, col0)
+ *                         and those behind it hold of a plane of `src`, and up to T_VEC - 1 elements
+ *                         behind them with zeros: what lies there is filled later
+ *   ELEMENT(v, slot, a)   the source's element at position v along axis a; OFFSET(r, a), SLOT(r, a):
+ *                         where tap r reads
+ *   FIRST(p, a), NEXT(a)  the taps that reach phase p of the destination: the first of them, the
+ *                         filter's size if there is none, and how far it is to the next
+ *   D_PHASES_H, D_PHASES_W, PLACE(t, p, a)   phases; destination coordinate of position t in phase p
+ *   D_DENSE               1: neighbours on a line are neighbours in the destination
+ *   source_depth(z, q)    the source's depth that tap q of destination depth z reads; -1: none
+ *
+ * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
+ *   D_BACKWARD            1: backward data, whose source is dy and whose offsets run backwards
+ *   P_SRC_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
+ *   D_STEP_a, D_LEAD_a, D_REACH_a, D_SLOTS_a, D_PERIOD_a   as in direct_lines.cl
+ *   T_VEC                 lanes of a vector; 1: there is no fill()
+ *   D_ROWS, D_PITCH       above
+ *   D_SRC_COUNT           elements of the source
+ *   PIECE_SPACE           the address space of the piece
+ */
+#include "types.cl"
+
+#define D_SECTION (D_SLOTS_H * D_SLOTS_W * D_ROWS * D_PITCH)
+
+#define ELEMENT(v, slot, a)                                                                        \
+    ((v) * D_STEP_##a + (slot) * P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
+
+#if D_BACKWARD
+#define OFFSET(r, a) (D_REACH_##a - (r)*P_DILATION_##a / P_STRIDE_##a)
+#define SLOT(r, a) 0
+#define FIRST(p, a) first_tap(p, P_FILTER_##a, P_STRIDE_##a, P_DILATION_##a, D_PERIOD_##a)
+#define NEXT(a) D_PERIOD_##a
+#define PLACE(t, p, a) (((t) + P_PAD_##a / P_STRIDE_##a) * P_STRIDE_##a + (p) - P_PAD_##a)
+#define D_PHASES_H P_STRIDE_H
+#define D_PHASES_W P_STRIDE_W
+#else
+#define OFFSET(r, a) ((r)*P_DILATION_##a / P_STRIDE_##a)
+#define SLOT(r, a) ((r) % D_PERIOD_##a)
+#define FIRST(p, a) 0
+#define NEXT(a) 1
+#define PLACE(t, p, a) (t)
+#define D_PHASES_H 1
+#define D_PHASES_W 1
+#endif
+#define D_DENSE (!D_BACKWARD || P_STRIDE_W == 1)
+
+static inline int first_tap(int p, int taps, int stride, int dilation, int period)
+{
+    for (int r = 0; r < min(taps, period); r++)
+        if (r * dilation % stride == p)
+            return r;
+    return taps;
+}
+
+static inline int source_depth(int z, int q)
+{
+#if D_BACKWARD
+    int u = z + P_PAD_D - q * P_DILATION_D;
+    return u >= 0 && u % P_STRIDE_D == 0 && u / P_STRIDE_D < P_SRC_D ? u / P_STRIDE_D : -1;
+#else
+    int u = z * P_STRIDE_D + q * P_DILATION_D - P_PAD_D;
+    return u >= 0 && u < P_SRC_D ? u : -1;
+#endif
+}
+
+#if T_VEC > 1
+#define PIECE_V KILN_CAT(ACC_T, T_VEC)
+typedef KILN_LOOSE(ACC_T, T_VEC) kiln_loose_piece;
+#if SRC_TYPE == TYPE_F32
+#define PIECE_LOAD(p, i) (*(global const kiln_loose_piece *)((p) + (i)))
+#else
+#define PIECE_LOAD(p, i) SRC_LOADN(T_VEC, p, i)
+#endif
+
+/* Positions v .. of a row whose positions low .. high - 1 are elements and the others border; the
+ * first of them is, or would be, element `at`. */
+static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const int v,
+                                const int low, const int high)
+{
+#if D_STEP_W <= 2
+    /* What lies before or behind the row is read and dropped, if only it is part of the tensor. */
+    if (at >= 0 && at <= D_SRC_COUNT - D_STEP_W * T_VEC) {
+#if D_STEP_W == 1
+        const PIECE_V all = PIECE_LOAD(src, at);
+#else
+        const PIECE_V all =
+            (PIECE_V)(PIECE_LOAD(src, at).even, PIECE_LOAD(src, at + T_VEC).even);
+#endif
+        const KILN_CAT(int, T_VEC) lane = v + LANES(T_VEC);
+        return (lane >= low && lane < high) ? all : (PIECE_V)(0);
+    }
+#endif
+    ACC_T some[T_VEC];
+    for (int l = 0; l < T_VEC; l++)
+        some[l] = v + l >= low && v + l < high ? SRC_LOAD(src, at + l * D_STEP_W) : 0;
+    return KILN_CAT(vload, T_VEC)(0, some);
+}
+
+static void fill(global const SRC_T *src, const INDEX_T plane, PIECE_SPACE ACC_T *to, int row0,
+                 int col0)
+{
+    for (int slot_h = 0; slot_h < D_SLOTS_H; slot_h++)
+        for (int slot_w = 0; slot_w < D_SLOTS_W; slot_w++) {
+            const int w0 = ELEMENT(col0, slot_w, W);
+            const int low = max((D_STEP_W - 1 - w0) / D_STEP_W, 0);
+            const int end = w0 >= P_SRC_W ? 0 : min((P_SRC_W - 1 - w0) / D_STEP_W + 1, D_PITCH);
+            for (int row = 0; row < D_ROWS; row++, to += D_PITCH) {
+                const int h = ELEMENT(row0 + row, slot_h, H);
+                const int high = h < 0 || h >= P_SRC_H ? 0 : end;
+                const INDEX_T at = plane + (INDEX_T)h * P_SRC_W + w0;
+                for (int v = 0; v < D_PITCH; v += T_VEC)
+                    *(PIECE_SPACE kiln_loose_piece *)(to + v) =
+                        high ? positions(src, at + v * D_STEP_W, v, low, high) : (PIECE_V)(0);
+            }
+        }
+}
+#endif

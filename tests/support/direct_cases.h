@@ -1,0 +1,15 @@
+/* What the tests of the direct solvers over plain tensors share: awkward shapes. */
+#ifndef DIRECT_CASES_H
+#define DIRECT_CASES_H
+
+#include "kiln_problem.h"
+
+enum { DIRECT_SHAPES = 18, DIRECT_DIRECTIONS = 3 };
+
+/* Behind direction and type of a problem's text. */
+extern const char *const direct_shapes[DIRECT_SHAPES];
+
+/* "n2-c5-..." with a direction (0 forward, 1 backward data, 2 backward weights) and a type. */
+kiln_problem direct_problem(int direction, const char *type, const char *shape);
+
+#endif
