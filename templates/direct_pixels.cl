@@ -1,5 +1,5 @@
-/* direct_pixels.cl: direct convolution with pixels as the vector, from plain layouts to plain layouts;
- * forward and backward data.
+/* direct_pixels.cl: direct convolution with pixels as the vector, from and to plain layouts, NCHW or
+ * NHWC; forward and backward data.
  *
  * An item computes a tile of pixels of an image, for T_BLOCKS blocks of T_K channels. It goes through
  * the source channels T_C at a time: of each it copies the piece that the tile's taps read to where it
@@ -21,14 +21,15 @@
  * The source is copied as BLIS copies a panel of a matrix, and oneDNN none of it: each element once an
  * item, where T_BLOCKS * T_K channels times the filter's taps are summed from it.
  *
- * Grid: (D_TILES_H * D_TILES_W, images * P_DST_D, P_GROUPS * D_PARTS); groups of one item may be fewer
+ * Grid: (tiles of an image plane, images * P_DST_D, P_GROUPS * D_PARTS); groups of one item may be fewer
  * (see items.cl).
  *
  * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D, _H,
  * _W:
+ *   D_DST_LAST            1: channels are last, as in NHWC; D_SRC_LAST the same of the source
  *   P_DST_a               sizes of the destination, of which the grid has D_GRID_a in a phase
  *   P_GROUPS              groups; D_DST_C, D_SRC_C: channels of one; D_TAPS: of the filter
- *   D_TILES_H, D_TILES_W  tiles of an image plane; D_COLS: columns of one
+ *   D_TILES_W, D_COLS     tiles of a row; columns of one
  *   D_VECTORS             above
  *   D_BLOCKS, D_PARTS     blocks of a group, and items for them
  *   D_KEPT                blocks whose sums wait: T_BLOCKS, or 1 where T_C are all source channels
@@ -37,16 +38,21 @@
 #define PIECE_SPACE local
 #define D_ROWS (T_ROWS + D_REACH_H)
 
+#define D_B T_VEC
+#define D_SRC_PIXEL (P_GROUPS * D_SRC_C)
+
 #include "epilogue.cl"
 #include "items.cl"
-#include "piece.cl"
+#include "piece_last.cl"
 #include "rows.cl"
 
 #define D_PLANE_TAPS (P_FILTER_H * P_FILTER_W)
 #define D_PHASES (D_PHASES_H * D_PHASES_W)
+#define D_SRC_PLANE ((INDEX_T)P_SRC_H * P_SRC_W)
 #define D_DST_PLANE ((INDEX_T)P_DST_H * P_DST_W)
-/* Of a piece, T_VEC-aligned; behind the last one is what its taps read, and fill() writes, beyond it. */
-#define D_PIECE ((D_SECTION + T_VEC - 1) / T_VEC)
+/* Vectors of a piece: one or two behind it are zero, whatever else was written there; behind the last
+ * one is what its taps read beyond that. */
+#define D_PIECE ((D_SECTION + 2 * T_VEC - 1) / T_VEC)
 #define D_BEHIND ((D_REACH_W + T_VEC - 1) / T_VEC + T_PIX + 1)
 #define D_PIECES (T_C * P_FILTER_D)
 #define D_SUMS (T_K * D_VECTORS)
@@ -61,18 +67,30 @@
 #define EACH_TAP _Pragma("nounroll")
 #endif
 
-/* The pieces of source channels c0 .. of image n for destination depth z. */
-INLINE void fill_pieces(global const SRC_T *src, local ACC_V *pieces, const INDEX_T c0,
-                        const int channels, const int z, const int row0, const int col0)
+/* The pieces of `channels` channels of image n, of which the group's are `first` ..., for destination
+ * depth z. */
+INLINE void fill_pieces(global const SRC_T *src, local ACC_V *pieces, const INDEX_T n,
+                        const int first, const int channels, const int z, const int tile_row,
+                        const int col0)
 {
-    for (int c = 0; c < channels; c++)
-        for (int q = 0; q < P_FILTER_D; q++) {
-            local ACC_T *const to = (local ACC_T *)(pieces + (c * P_FILTER_D + q) * D_PIECE);
-            const int d = source_depth(z, q);
-            const INDEX_T plane = ((c0 + c) * P_SRC_D + d) * ((INDEX_T)P_SRC_H * P_SRC_W);
-            fill(src, d < 0 ? 0 : plane, to, d < 0 ? BORDER_ROW : row0, col0);
-            *(local kiln_loose_piece *)(to + D_SECTION) = (ACC_V)(0);
+    for (int q = 0; q < P_FILTER_D; q++) {
+        const int depth = source_depth(z, q), d = max(depth, 0);
+        const int row0 = depth < 0 ? BORDER_ROW : tile_row;
+        local ACC_T *const to = (local ACC_T *)(pieces + q * D_PIECE);
+        const int apart = P_FILTER_D * D_PIECE * T_VEC;
+#if D_SRC_LAST
+        fill_channels(src, (n * P_SRC_D + d) * D_SRC_PLANE * D_SRC_PIXEL + first, to, apart,
+                      channels, row0, col0);
+#else
+        const INDEX_T all = n * (P_GROUPS * D_SRC_C) + first;
+        for (int c = 0; c < channels; c++)
+            fill(src, ((all + c) * P_SRC_D + d) * D_SRC_PLANE, to + c * apart, row0, col0);
+#endif
+        for (int c = 0; c < channels; c++) {
+            *(local kiln_loose_piece *)(to + c * apart + D_SECTION) = (ACC_V)(0);
+            *(local ACC_V *)(to + c * apart + (D_PIECE - 1) * T_VEC) = (ACC_V)(0);
         }
+    }
 }
 
 /* Adds what `count` pieces give to a block's sums of T_PIX vectors, in phase (ph, pw). */
@@ -110,9 +128,26 @@ INLINE void add_pieces(local ACC_V *sums, local const ACC_V *pieces, global cons
         sums[i / T_PIX * D_VECTORS + i % T_PIX] = acc[i];
 }
 
-/* Stores the row that begins at position t of the grid, of a channel in phase pw. */
-INLINE void put_sums(global DST_T *dst, local const ACC_T *sums, const int channel,
-                     const INDEX_T row, const int t, const int pw EPILOGUE_PARAMS)
+#if D_DST_LAST
+/* Stores a block's sums of the row that begins at position t of the grid; `row` is its element of the
+ * first of its own channels, which is channel k of the block. */
+INLINE void put_row(global DST_T *dst, local const ACC_T *sums, const int channel, const int k,
+                    const INDEX_T row, const int t, const int pw EPILOGUE_PARAMS)
+{
+    const int left = min(D_COLS, D_GRID_W - t), x = PLACE(t, pw, W);
+    const int step = D_DENSE ? 1 : P_STRIDE_W;
+    for (int i = 0; i < left; i++) {
+        const int column = x + i * step;
+        const INDEX_T at = row + (INDEX_T)column * (P_GROUPS * D_DST_C);
+        if (column >= 0 && column < P_DST_W)
+            for (int j = k; j < T_K; j++)
+                DST_STORE(dst, at + j, FINISH(sums[j * (D_VECTORS * T_VEC) + i], channel + j, at + j));
+    }
+}
+#else
+/* The same of one channel. */
+INLINE void put_channel(global DST_T *dst, local const ACC_T *sums, const int channel,
+                        const INDEX_T row, const int t, const int pw EPILOGUE_PARAMS)
 {
     const int left = min(D_COLS, D_GRID_W - t), x = PLACE(t, pw, W);
 #if D_DENSE
@@ -132,23 +167,35 @@ INLINE void put_sums(global DST_T *dst, local const ACC_T *sums, const int chann
 #endif
 }
 
-/* Stores a block's sums in phase (ph, pw); `planes` is where the group's channels are. */
-INLINE void put_block(global DST_T *dst, local const ACC_V *sums, const int group, const int block,
-                      const INDEX_T planes, const int row0, const int col0, const int ph,
+INLINE void put_row(global DST_T *dst, local const ACC_T *sums, const int channel, const int k,
+                    const INDEX_T row, const int t, const int pw EPILOGUE_PARAMS)
+{
+    for (int j = k; j < T_K; j++)
+        put_channel(dst, sums + j * (D_VECTORS * T_VEC), channel + j,
+                    row + (INDEX_T)j * (P_DST_D * D_DST_PLANE), t, pw EPILOGUE_PASS);
+}
+#endif
+
+/* Stores a block's sums in phase (ph, pw) of image n. */
+INLINE void put_block(global DST_T *dst, local const ACC_V *sums, const INDEX_T n, const int group,
+                      const int block, const int z, const int row0, const int col0, const int ph,
                       const int pw EPILOGUE_PARAMS)
 {
-    const int k_own = block * T_K, k0 = min(k_own, D_DST_C - T_K);
+    const int k_own = block * T_K, k0 = min(k_own, D_DST_C - T_K), channel = group * D_DST_C + k0;
     const int rows = min(T_ROWS, D_GRID_H - row0);
-    for (int k = k_own - k0; k < T_K; k++)
-        for (int row = 0; row < rows; row++) {
-            const int y = PLACE(row0 + row, ph, H);
-            if (y < 0 || y >= P_DST_H)
-                continue;
-            const INDEX_T plane = planes + (INDEX_T)(k0 + k) * (P_DST_D * D_DST_PLANE);
-            put_sums(dst, (local const ACC_T *)(sums + k * D_VECTORS) + row * D_PITCH,
-                     group * D_DST_C + k0 + k, plane + (INDEX_T)y * P_DST_W, col0,
-                     pw EPILOGUE_PASS);
-        }
+#if D_DST_LAST
+    const INDEX_T plane = (n * P_DST_D + z) * D_DST_PLANE * (P_GROUPS * D_DST_C) + channel;
+    const INDEX_T width = P_DST_W * (P_GROUPS * D_DST_C);
+#else
+    const INDEX_T plane = ((n * (P_GROUPS * D_DST_C) + channel) * P_DST_D + z) * D_DST_PLANE;
+    const INDEX_T width = P_DST_W;
+#endif
+    for (int row = 0; row < rows; row++) {
+        const int y = PLACE(row0 + row, ph, H);
+        if (y >= 0 && y < P_DST_H)
+            put_row(dst, (local const ACC_T *)sums + row * D_PITCH, channel, k_own - k0,
+                    plane + y * width, col0, pw EPILOGUE_PASS);
+    }
 }
 
 /* One item. (Oclgrind does not know what becomes of `restrict` in an inlined function.) */
@@ -159,13 +206,12 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
     const int row0 = tile / D_TILES_W * T_ROWS, col0 = tile % D_TILES_W * D_COLS;
     const int z = image % P_DST_D, group = part / D_PARTS, first = part % D_PARTS * T_BLOCKS;
     const int end = min(first + T_BLOCKS, D_BLOCKS);
-    const INDEX_T n = image / P_DST_D, groups = n * P_GROUPS + group;
+    const INDEX_T n = image / P_DST_D;
     local ACC_V *const pieces = scratch + D_KEPT * D_PHASES * D_SUMS;
-    const INDEX_T planes = (groups * D_DST_C * P_DST_D + z) * D_DST_PLANE;
     w += (INDEX_T)group * D_BLOCKS * D_SRC_C * D_TAPS * T_K;
     for (int c0 = 0; c0 < D_SRC_C; c0 += T_C) {
         const int channels = min(T_C, D_SRC_C - c0);
-        fill_pieces(src, pieces, groups * D_SRC_C + c0, channels, z, row0, col0);
+        fill_pieces(src, pieces, n, group * D_SRC_C + c0, channels, z, row0, col0);
         for (int i = 0; i < D_BEHIND; i++)
             pieces[channels * P_FILTER_D * D_PIECE + i] = (ACC_V)(0);
         for (int j = 0; j < (end - first) * D_PHASES; j++) {
@@ -177,7 +223,7 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
             for (int v = 0; v < D_VECTORS; v += T_PIX)
                 add_pieces(sums + v, pieces + v, wb, channels * P_FILTER_D, ph, pw, c0 == 0);
             if (c0 + T_C >= D_SRC_C)
-                put_block(dst, sums, group, block, planes, row0, col0, ph, pw EPILOGUE_PASS);
+                put_block(dst, sums, n, group, block, z, row0, col0, ph, pw EPILOGUE_PASS);
         }
     }
 }

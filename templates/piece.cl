@@ -105,14 +105,19 @@ static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const
     return KILN_CAT(vload, T_VEC)(0, some);
 }
 
+/* Of positions 0 .. D_PITCH - 1, of which the first is or would be column w0: the first that is inside
+ * the row, and the one behind the last. */
+#define FIRST_POSITION(w0) max((D_STEP_W - 1 - (w0)) / D_STEP_W, 0)
+#define END_POSITION(w0)                                                                           \
+    ((w0) >= P_SRC_W ? 0 : min((P_SRC_W - 1 - (w0)) / D_STEP_W + 1, D_PITCH))
+
 static void fill(global const SRC_T *src, const INDEX_T plane, PIECE_SPACE ACC_T *to, int row0,
                  int col0)
 {
     for (int slot_h = 0; slot_h < D_SLOTS_H; slot_h++)
         for (int slot_w = 0; slot_w < D_SLOTS_W; slot_w++) {
             const int w0 = ELEMENT(col0, slot_w, W);
-            const int low = max((D_STEP_W - 1 - w0) / D_STEP_W, 0);
-            const int end = w0 >= P_SRC_W ? 0 : min((P_SRC_W - 1 - w0) / D_STEP_W + 1, D_PITCH);
+            const int low = FIRST_POSITION(w0), end = END_POSITION(w0);
             for (int row = 0; row < D_ROWS; row++, to += D_PITCH) {
                 const int h = ELEMENT(row0 + row, slot_h, H);
                 const int high = h < 0 || h >= P_SRC_H ? 0 : end;

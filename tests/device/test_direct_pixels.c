@@ -27,12 +27,31 @@ START_TEST(every_shape_is_exact)
 }
 END_TEST
 
+/* Channels last in the source, in the destination, in both. */
+static void set_last(kiln_problem *p, int which)
+{
+    static const char *const x[] = {"NHWC", "NCHW", "NHWC"}, *const y[] = {"NHWC", "NHWC", "NCHW"};
+    support_set_layouts(p, x[which], y[which]);
+}
+
+START_TEST(channels_may_be_last)
+{
+    for (int i = 0; i < DIRECT_SHAPES; i++) {
+        kiln_problem p = direct_problem(_i % 2, "f32", direct_shapes[i]);
+        set_last(&p, _i / 2);
+        check(&p, i % 3 ? NULL : "T_VEC=4,T_K=1,T_PIX=1,T_TILE=1,T_BLOCKS=1,T_C=1");
+    }
+}
+END_TEST
+
 START_TEST(every_type_is_exact)
 {
     static const int some[] = {2, 4, 5, 7};
     for (int t = 0; t < SUPPORT_TYPES; t++) {
         kiln_problem p = direct_problem(_i, "f32", direct_shapes[some[t % 4]]);
         support_set_types(&p, support_types_of[t]);
+        check(&p, NULL);
+        set_last(&p, t % 3);
         check(&p, NULL);
     }
 }
@@ -83,6 +102,8 @@ START_TEST(the_epilogue_is_applied)
         kiln_problem p = direct_problem(0, i == 2 ? "f16" : "f32", some[_i]);
         p.epilogue = epilogues[i];
         check(&p, NULL);
+        set_last(&p, i);
+        check(&p, NULL);
     }
 }
 END_TEST
@@ -103,6 +124,7 @@ int main(void)
     TCase *c = tcase_create("direct_pixels");
     tcase_set_timeout(c, 600);
     tcase_add_loop_test(c, every_shape_is_exact, 0, 6);
+    tcase_add_loop_test(c, channels_may_be_last, 0, 6);
     tcase_add_loop_test(c, every_type_is_exact, 0, 2);
     tcase_add_loop_test(c, every_config_is_exact, 0, sizeof configs / sizeof *configs);
     tcase_add_loop_test(c, the_epilogue_is_applied, 0, 4);

@@ -1,0 +1,109 @@
+/* Layouts and tiles of the direct solver with pixels as the vector. */
+#include "blocked.h"
+#include "direct_pixels.h"
+#include "integers.h"
+
+/* ---- layouts ---- */
+
+static bool is_dense(const kiln_pitch *p, const int64_t size[3], int64_t pixel)
+{
+    return p->pixel == pixel && (size[1] == 1 || p->row == size[2] * pixel) &&
+           (size[0] == 1 || p->plane == size[1] * p->row);
+}
+
+static pixels_order order_of(const kiln_pitch *p, const int64_t size[3], int64_t channels)
+{
+    const int64_t pixels = size[0] * size[1] * size[2];
+    if (p->blocks != 1 || p->neighbours != channels || p->image != channels * pixels)
+        return PIXELS_OTHER;
+    if (p->channel == 1 && is_dense(p, size, channels))
+        return PIXELS_LAST;
+    return p->channel == pixels && is_dense(p, size, 1) ? PIXELS_FIRST : PIXELS_OTHER;
+}
+
+pixels_order kiln_direct_pixels_order_x(const kiln_shape *s)
+{
+    const kiln_blocked b = kiln_blocked_of(s);
+    return order_of(s->direction == KILN_BACKWARD_DATA ? &b.dst_pitch : &b.src_pitch, s->in, s->c);
+}
+
+pixels_order kiln_direct_pixels_order_y(const kiln_shape *s)
+{
+    const kiln_blocked b = kiln_blocked_of(s);
+    return order_of(s->direction == KILN_BACKWARD_DATA ? &b.src_pitch : &b.dst_pitch, s->out, s->k);
+}
+
+/* ---- geometry ---- */
+
+static kiln_shape flattened(const kiln_shape *s)
+{
+    kiln_shape flat = *s;
+    if (!kiln_lines_in_place(s))
+        return flat;
+    for (int a = 0; a < 3; a++)
+        flat.in[a] = flat.out[a] = a == KILN_AXIS_W ? s->in[0] * s->in[1] * s->in[2] : 1;
+    return flat;
+}
+
+kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const kiln_shape flat = flattened(s);
+    const bool x_last = kiln_direct_pixels_order_x(s) == PIXELS_LAST;
+    const bool y_last = kiln_direct_pixels_order_y(s) == PIXELS_LAST;
+    kiln_direct_pixels g = {
+        .lines = kiln_lines_of(&flat),
+        .n = s->n,
+        .groups = s->g,
+        .dst_c = kiln_direct_dst_channels(s),
+        .src_c = kiln_direct_src_channels(s),
+        .phases = backward ? s->stride[KILN_AXIS_H] * s->stride[KILN_AXIS_W] : 1,
+        .src_last = backward ? y_last : x_last,
+        .dst_last = backward ? x_last : y_last,
+    };
+    for (int a = 0; a < 3; a++) {
+        g.dst[a] = backward ? flat.in[a] : flat.out[a];
+        g.filter[a] = s->filter[a];
+    }
+    return g;
+}
+
+/* As many rows as T_TILE vectors go over, of a number that leaves no tile much smaller; or a part of
+ * one row. */
+static void set_tile(kiln_direct_pixels *g, const int *v)
+{
+    const kiln_lines *l = &g->lines;
+    const int64_t w = l->grid[KILN_AXIS_W], h = l->grid[KILN_AXIS_H];
+    const int64_t most = (int64_t)v[PIXELS_TILE] * v[PIXELS_VEC], line = l->line[KILN_AXIS_W];
+    if (w > most) {
+        g->rows = 1;
+        g->cols = round_up(divide_up(w, divide_up(w, most)), v[PIXELS_VEC]);
+        g->pitch = g->cols + l->reach[KILN_AXIS_W];
+    } else {
+        const int64_t rows = (most - w) / line + 1;
+        g->rows = divide_up(h, divide_up(h, rows));
+        g->cols = w;
+        g->pitch = line;
+    }
+    g->tiles_h = divide_up(h, g->rows);
+    g->tiles_w = divide_up(w, g->cols);
+    g->vectors = round_up(divide_up((g->rows - 1) * g->pitch + g->cols, v[PIXELS_VEC]),
+                          v[PIXELS_PIX]);
+}
+
+void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
+{
+    const int *v = c->v;
+    const kiln_lines *l = &g->lines;
+    const int64_t vec = v[PIXELS_VEC];
+    set_tile(g, v);
+    g->blocks = divide_up(g->dst_c, v[PIXELS_K]);
+    g->parts = divide_up(g->blocks, v[PIXELS_BLOCKS]);
+    g->kept = v[PIXELS_C] < g->src_c ? v[PIXELS_BLOCKS] : 1;
+    const int64_t slots = l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W];
+    const int64_t positions = slots * (g->rows + l->reach[KILN_AXIS_H]) * g->pitch;
+    g->piece = round_up(positions + vec, vec);
+    const int64_t sums = g->kept * g->phases * v[PIXELS_K] * g->vectors;
+    const int64_t behind = divide_up(l->reach[KILN_AXIS_W], vec) + v[PIXELS_PIX] + 1;
+    g->scratch = (sums + behind) * vec + v[PIXELS_C] * g->filter[0] * g->piece;
+}

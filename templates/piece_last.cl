@@ -1,0 +1,67 @@
+/* piece_last.cl: pieces as piece.cl makes them, from a source whose channels are last, and so neighbours
+ * (NHWC): squares of T_VEC pixels and T_VEC channels are turned on the way.
+ *
+ *      source                    pieces
+ *      pixel 0   c c c c         channel 0   p p p p
+ *      pixel 1   c c c c    ->   channel 1   p p p p
+ *
+ *   fill_channels(src, plane, to, apart, channels, row0, col0)
+ *                         what fill() does, for `channels` of a plane's, whose pieces are `apart`
+ *                         elements apart; what it writes behind one must not be another's
+ *
+ * Defines, besides those of the files included (D_B=T_VEC among them):
+ *   D_SRC_LAST            1: the source is such a one; else there is nothing here
+ *   D_SRC_PIXEL           elements from one pixel to the next: all channels
+ */
+#include "piece.cl"
+#include "transpose.cl"
+
+#if D_SRC_LAST
+KILN_DEFINE_TRANSPOSE(turn_piece, PIECE_V)
+
+/* Channels of a pixel from element `at` on, of which `left` are wanted. */
+INLINE PIECE_V channels_of(global const SRC_T *src, const INDEX_T at, const int left)
+{
+    /* What lies behind them is read and dropped, if only it is part of the tensor. */
+    if (at <= D_SRC_COUNT - T_VEC)
+        return PIECE_LOAD(src, at);
+    ACC_T some[T_VEC];
+    for (int l = 0; l < T_VEC; l++)
+        some[l] = l < left ? SRC_LOAD(src, at + l) : 0;
+    return KILN_CAT(vload, T_VEC)(0, some);
+}
+
+/* T_VEC positions, the first of them v, of T_VEC channels, or as many as there are. */
+INLINE void fill_square(global const SRC_T *src, const INDEX_T at, PIECE_SPACE ACC_T *to,
+                        const int apart, const int left, const int v, const int low, const int high)
+{
+    PIECE_V square[T_VEC];
+    UNROLL for (int l = 0; l < T_VEC; l++)
+        square[l] = v + l >= low && v + l < high
+                        ? channels_of(src, at + (INDEX_T)l * (D_STEP_W * D_SRC_PIXEL), left)
+                        : (PIECE_V)(0);
+    turn_piece(square);
+    UNROLL for (int l = 0; l < T_VEC; l++)
+        if (l < left)
+            *(PIECE_SPACE kiln_loose_piece *)(to + l * apart) = square[l];
+}
+
+static void fill_channels(global const SRC_T *src, const INDEX_T plane, PIECE_SPACE ACC_T *to,
+                          const int apart, const int channels, const int row0, const int col0)
+{
+    for (int slot_h = 0; slot_h < D_SLOTS_H; slot_h++)
+        for (int slot_w = 0; slot_w < D_SLOTS_W; slot_w++) {
+            const int w0 = ELEMENT(col0, slot_w, W);
+            const int low = FIRST_POSITION(w0), end = END_POSITION(w0);
+            for (int row = 0; row < D_ROWS; row++, to += D_PITCH) {
+                const int h = ELEMENT(row0 + row, slot_h, H);
+                const int high = h < 0 || h >= P_SRC_H ? 0 : end;
+                const INDEX_T at = plane + ((INDEX_T)h * P_SRC_W + w0) * D_SRC_PIXEL;
+                for (int v = 0; v < D_PITCH; v += T_VEC)
+                    for (int c = 0; c < channels; c += T_VEC)
+                        fill_square(src, at + (INDEX_T)v * (D_STEP_W * D_SRC_PIXEL) + c,
+                                    to + c * apart + v, apart, channels - c, v, low, high);
+            }
+        }
+}
+#endif
