@@ -136,7 +136,7 @@ static double store_cycles(const kiln_blocked *b, const kiln_config *c)
         return 2.0 *
                (double)(c->v[BLOCKED_LANES] / kiln_direct_blocked_piece(b, c->v[BLOCKED_LANES]));
     if (b->up[KILN_AXIS_W] > 1)
-        return 5.0 * c->v[BLOCKED_LANES];
+        return 2.2 * c->v[BLOCKED_LANES];
     int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
     double torn = plane % line && b->n * b->groups * b->dst_c * plane > near ? 20 : 0;
     return torn + (c->v[BLOCKED_LANES] == 16 ? 8 : 10);
@@ -206,7 +206,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     bool ahead = b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
                  c->v[BLOCKED_ORDER] == ORDER_CHANNELS && !plain;
     double share = held ? 0.2 : ahead ? 0.4 : 1;
-    if (plain && !held)
+    if (plain && !held && !c->v[BLOCKED_STREAM])
         bytes += size * (double)b->dst_pitch.cells;
     return cycles * 2 * vector / (reached * d->peak_gflops * 1e6) +
            share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);

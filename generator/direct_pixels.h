@@ -1,4 +1,5 @@
-/* What the files of the direct solver with pixels as the vector share: its parameters and geometry. */
+/* What the files of the direct solver with pixels as the vector share: its parameters and geometry.
+ */
 #ifndef KILN_DIRECT_PIXELS_H
 #define KILN_DIRECT_PIXELS_H
 
@@ -31,7 +32,8 @@ typedef struct kiln_direct_pixels {
     int64_t vectors;       /* of a tile, a multiple of T_PIX */
     int64_t piece;         /* elements that an item keeps of a channel and filter plane */
     int64_t blocks, parts; /* of a group's channels: of T_K, and of T_BLOCKS of those */
-    int64_t kept;          /* blocks whose sums wait for more source channels */
+    int64_t chunk;         /* source channels that an item takes at a time */
+    int64_t kept;          /* blocks whose sums wait for more of them */
     int64_t scratch;       /* elements that an item keeps */
 } kiln_direct_pixels;
 

@@ -35,6 +35,11 @@ pixels_order kiln_direct_pixels_order_y(const kiln_shape *s)
 
 /* ---- geometry ---- */
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 static kiln_shape flattened(const kiln_shape *s)
 {
     kiln_shape flat = *s;
@@ -68,8 +73,8 @@ kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s)
     return g;
 }
 
-/* As many rows as T_TILE vectors go over, of a number that leaves no tile much smaller; or a part of
- * one row. */
+/* As many rows as T_TILE vectors go over, of a number that leaves no tile much smaller; or a part
+ * of one row. */
 static void set_tile(kiln_direct_pixels *g, const int *v)
 {
     const kiln_lines *l = &g->lines;
@@ -87,8 +92,8 @@ static void set_tile(kiln_direct_pixels *g, const int *v)
     }
     g->tiles_h = divide_up(h, g->rows);
     g->tiles_w = divide_up(w, g->cols);
-    g->vectors = round_up(divide_up((g->rows - 1) * g->pitch + g->cols, v[PIXELS_VEC]),
-                          v[PIXELS_PIX]);
+    g->vectors =
+        round_up(divide_up((g->rows - 1) * g->pitch + g->cols, v[PIXELS_VEC]), v[PIXELS_PIX]);
 }
 
 void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
@@ -99,11 +104,12 @@ void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
     set_tile(g, v);
     g->blocks = divide_up(g->dst_c, v[PIXELS_K]);
     g->parts = divide_up(g->blocks, v[PIXELS_BLOCKS]);
-    g->kept = v[PIXELS_C] < g->src_c ? v[PIXELS_BLOCKS] : 1;
+    g->chunk = least(v[PIXELS_C], g->src_c);
+    g->kept = g->chunk < g->src_c ? least(v[PIXELS_BLOCKS], g->blocks) : 1;
     const int64_t slots = l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W];
     const int64_t positions = slots * (g->rows + l->reach[KILN_AXIS_H]) * g->pitch;
     g->piece = round_up(positions + vec, vec);
     const int64_t sums = g->kept * g->phases * v[PIXELS_K] * g->vectors;
     const int64_t behind = divide_up(l->reach[KILN_AXIS_W], vec) + v[PIXELS_PIX] + 1;
-    g->scratch = (sums + behind) * vec + v[PIXELS_C] * g->filter[0] * g->piece;
+    g->scratch = (sums + behind) * vec + g->chunk * g->filter[0] * g->piece;
 }

@@ -1,5 +1,6 @@
-/* What the direct solvers over plain tensors share: parameters, and the lines in which each tap is one
- * fixed offset, laid out whole by templates/direct_lines.cl or in pieces by templates/piece.cl. */
+/* What the direct solvers over plain tensors share: parameters, and the lines in which each tap is
+ * one fixed offset, laid out whole by templates/direct_lines.cl or in pieces by templates/piece.cl.
+ */
 #ifndef KILN_SOLVER_DIRECT_H
 #define KILN_SOLVER_DIRECT_H
 

@@ -1,5 +1,5 @@
-/* The direct solver with pixels as the vector that copies no activations: items keep pieces of a plain
- * source near while they sum all of their channels from them. Forward and backward data. */
+/* The direct solver with pixels as the vector that copies no activations: items keep pieces of a
+ * plain source near while they sum all of their channels from them. Forward and backward data. */
 #include "direct_pixels.h"
 #include "integers.h"
 #include "problem_text.h"
@@ -11,11 +11,11 @@ enum { USUAL_TILE = 28, MOST_TILE = 128, MOST_CHUNK = 64, MOST_PARTS = 16, MOST_
 
 static const kiln_param params[PIXELS_PARAMS] = {
     [PIXELS_VEC] = {"T_VEC", 3, {4, 8, 16}, 0, 0},
-    [PIXELS_K] = {"T_K", 6, {1, 2, 4, 6, 8, 12}, 1, 16},
+    [PIXELS_K] = {"T_K", 6, {1, 3, 4, 6, 8, 12}, 1, 16},
     [PIXELS_PIX] = {"T_PIX", 6, {1, 2, 3, 4, 5, 7}, 1, 8},
-    [PIXELS_TILE] = {"T_TILE", 6, {4, 8, 14, 28, 56, 112}, 1, 1024},
-    [PIXELS_BLOCKS] = {"T_BLOCKS", 6, {1, 2, 4, 8, 16, 64}, 1, MOST_BLOCKS},
-    [PIXELS_C] = {"T_C", 5, {4, 8, 16, 32, 64}, 1, 4096},
+    [PIXELS_TILE] = {"T_TILE", 5, {4, 14, 28, 56, 112}, 1, 1024},
+    [PIXELS_BLOCKS] = {"T_BLOCKS", 5, {1, 2, 4, 16, 64}, 1, MOST_BLOCKS},
+    [PIXELS_C] = {"T_C", 3, {4, 16, 64}, 1, 4096},
 };
 
 /* Legal if any is. */
@@ -35,12 +35,9 @@ static bool exceeds(const kiln_direct_pixels *g, const kiln_device_facts *d, con
     if (v[PIXELS_K] * v[PIXELS_PIX] > 64)
         return kiln_no(why, "a tile of %d channels and %d vectors is too large for registers",
                        v[PIXELS_K], v[PIXELS_PIX]);
-    if (v[PIXELS_K] > g->dst_c || v[PIXELS_BLOCKS] > g->blocks || v[PIXELS_C] > g->src_c)
-        return kiln_no(why,
-                       "T_K is %d, T_BLOCKS %d and T_C %d, but a group has %lld channels, %lld "
-                       "blocks of them and %lld source channels",
-                       v[PIXELS_K], v[PIXELS_BLOCKS], v[PIXELS_C], (long long)g->dst_c,
-                       (long long)g->blocks, (long long)g->src_c);
+    if (v[PIXELS_K] > g->dst_c)
+        return kiln_no(why, "T_K is %d, but a group has only %lld channels", v[PIXELS_K],
+                       (long long)g->dst_c);
     if (v[PIXELS_PIX] > v[PIXELS_TILE])
         return kiln_no(why, "T_PIX is %d, but a tile has at most T_TILE=%d vectors", v[PIXELS_PIX],
                        v[PIXELS_TILE]);
@@ -84,10 +81,23 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
            illegal(s, d, &smallest, why);
 }
 
-/* Whether sums, the vectors of a tap and a weight have registers: 32 with 512 bits, 16 with fewer. */
+/* Whether sums, the vectors of a tap and a weight have registers: 32 with 512 bits, 16 with fewer.
+ */
 static bool fits_registers(const kiln_device_facts *d, int k, int pix)
 {
     return k * pix + pix + 1 <= (d->simd_floats >= 16 ? 32 : 16);
+}
+
+/* Whether the value that a search tries before this one does the same. */
+static bool is_same(const kiln_shape *s, const kiln_direct_pixels *g, const kiln_config *c, int i)
+{
+    kiln_config before = *c;
+    for (int j = 0; j < params[i].nvalues && params[i].value[j] < c->v[i]; j++)
+        before.v[i] = params[i].value[j];
+    if (before.v[i] == c->v[i] || before.v[PIXELS_TILE] < before.v[PIXELS_PIX])
+        return false;
+    const kiln_direct_pixels b = geometry_of(s, &before);
+    return b.rows == g->rows && b.cols == g->cols && b.parts == g->parts && b.chunk == g->chunk;
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -95,15 +105,14 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const int *v = c->v;
     const int64_t little = 2 << 10; /* elements */
     const kiln_direct_pixels g = geometry_of(s, c);
-    kiln_config larger = *c;
-    larger.v[PIXELS_TILE] *= 2;
-    const kiln_direct_pixels l = geometry_of(s, &larger);
-    const bool same = l.rows == g.rows && l.cols == g.cols;
-    /* Loads outweigh the sums of a small tile. */
-    const bool few = v[PIXELS_K] * v[PIXELS_PIX] < 6 && g.dst_c >= 8;
-    const bool short_chunk = v[PIXELS_C] < 16 && v[PIXELS_C] < g.src_c && g.scratch < little;
-    return v[PIXELS_VEC] > d->simd_floats || !fits_registers(d, v[PIXELS_K], v[PIXELS_PIX]) ||
-           few || same || short_chunk;
+    /* Loads outweigh the sums of a small tile, and half a vector takes a whole one's time. */
+    const int least = d->simd_floats >= 16 ? 12 : 6;
+    const bool few = v[PIXELS_K] * v[PIXELS_PIX] < least && v[PIXELS_K] < g.dst_c;
+    const bool narrow = 2 * v[PIXELS_VEC] < d->simd_floats || v[PIXELS_VEC] > d->simd_floats;
+    const bool short_chunk = g.chunk < 16 && g.chunk < g.src_c && g.scratch < little;
+    return narrow || few || short_chunk || !fits_registers(d, v[PIXELS_K], v[PIXELS_PIX]) ||
+           is_same(s, &g, c, PIXELS_TILE) || is_same(s, &g, c, PIXELS_BLOCKS) ||
+           is_same(s, &g, c, PIXELS_C);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -176,7 +185,8 @@ static void consider_tiles(search *f)
             }
 }
 
-/* Tiles of registers, then tiles of pixels and parts of the channels for those, and both once more. */
+/* Tiles of registers, then tiles of pixels and parts of the channels for those, and both once more.
+ */
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     search f = {.s = s, .d = d, .g = kiln_direct_pixels_of(s), .best = smallest};
@@ -216,6 +226,7 @@ static void define_all(const kiln_shape *s, const kiln_direct_pixels *g, const k
     kiln_define(plan, "D_VECTORS", g->vectors);
     kiln_define(plan, "D_BLOCKS", g->blocks);
     kiln_define(plan, "D_PARTS", g->parts);
+    kiln_define(plan, "D_CHUNK", g->chunk);
     kiln_define(plan, "D_KEPT", g->kept);
     kiln_define(plan, "T_ROWS", g->rows);
     for (int i = 0; i < PIXELS_PARAMS; i++)

@@ -2,8 +2,8 @@
  * NHWC; forward and backward data.
  *
  * An item computes a tile of pixels of an image, for T_BLOCKS blocks of T_K channels. It goes through
- * the source channels T_C at a time: of each it copies the piece that the tile's taps read to where it
- * is near, border and all (piece.cl), and then adds up what that gives to all of its channels:
+ * the source channels D_CHUNK at a time: of each it copies the piece that the tile's taps read to where
+ * it is near, border and all (piece.cl), and then adds up what that gives to all of its channels:
  *
  *     a piece's rows, 3x3:  0 x x x x x 0 x x x x x 0 ...   one after the other, in vectors of T_VEC
  *
@@ -12,17 +12,17 @@
  *     T_K channels   [ acc ][ acc ][ acc ]     T_K weights, each for all lanes
  *
  * Vectors go over the ends of rows; the positions between two rows are computed and dropped. So a
- * tile of T_ROWS rows is D_VECTORS vectors, rounded up to T_PIX. Sums wait in memory from T_C
- * channels to the next, and for their rows to be stored.
+ * tile of T_ROWS rows is D_VECTORS vectors, rounded up to T_PIX. Sums wait in memory from one
+ * chunk to the next, and for their rows to be stored.
  *
  * Backward data is the same sum over dy with offsets that run backwards; with a stride, each phase of
  * dx (position modulo stride) has its own taps and sums.
  *
- * The source is copied as BLIS copies a panel of a matrix, and oneDNN none of it: each element once an
- * item, where T_BLOCKS * T_K channels times the filter's taps are summed from it.
+ * So each element is copied once an item and then multiplied T_BLOCKS * T_K times for each tap: the
+ * packed panels of BLIS (Van Zee and van de Geijn, 2015), with a convolution's overlap left in.
  *
- * Grid: (tiles of an image plane, images * P_DST_D, P_GROUPS * D_PARTS); groups of one item may be fewer
- * (see items.cl).
+ * Grid: (tiles of an image plane, images * P_DST_D, P_GROUPS * D_PARTS); groups of one item may be
+ * fewer (see items.cl).
  *
  * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D, _H,
  * _W:
@@ -32,8 +32,8 @@
  *   D_TILES_W, D_COLS     tiles of a row; columns of one
  *   D_VECTORS             above
  *   D_BLOCKS, D_PARTS     blocks of a group, and items for them
- *   D_KEPT                blocks whose sums wait: T_BLOCKS, or 1 where T_C are all source channels
- *   T_VEC T_K T_PIX T_ROWS T_BLOCKS T_C   above; T_K <= D_DST_C, T_C <= D_SRC_C
+ *   D_CHUNK               above; D_KEPT: blocks whose sums wait, or 1 where a chunk is all channels
+ *   T_VEC T_K T_PIX T_ROWS T_BLOCKS   above; T_K <= D_DST_C
  */
 #define PIECE_SPACE local
 #define D_ROWS (T_ROWS + D_REACH_H)
@@ -54,7 +54,7 @@
  * one is what its taps read beyond that. */
 #define D_PIECE ((D_SECTION + 2 * T_VEC - 1) / T_VEC)
 #define D_BEHIND ((D_REACH_W + T_VEC - 1) / T_VEC + T_PIX + 1)
-#define D_PIECES (T_C * P_FILTER_D)
+#define D_PIECES (D_CHUNK * P_FILTER_D)
 #define D_SUMS (T_K * D_VECTORS)
 
 #define ACC_V PIECE_V
@@ -209,8 +209,8 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
     const INDEX_T n = image / P_DST_D;
     local ACC_V *const pieces = scratch + D_KEPT * D_PHASES * D_SUMS;
     w += (INDEX_T)group * D_BLOCKS * D_SRC_C * D_TAPS * T_K;
-    for (int c0 = 0; c0 < D_SRC_C; c0 += T_C) {
-        const int channels = min(T_C, D_SRC_C - c0);
+    for (int c0 = 0; c0 < D_SRC_C; c0 += D_CHUNK) {
+        const int channels = min(D_CHUNK, D_SRC_C - c0);
         fill_pieces(src, pieces, n, group * D_SRC_C + c0, channels, z, row0, col0);
         for (int i = 0; i < D_BEHIND; i++)
             pieces[channels * P_FILTER_D * D_PIECE + i] = (ACC_V)(0);
@@ -222,7 +222,7 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
                 w + ((INDEX_T)block * D_SRC_C + c0) * (D_TAPS * T_K);
             for (int v = 0; v < D_VECTORS; v += T_PIX)
                 add_pieces(sums + v, pieces + v, wb, channels * P_FILTER_D, ph, pw, c0 == 0);
-            if (c0 + T_C >= D_SRC_C)
+            if (c0 + D_CHUNK >= D_SRC_C)
                 put_block(dst, sums, n, group, block, z, row0, col0, ph, pw EPILOGUE_PASS);
         }
     }

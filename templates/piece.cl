@@ -92,8 +92,8 @@ static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const
 #if D_STEP_W == 1
         const PIECE_V all = PIECE_LOAD(src, at);
 #else
-        const PIECE_V all =
-            (PIECE_V)(PIECE_LOAD(src, at).even, PIECE_LOAD(src, at + T_VEC).even);
+        const PIECE_V first = PIECE_LOAD(src, at), second = PIECE_LOAD(src, at + T_VEC);
+        const PIECE_V all = KILN_SHUFFLE(T_VEC, first, second, EVENS(T_VEC));
 #endif
         const KILN_CAT(int, T_VEC) lane = v + LANES(T_VEC);
         return (lane >= low && lane < high) ? all : (PIECE_V)(0);

@@ -23,22 +23,13 @@
 #define KILN_HIGH_QUADS KILN_HIGH_LANES
 #endif
 
-/* The builtin keeps a CPU's compiler from taking the shuffles apart. */
-#define KILN_SHUFFLE(a, b, lanes) shuffle2(a, b, (KILN_CAT(uint, D_B))(lanes))
-#ifdef __has_builtin
-#if __has_builtin(__builtin_shufflevector)
-#undef KILN_SHUFFLE
-#define KILN_SHUFFLE(a, b, lanes) __builtin_shufflevector(a, b, lanes)
-#endif
-#endif
-
 /* Each pair of rows that are `apart` exchanges half its lanes, or quads of them. */
 #define KILN_EXCHANGE(V, t, apart, what)                                                           \
     _Pragma("unroll") for (int i = 0; i < D_B; i++) if (!(i & (apart)))                            \
     {                                                                                              \
         const V a = t[i], b = t[i + (apart)];                                                      \
-        t[i] = KILN_SHUFFLE(a, b, KILN_LOW_##what);                                                \
-        t[i + (apart)] = KILN_SHUFFLE(a, b, KILN_HIGH_##what);                                     \
+        t[i] = KILN_SHUFFLE(D_B, a, b, KILN_LOW_##what);                                                \
+        t[i + (apart)] = KILN_SHUFFLE(D_B, a, b, KILN_HIGH_##what);                                     \
     }
 
 /* First within quads of lanes, then whole quads: each round is

@@ -1,4 +1,5 @@
-/* The direct solver with pixels as the vector: every direction, type and kind of config, for equality. */
+/* The direct solver with pixels as the vector: every direction, type and kind of config, for
+ * equality. */
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
@@ -15,9 +16,8 @@ static void check(const kiln_problem *p, const char *config)
  * sums that wait from each source channel to the next. */
 START_TEST(every_shape_is_exact)
 {
-    static const char *const configs[] = {
-        NULL, "T_VEC=4,T_K=1,T_PIX=1,T_TILE=1,T_BLOCKS=1,T_C=1",
-        "T_VEC=16,T_K=1,T_PIX=2,T_TILE=2,T_BLOCKS=2,T_C=1"};
+    static const char *const configs[] = {NULL, "T_VEC=4,T_K=1,T_PIX=1,T_TILE=1,T_BLOCKS=1,T_C=1",
+                                          "T_VEC=16,T_K=1,T_PIX=2,T_TILE=2,T_BLOCKS=2,T_C=1"};
     for (int i = 0; i < DIRECT_SHAPES; i++) {
         const kiln_problem p = direct_problem(_i % 2, "f32", direct_shapes[i]);
         const bool one = (_i % 2 ? p.in_channels : p.out_channels) / (p.groups ? p.groups : 1) < 2;
