@@ -34,10 +34,10 @@ static void move(kiln_findings *f, int from, int to)
 }
 
 /* Many configs of a search are variants of each other; those that need none are the only ones of
- * most solvers, and each was measured in one moment. */
+ * most solvers, and each was measured in one moment: of two cores, one may have been another's. */
 static bool is_finalist(const kiln_findings *f, int which)
 {
-    static const double unlucky = 1.5;
+    static const double unlucky = 2.1;
     const kiln_result *r = &f->finalist[which];
     if (which < KILN_FASTEST || which == fastest_first(f))
         return true;
