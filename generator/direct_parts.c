@@ -18,6 +18,12 @@ int64_t kiln_direct_taps(const kiln_shape *s)
     return s->filter[0] * s->filter[1] * s->filter[2];
 }
 
+int64_t kiln_direct_packed(const kiln_shape *s, int t_k)
+{
+    const int64_t blocks = s->g * divide_up(kiln_direct_dst_channels(s), t_k);
+    return blocks * t_k * kiln_direct_src_channels(s) * kiln_direct_taps(s);
+}
+
 void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
@@ -33,14 +39,16 @@ void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan)
 void kiln_direct_pack_emit(const kiln_shape *s, int t_k, kiln_plan *plan)
 {
     const int64_t blocks = divide_up(kiln_direct_dst_channels(s), t_k);
-    const int64_t terms = kiln_direct_src_channels(s) * kiln_direct_taps(s);
-    plan->packed_bytes = s->g * blocks * terms * t_k * 4;
+    const int64_t packed = kiln_direct_packed(s, t_k);
+    plan->packed_bytes = packed * 4;
     kiln_plan_stage(plan, "pack_blocks.cl", "pack")->pack = true;
     kiln_define_types(plan, s);
+    if (!s->wide && packed > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
     kiln_direct_define_weights(s, plan);
     kiln_define(plan, "D_BLOCKS", blocks);
     kiln_define(plan, "T_K", t_k);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, terms, s->g * blocks, 1);
+    kiln_grid(plan, 1, 1, 1, packed / (s->g * blocks * t_k), s->g * blocks, 1);
 }

@@ -166,7 +166,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
 {
     bool backward = s->direction == KILN_BACKWARD_DATA;
     kiln_define_types(plan, s);
-    if (!s->wide && kiln_lines_count(l, kiln_direct_span(c)) > INT32_MAX)
+    if (!s->wide && (kiln_lines_count(l, kiln_direct_span(c)) > INT32_MAX ||
+                     kiln_direct_packed(s, c->v[DIRECT_K]) > INT32_MAX))
         kiln_define(plan, "P_WIDE", 1);
     kiln_define_epilogue(plan, s);
     kiln_define(plan, "D_BACKWARD", backward);

@@ -75,6 +75,8 @@ int64_t kiln_direct_src_channels(const kiln_shape *s);
 int64_t kiln_direct_taps(const kiln_shape *s);
 /* P_GROUPS, D_DST_C, D_SRC_C, D_TAPS, and the strides of weights, D_W_DST and D_W_SRC. */
 void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan);
+/* Elements of weights packed in blocks of `t_k` channels. */
+int64_t kiln_direct_packed(const kiln_shape *s, int t_k);
 /* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl). */
 void kiln_direct_pack_emit(const kiln_shape *s, int t_k, kiln_plan *plan);
 /* Positions that a group takes of one image, or of all, and how many there are. */

@@ -205,6 +205,8 @@ static void define_all(const kiln_shape *s, const kiln_direct_pixels *g, const k
 {
     const kiln_lines *l = &g->lines;
     kiln_define_types(plan, s);
+    if (!s->wide && kiln_direct_packed(s, c->v[PIXELS_K]) > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
     kiln_define_epilogue(plan, s);
     kiln_define(plan, "D_ROW", c->v[PIXELS_VEC]);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);

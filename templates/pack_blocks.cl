@@ -13,14 +13,14 @@
 
 kernel void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
 {
-    const int i = get_global_id(0); /* source channel and tap */
+    const INDEX_T i = get_global_id(0), terms = (INDEX_T)D_SRC_C * D_TAPS; /* channel and tap */
     const int block = get_global_id(1);
-    if (i >= D_SRC_C * D_TAPS || block >= P_GROUPS * D_BLOCKS)
+    if (i >= terms || block >= P_GROUPS * D_BLOCKS)
         return;
     const int k0 = min(block % D_BLOCKS * T_K, D_DST_C - T_K);
-    const INDEX_T from = (INDEX_T)(block / D_BLOCKS) * D_DST_C * D_SRC_C * D_TAPS +
-                         (INDEX_T)k0 * D_W_DST + (INDEX_T)(i / D_TAPS) * D_W_SRC + i % D_TAPS;
-    const INDEX_T to = ((INDEX_T)block * (D_SRC_C * D_TAPS) + i) * T_K;
+    const INDEX_T from = block / D_BLOCKS * D_DST_C * terms +
+                         (INDEX_T)k0 * D_W_DST + i / D_TAPS * D_W_SRC + i % D_TAPS;
+    const INDEX_T to = ((INDEX_T)block * terms + i) * T_K;
     for (int k = 0; k < T_K; k++)
         packed[to + k] = SRC_LOAD(w, from + (INDEX_T)k * D_W_DST);
 }

@@ -1,4 +1,4 @@
-/* Two of kiln's solvers against each other in all three directions, plain layouts. */
+/* Two of kiln's solvers against each other in all three directions, NCHW or NHWC. */
 #include "results.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@ enum { DIRECTIONS = 3 };
 
 typedef struct duel {
     const char *solver[2];
+    rules_layout layout;
     session session;
     machine machine;
     stats_mean mean[DIRECTIONS + 1]; /* the last one: all */
@@ -16,9 +17,9 @@ typedef struct duel {
 
 static contender *make(const duel *d, int side, const work *w, float *result, char *why)
 {
-    const rules plain = {.layout = RULES_NCHW};
+    const rules given = {.layout = d->layout};
     const kiln_choice choice = {.solver = d->solver[side]};
-    contender *c = contender_kiln(&d->session, w, &plain, &choice, why);
+    contender *c = contender_kiln(&d->session, w, &given, &choice, why);
     if (c && contender_verify(c, w, result, why))
         return c;
     contender_release(c);
@@ -89,19 +90,26 @@ static int run(duel *d, const layers *l)
 
 int main(int argc, char **argv)
 {
-    static duel d = {.solver = {"direct", "naive"}};
+    static duel d = {.solver = {"direct", "naive"}, .layout = RULES_NCHW};
     const int64_t own_batch = 0;
     layers l = {0};
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        printf("usage: ./dev bench solvers [FILE [SOLVER [OTHER]]]   (quick direct naive)\n");
+        printf("usage: ./dev bench solvers [FILE [SOLVER [OTHER [LAYOUT]]]]"
+               "   (quick direct naive NCHW; or NHWC)\n");
         return 0;
     }
-    if (argc > 4) {
-        fprintf(stderr, "bench: \"%s\" is one argument too many; --help has the usage\n", argv[4]);
+    if (argc > 5) {
+        fprintf(stderr, "bench: \"%s\" is one argument too many; --help has the usage\n", argv[5]);
         return 2;
     }
-    for (int i = 2; i < argc; i++)
+    for (int i = 2; i < argc && i < 4; i++)
         d.solver[i - 2] = argv[i];
+    if (argc > 4 && strcmp(argv[4], "NHWC") == 0)
+        d.layout = RULES_NHWC;
+    else if (argc > 4 && strcmp(argv[4], "NCHW") != 0) {
+        fprintf(stderr, "bench: layout \"%s\" is neither NCHW nor NHWC\n", argv[4]);
+        return 2;
+    }
     if (!layers_read(&l, argc > 1 ? argv[1] : "quick", &own_batch, 1))
         return 2;
     int status = run(&d, &l);

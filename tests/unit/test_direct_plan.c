@@ -254,6 +254,35 @@ START_TEST(a_team_lays_out_lines)
 }
 END_TEST
 
+/* Blocks of channels are more than the channels, and may need longer indices than any tensor. */
+START_TEST(packed_weights_may_be_wide)
+{
+    static kiln_plan plan;
+    static const struct {
+        const char *solver, *config;
+    } some[] = {{"direct", "T_K=16,T_PIX=1,T_PACK=1"}, {"direct_pixels", "T_K=16,T_PIX=1"}};
+    const kiln_device_facts facts = device(2);
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        for (int k = 16; k <= 17; k++) {
+            const kiln_solver *solver = kiln_solver_named(some[i].solver);
+            char text[64];
+            kiln_problem p;
+            kiln_why why = {""};
+            kiln_config c;
+            snprintf(text, sizeof text, "fwd-f32-n1-c9000000-k%d-i3x4-f3x3", k);
+            ck_assert_int_eq(kiln_problem_parse(&p, text, NULL), KILN_OK);
+            const kiln_shape s = kiln_shape_of(&p);
+            solver->guess(&s, &facts, &c);
+            ck_assert_msg(kiln_config_parse(solver, some[i].config, &c, &why), "%s", why.text);
+            ck_assert_msg(kiln_solver_plan(solver, &s, &facts, &c, &plan, &why), "%s", why.text);
+            for (int j = 0; j < plan.nstages; j++)
+                ck_assert_msg(!strstr(plan.stage[j].options, "P_WIDE") == (k == 16) ||
+                                  strcmp(plan.stage[j].kernel, "lay_out") == 0,
+                              "%s, %d channels: %s", some[i].solver, k, plan.stage[j].options);
+        }
+}
+END_TEST
+
 /* Tiles cover the grid, none of them nothing; the activations are copied nowhere. */
 START_TEST(pieces_cover_the_grid)
 {
@@ -296,6 +325,7 @@ int main(void)
     tcase_add_test(c, lines_hold_what_each_tap_reads);
     tcase_add_loop_test(c, guesses_are_legal_and_make_plans, 0, 3 * NAMES);
     tcase_add_loop_test(c, a_refusal_says_why, 0, sizeof refusals / sizeof *refusals);
+    tcase_add_test(c, packed_weights_may_be_wide);
     tcase_add_test(c, pieces_cover_the_grid);
     tcase_add_test(c, a_cpu_reads_long_lines_once);
     tcase_add_test(c, a_team_lays_out_lines);
