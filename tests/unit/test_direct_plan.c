@@ -154,6 +154,7 @@ static const struct {
     {"fwd-f32-n1-c8-k4-i9x9-f3x3", "direct_pixels", "T_PIX=8,T_TILE=4,T_K=4", "at most T_TILE=4"},
     {"fwd-f32-n1-c64-k4-i900x900-f3x3", "direct_pixels", "T_C=64,T_TILE=56", "of local memory"},
     {"fwd-f32-n1-c8-k4-i9999x9-f3x3-d4000x1", "direct_pixels", "", "of local memory"},
+    {"bwd-f32-n1-c9-k1-i3x3-f1x1-s2000000000x2000000000", "direct_pixels", "", "of local memory"},
     {"wrw-f32-n1-c8-k4-i9x9-f3x3", "direct_pixels", "", "forward and backward data"},
     {"fwd-f32-n1-c16-k4-i9x9-f3x3-l:NCHW8c.OIHW.NCHW", "direct_pixels", "", "NCHW8c and NCHW"},
     {"fwd-f32-n1-c9-k4-i9x9-f3x3-l:NHWC8.OIHW.NCHW", "direct_pixels", "", "NHWC;C%8 and NCHW"},
