@@ -26,12 +26,10 @@
  *
  * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D,
  * _H, _W:
- *   D_BACKWARD          1: backward data
  *   P_GROUPS            groups; D_DST_C, D_SRC_C: channels of one; D_TAPS: of the filter
- *   P_DST_a             sizes of the destination; P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
+ *   P_DST_a             sizes of the destination
  *   D_GRID_a            destination positions of one phase; D_LINE_a: positions in the line
- *   D_SLOTS_a, D_PERIOD_a   slots in use, and after how many taps they repeat
- *   D_REACH_a           largest offset of a tap
+ *   D_SLOTS_a           slots in use
  *   D_CHANNEL           positions of one channel's line; D_POSITIONS: f ends here
  *   D_W_DST, D_W_SRC    strides of the weights over channels of the destination and the source
  *   T_VEC T_K T_PIX     tile of one item, as above (T_K <= D_DST_C)
@@ -43,6 +41,7 @@
 #include "caches.cl"
 #include "epilogue.cl"
 #include "items.cl"
+#include "lines.cl"
 #include "rows.cl"
 
 #define D_IMAGE (D_LINE_D * D_LINE_H * D_LINE_W)
@@ -73,38 +72,7 @@
 
 /* ---- the convolution ---- */
 
-/* First tap along an axis that reaches phase p of the destination; the filter's size if none. */
-static inline int first_tap(int p, int taps, int stride, int dilation, int period)
-{
-    for (int r = 0; r < min(taps, period); r++)
-        if (r * dilation % stride == p)
-            return r;
-    return taps;
-}
-
-#if D_BACKWARD
-#define TAPS(r, p, a)                                                                              \
-    for (int r = first_tap(p, P_FILTER_##a, P_STRIDE_##a, P_DILATION_##a, D_PERIOD_##a);           \
-         r < P_FILTER_##a; r += D_PERIOD_##a)
-#define OFFSET(r, a) (D_REACH_##a - (r) * P_DILATION_##a / P_STRIDE_##a)
-#define SLOT(r, a) 0
-/* Destination coordinate of grid position t in phase p. */
-#define PLACE(t, p, a)                                                                             \
-    (((t) + P_PAD_##a / P_STRIDE_##a) * P_STRIDE_##a + (p) - P_PAD_##a)
-#define D_PHASES_D P_STRIDE_D
-#define D_PHASES_H P_STRIDE_H
-#define D_PHASES_W P_STRIDE_W
-#else
-#define TAPS(r, p, a) for (int r = 0; r < P_FILTER_##a; r++)
-#define OFFSET(r, a) ((r) * P_DILATION_##a / P_STRIDE_##a)
-#define SLOT(r, a) ((r) % D_PERIOD_##a)
-#define PLACE(t, p, a) (t)
-#define D_PHASES_D 1
-#define D_PHASES_H 1
-#define D_PHASES_W 1
-#endif
-/* Neighbours on a line are neighbours in the destination. */
-#define D_DENSE (!D_BACKWARD || P_STRIDE_W == 1)
+#define TAPS(r, p, a) for (int r = FIRST(p, a); r < P_FILTER_##a; r += NEXT(a))
 
 /* Destination offset of position f within image n, channel 0; -1 where there is no element. */
 static inline INDEX_T place(INDEX_T f, INDEX_T n, int pd, int ph, int pw)

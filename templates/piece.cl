@@ -10,56 +10,24 @@
  *   fill(src, plane, to, row0, col0)   fills D_SECTION elements with what line position (row0, col0)
  *                         and those behind it hold of a plane of `src`, and up to T_VEC - 1 elements
  *                         behind them with zeros: what lies there is filled later
- *   ELEMENT(v, slot, a)   the source's element at position v along axis a; OFFSET(r, a), SLOT(r, a):
- *                         where tap r reads
- *   FIRST(p, a), NEXT(a)  the taps that reach phase p of the destination: the first of them, the
- *                         filter's size if there is none, and how far it is to the next
- *   D_PHASES_H, D_PHASES_W, PLACE(t, p, a)   phases; destination coordinate of position t in phase p
- *   D_DENSE               1: neighbours on a line are neighbours in the destination
+ *   ELEMENT(v, slot, a)   the source's element at position v along axis a
  *   source_depth(z, q)    the source's depth that tap q of destination depth z reads; -1: none
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
- *   D_BACKWARD            1: backward data, whose source is dy and whose offsets run backwards
- *   P_SRC_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
- *   D_STEP_a, D_LEAD_a, D_REACH_a, D_SLOTS_a, D_PERIOD_a   as in direct_lines.cl
+ *   P_SRC_a               sizes of the source
+ *   D_STEP_a, D_LEAD_a, D_SLOTS_a   as in direct_lines.cl
  *   T_VEC                 lanes of a vector; 1: there is no fill()
  *   D_ROWS, D_PITCH       above
  *   D_SRC_COUNT           elements of the source
  *   PIECE_SPACE           the address space of the piece
  */
+#include "lines.cl"
 #include "types.cl"
 
 #define D_SECTION (D_SLOTS_H * D_SLOTS_W * D_ROWS * D_PITCH)
 
 #define ELEMENT(v, slot, a)                                                                        \
     ((v) * D_STEP_##a + (slot) * P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
-
-#if D_BACKWARD
-#define OFFSET(r, a) (D_REACH_##a - (r)*P_DILATION_##a / P_STRIDE_##a)
-#define SLOT(r, a) 0
-#define FIRST(p, a) first_tap(p, P_FILTER_##a, P_STRIDE_##a, P_DILATION_##a, D_PERIOD_##a)
-#define NEXT(a) D_PERIOD_##a
-#define PLACE(t, p, a) (((t) + P_PAD_##a / P_STRIDE_##a) * P_STRIDE_##a + (p) - P_PAD_##a)
-#define D_PHASES_H P_STRIDE_H
-#define D_PHASES_W P_STRIDE_W
-#else
-#define OFFSET(r, a) ((r)*P_DILATION_##a / P_STRIDE_##a)
-#define SLOT(r, a) ((r) % D_PERIOD_##a)
-#define FIRST(p, a) 0
-#define NEXT(a) 1
-#define PLACE(t, p, a) (t)
-#define D_PHASES_H 1
-#define D_PHASES_W 1
-#endif
-#define D_DENSE (!D_BACKWARD || P_STRIDE_W == 1)
-
-static inline int first_tap(int p, int taps, int stride, int dilation, int period)
-{
-    for (int r = 0; r < min(taps, period); r++)
-        if (r * dilation % stride == p)
-            return r;
-    return taps;
-}
 
 static inline int source_depth(int z, int q)
 {
