@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const struct {
     const char *solver, *problem;
@@ -22,6 +23,8 @@ static const struct {
     {"depthwise_blocked", "fwd-f32-n5-c65-k65-i12x17-f3x3-p1x1-g65-l:NCHW.OIHW.NCHW"},
     {"winograd_fused", "fwd-f32-n1-c40-k37-i19x21-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c"},
     {"winograd_fused", "bwd-f32-n1-c33-k48-i15x20-f3x3-p1x1-l:NCHW.OIHW.NCHW"},
+    {"direct_pixels", "fwd-f32-n3-c19-k23-i17x14-f3x3-p1x1-l:NCHW.OIHW.NCHW"},
+    {"direct_pixels", "bwd-f32-n2-c9-k21-i13x22-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC"},
     {"direct", "fwd-f32-n7-c47-k61-i8x9-f1x1-l:NCHW.OIHW.NCHW"},
     {"direct", "bwd-f32-n2-c19-k9-i11x10-f3x3-s2x2-p1x1-l:NCHW.OIHW.NCHW"},
 };
@@ -124,7 +127,7 @@ static void *help(void *unused)
     return unused;
 }
 
-enum { HELPERS = 3, RUNS = 200 };
+enum { HELPERS = 3, RUNS = 200, PATIENCE = 120 /* seconds */ };
 
 START_TEST(a_team_gives_the_same_bits)
 {
@@ -142,7 +145,9 @@ START_TEST(a_team_gives_the_same_bits)
     atomic_store(&stop, false);
     for (int i = 0; i < HELPERS; i++)
         ck_assert_int_eq(pthread_create(&thread[i], NULL, help, NULL), 0);
-    for (int i = 0; i < RUNS; i++) {
+    /* Whose cores are all busy may have none of these threads look up in time for many runs. */
+    const time_t until = time(NULL) + PATIENCE;
+    for (int i = 0; i < RUNS || (atomic_load(&helped) == 0 && time(NULL) < until); i++) {
         run(&b, shared);
         ck_assert_msg(memcmp(usual, shared, b.bytes) == 0, "%s, run %d", cases[_i].problem, i);
     }
