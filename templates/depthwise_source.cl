@@ -47,7 +47,7 @@
 
 #if T_VEC > 1
 #define READ(section, slot_h, row, slot_w, v)                                                      \
-    LOADV(buffer + (section) * D_SECTION +                                                           \
+    LOADV(buffer + (section) * D_SECTION +                                                         \
           (((slot_h) * D_SLOTS_W + (slot_w)) * D_ROWS + (row)) * D_PITCH + (v))
 #else
 static inline ACC_T read_guarded(global const SRC_T *src, int h, int w)

@@ -57,20 +57,10 @@ START_TEST(every_config_is_exact)
 }
 END_TEST
 
-/* Vectors and lone elements take different ways into the destination; both finish. */
 START_TEST(the_epilogue_is_applied)
 {
-    static const kiln_epilogue epilogues[] = {
-        {.bias = 1},
-        {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
-        {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
-    };
-    static const char *const some[] = {"n2-c13-k17-i19x23-f3x3-p1x1", "n2-c6-k8-i15x15-f1x1-g2",
-                                       "n2-c4-k6-i5x3-f2x3-s4x3-g2-trans-o3x2",
-                                       "n2-c4-k6-i3x30-f3x3-s2x2-g2-trans"};
-    for (int i = 0; i < 3; i++) {
-        kiln_problem p = direct_problem(0, i == 2 ? "f16" : "f32", some[_i]);
-        p.epilogue = epilogues[i];
+    for (int i = 0; i < DIRECT_EPILOGUES; i++) {
+        const kiln_problem p = direct_finished(_i, i);
         support_check(&p, "direct", NULL, HOST_FILL_INT);
     }
 }
@@ -102,7 +92,7 @@ int main(void)
     tcase_add_loop_test(c, every_shape_is_exact, 0, 3);
     tcase_add_loop_test(c, every_type_is_exact, 0, 3);
     tcase_add_loop_test(c, every_config_is_exact, 0, sizeof configs / sizeof *configs);
-    tcase_add_loop_test(c, the_epilogue_is_applied, 0, 4);
+    tcase_add_loop_test(c, the_epilogue_is_applied, 0, DIRECT_FINISHED);
     tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 3);
     tcase_add_loop_test(c, the_bias_gradient_is_summed, 0, 2);
     suite_add_tcase(s, c);
