@@ -68,6 +68,22 @@ static kiln_pitch pitch_of(const kiln_shape *s, char tensor)
     return p;
 }
 
+static bool is_dense(const kiln_pitch *p, const int64_t size[3], int64_t pixel)
+{
+    return p->pixel == pixel && (size[1] == 1 || p->row == size[2] * pixel) &&
+           (size[0] == 1 || p->plane == size[1] * p->row);
+}
+
+kiln_order kiln_order_of(const kiln_pitch *p, const int64_t size[3], int64_t channels)
+{
+    const int64_t pixels = size[0] * size[1] * size[2];
+    if (p->blocks != 1 || p->neighbours != channels || p->image != channels * pixels)
+        return KILN_CHANNELS_ELSEWHERE;
+    if (p->channel == 1 && is_dense(p, size, channels))
+        return KILN_CHANNELS_LAST;
+    return p->channel == pixels && is_dense(p, size, 1) ? KILN_CHANNELS_FIRST : KILN_CHANNELS_ELSEWHERE;
+}
+
 static bool is_pointwise(const kiln_shape *s)
 {
     for (int a = 0; a < 3; a++)
@@ -183,7 +199,7 @@ int64_t kiln_blocked_meetings(const kiln_blocked *b, int a)
     return all;
 }
 
-static void define_pitch(kiln_plan *plan, const char *name, const kiln_pitch *p)
+void kiln_pitch_define(const kiln_pitch *p, const char *name, kiln_plan *plan)
 {
     const struct {
         const char *name;
@@ -224,6 +240,6 @@ void kiln_blocked_define(const kiln_blocked *b, kiln_plan *plan)
     kiln_define(plan, "D_SRC_C", b->src_c);
     kiln_define(plan, "D_DST_C", b->dst_c);
     kiln_define(plan, "D_CHANNELS", b->dst_c * b->groups);
-    define_pitch(plan, "D_SRC", &b->src_pitch);
-    define_pitch(plan, "D_DST", &b->dst_pitch);
+    kiln_pitch_define(&b->src_pitch, "D_SRC", plan);
+    kiln_pitch_define(&b->dst_pitch, "D_DST", plan);
 }

@@ -13,6 +13,18 @@ typedef struct kiln_pitch {
     int64_t cells;              /* of the tensor, padding included; images may lie inside of it */
 } kiln_pitch;
 
+/* A data tensor without padding, images one after the other. */
+typedef enum kiln_order {
+    KILN_CHANNELS_FIRST, /* NCHW and kin */
+    KILN_CHANNELS_LAST,  /* NHWC and kin; one channel is last */
+    KILN_CHANNELS_ELSEWHERE
+} kiln_order;
+
+kiln_order kiln_order_of(const kiln_pitch *p, const int64_t size[3], int64_t channels);
+
+/* NAME_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL, _NEIGHBOURS and _BLOCKS. */
+void kiln_pitch_define(const kiln_pitch *p, const char *name, kiln_plan *plan);
+
 /* Forward; or backward data: that is forward over dy with the filter turned round, and with `up` -
  * 1 zeros between the elements of dy. Source coordinate times up = destination coordinate * stride
  * + tap * dilation - lead.

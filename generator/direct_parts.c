@@ -36,7 +36,7 @@ void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan)
     kiln_define(plan, "D_W_SRC", backward ? across : taps);
 }
 
-void kiln_direct_pack_emit(const kiln_shape *s, int t_k, kiln_plan *plan)
+void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan)
 {
     const int64_t blocks = divide_up(kiln_direct_dst_channels(s), t_k);
     const int64_t packed = kiln_direct_packed(s, t_k);
@@ -47,6 +47,7 @@ void kiln_direct_pack_emit(const kiln_shape *s, int t_k, kiln_plan *plan)
         kiln_define(plan, "P_WIDE", 1);
     kiln_direct_define_weights(s, plan);
     kiln_define(plan, "D_BLOCKS", blocks);
+    kiln_define(plan, "D_ZEROS", zeros);
     kiln_define(plan, "T_K", t_k);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);

@@ -3,20 +3,15 @@
 #ifndef KILN_DIRECT_PIXELS_H
 #define KILN_DIRECT_PIXELS_H
 
+#include "blocked.h"
 #include "solver_direct.h"
 
 /* Positions in the parameter table. */
 enum { PIXELS_VEC, PIXELS_K, PIXELS_PIX, PIXELS_TILE, PIXELS_BLOCKS, PIXELS_C, PIXELS_PARAMS };
 
-/* How a data tensor lies in memory: without padding, images one after the other. */
-typedef enum pixels_order {
-    PIXELS_FIRST, /* channels are first: NCHW and kin */
-    PIXELS_LAST,  /* NHWC and kin */
-    PIXELS_OTHER
-} pixels_order;
-
-pixels_order kiln_direct_pixels_order_x(const kiln_shape *s);
-pixels_order kiln_direct_pixels_order_y(const kiln_shape *s);
+/* How x and y lie in memory. */
+kiln_order kiln_direct_pixels_order_x(const kiln_shape *s);
+kiln_order kiln_direct_pixels_order_y(const kiln_shape *s);
 
 typedef struct kiln_direct_pixels {
     /* Of the shape. Where a pixel sees one pixel, all of an image are one row. */

@@ -5,32 +5,16 @@
 
 /* ---- layouts ---- */
 
-static bool is_dense(const kiln_pitch *p, const int64_t size[3], int64_t pixel)
-{
-    return p->pixel == pixel && (size[1] == 1 || p->row == size[2] * pixel) &&
-           (size[0] == 1 || p->plane == size[1] * p->row);
-}
-
-static pixels_order order_of(const kiln_pitch *p, const int64_t size[3], int64_t channels)
-{
-    const int64_t pixels = size[0] * size[1] * size[2];
-    if (p->blocks != 1 || p->neighbours != channels || p->image != channels * pixels)
-        return PIXELS_OTHER;
-    if (p->channel == 1 && is_dense(p, size, channels))
-        return PIXELS_LAST;
-    return p->channel == pixels && is_dense(p, size, 1) ? PIXELS_FIRST : PIXELS_OTHER;
-}
-
-pixels_order kiln_direct_pixels_order_x(const kiln_shape *s)
+kiln_order kiln_direct_pixels_order_x(const kiln_shape *s)
 {
     const kiln_blocked b = kiln_blocked_of(s);
-    return order_of(s->direction == KILN_BACKWARD_DATA ? &b.dst_pitch : &b.src_pitch, s->in, s->c);
+    return kiln_order_of(s->direction == KILN_BACKWARD_DATA ? &b.dst_pitch : &b.src_pitch, s->in, s->c);
 }
 
-pixels_order kiln_direct_pixels_order_y(const kiln_shape *s)
+kiln_order kiln_direct_pixels_order_y(const kiln_shape *s)
 {
     const kiln_blocked b = kiln_blocked_of(s);
-    return order_of(s->direction == KILN_BACKWARD_DATA ? &b.src_pitch : &b.dst_pitch, s->out, s->k);
+    return kiln_order_of(s->direction == KILN_BACKWARD_DATA ? &b.src_pitch : &b.dst_pitch, s->out, s->k);
 }
 
 /* ---- geometry ---- */
@@ -62,8 +46,8 @@ kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const kiln_shape flat = flattened(s);
-    const bool x_last = kiln_direct_pixels_order_x(s) == PIXELS_LAST;
-    const bool y_last = kiln_direct_pixels_order_y(s) == PIXELS_LAST;
+    const bool x_last = kiln_direct_pixels_order_x(s) == KILN_CHANNELS_LAST;
+    const bool y_last = kiln_direct_pixels_order_y(s) == KILN_CHANNELS_LAST;
     kiln_direct_pixels g = {
         .lines = kiln_lines_of(&flat),
         .n = s->n,

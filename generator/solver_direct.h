@@ -77,8 +77,9 @@ int64_t kiln_direct_taps(const kiln_shape *s);
 void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan);
 /* Elements of weights packed in blocks of `t_k` channels. */
 int64_t kiln_direct_packed(const kiln_shape *s, int t_k);
-/* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl). */
-void kiln_direct_pack_emit(const kiln_shape *s, int t_k, kiln_plan *plan);
+/* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl); the
+ * last one of a group has zeros for those that it lacks, or else starts earlier. */
+void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan);
 /* Positions that a group takes of one image, or of all, and how many there are. */
 int64_t kiln_direct_span(const kiln_config *c);
 int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c);

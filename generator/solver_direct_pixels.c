@@ -71,8 +71,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (strcmp(s->w_layout, filter) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
                        s->w_layout);
-    if (kiln_direct_pixels_order_x(s) == PIXELS_OTHER ||
-        kiln_direct_pixels_order_y(s) == PIXELS_OTHER)
+    if (kiln_direct_pixels_order_x(s) == KILN_CHANNELS_ELSEWHERE ||
+        kiln_direct_pixels_order_y(s) == KILN_CHANNELS_ELSEWHERE)
         return kiln_no(why,
                        "it works on the layouts NCHW and NHWC and their 1-D and 3-D kin; x and y "
                        "are %s and %s",
@@ -240,7 +240,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const kiln_direct_pixels g = geometry_of(s, c);
-    kiln_direct_pack_emit(s, c->v[PIXELS_K], plan);
+    kiln_direct_pack_emit(s, c->v[PIXELS_K], false, plan);
     kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
     kiln_plan_stage(plan, "direct_pixels.cl", "direct_pixels");
     define_all(s, &g, c, plan);

@@ -40,17 +40,18 @@ kiln_problem direct_problem(int direction, const char *type, const char *shape)
     return p;
 }
 
+const kiln_epilogue direct_epilogues[DIRECT_EPILOGUES] = {
+    {.bias = 1},
+    {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
+};
+
 kiln_problem direct_finished(int shape, int epilogue)
 {
-    static const kiln_epilogue epilogues[DIRECT_EPILOGUES] = {
-        {.bias = 1},
-        {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
-        {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
-    };
     static const char *const some[DIRECT_FINISHED] = {
         "n2-c13-k17-i19x23-f3x3-p1x1", "n2-c6-k8-i15x15-f1x1-g2",
         "n2-c4-k6-i5x3-f2x3-s4x3-g2-trans-o3x2", "n2-c4-k6-i3x30-f3x3-s2x2-g2-trans"};
     kiln_problem p = direct_problem(0, epilogue == 2 ? "f16" : "f32", some[shape]);
-    p.epilogue = epilogues[epilogue];
+    p.epilogue = direct_epilogues[epilogue];
     return p;
 }

@@ -12,6 +12,8 @@ extern const char *const direct_shapes[DIRECT_SHAPES];
 /* "n2-c5-..." with a direction (0 forward, 1 backward data, 2 backward weights) and a type. */
 kiln_problem direct_problem(int direction, const char *type, const char *shape);
 
+extern const kiln_epilogue direct_epilogues[DIRECT_EPILOGUES];
+
 /* A problem whose results take different ways into the destination, with one of the epilogues. */
 kiln_problem direct_finished(int shape, int epilogue);
 

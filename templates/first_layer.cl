@@ -1,0 +1,219 @@
+/* first_layer.cl: direct convolution from few source channels, as of a network's first layer; forward.
+ *
+ * An item computes T_ROWS rows of an image, or D_COLS columns of them, for all channels of the result.
+ * First it copies the rows of all source channels that their taps read to where they are near, border
+ * and all (piece.cl). Each tap of each channel is then one fixed offset, so that no sum looks for
+ * borders, and what a tile of registers takes is copied once for all rows and channels that it meets.
+ * All products of a sum are added up in registers: the result is written once, from there.
+ *
+ * The vector is what lies together in the result. Channels (NHWC, NC/16HW16), or, with D_PLAIN, pixels
+ * (NCHW), which need no transposition then:
+ *
+ *     channels:        T_PIX pixels                 pixels:   T_PIX vectors of a row
+ *     T_K vectors   [ acc ]  [ acc ]  [ acc ]       T_K     [ acc ][ acc ]   a tap and source channel:
+ *     of channels   [ acc ]  [ acc ]  [ acc ]       chan-   [ acc ][ acc ]   T_PIX vectors of the piece
+ *                   a tap and source channel:       nels    [ acc ][ acc ]   by T_K weights, each for
+ *                   T_PIX elements of the piece,                             all lanes
+ *                   each for all lanes, by T_K
+ *                   vectors of weights
+ *
+ * With channels as the vector a piece is rows as they are in the source: an element is read from
+ * wherever it is. A source whose channels are last is one channel of longer rows, with pixels and taps
+ * that far apart: the P_SRC_W, D_LEAD_W and P_DILATION_W of piece.cl and lines.cl count elements. With
+ * pixels as the vector a row's elements are sorted by remainder of the stride (D_SLOTS_a).
+ *
+ * In channels, the last tile of a row starts earlier where it would be narrower: its first pixels are
+ * computed twice and stored once. In pixels, what is beyond the row is computed and dropped.
+ *
+ * Grid: (tiles of an image plane, images * P_DST_D, 1); groups of one item may be fewer (see items.cl).
+ *
+ * Defines, besides those of the files included (D_B=D_ROW=T_VEC among them); _a stands for each of _D,
+ * _H, _W:
+ *   D_PLAIN               above
+ *   P_DST_a               sizes of the destination
+ *   D_SRC_C, D_SRC_PLANES source channels, and the pieces of them for each plane of the filter
+ *   D_TAPS                of the filter
+ *   D_CHANNEL, D_APART_a  elements of a piece, or rows of it, from a channel, column or row to the next
+ *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
+ *   D_DST_NEIGHBOURS      channels of a block; D_DST_PADDED: of all blocks; D_CHANNELS: those that are
+ *   D_BLOCKS              of T_K vectors of channels, or T_K channels: all of them
+ *   D_TILES_W, D_COLS     tiles of a row; columns of one
+ *   D_PIECE               elements of a piece, a multiple of T_VEC
+ *   T_VEC T_K T_PIX T_ROWS   above
+ *   T_STREAM              1: stores go past the caches (see caches.cl)
+ */
+#define PIECE_SPACE local
+
+#include "channels.cl"
+#include "items.cl"
+#include "piece.cl"
+#include "rows.cl"
+
+/* What a tile of registers has: columns of a row, and channels. */
+#if D_PLAIN
+#define TILE_COLS (T_PIX * T_VEC)
+#define TILE_K T_K
+#else
+#define TILE_COLS T_PIX
+#define TILE_K (T_K * T_VEC)
+#endif
+
+/* The border's rows begin here. */
+#define BORDER_ROW (P_SRC_H + D_LEAD_H)
+
+/* Copies what the tile of rows from row0 and columns from col0 on reads of image n, at depth z. */
+INLINE void fill_pieces(global const SRC_T *src, local ACC_T *pieces, const INDEX_T n, const int z,
+                        const int row0, const int col0)
+{
+    for (int q = 0; q < P_FILTER_D; q++) {
+        const int depth = source_depth(z, q), d = max(depth, 0);
+        const int row = depth < 0 ? BORDER_ROW : row0 * D_APART_H;
+        for (int c = 0; c < D_SRC_PLANES; c++)
+            fill(src, ((n * D_SRC_PLANES + c) * P_SRC_D + d) * ((INDEX_T)P_SRC_H * P_SRC_W),
+                 pieces + (c * P_FILTER_D + q) * D_PIECE, row, col0 * D_APART_W);
+    }
+}
+
+/* Adds one tap of one channel: `at` is what the tile's first element reads. */
+INLINE void add_tap(ACC_V *acc, local const ACC_T *at, global const ACC_T *w)
+{
+#if D_PLAIN
+    ACC_V v[T_PIX];
+#pragma unroll
+    for (int i = 0; i < T_PIX; i++)
+        v[i] = *(local const kiln_loose_piece *)(at + i * T_VEC);
+#pragma unroll
+    for (int k = 0; k < T_K; k++) {
+        const ACC_V a = (ACC_V)(w[k]);
+#pragma unroll
+        for (int i = 0; i < T_PIX; i++)
+            acc[k * T_PIX + i] += a * v[i];
+    }
+#else
+    ACC_V a[T_K];
+#pragma unroll
+    for (int k = 0; k < T_K; k++)
+        a[k] = LOAD_V(w + k * T_VEC);
+#pragma unroll
+    for (int i = 0; i < T_PIX; i++) {
+        const ACC_V v = (ACC_V)(at[i * D_APART_W]);
+#pragma unroll
+        for (int k = 0; k < T_K; k++)
+            acc[k * T_PIX + i] += v * a[k];
+    }
+#endif
+}
+
+/* Unrolled, taps have their offsets in the instructions. With channels as the vector the compiler
+ * would keep the elements that they share in registers, and the sums not. */
+#if D_PLAIN && P_FILTER_H * P_FILTER_W * T_K * T_PIX <= 800
+#define EACH_TAP UNROLL
+#else
+#define EACH_TAP _Pragma("nounroll")
+#endif
+
+INLINE void add_all(ACC_V *acc, local const ACC_T *pieces, global const ACC_T *w)
+{
+#pragma nounroll
+    for (int c = 0; c < D_SRC_C; c++)
+#pragma nounroll
+        for (int q = 0; q < P_FILTER_D; q++, w += P_FILTER_H * P_FILTER_W * TILE_K)
+            EACH_TAP
+            for (int r = 0; r < P_FILTER_H; r++)
+                EACH_TAP
+                for (int s = 0; s < P_FILTER_W; s++)
+                    add_tap(acc,
+                            pieces + c * D_CHANNEL + q * D_PIECE +
+                                ((SLOT(r, H) * D_SLOTS_W + SLOT(s, W)) * D_ROWS + OFFSET(r, H)) *
+                                    D_PITCH +
+                                OFFSET(s, W),
+                            w + (r * P_FILTER_W + s) * TILE_K);
+}
+
+/* Stores a tile's sums, of channels from k0 on, to elements from `at` on; of its columns those from
+ * `first` to `end` - 1. */
+INLINE void put_tile(global DST_T *dst, const ACC_V *acc, const int k0, const int first,
+                     const int end, const INDEX_T at EPILOGUE_PARAMS)
+{
+#if D_PLAIN
+    EACH_RESULT
+    for (int k = 0; k < T_K; k++) {
+        if (D_CHANNELS % T_K && k0 + k >= D_CHANNELS)
+            continue;
+        const INDEX_T row = at + (INDEX_T)(k0 + k) * D_DST_CHANNEL;
+        EACH_RESULT
+        for (int i = 0; i < T_PIX; i++) {
+            const int left = end - i * T_VEC;
+            if (left >= T_VEC)
+                PUT_ROW(dst, acc[k * T_PIX + i], k0 + k, row + i * T_VEC);
+            else if (left > 0)
+                STORE_SOME(dst,
+                           FINISH_ROW(acc[k * T_PIX + i], OLD_SOME(left, row + i * T_VEC), k0 + k),
+                           left, row + i * T_VEC);
+        }
+    }
+#else
+#pragma unroll
+    for (int k = 0; k < T_K; k++) {
+        const int channel = k0 + k * T_VEC, left = D_DST_PADDED - channel;
+        const INDEX_T to = at + (INDEX_T)(channel / D_DST_NEIGHBOURS) * D_DST_BLOCK +
+                           channel % D_DST_NEIGHBOURS;
+        if (left >= T_VEC) {
+            EACH_RESULT
+            for (int i = 0; i < T_PIX; i++)
+                if (i >= first)
+                    kiln_put(dst, acc[k * T_PIX + i], channel, to + i * D_DST_PIXEL EPILOGUE_PASS);
+        } else if (left > 0) {
+            EACH_RESULT
+            for (int i = 0; i < T_PIX; i++)
+                if (i >= first)
+                    STORE_SOME(dst,
+                               FINISH_V(acc[k * T_PIX + i], OLD_SOME(left, to + i * D_DST_PIXEL),
+                                        channel),
+                               left, to + i * D_DST_PIXEL);
+        }
+    }
+#endif
+}
+
+/* One item. (Oclgrind does not know what becomes of `restrict` in an inlined function.) */
+INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *dst,
+                 local ACC_T *pieces, const int tile, const int image EPILOGUE_PARAMS)
+{
+    const int row0 = tile / D_TILES_W * T_ROWS, own = tile % D_TILES_W * D_COLS;
+    const int col0 = D_PLAIN ? own : min(own, P_DST_W - D_COLS), z = image % P_DST_D;
+    const int rows = min(T_ROWS, P_DST_H - row0), cols = min(D_COLS, P_DST_W - col0);
+    const INDEX_T n = image / P_DST_D;
+    const INDEX_T to = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)row0 * D_DST_ROW;
+    fill_pieces(src, pieces, n, z, row0, col0);
+    for (int block = 0; block < D_BLOCKS; block++)
+        for (int row = 0; row < rows; row++)
+            for (int own_x = 0; own_x < cols; own_x += TILE_COLS) {
+                const int x = D_PLAIN ? own_x : min(own_x, D_COLS - TILE_COLS);
+                const int first = max(own_x, own - col0) - x;
+                if (first >= TILE_COLS)
+                    continue;
+                ACC_V acc[T_K * T_PIX];
+#pragma unroll
+                for (int i = 0; i < T_K * T_PIX; i++)
+                    acc[i] = (ACC_V)((ACC_T)0);
+                add_all(acc, pieces + row * D_APART_H * D_PITCH + x * D_APART_W,
+                        w + block * (D_SRC_C * D_TAPS * TILE_K));
+                put_tile(dst, acc, block * TILE_K, first, cols - x,
+                         to + (INDEX_T)row * D_DST_ROW +
+                             (INDEX_T)(col0 + x) * D_DST_PIXEL EPILOGUE_PASS);
+            }
+}
+
+#define ITEM_HERE                                                                                  \
+    item(src, w, dst, (local ACC_T *)scratch, ITEM(0), ITEM(1) EPILOGUE_PASS)
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global const ACC_T *w,
+                        global DST_T *dst EPILOGUE_PARAMS))
+
+kernel GROUP_SIZE(1, 1, 1) void first_layer(global const SRC_T *restrict src,
+                                            global const ACC_T *restrict w,
+                                            global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
+{
+    local ACC_V scratch[D_SRC_PLANES * P_FILTER_D * D_PIECE / T_VEC];
+    EACH_ITEM_WITH(scratch, ITEM_HERE, (src, w, dst EPILOGUE_PASS))
+}
