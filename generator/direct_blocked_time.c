@@ -126,9 +126,9 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
 }
 
 /* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. As
- * measured; narrow vectors take longer. Where a cache holds the result 16 lanes take 5, and where
- * none of a core's does, vectors that begin anywhere in a line take more. Of channels that lie
- * apart, because a group's begin in the middle of a block, each piece is loaded again. */
+ * measured; narrow vectors take longer. Of results that no core's cache holds they take longer, and
+ * where they begin anywhere in a line more so. Of channels that lie apart, because a group's begin
+ * in the middle of a block, each piece is loaded again. */
 static double store_cycles(const kiln_blocked *b, const kiln_config *c)
 {
     const int64_t line = 16, near = 1 << 20;
@@ -138,8 +138,9 @@ static double store_cycles(const kiln_blocked *b, const kiln_config *c)
     if (b->up[KILN_AXIS_W] > 1)
         return 2.2 * c->v[BLOCKED_LANES];
     int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
-    double torn = plane % line && b->n * b->groups * b->dst_c * plane > near ? 20 : 0;
-    return torn + (c->v[BLOCKED_LANES] == 16 ? 8 : 10);
+    const bool held = b->n * b->groups * b->dst_c * plane <= near;
+    const double whole = held ? 4 : 8, torn = !held && plane % line ? 20 : 0;
+    return torn + (c->v[BLOCKED_LANES] == 16 ? whole : 10);
 }
 
 /* A plain source's next channel is on another page, the larger its planes, where no prefetcher
@@ -167,7 +168,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     double taps = taps_of(b, c, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
     return taps * tap_cycles(b, s, d, c) * (double)elements + strip_cycles(b, &e, how, c) +
-           page_cycles(b, d, c, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 60;
+           page_cycles(b, d, c, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 20;
 }
 
 /* Tiles that have pixels of their own: a class with fewer pixels than another may have fewer. */

@@ -40,35 +40,46 @@ kiln_first_layer kiln_first_layer_of(const kiln_shape *s)
     return g;
 }
 
-/* Sets what follows from a number of columns. */
-static void set_piece(kiln_first_layer *g, const int *v, int64_t cols)
+/* Columns of a piece's row besides those of the first column of a tile. */
+static int64_t beyond(const kiln_first_layer *g)
 {
-    const kiln_lines *l = &g->lines;
-    const int64_t vec = v[FIRST_VEC];
-    const int64_t last = g->plain ? round_up(cols, g->tile_pix) : cols;
-    g->cols = cols;
-    g->tiles_w = divide_up(g->dst[KILN_AXIS_W], cols);
-    g->pitch = times(last - 1, g->apart_w) + 1 + l->reach[KILN_AXIS_W] + g->last;
-    const int64_t slots = l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W];
-    g->piece = round_up(times(times(slots, g->rows), g->pitch) + vec, vec);
-    g->channel = g->last ? 1 : times(g->walk.filter[KILN_AXIS_D], g->piece);
-    g->scratch = times(times(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
+    return g->lines.reach[KILN_AXIS_W] + g->last;
 }
 
-/* A tile has whole rows, or as equal parts of them as a second-level cache keeps near. */
+/* As many columns as leave what an item keeps within 32 KiB, a first-level cache and the least
+ * local memory that devices have, in tiles of registers; equal parts of a row, or all of it. */
+static int64_t cols_of(const kiln_first_layer *g, int64_t vec, int64_t lines)
+{
+    const int64_t near = 8 << 10; /* elements */
+    const int64_t w = g->dst[KILN_AXIS_W];
+    const int64_t pitch = (near / g->planes / g->walk.filter[KILN_AXIS_D] - 2 * vec) / lines;
+    const int64_t most = (pitch - 1 - beyond(g)) / g->apart_w + 1;
+    if (w <= most)
+        return w;
+    const int64_t tiles = most < g->tile_pix ? 1 : most / g->tile_pix;
+    const int64_t parts = divide_up(w, tiles * g->tile_pix);
+    const int64_t cols = round_up(divide_up(w, parts), g->tile_pix);
+    return cols < w ? cols : w;
+}
+
 void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c)
 {
-    const int64_t near = 24 << 10; /* elements */
     const int *v = c->v;
-    const int64_t w = g->dst[KILN_AXIS_W];
-    g->tile_k = v[FIRST_K] * (g->plain ? 1 : v[FIRST_VEC]);
-    g->tile_pix = v[FIRST_PIX] * (g->plain ? v[FIRST_VEC] : 1);
+    const kiln_lines *l = &g->lines;
+    const int64_t vec = v[FIRST_VEC];
+    g->tile_k = v[FIRST_K] * (g->plain ? 1 : vec);
+    g->tile_pix = v[FIRST_PIX] * (g->plain ? vec : 1);
     g->blocks = divide_up(g->k, g->tile_k);
-    g->rows = (v[FIRST_ROWS] - 1) * g->apart_h + 1 + g->lines.reach[KILN_AXIS_H];
+    g->rows = times(v[FIRST_ROWS] - 1, g->apart_h) + 1 + l->reach[KILN_AXIS_H];
     g->tiles_h = divide_up(g->dst[KILN_AXIS_H], v[FIRST_ROWS]);
-    set_piece(g, v, w);
-    for (int64_t parts = 2; g->scratch > near && g->cols > g->tile_pix; parts++)
-        set_piece(g, v, round_up(divide_up(w, parts), g->tile_pix));
+    const int64_t lines = times(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W], g->rows);
+    g->cols = cols_of(g, vec, lines);
+    g->tiles_w = divide_up(g->dst[KILN_AXIS_W], g->cols);
+    const int64_t last = g->plain ? round_up(g->cols, g->tile_pix) : g->cols;
+    g->pitch = times(last - 1, g->apart_w) + 1 + beyond(g);
+    g->piece = round_up(times(lines, g->pitch) + vec, vec);
+    g->channel = g->last ? 1 : times(g->walk.filter[KILN_AXIS_D], g->piece);
+    g->scratch = times(times(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
 }
 
 /* ---- time, in cycles of a vector multiply-add, as measured on Zen 4 ---- */

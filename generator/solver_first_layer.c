@@ -79,10 +79,11 @@ static bool reject_layouts(const kiln_shape *s, kiln_why *why)
                        s->w_layout);
     if (from == KILN_CHANNELS_ELSEWHERE || to->blocks == 0 ||
         (to->channel != 1 && (to->pixel != 1 || from == KILN_CHANNELS_LAST)))
-        return kiln_no(why,
-                       "it reads NCHW, to write that, NHWC or NC/16HW16 and their kin, and NHWC, to "
-                       "write the latter; x and y are %s and %s",
-                       s->x_layout, s->y_layout);
+        return kiln_no(
+            why,
+            "it reads NCHW, to write that, NHWC or NC/16HW16 and their kin, and NHWC, to "
+            "write the latter; x and y are %s and %s",
+            s->x_layout, s->y_layout);
     return false;
 }
 
@@ -99,9 +100,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const int64_t packed = kiln_direct_packed(s, 1) + 16 * 16 * s->c * kiln_direct_taps(s);
     if (packed > INT32_MAX)
         return kiln_no(why, "packed weights have 2^31 elements or more");
-    return reject_layouts(s, why) || kiln_reject_but_cpu(d, why) ||
-           kiln_lines_too_large(s, why) || kiln_blocked_too_large(s, why) ||
-           illegal(s, d, &smallest, why);
+    if (reject_layouts(s, why) || kiln_reject_but_cpu(d, why))
+        return true;
+    const kiln_first_layer g = geometry_of(s, &smallest);
+    return kiln_blocked_too_large(s, why) || kiln_lines_too_large(&g.walk, why) ||
+           exceeds(&g, d, &smallest, why);
 }
 
 /* Whether sums have registers, and the vectors that they are made of: 32 with 512 bits, 16 with
@@ -137,19 +140,13 @@ static void consider(search *f, const kiln_config *next)
     }
 }
 
-static bool is_wide(const kiln_first_layer *g, const kiln_device_facts *d, int vec)
-{
-    return vec <= d->simd_floats || (g->dst_pitch.blocks > 1 && vec == 4);
-}
-
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     search f = {.s = s, .d = d, .g = kiln_first_layer_of(s), .best = smallest};
-    f.ms = kiln_first_layer_ms(&f.g, s, d, &smallest);
     kiln_first_layer_set(&f.g, &smallest);
     f.ms = kiln_first_layer_ms(&f.g, s, d, &smallest);
-    for (int vec = 4; vec <= 16; vec *= 2)
-        for (int k = 1; is_wide(&f.g, d, vec) && k <= 16; k++)
+    for (int vec = 4; vec <= 16 && vec <= d->simd_floats; vec *= 2)
+        for (int k = 1; k <= 16; k++)
             for (int pix = 1; pix <= 32; pix++)
                 for (int rows = 1; rows <= 16 && rows < 2 * f.g.dst[KILN_AXIS_H]; rows *= 2) {
                     const kiln_config next = {{[FIRST_VEC] = vec,
@@ -187,6 +184,8 @@ static void define_all(const kiln_shape *s, const kiln_first_layer *g, const kil
                        kiln_plan *plan)
 {
     kiln_define_types(plan, s);
+    if (!s->wide && g->dst_pitch.cells > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
     kiln_define_epilogue(plan, s);
     kiln_define(plan, "D_B", c->v[FIRST_VEC]);
     kiln_define(plan, "D_ROW", c->v[FIRST_VEC]);

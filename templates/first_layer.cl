@@ -197,8 +197,9 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
 #pragma unroll
                 for (int i = 0; i < T_K * T_PIX; i++)
                     acc[i] = (ACC_V)((ACC_T)0);
-                add_all(acc, pieces + row * D_APART_H * D_PITCH + x * D_APART_W,
-                        w + block * (D_SRC_C * D_TAPS * TILE_K));
+                if (block * TILE_K < D_CHANNELS) /* else all are padding of the layout */
+                    add_all(acc, pieces + row * D_APART_H * D_PITCH + x * D_APART_W,
+                            w + block * (D_SRC_C * D_TAPS * TILE_K));
                 put_tile(dst, acc, block * TILE_K, first, cols - x,
                          to + (INDEX_T)row * D_DST_ROW +
                              (INDEX_T)(col0 + x) * D_DST_PIXEL EPILOGUE_PASS);

@@ -74,7 +74,7 @@ static void help(void)
     printf(
         "usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
         "FILE is a list of layers or the name of one in tests/bench/shapes\n"
-        "(resnet50 vgg mobilenet inception resnext others dilated 3d).\n\n"
+        "(resnet50 vgg mobilenet inception resnext stems others dilated 3d).\n\n"
         "  --quick         the layers of quick.txt, short turns, no CLBlast, and without --class\n"
         "                  the four classes that begin with a *: a minute to a minute and a half,\n"
         "                  40 s of it to compile what PoCL's cache has not\n"

@@ -1,4 +1,5 @@
-/* The direct solver for few source channels: every layout, type and kind of config, for equality. */
+/* The direct solver for few source channels: every layout, type and kind of config, for equality.
+ */
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
@@ -34,15 +35,15 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static const struct {
     const char *x, *y;
 } layouts[] = {
-    {"NCHW", "NCHW"},    {"NCHW", "NHWC"},      {"NHWC", "NHWC"},     {"NCHW", "NC/16HW16"},
-    {"NCHW", "NC/8HW8"}, {"NHWC", "NC/16HW16"}, {"NHWC", "NC/4HW4c"},
+    {"NCHW", "NCHW"},    {"NCHW", "NHWC"},      {"NHWC", "NHWC"},    {"NCHW", "NC/16HW16"},
+    {"NCHW", "NC/8HW8"}, {"NHWC", "NC/16HW16"}, {"NHWC", "NC/4HW4"}, {"NHWC", "NHWC8"},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
-/* With its guess, and in the smallest tiles there are. */
+/* With its guess, and every other in the smallest tiles there are. */
 START_TEST(every_shape_is_exact)
 {
-    for (int i = 0; i < SHAPES; i++) {
+    for (int i = _i % 2 ? _i / 2 % 2 : 0; i < SHAPES; i += 1 + _i % 2) {
         kiln_problem p = direct_problem(0, "f32", shapes[i]);
         support_set_layouts(&p, layouts[_i / 2].x, layouts[_i / 2].y);
         check(&p, _i % 2 ? "T_VEC=4,T_K=1,T_PIX=1,T_ROWS=1" : NULL);
@@ -82,7 +83,7 @@ END_TEST
 START_TEST(every_type_is_exact)
 {
     static const char *const types[] = {"f16", "bf16"};
-    for (int i = 1; i < SHAPES; i += 2) {
+    for (int i = 1; i < SHAPES; i += 4) {
         kiln_problem p = direct_problem(0, types[_i % 2], shapes[i]);
         support_set_layouts(&p, layouts[_i / 2].x, layouts[_i / 2].y);
         check(&p, NULL);

@@ -25,6 +25,8 @@ static const struct {
     {"winograd_fused", "bwd-f32-n1-c33-k48-i15x20-f3x3-p1x1-l:NCHW.OIHW.NCHW"},
     {"direct_pixels", "fwd-f32-n3-c19-k23-i17x14-f3x3-p1x1-l:NCHW.OIHW.NCHW"},
     {"direct_pixels", "bwd-f32-n2-c9-k21-i13x22-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC"},
+    {"first_layer", "fwd-f32-n3-c3-k33-i41x29-f3x3-p1x1-l:NCHW.OIHW.NCHW"},
+    {"first_layer", "fwd-f32-n2-c3-k24-i41x39-f7x7-s2x2-p3x3-l:NHWC.OIHW.NHWC"},
     {"direct", "fwd-f32-n7-c47-k61-i8x9-f1x1-l:NCHW.OIHW.NCHW"},
     {"direct", "bwd-f32-n2-c19-k9-i11x10-f3x3-s2x2-p1x1-l:NCHW.OIHW.NCHW"},
 };

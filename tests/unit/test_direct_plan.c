@@ -1,6 +1,7 @@
 /* The direct and depthwise solvers over plain tensors without a device: geometry of the lines and
  * of pieces of them, guesses, refusals. */
 #include "direct_pixels.h"
+#include "first_layer.h"
 #include "problems.h"
 
 #include <check.h>
@@ -98,7 +99,7 @@ static kiln_device_facts device(int which)
     return d;
 }
 
-static const char *const names[] = {"direct", "depthwise", "direct_pixels"};
+static const char *const names[] = {"direct", "depthwise", "direct_pixels", "first_layer"};
 enum { NAMES = sizeof names / sizeof *names };
 
 START_TEST(guesses_are_legal_and_make_plans)
@@ -124,7 +125,7 @@ START_TEST(guesses_are_legal_and_make_plans)
         for (int j = 0; j < plan.nstages; j++)
             ck_assert_uint_le(plan.stage[j].local[0] * plan.stage[j].local[1], facts.max_group);
     }
-    if (_i % NAMES == 2 && facts.kind != KILN_DEVICE_CPU)
+    if (_i % NAMES >= 2 && facts.kind != KILN_DEVICE_CPU)
         ck_assert_int_eq(taken, 0);
     else
         ck_assert_int_gt(taken, PROBLEMS / 20);
@@ -159,6 +160,21 @@ static const struct {
     {"fwd-f32-n1-c16-k4-i9x9-f3x3-l:NCHW8c.OIHW.NCHW", "direct_pixels", "", "NCHW8c and NCHW"},
     {"fwd-f32-n1-c9-k4-i9x9-f3x3-l:NHWC8.OIHW.NCHW", "direct_pixels", "", "NHWC;C%8 and NCHW"},
     {"fwd-f32-n1-c8-k4-i9x9-f3x3-l:NCHW.OHWI.NCHW", "direct_pixels", "", "these are OHWI"},
+    {"bwd-f32-n1-c3-k4-i9x9-f3x3", "first_layer", "", "it does forward"},
+    {"fwd-f32-n1-c17-k4-i9x9-f3x3", "first_layer", "",
+     "at most 16 channels; these are 17 channels"},
+    {"fwd-f32-n1-c4-k4-i9x9-f3x3-g2", "first_layer", "", "these are 4 channels in 2"},
+    {"fwd-i8-n1-c3-k4-i9x9-f3x3", "first_layer", "", "direct_blocked takes bytes"},
+    {"fwd-f32-n1-c3-k4-i9x9-f3x3-l:NHWC.OIHW.NCHW", "first_layer", "", "x and y are NHWC and NCHW"},
+    {"fwd-f32-n1-c3-k4-i9x9-f3x3-l:NCHW.OHWI.NCHW", "first_layer", "", "these are OHWI"},
+    {"fwd-f32-n1-c3-k4-i9x9-f3x3-l:NCHW.OIHW.NHWC", "first_layer", "T_PIX=8", "only 7 pixels"},
+    {"fwd-f32-n1-c3-k12-i9x9-f3x3-l:NCHW.OIHW.NCHW8c", "first_layer", "T_VEC=16",
+     "only 8 channels"},
+    {"fwd-f32-n1-c3-k16-i90x90-f3x3", "first_layer", "T_K=16,T_PIX=8", "for registers"},
+    {"fwd-f32-n1-c3-k4-i9999x9-f3x3-d4000x1", "first_layer", "", "of local memory"},
+    {"fwd-f32-n1-c3-k4-i9x9-f9x9-s2000000000x2000000000-l:NHWC.OIHW.NHWC", "first_layer", "",
+     "2^30 elements or more"},
+    {"fwd-f32-n1-c16-k99999999-i9x9-f3x3", "first_layer", "", "2^31 elements or more"},
 };
 
 START_TEST(a_refusal_says_why)
@@ -184,10 +200,15 @@ END_TEST
 START_TEST(searches_are_neither_empty_nor_endless)
 {
     static const char *const some[] = {
-        "fwd-f32-n1-c64-k64-i56x56-f3x3-p1x1", "fwd-f32-n1-c64-k64-i28x28-f1x1",
-        "fwd-f32-n2-c8-k20-i1x1-f1x1",         "bwd-f32-n1-c64-k64-i56x56-f3x3-s2x2-p1x1",
-        "wrw-f32-n1-c64-k64-i56x56-f3x3-p1x1", "fwd-f32-n1-c8-k8-i56x56-f3x3-p1x1-g8",
-        "bwd-f32-n1-c8-k8-i1x1-f1x1-g8",       "wrw-f32-n1-c8-k16-i9x9-f5x5-p2x2-g8",
+        "fwd-f32-n1-c64-k64-i56x56-f3x3-p1x1",
+        "fwd-f32-n1-c64-k64-i28x28-f1x1",
+        "fwd-f32-n2-c8-k20-i1x1-f1x1",
+        "bwd-f32-n1-c64-k64-i56x56-f3x3-s2x2-p1x1",
+        "wrw-f32-n1-c64-k64-i56x56-f3x3-p1x1",
+        "fwd-f32-n1-c8-k8-i56x56-f3x3-p1x1-g8",
+        "bwd-f32-n1-c8-k8-i1x1-f1x1-g8",
+        "wrw-f32-n1-c8-k16-i9x9-f5x5-p2x2-g8",
+        "fwd-f32-n1-c3-k64-i224x224-f7x7-s2x2-p3x3",
     };
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         for (int which = 0; which < 2; which++)
@@ -319,6 +340,47 @@ START_TEST(pieces_cover_the_grid)
 }
 END_TEST
 
+/* The same of tiles for few source channels; weights are packed for all blocks that are summed. */
+START_TEST(rows_are_whole_or_in_parts)
+{
+    static const char *const layouts[] = {"NCHW", "NHWC", "NC/16HW16", "NC/4HW4"};
+    static kiln_plan plan;
+    const kiln_solver *solver = kiln_solver_named("first_layer");
+    dice d = {.seed = 8};
+    int taken = 0, in_parts = 0;
+    for (int i = 0; i < 4 * PROBLEMS; i++) {
+        const kiln_device_facts facts = device(i % 2 ? 2 : 0);
+        kiln_problem p = random_problem(&d, 20, i % 5 ? 200 : 20000);
+        snprintf(p.y_layout, sizeof p.y_layout, "%s", layouts[i / 2 % 4]);
+        if (kiln_problem_check(&p, NULL) != KILN_OK)
+            continue;
+        const kiln_shape s = kiln_shape_of(&p);
+        kiln_why why = {""};
+        kiln_config c;
+        if (solver->reject(&s, &facts, &why))
+            continue;
+        solver->guess(&s, &facts, &c);
+        kiln_first_layer g = kiln_first_layer_of(&s);
+        kiln_first_layer_set(&g, &c);
+        const int64_t h = g.dst[KILN_AXIS_H], w = g.dst[KILN_AXIS_W];
+        taken++;
+        in_parts += g.tiles_w > 1;
+        ck_assert_int_ge(c.v[FIRST_ROWS] * g.tiles_h, h);
+        ck_assert_int_lt(c.v[FIRST_ROWS] * (g.tiles_h - 1), h);
+        ck_assert_int_ge(g.cols * g.tiles_w, w);
+        ck_assert_int_lt(g.cols * (g.tiles_w - 1), w);
+        ck_assert_int_le(g.cols, w);
+        ck_assert(g.tiles_w == 1 || g.cols % g.tile_pix == 0);
+        ck_assert_int_le(4 * g.scratch, facts.local_memory);
+        ck_assert_msg(kiln_solver_plan(solver, &s, &facts, &c, &plan, &why), "%s", why.text);
+        const int64_t summed = (s.k - 1) / g.tile_k + 1;
+        ck_assert_int_eq(plan.packed_bytes, 4 * summed * g.tile_k * s.c * kiln_direct_taps(&s));
+    }
+    ck_assert_int_gt(taken, PROBLEMS / 10);
+    ck_assert_int_gt(in_parts, 10);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("direct plan");
@@ -328,6 +390,7 @@ int main(void)
     tcase_add_loop_test(c, a_refusal_says_why, 0, sizeof refusals / sizeof *refusals);
     tcase_add_test(c, packed_weights_may_be_wide);
     tcase_add_test(c, pieces_cover_the_grid);
+    tcase_add_test(c, rows_are_whole_or_in_parts);
     tcase_add_test(c, a_cpu_reads_long_lines_once);
     tcase_add_test(c, a_team_lays_out_lines);
     tcase_add_test(c, searches_are_neither_empty_nor_endless);
