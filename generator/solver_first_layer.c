@@ -79,11 +79,10 @@ static bool reject_layouts(const kiln_shape *s, kiln_why *why)
                        s->w_layout);
     if (from == KILN_CHANNELS_ELSEWHERE || to->blocks == 0 ||
         (to->channel != 1 && (to->pixel != 1 || from == KILN_CHANNELS_LAST)))
-        return kiln_no(
-            why,
-            "it reads NCHW, to write that, NHWC or NC/16HW16 and their kin, and NHWC, to "
-            "write the latter; x and y are %s and %s",
-            s->x_layout, s->y_layout);
+        return kiln_no(why,
+                       "it reads NCHW, to write that, NHWC or NC/16HW16 and their kin, or NHWC, to "
+                       "write all but the first; x and y are %s and %s",
+                       s->x_layout, s->y_layout);
     return false;
 }
 
@@ -95,16 +94,17 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why,
                        "it takes one group of at most %d channels; these are %lld channels in %lld",
                        MOST_CHANNELS, (long long)s->c, (long long)s->g);
+    if (kiln_direct_taps(s) == 1)
+        return kiln_no(why, "a filter of one tap reads each element once; others take it in place");
     if (s->x_type == KILN_I8)
         return kiln_no(why, "it multiplies floats; direct_blocked takes bytes");
-    const int64_t packed = kiln_direct_packed(s, 1) + 16 * 16 * s->c * kiln_direct_taps(s);
-    if (packed > INT32_MAX)
+    /* The last tile of channels may have 255 that are not there. */
+    if (s->w_count > INT32_MAX || s->w_count + 255 * s->c * kiln_direct_taps(s) > INT32_MAX)
         return kiln_no(why, "packed weights have 2^31 elements or more");
-    if (reject_layouts(s, why) || kiln_reject_but_cpu(d, why))
+    if (reject_layouts(s, why) || kiln_reject_but_cpu(d, why) || kiln_blocked_too_large(s, why))
         return true;
     const kiln_first_layer g = geometry_of(s, &smallest);
-    return kiln_blocked_too_large(s, why) || kiln_lines_too_large(&g.walk, why) ||
-           exceeds(&g, d, &smallest, why);
+    return kiln_lines_too_large(&g.walk, why) || exceeds(&g, d, &smallest, why);
 }
 
 /* Whether sums have registers, and the vectors that they are made of: 32 with 512 bits, 16 with
@@ -130,8 +130,10 @@ typedef struct search {
 static void consider(search *f, const kiln_config *next)
 {
     kiln_why why;
+    if (!fits_registers(&f->g, f->d, next))
+        return;
     kiln_first_layer_set(&f->g, next);
-    if (!fits_registers(&f->g, f->d, next) || exceeds(&f->g, f->d, next, &why))
+    if (exceeds(&f->g, f->d, next, &why))
         return;
     const double ms = kiln_first_layer_ms(&f->g, f->s, f->d, next);
     if (ms < f->ms) {
@@ -145,10 +147,11 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     search f = {.s = s, .d = d, .g = kiln_first_layer_of(s), .best = smallest};
     kiln_first_layer_set(&f.g, &smallest);
     f.ms = kiln_first_layer_ms(&f.g, s, d, &smallest);
+    const int64_t most = 2 * f.g.dst[KILN_AXIS_H];
     for (int vec = 4; vec <= 16 && vec <= d->simd_floats; vec *= 2)
         for (int k = 1; k <= 16; k++)
             for (int pix = 1; pix <= 32; pix++)
-                for (int rows = 1; rows <= 16 && rows < 2 * f.g.dst[KILN_AXIS_H]; rows *= 2) {
+                for (int rows = 1; rows <= 16 && rows < most; rows *= 2) {
                     const kiln_config next = {{[FIRST_VEC] = vec,
                                                [FIRST_K] = k,
                                                [FIRST_PIX] = pix,

@@ -13,7 +13,7 @@ static void check(const kiln_problem *p, const char *config)
 }
 
 static const char *const shapes[] = {
-    "n1-c1-k1-i1x1-f1x1",
+    "n1-c1-k1-i1x1-f3x3-p1x1",
     "n2-c3-k16-i13x37-f3x3-p1x1",
     "n2-c3-k37-i37x23-f7x7-s2x2-p3x3",
     "n1-c3-k8-i35x39-f11x11-s4x4",
@@ -25,10 +25,10 @@ static const char *const shapes[] = {
     /* Results that see nothing but padding; rows shorter than a vector. */
     "n1-c2-k3-i4x5-f2x1-p4x3-e2x5",
     "n2-c16-k7-i6x3-f3x3-p1x1",
-    /* One axis, three, and pointwise. */
+    /* One axis, three, and taps along one of two. */
     "n3-c3-k6-i131-f7-s3-p6-e1-d2",
     "n2-c3-k5-i5x6x17-f3x2x3-s2x1x3-p1x0x2-e0x2x1-d1x3x1",
-    "n2-c3-k33-i11x13-f1x1",
+    "n2-c3-k33-i11x13-f1x2-s2x1-p1x0",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
