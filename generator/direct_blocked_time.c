@@ -125,10 +125,16 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
     return share * rows * 3.0 * pixels * (double)divide_up(b->src_c, 16);
 }
 
+/* Whether sums are long enough to hide what begins a tile and ends the one before it. */
+static bool has_taps(const kiln_blocked *b)
+{
+    return b->filter[0] * b->filter[1] * b->filter[2] > 1;
+}
+
 /* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. As
- * measured; narrow vectors take longer. Of results that no core's cache holds they take longer, and
- * where they begin anywhere in a line more so. Of channels that lie apart, because a group's begin
- * in the middle of a block, each piece is loaded again. */
+ * measured; narrow vectors take longer. Sums of several taps hide half of it, if a cache holds the
+ * result; where none of a core's does, vectors that begin anywhere in a line take more. Of channels
+ * that lie apart, because a group's begin in the middle of a block, each piece is loaded again. */
 static double store_cycles(const kiln_blocked *b, const kiln_config *c)
 {
     const int64_t line = 16, near = 1 << 20;
@@ -139,7 +145,7 @@ static double store_cycles(const kiln_blocked *b, const kiln_config *c)
         return 2.2 * c->v[BLOCKED_LANES];
     int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
     const bool held = b->n * b->groups * b->dst_c * plane <= near;
-    const double whole = held ? 4 : 8, torn = !held && plane % line ? 20 : 0;
+    const double whole = held && has_taps(b) ? 4 : 8, torn = !held && plane % line ? 20 : 0;
     return torn + (c->v[BLOCKED_LANES] == 16 ? whole : 10);
 }
 
@@ -171,7 +177,8 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     const bool few = elements < 8 && b->groups == 1 && b->src_pitch.channel == 1;
     const double each = tap_cycles(b, s, d, c) + (few ? 1.2 : 0);
     return taps * each * (double)elements + strip_cycles(b, &e, how, c) +
-           page_cycles(b, d, c, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) + 20;
+           page_cycles(b, d, c, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) +
+           (has_taps(b) ? 20 : 60);
 }
 
 /* Tiles that have pixels of their own: a class with fewer pixels than another may have fewer. */
