@@ -8,13 +8,15 @@
 kiln_order kiln_direct_pixels_order_x(const kiln_shape *s)
 {
     const kiln_blocked b = kiln_blocked_of(s);
-    return kiln_order_of(s->direction == KILN_BACKWARD_DATA ? &b.dst_pitch : &b.src_pitch, s->in, s->c);
+    return kiln_order_of(s->direction == KILN_BACKWARD_DATA ? &b.dst_pitch : &b.src_pitch, s->in,
+                         s->c);
 }
 
 kiln_order kiln_direct_pixels_order_y(const kiln_shape *s)
 {
     const kiln_blocked b = kiln_blocked_of(s);
-    return kiln_order_of(s->direction == KILN_BACKWARD_DATA ? &b.src_pitch : &b.dst_pitch, s->out, s->k);
+    return kiln_order_of(s->direction == KILN_BACKWARD_DATA ? &b.src_pitch : &b.dst_pitch, s->out,
+                         s->k);
 }
 
 /* ---- geometry ---- */
@@ -22,14 +24,6 @@ kiln_order kiln_direct_pixels_order_y(const kiln_shape *s)
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-/* a * b, or more than any memory holds. */
-static int64_t times(int64_t a, int64_t b)
-{
-    const int64_t most = (int64_t)1 << 60;
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
 }
 
 static kiln_shape flattened(const kiln_shape *s)
@@ -99,10 +93,10 @@ void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
     g->chunk = least(v[PIXELS_C], g->src_c);
     g->kept = g->chunk < g->src_c ? least(v[PIXELS_BLOCKS], g->blocks) : 1;
     const int64_t slots = l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W];
-    const int64_t lines = times(slots, g->rows + l->reach[KILN_AXIS_H]);
-    g->piece = round_up(times(lines, g->pitch) + vec, vec);
-    const int64_t sums = times(times(g->kept * v[PIXELS_K], g->vectors), g->phases);
+    const int64_t lines = product_of(slots, g->rows + l->reach[KILN_AXIS_H]);
+    g->piece = round_up(product_of(lines, g->pitch) + vec, vec);
+    const int64_t sums = product_of(product_of(g->kept * v[PIXELS_K], g->vectors), g->phases);
     const int64_t behind = divide_up(l->reach[KILN_AXIS_W], vec) + v[PIXELS_PIX] + 1;
-    g->scratch =
-        times(sums + behind, vec) + times(times(g->chunk, g->filter[KILN_AXIS_D]), g->piece);
+    g->scratch = product_of(sums + behind, vec) +
+                 product_of(product_of(g->chunk, g->filter[KILN_AXIS_D]), g->piece);
 }

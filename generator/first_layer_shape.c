@@ -4,14 +4,6 @@
 
 #include <math.h>
 
-/* a * b, or more than any memory holds. */
-static int64_t times(int64_t a, int64_t b)
-{
-    const int64_t most = (int64_t)1 << 60;
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
-}
-
 kiln_first_layer kiln_first_layer_of(const kiln_shape *s)
 {
     const int h = KILN_AXIS_H, w = KILN_AXIS_W;
@@ -70,16 +62,16 @@ void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c)
     g->tile_k = v[FIRST_K] * (g->plain ? 1 : vec);
     g->tile_pix = v[FIRST_PIX] * (g->plain ? vec : 1);
     g->blocks = divide_up(g->k, g->tile_k);
-    g->rows = times(v[FIRST_ROWS] - 1, g->apart_h) + 1 + l->reach[KILN_AXIS_H];
+    g->rows = product_of(v[FIRST_ROWS] - 1, g->apart_h) + 1 + l->reach[KILN_AXIS_H];
     g->tiles_h = divide_up(g->dst[KILN_AXIS_H], v[FIRST_ROWS]);
-    const int64_t lines = times(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W], g->rows);
+    const int64_t lines = product_of(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W], g->rows);
     g->cols = cols_of(g, vec, lines);
     g->tiles_w = divide_up(g->dst[KILN_AXIS_W], g->cols);
     const int64_t last = g->plain ? round_up(g->cols, g->tile_pix) : g->cols;
-    g->pitch = times(last - 1, g->apart_w) + 1 + beyond(g);
-    g->piece = round_up(times(lines, g->pitch) + vec, vec);
-    g->channel = g->last ? 1 : times(g->walk.filter[KILN_AXIS_D], g->piece);
-    g->scratch = times(times(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
+    g->pitch = product_of(last - 1, g->apart_w) + 1 + beyond(g);
+    g->piece = round_up(product_of(lines, g->pitch) + vec, vec);
+    g->channel = g->last ? 1 : product_of(g->walk.filter[KILN_AXIS_D], g->piece);
+    g->scratch = product_of(product_of(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
 }
 
 /* ---- time, in cycles of a vector multiply-add, as measured on Zen 4 ---- */

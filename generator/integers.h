@@ -22,4 +22,12 @@ static inline int64_t gcd(int64_t a, int64_t b)
     return b ? gcd(b, a % b) : a;
 }
 
+/* a * b, neither negative, or more than any memory holds. */
+static inline int64_t product_of(int64_t a, int64_t b)
+{
+    const int64_t most = (int64_t)1 << 60;
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
+}
+
 #endif
