@@ -48,7 +48,7 @@ static bool add_axis(kiln_pitch *p, const kiln_storage *t, int a, int rank)
     return axis->mod == 0;
 }
 
-static kiln_pitch pitch_of(const kiln_shape *s, char tensor)
+kiln_pitch kiln_pitch_of(const kiln_shape *s, char tensor)
 {
     kiln_pitch p = {0};
     kiln_storage t;
@@ -81,7 +81,8 @@ kiln_order kiln_order_of(const kiln_pitch *p, const int64_t size[3], int64_t cha
         return KILN_CHANNELS_ELSEWHERE;
     if (p->channel == 1 && is_dense(p, size, channels))
         return KILN_CHANNELS_LAST;
-    return p->channel == pixels && is_dense(p, size, 1) ? KILN_CHANNELS_FIRST : KILN_CHANNELS_ELSEWHERE;
+    return p->channel == pixels && is_dense(p, size, 1) ? KILN_CHANNELS_FIRST
+                                                        : KILN_CHANNELS_ELSEWHERE;
 }
 
 static bool is_pointwise(const kiln_shape *s)
@@ -127,8 +128,8 @@ kiln_blocked kiln_blocked_of(const kiln_shape *s)
                       .src_c = (backward ? s->k : s->c) / s->g,
                       .dst_c = (backward ? s->c : s->k) / s->g,
                       .block = kiln_layout_block(backward ? s->x_layout : s->y_layout, s->rank),
-                      .src_pitch = pitch_of(s, backward ? 'y' : 'x'),
-                      .dst_pitch = pitch_of(s, backward ? 'x' : 'y')};
+                      .src_pitch = kiln_pitch_of(s, backward ? 'y' : 'x'),
+                      .dst_pitch = kiln_pitch_of(s, backward ? 'x' : 'y')};
     for (int a = 0; a < 3; a++) {
         b.src[a] = backward ? s->out[a] : s->in[a];
         b.dst[a] = backward ? s->in[a] : s->out[a];

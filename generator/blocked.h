@@ -13,6 +13,9 @@ typedef struct kiln_pitch {
     int64_t cells;              /* of the tensor, padding included; images may lie inside of it */
 } kiln_pitch;
 
+/* Of x or y ('x', 'y'). */
+kiln_pitch kiln_pitch_of(const kiln_shape *s, char tensor);
+
 /* A data tensor without padding, images one after the other. */
 typedef enum kiln_order {
     KILN_CHANNELS_FIRST, /* NCHW and kin */

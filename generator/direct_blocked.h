@@ -1,5 +1,5 @@
-/* What the files of the blocked direct solver share: its parameters, what a config makes of a
- * shape, and the time that takes. */
+/* What the blocked direct solvers share, direct_blocked and nhwc_direct: all but the layouts they
+ * take. Parameters, what a config makes of a shape, the time that takes, and the plan. */
 #ifndef KILN_DIRECT_BLOCKED_H
 #define KILN_DIRECT_BLOCKED_H
 
@@ -15,6 +15,8 @@ enum {
     BLOCKED_STREAM,
     BLOCKED_PARAMS
 };
+
+extern const kiln_param kiln_direct_blocked_params[BLOCKED_PARAMS];
 
 static inline bool is_cpu(const kiln_device_facts *d)
 {
@@ -79,6 +81,13 @@ int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts
 bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s,
                              const kiln_device_facts *d);
 
+/* Whether the layout of x or y ('x', 'y') has all channels of a pixel together: NHWC
+ * and its kin, padded or not. NCHW is none, however few its pixels or channels. */
+bool kiln_direct_blocked_is_last(const kiln_shape *s, char tensor);
+
+/* What neither solver takes, whatever the layouts of the data. */
+bool kiln_direct_blocked_refuses(const kiln_shape *s, kiln_why *why);
+
 /* As kiln_solver has them. */
 bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d,
                                  const kiln_config *c, kiln_why *why);
@@ -86,6 +95,12 @@ bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d,
                               const kiln_config *c);
 void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
 
+double kiln_direct_blocked_predict(const kiln_shape *s, const kiln_device_facts *d,
+                                   const kiln_config *c);
+void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                              kiln_plan *plan);
+
+/* As predict(), of a shape whose geometry is known. */
 double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
                               const kiln_device_facts *d, const kiln_config *c);
 

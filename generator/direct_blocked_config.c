@@ -1,7 +1,17 @@
-/* Which configs of the blocked direct solver fit a shape, which a search tries, which it guesses.
+/* Which configs of the blocked direct solvers fit a shape, which a search tries, which it guesses.
  */
 #include "direct_blocked.h"
 #include "integers.h"
+
+const kiln_param kiln_direct_blocked_params[BLOCKED_PARAMS] = {
+    [BLOCKED_TILE_W] = {"T_W", 14, {2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
+    [BLOCKED_TILE_KV] = {"T_KV", 5, {1, 2, 3, 4, 5}, 0, 0},
+    [BLOCKED_ORDER] =
+        {"T_ORDER", 4, {ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES, ORDER_PARTS}, 0, 0},
+    [BLOCKED_LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
+    [BLOCKED_GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
+    [BLOCKED_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
+};
 
 /* Pixels of a row whose taps read the same columns. */
 static int64_t row_of(const kiln_blocked *b)

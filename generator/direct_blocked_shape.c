@@ -1,6 +1,49 @@
-/* What a config of the blocked direct solver makes of a shape: vectors, tiles, strips, turns. */
+/* Which shapes the blocked direct solvers take, and what a config makes of one: vectors, tiles,
+ * strips, turns. */
 #include "direct_blocked.h"
 #include "integers.h"
+#include "problem_layout.h"
+#include "problem_text.h"
+
+#include <string.h>
+
+static int channel_axes(const kiln_layout *layout)
+{
+    int n = 0;
+    for (int a = 0; a < layout->naxes; a++)
+        n += layout->axis[a].dim == 1;
+    return n;
+}
+
+/* NC/16HW16 of few channels lies as NHWC does: how the layout is spelt decides, so that layers of
+ * any number of channels have the same solver. */
+bool kiln_direct_blocked_is_last(const kiln_shape *s, char tensor)
+{
+    const char *layout = tensor == 'x' ? s->x_layout : s->y_layout;
+    kiln_storage t;
+    char why[KILN_ERROR_TEXT];
+    if (kiln_layout_is_any(layout) || !kiln_shape_storage(s, tensor, layout, &t, why))
+        return false;
+    const kiln_axis *inner = &t.layout.axis[t.layout.naxes - 1];
+    const kiln_pitch p = kiln_pitch_of(s, tensor);
+    return inner->dim == 1 && inner->div == 1 && p.blocks == 1 && channel_axes(&t.layout) == 1;
+}
+
+bool kiln_direct_blocked_refuses(const kiln_shape *s, kiln_why *why)
+{
+    const char *filter = kiln_plain_filter_layout(s->rank);
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (strcmp(s->w_layout, filter) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
+                       s->w_layout);
+    const kiln_blocked b = kiln_blocked_of(s);
+    const int w = KILN_AXIS_W;
+    if (b.dst[w] < b.up[w])
+        return kiln_no(why, "a row of %lld pixels is shorter than the stride, %lld",
+                       (long long)b.dst[w], (long long)b.up[w]);
+    return kiln_blocked_too_large(s, why);
+}
 
 int64_t kiln_direct_blocked_padding(const kiln_blocked *b)
 {

@@ -1,4 +1,4 @@
-/* How long the blocked direct solver takes: the model that ranks its configs, and it among others.
+/* How long the blocked direct solvers take: the model that ranks its configs, and it among others.
  */
 #include "direct_blocked.h"
 #include "integers.h"
@@ -248,4 +248,11 @@ double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
                               const kiln_device_facts *d, const kiln_config *c)
 {
     return is_cpu(d) ? cpu_ms(b, s, d, c) : gpu_ms(b, s, d, c);
+}
+
+double kiln_direct_blocked_predict(const kiln_shape *s, const kiln_device_facts *d,
+                                   const kiln_config *c)
+{
+    const kiln_blocked b = kiln_blocked_of(s);
+    return kiln_direct_blocked_ms(&b, s, d, c);
 }

@@ -97,7 +97,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (kiln_direct_taps(s) == 1)
         return kiln_no(why, "a filter of one tap reads each element once; others take it in place");
     if (s->x_type == KILN_I8)
-        return kiln_no(why, "it multiplies floats; direct_blocked takes bytes");
+        return kiln_no(why, "it multiplies floats; direct_blocked and nhwc_direct take bytes");
     /* The last tile of channels may have 255 that are not there. */
     if (s->w_count > INT32_MAX || s->w_count + 255 * s->c * kiln_direct_taps(s) > INT32_MAX)
         return kiln_no(why, "packed weights have 2^31 elements or more");

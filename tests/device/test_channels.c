@@ -1,6 +1,7 @@
 /* Layouts that keep channels together, read and written without reformatting: every remainder of
  * channels, type, activation, pair of layouts and group; and one convolution fed to the next. */
 #include "layout_host.h"
+#include "support/blocked_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
 #include "support/support.h"
@@ -41,14 +42,14 @@ static void set_layouts(kiln_problem *p, int x, int y)
 /* Runs it in these layouts, and sees that nothing was reformatted. */
 static void check(kiln_problem p, int x, int y, const char *config)
 {
-    const kiln_choice choice = {
-        .solver = "direct_blocked", .config = config, .ignore_rows = 1, .native_layout = 1};
+    kiln_choice choice = {.config = config, .ignore_rows = 1, .native_layout = 1};
     kiln_op *op;
     set_layouts(&p, x, y);
+    choice.solver = blocked_solver(&p);
     ck_assert_msg(kiln_conv_create(support_open()->kiln, &p, &choice, &op) == KILN_OK,
                   "refused: %s", kiln_last_error());
     kiln_op_release(op);
-    support_check(&p, "direct_blocked", config, HOST_FILL_INT);
+    support_check(&p, choice.solver, config, HOST_FILL_INT);
 }
 
 static const kiln_epilogue epilogues[] = {
@@ -281,7 +282,7 @@ static void *out_of_layout(const kiln_problem *p, char tensor, kiln_type type, c
 
 static void make_chain(chain *c, int layout, kiln_type type)
 {
-    const kiln_choice choice = {.ignore_rows = 1, .native_layout = 1, .solver = "direct_blocked"};
+    kiln_choice choice = {.ignore_rows = 1, .native_layout = 1};
     kiln_problem *p = &c->problem;
     kiln_op_info info;
     *p = (kiln_problem){.batch = 1,
@@ -299,6 +300,7 @@ static void make_chain(chain *c, int layout, kiln_type type)
         p->epilogue.activation = KILN_IDENTITY;
     }
     set_layouts(p, layout, layout);
+    choice.solver = blocked_solver(p);
     ck_assert_int_eq(kiln_problem_check(p, NULL), KILN_OK);
     ck_assert_int_eq(kiln_conv_create(support_open()->kiln, p, &choice, &c->op), KILN_OK);
     kiln_op_describe(c->op, &info);

@@ -65,7 +65,7 @@ START_TEST(tiles_that_take_turns)
     if (_i == 2 && !support_on_cpu())
         return;
     support_set_layouts(&p, layouts[_i], layouts[_i]);
-    support_check(&p, "direct_blocked", "T_W=3,T_KV=1,T_V=16", HOST_FILL_INT);
+    support_check(&p, blocked_solver(&p), "T_W=3,T_KV=1,T_V=16", HOST_FILL_INT);
     if (_i > 0)
         return;
     p.epilogue = (kiln_epilogue){0};
@@ -73,7 +73,7 @@ START_TEST(tiles_that_take_turns)
     p.in_channels = 19;
     p.out_channels = 85;
     p.stride[0] = p.stride[1] = 2;
-    support_check(&p, "direct_blocked", "T_W=3,T_KV=1,T_V=16", HOST_FILL_INT);
+    support_check(&p, blocked_solver(&p), "T_W=3,T_KV=1,T_V=16", HOST_FILL_INT);
 }
 END_TEST
 
@@ -87,7 +87,7 @@ START_TEST(rows_that_take_turns)
                       .input = {8, 10, 7},
                       .filter = {3, 3, 3}};
     support_set_layouts(&p, "NDHWC16", "NDHWC");
-    support_check(&p, "direct_blocked", "T_W=5,T_KV=1,T_V=16", HOST_FILL_INT);
+    support_check(&p, blocked_solver(&p), "T_W=5,T_KV=1,T_V=16", HOST_FILL_INT);
 }
 END_TEST
 
@@ -262,13 +262,13 @@ START_TEST(empty_vectors)
                       .groups = empty[_i].groups,
                       .epilogue = {.bias = 1, .beta = 1}};
     support_set_layouts(&p, empty[_i].layout, empty[_i].layout);
-    support_check(&p, "direct_blocked", empty[_i].config, HOST_FILL_INT);
+    support_check(&p, blocked_solver(&p), empty[_i].config, HOST_FILL_INT);
     p.direction = KILN_BACKWARD_DATA;
     p.in_channels = empty[_i].channels;
     p.out_channels = 19 * empty[_i].groups;
     p.stride[1] = 2;
     p.epilogue = (kiln_epilogue){0};
-    support_check(&p, "direct_blocked", empty[_i].config, HOST_FILL_INT);
+    support_check(&p, blocked_solver(&p), empty[_i].config, HOST_FILL_INT);
 }
 END_TEST
 
@@ -298,9 +298,10 @@ END_TEST
 
 static void refused(kiln_problem p, const char *x, const char *y, const char *reason)
 {
-    const kiln_choice choice = {.solver = "direct_blocked", .ignore_rows = 1, .native_layout = 1};
+    kiln_choice choice = {.ignore_rows = 1, .native_layout = 1};
     kiln_op *op;
     support_set_layouts(&p, x, y);
+    choice.solver = blocked_solver(&p);
     ck_assert_int_eq(kiln_conv_create(support_open()->kiln, &p, &choice, &op), KILN_UNSUPPORTED);
     ck_assert_msg(strstr(kiln_last_error(), reason), "%s", kiln_last_error());
 }

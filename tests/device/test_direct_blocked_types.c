@@ -85,7 +85,7 @@ START_TEST(bytes_together)
         p.y_type = KILN_I8;
     }
     support_set_layouts(&p, bytes[_i].x, bytes[_i].y);
-    support_check(&p, "direct_blocked", bytes[_i].config, HOST_FILL_UNIFORM);
+    support_check(&p, blocked_solver(&p), bytes[_i].config, HOST_FILL_UNIFORM);
 }
 END_TEST
 

@@ -17,7 +17,7 @@ static const struct {
     const char *solver, *problem;
 } cases[] = {
     {"direct_blocked", "fwd-f32-n3-c37-k34-i7x9-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c"},
-    {"direct_blocked", "bwd-f32-n3-c40-k33-i19x17-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC"},
+    {"nhwc_direct", "bwd-f32-n3-c40-k33-i19x17-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC"},
     {"direct_blocked", "fwd-f32-n5-c96-k112-i6x11-f1x1-g2-l:NCHW.OIHW.NCHW"},
     {"depthwise_blocked", "fwd-f32-n9-c72-k72-i13x11-f3x3-p1x1-g72-l:NCHW16c.OIHW.NCHW16c"},
     {"depthwise_blocked", "fwd-f32-n5-c65-k65-i12x17-f3x3-p1x1-g65-l:NCHW.OIHW.NCHW"},

@@ -4,12 +4,20 @@
 #include "kinds.h"
 #include "support.h"
 
+#include <string.h>
+
 const char *blocked_layout(int rank, int block)
 {
     static const char *const names[3][3] = {{"NCW4c", "NCW8c", "NCW16c"},
                                             {"NCHW4c", "NCHW8c", "NCHW16c"},
                                             {"NCDHW4c", "NCDHW8c", "NCDHW16c"}};
     return names[rank - 1][block / 8];
+}
+
+const char *blocked_solver(const kiln_problem *p)
+{
+    return strstr(p->x_layout, "WC") && strstr(p->y_layout, "WC") ? "nhwc_direct"
+                                                                  : "direct_blocked";
 }
 
 void blocked_check(kiln_problem p, int block, const char *config)

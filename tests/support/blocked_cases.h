@@ -21,6 +21,10 @@ const char *blocked_tile(const kiln_problem *p);
 /* NCHW16c and its kin. */
 const char *blocked_layout(int rank, int block);
 
+/* Which of the blocked direct solvers takes these layouts: nhwc_direct that of whole pixels, from
+ * whole pixels. */
+const char *blocked_solver(const kiln_problem *p);
+
 /* support_check() over small integers, x and y in such blocks. */
 void blocked_check(kiln_problem p, int block, const char *config);
 

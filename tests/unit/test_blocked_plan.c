@@ -70,9 +70,9 @@ START_TEST(padding_alone_may_need_long_indices)
     } cases[] = {
         {"direct_blocked", "fwd-i8-n9-c1-k1-i4000x4000-f3x3-p1x1-l:NCHW16c.OIHW.NCHW", true},
         {"direct_blocked", "fwd-i8-n8-c1-k1-i4000x4000-f3x3-p1x1-l:NCHW16c.OIHW.NCHW", false},
-        {"direct_blocked", "fwd-i8-n8-c1-k1-i2000x2000-f1x1-l:NHWC;C%128.OIHW.NHWC", true},
-        {"direct_blocked", "fwd-i8-n2-c1-k1-i2000x2000-f1x1-l:NHWC;C%128.OIHW.NHWC", false},
-        {"direct_blocked", "fwd-i8-n2-c1-k1-i5000x5000-f3x3-p1x1-l:HWNC;C%64.OIHW.NHWC", true},
+        {"nhwc_direct", "fwd-i8-n8-c1-k1-i2000x2000-f1x1-l:NHWC;C%128.OIHW.NHWC", true},
+        {"nhwc_direct", "fwd-i8-n2-c1-k1-i2000x2000-f1x1-l:NHWC;C%128.OIHW.NHWC", false},
+        {"nhwc_direct", "fwd-i8-n2-c1-k1-i5000x5000-f3x3-p1x1-l:HWNC;C%64.OIHW.NHWC", true},
         {"winograd_int8", "fwd-i8-n9-c1-k1-i4000x4000-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", true},
         {"depthwise_blocked", "fwd-f32-n4-c17-k17-i5500x5500-f3x3-p1x1-g17-l:NCHW16c.OIHW.NCHW16c",
          true},

@@ -165,7 +165,7 @@ static const struct {
      "at most 16 channels; these are 17 channels"},
     {"fwd-f32-n1-c4-k4-i9x9-f3x3-g2", "first_layer", "", "these are 4 channels in 2"},
     {"fwd-f32-n1-c3-k4-i9x9-f1x1", "first_layer", "", "one tap reads each element once"},
-    {"fwd-i8-n1-c3-k4-i9x9-f3x3", "first_layer", "", "direct_blocked takes bytes"},
+    {"fwd-i8-n1-c3-k4-i9x9-f3x3", "first_layer", "", "direct_blocked and nhwc_direct take bytes"},
     {"fwd-f32-n1-c3-k4-i9x9-f3x3-l:NHWC.OIHW.NCHW", "first_layer", "", "x and y are NHWC and NCHW"},
     {"fwd-f32-n1-c3-k4-i9x9-f3x3-l:NCHW.OHWI.NCHW", "first_layer", "", "these are OHWI"},
     {"fwd-f32-n1-c3-k4-i9x9-f3x3-l:NCHW.OIHW.NHWC", "first_layer", "T_PIX=8", "only 7 pixels"},

@@ -1,0 +1,41 @@
+/* The direct solver of NHWC, from NHWC: direct_blocked with all channels as one block. A pixel's
+ * channels are its vectors, loaded and stored where they lie; nothing is reordered but weights. */
+#include "direct_blocked.h"
+
+/* The layout that the caller named decides for the other. With neither named, blocks are faster:
+ * a pixel's next vectors follow one another there. */
+static void prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    (void)d;
+    if (kiln_direct_blocked_is_last(s, 'y'))
+        kiln_prefer_layout(s->x_layout, s->y_layout);
+    if (kiln_direct_blocked_is_last(s, 'x'))
+        kiln_prefer_layout(s->y_layout, s->x_layout);
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    (void)d;
+    if (!kiln_direct_blocked_is_last(s, 'x') || !kiln_direct_blocked_is_last(s, 'y'))
+        return kiln_no(why,
+                       "it works on layouts of whole pixels, NHWC and its kin; the layouts are %s "
+                       "and %s",
+                       s->x_layout, s->y_layout);
+    return kiln_direct_blocked_refuses(s, why);
+}
+
+const kiln_solver kiln_solver_nhwc_direct = {
+    .name = "nhwc_direct",
+    .id = 1016,
+    .algorithm = 1,
+    .version = 1,
+    .params = kiln_direct_blocked_params,
+    .nparams = BLOCKED_PARAMS,
+    .prefer = prefer,
+    .reject = reject,
+    .illegal = kiln_direct_blocked_illegal,
+    .skip = kiln_direct_blocked_skip,
+    .guess = kiln_direct_blocked_guess,
+    .predict = kiln_direct_blocked_predict,
+    .emit = kiln_direct_blocked_emit,
+};
