@@ -1,6 +1,6 @@
 /* The environment variables kiln reads, in one table. */
-#include "session.h"
 #include "help.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const variable table[] = {
     {"KILN_CACHE_LIMIT", "largest size of that directory in bytes", NULL, "268435456"},
     {"KILN_DB", "file of the user's tuning rows; off: none", kiln_rows_file, NULL},
     {"KILN_SHIPPED_DB", "directory of shipped tuning rows; off: none", kiln_shipped_dir, NULL},
-    {"KILN_AWAKE_US", "PoCL's CPU: microseconds before its threads sleep after the last operation",
+    {"KILN_KEEPALIVE_US", "PoCL's CPU: microseconds before its threads sleep after the last operation",
      NULL, "200"},
     {"KILN_CHECK_PADDING", "1: every stage's padding must be zero, or the run fails", NULL, "0"},
     {"KILN_TEMPLATES", "directory of kernel templates that replace the built-in ones", NULL,

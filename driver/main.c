@@ -1,11 +1,12 @@
 /* The command `kiln`: one table of words. */
+#include "driver/conv/conv.h"
+#include "driver/conv/explain.h"
+#include "driver/conv/report.h"
+#include "driver/db/db_command.h"
+#include "driver/layout/layout_command.h"
+
 #include "cache_command.h"
-#include "conv.h"
-#include "db_command.h"
-#include "explain.h"
 #include "help.h"
-#include "layout_command.h"
-#include "report.h"
 #include "session.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* What the environment may say, in one table: a typing error must not pass for the default. */
 #include "environment.h"
+
+#include "generator/base/text.h"
+
 #include "error.h"
-#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +65,7 @@ static const struct {
     {"KILN_DB", SETTING(rows_file), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_SHIPPED_DB", SETTING(shipped_dir), is_folder, "a folder that exists, or off"},
     {"KILN_TEMPLATES", SETTING(template_dir), is_folder, "a folder that exists, or off"},
-    {"KILN_AWAKE_US", NO_SETTING, is_stay, "a whole number of microseconds from 0 to 1000000000"},
+    {"KILN_KEEPALIVE_US", NO_SETTING, is_stay, "a whole number of microseconds from 0 to 1000000000"},
     {"KILN_CHECK_PADDING", NO_SETTING, is_switch, "1 or 0"},
 };
 
@@ -74,11 +76,11 @@ kiln_status kiln_environment_check(const kiln_settings *s)
                          "settings.cache_limit is %lld; it must be a number of bytes, or 0 for the "
                          "usual limit",
                          (long long)s->cache_limit);
-    if (s->awake_us < -1 || s->awake_us > MOST_AWAKE_US)
+    if (s->keepalive_us < -1 || s->keepalive_us > MOST_AWAKE_US)
         return kiln_fail(KILN_INVALID,
-                         "settings.awake_us is %d; it must be a number of microseconds up to %d, 0 "
+                         "settings.keepalive_us is %d; it must be a number of microseconds up to %d, 0 "
                          "for the usual one, or -1 for none",
-                         s->awake_us, MOST_AWAKE_US);
+                         s->keepalive_us, MOST_AWAKE_US);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *set = NULL;
         if (table[i].setting)
@@ -113,10 +115,10 @@ int64_t kiln_environment_cache_limit(const kiln_settings *s)
 
 int64_t kiln_environment_awake_us(const kiln_settings *s)
 {
-    const char *text = getenv("KILN_AWAKE_US");
+    const char *text = getenv("KILN_KEEPALIVE_US");
     int64_t us = AWAKE_US;
-    if (s->awake_us)
-        return s->awake_us > 0 ? s->awake_us : 0;
+    if (s->keepalive_us)
+        return s->keepalive_us > 0 ? s->keepalive_us : 0;
     if (text && *text)
         read_number(text, &us);
     return us;

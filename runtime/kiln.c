@@ -1,8 +1,9 @@
 /* Opening and closing: settings, environment, files. */
-#include "address.h"
+#include "runtime/pocl/buffer_pointers.h"
+#include "runtime/pocl/work_sharing.h"
+
 #include "environment.h"
 #include "kiln_internal.h"
-#include "team.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -174,17 +175,17 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
                                      context, device, &k->facts);
     if (!k->programs)
         return kiln_fail(KILN_NO_MEMORY, "out of memory while opening the program cache");
-    k->watch = kiln_mem_watch_open(context);
+    k->watch = kiln_mem_lifetime_open(context);
     if (!k->watch)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
-    k->awake = kiln_awake_open(context, device, &k->facts, kiln_environment_awake_us(s));
-    k->facts.has_team = k->awake && kiln_team_works(k->programs, context, device);
-    if (k->awake && !k->facts.has_team)
+    k->awake = kiln_keepalive_open(context, device, &k->facts, kiln_environment_awake_us(s));
+    k->facts.shares_work = k->awake && kiln_sharing_works(k->programs, context, device);
+    if (k->awake && !k->facts.shares_work)
         kiln_log(&k->logger, "no thread helps with a launch of one work-group: %s",
                  kiln_last_error());
-    k->has_addresses = s->buffers_stay && kiln_address_works(k->programs, context, device);
-    if (s->queues_flushed && k->facts.has_team && k->has_addresses)
-        k->follow = kiln_follow_open();
+    k->has_addresses = s->buffers_stay && kiln_buffer_pointer_works(k->programs, context, device);
+    if (s->queues_flushed && k->facts.shares_work && k->has_addresses)
+        k->follow = kiln_command_batch_open();
     return KILN_OK;
 }
 
@@ -227,9 +228,9 @@ void kiln_close(kiln *k)
 {
     if (!k)
         return;
-    kiln_follow_close(k->follow);
-    kiln_awake_close(k->awake);
-    kiln_mem_watch_close(k->watch);
+    kiln_command_batch_close(k->follow);
+    kiln_keepalive_close(k->awake);
+    kiln_mem_lifetime_close(k->watch);
     kiln_programs_close(k->programs);
     kiln_rows_free(k->user_rows);
     kiln_rows_free(k->shipped_rows);

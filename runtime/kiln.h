@@ -13,7 +13,7 @@
  * installs no signal handler, and does not wait for the caller's queues (kiln_finish(),
  * kiln_op_time(), kiln_tune(), settings.check_padding and .queues_flushed excepted). Creating never
  * measures, enqueueing never compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has
- * queues of its own as well, in which nothing but the device's threads waits (settings.awake_us).
+ * queues of its own as well, in which nothing but the device's threads waits (settings.keepalive_us).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
@@ -76,9 +76,9 @@ typedef struct kiln_settings {
     int check_padding;
     /* PoCL's CPU device: for so many microseconds after the last operation its threads look for the
      * next one before they sleep, as OpenMP's do; to wake them takes 20. Operations that take one
-     * core a few microseconds are left to the thread on the caller's core. KILN_AWAKE_US (0: they
+     * core a few microseconds are left to the thread on the caller's core. KILN_KEEPALIVE_US (0: they
      * sleep at once), 200. -1: they sleep at once */
-    int awake_us;
+    int keepalive_us;
     /* 1: the caller promises not to release buffers, workspace and packed weights included, before
      * the operations that use them have ended, nor after an enqueue that failed before the queue
      * has, as oneDNN and cuDNN want it; without the promise, as OpenCL has it, a buffer in use
@@ -241,7 +241,7 @@ KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kil
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
 
 /* clFinish(queue), sooner back on PoCL's CPU device: while the kiln's last operation is one of the
- * queue's, the calling thread looks for its end, for settings.awake_us and yielding its core,
+ * queue's, the calling thread looks for its end, for settings.keepalive_us and yielding its core,
  * before it sleeps; one that sleeps goes on 10 to 20 us after the end. On other devices, and where
  * threads do not stay awake, it is clFinish() and no more. */
 KILN_API kiln_status kiln_finish(kiln *k, cl_command_queue queue);

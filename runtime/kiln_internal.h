@@ -2,13 +2,14 @@
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
 
-#include "awake.h"
+#include "generator/plan/solver.h"
+#include "runtime/op/mem_lifetime.h"
+#include "runtime/pocl/command_batch.h"
+#include "runtime/pocl/keepalive.h"
+#include "runtime/programs/program.h"
+#include "runtime/rows/rows.h"
+
 #include "error.h"
-#include "follow.h"
-#include "mem_watch.h"
-#include "program.h"
-#include "rows.h"
-#include "solver.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,9 +20,9 @@ struct kiln {
     kiln_device_facts facts;
     kiln_logger logger;
     kiln_programs *programs;
-    kiln_awake *awake;   /* NULL: nothing is to be kept awake */
-    kiln_follow *follow; /* NULL: every operation is a command of its own */
-    kiln_mem_watch *watch;
+    kiln_keepalive *awake;   /* NULL: nothing is to be kept awake */
+    kiln_command_batch *follow; /* NULL: every operation is a command of its own */
+    kiln_mem_lifetime *watch;
     bool check_padding;
     bool has_addresses;        /* of buffers that stay, for kernels */
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */

@@ -1,15 +1,16 @@
-# Writes the templates into one C file: cmake -DOUT=file.c "-DFILES=a.cl;b.cl" -P embed.cmake
-set(text "/* Made by templates/embed.cmake from templates/. */\n#include \"template.h\"\n")
+# Writes the templates into one C file: cmake -DOUT=file.c -DROOT=templates "-DFILES=a.cl;f/b.cl" -P embed.cmake
+set(text "/* Made by templates/embed.cmake from templates/. */\n#include \"runtime/programs/template.h\"\n")
 set(table "")
 foreach(file ${FILES})
     get_filename_component(name ${file} NAME)
+    file(RELATIVE_PATH path ${ROOT} ${file})
     string(MAKE_C_IDENTIFIER ${name} id)
     file(READ ${file} hex HEX)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
     string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)"
            "\\1\n" bytes "${bytes}")
     string(APPEND text "static const char ${id}[] = {\n${bytes}0};\n")
-    string(APPEND table "    {\"${name}\", ${id}},\n")
+    string(APPEND table "    {\"${name}\", \"${path}\", ${id}},\n")
 endforeach()
-string(APPEND text "const kiln_template kiln_embedded_templates[] = {\n${table}    {0, 0}};\n")
+string(APPEND text "const kiln_template kiln_embedded_templates[] = {\n${table}    {0, 0, 0}};\n")
 file(WRITE ${OUT} "${text}")

@@ -17,7 +17,7 @@
  * ITEM(axis) is the item's place along an axis of the grid: what `item` asks for itself, as by
  * get_global_id(), it does not get. All parameters are pointers to global memory, no more than five.
  *
- * A launch of one group (with ITEMS_TEAM=1; see runtime/team.h) writes where an item's code is, and
+ * A launch of one group (with ITEMS_SHARED=1; see runtime/pocl/work_sharing.h) writes where an item's code is, and
  * what it is given, into memory of the host's that threads look at while they look for work. The
  * items, in units of ITEMS_UNIT, are halved: one half is the thread's that this memory knows as the
  * first, whether it begins launches or helps, so that a core finds its half of the tensors in its own
@@ -30,21 +30,21 @@
  *                           another                    the first, when they are done
  *
  * A launch of one unit is left to the thread that begins it. What any launch of one group has in this
- * memory, others can do it by, and sooner than PoCL starts one (runtime/follow.h): to be told, they
+ * memory, others can do it by, and sooner than PoCL starts one (runtime/pocl/command_batch.h): to be told, they
  * give it such a memory that nobody else looks at.
  *
  * The address of a function is that of an array of the same symbol, as OpenCL C has no pointers to
  * functions. (PoCL leaves out one that its kernel does not call.) What different cores write is 512
  * bytes apart: prefetchers bring a line's neighbours.
  *
- * Grid with ITEMS_TEAM=1: (ITEMS_0 * ITEMS_1 * ITEMS_2, 1, 1) or one group. Else its axes are those
+ * Grid with ITEMS_SHARED=1: (ITEMS_0 * ITEMS_1 * ITEMS_2, 1, 1) or one group. Else its axes are those
  * of the items.
  *
- * Defines: ITEMS_TEAM                   above
+ * Defines: ITEMS_SHARED                   above
  *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes
  *          ITEMS_UNIT                   with it: items of a unit; at most 65535 units
  */
-#if ITEMS_TEAM
+#if ITEMS_SHARED
 
 #define ITEMS (ITEMS_0 * ITEMS_1 * ITEMS_2)
 #define ITEMS_UNITS ((ITEMS + ITEMS_UNIT - 1) / ITEMS_UNIT)
@@ -84,19 +84,19 @@ extern constant uint items_code[] ITEMS_SYMBOL;
     while (next_item(&items))                                                                      \
         one_item(items.next, scratch, ITEMS_LIST given);
 
-/* The memory, in words; see team.c. */
-#define TEAM_OPEN 0        /* units, while threads may help */
-#define TEAM_UNIT 1        /* items of one */
-#define TEAM_ITEMS 2
-#define TEAM_SECOND 3      /* the half of who begins the launch is the second one */
-#define TEAM_CODE 4        /* two words, and so is each of five pointers behind it */
-#define TEAM_SCRATCH 16    /* bytes that an item works in */
-#define TEAM_CLAIMS 128    /* of the first half, and as far behind it of the second: units from its
+/* The memory, in words; see work_sharing.c. */
+#define SHARING_OPEN 0        /* units, while threads may help */
+#define SHARING_UNIT 1        /* items of one */
+#define SHARING_ITEMS 2
+#define SHARING_SECOND 3      /* the half of who begins the launch is the second one */
+#define SHARING_CODE 4        /* two words, and so is each of five pointers behind it */
+#define SHARING_SCRATCH 16    /* bytes that an item works in */
+#define SHARING_CLAIMS 128    /* of the first half, and as far behind it of the second: units from its
                               begin on, and << 16 from its end */
-#define TEAM_INSIDE 384    /* threads that help */
-#define TEAM_BUSY 512      /* a launch has the memory */
-#define TEAM_FIRST 514     /* two words: an address in the first thread's stack */
-#define TEAM_ASKS 516      /* the memory is there to be told what the launch's items are */
+#define SHARING_INSIDE 384    /* threads that help */
+#define SHARING_BUSY 512      /* a launch has the memory */
+#define SHARING_FIRST 514     /* two words: an address in the first thread's stack */
+#define SHARING_ASKS 516      /* the memory is there to be told what the launch's items are */
 
 typedef struct items_left {
     global volatile uint *memory; /* 0: no other thread helps */
@@ -109,7 +109,7 @@ static inline bool is_second(global volatile uint *words)
 {
     int here;
     const ulong mine = (ulong)(private int *)&here, stack = 1 << 20;
-    global volatile ulong *const first = (global volatile ulong *)(words + TEAM_FIRST);
+    global volatile ulong *const first = (global volatile ulong *)(words + SHARING_FIRST);
     if (*first == 0)
         *first = mine;
     return mine - *first + stack >= 2 * stack;
@@ -125,22 +125,22 @@ static inline items_left begin_items(const ulong memory, const uint scratch,
     items.next = -1;
     items.end = ITEMS;
     global volatile uint *const words = (global volatile uint *)memory;
-    if (ITEMS_UNITS == 1 && words[TEAM_ASKS] == 0)
+    if (ITEMS_UNITS == 1 && words[SHARING_ASKS] == 0)
         return items;
-    if (atomic_cmpxchg(words + TEAM_BUSY, 0u, 1u) != 0u)
+    if (atomic_cmpxchg(words + SHARING_BUSY, 0u, 1u) != 0u)
         return items;
     items.memory = words;
-    items.second = words[TEAM_SECOND] = is_second(words);
+    items.second = words[SHARING_SECOND] = is_second(words);
     items.end = 0;
-    words[TEAM_CLAIMS] = words[2 * TEAM_CLAIMS] = 0;
-    words[TEAM_UNIT] = ITEMS_UNIT;
-    words[TEAM_ITEMS] = ITEMS;
-    words[TEAM_SCRATCH] = scratch;
-    global volatile ulong *const code = (global volatile ulong *)(words + TEAM_CODE);
+    words[SHARING_CLAIMS] = words[2 * SHARING_CLAIMS] = 0;
+    words[SHARING_UNIT] = ITEMS_UNIT;
+    words[SHARING_ITEMS] = ITEMS;
+    words[SHARING_SCRATCH] = scratch;
+    global volatile ulong *const code = (global volatile ulong *)(words + SHARING_CODE);
     code[0] = (ulong)items_code;
     for (int i = 0; i < count; i++)
         code[i + 1] = (ulong)given[i];
-    atomic_xchg(words + TEAM_OPEN, (uint)ITEMS_UNITS);
+    atomic_xchg(words + SHARING_OPEN, (uint)ITEMS_UNITS);
     return items;
 }
 
@@ -150,7 +150,7 @@ static inline bool take_units(items_left *items, const bool own)
     const uint second = own ? items->second : !items->second;
     const uint first = second ? ITEMS_UNITS / 2 : 0;
     const uint units = second ? ITEMS_UNITS - ITEMS_UNITS / 2 : ITEMS_UNITS / 2;
-    global volatile uint *const claims = items->memory + TEAM_CLAIMS * (1 + second);
+    global volatile uint *const claims = items->memory + SHARING_CLAIMS * (1 + second);
     const uint seen = *claims, left = units - min(units, (seen & 0xffff) + (seen >> 16));
     const uint wanted = own ? (left + 1) / 2 : 1;
     if (left == 0)
@@ -170,10 +170,10 @@ static inline bool take_units(items_left *items, const bool own)
  * inside any more. */
 static inline void end_items(global volatile uint *memory)
 {
-    atomic_xchg(memory + TEAM_OPEN, 0u);
-    while (memory[TEAM_INSIDE] != 0)
+    atomic_xchg(memory + SHARING_OPEN, 0u);
+    while (memory[SHARING_INSIDE] != 0)
         ;
-    atomic_xchg(memory + TEAM_BUSY, 0u);
+    atomic_xchg(memory + SHARING_BUSY, 0u);
 }
 
 static inline bool next_item(items_left *items)

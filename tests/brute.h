@@ -3,7 +3,7 @@
 #ifndef TEST_BRUTE_H
 #define TEST_BRUTE_H
 
-#include "host.h"
+#include "driver/reference/host.h"
 #include "kiln_problem.h"
 
 #include <math.h>

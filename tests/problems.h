@@ -2,9 +2,9 @@
 #ifndef TEST_PROBLEMS_H
 #define TEST_PROBLEMS_H
 
-#include "host.h"
+#include "driver/reference/host.h"
+#include "driver/reference/reference.h"
 #include "kiln_problem.h"
-#include "reference.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef REFORMATS_H
 #define REFORMATS_H
 
-#include "host.h"
+#include "driver/reference/host.h"
 #include "support/support.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Shares work among processes that only leave something in caches on disk. */
 #include "ahead.h"
 
-#include "ends.h"
+#include "driver/conv/interrupt.h"
 
 #include <sched.h>
 #include <stdatomic.h>

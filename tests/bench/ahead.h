@@ -2,7 +2,7 @@
 #ifndef BENCH_AHEAD_H
 #define BENCH_AHEAD_H
 
-#include "session.h"
+#include "driver/session.h"
 
 /* Calls work(user, s, i) once for each i below `count`, in `processes` processes that share them
  * and each have a session of their own: PoCL compiles one program at a time in a context, and a

@@ -8,9 +8,9 @@
  * has the rival's time over that of a kernel that does only what every kernel must: what could be
  * had.
  */
-#include "cpu_options.h"
+#include "driver/conv/interrupt.h"
 #include "ahead.h"
-#include "ends.h"
+#include "cpu_options.h"
 #include "field.h"
 #include "progress.h"
 #include "results.h"

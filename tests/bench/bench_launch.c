@@ -6,7 +6,7 @@
  * awake, and with a caller who does not sleep either; OpenMP's, which oneDNN uses. The cause is
  * below: what it takes to wake a thread that sleeps.
  */
-#include "kiln_internal.h"
+#include "runtime/kiln_internal.h"
 #include "machine.h"
 #include "stats.h"
 #include "wake.h"
@@ -75,7 +75,7 @@ static double by_opencl(launch *l, int parts, const way *way)
         clEnqueueNDRangeKernel(l->session.queue, l->kernel, 1, NULL, &global, &local, 0, NULL,
                                &done);
         if (done && way->awake)
-            kiln_awake_note(l->session.kiln->awake, done, 0);
+            kiln_keepalive_note(l->session.kiln->awake, done, 0);
         if (done)
             clReleaseEvent(done);
         if (way->one_by_one)

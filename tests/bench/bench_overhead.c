@@ -3,10 +3,9 @@
  * Both launch the same kernel on the same buffers and queue, in turns. While launches are timed the
  * queue waits for an event, so that nothing runs beside them and only the caller's cost is seen.
  */
+#include "runtime/op/op.h"
 #include "machine.h"
 #include "stats.h"
-
-#include "op.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* Times of the CPU reference, of a whole verification, and of the naive solver, forward. */
+#include "driver/reference/verify.h"
 #include "results.h"
-
-#include "verify.h"
 
 #include <omp.h>
 #include <stdlib.h>

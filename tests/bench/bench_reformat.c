@@ -4,7 +4,7 @@
  *
  * Prints medians in ms and the copy's time over the reformat's: 1 is as fast as a copy.
  */
-#include "session.h"
+#include "driver/session.h"
 #include "stats.h"
 
 #include <stdlib.h>

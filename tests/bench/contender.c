@@ -1,7 +1,7 @@
 /* What contenders have in common: their results are judged before their times count. */
 #include "contender.h"
 
-#include "verify.h"
+#include "driver/reference/verify.h"
 
 #include <float.h>
 #include <math.h>

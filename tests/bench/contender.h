@@ -7,9 +7,8 @@
 #ifndef BENCH_CONTENDER_H
 #define BENCH_CONTENDER_H
 
+#include "driver/session.h"
 #include "work.h"
-
-#include "session.h"
 
 #include <stdbool.h>
 

@@ -3,9 +3,8 @@
  * launches nor caches let a kernel of this device be much faster, so it shows how near to a peer's
  * time one could come. Its result is of no use.
  */
+#include "runtime/kiln_internal.h"
 #include "contender.h"
-
-#include "kiln_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ static bool enqueue(contender *c)
     if (clEnqueueNDRangeKernel(b->session->queue, b->kernel, 1, NULL, &b->groups, &local, 0, NULL,
                                &done))
         return false;
-    kiln_awake_note(b->session->kiln->awake, done, 0);
+    kiln_keepalive_note(b->session->kiln->awake, done, 0);
     clReleaseEvent(done);
     return true;
 }

@@ -1,10 +1,9 @@
 /* kiln as a contender: in the layouts its solver likes best, with packed weights. */
+#include "driver/layout/layout_host.h"
+#include "driver/memory.h"
+#include "driver/reference/verify.h"
+#include "generator/problem/problem_layout.h"
 #include "contender.h"
-
-#include "layout_host.h"
-#include "memory.h"
-#include "problem_layout.h"
-#include "verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
-#include "session.h"
+#include "driver/session.h"
 
 #include <stdio.h>
 

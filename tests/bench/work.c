@@ -1,8 +1,8 @@
 /* Reads lists of layers and makes the tensors of one. */
 #include "work.h"
 
-#include "host.h"
-#include "lines.h"
+#include "driver/problem_list/problem_list.h"
+#include "driver/reference/host.h"
 
 #include <errno.h>
 #include <stdio.h>

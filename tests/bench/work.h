@@ -2,8 +2,8 @@
 #ifndef BENCH_WORK_H
 #define BENCH_WORK_H
 
+#include "driver/reference/reference.h"
 #include "kiln_problem.h"
-#include "reference.h"
 
 #include <stdbool.h>
 

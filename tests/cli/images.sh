@@ -63,7 +63,7 @@ says '^Forward Convolution Verifies OK'
 
 # A lane that the sigmoid filled is a wrong result, with and without the check.
 mkdir broken
-image=$(dirname "$0")/../../templates/image.cl
+image=$(dirname "$0")/../../templates/image/image.cl
 sed 's/^#if D_CHANNELS % 4$/#if 0/' "$image" >broken/image.cl
 ! cmp -s broken/image.cl "$image" || fail 'image.cl has changed: mend this test'
 sigmoid='fwd-f32-n1-c5-k6-i4x5-f3x3-l:NH|CW|4c.OIHW.NH|CW|4c-act:sigmoid'

@@ -7,8 +7,8 @@ templates=$(dirname "$0")/../../templates
 sabotage() {
     rm -rf broken
     mkdir broken
-    sed "s/DST_STORE(dst, index, \(FINISH([^;]*)\));/$1/" "$templates/naive.cl" >broken/naive.cl
-    if cmp -s broken/naive.cl "$templates/naive.cl"; then
+    sed "s/DST_STORE(dst, index, \(FINISH([^;]*)\));/$1/" "$templates/naive/naive.cl" >broken/naive.cl
+    if cmp -s broken/naive.cl "$templates/naive/naive.cl"; then
         : >out
         : >err
         fail 'naive.cl has changed: mend the pattern of this test'

@@ -1,11 +1,11 @@
 /* Layouts that keep channels together, read and written without reformatting: every remainder of
  * channels, type, activation, pair of layouts and group; and one convolution fed to the next. */
-#include "layout_host.h"
+#include "driver/layout/layout_host.h"
+#include "driver/reference/verify.h"
 #include "support/blocked_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
 #include "support/support.h"
-#include "verify.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* The solvers over images: every remainder, border, filter layout, activation and config, compared
  * for equality; what one writes feeds the next. */
-#include "layout_host.h"
-#include "memory.h"
+#include "driver/layout/layout_host.h"
+#include "driver/memory.h"
+#include "driver/reference/verify.h"
 #include "support/suite.h"
 #include "support/support.h"
-#include "verify.h"
 
 #include <check.h>
 #include <stdio.h>

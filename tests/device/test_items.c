@@ -1,8 +1,8 @@
 /* A launch of one work-group, whoever helps with its items, gives the bits of one of many. */
-#include "op.h"
+#include "runtime/op/op.h"
+#include "runtime/pocl/work_sharing.h"
 #include "support/suite.h"
 #include "support/support.h"
-#include "team.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -100,7 +100,7 @@ static bool has_teams(void)
 {
     const kiln_device_facts *f = &support_open()->kiln->facts;
     if (f->compute_units == 2 && strcmp(f->platform, "Portable Computing Language") == 0) {
-        ck_assert_msg(f->has_team, "PoCL's kernels cannot be called");
+        ck_assert_msg(f->shares_work, "PoCL's kernels cannot be called");
         return true;
     }
     puts("skipped: launches have teams on CPUs of two cores, under PoCL");
@@ -110,7 +110,7 @@ static bool has_teams(void)
 static kiln_stage *last_stage(const box *b)
 {
     kiln_stage *stage = &b->op->plan.stage[b->op->plan.nstages - 1];
-    ck_assert(stage->team);
+    ck_assert(stage->shared);
     return stage;
 }
 
@@ -119,9 +119,9 @@ static atomic_int helped;
 
 static void *help(void *unused)
 {
-    kiln_team_scratch scratch = {0};
+    kiln_sharing_scratch scratch = {0};
     while (!atomic_load(&stop))
-        if (kiln_team_help(&scratch))
+        if (kiln_sharing_help(&scratch))
             atomic_fetch_add(&helped, 1);
         else
             sched_yield();
@@ -138,9 +138,9 @@ START_TEST(a_team_gives_the_same_bits)
         return;
     box b = make(_i);
     kiln_stage *stage = last_stage(&b);
-    stage->team = false;
+    stage->shared = false;
     run(&b, usual);
-    stage->team = true;
+    stage->shared = true;
     run(&b, shared);
     ck_assert_msg(memcmp(usual, shared, b.bytes) == 0, "%s", cases[_i].problem);
     pthread_t thread[HELPERS];

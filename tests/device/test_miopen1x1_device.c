@@ -1,9 +1,9 @@
 /* ConvOclDirectFwd1x1 on a device: small integers, so that every result is exact, poison before,
  * after and inside the destination, and a reference written from the definition. */
-#include "host.h"
-#include "kiln.h"
+#include "driver/reference/host.h"
 #include "support/suite.h"
 #include "support/support.h"
+#include "kiln.h"
 
 #include <check.h>
 #include <stdlib.h>

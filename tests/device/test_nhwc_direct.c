@@ -1,9 +1,9 @@
 /* The direct solver from NHWC to NHWC: every shape where it lies, what "any" becomes, refusals. */
-#include "kiln.h"
 #include "support/blocked_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
 #include "support/support.h"
+#include "kiln.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The program cache with a real driver: what is loaded computes what was compiled. */
-#include "cache_file.h"
-#include "program.h"
+#include "runtime/programs/cache_file.h"
+#include "runtime/programs/program.h"
 #include "support/support.h"
 
 #include <check.h>

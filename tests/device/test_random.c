@@ -4,10 +4,10 @@
  * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_RANDOM_WORK (3e7) how many multiply-adds a
  * problem may have, KILN_DEVICE where to run.
  */
-#include "kiln_internal.h"
+#include "runtime/kiln_internal.h"
+#include "support/support.h"
 #include "problems.h"
 #include "shrink.h"
-#include "support/support.h"
 
 #include <check.h>
 #include <signal.h>

@@ -1,9 +1,9 @@
 /* Reformats on a device against the host: random pairs, conversions, tiles; what is refused. */
-#include "host.h"
-#include "kiln_internal.h"
-#include "layout_host.h"
-#include "reformats.h"
+#include "driver/layout/layout_host.h"
+#include "driver/reference/host.h"
+#include "runtime/kiln_internal.h"
 #include "support/suite.h"
+#include "reformats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Golden storage of every layout, on a device: into the layout and back. */
+#include "support/suite.h"
 #include "golden.h"
 #include "reformats.h"
-#include "support/suite.h"
 
 /* ---- golden storage ---- */
 

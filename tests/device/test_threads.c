@@ -1,6 +1,6 @@
 /* Several threads at once on one kiln and on one operation. */
-#include "host.h"
-#include "reference.h"
+#include "driver/reference/host.h"
+#include "driver/reference/reference.h"
 #include "support/support.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* The tuner: only what was verified may win, whatever fails is counted, and the winner is used. */
+#include "runtime/programs/template.h"
 #include "support/tuning.h"
-#include "template.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The storage conversions of types.cl, and the epilogue, against the host's. */
+#include "runtime/programs/template.h"
 #include "support/suite.h"
 #include "support/support.h"
-#include "template.h"
 
 #include <check.h>
 #include <math.h>

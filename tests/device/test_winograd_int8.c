@@ -1,9 +1,9 @@
 /* Winograd of bytes: every layout, type and remainder, and the sums that come nearest to what its
  * shorts and ints hold. */
-#include "kiln_internal.h"
+#include "driver/reference/verify.h"
+#include "runtime/kiln_internal.h"
 #include "support/suite.h"
 #include "support/support.h"
-#include "verify.h"
 
 #include <check.h>
 #include <stdio.h>

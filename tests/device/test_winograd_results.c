@@ -1,9 +1,9 @@
 /* What the Winograd solvers make of sums: rounding, types, epilogues, and results that are known.
  */
-#include "golden.h"
 #include "support/placed.h"
 #include "support/support.h"
 #include "support/winograd_cases.h"
+#include "golden.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a file of the program cache: refused, or exactly what an encoder would have written.
  */
-#include "cache_file.h"
+#include "runtime/programs/cache_file.h"
 
 #include <stdlib.h>
 #include <string.h>

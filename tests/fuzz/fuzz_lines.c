@@ -1,5 +1,5 @@
 /* Fuzzes problem lists: whatever a line says, its problem is legal or its sentence is there. */
-#include "lines.h"
+#include "driver/problem_list/problem_list.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a file of tuning rows: the pieces are the bytes, and no string overruns its field.
  */
-#include "rows.h"
+#include "runtime/rows/rows.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,45 +1,89 @@
 #!/bin/sh
-# Who may include whom: generator knows only itself and libc; runtime the generator; the driver the
-# public headers; nobody the driver.
+# Who may include whom, a rule per folder. A folder's own headers are included by bare name, all
+# others by their path from the root, the public headers by bare name everywhere.
 set -eu
 cd "${KILN_SOURCE:?}"
+
+# folder, then the folders whose headers it may include
+rules='
+generator/base
+generator/layout generator/base
+generator/problem generator/base generator/layout
+generator/cpu generator/base
+generator/plan generator/base generator/layout generator/problem generator/cpu
+generator/geometry generator/base generator/layout generator/problem generator/plan
+generator/solvers/SOLVER generator/base generator/layout generator/problem generator/cpu generator/plan generator/geometry
+runtime generator/base generator/layout generator/problem generator/cpu generator/plan runtime/choose runtime/rows runtime/programs runtime/pocl runtime/op
+runtime/programs generator/base generator/plan runtime
+runtime/rows generator/base runtime
+runtime/choose generator/base generator/layout generator/problem generator/plan runtime runtime/rows
+runtime/pocl generator/base generator/plan runtime runtime/programs
+runtime/op generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/pocl
+runtime/tune generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/op
+driver driver/conv driver/problem_list driver/db driver/layout
+driver/reference driver
+driver/problem_list
+driver/db driver
+driver/layout driver driver/reference
+driver/conv driver driver/reference driver/problem_list driver/layout
+'
+# One sibling, by its public header, for a family of solvers that builds on another.
+siblings='
+generator/solvers/image generator/solvers/winograd/winograd.h
+'
+public='kiln.h kiln_problem.h kiln_layout.h'
+libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'
 bad=0
+
 complain() {
     echo "$1: must not include $2" >&2
     bad=1
 }
-check() { # directory, allowed extra directories...
-    room=$1
+
+among() { # word, words...
+    word=$1
     shift
-    for file in "$room"/*.c "$room"/*.h; do
-        [ -f "$file" ] || continue
-        for name in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
-            found=
-            for dir in "$room" "$@"; do
-                [ -f "$dir/$name" ] && found=1
-            done
-            [ -n "$found" ] || complain "$file" "$name"
-        done
+    for other in "$@"; do [ "$word" = "$other" ] && return 0; done
+    return 1
+}
+
+allowed() { # folder: what it may include besides its own headers
+    case $1 in generator/solvers/*) folder=generator/solvers/SOLVER ;; *) folder=$1 ;; esac
+    echo "$rules" | sed -n "s,^$folder \(.*\),\1,p"
+}
+
+check_file() { # file, its folder, the folders it may include
+    file=$1 folder=$2
+    shift 2
+    for name in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
+        case $folder in driver*) headers=$public ;; runtime*) headers=$public ;; *) headers='kiln_problem.h kiln_layout.h' ;; esac
+        among "$name" $headers && continue
+        case $name in
+        */*)
+            among "$(dirname "$name")" "$@" && [ -f "$name" ] && continue
+            among "$name" $(echo "$siblings" | sed -n "s,^$folder \(.*\),\1,p") && continue
+            ;;
+        *) [ -f "$folder/$name" ] && continue ;;
+        esac
+        complain "$file" "$name"
     done
 }
-check generator
-check runtime generator
-# The driver sees the public headers only.
-for file in driver/*.c driver/*.h; do
-    for name in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
-        case $name in
-        kiln.h | kiln_layout.h | kiln_problem.h) ;;
-        *) [ -f "driver/$name" ] || complain "$file" "$name" ;;
-        esac
+
+for folder in $(git ls-files generator runtime driver 2>/dev/null || find generator runtime driver -type f); do
+    dirname "$folder"
+done | sort -u >"${TMPDIR:-/tmp}/kiln-folders.$$"
+for folder in $(cat "${TMPDIR:-/tmp}/kiln-folders.$$"); do
+    others=$(allowed "$folder")
+    for file in "$folder"/*.c "$folder"/*.h; do
+        [ -f "$file" ] && check_file "$file" "$folder" $others
     done
 done
+rm -f "${TMPDIR:-/tmp}/kiln-folders.$$"
+
 # The generator is pure: no files, heap, OpenCL or threads.
-for file in generator/*.c generator/*.h; do
+for file in $(find generator -name '*.[ch]'); do
     for name in $(sed -n 's/^ *# *include *<\([^>]*\)>.*/\1/p' "$file"); do
-        case $name in
-        assert.h | ctype.h | errno.h | limits.h | math.h | stdarg.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h | string.h) ;;
-        *) complain "$file" "$name" ;;
-        esac
+        among "$name" $libc || complain "$file" "$name"
     done
     if grep -nE '\b(malloc|calloc|realloc|free|fopen|getenv|printf|puts)\(' "$file"; then
         complain "$file" "heap, files, environment or output"

@@ -8,7 +8,7 @@
  * activations and residuals are not compared. Status: 0 equal, 1 not, 2 usage, 3 not comparable,
  * 5 a file is missing or of another size.
  */
-#include "host.h"
+#include "driver/reference/host.h"
 #include "kiln_problem.h"
 
 #include <math.h>

@@ -84,11 +84,11 @@ for solver in $solvers; do
     grep -q "^$solver: " ran || { echo "$solver did not run"; failed=$((failed + 1)); }
 done
 templates=$here/../../templates
-for template in "$templates"/*.cl; do
+for template in "$templates"/*.cl "$templates"/*/*.cl; do
     name=$(basename "$template")
     # In no solver's plan: this, what asks what PoCL can do, and what others include.
     case $name in padding.cl | *_probe.cl) continue ;; esac
-    ! grep -qx "#include \"$name\"" "$templates"/*.cl || continue
+    ! grep -qrx "#include \"$name\"" "$templates" || continue
     grep -qx "$name" ran || { echo "$name did not run"; failed=$((failed + 1)); }
 done
 [ -z "${KILN_RANDOM:-}" ] || random

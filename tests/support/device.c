@@ -1,5 +1,5 @@
 /* Finds and opens the device under test. */
-#include "kiln_internal.h"
+#include "runtime/kiln_internal.h"
 #include "support.h"
 
 #include <check.h>

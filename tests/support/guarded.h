@@ -3,7 +3,7 @@
 #ifndef GUARDED_H
 #define GUARDED_H
 
-#include "memory.h"
+#include "driver/memory.h"
 #include "support.h"
 
 typedef struct guarded {

@@ -2,7 +2,7 @@
 #ifndef ROWS_BOX_H
 #define ROWS_BOX_H
 
-#include "rows.h"
+#include "runtime/rows/rows.h"
 
 #define ROWS_HEAD "# a comment\nschema: 1\ndevice: \"d\"\nrows:\n"
 #define ROWS_ROW(key, config)                                                                      \

@@ -1,8 +1,9 @@
 /* Runs one problem from end to end and judges everything that was written. */
 #include "support.h"
+
+#include "driver/layout/layout_host.h"
+#include "driver/reference/verify.h"
 #include "guarded.h"
-#include "layout_host.h"
-#include "verify.h"
 
 #include <check.h>
 #include <stdarg.h>

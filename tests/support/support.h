@@ -9,7 +9,7 @@
 #ifndef SUPPORT_H
 #define SUPPORT_H
 
-#include "host.h"
+#include "driver/reference/host.h"
 #include "kiln.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* Winograd over integers that its transforms keep exact. */
 #include "winograd_cases.h"
 
+#include "driver/reference/verify.h"
 #include "placed.h"
-#include "verify.h"
 
 #include <check.h>
 #include <stdlib.h>

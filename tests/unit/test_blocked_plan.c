@@ -1,6 +1,6 @@
 /* Solvers over neighbouring channels without a device: how large a tensor is in its layout, how
  * large tiles and vectors are, and in which order they follow one another. */
-#include "solver.h"
+#include "generator/plan/solver.h"
 
 #include <check.h>
 #include <stdio.h>

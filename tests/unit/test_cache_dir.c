@@ -1,6 +1,6 @@
 /* The directory of the program cache: where it is, what is listed, what has to go. */
+#include "runtime/programs/program.h"
 #include "support/cache_box.h"
-#include "program.h"
 
 #include <check.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The order in which a limited search tries the grids. */
-#include "candidates.h"
-#include "solver.h"
+#include "generator/plan/solver.h"
+#include "runtime/tune/candidates.h"
 
 #include <check.h>
 #include <stdlib.h>

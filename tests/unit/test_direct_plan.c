@@ -1,7 +1,7 @@
 /* The direct and depthwise solvers over plain tensors without a device: geometry of the lines and
  * of pieces of them, guesses, refusals. */
-#include "direct_pixels.h"
-#include "first_layer.h"
+#include "generator/solvers/direct/direct_pixels.h"
+#include "generator/solvers/direct/first_layer.h"
 #include "problems.h"
 
 #include <check.h>
@@ -265,13 +265,13 @@ START_TEST(a_team_lays_out_lines)
                                        "bwd-f32-n1-c64-k64-i14x14-f3x3-s2x2-p1x1"};
     static kiln_plan plan;
     kiln_device_facts facts = device(2);
-    facts.has_team = true;
+    facts.shares_work = true;
     facts.compute_units = 2;
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         const kiln_config c = guess_of(some[i], &facts, &plan);
         ck_assert_int_eq(c.v[DIRECT_COPY], 1);
         for (int j = 0; j < plan.nstages; j++)
-            ck_assert_msg(plan.stage[j].pack || plan.stage[j].team, "%s: %s", some[i],
+            ck_assert_msg(plan.stage[j].pack || plan.stage[j].shared, "%s: %s", some[i],
                           plan.stage[j].kernel);
     }
 }

@@ -1,5 +1,5 @@
 /* What an operation's launches add up to: pauses, packing, launches in no order. */
-#include "elapsed.h"
+#include "runtime/op/elapsed.h"
 
 #include <check.h>
 

@@ -1,5 +1,5 @@
 /* Environment variables and settings: what makes no sense is named, not taken for the default. */
-#include "environment.h"
+#include "runtime/environment.h"
 #include "kiln.h"
 
 #include <check.h>
@@ -40,12 +40,12 @@ static const struct {
     {"KILN_TEMPLATES", "/", true},
     {"KILN_TEMPLATES", "/not there", false},
     {"KILN_TEMPLATES", long_path, false},
-    {"KILN_AWAKE_US", "", true},
-    {"KILN_AWAKE_US", "0", true},
-    {"KILN_AWAKE_US", "1000000000", true},
-    {"KILN_AWAKE_US", "1000000001", false},
-    {"KILN_AWAKE_US", "-1", false},
-    {"KILN_AWAKE_US", "1ms", false},
+    {"KILN_KEEPALIVE_US", "", true},
+    {"KILN_KEEPALIVE_US", "0", true},
+    {"KILN_KEEPALIVE_US", "1000000000", true},
+    {"KILN_KEEPALIVE_US", "1000000001", false},
+    {"KILN_KEEPALIVE_US", "-1", false},
+    {"KILN_KEEPALIVE_US", "1ms", false},
     {"KILN_CHECK_PADDING", "1", true},
     {"KILN_CHECK_PADDING", "off", true},
     {"KILN_CHECK_PADDING", "yes", false},
@@ -82,10 +82,10 @@ START_TEST(settings)
 {
     kiln_settings s = {.cache_limit = -5};
     ck_assert(!opens(&s, "settings.cache_limit", "-5"));
-    s = (kiln_settings){.awake_us = -2};
-    ck_assert(!opens(&s, "settings.awake_us", "-2"));
-    s = (kiln_settings){.awake_us = 1000000001};
-    ck_assert(!opens(&s, "settings.awake_us", "1000000001"));
+    s = (kiln_settings){.keepalive_us = -2};
+    ck_assert(!opens(&s, "settings.keepalive_us", "-2"));
+    s = (kiln_settings){.keepalive_us = 1000000001};
+    ck_assert(!opens(&s, "settings.keepalive_us", "1000000001"));
     s = (kiln_settings){.template_dir = "/not there"};
     ck_assert(!opens(&s, "settings.template_dir", "'/not there'"));
     s = (kiln_settings){.shipped_dir = "/not there"};
@@ -98,15 +98,15 @@ END_TEST
 /* A setting is what counts, whatever the variable says. */
 START_TEST(settings_come_first)
 {
-    const kiln_settings s = {.template_dir = "/", .cache_limit = 7, .awake_us = 8};
+    const kiln_settings s = {.template_dir = "/", .cache_limit = 7, .keepalive_us = 8};
     setenv("KILN_TEMPLATES", "/not there", 1);
     setenv("KILN_CACHE_LIMIT", "99", 1);
     ck_assert(opens(&s, "", ""));
     ck_assert_int_eq(kiln_environment_cache_limit(&s), 7);
     ck_assert_int_eq(kiln_environment_cache_limit(&(kiln_settings){0}), 99);
-    setenv("KILN_AWAKE_US", "98", 1);
+    setenv("KILN_KEEPALIVE_US", "98", 1);
     ck_assert_int_eq(kiln_environment_awake_us(&s), 8);
-    ck_assert_int_eq(kiln_environment_awake_us(&(kiln_settings){.awake_us = -1}), 0);
+    ck_assert_int_eq(kiln_environment_awake_us(&(kiln_settings){.keepalive_us = -1}), 0);
     ck_assert_int_eq(kiln_environment_awake_us(&(kiln_settings){0}), 98);
     unsetenv("KILN_CACHE_LIMIT");
     ck_assert_int_eq(kiln_environment_cache_limit(&(kiln_settings){0}), 268435456);

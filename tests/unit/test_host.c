@@ -1,5 +1,5 @@
 /* Host tensors: conversions against independent routes, fills against what they promise. */
-#include "host.h"
+#include "driver/reference/host.h"
 
 #include <check.h>
 #include <float.h>

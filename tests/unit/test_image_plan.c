@@ -1,5 +1,5 @@
 /* The solvers over images without a device: limits, filter layouts, plans. */
-#include "image.h"
+#include "generator/solvers/image/image.h"
 
 #include <check.h>
 #include <stdio.h>

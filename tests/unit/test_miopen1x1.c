@@ -1,6 +1,6 @@
 /* ConvOclDirectFwd1x1 against MIOpen's own numbers: options, launch sizes, defaults, search grid,
  * and what it refuses. The expected values are files, made without this code. */
-#include "miopen1x1.h"
+#include "generator/solvers/miopen1x1/miopen1x1.h"
 
 #include <check.h>
 #include <stdio.h>

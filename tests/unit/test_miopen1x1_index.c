@@ -1,7 +1,7 @@
 /* Every legal config of ConvOclDirectFwd1x1 on a corpus of shapes, without a device: walks the grid
  * as the templates' head comments describe it, from nothing but the options of the plan, and counts
  * what each work-item would read and write. */
-#include "solver.h"
+#include "generator/plan/solver.h"
 
 #include <check.h>
 #include <stdio.h>

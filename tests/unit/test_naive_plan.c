@@ -1,6 +1,5 @@
 /* What the naive solver plans, without a device. */
-#include "solver.h"
-
+#include "generator/plan/solver.h"
 #include "problems.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Every function of the library that can say no says it to a NULL that it cannot do with. */
-#include "error.h"
+#include "runtime/error.h"
 #include "kiln.h"
 
 #include <check.h>

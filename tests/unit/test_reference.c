@@ -1,7 +1,7 @@
 /* The CPU reference against brute force, hand-computed cases and the identities it must obey. */
+#include "driver/reference/reference.h"
 #include "brute.h"
 #include "problems.h"
-#include "reference.h"
 
 #include <check.h>
 #include <math.h>

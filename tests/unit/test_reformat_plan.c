@@ -1,5 +1,5 @@
 /* Plans of reformats, without a device: kernels, options and grids, down to the letter. */
-#include "reformat.h"
+#include "generator/plan/reformat.h"
 
 #include <check.h>
 #include <string.h>

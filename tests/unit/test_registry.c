@@ -1,5 +1,5 @@
 /* The table of solvers: what names one of them names only that one. */
-#include "solver.h"
+#include "generator/plan/solver.h"
 
 #include <check.h>
 #include <stdio.h>

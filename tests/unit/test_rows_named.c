@@ -1,5 +1,5 @@
 /* Files of rows that cannot be used: an error where somebody named them, else a warning. */
-#include "rows.h"
+#include "runtime/rows/rows.h"
 
 #include <check.h>
 #include <stdio.h>

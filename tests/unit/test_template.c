@@ -1,6 +1,6 @@
 /* Templates that include others: what a program's source becomes of them, and what is refused. */
-#include "kiln_internal.h"
-#include "template.h"
+#include "runtime/kiln_internal.h"
+#include "runtime/programs/template.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What becomes of a candidate's times. */
-#include "bench.h"
+#include "runtime/tune/bench.h"
 
 #include <check.h>
 #include <stdlib.h>

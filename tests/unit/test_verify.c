@@ -1,7 +1,7 @@
 /* The verification must fail every planted error and pass every right result. */
-#include "bound.h"
+#include "driver/reference/bound.h"
+#include "driver/reference/verify.h"
 #include "problems.h"
-#include "verify.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Winograd of bytes without a device: guesses, limits, layouts. */
-#include "solver.h"
+#include "generator/plan/solver.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The Winograd solvers without a device: error bounds, limits, predictions. */
-#include "winograd.h"
+#include "generator/solvers/winograd/winograd.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,0 +1,276 @@
+/* Runs files of problems: a bad line is named and the rest goes on. */
+#include "batch.h"
+
+#include "driver/problem_list/problem_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct batch {
+    const session *session;
+    const request *defaults;
+    const char *name; /* of the file */
+    long long line;
+    lines_reader reader;
+    int worst, ok, failed, unsupported, errors;
+} batch;
+
+enum { MAX_WORDS = 256 };
+
+/* Splits in place at blanks; quotes and backslashes work as in a shell. -1: a quote is left open or
+ * there are too many words. */
+static int split(char *line, char **words)
+{
+    int count = 0;
+    char *from = line, *to = line;
+    while (*(from += strspn(from, " \t\r\n"))) {
+        if (count == MAX_WORDS)
+            return -1;
+        words[count++] = to;
+        char quote = 0;
+        for (; *from && (quote || !isspace((unsigned char)*from)); from++) {
+            if (*from == quote)
+                quote = 0;
+            else if (!quote && (*from == '\'' || *from == '"'))
+                quote = *from;
+            else if (*from == '\\' && quote != '\'' && from[1])
+                *to++ = *++from;
+            else
+                *to++ = *from;
+        }
+        if (quote)
+            return -1;
+        from += *from != '\0';
+        *to++ = '\0';
+    }
+    return count;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* A driver line: a log may have put its own words before MIOpenDriver. */
+static kiln_status parse_driver_line(request *r, int count, char **words, char *why)
+{
+    static char implied[] = "conv";
+    char *first[MAX_WORDS + 2];
+    int n = 0;
+    if (*words[0] == '-')
+        first[n++] = implied;
+    for (int i = 0; i < count; i++)
+        first[n++] = words[i];
+    first[n] = NULL;
+    if (*words[0] != '-') {
+        r->word = words[0];
+        request_word(words[0], &r->type);
+    }
+    const char *device = r->flags.device; /* the command's own */
+    kiln_status status = flags_parse(&r->flags, n, first, why);
+    if (!status && (r->flags.help || r->flags.list_devices || *r->flags.batch_file)) {
+        snprintf(why, KILN_ERROR_TEXT, "--help, --list-devices and --batch do not go into a file");
+        status = KILN_INVALID;
+    }
+    if (!status && r->flags.device != device) {
+        snprintf(why, KILN_ERROR_TEXT, "--device goes beside --batch, for the whole file");
+        status = KILN_INVALID;
+    }
+    return status;
+}
+
+/* Skips the words up to MIOpenDriver, and `kiln`. */
+static int skip_command(int count, char **words)
+{
+    for (int i = 0; i < count; i++)
+        if (ends_with(words[i], "MIOpenDriver"))
+            return i + 1;
+    return count && (strcmp(words[0], "kiln") == 0 || ends_with(words[0], "/kiln"));
+}
+
+/* A line that lines_read() cannot know: flags alone, or a log's own words before the command. */
+static bool is_command(const char *line)
+{
+    const char *name = strstr(line, "MIOpenDriver ");
+    line += strspn(line, " \t");
+    return *line == '-' || (name && (name == line || name[-1] == '/' || name[-1] == ' '));
+}
+
+/* A line of flags. `text` is changed; the request points into it. */
+static kiln_status parse_command(char *text, request *r, char *why)
+{
+    char *words[MAX_WORDS];
+    kiln_type type;
+    int count = split(text, words);
+    int from = count < 0 ? 0 : skip_command(count, words);
+    if (count > from && (*words[from] == '-' || request_word(words[from], &type)))
+        return parse_driver_line(r, count - from, words + from, why);
+    snprintf(why, KILN_ERROR_TEXT, "%s",
+             count < 0 ? "a quote is left open, or there are too many words"
+                       : "a command here is conv, convfp16, convbfp16 or convint8 with flags");
+    return KILN_INVALID;
+}
+
+static kiln_status parse_line(const batch *b, lines_kind kind, const lines_entry *entry, char *text,
+                              request *r, char *why)
+{
+    kiln_status status = KILN_OK;
+    *r = *b->defaults;
+    r->flags.batch_file = "";
+    if (kind == LINES_COMMAND) {
+        status = parse_command(text, r, why);
+    } else if (kind == LINES_BAD) {
+        snprintf(why, KILN_ERROR_TEXT, "%s", entry->why);
+        status = KILN_INVALID;
+    } else {
+        r->source = kind == LINES_SHAPE ? REQUEST_SHAPE : REQUEST_KEY;
+        r->base = entry->problem;
+    }
+    return status ? status : conv_check(r, why);
+}
+
+static bool matches(const request *r, const char *line, const char *match)
+{
+    char key[KILN_KEY_TEXT], why[KILN_ERROR_TEXT];
+    kiln_problem p;
+    if (!*match || strstr(line, match))
+        return true;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++)
+        if (request_wants(r, (kiln_direction)d) &&
+            !request_problem(r, (kiln_direction)d, &p, why)) {
+            kiln_problem_text(&p, key, sizeof key);
+            if (strstr(key, match))
+                return true;
+        }
+    return false;
+}
+
+static void count(batch *b, int exit)
+{
+    int *const counters[] = {&b->ok, &b->failed, &b->errors, &b->unsupported};
+    ++*(exit >= 0 && exit <= 3 ? counters[exit] : &b->errors);
+    b->worst = worse_exit(b->worst, exit);
+}
+
+static void refuse(batch *b, const request *r, kiln_status status, const char *why)
+{
+    char text[KILN_ERROR_TEXT + 320];
+    snprintf(text, sizeof text, "%.255s line %lld: %s", b->name, b->line, why);
+    count(b, conv_refuse(r, status, text));
+}
+
+/* False after Ctrl-C. */
+static bool run_line(batch *b, lines_kind kind, const lines_entry *entry, const char *line,
+                     char *text)
+{
+    request r;
+    char why[KILN_ERROR_TEXT], repro[REQUEST_REPRO_TEXT];
+    const char *match = b->defaults->flags.match;
+    kiln_status status = parse_line(b, kind, entry, text, &r, why);
+    if (status && *match && !strstr(line, match))
+        return true;
+    if (status) {
+        refuse(b, &r, status, why);
+        return true;
+    }
+    if (!matches(&r, line, match))
+        return true;
+    if (report_format_of(&r.flags) == REPORT_LINES) {
+        request_line(&r, repro, sizeof repro);
+        printf("%s%s%s\n", repro, *entry->name ? "  # " : "", entry->name);
+        fflush(stdout);
+    }
+    int exit = conv_run(b->session, &r);
+    if (exit == CONV_INTERRUPTED)
+        return false;
+    count(b, exit);
+    return true;
+}
+
+static int summarize(const batch *b, bool whole)
+{
+    int total = b->ok + b->failed + b->unsupported + b->errors;
+    FILE *to = report_format_of(&b->defaults->flags) == REPORT_LINES ? stdout : stderr;
+    fflush(stdout);
+    fprintf(to, "%d problem%s: %d ok, %d failed, %d unsupported, %d error%s%s\n", total,
+            total == 1 ? "" : "s", b->ok, b->failed, b->unsupported, b->errors,
+            b->errors == 1 ? "" : "s", whole ? "" : " (interrupted)");
+    return whole ? b->worst : CONV_INTERRUPTED;
+}
+
+/* What other systems' editors put before the first line of a file in UTF-8. */
+static void skip_mark(char *line, ssize_t *length)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t size = sizeof mark - 1;
+    if (strncmp(line, mark, size) != 0)
+        return;
+    *length -= (ssize_t)size;
+    memmove(line, line + size, (size_t)*length + 1);
+}
+
+/* A line is read as a text, which ends at its first zero byte: what stands behind must not be lost
+ * in silence. */
+static lines_kind read_line(batch *b, const char *line, ssize_t length, lines_entry *entry)
+{
+    if (strlen(line) == (size_t)length) {
+        lines_kind kind = lines_read(&b->reader, line, entry);
+        return kind == LINES_BAD && is_command(line) ? LINES_COMMAND : kind;
+    }
+    *entry = (lines_entry){.repeat = 1};
+    snprintf(entry->why, sizeof entry->why,
+             "it has a zero byte; is the file UTF-16? it must be UTF-8");
+    return LINES_BAD;
+}
+
+static bool run_file(batch *b, FILE *file)
+{
+    char *line = NULL, *text = NULL;
+    size_t room = 0;
+    bool going = true;
+    ssize_t length;
+    while (going && (length = getline(&line, &room, file)) >= 0) {
+        if (b->line++ == 0)
+            skip_mark(line, &length);
+        while (length && isspace((unsigned char)line[length - 1]))
+            line[--length] = '\0';
+        /* Lines before --start may be headers that later ones need. */
+        lines_entry entry;
+        lines_kind kind = read_line(b, line, length, &entry);
+        if (kind == LINES_NOTHING || b->line < b->defaults->flags.start)
+            continue;
+        char *copy = realloc(text, (size_t)length + 1);
+        if (!copy)
+            break;
+        text = strcpy(copy, line);
+        going = run_line(b, kind, &entry, line, text);
+    }
+    if (going && !feof(file)) {
+        fprintf(stderr, "kiln: --batch %s, behind line %lld: %s\n", b->name, b->line,
+                strerror(errno));
+        b->worst = worse_exit(b->worst, KILN_FILE);
+    }
+    free(line);
+    free(text);
+    return going;
+}
+
+int batch_run(const session *s, const request *defaults)
+{
+    const char *name = defaults->flags.batch_file;
+    bool standard = strcmp(name, "-") == 0;
+    batch b = {.session = s, .defaults = defaults, .name = standard ? "standard input" : name};
+    FILE *file = standard ? stdin : fopen(name, "r");
+    if (!file) {
+        fprintf(stderr, "kiln: --batch %s: %s\n", name, strerror(errno));
+        return KILN_FILE;
+    }
+    bool whole = run_file(&b, file);
+    if (!standard)
+        fclose(file);
+    return summarize(&b, whole);
+}

@@ -1,0 +1,108 @@
+/* Lists what every solver says of a problem. */
+#include "explain.h"
+
+#include "driver/help.h"
+
+#include "conv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_line(const kiln_verdict *v)
+{
+    printf("%c %-24s %5d  ", v->chosen ? '*' : ' ', v->solver, v->solver_id);
+    if (!v->accepted) {
+        printf("no: %s\n", v->reason);
+        return;
+    }
+    printf("%.4g ms predicted, workspace %lld bytes, config ", v->predicted_ms,
+           (long long)v->workspace_size);
+    if (*v->config)
+        printf("%s (%s)\n", v->config, origin_word(v->origin));
+    else
+        printf("none\n");
+}
+
+static void print_json(const char *key, const char *device, const kiln_verdict *v)
+{
+    printf("{\"schema\":%d,\"problem\":\"%s\",\"device\":", REPORT_SCHEMA, key);
+    json_string(stdout, device);
+    printf(",\"solver\":\"%s\",\"solver_id\":%d,\"algorithm\":%d,\"accepted\":%s,\"chosen\":%s",
+           v->solver, v->solver_id, v->algorithm, v->accepted ? "true" : "false",
+           v->chosen ? "true" : "false");
+    if (v->accepted) {
+        printf(",\"predicted_ms\":%.9g,\"workspace\":%lld,\"origin\":\"%s\",\"config\":",
+               v->predicted_ms, (long long)v->workspace_size, origin_word(v->origin));
+        json_string(stdout, v->config);
+    } else {
+        printf(",\"reason\":");
+        json_string(stdout, v->reason);
+    }
+    printf("}\n");
+}
+
+/* True when some solver accepts. */
+static bool explain_problem(const session *s, const kiln_problem *p, bool json, bool first)
+{
+    char key[KILN_KEY_TEXT];
+    kiln_problem_text(p, key, sizeof key);
+    if (!json)
+        printf("%sproblem %s\ndevice  %s\n  %-24s %5s  %s\n", first ? "" : "\n", key, s->name,
+               "solver", "id", "verdict (* is what kiln conv runs)");
+    bool accepted = false;
+    kiln_verdict v;
+    for (int i = 0; kiln_explain(s->kiln, p, i, &v) == KILN_OK; i++) {
+        accepted |= v.accepted;
+        if (json)
+            print_json(key, s->name, &v);
+        else
+            print_line(&v);
+    }
+    return accepted;
+}
+
+static int explain(const request *r)
+{
+    session s;
+    char why[KILN_ERROR_TEXT];
+    kiln_problem p;
+    kiln_status status =
+        r->flags.dry_run ? session_open_dry(&s, why) : session_open(&s, r->flags.device, why);
+    if (status)
+        return conv_refuse(r, status, why);
+    int worst = 0;
+    bool first = true;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
+        if (!request_wants(r, (kiln_direction)d) || request_problem(r, (kiln_direction)d, &p, why))
+            continue;
+        if (!explain_problem(&s, &p, r->flags.json, first))
+            worst = KILN_UNSUPPORTED;
+        first = false;
+    }
+    session_close(&s);
+    return worst;
+}
+
+int explain_command(int argc, char **argv)
+{
+    request r = {.word = "conv", .type = KILN_F32};
+    char why[KILN_ERROR_TEXT];
+    if (argc > 1 && request_word(argv[1], &r.type)) {
+        r.word = argv[1];
+        argc--;
+        argv++;
+    }
+    flags_init(&r.flags);
+    kiln_status status = flags_parse(&r.flags, argc, argv, why);
+    if (!status && r.flags.help) {
+        help_print(stdout);
+        return 0;
+    }
+    if (!status && (*r.flags.batch_file || r.flags.csv)) {
+        snprintf(why, sizeof why, "explain takes one problem at a time, in lines or as --json");
+        status = KILN_INVALID;
+    }
+    if (!status)
+        status = conv_check(&r, why);
+    return status ? conv_refuse(&r, status, why) : explain(&r);
+}

@@ -1,0 +1,134 @@
+/* What a line asks for as a whole: its word, whether its flags go together, the line that repeats
+ * it.
+ */
+#include "request.h"
+
+#include "driver/reference/host.h"
+
+#include <string.h>
+
+static const struct {
+    const char *word;
+    kiln_type type;
+} words[] = {
+    {"conv", KILN_F32}, {"convfp16", KILN_F16}, {"convbfp16", KILN_BF16}, {"convint8", KILN_I8}};
+
+bool request_word(const char *word, kiln_type *type)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].word, word) == 0) {
+            *type = words[i].type;
+            return true;
+        }
+    return false;
+}
+
+static kiln_status say(kiln_status status, char *why, const char *text)
+{
+    snprintf(why, KILN_ERROR_TEXT, "%s", text);
+    return status;
+}
+
+/* Flags of MIOpen's that only some of their values make sense of here. */
+static kiln_status check_foreign(const flags *f, char *why)
+{
+    const struct {
+        bool asked;
+        kiln_status status;
+        const char *text;
+    } rules[] = {
+        {f->pad_val != 0, KILN_UNSUPPORTED, "--pad_val: padding is always zero"},
+        {f->tensor_vect && f->vector_length > 1, KILN_INVALID,
+         "--tensor_vect 1 means vectors of 4; give it or --vector_length"},
+        {strcmp(f->in_cast, "-1") || strcmp(f->out_cast, "-1") || strcmp(f->wei_cast, "-1"),
+         KILN_UNSUPPORTED, "--in_cast_type, --out_cast_type, --wei_cast_type: 8-bit floats"},
+        {f->gpualloc && f->verify, KILN_INVALID,
+         "--gpualloc 1 leaves nothing to verify; give -V 0 with it"},
+        {*f->in_bias && !f->bias, KILN_INVALID, "--in_bias needs --bias 1"},
+        {(*f->bias_layout || *f->bias_type) && !f->bias && !*f->problem, KILN_INVALID,
+         "--bias_layout and --bias_type need --bias 1"},
+        {f->json && f->csv, KILN_INVALID, "--json and --csv exclude each other"},
+        {*f->config && f->search, KILN_INVALID, "--config and --search 1 exclude each other"},
+        {f->dry_run && f->search, KILN_INVALID, "--search 1 must measure: not with --dry-run"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].asked)
+            return say(rules[i].status, why, rules[i].text);
+    return KILN_OK;
+}
+
+static bool has_epilogue(const flags *f)
+{
+    return *f->activation || f->alpha != 1 || f->beta != 0;
+}
+
+kiln_status request_check(request *r, char *why)
+{
+    const flags *f = &r->flags;
+    kiln_status status = check_foreign(f, why);
+    if (status)
+        return status;
+    if (*f->problem) {
+        const char *other = flags_given_shape(f);
+        if (other) {
+            snprintf(why, KILN_ERROR_TEXT, "--problem already says what --%s says; give one",
+                     other);
+            return KILN_INVALID;
+        }
+        if ((status = kiln_problem_parse(&r->base, f->problem, why)))
+            return status;
+        r->source = REQUEST_KEY;
+    }
+    bool several = __builtin_popcount((unsigned)f->forw) != 1 && r->source != REQUEST_KEY;
+    if (f->dump_output && f->fill == HOST_FILL_INT && several)
+        return say(KILN_INVALID, why,
+                   "--dump_output with --fill int takes one direction at a time: the data depend "
+                   "on it");
+    if (has_epilogue(f) && !request_wants(r, KILN_FORWARD))
+        return say(KILN_INVALID, why,
+                   "--activation, --alpha and --beta belong to the forward direction, which -F "
+                   "leaves out");
+    return KILN_OK;
+}
+
+bool request_wants(const request *r, kiln_direction direction)
+{
+    if (r->source == REQUEST_KEY && !flags_given(&r->flags, "forw"))
+        return direction == r->base.direction;
+    return r->flags.forw == 0 || (r->flags.forw >> direction & 1);
+}
+
+/* The line for the directions of `f`; `named` stands for the flags that describe the problem. */
+static void write_line(const request *r, const flags *f, const kiln_problem *named, char *text,
+                       size_t size)
+{
+    char key[KILN_KEY_TEXT] = "";
+    if (named)
+        kiln_problem_text(named, key, sizeof key);
+    int n = snprintf(text, size, "kiln %s%s%s", r->word, named ? " --problem " : "", key);
+    flags_repro(f, !named, text + n, size - (size_t)n);
+}
+
+void request_repro(const request *r, kiln_direction direction, char *text, size_t size)
+{
+    flags one = r->flags;
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    bool named = r->source != REQUEST_FLAGS && !request_problem(r, direction, &p, why);
+    one.forw = named ? 0 : 1 << direction; /* a name says its direction itself */
+    write_line(r, &one, named ? &p : NULL, text, size);
+}
+
+void request_line(const request *r, char *text, size_t size)
+{
+    flags all = r->flags;
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    bool named = false;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !named; d++)
+        named = r->source != REQUEST_FLAGS && request_wants(r, (kiln_direction)d) &&
+                !request_problem(r, (kiln_direction)d, &p, why);
+    bool mask = r->source == REQUEST_SHAPE || flags_given(&r->flags, "forw");
+    all.forw = !named ? all.forw : !mask ? 0 : all.forw ? all.forw : 7;
+    write_line(r, &all, named ? &p : NULL, text, size);
+}

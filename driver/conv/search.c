@@ -1,0 +1,164 @@
+/* Runs kiln_tune() with verification and a progress line, until a signal ends it early. */
+#include "search.h"
+
+#include "interrupt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Results that were verified in full. A trial with the same bits is right without another pass over
+ * the reference; configs that only move work around are many, different roundings few. */
+enum { KNOWN_GOOD = 4 };
+
+enum { WINNER_TEXT = KILN_INFO_TEXT + 64 };
+
+typedef struct search {
+    const session *session;
+    tensors *tensors;
+    const request *request;
+    void *good[KNOWN_GOOD];
+    int ngood;
+    bool terminal;
+    time_t started, told;
+    int64_t trials, refused[KILN_TRIAL_SLOW + 1];
+} search;
+
+static size_t result_bytes(const tensors *t)
+{
+    return (size_t)kiln_problem_count(&t->problem, t->to) *
+           kiln_type_size(tensors_type(&t->problem, t->to));
+}
+
+static void remember(search *s, const void *result, size_t bytes)
+{
+    if (s->ngood == KNOWN_GOOD)
+        return;
+    void *copy = malloc(bytes);
+    if (copy)
+        s->good[s->ngood++] = memcpy(copy, result, bytes);
+}
+
+/* kiln_tune's verify: non-zero is wrong. */
+static int judge(void *user, const kiln_op *op)
+{
+    search *s = user;
+    tensors *t = s->tensors;
+    char why[KILN_ERROR_TEXT];
+    if (tensors_read(t, s->session, why) || t->dirty)
+        return 1;
+    kiln_op_info info;
+    kiln_op_describe(op, &info);
+    reference_tensors sources = tensors_sources(t);
+    const verify_options options = verify_options_for(s->request, &info, t->from_files);
+    bool gradient = t->bias && t->problem.direction == KILN_BACKWARD_WEIGHTS;
+    if (gradient && !verify_bias_gradient(&t->problem, t->y, t->bias, &options).ok)
+        return 1;
+    size_t bytes = result_bytes(t);
+    const void *result = tensors_destination(t);
+    for (int i = 0; i < s->ngood; i++)
+        if (memcmp(s->good[i], result, bytes) == 0)
+            return 0;
+    if (!verify_destination(&t->problem, &sources, result, &options).ok)
+        return 1;
+    remember(s, result, bytes);
+    return 0;
+}
+
+/* "8,1 of direct"; of a solver without parameters its name alone. */
+static const char *winner_text(const kiln_trial *trial, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s%s", trial->best_config, *trial->best_config ? " of " : "",
+             trial->best_solver);
+    return text;
+}
+
+/* A line that renews itself on a terminal; elsewhere one a minute, from the first good trial on. */
+static void tell(search *s, const kiln_trial *trial)
+{
+    time_t now = time(NULL);
+    if (!s->terminal && (now - s->told < 60 || trial->best_ms <= 0))
+        return;
+    s->told = now;
+    fprintf(stderr, "%ssearch %lld/%lld, trying %s", s->terminal ? "\r" : "",
+            (long long)trial->index + 1, (long long)trial->count, trial->solver);
+    char winner[WINNER_TEXT];
+    if (trial->best_ms > 0)
+        fprintf(stderr, "; best %.4g ms: %s", trial->best_ms,
+                winner_text(trial, winner, sizeof winner));
+    fputs(s->terminal ? "\033[K" : "\n", stderr);
+    fflush(stderr);
+}
+
+/* kiln_tune's progress: non-zero stops. */
+static int progress(void *user, const kiln_trial *trial)
+{
+    search *s = user;
+    char why[KILN_ERROR_TEXT];
+    s->trials++;
+    s->refused[trial->verdict]++;
+    tell(s, trial);
+    /* What this trial wrote must not pass for the next one's work. */
+    return tensors_poison(s->tensors, s->session, why) != KILN_OK || ends_came();
+}
+
+static void summarize(const search *s, const session *session, const kiln_trial *best)
+{
+    static const struct {
+        int verdict;
+        const char *text;
+    } kinds[] = {{KILN_TRIAL_BUILD, "did not build"},
+                 {KILN_TRIAL_RUN, "did not run"},
+                 {KILN_TRIAL_WRONG, "gave wrong results"}};
+    const char *file = kiln_rows_file(session->kiln);
+    printf("search: %lld config%s tried in %.0f s", (long long)s->trials, s->trials == 1 ? "" : "s",
+           difftime(time(NULL), s->started));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (s->refused[kinds[i].verdict])
+            printf(", %lld %s", (long long)s->refused[kinds[i].verdict], kinds[i].text);
+    char winner[WINNER_TEXT];
+    printf("%s; best %.6g ms: %s; %s%s\n", ends_came() ? ", interrupted" : "", best->best_ms,
+           winner_text(best, winner, sizeof winner),
+           *file ? "kept in " : "not kept: tuning rows are off", file);
+}
+
+kiln_status search_run(const session *session, const request *r, tensors *t, bool quiet,
+                       kiln_trial *best, bool *interrupted, char *why, size_t why_size)
+{
+    search s = {.session = session,
+                .tensors = t,
+                .request = r,
+                .terminal = isatty(STDERR_FILENO),
+                .started = time(NULL)};
+    const char *solver = r->flags.solution;
+    /* A first look should not take minutes; those who sweep say how long. */
+    double limit_ms = flags_given(&r->flags, "limit-ms") ? (double)r->flags.limit_ms : 30000;
+    bool any = strcmp(solver, "-1") == 0 || strcmp(solver, "0") == 0;
+    const kiln_tune_options options = {.solver = any ? NULL : solver,
+                                       .max_seconds = limit_ms / 1000,
+                                       .keep = *kiln_rows_file(session->kiln) != '\0',
+                                       .progress = progress,
+                                       .verify = judge,
+                                       .user = &s};
+    ends watch;
+    *best = (kiln_trial){0};
+    ends_watch(&watch);
+    kiln_status status =
+        kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
+    ends_leave(&watch);
+    *interrupted = ends_came();
+    char winner[WINNER_TEXT];
+    if (s.terminal && s.trials)
+        fprintf(stderr, "\r\033[K");
+    if (status && best->best_ms > 0) /* lest hours of search be lost with their row */
+        snprintf(why, why_size, "%s; the best was %.6g ms: %s", kiln_last_error(), best->best_ms,
+                 winner_text(best, winner, sizeof winner));
+    else if (status)
+        snprintf(why, why_size, "%s", kiln_last_error());
+    else if (!quiet)
+        summarize(&s, session, best);
+    for (int i = 0; i < s.ngood; i++)
+        free(s.good[i]);
+    return status;
+}

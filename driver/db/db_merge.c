@@ -1,0 +1,194 @@
+/* What `kiln db` says of several files at once, or of one to look at: list, merge, diff. */
+#include "db_merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DIFFERENT = 1 };
+
+int db_no_memory(void)
+{
+    fputs("kiln db: out of memory\n", stderr);
+    return KILN_NO_MEMORY;
+}
+
+static void warn_bad(const db_file *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (*f->piece[i].why)
+            fprintf(stderr, "%s:%lld: %s; left out\n", f->name, (long long)f->piece[i].line,
+                    f->piece[i].why);
+}
+
+static void print_time(const kiln_row *row)
+{
+    if (row->ms > 0)
+        printf("%10.4g  %5.1f%%", row->ms, row->spread * 100);
+    else
+        printf("%10s  %6s", "-", "-");
+}
+
+/* What there is to say of the CPU, and the end of the line. */
+static void puts_core(const kiln_row *row)
+{
+    if (*row->core)
+        printf("  (%s)", row->core);
+    putchar('\n');
+}
+
+int db_list(const db_call *c)
+{
+    size_t n;
+    db_piece **rows = db_current(c->files, 1, &n);
+    if (!rows)
+        return db_no_memory();
+    warn_bad(c->files);
+    printf("%s: rows of device \"%s\"\n", c->files->name, c->files->device);
+    if (n)
+        printf("%10s  %6s  %-10s  PROBLEM  SOLVER  CONFIG\n", "MS", "SPREAD", "DATE");
+    for (size_t i = 0; i < n; i++) {
+        const kiln_row *row = rows[i]->row;
+        print_time(row);
+        printf("  %-10s  %s  %s/%d  %s", *row->date ? row->date : "-", row->key, row->solver,
+               row->version, row->config);
+        puts_core(row);
+    }
+    free(rows);
+    return KILN_OK;
+}
+
+/* Rows measured on one device say nothing of another. */
+static bool one_device(const db_call *c)
+{
+    for (int i = 1; i < c->nfiles; i++)
+        if (strcmp(c->files[i].device, c->files[0].device) != 0) {
+            fprintf(
+                stderr,
+                "kiln db: %s is for the device \"%s\", %s for \"%s\"; rows of different devices "
+                "belong in different files\n",
+                c->files[0].name, c->files[0].device, c->files[i].name, c->files[i].device);
+            return false;
+        }
+    return true;
+}
+
+/* The comment that stands right before a row, or NULL. */
+static db_piece *comment_of(const db_call *c, const db_piece *row)
+{
+    db_piece *before = &c->files[row->file].piece[row->order - 2];
+    return before->kind == KILN_ROWS_NOTE && strchr(before->text, '#') ? before : NULL;
+}
+
+static int put_merged(const db_call *c, db_piece **pieces, size_t n)
+{
+    if (c->out)
+        return (int)db_write(c->out, pieces, n);
+    for (size_t i = 0; i < n; i++)
+        fwrite(pieces[i]->text, 1, pieces[i]->length, stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return KILN_OK;
+    perror("kiln db: cannot write the merged rows");
+    return KILN_FILE;
+}
+
+static bool is_input(const db_call *c)
+{
+    struct stat out, in;
+    if (!c->out || stat(c->out, &out) != 0)
+        return false;
+    for (int i = 0; i < c->nfiles; i++)
+        if (stat(c->files[i].name, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return true;
+    return false;
+}
+
+/* True, having said why, when nothing sensible would come of merging. */
+static bool cannot_merge(const db_call *c)
+{
+    if (is_input(c)) {
+        fprintf(stderr, "kiln db: %s is one of the files to merge; name a new one\n", c->out);
+        return true;
+    }
+    for (int i = 0; i < c->nfiles; i++)
+        if (!c->files[i].count || *c->files[i].piece[0].why) {
+            fprintf(stderr, "kiln db: %s is not a file of tuning rows\n", c->files[i].name);
+            return true;
+        }
+    return !one_device(c);
+}
+
+int db_merge(const db_call *c)
+{
+    size_t n, used = 0;
+    if (cannot_merge(c))
+        return KILN_FILE;
+    for (int i = 0; i < c->nfiles; i++)
+        warn_bad(&c->files[i]);
+    db_piece **rows = db_current(c->files, c->nfiles, &n);
+    db_piece **pieces = rows ? malloc((2 * n + 1) * sizeof *pieces) : NULL;
+    int status = pieces ? KILN_OK : db_no_memory();
+    if (pieces)
+        pieces[used++] = &c->files[0].piece[0];
+    for (size_t i = 0; i < n && pieces; i++) {
+        db_piece *comment = comment_of(c, rows[i]);
+        if (comment)
+            pieces[used++] = comment;
+        pieces[used++] = rows[i];
+    }
+    if (pieces)
+        status = put_merged(c, pieces, used);
+    free(pieces);
+    free(rows);
+    return status;
+}
+
+static void print_change(char sign, const kiln_row *row)
+{
+    printf("%c", sign);
+    print_time(row);
+    printf("  %s  %s/%d  %s", row->key, row->solver, row->version, row->config);
+    puts_core(row);
+}
+
+static bool same_content(const kiln_row *a, const kiln_row *b)
+{
+    return strcmp(a->config, b->config) == 0 && a->ms == b->ms && a->spread == b->spread &&
+           a->runs == b->runs && a->error == b->error && strcmp(a->hash, b->hash) == 0 &&
+           strcmp(a->driver, b->driver) == 0 && strcmp(a->date, b->date) == 0 &&
+           strcmp(a->without, b->without) == 0;
+}
+
+/* Two sorted lists side by side. */
+static int diff_rows(db_piece **a, size_t na, db_piece **b, size_t nb)
+{
+    int status = KILN_OK;
+    for (size_t i = 0, j = 0; i < na || j < nb;) {
+        const kiln_row *old = i < na ? a[i]->row : NULL, *new = j < nb ? b[j]->row : NULL;
+        bool pair = old && new &&db_same(old, new);
+        bool only_old = !pair && (!new || (old && db_compare(a[i], b[j]) < 0));
+        i += pair || only_old;
+        j += !only_old;
+        if (pair && same_content(old, new))
+            continue;
+        status = DIFFERENT;
+        if (pair || only_old)
+            print_change('-', old);
+        if (!only_old)
+            print_change('+', new);
+    }
+    return status;
+}
+
+int db_diff(const db_call *c)
+{
+    size_t na, nb;
+    for (int i = 0; i < 2; i++)
+        warn_bad(&c->files[i]);
+    db_piece **a = db_current(&c->files[0], 1, &na), **b = db_current(&c->files[1], 1, &nb);
+    int status = a && b ? diff_rows(a, na, b, nb) : db_no_memory();
+    free(a);
+    free(b);
+    return status;
+}

@@ -1,0 +1,82 @@
+/* Notes errors as they are found, and adds up what all threads noted. */
+#include "error_stats.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+void tally_note(tally *t, int64_t at, double got, double value, double error)
+{
+    if (error > t->max_abs || (error == t->max_abs && at < t->max_abs_at)) {
+        t->max_abs = error;
+        t->max_abs_at = at;
+        t->got = got;
+        t->expected = value;
+    }
+    t->squares += error * error;
+    double larger = fmax(fabs(got), fabs(value));
+    if (isfinite(larger))
+        t->largest = fmax(t->largest, larger);
+}
+
+tally *tallies_new(void)
+{
+    int n = omp_get_max_threads();
+    tally *all = calloc((size_t)n, sizeof *all);
+    for (int i = 0; all && i < n; i++)
+        all[i].max_abs = -1;
+    return all;
+}
+
+static void add_tally(tally *to, const tally *from)
+{
+    if (from->max_abs > to->max_abs ||
+        (from->max_abs == to->max_abs && from->max_abs_at < to->max_abs_at)) {
+        to->max_abs = from->max_abs;
+        to->max_abs_at = from->max_abs_at;
+        to->got = from->got;
+        to->expected = from->expected;
+    }
+    if (from->checked && (from->worst > to->worst || to->checked == 0)) {
+        to->worst = from->worst;
+        to->bound = from->bound;
+    }
+    to->checked += from->checked;
+    to->bad += from->bad;
+    to->untouched += from->untouched;
+    to->max_ulp = fmax(to->max_ulp, from->max_ulp);
+    to->squares += from->squares;
+    to->largest = fmax(to->largest, from->largest);
+}
+
+/* MIOpen 2.12 and later: test/verify.hpp, driver/conv_driver.hpp. */
+static double miopen_tolerance(const kiln_problem *p)
+{
+    kiln_type source = p->direction == KILN_FORWARD ? p->x_type : p->y_type;
+    double t = source == KILN_F16 ? 8.2e-3 : source == KILN_BF16 ? 8 * 8.2e-3 : 1.5e-6;
+    return p->direction == KILN_BACKWARD_WEIGHTS ? 2 * t : t;
+}
+
+verify_result tally_result(const tally *all, const kiln_problem *problem, int64_t total)
+{
+    tally t = {.max_abs = -1};
+    for (int i = 0; i < omp_get_max_threads(); i++)
+        add_tally(&t, &all[i]);
+    return (verify_result){
+        .ok = t.bad == 0,
+        .checked = t.checked,
+        .total = total,
+        .bad = t.bad,
+        .untouched = t.untouched,
+        .max_abs = fmax(t.max_abs, 0),
+        .max_abs_at = t.max_abs_at,
+        .got = t.got,
+        .expected = t.expected,
+        .max_ulp = t.max_ulp,
+        .rms = sqrt(t.squares) / (sqrt((double)t.checked) * fmax(t.largest, DBL_MIN)),
+        .tolerance = miopen_tolerance(problem),
+        .bound = t.bound,
+        .worst = t.worst,
+    };
+}

@@ -1,0 +1,247 @@
+/* The reference: a problem's contractions, all elements of them or single ones, and the epilogue.
+ */
+#include "reference.h"
+
+#include "host.h"
+#include "index_space.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- all elements ---- */
+
+static void all_phases(const scene *s, contraction_scratch *scratch, contraction_visit *visit,
+                       void *user)
+{
+    int64_t n[3], i[3];
+    for (int a = 0; a < 3; a++)
+        n[a] = s->stride[a] < s->fine.size[a] ? s->stride[a] : s->fine.size[a];
+    for (i[0] = 0; i[0] < n[0]; i[0]++)
+        for (i[1] = 0; i[1] < n[1]; i[1]++)
+            for (i[2] = 0; i[2] < n[2]; i[2]++) {
+                contraction c = scene_writes_fine(s, i);
+                contraction_all(&c, scratch, visit, user);
+            }
+}
+
+/* Makes the tensor f32, in new memory unless it is so already; false without memory. */
+static bool make_float(scene_tensor *t, int64_t count, float **room)
+{
+    *room = NULL;
+    if (t->type == KILN_F32)
+        return true;
+    *room = malloc((size_t)count * sizeof **room);
+    if (!*room)
+        return false;
+    host_to_float(t->type, t->data, count, *room);
+    t->data = *room;
+    t->type = KILN_F32;
+    return true;
+}
+
+bool reference_sums(const kiln_problem *problem, const reference_tensors *t,
+                    contraction_visit *visit, void *user)
+{
+    scene s = scene_of(problem, t);
+    contraction_scratch *scratch = contraction_scratch_new();
+    scene_tensor *all[] = {&s.coarse, &s.fine, &s.filter};
+    const int64_t count[] = {
+        s.batch * s.coarse.channels * s.coarse.plane,
+        s.batch * s.fine.channels * s.fine.plane,
+        s.coarse.channels * s.filter.channels * s.filter.plane,
+    };
+    float *room[3] = {NULL};
+    bool fits = scratch != NULL;
+    for (int i = 0; i < 3; i++)
+        if (fits && (int)s.written != i)
+            fits = make_float(all[i], count[i], &room[i]);
+    if (fits && s.written == SCENE_FINE) {
+        all_phases(&s, scratch, visit, user);
+    } else if (fits) {
+        contraction c =
+            s.written == SCENE_COARSE ? scene_writes_coarse(&s) : scene_writes_filter(&s);
+        contraction_all(&c, scratch, visit, user);
+    }
+    for (int i = 0; i < 3; i++)
+        free(room[i]);
+    free(scratch);
+    return fits;
+}
+
+/* ---- one element ---- */
+
+/* Takes an index apart, the last of `size` running fastest; returns what is left. */
+static int64_t split(int64_t i, const int64_t size[3], int64_t at[3])
+{
+    for (int a = 2; a >= 0; a--) {
+        at[a] = i % size[a];
+        i /= size[a];
+    }
+    return i;
+}
+
+static int64_t joined(int64_t outer, const int64_t size[3], const int64_t at[3])
+{
+    return ((outer * size[0] + at[0]) * size[1] + at[1]) * size[2] + at[2];
+}
+
+double reference_sum(const kiln_problem *problem, const reference_tensors *t, int64_t index,
+                     double *magnitude)
+{
+    scene s = scene_of(problem, t);
+    int64_t at[3], phase[3];
+    if (s.written == SCENE_FILTER) {
+        contraction c = scene_writes_filter(&s);
+        int64_t outer = split(index, s.filter.size, at);
+        int64_t channel = outer / s.filter.channels;
+        int64_t column = joined(outer % s.filter.channels, s.filter.size, at);
+        return contraction_one(&c, channel / c.rows, channel % c.rows, column, magnitude);
+    }
+    const scene_tensor *to = s.written == SCENE_COARSE ? &s.coarse : &s.fine;
+    int64_t outer = split(index, to->size, at);
+    int64_t image = outer / to->channels, channel = outer % to->channels;
+    if (s.written == SCENE_COARSE) {
+        contraction c = scene_writes_coarse(&s);
+        return contraction_one(&c, channel / c.rows, channel % c.rows, joined(image, to->size, at),
+                               magnitude);
+    }
+    for (int a = 0; a < 3; a++) {
+        phase[a] = at[a] % s.stride[a];
+        at[a] /= s.stride[a];
+    }
+    contraction c = scene_writes_fine(&s, phase);
+    return contraction_one(&c, channel / c.rows, channel % c.rows,
+                           joined(image, c.columns.count, at), magnitude);
+}
+
+/* ---- epilogue ---- */
+
+static double activate(const kiln_epilogue *e, double v)
+{
+    const double a = e->param[0], b = e->param[1];
+    switch (e->activation) {
+    case KILN_RELU:
+        return fmax(v, 0);
+    case KILN_CLIPPED_RELU:
+        return fmin(fmax(v, 0), a);
+    case KILN_LEAKY_RELU:
+        return v >= 0 ? v : a * v;
+    case KILN_ELU:
+        return v >= 0 ? v : a * expm1(v);
+    case KILN_TANH:
+        return b * tanh(a * v);
+    case KILN_SIGMOID:
+        return 1 / (1 + exp(-v));
+    case KILN_SILU:
+        return v / (1 + exp(-v));
+    case KILN_GELU:
+        return 0.5 * v * erfc(-v * M_SQRT1_2); /* 1 + erf(z) = erfc(-z), without cancellation */
+    default:
+        return v;
+    }
+}
+
+double reference_finish(const kiln_problem *p, const reference_tensors *t, int64_t index,
+                        double sum, double *magnitude)
+{
+    if (p->direction != KILN_FORWARD)
+        return sum;
+    const kiln_epilogue *e = &p->epilogue;
+    double v = sum * e->alpha;
+    *magnitude *= fabs((double)e->alpha);
+    if (e->beta != 0) {
+        double residual = e->beta * host_get(p->y_type, t->residual, index);
+        v += residual;
+        *magnitude += fabs(residual);
+    }
+    if (e->bias) {
+        int64_t plane = 1;
+        for (int i = 0; i < p->spatial_rank; i++)
+            plane *= kiln_problem_output(p, i);
+        double bias = t->bias[index / plane % p->out_channels];
+        v += bias;
+        *magnitude += fabs(bias);
+    }
+    return activate(e, v);
+}
+
+/* ---- whole results ---- */
+
+typedef struct arrays {
+    const kiln_problem *problem;
+    const reference_tensors *tensors;
+    double *value, *magnitude;
+} arrays;
+
+static void keep_part(void *user, int thread, const contraction_part *part)
+{
+    (void)thread;
+    const arrays *to = user;
+    for (int i = 0; i < part->count; i++) {
+        int64_t at = part->index[i];
+        to->magnitude[at] = part->magnitude[i];
+        to->value[at] =
+            reference_finish(to->problem, to->tensors, at, part->sum[i], &to->magnitude[at]);
+    }
+}
+
+void reference_run(const kiln_problem *problem, const reference_tensors *t, const int64_t *index,
+                   int64_t count, double *value, double *magnitude)
+{
+    arrays to = {problem, t, value, magnitude};
+    if (!index && count == reference_count(problem) && reference_sums(problem, t, keep_part, &to))
+        return;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = index ? index[i] : i;
+        double sum = reference_sum(problem, t, at, &magnitude[i]);
+        value[i] = reference_finish(problem, t, at, sum, &magnitude[i]);
+    }
+}
+
+void reference_bias_gradient(const kiln_problem *p, const void *y, double *value, double *magnitude)
+{
+    int64_t plane = 1;
+    for (int i = 0; i < p->spatial_rank; i++)
+        plane *= kiln_problem_output(p, i);
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < p->out_channels; k++) {
+        double sum = 0, absolute = 0;
+        for (int64_t n = 0; n < p->batch; n++)
+            for (int64_t i = 0; i < plane; i++) {
+                double v = host_get(p->y_type, y, (n * p->out_channels + k) * plane + i);
+                sum += v;
+                absolute += fabs(v);
+            }
+        value[k] = sum;
+        magnitude[k] = absolute;
+    }
+}
+
+/* ---- sizes ---- */
+
+int64_t reference_terms(const kiln_problem *p)
+{
+    int64_t taps = 1, out = p->batch, in = p->batch;
+    for (int i = 0; i < p->spatial_rank; i++) {
+        taps *= p->filter[i];
+        out *= kiln_problem_output(p, i);
+        in *= p->input[i];
+    }
+    if (p->direction == KILN_BACKWARD_WEIGHTS)
+        return p->transposed ? in : out;
+    int64_t channels = p->direction == KILN_FORWARD ? p->in_channels : p->out_channels;
+    return channels / p->groups * taps;
+}
+
+int64_t reference_count(const kiln_problem *p)
+{
+    static const char written[] = {'y', 'x', 'w'};
+    return kiln_problem_count(p, written[p->direction]);
+}
+
+kiln_type reference_type(const kiln_problem *p)
+{
+    const kiln_type types[] = {p->y_type, p->x_type, p->w_type};
+    return types[p->direction];
+}

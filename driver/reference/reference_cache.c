@@ -1,0 +1,188 @@
+/* Keeps the reference's sums and magnitudes in files. */
+#include "reference_cache.h"
+
+#include <errno.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum { PATH_TEXT = 4096, BLOCK = 4096 };
+
+kiln_status sums_file_check(const char *dir, char *why)
+{
+    struct stat st;
+    int error = mkdir(dir, 0777) == 0 || errno == EEXIST ? 0 : errno;
+    if (!error && stat(dir, &st) != 0)
+        error = errno;
+    if (!error && !S_ISDIR(st.st_mode))
+        error = ENOTDIR;
+    if (error)
+        snprintf(why, KILN_ERROR_TEXT, "--verification_cache (-C) %.120s: %s; name a folder", dir,
+                 strerror(error));
+    return error ? KILN_FILE : KILN_OK;
+}
+
+/* The file's first bytes; then `count` sums and `count` magnitudes. */
+typedef struct head {
+    char magic[8];
+    uint64_t key, checksum;
+    int64_t count;
+} head;
+
+static const char magic[8] = "kilnref";
+
+typedef struct sums {
+    int64_t count;
+    double *sum, *magnitude; /* one allocation */
+} sums;
+
+static bool sums_new(sums *s, int64_t count)
+{
+    s->count = count;
+    s->sum = malloc(2 * (size_t)count * sizeof *s->sum);
+    s->magnitude = s->sum ? s->sum + count : NULL;
+    return s->sum;
+}
+
+static uint64_t checksum_of(const sums *s)
+{
+    return XXH3_64bits(s->sum, 2 * (size_t)s->count * sizeof *s->sum);
+}
+
+/* Of the sources' contents and of the problem without its epilogue, which comes after the sums. */
+static uint64_t key_of(const kiln_problem *p, const reference_tensors *t)
+{
+    char text[KILN_KEY_TEXT];
+    kiln_problem_row_key(p, text, sizeof text);
+    uint64_t key = XXH3_64bits(text, strlen(text));
+    const struct {
+        kiln_direction written;
+        char name;
+        kiln_type type;
+        const void *data;
+    } all[] = {{KILN_FORWARD, 'y', p->y_type, t->y},
+               {KILN_BACKWARD_DATA, 'x', p->x_type, t->x},
+               {KILN_BACKWARD_WEIGHTS, 'w', p->w_type, t->w}};
+    for (int i = 0; i < 3; i++)
+        if (p->direction != all[i].written)
+            key = XXH3_64bits_withSeed(
+                all[i].data,
+                (size_t)kiln_problem_count(p, all[i].name) * kiln_type_size(all[i].type), key);
+    return key;
+}
+
+/* "28x28" */
+static const char *list(char text[80], const int64_t *values, int n)
+{
+    size_t used = 0;
+    for (int i = 0; i < n; i++)
+        used +=
+            (size_t)snprintf(text + used, 80 - used, "%s%lld", i ? "x" : "", (long long)values[i]);
+    return text;
+}
+
+/* conv_fwd_out_conv_2_default_1_16x192x28x28_64x192x1x1_0x0_1x1_1x1_0_0_0_GPUfloat_REFdouble, of
+ * MIOpen's driver, and the key. */
+static void file_name(char path[PATH_TEXT], const char *dir, const kiln_problem *p, uint64_t key)
+{
+    static const char *const bases[] = {"conv_fwd_out", "conv_bwd_dat", "conv_bwd_wei"};
+    static const char *const types[] = {"", "float", "float16", "bfloat16", "int8", "int32"};
+    char in[80], filter[80], pad[80], stride[80], dilation[80];
+    int n = p->spatial_rank;
+    kiln_type source = p->direction == KILN_FORWARD ? p->x_type : p->y_type;
+    snprintf(path, PATH_TEXT,
+             "%s/%s_%s_%d_default_%lld_%lldx%lldx%s_%lldx%lldx%s_%s_%s_%s_0_%d_GPU%s_REFdouble_"
+             "%016llx",
+             dir, bases[p->direction], p->transposed ? "trans" : "conv", n, (long long)p->groups,
+             (long long)p->batch, (long long)p->in_channels, list(in, p->input, n),
+             (long long)p->out_channels, (long long)(p->in_channels / p->groups),
+             list(filter, p->filter, n), list(pad, p->pad_begin, n), list(stride, p->stride, n),
+             list(dilation, p->dilation, n), p->epilogue.bias, types[source],
+             (unsigned long long)key);
+}
+
+static bool load(const char *path, uint64_t key, sums *s)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    head h;
+    size_t n = 2 * (size_t)s->count;
+    bool whole = fread(&h, sizeof h, 1, file) == 1 && memcmp(h.magic, magic, sizeof magic) == 0 &&
+                 h.key == key && h.count == s->count &&
+                 fread(s->sum, sizeof *s->sum, n, file) == n && h.checksum == checksum_of(s);
+    fclose(file);
+    return whole;
+}
+
+static void store(const char *dir, const char *path, uint64_t key, const sums *s)
+{
+    mkdir(dir, 0777);
+    char temporary[PATH_TEXT + 32];
+    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    FILE *file = fopen(temporary, "wbx");
+    if (!file)
+        return;
+    head h = {.key = key, .checksum = checksum_of(s), .count = s->count};
+    memcpy(h.magic, magic, sizeof magic);
+    size_t n = 2 * (size_t)s->count;
+    bool whole = fwrite(&h, sizeof h, 1, file) == 1 && fwrite(s->sum, sizeof *s->sum, n, file) == n;
+    whole = fclose(file) == 0 && whole;
+    if (!whole || rename(temporary, path) != 0)
+        remove(temporary);
+}
+
+/* Writes down what passes by. */
+typedef struct recorder {
+    sums *to;
+    contraction_visit *visit;
+    void *user;
+} recorder;
+
+static void record(void *user, int thread, const contraction_part *part)
+{
+    const recorder *r = user;
+    for (int i = 0; i < part->count; i++) {
+        r->to->sum[part->index[i]] = part->sum[i];
+        r->to->magnitude[part->index[i]] = part->magnitude[i];
+    }
+    r->visit(r->user, thread, part);
+}
+
+static void replay(const sums *s, contraction_visit *visit, void *user)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t first = 0; first < s->count; first += BLOCK) {
+        int64_t index[BLOCK], n = s->count - first < BLOCK ? s->count - first : BLOCK;
+        for (int64_t i = 0; i < n; i++)
+            index[i] = first + i;
+        const contraction_part part = {(int)n, index, s->sum + first, s->magnitude + first};
+        visit(user, omp_get_thread_num(), &part);
+    }
+}
+
+bool sums_file_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,
+                     contraction_visit *visit, void *user)
+{
+    sums s;
+    if (!sums_new(&s, reference_count(problem)))
+        return reference_sums(problem, t, visit, user);
+    char path[PATH_TEXT];
+    uint64_t key = key_of(problem, t);
+    file_name(path, dir, problem, key);
+    bool done = load(path, key, &s);
+    if (done) {
+        replay(&s, visit, user);
+    } else {
+        recorder r = {&s, visit, user};
+        done = reference_sums(problem, t, record, &r);
+        if (done)
+            store(dir, path, key, &s);
+    }
+    free(s.sum);
+    return done;
+}

@@ -1,0 +1,260 @@
+/* Holds a destination against the reference, element by element as the reference hands them out. */
+#include "verify.h"
+
+#include "bound.h"
+#include "error_stats.h"
+#include "reference_cache.h"
+#include "sample.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct judge {
+    const kiln_problem *problem;
+    const reference_tensors *tensors;
+    const verify_options *options;
+    kiln_type type;
+    const void *got;
+    bound_rule rule;
+    tally *tally; /* one for each thread */
+} judge;
+
+/* ---- one element ---- */
+
+/* An i32 accumulator wraps around. */
+static double rounded(kiln_type type, double value)
+{
+    if (type == KILN_I32 && fabs(value) < 0x1p62)
+        return (double)(int32_t)(uint32_t)(int64_t)value;
+    return host_round(type, value);
+}
+
+/* `slack` bounds the error before the last rounding. */
+static void judge_element(const judge *j, tally *t, int64_t at, double value, double slack)
+{
+    const double got = host_get(j->type, j->got, at);
+    const double ulp = bound_ulp(j->type, value);
+    const double bound = slack + bound_ulp(j->type, fabs(value) + slack) / 2;
+    double low = rounded(j->type, value - slack), high = rounded(j->type, value + slack);
+    bool right = low <= got && got <= high;
+    double error = fabs(got - value);
+    if (right && !(error <= bound)) /* saturated, wrapped, or overflowed as it should */
+        error = 0;
+    if (!right && !isfinite(error))
+        error = INFINITY;
+    double ratio = right ? error / bound : fmax(error / bound, 1 + DBL_EPSILON);
+    if (ratio > t->worst || t->checked == 0) {
+        t->worst = ratio;
+        t->bound = bound;
+    }
+    t->max_ulp = fmax(t->max_ulp, error / ulp);
+    t->checked++;
+    t->bad += !right;
+    t->untouched += !right && host_is_poison(j->type, j->got, at);
+    tally_note(t, at, got, value, error);
+}
+
+static void judge_sum(const judge *j, tally *t, int64_t at, double sum, double magnitude)
+{
+    double all = magnitude;
+    double value = reference_finish(j->problem, j->tensors, at, sum, &all);
+    double alpha = j->rule.epilogue ? fabs((double)j->rule.epilogue->alpha) : 1;
+    double added = fmax(0, all - alpha * magnitude);
+    double slack = j->options->exact ? 0 : bound_error(&j->rule, sum, magnitude, added, value);
+    judge_element(j, t, at, value, slack);
+}
+
+/* ---- everything ---- */
+
+static void judge_part(void *user, int thread, const contraction_part *part)
+{
+    const judge *j = user;
+    for (int i = 0; i < part->count; i++)
+        judge_sum(j, &j->tally[thread], part->index[i], part->sum[i], part->magnitude[i]);
+}
+
+/* ---- a sample ---- */
+
+/* Measured on a loaded machine of 2 cores with AVX-512, with room to spare; a slower one takes
+ * longer, but checks the same elements. */
+static const double seconds_per_flop = 0.4e-9, seconds_per_element = 60e-9,
+                    seconds_per_single_term = 5e-9;
+
+static double estimated_seconds(const kiln_problem *p)
+{
+    double flops = 2 * (double)kiln_problem_count(p, p->transposed ? 'x' : 'y') *
+                   (double)((p->transposed ? p->out_channels : p->in_channels) / p->groups);
+    for (int i = 0; i < p->spatial_rank; i++)
+        flops *= (double)p->filter[i];
+    return (flops * seconds_per_flop + (double)reference_count(p) * seconds_per_element) /
+           omp_get_max_threads();
+}
+
+/* What is wrong whatever the right value is. */
+static bool is_wild(const judge *j, int64_t at)
+{
+    return isnan(host_get(j->type, j->got, at)) ||
+           (j->options->poisoned && j->type == KILN_I32 && host_is_poison(j->type, j->got, at));
+}
+
+/* Finds NaN and poison among the elements that are not in the sample. */
+static void scan(judge *j, const sample *s, int64_t total)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t at = 0; at < total; at++)
+        if (is_wild(j, at) && !sample_holds(s, at)) {
+            tally *t = &j->tally[omp_get_thread_num()];
+            t->bad++;
+            t->untouched += host_is_poison(j->type, j->got, at);
+            t->worst = t->max_ulp = INFINITY;
+            tally_note(t, at, host_get(j->type, j->got, at), NAN, INFINITY);
+        }
+}
+
+/* A size that is expected to take `seconds`. */
+static int64_t sample_size(const kiln_problem *p, double seconds, int64_t total)
+{
+    double one = (double)reference_terms(p) * seconds_per_single_term + 1e-6;
+    double n = fmin(seconds * omp_get_max_threads() / one, 1 << 20);
+    return (int64_t)fmin(fmax(n, 1000), (double)total);
+}
+
+static bool judge_sample(judge *j, double seconds, int64_t total)
+{
+    sample s;
+    if (!sample_take(&s, j->problem, j->options->seed, sample_size(j->problem, seconds, total)))
+        return false;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t i = 0; i < s.count; i++) {
+        double magnitude, sum = reference_sum(j->problem, j->tensors, s.index[i], &magnitude);
+        judge_sum(j, &j->tally[omp_get_thread_num()], s.index[i], sum, magnitude);
+    }
+    scan(j, &s, total);
+    sample_free(&s);
+    return true;
+}
+
+/* ---- the whole judgement ---- */
+
+/* A number that the elements of a source come near: the largest absolute value, or, of random data,
+ * the root mean square. */
+static double spread(kiln_type type, const void *data, int64_t count, bool arbitrary)
+{
+    double largest = 0, squares = 0;
+#pragma omp parallel for reduction(max : largest) reduction(+ : squares)
+    for (int64_t i = 0; i < count; i++) {
+        double v = fabs(host_get(type, data, i));
+        largest = fmax(largest, v);
+        squares += v * v;
+    }
+    return arbitrary ? largest : sqrt(squares / (double)count);
+}
+
+/* Winograd's transforms mix neighbours into a result: it errs in proportion to them, even where its
+ * own terms are small. */
+static double magnitude_floor(const kiln_problem *p, const reference_tensors *t, bool arbitrary)
+{
+    double product = (double)reference_terms(p);
+    const struct {
+        kiln_direction written;
+        char name;
+        kiln_type type;
+        const void *data;
+    } all[] = {{KILN_FORWARD, 'y', p->y_type, t->y},
+               {KILN_BACKWARD_DATA, 'x', p->x_type, t->x},
+               {KILN_BACKWARD_WEIGHTS, 'w', p->w_type, t->w}};
+    for (int i = 0; i < 3; i++)
+        if (p->direction != all[i].written)
+            product *=
+                spread(all[i].type, all[i].data, kiln_problem_count(p, all[i].name), arbitrary);
+    return product;
+}
+
+static bound_rule rule_of(const kiln_problem *p, const reference_tensors *t,
+                          const verify_options *o)
+{
+    bound_rule r = {
+        .epilogue = p->direction == KILN_FORWARD ? &p->epilogue : NULL,
+        .integer = (p->direction == KILN_FORWARD ? p->x_type : p->y_type) == KILN_I8,
+        .arbitrary = o->arbitrary,
+        .terms = (double)reference_terms(p),
+        .amplification = fmax(o->amplification, 1),
+    };
+    if (r.amplification > 1 && !r.integer && !o->exact)
+        r.floor = magnitude_floor(p, t, o->arbitrary);
+    return r;
+}
+
+verify_result verify_destination(const kiln_problem *problem, const reference_tensors *t,
+                                 const void *got, const verify_options *options)
+{
+    judge j = {.problem = problem,
+               .tensors = t,
+               .options = options,
+               .type = reference_type(problem),
+               .got = got,
+               .rule = rule_of(problem, t, options),
+               .tally = tallies_new()};
+    if (!j.tally)
+        return (verify_result){.total = reference_count(problem)};
+    int64_t total = reference_count(problem);
+    double seconds = options->max_seconds > 0 ? options->max_seconds : 20;
+    bool whole = estimated_seconds(problem) <= seconds &&
+                 (options->cache && *options->cache
+                      ? sums_file_visit(options->cache, problem, t, judge_part, &j)
+                      : reference_sums(problem, t, judge_part, &j));
+    bool done = whole || judge_sample(&j, seconds, total);
+    verify_result r = tally_result(j.tally, problem, total);
+    r.ok = r.ok && done;
+    free(j.tally);
+    return r;
+}
+
+verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, const float *got,
+                                   const verify_options *options)
+{
+    int64_t n = problem->out_channels;
+    double *value = malloc(2 * (size_t)n * sizeof *value);
+    judge j = {.problem = problem,
+               .options = options,
+               .type = KILN_F32,
+               .got = got,
+               .rule = {.arbitrary = options->arbitrary,
+                        .terms = (double)(kiln_problem_count(problem, 'y') / n),
+                        .amplification = 1},
+               .tally = tallies_new()};
+    verify_result r = {.total = n};
+    if (value && j.tally) {
+        reference_bias_gradient(problem, y, value, value + n);
+        for (int64_t i = 0; i < n; i++) {
+            double slack =
+                options->exact ? 0 : bound_error(&j.rule, value[i], value[n + i], 0, value[i]);
+            judge_element(&j, j.tally, i, value[i], slack);
+        }
+        r = tally_result(j.tally, problem, n);
+    }
+    free(j.tally);
+    free(value);
+    return r;
+}
+
+/* A factor of few bits keeps small integers exact. */
+static bool is_short(float factor)
+{
+    return factor * 16 == rintf(factor * 16) && fabsf(factor) <= 16;
+}
+
+bool verify_can_be_exact(const kiln_problem *p, host_fill fill, double amplification)
+{
+    const kiln_epilogue *e = &p->epilogue;
+    bool sums = fill == HOST_FILL_INT && amplification <= 1;
+    if (p->direction != KILN_FORWARD)
+        return sums;
+    return sums && is_short(e->alpha) && is_short(e->beta) &&
+           (e->activation == KILN_IDENTITY || e->activation == KILN_RELU ||
+            (e->activation == KILN_CLIPPED_RELU && is_short(e->param[0])) ||
+            (e->activation == KILN_LEAKY_RELU && is_short(e->param[0])));
+}

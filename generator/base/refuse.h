@@ -1,0 +1,22 @@
+/* Sentences that say no: how every refusal gets its reason. */
+#ifndef KILN_REFUSE_H
+#define KILN_REFUSE_H
+
+#include "kiln_problem.h"
+
+#include <stdbool.h>
+
+/* Writes the sentence to `why` (KILN_ERROR_TEXT bytes, or NULL) and returns KILN_INVALID. */
+kiln_status kiln_refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same where the answer is a bool: returns false. */
+bool kiln_deny(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A sentence that says no. */
+typedef struct kiln_why {
+    char text[KILN_ERROR_TEXT];
+} kiln_why;
+
+/* Writes the reason and returns true, so that `return kiln_no(why, "...");` refuses. */
+bool kiln_no(kiln_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

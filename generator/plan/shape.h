@@ -1,0 +1,74 @@
+/* A checked problem as the solvers see it: always a plain convolution over three spatial axes.
+ *
+ * A transposed convolution is the mirror image of a plain one: its forward pass is the plain
+ * backward pass over the data with x and y exchanged (and so on), with the same weight storage
+ * [K][C/g] read as [C][K/g]. kiln_shape_of() does that exchange once, so no solver knows about it;
+ * kiln_plan_finish() exchanges the buffers back.
+ *
+ * Spatial axes are always D, H, W; an axis the problem does not have is 1 wide with filter 1,
+ * stride 1, no padding. Everything is 64-bit and free of overflow: kiln_problem_check() saw to it.
+ */
+#ifndef KILN_SHAPE_H
+#define KILN_SHAPE_H
+
+#include "kiln_layout.h"
+#include "kiln_problem.h"
+
+#include <stdbool.h>
+
+enum { KILN_AXIS_D = 0, KILN_AXIS_H = 1, KILN_AXIS_W = 2 };
+
+typedef struct kiln_shape {
+    kiln_direction direction; /* of the plain convolution */
+    bool mirrored;            /* the caller's problem is transposed: its x is our y */
+    int rank;
+    int64_t n, c, k, g;
+    int64_t in[3], out[3], filter[3], stride[3], dilation[3], pad[3] /* before */, pad_end[3];
+
+    /* In the plain convolution's roles. */
+    kiln_type x_type, w_type, y_type;
+    char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
+    char bias_layout[KILN_LAYOUT_TEXT];
+
+    /* Layouts of the caller's tensors where the solver works on plain ones; "": as above. */
+    char x_outer[KILN_LAYOUT_TEXT], w_outer[KILN_LAYOUT_TEXT], y_outer[KILN_LAYOUT_TEXT];
+    char bias_outer[KILN_LAYOUT_TEXT];
+    bool native_layout; /* no reformat stages: a layout no solver reads is refused */
+
+    int64_t x_count, w_count, y_count; /* logical elements */
+    double flops;                      /* 2 per multiply-add, padding taps counted */
+    bool wide; /* index in 64 bits: a tensor has 2^31 elements or a padded axis is that long */
+
+    /* Applies to the destination tensor of `direction`. bias has one value per channel of it
+     * (in backward weights: per channel of the caller's y, written). */
+    kiln_epilogue epilogue;
+    kiln_determinism determinism;
+    kiln_math math;
+    int64_t workspace_limit;
+} kiln_shape;
+
+/* `problem` must have passed kiln_problem_check(). */
+kiln_shape kiln_shape_of(const kiln_problem *problem);
+
+/* Writes the shape's layouts back into the problem it came from: what a solver made of "any". */
+void kiln_shape_give_layouts(const kiln_shape *s, kiln_problem *problem);
+
+/* As kiln_problem_storage(), for a shape's tensor in a layout of its own. */
+bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
+                        char *why);
+
+/* Type, layout and count of the tensor that `direction` writes, and its channels per image. */
+kiln_type kiln_shape_out_type(const kiln_shape *s);
+int64_t kiln_shape_out_count(const kiln_shape *s);
+int64_t kiln_shape_out_channels(const kiln_shape *s);
+
+/* Products summed into one element of the destination: the accumulation length of error bounds. */
+int64_t kiln_shape_terms(const kiln_shape *s);
+
+/* True where the epilogue asks for nothing at all. */
+bool kiln_epilogue_is_identity(const kiln_epilogue *e);
+
+/* True where all three tensors have the layouts NCHW, OIHW, NCHW (or their 1-D and 3-D kin). */
+bool kiln_shape_is_plain_layout(const kiln_shape *s);
+
+#endif

@@ -1,0 +1,28 @@
+/* The storage of a shape's tensors. */
+#include "generator/problem/problem_layout.h"
+
+#include "shape.h"
+
+bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
+                        char *why)
+{
+    if (tensor == 'b')
+        return kiln_bias_storage(s->mirrored ? s->c : s->k, s->epilogue.bias, layout, storage, why);
+    bool x = tensor == 'x', w = tensor == 'w';
+    kiln_extent e = {
+        .tensor = tensor,
+        .rank = s->rank,
+        .dim = {w ? s->k : s->n, x   ? s->c
+                                 : w ? s->c / s->g
+                                     : s->k},
+        .groups = s->g,
+        .depthwise = s->g == s->c && s->g > 1,
+        .type = x   ? s->x_type
+                : w ? s->w_type
+                    : s->y_type,
+    };
+    const int64_t *spatial = x ? s->in : w ? s->filter : s->out;
+    for (int i = 0; i < e.rank; i++)
+        e.dim[2 + i] = spatial[3 - e.rank + i];
+    return kiln_extent_storage(&e, layout, storage, why);
+}

@@ -1,0 +1,49 @@
+/* Chooses which launches a team of two threads, or one alone, goes through, and in what units. */
+#include "shared_grid.h"
+
+#include "generator/base/integers.h"
+
+enum {
+    THREADS = 2,     /* of a team; more were not measured */
+    LEAST_US = 4,    /* of one core: in less, another core has not come and gone */
+    MOST_US = 50000, /* what longer ones read and write, no cache keeps for a thread's half */
+    FEW_UNITS = 16,  /* while the last one is taken the other core waits */
+    MOST_UNITS = 60000,
+    MOST_ITEMS = 1 << 30
+};
+
+static const double unit_us = 0.5;
+
+/* Items of a unit; 0: such a launch is not a team's. All are one unit where one thread does them.
+ */
+static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
+{
+    if (!d->shares_work || !(all_us <= MOST_US) || items > MOST_ITEMS)
+        return 0;
+    if (all_us < LEAST_US || items == 1)
+        return items;
+    if (d->compute_units != THREADS)
+        return 0;
+    const int64_t usual = (int64_t)(unit_us * (double)items / all_us);
+    const int64_t least = divide_up(items, MOST_UNITS), most = items / FEW_UNITS;
+    const int64_t unit = usual < most ? usual : most;
+    return unit > least ? unit : least;
+}
+
+void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0, int64_t g1,
+                    int64_t g2)
+{
+    const double all_us = 1000 * (ms - kiln_device_launch_ms(d)) * d->compute_units;
+    const int64_t items = g0 * g1 * g2, unit = unit_of(d, all_us, items);
+    kiln_define(plan, "ITEMS_SHARED", unit > 0);
+    if (unit == 0) {
+        kiln_grid(plan, 1, 1, 1, g0, g1, g2);
+        return;
+    }
+    kiln_define(plan, "ITEMS_0", g0);
+    kiln_define(plan, "ITEMS_1", g1);
+    kiln_define(plan, "ITEMS_2", g2);
+    kiln_define(plan, "ITEMS_UNIT", unit);
+    kiln_arg_sharing(plan);
+    kiln_grid(plan, 1, 1, 1, items, 1, 1);
+}

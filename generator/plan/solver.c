@@ -1,0 +1,237 @@
+/* The registry, and what every solver's configs have in common: text, legality, enumeration. */
+#include "solver.h"
+
+#include "generator/base/names.h"
+#include "generator/problem/problem_layout.h"
+
+#include "staging.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name)
+{
+    if (!kiln_layout_is_any(layout))
+        return;
+    memset(layout, 0, KILN_LAYOUT_TEXT);
+    memcpy(layout, name, strnlen(name, KILN_LAYOUT_TEXT - 1));
+}
+
+bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                       kiln_shape *own, kiln_why *why)
+{
+    *own = *s;
+    if (solver->prefer)
+        solver->prefer(own, d);
+    kiln_prefer_layout(own->x_layout, kiln_plain_data_layout(s->rank));
+    kiln_prefer_layout(own->w_layout, kiln_plain_filter_layout(s->rank));
+    kiln_prefer_layout(own->y_layout, kiln_plain_data_layout(s->rank));
+    kiln_prefer_layout(own->bias_layout, kiln_plain_bias_layout);
+    if (!solver->reject(own, d, why))
+        return kiln_stage_bias(own, solver->reads_argument_image, why);
+    const kiln_shape staged = kiln_staged_shape(own);
+    kiln_why second;
+    if (own->native_layout || !kiln_is_staged(&staged) || solver->reject(&staged, d, &second))
+        return false;
+    *own = staged;
+    return kiln_stage_bias(own, solver->reads_argument_image, why);
+}
+
+bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why)
+{
+    return d->kind != KILN_DEVICE_CPU &&
+           kiln_no(why,
+                   "it is shaped for a CPU, where one item has a core and its vectors to itself");
+}
+
+double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,
+                           const kiln_device_facts *d, const kiln_config *c)
+{
+    return solver->predict(s, d, c) + kiln_staging_ms(s, d);
+}
+
+static bool listed(const kiln_param *param, int value)
+{
+    if (param->max > param->min && value >= param->min && value <= param->max)
+        return true;
+    for (int i = 0; i < param->nvalues; i++)
+        if (param->value[i] == value)
+            return true;
+    return false;
+}
+
+/* Expects `plan` to have room; only its deterministic flag is of interest. */
+static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                   const kiln_config *c)
+{
+    kiln_plan plan;
+    kiln_plan_start(&plan);
+    solver->emit(s, d, c, &plan);
+    return !plan.deterministic;
+}
+
+bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double share)
+{
+    double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
+    return d->kind == KILN_DEVICE_CPU && d->cache > 0 && bytes > share * (double)d->cache;
+}
+
+bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d)
+{
+    return kiln_shape_out_type(s) == KILN_F32 && kiln_tensors_exceed(s, d, 0.7);
+}
+
+bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d)
+{
+    return kiln_tensors_exceed(s, d, 0.1);
+}
+
+bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why)
+{
+    for (int i = 0; i < solver->nparams; i++)
+        if (!listed(&solver->params[i], c->v[i]))
+            return kiln_no(why, "%s is %d, which %s never takes", solver->params[i].name, c->v[i],
+                           solver->name);
+    return false;
+}
+
+bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_config *c, bool forced, kiln_why *why)
+{
+    if (solver->reject(s, d, why) || kiln_config_unlisted(solver, c, why) ||
+        solver->illegal(s, d, c, why))
+        return true;
+    bool strict = s->determinism == KILN_DETERMINISTIC ||
+                  (s->determinism == KILN_DETERMINISM_DEFAULT && !forced);
+    if (strict && varies(solver, s, d, c))
+        return kiln_no(why, "the config adds floats in no fixed order, so its result may vary "
+                            "between runs, and the problem asks for a deterministic one");
+    return false;
+}
+
+size_t kiln_config_text(const kiln_solver *solver, const kiln_config *c, char *text, size_t size)
+{
+    size_t used = 0;
+    if (size)
+        text[0] = '\0';
+    for (int i = 0; i < solver->nparams; i++) {
+        int n = snprintf(used < size ? text + used : NULL, used < size ? size - used : 0, "%s%d",
+                         i ? "," : "", c->v[i]);
+        used += (size_t)n;
+    }
+    return used;
+}
+
+static int param_named(const kiln_solver *solver, const char *name, size_t length)
+{
+    for (int i = 0; i < solver->nparams; i++)
+        if (strlen(solver->params[i].name) == length &&
+            memcmp(solver->params[i].name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+bool kiln_config_parse(const kiln_solver *solver, const char *text, kiln_config *c, kiln_why *why)
+{
+    kiln_config parsed = *c;
+    int position = 0;
+    bool named = false;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *equals = memchr(at, '=', length), *digits = at;
+        int which = position++;
+        if (equals) {
+            named = true;
+            which = param_named(solver, at, (size_t)(equals - at));
+            if (which < 0)
+                return !kiln_no(why, "solver %s has no parameter \"%.*s\"", solver->name,
+                                (int)(equals - at), at);
+            digits = equals + 1;
+        }
+        char *end;
+        errno = 0;
+        long value = strtol(digits, &end, 10);
+        if (end == digits || end != at + length || errno || value < INT32_MIN || value > INT32_MAX)
+            return !kiln_no(why, "\"%.*s\" in the config is not a whole number", (int)length, at);
+        if (which >= solver->nparams)
+            return !kiln_no(why, "the config \"%.80s\" has more than the %d values of solver %s",
+                            text, solver->nparams, solver->name);
+        parsed.v[which] = (int)value;
+        at += length + (at[length] == ',');
+    }
+    if (!named && position != solver->nparams)
+        return !kiln_no(why, "the config \"%.80s\" has %d values; solver %s takes %d", text,
+                        position, solver->name, solver->nparams);
+    *c = parsed;
+    return true;
+}
+
+bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      int64_t *position, kiln_config *c)
+{
+    kiln_why why;
+    if (solver->reject(s, d, &why))
+        return false;
+    int64_t all = 1;
+    for (int i = 0; i < solver->nparams; i++)
+        all *= solver->params[i].nvalues;
+    while (*position < all) {
+        int64_t rest = (*position)++;
+        memset(c, 0, sizeof *c);
+        for (int i = solver->nparams - 1; i >= 0; i--) {
+            c->v[i] = solver->params[i].value[rest % solver->params[i].nvalues];
+            rest /= solver->params[i].nvalues;
+        }
+        /* Most configs end at a rule; the full check, which makes a plan, comes last. */
+        if (!solver->illegal(s, d, c, &why) && !(solver->skip && solver->skip(s, d, c)) &&
+            !kiln_config_refused(solver, s, d, c, false, &why))
+            return true;
+    }
+    return false;
+}
+
+static bool fits_memory(const kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d,
+                        kiln_why *why)
+{
+    int64_t all = plan->workspace_bytes + plan->packed_bytes + plan->image_bytes;
+    int64_t workspace = kiln_plan_workspace(plan, false);
+    if (s->workspace_limit && all > s->workspace_limit)
+        return !kiln_no(why, "%lld bytes of workspace exceed the problem's limit of %lld",
+                        (long long)all, (long long)s->workspace_limit);
+    if (workspace > d->max_alloc)
+        return !kiln_no(why, "%lld bytes of workspace exceed the device's largest buffer, %lld",
+                        (long long)workspace, (long long)d->max_alloc);
+    return true;
+}
+
+static bool fit_images(const kiln_plan *plan, const kiln_device_facts *d, kiln_why *why)
+{
+    for (int role = 0; role < KILN_ROLE_TEMP + plan->ntemps; role++) {
+        const kiln_image image = kiln_plan_image(plan, role);
+        if (image.width > d->image_width || image.height > d->image_height)
+            return !kiln_no(why,
+                            "an image of %lld x %lld pixels exceeds the device's limit of "
+                            "%lld x %lld",
+                            (long long)image.width, (long long)image.height,
+                            (long long)d->image_width, (long long)d->image_height);
+        if (image.width && kiln_image_bytes(&image) > d->max_alloc)
+            return !kiln_no(why,
+                            "an image of %lld bytes exceeds the device's largest allocation, %lld",
+                            (long long)kiln_image_bytes(&image), (long long)d->max_alloc);
+    }
+    return true;
+}
+
+bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan, kiln_why *why)
+{
+    if (!kiln_staged_emit(solver, s, d, c, plan, why->text))
+        return false;
+    if (plan->broken || plan->nstages == 0)
+        return !kiln_no(why, "solver %s could not express its plan", solver->name);
+    kiln_plan_finish(plan, s, d);
+    return fits_memory(plan, s, d, why) && fit_images(plan, d, why);
+}

@@ -1,0 +1,115 @@
+/* Solvers: each is a const struct of pure functions that turns a shape into a plan.
+ *
+ * To add one: solver_NAME.c with the struct, its templates under templates/, and one line in
+ * solvers.def. Tests, tuner, explain and -S NAME then know it.
+ */
+#ifndef KILN_SOLVER_H
+#define KILN_SOLVER_H
+
+#include "generator/base/refuse.h"
+
+#include "device.h"
+#include "plan.h"
+#include "shape.h"
+
+enum { KILN_MAX_PARAMS = 12, KILN_MAX_VALUES = 16, KILN_CONFIG_TEXT = 160 };
+
+/* One tunable. `value` lists what a search tries. A config from a database, a user or a guess may
+ * hold any of them, or anything in [min, max] where max is above min. */
+typedef struct kiln_param {
+    const char *name;
+    int nvalues;
+    int value[KILN_MAX_VALUES];
+    int min, max;
+} kiln_param;
+
+/* Values in the order of the solver's parameter table. */
+typedef struct kiln_config {
+    int v[KILN_MAX_PARAMS];
+} kiln_config;
+
+typedef struct kiln_solver {
+    const char *name; /* stable: rows and command lines name it */
+    int id;           /* MIOpen's number where it has one, else 1000 and up */
+    int algorithm;    /* MIOpen's: 0 GEMM, 1 direct, 2 FFT, 3 Winograd, 5 implicit GEMM */
+    int version;      /* raise when an old config may mean something else or no longer be fastest */
+    const kiln_param *params;
+    int nparams;
+    bool reads_argument_image; /* the bias may be an IMG_ARGUMENT; else it is made plain */
+
+    /* Replaces each layout that is "any" by the one this solver likes best on the device. NULL:
+     * plain ones. Everything below sees the shape after that. */
+    void (*prefer)(kiln_shape *s, const kiln_device_facts *d);
+    /* True, with the reason, when the solver cannot do the problem on the device at all. */
+    bool (*reject)(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+    /* True, with the reason, when the config would be wrong or exceed a limit. Called only after
+     * reject() let the shape pass and every value was found in the parameter table. */
+    bool (*illegal)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why);
+    /* True when a search should skip a legal config (a duplicate, a known loser). May be NULL. */
+    bool (*skip)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+    /* A legal config, without measuring. */
+    void (*guess)(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
+    /* Expected time in ms, to rank solvers nobody has measured. */
+    double (*predict)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+    /* Fills an empty plan. The config is legal. */
+    void (*emit)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan);
+} kiln_solver;
+
+/* The registry, in the order of solvers.def. NULL past the end. */
+const kiln_solver *kiln_solver_at(int index);
+/* By name or by decimal id; NULL when there is none. */
+const kiln_solver *kiln_solver_named(const char *name);
+
+/* The shape as the solver gets it, in *own: no layout is "any" any more, and where the solver
+ * rejects the layouts (and the shape does not insist) they are plain, to be served through reformat
+ * stages. False, with the reason, when it rejects that too. */
+bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                       kiln_shape *own, kiln_why *why);
+/* For reject(): true, with the reason, on any device but a CPU. */
+bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why);
+/* For prefer(): sets a layout that is "any". */
+void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
+
+/* For emit(): adds the stage that writes the bias gradient, which is the same whoever does the
+ * backward weights. Reads plain layouts and any others that solver naive reads. */
+void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
+
+/* Whether x and y together are larger than this share of a CPU's last cache, if it is known. */
+bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double share);
+/* For guess(): whether vectors of results are better stored past the caches of a CPU (T_STREAM=1 in
+ * templates/caches.cl), which do not hold the tensors from one run to the next. */
+bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d);
+/* For emit(): whether the tensors lie beyond a CPU core's own cache, so that asking for lines ahead
+ * (D_AHEAD in templates/caches.cl) pays. */
+bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d);
+
+/* True, with the reason, when a value is not in the parameter table: wrong for every problem. */
+bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why);
+
+/* All checks on a config in their order: reject, parameter table, legality, determinism. False when
+ * fine. `forced` marks a config the caller insists on (see kiln_determinism). */
+bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_config *c, bool forced, kiln_why *why);
+
+/* "1,64,1,1,1,1,16,2048,0": values in table order. Parsing also takes NAME=value items, which start
+ * from the config already in *c. */
+size_t kiln_config_text(const kiln_solver *solver, const kiln_config *c, char *text, size_t size);
+bool kiln_config_parse(const kiln_solver *solver, const char *text, kiln_config *c, kiln_why *why);
+
+/* Steps through the search grid: start with *position = 0; false at the end. Yields only configs
+ * that kiln_config_refused() accepts and skip() keeps. */
+bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      int64_t *position, kiln_config *c);
+
+/* predict(), and the time of reformat stages. */
+double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,
+                           const kiln_device_facts *d, const kiln_config *c);
+
+/* The whole step from a config to a finished plan. False when the plan is broken or exceeds the
+ * shape's workspace limit or the device's allocation limit; `why` says which. */
+bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan, kiln_why *why);
+
+#endif

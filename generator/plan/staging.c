@@ -1,0 +1,236 @@
+/* Puts reformat stages around a solver's plan.
+ *
+ * The solver sees plain layouts. Its tensor X becomes a temporary that a stage before it fills from
+ * the caller's x, and so on; the destination is a temporary that the last stage moves out. Zeros in
+ * the padding of the destination are the reformat's work.
+ */
+#include "staging.h"
+
+#include "generator/base/names.h"
+#include "generator/problem/problem_layout.h"
+
+#include "reformat.h"
+
+#include <string.h>
+
+/* What the tensors of a shape need, by role. */
+typedef struct tensor {
+    char name;
+    int role;
+    size_t layout, outer; /* offsets in kiln_shape */
+} tensor;
+
+enum { TENSORS = KILN_ROLE_BIAS + 1 };
+
+static const tensor tensors[TENSORS] = {
+    [KILN_ROLE_X] = {'x', KILN_ROLE_X, offsetof(kiln_shape, x_layout),
+                     offsetof(kiln_shape, x_outer)},
+    [KILN_ROLE_W] = {'w', KILN_ROLE_W, offsetof(kiln_shape, w_layout),
+                     offsetof(kiln_shape, w_outer)},
+    [KILN_ROLE_Y] = {'y', KILN_ROLE_Y, offsetof(kiln_shape, y_layout),
+                     offsetof(kiln_shape, y_outer)},
+    [KILN_ROLE_BIAS] = {'b', KILN_ROLE_BIAS, offsetof(kiln_shape, bias_layout),
+                        offsetof(kiln_shape, bias_outer)},
+};
+
+static char *field(kiln_shape *s, size_t offset)
+{
+    return (char *)s + offset;
+}
+
+static const char *outer_of(const kiln_shape *s, int role)
+{
+    return (const char *)s + tensors[role].outer;
+}
+
+kiln_shape kiln_staged_shape(const kiln_shape *s)
+{
+    kiln_shape staged = *s;
+    for (int i = KILN_ROLE_X; i <= KILN_ROLE_Y; i++) {
+        char *layout = field(&staged, tensors[i].layout);
+        const char *plain =
+            i == KILN_ROLE_W ? kiln_plain_filter_layout(s->rank) : kiln_plain_data_layout(s->rank);
+        if (strcmp(layout, plain) == 0)
+            continue;
+        memcpy(field(&staged, tensors[i].outer), layout, KILN_LAYOUT_TEXT);
+        memset(layout, 0, KILN_LAYOUT_TEXT);
+        memcpy(layout, plain, strlen(plain));
+    }
+    return staged;
+}
+
+bool kiln_stage_bias(kiln_shape *s, bool reads_argument_image, kiln_why *why)
+{
+    const int type = s->epilogue.bias;
+    bool plain = strcmp(s->bias_layout, kiln_plain_bias_layout) == 0 && type == KILN_F32;
+    bool image = strcmp(s->bias_layout, "|W|4w") == 0;
+    if (!type || plain || (image && reads_argument_image))
+        return true;
+    if (s->native_layout)
+        return !kiln_no(why, "it takes the bias as %s; here it is %s of %s",
+                        reads_argument_image ? "f32 or an argument image" : "f32", s->bias_layout,
+                        kiln_type_name((kiln_type)type));
+    memcpy(s->bias_outer, s->bias_layout, sizeof s->bias_outer);
+    memset(s->bias_layout, 0, sizeof s->bias_layout);
+    memcpy(s->bias_layout, kiln_plain_bias_layout, strlen(kiln_plain_bias_layout));
+    return true;
+}
+
+bool kiln_is_staged(const kiln_shape *s)
+{
+    return *s->x_outer || *s->w_outer || *s->y_outer;
+}
+
+static int destination_of(const kiln_shape *s)
+{
+    return s->direction == KILN_FORWARD         ? KILN_ROLE_Y
+           : s->direction == KILN_BACKWARD_DATA ? KILN_ROLE_X
+                                                : KILN_ROLE_W;
+}
+
+static kiln_type type_of(const kiln_shape *s, int role)
+{
+    return role == KILN_ROLE_X      ? s->x_type
+           : role == KILN_ROLE_W    ? s->w_type
+           : role == KILN_ROLE_BIAS ? (kiln_type)s->epilogue.bias
+                                    : s->y_type;
+}
+
+/* Whether the tensor is a result. */
+static bool is_written(const kiln_shape *s, int role)
+{
+    return role == destination_of(s) ||
+           (role == KILN_ROLE_BIAS && s->direction == KILN_BACKWARD_WEIGHTS);
+}
+
+/* As solvers see it: a staged bias is plain f32. */
+static kiln_type inner_type_of(const kiln_shape *s, int role)
+{
+    return role == KILN_ROLE_BIAS ? KILN_F32 : type_of(s, role);
+}
+
+/* The caller's storage and the plain one beside it, over the same logical dims. */
+static bool storages(const kiln_shape *s, int role, kiln_storage *outer, kiln_storage *plain,
+                     char *why)
+{
+    static const char *const multiplier_inside[] = {"IMW", "IMHW", "IMDHW"};
+    if (!kiln_shape_storage(s, tensors[role].name, outer_of(s, role), outer, why))
+        return false;
+    /* A plain filter over the dims M, I: output channel i * M + m. */
+    const char *dims = outer->layout.dims;
+    const char *text = dims[0] == 'M' ? multiplier_inside[s->rank - 1] : dims;
+    kiln_layout layout;
+    return kiln_layout_parse(&layout, text, dims, why) &&
+           kiln_storage_make(plain, &layout, outer->dim, inner_type_of(s, role), why);
+}
+
+/* Adds the reformat of one tensor, in or out. `role` is what the caller passes (residual: as y). */
+static bool move(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d, int layout_role,
+                 int role, int temp, bool out, char *why)
+{
+    kiln_storage outer, plain;
+    if (!storages(s, layout_role, &outer, &plain, why))
+        return false;
+    const kiln_operand there = {&outer, type_of(s, layout_role), role},
+                       here = {&plain, inner_type_of(s, layout_role), temp};
+    return kiln_reformat_stage(plan, out ? &here : &there, out ? &there : &here, 0, d, why);
+}
+
+static int temp_for(kiln_plan *plan, const kiln_shape *s, int role)
+{
+    const int64_t counts[TENSORS] = {s->x_count, s->w_count, s->y_count, s->mirrored ? s->c : s->k};
+    return kiln_plan_temp(plan, counts[role] * (int64_t)kiln_type_size(inner_type_of(s, role)));
+}
+
+static void replace_roles(kiln_plan *plan, int first, const int *inner)
+{
+    for (int i = first; i < plan->nstages; i++) {
+        kiln_stage *stage = &plan->stage[i];
+        if (stage->kind == KILN_STAGE_CLEAR && stage->clear_role < KILN_ROLE_TEMP)
+            stage->clear_role = inner[stage->clear_role];
+        for (int j = 0; j < stage->nargs; j++)
+            if (stage->arg[j].kind == KILN_ARG_BUFFER && stage->arg[j].role < KILN_ROLE_TEMP)
+                stage->arg[j].role = inner[stage->arg[j].role];
+    }
+}
+
+/* What the caller gives, and what he gets. */
+static bool note_padding(kiln_plan *plan, const kiln_shape *s, char *why)
+{
+    for (int role = 0; role < TENSORS; role++) {
+        if (role == KILN_ROLE_BIAS && !s->epilogue.bias)
+            continue;
+        const char *outer = outer_of(s, role);
+        const char *layout = *outer ? outer : (const char *)s + tensors[role].layout;
+        kiln_storage storage;
+        if (!kiln_shape_storage(s, tensors[role].name, layout, &storage, why))
+            return false;
+        kiln_type type = type_of(s, role);
+        (is_written(s, role) ? kiln_plan_wrote : kiln_plan_given)(plan, role, &storage, type);
+        if (role == destination_of(s) && s->epilogue.beta != 0)
+            kiln_plan_given(plan, KILN_ROLE_RESIDUAL, &storage, type);
+    }
+    return true;
+}
+
+bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan, char *why)
+{
+    kiln_plan_start(plan);
+    int inner[KILN_ROLE_TEMP], to = destination_of(s), weights = -1;
+    for (int i = 0; i < KILN_ROLE_TEMP; i++)
+        inner[i] = i;
+    for (int role = 0; role < TENSORS; role++) {
+        if (!*outer_of(s, role))
+            continue;
+        inner[role] = temp_for(plan, s, role);
+        if (role == KILN_ROLE_W)
+            weights = plan->nstages;
+        if (!is_written(s, role) && !move(plan, s, d, role, role, inner[role], false, why))
+            return false;
+    }
+    if (s->epilogue.beta != 0 && *outer_of(s, to)) {
+        inner[KILN_ROLE_RESIDUAL] = temp_for(plan, s, to);
+        if (!move(plan, s, d, to, KILN_ROLE_RESIDUAL, inner[KILN_ROLE_RESIDUAL], false, why))
+            return false;
+    }
+    int first = plan->nstages;
+    solver->emit(s, d, c, plan);
+    replace_roles(plan, first, inner);
+    if (weights >= 0 && to != KILN_ROLE_W && plan->packed_bytes > 0)
+        plan->stage[weights].pack = true; /* packed weights make it needless too */
+    for (int role = 0; role < TENSORS; role++)
+        if (*outer_of(s, role) && is_written(s, role) &&
+            !move(plan, s, d, role, role, inner[role], true, why))
+            return false;
+    return note_padding(plan, s, why);
+}
+
+double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)
+{
+    const int64_t counts[3] = {s->x_count, s->w_count, s->y_count};
+    double bytes = 0;
+    for (int role = 0; role < 3; role++)
+        if (*outer_of(s, role))
+            bytes += 2.0 * (double)counts[role] * (double)kiln_type_size(type_of(s, role));
+    return bytes / (d->bandwidth_gbs * 1e6);
+}
+
+int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tensor,
+                      const char *layout, kiln_plan *plan)
+{
+    bool is_x = tensor == 'x';
+    int role = is_x ? KILN_ROLE_X : KILN_ROLE_Y;
+    kiln_type type = is_x ? s->x_type : s->y_type;
+    kiln_storage own, wanted;
+    char why[KILN_ERROR_TEXT];
+    if (!kiln_shape_storage(s, tensor, is_x ? s->x_layout : s->y_layout, &own, why) ||
+        !kiln_shape_storage(s, tensor, layout, &wanted, why)) {
+        plan->broken = true;
+        return role;
+    }
+    int temp = kiln_plan_temp(plan, wanted.cells * (int64_t)kiln_type_size(type));
+    const kiln_operand from = {&own, type, role}, to = {&wanted, type, temp};
+    plan->broken = !kiln_reformat_stage(plan, &from, &to, 0, d, why) || plan->broken;
+    return temp;
+}

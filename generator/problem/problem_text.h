@@ -1,0 +1,37 @@
+/* What the files that check, write and read problems and layouts share. */
+#ifndef KILN_PROBLEM_TEXT_H
+#define KILN_PROBLEM_TEXT_H
+
+#include "generator/base/names.h"
+#include "generator/base/refuse.h"
+
+#include "kiln_problem.h"
+
+#include <stdbool.h>
+
+/* One "-part" of a problem's text. The first KILN_ROW_PARTS make the row key. */
+typedef struct kiln_part {
+    const char *name;
+    enum {
+        KILN_PART_NUMBER, /* an int64_t */
+        KILN_PART_LIST,   /* an int64_t for each spatial axis */
+        KILN_PART_FACTOR, /* a float */
+        KILN_PART_FLAG,   /* an int or enum that has `value` when the part is there */
+        KILN_PART_TYPES,
+        KILN_PART_LAYOUTS,
+        KILN_PART_BIAS, /* alone, or with the type and layout of a bias that is not plain */
+        KILN_PART_ACTIVATION
+    } form;
+    size_t offset; /* of the field in kiln_problem */
+    int value;     /* of a number: its default, which is not written */
+    int least;     /* of a number */
+    int needed;    /* 1: always written, and an error when missing */
+} kiln_part;
+
+enum { KILN_PARTS = 23, KILN_ROW_PARTS = 14 };
+extern const kiln_part kiln_parts[KILN_PARTS];
+
+/* Reads MIOpen's database key into a checked problem. */
+kiln_status kiln_miopen_key_parse(kiln_problem *problem, const char *key, char *why);
+
+#endif

@@ -1,0 +1,220 @@
+/* Which configs of the blocked direct solvers fit a shape, which a search tries, which it guesses.
+ */
+#include "generator/base/integers.h"
+
+#include "direct_blocked.h"
+
+const kiln_param kiln_direct_blocked_params[BLOCKED_PARAMS] = {
+    [BLOCKED_TILE_W] = {"T_W", 14, {2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
+    [BLOCKED_TILE_KV] = {"T_KV", 5, {1, 2, 3, 4, 5}, 0, 0},
+    [BLOCKED_ORDER] =
+        {"T_ORDER", 4, {ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES, ORDER_PARTS}, 0, 0},
+    [BLOCKED_LANES] = {"T_V", 3, {4, 8, 16}, 0, 0},
+    [BLOCKED_GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 0, 0},
+    [BLOCKED_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
+};
+
+/* Pixels of a row whose taps read the same columns. */
+static int64_t row_of(const kiln_blocked *b)
+{
+    return b->dst[KILN_AXIS_W] / b->up[KILN_AXIS_W];
+}
+
+static bool does_not_fit(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
+                         kiln_why *why)
+{
+    if (c->v[BLOCKED_TILE_W] > row_of(b))
+        return kiln_no(why, "T_W is %d, but a row has only %lld pixels", c->v[BLOCKED_TILE_W],
+                       (long long)row_of(b));
+    if (c->v[BLOCKED_TILE_KV] > kiln_direct_blocked_vectors(b, c))
+        return kiln_no(why, "T_KV is %d, but a group has only %lld vectors of %d channels",
+                       c->v[BLOCKED_TILE_KV], (long long)kiln_direct_blocked_vectors(b, c),
+                       c->v[BLOCKED_LANES]);
+    if (is_cpu(d) ? kiln_direct_blocked_sums(d, c) > 2 * kiln_blocked_registers(d)
+                  : c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] > 256)
+        return kiln_no(why, "%d vectors of sums are too many for registers",
+                       c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV]);
+    if (c->v[BLOCKED_GROUP] > d->max_group || c->v[BLOCKED_GROUP] > d->max_local[0])
+        return kiln_no(why, "T_GROUP is %d, more items than the device puts in a group",
+                       c->v[BLOCKED_GROUP]);
+    return false;
+}
+
+bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d,
+                                 const kiln_config *c, kiln_why *why)
+{
+    const kiln_blocked b = kiln_blocked_of(s);
+    return does_not_fit(&b, d, c, why);
+}
+
+/* As wide as the device's vectors, unless a group is narrower; with the layout's padding, where
+ * that cannot be left to empty vectors because groups begin in the middle of the narrowest. */
+static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
+{
+    const bool sums_padding = b->groups > 1 && b->dst_c % 4 != 0;
+    int64_t channels = b->dst_c + (sums_padding ? kiln_direct_blocked_padding(b) : 0);
+    int lanes = !is_cpu(d) ? 4 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
+    while (lanes > 4 && channels <= lanes / 2)
+        lanes /= 2;
+    return lanes;
+}
+
+/* Half of that pays where fewer channels are then computed that are not there, if the CPU takes two
+ * of them in the time of a wide one, as Zen 4 does. A search tries it on any. */
+static bool are_lanes_for(const kiln_blocked *b, const kiln_device_facts *d, int lanes)
+{
+    const int usual = lanes_for(b, d);
+    return lanes == usual || (is_cpu(d) && 2 * lanes == usual && lanes >= 4 &&
+                              5 * round_up(b->dst_c, lanes) <= 4 * round_up(b->dst_c, usual));
+}
+
+bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_blocked b = kiln_blocked_of(s);
+    int64_t size = row_of(&b), width = c->v[BLOCKED_TILE_W];
+    if (!are_lanes_for(&b, d, c->v[BLOCKED_LANES]) || (c->v[BLOCKED_GROUP] == 1) != is_cpu(d) ||
+        (c->v[BLOCKED_STREAM] && !kiln_better_streamed(s, d)))
+        return true;
+    if (c->v[BLOCKED_ORDER] == ORDER_PARTS &&
+        (!is_cpu(d) || b.n == 1 ||
+         kiln_direct_blocked_part(&b, d, c) == kiln_direct_blocked_tiles_k(&b, c)))
+        return true;                                   /* the same as another order */
+    if (divide_up(size, width) * width * 4 > size * 5) /* computes much twice */
+        return true;
+    int sums = kiln_direct_blocked_sums(d, c), registers = kiln_blocked_registers(d);
+    if (!is_cpu(d))
+        return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] > 64;
+    /* A tile that does not stay in registers, and one that could be larger. */
+    return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
+}
+
+/* Coordinates of the source that any tap reads. */
+static int64_t touched(const kiln_blocked *b, int a)
+{
+    const int64_t most = b->dst[a] * b->filter[a];
+    return most < b->src[a] ? most : b->src[a];
+}
+
+/* The processor itself follows a few blocks of channels, or fewer rows of pixels; of rows of which
+ * every other pixel is read, more would be fetched than it is worth. */
+bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d)
+{
+    bool rows = b->src_pitch.channel != 1;
+    return kiln_better_fetched(s, d) && b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
+           (rows ? b->src_c > 8 && b->stride[2] == 1 : b->src_c > 32);
+}
+
+/* Where a core's cache is large and the next one slow: whether weights that it does not hold take
+ * longer, once an image, than pixels do, once a part of the weights that it holds. The processor
+ * follows weights further than pixels, which count for more: 16 images of 7x7 take 4.7 ms instead
+ * of 5.2 from 512 to 2048 channels and 8.7 instead of 9.6 with a 3x3 filter of 512, but with a
+ * stride of 2, from 14x14 and 1024 to 2048 channels, as long. */
+static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
+                            int64_t weights, int64_t pixels)
+{
+    const int64_t units = d->compute_units, tiles = kiln_direct_blocked_tiles_k(b, c);
+    const int64_t parts = divide_up(tiles, kiln_direct_blocked_part(b, d, c));
+    const double torn = b->stride[KILN_AXIS_W] > 1 ? 6 : 2.5;
+    return kiln_device_keeps_near(d) && b->src_pitch.channel == 1 && b->n > 1 && parts > 1 &&
+           torn * (double)(pixels * b->n * divide_up(parts, units)) <
+               (double)(weights * divide_up(b->n, units));
+}
+
+/* Where a core's cache is large and the next one slow: whether it keeps an image's pixels while
+ * they are read for each tile of channels anew. Or weights are so many that they had better be read
+ * once an image: 16 of 1024 to 2048 channels at 14x14, stride 2, take 17 ms instead of 24. 256 to
+ * 512 channels at 28x28 take 0.97 ms instead of 1.06. Not where pixels lie apart: with a stride of
+ * 2, 512 to 256 at 28x28 take 0.35 ms instead of 0.32; nor where the first cache holds all weights:
+ * 16 images, 64 channels at 56x56, 1.18 ms instead of 1.12. A plain source's pixels are lines of
+ * each channel: 16 images, 1024 to 512 channels at 14x14, 9.4 ms instead of 13; but 512 to 256 at
+ * 28x28 would take 14 instead of 11. */
+static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, int64_t weights,
+                           int64_t pixels, bool dense)
+{
+    const int64_t first_level = 32 << 10, stride = b->stride[KILN_AXIS_W];
+    const int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
+    const bool many = weights >= d->core_cache / 2;
+    if (!kiln_device_keeps_near(d))
+        return false;
+    if (b->src_pitch.channel == 1)
+        return many || (stride == 1 && pixels <= d->core_cache && weights > first_level);
+    return taps == 1 && weights > first_level &&
+           (pixels * stride <= d->core_cache / 4 || (many && dense && pixels <= d->core_cache / 2));
+}
+
+/* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
+ * are one stream, which the processor fetches ahead; a tile's pixels are many short ones) and where
+ * items fetch pixels from memory, those of all pixels where the weights of one tile stay near,
+ * where each group has pixels of its own, or where results are at least twice the sources, to write
+ * those in few streams. Where weights fill a third of the last cache, or with an image and its
+ * result do, to read them for each tile of pixels anew takes a tenth to twice as long as once for
+ * an image, or once for all images if a cache holds those. */
+static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                     const kiln_config *c)
+{
+    const int64_t near = 256 << 10, second_level = 1 << 20;
+    int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
+    int64_t pixels = b->src_c * 4, image = pixels, result = b->dst_c * 4;
+    for (int a = 0; a < 3; a++) {
+        pixels *= touched(b, a);
+        image *= b->src[a];
+        result *= b->dst[a];
+    }
+    const bool dense = taps == 1 && pixels == image;
+    int64_t weights = b->src_c * taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
+    int64_t own = b->src_c * taps * b->dst_c * 4, all = b->groups * own;
+    if (!is_cpu(d))
+        return ORDER_CHANNELS;
+    if (better_in_parts(b, d, c, all, b->groups * pixels))
+        return ORDER_PARTS;
+    const bool crowd = all >= d->cache / 5 && all + b->groups * (image + result) >= d->cache / 3;
+    if (d->cache > 0 && (all >= d->cache / (dense ? 4 : 3) || crowd))
+        return image <= d->cache / 5 / b->n ? ORDER_IMAGES : ORDER_PIXELS;
+    if (rereads_pixels(b, d, own, pixels, dense))
+        return ORDER_PIXELS;
+    const bool far = image * b->n > d->cache / 4 && kiln_direct_blocked_far(b, s, d);
+    if ((taps == 1 && c->v[BLOCKED_STREAM]) || far)
+        return ORDER_CHANNELS;
+    bool expands = b->src_c < 128 && b->dst_c >= 2 * b->src_c;
+    if (taps == 1 && 2 * own <= near)
+        return expands && dense && image <= second_level ? ORDER_PIXELS : ORDER_CHANNELS;
+    /* Where sums take half the time, one stream of weights a tile is more than the last cache
+     * gives: 512 channels at 7x7, 3x3, took 0.65 ms instead of 0.56 on Zen 5. */
+    if (!kiln_device_halves(d) && own > second_level)
+        return ORDER_PIXELS;
+    bool few = taps == 1 ? b->src_c < 256 : b->src_c < 16;
+    bool shared = b->groups == 1 && pixels > near;
+    return !few && (shared || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
+}
+
+void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    const kiln_blocked b = kiln_blocked_of(s);
+    double least = 0;
+    kiln_config best = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
+    best.v[BLOCKED_LANES] = lanes_for(&b, d);
+    /* Such a core stores a tile sooner through its caches: 16 images, 64 to 256 channels at 56x56,
+     * take 5.0 ms instead of 6.0. A search tries both. */
+    best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d) && !kiln_device_keeps_near(d);
+    while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
+        best.v[BLOCKED_GROUP] *= 2;
+    /* As square as it gets where loads count: five by five. */
+    int widest = is_cpu(d) ? 32 : 8, tiles = (d->counts_loads ? 5 : 4) * widest,
+        usual = best.v[BLOCKED_LANES];
+    for (int i = 0; i < 2 * tiles; i++) {
+        kiln_config next = best;
+        kiln_why why;
+        next.v[BLOCKED_LANES] = i < tiles ? usual : usual / 2;
+        next.v[BLOCKED_TILE_W] = i % widest + 1;
+        next.v[BLOCKED_TILE_KV] = i % tiles / widest + 1;
+        next.v[BLOCKED_ORDER] = order_for(&b, s, d, &next);
+        if (!are_lanes_for(&b, d, next.v[BLOCKED_LANES]) || does_not_fit(&b, d, &next, &why))
+            continue;
+        double ms = kiln_direct_blocked_ms(&b, s, d, &next);
+        if (least == 0 || ms < least) {
+            least = ms;
+            best = next;
+        }
+    }
+    *c = best;
+}

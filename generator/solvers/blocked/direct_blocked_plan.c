@@ -1,0 +1,152 @@
+/* The plan of the blocked direct solvers: defines, packed weights and grid. */
+#include "generator/base/integers.h"
+#include "generator/plan/shared_grid.h"
+
+#include "direct_blocked.h"
+
+/* The widest of those vectors that a row of `size` elements has room for. */
+static int64_t at_most(int64_t size)
+{
+    return size >= 16 ? 16 : size >= 8 ? 8 : size >= 4 ? 4 : 1;
+}
+
+static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_plan *plan)
+{
+    int64_t lanes = c->v[BLOCKED_LANES], step = kiln_direct_blocked_step(b),
+            padding = kiln_direct_blocked_padding(b);
+    int64_t neighbours = b->src_pitch.neighbours;
+    bool rows = b->src_pitch.channel != 1;
+    int64_t load = rows                       ? at_most(b->src[KILN_AXIS_W])
+                   : b->src_pitch.blocks == 1 ? kiln_direct_blocked_at_once(step)
+                                              : kiln_direct_blocked_at_once(gcd(step, neighbours));
+    bool over = (b->groups == 1 || b->src_pitch.blocks > 1) && neighbours % load == 0;
+    const bool own =
+        kiln_direct_blocked_empty(b, c) * lanes == padding; /* no group's has others' */
+    bool whole = (b->dst_c + padding) % lanes == 0 && (b->groups == 1 || own);
+    kiln_define(plan, "D_GROUPS", b->groups);
+    kiln_define(plan, "D_STEP", step);
+    kiln_define(plan, "D_STRIP_ROWS", rows);
+    kiln_define(plan, "D_STRIP_LOAD", load);
+    kiln_define(plan, "D_STRIP_OVER", over);
+    kiln_define(plan, "D_DST_PADDED", b->dst_pitch.neighbours * b->dst_pitch.blocks);
+    kiln_define(plan, "D_DST_VECTORS", kiln_direct_blocked_vectors(b, c));
+    kiln_define(plan, "D_DST_EMPTY", kiln_direct_blocked_empty(b, c));
+    kiln_define(plan, "D_PIECE", kiln_direct_blocked_piece(b, lanes));
+    kiln_define(plan, "D_WHOLE", whole);
+    bool plain = b->dst_pitch.channel != 1;
+    kiln_define(plan, "D_PLAIN", plain);
+    if (plain)
+        kiln_define(plan, "D_ROW", lanes);
+}
+
+/* Whether items fetch the pixels that tiles ahead read, where those of later channels find them in
+ * a cache. With more taps than one those are new rows, a part with each tap: a tenth less time
+ * where memory is slow, where a cache's pixels are near 2%. Of a plain source they are more lines
+ * than the sums have time for. */
+static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                           const kiln_config *c)
+{
+    const int order = c->v[BLOCKED_ORDER];
+    const bool once = order == ORDER_PIXELS && kiln_device_keeps_near(d);
+    if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
+        return (order == ORDER_CHANNELS || order == ORDER_PARTS || once) &&
+               kiln_direct_blocked_far(b, s, d);
+    const bool dense = b->up[0] * b->up[1] * b->up[2] == 1;
+    return kiln_better_fetched(s, d) && b->filter[0] == 1 && dense && b->src_pitch.channel == 1;
+}
+
+/* Elements of the sum that weights are fetched ahead, where caches near to a core do not hold them
+ * from run to run: in a network those of the layers before have put them out. The processor follows
+ * them too, but from memory not as far ahead. Where a weight meets few pixels, loads are what takes
+ * time, and these would be more of them. Those of a whole step ahead, or of some, are of the same
+ * tap: a tile that leaves taps out would else fetch what it does not use, and not what it does. */
+static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
+                             const kiln_config *c, const kiln_plan *plan)
+{
+    const int64_t near = 256 << 10, few = 6, usual = 128;
+    const int64_t step = kiln_direct_blocked_step(b) * b->filter[0] * b->filter[1] * b->filter[2];
+    const bool helps = c->v[BLOCKED_TILE_W] > few && plan->packed_bytes > near;
+    if (!is_cpu(d) || d->cache <= 0 || !helps)
+        return 0;
+    return step <= 2 * usual ? round_up(usual, step) : usual;
+}
+
+/* Items along an image's pixels. */
+static int64_t items_of(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+{
+    return divide_up(kiln_direct_blocked_tiles(b, c), kiln_direct_blocked_turns(b, d, c));
+}
+
+static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
+                       const kiln_config *c, kiln_plan *plan)
+{
+    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
+    blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
+    bool ends = how == STRIPS_NEVER && (e.first || e.last || e.more);
+    kiln_define_types(plan, s);
+    kiln_define_epilogue(plan, s);
+    kiln_blocked_define(b, plan);
+    define_vectors(b, c, plan);
+    kiln_define(plan, "D_TILES", kiln_direct_blocked_tiles(b, c));
+    kiln_define(plan, "D_TILES_W", e.tiles);
+    kiln_define(plan, "D_TILES_K",
+                divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]));
+    kiln_define(plan, "D_TURNS", kiln_direct_blocked_turns(b, d, c));
+    kiln_define(plan, "D_CHUNK", kiln_direct_blocked_chunk(b, d, c));
+    kiln_define(plan, "D_ITEMS",
+                c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
+                                                      : items_of(b, d, c));
+    kiln_define(plan, "D_PART", kiln_direct_blocked_part(b, d, c));
+    kiln_define(plan, "D_STRIP", how);
+    kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
+    kiln_define(plan, "D_CHAINS", kiln_direct_blocked_chains(b, d, c));
+    kiln_define(plan, "D_VNNI", d->has_vnni);
+    kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
+    kiln_define(plan, "D_FIRST", e.first);
+    kiln_define(plan, "D_LAST", e.last);
+    kiln_define(plan, "D_AHEAD", how == STRIPS_NEVER && fetches_pixels(b, s, d, c));
+    kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(b, d, c, plan));
+    kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
+    for (int i = 0; i < BLOCKED_PARAMS; i++)
+        kiln_define(plan, kiln_direct_blocked_params[i].name, c->v[i]);
+}
+
+void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                              kiln_plan *plan)
+{
+    kiln_blocked b = kiln_blocked_of(s);
+    const double ms = kiln_direct_blocked_ms(&b, s, d, c);
+    b.block = c->v[BLOCKED_LANES];
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), items = items_of(&b, d, c);
+    int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
+    int64_t step = kiln_direct_blocked_step(&b), steps = divide_up(b.src_c, step);
+    int together = kiln_direct_blocked_together(&b, s, d, c);
+    int64_t elements =
+        b.src_c / step * divide_up(step, together) + divide_up(b.src_c % step, together);
+    int64_t offsets = together == 4 ? s->filter[0] * s->filter[1] : 0;
+    plan->packed_bytes =
+        tiles_k * (elements * taps + offsets) * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
+    kiln_plan_stage(plan, "direct_blocked.cl", "pack")->pack = true;
+    define_all(s, &b, d, c, plan);
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_grid(plan, 1, 1, 1, offsets ? steps + 1 : steps, tiles_k, 1);
+
+    kiln_plan_stage(plan, "direct_blocked.cl", "direct_blocked");
+    define_all(s, &b, d, c, plan);
+    kiln_arg_buffer(plan, backward ? KILN_ROLE_Y : KILN_ROLE_X);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_epilogue(plan, s);
+    const int64_t part = kiln_direct_blocked_part(&b, d, c);
+    const int64_t grids[][3] = {[ORDER_PIXELS] = {items, tiles_k, b.n},
+                                [ORDER_CHANNELS] = {tiles_k, items, b.n},
+                                [ORDER_IMAGES] = {items, b.n, tiles_k},
+                                [ORDER_PARTS] = {items * part, b.n, divide_up(tiles_k, part)}};
+    const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
+    if (c->v[BLOCKED_GROUP] == 1)
+        kiln_grid_shared(plan, d, ms, grid[0], grid[1], grid[2]);
+    else
+        kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, grid[0], grid[1], grid[2]);
+}

@@ -1,0 +1,212 @@
+/* Which shapes the blocked direct solvers take, and what a config makes of one: vectors, tiles,
+ * strips, turns. */
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/problem/problem_layout.h"
+
+#include "direct_blocked.h"
+
+#include <string.h>
+
+static int channel_axes(const kiln_layout *layout)
+{
+    int n = 0;
+    for (int a = 0; a < layout->naxes; a++)
+        n += layout->axis[a].dim == 1;
+    return n;
+}
+
+/* NC/16HW16 of few channels lies as NHWC does: how the layout is spelt decides, so that layers of
+ * any number of channels have the same solver. */
+bool kiln_direct_blocked_is_last(const kiln_shape *s, char tensor)
+{
+    const char *layout = tensor == 'x' ? s->x_layout : s->y_layout;
+    kiln_storage t;
+    char why[KILN_ERROR_TEXT];
+    if (kiln_layout_is_any(layout) || !kiln_shape_storage(s, tensor, layout, &t, why))
+        return false;
+    const kiln_axis *inner = &t.layout.axis[t.layout.naxes - 1];
+    const kiln_pitch p = kiln_pitch_of(s, tensor);
+    return inner->dim == 1 && inner->div == 1 && p.blocks == 1 && channel_axes(&t.layout) == 1;
+}
+
+bool kiln_direct_blocked_refuses(const kiln_shape *s, kiln_why *why)
+{
+    const char *filter = kiln_plain_filter_layout(s->rank);
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (strcmp(s->w_layout, filter) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
+                       s->w_layout);
+    const kiln_blocked b = kiln_blocked_of(s);
+    const int w = KILN_AXIS_W;
+    if (b.dst[w] < b.up[w])
+        return kiln_no(why, "a row of %lld pixels is shorter than the stride, %lld",
+                       (long long)b.dst[w], (long long)b.up[w]);
+    return kiln_blocked_too_large(s, why);
+}
+
+int64_t kiln_direct_blocked_padding(const kiln_blocked *b)
+{
+    return b->dst_pitch.neighbours * b->dst_pitch.blocks - b->dst_c * b->groups;
+}
+
+int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c)
+{
+    return divide_up(b->dst_c + kiln_direct_blocked_padding(b), c->v[BLOCKED_LANES]) -
+           kiln_direct_blocked_empty(b, c);
+}
+
+int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t lanes = c->v[BLOCKED_LANES];
+    if (b->dst_pitch.neighbours % lanes || (b->groups > 1 && b->dst_c % lanes))
+        return 0;
+    return (b->dst_c + kiln_direct_blocked_padding(b)) / lanes - divide_up(b->dst_c, lanes);
+}
+
+int64_t kiln_direct_blocked_at_once(int64_t most)
+{
+    return most % 16 == 0 ? 16 : most % 8 == 0 ? 8 : most % 4 == 0 ? 4 : 1;
+}
+
+int64_t kiln_direct_blocked_piece(const kiln_blocked *b, int64_t lanes)
+{
+    const kiln_pitch *p = &b->dst_pitch;
+    if (p->blocks == 1)
+        return lanes;
+    return kiln_direct_blocked_at_once(
+        gcd(gcd(lanes, p->neighbours), b->groups > 1 ? b->dst_c : lanes));
+}
+
+int64_t kiln_direct_blocked_step(const kiln_blocked *b)
+{
+    enum { STEP = 16 };
+    const kiln_pitch *p = &b->src_pitch;
+    bool aligned = b->groups == 1 || b->src_c % p->neighbours == 0;
+    if (p->blocks == 1 || (aligned && STEP % p->neighbours == 0))
+        return STEP;
+    return gcd(aligned ? p->neighbours : gcd(b->src_c, p->neighbours), STEP);
+}
+
+int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
+{
+    return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] *
+           kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
+}
+
+/* Four sums stay whole: 120, 480 and 960 channels on one pixel took a third or more longer on Zen 5
+ * with two parts each. */
+int kiln_direct_blocked_chains(const kiln_blocked *b, const kiln_device_facts *d,
+                               const kiln_config *c)
+{
+    const int few = 4, sums = c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
+    return is_cpu(d) && sums < few && kiln_direct_blocked_step(b) >= 2 * few ? few : 1;
+}
+
+int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int w = KILN_AXIS_W;
+    return b->dst[0] * b->dst[1] * b->up[w] *
+           divide_up(divide_up(b->dst[w], b->up[w]), c->v[BLOCKED_TILE_W]);
+}
+
+int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
+{
+    return b->groups * divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]);
+}
+
+/* Of one source channel and tile of channels. */
+static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
+    return taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
+}
+
+/* Half of the cache is left to pixels and sums. Parts of the same size, as threads share them. */
+int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
+                                 const kiln_config *c)
+{
+    const int64_t usual = 1 << 20, cache = d->core_cache > 0 ? d->core_cache : usual;
+    const int64_t tiles = kiln_direct_blocked_tiles_k(b, c);
+    const int64_t most = cache / 2 / (b->src_c * weight_bytes(b, c));
+    return divide_up(tiles, divide_up(tiles, most > 1 ? most : 1));
+}
+
+/* What tiles that take turns have of caches near to a core: they do where the weights of a tile of
+ * channels are more bytes than `held`, in chunks of `chunk` bytes at most, and up to `sums` vectors
+ * wait. */
+typedef struct turn_limits {
+    int64_t held, chunk, sums;
+} turn_limits;
+
+/* Weights of a tile of channels that a second-level cache does not hold from one tile of pixels to
+ * the next come from the last one as often as there are those. The sums of tiles that take turns
+ * wait in the first one, which has room for several tiles of any legal config. Of a filter with one
+ * tap that cache holds the pixels besides: 4096 to 2048 channels at 7x7, plain, took 3.2 ms instead
+ * of 2.5 on Zen 5. Few channels in a chunk, and a small tile's sums are moved more than they are
+ * added to. Where a core's units take whole vectors and a weight meets few pixels, weights had
+ * better stay in its first cache: 512 channels at 7x7, 3x3, take 0.40 ms instead of 0.43. */
+static turn_limits limits_of_turns(const kiln_blocked *b, const kiln_device_facts *d,
+                                   const kiln_config *c)
+{
+    const int few = 8;
+    if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
+        return (turn_limits){400 << 10, 384 << 10, 400};
+    if (c->v[BLOCKED_TILE_W] > few || kiln_device_halves(d))
+        return (turn_limits){700 << 10, 384 << 10, 400};
+    return (turn_limits){64 << 10, 40 << 10, 128};
+}
+
+int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
+                                  const kiln_config *c)
+{
+    const int64_t items_of_core = 8;
+    const turn_limits most = limits_of_turns(b, d, c);
+    if (!is_cpu(d) || b->src_c * weight_bytes(b, c) <= most.held)
+        return 1;
+    const int64_t tiles = kiln_direct_blocked_tiles(b, c);
+    const int64_t others = kiln_direct_blocked_tiles_k(b, c) * b->n;
+    const int64_t least = divide_up(items_of_core * d->compute_units, others);
+    const int64_t own = c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
+    const int64_t parts = divide_up(tiles, own < most.sums ? most.sums / own : 1);
+    return divide_up(tiles, parts < least ? least : parts);
+}
+
+int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
+                                  const kiln_config *c)
+{
+    const int64_t step = kiln_direct_blocked_step(b), usual = 128;
+    if (kiln_direct_blocked_turns(b, d, c) == 1)
+        return b->src_c;
+    const int64_t most = limits_of_turns(b, d, c).chunk / weight_bytes(b, c);
+    const int64_t channels = most < usual ? most : usual;
+    return channels < step ? step : channels / step * step;
+}
+
+/* Four have one vector type, and an offset that pixels of a class would not all see. */
+int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
+                                 const kiln_device_facts *d, const kiln_config *c)
+{
+    if (!is_cpu(d) || s->w_type != KILN_I8)
+        return 1;
+    bool one_class = b->up[0] == 1 && b->up[1] == 1 && b->up[2] == 1;
+    return d->has_vnni && c->v[BLOCKED_LANES] == 16 && one_class ? 4 : 2;
+}
+
+/* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
+ */
+blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
+                                          const kiln_device_facts *d, const kiln_blocked_ends *e,
+                                          const kiln_config *c)
+{
+    kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
+    if (!is_cpu(d))
+        return STRIPS_NEVER;
+    if (source != KILN_F32)
+        return STRIPS_ALWAYS;
+    if (!e->first && !e->last && !e->more)
+        return STRIPS_NEVER;
+    int64_t copies = b->filter[KILN_AXIS_W] * c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
+    return e->more || copies > 220 ? STRIPS_AT_ENDS : STRIPS_NEVER;
+}

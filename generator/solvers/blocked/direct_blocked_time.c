@@ -1,0 +1,259 @@
+/* How long the blocked direct solvers take: the model that ranks its configs, and it among others.
+ */
+#include "generator/base/integers.h"
+
+#include "direct_blocked.h"
+
+#include <math.h>
+
+/* ---- on a CPU ---- */
+
+/* Taps of a row that meet a pixel of a tile, on average; as if the last tile had no other's pixels.
+ */
+static double taps_of_tile(const kiln_blocked *b, int64_t width)
+{
+    const int a = KILN_AXIS_W;
+    if (b->up[a] > 1)
+        return (double)b->filter[a] / (double)b->up[a];
+    const int64_t tiles = divide_up(b->dst[a], width), apart = width * b->stride[a];
+    const int64_t reach = apart - b->stride[a];
+    int64_t all = 0;
+    for (int64_t tap = 0; tap < b->filter[a]; tap++) {
+        /* 0 <= tile * apart + at + reach, and tile * apart + at < the source's columns */
+        const int64_t at = tap * b->dilation[a] - b->lead[a];
+        const int64_t begin = divide_up(-at - reach, apart), end = divide_up(b->src[a] - at, apart);
+        const int64_t from = begin < 0 ? 0 : begin, to = end > tiles ? tiles : end;
+        all += to > from ? to - from : 0;
+    }
+    return (double)all / (double)tiles;
+}
+
+/* Taps along an axis that an element of the destination sees, on average. */
+static double taps_of_axis(const kiln_blocked *b, int a)
+{
+    return (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+}
+
+/* Taps that a tile sees of each source channel, on average; of a row, if not `whole_w`, those that
+ * its pixels see. */
+static double taps_of(const kiln_blocked *b, const kiln_config *c, bool whole_w)
+{
+    return taps_of_axis(b, 0) * taps_of_axis(b, 1) *
+           (whole_w ? taps_of_tile(b, c->v[BLOCKED_TILE_W]) : taps_of_axis(b, KILN_AXIS_W));
+}
+
+/* Cycles that pixels take which a power of two apart drives from a first-level cache, of 64 sets of
+ * 8 lines, before their next channel is read; as measured. */
+static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t line = 64, sets = 64, ways = 8;
+    int64_t apart = b->src_pitch.pixel * b->stride[KILN_AXIS_W] * 4;
+    if (apart % line != 0)
+        return 0;
+    double share = (double)(c->v[BLOCKED_TILE_W] * gcd(apart / line, sets)) / (double)sets;
+    return share > ways ? 0.17 * (share - ways) * c->v[BLOCKED_TILE_W] : 0;
+}
+
+/* What a vector takes of a whole one's time: what it takes of units, of which one takes it if it is
+ * narrower. */
+static double turn_of(const kiln_device_facts *d, const kiln_config *c)
+{
+    int lanes = c->v[BLOCKED_LANES], unit = d->unit_floats;
+    if (lanes >= d->simd_floats || unit == 0)
+        return 1;
+    return (double)(lanes > unit ? lanes : unit) / d->simd_floats;
+}
+
+/* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
+ * than four wait for one another, where one register is left a tile took 2 % more, where none is
+ * one is moved, more than fit go through memory; and weights, each used once a tile, come from
+ * further away than pixels. Pairs of bytes take two instructions a vector: 1.4 is what 3x3 tiles of
+ * them took. Sums of four bytes are overwritten in place, so that one register too few costs a copy
+ * of many. */
+static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_config *c)
+{
+    static const struct {
+        double each, over;
+    } cost[] = {[1] = {1, 3}, [2] = {1.4, 3}, [4] = {1.1, 10}};
+    int together = kiln_direct_blocked_together(b, s, d, c);
+    double sums = kiln_direct_blocked_sums(d, c);
+    double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
+    double over = sums + weights + 1 - kiln_blocked_registers(d);
+    double moved = over >= 0 ? 1 + cost[together].over * over : over == -1 ? 0.6 : 0;
+    /* A tile of one pixel waits for its weights: from a second-level cache a vector takes two
+     * cycles. Where no tile can have more, all wait alike, and that was not measured. */
+    bool lone = c->v[BLOCKED_TILE_W] == 1 && b->dst[KILN_AXIS_W] >= 2 * b->up[KILN_AXIS_W];
+    double least = lone && weights > 2 ? 2 * weights : 4;
+    const double turn = turn_of(d, c);
+    double loads = 0, begin = 0;
+    if (!kiln_device_halves(d)) {
+        /* Two multiply-adds a cycle, each of which waits for those of four cycles; of loads fewer:
+         * pixels that are a line apart are in the same bank of a cache. One that is multiplied once
+         * is loaded by the multiply-add. As measured on Zen 5. */
+        least = fmax(least, 8);
+        loads = (weights > 1 ? 1.25 : 1.06) * (c->v[BLOCKED_TILE_W] + weights);
+        begin = 0.8;
+    } else if (turn < 1 && c->v[BLOCKED_TILE_KV] == 1) {
+        /* Two at a time are more pixels than a cycle loads, unless each is multiplied several
+         * times. */
+        loads = 1.08 * cost[together].each * fmax(sums, least);
+    }
+    double multiply = cost[together].each * fmax(sums, least);
+    /* Halfway between what was measured on a Xeon (model 207) while the core's other thread was
+     * idle, 1 and 0, and busy, 0.7 and 0.8. With no register left pixels are loaded by
+     * multiply-adds. */
+    if (d->counts_loads) {
+        multiply = 0.85 * multiply + 0.4 * (c->v[BLOCKED_TILE_W] + weights);
+        moved = over == 1 ? 1.5 : moved;
+    }
+    return turn * (fmax(loads, multiply) + 0.2 * weights + moved + begin) + conflict_cycles(b, c);
+}
+
+/* Cycles in which a tile copies pixels to a strip, on average. */
+static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, blocked_strips how,
+                           const kiln_config *c)
+{
+    if (how == STRIPS_NEVER)
+        return 0;
+    double share = how == STRIPS_ALWAYS || e->more || e->tiles < 3 ? 1 : 2.0 / (double)e->tiles;
+    double rows = taps_of_axis(b, 0) * taps_of_axis(b, 1);
+    /* What lies between those that a single tap reads is left out. */
+    double apart = b->filter[KILN_AXIS_W] == 1 ? 1 : (double)b->stride[KILN_AXIS_W];
+    double pixels = c->v[BLOCKED_TILE_W] * apart;
+    if (b->src_pitch.channel != 1) /* vectors of 16 pixels of a channel */
+        return share * rows * 5.0 * (1 + pixels / 16) * (double)b->src_c;
+    return share * rows * 3.0 * pixels * (double)divide_up(b->src_c, 16);
+}
+
+/* Whether sums are long enough to hide what begins a tile and ends the one before it. */
+static bool has_taps(const kiln_blocked *b)
+{
+    return b->filter[0] * b->filter[1] * b->filter[2] > 1;
+}
+
+/* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. As
+ * measured; narrow vectors take longer. Sums of several taps hide half of it, if a cache holds the
+ * result; where none of a core's does, vectors that begin anywhere in a line take more. Of channels
+ * that lie apart, because a group's begin in the middle of a block, each piece is loaded again. */
+static double store_cycles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t line = 16, near = 1 << 20;
+    if (b->dst_pitch.channel == 1)
+        return 2.0 *
+               (double)(c->v[BLOCKED_LANES] / kiln_direct_blocked_piece(b, c->v[BLOCKED_LANES]));
+    if (b->up[KILN_AXIS_W] > 1)
+        return 2.2 * c->v[BLOCKED_LANES];
+    int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
+    const bool held = b->n * b->groups * b->dst_c * plane <= near;
+    const double whole = held && has_taps(b) ? 4 : 8, torn = !held && plane % line ? 20 : 0;
+    return torn + (c->v[BLOCKED_LANES] == 16 ? whole : 10);
+}
+
+/* A plain source's next channel is on another page, the larger its planes, where no prefetcher
+ * expects it; a strip is filled in that time. Per channel, as measured: on a Xeon narrow tiles of
+ * large planes wait most (512 to 256 channels at 56x56, six pixels 11.3 ms, fourteen 7.6). */
+static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
+                          blocked_strips how)
+{
+    const double page = 4096, share = 4.0 * (double)b->src_pitch.channel / page;
+    const int narrow = 14 - c->v[BLOCKED_TILE_W];
+    double each = 2.5 * fmin(share, 1);
+    if (b->src_pitch.channel == 1 || how != STRIPS_NEVER)
+        return 0;
+    if (d->counts_loads)
+        each = share < 1 ? 1.5 + 6 * share * share + (narrow > 0 ? 0.3 * narrow : 0)
+                         : 20 + (narrow > 0 ? 3 * narrow : 0);
+    return each * (double)b->src_c;
+}
+
+static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                          const kiln_config *c)
+{
+    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
+    blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
+    double taps = taps_of(b, c, how != STRIPS_NEVER);
+    int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
+    /* What begins and ends a loop over so few, as measured; plain sources are read by strips. */
+    const bool few = elements < 8 && b->groups == 1 && b->src_pitch.channel == 1;
+    const double each = tap_cycles(b, s, d, c) + (few ? 1.2 : 0);
+    return taps * each * (double)elements + strip_cycles(b, &e, how, c) +
+           page_cycles(b, d, c, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) +
+           (has_taps(b) ? 20 : 60);
+}
+
+/* Tiles that have pixels of their own: a class with fewer pixels than another may have fewer. */
+static int64_t working_tiles(const kiln_blocked *b, const kiln_config *c)
+{
+    const int64_t up = b->up[KILN_AXIS_W], pixels = b->dst[KILN_AXIS_W];
+    const int64_t larger = pixels % up, least = divide_up(pixels / up, c->v[BLOCKED_TILE_W]);
+    return b->dst[0] * b->dst[1] *
+           (larger * divide_up(pixels / up + 1, c->v[BLOCKED_TILE_W]) + (up - larger) * least);
+}
+
+/* The cores take items as they get done; halfway between an even share each and whole rounds. */
+static double rounds_of(double items, double cores)
+{
+    double whole = (double)divide_up((int64_t)items, (int64_t)cores);
+    return (items / cores + whole) / 2;
+}
+
+static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                     const kiln_config *c)
+{
+    /* The peak counts two multiply-adds a cycle; measured on Zen 4. */
+    const double reached = 0.71;
+    int lanes = c->v[BLOCKED_LANES];
+    double vector =
+        lanes < d->simd_floats ? d->simd_floats : (double)lanes / kiln_blocked_vectors(lanes, d);
+    double items = (double)(working_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) * (double)b->n;
+    double cycles = rounds_of(items, d->compute_units) * d->compute_units * tile_cycles(b, s, d, c);
+    double size = (double)kiln_type_size(s->x_type);
+    /* With the padding of their layouts, which lies in the same lines. */
+    double bytes =
+        size * (double)(b->src_pitch.cells + b->dst_pitch.cells) + 4.0 * (double)s->w_count;
+    /* Sums hide most of the way to a cache, and what is fetched ahead; not what is fetched because
+     * parts of its lines are written. */
+    bool held = kiln_device_holds(d, bytes), plain = b->dst_pitch.channel != 1;
+    bool ahead = b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
+                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS && !plain;
+    double share = held ? 0.2 : ahead ? 0.4 : 1;
+    if (plain && !held && !c->v[BLOCKED_STREAM])
+        bytes += size * (double)b->dst_pitch.cells;
+    return cycles * 2 * vector / (reached * d->peak_gflops * 1e6) +
+           share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
+}
+
+/* ---- elsewhere ---- */
+
+/* Neighbouring items read weights that are no neighbours, which leaves a GPU a tenth of its speed.
+ */
+static double gpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
+                     const kiln_config *c)
+{
+    double v = c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES], w = c->v[BLOCKED_TILE_W];
+    double per_tap = (v * w + 4 * v + w) * (double)b->src_c;
+    int64_t first = kiln_direct_blocked_tiles(b, c), second = kiln_direct_blocked_tiles_k(b, c);
+    int64_t *along = c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? &second : &first;
+    *along = round_up(*along, c->v[BLOCKED_GROUP]);
+    double items = (double)(first * second * b->n);
+    double least = 1024.0 * d->compute_units;
+    items = items < least ? least : items;
+    double flops = items * taps_of(b, c, true) * per_tap * 2 / 0.1;
+    double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count) +
+                   2.0 * (double)s->w_count;
+    return flops / (d->peak_gflops * 1e6) + bytes / (d->bandwidth_gbs * 1e6) + 0.02;
+}
+
+double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c)
+{
+    return is_cpu(d) ? cpu_ms(b, s, d, c) : gpu_ms(b, s, d, c);
+}
+
+double kiln_direct_blocked_predict(const kiln_shape *s, const kiln_device_facts *d,
+                                   const kiln_config *c)
+{
+    const kiln_blocked b = kiln_blocked_of(s);
+    return kiln_direct_blocked_ms(&b, s, d, c);
+}

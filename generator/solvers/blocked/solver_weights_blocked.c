@@ -1,0 +1,297 @@
+/* The blocked solver of backward weights: outer products of pixels over channel blocks; for CPUs.
+ */
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/geometry/sum_parts.h"
+#include "generator/plan/reformat.h"
+#include "generator/plan/shared_grid.h"
+#include "generator/plan/staging.h"
+#include "generator/problem/problem_layout.h"
+
+#include "weights_blocked.h"
+
+#include <string.h>
+
+static const kiln_param params[PARAMS] = {
+    [TILE_X] = {"T_X", 6, {1, 2, 3, 4, 5, 8}, 1, 16},
+    [TILE_Y] = {"T_Y", 5, {1, 2, 4, 8, 16}, 1, 16},
+    [TILE_S] = {"T_S", 5, {1, 3, 5, 7, 11}, 1, 32},
+    [CUTS_X] = {"T_CUTS_X", 5, {1, 2, 4, 8, 16}, 1, 1024},
+    [CUTS_Y] = {"T_CUTS_Y", 5, {1, 2, 4, 8, 16}, 1, 1024},
+    [PIXELS] = {"T_PIXELS", 3, {64, 128, 256}, 1, 1 << 20},
+    [PARTS] = {"T_PARTS", 5, {1, 2, 4, 8, 16}, 1, 1024},
+};
+
+static void prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    if (s->direction != KILN_BACKWARD_WEIGHTS)
+        return;
+    int block = kiln_weights_block(s, d);
+    char blocked[KILN_LAYOUT_TEXT], w[KILN_LAYOUT_TEXT];
+    kiln_weights_data_layout(s, block, blocked);
+    kiln_weights_w_layout(s, kiln_weights_lanes(s, block), block, w);
+    if (kiln_weights_lanes(s, block) == LANES_K && s->c <= block / 4)
+        kiln_prefer_layout(s->x_layout, kiln_plain_data_layout(s->rank));
+    kiln_prefer_layout(s->x_layout, blocked);
+    kiln_prefer_layout(s->y_layout, blocked);
+    kiln_prefer_layout(s->w_layout, w);
+}
+
+/* ---- what it can do ---- */
+
+static bool wrong_layouts(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
+    if (!x || !y || (x > 1 && y > 1 && x != y))
+        return kiln_no(why,
+                       "it reads plain tensors and blocks of 16, 8 and 4 channels, both the "
+                       "same; the layouts are %s and %s",
+                       s->x_layout, s->y_layout);
+    int block = kiln_weights_block(s, d);
+    kiln_lanes lanes = kiln_weights_lanes(s, block);
+    char w[KILN_LAYOUT_TEXT];
+    kiln_weights_w_layout(s, lanes, block, w);
+    const char *plain = kiln_plain_filter_layout(s->rank);
+    if (strcmp(s->w_layout, plain) != 0 && strcmp(s->w_layout, w) != 0)
+        return kiln_no(why, "it writes the layouts %s and %s; dw is %s", plain, w, s->w_layout);
+    if (!kiln_weights_fits(s, lanes, block))
+        return kiln_no(why, "groups of %lld and %lld channels do not fill blocks of %d",
+                       (long long)(s->c / s->g), (long long)(s->k / s->g), block);
+    return false;
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (kiln_reject_but_cpu(d, why))
+        return true;
+    if (s->direction != KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does backward weights");
+    if (s->x_type == KILN_I8)
+        return kiln_no(why, "it adds floats, and these tensors are i8");
+    if (wrong_layouts(s, d, why))
+        return true;
+    const char *dy = s->mirrored ? s->x_layout : s->y_layout; /* the caller's */
+    if (s->epilogue.bias && kiln_layout_block(dy, s->rank) != 1)
+        return kiln_no(why, "the bias gradient needs dy in the layout %s; it is %s",
+                       kiln_plain_data_layout(s->rank), dy);
+    for (int a = 0; a < 3; a++)
+        if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > INT32_MAX / 64)
+            return kiln_no(why, "an axis with its padding has 2^25 elements or more");
+    kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
+    int64_t most = INT32_MAX / 64;
+    if (g.b.dst[0] * g.b.dst[1] * g.b.n > most || g.b.src[0] * g.b.src[1] * g.b.src[2] > most ||
+        s->k > most || s->c > most || g.b.src_pitch.pixel > most / g.b.stride[2] ||
+        g.b.dst_pitch.pixel > most)
+        return kiln_no(why, "it counts rows and pixels of a block of channels below 2^25");
+    return false;
+}
+
+static bool illegal_units(const kiln_weights_geometry *g, const kiln_config *c, kiln_why *why)
+{
+    const int *v = c->v, block = g->b.block;
+    int64_t blocks = divide_up(g->b.dst_c, block);
+    bool split = kiln_weights_reads_elements(g) &&
+                 (block % v[TILE_X] || (g->b.groups > 1 && g->b.src_c % v[TILE_X]));
+    if (split || v[TILE_X] > kiln_weights_units_x(g, c))
+        return kiln_no(why, "T_X is %d; it must fit %lld channels in blocks of %d", v[TILE_X],
+                       (long long)g->b.src_c, block);
+    split = g->lanes == LANES_C ? block % v[TILE_Y] || (g->b.groups > 1 && g->b.dst_c % v[TILE_Y])
+                                : v[TILE_Y] > blocks;
+    if (split)
+        return kiln_no(why, "T_Y is %d; it must fit %lld channels in blocks of %d", v[TILE_Y],
+                       (long long)g->b.dst_c, block);
+    if ((v[CUTS_X] - 1) * kiln_weights_item_x(g, c) >= kiln_weights_units_x(g, c) ||
+        (v[CUTS_Y] - 1) * kiln_weights_item_y(g, c) >= kiln_weights_units_y(g, c))
+        return kiln_no(why, "T_CUTS_X is %d and T_CUTS_Y %d, which leaves items without any tile",
+                       v[CUTS_X], v[CUTS_Y]);
+    return false;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
+    const int *v = c->v;
+    if (g.b.filter[KILN_AXIS_W] % v[TILE_S])
+        return kiln_no(why, "T_S is %d, which does not divide the %lld taps of a filter row",
+                       v[TILE_S], (long long)g.b.filter[KILN_AXIS_W]);
+    if (kiln_weights_sums(&g, d, c) > 2 * kiln_blocked_registers(d))
+        return kiln_no(why, "%d vectors of sums are too many for registers",
+                       kiln_weights_sums(&g, d, c));
+    if (illegal_units(&g, c, why))
+        return true;
+    int64_t rows = kiln_weights_rows(&g, c);
+    if (rows > INT32_MAX / 64)
+        return kiln_no(why, "T_PIXELS is %d, which makes %lld strips, 2^25 or more", v[PIXELS],
+                       (long long)rows);
+    if ((v[PARTS] - 1) * kiln_weights_part(&g, c) >= rows)
+        return kiln_no(why, "T_PARTS is %d, which leaves parts without any of the %lld strips",
+                       v[PARTS], (long long)rows);
+    return false;
+}
+
+/* ---- configs ---- */
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
+    int sums = kiln_weights_sums(&g, d, c), registers = kiln_blocked_registers(d);
+    int64_t items = g.b.groups * c->v[CUTS_X] * c->v[CUTS_Y] * c->v[PARTS];
+    return sums > registers - 3 || sums < registers / 3 || items > 32 * d->compute_units ||
+           (c->v[PARTS] > 1 && items > 4 * d->compute_units);
+}
+
+static void guess_tile(const kiln_shape *s, const kiln_device_facts *d, kiln_config *best)
+{
+    double least = 0;
+    kiln_config start = *best;
+    for (int x = 1; x <= 8; x++)
+        for (int y = 1; y <= 16; y++)
+            for (int t = 1; t <= 16; t++) {
+                kiln_config next = start;
+                next.v[TILE_X] = x;
+                next.v[TILE_Y] = y;
+                next.v[TILE_S] = t;
+                kiln_why why;
+                if (x * y * t > 64 || illegal(s, d, &next, &why))
+                    continue;
+                double ms = kiln_weights_predict(s, d, &next);
+                if (least == 0 || ms < least) {
+                    least = ms;
+                    *best = next;
+                }
+            }
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    enum { MOST = 16 };
+    kiln_config best = {.v = {[TILE_X] = 1,
+                              [TILE_Y] = 1,
+                              [TILE_S] = 1,
+                              [CUTS_X] = 1,
+                              [CUTS_Y] = 1,
+                              [PIXELS] = 128,
+                              [PARTS] = 1}};
+    guess_tile(s, d, &best);
+    double least = kiln_weights_predict(s, d, &best);
+    kiln_config tile = best;
+    for (int x = 1; x <= MOST; x++)
+        for (int y = 1; y <= MOST; y++)
+            for (int parts = 1; parts <= 64; parts *= 2) {
+                kiln_config next = tile;
+                next.v[CUTS_X] = x;
+                next.v[CUTS_Y] = y;
+                next.v[PARTS] = parts;
+                kiln_why why;
+                if (illegal(s, d, &next, &why))
+                    continue;
+                double ms = kiln_weights_predict(s, d, &next);
+                if (ms < least) {
+                    least = ms;
+                    best = next;
+                }
+            }
+    *c = best;
+}
+
+/* ---- the plan ---- */
+
+static void define_all(const kiln_shape *s, const kiln_device_facts *d,
+                       const kiln_weights_geometry *g, int64_t cells, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    kiln_define_types(plan, s);
+    if (!s->wide && cells * c->v[PARTS] > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_blocked_define(&g->b, plan);
+    kiln_define(plan, "D_GROUPS", g->b.groups);
+    kiln_define(plan, "D_LANES", g->lanes);
+    kiln_define(plan, "D_UNITS_X", kiln_weights_units_x(g, c));
+    kiln_define(plan, "D_UNITS_Y", kiln_weights_units_y(g, c));
+    kiln_define(plan, "D_ITEM_X", kiln_weights_item_x(g, c));
+    kiln_define(plan, "D_ITEM_Y", kiln_weights_item_y(g, c));
+    kiln_define(plan, "D_STRIPS", divide_up(g->b.dst[KILN_AXIS_W], kiln_weights_strip(g, c)));
+    kiln_define(plan, "D_STRIP", kiln_weights_strip(g, c));
+    kiln_define(plan, "D_ROWS", kiln_weights_rows(g, c));
+    kiln_define(plan, "D_CHUNK", kiln_weights_chunk(g, c));
+    kiln_define(plan, "D_PART", kiln_weights_part(g, c));
+    kiln_define(plan, "D_AHEAD",
+                kiln_weights_chunk(g, c) < kiln_weights_part(g, c) && kiln_better_fetched(s, d));
+    kiln_define(plan, "D_CELLS", cells);
+    for (int i = 0; i < PARAMS; i++)
+        kiln_define(plan, params[i].name, c->v[i]);
+}
+
+/* Sums of all parts are in `out`, in blocks; dw may be plain or of another type. */
+static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_weights_geometry *g, const kiln_storage *blocked, int parts,
+                        int out, kiln_plan *plan)
+{
+    char why[KILN_ERROR_TEXT];
+    if (!g->plain_w) {
+        kiln_sum_parts_emit(s, d, blocked->cells, parts, out, KILN_ROLE_W, plan);
+        return;
+    }
+    if (parts > 1) {
+        kiln_shape floats = *s;
+        floats.w_type = KILN_F32;
+        int sum = kiln_plan_temp(plan, blocked->cells * 4);
+        kiln_sum_parts_emit(&floats, d, blocked->cells, parts, out, sum, plan);
+        out = sum;
+    }
+    kiln_storage plain;
+    const kiln_operand from = {blocked, KILN_F32, out}, to = {&plain, s->w_type, KILN_ROLE_W};
+    plan->broken = !kiln_shape_storage(s, 'w', s->w_layout, &plain, why) ||
+                   !kiln_reformat_stage(plan, &from, &to, 0, d, why) || plan->broken;
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
+    char text[KILN_LAYOUT_TEXT], why[KILN_ERROR_TEXT];
+    kiln_storage blocked;
+    kiln_weights_w_layout(s, g.lanes, g.b.block, text);
+    if (!kiln_shape_storage(s, 'w', text, &blocked, why)) {
+        plan->broken = true;
+        return;
+    }
+    char data[KILN_LAYOUT_TEXT];
+    kiln_weights_data_layout(s, g.b.block, data);
+    int x = KILN_ROLE_X, dy = KILN_ROLE_Y, out = KILN_ROLE_W, parts = c->v[PARTS];
+    if (kiln_layout_block(s->x_layout, s->rank) == 1 && !g.plain_x)
+        x = kiln_stage_source(s, d, 'x', data, plan);
+    if (kiln_layout_block(s->y_layout, s->rank) == 1)
+        dy = kiln_stage_source(s, d, 'y', data, plan);
+    if (s->epilogue.bias)
+        kiln_bias_gradient_emit(s, d, plan);
+    bool own = parts > 1 || g.plain_w || s->w_type != KILN_F32;
+    if (own)
+        out = kiln_plan_temp(plan, blocked.cells * parts * 4);
+    kiln_plan_stage(plan, "weights_blocked.cl", "weights_blocked");
+    define_all(s, d, &g, blocked.cells, c, plan);
+    kiln_arg_buffer(plan, x);
+    kiln_arg_buffer(plan, dy);
+    kiln_arg_buffer(plan, out);
+    int64_t items = g.b.groups * c->v[CUTS_X] * c->v[CUTS_Y];
+    kiln_grid_shared(plan, d, kiln_weights_predict(s, d, c), items, parts, 1);
+    if (own)
+        emit_result(s, d, &g, &blocked, parts, out, plan);
+}
+
+const kiln_solver kiln_solver_weights_blocked = {
+    .name = "weights_blocked",
+    .id = 1040,
+    .algorithm = 1,
+    .version = 3,
+    .params = params,
+    .nparams = PARAMS,
+    .prefer = prefer,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = kiln_weights_predict,
+    .emit = emit,
+};

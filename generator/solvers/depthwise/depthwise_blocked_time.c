@@ -1,0 +1,160 @@
+/* What a config of the blocked depthwise solver makes of a shape, and how long that takes. */
+#include "generator/base/integers.h"
+
+#include "depthwise_blocked.h"
+
+#include <math.h>
+
+/* Instructions of unrolled taps beyond which the compiler would take long or give up. */
+enum { MOST_UNROLLED = 1200 };
+
+/* What an item keeps of plain tensors leaves a core's first cache beyond this. */
+enum { FEW_BYTES = 28 << 10 };
+
+depthwise_span kiln_depthwise_span(const kiln_blocked *b, const kiln_config *c, int a)
+{
+    const int64_t up = b->up[a], pixels = (a == KILN_AXIS_W ? c->v[TILE_W] : c->v[TILE_H]) * up;
+    const int64_t reach = (pixels - 1) * b->stride[a] + (b->filter[a] - 1) * b->dilation[a];
+    return (depthwise_span){.pixels = pixels,
+                            .tiles = divide_up(b->dst[a], pixels),
+                            .from = divide_up(-b->lead[a], up),
+                            .to = divide_up(reach - b->lead[a] + 1, up) - 1};
+}
+
+static bool reads_past(const kiln_blocked *b, const depthwise_span *w, int64_t tile)
+{
+    int64_t at = tile * w->pixels * b->stride[KILN_AXIS_W] / b->up[KILN_AXIS_W];
+    return at + w->from < 0 || at + w->to >= b->src[KILN_AXIS_W];
+}
+
+bool kiln_depthwise_unrolls(const kiln_blocked *b, const kiln_config *c)
+{
+    const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
+                         w = kiln_depthwise_span(b, c, KILN_AXIS_W);
+    if (w.tiles > 2 && (reads_past(b, &w, 1) || reads_past(b, &w, w.tiles - 2)))
+        return false;
+    double met = (double)(h.to - h.from + 1) * (double)(w.to - w.from + 1);
+    return met * (double)(h.pixels * b->filter[KILN_AXIS_W] * b->src_c) <= MOST_UNROLLED;
+}
+
+int64_t kiln_depthwise_strips(const kiln_blocked *b, const kiln_config *c)
+{
+    return divide_up(kiln_depthwise_span(b, c, KILN_AXIS_H).tiles, c->v[TILES]);
+}
+
+/* ---- plain tensors ---- */
+
+/* What an item's tiles meet, and at least as many pixels as a vector has channels. */
+int64_t kiln_depthwise_rows(const kiln_blocked *b, const kiln_config *c)
+{
+    const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H);
+    const int64_t next = h.pixels * b->stride[KILN_AXIS_H] / b->up[KILN_AXIS_H];
+    const int64_t rows = (c->v[TILES] - 1) * next + h.to - h.from + 1;
+    const int64_t least = divide_up(b->block, b->src[KILN_AXIS_W]);
+    const int64_t wanted = rows > least ? rows : least;
+    return wanted < b->src[KILN_AXIS_H] ? wanted : b->src[KILN_AXIS_H];
+}
+
+/* Pixels that an item turns back. */
+static int64_t results_of(const kiln_blocked *b, const kiln_config *c)
+{
+    return c->v[TILES] * kiln_depthwise_span(b, c, KILN_AXIS_H).pixels * b->dst[KILN_AXIS_W];
+}
+
+int64_t kiln_depthwise_kept(const kiln_blocked *b, const kiln_config *c)
+{
+    return (kiln_depthwise_rows(b, c) * b->src[KILN_AXIS_W] + results_of(b, c)) * b->block * 4;
+}
+
+bool kiln_depthwise_whole(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c)
+{
+    return !kiln_shape_is_plain_layout(s) ||
+           (results_of(b, c) % b->block == 0 && b->dst_pitch.channel % b->block == 0);
+}
+
+/* ---- time ---- */
+
+/* Cycles of one core for a row of tiles whose taps look which columns are there: where the next one
+ * finds others, branches are foretold wrongly. */
+static double looking_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+{
+    const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
+                         w = kiln_depthwise_span(b, c, KILN_AXIS_W);
+    const double group = (double)b->src_c, vectors = kiln_blocked_vectors(b->block, d);
+    const double row = (double)w.pixels * vectors, sums = (double)h.pixels * row;
+    const double over = sums + (group + 1) * vectors - kiln_blocked_registers(d);
+    double rows = (double)h.pixels; /* of the filter, that a tile's rows meet */
+    for (int a = 0; a < 2; a++)
+        rows *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+    double adds = (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2] * row;
+    adds *= (group > 1 ? 1.8 * group : 1) * (over > 0 ? 1 + 0.6 * over / row : 1);
+    const double looks = 50 + (double)b->filter[2] * (1.5 + 0.15 * row);
+    return (double)w.tiles * (rows * (adds + looks) + sums + 15);
+}
+
+/* Cycles of one core for a row of tiles, in vector multiply-adds. */
+static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+{
+    const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
+                         w = kiln_depthwise_span(b, c, KILN_AXIS_W);
+    const double group = (double)b->src_c, vectors = kiln_blocked_vectors(b->block, d);
+    const double sums = (double)(h.pixels * w.pixels) * vectors;
+    double taps = 1;
+    for (int a = 0; a < 3; a++)
+        taps *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+    double adds = taps * group * sums;
+    /* Weights of the filter rows that meet one source row stay in registers, if there is room. */
+    double rows = fmin((double)h.pixels, ceil((double)b->filter[1] / (double)b->stride[1]));
+    double weights = rows * (double)b->filter[2] * vectors;
+    double over = sums + weights + 2 - kiln_blocked_registers(d);
+    double loads = (double)((h.to - h.from + 1) * (w.to - w.from + 1)) * vectors;
+    double cost = fmax(adds, loads) + 0.1 * adds + 0.25 * loads;
+    if (group > 1)
+        cost += 0.8 * loads * group;
+    if (over > 0)
+        cost += adds * fmin(0.6, 0.6 * over / weights);
+    return (double)w.tiles * (fmax(cost, 4 * taps * group) + sums + 15);
+}
+
+/* The same for an item's squares of channels by pixels: rounds of shuffles, loads and stores. */
+static double turn_cost(const kiln_blocked *b, const kiln_config *c)
+{
+    double squares = (double)(divide_up(kiln_depthwise_rows(b, c) * b->src[KILN_AXIS_W], b->block) +
+                              divide_up(results_of(b, c), b->block));
+    return squares * b->block * (log2(b->block) + 1);
+}
+
+double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    kiln_blocked b = kiln_depthwise_of(s, d);
+    double items =
+        (double)(kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
+    /* Cores wait for the one that took a share of items too many. */
+    double wait = 1 + 0.7 * d->compute_units / items;
+    const double row = (kiln_depthwise_unrolls(&b, c) ? row_cost : looking_cost)(&b, d, c);
+    double item = c->v[TILES] * row + 250;
+    if (kiln_shape_is_plain_layout(s))
+        item = (item + turn_cost(&b, c)) * (kiln_depthwise_kept(&b, c) > FEW_BYTES ? 1.1 : 1);
+    double work = items * item;
+    double ms = wait * work * 2 * d->simd_floats / (0.8 * d->peak_gflops * 1e6);
+    /* Rows between two items are read by both. */
+    const depthwise_span h = kiln_depthwise_span(&b, c, KILN_AXIS_H);
+    double own = (double)(h.pixels * b.stride[1]) / (double)b.up[1];
+    double shared = fmax(0, (double)(h.to - h.from + 1) - own) / (own * c->v[TILES]);
+    bool backward = s->direction == KILN_BACKWARD_DATA;
+    double source = (double)(backward ? s->y_count : s->x_count);
+    double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
+    /* Fitted when all of these were fetched ahead; those that no longer are take up to a tenth
+     * less. */
+    double move = (kiln_better_fetched(s, d) ? 0.8 : 1) * wait *
+                  kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
+    if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, &b, c))
+                                   : c->v[STREAM])
+        move *= 1.3;
+    /* Sums of groups of eight channels or more leave little idle that could hide loads. */
+    const double both = b.src_c >= 8 ? 1 : 0.3;
+    /* Of one channel, where each thread has what it wrote last in a cache of its own: two thirds of
+     * that on Zen 4 and a third to a half on Zen 5, plain 0.6 to 0.9 there; not on a Xeon. */
+    const double near = b.src_c == 1 && !d->counts_loads ? 0.65 : 1;
+    return kiln_device_launch_ms(d) + near * (both * fmin(ms, move) + fmax(ms, move));
+}

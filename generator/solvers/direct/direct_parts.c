@@ -1,0 +1,56 @@
+/* What the direct solvers over plain tensors share besides their lines: channels and taps of a
+ * group, and the stage that packs weights in blocks of channels. */
+#include "generator/base/integers.h"
+
+#include "solver_direct.h"
+
+int64_t kiln_direct_dst_channels(const kiln_shape *s)
+{
+    return (s->direction == KILN_BACKWARD_DATA ? s->c : s->k) / s->g;
+}
+
+int64_t kiln_direct_src_channels(const kiln_shape *s)
+{
+    return (s->direction == KILN_BACKWARD_DATA ? s->k : s->c) / s->g;
+}
+
+int64_t kiln_direct_taps(const kiln_shape *s)
+{
+    return s->filter[0] * s->filter[1] * s->filter[2];
+}
+
+int64_t kiln_direct_packed(const kiln_shape *s, int t_k)
+{
+    const int64_t blocks = s->g * divide_up(kiln_direct_dst_channels(s), t_k);
+    return blocks * t_k * kiln_direct_src_channels(s) * kiln_direct_taps(s);
+}
+
+void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const int64_t taps = kiln_direct_taps(s), across = s->c / s->g * taps;
+    kiln_define(plan, "P_GROUPS", s->g);
+    kiln_define(plan, "D_DST_C", kiln_direct_dst_channels(s));
+    kiln_define(plan, "D_SRC_C", kiln_direct_src_channels(s));
+    kiln_define(plan, "D_TAPS", taps);
+    kiln_define(plan, "D_W_DST", backward ? taps : across);
+    kiln_define(plan, "D_W_SRC", backward ? across : taps);
+}
+
+void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan)
+{
+    const int64_t blocks = divide_up(kiln_direct_dst_channels(s), t_k);
+    const int64_t packed = kiln_direct_packed(s, t_k);
+    plan->packed_bytes = packed * 4;
+    kiln_plan_stage(plan, "pack_blocks.cl", "pack")->pack = true;
+    kiln_define_types(plan, s);
+    if (!s->wide && packed > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_direct_define_weights(s, plan);
+    kiln_define(plan, "D_BLOCKS", blocks);
+    kiln_define(plan, "D_ZEROS", zeros);
+    kiln_define(plan, "T_K", t_k);
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_grid(plan, 1, 1, 1, packed / (s->g * blocks * t_k), s->g * blocks, 1);
+}

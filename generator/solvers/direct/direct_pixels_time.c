@@ -1,0 +1,70 @@
+/* How long the direct solver with pixels as the vector takes, in cycles of a vector multiply-add.
+ */
+#include "generator/base/integers.h"
+
+#include "direct_pixels.h"
+
+#include <math.h>
+
+/* Copying the pieces of an item: vectors of pixels, or squares of as many pixels and channels. */
+static double fill_cycles(const kiln_direct_pixels *g, const kiln_config *c)
+{
+    const kiln_lines *l = &g->lines;
+    const int64_t step = l->step[KILN_AXIS_W], vec = c->v[PIXELS_VEC];
+    const double squares = (double)round_up(g->src_c, vec) / (double)g->src_c;
+    const double each = g->src_last ? 8 * squares
+                        : step == 1 ? 5
+                        : step == 2 ? 8
+                                    : 3.0 * (double)vec;
+    const double rows = (double)(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W] *
+                                 (g->rows + l->reach[KILN_AXIS_H]) * g->filter[0]);
+    return (double)g->src_c * rows * (each * (double)divide_up(g->pitch, vec) + 4);
+}
+
+/* Adding up the sums of T_PIX vectors, and moving them: loads that are not aligned count twice. */
+static double sums_cycles(const kiln_direct_pixels *g, const kiln_config *c)
+{
+    const double k = c->v[PIXELS_K], pix = c->v[PIXELS_PIX];
+    const double taps = (double)(g->filter[0] * g->filter[1] * g->filter[2]);
+    const double sums = k * pix, loads = 2 * pix + k;
+    const double step = fmax(fmax(sums, loads), 4) + 0.2 * (pix + k);
+    const double chunks = (double)divide_up(g->src_c, g->chunk);
+    return (double)g->src_c * taps * step + chunks * (double)g->phases * (2 * sums + 20);
+}
+
+/* Storing a block's sums, one by one where they are no neighbours. */
+static double store_cycles(const kiln_direct_pixels *g, const kiln_config *c, bool strewn)
+{
+    const double vectors = (double)divide_up(g->cols, c->v[PIXELS_VEC]);
+    const double each = g->dst_last ? 4 : strewn ? 2 : 0;
+    const double row = each > 0 ? each * (double)g->cols : 5.0 * vectors + 6;
+    return (double)(g->rows * g->phases * c->v[PIXELS_K]) * row;
+}
+
+/* Lines of the destination are read before parts of them are written, but for those that a cache
+ * holds. */
+static double move_ms(const kiln_shape *s, const kiln_device_facts *d)
+{
+    const double size = (double)kiln_type_size(s->x_type);
+    const double to = size * (double)(s->direction == KILN_FORWARD ? s->y_count : s->x_count);
+    const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
+    return kiln_device_holds(d, bytes) ? 0.5 * kiln_device_move_ms(d, bytes)
+                                       : kiln_device_move_ms(d, bytes + to);
+}
+
+double kiln_direct_pixels_ms(const kiln_direct_pixels *g, const kiln_shape *s,
+                             const kiln_device_facts *d, const kiln_config *c)
+{
+    const double reached = 0.71; /* of the peak, which counts two multiply-adds a cycle; on Zen 4 */
+    const bool strewn = g->phases > 1 && s->stride[KILN_AXIS_W] > 1;
+    const double blocks = (double)g->blocks / (double)g->parts;
+    const double passes = (double)(g->vectors / c->v[PIXELS_PIX]);
+    const double item = fill_cycles(g, c) + blocks * passes * sums_cycles(g, c) +
+                        blocks * store_cycles(g, c, strewn) + 60;
+    const double items =
+        (double)(g->tiles_h * g->tiles_w * g->dst[0] * g->n) * (double)(g->groups * g->parts);
+    const double whole = (double)divide_up((int64_t)items, d->compute_units) * d->compute_units;
+    const int vec = c->v[PIXELS_VEC], lanes = vec < d->simd_floats ? d->simd_floats : vec;
+    return (items + whole) / 2 * item * 2 * lanes / (reached * d->peak_gflops * 1e6) +
+           move_ms(s, d) + kiln_device_launch_ms(d);
+}

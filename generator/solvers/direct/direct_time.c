@@ -1,0 +1,112 @@
+/* How long the direct solver takes, forward and backward data. */
+#include "generator/base/integers.h"
+
+#include "solver_direct.h"
+
+/* What a register tile costs per tap and channel, in units of one vector multiply-add. A core does
+ * one of those in the time of about one vector load, unaligned ones (the pixels) counting twice. */
+static double step_cost(const kiln_config *c)
+{
+    double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
+    double sums = k * pix;
+    return (sums > loads ? sums : loads) + 0.2 * (sums + loads) + 1;
+}
+
+/* The same where a CPU goes from channel to channel: the next one's pixels are on another page, the
+ * larger the planes, and not where its prefetchers expect them. As measured; lines, which join the
+ * images of a channel, are further apart than the planes of an image. */
+static double channel_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                           const kiln_config *c)
+{
+    const double page = 4096;
+    bool lines = c->v[DIRECT_COPY];
+    double bytes = 4.0 * (double)(lines ? l->channel : s->in[0] * s->in[1] * s->in[2]);
+    if (d->kind != KILN_DEVICE_CPU)
+        return 0;
+    return (bytes < page ? bytes / page : 1) * (lines ? 3 + 4 * (double)kiln_direct_taps(s) : 2);
+}
+
+/* What a load takes longer where it converts, as seen on PoCL over whole problems; integers
+ * multiply at half the rate. */
+static double conversion(const kiln_shape *s, const kiln_device_facts *d)
+{
+    static const double factor[] = {
+        [KILN_F32] = 1, [KILN_F16] = 1.1, [KILN_BF16] = 1.1, [KILN_I8] = 1.4};
+    return d->kind == KILN_DEVICE_CPU ? factor[s->w_type] : 1;
+}
+
+/* What it takes to store an element of one phase. They are stored one by one, those of a vector
+ * that crosses rows after a look at each, on a CPU into lines shared by all, which have left a
+ * core's cache by the next phase where the tensor is large and phases do not follow one another. As
+ * measured. */
+static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                          const kiln_config *c)
+{
+    const double near = 1 << 20;
+    const int *v = c->v;
+    bool large = 4.0 * (double)s->x_count > near;
+    double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2], looks = large ? 9 : 5;
+    if (d->kind != KILN_DEVICE_CPU)
+        return 2;
+    if (torn >= 1 || kiln_direct_dst_channels(s) > v[DIRECT_K])
+        return looks;
+    return torn * looks + (1 - torn) * (large && !v[DIRECT_ORDER] ? 7 : 4);
+}
+
+/* What it takes, once for all channels of a tile, to find the places of a vector that crosses rows:
+ * each is looked for. As measured on a CPU; what is strewn has it in its stores. */
+static double look_cost(const kiln_device_facts *d, const kiln_lines *l, const kiln_config *c)
+{
+    const int *v = c->v;
+    const double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2];
+    if (d->kind != KILN_DEVICE_CPU || !v[DIRECT_COPY] || l->phases > 1)
+        return 0;
+    return 25.0 * v[DIRECT_VEC] * (torn < 1 ? torn : 1);
+}
+
+/* What moving the tensors adds to the sums. Lines are written and read, and what is stored beside
+ * them begins anywhere in a CPU's lines, which are read first. In place, on a CPU, sums hide half
+ * of the way to a cache that has plenty of room. As measured. */
+static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                      const kiln_config *c)
+{
+    const bool cpu = d->kind == KILN_DEVICE_CPU;
+    const double size = (double)kiln_type_size(s->x_type);
+    double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
+    if (c->v[DIRECT_COPY]) {
+        const bool forward = s->direction == KILN_FORWARD;
+        const double lines = size * (double)kiln_lines_count(l, kiln_direct_span(c));
+        const double to = size * (double)(forward ? s->y_count : s->x_count);
+        const bool again = cpu && l->phases == 1 && !kiln_device_holds(d, bytes + lines);
+        const double rate = (cpu ? 2 : 1) * d->bandwidth_gbs * 1e6;
+        return kiln_lines_ms(l, forward ? s->x_type : s->y_type, d, kiln_direct_span(c)) +
+               (lines + (again ? 2 : 1) * to + 4.0 * (double)s->w_count) / rate;
+    }
+    const bool hidden = cpu && bytes < (double)d->cache / 4;
+    return (hidden ? 0.5 : 1) * kiln_device_move_ms(d, bytes);
+}
+
+double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_direct_weights_predict(s, d, c);
+    const int *v = c->v;
+    kiln_lines l = kiln_lines_of(s);
+    double images = v[DIRECT_COPY] ? 1 : (double)s->n;
+    double tiles = (double)divide_up(kiln_direct_positions(s, &l, c), kiln_direct_span(c)) *
+                   images * (double)l.phases;
+    double blocks = (double)(s->g * divide_up(kiln_direct_dst_channels(s), v[DIRECT_K]));
+    double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
+    double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
+    double store = l.phases > 1 ? strewn_cost(s, d, &l, c) * v[DIRECT_VEC] : 4;
+    double per_channel = (double)kiln_direct_taps(s) * step_cost(c) + channel_cost(s, d, &l, c);
+    double per_item = (double)kiln_direct_src_channels(s) / (double)l.phases * per_channel +
+                      (store * v[DIRECT_K] + look_cost(d, &l, c)) * v[DIRECT_PIX] + 40;
+    double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
+    /* A CPU runs at full speed only with vectors as wide as its own. */
+    double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;
+    const double reached = d->counts_loads ? 0.8 : 1; /* as measured on a Xeon */
+    double ms =
+        conversion(s, d) * flops * (width > 1 ? width : 1) / (reached * d->peak_gflops * 1e6);
+    return ms + move_ms(s, d, &l, c) + kiln_device_launch_ms(d) * (1 + v[DIRECT_COPY]);
+}

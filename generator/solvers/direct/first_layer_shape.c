@@ -1,0 +1,125 @@
+/* Geometry of the solver for first layers, and how long it takes. */
+#include "generator/base/integers.h"
+
+#include "first_layer.h"
+
+#include <math.h>
+
+kiln_first_layer kiln_first_layer_of(const kiln_shape *s)
+{
+    const int h = KILN_AXIS_H, w = KILN_AXIS_W;
+    const kiln_blocked b = kiln_blocked_of(s);
+    const bool last = kiln_order_of(&b.src_pitch, s->in, s->c) == KILN_CHANNELS_LAST;
+    const int64_t across = last ? s->c : 1;
+    kiln_first_layer g = {.plain = b.dst_pitch.channel != 1,
+                          .walk = *s,
+                          .dst_pitch = b.dst_pitch,
+                          .planes = s->c / across,
+                          .apart_h = 1,
+                          .apart_w = 1,
+                          .k = b.dst_pitch.neighbours * b.dst_pitch.blocks,
+                          .last = across - 1};
+    for (int a = 0; a < 3; a++)
+        g.dst[a] = s->out[a];
+    if (!g.plain) {
+        g.apart_h = s->stride[h];
+        g.apart_w = s->stride[w] * across;
+        g.walk.stride[h] = g.walk.stride[w] = 1;
+        g.walk.in[w] *= across;
+        g.walk.pad[w] *= across;
+        g.walk.dilation[w] *= across;
+    }
+    g.lines = kiln_lines_of(&g.walk);
+    return g;
+}
+
+/* Columns of a piece's row besides those of the first column of a tile. */
+static int64_t beyond(const kiln_first_layer *g)
+{
+    return g->lines.reach[KILN_AXIS_W] + g->last;
+}
+
+/* As many columns as leave what an item keeps within 32 KiB, a first-level cache and the least
+ * local memory that devices have, in tiles of registers; equal parts of a row, or all of it. */
+static int64_t cols_of(const kiln_first_layer *g, int64_t vec, int64_t lines)
+{
+    const int64_t near = 8 << 10; /* elements */
+    const int64_t w = g->dst[KILN_AXIS_W];
+    const int64_t pitch = (near / g->planes / g->walk.filter[KILN_AXIS_D] - 2 * vec) / lines;
+    const int64_t most = (pitch - 1 - beyond(g)) / g->apart_w + 1;
+    if (w <= most)
+        return w;
+    const int64_t tiles = most < g->tile_pix ? 1 : most / g->tile_pix;
+    const int64_t parts = divide_up(w, tiles * g->tile_pix);
+    const int64_t cols = round_up(divide_up(w, parts), g->tile_pix);
+    return cols < w ? cols : w;
+}
+
+void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c)
+{
+    const int *v = c->v;
+    const kiln_lines *l = &g->lines;
+    const int64_t vec = v[FIRST_VEC];
+    g->tile_k = v[FIRST_K] * (g->plain ? 1 : vec);
+    g->tile_pix = v[FIRST_PIX] * (g->plain ? vec : 1);
+    g->blocks = divide_up(g->k, g->tile_k);
+    g->rows = product_of(v[FIRST_ROWS] - 1, g->apart_h) + 1 + l->reach[KILN_AXIS_H];
+    g->tiles_h = divide_up(g->dst[KILN_AXIS_H], v[FIRST_ROWS]);
+    const int64_t lines = product_of(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W], g->rows);
+    g->cols = cols_of(g, vec, lines);
+    g->tiles_w = divide_up(g->dst[KILN_AXIS_W], g->cols);
+    const int64_t last = g->plain ? round_up(g->cols, g->tile_pix) : g->cols;
+    g->pitch = product_of(last - 1, g->apart_w) + 1 + beyond(g);
+    g->piece = round_up(product_of(lines, g->pitch) + vec, vec);
+    g->channel = g->last ? 1 : product_of(g->walk.filter[KILN_AXIS_D], g->piece);
+    g->scratch = product_of(product_of(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
+}
+
+/* ---- time, in cycles of a vector multiply-add, as measured on Zen 4 ---- */
+
+/* Copying vectors as they are, every other element, or element by element. */
+static double fill_cycles(const kiln_first_layer *g, const kiln_config *c)
+{
+    const kiln_lines *l = &g->lines;
+    const int64_t step = l->step[KILN_AXIS_W], vec = c->v[FIRST_VEC];
+    const double each = step == 1 ? 3 : step == 2 ? 4.5 : 3.2 * (double)vec;
+    const double rows = (double)(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W] * g->rows) *
+                        (double)(g->planes * g->walk.filter[KILN_AXIS_D]);
+    return rows * (each * (double)divide_up(g->pitch, vec) + 8);
+}
+
+/* Fewer than eight sums wait for one another. Of many, and of several vectors of pixels, compilers
+ * move some: 16 took a twentieth less than 28, one vector of pixels a tenth less than two. */
+static double tile_cycles(const kiln_first_layer *g, const kiln_device_facts *d,
+                          const kiln_config *c)
+{
+    const double k = c->v[FIRST_K], pix = c->v[FIRST_PIX], sums = k * pix;
+    const double loads = (d->counts_loads ? 1 : 0.7) * (g->plain ? 2 * pix + k : pix + k);
+    const double moved = g->plain && pix > 1 ? 1.12 : sums > 16 ? 1.04 : 1;
+    const double step = fmax(fmax(sums * moved, loads), 8) + 0.02 * loads;
+    return (double)(g->walk.c * kiln_direct_taps(&g->walk)) * step + 0.6 * sums + 4;
+}
+
+/* Sums hide most of the way to memory. */
+static double move_ms(const kiln_shape *s, const kiln_device_facts *d)
+{
+    const double size = (double)kiln_type_size(s->x_type);
+    const double bytes = size * (double)(s->x_count + s->y_count);
+    return (kiln_device_holds(d, bytes) ? 0.2 : 0.5) * kiln_device_move_ms(d, bytes);
+}
+
+double kiln_first_layer_ms(const kiln_first_layer *g, const kiln_shape *s,
+                           const kiln_device_facts *d, const kiln_config *c)
+{
+    const double reached = 0.71; /* of the peak, which counts two multiply-adds a cycle */
+    const int vec = c->v[FIRST_VEC], lanes = vec < d->simd_floats ? d->simd_floats : vec;
+    const double tiles = (double)(g->dst[KILN_AXIS_H] * g->blocks * g->tiles_w) *
+                         (double)divide_up(g->cols, g->tile_pix);
+    const double items = (double)(s->n * g->dst[0]) * (double)(g->tiles_h * g->tiles_w);
+    const double cycles = (double)(s->n * g->dst[0]) * tiles * tile_cycles(g, d, c) +
+                          items * (fill_cycles(g, c) + 60);
+    /* In the end, cores wait for half an item of another on average. */
+    const double waits = 1 + 0.5 * d->compute_units / items;
+    return waits * cycles * 2 * lanes / (reached * d->peak_gflops * 1e6) + move_ms(s, d) +
+           kiln_device_launch_ms(d);
+}

@@ -1,0 +1,269 @@
+/* The direct solver with pixels as the vector that copies no activations: items keep pieces of a
+ * plain source near while they sum all of their channels from them. Forward and backward data. */
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/plan/shared_grid.h"
+
+#include "direct_pixels.h"
+
+#include <string.h>
+
+enum { USUAL_TILE = 28, MOST_TILE = 128, MOST_CHUNK = 64, MOST_PARTS = 16, MOST_BLOCKS = 4096 };
+
+static const kiln_param params[PIXELS_PARAMS] = {
+    [PIXELS_VEC] = {"T_VEC", 3, {4, 8, 16}, 0, 0},
+    [PIXELS_K] = {"T_K", 6, {1, 3, 4, 6, 8, 12}, 1, 16},
+    [PIXELS_PIX] = {"T_PIX", 6, {1, 2, 3, 4, 5, 7}, 1, 8},
+    [PIXELS_TILE] = {"T_TILE", 5, {4, 14, 28, 56, 112}, 1, 1024},
+    [PIXELS_BLOCKS] = {"T_BLOCKS", 5, {1, 2, 4, 16, 64}, 1, MOST_BLOCKS},
+    [PIXELS_C] = {"T_C", 3, {4, 16, 64}, 1, 4096},
+};
+
+/* Legal if any is. */
+static const kiln_config smallest = {{[PIXELS_VEC] = 4,
+                                      [PIXELS_K] = 1,
+                                      [PIXELS_PIX] = 1,
+                                      [PIXELS_TILE] = 1,
+                                      [PIXELS_BLOCKS] = 1,
+                                      [PIXELS_C] = 1}};
+
+/* ---- what it takes ---- */
+
+static bool exceeds(const kiln_direct_pixels *g, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const int *v = c->v;
+    if (v[PIXELS_K] * v[PIXELS_PIX] > 64)
+        return kiln_no(why, "a tile of %d channels and %d vectors is too large for registers",
+                       v[PIXELS_K], v[PIXELS_PIX]);
+    if (v[PIXELS_K] > g->dst_c)
+        return kiln_no(why, "T_K is %d, but a group has only %lld channels", v[PIXELS_K],
+                       (long long)g->dst_c);
+    if (v[PIXELS_PIX] > v[PIXELS_TILE])
+        return kiln_no(why, "T_PIX is %d, but a tile has at most T_TILE=%d vectors", v[PIXELS_PIX],
+                       v[PIXELS_TILE]);
+    if (g->scratch > d->local_memory / 4)
+        return kiln_no(why,
+                       "an item would keep %lld elements of the source and of sums; the device has "
+                       "%lld bytes of local memory",
+                       (long long)g->scratch, (long long)d->local_memory);
+    return false;
+}
+
+static kiln_direct_pixels geometry_of(const kiln_shape *s, const kiln_config *c)
+{
+    kiln_direct_pixels g = kiln_direct_pixels_of(s);
+    kiln_direct_pixels_set(&g, c);
+    return g;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const kiln_direct_pixels g = geometry_of(s, c);
+    return exceeds(&g, d, c, why);
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    const char *filter = kiln_plain_filter_layout(s->rank);
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (strcmp(s->w_layout, filter) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
+                       s->w_layout);
+    if (kiln_direct_pixels_order_x(s) == KILN_CHANNELS_ELSEWHERE ||
+        kiln_direct_pixels_order_y(s) == KILN_CHANNELS_ELSEWHERE)
+        return kiln_no(why,
+                       "it works on the layouts NCHW and NHWC and their 1-D and 3-D kin; x and y "
+                       "are %s and %s",
+                       s->x_layout, s->y_layout);
+    return kiln_reject_but_cpu(d, why) || kiln_lines_too_large(s, why) ||
+           illegal(s, d, &smallest, why);
+}
+
+/* Whether sums, the vectors of a tap and a weight have registers: 32 with 512 bits, 16 with fewer.
+ */
+static bool fits_registers(const kiln_device_facts *d, int k, int pix)
+{
+    return k * pix + pix + 1 <= (d->simd_floats >= 16 ? 32 : 16);
+}
+
+/* Whether the value that a search tries before this one does the same. */
+static bool is_same(const kiln_shape *s, const kiln_direct_pixels *g, const kiln_config *c, int i)
+{
+    kiln_config before = *c;
+    for (int j = 0; j < params[i].nvalues && params[i].value[j] < c->v[i]; j++)
+        before.v[i] = params[i].value[j];
+    if (before.v[i] == c->v[i] || before.v[PIXELS_TILE] < before.v[PIXELS_PIX])
+        return false;
+    const kiln_direct_pixels b = geometry_of(s, &before);
+    return b.rows == g->rows && b.cols == g->cols && b.parts == g->parts && b.chunk == g->chunk;
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int *v = c->v;
+    const int64_t little = 2 << 10; /* elements */
+    const kiln_direct_pixels g = geometry_of(s, c);
+    /* Loads outweigh the sums of a small tile, and half a vector takes a whole one's time. */
+    const int least = d->simd_floats >= 16 ? 12 : 6;
+    const bool few = v[PIXELS_K] * v[PIXELS_PIX] < least && v[PIXELS_K] < g.dst_c;
+    const bool narrow = 2 * v[PIXELS_VEC] < d->simd_floats || v[PIXELS_VEC] > d->simd_floats;
+    const bool short_chunk = g.chunk < 16 && g.chunk < g.src_c && g.scratch < little;
+    return narrow || few || short_chunk || !fits_registers(d, v[PIXELS_K], v[PIXELS_PIX]) ||
+           is_same(s, &g, c, PIXELS_TILE) || is_same(s, &g, c, PIXELS_BLOCKS) ||
+           is_same(s, &g, c, PIXELS_C);
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_direct_pixels g = geometry_of(s, c);
+    return kiln_direct_pixels_ms(&g, s, d, c);
+}
+
+/* ---- a guess ---- */
+
+typedef struct search {
+    const kiln_shape *s;
+    const kiln_device_facts *d;
+    kiln_direct_pixels g;
+    kiln_config best;
+    double ms;
+} search;
+
+/* Takes `next` where it is legal and better. */
+static void consider(search *f, const kiln_config *next)
+{
+    kiln_why why;
+    kiln_direct_pixels_set(&f->g, next);
+    if (exceeds(&f->g, f->d, next, &why))
+        return;
+    const double ms = kiln_direct_pixels_ms(&f->g, f->s, f->d, next);
+    if (ms < f->ms) {
+        f->ms = ms;
+        f->best = *next;
+    }
+}
+
+/* Blocks of `k` channels that each of `parts` items computes. */
+static int blocks_of(const search *f, int k, int64_t parts)
+{
+    const int64_t blocks = divide_up(divide_up(f->g.dst_c, k), parts);
+    return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
+}
+
+static void consider_registers(search *f, int tile)
+{
+    const kiln_config so_far = f->best;
+    const int *v = so_far.v;
+    const int64_t parts = divide_up(divide_up(f->g.dst_c, v[PIXELS_K]), v[PIXELS_BLOCKS]);
+    for (int vec = 4; vec <= 16 && vec <= f->d->simd_floats; vec *= 2)
+        for (int k = 1; k <= 16 && k <= f->g.dst_c; k++)
+            for (int pix = 1; pix <= 8 && fits_registers(f->d, k, pix); pix++) {
+                const kiln_config next = {{[PIXELS_VEC] = vec,
+                                           [PIXELS_K] = k,
+                                           [PIXELS_PIX] = pix,
+                                           [PIXELS_TILE] = tile < pix ? pix : tile,
+                                           [PIXELS_BLOCKS] = blocks_of(f, k, parts),
+                                           [PIXELS_C] = v[PIXELS_C]}};
+                consider(f, &next);
+            }
+}
+
+static void consider_tiles(search *f)
+{
+    const kiln_config so_far = f->best;
+    const int most = (int)(f->g.src_c < MOST_CHUNK ? f->g.src_c : MOST_CHUNK);
+    for (int tile = so_far.v[PIXELS_PIX]; tile <= MOST_TILE; tile += (tile + 2) / 3)
+        for (int parts = 1; parts <= MOST_PARTS; parts *= 2)
+            for (int chunk = most; chunk >= 1; chunk /= 2) {
+                kiln_config next = so_far;
+                next.v[PIXELS_TILE] = tile;
+                next.v[PIXELS_BLOCKS] = blocks_of(f, next.v[PIXELS_K], parts);
+                next.v[PIXELS_C] = chunk;
+                consider(f, &next);
+            }
+}
+
+/* Tiles of registers, then tiles of pixels and parts of the channels for those, and both once more.
+ */
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    search f = {.s = s, .d = d, .g = kiln_direct_pixels_of(s), .best = smallest};
+    f.ms = predict(s, d, &smallest);
+    consider_registers(&f, USUAL_TILE);
+    consider_tiles(&f);
+    consider_registers(&f, f.best.v[PIXELS_TILE]);
+    consider_tiles(&f);
+    *c = f.best;
+}
+
+/* ---- the plan ---- */
+
+static void define_all(const kiln_shape *s, const kiln_direct_pixels *g, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    const kiln_lines *l = &g->lines;
+    kiln_define_types(plan, s);
+    if (!s->wide && kiln_direct_packed(s, c->v[PIXELS_K]) > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define_epilogue(plan, s);
+    kiln_define(plan, "D_ROW", c->v[PIXELS_VEC]);
+    kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
+    kiln_direct_define_weights(s, plan);
+    kiln_define(plan, "D_SRC_COUNT",
+                l->n * l->channels * l->source[0] * l->source[1] * l->source[2]);
+    kiln_define_axes(plan, "P_SRC", l->source);
+    kiln_define_axes(plan, "P_DST", g->dst);
+    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_STRIDE", s->stride);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+    kiln_define_axes(plan, "P_PAD", s->pad);
+    kiln_lines_define(l, plan);
+    kiln_define(plan, "D_SRC_LAST", g->src_last);
+    kiln_define(plan, "D_DST_LAST", g->dst_last);
+    kiln_define(plan, "D_COLS", g->cols);
+    kiln_define(plan, "D_PITCH", g->pitch);
+    kiln_define(plan, "D_TILES_W", g->tiles_w);
+    kiln_define(plan, "D_VECTORS", g->vectors);
+    kiln_define(plan, "D_BLOCKS", g->blocks);
+    kiln_define(plan, "D_PARTS", g->parts);
+    kiln_define(plan, "D_CHUNK", g->chunk);
+    kiln_define(plan, "D_KEPT", g->kept);
+    kiln_define(plan, "T_ROWS", g->rows);
+    for (int i = 0; i < PIXELS_PARAMS; i++)
+        kiln_define(plan, params[i].name, c->v[i]);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const kiln_direct_pixels g = geometry_of(s, c);
+    kiln_direct_pack_emit(s, c->v[PIXELS_K], false, plan);
+    kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
+    kiln_plan_stage(plan, "direct_pixels.cl", "direct_pixels");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, backward ? KILN_ROLE_Y : KILN_ROLE_X);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_epilogue(plan, s);
+    kiln_grid_shared(plan, d, kiln_direct_pixels_ms(&g, s, d, c), g.tiles_h * g.tiles_w,
+                   s->n * g.dst[0], s->g * g.parts);
+}
+
+const kiln_solver kiln_solver_direct_pixels = {
+    .name = "direct_pixels",
+    .id = 1014,
+    .algorithm = 1,
+    .version = 1,
+    .params = params,
+    .nparams = PIXELS_PARAMS,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

@@ -1,0 +1,255 @@
+/* The direct solver for few source channels, as a network's first layer has: items keep the rows of
+ * all of them near, and sums in registers from the first product to the last. Forward. */
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/geometry/blocked.h"
+#include "generator/plan/shared_grid.h"
+#include "generator/problem/problem_layout.h"
+
+#include "first_layer.h"
+
+#include <string.h>
+
+enum { MOST_CHANNELS = 16, MOST_ROWS = 64 };
+
+static const kiln_param params[FIRST_PARAMS] = {
+    [FIRST_VEC] = {"T_VEC", 3, {4, 8, 16}, 0, 0},
+    [FIRST_K] = {"T_K", 8, {1, 2, 3, 4, 5, 6, 8, 13}, 1, 16},
+    [FIRST_PIX] = {"T_PIX", 14, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28}, 1, 32},
+    [FIRST_ROWS] = {"T_ROWS", 5, {1, 2, 4, 8, 16}, 1, MOST_ROWS},
+    [FIRST_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
+};
+
+/* Legal if any is. */
+static const kiln_config smallest = {
+    {[FIRST_VEC] = 4, [FIRST_K] = 1, [FIRST_PIX] = 1, [FIRST_ROWS] = 1}};
+
+/* ---- what it takes ---- */
+
+static void prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    kiln_prefer_layout(s->x_layout, kiln_plain_data_layout(s->rank));
+    if (kiln_blocked_of(s).src_pitch.channel == 1)
+        kiln_prefer_layout(s->y_layout, s->x_layout);
+    kiln_blocked_prefer(s, d, true);
+}
+
+static bool exceeds(const kiln_first_layer *g, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const int *v = c->v;
+    if (v[FIRST_K] * v[FIRST_PIX] > 64)
+        return kiln_no(why, "%d vectors of sums are too many for registers",
+                       v[FIRST_K] * v[FIRST_PIX]);
+    if (!g->plain && v[FIRST_PIX] > g->dst[KILN_AXIS_W])
+        return kiln_no(why, "T_PIX is %d, but a row has only %lld pixels", v[FIRST_PIX],
+                       (long long)g->dst[KILN_AXIS_W]);
+    if (!g->plain && g->dst_pitch.blocks > 1 && g->dst_pitch.neighbours % v[FIRST_VEC] != 0)
+        return kiln_no(why, "T_VEC is %d, but only %lld channels lie together", v[FIRST_VEC],
+                       (long long)g->dst_pitch.neighbours);
+    if (g->scratch > d->local_memory / 4)
+        return kiln_no(why,
+                       "an item would keep %lld elements of the source; the device has %lld bytes "
+                       "of local memory",
+                       (long long)g->scratch, (long long)d->local_memory);
+    return false;
+}
+
+static kiln_first_layer geometry_of(const kiln_shape *s, const kiln_config *c)
+{
+    kiln_first_layer g = kiln_first_layer_of(s);
+    kiln_first_layer_set(&g, c);
+    return g;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const kiln_first_layer g = geometry_of(s, c);
+    return exceeds(&g, d, c, why);
+}
+
+static bool reject_layouts(const kiln_shape *s, kiln_why *why)
+{
+    const char *filter = kiln_plain_filter_layout(s->rank);
+    const kiln_blocked b = kiln_blocked_of(s);
+    const kiln_order from = kiln_order_of(&b.src_pitch, s->in, s->c);
+    const kiln_pitch *to = &b.dst_pitch;
+    if (strcmp(s->w_layout, filter) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s", filter,
+                       s->w_layout);
+    if (from == KILN_CHANNELS_ELSEWHERE || to->blocks == 0 ||
+        (to->channel != 1 && (to->pixel != 1 || from == KILN_CHANNELS_LAST)))
+        return kiln_no(why,
+                       "it reads NCHW, to write that, NHWC or NC/16HW16 and their kin, or NHWC, to "
+                       "write all but the first; x and y are %s and %s",
+                       s->x_layout, s->y_layout);
+    return false;
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (s->direction != KILN_FORWARD)
+        return kiln_no(why, "it does forward");
+    if (s->g != 1 || s->c > MOST_CHANNELS)
+        return kiln_no(why,
+                       "it takes one group of at most %d channels; these are %lld channels in %lld",
+                       MOST_CHANNELS, (long long)s->c, (long long)s->g);
+    if (kiln_direct_taps(s) == 1)
+        return kiln_no(why, "a filter of one tap reads each element once; others take it in place");
+    if (s->x_type == KILN_I8)
+        return kiln_no(why, "it multiplies floats; direct_blocked and nhwc_direct take bytes");
+    /* The last tile of channels may have 255 that are not there. */
+    if (s->w_count > INT32_MAX || s->w_count + 255 * s->c * kiln_direct_taps(s) > INT32_MAX)
+        return kiln_no(why, "packed weights have 2^31 elements or more");
+    if (reject_layouts(s, why) || kiln_reject_but_cpu(d, why) || kiln_blocked_too_large(s, why))
+        return true;
+    const kiln_first_layer g = geometry_of(s, &smallest);
+    return kiln_lines_too_large(&g.walk, why) || exceeds(&g, d, &smallest, why);
+}
+
+/* Whether sums have registers, and the vectors that they are made of: 32 with 512 bits, 16 with
+ * fewer. */
+static bool fits_registers(const kiln_first_layer *g, const kiln_device_facts *d,
+                           const kiln_config *c)
+{
+    const int k = c->v[FIRST_K], pix = c->v[FIRST_PIX];
+    return k * pix + (g->plain ? pix : k) + 1 <= kiln_blocked_registers(d);
+}
+
+/* ---- a guess ---- */
+
+typedef struct search {
+    const kiln_shape *s;
+    const kiln_device_facts *d;
+    kiln_first_layer g;
+    kiln_config best;
+    double ms;
+} search;
+
+/* Takes `next` where it is legal and better. */
+static void consider(search *f, const kiln_config *next)
+{
+    kiln_why why;
+    if (!fits_registers(&f->g, f->d, next))
+        return;
+    kiln_first_layer_set(&f->g, next);
+    if (exceeds(&f->g, f->d, next, &why))
+        return;
+    const double ms = kiln_first_layer_ms(&f->g, f->s, f->d, next);
+    if (ms < f->ms) {
+        f->ms = ms;
+        f->best = *next;
+    }
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    search f = {.s = s, .d = d, .g = kiln_first_layer_of(s), .best = smallest};
+    kiln_first_layer_set(&f.g, &smallest);
+    f.ms = kiln_first_layer_ms(&f.g, s, d, &smallest);
+    const int64_t most = 2 * f.g.dst[KILN_AXIS_H];
+    for (int vec = 4; vec <= 16 && vec <= d->simd_floats; vec *= 2)
+        for (int k = 1; k <= 16; k++)
+            for (int pix = 1; pix <= 32; pix++)
+                for (int rows = 1; rows <= 16 && rows < most; rows *= 2) {
+                    const kiln_config next = {{[FIRST_VEC] = vec,
+                                               [FIRST_K] = k,
+                                               [FIRST_PIX] = pix,
+                                               [FIRST_ROWS] = rows,
+                                               [FIRST_STREAM] = kiln_better_streamed(s, d)}};
+                    consider(&f, &next);
+                }
+    *c = f.best;
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int *v = c->v;
+    const kiln_first_layer g = geometry_of(s, c);
+    /* Loads outweigh the sums of a small tile, and half a vector takes a whole one's time. */
+    const int least = kiln_blocked_registers(d) / 3;
+    const bool few = v[FIRST_K] * v[FIRST_PIX] < least;
+    const bool narrow = 2 * v[FIRST_VEC] < d->simd_floats || v[FIRST_VEC] > d->simd_floats;
+    const bool high = v[FIRST_ROWS] > 1 && v[FIRST_ROWS] >= 2 * g.dst[KILN_AXIS_H];
+    const bool streamed = v[FIRST_STREAM] && !kiln_better_streamed(s, d);
+    return few || narrow || high || streamed || !fits_registers(&g, d, c);
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_first_layer g = geometry_of(s, c);
+    return kiln_first_layer_ms(&g, s, d, c);
+}
+
+/* ---- the plan ---- */
+
+static void define_all(const kiln_shape *s, const kiln_first_layer *g, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    kiln_define_types(plan, s);
+    if (!s->wide && g->dst_pitch.cells > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define_epilogue(plan, s);
+    kiln_define(plan, "D_B", c->v[FIRST_VEC]);
+    kiln_define(plan, "D_ROW", c->v[FIRST_VEC]);
+    kiln_define(plan, "D_BACKWARD", 0);
+    kiln_define(plan, "D_PLAIN", g->plain);
+    kiln_define(plan, "D_SRC_C", s->c);
+    kiln_define(plan, "D_SRC_PLANES", g->planes);
+    kiln_define(plan, "D_SRC_COUNT", s->x_count);
+    kiln_define(plan, "D_TAPS", kiln_direct_taps(s));
+    kiln_define_axes(plan, "P_SRC", g->walk.in);
+    kiln_define_axes(plan, "P_DST", g->dst);
+    kiln_define_axes(plan, "P_FILTER", g->walk.filter);
+    kiln_define_axes(plan, "P_STRIDE", g->walk.stride);
+    kiln_define_axes(plan, "P_DILATION", g->walk.dilation);
+    kiln_define_axes(plan, "P_PAD", g->walk.pad);
+    kiln_lines_define(&g->lines, plan);
+    kiln_define(plan, "D_CHANNEL", g->channel);
+    kiln_define(plan, "D_APART_H", g->apart_h);
+    kiln_define(plan, "D_APART_W", g->apart_w);
+    kiln_pitch_define(&g->dst_pitch, "D_DST", plan);
+    kiln_define(plan, "D_CHANNELS", s->k);
+    kiln_define(plan, "D_DST_PADDED", g->dst_pitch.neighbours * g->dst_pitch.blocks);
+    kiln_define(plan, "D_BLOCKS", g->blocks);
+    kiln_define(plan, "D_TILES_W", g->tiles_w);
+    kiln_define(plan, "D_COLS", g->cols);
+    kiln_define(plan, "D_ROWS", g->rows);
+    kiln_define(plan, "D_PITCH", g->pitch);
+    kiln_define(plan, "D_PIECE", g->piece);
+    for (int i = 0; i < FIRST_PARAMS; i++)
+        kiln_define(plan, params[i].name, c->v[i]);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const kiln_first_layer g = geometry_of(s, c);
+    kiln_direct_pack_emit(s, (int)g.tile_k, true, plan);
+    kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
+    kiln_plan_stage(plan, "first_layer.cl", "first_layer");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, KILN_ROLE_X);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_arg_buffer(plan, KILN_ROLE_Y);
+    kiln_arg_epilogue(plan, s);
+    kiln_grid_shared(plan, d, kiln_first_layer_ms(&g, s, d, c), g.tiles_h * g.tiles_w,
+                   s->n * g.dst[0], 1);
+}
+
+const kiln_solver kiln_solver_first_layer = {
+    .name = "first_layer",
+    .id = 1015,
+    .algorithm = 1,
+    .version = 1,
+    .params = params,
+    .nparams = FIRST_PARAMS,
+    .prefer = prefer,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

@@ -1,0 +1,317 @@
+/* What a Winograd config means: sizes, limits, costs, defines, and the guess. */
+#include "generator/base/integers.h"
+
+#include "winograd.h"
+
+#include <math.h>
+#include <stdio.h>
+
+int kiln_winograd_products(const kiln_winograd *w, const kiln_config *c, int axis)
+{
+    return w->taps[axis] > 1 ? c->v[WINOGRAD_T] : 1;
+}
+
+int kiln_winograd_side(const kiln_winograd *w, const kiln_config *c, int axis)
+{
+    return kiln_winograd_products(w, c, axis) - w->taps[axis] + 1;
+}
+
+int kiln_winograd_elements(const kiln_winograd *w, const kiln_config *c)
+{
+    return kiln_winograd_products(w, c, 0) * kiln_winograd_products(w, c, 1);
+}
+
+int kiln_winograd_least(const kiln_winograd *w)
+{
+    int taps = w->taps[0] > w->taps[1] ? w->taps[0] : w->taps[1];
+    return taps < 4 ? 4 : taps / 2 * 2 + 2;
+}
+
+int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis)
+{
+    return divide_up(divide_up(w->dst[axis], w->dilation[axis]), kiln_winograd_side(w, c, axis));
+}
+
+int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c)
+{
+    int64_t planes = w->images * w->dilation[0] * w->dilation[1];
+    return planes * kiln_winograd_tiles(w, c, 0) * kiln_winograd_tiles(w, c, 1);
+}
+
+int64_t kiln_winograd_items(const kiln_winograd *w, const kiln_config *c)
+{
+    return divide_up(kiln_winograd_all_tiles(w, c), c->v[WINOGRAD_TILES]);
+}
+
+int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c)
+{
+    return divide_up(w->dst_blocks, c->v[WINOGRAD_KV]);
+}
+
+int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c)
+{
+    int64_t rows = divide_up(w->src_rows, 4) * 4, columns = (int64_t)c->v[WINOGRAD_KV] * w->block;
+    return kiln_winograd_dst_tiles(w, c) * kiln_winograd_elements(w, c) * rows * columns;
+}
+
+/* Rows of tiles are cut into equal runs of at most 32 elements, whose strip stays in a level-1
+ * cache. */
+int64_t kiln_winograd_run(int64_t row, int side, const kiln_config *c)
+{
+    int64_t run = divide_up(row, divide_up(row, 32 / side));
+    return run < c->v[WINOGRAD_TILES] ? run : c->v[WINOGRAD_TILES];
+}
+
+static int64_t run_of(const kiln_winograd *w, const kiln_config *c)
+{
+    return kiln_winograd_run(kiln_winograd_tiles(w, c, 1), kiln_winograd_side(w, c, 1), c);
+}
+
+int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
+{
+    int64_t columns = kiln_winograd_side(w, c, 1) * run_of(w, c) + w->taps[1] - 1;
+    int64_t spare = w->src_pixel && w->dst_pixel ? 0 : w->block;
+    int64_t rows = kiln_winograd_products(w, c, 0);
+    return (rows * (columns > w->block ? columns : w->block) + spare) * w->block * 4;
+}
+
+bool kiln_winograd_illegal_tiles(int64_t dst_blocks, const kiln_config *c, kiln_why *why)
+{
+    const int *v = c->v;
+    if (v[WINOGRAD_TILES] % v[WINOGRAD_W])
+        return kiln_no(why, "T_TILES is %d, no multiple of T_W, %d", v[WINOGRAD_TILES],
+                       v[WINOGRAD_W]);
+    if (v[WINOGRAD_W] * v[WINOGRAD_KV] > 32)
+        return kiln_no(why, "%d tiles by %d vectors are too many sums for the registers",
+                       v[WINOGRAD_W], v[WINOGRAD_KV]);
+    if (v[WINOGRAD_KV] > dst_blocks)
+        return kiln_no(why, "T_KV is %d, but a group has only %lld blocks of channels",
+                       v[WINOGRAD_KV], (long long)dst_blocks);
+    return false;
+}
+
+/* PoCL aborts the process when a kernel needs more than there is; each array may be aligned. */
+bool kiln_winograd_no_room(const kiln_device_facts *d, int64_t bytes, int arrays, kiln_why *why)
+{
+    if (bytes + arrays * 128 <= d->local_memory)
+        return false;
+    return kiln_no(why, "%lld bytes of local memory exceed the device's %lld", (long long)bytes,
+                   (long long)d->local_memory);
+}
+
+bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why)
+{
+    const int *v = c->v;
+    for (int a = 0; a < 2; a++)
+        if (w->taps[a] >= v[WINOGRAD_T])
+            return kiln_no(why,
+                           "T_T is %d, and the filter has %d taps along an axis: less is left "
+                           "of a tile than two elements",
+                           v[WINOGRAD_T], w->taps[a]);
+    if (v[WINOGRAD_T] > WINOGRAD_SQUARE && w->taps[0] > 1 && w->taps[1] > 1)
+        return kiln_no(why, "T_T is %d, and along two axes at most %d keeps errors small",
+                       v[WINOGRAD_T], WINOGRAD_SQUARE);
+    if (kiln_winograd_illegal_tiles(w->dst_blocks, c, why))
+        return true;
+    if (kiln_winograd_filters(w, c) * w->groups > INT32_MAX)
+        return kiln_no(why, "the transformed filters have 2^31 elements or more");
+    return false;
+}
+
+bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c)
+{
+    int sums = c->v[WINOGRAD_W] * c->v[WINOGRAD_KV];
+    return sums + c->v[WINOGRAD_KV] + 1 <= (d->simd_floats >= 16 ? 32 : 16);
+}
+
+/* Keeps the fastest of the vectors and splits of these tiles, if it is faster than *best. */
+static void try_tiles(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_winograd_range *range, kiln_config next, kiln_config *best,
+                      double *least)
+{
+    const int splits = range->split ? range->split : 1;
+    for (int kv = 1; kv <= 4; kv *= 2)
+        for (int split = 1; split <= splits; split *= 2) {
+            kiln_why why;
+            next.v[WINOGRAD_KV] = kv;
+            if (range->split)
+                next.v[WINOGRAD_SHARED] = split;
+            if (!range->fits(d, &next) || solver->illegal(s, d, &next, &why))
+                continue;
+            double ms = solver->predict(s, d, &next);
+            if (ms < *least) {
+                *least = ms;
+                *best = next;
+            }
+        }
+}
+
+void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                         const kiln_winograd_range *range, kiln_config *c)
+{
+    kiln_config next = *c;
+    double least = solver->predict(s, d, c);
+    for (int t = range->first; t <= range->last; t += 2)
+        for (int width = 2; width <= 14; width++)
+            for (int tiles = width; tiles <= range->tiles; tiles += width) {
+                next.v[WINOGRAD_T] = t;
+                next.v[WINOGRAD_TILES] = tiles;
+                next.v[WINOGRAD_W] = width;
+                try_tiles(solver, s, d, range, next, c, &least);
+            }
+}
+
+bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, const kiln_config *c)
+{
+    const int *v = c->v;
+    /* With fewer sums a multiply-add waits for the one before. */
+    if (!kiln_winograd_fits(d, c) ||
+        v[WINOGRAD_W] * v[WINOGRAD_KV] < (d->simd_floats >= 16 ? 12 : 8))
+        return true;
+    if (v[WINOGRAD_TILES] >= kiln_winograd_all_tiles(w, c) + v[WINOGRAD_W] ||
+        w->dst_blocks % v[WINOGRAD_KV])
+        return true;
+    /* Small tiles are for small images. */
+    for (int a = 0; a < 2; a++)
+        if (w->taps[a] > 1 && w->dst[a] <= 16)
+            return false;
+    return kiln_winograd_side(w, c, 0) * kiln_winograd_side(w, c, 1) <= 4 && v[WINOGRAD_T] < 8;
+}
+
+kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c,
+                                         int64_t count)
+{
+    const int *v = c->v;
+    double e = kiln_winograd_elements(w, c), tiles = (double)count;
+    double sums = v[WINOGRAD_W] * v[WINOGRAD_KV];
+    double rows = (double)divide_up(w->src_rows, 4) * 4;
+    /* Filters come from the second cache at half a vector a cycle, and late where the first cannot
+     * keep them for the next T_W tiles. */
+    double loads = (w->moves > 1 ? 1.25 : 1) * (v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV]);
+    bool kept = count <= v[WINOGRAD_W] || rows * v[WINOGRAD_KV] * w->block * 4 <= 20 << 10;
+    double step = fmax(sums, loads) + 0.05 * (sums + loads) + (kept ? 0 : 0.25 * v[WINOGRAD_KV]);
+    double product = rows * step + w->moves * (3 * sums + 20);
+    if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
+        product *= 1.06; /* some are spilled */
+    /* Plain tensors are gathered and scattered; measured where few channels make that most. Their
+     * elements one by one, if they lie apart. */
+    double apart = w->dilation[1] > 1 ? 20 : 0;
+    return (kiln_winograd_cost){
+        .source = w->moves * tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
+        .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
+        .destination = w->moves * tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
+    };
+}
+
+double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, double operations)
+{
+    /* A CPU runs at full speed only with vectors as wide as its own. */
+    double width = fmax(1, (double)d->simd_floats / w->block);
+    double per_ms = (d->kind == KILN_DEVICE_CPU ? 0.72 : 1) * d->peak_gflops * 1e6;
+    return operations * 2 * w->block * width / per_ms;
+}
+
+double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts *d,
+                                 const kiln_config *c, double operations, int64_t readers)
+{
+    double compute = kiln_winograd_ms(w, d, operations);
+    double bytes = 4.0 * (double)(kiln_winograd_filters(w, c) * w->groups);
+    /* Filters that leave room in the last cache for what else passes come faster; many more than it
+     * holds come from memory. */
+    double cache = (double)d->cache;
+    double speed = bytes < 0.5 * cache ? 5.5 : bytes < 1.5 * cache ? 3.4 : 1.8;
+    double exposed = bytes > 0.7 * cache ? 0.5 : 0.1;
+    /* As measured on a Xeon: each core reads the next cache slowly, memory half as fast. */
+    if (kiln_device_keeps_near(d) && bytes > (double)d->core_cache) {
+        speed = bytes < 0.5 * cache ? 2.5 : 1.3;
+        exposed = 0.7;
+    }
+    double read = bytes * (double)readers / (speed * d->bandwidth_gbs * 1e6);
+    return fmax(compute, read) + exposed * fmin(compute, read);
+}
+
+/* Of a tensor of `channels` a group and `plane` pixels an image. */
+static void define_pitch(kiln_plan *plan, const char *tensor, const kiln_winograd *w, int64_t pixel,
+                         int64_t channels, int64_t plane)
+{
+    char name[32];
+    const int64_t blocks = w->groups * divide_up(channels, w->block);
+    const struct {
+        const char *name;
+        int64_t value;
+    } pitches[] = {{"TOGETHER", pixel > 0},
+                   {"PIXEL", pixel},
+                   {"BLOCK", pixel > w->block ? w->block : plane * w->block},
+                   {"IMAGE", blocks * plane * w->block}};
+    for (size_t i = 0; i < (pixel ? sizeof pitches / sizeof *pitches : 1); i++) {
+        snprintf(name, sizeof name, "%s_%s", tensor, pitches[i].name);
+        kiln_define(plan, name, pitches[i].value);
+    }
+}
+
+static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan *plan)
+{
+    static const char *const names[2][4] = {{"P_SRC_H", "P_DST_H", "D_LEAD_H", "D_TILES_H"},
+                                            {"P_SRC_W", "P_DST_W", "D_LEAD_W", "D_TILES_W"}};
+    for (int a = 0; a < 2; a++) {
+        kiln_define(plan, names[a][0], w->src[a]);
+        kiln_define(plan, names[a][1], w->dst[a]);
+        kiln_define(plan, names[a][2], w->lead[a]);
+        kiln_define(plan, names[a][3], kiln_winograd_tiles(w, c, a));
+    }
+    kiln_define(plan, "P_GROUPS", w->groups);
+    kiln_define(plan, "D_B", w->block);
+    kiln_define(plan, "D_SRC_C", w->src_c);
+    kiln_define(plan, "D_DST_C", w->dst_c);
+    define_pitch(plan, "D_SRC", w, w->src_pixel, w->src_c, w->src[0] * w->src[1]);
+    define_pitch(plan, "D_DST", w, w->dst_pixel, w->dst_c, w->dst[0] * w->dst[1]);
+    kiln_define(plan, "D_CHANNELS", w->groups * w->dst_c);
+    if (!w->dst_pixel)
+        kiln_define(plan, "D_ROW", w->block);
+    kiln_define(plan, "D_BACKWARD", w->backward);
+    kiln_define(plan, "D_TILES", kiln_winograd_all_tiles(w, c));
+    kiln_define(plan, "D_RUN", run_of(w, c));
+    kiln_define(plan, "P_FILTER_H", w->filter[0]);
+    kiln_define(plan, "P_FILTER_W", w->filter[1]);
+    kiln_define(plan, "P_STRIDE_H", w->stride[0]);
+    kiln_define(plan, "P_STRIDE_W", w->stride[1]);
+    kiln_define(plan, "P_DILATION_H", w->dilation[0]);
+    kiln_define(plan, "P_DILATION_W", w->dilation[1]);
+}
+
+void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
+                         const kiln_config *c, bool staged, const char *kernel, kiln_plan *plan)
+{
+    int64_t all = w->images * w->groups * w->block, tiles = c->v[WINOGRAD_TILES];
+    kiln_plan_stage(plan, "winograd.cl", kernel);
+    kiln_define_types(plan, s);
+    if (!s->wide && (all * w->src_blocks * w->src[0] * w->src[1] > INT32_MAX ||
+                     all * w->dst_blocks * w->dst[0] * w->dst[1] > INT32_MAX))
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define_epilogue(plan, s);
+    define_sizes(w, c, plan);
+    kiln_define(plan, "D_SRC_COUNT", w->backward ? s->y_count : s->x_count);
+    bool filters = staged && w->cache > 0 && kiln_winograd_filters(w, c) * 4 > w->cache / 2;
+    kiln_define(plan, "D_STREAM", w->dst_streamed);
+    kiln_define(plan, "D_AHEAD", filters || w->src_ahead);
+    kiln_define(plan, "D_FILTERS_AHEAD", filters);
+    kiln_define(plan, "D_SOURCE_AHEAD", w->src_ahead);
+    kiln_define(plan, "D_STAGED", staged);
+    kiln_define(plan, "D_ROOM", staged ? tiles * kiln_winograd_items(w, c) : tiles);
+    for (int i = 0; i < solver->nparams; i++)
+        kiln_define(plan, solver->params[i].name, c->v[i]);
+}
+
+void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
+                             const kiln_config *c, bool staged, kiln_plan *plan)
+{
+    plan->packed_bytes = kiln_winograd_filters(w, c) * w->groups * 4;
+    plan->amplification =
+        kiln_winograd_amplification(c->v[WINOGRAD_T], w->taps, w->src_rows) * w->waste;
+    kiln_winograd_stage(s, w, solver, c, staged, "pack", plan);
+    plan->stage[plan->nstages - 1].pack = true;
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    int64_t blocks = kiln_winograd_dst_tiles(w, c) * c->v[WINOGRAD_KV];
+    kiln_grid(plan, 1, 1, 1, divide_up(w->src_rows, 4) * 4, w->groups * blocks, 1);
+}

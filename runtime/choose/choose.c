@@ -1,0 +1,265 @@
+/* Picks solver and config: the caller's choice, a tuning row, or the best prediction. */
+#include "generator/problem/problem_layout.h"
+
+#include "choose_rows.h"
+#include "kiln_layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The problem once a solver decided its layouts, and its key. */
+static kiln_problem settle(const kiln_problem *problem, const kiln_shape *settled,
+                           char key[KILN_KEY_TEXT])
+{
+    kiln_problem p = *problem;
+    kiln_shape_give_layouts(settled, &p);
+    kiln_problem_row_key(&p, key, KILN_KEY_TEXT);
+    return p;
+}
+
+bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
+                        const kiln_shape *shape, bool ignore_rows, kiln_pick *pick, kiln_plan *plan,
+                        kiln_why *why)
+{
+    char key[KILN_KEY_TEXT];
+    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why))
+        return false;
+    settle(problem, &pick->shape, key);
+    pick->row_ms = 0;
+    if (ignore_rows || !kiln_pick_from_rows(k, key, solver->name, shape, pick)) {
+        pick->solver = solver;
+        memset(&pick->config, 0, sizeof pick->config);
+        solver->guess(&pick->shape, &k->facts, &pick->config);
+        pick->origin = KILN_ORIGIN_GUESS;
+        if (kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
+            return false;
+    }
+    return kiln_solver_plan(solver, &pick->shape, &k->facts, &pick->config, plan, why);
+}
+
+static kiln_status unsupported_by_all(kiln *k, const kiln_problem *problem, const kiln_shape *shape)
+{
+    char text[2048] = "";
+    size_t used = 0;
+    const kiln_solver *solver;
+    for (int i = 0; (solver = kiln_solver_at(i)) && used < sizeof text; i++) {
+        kiln_pick pick;
+        kiln_plan plan;
+        kiln_why why = {""};
+        kiln_solver_config(k, solver, problem, shape, true, &pick, &plan, &why);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", i ? "; " : "",
+                                 solver->name, why.text);
+    }
+    return kiln_fail(KILN_UNSUPPORTED, "no solver takes the problem (%s)", text);
+}
+
+/* A guess beats a measurement only if it is predicted to be faster than the fastest tenth of that
+ * by more than predictions err between solvers. */
+static double row_beaten_below(const kiln_pick *row)
+{
+    const double fastest = row->row_ms * (1 - 0.5 * fmin(1, row->row_spread));
+    return 0.8 * fastest;
+}
+
+/* Of a pass over all solvers: what is best among those measured, and among those guessed. */
+typedef struct field {
+    kiln_pick measured, guessed;
+    double guessed_ms, predicted_ms; /* of the best guess where no row is; of any */
+    bool decided;                    /* a search of the layouts predicted best was made */
+} field;
+
+/* The row that speaks for the layouts that the solver makes of open ones, else its own. */
+static bool find_row(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                     const kiln_pick *guess, kiln_pick *row, bool *decides)
+{
+    char key[KILN_KEY_TEXT];
+    const kiln_problem settled = settle(problem, &guess->shape, key);
+    const kiln_shape closed = kiln_shape_of(&settled);
+    *decides = kiln_pick_from_rows(k, key, NULL, &closed, row);
+    return *decides || kiln_pick_from_rows(k, key, guess->solver->name, shape, row);
+}
+
+static void enter(kiln *k, const kiln_problem *problem, const kiln_shape *shape, bool ignore_rows,
+                  const kiln_pick *guess, field *f)
+{
+    bool decides = false;
+    kiln_pick own = {0};
+    double ms = kiln_solver_predict(guess->solver, &guess->shape, &k->facts, &guess->config);
+    const bool row = !ignore_rows && find_row(k, problem, shape, guess, &own, &decides);
+    if (f->predicted_ms == 0 || ms < f->predicted_ms) {
+        f->predicted_ms = ms;
+        f->decided = decides;
+    }
+    if (!row)
+        own = *guess;
+    if (own.row_ms > 0) {
+        if (!f->measured.solver || own.row_ms < f->measured.row_ms)
+            f->measured = own;
+        return;
+    }
+    if (row)
+        ms = kiln_solver_predict(own.solver, &own.shape, &k->facts, &own.config);
+    if (!f->guessed.solver || ms < f->guessed_ms) {
+        f->guessed_ms = ms;
+        f->guessed = own;
+    }
+}
+
+/* Where layouts are open, a search is about those that predictions choose: what it found is not put
+ * aside for a guess of other layouts, be it measured while the machine was slow. */
+static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                                bool ignore_rows, kiln_pick *pick)
+{
+    field f = {.decided = false};
+    const kiln_solver *solver;
+    for (int i = 0; (solver = kiln_solver_at(i)); i++) {
+        kiln_pick guess;
+        kiln_plan plan;
+        kiln_why why;
+        if (kiln_solver_config(k, solver, problem, shape, true, &guess, &plan, &why))
+            enter(k, problem, shape, ignore_rows, &guess, &f);
+    }
+    if (!f.measured.solver && !f.guessed.solver)
+        return unsupported_by_all(k, problem, shape);
+    const bool measured = f.measured.solver && (f.decided || !f.guessed.solver ||
+                                                f.guessed_ms >= row_beaten_below(&f.measured));
+    *pick = measured ? f.measured : f.guessed;
+    return KILN_OK;
+}
+
+static bool has_open_layout(const kiln_problem *p)
+{
+    return kiln_layout_is_any(p->x_layout) || kiln_layout_is_any(p->w_layout) ||
+           kiln_layout_is_any(p->y_layout) || kiln_layout_is_any(p->bias_layout);
+}
+
+/* What an unforced choice comes to. A row of the problem decides; where there is none, or layouts
+ * are open, rows of the solvers' layouts stand beside predictions. */
+static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                                  bool ignore_rows, kiln_pick *pick)
+{
+    char key[KILN_KEY_TEXT];
+    kiln_problem_row_key(problem, key, sizeof key);
+    if (!ignore_rows && !has_open_layout(problem) && kiln_pick_from_rows(k, key, NULL, shape, pick))
+        return KILN_OK;
+    return pick_fastest(k, problem, shape, ignore_rows, pick);
+}
+
+static kiln_status unknown_solver(const char *name)
+{
+    char names[512] = "";
+    size_t used = 0;
+    const kiln_solver *solver;
+    for (int i = 0; (solver = kiln_solver_at(i)) && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s (%d)", i ? ", " : "",
+                                 solver->name, solver->id);
+    return kiln_fail(KILN_INVALID, "there is no solver \"%.60s\"; there are %s", name, names);
+}
+
+/* A config the caller insists on, for one solver. */
+static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *text,
+                                const kiln_shape *shape, kiln_pick *pick)
+{
+    kiln_why why;
+    if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, &why))
+        return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
+    memset(&pick->config, 0, sizeof pick->config);
+    solver->guess(&pick->shape, &k->facts, &pick->config);
+    if (!kiln_config_parse(solver, text, &pick->config, &why) ||
+        kiln_config_unlisted(solver, &pick->config, &why))
+        return kiln_fail(KILN_INVALID, "%s", why.text);
+    if (kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, true, &why))
+        return kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s: %s", text, solver->name,
+                         why.text);
+    pick->solver = solver;
+    pick->origin = KILN_ORIGIN_CHOICE;
+    return KILN_OK;
+}
+
+/* A config without a solver belongs to the solver that would be chosen, else to the first that
+ * takes it. */
+static kiln_status force_config_anywhere(kiln *k, const char *text, const kiln_problem *problem,
+                                         const kiln_shape *shape, kiln_pick *pick)
+{
+    kiln_pick natural;
+    kiln_status status = pick_naturally(k, problem, shape, false, &natural);
+    if (status)
+        return status;
+    if (force_config(k, natural.solver, text, shape, pick) == KILN_OK)
+        return KILN_OK;
+    const kiln_solver *solver;
+    for (int i = 0; (solver = kiln_solver_at(i)); i++)
+        if (force_config(k, solver, text, shape, pick) == KILN_OK)
+            return KILN_OK;
+    return force_config(k, natural.solver, text, shape, pick);
+}
+
+/* No image may be larger than the device's. */
+static kiln_status check_image(const kiln *k, const kiln_problem *p, char tensor)
+{
+    kiln_storage storage;
+    char why[KILN_ERROR_TEXT];
+    if (!kiln_problem_storage(p, tensor, &storage, why))
+        return kiln_fail(KILN_INVALID, "tensor %c: %.200s", tensor, why);
+    if (storage.layout.image && !k->facts.image_width)
+        return kiln_fail(KILN_UNSUPPORTED,
+                         "tensor %c: the device has no images; take a buffer layout", tensor);
+    if (!kiln_storage_fits_image(&storage, k->facts.image_width, k->facts.image_height, why))
+        return kiln_fail(KILN_UNSUPPORTED, "tensor %c: %.200s; take a buffer layout", tensor, why);
+    return KILN_OK;
+}
+
+kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *p)
+{
+    for (const char *t = p->epilogue.bias ? "xwyb" : "xwy"; *t; t++) {
+        kiln_status status = check_image(k, p, *t);
+        if (status)
+            return status;
+        int64_t bytes = kiln_problem_bytes(p, *t);
+        if (bytes > k->facts.max_alloc)
+            return kiln_fail(KILN_UNSUPPORTED,
+                             "tensor %c needs %lld bytes, but the device's largest buffer is %lld",
+                             *t, (long long)bytes, (long long)k->facts.max_alloc);
+    }
+    return KILN_OK;
+}
+
+void kiln_warn_of_choice(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                         const kiln_pick *pick)
+{
+    const bool named = choice && choice->solver && *choice->solver;
+    char key[KILN_KEY_TEXT];
+    if ((choice && choice->ignore_rows) || pick->origin == KILN_ORIGIN_USER_ROW ||
+        pick->origin == KILN_ORIGIN_CHOICE)
+        return;
+    settle(problem, &pick->shape, key);
+    kiln_warn_of_rows(k, key, named ? pick->solver->name : NULL);
+}
+
+kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *asked,
+                        const kiln_choice *choice, kiln_pick *pick)
+{
+    static const kiln_choice free_choice;
+    const kiln_choice *c = choice ? choice : &free_choice;
+    kiln_shape own = *asked;
+    own.native_layout = c->native_layout != 0;
+    const kiln_shape *shape = &own;
+    bool named = c->solver && *c->solver, forced = c->config && *c->config;
+    kiln_status status = kiln_sizes_check(k, problem);
+    if (status)
+        return status;
+    const kiln_solver *solver = named ? kiln_solver_named(c->solver) : NULL;
+    if (named && !solver)
+        return unknown_solver(c->solver);
+    if (forced)
+        return solver ? force_config(k, solver, c->config, shape, pick)
+                      : force_config_anywhere(k, c->config, problem, shape, pick);
+    kiln_plan plan;
+    kiln_why why;
+    if (!solver)
+        status = pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
+    else if (!kiln_solver_config(k, solver, problem, shape, c->ignore_rows, pick, &plan, &why))
+        status = kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
+    return status;
+}

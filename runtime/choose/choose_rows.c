@@ -1,0 +1,112 @@
+/* Turns tuning rows into picks: which file counts, and which of its rows. */
+#include "choose_rows.h"
+
+#include "excluded_solvers.h"
+
+#include <string.h>
+
+enum { MAX_SOLVERS = 64 };
+
+/* The row's solver and config, if they are what was measured. */
+static const kiln_solver *read_row(const kiln_row *row, kiln_config *config, kiln_why *why)
+{
+    const kiln_solver *solver = kiln_solver_named(row->solver);
+    memset(config, 0, sizeof *config);
+    if (!solver)
+        kiln_no(why, "it names solver %s, which this version does not have", row->solver);
+    else if (solver->version != row->version)
+        kiln_no(why, "it is of version %d of solver %s; this is version %d", row->version,
+                row->solver, solver->version);
+    else if (kiln_config_parse(solver, row->config, config, why) &&
+             !kiln_config_unlisted(solver, config, why))
+        return solver;
+    return NULL;
+}
+
+/* Turns a row into a pick if it still holds: known solver, same version, legal config. */
+static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
+                    kiln_why *why)
+{
+    pick->solver = read_row(row, &pick->config, why);
+    return pick->solver && kiln_solver_takes(pick->solver, shape, &k->facts, &pick->shape, why) &&
+           !kiln_config_refused(pick->solver, &pick->shape, &k->facts, &pick->config, false, why);
+}
+
+/* The best usable row of one file: per solver the newest counts, and of those the fastest. Where
+ * any solver may be chosen, there must be one among them that speaks for all. */
+static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, const char *only,
+                     const kiln_shape *shape, kiln_pick *pick)
+{
+    const kiln_solver *seen[MAX_SOLVERS];
+    int nseen = 0;
+    bool decides = only != NULL;
+    double best = 0;
+    const kiln_row *row;
+    for (int nth = 0; (row = kiln_rows_find(rows, key, only, nth)); nth++) {
+        kiln_pick candidate = *pick;
+        kiln_why why;
+        if (!use_row(k, row, shape, &candidate, &why)) {
+            kiln_log(&k->logger, "row skipped: %s: %s", key, why.text);
+            continue;
+        }
+        bool old = false;
+        for (int i = 0; i < nseen; i++)
+            old = old || seen[i] == candidate.solver;
+        if (old || nseen == MAX_SOLVERS)
+            continue;
+        decides = decides || !kiln_excluded_solvers_matters(k, row->without, shape);
+        bool faster = row->ms > 0 && (best == 0 || row->ms < best);
+        if (nseen == 0 || faster) {
+            *pick = candidate;
+            pick->row_ms = best = row->ms;
+            pick->row_spread = row->spread;
+        }
+        seen[nseen++] = candidate.solver;
+    }
+    return nseen > 0 && decides;
+}
+
+bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
+                         kiln_pick *pick)
+{
+    pthread_mutex_lock(&k->lock);
+    bool found = best_row(k, k->user_rows, key, only, shape, pick);
+    pick->origin = KILN_ORIGIN_USER_ROW;
+    if (!found) {
+        pick->origin = KILN_ORIGIN_SHIPPED_ROW;
+        found = best_row(k, k->shipped_rows, key, only, shape, pick) ||
+                (only && best_row(k, k->generic_rows, key, only, shape, pick));
+    }
+    pthread_mutex_unlock(&k->lock);
+    return found;
+}
+
+void kiln_warn_of_rows(kiln *k, const char *key, const char *only)
+{
+    kiln_config config;
+    kiln_why why;
+    char without[KILN_ROW_WITHOUT] = "";
+    pthread_mutex_lock(&k->lock);
+    const kiln_row *row = kiln_rows_find(k->user_rows, key, only, 0);
+    const bool old = row && !read_row(row, &config, &why);
+    const bool narrow = row && !old && !only && *row->without;
+    if (narrow)
+        memcpy(without, row->without, sizeof without);
+    bool missing = k->rows_named_by && kiln_rows_missing(k->user_rows);
+    pthread_mutex_unlock(&k->lock);
+    if (old)
+        kiln_warn(&k->logger,
+                  "%s: the row of %s is not used: %s; a search (kiln conv -s 1) measures "
+                  "anew, kiln db prune drops the old",
+                  k->rows_file, key, why.text);
+    if (narrow)
+        kiln_warn(&k->logger,
+                  "%s: the row of %s does not decide: its search could not choose %s; a search "
+                  "without -S, --math and limits (kiln conv -s 1) compares all",
+                  k->rows_file, key, without);
+    if (missing && !atomic_exchange(&k->missing_told, true))
+        kiln_warn(&k->logger,
+                  "%s names %s, which is not there: no config comes from it; a search (kiln conv "
+                  "-s 1) makes it",
+                  k->rows_named_by, k->rows_file);
+}

@@ -1,0 +1,253 @@
+/* Finds the memory objects that the stages of an operation work on, and gives them to its kernels.
+ */
+#include "bind.h"
+
+#include "runtime/pocl/buffer_pointers.h"
+
+#include "images.h"
+
+#include <string.h>
+
+/* A buffer as the caller gave it, and the bytes that will be touched from its offset on. */
+typedef struct want {
+    const char *name;
+    int role;
+    kiln_buffer buffer;
+    int64_t bytes; /* 0: not used */
+} want;
+
+static kiln_status check_want(const kiln_op *op, const want *w)
+{
+    if (!w->buffer.mem)
+        return kiln_fail(KILN_INVALID, "the problem needs buffer %s of %lld bytes; it is NULL",
+                         w->name, (long long)w->bytes);
+    if (w->role < KILN_ROLE_TEMP && op->plan.image[w->role].width)
+        return kiln_image_check(w->name, &w->buffer, &op->plan.image[w->role]);
+    size_t size = 0;
+    cl_mem_object_type kind = 0;
+    cl_int code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_SIZE, sizeof size, &size, NULL);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clGetMemObjectInfo");
+    if (kind != CL_MEM_OBJECT_BUFFER)
+        return kiln_fail(KILN_INVALID, "%s must be a buffer; it is an image", w->name);
+    if (w->buffer.offset > size || (uint64_t)w->bytes > size - w->buffer.offset)
+        return kiln_fail(KILN_INVALID,
+                         "buffer %s needs %lld bytes from offset %zu; the memory object has %zu",
+                         w->name, (long long)w->bytes, w->buffer.offset, size);
+    if (w->buffer.offset % (size_t)op->k->facts.base_align)
+        return kiln_fail(KILN_INVALID,
+                         "offset %zu of buffer %s is not a multiple of the device's alignment, "
+                         "%lld bytes",
+                         w->buffer.offset, w->name, (long long)op->k->facts.base_align);
+    return KILN_OK;
+}
+
+/* A sub-buffer has no sub-buffers of its own: cut from its parent instead. */
+static kiln_status cut(kiln_window *window, cl_mem mem, size_t offset, size_t size)
+{
+    cl_mem parent = NULL;
+    size_t base = 0;
+    cl_int code =
+        clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL);
+    if (code == CL_SUCCESS && parent)
+        code = clGetMemObjectInfo(mem, CL_MEM_OFFSET, sizeof base, &base, NULL);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clGetMemObjectInfo");
+    const cl_buffer_region region = {base + offset, size};
+    cl_mem sub =
+        clCreateSubBuffer(parent ? parent : mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clCreateSubBuffer");
+    /* An equal handle is the same object only while the object lives, and `sub` keeps but its own
+     * parent alive. */
+    clRetainMemObject(mem);
+    kiln_window_close(window);
+    *window = (kiln_window){mem, offset, size, sub};
+    return KILN_OK;
+}
+
+void kiln_window_close(kiln_window *window)
+{
+    if (window->sub) {
+        clReleaseMemObject(window->sub);
+        clReleaseMemObject(window->parent);
+    }
+    *window = (kiln_window){0};
+}
+
+/* The memory object a kernel gets for `bytes` of `mem` from `offset` on. */
+static kiln_status view(kiln_op *op, int role, cl_mem mem, size_t offset, int64_t bytes,
+                        cl_mem *out)
+{
+    *out = mem;
+    if (offset == 0)
+        return KILN_OK;
+    kiln_window *window = &op->window[role];
+    bool same = window->sub && window->parent == mem && window->offset == offset &&
+                window->size == (size_t)bytes;
+    kiln_status status = same ? KILN_OK : cut(window, mem, offset, (size_t)bytes);
+    *out = window->sub;
+    return status;
+}
+
+static bool packs_through_temps(const kiln_plan *plan)
+{
+    for (int i = 0; i < plan->nstages; i++)
+        for (int j = 0; plan->stage[i].pack && j < plan->stage[i].nargs; j++)
+            if (plan->stage[i].arg[j].role >= KILN_ROLE_TEMP &&
+                !kiln_plan_image(plan, plan->stage[i].arg[j].role).width)
+                return true;
+    return false;
+}
+
+/* OpenCL 1.2 has no kernels that read and write one image. */
+static kiln_status check_residual(const kiln_op *op, const kiln_buffers *b)
+{
+    if (b->residual.mem != b->y.mem || !op->plan.image[KILN_ROLE_Y].width)
+        return KILN_OK;
+    for (int i = 0; i < op->plan.nstages; i++) {
+        const kiln_stage *stage = &op->plan.stage[i];
+        bool reads = false, writes = false;
+        for (int j = 0; j < stage->nargs; j++) {
+            reads = reads || stage->arg[j].role == KILN_ROLE_RESIDUAL;
+            writes = writes || stage->arg[j].role == KILN_ROLE_Y;
+        }
+        if (reads && writes)
+            return kiln_fail(KILN_INVALID, "the residual must be an image of its own: no kernel "
+                                           "reads and writes the image y");
+    }
+    return KILN_OK;
+}
+
+/* The piece of the workspace, or the image, that a temp or the packed weights are. */
+static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace, int64_t offset,
+                            int64_t bytes, cl_mem *mem)
+{
+    *mem = op->image[role];
+    return *mem ? KILN_OK
+                : view(op, role, workspace->mem, workspace->offset + (size_t)offset, bytes, mem);
+}
+
+/* mem[role], for everything that the stages of `phase` may name. */
+static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
+                        cl_mem mem[KILN_MAX_ROLES])
+{
+    const kiln_plan *plan = &op->plan;
+    bool packing = phase == KILN_PACK_ONLY;
+    bool prepacked = plan->packed_bytes > 0 && b->packed.mem;
+    bool temps = !packing || packs_through_temps(plan);
+    int64_t workspace = temps ? plan->workspace_bytes : 0;
+    if (!packing)
+        workspace = kiln_plan_workspace(plan, prepacked);
+    const int64_t *bytes = op->bytes;
+    const want wants[] = {
+        {"x", KILN_ROLE_X, b->x, packing ? 0 : bytes[KILN_ROLE_X]},
+        {"w", KILN_ROLE_W, b->w, prepacked && !packing ? 0 : bytes[KILN_ROLE_W]},
+        {"y", KILN_ROLE_Y, b->y, packing ? 0 : bytes[KILN_ROLE_Y]},
+        {"bias", KILN_ROLE_BIAS, b->bias, packing ? 0 : bytes[KILN_ROLE_BIAS]},
+        {"residual", KILN_ROLE_RESIDUAL, b->residual, packing ? 0 : bytes[KILN_ROLE_RESIDUAL]},
+        {"packed", KILN_ROLE_PACKED, b->packed, prepacked || packing ? plan->packed_bytes : 0},
+        {"workspace", KILN_ROLE_TEMP, b->workspace, workspace},
+    };
+    memset(mem, 0, KILN_MAX_ROLES * sizeof *mem);
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+        const want *w = &wants[i];
+        if (w->bytes == 0)
+            continue;
+        kiln_status status = check_want(op, w);
+        /* Overlapping sub-buffers, one read and one written, are undefined: y as its own residual
+         * must be one object. */
+        if (w->role == KILN_ROLE_RESIDUAL && b->residual.mem == b->y.mem &&
+            b->residual.offset == b->y.offset)
+            mem[KILN_ROLE_RESIDUAL] = mem[KILN_ROLE_Y];
+        else if (!status && w->role != KILN_ROLE_TEMP)
+            status = view(op, w->role, w->buffer.mem, w->buffer.offset, w->bytes, &mem[w->role]);
+        if (status)
+            return status;
+    }
+    kiln_status status = packing ? KILN_OK : check_residual(op, b);
+    for (int i = 0; !status && i < plan->ntemps; i++)
+        if (temps || plan->temp[i].image.width)
+            status = bind_own(op, KILN_ROLE_TEMP + i, &b->workspace, plan->temp[i].offset,
+                              plan->temp[i].bytes, &mem[KILN_ROLE_TEMP + i]);
+    if (!status && !packing && !prepacked && plan->packed_bytes > 0)
+        status = bind_own(op, KILN_ROLE_PACKED, &b->workspace, plan->workspace_bytes,
+                          plan->packed_bytes, &mem[KILN_ROLE_PACKED]);
+    return status;
+}
+
+static bool runs_kernel(const kiln_op *op, kiln_phase phase, int i)
+{
+    return op->launch[i].kernel && kiln_phase_runs(phase, &op->plan.stage[i]);
+}
+
+static kiln_status set_arguments(kiln_op *op, kiln_phase phase)
+{
+    for (int i = 0; i < op->plan.nstages; i++) {
+        const kiln_stage *stage = &op->plan.stage[i];
+        for (int j = 0; runs_kernel(op, phase, i) && j < stage->nargs; j++) {
+            if (stage->arg[j].kind != KILN_ARG_BUFFER)
+                continue;
+            cl_int code = clSetKernelArg(op->launch[i].kernel, (cl_uint)j, sizeof(cl_mem),
+                                         &op->bound.mem[stage->arg[j].role]);
+            if (code != CL_SUCCESS)
+                return kiln_fail_cl(code, "clSetKernelArg");
+        }
+    }
+    return KILN_OK;
+}
+
+/* The same with the addresses of the memory objects. False: only some may have been set. */
+static bool set_addresses(kiln_op *op, kiln_phase phase, cl_command_queue queue)
+{
+    void *address[KILN_MAX_ROLES] = {0};
+    for (int i = 0; i < KILN_MAX_ROLES; i++)
+        if (op->bound.mem[i] && !kiln_buffer_pointer_find(queue, op->bound.mem[i], &address[i]))
+            return false;
+    for (int i = 0; i < op->plan.nstages; i++) {
+        const kiln_stage *stage = &op->plan.stage[i];
+        for (int j = 0; runs_kernel(op, phase, i) && j < stage->nargs; j++)
+            if (stage->arg[j].kind == KILN_ARG_BUFFER &&
+                kiln_buffer_pointer_give(op->launch[i].kernel, (cl_uint)j, address[stage->arg[j].role]) !=
+                    CL_SUCCESS)
+                return false;
+    }
+    return true;
+}
+
+static bool watch_all(kiln_op *op)
+{
+    bool all = true;
+    for (int i = 0; i < KILN_MAX_ROLES && all; i++)
+        all = !op->bound.mem[i] || kiln_mem_lifetime_add(op->k->watch, op->bound.mem[i]);
+    return all;
+}
+
+kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
+                         cl_command_queue queue)
+{
+    kiln_bound *bound = &op->bound;
+    const unsigned ended = kiln_mem_lifetime_ended(op->k->watch);
+    const bool again =
+        bound->valid && bound->phase == phase && memcmp(&bound->buffers, b, sizeof *b) == 0;
+    if (again && bound->set && bound->ended == ended)
+        return KILN_OK;
+    bound->valid = false;
+    kiln_status status = find(op, b, phase, bound->mem);
+    /* A caller with new objects for every call is not made to pay for the watch. */
+    const bool set = !status && again && watch_all(op);
+    bound->addresses = set && op->k->has_addresses && set_addresses(op, phase, queue);
+    bound->number++;
+    if (!status && !bound->addresses)
+        status = set_arguments(op, phase);
+    if (status)
+        return status;
+    bound->buffers = *b;
+    bound->phase = phase;
+    bound->valid = true;
+    bound->ended = ended;
+    bound->set = set;
+    return KILN_OK;
+}

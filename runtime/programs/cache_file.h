@@ -1,0 +1,66 @@
+/* The program cache on disk: one file for each program, named by the hash of its key.
+ *
+ *     offset  size
+ *          0     8  magic, "kilnprog"
+ *          8    16  XXH3-128 of every byte that follows, canonical (big-endian) form
+ *         24     4  format, KILN_CACHE_FORMAT
+ *         28     4  size of the key with its final zero
+ *         32     8  size of the binary, at least 1
+ *         40        the key, then the binary, then the end of the file
+ *
+ * Integers are in the machine's own byte order: a machine of the other order sees another format.
+ * A file is written under a temporary name and renamed, so readers need no lock. Whatever does not
+ * match is a miss. Nothing here calls OpenCL, and nothing reports an error but by a reason in
+ * words.
+ */
+#ifndef KILN_CACHE_FILE_H
+#define KILN_CACHE_FILE_H
+
+#include "runtime/error.h"
+
+#include <stdbool.h>
+
+enum {
+    KILN_CACHE_FORMAT = 1,
+    KILN_CACHE_NAME = 40, /* room for a file's name */
+    KILN_CACHE_HASH = 33  /* room for a hash in hexadecimal */
+};
+
+typedef struct kiln_cache_record {
+    const char *key;
+    const unsigned char *binary;
+    size_t binary_size;
+} kiln_cache_record;
+
+/* XXH3-128 in 32 lower-case hexadecimal digits. */
+void kiln_cache_hash(const void *data, size_t size, char hash[KILN_CACHE_HASH]);
+/* The file of a key: its hash and ".kiln". */
+void kiln_cache_name(const char *key, char name[KILN_CACHE_NAME]);
+
+/* The bytes of a file; malloc()ed, NULL when out of memory or when the record cannot be one. */
+unsigned char *kiln_cache_encode(const kiln_cache_record *record, size_t *size);
+/* Checks the bytes of a file, hostile ones too, and points *record into them. NULL if all is well,
+ * else what is wrong. Pure. */
+const char *kiln_cache_decode(const void *data, size_t size, kiln_cache_record *record);
+
+/* Reads file `name` of the open directory `at` and checks it. NULL if all is well, else what is
+ * wrong; *data, which *record points into, is to be freed in both cases. `touch`: it was used now.
+ */
+const char *kiln_cache_read(int at, const char *name, bool touch, unsigned char **data,
+                            kiln_cache_record *record);
+
+/* kiln_cache_read() of the file that `key` names, which must hold that very key. A hit is marked as
+ * used now. */
+const char *kiln_cache_load(const char *dir, const char *key, unsigned char **data,
+                            kiln_cache_record *record);
+
+/* Writes the record's file, making the directory (0700) when missing, then removes the least
+ * recently used others while all files together exceed `limit` bytes. False, and a line in the log,
+ * when the file could not be written. */
+bool kiln_cache_store(const char *dir, int64_t limit, const kiln_cache_record *record,
+                      const kiln_logger *logger);
+
+/* The second half of kiln_cache_store(): `keep` is the name that stays in any case. */
+void kiln_cache_trim(const char *dir, int64_t limit, const char *keep, const kiln_logger *logger);
+
+#endif

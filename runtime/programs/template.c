@@ -1,0 +1,149 @@
+/* Puts a program's source together: a template's text, and in the place of each #include that of
+ * the file it names. */
+#include "template.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FILES = 32, NAME_SIZE = 64 };
+
+/* What a program consists of so far; each file is in it once. */
+typedef struct parts {
+    const char *dir;
+    FILE *out;
+    int count;
+    struct {
+        char name[NAME_SIZE];
+        bool whole; /* else it is being written */
+    } file[MOST_FILES];
+} parts;
+
+static char *read_text(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return NULL;
+    char *text = NULL;
+    size_t used = 0, room = 0;
+    for (;;) {
+        if (used + 1 >= room) {
+            char *more = realloc(text, room = room ? room * 2 : 8192);
+            if (!more) {
+                free(text);
+                text = NULL;
+                break;
+            }
+            text = more;
+        }
+        size_t got = fread(text + used, 1, room - used - 1, f);
+        used += got;
+        if (got == 0)
+            break;
+    }
+    fclose(f);
+    if (text)
+        text[used] = '\0';
+    return text;
+}
+
+static char *read_in(const char *dir, const char *name)
+{
+    char path[4096];
+    if (!dir || !*dir || snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
+        return NULL;
+    return read_text(path);
+}
+
+static char *find(const char *dir, const char *name)
+{
+    const kiln_template *t = kiln_embedded_templates;
+    while (t->file && strcmp(t->file, name) != 0)
+        t++;
+    char *text = read_in(dir, name);
+    if (!text && t->file)
+        text = read_in(dir, t->path);
+    return text || !t->file ? text : strdup(t->text);
+}
+
+/* The name in a line '#include "NAME"'; false in any other line. */
+static bool is_include(const char *line, char name[NAME_SIZE])
+{
+    static const char word[] = "#include \"";
+    if (strncmp(line, word, sizeof word - 1) != 0)
+        return false;
+    line += sizeof word - 1;
+    size_t length = strcspn(line, "\"\n");
+    if (line[length] != '"' || length >= NAME_SIZE)
+        return false;
+    memcpy(name, line, length);
+    name[length] = '\0';
+    return true;
+}
+
+static kiln_status put_file(parts *p, const char *name, const char *includer);
+
+/* Line numbers stay those of the file: after what was included they are set again. */
+static kiln_status put_text(parts *p, const char *text, const char *name)
+{
+    fprintf(p->out, "#line 1 \"%s\"\n", name);
+    for (int line = 1; *text; line++) {
+        char other[NAME_SIZE];
+        const int length = (int)strcspn(text, "\n");
+        if (is_include(text, other)) {
+            kiln_status status = put_file(p, other, name);
+            if (status)
+                return status;
+            fprintf(p->out, "#line %d \"%s\"\n", line + 1, name);
+        } else {
+            fprintf(p->out, "%.*s\n", length, text);
+        }
+        text += length + (text[length] == '\n');
+    }
+    return KILN_OK;
+}
+
+/* Nothing, where the program has the file already. */
+static kiln_status put_file(parts *p, const char *name, const char *includer)
+{
+    for (int i = 0; i < p->count; i++)
+        if (strcmp(p->file[i].name, name) == 0)
+            return p->file[i].whole
+                       ? KILN_OK
+                       : kiln_fail(KILN_FILE, "template %s includes %s, of which it is part",
+                                   includer, name);
+    if (p->count == MOST_FILES)
+        return kiln_fail(KILN_FILE,
+                         "template %s includes %s, one more than the %d files of a program",
+                         includer, name, MOST_FILES);
+    char *text = find(p->dir, name);
+    if (!text)
+        return includer ? kiln_fail(KILN_FILE, "template %s includes %s, which is missing",
+                                    includer, name)
+                        : kiln_fail(KILN_FILE, "template %s is missing", name);
+    const int own = p->count++;
+    snprintf(p->file[own].name, NAME_SIZE, "%s", name);
+    kiln_status status = put_text(p, text, name);
+    p->file[own].whole = true;
+    free(text);
+    return status;
+}
+
+kiln_status kiln_template_source(const char *dir, const char *file, char **source)
+{
+    char *text = NULL;
+    size_t size;
+    parts p = {.dir = dir, .out = open_memstream(&text, &size)};
+    if (!p.out)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory for template %s", file);
+    kiln_status status = put_file(&p, file, NULL);
+    if ((fclose(p.out) != 0 || !text) && !status)
+        status = kiln_fail(KILN_NO_MEMORY, "out of memory for template %s", file);
+    if (status) {
+        free(text);
+        text = NULL;
+    }
+    *source = text;
+    return status;
+}

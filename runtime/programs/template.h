@@ -1,0 +1,28 @@
+/* The OpenCL templates embedded at build, and the directory that may override them.
+ *
+ * A template says what it needs in lines '#include "NAME.cl"', from the first column on. They are
+ * resolved here, as text, because OpenCL's compilers read no files of ours: so an #if around one
+ * has no effect on whether it is there, and a file is in a program once, where the first line that
+ * names it stands.
+ */
+#ifndef KILN_TEMPLATE_H
+#define KILN_TEMPLATE_H
+
+#include "runtime/error.h"
+
+typedef struct kiln_template {
+    const char *file; /* "direct.cl": unique, whatever folder it is in */
+    const char *path; /* below templates/: "direct/direct.cl" */
+    const char *text;
+} kiln_template;
+
+/* Made by the build from templates/; ends with {NULL, NULL}. */
+extern const kiln_template kiln_embedded_templates[];
+
+/* The source of a program: template `file` with all that it includes, and #line directives, of
+ * which the first names it. Each file is taken from `dir` (which may be NULL) where that has it, in
+ * the folder that it has below templates/ or in none, else it is the embedded one. *source is malloc()ed; NULL, with the error set, where a file is missing
+ * or includes itself. */
+kiln_status kiln_template_source(const char *dir, const char *file, char **source);
+
+#endif

@@ -1,0 +1,128 @@
+/* Runs, verifies and times one candidate on the path that every operation takes. */
+#include "bench.h"
+
+#include "runtime/op/images.h"
+
+#include <math.h>
+
+/* NaN, or integers that a result hardly takes; the words hold elements of one, two or four bytes.
+ */
+static const cl_uint poison_word[] = {
+    [KILN_F32] = 0x7fc0dead, [KILN_F16] = 0x7ead7ead, [KILN_BF16] = 0x7fdd7fdd,
+    [KILN_I8] = 0x8f8f8f8f,  [KILN_I32] = 0x8badf00d,
+};
+
+/* Every lane: NaN, or the same integers. */
+static kiln_status poison_image(kiln_bench *b, cl_mem mem, const kiln_image *image)
+{
+    const size_t origin[3] = {0}, region[3] = {(size_t)image->width, (size_t)image->height, 1};
+    cl_int word = image->type == KILN_I8 ? -0x71 : (cl_int)poison_word[image->type];
+    cl_int integers[4] = {word, word, word, word};
+    cl_float floats[4] = {NAN, NAN, NAN, NAN};
+    bool whole = image->type == KILN_I8 || image->type == KILN_I32;
+    cl_int code = clEnqueueFillImage(b->queue, mem, whole ? (void *)integers : floats, origin,
+                                     region, 0, NULL, NULL);
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillImage");
+}
+
+static kiln_status poison(kiln_bench *b, const kiln_buffer *to, int64_t bytes, kiln_type type)
+{
+    bool words = bytes % sizeof(cl_uint) == 0 && to->offset % sizeof(cl_uint) == 0;
+    size_t unit = words ? sizeof(cl_uint) : kiln_type_size(type);
+    cl_int code = clEnqueueFillBuffer(b->queue, to->mem, &poison_word[type], unit, to->offset,
+                                      (size_t)bytes, 0, NULL, NULL);
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
+}
+
+/* `p` is the operation's own: a solver may have settled layouts that the caller left open. */
+static kiln_status poison_destination(kiln_bench *b, const kiln_op *op, const kiln_problem *p)
+{
+    const struct {
+        const kiln_buffer *buffer;
+        int role;
+        char tensor;
+        kiln_type type;
+    } written[] =
+        {
+            [KILN_FORWARD] = {&b->buffers.y, KILN_ROLE_Y, 'y', p->y_type},
+            [KILN_BACKWARD_DATA] = {&b->buffers.x, KILN_ROLE_X, 'x', p->x_type},
+            [KILN_BACKWARD_WEIGHTS] = {&b->buffers.w, KILN_ROLE_W, 'w', p->w_type},
+        },
+      bias = {&b->buffers.bias, KILN_ROLE_BIAS, 'b', KILN_F32}, *d = &written[p->direction];
+    const bool gradient = p->direction == KILN_BACKWARD_WEIGHTS && p->epilogue.bias;
+    kiln_status status = KILN_OK;
+    for (; d && !status; d = gradient && d != &bias ? &bias : NULL) {
+        const kiln_image image = kiln_plan_image(kiln_op_plan(op), d->role);
+        status = image.width ? poison_image(b, d->buffer->mem, &image)
+                             : poison(b, d->buffer, kiln_problem_bytes(p, d->tensor), d->type);
+    }
+    return status;
+}
+
+static kiln_status make_workspace(kiln_bench *b, int64_t bytes)
+{
+    cl_int code = CL_SUCCESS;
+    size_t size = (size_t)bytes;
+    if (size <= b->workspace_size)
+        return KILN_OK;
+    cl_mem mem = clCreateBuffer(b->k->context, CL_MEM_READ_WRITE, size, NULL, &code);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clCreateBuffer for the workspace");
+    if (b->buffers.workspace.mem)
+        clReleaseMemObject(b->buffers.workspace.mem);
+    b->buffers.workspace = (kiln_buffer){.mem = mem};
+    b->workspace_size = size;
+    return KILN_OK;
+}
+
+/* Compiling ends here on PoCL, so this run's time says nothing. Leaves the queue idle. */
+static kiln_status run_once(kiln_bench *b, kiln_op *op)
+{
+    cl_event done;
+    cl_int code, state = CL_COMPLETE;
+    kiln_op_info info;
+    kiln_op_describe(op, &info);
+    kiln_status status = make_workspace(b, info.workspace_size);
+    if (!status)
+        status = poison_destination(b, op, &info.problem);
+    code = clFinish(b->queue);
+    if (!status && code != CL_SUCCESS)
+        status = kiln_fail_cl(code, "clFinish");
+    if (!status)
+        status = kiln_op_enqueue(op, b->queue, &b->buffers, 0, NULL, &done);
+    if (status)
+        return status;
+    code = clFinish(b->queue);
+    if (code == CL_SUCCESS)
+        code = clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    clReleaseEvent(done);
+    if (code == CL_SUCCESS && state < 0)
+        code = state;
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "running a candidate");
+}
+
+/* For so long a promising candidate is timed. */
+static const double enough_ms = 15;
+
+int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
+                       double worth, kiln_op **op, kiln_times *times)
+{
+    char text[KILN_CONFIG_TEXT];
+    kiln_config_text(solver, config, text, sizeof text);
+    const kiln_choice choice = {.solver = solver->name, .config = text, .ignore_rows = 1};
+    if (kiln_conv_create(b->k, b->problem, &choice, op) != KILN_OK)
+        return KILN_TRIAL_BUILD;
+    if (run_once(b, *op) != KILN_OK)
+        return KILN_TRIAL_RUN;
+    if (b->verify(b->user, *op) != 0) {
+        kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s computed a wrong result", text,
+                  solver->name);
+        return KILN_TRIAL_WRONG;
+    }
+    const kiln_effort effort = {enough_ms, b->runs, b->most, worth};
+    int n;
+    if (kiln_bench_time(b, *op, &effort, b->samples, &n) != KILN_OK)
+        return KILN_TRIAL_RUN;
+    *times = kiln_times_of(b->samples, n);
+    return worth > 0 && b->samples[0] > worth ? KILN_TRIAL_SLOW : KILN_TRIAL_OK;
+}

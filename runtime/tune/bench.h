@@ -1,0 +1,46 @@
+/* One problem's buffers and queue, on which candidates are run, verified and timed. */
+#ifndef KILN_BENCH_H
+#define KILN_BENCH_H
+
+#include "runtime/kiln_internal.h"
+
+typedef struct kiln_bench {
+    kiln *k;
+    const kiln_problem *problem; /* checked */
+    cl_command_queue queue;      /* with profiling */
+    kiln_buffers buffers;        /* with a workspace that grows as candidates need it; no packed */
+    size_t workspace_size;
+    int runs, most;  /* samples of a candidate: at least, at most */
+    double *samples; /* at least `most` of them */
+    int (*verify)(void *user, const kiln_op *op);
+    void *user;
+} kiln_bench;
+
+typedef struct kiln_times {
+    double ms, spread; /* median; (90th - 10th percentile) / median */
+    int runs;
+} kiln_times;
+
+/* Sorts the samples. */
+kiln_times kiln_times_of(double *samples, int n);
+
+/* How much is to be measured. */
+typedef struct kiln_effort {
+    double ms;       /* all samples together */
+    int least, most; /* samples */
+    double limit;    /* who takes longer in every one of the first is not timed on; 0: none */
+} kiln_effort;
+
+/* Fills samples with ms of a launch, `*n` of them, with weights packed beforehand; those of a short
+ * operation are means of launches in a row, which is how a network has them. */
+kiln_status kiln_bench_time(kiln_bench *b, kiln_op *op, const kiln_effort *effort, double *samples,
+                            int *n);
+
+/* Creates the operation, poisons the destination, runs and verifies, then times it: once or three
+ * times if none of them takes less than `worth` ms (0: no limit), else for some milliseconds.
+ * Returns the verdict of kiln_trial, with the reason of a failure in kiln_last_error(). *op is the
+ * caller's to release, NULL where there is none. */
+int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
+                       double worth, kiln_op **op, kiln_times *times);
+
+#endif

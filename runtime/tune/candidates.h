@@ -1,0 +1,33 @@
+/* The configs a search will try, in the order it will try them. */
+#ifndef KILN_CANDIDATES_H
+#define KILN_CANDIDATES_H
+
+#include "runtime/kiln_internal.h"
+
+typedef struct kiln_candidate {
+    const kiln_solver *solver;
+    kiln_config config;
+    kiln_origin origin; /* a row's, a guess, or (ORIGIN_CHOICE) the grid's */
+    double expected;    /* ms, by the solver's own prediction */
+    double measured;    /* ms; 0: it was not, or failed */
+} kiln_candidate;
+
+typedef struct kiln_candidates {
+    kiln_candidate *at;
+    size_t count, room;
+    size_t firsts; /* what every search tries; the grids follow */
+} kiln_candidates;
+
+/* For `only`, or for every solver that takes the shape: first, fastest prediction first, what each
+ * would run with now (its row, then its guess), then the grids. Every candidate can be planned;
+ * none is there twice. Free with kiln_candidates_free(). */
+kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                                 const kiln_solver *only, kiln_candidates *out);
+/* For a search that may not try all: orders the grids by what the predictions and the measured
+ * firsts let expect. A solver's predictions are scaled by how its firsts came out; where none ran,
+ * by the largest scale of the others. A factor between 1/2 and 3/2, random but always the same,
+ * lets near misses of a prediction have their turn. */
+void kiln_candidates_sort(kiln_candidates *list);
+void kiln_candidates_free(kiln_candidates *list);
+
+#endif

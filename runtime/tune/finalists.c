@@ -1,0 +1,153 @@
+/* The finalists of a search, and the rows that it leaves. */
+#include "finalists.h"
+
+#include "runtime/choose/excluded_solvers.h"
+#include "runtime/op/op.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Where the fastest of those is that need no search; -1: nowhere. */
+static int fastest_first(const kiln_finalists *f)
+{
+    for (int i = 0; i < f->nfinalists; i++)
+        if (f->finalist[i].index < f->firsts)
+            return i;
+    return -1;
+}
+
+const kiln_result *kiln_finalists_first(const kiln_finalists *f)
+{
+    const int at = fastest_first(f);
+    return at < 0 ? NULL : &f->finalist[at];
+}
+
+static void move(kiln_finalists *f, int from, int to)
+{
+    const kiln_result moved = f->finalist[from];
+    for (; from < to; from++)
+        f->finalist[from] = f->finalist[from + 1];
+    for (; from > to; from--)
+        f->finalist[from] = f->finalist[from - 1];
+    f->finalist[to] = moved;
+}
+
+/* Many configs of a search are variants of each other; those that need none are the only ones of
+ * most solvers, and each was measured in one moment: of two cores, one may have been another's. */
+static bool is_finalist(const kiln_finalists *f, int which)
+{
+    static const double unlucky = 2.1;
+    const kiln_result *r = &f->finalist[which];
+    if (which < KILN_FASTEST || which == fastest_first(f))
+        return true;
+    int firsts = 0;
+    for (int i = KILN_FASTEST; i < which; i++)
+        firsts += f->finalist[i].index < f->firsts;
+    return r->index < f->firsts && firsts < KILN_FIRSTS &&
+           r->times.ms <= unlucky * f->finalist[0].times.ms;
+}
+
+void kiln_finalists_place(kiln_finalists *f, const kiln_result *r)
+{
+    int at = f->nfinalists;
+    f->finalist[f->nfinalists++] = *r;
+    while (at > 0 && f->finalist[at - 1].times.ms > r->times.ms)
+        at--;
+    move(f, f->nfinalists - 1, at);
+    for (int i = f->nfinalists - 1; i >= KILN_FASTEST; i--)
+        if (!is_finalist(f, i)) {
+            kiln_op_discard(f->finalist[i].op);
+            move(f, i, --f->nfinalists);
+        }
+}
+
+void kiln_finalists_settle(kiln_finalists *f)
+{
+    static const double noise = 1.02;
+    const int first = fastest_first(f);
+    if (first > 0 && f->finalist[first].times.ms <= noise * f->finalist[0].times.ms)
+        move(f, first, 0);
+}
+
+/* What a search before this one, of the same solver, ruled out stays ruled out. */
+static void inherit(kiln *k, kiln_row *row)
+{
+    pthread_mutex_lock(&k->lock);
+    const kiln_row *before = kiln_rows_find(k->user_rows, row->key, row->solver, 0);
+    if (!before)
+        before = kiln_rows_find(k->shipped_rows, row->key, row->solver, 0);
+    if (before && before->version == row->version)
+        kiln_excluded_solvers_by_both(row->without, before->without);
+    pthread_mutex_unlock(&k->lock);
+}
+
+/* Under the layouts that the solver makes of open ones: those it will be asked for again. */
+static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                          const kiln_result *r, const char *without)
+{
+    kiln_problem settled = *problem;
+    kiln_row row = {.version = r->candidate.solver->version,
+                    .ms = r->times.ms,
+                    .spread = r->times.spread,
+                    .runs = r->times.runs};
+    snprintf(row.solver, sizeof row.solver, "%s", r->candidate.solver->name);
+    snprintf(row.driver, sizeof row.driver, "%s", k->facts.driver);
+    snprintf(row.core, sizeof row.core, "%s", k->facts.core);
+    kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
+    kiln_plan plan;
+    kiln_why why;
+    kiln_shape own;
+    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why)) {
+        kiln_shape_give_layouts(&own, &settled);
+        if (kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan,
+                             &why))
+            kiln_plan_template_hash(k, &plan, row.hash);
+    }
+    kiln_problem_row_key(&settled, row.key, sizeof row.key);
+    snprintf(row.without, sizeof row.without, "%s", without);
+    inherit(k, &row);
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(row.date, sizeof row.date, "%Y-%m-%d", gmtime_r(&now, &utc));
+    return kiln_rows_append(k->rows_file, k->facts.name, &row);
+}
+
+/* What replaces a row of another solver, lest a time that no longer holds beat the winner's, or one
+ * of a lucky moment. A config that failed gives way to the guess, without a time. */
+static kiln_result renewed(const kiln *k, const kiln_shape *shape, const kiln_finalists *f,
+                           const kiln_result *claim)
+{
+    const kiln_device_facts *facts = &k->facts;
+    kiln_result now = *claim;
+    kiln_shape own;
+    kiln_why why;
+    for (int i = 1; i < f->nfinalists; i++)
+        if (f->finalist[i].index == claim->index)
+            now = f->finalist[i];
+    if (now.times.runs > 0)
+        now.times.ms = fmax(now.times.ms, f->finalist[0].times.ms);
+    else if (kiln_solver_takes(now.candidate.solver, shape, facts, &own, &why))
+        now.candidate.solver->guess(&own, facts, &now.candidate.config);
+    return now;
+}
+
+/* The winner's row goes last: among rows without a time the newest counts. */
+kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                               const kiln_finalists *found)
+{
+    const kiln_result *winner = &found->finalist[0];
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < found->nclaims && !status; i++) {
+        const kiln_result *claim = &found->claim[i];
+        if (claim->candidate.solver == winner->candidate.solver)
+            continue;
+        const kiln_result now = renewed(k, shape, found, claim);
+        status = record(k, problem, shape, &now, found->without);
+    }
+    if (!status)
+        status = record(k, problem, shape, winner, found->without);
+    kiln_reload_rows(k);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* What a search found, and how it is kept. */
+#ifndef KILN_FINALISTS_H
+#define KILN_FINALISTS_H
+
+#include "bench.h"
+#include "candidates.h"
+
+/* So many of the fastest are finalists, and so many of those that need no search. */
+enum { KILN_FASTEST = 4, KILN_FIRSTS = 4, KILN_FINALISTS = KILN_FASTEST + KILN_FIRSTS };
+
+enum { KILN_MOST_CLAIMS = 64 };
+
+/* What was measured of one candidate. */
+typedef struct kiln_result {
+    kiln_candidate candidate;
+    size_t index; /* of its trial */
+    kiln_times times;
+    kiln_op *op; /* of a finalist; NULL elsewhere */
+} kiln_result;
+
+typedef struct kiln_finalists {
+    kiln_result finalist[KILN_FINALISTS + 1]; /* the best, fastest first; one is in transit */
+    int nfinalists;
+    size_t firsts;                       /* trials below this number need no search */
+    kiln_result claim[KILN_MOST_CLAIMS]; /* the user's rows, measured again; no time: it failed */
+    int nclaims;
+    char without[KILN_ROW_WITHOUT]; /* solvers that had no chance: kiln_row */
+} kiln_finalists;
+
+/* Puts it among the finalists, or discards its op, as those of who is no finalist any more. Of many
+ * that are as fast, some look faster; the fastest that needs no search stays, to be compared with
+ * them, and so do some that may only have been unlucky. */
+void kiln_finalists_place(kiln_finalists *found, const kiln_result *result);
+
+/* That one; NULL: none has run. */
+const kiln_result *kiln_finalists_first(const kiln_finalists *found);
+
+/* It wins unless another is faster by more than noise. */
+void kiln_finalists_settle(kiln_finalists *found);
+
+/* Appends the winner's row, and new ones in the place of the other claims, to the user's. There is
+ * a finalist. */
+kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                               const kiln_finalists *found);
+
+#endif

@@ -1,0 +1,124 @@
+/* Which launches a team goes through, and in what units. */
+#include "generator/plan/shared_grid.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kiln_device_facts two_cores(void)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.kind = KILN_DEVICE_CPU;
+    d.compute_units = 2;
+    d.shares_work = true;
+    return d;
+}
+
+/* Of a launch that takes one core `all_us`. */
+static kiln_stage grid_of(const kiln_device_facts *d, double all_us, int64_t g0, int64_t g1,
+                          int64_t g2)
+{
+    static kiln_plan plan;
+    kiln_plan_start(&plan);
+    kiln_plan_stage(&plan, "direct_blocked.cl", "direct_blocked");
+    kiln_grid_shared(&plan, d, all_us / 1000 / d->compute_units + kiln_device_launch_ms(d), g0, g1,
+                   g2);
+    ck_assert(!plan.broken);
+    return plan.stage[0];
+}
+
+START_TEST(a_team_knows_its_items)
+{
+    const kiln_device_facts d = two_cores();
+    const kiln_stage s = grid_of(&d, 38, 7, 2, 20);
+    ck_assert(s.shared);
+    ck_assert_uint_eq(s.global[0], 280);
+    ck_assert_uint_eq(s.global[1] * s.global[2], 1);
+    ck_assert_str_eq(s.options,
+                     "-DITEMS_SHARED=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=20 -DITEMS_UNIT=3");
+    ck_assert_int_eq(s.nargs, 1);
+    ck_assert_int_eq(s.arg[0].kind, KILN_ARG_SHARING);
+}
+END_TEST
+
+START_TEST(others_keep_their_grid)
+{
+    const struct {
+        double all_us;
+        int64_t g[3];
+        int units;
+        bool shares_work;
+        kiln_device_kind kind;
+    } cases[] = {
+        {60000, {7, 2, 2}, 2, true, KILN_DEVICE_CPU}, /* long */
+        {1e300, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},
+        {38, {1 << 20, 1 << 20, 2}, 2, true, KILN_DEVICE_CPU},
+        {38, {7, 2, 2}, 16, true, KILN_DEVICE_CPU},
+        {38, {7, 2, 2}, 2, false, KILN_DEVICE_CPU},
+        {3, {7, 2, 2}, 2, false, KILN_DEVICE_CPU},
+        {38, {7, 2, 2}, 2, false, KILN_DEVICE_GPU},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_device_facts d = two_cores();
+        d.compute_units = cases[i].units;
+        d.shares_work = cases[i].shares_work;
+        d.kind = cases[i].kind;
+        const int64_t *g = cases[i].g;
+        const kiln_stage s = grid_of(&d, cases[i].all_us, g[0], g[1], g[2]);
+        ck_assert_msg(!s.shared, "case %zu", i);
+        ck_assert_str_eq(s.options, "-DITEMS_SHARED=0");
+        ck_assert_int_eq(s.nargs, 0);
+        for (int a = 0; a < 3; a++)
+            ck_assert_uint_eq(s.global[a], (size_t)g[a]);
+    }
+}
+END_TEST
+
+/* Short, or a single item: all are taken at once. */
+START_TEST(one_thread_has_one_unit)
+{
+    kiln_device_facts d = two_cores();
+    for (d.compute_units = 2; d.compute_units <= 16; d.compute_units *= 8) {
+        const kiln_stage brief = grid_of(&d, 3, 7, 2, 2), single = grid_of(&d, 38, 1, 1, 1);
+        ck_assert(brief.shared && single.shared);
+        ck_assert_str_eq(brief.options,
+                         "-DITEMS_SHARED=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=2 -DITEMS_UNIT=28");
+        ck_assert_str_eq(single.options,
+                         "-DITEMS_SHARED=1 -DITEMS_0=1 -DITEMS_1=1 -DITEMS_2=1 -DITEMS_UNIT=1");
+    }
+}
+END_TEST
+
+/* Enough that neither core waits for long, and no more than a word counts. */
+START_TEST(there_are_neither_few_nor_many_units)
+{
+    const kiln_device_facts d = two_cores();
+    for (int64_t items = 2; items < (1 << 30); items = items * 7 / 4 + 1)
+        for (int all_us = 5; all_us < 50000; all_us *= 3) {
+            const kiln_stage s = grid_of(&d, all_us, items, 1, 1);
+            long unit = 0;
+            ck_assert(s.shared);
+            ck_assert_int_eq(sscanf(strstr(s.options, "ITEMS_UNIT="), "ITEMS_UNIT=%ld", &unit), 1);
+            ck_assert_int_ge(unit, 1);
+            ck_assert(unit == 1 || items / unit >= 16);
+            ck_assert_int_lt(items / unit, 65536);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("team_grid");
+    TCase *tests = tcase_create("team_grid");
+    tcase_add_test(tests, a_team_knows_its_items);
+    tcase_add_test(tests, others_keep_their_grid);
+    tcase_add_test(tests, one_thread_has_one_unit);
+    tcase_add_test(tests, there_are_neither_few_nor_many_units);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,179 @@
+/* The part of a thread that helps with a launch of one work-group, where the launch is the test. */
+#include "runtime/pocl/work_sharing.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The words of templates/items.cl. */
+enum {
+    OPEN = 0,
+    UNIT = 1,
+    ITEMS = 2,
+    SECOND = 3,
+    CODE = 4,
+    SCRATCH = 16,
+    CLAIMS = 128,
+    INSIDE = 384,
+    MOST = 20000
+};
+
+static atomic_int done[MOST];
+static int order[MOST];
+static atomic_int count;
+static atomic_int wrong;
+
+static _Atomic uint32_t *words(void)
+{
+    return (_Atomic uint32_t *)(uintptr_t)kiln_sharing_memory();
+}
+
+static unsigned mode(void)
+{
+#ifdef __x86_64__
+    return __builtin_ia32_stmxcsr() & ~0x3fu;
+#else
+    return 0x1f80;
+#endif
+}
+
+/* An item: counts itself, and leaves its number in all of the scratch memory. */
+static void item(int i, unsigned char *scratch, atomic_int *counts, uint64_t five, uint64_t six)
+{
+    const uint32_t size = words()[SCRATCH];
+    if (mode() != 0x1f80 || five != 5 || six != 6 || (size && !scratch))
+        atomic_store(&wrong, 1);
+    if (size)
+        memset(scratch, i, size);
+    order[atomic_fetch_add(&count, 1)] = i;
+    atomic_fetch_add(&counts[i], 1);
+}
+
+static void open_launch(int items, int unit, bool second, uint32_t scratch)
+{
+    uint64_t given[4] = {0, (uint64_t)(uintptr_t)done, 5, 6};
+    void (*code)(int, unsigned char *, atomic_int *, uint64_t, uint64_t) = item;
+    memcpy(given, &code, sizeof code);
+    memcpy((char *)words() + CODE * 4, given, sizeof given);
+    for (int i = 0; i < MOST; i++)
+        atomic_store(&done[i], 0);
+    atomic_store(&count, 0);
+    atomic_store(&wrong, 0);
+    words()[UNIT] = (uint32_t)unit;
+    words()[ITEMS] = (uint32_t)items;
+    words()[SECOND] = second;
+    words()[SCRATCH] = scratch;
+    words()[CLAIMS] = words()[2 * CLAIMS] = 0;
+    words()[OPEN] = (uint32_t)((items + unit - 1) / unit);
+}
+
+static void check_all(int items)
+{
+    ck_assert_uint_eq(words()[INSIDE], 0);
+    words()[OPEN] = 0;
+    ck_assert(!atomic_load(&wrong));
+    int i = 0;
+    while (i < MOST && atomic_load(&done[i]) == (i < items))
+        i++;
+    ck_assert_msg(i == MOST, "item %d of %d: %d times", i, items,
+                  i < MOST ? atomic_load(&done[i]) : 0);
+}
+
+START_TEST(without_a_launch_there_is_nothing_to_help)
+{
+    kiln_sharing_scratch scratch = {0};
+    ck_assert(!kiln_sharing_help(&scratch));
+    ck_assert_uint_eq(words()[INSIDE], 0);
+}
+END_TEST
+
+START_TEST(each_item_is_done_once)
+{
+    kiln_sharing_scratch scratch = {0};
+    for (int items = 1; items < 70; items++)
+        for (int unit = 1; unit < 9; unit++) {
+            open_launch(items, unit, items % 2, items % 3 ? 0 : 40000u * (uint32_t)unit);
+            ck_assert(kiln_sharing_help(&scratch));
+            check_all(items);
+        }
+    free(scratch.bytes);
+}
+END_TEST
+
+/* Its own half from the begin on, then the other one from the end: in units of two here. */
+START_TEST(a_half_is_ones_own)
+{
+    static const int first[] = {0, 1, 2, 3, 8, 6, 7, 4, 5}, second[] = {4, 5, 6, 7, 8, 2, 3, 0, 1};
+    kiln_sharing_scratch scratch = {0};
+    open_launch(9, 2, true, 0);
+    ck_assert(kiln_sharing_help(&scratch));
+    ck_assert_mem_eq(order, first, sizeof first);
+    check_all(9);
+    open_launch(9, 2, false, 0);
+    ck_assert(kiln_sharing_help(&scratch));
+    ck_assert_mem_eq(order, second, sizeof second);
+    check_all(9);
+}
+END_TEST
+
+/* A thread inherits its creator's arithmetic, and keeps it. */
+START_TEST(small_numbers_are_not_flushed)
+{
+#ifdef __x86_64__
+    kiln_sharing_scratch scratch = {0};
+    const unsigned before = __builtin_ia32_stmxcsr(), flushes = 0x9fc0;
+    __builtin_ia32_ldmxcsr(flushes);
+    open_launch(10, 1, true, 0);
+    ck_assert(kiln_sharing_help(&scratch));
+    ck_assert_uint_eq(mode(), flushes);
+    __builtin_ia32_ldmxcsr(before);
+    check_all(10);
+#endif
+}
+END_TEST
+
+static void *help(void *unused)
+{
+    kiln_sharing_scratch scratch = {0};
+    while (words()[OPEN] == 0)
+        sched_yield();
+    kiln_sharing_help(&scratch);
+    free(scratch.bytes);
+    return unused;
+}
+
+START_TEST(threads_share_the_items)
+{
+    enum { THREADS = 3, ITEMS_HERE = 19997 };
+    for (int round = 0; round < 20; round++) {
+        pthread_t thread[THREADS];
+        for (int i = 0; i < THREADS; i++)
+            ck_assert_int_eq(pthread_create(&thread[i], NULL, help, NULL), 0);
+        open_launch(ITEMS_HERE, 1 + round % 3, round % 2, 64);
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(thread[i], NULL);
+        check_all(ITEMS_HERE);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("team");
+    TCase *tests = tcase_create("team");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, without_a_launch_there_is_nothing_to_help);
+    tcase_add_test(tests, each_item_is_done_once);
+    tcase_add_test(tests, a_half_is_ones_own);
+    tcase_add_test(tests, small_numbers_are_not_flushed);
+    tcase_add_test(tests, threads_share_the_items);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
