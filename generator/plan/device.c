@@ -1,6 +1,8 @@
 /* The device that dry runs plan for. */
 #include "device.h"
 
+#include <string.h>
+
 kiln_device_facts kiln_device_generic(void)
 {
     return (kiln_device_facts){
@@ -24,6 +26,11 @@ kiln_device_facts kiln_device_generic(void)
         .peak_gflops = 100,
         .bandwidth_gbs = 20,
     };
+}
+
+bool kiln_device_is_pocl(const kiln_device_facts *d)
+{
+    return d->kind == KILN_DEVICE_CPU && strcmp(d->platform, "Portable Computing Language") == 0;
 }
 
 bool kiln_device_halves(const kiln_device_facts *d)

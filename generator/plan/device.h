@@ -40,6 +40,10 @@ typedef struct kiln_device_facts {
     double peak_gflops, bandwidth_gbs;
 } kiln_device_facts;
 
+/* Returns whether this is PoCL's CPU device, the processor that the library itself runs on. Needs
+ * `kind` and `platform`. */
+bool kiln_device_is_pocl(const kiln_device_facts *d);
+
 /* Whether a wide vector goes through a CPU's units as halves, one after the other. Elsewhere sums
  * take half the cycles, so that loads count. */
 bool kiln_device_halves(const kiln_device_facts *d);

@@ -305,10 +305,8 @@ static bool helps(cl_device_id device, const kiln_device_facts *facts)
 {
     cl_device_exec_capabilities can = 0;
     clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL);
-    return facts->kind == KILN_DEVICE_CPU && facts->compute_units > 1 &&
-           facts->compute_units <= MOST_UNITS &&
-           strcmp(facts->platform, "Portable Computing Language") == 0 &&
-           can & CL_EXEC_NATIVE_KERNEL;
+    return kiln_device_is_pocl(facts) && facts->compute_units > 1 &&
+           facts->compute_units <= MOST_UNITS && can & CL_EXEC_NATIVE_KERNEL;
 }
 
 kiln_keepalive *kiln_keepalive_open(cl_context context, cl_device_id device, const kiln_device_facts *facts,

@@ -64,8 +64,7 @@ static void wait_for_sleep(void)
 static bool has_threads_to_keep_awake(void)
 {
     const kiln_device_facts *f = &support_open()->kiln->facts;
-    return strcmp(f->platform, "Portable Computing Language") == 0 && f->kind == KILN_DEVICE_CPU &&
-           f->compute_units > 1 && f->compute_units <= 16;
+    return kiln_device_is_pocl(f) && f->compute_units > 1 && f->compute_units <= 16;
 }
 
 typedef struct box {
