@@ -2,7 +2,7 @@
  * group, and the stage that packs weights in blocks of channels. */
 #include "generator/base/integers.h"
 
-#include "solver_direct.h"
+#include "direct.h"
 
 int64_t kiln_direct_dst_channels(const kiln_shape *s)
 {

@@ -5,7 +5,7 @@
 
 #include "generator/geometry/blocked.h"
 
-#include "solver_direct.h"
+#include "direct.h"
 
 /* Positions in the parameter table. */
 enum { PIXELS_VEC, PIXELS_K, PIXELS_PIX, PIXELS_TILE, PIXELS_BLOCKS, PIXELS_C, PIXELS_PARAMS };

@@ -1,7 +1,7 @@
 /* How long the direct solver takes, forward and backward data. */
 #include "generator/base/integers.h"
 
-#include "solver_direct.h"
+#include "direct.h"
 
 /* What a register tile costs per tap and channel, in units of one vector multiply-add. A core does
  * one of those in the time of about one vector load, unaligned ones (the pixels) counting twice. */
@@ -86,10 +86,8 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
     return (hidden ? 0.5 : 1) * kiln_device_move_ms(d, bytes);
 }
 
-double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    if (s->direction == KILN_BACKWARD_WEIGHTS)
-        return kiln_direct_weights_predict(s, d, c);
     const int *v = c->v;
     kiln_lines l = kiln_lines_of(s);
     double images = v[DIRECT_COPY] ? 1 : (double)s->n;

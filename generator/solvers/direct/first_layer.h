@@ -4,7 +4,7 @@
 
 #include "generator/geometry/blocked.h"
 
-#include "solver_direct.h"
+#include "direct.h"
 
 /* Positions in the parameter table. */
 enum { FIRST_VEC, FIRST_K, FIRST_PIX, FIRST_ROWS, FIRST_STREAM, FIRST_PARAMS };

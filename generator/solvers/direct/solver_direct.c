@@ -1,38 +1,8 @@
-/* The direct solver: register-tiled sums over lines, forward and backward data here. */
-#include "solver_direct.h"
-
+/* The direct solver: register-tiled sums over lines. Backward weights is in direct_weights.c. */
 #include "generator/base/integers.h"
 #include "generator/plan/shared_grid.h"
 
-const kiln_param kiln_direct_params[DIRECT_PARAMS] = {
-    [DIRECT_VEC] = {"T_VEC", 4, {1, 4, 8, 16}, 0, 0},
-    [DIRECT_K] = {"T_K", 7, {1, 2, 4, 6, 8, 12, 16}, 1, 16},
-    [DIRECT_PIX] = {"T_PIX", 5, {1, 2, 3, 4, 8}, 1, 8},
-    [DIRECT_C] = {"T_C", 2, {16, 64}, 1, 4096},
-    [DIRECT_SPLIT] = {"T_SPLIT", 4, {1, 4, 16, 64}, 1, 4096},
-    [DIRECT_GROUP] = {"T_GROUP", 3, {1, 64, 128}, 1, 1024},
-    [DIRECT_GROUP_K] = {"T_GROUP_K", 2, {1, 4}, 1, 64},
-    [DIRECT_ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
-    [DIRECT_COPY] = {"T_COPY", 2, {0, 1}, 0, 0},
-    [DIRECT_PACK] = {"T_PACK", 2, {0, 1}, 0, 0},
-    [DIRECT_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
-};
-
-void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan)
-{
-    for (int i = 0; i < DIRECT_PARAMS; i++)
-        kiln_define(plan, kiln_direct_params[i].name, c->v[i]);
-}
-
-int64_t kiln_direct_span(const kiln_config *c)
-{
-    return (int64_t)c->v[DIRECT_GROUP] * c->v[DIRECT_PIX] * c->v[DIRECT_VEC];
-}
-
-int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
-{
-    return c->v[DIRECT_COPY] ? l->positions : s->in[0] * s->in[1] * s->in[2];
-}
+#include "direct.h"
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
@@ -114,6 +84,12 @@ static bool is_by_channels(const kiln_shape *s, const kiln_lines *l, const kiln_
     return l->phases > 1 || (!copy && s->g == 1) || group > near;
 }
 
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    return s->direction == KILN_BACKWARD_WEIGHTS ? kiln_direct_weights_ms(s, d, c)
+                                                 : kiln_direct_ms(s, d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     bool cpu = d->kind == KILN_DEVICE_CPU;
@@ -135,7 +111,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
         return;
     }
     start.v[DIRECT_PACK] = s->x_type != KILN_F32;
-    double least = kiln_direct_predict(s, d, &best);
+    double least = kiln_direct_ms(s, d, &best);
     /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
     int most = !cpu ? 40 : d->simd_floats >= 16 ? 26 : 12;
     const kiln_lines l = kiln_lines_of(s);
@@ -153,7 +129,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 kiln_why why;
                 if (k * pix > most || illegal(s, d, &next, &why))
                     continue;
-                double ms = kiln_direct_predict(s, d, &next);
+                double ms = kiln_direct_ms(s, d, &next);
                 if (ms < least) {
                     least = ms;
                     best = next;
@@ -218,7 +194,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const int64_t first = both ? blocks * z : v[DIRECT_ORDER] ? blocks : along;
     const int64_t second = v[DIRECT_ORDER] ? along : blocks, third = both ? 1 : z;
     if (v[DIRECT_GROUP] * v[DIRECT_GROUP_K] == 1)
-        kiln_grid_shared(plan, d, kiln_direct_predict(s, d, c), first, second, third);
+        kiln_grid_shared(plan, d, kiln_direct_ms(s, d, c), first, second, third);
     else if (v[DIRECT_ORDER])
         kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, first, second, third);
     else
@@ -236,6 +212,6 @@ const kiln_solver kiln_solver_direct = {
     .illegal = illegal,
     .skip = skip,
     .guess = guess,
-    .predict = kiln_direct_predict,
+    .predict = predict,
     .emit = emit,
 };

@@ -250,7 +250,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
     kiln_grid_shared(plan, d, kiln_direct_pixels_ms(&g, s, d, c), g.tiles_h * g.tiles_w,
-                   s->n * g.dst[0], s->g * g.parts);
+                     s->n * g.dst[0], s->g * g.parts);
 }
 
 const kiln_solver kiln_solver_direct_pixels = {

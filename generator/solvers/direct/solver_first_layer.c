@@ -235,7 +235,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
     kiln_grid_shared(plan, d, kiln_first_layer_ms(&g, s, d, c), g.tiles_h * g.tiles_w,
-                   s->n * g.dst[0], 1);
+                     s->n * g.dst[0], 1);
 }
 
 const kiln_solver kiln_solver_first_layer = {

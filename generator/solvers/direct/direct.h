@@ -1,8 +1,8 @@
 /* What the direct solvers over plain tensors share: parameters, and the lines in which each tap is
  * one fixed offset, laid out whole by templates/direct_lines.cl or in pieces by templates/piece.cl.
  */
-#ifndef KILN_SOLVER_DIRECT_H
-#define KILN_SOLVER_DIRECT_H
+#ifndef KILN_DIRECT_H
+#define KILN_DIRECT_H
 
 #include "generator/geometry/lines.h"
 #include "generator/geometry/sum_parts.h"
@@ -42,14 +42,15 @@ void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *
 /* Positions that a group takes of one image, or of all, and how many there are. */
 int64_t kiln_direct_span(const kiln_config *c);
 int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c);
-/* As kiln_solver has it. */
-double kiln_direct_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+/* As kiln_solver's predict(): forward and backward data. */
+double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
 
-/* Backward weights: the members of kiln_solver, after the checks that all directions share. */
+/* As the members of kiln_solver for backward weights, after the checks that all directions share.
+ */
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);
 void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
-double kiln_direct_weights_predict(const kiln_shape *s, const kiln_device_facts *d,
-                                   const kiln_config *c);
+double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d,
+                              const kiln_config *c);
 void kiln_direct_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                               kiln_plan *plan);
 

@@ -2,7 +2,7 @@
 #include "generator/base/integers.h"
 #include "generator/plan/shared_grid.h"
 
-#include "solver_direct.h"
+#include "direct.h"
 
 #include <math.h>
 
@@ -35,8 +35,7 @@ bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln
 
 /* In vector multiply-adds, as in the other directions; adding up the lanes of one sum takes about
  * 8 of them. */
-double kiln_direct_weights_predict(const kiln_shape *s, const kiln_device_facts *d,
-                                   const kiln_config *c)
+double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;
     kiln_lines l = kiln_lines_of(s), dy = kiln_lines_of_dy(s, &l);
@@ -70,7 +69,7 @@ void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, 
     kiln_config start = *c;
     start.v[DIRECT_COPY] = 1;
     start.v[DIRECT_PACK] = 0;
-    double least = kiln_direct_weights_predict(s, d, &start);
+    double least = kiln_direct_weights_ms(s, d, &start);
     *c = start;
     int most = !cpu ? 32 : d->simd_floats >= 16 ? 24 : 8;
     for (int split = 1; split <= 1024; split *= 2)
@@ -83,7 +82,7 @@ void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, 
                 kiln_why why;
                 if (k * j > most || kiln_direct_weights_illegal(s, &next, &why))
                     continue;
-                double ms = kiln_direct_weights_predict(s, d, &next);
+                double ms = kiln_direct_weights_ms(s, d, &next);
                 if (ms < least) {
                     least = ms;
                     *c = next;
