@@ -14,7 +14,7 @@ typedef struct batch {
     const request *defaults;
     const char *name; /* of the file */
     long long line;
-    lines_reader reader;
+    list_reader reader;
     int worst, ok, failed, unsupported, errors;
 } batch;
 
@@ -92,7 +92,7 @@ static int skip_command(int count, char **words)
     return count && (strcmp(words[0], "kiln") == 0 || ends_with(words[0], "/kiln"));
 }
 
-/* A line that lines_read() cannot know: flags alone, or a log's own words before the command. */
+/* A line that list_read() cannot know: flags alone, or a log's own words before the command. */
 static bool is_command(const char *line)
 {
     const char *name = strstr(line, "MIOpenDriver ");
@@ -115,19 +115,19 @@ static kiln_status parse_command(char *text, request *r, char *why)
     return KILN_INVALID;
 }
 
-static kiln_status parse_line(const batch *b, lines_kind kind, const lines_entry *entry, char *text,
+static kiln_status parse_line(const batch *b, list_kind kind, const list_entry *entry, char *text,
                               request *r, char *why)
 {
     kiln_status status = KILN_OK;
     *r = *b->defaults;
     r->flags.batch_file = "";
-    if (kind == LINES_COMMAND) {
+    if (kind == LIST_COMMAND) {
         status = parse_command(text, r, why);
-    } else if (kind == LINES_BAD) {
+    } else if (kind == LIST_BAD) {
         snprintf(why, KILN_ERROR_TEXT, "%s", entry->why);
         status = KILN_INVALID;
     } else {
-        r->source = kind == LINES_SHAPE ? REQUEST_SHAPE : REQUEST_KEY;
+        r->source = kind == LIST_SHAPE ? REQUEST_SHAPE : REQUEST_KEY;
         r->base = entry->problem;
     }
     return status ? status : conv_check(r, why);
@@ -164,7 +164,7 @@ static void refuse(batch *b, const request *r, kiln_status status, const char *w
 }
 
 /* False after Ctrl-C. */
-static bool run_line(batch *b, lines_kind kind, const lines_entry *entry, const char *line,
+static bool run_line(batch *b, list_kind kind, const list_entry *entry, const char *line,
                      char *text)
 {
     request r;
@@ -215,16 +215,16 @@ static void skip_mark(char *line, ssize_t *length)
 
 /* A line is read as a text, which ends at its first zero byte: what stands behind must not be lost
  * in silence. */
-static lines_kind read_line(batch *b, const char *line, ssize_t length, lines_entry *entry)
+static list_kind read_line(batch *b, const char *line, ssize_t length, list_entry *entry)
 {
     if (strlen(line) == (size_t)length) {
-        lines_kind kind = lines_read(&b->reader, line, entry);
-        return kind == LINES_BAD && is_command(line) ? LINES_COMMAND : kind;
+        list_kind kind = list_read(&b->reader, line, entry);
+        return kind == LIST_BAD && is_command(line) ? LIST_COMMAND : kind;
     }
-    *entry = (lines_entry){.repeat = 1};
+    *entry = (list_entry){.repeat = 1};
     snprintf(entry->why, sizeof entry->why,
              "it has a zero byte; is the file UTF-16? it must be UTF-8");
-    return LINES_BAD;
+    return LIST_BAD;
 }
 
 static bool run_file(batch *b, FILE *file)
@@ -239,9 +239,9 @@ static bool run_file(batch *b, FILE *file)
         while (length && isspace((unsigned char)line[length - 1]))
             line[--length] = '\0';
         /* Lines before --start may be headers that later ones need. */
-        lines_entry entry;
-        lines_kind kind = read_line(b, line, length, &entry);
-        if (kind == LINES_NOTHING || b->line < b->defaults->flags.start)
+        list_entry entry;
+        list_kind kind = read_line(b, line, length, &entry);
+        if (kind == LIST_NOTHING || b->line < b->defaults->flags.start)
             continue;
         char *copy = realloc(text, (size_t)length + 1);
         if (!copy)

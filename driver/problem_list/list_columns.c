@@ -1,20 +1,23 @@
 /* Reads rows of columns, their header, and rows with unequal padding. */
+#include "list_columns.h"
+
+#include "list_shape.h"
 #include "list_text.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define AXIS(i, field) (offsetof(lines_sizes, axis[i]) + offsetof(lines_axis, field))
+#define AXIS(i, field) (offsetof(list_sizes, axis[i]) + offsetof(list_axis, field))
 static const struct {
     const char *name;
-    size_t offset; /* of an int64_t in lines_sizes */
+    size_t offset; /* of an int64_t in list_sizes */
     int least;
 } columns[] = {
     {"name", 0, 0},
-    {"N", offsetof(lines_sizes, n), 1},
-    {"C", offsetof(lines_sizes, c), 1},
-    {"K", offsetof(lines_sizes, k), 1},
-    {"groups", offsetof(lines_sizes, g), 1},
+    {"N", offsetof(list_sizes, n), 1},
+    {"C", offsetof(list_sizes, c), 1},
+    {"K", offsetof(list_sizes, k), 1},
+    {"groups", offsetof(list_sizes, g), 1},
     {"D", AXIS(0, in), 1},
     {"H", AXIS(1, in), 1},
     {"W", AXIS(2, in), 1},
@@ -38,15 +41,15 @@ static const char header_2d[] =
 static const char header_3d[] = "name N C D H W K T R S pad_d pad_h pad_w stride_d stride_h "
                                 "stride_w dil_d dil_h dil_w groups";
 
-static int find_column(lines_word word)
+static int find_column(list_word word)
 {
     for (int i = 0; i < COLUMNS; i++)
-        if (lines_word_is(word, columns[i].name))
+        if (list_word_is(word, columns[i].name))
             return i;
     return -1;
 }
 
-static bool has_column(const lines_reader *r, const char *name)
+static bool has_column(const list_reader *r, const char *name)
 {
     for (int i = 0; i < r->columns; i++)
         if (strcmp(columns[r->column[i]].name, name) == 0)
@@ -55,7 +58,7 @@ static bool has_column(const lines_reader *r, const char *name)
 }
 
 /* Columns without which there is no convolution; a size brings its filter. */
-static const char *missing_column(const lines_reader *r)
+static const char *missing_column(const list_reader *r)
 {
     static const char *const needed[] = {"N", "C", "K", "W", "S"};
     static const char *const together[][2] = {
@@ -72,95 +75,94 @@ static const char *missing_column(const lines_reader *r)
 /* A comment is a header when it starts with "name" and a column. */
 static bool is_header(const char *line)
 {
-    lines_word first = lines_next_word(&line), second = lines_next_word(&line);
-    return lines_word_is(first, "name") && find_column(second) > 0;
+    list_word first = list_next_word(&line), second = list_next_word(&line);
+    return list_word_is(first, "name") && find_column(second) > 0;
 }
 
-static lines_kind read_header(lines_reader *r, const char *line, lines_entry *entry)
+static list_kind read_header(list_reader *r, const char *line, list_entry *entry)
 {
     memset(r, 0, sizeof *r);
     r->broken = true;
-    for (lines_word word; (word = lines_next_word(&line)).length > 0;) {
+    for (list_word word; (word = list_next_word(&line)).length > 0;) {
         int column = find_column(word);
         if (column < 0)
-            return lines_bad(entry, "the header has an unknown column \"%s\"; known are %s",
-                             lines_quote(word).text, header_3d);
+            return list_bad(entry, "the header has an unknown column \"%s\"; known are %s",
+                            list_quote(word).text, header_3d);
         if (has_column(r, columns[column].name))
-            return lines_bad(entry, "the header has the column %s twice", columns[column].name);
+            return list_bad(entry, "the header has the column %s twice", columns[column].name);
         r->column[r->columns++] = column; /* at most COLUMNS: none twice */
     }
     const char *missing = missing_column(r);
     if (missing)
-        return lines_bad(entry, "the header lacks the column %s", missing);
+        return list_bad(entry, "the header lacks the column %s", missing);
     r->broken = false;
-    return LINES_NOTHING;
+    return LIST_NOTHING;
 }
 
 static int count_words(const char *line)
 {
     int n = 0;
-    for (lines_word w; (w = lines_next_word(&line)).length > 0 && w.at[0] != '#';)
+    for (list_word w; (w = list_next_word(&line)).length > 0 && w.at[0] != '#';)
         n++;
     return n;
 }
 
 /* The columns of this line: the header's, or those that its number of words stands for. */
-static lines_kind choose_columns(const lines_reader *r, int words, lines_reader *use,
-                                 lines_entry *entry)
+static list_kind choose_columns(const list_reader *r, int words, list_reader *use,
+                                list_entry *entry)
 {
     if (r->broken)
-        return lines_bad(entry, "the header line above this row could not be read");
+        return list_bad(entry, "the header line above this row could not be read");
     *use = *r;
     if (r->columns == 0 && (words == 15 || words == 20))
         return read_header(use, words == 15 ? header_2d : header_3d, entry);
     if (r->columns == 0)
-        return lines_bad(entry,
-                         "%d words, neither a benchdnn descriptor nor a row: without a header, a "
-                         "row has 15 (%s)",
-                         words, header_2d);
+        return list_bad(entry,
+                        "%d words, neither a benchdnn descriptor nor a row: without a header, a "
+                        "row has 15 (%s)",
+                        words, header_2d);
     if (words != r->columns)
-        return lines_bad(entry, "%d words where the header names %d columns", words, r->columns);
-    return LINES_NOTHING;
+        return list_bad(entry, "%d words where the header names %d columns", words, r->columns);
+    return LIST_NOTHING;
 }
 
-static lines_kind read_row(const lines_reader *r, const char *line, lines_sizes *s,
-                           lines_entry *entry)
+static list_kind read_row(const list_reader *r, const char *line, list_sizes *s, list_entry *entry)
 {
-    lines_reader use;
-    lines_kind kind = choose_columns(r, count_words(line), &use, entry);
-    if (kind != LINES_NOTHING)
+    list_reader use;
+    list_kind kind = choose_columns(r, count_words(line), &use, entry);
+    if (kind != LIST_NOTHING)
         return kind;
-    *s = (lines_sizes){.g = 1};
+    *s = (list_sizes){.g = 1};
     s->rank = has_column(&use, "D") ? 3 : has_column(&use, "H") ? 2 : 1;
     for (int i = 0; i < 3; i++)
         s->axis[i].stride = s->axis[i].dilation = 1;
     for (int i = 0; i < use.columns; i++) {
         int c = use.column[i];
-        lines_word word = lines_next_word(&line);
+        list_word word = list_next_word(&line);
         if (c == 0) {
-            lines_take_name(word, entry);
+            list_take_name(word, entry);
             continue;
         }
         int64_t value;
         const char *p = word.at;
-        if (!lines_scan_int(&p, &value) || p != word.at + word.length)
-            return lines_bad(entry, "column %s is \"%s\", not a whole number below 2^63",
-                             columns[c].name, lines_quote(word).text);
+        if (!list_scan_int(&p, &value) || p != word.at + word.length)
+            return list_bad(entry, "column %s is \"%s\", not a whole number below 2^63",
+                            columns[c].name, list_quote(word).text);
         if (value < columns[c].least)
-            return lines_bad(entry, "column %s is %lld; the least is %d", columns[c].name,
-                             (long long)value, columns[c].least);
+            return list_bad(entry, "column %s is %lld; the least is %d", columns[c].name,
+                            (long long)value, columns[c].least);
         memcpy((char *)s + columns[c].offset, &value, sizeof value);
     }
     for (int i = 0; i < 3; i++)
         s->axis[i].pad_end = s->axis[i].pad;
-    return LINES_SHAPE;
+    return LIST_SHAPE;
 }
 
-lines_kind lines_read_columns(lines_reader *reader, const char *line, lines_entry *entry)
+list_kind list_read_columns(list_reader *reader, const char *line, list_entry *entry)
 {
-    lines_sizes sizes;
-    lines_kind kind = read_row(reader, line, &sizes, entry);
-    return kind == LINES_SHAPE ? lines_set_problem(&sizes, entry) : kind;
+    list_sizes sizes;
+    list_kind kind = read_row(reader, line, &sizes, entry);
+    return kind == LIST_SHAPE ? list_set_problem(&sizes, entry) : kind;
 }
 
 /* ---- "# ASYM-PAD (top,bottom,left,right)=1,0,1,0 : name ..." ---- */
@@ -178,7 +180,7 @@ static bool scan_signed(const char **at, int64_t *value)
     const char *p = *at;
     bool negative = *p == '-';
     p += negative;
-    if (!lines_scan_int(&p, value))
+    if (!list_scan_int(&p, value))
         return false;
     if (negative)
         *value = -*value;
@@ -220,7 +222,7 @@ static bool scan_pads(const char **at, int64_t pad[SIDES], int n)
     return true;
 }
 
-static lines_kind read_unequal(lines_reader *r, const char *line, lines_entry *entry)
+static list_kind read_unequal(list_reader *r, const char *line, list_entry *entry)
 {
     int side[SIDES];
     int64_t pad[SIDES];
@@ -228,36 +230,36 @@ static lines_kind read_unequal(lines_reader *r, const char *line, lines_entry *e
     int n = scan_sides(&p, side);
     if (n > 0 && !scan_pads(&p, pad, n))
         n = 0;
-    lines_word colon = lines_next_word(&p);
-    if (n == 0 || !lines_word_is(colon, ":"))
-        return lines_bad(entry, "expected \"# ASYM-PAD (top,bottom,left,right)=1,0,1,0 : \" and a "
-                                "row");
-    lines_sizes s;
-    lines_kind kind = read_row(r, p, &s, entry);
-    if (kind != LINES_SHAPE)
+    list_word colon = list_next_word(&p);
+    if (n == 0 || !list_word_is(colon, ":"))
+        return list_bad(entry, "expected \"# ASYM-PAD (top,bottom,left,right)=1,0,1,0 : \" and a "
+                               "row");
+    list_sizes s;
+    list_kind kind = read_row(r, p, &s, entry);
+    if (kind != LIST_SHAPE)
         return kind;
     for (int i = 0; i < n; i++) {
-        lines_axis *a = &s.axis[sides[side[i]].axis];
+        list_axis *a = &s.axis[sides[side[i]].axis];
         if (sides[side[i]].axis < 3 - s.rank)
-            return lines_bad(entry, "the row has no axis for the side \"%s\"", sides[side[i]].name);
+            return list_bad(entry, "the row has no axis for the side \"%s\"", sides[side[i]].name);
         *(sides[side[i]].end ? &a->pad_end : &a->pad) = pad[i];
     }
     for (int i = 0; i < 3; i++) {
-        lines_axis *a = &s.axis[i];
-        if (a->pad_end < 0 && (!lines_axis_is_tame(a) || !lines_drop_unread(a)))
-            return lines_bad(entry, "a padding of %lld cuts off input that is used",
-                             (long long)a->pad_end);
+        list_axis *a = &s.axis[i];
+        if (a->pad_end < 0 && (!list_axis_is_tame(a) || !list_drop_unread(a)))
+            return list_bad(entry, "a padding of %lld cuts off input that is used",
+                            (long long)a->pad_end);
     }
-    return lines_set_problem(&s, entry);
+    return list_set_problem(&s, entry);
 }
 
-lines_kind lines_read_comment(lines_reader *reader, const char *line, lines_entry *entry)
+list_kind list_read_comment(list_reader *reader, const char *line, list_entry *entry)
 {
     const char *rest = line;
-    lines_word first = lines_next_word(&rest), second = lines_next_word(&rest);
+    list_word first = list_next_word(&rest), second = list_next_word(&rest);
     if (is_header(line))
         return read_header(reader, line, entry);
-    if (lines_word_is(first, "ASYM-PAD") && second.length > 0 && second.at[0] == '(')
+    if (list_word_is(first, "ASYM-PAD") && second.length > 0 && second.at[0] == '(')
         return read_unequal(reader, second.at, entry);
-    return LINES_NOTHING;
+    return LIST_NOTHING;
 }

@@ -7,42 +7,42 @@
  *     fwd-f32-n16-c192-k64-i28x28-f1x1                 kiln's text, or a MIOpen key
  *     MIOpenDriver conv -n 16 ...                      command lines, left to the flag parser
  *
- * Blank lines and other lines that start with # hold nothing.
+ * Blank lines and all other lines that start with # are skipped.
  */
-#ifndef KILN_LINES_H
-#define KILN_LINES_H
+#ifndef KILN_PROBLEM_LIST_H
+#define KILN_PROBLEM_LIST_H
 
 #include "kiln_problem.h"
 
 #include <stdbool.h>
 
-enum { LINES_NAME = 64, LINES_COLUMNS = 24 };
+enum { LIST_NAME = 64, LIST_COLUMNS = 24 };
 
-typedef enum lines_kind {
-    LINES_NOTHING = 0,
-    LINES_SHAPE,   /* sizes only: directions, types and all else are the caller's */
-    LINES_PROBLEM, /* a whole problem */
-    LINES_COMMAND, /* starts with conv, convfp16, ..., kiln conv or -, or names MIOpenDriver */
-    LINES_BAD      /* entry.why has the sentence */
-} lines_kind;
+typedef enum list_kind {
+    LIST_NOTHING = 0,
+    LIST_SHAPE,   /* sizes only: the caller sets directions, types and everything else */
+    LIST_PROBLEM, /* a whole problem */
+    LIST_COMMAND, /* starts with conv, convfp16, ..., kiln conv or -, or names MIOpenDriver */
+    LIST_BAD      /* entry.why says what is wrong */
+} list_kind;
 
-/* What earlier lines of a file said about later ones. Start with all zero, one for each file. */
-typedef struct lines_reader {
-    int columns; /* 0: no header yet; then 15 words are the columns above, 20 those with a depth */
-    int column[LINES_COLUMNS];
-    bool broken; /* the latest header could not be understood */
-} lines_reader;
+/* What earlier lines of a file say about later ones. Start each file with one that is all zero. */
+typedef struct list_reader {
+    int columns; /* 0: no header yet, so that a row has 15 columns, or 20 with a depth */
+    int column[LIST_COLUMNS];
+    bool broken; /* the latest header could not be read */
+} list_reader;
 
-typedef struct lines_entry {
-    /* SHAPE: passes kiln_problem_check(), but is not completed: types and layouts are still at
-     * their defaults, for the caller to set. PROBLEM: checked. */
+typedef struct list_entry {
+    /* LIST_SHAPE: passes kiln_problem_check(); types and layouts are still at their defaults, for
+     * the caller to set. LIST_PROBLEM: checked. */
     kiln_problem problem;
-    char name[LINES_NAME]; /* "" where the line has none; cut to fit; printable */
-    int repeat;            /* how often the layer occurs, at least 1 */
+    char name[LIST_NAME]; /* "" where the line has none; cut to fit; printable */
+    int repeat;           /* how often the layer occurs, at least 1 */
     char why[KILN_ERROR_TEXT];
-} lines_entry;
+} list_entry;
 
 /* Reads one line, with or without its end. */
-lines_kind lines_read(lines_reader *reader, const char *line, lines_entry *entry);
+list_kind list_read(list_reader *reader, const char *line, list_entry *entry);
 
 #endif

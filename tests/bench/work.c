@@ -21,7 +21,7 @@ static bool is_known(const layers *l, const kiln_problem *p)
     return false;
 }
 
-static bool add(layers *l, const lines_entry *entry, int64_t batch)
+static bool add(layers *l, const list_entry *entry, int64_t batch)
 {
     kiln_problem p = entry->problem;
     if (batch > 0)
@@ -64,17 +64,17 @@ bool layers_read(layers *l, const char *file, const int64_t *batch, int batches)
     if (!f)
         return false;
     char line[4096];
-    lines_reader reader = {0};
-    lines_entry entry;
+    list_reader reader = {0};
+    list_entry entry;
     bool fine = true;
     for (int number = 1; fine && fgets(line, sizeof line, f); number++) {
-        lines_kind kind = lines_read(&reader, line, &entry);
-        if (kind == LINES_NOTHING)
+        list_kind kind = list_read(&reader, line, &entry);
+        if (kind == LIST_NOTHING)
             continue;
-        fine = kind == LINES_SHAPE || kind == LINES_PROBLEM;
+        fine = kind == LIST_SHAPE || kind == LIST_PROBLEM;
         if (!fine)
             fprintf(stderr, "%s:%d: %s\n", file, number,
-                    kind == LINES_BAD ? entry.why : "this is no layer of a list of sizes");
+                    kind == LIST_BAD ? entry.why : "this is no layer of a list of sizes");
         for (int i = 0; fine && i < batches; i++)
             fine = add(l, &entry, batch[i]);
     }

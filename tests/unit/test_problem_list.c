@@ -7,61 +7,61 @@
 #include <string.h>
 
 typedef struct expected {
-    lines_kind kind;
+    list_kind kind;
     const char *name;
     int repeat;
     const char *text; /* kiln_problem_text() of the problem as fp32 forward */
 } expected;
 
 static const expected benchdnn[] = {
-    {LINES_NOTHING, "", 1, ""},
-    {LINES_NOTHING, "", 1, ""},
-    {LINES_SHAPE, "conv1", 1, "fwd-f32-n64-c3-k64-i224x224-f7x7-s2x2-p3x3"},
-    {LINES_SHAPE, "stage1", 3, "fwd-f32-n2-c64-k64-i56x56-f3x3-p1x1"},
-    {LINES_SHAPE, "wide", 1, "fwd-f32-n1-c64-k96-i28x30-f3x5-p1x2-g32"},
-    {LINES_SHAPE, "pad found", 1, "fwd-f32-n4-c16-k8-i10x10-f3x3-p1x1"},
-    {LINES_SHAPE, "odd_pad", 1, "fwd-f32-n4-c16-k8-i10x10-f4x4-p1x1-e2x2"},
-    {LINES_SHAPE, "", 1, "fwd-f32-n4-c16-k8-i10x10-f3x3"},
-    {LINES_SHAPE, "dilated", 1, "fwd-f32-n1-c8-k8-i12x12-f3x3-p2x2-d2x2"},
-    {LINES_SHAPE, "dilated_unequal", 1, "fwd-f32-n1-c8-k8-i12x12-f3x3-p1x1-e3x3-d2x2"},
-    {LINES_SHAPE, "rank1", 1, "fwd-f32-n1-c4-k4-i50-f3-s2"},
-    {LINES_SHAPE, "cube", 1, "fwd-f32-n2-c2-k4-i8x8x8-f3x3x3-p1x1x1"},
-    {LINES_SHAPE, "volume", 1, "fwd-f32-n2-c2-k4-i8x6x5-f3x3x1-p1x0x0"},
-    {LINES_SHAPE, "rows unread", 1, "fwd-f32-n16-c32-k139-i111x4-f1x1-s3x1"},
-    {LINES_SHAPE, "large", 1, "fwd-f32-n1-c1-k1-i4294967311-f3"},
+    {LIST_NOTHING, "", 1, ""},
+    {LIST_NOTHING, "", 1, ""},
+    {LIST_SHAPE, "conv1", 1, "fwd-f32-n64-c3-k64-i224x224-f7x7-s2x2-p3x3"},
+    {LIST_SHAPE, "stage1", 3, "fwd-f32-n2-c64-k64-i56x56-f3x3-p1x1"},
+    {LIST_SHAPE, "wide", 1, "fwd-f32-n1-c64-k96-i28x30-f3x5-p1x2-g32"},
+    {LIST_SHAPE, "pad found", 1, "fwd-f32-n4-c16-k8-i10x10-f3x3-p1x1"},
+    {LIST_SHAPE, "odd_pad", 1, "fwd-f32-n4-c16-k8-i10x10-f4x4-p1x1-e2x2"},
+    {LIST_SHAPE, "", 1, "fwd-f32-n4-c16-k8-i10x10-f3x3"},
+    {LIST_SHAPE, "dilated", 1, "fwd-f32-n1-c8-k8-i12x12-f3x3-p2x2-d2x2"},
+    {LIST_SHAPE, "dilated_unequal", 1, "fwd-f32-n1-c8-k8-i12x12-f3x3-p1x1-e3x3-d2x2"},
+    {LIST_SHAPE, "rank1", 1, "fwd-f32-n1-c4-k4-i50-f3-s2"},
+    {LIST_SHAPE, "cube", 1, "fwd-f32-n2-c2-k4-i8x8x8-f3x3x3-p1x1x1"},
+    {LIST_SHAPE, "volume", 1, "fwd-f32-n2-c2-k4-i8x6x5-f3x3x1-p1x0x0"},
+    {LIST_SHAPE, "rows unread", 1, "fwd-f32-n16-c32-k139-i111x4-f1x1-s3x1"},
+    {LIST_SHAPE, "large", 1, "fwd-f32-n1-c1-k1-i4294967311-f3"},
 };
 
 static const expected columns[] = {
-    {LINES_NOTHING, "", 1, ""},
-    {LINES_NOTHING, "", 1, ""},
-    {LINES_SHAPE, "net/conv1", 3, "fwd-f32-n32-c3-k64-i224x220-f7x5-s2x1-p3x2"},
-    {LINES_SHAPE, "net/conv2", 1, "fwd-f32-n1-c8-k16-i9x10-f3x3-p1x1-d2x2-g4"},
-    {LINES_SHAPE, "net/conv3", 1, "fwd-f32-n2-c4-k6-i8x8-f3x3-p1x2-e0x3"},
-    {LINES_SHAPE, "net/unread", 1, "fwd-f32-n16-c32-k139-i111x4-f1x1-s3x1-p0x1-e0x0"},
-    {LINES_SHAPE, "*2", 2, "fwd-f32-n1-c8-k16-i9x10-f1x1"},
-    {LINES_SHAPE, "*2:19", 2, "fwd-f32-n1-c8-k16-i9x10-f1x1"},
-    {LINES_SHAPE, "conv", 1, "fwd-f32-n1-c8-k16-i9x10-f1x1"},
-    {LINES_SHAPE, "1d_conv-block-8", 1, "fwd-f32-n1-c8-k16-i1x10-f1x3-p0x1"},
-    {LINES_NOTHING, "", 1, ""},
-    {LINES_SHAPE, "vol/1", 1, "fwd-f32-n1-c3-k32-i16x14x12-f3x5x1-s1x2x3-p1x2x0"},
-    {LINES_SHAPE, "vol/2", 1, "fwd-f32-n1-c3-k32-i16x14x12-f2x2x1-p1x0x0-e0x1x0"},
-    {LINES_NOTHING, "", 1, ""},
-    {LINES_SHAPE, "short", 1, "fwd-f32-n2-c8-k16-i100-f3"},
+    {LIST_NOTHING, "", 1, ""},
+    {LIST_NOTHING, "", 1, ""},
+    {LIST_SHAPE, "net/conv1", 3, "fwd-f32-n32-c3-k64-i224x220-f7x5-s2x1-p3x2"},
+    {LIST_SHAPE, "net/conv2", 1, "fwd-f32-n1-c8-k16-i9x10-f3x3-p1x1-d2x2-g4"},
+    {LIST_SHAPE, "net/conv3", 1, "fwd-f32-n2-c4-k6-i8x8-f3x3-p1x2-e0x3"},
+    {LIST_SHAPE, "net/unread", 1, "fwd-f32-n16-c32-k139-i111x4-f1x1-s3x1-p0x1-e0x0"},
+    {LIST_SHAPE, "*2", 2, "fwd-f32-n1-c8-k16-i9x10-f1x1"},
+    {LIST_SHAPE, "*2:19", 2, "fwd-f32-n1-c8-k16-i9x10-f1x1"},
+    {LIST_SHAPE, "conv", 1, "fwd-f32-n1-c8-k16-i9x10-f1x1"},
+    {LIST_SHAPE, "1d_conv-block-8", 1, "fwd-f32-n1-c8-k16-i1x10-f1x3-p0x1"},
+    {LIST_NOTHING, "", 1, ""},
+    {LIST_SHAPE, "vol/1", 1, "fwd-f32-n1-c3-k32-i16x14x12-f3x5x1-s1x2x3-p1x2x0"},
+    {LIST_SHAPE, "vol/2", 1, "fwd-f32-n1-c3-k32-i16x14x12-f2x2x1-p1x0x0-e0x1x0"},
+    {LIST_NOTHING, "", 1, ""},
+    {LIST_SHAPE, "short", 1, "fwd-f32-n2-c8-k16-i100-f3"},
 };
 
 static const expected mixed[] = {
-    {LINES_COMMAND, "", 1, ""},
-    {LINES_COMMAND, "", 1, ""},
-    {LINES_COMMAND, "", 1, ""},
-    {LINES_COMMAND, "", 1, ""},
-    {LINES_COMMAND, "", 1, ""},
-    {LINES_COMMAND, "", 1, ""},
-    {LINES_COMMAND, "", 1, ""},
-    {LINES_PROBLEM, "", 1, "fwd-f16-n1-c8-k8-i7x7-f3x3-p1x1-bias"},
-    {LINES_PROBLEM, "", 1, "bwd-f32-n16-c64-k192-i28x28-f1x1"},
-    {LINES_SHAPE, "nohead", 1, "fwd-f32-n1-c8-k16-i9x10-f3x3-p1x1"},
-    {LINES_SHAPE, "nohead3d", 1, "fwd-f32-n1-c8-k16-i4x9x10-f1x3x3-p0x1x1"},
-    {LINES_SHAPE, "", 1, "fwd-f32-n1-c1-k1-i1x1-f1x1"},
+    {LIST_COMMAND, "", 1, ""},
+    {LIST_COMMAND, "", 1, ""},
+    {LIST_COMMAND, "", 1, ""},
+    {LIST_COMMAND, "", 1, ""},
+    {LIST_COMMAND, "", 1, ""},
+    {LIST_COMMAND, "", 1, ""},
+    {LIST_COMMAND, "", 1, ""},
+    {LIST_PROBLEM, "", 1, "fwd-f16-n1-c8-k8-i7x7-f3x3-p1x1-bias"},
+    {LIST_PROBLEM, "", 1, "bwd-f32-n16-c64-k192-i28x28-f1x1"},
+    {LIST_SHAPE, "nohead", 1, "fwd-f32-n1-c8-k16-i9x10-f3x3-p1x1"},
+    {LIST_SHAPE, "nohead3d", 1, "fwd-f32-n1-c8-k16-i4x9x10-f1x3x3-p0x1x1"},
+    {LIST_SHAPE, "", 1, "fwd-f32-n1-c1-k1-i1x1-f1x1"},
 };
 
 #define SAMPLE(array)                                                                              \
@@ -74,17 +74,16 @@ static const struct {
     int count;
 } samples[] = {SAMPLE(benchdnn), SAMPLE(columns), SAMPLE(mixed)};
 
-static void check_line(const char *line, const expected *want, lines_kind kind,
-                       const lines_entry *e)
+static void check_line(const char *line, const expected *want, list_kind kind, const list_entry *e)
 {
     ck_assert_msg(kind == want->kind, "%s: kind %d, %s", line, (int)kind, e->why);
     ck_assert_str_eq(e->name, want->name);
     ck_assert_int_eq(e->repeat, want->repeat);
-    if (kind != LINES_SHAPE && kind != LINES_PROBLEM)
+    if (kind != LIST_SHAPE && kind != LIST_PROBLEM)
         return;
     char text[KILN_KEY_TEXT], why[KILN_ERROR_TEXT];
     kiln_problem p = e->problem;
-    if (kind == LINES_SHAPE)
+    if (kind == LIST_SHAPE)
         ck_assert_int_eq(p.x_type, KILN_TYPE_DEFAULT);
     ck_assert_int_eq(kiln_problem_check(&p, why), KILN_OK);
     kiln_problem_text(&p, text, sizeof text);
@@ -98,12 +97,12 @@ START_TEST(sample_lists)
     snprintf(path, sizeof path, "%s/lists/%s", folder ? folder : "tests/data", samples[_i].file);
     FILE *f = fopen(path, "r");
     ck_assert_msg(f != NULL, "%s", path);
-    lines_reader reader = {0};
+    list_reader reader = {0};
     int n = 0;
     for (; fgets(line, sizeof line, f); n++) {
         ck_assert_int_lt(n, samples[_i].count);
-        lines_entry entry;
-        lines_kind kind = lines_read(&reader, line, &entry);
+        list_entry entry;
+        list_kind kind = list_read(&reader, line, &entry);
         check_line(line, &samples[_i].lines[n], kind, &entry);
     }
     fclose(f);
@@ -173,13 +172,13 @@ static const struct {
 
 START_TEST(refused_lines)
 {
-    lines_reader reader = {0};
-    lines_entry entry;
+    list_reader reader = {0};
+    list_entry entry;
     static const char header[] =
         "# name N C H W K R S pad_h pad_w stride_h stride_w dil_h dil_w groups";
-    ck_assert_int_eq(lines_read(&reader, header, &entry), LINES_NOTHING);
-    lines_kind kind = lines_read(&reader, refused[_i].line, &entry);
-    ck_assert_msg(kind == LINES_BAD, "%s: kind %d", refused[_i].line, (int)kind);
+    ck_assert_int_eq(list_read(&reader, header, &entry), LIST_NOTHING);
+    list_kind kind = list_read(&reader, refused[_i].line, &entry);
+    ck_assert_msg(kind == LIST_BAD, "%s: kind %d", refused[_i].line, (int)kind);
     ck_assert_msg(strstr(entry.why, refused[_i].says), "%s: %s", refused[_i].line, entry.why);
 }
 END_TEST
@@ -187,32 +186,32 @@ END_TEST
 /* Rows below a bad header are refused instead of read in some other order. */
 START_TEST(rows_below_a_bad_header)
 {
-    lines_reader reader = {0};
-    lines_entry entry;
+    list_reader reader = {0};
+    list_entry entry;
     static const char row[] = "c 1 8 9 10 16 3 3 1 1 1 1 1 1 1";
-    ck_assert_int_eq(lines_read(&reader, row, &entry), LINES_SHAPE);
-    ck_assert_int_eq(lines_read(&reader, "# name N C oops", &entry), LINES_BAD);
-    ck_assert_int_eq(lines_read(&reader, row, &entry), LINES_BAD);
-    ck_assert_int_eq(lines_read(&reader, "# name of the file", &entry), LINES_NOTHING);
-    ck_assert_int_eq(lines_read(&reader, "mb1ic8ih5oc8kh3", &entry), LINES_SHAPE);
+    ck_assert_int_eq(list_read(&reader, row, &entry), LIST_SHAPE);
+    ck_assert_int_eq(list_read(&reader, "# name N C oops", &entry), LIST_BAD);
+    ck_assert_int_eq(list_read(&reader, row, &entry), LIST_BAD);
+    ck_assert_int_eq(list_read(&reader, "# name of the file", &entry), LIST_NOTHING);
+    ck_assert_int_eq(list_read(&reader, "mb1ic8ih5oc8kh3", &entry), LIST_SHAPE);
 }
 END_TEST
 
 START_TEST(names_are_cut_and_printable)
 {
-    lines_reader reader = {0};
-    lines_entry entry;
+    list_reader reader = {0};
+    list_entry entry;
     char line[256] = "mb1ic8ih5oc8kh3n\"\x1b[31m";
     memset(line + strlen(line), 'x', 100);
     strcat(line, "\"");
-    ck_assert_int_eq(lines_read(&reader, line, &entry), LINES_SHAPE);
-    ck_assert_uint_eq(strlen(entry.name), LINES_NAME - 1);
+    ck_assert_int_eq(list_read(&reader, line, &entry), LIST_SHAPE);
+    ck_assert_uint_eq(strlen(entry.name), LIST_NAME - 1);
     ck_assert_int_eq(strncmp(entry.name, "?[31mxxx", 8), 0);
-    ck_assert_int_eq(lines_read(&reader, "mb1ic8ih5oc8kh3na*0", &entry), LINES_SHAPE);
+    ck_assert_int_eq(list_read(&reader, "mb1ic8ih5oc8kh3na*0", &entry), LIST_SHAPE);
     ck_assert_str_eq(entry.name, "a*0");
     ck_assert_int_eq(entry.repeat, 1);
-    ck_assert_int_eq(lines_read(&reader, "mb1ic8ih5oc8kh3na*99999999999999999999\r\n", &entry),
-                     LINES_SHAPE);
+    ck_assert_int_eq(list_read(&reader, "mb1ic8ih5oc8kh3na*99999999999999999999\r\n", &entry),
+                     LIST_SHAPE);
     ck_assert_int_eq(entry.repeat, 1);
 }
 END_TEST
@@ -220,7 +219,7 @@ END_TEST
 /* The output size of a descriptor always comes true: brute force over small ones. */
 START_TEST(descriptor_outputs)
 {
-    lines_reader reader = {0};
+    list_reader reader = {0};
     int accepted = 0;
     for (int i = 1; i <= 9; i++)
         for (int k = 1; k <= 4; k++)
@@ -229,16 +228,16 @@ START_TEST(descriptor_outputs)
                     for (int o = 1; o <= 9; o++)
                         for (int p = -1; p <= 3; p++) {
                             char line[128], pad[16] = "";
-                            lines_entry e;
+                            list_entry e;
                             if (p >= 0)
                                 snprintf(pad, sizeof pad, "pw%d", p);
                             snprintf(line, sizeof line, "mb1ic1iw%doc1ow%dkw%dsw%ddw%d%s", i, o, k,
                                      s, d, pad);
                             bool fits = (i + (p > 0 ? p : 0) - (k - 1) * (d + 1) - 1) / s + 1 <= o;
-                            lines_kind kind = lines_read(&reader, line, &e);
-                            if (kind == LINES_BAD && fits)
+                            list_kind kind = list_read(&reader, line, &e);
+                            if (kind == LIST_BAD && fits)
                                 ck_abort_msg("%s: %s", line, e.why);
-                            if (kind == LINES_BAD)
+                            if (kind == LIST_BAD)
                                 continue;
                             char why[KILN_ERROR_TEXT];
                             if (kiln_problem_check(&e.problem, why))

@@ -13,13 +13,13 @@ static void require(int condition)
         abort();
 }
 
-static void check_entry(lines_kind kind, lines_entry *e)
+static void check_entry(list_kind kind, list_entry *e)
 {
     char why[KILN_ERROR_TEXT];
     require(memchr(e->name, '\0', sizeof e->name) != NULL && e->repeat >= 1);
-    if (kind == LINES_BAD)
+    if (kind == LIST_BAD)
         require(e->why[0] && memchr(e->why, '\0', sizeof e->why));
-    if (kind == LINES_SHAPE || kind == LINES_PROBLEM)
+    if (kind == LIST_SHAPE || kind == LIST_PROBLEM)
         require(kiln_problem_check(&e->problem, why) == KILN_OK);
 }
 
@@ -30,13 +30,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(text, data, size);
     text[size] = '\0';
-    lines_reader reader = {0};
+    list_reader reader = {0};
     for (char *line = text, *end; line; line = end) {
         end = strchr(line, '\n');
         if (end)
             *end++ = '\0';
-        lines_entry entry;
-        check_entry(lines_read(&reader, line, &entry), &entry);
+        list_entry entry;
+        check_entry(list_read(&reader, line, &entry), &entry);
     }
     free(text);
     return 0;

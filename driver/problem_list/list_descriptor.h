@@ -1,0 +1,12 @@
+/* Lines of a problem list that are benchdnn's convolution descriptors. */
+#ifndef KILN_LIST_DESCRIPTOR_H
+#define KILN_LIST_DESCRIPTOR_H
+
+#include "problem_list.h"
+
+/* True for a line of one word, and for a longer one that starts with keys of a descriptor. */
+bool list_is_descriptor(const char *line);
+
+list_kind list_read_descriptor(const char *line, list_entry *entry);
+
+#endif
