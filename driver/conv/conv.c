@@ -54,7 +54,7 @@ kiln_status conv_check(request *r, char *why)
     kiln_problem p;
     kiln_status status = request_check(r, why);
     if (!status && *f->verification_cache && f->verify && !f->dry_run)
-        status = sums_file_check(f->verification_cache, why);
+        status = reference_cache_check(f->verification_cache, why);
     for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !status; d++)
         if (request_wants(r, (kiln_direction)d)) {
             status = request_problem(r, (kiln_direction)d, &p, why);
@@ -69,7 +69,7 @@ int conv_refuse(const request *r, kiln_status status, const char *why)
     outcome o = {.device = "none"};
     outcome_fail(&o, status, why);
     if (report_format_of(&r->flags) != REPORT_LINES)
-        report_record(report_format_of(&r->flags), &o);
+        report_json_csv(report_format_of(&r->flags), &o);
     report_error(&o);
     return outcome_exit(&o);
 }

@@ -1,6 +1,6 @@
 /* The words of `kiln db` that look at files of rows or put them together. */
-#ifndef KILN_DB_WORDS_H
-#define KILN_DB_WORDS_H
+#ifndef KILN_DB_MERGE_H
+#define KILN_DB_MERGE_H
 
 #include "db_file.h"
 

@@ -6,7 +6,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
-void tally_note(tally *t, int64_t at, double got, double value, double error)
+void error_stats_note(error_stats *t, int64_t at, double got, double value, double error)
 {
     if (error > t->max_abs || (error == t->max_abs && at < t->max_abs_at)) {
         t->max_abs = error;
@@ -20,16 +20,16 @@ void tally_note(tally *t, int64_t at, double got, double value, double error)
         t->largest = fmax(t->largest, larger);
 }
 
-tally *tallies_new(void)
+error_stats *error_stats_new(void)
 {
     int n = omp_get_max_threads();
-    tally *all = calloc((size_t)n, sizeof *all);
+    error_stats *all = calloc((size_t)n, sizeof *all);
     for (int i = 0; all && i < n; i++)
         all[i].max_abs = -1;
     return all;
 }
 
-static void add_tally(tally *to, const tally *from)
+static void add_stats(error_stats *to, const error_stats *from)
 {
     if (from->max_abs > to->max_abs ||
         (from->max_abs == to->max_abs && from->max_abs_at < to->max_abs_at)) {
@@ -58,11 +58,11 @@ static double miopen_tolerance(const kiln_problem *p)
     return p->direction == KILN_BACKWARD_WEIGHTS ? 2 * t : t;
 }
 
-verify_result tally_result(const tally *all, const kiln_problem *problem, int64_t total)
+verify_result error_stats_result(const error_stats *all, const kiln_problem *problem, int64_t total)
 {
-    tally t = {.max_abs = -1};
+    error_stats t = {.max_abs = -1};
     for (int i = 0; i < omp_get_max_threads(); i++)
-        add_tally(&t, &all[i]);
+        add_stats(&t, &all[i]);
     return (verify_result){
         .ok = t.bad == 0,
         .checked = t.checked,

@@ -4,10 +4,10 @@
 #include <string.h>
 
 /* Spatial axes are D, H, W; those that the problem does not have are 1 wide. */
-static scene_tensor tensor_of(const void *data, kiln_type type, int64_t channels,
-                              const int64_t *size, int rank)
+static index_space_tensor tensor_of(const void *data, kiln_type type, int64_t channels,
+                                    const int64_t *size, int rank)
 {
-    scene_tensor t = {.data = data, .type = type, .channels = channels, .plane = 1};
+    index_space_tensor t = {.data = data, .type = type, .channels = channels, .plane = 1};
     for (int a = 2; a >= 0; a--) {
         t.size[a] = a >= 3 - rank ? size[a - (3 - rank)] : 1;
         t.step[a] = t.plane;
@@ -16,21 +16,21 @@ static scene_tensor tensor_of(const void *data, kiln_type type, int64_t channels
     return t;
 }
 
-scene scene_of(const kiln_problem *p, const reference_tensors *t)
+index_space index_space_of(const kiln_problem *p, const reference_tensors *t)
 {
     int rank = p->spatial_rank;
     int64_t output[KILN_MAX_RANK] = {1, 1, 1};
     for (int i = 0; i < rank; i++)
         output[i] = kiln_problem_output(p, i);
-    scene_tensor x = tensor_of(t->x, p->x_type, p->in_channels, p->input, rank);
-    scene_tensor y = tensor_of(t->y, p->y_type, p->out_channels, output, rank);
-    static const scene_part plain[] = {[KILN_FORWARD] = SCENE_COARSE,
-                                       [KILN_BACKWARD_DATA] = SCENE_FINE,
-                                       [KILN_BACKWARD_WEIGHTS] = SCENE_FILTER};
-    static const scene_part transposed[] = {[KILN_FORWARD] = SCENE_FINE,
-                                            [KILN_BACKWARD_DATA] = SCENE_COARSE,
-                                            [KILN_BACKWARD_WEIGHTS] = SCENE_FILTER};
-    scene s = {
+    index_space_tensor x = tensor_of(t->x, p->x_type, p->in_channels, p->input, rank);
+    index_space_tensor y = tensor_of(t->y, p->y_type, p->out_channels, output, rank);
+    static const index_space_part plain[] = {[KILN_FORWARD] = INDEX_SPACE_COARSE,
+                                             [KILN_BACKWARD_DATA] = INDEX_SPACE_FINE,
+                                             [KILN_BACKWARD_WEIGHTS] = INDEX_SPACE_FILTER};
+    static const index_space_part transposed[] = {[KILN_FORWARD] = INDEX_SPACE_FINE,
+                                                  [KILN_BACKWARD_DATA] = INDEX_SPACE_COARSE,
+                                                  [KILN_BACKWARD_WEIGHTS] = INDEX_SPACE_FILTER};
+    index_space s = {
         .coarse = p->transposed ? x : y,
         .fine = p->transposed ? y : x,
         .written = (p->transposed ? transposed : plain)[p->direction],
@@ -50,7 +50,7 @@ scene scene_of(const kiln_problem *p, const reference_tensors *t)
 /* ---- the three contractions ---- */
 
 /* The points of the coarse grid, each a place in the fine one where a filter stands. */
-static contraction_space coarse_points(const scene *s)
+static contraction_space coarse_points(const index_space *s)
 {
     contraction_space space = {
         .outer = s->batch,
@@ -67,7 +67,7 @@ static contraction_space coarse_points(const scene *s)
 }
 
 /* The filter's fine channels and taps, each a distance in the fine grid. */
-static contraction_space filter_taps(const scene *s)
+static contraction_space filter_taps(const index_space *s)
 {
     contraction_space space = {
         .outer = s->filter.channels,
@@ -82,7 +82,7 @@ static contraction_space filter_taps(const scene *s)
     return space;
 }
 
-static void set_grid(contraction *c, const scene_tensor *grid, const scene *s)
+static void set_grid(contraction *c, const index_space_tensor *grid, const index_space *s)
 {
     c->type = grid->type;
     c->grid = grid->data;
@@ -91,7 +91,7 @@ static void set_grid(contraction *c, const scene_tensor *grid, const scene *s)
     memcpy(c->box_step, grid->step, sizeof c->box_step);
 }
 
-contraction scene_writes_coarse(const scene *s)
+contraction index_space_writes_coarse(const index_space *s)
 {
     contraction c = {
         .matrix = s->filter.data,
@@ -108,7 +108,7 @@ contraction scene_writes_coarse(const scene *s)
     return c;
 }
 
-contraction scene_writes_filter(const scene *s)
+contraction index_space_writes_filter(const index_space *s)
 {
     contraction c = {
         .matrix = s->coarse.data,
@@ -138,7 +138,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 /* Along one axis, the fine points phase, phase + stride, ... and the taps that reach them from a
  * coarse point: coarse = (fine + pad - tap * dilation) / stride must come out whole. If one tap
  * does, so does every stride / gcd(stride, dilation)-th. */
-static int64_t set_phase(const scene *s, int a, int64_t phase, contraction *c)
+static int64_t set_phase(const index_space *s, int a, int64_t phase, contraction *c)
 {
     int64_t stride = s->stride[a], dilation = s->dilation[a], at = phase + s->pad[a];
     int64_t every = stride / common_divisor(stride, dilation), tap = 0;
@@ -156,7 +156,7 @@ static int64_t set_phase(const scene *s, int a, int64_t phase, contraction *c)
     return none ? 0 : tap * s->filter.step[a];
 }
 
-contraction scene_writes_fine(const scene *s, const int64_t phase[3])
+contraction index_space_writes_fine(const index_space *s, const int64_t phase[3])
 {
     contraction c = {
         .matrix = s->filter.data,

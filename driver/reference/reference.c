@@ -10,7 +10,7 @@
 
 /* ---- all elements ---- */
 
-static void all_phases(const scene *s, contraction_scratch *scratch, contraction_visit *visit,
+static void all_phases(const index_space *s, contraction_scratch *scratch, contraction_visit *visit,
                        void *user)
 {
     int64_t n[3], i[3];
@@ -19,13 +19,13 @@ static void all_phases(const scene *s, contraction_scratch *scratch, contraction
     for (i[0] = 0; i[0] < n[0]; i[0]++)
         for (i[1] = 0; i[1] < n[1]; i[1]++)
             for (i[2] = 0; i[2] < n[2]; i[2]++) {
-                contraction c = scene_writes_fine(s, i);
+                contraction c = index_space_writes_fine(s, i);
                 contraction_all(&c, scratch, visit, user);
             }
 }
 
 /* Makes the tensor f32, in new memory unless it is so already; false without memory. */
-static bool make_float(scene_tensor *t, int64_t count, float **room)
+static bool make_float(index_space_tensor *t, int64_t count, float **room)
 {
     *room = NULL;
     if (t->type == KILN_F32)
@@ -42,9 +42,9 @@ static bool make_float(scene_tensor *t, int64_t count, float **room)
 bool reference_sums(const kiln_problem *problem, const reference_tensors *t,
                     contraction_visit *visit, void *user)
 {
-    scene s = scene_of(problem, t);
+    index_space s = index_space_of(problem, t);
     contraction_scratch *scratch = contraction_scratch_new();
-    scene_tensor *all[] = {&s.coarse, &s.fine, &s.filter};
+    index_space_tensor *all[] = {&s.coarse, &s.fine, &s.filter};
     const int64_t count[] = {
         s.batch * s.coarse.channels * s.coarse.plane,
         s.batch * s.fine.channels * s.fine.plane,
@@ -55,11 +55,11 @@ bool reference_sums(const kiln_problem *problem, const reference_tensors *t,
     for (int i = 0; i < 3; i++)
         if (fits && (int)s.written != i)
             fits = make_float(all[i], count[i], &room[i]);
-    if (fits && s.written == SCENE_FINE) {
+    if (fits && s.written == INDEX_SPACE_FINE) {
         all_phases(&s, scratch, visit, user);
     } else if (fits) {
-        contraction c =
-            s.written == SCENE_COARSE ? scene_writes_coarse(&s) : scene_writes_filter(&s);
+        contraction c = s.written == INDEX_SPACE_COARSE ? index_space_writes_coarse(&s)
+                                                        : index_space_writes_filter(&s);
         contraction_all(&c, scratch, visit, user);
     }
     for (int i = 0; i < 3; i++)
@@ -88,20 +88,20 @@ static int64_t joined(int64_t outer, const int64_t size[3], const int64_t at[3])
 double reference_sum(const kiln_problem *problem, const reference_tensors *t, int64_t index,
                      double *magnitude)
 {
-    scene s = scene_of(problem, t);
+    index_space s = index_space_of(problem, t);
     int64_t at[3], phase[3];
-    if (s.written == SCENE_FILTER) {
-        contraction c = scene_writes_filter(&s);
+    if (s.written == INDEX_SPACE_FILTER) {
+        contraction c = index_space_writes_filter(&s);
         int64_t outer = split(index, s.filter.size, at);
         int64_t channel = outer / s.filter.channels;
         int64_t column = joined(outer % s.filter.channels, s.filter.size, at);
         return contraction_one(&c, channel / c.rows, channel % c.rows, column, magnitude);
     }
-    const scene_tensor *to = s.written == SCENE_COARSE ? &s.coarse : &s.fine;
+    const index_space_tensor *to = s.written == INDEX_SPACE_COARSE ? &s.coarse : &s.fine;
     int64_t outer = split(index, to->size, at);
     int64_t image = outer / to->channels, channel = outer % to->channels;
-    if (s.written == SCENE_COARSE) {
-        contraction c = scene_writes_coarse(&s);
+    if (s.written == INDEX_SPACE_COARSE) {
+        contraction c = index_space_writes_coarse(&s);
         return contraction_one(&c, channel / c.rows, channel % c.rows, joined(image, to->size, at),
                                magnitude);
     }
@@ -109,7 +109,7 @@ double reference_sum(const kiln_problem *problem, const reference_tensors *t, in
         phase[a] = at[a] % s.stride[a];
         at[a] /= s.stride[a];
     }
-    contraction c = scene_writes_fine(&s, phase);
+    contraction c = index_space_writes_fine(&s, phase);
     return contraction_one(&c, channel / c.rows, channel % c.rows,
                            joined(image, c.columns.count, at), magnitude);
 }
@@ -218,7 +218,24 @@ void reference_bias_gradient(const kiln_problem *p, const void *y, double *value
     }
 }
 
-/* ---- sizes ---- */
+/* ---- what is read, and sizes ---- */
+
+void reference_sources(const kiln_problem *p, const reference_tensors *t,
+                       reference_source source[2])
+{
+    const struct {
+        kiln_direction written_by;
+        char name;
+        kiln_type type;
+        const void *data;
+    } all[] = {{KILN_FORWARD, 'y', p->y_type, t->y},
+               {KILN_BACKWARD_DATA, 'x', p->x_type, t->x},
+               {KILN_BACKWARD_WEIGHTS, 'w', p->w_type, t->w}};
+    for (int i = 0, n = 0; i < 3; i++)
+        if (p->direction != all[i].written_by)
+            source[n++] =
+                (reference_source){all[i].type, all[i].data, kiln_problem_count(p, all[i].name)};
+}
 
 int64_t reference_terms(const kiln_problem *p)
 {

@@ -38,6 +38,17 @@ double reference_sum(const kiln_problem *problem, const reference_tensors *t, in
 double reference_finish(const kiln_problem *problem, const reference_tensors *t, int64_t index,
                         double sum, double *magnitude);
 
+/* One of the two tensors that a problem's direction reads. */
+typedef struct reference_source {
+    kiln_type type;
+    const void *data;
+    int64_t count;
+} reference_source;
+
+/* Lists both of them, in the order y, x, w. */
+void reference_sources(const kiln_problem *problem, const reference_tensors *t,
+                       reference_source source[2]);
+
 /* The bias gradient of backward weights: sum of dy over everything but the channel, [K]. */
 void reference_bias_gradient(const kiln_problem *problem, const void *y, double *value,
                              double *magnitude);

@@ -12,7 +12,7 @@
 
 enum { PATH_TEXT = 4096, BLOCK = 4096 };
 
-kiln_status sums_file_check(const char *dir, char *why)
+kiln_status reference_cache_check(const char *dir, char *why)
 {
     struct stat st;
     int error = mkdir(dir, 0777) == 0 || errno == EEXIST ? 0 : errno;
@@ -59,19 +59,11 @@ static uint64_t key_of(const kiln_problem *p, const reference_tensors *t)
     char text[KILN_KEY_TEXT];
     kiln_problem_row_key(p, text, sizeof text);
     uint64_t key = XXH3_64bits(text, strlen(text));
-    const struct {
-        kiln_direction written;
-        char name;
-        kiln_type type;
-        const void *data;
-    } all[] = {{KILN_FORWARD, 'y', p->y_type, t->y},
-               {KILN_BACKWARD_DATA, 'x', p->x_type, t->x},
-               {KILN_BACKWARD_WEIGHTS, 'w', p->w_type, t->w}};
-    for (int i = 0; i < 3; i++)
-        if (p->direction != all[i].written)
-            key = XXH3_64bits_withSeed(
-                all[i].data,
-                (size_t)kiln_problem_count(p, all[i].name) * kiln_type_size(all[i].type), key);
+    reference_source source[2];
+    reference_sources(p, t, source);
+    for (int i = 0; i < 2; i++)
+        key = XXH3_64bits_withSeed(source[i].data,
+                                   (size_t)source[i].count * kiln_type_size(source[i].type), key);
     return key;
 }
 
@@ -165,8 +157,8 @@ static void replay(const sums *s, contraction_visit *visit, void *user)
     }
 }
 
-bool sums_file_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,
-                     contraction_visit *visit, void *user)
+bool reference_cache_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,
+                           contraction_visit *visit, void *user)
 {
     sums s;
     if (!sums_new(&s, reference_count(problem)))

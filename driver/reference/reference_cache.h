@@ -4,17 +4,17 @@
  * contents behind: another seed, fill, input file or problem is another file, and a stored result
  * is never one of other data. Damaged files count as missing.
  */
-#ifndef KILN_SUMS_FILE_H
-#define KILN_SUMS_FILE_H
+#ifndef KILN_REFERENCE_CACHE_H
+#define KILN_REFERENCE_CACHE_H
 
 #include "reference.h"
 
 /* Makes `dir` where it is missing. KILN_FILE, naming -C, when it is no directory. */
-kiln_status sums_file_check(const char *dir, char *why);
+kiln_status reference_cache_check(const char *dir, char *why);
 
 /* As reference_sums(), from `dir` where it has them, else computed and stored there. A directory
  * that cannot be written only costs the storing. */
-bool sums_file_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,
-                     contraction_visit *visit, void *user);
+bool reference_cache_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,
+                           contraction_visit *visit, void *user);
 
 #endif

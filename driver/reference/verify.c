@@ -19,7 +19,7 @@ typedef struct judge {
     kiln_type type;
     const void *got;
     bound_rule rule;
-    tally *tally; /* one for each thread */
+    error_stats *stats; /* one for each thread */
 } judge;
 
 /* ---- one element ---- */
@@ -33,7 +33,7 @@ static double rounded(kiln_type type, double value)
 }
 
 /* `slack` bounds the error before the last rounding. */
-static void judge_element(const judge *j, tally *t, int64_t at, double value, double slack)
+static void judge_element(const judge *j, error_stats *t, int64_t at, double value, double slack)
 {
     const double got = host_get(j->type, j->got, at);
     const double ulp = bound_ulp(j->type, value);
@@ -54,10 +54,10 @@ static void judge_element(const judge *j, tally *t, int64_t at, double value, do
     t->checked++;
     t->bad += !right;
     t->untouched += !right && host_is_poison(j->type, j->got, at);
-    tally_note(t, at, got, value, error);
+    error_stats_note(t, at, got, value, error);
 }
 
-static void judge_sum(const judge *j, tally *t, int64_t at, double sum, double magnitude)
+static void judge_sum(const judge *j, error_stats *t, int64_t at, double sum, double magnitude)
 {
     double all = magnitude;
     double value = reference_finish(j->problem, j->tensors, at, sum, &all);
@@ -73,7 +73,7 @@ static void judge_part(void *user, int thread, const contraction_part *part)
 {
     const judge *j = user;
     for (int i = 0; i < part->count; i++)
-        judge_sum(j, &j->tally[thread], part->index[i], part->sum[i], part->magnitude[i]);
+        judge_sum(j, &j->stats[thread], part->index[i], part->sum[i], part->magnitude[i]);
 }
 
 /* ---- a sample ---- */
@@ -106,11 +106,11 @@ static void scan(judge *j, const sample *s, int64_t total)
 #pragma omp parallel for schedule(static)
     for (int64_t at = 0; at < total; at++)
         if (is_wild(j, at) && !sample_holds(s, at)) {
-            tally *t = &j->tally[omp_get_thread_num()];
+            error_stats *t = &j->stats[omp_get_thread_num()];
             t->bad++;
             t->untouched += host_is_poison(j->type, j->got, at);
             t->worst = t->max_ulp = INFINITY;
-            tally_note(t, at, host_get(j->type, j->got, at), NAN, INFINITY);
+            error_stats_note(t, at, host_get(j->type, j->got, at), NAN, INFINITY);
         }
 }
 
@@ -130,7 +130,7 @@ static bool judge_sample(judge *j, double seconds, int64_t total)
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < s.count; i++) {
         double magnitude, sum = reference_sum(j->problem, j->tensors, s.index[i], &magnitude);
-        judge_sum(j, &j->tally[omp_get_thread_num()], s.index[i], sum, magnitude);
+        judge_sum(j, &j->stats[omp_get_thread_num()], s.index[i], sum, magnitude);
     }
     scan(j, &s, total);
     sample_free(&s);
@@ -139,18 +139,18 @@ static bool judge_sample(judge *j, double seconds, int64_t total)
 
 /* ---- the whole judgement ---- */
 
-/* A number that the elements of a source come near: the largest absolute value, or, of random data,
+/* What stands for the elements' size in a bound: the largest absolute value or, for random data,
  * the root mean square. */
-static double spread(kiln_type type, const void *data, int64_t count, bool arbitrary)
+static double spread(const reference_source *s, bool arbitrary)
 {
     double largest = 0, squares = 0;
 #pragma omp parallel for reduction(max : largest) reduction(+ : squares)
-    for (int64_t i = 0; i < count; i++) {
-        double v = fabs(host_get(type, data, i));
+    for (int64_t i = 0; i < s->count; i++) {
+        double v = fabs(host_get(s->type, s->data, i));
         largest = fmax(largest, v);
         squares += v * v;
     }
-    return arbitrary ? largest : sqrt(squares / (double)count);
+    return arbitrary ? largest : sqrt(squares / (double)s->count);
 }
 
 /* Winograd's transforms mix neighbours into a result: it errs in proportion to them, even where its
@@ -158,18 +158,10 @@ static double spread(kiln_type type, const void *data, int64_t count, bool arbit
 static double magnitude_floor(const kiln_problem *p, const reference_tensors *t, bool arbitrary)
 {
     double product = (double)reference_terms(p);
-    const struct {
-        kiln_direction written;
-        char name;
-        kiln_type type;
-        const void *data;
-    } all[] = {{KILN_FORWARD, 'y', p->y_type, t->y},
-               {KILN_BACKWARD_DATA, 'x', p->x_type, t->x},
-               {KILN_BACKWARD_WEIGHTS, 'w', p->w_type, t->w}};
-    for (int i = 0; i < 3; i++)
-        if (p->direction != all[i].written)
-            product *=
-                spread(all[i].type, all[i].data, kiln_problem_count(p, all[i].name), arbitrary);
+    reference_source source[2];
+    reference_sources(p, t, source);
+    for (int i = 0; i < 2; i++)
+        product *= spread(&source[i], arbitrary);
     return product;
 }
 
@@ -197,19 +189,19 @@ verify_result verify_destination(const kiln_problem *problem, const reference_te
                .type = reference_type(problem),
                .got = got,
                .rule = rule_of(problem, t, options),
-               .tally = tallies_new()};
-    if (!j.tally)
+               .stats = error_stats_new()};
+    if (!j.stats)
         return (verify_result){.total = reference_count(problem)};
     int64_t total = reference_count(problem);
     double seconds = options->max_seconds > 0 ? options->max_seconds : 20;
     bool whole = estimated_seconds(problem) <= seconds &&
                  (options->cache && *options->cache
-                      ? sums_file_visit(options->cache, problem, t, judge_part, &j)
+                      ? reference_cache_visit(options->cache, problem, t, judge_part, &j)
                       : reference_sums(problem, t, judge_part, &j));
     bool done = whole || judge_sample(&j, seconds, total);
-    verify_result r = tally_result(j.tally, problem, total);
+    verify_result r = error_stats_result(j.stats, problem, total);
     r.ok = r.ok && done;
-    free(j.tally);
+    free(j.stats);
     return r;
 }
 
@@ -225,18 +217,18 @@ verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, c
                .rule = {.arbitrary = options->arbitrary,
                         .terms = (double)(kiln_problem_count(problem, 'y') / n),
                         .amplification = 1},
-               .tally = tallies_new()};
+               .stats = error_stats_new()};
     verify_result r = {.total = n};
-    if (value && j.tally) {
+    if (value && j.stats) {
         reference_bias_gradient(problem, y, value, value + n);
         for (int64_t i = 0; i < n; i++) {
             double slack =
                 options->exact ? 0 : bound_error(&j.rule, value[i], value[n + i], 0, value[i]);
-            judge_element(&j, j.tally, i, value[i], slack);
+            judge_element(&j, j.stats, i, value[i], slack);
         }
-        r = tally_result(j.tally, problem, n);
+        r = error_stats_result(j.stats, problem, n);
     }
-    free(j.tally);
+    free(j.stats);
     free(value);
     return r;
 }
