@@ -196,7 +196,7 @@ static void report(const run *r)
             report_timing(o, f->wall);
         report_verdict(o);
     } else if (!r->interrupted) {
-        report_record(r->format, o);
+        report_json_csv(r->format, o);
     }
     if (o->status)
         report_error(o);

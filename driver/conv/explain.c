@@ -2,6 +2,7 @@
 #include "explain.h"
 
 #include "driver/help.h"
+#include "driver/json_csv.h"
 
 #include "conv.h"
 

@@ -3,33 +3,33 @@
 
 static volatile sig_atomic_t came;
 
-static const int numbers[ENDS] = {SIGINT, SIGTERM, SIGHUP};
+static const int numbers[INTERRUPTS] = {SIGINT, SIGTERM, SIGHUP};
 
-static void on_end(int number)
+static void on_signal(int number)
 {
     (void)number;
     came = 1;
 }
 
-void ends_watch(ends *e)
+void interrupt_watch(interrupt *watch)
 {
-    const struct sigaction ours = {.sa_handler = on_end, .sa_flags = (int)SA_RESETHAND};
+    const struct sigaction ours = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     came = 0;
-    for (int i = 0; i < ENDS; i++) {
-        sigaction(numbers[i], NULL, &e->before[i]);
-        /* nohup's SIGHUP stays ignored. */
-        if (numbers[i] != SIGHUP || e->before[i].sa_handler != SIG_IGN)
+    for (int i = 0; i < INTERRUPTS; i++) {
+        sigaction(numbers[i], NULL, &watch->before[i]);
+        /* nohup ignores SIGHUP, and that stays so. */
+        if (numbers[i] != SIGHUP || watch->before[i].sa_handler != SIG_IGN)
             sigaction(numbers[i], &ours, NULL);
     }
 }
 
-void ends_leave(const ends *e)
+void interrupt_leave(const interrupt *watch)
 {
-    for (int i = 0; i < ENDS; i++)
-        sigaction(numbers[i], &e->before[i], NULL);
+    for (int i = 0; i < INTERRUPTS; i++)
+        sigaction(numbers[i], &watch->before[i], NULL);
 }
 
-bool ends_came(void)
+bool interrupt_came(void)
 {
     return came != 0;
 }

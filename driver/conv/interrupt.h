@@ -1,23 +1,24 @@
-/* The signals that end a long job early: it stops at the next good place and keeps what it has. */
-#ifndef KILN_ENDS_H
-#define KILN_ENDS_H
+/* The signals that end a long job early: the job stops at the next good place and keeps what it
+ * has. */
+#ifndef KILN_INTERRUPT_H
+#define KILN_INTERRUPT_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-/* Ctrl-C, timeout(1) or a batch system, a terminal that is closed. */
-enum { ENDS = 3 };
+/* SIGINT (Ctrl-C), SIGTERM (timeout(1), a batch system), SIGHUP (the terminal was closed). */
+enum { INTERRUPTS = 3 };
 
-typedef struct ends {
-    struct sigaction before[ENDS];
-} ends;
+typedef struct interrupt {
+    struct sigaction before[INTERRUPTS];
+} interrupt;
 
-/* From here to ends_leave() each of the signals is noticed once; a second one of its kind ends the
- * process. One watch at a time. */
-void ends_watch(ends *e);
-void ends_leave(const ends *e);
+/* From interrupt_watch() to interrupt_leave() the first signal of each kind is only noticed; a
+ * second one of the same kind ends the process. One watch at a time. */
+void interrupt_watch(interrupt *watch);
+void interrupt_leave(const interrupt *watch);
 
-/* Whether one came since ends_watch(). */
-bool ends_came(void);
+/* Whether a signal has come since interrupt_watch(). */
+bool interrupt_came(void);
 
 #endif

@@ -50,8 +50,8 @@ void report_timing(const outcome *o, bool wall);
 void report_verdict(const outcome *o);
 void report_error(const outcome *o);
 
-/* One JSON object or CSV line (the first one after its header). */
-void report_record(report_format format, const outcome *o);
+/* One JSON object, or one CSV line (the first of a process comes after a header). */
+void report_json_csv(report_format format, const outcome *o);
 
 /* How to judge the result: by what the request filled the tensors with. */
 verify_options verify_options_for(const request *r, const kiln_op_info *info, bool from_files);
@@ -65,8 +65,5 @@ const char *direction_title(kiln_direction direction);
 /* Where a config came from: "user row", "guess", ...; of an outcome also "search". */
 const char *origin_word(kiln_origin origin);
 const char *origin_name(const outcome *o);
-
-/* Writes s as a JSON string with its quotes. */
-void json_string(FILE *to, const char *s);
 
 #endif

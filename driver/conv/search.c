@@ -100,7 +100,7 @@ static int progress(void *user, const kiln_trial *trial)
     s->refused[trial->verdict]++;
     tell(s, trial);
     /* What this trial wrote must not pass for the next one's work. */
-    return tensors_poison(s->tensors, s->session, why) != KILN_OK || ends_came();
+    return tensors_poison(s->tensors, s->session, why) != KILN_OK || interrupt_came();
 }
 
 static void summarize(const search *s, const session *session, const kiln_trial *best)
@@ -118,7 +118,7 @@ static void summarize(const search *s, const session *session, const kiln_trial 
         if (s->refused[kinds[i].verdict])
             printf(", %lld %s", (long long)s->refused[kinds[i].verdict], kinds[i].text);
     char winner[WINNER_TEXT];
-    printf("%s; best %.6g ms: %s; %s%s\n", ends_came() ? ", interrupted" : "", best->best_ms,
+    printf("%s; best %.6g ms: %s; %s%s\n", interrupt_came() ? ", interrupted" : "", best->best_ms,
            winner_text(best, winner, sizeof winner),
            *file ? "kept in " : "not kept: tuning rows are off", file);
 }
@@ -141,13 +141,13 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
                                        .progress = progress,
                                        .verify = judge,
                                        .user = &s};
-    ends watch;
+    interrupt watch;
     *best = (kiln_trial){0};
-    ends_watch(&watch);
+    interrupt_watch(&watch);
     kiln_status status =
         kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
-    ends_leave(&watch);
-    *interrupted = ends_came();
+    interrupt_leave(&watch);
+    *interrupted = interrupt_came();
     char winner[WINNER_TEXT];
     if (s.terminal && s.trials)
         fprintf(stderr, "\r\033[K");

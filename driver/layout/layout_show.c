@@ -1,5 +1,5 @@
 /* `kiln layout show`: one layout, with sizes or without. */
-#include "driver/conv/report.h"
+#include "driver/json_csv.h"
 
 #include "layout_words.h"
 

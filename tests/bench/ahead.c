@@ -29,7 +29,7 @@ static void take_part(atomic_int *next, int count,
     use_all_cpus();
     if (session_open(&s, "cpu", why))
         return;
-    for (int i; (i = atomic_fetch_add(next, 1)) < count && !ends_came();)
+    for (int i; (i = atomic_fetch_add(next, 1)) < count && !interrupt_came();)
         work(user, &s, i);
     session_close(&s);
 }
@@ -53,7 +53,7 @@ void ahead_do(int processes, int count, void (*work)(void *user, const session *
     }
     while (started > 0) {
         started -= wait(NULL) > 0;
-        if (ends_came()) /* perhaps this process alone was told */
+        if (interrupt_came()) /* perhaps this process alone was told */
             atomic_store(next, count);
     }
     munmap(next, sizeof *next);

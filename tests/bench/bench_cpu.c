@@ -112,7 +112,7 @@ static void each_class(const cpu_options *o, const layer *l, const session *s,
 {
     work w = {0};
     bool made = false;
-    for (int i = 0; i < CPU_CLASSES && !ends_came(); i++) {
+    for (int i = 0; i < CPU_CLASSES && !interrupt_came(); i++) {
         if (!o->wanted[i] || !cpu_classes[i].takes(&l->problem))
             continue;
         const bench_class *class = &cpu_classes[i];
@@ -157,7 +157,7 @@ static int compare_all(bench *b)
     const layers *all = &b->options->layers;
     const progress p = progress_start(all->count);
     int begun = 0;
-    while (begun < all->count && !ends_came()) {
+    while (begun < all->count && !interrupt_came()) {
         progress_tell(&p, begun);
         each_class(b->options, &all->at[begun++], &b->session, compare, b);
     }
@@ -176,7 +176,7 @@ static int run(bench *b, FILE *json)
     machine_print(&b->machine, stdout);
     results_start(&b->results, &b->machine, json);
     const int begun = compare_all(b);
-    results_end(&b->results, begun, o->layers.count, ends_came());
+    results_end(&b->results, begun, o->layers.count, interrupt_came());
     for (int i = 0; i < CPU_CLASSES; i++) {
         if (b->options->wanted[i])
             results_class(&b->results, cpu_classes[i].name, "", &b->mean[i], b->doubtful[i]);
@@ -186,7 +186,7 @@ static int run(bench *b, FILE *json)
     session_close(&b->session);
     if (b->wrong)
         printf("%d of kiln's results were wrong; see the rows above\n", b->wrong);
-    return b->wrong ? 1 : ends_came() ? INTERRUPTED : 0;
+    return b->wrong ? 1 : interrupt_came() ? INTERRUPTED : 0;
 }
 
 int main(int argc, char **argv)
@@ -196,8 +196,8 @@ int main(int argc, char **argv)
     if (!cpu_options_read(&o, argc, argv))
         return 2;
     b.options = &o;
-    ends watch;
-    ends_watch(&watch);
+    interrupt watch;
+    interrupt_watch(&watch);
     FILE *json = NULL;
     char part[4096];
     if (o.json) {
