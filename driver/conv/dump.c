@@ -54,7 +54,7 @@ static kiln_status dump_reference(dumps *d, const tensors *t, const char *name, 
                                   char *why)
 {
     int64_t count = bias ? t->problem.out_channels : kiln_problem_count(&t->problem, t->to);
-    kiln_type type = bias ? KILN_F32 : tensors_type(&t->problem, t->to);
+    kiln_type type = bias ? KILN_F32 : reference_type(&t->problem);
     double *value = malloc((size_t)count * sizeof *value);
     double *magnitude = malloc((size_t)count * sizeof *magnitude);
     void *data = malloc((size_t)count * kiln_type_size(type));
@@ -85,7 +85,7 @@ static kiln_status dump_results(dumps *d, const tensors *t, bool reference, char
         [KILN_BACKWARD_WEIGHTS] = {"dump_bwd_dwei_gpu.bin", "dump_bwd_dwei_cpu.bin"},
     };
     const kiln_problem *p = &t->problem;
-    size_t bytes = (size_t)kiln_problem_count(p, t->to) * kiln_type_size(tensors_type(p, t->to));
+    size_t bytes = (size_t)kiln_problem_count(p, t->to) * kiln_type_size(reference_type(p));
     kiln_status status = dump_array(d, names[p->direction][0], tensors_destination(t), bytes, why);
     if (!status && reference)
         status = dump_reference(d, t, names[p->direction][1], false, why);

@@ -5,6 +5,8 @@
  */
 #include "report.h"
 
+#include "tensors.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -64,31 +66,13 @@ const char *origin_name(const outcome *o)
     return o->searched ? "search" : origin_word(o->info.origin);
 }
 
-double problem_flops(const kiln_problem *p)
-{
-    double filter = 1, pixels = 1;
-    for (int i = 0; i < p->spatial_rank; i++) {
-        filter *= (double)p->filter[i];
-        pixels *= (double)(p->transposed ? p->input[i] : kiln_problem_output(p, i));
-    }
-    return 2.0 * (double)p->batch * (double)p->in_channels * (double)p->out_channels * filter *
-           pixels / (double)p->groups;
-}
-
-static double tensor_bytes(const kiln_problem *p, char tensor)
-{
-    kiln_type type = tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
-    return (double)kiln_problem_count(p, tensor) * (double)kiln_type_size(type);
-}
-
 double problem_bytes(const kiln_problem *p, bool written)
 {
-    static const char destination[] = {
-        [KILN_FORWARD] = 'y', [KILN_BACKWARD_DATA] = 'x', [KILN_BACKWARD_WEIGHTS] = 'w'};
     double bytes = 0;
     for (const char *t = "xwy"; *t; t++)
-        if ((*t == destination[p->direction]) == written)
-            bytes += tensor_bytes(p, *t);
+        if ((*t == reference_destination(p)) == written)
+            bytes +=
+                (double)kiln_problem_count(p, *t) * (double)kiln_type_size(tensors_type(p, *t));
     return bytes;
 }
 
@@ -103,7 +87,7 @@ static void print_stats(const outcome *o)
         filter[3 - p->spatial_rank + i] = p->filter[i];
         out[3 - p->spatial_rank + i] = kiln_problem_output(p, i);
     }
-    double flops = problem_flops(p), ms = o->time.average;
+    double flops = reference_flops(p), ms = o->time.average;
     double reads = problem_bytes(p, false), writes = problem_bytes(p, true);
     printf("stats: name, n, c, %sho, wo, %sx, y, k, flopCnt, bytesRead, bytesWritten, GFLOPs, "
            "GB/s, timeMs\n",

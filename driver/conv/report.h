@@ -56,8 +56,7 @@ void report_json_csv(report_format format, const outcome *o);
 /* How to judge the result: by what the request filled the tensors with. */
 verify_options verify_options_for(const request *r, const kiln_op_info *info, bool from_files);
 
-/* Work of the problem, for GFLOP/s and GB/s. */
-double problem_flops(const kiln_problem *p);
+/* Bytes of the tensor that the problem writes, or of the two that it reads. */
 double problem_bytes(const kiln_problem *p, bool written);
 
 /* "Forward Conv.", "Backward Data Conv.", ... */

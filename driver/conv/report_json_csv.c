@@ -7,7 +7,7 @@ static void add_times(json_csv *j, const outcome *o)
 {
     const timing *t = &o->time;
     bool timed = t->runs > 0;
-    double work = timed ? problem_flops(&o->problem) / t->median / 1e6 : 0;
+    double work = timed ? reference_flops(&o->problem) / t->median / 1e6 : 0;
     double bytes = timed ? (problem_bytes(&o->problem, false) + problem_bytes(&o->problem, true)) /
                                t->median / 1e6
                          : 0;

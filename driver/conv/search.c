@@ -28,7 +28,7 @@ typedef struct search {
 static size_t result_bytes(const tensors *t)
 {
     return (size_t)kiln_problem_count(&t->problem, t->to) *
-           kiln_type_size(tensors_type(&t->problem, t->to));
+           kiln_type_size(reference_type(&t->problem));
 }
 
 static void remember(search *s, const void *result, size_t bytes)

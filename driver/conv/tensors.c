@@ -16,13 +16,6 @@ kiln_type tensors_type(const kiln_problem *p, char tensor)
     return tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
 }
 
-static char destination_of(const kiln_problem *p)
-{
-    static const char to[] = {
-        [KILN_FORWARD] = 'y', [KILN_BACKWARD_DATA] = 'x', [KILN_BACKWARD_WEIGHTS] = 'w'};
-    return to[p->direction];
-}
-
 /* `r` tells the files; NULL: none. */
 static void list_parts(tensors *t, const request *r, tensor_part parts[PARTS])
 {
@@ -51,7 +44,7 @@ static void list_parts(tensors *t, const request *r, tensor_part parts[PARTS])
 
 kiln_status tensors_check_files(const request *r, const kiln_problem *p, char *why)
 {
-    tensors t = {.problem = *p, .to = destination_of(p)};
+    tensors t = {.problem = *p, .to = reference_destination(p)};
     tensor_part parts[PARTS];
     kiln_status status = KILN_OK;
     list_parts(&t, r, parts);
@@ -59,19 +52,6 @@ kiln_status tensors_check_files(const request *r, const kiln_problem *p, char *w
         if (tensor_part_from_file(&parts[i]))
             status = tensor_part_check_file(&parts[i], why);
     return status;
-}
-
-/* Products summed into one element of the destination. */
-static int64_t terms_of(const kiln_problem *p)
-{
-    int64_t filter = 1, pixels = 1;
-    for (int i = 0; i < p->spatial_rank; i++) {
-        filter *= p->filter[i];
-        pixels *= p->transposed ? p->input[i] : kiln_problem_output(p, i);
-    }
-    return p->direction == KILN_FORWARD         ? p->in_channels / p->groups * filter
-           : p->direction == KILN_BACKWARD_DATA ? p->out_channels / p->groups * filter
-                                                : p->batch * pixels;
 }
 
 /* Of all tensors together, since the op that came first is for each of them: a machine that would
@@ -100,7 +80,7 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
     tensor_part parts[PARTS];
     const flags *f = &r->flags;
     *t = (tensors){.problem = *p,
-                   .to = destination_of(p),
+                   .to = reference_destination(p),
                    .on_host = f->verify || f->search || f->dump_output};
     if (!kiln_problem_storage(p, 'x', &t->x_storage, why) ||
         !kiln_problem_storage(p, 'w', &t->w_storage, why) ||
@@ -111,7 +91,7 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
     for (int i = 0; i < PARTS; i++)
         t->from_files |= tensor_part_from_file(&parts[i]);
     kiln_status status = check_room(s, parts, t->on_host, why);
-    int64_t terms = terms_of(p);
+    int64_t terms = reference_terms(p);
     for (int i = 0; i < PARTS && !status; i++)
         if (parts[i].used)
             status = tensor_part_make(s, r, t->on_host, terms, &parts[i], why);

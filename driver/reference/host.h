@@ -25,7 +25,7 @@ enum { HOST_X = 0, HOST_W, HOST_Y, HOST_BIAS, HOST_RESIDUAL };
 
 bool host_fill_named(const char *name, host_fill *fill); /* "miopen", "int", "uniform" */
 const char *host_fill_name(host_fill fill);
-/* `terms` is the accumulation length (kiln_shape_terms): INT keeps |sum| exactly representable, in
+/* `terms` is the accumulation length (reference_terms): INT keeps |sum| exactly representable, in
  * the destination too, by making long sums sparse. */
 void host_fill_tensor(host_fill fill, uint64_t seed, int tensor, kiln_type type, int64_t terms,
                       void *data, int64_t count);

@@ -224,15 +224,12 @@ void reference_sources(const kiln_problem *p, const reference_tensors *t,
                        reference_source source[2])
 {
     const struct {
-        kiln_direction written_by;
         char name;
         kiln_type type;
         const void *data;
-    } all[] = {{KILN_FORWARD, 'y', p->y_type, t->y},
-               {KILN_BACKWARD_DATA, 'x', p->x_type, t->x},
-               {KILN_BACKWARD_WEIGHTS, 'w', p->w_type, t->w}};
+    } all[] = {{'y', p->y_type, t->y}, {'x', p->x_type, t->x}, {'w', p->w_type, t->w}};
     for (int i = 0, n = 0; i < 3; i++)
-        if (p->direction != all[i].written_by)
+        if (all[i].name != reference_destination(p))
             source[n++] =
                 (reference_source){all[i].type, all[i].data, kiln_problem_count(p, all[i].name)};
 }
@@ -251,14 +248,31 @@ int64_t reference_terms(const kiln_problem *p)
     return channels / p->groups * taps;
 }
 
+double reference_flops(const kiln_problem *p)
+{
+    double filter = 1, pixels = 1;
+    for (int i = 0; i < p->spatial_rank; i++) {
+        filter *= (double)p->filter[i];
+        pixels *= (double)(p->transposed ? p->input[i] : kiln_problem_output(p, i));
+    }
+    return 2.0 * (double)p->batch * (double)p->in_channels * (double)p->out_channels * filter *
+           pixels / (double)p->groups;
+}
+
+char reference_destination(const kiln_problem *p)
+{
+    static const char destination[] = {
+        [KILN_FORWARD] = 'y', [KILN_BACKWARD_DATA] = 'x', [KILN_BACKWARD_WEIGHTS] = 'w'};
+    return destination[p->direction];
+}
+
 int64_t reference_count(const kiln_problem *p)
 {
-    static const char written[] = {'y', 'x', 'w'};
-    return kiln_problem_count(p, written[p->direction]);
+    return kiln_problem_count(p, reference_destination(p));
 }
 
 kiln_type reference_type(const kiln_problem *p)
 {
-    const kiln_type types[] = {p->y_type, p->x_type, p->w_type};
-    return types[p->direction];
+    const char to = reference_destination(p);
+    return to == 'x' ? p->x_type : to == 'w' ? p->w_type : p->y_type;
 }

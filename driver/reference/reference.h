@@ -53,10 +53,15 @@ void reference_sources(const kiln_problem *problem, const reference_tensors *t,
 void reference_bias_gradient(const kiln_problem *problem, const void *y, double *value,
                              double *magnitude);
 
-/* Products summed into one element, those on padding included; elements of the destination, and
- * its type. */
-int64_t reference_terms(const kiln_problem *problem);
+/* The destination: the tensor that the problem's direction writes, 'x', 'w' or 'y'; its number of
+ * elements, and their type. */
+char reference_destination(const kiln_problem *problem);
 int64_t reference_count(const kiln_problem *problem);
 kiln_type reference_type(const kiln_problem *problem);
+
+/* Products summed into one element of the destination, products with padding included. */
+int64_t reference_terms(const kiln_problem *problem);
+/* Multiplications and additions of the whole problem, likewise. */
+double reference_flops(const kiln_problem *problem);
 
 #endif

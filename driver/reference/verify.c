@@ -85,11 +85,8 @@ static const double seconds_per_flop = 0.4e-9, seconds_per_element = 60e-9,
 
 static double estimated_seconds(const kiln_problem *p)
 {
-    double flops = 2 * (double)kiln_problem_count(p, p->transposed ? 'x' : 'y') *
-                   (double)((p->transposed ? p->out_channels : p->in_channels) / p->groups);
-    for (int i = 0; i < p->spatial_rank; i++)
-        flops *= (double)p->filter[i];
-    return (flops * seconds_per_flop + (double)reference_count(p) * seconds_per_element) /
+    return (reference_flops(p) * seconds_per_flop +
+            (double)reference_count(p) * seconds_per_element) /
            omp_get_max_threads();
 }
 

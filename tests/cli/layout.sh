@@ -29,7 +29,7 @@ expect 0 docs
 cmp -s out "$root/docs/layouts.md" ||
     fail 'docs/layouts.md is stale: kiln layout docs >docs/layouts.md'
 expect 0 list
-[ "$(grep -c . out)" -eq "$(($(grep -c '^LAYOUT(' "$root/generator/layouts.def") + 1))" ] ||
+[ "$(grep -c . out)" -eq "$(($(grep -c '^LAYOUT(' "$root/generator/layout/layouts.def") + 1))" ] ||
     fail 'list does not have a line for each layout'
 
 expect 0 show kHWC8
