@@ -8,10 +8,18 @@
 #include <cpuid.h>
 #endif
 
-#ifndef CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV
-#define CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV 0x4000
-#define CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV 0x4001
-#endif
+/* Extensions of vendors, whose headers are not everywhere. */
+enum {
+    NV_COMPUTE_CAPABILITY_MAJOR = 0x4000,
+    NV_COMPUTE_CAPABILITY_MINOR = 0x4001,
+    NV_REGISTERS_PER_BLOCK = 0x4002,
+    NV_WARP_SIZE = 0x4003,
+    AMD_SIMD_PER_COMPUTE_UNIT = 0x4040,
+    AMD_SIMD_WIDTH = 0x4041,
+    AMD_SIMD_INSTRUCTION_WIDTH = 0x4042,
+    AMD_WAVEFRONT_WIDTH = 0x4043,
+    AMD_LOCAL_MEM_SIZE_PER_COMPUTE_UNIT = 0x4047
+};
 
 static void ask_text(cl_device_id device, cl_device_info what, char *text, size_t size)
 {
@@ -62,65 +70,56 @@ static void read_kind(cl_device_id device, kiln_device_facts *f)
 static bool read_vnni(const kiln_device_facts *f)
 {
 #if defined __x86_64__ && defined __GNUC__
-    return f->kind == KILN_DEVICE_CPU && strcmp(f->platform, "Portable Computing Language") == 0 &&
-           __builtin_cpu_supports("avx512vnni");
+    return kiln_device_is_pocl(f) && __builtin_cpu_supports("avx512vnni");
 #else
     (void)f;
     return false;
 #endif
 }
 
-/* Family and model of an x86 CPU; 0 where it is none. */
-typedef struct x86_core {
-    bool amd;
-    unsigned family, model;
-} x86_core;
-
-static x86_core read_x86(void)
+/* What the CPU that this runs on tells of itself; family 0: nothing. */
+static kiln_core_id read_id(char vendor[13])
 {
-    x86_core c = {0};
+    kiln_core_id id = {.vendor = vendor};
+    vendor[0] = '\0';
 #if defined __x86_64__ && defined __GNUC__
-    unsigned a = 0, b = 0, cx = 0, d = 0;
-    c.amd = __get_cpuid(0, &a, &b, &cx, &d) && b == signature_AMD_ebx;
-    if (__get_cpuid(1, &a, &b, &cx, &d)) {
-        c.family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);
-        c.model = (a >> 4 & 15) | (a >> 12 & 0xf0);
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid(0, &a, &b, &c, &d)) {
+        const unsigned letters[] = {b, d, c};
+        memcpy(vendor, letters, sizeof letters);
+        vendor[sizeof letters] = '\0';
+    }
+    if (__get_cpuid(1, &a, &b, &c, &d)) {
+        id.family = (a >> 8 & 15) + ((a >> 8 & 15) == 15 ? a >> 20 & 255 : 0);
+        id.model = (a >> 4 & 15) | (a >> 12 & 0xf0);
     }
 #endif
-    return c;
+    return id;
 }
 
-/* PoCL's CPU is the one that this runs on. Its name says little of the core: virtual machines of
- * AMD's fourth and fifth generation of servers have the same. AMD has a family for each generation
- * or two, Intel a model. */
+/* A CPU device is the CPU that this runs on. PoCL's name for it says little of the core: virtual
+ * machines of AMD's fourth and fifth generation of servers have the same. AMD has a family for each
+ * generation or two, Intel a model. */
 static void read_core(kiln_device_facts *f)
 {
-    if (f->kind != KILN_DEVICE_CPU || strcmp(f->platform, "Portable Computing Language") != 0)
+    char vendor[13];
+    kiln_core_id id = read_id(vendor);
+    id.vector_floats = f->simd_floats;
+    f->cpu = kiln_core_of(f->kind == KILN_DEVICE_CPU ? &id : NULL);
+    if (!kiln_device_is_pocl(f) || id.family == 0)
         return;
-    const x86_core c = read_x86();
-    if (c.amd)
-        snprintf(f->core, sizeof f->core, "AMD %Xh", c.family);
-    else if (c.family)
-        snprintf(f->core, sizeof f->core, "x86 %u-%u", c.family, c.model);
-}
-
-/* Zen 4 (family 19h with AVX-512) and the Zen 5 of notebooks (models of 1Ah) send the halves of a
- * wide vector through units of eight floats. */
-static int read_unit(const kiln_device_facts *f)
-{
-    const x86_core c = read_x86();
-    const bool notebook =
-        (c.model >= 0x20 && c.model < 0x40) || (c.model >= 0x60 && c.model < 0x80);
-    const bool halves = c.amd && (c.family == 0x19 || (c.family == 0x1a && notebook));
-    return f->kind == KILN_DEVICE_CPU && f->simd_floats == 16 && halves ? 8 : f->simd_floats;
+    if (strcmp(vendor, "AuthenticAMD") == 0)
+        snprintf(f->core, sizeof f->core, "AMD %Xh", id.family);
+    else
+        snprintf(f->core, sizeof f->core, "x86 %u-%u", id.family, id.model);
 }
 
 /* What a virtual machine hides from the implementation, the C library may still know. Of what
- * either tells of a whole package, other machines on it have their share: of 260 MB on a Xeon of
- * many cores two read 64 MB at two thirds of the cache's speed. */
+ * either tells of a whole package, other machines on it have their share: two cores of a package
+ * whose cache is 260 MB read 64 MB at two thirds of the cache's speed. */
 static int64_t read_cache(cl_device_id device, const kiln_device_facts *f)
 {
-    const int64_t share = ((int64_t)16 << 20) * f->compute_units;
+    const int64_t share = f->cpu->last_bytes * f->compute_units;
     int64_t told = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE);
 #ifdef _SC_LEVEL3_CACHE_SIZE
     if (told <= 0 && *f->core)
@@ -140,32 +139,37 @@ static int64_t read_core_cache(const kiln_device_facts *f)
 #endif
 }
 
-/* Xeons; a Zen 5 does more at once, and the loads of a Zen 4 hide behind its halves. */
-static bool read_counts_loads(const kiln_device_facts *f)
+static double read_ghz(cl_device_id device, const kiln_device_facts *f)
 {
-    const x86_core c = read_x86();
-    return *f->core && c.family && !c.amd && f->simd_floats == 16;
+    const double ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
+    const double usual = f->kind == KILN_DEVICE_GPU ? 1.5 : 3;
+    return ghz < 0.1 ? usual : ghz;
 }
 
-/* Peak and bandwidth from the counts: a CPU core does two multiply-adds of a unit's width a cycle,
- * counted at twice the clock that is told, a base clock (Zen 4 and 5 ran at 1.7 times theirs, a
- * Xeon at 1.15 times); a GPU unit has 128 lanes; memory is 10 GB/s a core (a Xeon's 6.7) or, on a
- * GPU, 20 GB/s a unit. Only ratios matter to predict(). */
-static void guess_roofline(cl_device_id device, kiln_device_facts *f)
+static void read_gpu(cl_device_id device, const char *extensions, kiln_device_facts *f)
 {
-    double ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
-    if (ghz < 0.1)
-        ghz = f->kind == KILN_DEVICE_GPU ? 1.5 : 3;
-    bool gpu = f->kind == KILN_DEVICE_GPU;
-    const bool xeon = f->counts_loads;
-    double lanes = gpu ? 128 : (xeon ? 2.3 : 4.0) * f->unit_floats;
-    f->peak_gflops = 2 * lanes * ghz * f->compute_units;
-    f->bandwidth_gbs = (gpu ? 20.0 : xeon ? 6.7 : 10.0) * f->compute_units;
+    kiln_gpu_facts *g = &f->gpu;
+    if (strstr(extensions, "cl_nv_device_attribute_query")) {
+        f->cuda_capability = (int)(ask_uint(device, NV_COMPUTE_CAPABILITY_MAJOR) * 10 +
+                                   ask_uint(device, NV_COMPUTE_CAPABILITY_MINOR));
+        g->subgroup = (int)ask_uint(device, NV_WARP_SIZE);
+        g->group_registers = ask_uint(device, NV_REGISTERS_PER_BLOCK);
+    }
+    if (f->kind == KILN_DEVICE_GPU && strstr(extensions, "cl_amd_device_attribute_query")) {
+        g->subgroup = (int)ask_uint(device, AMD_WAVEFRONT_WIDTH);
+        g->unit_local_memory = ask_uint(device, AMD_LOCAL_MEM_SIZE_PER_COMPUTE_UNIT);
+        g->unit_lanes =
+            (int)(ask_uint(device, AMD_SIMD_PER_COMPUTE_UNIT) * ask_uint(device, AMD_SIMD_WIDTH) *
+                  ask_uint(device, AMD_SIMD_INSTRUCTION_WIDTH));
+    }
+    if (f->kind == KILN_DEVICE_GPU)
+        g->clock_ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
+    g->peak_f32 = 2 * g->unit_lanes * g->clock_ghz * f->compute_units;
 }
 
 kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
 {
-    memset(f, 0, sizeof *f);
+    *f = (kiln_device_facts){.cpu = kiln_core_of(NULL)};
     cl_platform_id platform;
     cl_int code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     if (code != CL_SUCCESS)
@@ -175,6 +179,9 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     ask_text(device, CL_DRIVER_VERSION, f->driver, sizeof f->driver);
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof f->platform - 1, f->platform, NULL);
     read_kind(device, f);
+    f->simd_floats = (int)ask_uint(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+    if (f->simd_floats < 1)
+        f->simd_floats = 1;
     read_core(f);
 
     f->compute_units = (int)ask_uint(device, CL_DEVICE_MAX_COMPUTE_UNITS);
@@ -200,20 +207,13 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
         f->image_width = ask_size(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
         f->image_height = ask_size(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
     }
-    f->simd_floats = (int)ask_uint(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
-    if (f->simd_floats < 1)
-        f->simd_floats = 1;
     char extensions[8192] = "";
     clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
     f->has_fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
     f->has_fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
-    if (strstr(extensions, "cl_nv_device_attribute_query"))
-        f->cuda_capability = (int)(ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV) * 10 +
-                                   ask_uint(device, CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV));
     f->has_vnni = read_vnni(f);
-    f->unit_floats = read_unit(f);
-    f->counts_loads = read_counts_loads(f);
     f->core_cache = read_core_cache(f);
-    guess_roofline(device, f);
+    read_gpu(device, extensions, f);
+    kiln_device_set_roofline(f, read_ghz(device, f));
     return KILN_OK;
 }

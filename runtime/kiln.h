@@ -375,7 +375,7 @@ typedef struct kiln_row {
      * "winograd_fused winograd_staged" of one for plain sums. The row decides alone where none of
      * them is allowed; elsewhere it stands beside their predictions. */
     char without[KILN_ROW_WITHOUT];
-    /* "AMD 1Ah": the CPU it was measured on, where a device's name does not tell. It is used on no
+    /* "x86 6-207": the CPU it was measured on, where a device's name does not tell. It is used on no
      * other. "": on any that has the name. */
     char core[24];
 } kiln_row;

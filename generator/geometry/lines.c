@@ -143,12 +143,10 @@ double kiln_lines_ms(const kiln_lines *l, kiln_type type, const kiln_device_fact
     const int64_t source = l->n * l->channels * l->source[0] * l->source[1] * l->source[2];
     const double bytes =
         (double)kiln_type_size(type) * (double)(source + kiln_lines_count(l, span));
-    if (d->kind != KILN_DEVICE_CPU)
-        return bytes / (d->bandwidth_gbs * 1e6);
     /* Lines go from core to core, so that caches are no faster than memory. A row takes a core 10
      * ns, as measured. */
-    return bytes / (2 * d->bandwidth_gbs * 1e6) +
-           1e-5 * (double)all_rows(l, span) / d->compute_units;
+    const double rows = d->kind == KILN_DEVICE_CPU ? (double)all_rows(l, span) : 0;
+    return bytes / (kiln_device_memory_gbs(d) * 1e6) + 1e-5 * rows / d->compute_units;
 }
 
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
@@ -182,8 +180,8 @@ int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_
     kiln_define(plan, "D_SPAN", wide);
     kiln_define(plan, "D_HIGH", high);
     if (!gpu) {
-        kiln_grid_shared(plan, d, kiln_lines_ms(l, type, d, span) + kiln_device_launch_ms(d), across,
-                       items, 1);
+        kiln_grid_shared(plan, d, kiln_lines_ms(l, type, d, span) + kiln_device_launch_ms(d),
+                         across, items, 1);
         return temp;
     }
     int64_t local = 1;

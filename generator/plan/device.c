@@ -1,4 +1,4 @@
-/* The device that dry runs plan for. */
+/* What the facts of a device say together, and the device that dry runs plan for. */
 #include "device.h"
 
 #include <string.h>
@@ -11,6 +11,7 @@ kiln_device_facts kiln_device_generic(void)
         .vendor = "none",
         .platform = "none",
         .driver = "none",
+        .cpu = kiln_core_of(NULL),
         .compute_units = 2,
         .max_group = 1024,
         .max_local = {1024, 1024, 64},
@@ -33,30 +34,63 @@ bool kiln_device_is_pocl(const kiln_device_facts *d)
     return d->kind == KILN_DEVICE_CPU && strcmp(d->platform, "Portable Computing Language") == 0;
 }
 
-bool kiln_device_halves(const kiln_device_facts *d)
+/* A GPU unit is counted with 128 lanes and 20 GB/s. Of a CPU's memory kernels that do little else
+ * than move reach half of what a copy does. Only ratios matter to predict(). */
+void kiln_device_set_roofline(kiln_device_facts *d, double ghz)
 {
-    return d->unit_floats > 0 && d->unit_floats < d->simd_floats;
+    const bool gpu = d->kind == KILN_DEVICE_GPU;
+    const double lanes = gpu ? 128 : d->cpu->sums * d->cpu->clock * kiln_device_unit_floats(d);
+    d->peak_gflops = 2 * lanes * ghz * d->compute_units;
+    d->bandwidth_gbs = (gpu ? 20 : d->cpu->memory_gbs / 2) * d->compute_units;
 }
 
-bool kiln_device_keeps_near(const kiln_device_facts *d)
+int kiln_device_unit_floats(const kiln_device_facts *d)
+{
+    const int unit = d->cpu->unit_floats;
+    return unit > 0 && unit < d->simd_floats ? unit : d->simd_floats;
+}
+
+bool kiln_device_double_pumped(const kiln_device_facts *d)
+{
+    return kiln_device_unit_floats(d) < d->simd_floats;
+}
+
+bool kiln_device_large_l2(const kiln_device_facts *d)
 {
     return d->core_cache >= 2 << 20;
 }
 
 bool kiln_device_holds(const kiln_device_facts *d, double bytes)
 {
-    return bytes < 0.7 * (double)d->cache;
+    return bytes < d->cpu->held * (double)d->cache;
+}
+
+double kiln_device_memory_gbs(const kiln_device_facts *d)
+{
+    return d->kind == KILN_DEVICE_CPU ? d->cpu->memory_gbs * d->compute_units : d->bandwidth_gbs;
 }
 
 double kiln_device_move_ms(const kiln_device_facts *d, double bytes)
 {
-    /* Measured on Zen 4, two cores, in multiples of 10 GB/s a core. */
-    double factor = d->kind != KILN_DEVICE_CPU ? 1 : kiln_device_holds(d, bytes) ? 4 : 2;
-    return bytes / (factor * d->bandwidth_gbs * 1e6);
+    const bool held = d->kind == KILN_DEVICE_CPU && kiln_device_holds(d, bytes);
+    const double gbs = held ? d->cpu->cache_gbs * d->compute_units : kiln_device_memory_gbs(d);
+    return bytes / (gbs * 1e6);
 }
 
+/* On a CPU, with PoCL, whose threads the runtime keeps awake. */
 double kiln_device_launch_ms(const kiln_device_facts *d)
 {
-    /* On a CPU, with PoCL, whose threads the runtime keeps awake. */
     return d->kind == KILN_DEVICE_CPU ? 0.003 : 0.012;
+}
+
+double kiln_device_next_launch_ms(const kiln_device_facts *d)
+{
+    (void)d; /* measured on one CPU alone */
+    return 0.005;
+}
+
+double kiln_device_rough_launch_ms(const kiln_device_facts *d)
+{
+    (void)d;
+    return 0.02;
 }

@@ -2,6 +2,8 @@
 #ifndef KILN_DEVICE_H
 #define KILN_DEVICE_H
 
+#include "generator/cpu/core.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,10 +14,25 @@ typedef enum kiln_device_kind {
     KILN_DEVICE_OTHER /* an accelerator, or a CPU that fills its vectors with work-items */
 } kiln_device_kind;
 
+/* What OpenCL or an extension of the vendor's tells of a GPU; 0: unknown. Nothing is concluded from
+ * a GPU's name. */
+typedef struct kiln_gpu_facts {
+    int subgroup;              /* work-items that go through a program in step */
+    int unit_lanes;            /* multiply-adds of floats that a unit does in a cycle */
+    int64_t group_registers;   /* of 32 bits, that the items of one group can have together */
+    int64_t unit_local_memory; /* bytes, for all groups that a unit runs at a time */
+    double clock_ghz;
+    /* Multiply-adds counted as two operations, 1e9 a second. */
+    double peak_f64, peak_f32, peak_f16, peak_bf16, peak_i8;
+    double memory_gbs;
+} kiln_gpu_facts;
+
 typedef struct kiln_device_facts {
     kiln_device_kind kind;
     char name[128], vendor[128], platform[128], driver[128];
-    char core[24]; /* "AMD 1Ah": which CPU it is, where the name may not tell; "": unknown */
+    char core[24]; /* "x86 6-207": which CPU it is, where the name may not tell; "": unknown */
+    const kiln_core *cpu; /* never NULL; of what is no CPU the row "generic" */
+    kiln_gpu_facts gpu;   /* all 0 of what is no GPU */
     int compute_units;
     int64_t max_group; /* work-items of one work-group */
     int64_t max_local[3];
@@ -24,19 +41,14 @@ typedef struct kiln_device_facts {
     int64_t base_align;                 /* bytes; alignment of a sub-buffer's start */
     int64_t image_width, image_height;  /* pixels; 0: no images */
     int64_t cache;                      /* bytes of the last level; 0: unknown or none */
-    int64_t core_cache;                 /* bytes of a core's own; 0: unknown */
-    int simd_floats;                    /* preferred vector width for float, at least 1 */
-    int unit_floats;         /* of those, what a unit of the CPU takes at once: fewer where
-                                a wide vector takes two turns, as on Zen 4; 0: all */
-    bool counts_loads;       /* a core has so few instructions a cycle that loads take time of
-                                their own beside multiply-adds, as Intel's do whose other
-                                thread is another machine's */
+    int64_t core_cache;      /* bytes of a core's second level, as the system tells; 0: unknown */
+    int simd_floats;         /* preferred vector width for float, at least 1 */
     bool has_fp16, has_fp64; /* arithmetic, not storage */
-    bool shares_work;           /* threads of the runtime help with a launch of one work-group */
+    bool shares_work;        /* threads of the runtime help with a launch of one work-group */
     bool has_vnni;           /* x86's AVX512_VNNI, even if kernels' compiler ignores it */
     int cuda_capability;     /* major * 10 + minor on NVIDIA, 0 elsewhere */
 
-    /* Roofline inputs of predict(): guesses from the counts above, not measurements. */
+    /* Roofline inputs of predict(), from the counts above and a clock: not measured. */
     double peak_gflops, bandwidth_gbs;
 } kiln_device_facts;
 
@@ -44,26 +56,42 @@ typedef struct kiln_device_facts {
  * `kind` and `platform`. */
 bool kiln_device_is_pocl(const kiln_device_facts *d);
 
-/* Whether a wide vector goes through a CPU's units as halves, one after the other. Elsewhere sums
- * take half the cycles, so that loads count. */
-bool kiln_device_halves(const kiln_device_facts *d);
+/* Sets the roofline: peak_gflops and bandwidth_gbs. `ghz` is the clock that the device tells. */
+void kiln_device_set_roofline(kiln_device_facts *d, double ghz);
 
-/* Whether a CPU's cache holds `bytes` from one run to the next. */
+/* Returns how many floats a unit of the CPU takes at once. */
+int kiln_device_unit_floats(const kiln_device_facts *d);
+
+/* Whether a whole vector goes through a CPU's units in parts, one after the other. Elsewhere sums
+ * take fewer cycles, so that loads count. */
+bool kiln_device_double_pumped(const kiln_device_facts *d);
+
+/* Whether a core's second cache is large, 2 MiB or more. Of the CPUs that have one, those measured
+ * are slow to read the cache behind it. */
+bool kiln_device_large_l2(const kiln_device_facts *d);
+
+/* Whether a CPU's last cache holds `bytes` from one run to the next. */
 bool kiln_device_holds(const kiln_device_facts *d, double bytes);
 
-/* Whether a core's own cache is large, and the next one slow, as Intel's since 2023: 2 MB at 45
- * bytes a cycle and 27 GB/s a core. */
-bool kiln_device_keeps_near(const kiln_device_facts *d);
+/* Returns how many bytes all units together read and write in memory, GB/s. */
+double kiln_device_memory_gbs(const kiln_device_facts *d);
 
-/* Time to read and write `bytes` of tensors, in ms: what the cache of a CPU holds from one run to
- * the next comes from there. */
+/* Returns the time to read and write `bytes` of tensors, in ms. What the last cache of a CPU holds
+ * from one run to the next comes from there. */
 double kiln_device_move_ms(const kiln_device_facts *d, double bytes);
 
-/* What a launch takes, in ms, beyond what its kernel does. */
+/* The time of a launch, in ms, beyond what its kernel does: */
 double kiln_device_launch_ms(const kiln_device_facts *d);
 
-/* The facts of no device in particular, for planning on a machine that has none: a CPU of two
- * units with the least work-group and local memory that devices have, and no limit on buffers. */
+/* of a launch that waits for the results of the one before; */
+double kiln_device_next_launch_ms(const kiln_device_facts *d);
+
+/* as formulas count it that were fitted to no device, so that one with a fitted formula wins. */
+double kiln_device_rough_launch_ms(const kiln_device_facts *d);
+
+/* Returns the facts of no device in particular, for planning on a machine that has none: a CPU of
+ * two units with the least work-group and local memory that devices have, and no limit on buffers.
+ */
 kiln_device_facts kiln_device_generic(void);
 
 #endif

@@ -81,7 +81,7 @@ bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double
 
 bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d)
 {
-    return kiln_shape_out_type(s) == KILN_F32 && kiln_tensors_exceed(s, d, 0.7);
+    return kiln_shape_out_type(s) == KILN_F32 && kiln_tensors_exceed(s, d, d->cpu->held);
 }
 
 bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d)

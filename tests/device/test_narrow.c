@@ -80,7 +80,8 @@ START_TEST(vectors_of_another_cpu)
     kiln_problem p;
     char why[KILN_ERROR_TEXT];
     ck_assert_msg(kiln_problem_parse(&p, cases[_i].problem, why) == KILN_OK, "%s", why);
-    facts->simd_floats = facts->unit_floats = cases[_i].floats;
+    facts->cpu = kiln_core_of(NULL);
+    facts->simd_floats = cases[_i].floats;
     facts->has_vnni = false;
     check_plan(&p, cases[_i].solver, cases[_i].floats);
     support_check(&p, cases[_i].solver, NULL,

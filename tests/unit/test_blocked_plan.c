@@ -7,15 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As Zen 4: a wide vector goes through units of eight. */
-static kiln_device_facts cpu(void)
+/* Two cores of that row. */
+static kiln_device_facts core(const char *row)
 {
     kiln_device_facts d = kiln_device_generic();
+    d.cpu = kiln_core_named(row);
     d.local_memory = 1 << 20;
     d.simd_floats = 16;
-    d.unit_floats = 8;
     d.cache = 32 << 20;
     return d;
+}
+
+/* A wide vector goes through units of eight. */
+static kiln_device_facts cpu(void)
+{
+    return core("zen4");
 }
 
 /* What the solver makes of the problem, and its guess. */
@@ -126,8 +132,7 @@ START_TEST(wide_units_have_square_tiles)
         {"fwd-f32-n1-c64-k16-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "-DT_W=28 -DT_KV=1"},
     };
     char options[KILN_OPTIONS_TEXT];
-    kiln_device_facts d = cpu();
-    d.unit_floats = 16;
+    const kiln_device_facts d = core("zen5");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         options_on(d, "direct_blocked", cases[i].problem, options);
         ck_assert_msg(strstr(options, cases[i].tile), "%s: %s", cases[i].problem, options);
@@ -135,15 +140,12 @@ START_TEST(wide_units_have_square_tiles)
 }
 END_TEST
 
-/* As a Xeon of 2023: loads take time of their own, and a core keeps 2 MB. */
-static kiln_device_facts xeon(void)
+/* Loads take time of their own, and a core keeps 2 MB. */
+static kiln_device_facts load_bound(void)
 {
-    kiln_device_facts d = cpu();
-    d.unit_floats = 16;
-    d.counts_loads = true;
+    kiln_device_facts d = core("emerald_rapids");
     d.core_cache = 2 << 20;
-    d.peak_gflops = 340;
-    d.bandwidth_gbs = 13.4;
+    kiln_device_set_roofline(&d, 2.3);
     return d;
 }
 
@@ -167,7 +169,7 @@ START_TEST(tiles_load_little_where_loads_count)
     };
     char options[KILN_OPTIONS_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        options_on(xeon(), "direct_blocked", cases[i].problem, options);
+        options_on(load_bound(), "direct_blocked", cases[i].problem, options);
         ck_assert_msg(strstr(options, cases[i].tile), "%s: %s", cases[i].problem, options);
     }
 }
@@ -177,7 +179,7 @@ END_TEST
  * that come from memory make fewer products better than fewer operations. */
 START_TEST(what_comes_from_afar_counts)
 {
-    const kiln_device_facts d = xeon();
+    const kiln_device_facts d = load_bound();
     const char *plain = "fwd-f32-n1-c128-k128-i56x56-f1x1";
     kiln_shape s;
     kiln_config c;
@@ -213,38 +215,36 @@ END_TEST
 START_TEST(vectors_are_as_wide_as_groups_and_units)
 {
     static const struct {
-        const char *problem;
-        int unit, lanes;
+        const char *problem, *row;
+        int lanes;
     } cases[] = {
-        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", 8, 8},
-        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", 16, 16},
-        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", 0, 16},
-        {"fwd-f32-n1-c72-k24-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 8},
-        {"fwd-f32-n1-c72-k32-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 16},
-        {"fwd-f32-n1-c56-k56-i28x28-f3x3-p1x1-g7-l:NCHW16c.OIHW.NCHW16c", 16, 8},
-        {"fwd-f32-n1-c20-k20-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", 8, 4},
-        {"fwd-f32-n1-c10-k10-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", 8, 8},
-        {"fwd-f32-n1-c2-k2-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", 8, 4},
+        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", "zen4", 8},
+        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", "zen5", 16},
+        {"fwd-f32-n1-c240-k240-i28x28-f3x3-p1x1-g10-l:NCHW16c.OIHW.NCHW16c", "generic", 16},
+        {"fwd-f32-n1-c72-k24-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "zen4", 8},
+        {"fwd-f32-n1-c72-k32-i56x56-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "zen4", 16},
+        {"fwd-f32-n1-c56-k56-i28x28-f3x3-p1x1-g7-l:NCHW16c.OIHW.NCHW16c", "zen5", 8},
+        {"fwd-f32-n1-c20-k20-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", "zen4", 4},
+        {"fwd-f32-n1-c10-k10-i28x28-f3x3-p1x1-g5-l:NCHW16c.OIHW.NCHW16c", "zen4", 8},
+        {"fwd-f32-n1-c2-k2-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", "zen4", 4},
     };
     char options[KILN_OPTIONS_TEXT], lanes[16];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kiln_device_facts d = cpu();
-        d.unit_floats = cases[i].unit;
+        const kiln_device_facts d = core(cases[i].row);
         options_on(d, "direct_blocked", cases[i].problem, options);
         snprintf(lanes, sizeof lanes, "-DT_V=%d ", cases[i].lanes);
         strcat(options, " ");
-        ck_assert_msg(strstr(options, lanes) != NULL, "%s on units of %d: %s", cases[i].problem,
-                      cases[i].unit, options);
+        ck_assert_msg(strstr(options, lanes) != NULL, "%s on %s: %s", cases[i].problem,
+                      cases[i].row, options);
     }
 }
 END_TEST
 
-static double predicted(int unit, const char *name, const char *problem)
+static double predicted(const char *row, const char *name, const char *problem)
 {
-    kiln_device_facts d = cpu();
+    const kiln_device_facts d = core(row);
     kiln_shape s;
     kiln_config c;
-    d.unit_floats = unit;
     return guess(&d, name, problem, &s, &c)->predict(&s, &d, &c);
 }
 
@@ -281,16 +281,15 @@ START_TEST(narrow_vectors_take_less_time_on_narrow_units)
         {"weights_blocked", "wrw-f32-n1-c240-k240-i28x28-f3x3-p1x1-l:any.OIHW.any", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        double wide = predicted(16, cases[i].solver, cases[i].problem);
-        double narrow = predicted(8, cases[i].solver, cases[i].problem);
+        double wide = predicted("zen5", cases[i].solver, cases[i].problem);
+        double narrow = predicted("zen4", cases[i].solver, cases[i].problem);
         ck_assert_msg(cases[i].less ? narrow < 0.9 * wide : narrow > 0.9 * wide, "%s: %g, %g",
                       cases[i].problem, narrow, wide);
     }
 }
 END_TEST
 
-/* Groups of 12 channels fill vectors of pixels, but not of channels; one of 16 fills both. The
- * facts are of two Zen 4 cores. */
+/* Groups of 12 channels fill vectors of pixels, but not of channels; one of 16 fills both. */
 START_TEST(channels_that_fill_no_vector_are_better_as_planes)
 {
     static const struct {
@@ -303,10 +302,7 @@ START_TEST(channels_that_fill_no_vector_are_better_as_planes)
          false},
     };
     kiln_device_facts d = cpu();
-    d.compute_units = 2;
-    d.unit_floats = 8;
-    d.peak_gflops = 332;
-    d.bandwidth_gbs = 20;
+    kiln_device_set_roofline(&d, 2.6);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kiln_shape s;
         kiln_config c;
@@ -420,7 +416,7 @@ END_TEST
 /* Also where all that a row reads is padding. */
 START_TEST(time_is_a_number)
 {
-    const double ms = predicted(16, "direct_blocked",
+    const double ms = predicted("zen5", "direct_blocked",
                                 "fwd-f16-n1-c16-k16-i3x1-f1x1-s1x4-p0x2-l:NCHW16c.OIHW.NCHW16c");
     ck_assert(ms > 0 && ms < 1);
 }

@@ -60,7 +60,7 @@ static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 }
 
 /* Half of that pays where fewer channels are then computed that are not there, if the CPU takes two
- * of them in the time of a wide one, as Zen 4 does. A search tries it on any. */
+ * half vectors in the time of a wide one. A search tries it on any. */
 static bool are_lanes_for(const kiln_blocked *b, const kiln_device_facts *d, int lanes)
 {
     const int usual = lanes_for(b, d);
@@ -115,7 +115,7 @@ static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, c
     const int64_t units = d->compute_units, tiles = kiln_direct_blocked_tiles_k(b, c);
     const int64_t parts = divide_up(tiles, kiln_direct_blocked_part(b, d, c));
     const double torn = b->stride[KILN_AXIS_W] > 1 ? 6 : 2.5;
-    return kiln_device_keeps_near(d) && b->src_pitch.channel == 1 && b->n > 1 && parts > 1 &&
+    return kiln_device_large_l2(d) && b->src_pitch.channel == 1 && b->n > 1 && parts > 1 &&
            torn * (double)(pixels * b->n * divide_up(parts, units)) <
                (double)(weights * divide_up(b->n, units));
 }
@@ -131,10 +131,10 @@ static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, c
 static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, int64_t weights,
                            int64_t pixels, bool dense)
 {
-    const int64_t first_level = 32 << 10, stride = b->stride[KILN_AXIS_W];
+    const int64_t first_level = d->cpu->l1_bytes, stride = b->stride[KILN_AXIS_W];
     const int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     const bool many = weights >= d->core_cache / 2;
-    if (!kiln_device_keeps_near(d))
+    if (!kiln_device_large_l2(d))
         return false;
     if (b->src_pitch.channel == 1)
         return many || (stride == 1 && pixels <= d->core_cache && weights > first_level);
@@ -152,7 +152,7 @@ static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, in
 static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                      const kiln_config *c)
 {
-    const int64_t near = 256 << 10, second_level = 1 << 20;
+    const int64_t second_level = d->cpu->l2_bytes, near = second_level / 4;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     int64_t pixels = b->src_c * 4, image = pixels, result = b->dst_c * 4;
     for (int a = 0; a < 3; a++) {
@@ -179,8 +179,8 @@ static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     if (taps == 1 && 2 * own <= near)
         return expands && dense && image <= second_level ? ORDER_PIXELS : ORDER_CHANNELS;
     /* Where sums take half the time, one stream of weights a tile is more than the last cache
-     * gives: 512 channels at 7x7, 3x3, took 0.65 ms instead of 0.56 on Zen 5. */
-    if (!kiln_device_halves(d) && own > second_level)
+     * gives: 512 channels at 7x7, 3x3, took 0.65 ms instead of 0.56. */
+    if (!kiln_device_double_pumped(d) && own > second_level)
         return ORDER_PIXELS;
     bool few = taps == 1 ? b->src_c < 256 : b->src_c < 16;
     bool shared = b->groups == 1 && pixels > near;
@@ -195,11 +195,11 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     best.v[BLOCKED_LANES] = lanes_for(&b, d);
     /* Such a core stores a tile sooner through its caches: 16 images, 64 to 256 channels at 56x56,
      * take 5.0 ms instead of 6.0. A search tries both. */
-    best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d) && !kiln_device_keeps_near(d);
+    best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d) && !kiln_device_large_l2(d);
     while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
         best.v[BLOCKED_GROUP] *= 2;
     /* As square as it gets where loads count: five by five. */
-    int widest = is_cpu(d) ? 32 : 8, tiles = (d->counts_loads ? 5 : 4) * widest,
+    int widest = is_cpu(d) ? 32 : 8, tiles = (d->cpu->load_bound ? 5 : 4) * widest,
         usual = best.v[BLOCKED_LANES];
     for (int i = 0; i < 2 * tiles; i++) {
         kiln_config next = best;

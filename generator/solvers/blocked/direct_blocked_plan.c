@@ -47,7 +47,7 @@ static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kil
                            const kiln_config *c)
 {
     const int order = c->v[BLOCKED_ORDER];
-    const bool once = order == ORDER_PIXELS && kiln_device_keeps_near(d);
+    const bool once = order == ORDER_PIXELS && kiln_device_large_l2(d);
     if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
         return (order == ORDER_CHANNELS || order == ORDER_PARTS || once) &&
                kiln_direct_blocked_far(b, s, d);
@@ -63,7 +63,7 @@ static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kil
 static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
                              const kiln_config *c, const kiln_plan *plan)
 {
-    const int64_t near = 256 << 10, few = 6, usual = 128;
+    const int64_t near = d->cpu->l2_bytes / 4, few = 6, usual = 128;
     const int64_t step = kiln_direct_blocked_step(b) * b->filter[0] * b->filter[1] * b->filter[2];
     const bool helps = c->v[BLOCKED_TILE_W] > few && plan->packed_bytes > near;
     if (!is_cpu(d) || d->cache <= 0 || !helps)

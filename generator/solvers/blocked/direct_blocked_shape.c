@@ -95,8 +95,8 @@ int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
            kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
 }
 
-/* Four sums stay whole: 120, 480 and 960 channels on one pixel took a third or more longer on Zen 5
- * with two parts each. */
+/* Four sums stay whole: 120, 480 and 960 channels on one pixel took a third or more longer with two
+ * parts each where units take whole vectors. */
 int kiln_direct_blocked_chains(const kiln_blocked *b, const kiln_device_facts *d,
                                const kiln_config *c)
 {
@@ -127,7 +127,7 @@ static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
 int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
                                  const kiln_config *c)
 {
-    const int64_t usual = 1 << 20, cache = d->core_cache > 0 ? d->core_cache : usual;
+    const int64_t cache = d->core_cache > 0 ? d->core_cache : d->cpu->l2_bytes;
     const int64_t tiles = kiln_direct_blocked_tiles_k(b, c);
     const int64_t most = cache / 2 / (b->src_c * weight_bytes(b, c));
     return divide_up(tiles, divide_up(tiles, most > 1 ? most : 1));
@@ -144,7 +144,7 @@ typedef struct turn_limits {
  * the next come from the last one as often as there are those. The sums of tiles that take turns
  * wait in the first one, which has room for several tiles of any legal config. Of a filter with one
  * tap that cache holds the pixels besides: 4096 to 2048 channels at 7x7, plain, took 3.2 ms instead
- * of 2.5 on Zen 5. Few channels in a chunk, and a small tile's sums are moved more than they are
+ * of 2.5. Few channels in a chunk, and a small tile's sums are moved more than they are
  * added to. Where a core's units take whole vectors and a weight meets few pixels, weights had
  * better stay in its first cache: 512 channels at 7x7, 3x3, take 0.40 ms instead of 0.43. */
 static turn_limits limits_of_turns(const kiln_blocked *b, const kiln_device_facts *d,
@@ -153,7 +153,7 @@ static turn_limits limits_of_turns(const kiln_blocked *b, const kiln_device_fact
     const int few = 8;
     if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
         return (turn_limits){400 << 10, 384 << 10, 400};
-    if (c->v[BLOCKED_TILE_W] > few || kiln_device_halves(d))
+    if (c->v[BLOCKED_TILE_W] > few || kiln_device_double_pumped(d))
         return (turn_limits){700 << 10, 384 << 10, 400};
     return (turn_limits){64 << 10, 40 << 10, 128};
 }

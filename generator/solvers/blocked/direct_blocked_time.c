@@ -42,11 +42,13 @@ static double taps_of(const kiln_blocked *b, const kiln_config *c, bool whole_w)
            (whole_w ? taps_of_tile(b, c->v[BLOCKED_TILE_W]) : taps_of_axis(b, KILN_AXIS_W));
 }
 
-/* Cycles that pixels take which a power of two apart drives from a first-level cache, of 64 sets of
- * 8 lines, before their next channel is read; as measured. */
-static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
+/* Cycles of pixels that lie a power of two apart: their lines share few sets of the first cache,
+ * and leave it before their next channel is read. As measured. */
+static double conflict_cycles(const kiln_blocked *b, const kiln_device_facts *d,
+                              const kiln_config *c)
 {
-    const int64_t line = 64, sets = 64, ways = 8;
+    const int64_t line = d->cpu->line_bytes, ways = d->cpu->l1_ways;
+    const int64_t sets = d->cpu->l1_bytes / line / ways;
     int64_t apart = b->src_pitch.pixel * b->stride[KILN_AXIS_W] * 4;
     if (apart % line != 0)
         return 0;
@@ -54,14 +56,20 @@ static double conflict_cycles(const kiln_blocked *b, const kiln_config *c)
     return share > ways ? 0.17 * (share - ways) * c->v[BLOCKED_TILE_W] : 0;
 }
 
-/* What a vector takes of a whole one's time: what it takes of units, of which one takes it if it is
- * narrower. */
+/* Time of a vector in that of a whole one: the vector takes as many turns of a unit as it has parts
+ * of a unit's width, at least one. */
 static double turn_of(const kiln_device_facts *d, const kiln_config *c)
 {
-    int lanes = c->v[BLOCKED_LANES], unit = d->unit_floats;
-    if (lanes >= d->simd_floats || unit == 0)
+    int lanes = c->v[BLOCKED_LANES], unit = kiln_device_unit_floats(d);
+    if (lanes >= d->simd_floats)
         return 1;
     return (double)(lanes > unit ? lanes : unit) / d->simd_floats;
+}
+
+/* Multiply-adds of whole vectors that have begun when the result of the first one is there. */
+static double sums_under_way(const kiln_device_facts *d)
+{
+    return d->cpu->sum_latency * d->cpu->sums * kiln_device_unit_floats(d) / d->simd_floats;
 }
 
 /* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
@@ -84,15 +92,14 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
     /* A tile of one pixel waits for its weights: from a second-level cache a vector takes two
      * cycles. Where no tile can have more, all wait alike, and that was not measured. */
     bool lone = c->v[BLOCKED_TILE_W] == 1 && b->dst[KILN_AXIS_W] >= 2 * b->up[KILN_AXIS_W];
-    double least = lone && weights > 2 ? 2 * weights : 4;
+    double least = fmax(lone && weights > 2 ? 2 * weights : 4, sums_under_way(d));
     const double turn = turn_of(d, c);
     double loads = 0, begin = 0;
-    if (!kiln_device_halves(d)) {
-        /* Two multiply-adds a cycle, each of which waits for those of four cycles; of loads fewer:
-         * pixels that are a line apart are in the same bank of a cache. One that is multiplied once
-         * is loaded by the multiply-add. As measured on Zen 5. */
-        least = fmax(least, 8);
-        loads = (weights > 1 ? 1.25 : 1.06) * (c->v[BLOCKED_TILE_W] + weights);
+    if (!kiln_device_double_pumped(d)) {
+        /* Loads are as many a cycle as multiply-adds, or fewer: pixels that are a line apart are in
+         * the same bank of a cache. A pixel that is multiplied once is loaded by the multiply-add,
+         * for which 1.06 was measured. */
+        loads = (weights > 1 ? d->cpu->load_of_bank : 1.06) * (c->v[BLOCKED_TILE_W] + weights);
         begin = 0.8;
     } else if (turn < 1 && c->v[BLOCKED_TILE_KV] == 1) {
         /* Two at a time are more pixels than a cycle loads, unless each is multiplied several
@@ -100,14 +107,12 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
         loads = 1.08 * cost[together].each * fmax(sums, least);
     }
     double multiply = cost[together].each * fmax(sums, least);
-    /* Halfway between what was measured on a Xeon (model 207) while the core's other thread was
-     * idle, 1 and 0, and busy, 0.7 and 0.8. With no register left pixels are loaded by
-     * multiply-adds. */
-    if (d->counts_loads) {
-        multiply = 0.85 * multiply + 0.4 * (c->v[BLOCKED_TILE_W] + weights);
-        moved = over == 1 ? 1.5 : moved;
-    }
-    return turn * (fmax(loads, multiply) + 0.2 * weights + moved + begin) + conflict_cycles(b, c);
+    multiply = d->cpu->sum_beside_loads * multiply +
+               d->cpu->load_beside_sums * (c->v[BLOCKED_TILE_W] + weights);
+    if (d->cpu->load_bound && over == 1) /* multiply-adds load the pixels */
+        moved = 1.5;
+    return turn * (fmax(loads, multiply) + 0.2 * weights + moved + begin) +
+           conflict_cycles(b, d, c);
 }
 
 /* Cycles in which a tile copies pixels to a strip, on average. */
@@ -136,34 +141,35 @@ static bool has_taps(const kiln_blocked *b)
  * measured; narrow vectors take longer. Sums of several taps hide half of it, if a cache holds the
  * result; where none of a core's does, vectors that begin anywhere in a line take more. Of channels
  * that lie apart, because a group's begin in the middle of a block, each piece is loaded again. */
-static double store_cycles(const kiln_blocked *b, const kiln_config *c)
+static double store_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
-    const int64_t line = 16, near = 1 << 20;
+    const int64_t line = d->cpu->line_bytes / 4, near = 4 * d->cpu->l2_bytes;
     if (b->dst_pitch.channel == 1)
         return 2.0 *
                (double)(c->v[BLOCKED_LANES] / kiln_direct_blocked_piece(b, c->v[BLOCKED_LANES]));
     if (b->up[KILN_AXIS_W] > 1)
         return 2.2 * c->v[BLOCKED_LANES];
     int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
-    const bool held = b->n * b->groups * b->dst_c * plane <= near;
+    const bool held = 4 * b->n * b->groups * b->dst_c * plane <= near;
     const double whole = held && has_taps(b) ? 4 : 8, torn = !held && plane % line ? 20 : 0;
     return torn + (c->v[BLOCKED_LANES] == 16 ? whole : 10);
 }
 
 /* A plain source's next channel is on another page, the larger its planes, where no prefetcher
- * expects it; a strip is filled in that time. Per channel, as measured: on a Xeon narrow tiles of
- * large planes wait most (512 to 256 channels at 56x56, six pixels 11.3 ms, fourteen 7.6). */
+ * expects it. A strip is filled in that time. Where cores are load-bound narrow tiles of large
+ * planes wait most: 512 to 256 channels at 56x56 took 11.3 ms with six pixels and 7.6 with
+ * fourteen. */
 static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
                           blocked_strips how)
 {
-    const double page = 4096, share = 4.0 * (double)b->src_pitch.channel / page;
-    const int narrow = 14 - c->v[BLOCKED_TILE_W];
-    double each = 2.5 * fmin(share, 1);
+    const kiln_core_pages *p = &d->cpu->page;
+    const double share = 4.0 * (double)b->src_pitch.channel / (double)d->cpu->page_bytes;
+    const double narrow = fmax(14 - c->v[BLOCKED_TILE_W], 0);
     if (b->src_pitch.channel == 1 || how != STRIPS_NEVER)
         return 0;
-    if (d->counts_loads)
-        each = share < 1 ? 1.5 + 6 * share * share + (narrow > 0 ? 0.3 * narrow : 0)
-                         : 20 + (narrow > 0 ? 3 * narrow : 0);
+    const double each =
+        share < 1 ? p->begin + p->slope * share + p->square * share * share + p->narrow * narrow
+                  : p->far + p->far_narrow * narrow;
     return each * (double)b->src_c;
 }
 
@@ -178,7 +184,7 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     const bool few = elements < 8 && b->groups == 1 && b->src_pitch.channel == 1;
     const double each = tap_cycles(b, s, d, c) + (few ? 1.2 : 0);
     return taps * each * (double)elements + strip_cycles(b, &e, how, c) +
-           page_cycles(b, d, c, how) + store_cycles(b, c) * kiln_direct_blocked_sums(d, c) +
+           page_cycles(b, d, c, how) + store_cycles(b, d, c) * kiln_direct_blocked_sums(d, c) +
            (has_taps(b) ? 20 : 60);
 }
 
@@ -201,8 +207,6 @@ static double rounds_of(double items, double cores)
 static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                      const kiln_config *c)
 {
-    /* The peak counts two multiply-adds a cycle; measured on Zen 4. */
-    const double reached = 0.71;
     int lanes = c->v[BLOCKED_LANES];
     double vector =
         lanes < d->simd_floats ? d->simd_floats : (double)lanes / kiln_blocked_vectors(lanes, d);
@@ -220,7 +224,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double share = held ? 0.2 : ahead ? 0.4 : 1;
     if (plain && !held && !c->v[BLOCKED_STREAM])
         bytes += size * (double)b->dst_pitch.cells;
-    return cycles * 2 * vector / (reached * d->peak_gflops * 1e6) +
+    return cycles * 2 * vector / (d->cpu->reached * d->peak_gflops * 1e6) +
            share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
 
@@ -242,7 +246,8 @@ static double gpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double flops = items * taps_of(b, c, true) * per_tap * 2 / 0.1;
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count) +
                    2.0 * (double)s->w_count;
-    return flops / (d->peak_gflops * 1e6) + bytes / (d->bandwidth_gbs * 1e6) + 0.02;
+    return flops / (d->peak_gflops * 1e6) + bytes / (d->bandwidth_gbs * 1e6) +
+           kiln_device_rough_launch_ms(d);
 }
 
 double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,

@@ -232,10 +232,10 @@ static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts
     double narrow = g->lanes == LANES_C ? c->v[TILE_Y] : c->v[TILE_X] * c->v[TILE_S];
     double loads = wide_loads(g, d, c) + 0.75 * narrow, cost = fmax(fmax(sums, loads), 4);
     /* Where a wide multiply-add takes half a cycle loads count for more, most where each is a
-     * stream of its own. As measured on Zen 5. */
-    if (!kiln_device_halves(d)) {
+     * stream of its own. */
+    if (!kiln_device_double_pumped(d)) {
         const int streams = g->lanes == LANES_C ? c->v[TILE_X] : c->v[TILE_Y];
-        cost = fmax(cost, wide_loads(g, d, c) + 1.25 * narrow) +
+        cost = fmax(cost, wide_loads(g, d, c) + d->cpu->load_of_bank * narrow) +
                0.9 * (streams * (double)g->b.stride[KILN_AXIS_W] - 1);
     }
     return cost + 0.1 * loads + 1 + (spare < 6 ? 0.3 * (6 - spare) : 0) -
@@ -260,15 +260,16 @@ static double item_cycles(const kiln_weights_geometry *g, const kiln_device_fact
 }
 
 /* Bytes that are read and written through all items. */
-static double traffic(const kiln_shape *s, const kiln_weights_geometry *g, const kiln_config *c)
+static double traffic(const kiln_shape *s, const kiln_weights_geometry *g,
+                      const kiln_device_facts *d, const kiln_config *c)
 {
-    enum { CACHE = 512 << 10 }; /* of a core, for sums */
+    const double near = (double)d->cpu->l2_bytes / 2; /* for sums */
     const int *v = c->v;
     double size = (double)kiln_type_size(s->x_type), w = 4.0 * (double)s->w_count;
     double bytes = size * ((double)s->x_count * v[CUTS_Y] + (double)s->y_count * v[CUTS_X]);
     double chunks = ceil((double)kiln_weights_part(g, c) / (double)kiln_weights_chunk(g, c));
     double sums = w / ((double)g->b.groups * v[CUTS_X] * v[CUTS_Y]);
-    if (sums > CACHE)
+    if (sums > near)
         bytes += w * v[PARTS] * 2 * (chunks - 1);
     if (kiln_layout_block(s->x_layout, s->rank) == 1 && g->lanes != LANES_K)
         bytes += 2 * size * (double)s->x_count;
@@ -283,17 +284,18 @@ double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, con
     const int *v = c->v;
     /* Narrow vectors take less time where units are narrow, though not in proportion; as measured.
      */
-    const int simd = d->simd_floats, unit = d->unit_floats > 0 ? d->unit_floats : simd;
+    const int simd = d->simd_floats, unit = kiln_device_unit_floats(d);
     int width = g.b.block >= simd ? g.b.block : unit < simd ? (g.b.block + simd) / 2 : simd;
     double fma = (double)width / kiln_blocked_vectors(g.b.block, d);
     double core = d->peak_gflops / d->compute_units * 1e6;
-    double item = item_cycles(&g, d, c) * 2 * fma / (0.95 * core);
+    const double reached = 0.95; /* of the peak, as fitted to this solver's tiles */
+    double item = item_cycles(&g, d, c) * 2 * fma / (reached * core);
     double items = (double)g.b.groups * v[CUTS_X] * v[CUTS_Y] * v[PARTS];
     /* Elements of a plain dw are stored one by one, far apart; as measured. */
     double stores = g.plain_w ? 8.0 * (double)s->w_count * 2 * fma / (d->peak_gflops * 1e6) : 0;
     double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     /* Half of it is fetched in time. */
-    double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, c) / once;
+    double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, d, c) / once;
     return ceil(items / d->compute_units) * item + stores + move + kiln_device_launch_ms(d) +
            (v[PARTS] > 1 ? kiln_sum_parts_ms(d, s->w_count, v[PARTS]) : 0);
 }

@@ -8,9 +8,6 @@
 /* Instructions of unrolled taps beyond which the compiler would take long or give up. */
 enum { MOST_UNROLLED = 1200 };
 
-/* What an item keeps of plain tensors leaves a core's first cache beyond this. */
-enum { FEW_BYTES = 28 << 10 };
-
 depthwise_span kiln_depthwise_span(const kiln_blocked *b, const kiln_config *c, int a)
 {
     const int64_t up = b->up[a], pixels = (a == KILN_AXIS_W ? c->v[TILE_W] : c->v[TILE_H]) * up;
@@ -133,10 +130,13 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
     double wait = 1 + 0.7 * d->compute_units / items;
     const double row = (kiln_depthwise_unrolls(&b, c) ? row_cost : looking_cost)(&b, d, c);
     double item = c->v[TILES] * row + 250;
+    /* What an item keeps of plain tensors leaves a core's first cache beyond this. */
+    const int64_t few = d->cpu->l1_bytes * 7 / 8;
     if (kiln_shape_is_plain_layout(s))
-        item = (item + turn_cost(&b, c)) * (kiln_depthwise_kept(&b, c) > FEW_BYTES ? 1.1 : 1);
+        item = (item + turn_cost(&b, c)) * (kiln_depthwise_kept(&b, c) > few ? 1.1 : 1);
     double work = items * item;
-    double ms = wait * work * 2 * d->simd_floats / (0.8 * d->peak_gflops * 1e6);
+    const double reached = 0.8; /* of the peak, as fitted to this solver's tiles */
+    double ms = wait * work * 2 * d->simd_floats / (reached * d->peak_gflops * 1e6);
     /* Rows between two items are read by both. */
     const depthwise_span h = kiln_depthwise_span(&b, c, KILN_AXIS_H);
     double own = (double)(h.pixels * b.stride[1]) / (double)b.up[1];
@@ -153,8 +153,7 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
         move *= 1.3;
     /* Sums of groups of eight channels or more leave little idle that could hide loads. */
     const double both = b.src_c >= 8 ? 1 : 0.3;
-    /* Of one channel, where each thread has what it wrote last in a cache of its own: two thirds of
-     * that on Zen 4 and a third to a half on Zen 5, plain 0.6 to 0.9 there; not on a Xeon. */
-    const double near = b.src_c == 1 && !d->counts_loads ? 0.65 : 1;
+    /* Of one channel, where each thread has what it wrote last in a cache of its own. */
+    const double near = b.src_c == 1 ? d->cpu->own_share : 1;
     return kiln_device_launch_ms(d) + near * (both * fmin(ms, move) + fmax(ms, move));
 }

@@ -121,9 +121,10 @@ static double fill_cost(const kiln_shape *s, const kiln_lines *l, const kiln_con
 
 /* Rows of more source planes than prefetchers follow come from the last-level cache one by one, if
  * a core's own does not hold them all: cycles, as measured with 24 to 64 planes. */
-static double far_cycles(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
+static double far_cycles(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                         const kiln_config *c)
 {
-    const double near = 1 << 20, followed = 100;
+    const double near = (double)d->cpu->l2_bytes, followed = 100;
     double rows = (double)(sections(s) * l->slots[KILN_AXIS_H]) *
                   (double)(c->v[ROWS] + l->reach[KILN_AXIS_H]);
     double bytes = (double)kiln_type_size(s->y_type) * (double)s->y_count;
@@ -163,7 +164,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     if (v[VEC] > 1 && !unrolled)
         sums *= 1.8;
     if (cpu && v[VEC] > 1)
-        fill += far_cycles(s, &l, c);
+        fill += far_cycles(s, d, &l, c);
     double cycles = fill + fmax(1.1 * sums, 1.5 * loads) + store * stored * phases + 40;
     double lanes = cpu && d->simd_floats > v[VEC] ? d->simd_floats : v[VEC];
     double per_ms = (cpu ? 0.7 : 1) * d->peak_gflops * 1e6 / (2 * lanes);
@@ -175,10 +176,10 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
         ms += sums_of * (2 * v[VEC] + 4) / per_ms;
         if (d->kind == KILN_DEVICE_GPU)
             ms *= 20; /* neighbouring items read far apart */
-        ms += 0.005;
+        ms += kiln_device_next_launch_ms(d);
     }
-    /* As seen on Zen 4: loads of the buffer wait for several stores, above all where those deal out
-     * the columns of a row; and results do not pass by the caches. */
+    /* As seen on a double-pumped core: loads of the buffer wait for several stores, above all where
+     * those deal out the columns of a row. Results do not pass by the caches. */
     bool sums_data = s->direction != KILN_BACKWARD_WEIGHTS;
     if (cpu && sums_data && v[VEC] > 1)
         ms *= l.step[KILN_AXIS_W] == 1 ? 1.25 : 1.6;

@@ -141,8 +141,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* Whether an item asks for source rows ahead. A core does so itself where it goes through rows as
  * they lie, and is fast enough where the last cache has them: with a stride of 2, tensors of 4 to
- * 14 MB take a tenth less if no rows are asked for (Zen 4; up to that on a Xeon), of 22 MB and more
- * up to a quarter more on Zen 4. */
+ * 14 MB take up to a tenth less if no rows are asked for, of 22 MB and more up to a quarter more.
+ */
 static bool fetches(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
                     const kiln_config *c)
 {
@@ -200,7 +200,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
     kiln_grid_shared(plan, d, kiln_depthwise_predict(s, d, c),
-                   kiln_depthwise_strips(&b, c) * b.dst[0], kiln_depthwise_vectors(&b), b.n);
+                     kiln_depthwise_strips(&b, c) * b.dst[0], kiln_depthwise_vectors(&b), b.n);
 }
 
 const kiln_solver kiln_solver_depthwise_blocked = {

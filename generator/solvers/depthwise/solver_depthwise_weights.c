@@ -138,7 +138,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double taps = (double)(b.filter[0] * b.filter[1] * b.filter[2]);
     double item = passes * ((double)part_of(&b, c) * row_cost(&b, d, c) + 60) + 250;
     double results = (double)kiln_depthwise_vectors(&b) * taps * (2 * b.block + c->v[PARTS]);
-    double scale = 2 * d->simd_floats / (0.8 * d->peak_gflops * 1e6);
+    const double reached = 0.8; /* of the peak, as fitted to this solver's tiles */
+    double scale = 2 * d->simd_floats / (reached * d->peak_gflops * 1e6);
     double ms = (wait * items * item + results) * scale;
     double bytes = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     double move = wait * kiln_device_move_ms(d, bytes);
@@ -210,8 +211,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     stage(s, &b, c, "depthwise_weights_sum", 2, plan);
     kiln_arg_buffer(plan, out);
     kiln_arg_buffer(plan, KILN_ROLE_W);
-    kiln_grid_shared(plan, d, kiln_sum_parts_ms(d, s->w_count, parts), kiln_depthwise_vectors(&b), 1,
-                   1);
+    kiln_grid_shared(plan, d, kiln_sum_parts_ms(d, s->w_count, parts), kiln_depthwise_vectors(&b),
+                     1, 1);
 }
 
 const kiln_solver kiln_solver_depthwise_weights = {

@@ -18,7 +18,7 @@ static double step_cost(const kiln_config *c)
 static double channel_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                            const kiln_config *c)
 {
-    const double page = 4096;
+    const double page = (double)d->cpu->page_bytes;
     bool lines = c->v[DIRECT_COPY];
     double bytes = 4.0 * (double)(lines ? l->channel : s->in[0] * s->in[1] * s->in[2]);
     if (d->kind != KILN_DEVICE_CPU)
@@ -42,7 +42,7 @@ static double conversion(const kiln_shape *s, const kiln_device_facts *d)
 static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                           const kiln_config *c)
 {
-    const double near = 1 << 20;
+    const double near = (double)d->cpu->l2_bytes;
     const int *v = c->v;
     bool large = 4.0 * (double)s->x_count > near;
     double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2], looks = large ? 9 : 5;
@@ -78,7 +78,7 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
         const double lines = size * (double)kiln_lines_count(l, kiln_direct_span(c));
         const double to = size * (double)(forward ? s->y_count : s->x_count);
         const bool again = cpu && l->phases == 1 && !kiln_device_holds(d, bytes + lines);
-        const double rate = (cpu ? 2 : 1) * d->bandwidth_gbs * 1e6;
+        const double rate = kiln_device_memory_gbs(d) * 1e6;
         return kiln_lines_ms(l, forward ? s->x_type : s->y_type, d, kiln_direct_span(c)) +
                (lines + (again ? 2 : 1) * to + 4.0 * (double)s->w_count) / rate;
     }
@@ -103,8 +103,7 @@ double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
     double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;
-    const double reached = d->counts_loads ? 0.8 : 1; /* as measured on a Xeon */
-    double ms =
-        conversion(s, d) * flops * (width > 1 ? width : 1) / (reached * d->peak_gflops * 1e6);
+    const double per_ms = d->cpu->reached_direct * d->peak_gflops * 1e6;
+    double ms = conversion(s, d) * flops * (width > 1 ? width : 1) / per_ms;
     return ms + move_ms(s, d, &l, c) + kiln_device_launch_ms(d) * (1 + v[DIRECT_COPY]);
 }

@@ -75,7 +75,7 @@ void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c)
     g->scratch = product_of(product_of(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
 }
 
-/* ---- time, in cycles of a vector multiply-add, as measured on Zen 4 ---- */
+/* ---- time, in cycles of a vector multiply-add, as measured on a double-pumped core ---- */
 
 /* Copying vectors as they are, every other element, or element by element. */
 static double fill_cycles(const kiln_first_layer *g, const kiln_config *c)
@@ -94,7 +94,7 @@ static double tile_cycles(const kiln_first_layer *g, const kiln_device_facts *d,
                           const kiln_config *c)
 {
     const double k = c->v[FIRST_K], pix = c->v[FIRST_PIX], sums = k * pix;
-    const double loads = (d->counts_loads ? 1 : 0.7) * (g->plain ? 2 * pix + k : pix + k);
+    const double loads = d->cpu->load * (g->plain ? 2 * pix + k : pix + k);
     const double moved = g->plain && pix > 1 ? 1.12 : sums > 16 ? 1.04 : 1;
     const double step = fmax(fmax(sums * moved, loads), 8) + 0.02 * loads;
     return (double)(g->walk.c * kiln_direct_taps(&g->walk)) * step + 0.6 * sums + 4;
@@ -111,7 +111,6 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d)
 double kiln_first_layer_ms(const kiln_first_layer *g, const kiln_shape *s,
                            const kiln_device_facts *d, const kiln_config *c)
 {
-    const double reached = 0.71; /* of the peak, which counts two multiply-adds a cycle */
     const int vec = c->v[FIRST_VEC], lanes = vec < d->simd_floats ? d->simd_floats : vec;
     const double tiles = (double)(g->dst[KILN_AXIS_H] * g->blocks * g->tiles_w) *
                          (double)divide_up(g->cols, g->tile_pix);
@@ -120,6 +119,6 @@ double kiln_first_layer_ms(const kiln_first_layer *g, const kiln_shape *s,
                           items * (fill_cycles(g, c) + 60);
     /* In the end, cores wait for half an item of another on average. */
     const double waits = 1 + 0.5 * d->compute_units / items;
-    return waits * cycles * 2 * lanes / (reached * d->peak_gflops * 1e6) + move_ms(s, d) +
+    return waits * cycles * 2 * lanes / (d->cpu->reached * d->peak_gflops * 1e6) + move_ms(s, d) +
            kiln_device_launch_ms(d);
 }

@@ -201,7 +201,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double elements = (double)s->w_count + (v.forward ? x + y * passes : y + x);
     double compute = s->flops / (d->peak_gflops * reached) * 1e-6;
     double memory = elements * (double)kiln_type_size(s->x_type) / d->bandwidth_gbs * 1e-6;
-    return fmax(compute, memory) + 0.02; /* a launch */
+    return fmax(compute, memory) + kiln_device_rough_launch_ms(d);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

@@ -87,12 +87,14 @@ static steps predict_steps(const kiln_shape *s, const kiln_device_facts *d, cons
     kiln_winograd_cost last =
         kiln_winograd_cost_of(&w, c, kiln_winograd_all_tiles(&w, c) - (items - 1) * tiles);
     double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    /* What passes between the steps is written and read, mostly in caches. */
-    double passed =
-        (w.moves > 1 ? 11 : 6) * (double)(source_scratch(&w, c) + product_scratch(&w, c));
+    /* Bytes that pass between the steps for each element, written and read mostly in caches: fitted
+     * where vectors go through units in halves, 6, and where they do not, 11. */
+    const double each = kiln_device_double_pumped(d) ? 6 : 11;
+    double passed = each * (double)(source_scratch(&w, c) + product_scratch(&w, c));
     double moved = kiln_device_move_ms(d, 0.5 * bytes + passed);
-    /* On a Xeon of many cores, whose last cache is more than these cores' share, half of that. */
-    if (kiln_device_keeps_near(d) && !kiln_device_holds(d, 0.5 * bytes + passed))
+    /* Measured where a core has a large second cache: half of that. The last cache is larger there
+     * than these cores' share of it. */
+    if (kiln_device_large_l2(d) && !kiln_device_holds(d, 0.5 * bytes + passed))
         moved /= 2;
     return (steps){
         .source = kiln_winograd_ms(&w, d, full * cost.source + last.source) + moved / 2,

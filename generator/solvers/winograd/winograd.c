@@ -229,7 +229,7 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
     };
     w.src_ahead = !w.src_pixel && kiln_better_fetched(s, d);
     w.dst_streamed = w.dst_pixel && kiln_better_streamed(s, d);
-    w.moves = kiln_device_halves(d) ? 1 : 2.3;
+    w.cpu = d->cpu;
     w.cache = d->cache;
     w.waste = 1;
     int64_t phases = 1;

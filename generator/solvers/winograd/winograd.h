@@ -11,7 +11,7 @@ typedef struct kiln_winograd {
     int block;                    /* channels that lie together: lanes of a vector */
     int64_t src_pixel, dst_pixel; /* in memory too: elements from pixel to pixel; 0: plain */
     bool src_ahead, dst_streamed; /* as kiln_better_fetched(), kiln_better_streamed() */
-    double moves;                 /* cycles of what is no sum, in those of sums on one unit */
+    const kiln_core *cpu;         /* of the device */
     int64_t cache;                /* bytes of the device's last level */
     int64_t images, groups;
     int64_t filter[2], stride[2], dilation[2]; /* H, W */

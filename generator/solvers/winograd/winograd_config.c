@@ -187,25 +187,28 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double rows = (double)divide_up(w->src_rows, 4) * 4;
     /* Filters come from the second cache at half a vector a cycle, and late where the first cannot
      * keep them for the next T_W tiles. */
-    double loads = (w->moves > 1 ? 1.25 : 1) * (v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV]);
-    bool kept = count <= v[WINOGRAD_W] || rows * v[WINOGRAD_KV] * w->block * 4 <= 20 << 10;
+    double loads = w->cpu->load_of_bank * (v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV]);
+    bool kept = count <= v[WINOGRAD_W] ||
+                rows * v[WINOGRAD_KV] * w->block * 4 <= (double)w->cpu->l1_bytes * 5 / 8;
     double step = fmax(sums, loads) + 0.05 * (sums + loads) + (kept ? 0 : 0.25 * v[WINOGRAD_KV]);
-    double product = rows * step + w->moves * (3 * sums + 20);
+    double product = rows * step + w->cpu->moves * (3 * sums + 20);
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
         product *= 1.06; /* some are spilled */
     /* Plain tensors are gathered and scattered; measured where few channels make that most. Their
      * elements one by one, if they lie apart. */
     double apart = w->dilation[1] > 1 ? 20 : 0;
     return (kiln_winograd_cost){
-        .source = w->moves * tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
+        .source =
+            w->cpu->moves * tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
         .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
-        .destination = w->moves * tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
+        .destination = w->cpu->moves * tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
     };
 }
 
 double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, double operations)
 {
-    /* A CPU runs at full speed only with vectors as wide as its own. */
+    /* A CPU runs at full speed only with vectors as wide as its own. The share of its peak, 0.72,
+     * is fitted to the products. */
     double width = fmax(1, (double)d->simd_floats / w->block);
     double per_ms = (d->kind == KILN_DEVICE_CPU ? 0.72 : 1) * d->peak_gflops * 1e6;
     return operations * 2 * w->block * width / per_ms;
@@ -220,9 +223,10 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
      * holds come from memory. */
     double cache = (double)d->cache;
     double speed = bytes < 0.5 * cache ? 5.5 : bytes < 1.5 * cache ? 3.4 : 1.8;
-    double exposed = bytes > 0.7 * cache ? 0.5 : 0.1;
-    /* As measured on a Xeon: each core reads the next cache slowly, memory half as fast. */
-    if (kiln_device_keeps_near(d) && bytes > (double)d->core_cache) {
+    double exposed = kiln_device_holds(d, bytes) ? 0.1 : 0.5;
+    /* As measured where a core has a large second cache: each core reads the next one slowly,
+     * memory half as fast. */
+    if (kiln_device_large_l2(d) && bytes > (double)d->core_cache) {
         speed = bytes < 0.5 * cache ? 2.5 : 1.3;
         exposed = 0.7;
     }

@@ -78,8 +78,6 @@ static double step_cost(const kiln_gradient *g, const kiln_device_facts *d, cons
     return fmax(cost, 8) - (spare < 0 ? 3 * spare : 0);
 }
 
-enum { CACHE = 1 << 20 }; /* of a core */
-
 /* The same where an item keeps its products: tiles of dy come past those of x, which stay in the
  * cache of a core if they fit. What comes from the next cache is a stream of lines that is mostly
  * there in time. */
@@ -90,7 +88,7 @@ static double whole_traffic(const kiln_gradient *g, const kiln_device_facts *d,
     double tile = 4.0 * GRADIENT_ELEMENTS * (double)g->all;
     double u = tile * c->v[GRADIENT_K], v = tile * g->block * c->v[GRADIENT_CV];
     double through = tile * (double)((g->c_blocks + g->k_blocks) * g->block);
-    double again = u + (v > 0.7 * CACHE ? v : 0);
+    double again = u + (v > d->cpu->held * (double)d->cpu->l2_bytes ? v : 0);
     bool held = kiln_device_holds(d, through);
     return (held ? 1 : 2) * through + late * again * (double)kiln_gradient_items(g, c);
 }
@@ -112,7 +110,8 @@ static double traffic(const kiln_shape *s, const kiln_gradient *g, const kiln_de
         ceil((double)kiln_gradient_part(s, g, c) / c->v[GRADIENT_ROWS]) * c->v[GRADIENT_PARTS];
     double held = element * (through + products);
     /* The cache behind that of a core is four times as fast as memory. */
-    double missed = held < CACHE ? 0 : held < 2 * CACHE ? 0.25 : 1;
+    const double near = (double)d->cpu->l2_bytes;
+    double missed = held < near ? 0 : held < 2 * near ? 0.25 : 1;
     return element * (c->v[GRADIENT_PARTS] * products + missed * chunks * (2 * through + products));
 }
 
@@ -128,8 +127,7 @@ double kiln_gradient_ms(const kiln_shape *s, const kiln_device_facts *d, const k
     if (c->v[GRADIENT_ROWS])
         cycles += items * ceil((double)kiln_gradient_rows(s, &g) / c->v[GRADIENT_ROWS]) *
                   (3.0 * c->v[GRADIENT_K] * c->v[GRADIENT_CV] + 40);
-    /* What is no sum takes more of them where two are done a cycle; measured on Zen 5. */
-    const double moves = kiln_device_halves(d) ? 1 : 2.3;
+    const double moves = d->cpu->moves;
     cycles += moves * (double)(g.all * (g.c_blocks * 7 + g.k_blocks * 6)) * GRADIENT_ELEMENTS;
     if (c->v[GRADIENT_ROWS]) /* of the busiest core, times all */
         cycles *= ceil((double)c->v[GRADIENT_PARTS] / d->compute_units) * d->compute_units *
@@ -138,7 +136,8 @@ double kiln_gradient_ms(const kiln_shape *s, const kiln_device_facts *d, const k
               ((3.0 + kiln_gradient_copies(c)) * GRADIENT_ELEMENTS + 9.0 * g.block);
     int width = g.block < d->simd_floats ? d->simd_floats : g.block;
     double lanes = (double)width / kiln_blocked_vectors(g.block, d);
-    double ms = cycles * 2 * lanes / (0.85 * d->peak_gflops * 1e6);
+    const double reached = 0.85; /* of the peak, as fitted to the products of this solver */
+    double ms = cycles * 2 * lanes / (reached * d->peak_gflops * 1e6);
     double size = (double)kiln_type_size(s->x_type);
     double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
     bytes += traffic(s, &g, d, c);
