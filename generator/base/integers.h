@@ -16,6 +16,11 @@ static inline int64_t round_up(int64_t a, int64_t b)
     return divide_up(a, b) * b;
 }
 
+static inline int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* The greatest common divisor of two integers that are not negative. */
 static inline int64_t gcd(int64_t a, int64_t b)
 {

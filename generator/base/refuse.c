@@ -32,7 +32,7 @@ bool kiln_no(kiln_why *why, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vsnprintf(why->text, sizeof why->text, format, list);
+    write_sentence(why ? why->text : NULL, format, list);
     va_end(list);
     return true;
 }

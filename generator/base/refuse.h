@@ -16,7 +16,8 @@ typedef struct kiln_why {
     char text[KILN_ERROR_TEXT];
 } kiln_why;
 
-/* Writes the reason and returns true, so that `return kiln_no(why, "...");` refuses. */
+/* Returns true, so that `return kiln_no(why, "...");` refuses, and writes the reason unless `why`
+ * is NULL. */
 bool kiln_no(kiln_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -186,7 +186,7 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
             rest /= solver->params[i].nvalues;
         }
         /* Most configs end at a rule; the full check, which makes a plan, comes last. */
-        if (!solver->illegal(s, d, c, &why) && !(solver->skip && solver->skip(s, d, c)) &&
+        if (!solver->illegal(s, d, c, NULL) && !(solver->skip && solver->skip(s, d, c)) &&
             !kiln_config_refused(solver, s, d, c, false, &why))
             return true;
     }

@@ -43,7 +43,8 @@ typedef struct kiln_solver {
     /* True, with the reason, when the solver cannot do the problem on the device at all. */
     bool (*reject)(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
     /* True, with the reason, when the config would be wrong or exceed a limit. Called only after
-     * reject() let the shape pass and every value was found in the parameter table. */
+     * reject() let the shape pass and every value was found in the parameter table. A search and a
+     * guess ask for no reason: `why` is NULL. */
     bool (*illegal)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why);
     /* True when a search should skip a legal config (a duplicate, a known loser). May be NULL. */

@@ -1,8 +1,11 @@
 /* Which configs of the blocked direct solvers fit a shape, which a search tries, which it guesses.
  */
 #include "generator/base/integers.h"
+#include "generator/plan/config_best.h"
 
 #include "direct_blocked.h"
+
+#include <math.h>
 
 const kiln_param kiln_direct_blocked_params[BLOCKED_PARAMS] = {
     [BLOCKED_TILE_W] = {"T_W", 14, {2, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24, 28}, 1, 32},
@@ -187,34 +190,32 @@ static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     return !few && (shared || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    const kiln_blocked *b = g->own;
+    if (!are_lanes_for(b, g->d, c->v[BLOCKED_LANES]) || does_not_fit(b, g->d, c, NULL))
+        return INFINITY;
+    c->v[BLOCKED_ORDER] = order_for(b, g->s, g->d, c);
+    return kiln_direct_blocked_ms(b, g->s, g->d, c);
+}
+
 void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_blocked b = kiln_blocked_of(s);
-    double least = 0;
-    kiln_config best = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
-    best.v[BLOCKED_LANES] = lanes_for(&b, d);
+    kiln_blocked b = kiln_blocked_of(s);
+    kiln_config start = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
+    start.v[BLOCKED_LANES] = lanes_for(&b, d);
     /* Such a core stores a tile sooner through its caches: 16 images, 64 to 256 channels at 56x56,
      * take 5.0 ms instead of 6.0. A search tries both. */
-    best.v[BLOCKED_STREAM] = kiln_better_streamed(s, d) && !kiln_device_large_l2(d);
-    while (!is_cpu(d) && best.v[BLOCKED_GROUP] < 64 && 2 * best.v[BLOCKED_GROUP] <= d->max_local[0])
-        best.v[BLOCKED_GROUP] *= 2;
+    start.v[BLOCKED_STREAM] = kiln_better_streamed(s, d) && !kiln_device_large_l2(d);
+    while (!is_cpu(d) && start.v[BLOCKED_GROUP] < 64 &&
+           2 * start.v[BLOCKED_GROUP] <= d->max_local[0])
+        start.v[BLOCKED_GROUP] *= 2;
     /* As square as it gets where loads count: five by five. */
-    int widest = is_cpu(d) ? 32 : 8, tiles = (d->cpu->load_bound ? 5 : 4) * widest,
-        usual = best.v[BLOCKED_LANES];
-    for (int i = 0; i < 2 * tiles; i++) {
-        kiln_config next = best;
-        kiln_why why;
-        next.v[BLOCKED_LANES] = i < tiles ? usual : usual / 2;
-        next.v[BLOCKED_TILE_W] = i % widest + 1;
-        next.v[BLOCKED_TILE_KV] = i % tiles / widest + 1;
-        next.v[BLOCKED_ORDER] = order_for(&b, s, d, &next);
-        if (!are_lanes_for(&b, d, next.v[BLOCKED_LANES]) || does_not_fit(&b, d, &next, &why))
-            continue;
-        double ms = kiln_direct_blocked_ms(&b, s, d, &next);
-        if (least == 0 || ms < least) {
-            least = ms;
-            best = next;
-        }
-    }
-    *c = best;
+    const int lanes[] = {start.v[BLOCKED_LANES], start.v[BLOCKED_LANES] / 2};
+    const kiln_range range[] = {kiln_listed(BLOCKED_LANES, lanes, 2),
+                                kiln_each(BLOCKED_TILE_KV, 1, d->cpu->load_bound ? 5 : 4),
+                                kiln_each(BLOCKED_TILE_W, 1, is_cpu(d) ? 32 : 8)};
+    kiln_guess g = {s, d, &b, guessed_ms, start, INFINITY};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
 }

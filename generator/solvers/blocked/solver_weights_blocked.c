@@ -3,6 +3,7 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/sum_parts.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/reformat.h"
 #include "generator/plan/shared_grid.h"
 #include "generator/plan/staging.h"
@@ -10,6 +11,7 @@
 
 #include "weights_blocked.h"
 
+#include <math.h>
 #include <string.h>
 
 static const kiln_param params[PARAMS] = {
@@ -141,58 +143,33 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
            (c->v[PARTS] > 1 && items > 4 * d->compute_units);
 }
 
-static void guess_tile(const kiln_shape *s, const kiln_device_facts *d, kiln_config *best)
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    double least = 0;
-    kiln_config start = *best;
-    for (int x = 1; x <= 8; x++)
-        for (int y = 1; y <= 16; y++)
-            for (int t = 1; t <= 16; t++) {
-                kiln_config next = start;
-                next.v[TILE_X] = x;
-                next.v[TILE_Y] = y;
-                next.v[TILE_S] = t;
-                kiln_why why;
-                if (x * y * t > 64 || illegal(s, d, &next, &why))
-                    continue;
-                double ms = kiln_weights_predict(s, d, &next);
-                if (least == 0 || ms < least) {
-                    least = ms;
-                    *best = next;
-                }
-            }
+    const int *v = c->v;
+    if (v[TILE_X] * v[TILE_Y] * v[TILE_S] > 64 || illegal(g->s, g->d, c, NULL))
+        return INFINITY;
+    return kiln_weights_predict(g->s, g->d, c);
 }
 
+/* Tiles of registers, then how items share the weights and the rows. */
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    enum { MOST = 16 };
-    kiln_config best = {.v = {[TILE_X] = 1,
-                              [TILE_Y] = 1,
-                              [TILE_S] = 1,
-                              [CUTS_X] = 1,
-                              [CUTS_Y] = 1,
-                              [PIXELS] = 128,
-                              [PARTS] = 1}};
-    guess_tile(s, d, &best);
-    double least = kiln_weights_predict(s, d, &best);
-    kiln_config tile = best;
-    for (int x = 1; x <= MOST; x++)
-        for (int y = 1; y <= MOST; y++)
-            for (int parts = 1; parts <= 64; parts *= 2) {
-                kiln_config next = tile;
-                next.v[CUTS_X] = x;
-                next.v[CUTS_Y] = y;
-                next.v[PARTS] = parts;
-                kiln_why why;
-                if (illegal(s, d, &next, &why))
-                    continue;
-                double ms = kiln_weights_predict(s, d, &next);
-                if (ms < least) {
-                    least = ms;
-                    best = next;
-                }
-            }
-    *c = best;
+    const kiln_config start = {.v = {[TILE_X] = 1,
+                                     [TILE_Y] = 1,
+                                     [TILE_S] = 1,
+                                     [CUTS_X] = 1,
+                                     [CUTS_Y] = 1,
+                                     [PIXELS] = 128,
+                                     [PARTS] = 1}};
+    const kiln_range tiles[] = {kiln_each(TILE_X, 1, 8), kiln_each(TILE_Y, 1, 16),
+                                kiln_each(TILE_S, 1, 16)};
+    const kiln_range cuts[] = {kiln_each(CUTS_X, 1, 16), kiln_each(CUTS_Y, 1, 16),
+                               kiln_doubled(PARTS, 1, 64)};
+    kiln_guess g = {s, d, NULL, guessed_ms, start, INFINITY};
+    kiln_config_best(&g, &start, tiles, sizeof tiles / sizeof *tiles);
+    const kiln_config tile = g.best;
+    kiln_config_best(&g, &tile, cuts, sizeof cuts / sizeof *cuts);
+    *c = g.best;
 }
 
 /* ---- the plan ---- */

@@ -2,6 +2,7 @@
 #include "generator/base/integers.h"
 #include "generator/geometry/lines.h"
 #include "generator/geometry/sum_parts.h"
+#include "generator/plan/config_best.h"
 
 #include <math.h>
 
@@ -190,36 +191,33 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     return kiln_device_launch_ms(d) + (cpu ? 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    const int *v = c->v, widest = g->d->kind == KILN_DEVICE_CPU ? g->d->simd_floats : 1;
+    if (v[VEC] > widest || (v[VEC] == 1 && v[PIX] > 1))
+        return INFINITY;
+    const double ms = predict(g->s, g->d, c);
+    return ms < g->best_ms && !illegal(g->s, g->d, c, NULL) ? ms : INFINITY;
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    bool cpu = d->kind == KILN_DEVICE_CPU;
-    kiln_config best = {.v = {[VEC] = 1, [ROWS] = 1, [PIX] = 1, [SPLIT] = 1, [GROUP] = 1}};
-    bool weights = s->direction == KILN_BACKWARD_WEIGHTS;
+    static const int widths[] = {16, 8, 4, 1};
+    const bool cpu = d->kind == KILN_DEVICE_CPU, weights = s->direction == KILN_BACKWARD_WEIGHTS;
+    kiln_config start = {.v = {[VEC] = 1, [ROWS] = 1, [PIX] = 1, [SPLIT] = 1, [GROUP] = 1}};
     if (!cpu && !weights)
-        for (int group = 64; group > 1 && best.v[GROUP] == 1; group /= 2)
+        for (int group = 64; group > 1 && start.v[GROUP] == 1; group /= 2)
             if (group <= d->max_group && group <= d->max_local[0])
-                best.v[GROUP] = group;
-    double least = predict(s, d, &best);
-    kiln_config next = best;
-    for (int vec = cpu ? 16 : 1; vec >= 1; vec /= vec == 4 ? 4 : 2)
-        for (int rows = 1; rows <= 8; rows++)
-            for (int pix = 1; pix <= (vec > 1 ? 8 : 1); pix++) {
-                next.v[VEC] = vec;
-                next.v[ROWS] = rows;
-                next.v[PIX] = pix;
-                kiln_why why;
-                double ms = predict(s, d, &next);
-                if (vec <= (cpu ? d->simd_floats : 1) && ms < least &&
-                    !illegal(s, d, &next, &why)) {
-                    least = ms;
-                    best = next;
-                }
-            }
+                start.v[GROUP] = group;
+    const kiln_range range[] = {kiln_listed(VEC, widths, 4), kiln_each(ROWS, 1, 8),
+                                kiln_each(PIX, 1, 8)};
+    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
     /* Enough parts to keep every core busy to the end; a GPU wants thousands of items. */
-    int64_t wanted = (cpu ? 4 : 256) * (int64_t)d->compute_units;
-    while (weights && s->k * best.v[SPLIT] < wanted && 2 * best.v[SPLIT] <= row_blocks(s, &best))
-        best.v[SPLIT] *= 2;
-    *c = best;
+    const int64_t wanted = (cpu ? 4 : 256) * (int64_t)d->compute_units;
+    while (weights && s->k * c->v[SPLIT] < wanted && 2 * c->v[SPLIT] <= row_blocks(s, c))
+        c->v[SPLIT] *= 2;
 }
 
 static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_config *c,

@@ -2,10 +2,12 @@
  * memory or become so on the way; for CPUs. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
 #include "depthwise_blocked.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Pixels of a row of a tile: at most, and where taps are unrolled. */
@@ -111,30 +113,30 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
             (kiln_shape_out_type(s) != KILN_F32 || !kiln_depthwise_whole(s, &b, c)));
 }
 
+/* Expects in how many strips an image is cut in place of T_TILES. */
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    const kiln_blocked *b = g->own;
+    const int64_t tiles = kiln_depthwise_span(b, c, KILN_AXIS_H).tiles;
+    if (c->v[TILES] > tiles)
+        return INFINITY;
+    c->v[TILES] = (int)divide_up(tiles, c->v[TILES]);
+    if (is_too_wide(b, c) || illegal(g->s, g->d, c, NULL))
+        return INFINITY;
+    c->v[STREAM] = kiln_better_streamed(g->s, g->d) && kiln_depthwise_whole(g->s, b, c);
+    return kiln_depthwise_predict(g->s, g->d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_blocked b = kiln_depthwise_of(s, d);
-    kiln_config best = {.v = {1, 1, 1, 0}};
-    double least = kiln_depthwise_predict(s, d, &best);
+    kiln_blocked b = kiln_depthwise_of(s, d);
+    const kiln_config smallest = {.v = {1, 1, 1, 0}};
     /* Higher tiles have won nowhere: a core fetches few rows ahead. */
-    for (int height = 1; height <= 2; height++)
-        for (int width = 1; width <= WIDEST; width++) {
-            kiln_config next = {.v = {width, height, 1, 0}};
-            kiln_why why;
-            if (illegal(s, d, &next, &why) || is_too_wide(&b, &next))
-                continue;
-            const int64_t tiles = kiln_depthwise_span(&b, &next, KILN_AXIS_H).tiles;
-            for (int strips = 1; strips <= 32 && strips <= tiles; strips++) {
-                next.v[TILES] = (int)divide_up(tiles, strips);
-                next.v[STREAM] = kiln_better_streamed(s, d) && kiln_depthwise_whole(s, &b, &next);
-                double ms = kiln_depthwise_predict(s, d, &next);
-                if (illegal(s, d, &next, &why) || ms >= least)
-                    continue;
-                least = ms;
-                best = next;
-            }
-        }
-    *c = best;
+    const kiln_range range[] = {kiln_each(TILE_H, 1, 2), kiln_each(TILE_W, 1, WIDEST),
+                                kiln_each(TILES, 1, 32)};
+    kiln_guess g = {s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(s, d, &smallest)};
+    kiln_config_best(&g, &smallest, range, sizeof range / sizeof *range);
+    *c = g.best;
 }
 
 /* ---- the plan ---- */

@@ -2,6 +2,7 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/sum_parts.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
 #include "depthwise.h"
@@ -155,29 +156,33 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
            (c->v[PARTS] > 1 && items > 64 * d->compute_units);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
+}
+
+/* The divisors of `taps` up to `most`, as a range. */
+static kiln_range divisors(int param, int64_t taps, int most, int *list)
+{
+    int n = 0;
+    for (int i = 1; i <= most; i++)
+        if (taps % i == 0)
+            list[n++] = i;
+    return kiln_listed(param, list, n);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_blocked b = kiln_depthwise_of(s, d);
-    double least = 0;
-    kiln_config best = {.v = {1, 1, 1, 1}};
-    for (int r = 1; r <= 8; r++)
-        for (int t = 1; t <= 16; t++) {
-            if (b.filter[1] % r || b.filter[2] % t)
-                continue;
-            for (int width = 1; width <= 16; width++)
-                for (int parts = 1; parts <= 64; parts *= 2) {
-                    kiln_config next = {.v = {width, r, t, parts}};
-                    kiln_why why;
-                    if (illegal(s, d, &next, &why))
-                        continue;
-                    double ms = predict(s, d, &next);
-                    if (least == 0 || ms < least) {
-                        least = ms;
-                        best = next;
-                    }
-                }
-        }
-    *c = best;
+    enum { MOST_ROWS = 8, MOST_COLUMNS = 16 };
+    const kiln_blocked b = kiln_depthwise_of(s, d);
+    const kiln_config start = {.v = {1, 1, 1, 1}};
+    int rows[MOST_ROWS], columns[MOST_COLUMNS];
+    const kiln_range range[] = {divisors(TAP_ROWS, b.filter[1], MOST_ROWS, rows),
+                                divisors(TAPS, b.filter[2], MOST_COLUMNS, columns),
+                                kiln_each(TILE_W, 1, 16), kiln_doubled(PARTS, 1, 64)};
+    kiln_guess g = {s, d, NULL, guessed_ms, start, INFINITY};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
 }
 
 static void stage(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c,

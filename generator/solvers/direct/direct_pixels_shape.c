@@ -22,11 +22,6 @@ kiln_order kiln_direct_pixels_order_y(const kiln_shape *s)
 
 /* ---- geometry ---- */
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static kiln_shape flattened(const kiln_shape *s)
 {
     kiln_shape flat = *s;
@@ -91,8 +86,8 @@ void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
     set_tile(g, v);
     g->blocks = divide_up(g->dst_c, v[PIXELS_K]);
     g->parts = divide_up(g->blocks, v[PIXELS_BLOCKS]);
-    g->chunk = least(v[PIXELS_C], g->src_c);
-    g->kept = g->chunk < g->src_c ? least(v[PIXELS_BLOCKS], g->blocks) : 1;
+    g->chunk = least_of(v[PIXELS_C], g->src_c);
+    g->kept = g->chunk < g->src_c ? least_of(v[PIXELS_BLOCKS], g->blocks) : 1;
     const int64_t slots = l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W];
     const int64_t lines = product_of(slots, g->rows + l->reach[KILN_AXIS_H]);
     g->piece = round_up(product_of(lines, g->pitch) + vec, vec);

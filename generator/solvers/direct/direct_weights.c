@@ -1,5 +1,6 @@
 /* The direct solver's backward weights: dot products of lines, in parts that are added in order. */
 #include "generator/base/integers.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
 #include "direct.h"
@@ -63,31 +64,23 @@ double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d, c
     return ms + bytes / (d->bandwidth_gbs * 1e6) + 2 * kiln_device_launch_ms(d);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    const int most = g->d->kind != KILN_DEVICE_CPU ? 32 : g->d->simd_floats >= 16 ? 24 : 8;
+    if (c->v[DIRECT_K] * c->v[DIRECT_PIX] > most || kiln_direct_weights_illegal(g->s, c, NULL))
+        return INFINITY;
+    return kiln_direct_weights_ms(g->s, g->d, c);
+}
+
 void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    bool cpu = d->kind == KILN_DEVICE_CPU;
-    kiln_config start = *c;
-    start.v[DIRECT_COPY] = 1;
-    start.v[DIRECT_PACK] = 0;
-    double least = kiln_direct_weights_ms(s, d, &start);
-    *c = start;
-    int most = !cpu ? 32 : d->simd_floats >= 16 ? 24 : 8;
-    for (int split = 1; split <= 1024; split *= 2)
-        for (int k = 1; k <= 8; k++)
-            for (int j = 1; j <= 8; j++) {
-                kiln_config next = start;
-                next.v[DIRECT_K] = k;
-                next.v[DIRECT_PIX] = j;
-                next.v[DIRECT_SPLIT] = split;
-                kiln_why why;
-                if (k * j > most || kiln_direct_weights_illegal(s, &next, &why))
-                    continue;
-                double ms = kiln_direct_weights_ms(s, d, &next);
-                if (ms < least) {
-                    least = ms;
-                    *c = next;
-                }
-            }
+    const kiln_range range[] = {kiln_doubled(DIRECT_SPLIT, 1, 1024), kiln_each(DIRECT_K, 1, 8),
+                                kiln_each(DIRECT_PIX, 1, 8)};
+    c->v[DIRECT_COPY] = 1;
+    c->v[DIRECT_PACK] = 0;
+    kiln_guess g = {s, d, NULL, guessed_ms, *c, kiln_direct_weights_ms(s, d, c)};
+    kiln_config_best(&g, c, range, sizeof range / sizeof *range);
+    *c = g.best;
 }
 
 static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_config *c,

@@ -1,8 +1,11 @@
 /* The direct solver: register-tiled sums over lines. Backward weights is in direct_weights.c. */
 #include "generator/base/integers.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
 #include "direct.h"
+
+#include <math.h>
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
@@ -90,18 +93,32 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
                                                  : kiln_direct_ms(s, d, c);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
+    const bool cpu = g->d->kind == KILN_DEVICE_CPU, copy = c->v[DIRECT_COPY];
+    const int most = !cpu ? 40 : g->d->simd_floats >= 16 ? 26 : 12;
+    if (c->v[DIRECT_K] * c->v[DIRECT_PIX] > most)
+        return INFINITY;
+    c->v[DIRECT_STREAM] = !copy && kiln_better_streamed(g->s, g->d);
+    c->v[DIRECT_ORDER] = cpu && is_by_channels(g->s, g->own, c);
+    if (cpu && !copy)
+        c->v[DIRECT_PACK] = 1;
+    return illegal(g->s, g->d, c, NULL) ? INFINITY : kiln_direct_ms(g->s, g->d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    bool cpu = d->kind == KILN_DEVICE_CPU;
-    kiln_config best = {.v = {[DIRECT_VEC] = 1,
-                              [DIRECT_K] = 1,
-                              [DIRECT_PIX] = 1,
-                              [DIRECT_C] = 16,
-                              [DIRECT_SPLIT] = 1,
-                              [DIRECT_GROUP] = 1,
-                              [DIRECT_GROUP_K] = 1,
-                              [DIRECT_COPY] = 1}};
-    kiln_config start = best;
+    const bool cpu = d->kind == KILN_DEVICE_CPU;
+    const kiln_config smallest = {.v = {[DIRECT_VEC] = 1,
+                                        [DIRECT_K] = 1,
+                                        [DIRECT_PIX] = 1,
+                                        [DIRECT_C] = 16,
+                                        [DIRECT_SPLIT] = 1,
+                                        [DIRECT_GROUP] = 1,
+                                        [DIRECT_GROUP_K] = 1,
+                                        [DIRECT_COPY] = 1}};
+    kiln_config start = smallest;
     start.v[DIRECT_VEC] = !cpu ? 1 : d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
     if (!cpu)
         start.v[DIRECT_GROUP] = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;
@@ -111,31 +128,12 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
         return;
     }
     start.v[DIRECT_PACK] = s->x_type != KILN_F32;
-    double least = kiln_direct_ms(s, d, &best);
-    /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
-    int most = !cpu ? 40 : d->simd_floats >= 16 ? 26 : 12;
-    const kiln_lines l = kiln_lines_of(s);
-    for (int copy = !kiln_lines_in_place(s); copy < 2; copy++)
-        for (int k = 1; k <= 16; k++)
-            for (int pix = 1; pix <= 8; pix++) {
-                kiln_config next = start;
-                next.v[DIRECT_K] = k;
-                next.v[DIRECT_PIX] = pix;
-                next.v[DIRECT_COPY] = copy;
-                next.v[DIRECT_STREAM] = !copy && kiln_better_streamed(s, d);
-                next.v[DIRECT_ORDER] = cpu && is_by_channels(s, &l, &next);
-                if (cpu && !copy)
-                    next.v[DIRECT_PACK] = 1;
-                kiln_why why;
-                if (k * pix > most || illegal(s, d, &next, &why))
-                    continue;
-                double ms = kiln_direct_ms(s, d, &next);
-                if (ms < least) {
-                    least = ms;
-                    best = next;
-                }
-            }
-    *c = best;
+    kiln_lines l = kiln_lines_of(s);
+    const kiln_range range[] = {kiln_each(DIRECT_COPY, !kiln_lines_in_place(s), 1),
+                                kiln_each(DIRECT_K, 1, 16), kiln_each(DIRECT_PIX, 1, 8)};
+    kiln_guess g = {s, d, &l, guessed_ms, smallest, kiln_direct_ms(s, d, &smallest)};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
 }
 
 static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,

@@ -2,10 +2,12 @@
  * plain source near while they sum all of their channels from them. Forward and backward data. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
 #include "direct_pixels.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { USUAL_TILE = 28, MOST_TILE = 128, MOST_CHUNK = 64, MOST_PARTS = 16, MOST_BLOCKS = 4096 };
@@ -124,79 +126,66 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 /* ---- a guess ---- */
 
-typedef struct search {
-    const kiln_shape *s;
-    const kiln_device_facts *d;
-    kiln_direct_pixels g;
-    kiln_config best;
-    double ms;
-} search;
-
-/* Takes `next` where it is legal and better. */
-static void consider(search *f, const kiln_config *next)
-{
-    kiln_why why;
-    kiln_direct_pixels_set(&f->g, next);
-    if (exceeds(&f->g, f->d, next, &why))
-        return;
-    const double ms = kiln_direct_pixels_ms(&f->g, f->s, f->d, next);
-    if (ms < f->ms) {
-        f->ms = ms;
-        f->best = *next;
-    }
-}
-
 /* Blocks of `k` channels that each of `parts` items computes. */
-static int blocks_of(const search *f, int k, int64_t parts)
+static int blocks_of(const kiln_direct_pixels *p, int k, int64_t parts)
 {
-    const int64_t blocks = divide_up(divide_up(f->g.dst_c, k), parts);
+    const int64_t blocks = divide_up(divide_up(p->dst_c, k), parts);
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
-static void consider_registers(search *f, int tile)
+/* Expects parts of the channels in place of T_BLOCKS. */
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    const kiln_config so_far = f->best;
-    const int *v = so_far.v;
-    const int64_t parts = divide_up(divide_up(f->g.dst_c, v[PIXELS_K]), v[PIXELS_BLOCKS]);
-    for (int vec = 4; vec <= 16 && vec <= f->d->simd_floats; vec *= 2)
-        for (int k = 1; k <= 16 && k <= f->g.dst_c; k++)
-            for (int pix = 1; pix <= 8 && fits_registers(f->d, k, pix); pix++) {
-                const kiln_config next = {{[PIXELS_VEC] = vec,
-                                           [PIXELS_K] = k,
-                                           [PIXELS_PIX] = pix,
-                                           [PIXELS_TILE] = tile < pix ? pix : tile,
-                                           [PIXELS_BLOCKS] = blocks_of(f, k, parts),
-                                           [PIXELS_C] = v[PIXELS_C]}};
-                consider(f, &next);
-            }
+    int *v = c->v;
+    kiln_direct_pixels *p = g->own;
+    if (!fits_registers(g->d, v[PIXELS_K], v[PIXELS_PIX]))
+        return INFINITY;
+    if (v[PIXELS_TILE] < v[PIXELS_PIX])
+        v[PIXELS_TILE] = v[PIXELS_PIX];
+    v[PIXELS_BLOCKS] = blocks_of(p, v[PIXELS_K], v[PIXELS_BLOCKS]);
+    kiln_direct_pixels_set(p, c);
+    return exceeds(p, g->d, c, NULL) ? INFINITY : kiln_direct_pixels_ms(p, g->s, g->d, c);
 }
 
-static void consider_tiles(search *f)
+static void guess_registers(kiln_guess *g, int tile)
 {
-    const kiln_config so_far = f->best;
-    const int most = (int)(f->g.src_c < MOST_CHUNK ? f->g.src_c : MOST_CHUNK);
-    for (int tile = so_far.v[PIXELS_PIX]; tile <= MOST_TILE; tile += (tile + 2) / 3)
-        for (int parts = 1; parts <= MOST_PARTS; parts *= 2)
-            for (int chunk = most; chunk >= 1; chunk /= 2) {
-                kiln_config next = so_far;
-                next.v[PIXELS_TILE] = tile;
-                next.v[PIXELS_BLOCKS] = blocks_of(f, next.v[PIXELS_K], parts);
-                next.v[PIXELS_C] = chunk;
-                consider(f, &next);
-            }
+    const kiln_direct_pixels *p = g->own;
+    const kiln_range range[] = {kiln_doubled(PIXELS_VEC, 4, (int)least_of(16, g->d->simd_floats)),
+                                kiln_each(PIXELS_K, 1, (int)least_of(16, p->dst_c)),
+                                kiln_each(PIXELS_PIX, 1, 8)};
+    kiln_config start = g->best;
+    const int *v = g->best.v;
+    start.v[PIXELS_TILE] = tile;
+    start.v[PIXELS_BLOCKS] = (int)divide_up(divide_up(p->dst_c, v[PIXELS_K]), v[PIXELS_BLOCKS]);
+    kiln_config_best(g, &start, range, sizeof range / sizeof *range);
+}
+
+static void guess_tiles(kiln_guess *g)
+{
+    const kiln_direct_pixels *p = g->own;
+    int tile[MOST_TILE], tiles = 0, chunk[MOST_CHUNK], chunks = 0;
+    for (int t = g->best.v[PIXELS_PIX]; t <= MOST_TILE; t += (t + 2) / 3)
+        tile[tiles++] = t;
+    for (int most = (int)least_of(p->src_c, MOST_CHUNK); most >= 1; most /= 2)
+        chunk[chunks++] = most;
+    const kiln_range range[] = {kiln_listed(PIXELS_TILE, tile, tiles),
+                                kiln_doubled(PIXELS_BLOCKS, 1, MOST_PARTS),
+                                kiln_listed(PIXELS_C, chunk, chunks)};
+    const kiln_config start = g->best;
+    kiln_config_best(g, &start, range, sizeof range / sizeof *range);
 }
 
 /* Tiles of registers, then tiles of pixels and parts of the channels for those, and both once more.
  */
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    search f = {.s = s, .d = d, .g = kiln_direct_pixels_of(s), .best = smallest};
-    f.ms = predict(s, d, &smallest);
-    consider_registers(&f, USUAL_TILE);
-    consider_tiles(&f);
-    consider_registers(&f, f.best.v[PIXELS_TILE]);
-    consider_tiles(&f);
-    *c = f.best;
+    kiln_direct_pixels p = kiln_direct_pixels_of(s);
+    kiln_guess g = {s, d, &p, guessed_ms, smallest, predict(s, d, &smallest)};
+    guess_registers(&g, USUAL_TILE);
+    guess_tiles(&g);
+    guess_registers(&g, g.best.v[PIXELS_TILE]);
+    guess_tiles(&g);
+    *c = g.best;
 }
 
 /* ---- the plan ---- */

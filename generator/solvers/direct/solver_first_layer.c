@@ -3,11 +3,13 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/blocked.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 #include "generator/problem/problem_layout.h"
 
 #include "first_layer.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_CHANNELS = 16, MOST_ROWS = 64 };
@@ -119,48 +121,27 @@ static bool fits_registers(const kiln_first_layer *g, const kiln_device_facts *d
 
 /* ---- a guess ---- */
 
-typedef struct search {
-    const kiln_shape *s;
-    const kiln_device_facts *d;
-    kiln_first_layer g;
-    kiln_config best;
-    double ms;
-} search;
-
-/* Takes `next` where it is legal and better. */
-static void consider(search *f, const kiln_config *next)
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    kiln_why why;
-    if (!fits_registers(&f->g, f->d, next))
-        return;
-    kiln_first_layer_set(&f->g, next);
-    if (exceeds(&f->g, f->d, next, &why))
-        return;
-    const double ms = kiln_first_layer_ms(&f->g, f->s, f->d, next);
-    if (ms < f->ms) {
-        f->ms = ms;
-        f->best = *next;
-    }
+    kiln_first_layer *f = g->own;
+    if (!fits_registers(f, g->d, c))
+        return INFINITY;
+    kiln_first_layer_set(f, c);
+    return exceeds(f, g->d, c, NULL) ? INFINITY : kiln_first_layer_ms(f, g->s, g->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    search f = {.s = s, .d = d, .g = kiln_first_layer_of(s), .best = smallest};
-    kiln_first_layer_set(&f.g, &smallest);
-    f.ms = kiln_first_layer_ms(&f.g, s, d, &smallest);
-    const int64_t most = 2 * f.g.dst[KILN_AXIS_H];
-    for (int vec = 4; vec <= 16 && vec <= d->simd_floats; vec *= 2)
-        for (int k = 1; k <= 16; k++)
-            for (int pix = 1; pix <= 32; pix++)
-                for (int rows = 1; rows <= 16 && rows < most; rows *= 2) {
-                    const kiln_config next = {{[FIRST_VEC] = vec,
-                                               [FIRST_K] = k,
-                                               [FIRST_PIX] = pix,
-                                               [FIRST_ROWS] = rows,
-                                               [FIRST_STREAM] = kiln_better_streamed(s, d)}};
-                    consider(&f, &next);
-                }
-    *c = f.best;
+    kiln_first_layer f = geometry_of(s, &smallest);
+    const kiln_config start = {{[FIRST_STREAM] = kiln_better_streamed(s, d)}};
+    const int64_t most = 2 * f.dst[KILN_AXIS_H];
+    const kiln_range range[] = {
+        kiln_doubled(FIRST_VEC, 4, d->simd_floats < 16 ? d->simd_floats : 16),
+        kiln_each(FIRST_K, 1, 16), kiln_each(FIRST_PIX, 1, 32),
+        kiln_doubled(FIRST_ROWS, 1, most > 16 ? 16 : (int)most - 1)};
+    kiln_guess g = {s, d, &f, guessed_ms, smallest, kiln_first_layer_ms(&f, s, d, &smallest)};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)

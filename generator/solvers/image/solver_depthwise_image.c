@@ -1,5 +1,6 @@
 /* The depthwise solver over channel-major images: one filter per channel. */
 #include "generator/base/integers.h"
+#include "generator/plan/config_best.h"
 
 #include "image.h"
 
@@ -79,26 +80,19 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     return kiln_image_ms(d, tiles, reads, reads * 4, v[TILE_W]);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = {.v = {[TILE_W] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
-    double least = predict(s, d, &best);
-    for (int i = 0; i < params[TILE_W].nvalues; i++)
-        for (int window = 0; window <= 1; window++) {
-            kiln_config next = best;
-            kiln_why why;
-            next.v[TILE_W] = params[TILE_W].value[i];
-            next.v[WINDOW] = window;
-            if (illegal(s, d, &next, &why))
-                continue;
-            double ms = predict(s, d, &next);
-            if (ms < least) {
-                least = ms;
-                best = next;
-            }
-        }
-    kiln_image_guess_group(d, &best.v[GROUP_0], &best.v[GROUP_1]);
-    *c = best;
+    const kiln_config start = {.v = {[TILE_W] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
+    const kiln_range range[] = {kiln_searched(params, TILE_W), kiln_each(WINDOW, 0, 1)};
+    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
+    kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

@@ -1,5 +1,6 @@
 /* The direct solver over channel-major images. */
 #include "generator/base/integers.h"
+#include "generator/plan/config_best.h"
 
 #include "image.h"
 
@@ -94,30 +95,25 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     return kiln_image_ms(d, tiles, rows * reads, rows * adds, v[TILE_W] * v[TILE_KV]);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    const int most = g->d->kind == KILN_DEVICE_CPU ? 32 : 16;
+    if (c->v[TILE_W] * c->v[TILE_KV] > most || illegal(g->s, g->d, c, NULL))
+        return INFINITY;
+    return predict(g->s, g->d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    bool cpu = d->kind == KILN_DEVICE_CPU;
-    kiln_config best = {
+    const bool cpu = d->kind == KILN_DEVICE_CPU;
+    const kiln_config start = {
         .v = {[TILE_W] = 1, [TILE_KV] = 1, [NEAR] = cpu, [GROUP_0] = 1, [GROUP_1] = 1}};
-    double least = predict(s, d, &best);
-    for (int i = 0; i < params[TILE_W].nvalues; i++)
-        for (int kv = 1; kv <= 4; kv *= 2)
-            for (int near = cpu; near <= WINDOW; near++) {
-                kiln_config next = best;
-                kiln_why why;
-                next.v[TILE_W] = params[TILE_W].value[i];
-                next.v[TILE_KV] = kv;
-                next.v[NEAR] = near;
-                if (next.v[TILE_W] * kv > (cpu ? 32 : 16) || illegal(s, d, &next, &why))
-                    continue;
-                double ms = predict(s, d, &next);
-                if (ms < least) {
-                    least = ms;
-                    best = next;
-                }
-            }
-    kiln_image_guess_group(d, &best.v[GROUP_0], &best.v[GROUP_1]);
-    *c = best;
+    const kiln_range range[] = {kiln_searched(params, TILE_W), kiln_doubled(TILE_KV, 1, 4),
+                                kiln_each(NEAR, cpu, WINDOW)};
+    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
+    kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

@@ -2,6 +2,7 @@
  * images between them. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/plan/config_best.h"
 #include "generator/solvers/winograd/winograd.h"
 
 #include "image.h"
@@ -30,10 +31,11 @@ static bool make(kiln_storage *storage, const char *layout, int64_t t, int64_t a
                  const kiln_device_facts *d, kiln_why *why)
 {
     const int64_t dim[KILN_MAX_DIMS] = {t, a, b};
+    char *text = why ? why->text : NULL;
     kiln_layout l;
-    return kiln_layout_parse(&l, layout, NULL, why->text) &&
-           kiln_storage_make(storage, &l, dim, KILN_F32, why->text) &&
-           kiln_storage_fits_image(storage, d->image_width, d->image_height, why->text);
+    return kiln_layout_parse(&l, layout, NULL, text) &&
+           kiln_storage_make(storage, &l, dim, KILN_F32, text) &&
+           kiln_storage_fits_image(storage, d->image_width, d->image_height, text);
 }
 
 /* False, with the reason, when one of them does not fit the device. */
@@ -137,30 +139,25 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
            kiln_image_ms(d, tiles * (double)(s->g * blocks_of(s)), e, 8 * e, pixels);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    /* On a CPU a read costs more than sums that do not stay in registers. */
+    const int most = g->d->kind == KILN_DEVICE_CPU ? 16 : 8;
+    if (c->v[TILES] * c->v[BLOCKS] > most || illegal(g->s, g->d, c, NULL))
+        return INFINITY;
+    return predict(g->s, g->d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_config best = {.v = {[M] = 2, [TILES] = 1, [BLOCKS] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
-    double least = predict(s, d, &best);
-    /* On a CPU a read costs more than sums that do not stay in registers. */
-    int most = d->kind == KILN_DEVICE_CPU ? 16 : 8;
-    for (int m = 2; m <= 4; m += 2)
-        for (int tiles = 1; tiles <= 8; tiles *= 2)
-            for (int blocks = 1; blocks <= 2; blocks++) {
-                kiln_config next = best;
-                kiln_why why;
-                next.v[M] = m;
-                next.v[TILES] = tiles;
-                next.v[BLOCKS] = blocks;
-                if (tiles * blocks > most || illegal(s, d, &next, &why))
-                    continue;
-                double ms = predict(s, d, &next);
-                if (ms < least) {
-                    least = ms;
-                    best = next;
-                }
-            }
-    kiln_image_guess_group(d, &best.v[GROUP_0], &best.v[GROUP_1]);
-    *c = best;
+    const kiln_config start = {
+        .v = {[M] = 2, [TILES] = 1, [BLOCKS] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
+    const kiln_range range[] = {kiln_doubled(M, 2, 4), kiln_doubled(TILES, 1, 8),
+                                kiln_doubled(BLOCKS, 1, 2)};
+    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
+    kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
 }
 
 /* ---- the plan ---- */

@@ -6,12 +6,14 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/blocked.h"
+#include "generator/plan/config_best.h"
 #include "generator/plan/staging.h"
 #include "generator/problem/problem_layout.h"
 
 #include "winograd.h"
 #include "winograd_weights.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -118,30 +120,22 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
            (c->v[GRADIENT_ROWS] && c->v[GRADIENT_PARTS] < d->compute_units);
 }
 
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
+{
+    return illegal(g->s, g->d, c, NULL) ? INFINITY : kiln_gradient_ms(g->s, g->d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     static const int parts[] = {1, 0, 2, 4, 8, 16};
-    kiln_config best = {
+    const kiln_config start = {
         .v = {[GRADIENT_K] = 4, [GRADIENT_CV] = 1, [GRADIENT_ROWS] = 0, [GRADIENT_PARTS] = 1}};
-    double least = kiln_gradient_ms(s, d, &best);
-    for (int i = 0; i < params[GRADIENT_K].nvalues; i++)
-        for (int j = 0; j < params[GRADIENT_CV].nvalues; j++)
-            for (int rows = 0; rows <= 8; rows++)
-                for (int p = 0; p < (rows ? 6 : 2); p++) {
-                    kiln_config next = {.v = {[GRADIENT_K] = params[GRADIENT_K].value[i],
-                                              [GRADIENT_CV] = params[GRADIENT_CV].value[j],
-                                              [GRADIENT_ROWS] = rows,
-                                              [GRADIENT_PARTS] = parts[p]}};
-                    kiln_why why;
-                    if (illegal(s, d, &next, &why))
-                        continue;
-                    double ms = kiln_gradient_ms(s, d, &next);
-                    if (ms < least) {
-                        least = ms;
-                        best = next;
-                    }
-                }
-    *c = best;
+    const kiln_range range[] = {kiln_searched(params, GRADIENT_K),
+                                kiln_searched(params, GRADIENT_CV), kiln_each(GRADIENT_ROWS, 0, 8),
+                                kiln_listed(GRADIENT_PARTS, parts, 6)};
+    kiln_guess g = {s, d, NULL, guessed_ms, start, kiln_gradient_ms(s, d, &start)};
+    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
+    *c = g.best;
 }
 
 /* ---- the plan ---- */

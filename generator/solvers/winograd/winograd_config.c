@@ -1,5 +1,6 @@
 /* What a Winograd config means: sizes, limits, costs, defines, and the guess. */
 #include "generator/base/integers.h"
+#include "generator/plan/config_best.h"
 
 #include "winograd.h"
 
@@ -124,41 +125,33 @@ bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c)
     return sums + c->v[WINOGRAD_KV] + 1 <= (d->simd_floats >= 16 ? 32 : 16);
 }
 
-/* Keeps the fastest of the vectors and splits of these tiles, if it is faster than *best. */
-static void try_tiles(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
-                      const kiln_winograd_range *range, kiln_config next, kiln_config *best,
-                      double *least)
+typedef struct guessed {
+    const kiln_solver *solver;
+    const kiln_winograd_range *range;
+} guessed;
+
+/* Expects T_TILES as a multiple of T_W. */
+static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    const int splits = range->split ? range->split : 1;
-    for (int kv = 1; kv <= 4; kv *= 2)
-        for (int split = 1; split <= splits; split *= 2) {
-            kiln_why why;
-            next.v[WINOGRAD_KV] = kv;
-            if (range->split)
-                next.v[WINOGRAD_SHARED] = split;
-            if (!range->fits(d, &next) || solver->illegal(s, d, &next, &why))
-                continue;
-            double ms = solver->predict(s, d, &next);
-            if (ms < *least) {
-                *least = ms;
-                *best = next;
-            }
-        }
+    const guessed *own = g->own;
+    c->v[WINOGRAD_TILES] *= c->v[WINOGRAD_W];
+    if (c->v[WINOGRAD_TILES] > own->range->tiles || !own->range->fits(g->d, c) ||
+        own->solver->illegal(g->s, g->d, c, NULL))
+        return INFINITY;
+    return own->solver->predict(g->s, g->d, c);
 }
 
 void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_winograd_range *range, kiln_config *c)
 {
-    kiln_config next = *c;
-    double least = solver->predict(s, d, c);
-    for (int t = range->first; t <= range->last; t += 2)
-        for (int width = 2; width <= 14; width++)
-            for (int tiles = width; tiles <= range->tiles; tiles += width) {
-                next.v[WINOGRAD_T] = t;
-                next.v[WINOGRAD_TILES] = tiles;
-                next.v[WINOGRAD_W] = width;
-                try_tiles(solver, s, d, range, next, c, &least);
-            }
+    guessed own = {solver, range};
+    const kiln_range ranges[] = {
+        kiln_stepped(WINOGRAD_T, range->first, range->last, 2), kiln_each(WINOGRAD_W, 2, 14),
+        kiln_each(WINOGRAD_TILES, 1, range->tiles / 2), kiln_doubled(WINOGRAD_KV, 1, 4),
+        kiln_doubled(WINOGRAD_SHARED, 1, range->split)};
+    kiln_guess g = {s, d, &own, guessed_ms, *c, solver->predict(s, d, c)};
+    kiln_config_best(&g, c, ranges, range->split ? 5 : 4);
+    *c = g.best;
 }
 
 bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, const kiln_config *c)
