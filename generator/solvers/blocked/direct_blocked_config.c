@@ -210,7 +210,8 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     while (!is_cpu(d) && start.v[BLOCKED_GROUP] < 64 &&
            2 * start.v[BLOCKED_GROUP] <= d->max_local[0])
         start.v[BLOCKED_GROUP] *= 2;
-    /* As square as it gets where loads count: five by five. */
+    /* Tiles may be five by five where cores are load-bound: square tiles load least for each sum.
+     */
     const int lanes[] = {start.v[BLOCKED_LANES], start.v[BLOCKED_LANES] / 2};
     const kiln_range range[] = {kiln_listed(BLOCKED_LANES, lanes, 2),
                                 kiln_each(BLOCKED_TILE_KV, 1, d->cpu->load_bound ? 5 : 4),

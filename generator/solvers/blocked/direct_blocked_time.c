@@ -1,5 +1,5 @@
-/* How long the blocked direct solvers take: the model that ranks its configs, and it among others.
- */
+/* Predicts the time of the blocked direct solvers, to rank their configs and to rank them among
+ * other solvers. */
 #include "generator/base/integers.h"
 
 #include "direct_blocked.h"
@@ -8,8 +8,8 @@
 
 /* ---- on a CPU ---- */
 
-/* Taps of a row that meet a pixel of a tile, on average; as if the last tile had no other's pixels.
- */
+/* Returns how many taps along a row a tile of `width` pixels meets, on average over the tiles of a
+ * row. The last tile is counted as if it began where the one before it ends. */
 static double taps_of_tile(const kiln_blocked *b, int64_t width)
 {
     const int a = KILN_AXIS_W;
@@ -28,14 +28,15 @@ static double taps_of_tile(const kiln_blocked *b, int64_t width)
     return (double)all / (double)tiles;
 }
 
-/* Taps along an axis that an element of the destination sees, on average. */
+/* Returns how many taps along an axis meet the source, on average over the destination. */
 static double taps_of_axis(const kiln_blocked *b, int a)
 {
     return (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
 }
 
-/* Taps that a tile sees of each source channel, on average; of a row, if not `whole_w`, those that
- * its pixels see. */
+/* Returns how many taps a tile computes of each source channel, on average. Along a row these are
+ * all taps that any of its pixels meets if `whole_w`, else those that its pixels meet on average.
+ */
 static double taps_of(const kiln_blocked *b, const kiln_config *c, bool whole_w)
 {
     return taps_of_axis(b, 0) * taps_of_axis(b, 1) *
@@ -72,12 +73,13 @@ static double sums_under_way(const kiln_device_facts *d)
     return d->cpu->sum_latency * d->cpu->sums * kiln_device_unit_floats(d) / d->simd_floats;
 }
 
-/* Cycles of a tile for one tap and element of channels: a vector of sums each, as measured. Fewer
- * than four wait for one another, where one register is left a tile took 2 % more, where none is
- * one is moved, more than fit go through memory; and weights, each used once a tile, come from
- * further away than pixels. Pairs of bytes take two instructions a vector: 1.4 is what 3x3 tiles of
- * them took. Sums of four bytes are overwritten in place, so that one register too few costs a copy
- * of many. */
+/* Cycles of a tile for one tap and one element of the sum over channels: one for each vector of
+ * sums. All numbers here are measured. Fewer sums than are under way wait for one another. If one
+ * register is left the tile takes 2 % more; if none is, the compiler moves one sum; sums that have
+ * no register go through memory. Weights are used once a tile and come from further away than
+ * pixels. Pairs of bytes take two instructions a vector: 3x3 tiles of them took 1.4 times as long.
+ * Sums of four bytes are overwritten in place, so that one register too few costs a copy of many.
+ */
 static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c)
 {
@@ -89,10 +91,10 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
     double moved = over >= 0 ? 1 + cost[together].over * over : over == -1 ? 0.6 : 0;
-    /* A tile of one pixel waits for its weights: from a second-level cache a vector takes two
-     * cycles. Where no tile can have more, all wait alike, and that was not measured. */
+    /* A tile of one pixel waits for its weights: a vector takes two cycles from the second cache.
+     * Where no tile can have more pixels all wait alike, which was not measured. */
     bool lone = c->v[BLOCKED_TILE_W] == 1 && b->dst[KILN_AXIS_W] >= 2 * b->up[KILN_AXIS_W];
-    double least = fmax(lone && weights > 2 ? 2 * weights : 4, sums_under_way(d));
+    double least = fmax(lone && weights > 2 ? 2 * weights : 0, sums_under_way(d));
     const double turn = turn_of(d, c);
     double loads = 0, begin = 0;
     if (!kiln_device_double_pumped(d)) {
@@ -102,8 +104,8 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
         loads = (weights > 1 ? d->cpu->load_of_bank : 1.06) * (c->v[BLOCKED_TILE_W] + weights);
         begin = 0.8;
     } else if (turn < 1 && c->v[BLOCKED_TILE_KV] == 1) {
-        /* Two at a time are more pixels than a cycle loads, unless each is multiplied several
-         * times. */
+        /* Two sums at a time need more pixels than a cycle loads, unless each pixel is multiplied
+         * several times. */
         loads = 1.08 * cost[together].each * fmax(sums, least);
     }
     double multiply = cost[together].each * fmax(sums, least);
@@ -115,7 +117,7 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
            conflict_cycles(b, d, c);
 }
 
-/* Cycles in which a tile copies pixels to a strip, on average. */
+/* Cycles in which a tile copies pixels to a strip, on average over all tiles. */
 static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, blocked_strips how,
                            const kiln_config *c)
 {
@@ -123,7 +125,7 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
         return 0;
     double share = how == STRIPS_ALWAYS || e->more || e->tiles < 3 ? 1 : 2.0 / (double)e->tiles;
     double rows = taps_of_axis(b, 0) * taps_of_axis(b, 1);
-    /* What lies between those that a single tap reads is left out. */
+    /* A single tap leaves out the pixels between those that it reads. */
     double apart = b->filter[KILN_AXIS_W] == 1 ? 1 : (double)b->stride[KILN_AXIS_W];
     double pixels = c->v[BLOCKED_TILE_W] * apart;
     if (b->src_pitch.channel != 1) /* vectors of 16 pixels of a channel */
@@ -131,16 +133,17 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, bl
     return share * rows * 3.0 * pixels * (double)divide_up(b->src_c, 16);
 }
 
-/* Whether sums are long enough to hide what begins a tile and ends the one before it. */
+/* Whether sums are so long that they hide the beginning of a tile and the end of the one before. */
 static bool has_taps(const kiln_blocked *b)
 {
     return b->filter[0] * b->filter[1] * b->filter[2] > 1;
 }
 
-/* Of a vector of sums: vectors of channels become vectors of pixels, and with a stride scalars. As
- * measured; narrow vectors take longer. Sums of several taps hide half of it, if a cache holds the
- * result; where none of a core's does, vectors that begin anywhere in a line take more. Of channels
- * that lie apart, because a group's begin in the middle of a block, each piece is loaded again. */
+/* Cycles to store a vector of sums, as measured. For a plain destination vectors of channels become
+ * vectors of pixels, or with a stride single pixels. Narrow vectors take longer. Sums of several
+ * taps hide half of the time if a core's cache holds the result; if it does not, vectors that begin
+ * anywhere in a line take more. Where the channels of a vector lie apart, because a group begins in
+ * the middle of a block, each piece is loaded again. */
 static double store_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t line = d->cpu->line_bytes / 4, near = 4 * d->cpu->l2_bytes;
@@ -180,7 +183,8 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
     double taps = taps_of(b, c, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));
-    /* What begins and ends a loop over so few, as measured; plain sources are read by strips. */
+    /* A loop over so few elements shows its beginning and end, as measured. Plain sources are read
+     * by strips. */
     const bool few = elements < 8 && b->groups == 1 && b->src_pitch.channel == 1;
     const double each = tap_cycles(b, s, d, c) + (few ? 1.2 : 0);
     return taps * each * (double)elements + strip_cycles(b, &e, how, c) +
@@ -188,7 +192,8 @@ static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln
            (has_taps(b) ? 20 : 60);
 }
 
-/* Tiles that have pixels of their own: a class with fewer pixels than another may have fewer. */
+/* Returns how many tiles have pixels. A class of pixels that is smaller than another may have fewer
+ * tiles than there is room for. */
 static int64_t working_tiles(const kiln_blocked *b, const kiln_config *c)
 {
     const int64_t up = b->up[KILN_AXIS_W], pixels = b->dst[KILN_AXIS_W];
@@ -197,7 +202,8 @@ static int64_t working_tiles(const kiln_blocked *b, const kiln_config *c)
            (larger * divide_up(pixels / up + 1, c->v[BLOCKED_TILE_W]) + (up - larger) * least);
 }
 
-/* The cores take items as they get done; halfway between an even share each and whole rounds. */
+/* Rounds of items that cores take, one item a core. Each core takes its next item when it is ready,
+ * so that the number is counted halfway between an even share and whole rounds. */
 static double rounds_of(double items, double cores)
 {
     double whole = (double)divide_up((int64_t)items, (int64_t)cores);
@@ -213,11 +219,11 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double items = (double)(working_tiles(b, c) * kiln_direct_blocked_tiles_k(b, c)) * (double)b->n;
     double cycles = rounds_of(items, d->compute_units) * d->compute_units * tile_cycles(b, s, d, c);
     double size = (double)kiln_type_size(s->x_type);
-    /* With the padding of their layouts, which lies in the same lines. */
+    /* Tensors with the padding of their layouts, which lies in the same lines. */
     double bytes =
         size * (double)(b->src_pitch.cells + b->dst_pitch.cells) + 4.0 * (double)s->w_count;
-    /* Sums hide most of the way to a cache, and what is fetched ahead; not what is fetched because
-     * parts of its lines are written. */
+    /* Sums hide most of the way to a cache, and of lines that are fetched ahead. They do not hide
+     * lines that are fetched because a store writes a part of them. */
     bool held = kiln_device_holds(d, bytes), plain = b->dst_pitch.channel != 1;
     bool ahead = b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
                  c->v[BLOCKED_ORDER] == ORDER_CHANNELS && !plain;
@@ -230,8 +236,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
 
 /* ---- elsewhere ---- */
 
-/* Neighbouring items read weights that are no neighbours, which leaves a GPU a tenth of its speed.
- */
+/* Neighbouring items read weights that lie apart, which leaves a GPU a tenth of its speed. */
 static double gpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                      const kiln_config *c)
 {

@@ -210,7 +210,7 @@ int kiln_weights_sums(const kiln_weights_geometry *g, const kiln_device_facts *d
 
 /* ---- time ---- */
 
-/* Vectors that a tile loads at a pixel. */
+/* Returns how many vectors a tile loads at a pixel. */
 static double wide_loads(const kiln_weights_geometry *g, const kiln_device_facts *d,
                          const kiln_config *c)
 {
@@ -224,15 +224,15 @@ static double spare_registers(const kiln_weights_geometry *g, const kiln_device_
     return kiln_blocked_registers(d) - 2 - kiln_weights_sums(g, d, c) - wide_loads(g, d, c);
 }
 
-/* Cycles of one pixel: a multiply-add each, or as many loads. */
+/* Cycles of a tile at one pixel: as many as it has multiply-adds, or loads. */
 static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts *d,
                          const kiln_config *c)
 {
     double sums = kiln_weights_sums(g, d, c), spare = spare_registers(g, d, c);
     double narrow = g->lanes == LANES_C ? c->v[TILE_Y] : c->v[TILE_X] * c->v[TILE_S];
     double loads = wide_loads(g, d, c) + 0.75 * narrow, cost = fmax(fmax(sums, loads), 4);
-    /* Where a wide multiply-add takes half a cycle loads count for more, most where each is a
-     * stream of its own. */
+    /* Where a wide multiply-add takes half a cycle loads count for more, most of all if each load
+     * is from a stream of its own. */
     if (!kiln_device_double_pumped(d)) {
         const int streams = g->lanes == LANES_C ? c->v[TILE_X] : c->v[TILE_Y];
         cost = fmax(cost, wide_loads(g, d, c) + d->cpu->load_of_bank * narrow) +
@@ -242,8 +242,8 @@ static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts
            (spare < 0 ? 3 * spare : 0);
 }
 
-/* Vector multiply-adds that one item has time for. Sums that no register is left for cost a chunk
- * too, which a tile of one pixel shows. */
+/* Time of one item, in vector multiply-adds. Sums that no register is left for cost time in each
+ * chunk too, as a tile of one pixel shows. */
 static double item_cycles(const kiln_weights_geometry *g, const kiln_device_facts *d,
                           const kiln_config *c)
 {
@@ -259,11 +259,11 @@ static double item_cycles(const kiln_weights_geometry *g, const kiln_device_fact
            (double)(kiln_weights_item_y(g, c) / v[TILE_Y]) * taps * tile;
 }
 
-/* Bytes that are read and written through all items. */
+/* Returns how many bytes all items read and write. */
 static double traffic(const kiln_shape *s, const kiln_weights_geometry *g,
                       const kiln_device_facts *d, const kiln_config *c)
 {
-    const double near = (double)d->cpu->l2_bytes / 2; /* for sums */
+    const double near = (double)d->cpu->l2_bytes / 2; /* the rest is for x and dy */
     const int *v = c->v;
     double size = (double)kiln_type_size(s->x_type), w = 4.0 * (double)s->w_count;
     double bytes = size * ((double)s->x_count * v[CUTS_Y] + (double)s->y_count * v[CUTS_X]);
@@ -282,7 +282,7 @@ double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, con
 {
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     const int *v = c->v;
-    /* Narrow vectors take less time where units are narrow, though not in proportion; as measured.
+    /* Narrow vectors take less time where units are narrow, though not in proportion, as measured.
      */
     const int simd = d->simd_floats, unit = kiln_device_unit_floats(d);
     int width = g.b.block >= simd ? g.b.block : unit < simd ? (g.b.block + simd) / 2 : simd;
@@ -291,10 +291,10 @@ double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, con
     const double reached = 0.95; /* of the peak, as fitted to this solver's tiles */
     double item = item_cycles(&g, d, c) * 2 * fma / (reached * core);
     double items = (double)g.b.groups * v[CUTS_X] * v[CUTS_Y] * v[PARTS];
-    /* Elements of a plain dw are stored one by one, far apart; as measured. */
+    /* Elements of a plain dw are stored one by one, far apart, as measured. */
     double stores = g.plain_w ? 8.0 * (double)s->w_count * 2 * fma / (d->peak_gflops * 1e6) : 0;
     double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
-    /* Half of it is fetched in time. */
+    /* Half of these bytes are fetched in time. */
     double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, d, c) / once;
     return ceil(items / d->compute_units) * item + stores + move + kiln_device_launch_ms(d) +
            (v[PARTS] > 1 ? kiln_sum_parts_ms(d, s->w_count, v[PARTS]) : 0);

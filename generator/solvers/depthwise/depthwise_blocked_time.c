@@ -1,11 +1,12 @@
-/* What a config of the blocked depthwise solver makes of a shape, and how long that takes. */
+/* Sizes that follow from a shape and a config of the blocked depthwise solver, and its predicted
+ * time. */
 #include "generator/base/integers.h"
 
 #include "depthwise_blocked.h"
 
 #include <math.h>
 
-/* Instructions of unrolled taps beyond which the compiler would take long or give up. */
+/* Most instructions of unrolled taps: more would take the compiler long, or it would give up. */
 enum { MOST_UNROLLED = 1200 };
 
 depthwise_span kiln_depthwise_span(const kiln_blocked *b, const kiln_config *c, int a)
@@ -41,7 +42,8 @@ int64_t kiln_depthwise_strips(const kiln_blocked *b, const kiln_config *c)
 
 /* ---- plain tensors ---- */
 
-/* What an item's tiles meet, and at least as many pixels as a vector has channels. */
+/* Returns how many source rows an item keeps: those that its tiles meet, and at least as many as
+ * have a vector's number of pixels. */
 int64_t kiln_depthwise_rows(const kiln_blocked *b, const kiln_config *c)
 {
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H);
@@ -52,7 +54,7 @@ int64_t kiln_depthwise_rows(const kiln_blocked *b, const kiln_config *c)
     return wanted < b->src[KILN_AXIS_H] ? wanted : b->src[KILN_AXIS_H];
 }
 
-/* Pixels that an item turns back. */
+/* Returns how many pixels an item turns from vectors of channels back into planes. */
 static int64_t results_of(const kiln_blocked *b, const kiln_config *c)
 {
     return c->v[TILES] * kiln_depthwise_span(b, c, KILN_AXIS_H).pixels * b->dst[KILN_AXIS_W];
@@ -71,8 +73,8 @@ bool kiln_depthwise_whole(const kiln_shape *s, const kiln_blocked *b, const kiln
 
 /* ---- time ---- */
 
-/* Cycles of one core for a row of tiles whose taps look which columns are there: where the next one
- * finds others, branches are foretold wrongly. */
+/* Cycles of one core for a row of tiles whose taps look which columns of the source exist. Where
+ * the next tap finds other columns the core predicts branches wrongly. */
 static double looking_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
@@ -80,7 +82,7 @@ static double looking_cost(const kiln_blocked *b, const kiln_device_facts *d, co
     const double group = (double)b->src_c, vectors = kiln_blocked_vectors(b->block, d);
     const double row = (double)w.pixels * vectors, sums = (double)h.pixels * row;
     const double over = sums + (group + 1) * vectors - kiln_blocked_registers(d);
-    double rows = (double)h.pixels; /* of the filter, that a tile's rows meet */
+    double rows = (double)h.pixels; /* filter rows that meet a tile's rows */
     for (int a = 0; a < 2; a++)
         rows *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
     double adds = (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2] * row;
@@ -100,7 +102,8 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
     for (int a = 0; a < 3; a++)
         taps *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
     double adds = taps * group * sums;
-    /* Weights of the filter rows that meet one source row stay in registers, if there is room. */
+    /* The weights of all filter rows that meet one source row stay in registers if there is room.
+     */
     double rows = fmin((double)h.pixels, ceil((double)b->filter[1] / (double)b->stride[1]));
     double weights = rows * (double)b->filter[2] * vectors;
     double over = sums + weights + 2 - kiln_blocked_registers(d);
@@ -113,7 +116,8 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
     return (double)w.tiles * (fmax(cost, 4 * taps * group) + sums + 15);
 }
 
-/* The same for an item's squares of channels by pixels: rounds of shuffles, loads and stores. */
+/* Cycles of one core to turn an item's squares of channels by pixels: rounds of shuffles, loads and
+ * stores. */
 static double turn_cost(const kiln_blocked *b, const kiln_config *c)
 {
     double squares = (double)(divide_up(kiln_depthwise_rows(b, c) * b->src[KILN_AXIS_W], b->block) +
@@ -126,34 +130,34 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
     kiln_blocked b = kiln_depthwise_of(s, d);
     double items =
         (double)(kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
-    /* Cores wait for the one that took a share of items too many. */
+    /* All cores wait in the end for the one that took the last item. */
     double wait = 1 + 0.7 * d->compute_units / items;
     const double row = (kiln_depthwise_unrolls(&b, c) ? row_cost : looking_cost)(&b, d, c);
     double item = c->v[TILES] * row + 250;
-    /* What an item keeps of plain tensors leaves a core's first cache beyond this. */
+    /* Plain tensors: more bytes than these leave a core's first cache while an item keeps them. */
     const int64_t few = d->cpu->l1_bytes * 7 / 8;
     if (kiln_shape_is_plain_layout(s))
         item = (item + turn_cost(&b, c)) * (kiln_depthwise_kept(&b, c) > few ? 1.1 : 1);
     double work = items * item;
     const double reached = 0.8; /* of the peak, as fitted to this solver's tiles */
     double ms = wait * work * 2 * d->simd_floats / (reached * d->peak_gflops * 1e6);
-    /* Rows between two items are read by both. */
+    /* Two items that are neighbours both read the rows between them. */
     const depthwise_span h = kiln_depthwise_span(&b, c, KILN_AXIS_H);
     double own = (double)(h.pixels * b.stride[1]) / (double)b.up[1];
     double shared = fmax(0, (double)(h.to - h.from + 1) - own) / (own * c->v[TILES]);
     bool backward = s->direction == KILN_BACKWARD_DATA;
     double source = (double)(backward ? s->y_count : s->x_count);
     double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
-    /* Fitted when all of these were fetched ahead; those that no longer are take up to a tenth
-     * less. */
+    /* Fitted when the kernel fetched all rows ahead. Shapes whose rows are no longer fetched take
+     * up to a tenth less. */
     double move = (kiln_better_fetched(s, d) ? 0.8 : 1) * wait *
                   kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
     if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, &b, c))
                                    : c->v[STREAM])
         move *= 1.3;
-    /* Sums of groups of eight channels or more leave little idle that could hide loads. */
+    /* Sums over groups of eight channels or more leave a core little idle time that hides loads. */
     const double both = b.src_c >= 8 ? 1 : 0.3;
-    /* Of one channel, where each thread has what it wrote last in a cache of its own. */
+    /* Groups of one channel: each thread reads what it wrote last from its own core's cache. */
     const double near = b.src_c == 1 ? d->cpu->own_share : 1;
     return kiln_device_launch_ms(d) + near * (both * fmin(ms, move) + fmax(ms, move));
 }

@@ -108,7 +108,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
            (v[PIX] > 1 && (v[PIX] / 2) * v[VEC] >= l.grid[KILN_AXIS_W]);
 }
 
-/* Vector operations that fill an item's buffer of the source. */
+/* Time to fill an item's buffer of the source, in vector operations. */
 static double fill_cost(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
 {
     const int *v = c->v;
@@ -120,8 +120,9 @@ static double fill_cost(const kiln_shape *s, const kiln_lines *l, const kiln_con
     return rows * ((double)vectors * each + 4);
 }
 
-/* Rows of more source planes than prefetchers follow come from the last-level cache one by one, if
- * a core's own does not hold them all: cycles, as measured with 24 to 64 planes. */
+/* Cycles in which an item waits for rows of more source planes than prefetchers follow. The rows
+ * come from the last cache one by one if a core's own cache does not hold all planes. As measured
+ * with 24 to 64 planes. */
 static double far_cycles(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                          const kiln_config *c)
 {
@@ -132,8 +133,8 @@ static double far_cycles(const kiln_shape *s, const kiln_device_facts *d, const 
     return sections(s) > 1 && rows > followed && bytes > near ? 50 * rows / c->v[PIX] : 0;
 }
 
-/* In vector operations: filling the buffer, then a load and a multiply-add per tap and row, fewer
- * loads where rows share them, then the stores. */
+/* The time of an item is counted in vector operations: filling the buffer, then a load and a
+ * multiply-add for each tap and row, fewer loads where rows share them, then the stores. */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;
@@ -151,11 +152,11 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double store = v[VEC] > 1 && l.grid[KILN_AXIS_W] % v[VEC] ? 4 : 2;
     if (backward && s->stride[KILN_AXIS_W] > 1)
         store = 3.0 * v[VEC];
-    /* Loops that are not unrolled read every vector again; see the template. */
+    /* Loops that are not unrolled read every vector again, as the template says. */
     bool unrolled = phases == 1 && s->filter[1] * s->filter[2] * v[ROWS] <= 256;
     if (s->direction == KILN_BACKWARD_WEIGHTS) {
-        /* Items read x once for each output channel and part of the filter, and dy; then they add
-         * up lanes. */
+        /* Items read x once for each output channel and part of the filter, and dy. Then they add
+         * up the lanes of their sums. */
         double parts = (double)divide_up(s->filter[KILN_AXIS_H], tap_rows(s));
         fill = fill * (double)(s->k / s->g) * parts + 3 * outputs * parts;
         store = 0;
@@ -180,7 +181,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
         ms += kiln_device_next_launch_ms(d);
     }
     /* As seen on a double-pumped core: loads of the buffer wait for several stores, above all where
-     * those deal out the columns of a row. Results do not pass by the caches. */
+     * the stores deal out the columns of a row. Results go through the caches. */
     bool sums_data = s->direction != KILN_BACKWARD_WEIGHTS;
     if (cpu && sums_data && v[VEC] > 1)
         ms *= l.step[KILN_AXIS_W] == 1 ? 1.25 : 1.6;

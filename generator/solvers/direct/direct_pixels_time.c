@@ -1,4 +1,4 @@
-/* How long the direct solver with pixels as the vector takes, in cycles of a vector multiply-add.
+/* Predicts the time of the direct solver whose vectors are pixels, counted in vector multiply-adds.
  */
 #include "generator/base/integers.h"
 
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Copying the pieces of an item: vectors of pixels, or squares of as many pixels and channels. */
+/* Cycles to copy the pieces of an item: vectors of pixels, or squares of pixels by channels. */
 static double fill_cycles(const kiln_direct_pixels *g, const kiln_config *c)
 {
     const kiln_lines *l = &g->lines;
@@ -21,7 +21,8 @@ static double fill_cycles(const kiln_direct_pixels *g, const kiln_config *c)
     return (double)g->src_c * rows * (each * (double)divide_up(g->pitch, vec) + 4);
 }
 
-/* Adding up the sums of T_PIX vectors, and moving them: loads that are not aligned count twice. */
+/* Cycles to add up the sums of T_PIX vectors and to move them. Loads that are not aligned count
+ * twice. */
 static double sums_cycles(const kiln_direct_pixels *g, const kiln_config *c)
 {
     const double k = c->v[PIXELS_K], pix = c->v[PIXELS_PIX];
@@ -32,7 +33,7 @@ static double sums_cycles(const kiln_direct_pixels *g, const kiln_config *c)
     return (double)g->src_c * taps * step + chunks * (double)g->phases * (2 * sums + 20);
 }
 
-/* Storing a block's sums, one by one where they are no neighbours. */
+/* Cycles to store a block's sums, one by one where they are no neighbours. */
 static double store_cycles(const kiln_direct_pixels *g, const kiln_config *c, bool strewn)
 {
     const double vectors = (double)divide_up(g->cols, c->v[PIXELS_VEC]);
@@ -41,8 +42,8 @@ static double store_cycles(const kiln_direct_pixels *g, const kiln_config *c, bo
     return (double)(g->rows * g->phases * c->v[PIXELS_K]) * row;
 }
 
-/* Lines of the destination are read before parts of them are written, but for those that a cache
- * holds. */
+/* Time to move the tensors. A core reads a line of the destination before it writes a part of it,
+ * unless the last cache holds the line. */
 static double move_ms(const kiln_shape *s, const kiln_device_facts *d)
 {
     const double size = (double)kiln_type_size(s->x_type);

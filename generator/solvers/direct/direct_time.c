@@ -1,10 +1,11 @@
-/* How long the direct solver takes, forward and backward data. */
+/* Predicts the time of the direct solver, forward and backward data. */
 #include "generator/base/integers.h"
 
 #include "direct.h"
 
-/* What a register tile costs per tap and channel, in units of one vector multiply-add. A core does
- * one of those in the time of about one vector load, unaligned ones (the pixels) counting twice. */
+/* Cost of a register tile for one tap and channel, in vector multiply-adds. A core does a
+ * multiply-add in about the time of a vector load. Loads of pixels are not aligned and count twice.
+ */
 static double step_cost(const kiln_config *c)
 {
     double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
@@ -12,9 +13,9 @@ static double step_cost(const kiln_config *c)
     return (sums > loads ? sums : loads) + 0.2 * (sums + loads) + 1;
 }
 
-/* The same where a CPU goes from channel to channel: the next one's pixels are on another page, the
- * larger the planes, and not where its prefetchers expect them. As measured; lines, which join the
- * images of a channel, are further apart than the planes of an image. */
+/* Cost of going on to the next channel on a CPU, as measured. The larger the planes, the more often
+ * the next channel's pixels are on another page, where no prefetcher expects them. Lines, which
+ * join the images of a channel, are further apart than the planes of an image. */
 static double channel_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                            const kiln_config *c)
 {
@@ -26,8 +27,8 @@ static double channel_cost(const kiln_shape *s, const kiln_device_facts *d, cons
     return (bytes < page ? bytes / page : 1) * (lines ? 3 + 4 * (double)kiln_direct_taps(s) : 2);
 }
 
-/* What a load takes longer where it converts, as seen on PoCL over whole problems; integers
- * multiply at half the rate. */
+/* How much longer a problem takes because its loads convert, as seen on PoCL. Integers multiply at
+ * half the rate. */
 static double conversion(const kiln_shape *s, const kiln_device_facts *d)
 {
     static const double factor[] = {
@@ -35,10 +36,10 @@ static double conversion(const kiln_shape *s, const kiln_device_facts *d)
     return d->kind == KILN_DEVICE_CPU ? factor[s->w_type] : 1;
 }
 
-/* What it takes to store an element of one phase. They are stored one by one, those of a vector
- * that crosses rows after a look at each, on a CPU into lines shared by all, which have left a
- * core's cache by the next phase where the tensor is large and phases do not follow one another. As
- * measured. */
+/* Cost of storing an element of one phase, as measured. Elements are stored one by one; if their
+ * vector crosses rows, the kernel looks first whether each is there. On a CPU all phases write to
+ * the same lines. Where the tensor is large and phases do not follow one another, a line has left a
+ * core's cache before the next phase. */
 static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                           const kiln_config *c)
 {
@@ -53,8 +54,8 @@ static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const
     return torn * looks + (1 - torn) * (large && !v[DIRECT_ORDER] ? 7 : 4);
 }
 
-/* What it takes, once for all channels of a tile, to find the places of a vector that crosses rows:
- * each is looked for. As measured on a CPU; what is strewn has it in its stores. */
+/* Cost of finding the place of each element of a vector that crosses rows, once for all channels of
+ * a tile, as measured on a CPU. With several phases strewn_cost() contains it. */
 static double look_cost(const kiln_device_facts *d, const kiln_lines *l, const kiln_config *c)
 {
     const int *v = c->v;
@@ -64,9 +65,9 @@ static double look_cost(const kiln_device_facts *d, const kiln_lines *l, const k
     return 25.0 * v[DIRECT_VEC] * (torn < 1 ? torn : 1);
 }
 
-/* What moving the tensors adds to the sums. Lines are written and read, and what is stored beside
- * them begins anywhere in a CPU's lines, which are read first. In place, on a CPU, sums hide half
- * of the way to a cache that has plenty of room. As measured. */
+/* Time that moving the tensors adds to the sums, as measured. With T_COPY the lines are written and
+ * read, and a CPU reads the destination's cache lines before it writes parts of them. Without it,
+ * the sums of a CPU hide half of the way to a last cache that has plenty of room. */
 static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                       const kiln_config *c)
 {

@@ -1,4 +1,4 @@
-/* Geometry of the solver for first layers, and how long it takes. */
+/* Geometry of the solver for first layers, and its predicted time. */
 #include "generator/base/integers.h"
 
 #include "first_layer.h"
@@ -77,7 +77,7 @@ void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c)
 
 /* ---- time, in cycles of a vector multiply-add, as measured on a double-pumped core ---- */
 
-/* Copying vectors as they are, every other element, or element by element. */
+/* Cycles to copy an item's pieces: vectors as they are, every other element, or each element. */
 static double fill_cycles(const kiln_first_layer *g, const kiln_config *c)
 {
     const kiln_lines *l = &g->lines;
@@ -88,8 +88,9 @@ static double fill_cycles(const kiln_first_layer *g, const kiln_config *c)
     return rows * (each * (double)divide_up(g->pitch, vec) + 8);
 }
 
-/* Fewer than eight sums wait for one another. Of many, and of several vectors of pixels, compilers
- * move some: 16 took a twentieth less than 28, one vector of pixels a tenth less than two. */
+/* Cycles of a tile. Fewer than eight sums wait for one another. If there are many sums, or several
+ * vectors of pixels, compilers move some of them between registers: 16 sums took a twentieth less
+ * time than 28, one vector of pixels a tenth less than two. */
 static double tile_cycles(const kiln_first_layer *g, const kiln_device_facts *d,
                           const kiln_config *c)
 {
@@ -100,7 +101,7 @@ static double tile_cycles(const kiln_first_layer *g, const kiln_device_facts *d,
     return (double)(g->walk.c * kiln_direct_taps(&g->walk)) * step + 0.6 * sums + 4;
 }
 
-/* Sums hide most of the way to memory. */
+/* Time to move the tensors that sums do not hide. */
 static double move_ms(const kiln_shape *s, const kiln_device_facts *d)
 {
     const double size = (double)kiln_type_size(s->x_type);
@@ -117,7 +118,7 @@ double kiln_first_layer_ms(const kiln_first_layer *g, const kiln_shape *s,
     const double items = (double)(s->n * g->dst[0]) * (double)(g->tiles_h * g->tiles_w);
     const double cycles = (double)(s->n * g->dst[0]) * tiles * tile_cycles(g, d, c) +
                           items * (fill_cycles(g, c) + 60);
-    /* In the end, cores wait for half an item of another on average. */
+    /* In the end, cores wait for half of another core's item on average. */
     const double waits = 1 + 0.5 * d->compute_units / items;
     return waits * cycles * 2 * lanes / (d->cpu->reached * d->peak_gflops * 1e6) + move_ms(s, d) +
            kiln_device_launch_ms(d);

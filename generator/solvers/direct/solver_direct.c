@@ -76,9 +76,10 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 /* Whether items of all channels follow one another: the source is then read once, for all phases
  * too. Not where a group's pixels stay in a cache of the core while its channels are done: those of
  * all groups at one place are on too many pages. */
-static bool is_by_channels(const kiln_shape *s, const kiln_lines *l, const kiln_config *c)
+static bool is_by_channels(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                           const kiln_config *c)
 {
-    const int64_t near = 512 << 10;
+    const int64_t near = d->cpu->l2_bytes / 2;
     const bool copy = c->v[DIRECT_COPY];
     const int64_t positions = copy ? l->slots[0] * l->slots[1] * l->slots[2] * l->channel
                                    : s->in[0] * s->in[1] * s->in[2];
@@ -101,7 +102,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     if (c->v[DIRECT_K] * c->v[DIRECT_PIX] > most)
         return INFINITY;
     c->v[DIRECT_STREAM] = !copy && kiln_better_streamed(g->s, g->d);
-    c->v[DIRECT_ORDER] = cpu && is_by_channels(g->s, g->own, c);
+    c->v[DIRECT_ORDER] = cpu && is_by_channels(g->s, g->d, g->own, c);
     if (cpu && !copy)
         c->v[DIRECT_PACK] = 1;
     return illegal(g->s, g->d, c, NULL) ? INFINITY : kiln_direct_ms(g->s, g->d, c);

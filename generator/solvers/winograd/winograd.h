@@ -95,18 +95,18 @@ typedef struct kiln_winograd_range {
 void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_winograd_range *range, kiln_config *c);
 
-/* Time of the three steps for an item of so many tiles, and, of the last two, one tile of K: in
- * vector multiply-adds of one core. */
+/* Time of the three steps for an item of so many tiles, in vector multiply-adds of one core. The
+ * last two are for one tile of K. */
 typedef struct kiln_winograd_cost {
     double source, products, destination;
 } kiln_winograd_cost;
 
 kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c,
                                          int64_t count);
-/* That many of them, in ms, on all cores. */
+/* Returns the time of so many vector multiply-adds on all cores, in ms. */
 double kiln_winograd_ms(const kiln_winograd *w, const kiln_device_facts *d, double operations);
-/* The same, where all filters are read by that many items meanwhile, most of it unnoticed if a
- * cache has them. */
+/* Returns the time of so many vector multiply-adds in ms, while `readers` items read all filters.
+ * If a cache holds the filters the sums hide most of the time to read them. */
 double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts *d,
                                  const kiln_config *c, double operations, int64_t readers);
 

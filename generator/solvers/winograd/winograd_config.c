@@ -178,8 +178,8 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double e = kiln_winograd_elements(w, c), tiles = (double)count;
     double sums = v[WINOGRAD_W] * v[WINOGRAD_KV];
     double rows = (double)divide_up(w->src_rows, 4) * 4;
-    /* Filters come from the second cache at half a vector a cycle, and late where the first cannot
-     * keep them for the next T_W tiles. */
+    /* Filters come from the second cache at half a vector a cycle. They come late where the first
+     * cache cannot keep them for the next T_W tiles. */
     double loads = w->cpu->load_of_bank * (v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV]);
     bool kept = count <= v[WINOGRAD_W] ||
                 rows * v[WINOGRAD_KV] * w->block * 4 <= (double)w->cpu->l1_bytes * 5 / 8;
@@ -187,8 +187,8 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double product = rows * step + w->cpu->moves * (3 * sums + 20);
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
         product *= 1.06; /* some are spilled */
-    /* Plain tensors are gathered and scattered; measured where few channels make that most. Their
-     * elements one by one, if they lie apart. */
+    /* Plain tensors are gathered and scattered, one by one where elements lie apart. Measured where
+     * few channels make that most of the time. */
     double apart = w->dilation[1] > 1 ? 20 : 0;
     return (kiln_winograd_cost){
         .source =
@@ -212,8 +212,8 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
 {
     double compute = kiln_winograd_ms(w, d, operations);
     double bytes = 4.0 * (double)(kiln_winograd_filters(w, c) * w->groups);
-    /* Filters that leave room in the last cache for what else passes come faster; many more than it
-     * holds come from memory. */
+    /* Multiples of the roofline's bandwidth, fitted to the products: filters that leave room in the
+     * last cache for other data, filters that fill it, and filters that come from memory. */
     double cache = (double)d->cache;
     double speed = bytes < 0.5 * cache ? 5.5 : bytes < 1.5 * cache ? 3.4 : 1.8;
     double exposed = kiln_device_holds(d, bytes) ? 0.1 : 0.5;

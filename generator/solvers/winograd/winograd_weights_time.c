@@ -1,5 +1,6 @@
-/* How long backward weights by Winograd take: the model that ranks configs, and the solver among
- * others. */
+/* Sizes that follow from a shape and a config of backward weights by Winograd, and its predicted
+ * time.
+ */
 #include "generator/base/integers.h"
 #include "generator/geometry/blocked.h"
 
@@ -66,7 +67,7 @@ int64_t kiln_gradient_items(const kiln_gradient *g, const kiln_config *c)
 
 /* ---- time ---- */
 
-/* Multiply-adds of vectors that one tile of x and dy takes in an item. */
+/* Time of one tile of x and dy in an item, in vector multiply-adds. */
 static double step_cost(const kiln_gradient *g, const kiln_device_facts *d, const kiln_config *c)
 {
     double vectors = kiln_blocked_vectors(g->block, d);
@@ -78,9 +79,9 @@ static double step_cost(const kiln_gradient *g, const kiln_device_facts *d, cons
     return fmax(cost, 8) - (spare < 0 ? 3 * spare : 0);
 }
 
-/* The same where an item keeps its products: tiles of dy come past those of x, which stay in the
- * cache of a core if they fit. What comes from the next cache is a stream of lines that is mostly
- * there in time. */
+/* The bytes that traffic() counts where an item keeps its products. Tiles of dy come past the tiles
+ * of x, which stay in a core's cache if they fit. The next cache delivers a stream of lines that is
+ * mostly there in time. */
 static double whole_traffic(const kiln_gradient *g, const kiln_device_facts *d,
                             const kiln_config *c)
 {
@@ -93,7 +94,7 @@ static double whole_traffic(const kiln_gradient *g, const kiln_device_facts *d,
     return (held ? 1 : 2) * through + late * again * (double)kiln_gradient_items(g, c);
 }
 
-/* Bytes that go through memory beside x, dy and dw, there and back. */
+/* Returns how many bytes go to memory and back besides x, dy and dw. */
 static double traffic(const kiln_shape *s, const kiln_gradient *g, const kiln_device_facts *d,
                       const kiln_config *c)
 {
