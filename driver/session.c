@@ -159,7 +159,8 @@ static void warn(void *user, const char *line)
     fprintf(stderr, "kiln: warning: %s\n", line);
 }
 
-static const kiln_settings settings = {.warn = warn, .buffers_stay = 1, .queues_flushed = 1};
+static const kiln_settings settings = {
+    .warn = warn, .buffers_stay = 1, .queues_flushed = 1, .place_threads = 1};
 
 static kiln_status open_on(session *s, const found *d, char *why)
 {

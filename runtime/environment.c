@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_TEXT = 4096, MOST_AWAKE_US = 1000000000, AWAKE_US = 200 };
+enum { PATH_TEXT = 4096, MOST_KEEPALIVE_US = 1000000000, KEEPALIVE_US = 200 };
 
 static bool is_switch(const char *text)
 {
@@ -34,7 +34,7 @@ static bool is_bytes(const char *text)
 static bool is_stay(const char *text)
 {
     int64_t us;
-    return read_number(text, &us) && us <= MOST_AWAKE_US;
+    return read_number(text, &us) && us <= MOST_KEEPALIVE_US;
 }
 
 static bool is_path(const char *text)
@@ -65,7 +65,8 @@ static const struct {
     {"KILN_DB", SETTING(rows_file), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_SHIPPED_DB", SETTING(shipped_dir), is_folder, "a folder that exists, or off"},
     {"KILN_TEMPLATES", SETTING(template_dir), is_folder, "a folder that exists, or off"},
-    {"KILN_KEEPALIVE_US", NO_SETTING, is_stay, "a whole number of microseconds from 0 to 1000000000"},
+    {"KILN_KEEPALIVE_US", NO_SETTING, is_stay,
+     "a whole number of microseconds from 0 to 1000000000"},
     {"KILN_CHECK_PADDING", NO_SETTING, is_switch, "1 or 0"},
 };
 
@@ -76,11 +77,12 @@ kiln_status kiln_environment_check(const kiln_settings *s)
                          "settings.cache_limit is %lld; it must be a number of bytes, or 0 for the "
                          "usual limit",
                          (long long)s->cache_limit);
-    if (s->keepalive_us < -1 || s->keepalive_us > MOST_AWAKE_US)
-        return kiln_fail(KILN_INVALID,
-                         "settings.keepalive_us is %d; it must be a number of microseconds up to %d, 0 "
-                         "for the usual one, or -1 for none",
-                         s->keepalive_us, MOST_AWAKE_US);
+    if (s->keepalive_us < -1 || s->keepalive_us > MOST_KEEPALIVE_US)
+        return kiln_fail(
+            KILN_INVALID,
+            "settings.keepalive_us is %d; it must be a number of microseconds up to %d, 0 "
+            "for the usual one, or -1 for none",
+            s->keepalive_us, MOST_KEEPALIVE_US);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *set = NULL;
         if (table[i].setting)
@@ -113,10 +115,10 @@ int64_t kiln_environment_cache_limit(const kiln_settings *s)
     return bytes;
 }
 
-int64_t kiln_environment_awake_us(const kiln_settings *s)
+int64_t kiln_environment_keepalive_us(const kiln_settings *s)
 {
     const char *text = getenv("KILN_KEEPALIVE_US");
-    int64_t us = AWAKE_US;
+    int64_t us = KEEPALIVE_US;
     if (s->keepalive_us)
         return s->keepalive_us > 0 ? s->keepalive_us : 0;
     if (text && *text)

@@ -16,6 +16,6 @@ bool kiln_switch_is_on(const char *text, bool standard);
 /* The cache's limit by the setting, else by the environment, else the usual one. */
 int64_t kiln_environment_cache_limit(const kiln_settings *settings);
 /* How long threads stay awake, in microseconds: likewise. */
-int64_t kiln_environment_awake_us(const kiln_settings *settings);
+int64_t kiln_environment_keepalive_us(const kiln_settings *settings);
 
 #endif

@@ -1,6 +1,6 @@
 /* Opening and closing: settings, environment, files. */
-#include "runtime/pocl/buffer_pointers.h"
-#include "runtime/pocl/work_sharing.h"
+#include "runtime/pocl/pocl.h"
+#include "runtime/programs/cache_dir.h"
 
 #include "environment.h"
 #include "kiln_internal.h"
@@ -175,17 +175,14 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
                                      context, device, &k->facts);
     if (!k->programs)
         return kiln_fail(KILN_NO_MEMORY, "out of memory while opening the program cache");
-    k->watch = kiln_mem_lifetime_open(context);
-    if (!k->watch)
+    k->lifetime = kiln_mem_lifetime_open(context);
+    if (!k->lifetime)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
-    k->awake = kiln_keepalive_open(context, device, &k->facts, kiln_environment_awake_us(s));
-    k->facts.shares_work = k->awake && kiln_sharing_works(k->programs, context, device);
-    if (k->awake && !k->facts.shares_work)
-        kiln_log(&k->logger, "no thread helps with a launch of one work-group: %s",
-                 kiln_last_error());
-    k->has_addresses = s->buffers_stay && kiln_buffer_pointer_works(k->programs, context, device);
-    if (s->queues_flushed && k->facts.shares_work && k->has_addresses)
-        k->follow = kiln_command_batch_open();
+    const kiln_pocl_settings settings = {.keepalive_us = kiln_environment_keepalive_us(s),
+                                         .place_threads = s->place_threads != 0,
+                                         .buffers_stay = s->buffers_stay != 0,
+                                         .queues_flushed = s->queues_flushed != 0};
+    k->pocl = kiln_pocl_open(context, device, &k->facts, k->programs, &settings, &k->logger);
     return KILN_OK;
 }
 
@@ -228,9 +225,8 @@ void kiln_close(kiln *k)
 {
     if (!k)
         return;
-    kiln_command_batch_close(k->follow);
-    kiln_keepalive_close(k->awake);
-    kiln_mem_lifetime_close(k->watch);
+    kiln_pocl_close(k->pocl);
+    kiln_mem_lifetime_close(k->lifetime);
     kiln_programs_close(k->programs);
     kiln_rows_free(k->user_rows);
     kiln_rows_free(k->shipped_rows);

@@ -13,7 +13,8 @@
  * installs no signal handler, and does not wait for the caller's queues (kiln_finish(),
  * kiln_op_time(), kiln_tune(), settings.check_padding and .queues_flushed excepted). Creating never
  * measures, enqueueing never compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has
- * queues of its own as well, in which nothing but the device's threads waits (settings.keepalive_us).
+ * queues of its own as well, in which nothing but the device's threads waits
+ * (settings.keepalive_us).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
@@ -76,8 +77,8 @@ typedef struct kiln_settings {
     int check_padding;
     /* PoCL's CPU device: for so many microseconds after the last operation its threads look for the
      * next one before they sleep, as OpenMP's do; to wake them takes 20. Operations that take one
-     * core a few microseconds are left to the thread on the caller's core. KILN_KEEPALIVE_US (0: they
-     * sleep at once), 200. -1: they sleep at once */
+     * core a few microseconds are left to the thread on the caller's core. KILN_KEEPALIVE_US (0:
+     * they sleep at once), 200. -1: they sleep at once */
     int keepalive_us;
     /* 1: the caller promises not to release buffers, workspace and packed weights included, before
      * the operations that use them have ended, nor after an enqueue that failed before the queue
@@ -93,6 +94,12 @@ typedef struct kiln_settings {
      * for events nor give one, then share a command of PoCL's: 0.3 to 0.6 us each instead of two.
      * An enqueue waits while 256 of them are in flight. Elsewhere it changes nothing */
     int queues_flushed;
+    /* PoCL's CPU device of two threads. 1: kiln may move PoCL's second thread to another core, when
+     * Linux has put both of PoCL's threads on one core beside short operations; they then take up
+     * to twice as long. To move a thread, kiln sets its affinity to one core and, at once, back to
+     * what it was: a program that sets affinities of PoCL's threads itself, at any time, leaves
+     * this at 0. 0: kiln never touches the affinity of a thread */
+    int place_threads;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
      * called from several threads. NULL: silence. */
     void (*log)(void *user, const char *line);

@@ -17,25 +17,32 @@
  * ITEM(axis) is the item's place along an axis of the grid: what `item` asks for itself, as by
  * get_global_id(), it does not get. All parameters are pointers to global memory, no more than five.
  *
- * A launch of one group (with ITEMS_SHARED=1; see runtime/pocl/work_sharing.h) writes where an item's code is, and
- * what it is given, into memory of the host's that threads look at while they look for work. The
- * items, in units of ITEMS_UNIT, are halved: one half is the thread's that this memory knows as the
- * first, whether it begins launches or helps, so that a core finds its half of the tensors in its own
- * cache from launch to launch. Who is done takes units from the end of the other's half. (To take is
- * to wait until all is stored that was to be: a fifth of a microsecond, where lines of the destination
- * come from a second-level cache. So an owner takes half of what is left.)
+ * A launch of one group (with ITEMS_SHARED=1; see runtime/pocl/work_sharing.h) writes where an
+ * item's code is, and which pointers it is given, into memory of the host. Threads of the host spin
+ * on this memory and help. The items, in units of ITEMS_UNIT, are halved. The thread that the memory
+ * knows as the first owns the first half, whether this thread begins launches or helps, so that a
+ * core finds its half of the tensors in its own cache from launch to launch. A thread that is done
+ * with its half takes units from the end of the other half. (Taking waits until all earlier stores
+ * are done: a fifth of a microsecond, where lines of the destination come from a second-level cache.
+ * So an owner takes half of what is left.)
  *
  *       first thread              another
  *     > 0 1 2 3 . . . . . 9 <   > 10 11 12 13 . . . 19 <
  *                           another                    the first, when they are done
  *
- * A launch of one unit is left to the thread that begins it. What any launch of one group has in this
- * memory, others can do it by, and sooner than PoCL starts one (runtime/pocl/command_batch.h): to be told, they
- * give it such a memory that nobody else looks at.
+ * A launch of one unit is left to the thread that begins it. What a launch writes into this memory
+ * is all that the host needs to repeat the launch, sooner than PoCL can start one
+ * (runtime/pocl/command_batch.h). For that, the host gives one launch a memory that nobody else
+ * looks at: it captures the launch.
  *
  * The address of a function is that of an array of the same symbol, as OpenCL C has no pointers to
- * functions. (PoCL leaves out one that its kernel does not call.) What different cores write is 512
- * bytes apart: prefetchers bring a line's neighbours.
+ * functions. (PoCL leaves out a function that its kernel does not call.) The symbol is hidden: a
+ * symbol of that name in the program or in another kernel cannot take its place. What different
+ * cores write is 512 bytes apart, since prefetchers bring a line's neighbours.
+ *
+ * Memory order: OpenCL 1.2's own atomic functions are relaxed. So the hand-over uses the compiler's
+ * __atomic functions, which order memory as C11's do; docs/pocl.md has the argument. Compilers other
+ * than PoCL's do not see this part.
  *
  * Grid with ITEMS_SHARED=1: (ITEMS_0 * ITEMS_1 * ITEMS_2, 1, 1) or one group. Else its axes are those
  * of the items.
@@ -53,7 +60,10 @@
      : (axis) == 1 ? item_i / ITEMS_0 % ITEMS_1                                                    \
                    : item_i / (ITEMS_0 * ITEMS_1))
 
-#define ITEMS_SYMBOL __asm__("kiln_item")
+#ifndef __x86_64__
+#error "ITEMS_SHARED=1 is for x86-64 only: the host cannot call an item elsewhere"
+#endif
+#define ITEMS_SYMBOL __asm__("kiln_item") __attribute__((visibility("hidden")))
 /* Compilers halve vectors of 512 bits where they think them slow, unless a function asks for them. */
 #define ITEMS_WIDE
 #if defined __AVX512F__ && defined __has_attribute
@@ -84,28 +94,29 @@ extern constant uint items_code[] ITEMS_SYMBOL;
     while (next_item(&items))                                                                      \
         one_item(items.next, scratch, ITEMS_LIST given);
 
-/* The memory, in words; see work_sharing.c. */
-#define SHARING_OPEN 0        /* units, while threads may help */
-#define SHARING_UNIT 1        /* items of one */
-#define SHARING_ITEMS 2
-#define SHARING_SECOND 3      /* the half of who begins the launch is the second one */
-#define SHARING_CODE 4        /* two words, and so is each of five pointers behind it */
-#define SHARING_SCRATCH 16    /* bytes that an item works in */
-#define SHARING_CLAIMS 128    /* of the first half, and as far behind it of the second: units from its
-                              begin on, and << 16 from its end */
-#define SHARING_INSIDE 384    /* threads that help */
-#define SHARING_BUSY 512      /* a launch has the memory */
-#define SHARING_FIRST 514     /* two words: an address in the first thread's stack */
-#define SHARING_ASKS 516      /* the memory is there to be told what the launch's items are */
+/* The memory, in words; see struct sharing in work_sharing.c. */
+#define SHARING_OPEN 0      /* units of work, while threads may help; else 0 */
+#define SHARING_UNIT 1      /* items of a unit */
+#define SHARING_ITEMS 2     /* items of the launch */
+#define SHARING_SECOND 3    /* 1: the launch's thread owns the second half */
+#define SHARING_CODE 4      /* two words, and so is each of the five pointers behind it */
+#define SHARING_SCRATCH 16  /* bytes of scratch memory of an item */
+#define SHARING_MODE 17     /* MXCSR of the launch's thread, without flags */
+#define SHARING_CLAIMS 128  /* units taken of the first half: from its begin on, and << 16 from its
+                               end; of the second half as many words behind it */
+#define SHARING_INSIDE 384  /* threads that help */
+#define SHARING_BUSY 512    /* 1: a launch has the memory */
+#define SHARING_FIRST 514   /* two words: an address in the first thread's stack, or 0 */
+#define SHARING_CAPTURE 516 /* 1: the launch is to write what it does */
 
 typedef struct items_left {
     global volatile uint *memory; /* 0: no other thread helps */
-    uint second;                  /* this thread's half is the second one */
+    uint second;                  /* 1: this thread owns the second half */
     int next, end;
 } items_left;
 
-/* Whether the thread that this is and the one that the memory knows are two. */
-static inline bool is_second(global volatile uint *words)
+/* Whether this thread is another than the one that the memory knows as the first. */
+static inline bool owns_second(global volatile uint *words)
 {
     int here;
     const ulong mine = (ulong)(private int *)&here, stack = 1 << 20;
@@ -113,6 +124,14 @@ static inline bool is_second(global volatile uint *words)
     if (*first == 0)
         *first = mine;
     return mine - *first + stack >= 2 * stack;
+}
+
+/* How this thread rounds, and what it does with denormal numbers; see item_call.h. */
+static inline uint items_mode(void)
+{
+    uint mode;
+    __asm__ volatile("stmxcsr %0" : "=m"(mode));
+    return mode & ~0x3fu;
 }
 
 static inline items_left begin_items(const ulong memory, const uint scratch,
@@ -125,26 +144,29 @@ static inline items_left begin_items(const ulong memory, const uint scratch,
     items.next = -1;
     items.end = ITEMS;
     global volatile uint *const words = (global volatile uint *)memory;
-    if (ITEMS_UNITS == 1 && words[SHARING_ASKS] == 0)
+    uint free = 0;
+    if (ITEMS_UNITS == 1 && words[SHARING_CAPTURE] == 0)
         return items;
-    if (atomic_cmpxchg(words + SHARING_BUSY, 0u, 1u) != 0u)
+    if (!__atomic_compare_exchange_n(words + SHARING_BUSY, &free, 1u, false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST))
         return items;
     items.memory = words;
-    items.second = words[SHARING_SECOND] = is_second(words);
+    items.second = words[SHARING_SECOND] = owns_second(words);
     items.end = 0;
     words[SHARING_CLAIMS] = words[2 * SHARING_CLAIMS] = 0;
     words[SHARING_UNIT] = ITEMS_UNIT;
     words[SHARING_ITEMS] = ITEMS;
     words[SHARING_SCRATCH] = scratch;
+    words[SHARING_MODE] = items_mode();
     global volatile ulong *const code = (global volatile ulong *)(words + SHARING_CODE);
     code[0] = (ulong)items_code;
     for (int i = 0; i < count; i++)
         code[i + 1] = (ulong)given[i];
-    atomic_xchg(words + SHARING_OPEN, (uint)ITEMS_UNITS);
+    __atomic_store_n(words + SHARING_OPEN, (uint)ITEMS_UNITS, __ATOMIC_SEQ_CST);
     return items;
 }
 
-/* Takes half of what is left of this thread's own units, or one from the end of the other's. */
+/* Takes half of what is left of this thread's own half, or one unit from the end of the other. */
 static inline bool take_units(items_left *items, const bool own)
 {
     const uint second = own ? items->second : !items->second;
@@ -155,7 +177,7 @@ static inline bool take_units(items_left *items, const bool own)
     const uint wanted = own ? (left + 1) / 2 : 1;
     if (left == 0)
         return false;
-    const uint taken = atomic_add(claims, own ? wanted : 1u << 16);
+    const uint taken = __atomic_fetch_add(claims, own ? wanted : 1u << 16, __ATOMIC_SEQ_CST);
     const uint from_begin = taken & 0xffff, from_end = taken >> 16;
     if (from_begin + from_end >= units)
         return false;
@@ -166,14 +188,14 @@ static inline bool take_units(items_left *items, const bool own)
     return true;
 }
 
-/* A thread that helps leaves when there is no unit left to take, so that all are done when none is
+/* A thread that helps leaves when no unit is left to take, so all items are done when no thread is
  * inside any more. */
 static inline void end_items(global volatile uint *memory)
 {
-    atomic_xchg(memory + SHARING_OPEN, 0u);
-    while (memory[SHARING_INSIDE] != 0)
+    __atomic_store_n(memory + SHARING_OPEN, 0u, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(memory + SHARING_INSIDE, __ATOMIC_SEQ_CST) != 0)
         ;
-    atomic_xchg(memory + SHARING_BUSY, 0u);
+    __atomic_store_n(memory + SHARING_BUSY, 0u, __ATOMIC_RELEASE);
 }
 
 static inline bool next_item(items_left *items)

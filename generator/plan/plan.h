@@ -36,6 +36,8 @@ typedef enum kiln_role {
     KILN_ROLE_TEMP    /* TEMP + i: temp[i] inside the workspace */
 } kiln_role;
 
+enum { KILN_MAX_ROLES = KILN_ROLE_TEMP + KILN_MAX_TEMPS };
+
 typedef struct kiln_arg {
     enum { KILN_ARG_BUFFER, KILN_ARG_INT, KILN_ARG_LONG, KILN_ARG_SHARING } kind;
     int role;  /* BUFFER */

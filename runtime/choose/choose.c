@@ -1,4 +1,6 @@
 /* Picks solver and config: the caller's choice, a tuning row, or the best prediction. */
+#include "choose.h"
+
 #include "generator/problem/problem_layout.h"
 
 #include "choose_rows.h"
@@ -19,26 +21,20 @@ static kiln_problem settle(const kiln_problem *problem, const kiln_shape *settle
 }
 
 bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
-                        const kiln_shape *shape, bool ignore_rows, kiln_pick *pick, kiln_plan *plan,
-                        kiln_why *why)
+                        const kiln_shape *shape, kiln_pick *pick, kiln_plan *plan, kiln_why *why)
 {
     char key[KILN_KEY_TEXT];
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why))
         return false;
     settle(problem, &pick->shape, key);
     pick->row_ms = 0;
-    if (ignore_rows || !kiln_pick_from_rows(k, key, solver->name, shape, pick)) {
-        pick->solver = solver;
-        memset(&pick->config, 0, sizeof pick->config);
-        solver->guess(&pick->shape, &k->facts, &pick->config);
-        pick->origin = KILN_ORIGIN_GUESS;
-        if (kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why))
-            return false;
-    }
+    if (!kiln_pick_from_rows(k, key, solver->name, shape, pick) &&
+        !kiln_guess_config(k, solver, pick, why))
+        return false;
     return kiln_solver_plan(solver, &pick->shape, &k->facts, &pick->config, plan, why);
 }
 
-static kiln_status unsupported_by_all(kiln *k, const kiln_problem *problem, const kiln_shape *shape)
+static kiln_status unsupported_by_all(const kiln *k, const kiln_shape *shape)
 {
     char text[2048] = "";
     size_t used = 0;
@@ -47,7 +43,7 @@ static kiln_status unsupported_by_all(kiln *k, const kiln_problem *problem, cons
         kiln_pick pick;
         kiln_plan plan;
         kiln_why why = {""};
-        kiln_solver_config(k, solver, problem, shape, true, &pick, &plan, &why);
+        kiln_guess(k, solver, shape, &pick, &plan, &why);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", i ? "; " : "",
                                  solver->name, why.text);
     }
@@ -117,11 +113,11 @@ static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln
         kiln_pick guess;
         kiln_plan plan;
         kiln_why why;
-        if (kiln_solver_config(k, solver, problem, shape, true, &guess, &plan, &why))
+        if (kiln_guess(k, solver, shape, &guess, &plan, &why))
             enter(k, problem, shape, ignore_rows, &guess, &f);
     }
     if (!f.measured.solver && !f.guessed.solver)
-        return unsupported_by_all(k, problem, shape);
+        return unsupported_by_all(k, shape);
     const bool measured = f.measured.solver && (f.decided || !f.guessed.solver ||
                                                 f.guessed_ms >= row_beaten_below(&f.measured));
     *pick = measured ? f.measured : f.guessed;
@@ -259,7 +255,8 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
     kiln_why why;
     if (!solver)
         status = pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
-    else if (!kiln_solver_config(k, solver, problem, shape, c->ignore_rows, pick, &plan, &why))
+    else if (!(c->ignore_rows ? kiln_guess(k, solver, shape, pick, &plan, &why)
+                              : kiln_solver_config(k, solver, problem, shape, pick, &plan, &why)))
         status = kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
     return status;
 }

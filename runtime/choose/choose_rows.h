@@ -2,7 +2,7 @@
 #ifndef KILN_CHOOSE_ROWS_H
 #define KILN_CHOOSE_ROWS_H
 
-#include "runtime/kiln_internal.h"
+#include "guess.h"
 
 /* The best usable row of the key, of all solvers or `only` one: the user's, else one shipped. Rows
  * for any device were measured on others: they tell a solver's config, not which solver is fastest

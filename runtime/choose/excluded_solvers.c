@@ -1,12 +1,14 @@
 /* Compares what a search could choose with what there is. */
 #include "excluded_solvers.h"
 
+#include "guess.h"
+
 #include <string.h>
 
-static bool has_solver(const kiln_candidates *list, const kiln_solver *solver)
+static bool is_among(const kiln_solver *solver, const kiln_solver *const *list, size_t n)
 {
-    for (size_t i = 0; i < list->firsts; i++)
-        if (list->at[i].solver == solver)
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == solver)
             return true;
     return false;
 }
@@ -32,8 +34,8 @@ static bool next_name(const char **names, char name[KILN_ROW_WITHOUT])
     return length > 0;
 }
 
-void kiln_excluded_solvers(kiln *k, const kiln_problem *problem, const kiln_candidates *list,
-                   char names[KILN_ROW_WITHOUT])
+void kiln_excluded_solvers(const kiln *k, const kiln_problem *problem,
+                           const kiln_solver *const *tried, size_t n, char names[KILN_ROW_WITHOUT])
 {
     kiln_problem wide = *problem;
     const kiln_solver *solver;
@@ -49,8 +51,7 @@ void kiln_excluded_solvers(kiln *k, const kiln_problem *problem, const kiln_cand
         kiln_pick pick;
         kiln_plan plan;
         kiln_why why;
-        if (!has_solver(list, solver) &&
-            kiln_solver_config(k, solver, &wide, &shape, true, &pick, &plan, &why))
+        if (!is_among(solver, tried, n) && kiln_guess(k, solver, &shape, &pick, &plan, &why))
             add_name(names, solver->name);
     }
 }

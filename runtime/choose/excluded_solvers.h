@@ -7,19 +7,19 @@
 #ifndef KILN_EXCLUDED_SOLVERS_H
 #define KILN_EXCLUDED_SOLVERS_H
 
-#include "runtime/tune/candidates.h"
+#include "runtime/kiln_internal.h"
 
-/* The names, with blanks between them, of the solvers that would take the problem if nothing but
- * its row's key were asked for, and are not in the list. "" if there is none. What does not fit is
- * not named. */
-void kiln_excluded_solvers(kiln *k, const kiln_problem *problem, const kiln_candidates *list,
-                   char names[KILN_ROW_WITHOUT]);
+/* Writes the names, with blanks between them, of the solvers that would take the problem if nothing
+ * but its row's key were asked for, and are not among the `n` solvers of `tried`. Writes "" if
+ * there is none. A name that does not fit is left out. */
+void kiln_excluded_solvers(const kiln *k, const kiln_problem *problem,
+                           const kiln_solver *const *tried, size_t n, char names[KILN_ROW_WITHOUT]);
 
-/* What is in both lists of names; into `names`. */
+/* Keeps those names that are in `others`, too. */
 void kiln_excluded_solvers_by_both(char names[KILN_ROW_WITHOUT], const char *others);
 
-/* Whether one of the names is that of a solver that takes the shape: a search for it might have had
- * another winner. */
+/* Returns whether one of the names is that of a solver that takes the shape: a search that tried
+ * this solver might have had another winner. */
 bool kiln_excluded_solvers_matters(const kiln *k, const char *names, const kiln_shape *shape);
 
 #endif

@@ -1,5 +1,5 @@
 /* What each solver says of a problem. */
-#include "runtime/kiln_internal.h"
+#include "choose.h"
 
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
                  kiln_last_error());
         return KILN_OK;
     }
-    if (!kiln_solver_config(k, solver, &p, &shape, false, &pick, &plan, &why)) {
+    if (!kiln_solver_config(k, solver, &p, &shape, &pick, &plan, &why)) {
         snprintf(verdict->reason, sizeof verdict->reason, "%s", why.text);
         return KILN_OK;
     }

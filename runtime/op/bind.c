@@ -2,8 +2,6 @@
  */
 #include "bind.h"
 
-#include "runtime/pocl/buffer_pointers.h"
-
 #include "images.h"
 
 #include <string.h>
@@ -199,37 +197,18 @@ static kiln_status set_arguments(kiln_op *op, kiln_phase phase)
     return KILN_OK;
 }
 
-/* The same with the addresses of the memory objects. False: only some may have been set. */
-static bool set_addresses(kiln_op *op, kiln_phase phase, cl_command_queue queue)
-{
-    void *address[KILN_MAX_ROLES] = {0};
-    for (int i = 0; i < KILN_MAX_ROLES; i++)
-        if (op->bound.mem[i] && !kiln_buffer_pointer_find(queue, op->bound.mem[i], &address[i]))
-            return false;
-    for (int i = 0; i < op->plan.nstages; i++) {
-        const kiln_stage *stage = &op->plan.stage[i];
-        for (int j = 0; runs_kernel(op, phase, i) && j < stage->nargs; j++)
-            if (stage->arg[j].kind == KILN_ARG_BUFFER &&
-                kiln_buffer_pointer_give(op->launch[i].kernel, (cl_uint)j, address[stage->arg[j].role]) !=
-                    CL_SUCCESS)
-                return false;
-    }
-    return true;
-}
-
 static bool watch_all(kiln_op *op)
 {
     bool all = true;
     for (int i = 0; i < KILN_MAX_ROLES && all; i++)
-        all = !op->bound.mem[i] || kiln_mem_lifetime_add(op->k->watch, op->bound.mem[i]);
+        all = !op->bound.mem[i] || kiln_mem_lifetime_add(op->k->lifetime, op->bound.mem[i]);
     return all;
 }
 
-kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
-                         cl_command_queue queue)
+kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
 {
     kiln_bound *bound = &op->bound;
-    const unsigned ended = kiln_mem_lifetime_ended(op->k->watch);
+    const unsigned ended = kiln_mem_lifetime_ended(op->k->lifetime);
     const bool again =
         bound->valid && bound->phase == phase && memcmp(&bound->buffers, b, sizeof *b) == 0;
     if (again && bound->set && bound->ended == ended)
@@ -238,9 +217,9 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
     kiln_status status = find(op, b, phase, bound->mem);
     /* A caller with new objects for every call is not made to pay for the watch. */
     const bool set = !status && again && watch_all(op);
-    bound->addresses = set && op->k->has_addresses && set_addresses(op, phase, queue);
-    bound->number++;
-    if (!status && !bound->addresses)
+    const bool pointers =
+        kiln_pocl_bind(op->pocl, kiln_phase_stages(phase, &op->plan), set ? bound->mem : NULL);
+    if (!status && !pointers)
         status = set_arguments(op, phase);
     if (status)
         return status;

@@ -5,13 +5,11 @@
 #include "op.h"
 
 /* Checks the caller's buffers, fills op->bound.mem[role] for everything that the stages of `phase`
- * may name, and gives it to their kernels; nothing of that where the call before was given the same
- * and no memory object has ended since. `queue` tells the addresses of buffers that stay. Under
- * op->lock. */
-kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *buffers, kiln_phase phase,
-                         cl_command_queue queue);
+ * may name, and gives it to their kernels. Does nothing where the call before was given the same
+ * buffers and no memory object has ended since. Under op->lock. */
+kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *buffers, kiln_phase phase);
 
-/* Lets go of a window's memory objects. */
+/* Releases a window's memory objects. */
 void kiln_window_close(kiln_window *window);
 
 #endif

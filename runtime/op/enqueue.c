@@ -1,43 +1,14 @@
-/* Launches operations: stages chained, nothing compiled. */
-#include "runtime/pocl/affinity.h"
-#include "runtime/pocl/op_batch.h"
+/* Enqueues operations: stages chained, nothing compiled. */
+#include "runtime/clock.h"
 
 #include "bind.h"
 #include "elapsed.h"
 #include "images.h"
+#include "launch.h"
 #include "padding_check.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Threads that could help a launch of one group look for work only so long while it waits for
- * others' events. */
-static bool may_be_lone(const kiln_stage *stage, cl_uint n_wait)
-{
-    return stage->shared && n_wait == 0;
-}
-
-static kiln_status start_stage(kiln_op *op, int i, cl_command_queue queue, bool lone,
-                               cl_uint n_wait, const cl_event *wait, cl_event *done)
-{
-    const kiln_stage *stage = &op->plan.stage[i];
-    if (stage->kind == KILN_STAGE_CLEAR) {
-        const cl_uint word = 0;
-        const cl_uchar byte = 0;
-        size_t bytes = (size_t)stage->clear_bytes;
-        bool words = bytes % sizeof word == 0;
-        cl_int code = clEnqueueFillBuffer(
-            queue, op->bound.mem[stage->clear_role], words ? (const void *)&word : &byte,
-            words ? sizeof word : sizeof byte, 0, bytes, n_wait, wait, done);
-        return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
-    }
-    const kiln_launch *launch = &op->launch[i];
-    const size_t one[3] = {1, 1, 1};
-    cl_int code =
-        clEnqueueNDRangeKernel(queue, launch->kernel, 3, NULL, lone ? one : launch->global,
-                               stage->local, n_wait, wait, done);
-    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueNDRangeKernel");
-}
 
 static void release_events(cl_event *events, int n)
 {
@@ -46,7 +17,7 @@ static void release_events(cl_event *events, int n)
             clReleaseEvent(events[i]);
 }
 
-/* Before the first stage: the caller's tensors, as his events leave them. */
+/* Before the first stage: checks the caller's tensors, once his events have completed. */
 static kiln_status check_given(kiln_op *op, cl_command_queue queue, cl_uint n_wait,
                                const cl_event *wait)
 {
@@ -55,78 +26,88 @@ static kiln_status check_given(kiln_op *op, cl_command_queue queue, cl_uint n_wa
                               : kiln_fail_cl(code, "clWaitForEvents");
 }
 
-typedef enum wanted { WANTED_NONE, WANTED_LAST, WANTED_ALL } wanted;
-
 /* Starts the stages one after the other. events[i] receives stage i's event where it is wanted, or
  * needed for an out-of-order queue. */
-static kiln_status start_stages(kiln_op *op, cl_command_queue queue, kiln_phase phase,
-                                cl_uint n_wait, const cl_event *wait, wanted which,
-                                cl_event events[KILN_MAX_STAGES], int *last)
+static kiln_status start_stages(kiln_op *op, const kiln_pocl_call *call, cl_uint n_wait,
+                                const cl_event *wait, cl_event events[KILN_MAX_STAGES], int last)
 {
     cl_command_queue_properties properties = 0;
-    cl_int code =
-        clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    cl_int code = clGetCommandQueueInfo(call->queue, CL_QUEUE_PROPERTIES, sizeof properties,
+                                        &properties, NULL);
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clGetCommandQueueInfo");
-    bool chained = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-    *last = -1;
-    for (int i = 0; i < op->plan.nstages; i++)
-        if (kiln_phase_runs(phase, &op->plan.stage[i]))
-            *last = i;
+    const bool chained = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     int previous = -1;
-    kiln_status status = check_given(op, queue, n_wait, wait);
-    for (int i = 0; i <= *last && !status; i++) {
-        if (!kiln_phase_runs(phase, &op->plan.stage[i]))
+    kiln_status status = check_given(op, call->queue, n_wait, wait);
+    for (int i = 0; i <= last && !status; i++) {
+        if (!(call->stages >> i & 1))
             continue;
-        bool wants_event = which == WANTED_ALL || (i == *last ? which == WANTED_LAST : chained);
-        bool waits_previous = previous >= 0;
-        status = start_stage(op, i, queue, may_be_lone(&op->plan.stage[i], n_wait),
-                             waits_previous ? (cl_uint)chained : n_wait,
-                             waits_previous ? (chained ? &events[previous] : NULL) : wait,
-                             wants_event ? &events[i] : NULL);
+        const bool wants_event = call->events == KILN_EVENTS_ALL ||
+                                 (i == last ? call->events == KILN_EVENTS_LAST : chained);
+        const bool waits_previous = previous >= 0;
+        status = kiln_op_launch(op, i, call->queue, waits_previous ? (cl_uint)chained : n_wait,
+                                waits_previous ? (chained ? &events[previous] : NULL) : wait,
+                                wants_event ? &events[i] : NULL);
         if (!status)
-            status = kiln_op_check_padding(op, queue, op->bound.mem, i);
+            status = kiln_op_check_padding(op, call->queue, op->bound.mem, i);
         previous = i;
     }
     return status;
 }
 
 /* The same for an op with images of its own, behind its enqueue before. */
-static kiln_status start_in_turn(kiln_op *op, cl_command_queue queue, kiln_phase phase,
-                                 cl_uint n_wait, const cl_event *wait, wanted which,
-                                 cl_event events[KILN_MAX_STAGES], int *last)
+static kiln_status start_in_turn(kiln_op *op, const kiln_pocl_call *call, cl_uint n_wait,
+                                 const cl_event *wait, cl_event events[KILN_MAX_STAGES], int last)
 {
     cl_event *list = NULL;
-    kiln_status status = kiln_op_images_wait(op, queue, &n_wait, wait, &list);
+    kiln_status status = kiln_op_images_wait(op, call->queue, &n_wait, wait, &list);
     if (status)
         return status;
-    status = start_stages(op, queue, phase, n_wait, n_wait ? list : NULL, which, events, last);
+    status = start_stages(op, call, n_wait, n_wait ? list : NULL, events, last);
     if (status)
-        clFinish(queue); /* what was started of it must not meet the next enqueue */
+        clFinish(call->queue); /* what was started must not meet the next enqueue */
     else
-        kiln_op_images_busy(op, events[*last]);
+        kiln_op_images_busy(op, events[last]);
     free(list);
     return status;
 }
 
-/* What kiln_keepalive_note() wants of the call. */
-static int64_t alone_ns(const kiln_op *op, kiln_phase phase, cl_uint n_wait)
+static int last_stage(unsigned stages)
 {
-    int launches = 0, lone = 0;
-    for (int i = 0; i < op->plan.nstages; i++)
-        if (kiln_phase_runs(phase, &op->plan.stage[i])) {
-            launches++;
-            lone += may_be_lone(&op->plan.stage[i], n_wait);
-        }
-    if (lone == launches)
-        return 0;
-    return launches == 1 && phase != KILN_PACK_ONLY ? op->alone_ns : -1;
+    int last = -1;
+    for (int i = 0; stages >> i; i++)
+        last = i;
+    return last;
 }
 
+/* Launches the stages as on any device. The first enqueue has an event, which tells when the
+ * programs' binaries are complete. */
+static kiln_status launch(kiln_op *op, kiln_pocl_call *call, cl_uint n_wait, const cl_event *wait,
+                          cl_event events[KILN_MAX_STAGES], int last)
+{
+    if (call->events == KILN_EVENTS_NONE && (!op->first || op->owns_images))
+        call->events = KILN_EVENTS_LAST;
+    kiln_status status =
+        (op->owns_images ? start_in_turn : start_stages)(op, call, n_wait, wait, events, last);
+    const kiln_status told = kiln_pocl_launched(op->pocl, call, status ? NULL : events, last);
+    status = status ? status : told;
+    if (status) {
+        release_events(events, KILN_MAX_STAGES);
+        return status;
+    }
+    if (!op->first && op->plan.stage[last].pack == 0) {
+        op->first = events[last];
+        clRetainEvent(op->first);
+    }
+    return KILN_OK;
+}
+
+/* events[i] receives stage i's event where it is wanted, *last the number of the last stage. */
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
-                       kiln_phase phase, cl_uint n_wait, const cl_event *wait, wanted which,
+                       kiln_phase phase, cl_uint n_wait, const cl_event *wait, kiln_events wanted,
                        cl_event events[KILN_MAX_STAGES], int *last)
 {
+    bool done = false;
     if (!op || !queue || !buffers)
         return kiln_fail(KILN_INVALID, "op, queue and buffers must not be NULL");
     if (n_wait > 0 && !wait)
@@ -135,40 +116,18 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);
     pthread_mutex_lock(&op->lock);
-    kiln_status status = kiln_op_bind(op, buffers, phase, queue);
-    const bool alike =
-        !status && which == WANTED_NONE && n_wait == 0 && kiln_op_may_follow(op, phase);
-    if (alike && kiln_op_follow(op, queue, phase)) {
-        pthread_mutex_unlock(&op->lock);
-        *last = 0;
-        return KILN_OK;
-    }
-    kiln_command_batch_end(op->k->follow, queue);
-    const int64_t alone = alone_ns(op, phase, n_wait);
-    const bool noted = which == WANTED_ALL || kiln_keepalive_wants(op->k->awake, alone, op->alone_ns);
-    bool asked = false;
-    if (alike)
-        status = kiln_op_ask(op, phase, &asked);
-    if (asked)
-        which = WANTED_ALL;
-    else if (which == WANTED_NONE && (noted || !op->first || op->owns_images))
-        which = WANTED_LAST;
+    kiln_pocl_call call = {.queue = queue,
+                           .stages = kiln_phase_stages(phase, &op->plan),
+                           .waits = n_wait > 0,
+                           .plain = n_wait == 0 && !op->owns_images && !op->dirty,
+                           .events = wanted};
+    *last = last_stage(call.stages);
+    kiln_status status = kiln_op_bind(op, buffers, phase);
     if (!status)
-        status = (op->owns_images ? start_in_turn : start_stages)(op, queue, phase, n_wait, wait,
-                                                                  which, events, last);
-    if (asked) {
-        const kiln_status after = kiln_op_asked(op, phase, status ? NULL : events);
-        status = status ? status : after;
-    }
-    if (!status && noted)
-        kiln_keepalive_note(op->k->awake, events[*last], alone);
-    if (!status && !op->first && phase != KILN_PACK_ONLY) {
-        op->first = events[*last];
-        clRetainEvent(op->first);
-    }
+        status = kiln_pocl_submit(op->pocl, &call, &done);
+    if (!status && !done)
+        status = launch(op, &call, n_wait, wait, events, *last);
     pthread_mutex_unlock(&op->lock);
-    if (status)
-        release_events(events, KILN_MAX_STAGES);
     return status;
 }
 
@@ -192,9 +151,9 @@ kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buff
                             cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
     cl_event events[KILN_MAX_STAGES];
-    int last;
+    int last = -1;
     kiln_status status = run(op, queue, buffers, phase_of(op, buffers), n_wait, wait,
-                             done ? WANTED_LAST : WANTED_NONE, events, &last);
+                             done ? KILN_EVENTS_LAST : KILN_EVENTS_NONE, events, &last);
     if (!status)
         give(events, last, done);
     return status;
@@ -207,9 +166,9 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
         return kiln_fail(KILN_INVALID,
                          "the operation uses its sources as they are: nothing to pack");
     cl_event events[KILN_MAX_STAGES];
-    int last;
+    int last = -1;
     kiln_status status = run(op, queue, buffers, KILN_PACK_ONLY, n_wait, wait,
-                             done ? WANTED_LAST : WANTED_NONE, events, &last);
+                             done ? KILN_EVENTS_LAST : KILN_EVENTS_NONE, events, &last);
     if (!status)
         give(events, last, done);
     return status;
@@ -241,13 +200,13 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
         return kiln_fail(KILN_INVALID, "kiln_op_time: ms must not be NULL");
     cl_event events[KILN_MAX_STAGES];
     kiln_span spans[KILN_MAX_STAGES];
-    int last, n = 0;
+    int last = -1, n = 0;
     const int64_t begin = kiln_clock_ns();
     kiln_status status =
-        run(op, queue, buffers, phase_of(op, buffers), 0, NULL, WANTED_ALL, events, &last);
+        run(op, queue, buffers, phase_of(op, buffers), 0, NULL, KILN_EVENTS_ALL, events, &last);
     if (status)
         return status;
-    kiln_keepalive_wait(op->k->awake, queue);
+    kiln_pocl_wait(op->k->pocl, queue);
     cl_int code = clWaitForEvents(1, &events[last]);
     const int64_t waited = kiln_clock_ns() - begin;
     if (code == CL_SUCCESS)
@@ -270,8 +229,8 @@ kiln_status kiln_finish(kiln *k, cl_command_queue queue)
 {
     if (!k || !queue)
         return kiln_fail(KILN_INVALID, "kiln_finish: k and queue must not be NULL");
-    kiln_command_batch_end(k->follow, queue);
-    kiln_keepalive_wait(k->awake, queue);
+    kiln_pocl_flush(k->pocl, queue);
+    kiln_pocl_wait(k->pocl, queue);
     cl_int code = clFinish(queue);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFinish");
 }
@@ -280,7 +239,7 @@ kiln_status kiln_flush(kiln *k, cl_command_queue queue)
 {
     if (!k || !queue)
         return kiln_fail(KILN_INVALID, "kiln_flush: k and queue must not be NULL");
-    kiln_command_batch_end(k->follow, queue);
+    kiln_pocl_flush(k->pocl, queue);
     cl_int code = clFlush(queue);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFlush");
 }

@@ -2,10 +2,8 @@
 #ifndef KILN_OP_H
 #define KILN_OP_H
 
-#include "runtime/kiln_internal.h"
-#include "runtime/pocl/captured_launch.h"
-
-enum { KILN_MAX_ROLES = KILN_ROLE_TEMP + KILN_MAX_TEMPS };
+#include "runtime/choose/choose.h"
+#include "runtime/pocl/pocl.h"
 
 /* A sub-buffer made for an offset, kept while the caller keeps passing the same one. */
 typedef struct kiln_window {
@@ -24,15 +22,13 @@ typedef struct kiln_launch {
 /* Which stages of a plan a call runs. */
 typedef enum kiln_phase { KILN_PACK_ONLY, KILN_RUN_ONLY, KILN_PACK_AND_RUN } kiln_phase;
 
-/* What the last call's stages were given: the next one's are mostly given the same. */
+/* What the last call's stages were given: the next call's are mostly given the same. */
 typedef struct kiln_bound {
     kiln_buffers buffers;
     kiln_phase phase;
     bool valid;
-    bool set;        /* kernels have these arguments, and what ends is counted */
-    bool addresses;  /* they are addresses */
-    unsigned number; /* of times that they were given others */
-    unsigned ended;  /* of the watched memory objects, before */
+    bool set;       /* kernels have these arguments, and the end of all these objects is known */
+    unsigned ended; /* watched memory objects that had ended by then */
     cl_mem mem[KILN_MAX_ROLES];
 } kiln_bound;
 
@@ -42,21 +38,20 @@ struct kiln_op {
     kiln_shape shape;
     kiln_pick pick;
     kiln_plan plan;
-    /* Of the caller's tensors that the plan reads or writes; 0: it does not. */
+    /* Bytes of the caller's tensors that the plan reads or writes; 0: it does not. */
     int64_t bytes[KILN_ROLE_PACKED];
     kiln_launch launch[KILN_MAX_STAGES];
-    pthread_mutex_t lock; /* kernels' arguments, bound, windows, first */
+    pthread_mutex_t lock; /* guards kernels' arguments and all below */
     kiln_bound bound;
-    int64_t alone_ns; /* that one core should take for a launch; -1: unknown */
     kiln_window window[KILN_MAX_ROLES];
-    kiln_captured known[KILN_MAX_STAGES];
+    kiln_pocl_op *pocl;           /* NULL: plain OpenCL */
     cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;
     kiln_op *check[KILN_MAX_PADDED];  /* of the plan's padded tensors; NULL: unchecked */
-    int64_t padding[KILN_MAX_PADDED]; /* cells of it */
-    cl_mem dirty;                     /* an int: how many of them are not zero */
-    cl_event busy;                    /* of the last enqueue that used them; NULL: none */
+    int64_t padding[KILN_MAX_PADDED]; /* cells of padding */
+    cl_mem dirty;                     /* an int: how many of these cells are not zero */
+    cl_event busy;                    /* of the last enqueue that used the images; NULL: none */
 };
 
 static inline bool kiln_phase_runs(kiln_phase phase, const kiln_stage *stage)
@@ -64,12 +59,22 @@ static inline bool kiln_phase_runs(kiln_phase phase, const kiln_stage *stage)
     return phase == KILN_PACK_AND_RUN || stage->pack == (phase == KILN_PACK_ONLY);
 }
 
-/* A new op without a plan; NULL: out of memory. */
-kiln_op *kiln_op_new(kiln *k);
-/* Compiles the plan's stages, sets their scalar arguments, makes its images and its checks. */
-kiln_status kiln_op_compile(kiln_op *op);
+/* Returns the stages that a phase runs: bit i for stage i. */
+static inline unsigned kiln_phase_stages(kiln_phase phase, const kiln_plan *plan)
+{
+    unsigned stages = 0;
+    for (int i = 0; i < plan->nstages; i++)
+        stages |= (unsigned)kiln_phase_runs(phase, &plan->stage[i]) << i;
+    return stages;
+}
 
-/* Releases without keeping the programs' binaries: for candidates that lost. */
+/* Makes a new op's plan ready to run: compiles its stages, makes its images and its checks of
+ * padding. `takes_ns`: one core's time for a launch of the plan; -1: not known. */
+kiln_status kiln_op_compile(kiln_op *op, int64_t takes_ns);
+
+const kiln_plan *kiln_op_plan(const kiln_op *op);
+
+/* Releases an op without keeping the programs' binaries: for candidates that lost. NULL is fine. */
 void kiln_op_discard(kiln_op *op);
 
 #endif

@@ -1,7 +1,12 @@
-/* Each check is an op of its own: it clears a counter, then counts cells. */
+/* Each check is an op of its own, which clears a counter and then counts cells. It is launched
+ * plainly: it has no checks of its own. */
 #include "padding_check.h"
 
 #include "generator/plan/padding.h"
+
+#include "bind.h"
+#include "launch.h"
+#include "stages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +23,7 @@ static kiln_status make_check(kiln_op *op, int i)
     /* Whole tensors were checked already. */
     check->bytes[KILN_ROLE_X] = 1;
     check->bytes[KILN_ROLE_Y] = sizeof(cl_int);
-    return kiln_op_compile(check);
+    return kiln_op_build(check, -1);
 }
 
 kiln_status kiln_op_make_checks(kiln_op *op)
@@ -38,7 +43,8 @@ kiln_status kiln_op_make_checks(kiln_op *op)
 void kiln_op_free_checks(kiln_op *op)
 {
     for (int i = 0; i < KILN_MAX_PADDED; i++)
-        kiln_op_discard(op->check[i]);
+        if (op->check[i])
+            kiln_op_free(op->check[i]);
     if (op->dirty)
         clReleaseMemObject(op->dirty);
 }
@@ -65,14 +71,20 @@ static kiln_status complain(const kiln_op *op, int i, cl_int dirty)
                      (long long)op->padding[i], tensor, p->layout);
 }
 
-static kiln_status look(kiln_op *op, cl_command_queue queue, cl_mem mem, int i)
+/* The queue may be out of order: each step waits for the one before. */
+static kiln_status count(kiln_op *op, cl_command_queue queue, cl_mem mem, int i)
 {
     const kiln_buffers b = {.x = {mem, 0}, .y = {op->dirty, 0}};
-    cl_int dirty = 0;
-    kiln_status status = kiln_op_enqueue(op->check[i], queue, &b, 0, NULL, NULL);
+    kiln_op *check = op->check[i];
+    cl_int dirty = 0, code = CL_SUCCESS;
+    kiln_status status = kiln_op_bind(check, &b, KILN_PACK_AND_RUN);
+    for (int s = 0; s < check->plan.nstages && !status && code == CL_SUCCESS; s++) {
+        status = kiln_op_launch(check, s, queue, 0, NULL, NULL);
+        if (!status)
+            code = clFinish(queue);
+    }
     if (status)
         return status;
-    cl_int code = clFinish(queue); /* an out-of-order queue reads when it likes */
     if (code == CL_SUCCESS)
         code =
             clEnqueueReadBuffer(queue, op->dirty, CL_TRUE, 0, sizeof dirty, &dirty, 0, NULL, NULL);
@@ -90,7 +102,7 @@ kiln_status kiln_op_check_padding(kiln_op *op, cl_command_queue queue, const cl_
             continue;
         cl_int code = clFinish(queue);
         status =
-            code == CL_SUCCESS ? look(op, queue, mem[p->role], i) : kiln_fail_cl(code, "clFinish");
+            code == CL_SUCCESS ? count(op, queue, mem[p->role], i) : kiln_fail_cl(code, "clFinish");
     }
     return status;
 }

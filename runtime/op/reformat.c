@@ -1,7 +1,7 @@
 /* Creates reformats: operations like a convolution's, with a plan of one stage. */
 #include "generator/plan/reformat.h"
 
-#include "op.h"
+#include "stages.h"
 
 static kiln_status plan(kiln_op *op, const kiln_reformat *reformat)
 {
@@ -17,6 +17,15 @@ static kiln_status plan(kiln_op *op, const kiln_reformat *reformat)
     return KILN_OK;
 }
 
+/* One core's time for it; -1: a millisecond or more of all cores. */
+static int64_t takes_ns(const kiln_op *op)
+{
+    const kiln_device_facts *facts = &op->k->facts;
+    const double bytes = (double)op->bytes[KILN_ROLE_X] + (double)op->bytes[KILN_ROLE_Y];
+    const double ms = kiln_device_move_ms(facts, bytes);
+    return ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) + 1 : -1;
+}
+
 kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op **out)
 {
     if (!k || !reformat || !out)
@@ -28,7 +37,7 @@ kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     kiln_status status = plan(op, reformat);
     if (!status)
-        status = kiln_op_compile(op);
+        status = kiln_op_compile(op, takes_ns(op));
     if (status) {
         kiln_op_discard(op);
         return status;

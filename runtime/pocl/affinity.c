@@ -1,5 +1,7 @@
-/* The way between two cores, and yielding one. */
+/* The distance between two cores, yielding a core, and moving a thread to another one. */
 #include "affinity.h"
+
+#include "runtime/clock.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -11,15 +13,9 @@
 enum {
     GAP_NS = 10000,   /* a yield that takes longer: another thread had the core */
     LOST_NS = 200000, /* in such gaps, until a thread sleeps */
-    SEND_NS = 1000000 /* a core's own work is disturbed; each 100 us cost operations of 2 us 0.5 */
+    MOVE_NS = 1000000 /* moves disturb the core's own work: each 100 us, they cost operations of 2
+                         us half a microsecond */
 };
-
-int64_t kiln_clock_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -27,17 +23,17 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Some looks find the line where the thread is, because it or a neighbour was there before, and
- * some are interrupted: the upper quartile. */
-int64_t kiln_affinity_way(kiln_affinity_looks *looks, int64_t took)
+/* The upper quartile: some reads find the line on the reader's own core, because this thread or its
+ * neighbour was there before, and some reads are interrupted. */
+int64_t kiln_affinity_distance(kiln_affinity_samples *samples, int64_t ns)
 {
-    int64_t sorted[KILN_AFFINITY_LOOKS];
-    looks->took[looks->count++ % KILN_AFFINITY_LOOKS] = took;
-    if (looks->count < KILN_AFFINITY_LOOKS)
+    int64_t sorted[KILN_AFFINITY_SAMPLES];
+    samples->ns[samples->count++ % KILN_AFFINITY_SAMPLES] = ns;
+    if (samples->count < KILN_AFFINITY_SAMPLES)
         return 0;
-    memcpy(sorted, looks->took, sizeof sorted);
-    qsort(sorted, KILN_AFFINITY_LOOKS, sizeof *sorted, compare);
-    return sorted[KILN_AFFINITY_LOOKS * 3 / 4];
+    memcpy(sorted, samples->ns, sizeof sorted);
+    qsort(sorted, KILN_AFFINITY_SAMPLES, sizeof *sorted, compare);
+    return sorted[KILN_AFFINITY_SAMPLES * 3 / 4];
 }
 
 static bool is_pinned(void)
@@ -49,23 +45,23 @@ static bool is_pinned(void)
     return cores == 1;
 }
 
-/* Yielding leaves the core to the caller's threads. But with those there are more threads than
- * cores, and then Linux puts two of the pool's on one core, and leaves them there while they yield
- * to each other: one that looks would take half the time of one that works (28 % in all, of kernels
- * of 300 us on 4 cores). One that wakes is put on an idle core, so who waits for its core for long,
- * and not because the caller enqueues, sleeps for a moment. */
+/* Yielding leaves the core to the caller's threads. But with the caller there are more threads than
+ * cores. Linux then puts two of PoCL's threads on one core and leaves them there while they yield
+ * to each other: a thread that spins would take half the time of one that works (28 % in all, of
+ * kernels of 300 us on 4 cores). Linux wakes a thread on an idle core, so a thread that waits long
+ * for its core, while the caller enqueues nothing, sleeps for a moment. */
 void kiln_affinity_yield(bool busy, const atomic_uint *noted)
 {
-    static _Thread_local unsigned before_noted;
+    static _Thread_local unsigned noted_before;
     static _Thread_local int64_t lost;
     const int64_t before = kiln_clock_ns();
     sched_yield();
     const int64_t gap = kiln_clock_ns() - before;
     if (gap < GAP_NS)
         return;
-    const unsigned now_noted = atomic_load(noted);
-    lost = busy && before_noted == now_noted ? lost + gap : 0;
-    before_noted = now_noted;
+    const unsigned noted_now = atomic_load(noted);
+    lost = busy && noted_before == noted_now ? lost + gap : 0;
+    noted_before = noted_now;
     if (lost < LOST_NS || is_pinned())
         return;
     nanosleep(&(struct timespec){.tv_nsec = 1}, NULL);
@@ -91,8 +87,7 @@ void kiln_affinity_join(kiln_affinity_pair *pair)
     }
 }
 
-/* What a thread may run on is what it was before, so that it is not bound to the core. */
-static void send(int thread, int core)
+static void move(int thread, int core)
 {
     cpu_set_t may, there;
     CPU_ZERO(&there);
@@ -104,14 +99,14 @@ static void send(int thread, int core)
     sched_setaffinity(thread, sizeof may, &may);
 }
 
-void kiln_affinity_send_other(kiln_affinity_pair *pair, int core)
+void kiln_affinity_move_other(kiln_affinity_pair *pair, int core)
 {
     const int me = this_thread(), first = atomic_load(&pair->thread[0]);
     const int other = atomic_load(&pair->thread[first == me]);
     const int64_t now = kiln_clock_ns();
     if (core < 0 || core >= CPU_SETSIZE || other == 0 ||
-        now - atomic_load(&pair->sent_ns) < SEND_NS)
+        now - atomic_load(&pair->moved_ns) < MOVE_NS)
         return;
-    atomic_store(&pair->sent_ns, now);
-    send(other, core);
+    atomic_store(&pair->moved_ns, now);
+    move(other, core);
 }

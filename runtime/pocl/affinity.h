@@ -1,5 +1,5 @@
-/* What threads that look for work know of cores: how far it is from one to another, and when to
- * give theirs to others. */
+/* On which cores PoCL's threads run: how far one core is from another, when a thread gives its core
+ * to others, and how one thread is moved to another core. */
 #ifndef KILN_AFFINITY_H
 #define KILN_AFFINITY_H
 
@@ -7,20 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-int64_t kiln_clock_ns(void); /* ns, since some time */
+enum { KILN_AFFINITY_SAMPLES = 16 };
 
-enum { KILN_AFFINITY_LOOKS = 16 };
-
-/* How long the last looks at a line of another core's cache took, in turn. */
-typedef struct kiln_affinity_looks {
-    int64_t took[KILN_AFFINITY_LOOKS];
+/* How long the last reads of a cache line that another core had written took, oldest overwritten
+ * first. All zero at first. */
+typedef struct kiln_affinity_samples {
+    int64_t ns[KILN_AFFINITY_SAMPLES];
     unsigned count;
-} kiln_affinity_looks;
+} kiln_affinity_samples;
 
-/* Adds one, in ns with what the clock takes. The way between the cores, or 0 after few looks. */
-int64_t kiln_affinity_way(kiln_affinity_looks *looks, int64_t took);
+/* Adds the time of one read, in ns, the clock's own time included. Returns the distance between the
+ * cores in ns, or 0 while there are too few samples. One thread at a time. */
+int64_t kiln_affinity_distance(kiln_affinity_samples *samples, int64_t ns);
 
-/* A moment in which a hardware thread beside this one has the core. */
+/* Lets the other hardware thread of this core run for a moment. */
 static inline void kiln_cpu_relax(void)
 {
 #if defined __x86_64__ && defined __GNUC__
@@ -28,21 +28,24 @@ static inline void kiln_cpu_relax(void)
 #endif
 }
 
-/* Gives the core to other threads, or sleeps for a moment, to be put on another one. `busy`: some
- * operation is in flight; `noted`: how many were so far. */
+/* Gives the calling thread's core to other threads. Sleeps for a moment where the thread has waited
+ * long for its core, so that Linux wakes it on an idle one. `busy`: an operation is in flight;
+ * `noted`: counts the operations that were. */
 void kiln_affinity_yield(bool busy, const atomic_uint *noted);
 
-/* Two threads, once they have joined. All zero at first. */
+/* Two threads, once both have joined. All zero at first. */
 typedef struct kiln_affinity_pair {
-    atomic_int thread[2]; /* 0: not yet known */
-    atomic_llong sent_ns; /* when the last one was */
+    atomic_int thread[2];  /* Linux thread ids; 0: not yet known */
+    atomic_llong moved_ns; /* when a thread was moved last */
 } kiln_affinity_pair;
 
-/* The calling thread is one of the two; from the third on nothing happens. */
+/* Makes the calling thread one of the two; a third thread is ignored. */
 void kiln_affinity_join(kiln_affinity_pair *pair);
 
-/* Puts the other one of the two on a core, if it may run there and on another one; the system may
- * move it again. Does so at most once a millisecond. */
-void kiln_affinity_send_other(kiln_affinity_pair *pair, int core);
+/* Moves the other thread of the pair to `core`, if it may run there and on another core as well.
+ * Linux may move it again: the set of cores that the thread may run on is the same afterwards as it
+ * was before. Between these two moments the set has one core only, so a change that the program
+ * makes at that moment is lost. Does nothing within a millisecond of the last move. */
+void kiln_affinity_move_other(kiln_affinity_pair *pair, int core);
 
 #endif

@@ -1,14 +1,19 @@
-/* Gives kernels the addresses of buffers, where a kernel may use any address of the host's. */
+/* Finds the addresses of buffers, and gives them to kernels. */
 #define CL_TARGET_OPENCL_VERSION 200 /* clSetKernelArgSVMPointer(), beside what all have */
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "buffer_pointers.h"
 
+#include "runtime/clock.h"
 #include "runtime/programs/template.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
-/* Nothing is written through it: to map tells the address at once, be the command for later. */
-bool kiln_buffer_pointer_find(cl_command_queue queue, cl_mem mem, void **address)
+enum { MOST_NS = 50000000 };
+
+/* Maps and unmaps a buffer, through which nothing is read or written. *last receives the event of
+ * the unmapping. */
+static bool tell_address(cl_command_queue queue, cl_mem mem, void **address, cl_event *last)
 {
     cl_mem_object_type kind = 0;
     size_t size = 0;
@@ -19,15 +24,48 @@ bool kiln_buffer_pointer_find(cl_command_queue queue, cl_mem mem, void **address
         return false;
     *address = clEnqueueMapBuffer(queue, mem, CL_FALSE, CL_MAP_READ, 0, size, 0, NULL, NULL, &code);
     return code == CL_SUCCESS && *address &&
-           clEnqueueUnmapMemObject(queue, mem, *address, 0, NULL, NULL) == CL_SUCCESS;
+           clEnqueueUnmapMemObject(queue, mem, *address, 0, NULL, last) == CL_SUCCESS;
 }
 
-cl_int kiln_buffer_pointer_give(cl_kernel kernel, cl_uint index, const void *address)
+/* A blocking map would do the same without a limit: if some version of PoCL let it wait for
+ * commands of the caller's that use the buffer, and these for the calling thread, it would never
+ * end. */
+static bool ends_soon(cl_command_queue queue, cl_event last)
+{
+    const int64_t until = kiln_clock_ns() + MOST_NS;
+    cl_int state = CL_QUEUED;
+    clFlush(queue);
+    while (clGetEventInfo(last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ==
+               CL_SUCCESS &&
+           state > CL_COMPLETE && kiln_clock_ns() < until)
+        sched_yield();
+    return state == CL_COMPLETE;
+}
+
+bool kiln_buffer_pointers_find(cl_command_queue queue, const cl_mem *mem, void **address, int n)
+{
+    cl_event last = NULL;
+    bool told = true;
+    for (int i = 0; i < n && told; i++) {
+        if (!mem[i])
+            continue;
+        if (last)
+            clReleaseEvent(last);
+        last = NULL;
+        told = tell_address(queue, mem[i], &address[i], &last);
+    }
+    if (!last)
+        return told;
+    told = told && ends_soon(queue, last);
+    clReleaseEvent(last);
+    return told;
+}
+
+cl_int kiln_buffer_pointers_give(cl_kernel kernel, cl_uint index, const void *address)
 {
     return clSetKernelArgSVMPointer(kernel, index, address);
 }
 
-/* Of several devices, one could have the newest contents of a buffer elsewhere. */
 static bool may_work(cl_context context, cl_device_id device)
 {
     cl_uint devices = 0;
@@ -38,7 +76,7 @@ static bool may_work(cl_context context, cl_device_id device)
 }
 
 /* A kernel doubles through the address what a command wrote; another command reads it. */
-static cl_int ask(kiln_program *program, cl_command_queue queue, cl_mem mem, cl_int *number)
+static cl_int run_probe(kiln_program *program, cl_command_queue queue, cl_mem mem, cl_int *number)
 {
     void *address;
     const size_t one = 1;
@@ -46,10 +84,10 @@ static cl_int ask(kiln_program *program, cl_command_queue queue, cl_mem mem, cl_
     cl_kernel kernel = clCreateKernel(kiln_program_cl(program), "pointer_probe", &code);
     if (code == CL_SUCCESS)
         code = clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, sizeof *number, number, 0, NULL, NULL);
-    if (code == CL_SUCCESS && !kiln_buffer_pointer_find(queue, mem, &address))
+    if (code == CL_SUCCESS && !kiln_buffer_pointers_find(queue, &mem, &address, 1))
         code = CL_INVALID_MEM_OBJECT;
     if (code == CL_SUCCESS)
-        code = kiln_buffer_pointer_give(kernel, 0, address);
+        code = kiln_buffer_pointers_give(kernel, 0, address);
     if (code == CL_SUCCESS)
         code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
     if (code == CL_SUCCESS)
@@ -62,23 +100,30 @@ static cl_int ask(kiln_program *program, cl_command_queue queue, cl_mem mem, cl_
     return code == CL_SUCCESS ? finished : code;
 }
 
-bool kiln_buffer_pointer_works(kiln_programs *programs, cl_context context, cl_device_id device)
+/* Whether what run_probe() reads is right. */
+static bool passes_probe(kiln_programs *programs, cl_context context, cl_command_queue queue)
 {
-    if (!may_work(context, device))
-        return false;
-    cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
     cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(cl_int), NULL, NULL);
     char *source = NULL;
     kiln_program *program = NULL;
     cl_int number = 21;
-    const bool works = queue && mem && !kiln_template_source(NULL, "pointer_probe.cl", &source) &&
-                       !kiln_program_get(programs, source, "-cl-std=CL1.2", &program) &&
-                       ask(program, queue, mem, &number) == CL_SUCCESS && number == 42;
+    const bool passes = mem && !kiln_template_source(NULL, "pointer_probe.cl", &source) &&
+                        !kiln_program_get(programs, source, "-cl-std=CL1.2", &program) &&
+                        run_probe(program, queue, mem, &number) == CL_SUCCESS && number == 42;
     kiln_program_release(program);
     free(source);
     if (mem)
         clReleaseMemObject(mem);
-    if (queue)
-        clReleaseCommandQueue(queue);
-    return works;
+    return passes;
+}
+
+cl_command_queue kiln_buffer_pointers_open(kiln_programs *programs, cl_context context,
+                                           cl_device_id device)
+{
+    cl_command_queue queue =
+        may_work(context, device) ? clCreateCommandQueue(context, device, 0, NULL) : NULL;
+    if (!queue || passes_probe(programs, context, queue))
+        return queue;
+    clReleaseCommandQueue(queue);
+    return NULL;
 }

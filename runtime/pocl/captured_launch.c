@@ -1,5 +1,5 @@
-/* Asks a launch what it does, and keeps the library that has its code from being closed: PoCL holds
- * those of some hundred kernels open. */
+/* Captures a launch, and keeps the library with its code open: PoCL holds only the libraries of
+ * some hundred kernels open. */
 #include "captured_launch.h"
 
 #include <dlfcn.h>
@@ -7,47 +7,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct kiln_telling {
+struct kiln_capture {
     void *memory;     /* that the launch was given */
     atomic_int users; /* the operation, and the launch until it has ended */
     atomic_bool over; /* what is below is known */
     kiln_sharing_call call;
-    void *library; /* NULL: it cannot be kept */
+    void *library; /* NULL: it cannot be kept open */
 };
 
-/* The last one has the library. */
-static void *drop(kiln_telling *t)
+/* Returns the library, to be closed, if the caller is the last user; else NULL. */
+static void *drop(kiln_capture *c)
 {
-    if (atomic_fetch_sub(&t->users, 1) > 1)
+    if (atomic_fetch_sub(&c->users, 1) > 1)
         return NULL;
-    void *library = t->library;
-    free(t->memory);
-    free(t);
+    void *library = c->library;
+    free(c->memory);
+    free(c);
     return library;
 }
 
-static kiln_telling *create(void)
+static kiln_capture *create(void)
 {
-    kiln_telling *t = calloc(1, sizeof *t);
-    void *memory = t ? kiln_sharing_ask() : NULL;
+    kiln_capture *c = calloc(1, sizeof *c);
+    void *memory = c ? kiln_sharing_capture() : NULL;
     if (!memory) {
-        free(t);
+        free(c);
         return NULL;
     }
-    t->memory = memory;
-    atomic_store(&t->users, 1);
-    return t;
+    c->memory = memory;
+    atomic_store(&c->users, 1);
+    return c;
 }
 
-uint64_t kiln_captured_ask(kiln_captured *n, unsigned bound, kiln_command_batch *f)
+uint64_t kiln_captured_begin(kiln_captured *c, unsigned binding, kiln_command_batch *b)
 {
-    if (n->telling && n->bound == bound)
+    if (c->capture && c->binding == binding)
         return 0;
-    kiln_captured_close(n, f);
-    n->telling = create();
-    n->bound = bound;
-    n->given = n->telling;
-    return n->telling ? (uint64_t)(uintptr_t)n->telling->memory : 0;
+    kiln_captured_close(c, b);
+    c->capture = create();
+    c->binding = binding;
+    c->pending = c->capture;
+    return c->capture ? (uint64_t)(uintptr_t)c->capture->memory : 0;
 }
 
 /* The library that `code` is in, opened once more. */
@@ -60,40 +60,40 @@ static void *library_of(uint64_t code)
                                                     : NULL;
 }
 
-/* At its end, when the library is the one that PoCL used last. */
-static void CL_CALLBACK hear(cl_event done, cl_int state, void *user)
+/* PoCL calls this at the launch's end, when the library is the one that it used last. */
+static void CL_CALLBACK read_capture(cl_event done, cl_int state, void *user)
 {
     (void)done;
-    kiln_telling *t = user;
-    if (state == CL_COMPLETE && kiln_sharing_told(t->memory, &t->call)) {
-        t->library = library_of(t->call.code);
-        atomic_store(&t->over, t->library != NULL);
+    kiln_capture *c = user;
+    if (state == CL_COMPLETE && kiln_sharing_captured(c->memory, &c->call)) {
+        c->library = library_of(c->call.code);
+        atomic_store(&c->over, c->library != NULL);
     }
-    void *library = drop(t);
+    void *library = drop(c);
     if (library)
         dlclose(library);
 }
 
-void kiln_captured_asked(kiln_captured *n, cl_event done)
+void kiln_captured_enqueued(kiln_captured *c, cl_event done)
 {
-    if (!n->given)
+    if (!c->pending)
         return;
-    n->given = false;
-    atomic_fetch_add(&n->telling->users, 1);
-    if (clSetEventCallback(done, CL_COMPLETE, hear, n->telling) != CL_SUCCESS)
-        atomic_fetch_sub(&n->telling->users, 1);
+    c->pending = false;
+    atomic_fetch_add(&c->capture->users, 1);
+    if (clSetEventCallback(done, CL_COMPLETE, read_capture, c->capture) != CL_SUCCESS)
+        atomic_fetch_sub(&c->capture->users, 1);
 }
 
-const kiln_sharing_call *kiln_captured_call(const kiln_captured *n, unsigned bound)
+const kiln_sharing_call *kiln_captured_call(const kiln_captured *c, unsigned binding)
 {
-    return n->telling && n->bound == bound && atomic_load(&n->telling->over) ? &n->telling->call
-                                                                             : NULL;
+    return c->capture && c->binding == binding && atomic_load(&c->capture->over) ? &c->capture->call
+                                                                                 : NULL;
 }
 
-void kiln_captured_close(kiln_captured *n, kiln_command_batch *f)
+void kiln_captured_close(kiln_captured *c, kiln_command_batch *b)
 {
-    void *library = n->telling ? drop(n->telling) : NULL;
+    void *library = c->capture ? drop(c->capture) : NULL;
     if (library)
-        kiln_command_batch_unload(f, library);
-    n->telling = NULL;
+        kiln_command_batch_unload(b, library);
+    c->capture = NULL;
 }

@@ -1,9 +1,9 @@
-/* What is in flight: what was noted, and what is not, for it follows at once on what was. */
+/* What is in flight: operations that were noted, and others that come at once behind them. */
 #include "flight.h"
 
-#include "affinity.h"
+#include "runtime/clock.h"
 
-enum { ROW_NS = 10000 /* between operations that follow one another at once */ };
+enum { ROW_NS = 10000 /* at most, between operations that come at once one behind the other */ };
 
 cl_int kiln_event_state(cl_event event)
 {
@@ -12,7 +12,7 @@ cl_int kiln_event_state(cl_event event)
     return state;
 }
 
-/* Of an operation; its event is let go of once it has ended. */
+/* Returns an operation's execution status, and releases its event once it has ended. */
 static cl_int state_while(cl_event *event)
 {
     const cl_int state = *event ? kiln_event_state(*event) : CL_COMPLETE;
@@ -23,8 +23,8 @@ static cl_int state_while(cl_event *event)
     return state;
 }
 
-/* What others read all the time is written only when it changes. */
-static void tell_lone(kiln_flight *f)
+/* Other threads read `lone` all the time, so it is written only when it changes. */
+static void update_lone(kiln_flight *f)
 {
     const bool lone = kiln_is_finished(state_while(&f->wide)) && f->last_is_lone;
     if (lone != atomic_load(&f->lone))
@@ -34,11 +34,11 @@ static void tell_lone(kiln_flight *f)
 cl_int kiln_flight_state(kiln_flight *f)
 {
     const cl_int state = state_while(&f->last);
-    tell_lone(f);
+    update_lone(f);
     return state;
 }
 
-/* What is to be released for it, or NULL. */
+/* Returns the event that is to be released, or NULL. */
 static cl_event replace_last(kiln_flight *f, cl_event done, bool lone)
 {
     const cl_event before = f->last;
@@ -60,7 +60,7 @@ cl_event kiln_flight_note(kiln_flight *f, cl_event done, int core, bool lone)
     if (core != atomic_load(&f->core))
         atomic_store(&f->core, core);
     cl_event gone = replace_last(f, done, lone);
-    tell_lone(f);
+    update_lone(f);
     atomic_fetch_add(&f->noted, 1);
     atomic_store(&f->noted_ns, kiln_clock_ns());
     atomic_store(&f->unnoted_ns, 0);
@@ -84,11 +84,11 @@ bool kiln_flight_leaves_out(kiln_flight *f, int64_t takes_ns, int64_t most_ns)
     return true;
 }
 
-void kiln_flight_goes_on(kiln_flight *f, int64_t takes_ns, int64_t often_ns)
+void kiln_flight_joined(kiln_flight *f, int64_t takes_ns, int64_t often_ns)
 {
-    if (atomic_fetch_add(&f->goes_on_ns, takes_ns) + takes_ns < often_ns)
+    if (atomic_fetch_add(&f->batched_ns, takes_ns) + takes_ns < often_ns)
         return;
-    atomic_store(&f->goes_on_ns, 0);
+    atomic_store(&f->batched_ns, 0);
     atomic_fetch_add(&f->noted, 1);
 }
 

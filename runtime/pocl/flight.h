@@ -1,4 +1,4 @@
-/* What is in flight, as far as the threads that look for work beside it (keepalive.h) must know: the
+/* What is in flight, as far as the threads that spin beside it (keepalive.h) must know: the
  * operations that were noted, and how many of the device's threads they take. */
 #ifndef KILN_FLIGHT_H
 #define KILN_FLIGHT_H
@@ -9,44 +9,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What different threads write is in lines of its own. */
+/* What different threads write is in cache lines of its own. All zero at first. */
 typedef struct kiln_flight {
-    _Alignas(64) atomic_uint noted;     /* operations; looking threads measure this line's way */
-    _Alignas(64) atomic_bool lone;      /* all take one of the device's threads; written when that
-                                           changes, as `core` is */
+    _Alignas(64) atomic_uint noted;     /* operations; spinning threads measure how far this line
+                                           comes */
+    _Alignas(64) atomic_bool lone;      /* each takes one of the device's threads; written only when
+                                           that changes, as is `core` */
     atomic_int core;                    /* the caller's */
-    _Alignas(64) atomic_llong noted_ns; /* when the last one was; only callers look at these */
-    atomic_llong unnoted_ns;            /* what one core takes for those since */
-    atomic_llong goes_on_ns;            /* and for what goes on with it */
+    _Alignas(64) atomic_llong noted_ns; /* when the last one was noted; only callers read this and
+                                           the next two */
+    atomic_llong unnoted_ns;            /* one core's time for the operations left out since */
+    atomic_llong batched_ns;            /* one core's time for the operations that joined the last
+                                           one's command */
     _Alignas(64) cl_event last;         /* of the operation noted last, until it has ended */
-    cl_event wide; /* of the last one before it that takes more threads, likewise */
-    bool last_is_lone;
+    cl_event wide;     /* of the last one before it that takes more threads, until it has ended */
+    bool last_is_lone; /* the operation noted last takes one thread */
 } kiln_flight;
 
-/* An event's, as OpenCL has it. */
+/* Returns the event's execution status, as OpenCL counts it. */
 cl_int kiln_event_state(cl_event event);
 static inline bool kiln_is_finished(cl_int state)
 {
     return state <= CL_COMPLETE;
 }
 
-/* One call at a time of these, by a lock of the caller's. */
+/* One call at a time of the functions down to kiln_flight_close(): the caller holds a lock. */
 
-/* The last operation's state, as OpenCL has it; tells `lone` anew. */
+/* Returns the last operation's execution status, and brings `lone` up to date. */
 cl_int kiln_flight_state(kiln_flight *f);
-/* Notes the operation that `done`, which is retained, is the end of, enqueued on `core`. What it
- * returns is to be released when the lock is let go of, unless it is NULL. */
+/* Notes an operation that ends with `done`, enqueued by a thread on `core`. Takes over the caller's
+ * reference to `done`. Returns an event to be released once the lock is free, or NULL. */
 cl_event kiln_flight_note(kiln_flight *f, cl_event done, int core, bool lone);
-/* The last operation's event, retained, if it is a command of `queue` that may not have ended. */
+/* Returns the last operation's event, retained, if it is a command of `queue` that may not have
+ * ended; else NULL. */
 cl_event kiln_flight_last_of(kiln_flight *f, cl_command_queue queue);
 void kiln_flight_close(kiln_flight *f);
 
-/* Any number of calls at a time of these. */
+/* Any thread may call the functions below. */
 
-/* The operation noted last goes on for so long; told when that is `often_ns` in all. */
-void kiln_flight_goes_on(kiln_flight *f, int64_t takes_ns, int64_t often_ns);
-/* Whether an operation that takes one core `takes_ns` is not
- * noted, as it follows at once on such as it: until `most_ns` of them are not. Only for those that
+/* Says that an operation joined the command of the one noted last, which goes on for `takes_ns`.
+ * Counts as a noted operation each time that `often_ns` are reached. */
+void kiln_flight_joined(kiln_flight *f, int64_t takes_ns, int64_t often_ns);
+/* Returns whether an operation that takes one core `takes_ns` may be left out, because it comes at
+ * once behind others like it: until operations of `most_ns` were left out. Only for operations that
  * take one thread. */
 bool kiln_flight_leaves_out(kiln_flight *f, int64_t takes_ns, int64_t most_ns);
 

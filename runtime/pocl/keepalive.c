@@ -1,31 +1,35 @@
 /* Keeps the threads of PoCL's CPU device from sleeping between operations.
  *
  * A thread of PoCL's pool that finds neither work-groups nor commands sleeps on a condition
- * variable. The one that ends a kernel and starts the next wakes the others, by a system call that
- * takes it 6 us, and 20 us later they run (`./dev bench launch`): a kernel of 20 us on two cores
- * takes 31. OpenMP's threads, which other CPU libraries use, look for work for a while instead.
+ * variable. The thread that ends a kernel and starts the next wakes the others by a system call,
+ * which takes it 6 us, and they run 20 us later (`./dev bench launch`): a kernel of 20 us on two
+ * cores takes 31. OpenMP's threads, which other CPU libraries use, spin for a while instead.
  *
- * So do these. Beside an operation, a native kernel (a function of the host as a command) goes into
- * a queue of kiln's own for every thread but one. It spins for a slice of time and enqueues itself
- * again: its thread returns to PoCL's scheduler, which prefers work-groups to commands, at least
- * that often, be they kiln's or the caller's. One thread is left to take the commands of the
- * caller's queues. Once nothing is in flight they go on for a while, that one too; then, or when
- * what is in flight has been waiting for something else for long, the threads may sleep.
+ * So do PoCL's threads here. Beside an operation, a native kernel (a function of the host as a
+ * command) goes into a queue of kiln's own for every thread but one: a spinner. It spins for a
+ * slice of time and enqueues itself again. So its thread returns to PoCL's scheduler, which prefers
+ * work-groups to commands, at least that often, be they kiln's or the caller's. One thread is
+ * spare: it takes the commands of the caller's queues. Once nothing is in flight, all threads go on
+ * for a while, the spare one too. After that, or when the operation in flight has been waiting for
+ * something else for long, the threads may sleep.
  *
- * A launch of one work-group (see work_sharing.h) they help while they spin. It is left to the thread on
- * the caller's core, as is an operation so short that a second core would take longer to come than
- * to do its share. What PoCL keeps of a command is some twenty lines of a cache; they are there,
- * and each takes 27 to 220 ns to another core. So while such operations are in flight, threads
- * elsewhere look on for longer, and one on the caller's core makes room. (16 channels on one pixel,
- * in a row, where the cores share no cache: 1.9 us instead of 7.) Linux may put both of two threads
- * on one core, and the caller's alone on the other, for tenths of a second. Then the one that looks
- * sends the other over. (256 to 24 channels, 2x2 pixels: 2.2 us instead of 4.8.)
+ * While they spin, threads help launches of one work-group (work_sharing.h). Such a launch is left
+ * to the thread on the caller's core, and so is an operation so short that a second core would take
+ * longer to come than to do its share. PoCL keeps some twenty cache lines of a command; they are on
+ * the caller's core, and each takes 27 to 220 ns to another. So while such operations are in
+ * flight, threads elsewhere spin for longer, and a spinner on the caller's core makes room. (16
+ * channels on one pixel, in a row, where the cores share no cache: 1.9 us instead of 7.) Linux may
+ * put both of two threads on one core, and the caller alone on the other, for tenths of a second.
+ * Then the spinner moves the other thread over, if the caller allows that. (256 to 24 channels, 2x2
+ * pixels: 2.2 us instead of 4.8.)
  *
- * What decides, by a kernel of 576 channels of 14x14, depthwise, on 16 cores, in a row: none looks,
- * 84 us; all others, in slices of 1 us, 100, for PoCL's scheduler has one lock; in slices of 10 us,
- * 48; only 7 of them, 115.
+ * The slice's length was decided by a kernel of 576 channels of 14x14, depthwise, on 16 cores, in a
+ * row. No thread spins: 84 us. All others spin, in slices of 1 us: 100 us, for PoCL's scheduler has
+ * one lock. In slices of 10 us: 48 us. Only 7 of them: 115 us.
  */
 #include "keepalive.h"
+
+#include "runtime/clock.h"
 
 #include "affinity.h"
 #include "flight.h"
@@ -41,102 +45,104 @@ enum {
     LINE = 64,      /* bytes of a cache's */
     SLICE_NS = 500, /* for each of the device's threads: all of them take PoCL's lock after it */
     PATIENCE_NS = 10000000, /* for one operation: it may be waiting for an event that is far off */
-    AWAY_NS = 100000,       /* a slice beside short operations; none waits longer for a thread */
-    ENDED_NS = 20000,       /* in it, between looks at whether they have ended */
-    LOOKS = 32,             /* at the team, between those at the rest */
-    WAYS = 20,              /* in so many, another core comes and goes */
+    AWAY_NS = 100000,       /* a slice beside short operations; nothing waits longer for a thread */
+    ENDED_NS = 20000,       /* in such a slice, between checks whether they have ended */
+    POLLS = 32,             /* of the shared memory, between checks of the rest */
+    DISTANCES = 20,         /* between cores: so many another core takes to come and to go */
     HELPING_NS = 4000000,   /* a slice in which there were launches to help */
-    MOST_UNITS = 16         /* more were not measured */
+    MOST_UNITS = 16         /* devices of more threads were not measured */
 };
 
-typedef struct looker {
+typedef struct spinner {
     kiln_keepalive *all;
     cl_command_queue queue; /* in order: never more than one command of it runs */
-    bool alive;             /* one is enqueued */
-    atomic_int core;        /* where it last looked */
+    bool alive;             /* a command is enqueued */
+    atomic_int core;        /* where it spun last */
     kiln_sharing_scratch scratch;
-    bool busy;         /* something was in flight when its slice began */
-    unsigned noted;    /* what had been noted then */
-    int64_t looked_ns; /* since either changed */
-} looker;
+    bool busy;       /* an operation was in flight when its slice began */
+    unsigned noted;  /* how many operations had been noted then */
+    int64_t spun_ns; /* since either changed */
+} spinner;
 
 struct kiln_keepalive {
     kiln_flight flight;
     _Alignas(LINE) int64_t slice_ns, stay_ns;
-    atomic_llong way_ns;
-    pthread_mutex_t lock; /* all below, and what flight.h has */
+    bool moves_threads;
+    atomic_llong distance_ns; /* between cores; 0: not yet known */
+    pthread_mutex_t lock;     /* guards all below, and what flight.h says */
     bool closing;
-    kiln_affinity_looks way;
-    looker *left;        /* whose thread is left for commands while anything is in flight */
-    kiln_affinity_pair pair; /* the threads of PoCL, if there are two */
-    int lookers;
-    looker looker[MOST_UNITS];
+    kiln_affinity_samples samples;
+    spinner *spare;          /* whose thread takes commands while anything is in flight */
+    kiln_affinity_pair pair; /* PoCL's threads, if there are two */
+    int spinners;
+    spinner spinner[MOST_UNITS];
 };
 
-/* Whose operation was noted last: its threads are enough. */
+/* The one that an operation was noted for last: only its threads stay awake. */
 static _Atomic(const kiln_keepalive *) latest;
 
-static void CL_CALLBACK look(void *argument);
+static void CL_CALLBACK run_slice(void *argument);
 
-/* After an event, unless that is NULL. */
-static bool enqueue(looker *l, cl_event event)
+/* Enqueues the next slice, behind an event unless that is NULL. */
+static bool enqueue(spinner *s, cl_event event)
 {
-    cl_int code = clEnqueueNativeKernel(l->queue, look, &l, sizeof l, 0, NULL, NULL, event ? 1 : 0,
-                                        event ? &event : NULL, NULL);
-    return code == CL_SUCCESS && clFlush(l->queue) == CL_SUCCESS;
+    cl_int code = clEnqueueNativeKernel(s->queue, run_slice, &s, sizeof s, 0, NULL, NULL,
+                                        event ? 1 : 0, event ? &event : NULL, NULL);
+    return code == CL_SUCCESS && clFlush(s->queue) == CL_SUCCESS;
 }
 
 /* With the lock. */
 static void enqueue_missing(kiln_keepalive *a, bool idle)
 {
-    for (int i = 0; i < a->lookers; i++) {
-        looker *l = &a->looker[i];
-        if (!l->alive && (l == a->left) == idle)
-            l->alive = enqueue(l, NULL);
+    for (int i = 0; i < a->spinners; i++) {
+        spinner *s = &a->spinner[i];
+        if (!s->alive && (s == a->spare) == idle)
+            s->alive = enqueue(s, NULL);
     }
 }
 
-static bool is_here(const kiln_keepalive *a, const looker *l)
+static bool is_here(const kiln_keepalive *a, const spinner *s)
 {
-    return l->core == atomic_load(&a->flight.core);
+    return s->core == atomic_load(&a->flight.core);
 }
 
-/* The thread on the caller's core is the one that short operations are left to. With the lock. */
-static void choose_left(looker *l)
+/* Makes the thread on the caller's core the spare one: short operations are left to it. With the
+ * lock. */
+static void choose_spare(spinner *s)
 {
-    kiln_keepalive *a = l->all;
+    kiln_keepalive *a = s->all;
     if (!atomic_load(&a->flight.lone))
         return;
-    for (int i = 0; i < a->lookers; i++)
-        if (is_here(a, &a->looker[i]) && a->left->alive && a->looker[i].alive)
-            a->left = &a->looker[i];
+    for (int i = 0; i < a->spinners; i++)
+        if (is_here(a, &a->spinner[i]) && a->spare->alive && a->spinner[i].alive)
+            a->spare = &a->spinner[i];
 }
 
-/* Whether a slice begins: now, or at the end of *after, if there is one. That is for the thread
- * that is left while something is in flight, where the caller waits for one operation after the
- * other: it would sleep at the end of each, until another's slice is over and wakes it. With the
- * lock. */
-static bool goes_on(looker *l, unsigned noted, cl_event *after)
+/* Returns whether a slice begins: now, or at the end of *after, if that is an event. An event is
+ * for the spare thread while an operation is in flight, where the caller waits for one operation
+ * after the other: the thread would sleep at the end of each, until another thread's slice is over
+ * and wakes it. With the lock. */
+static bool goes_on(spinner *s, unsigned noted, cl_event *after)
 {
-    kiln_keepalive *a = l->all;
-    const unsigned more = noted - l->noted;
+    kiln_keepalive *a = s->all;
+    const unsigned more = noted - s->noted;
     const cl_int state = kiln_flight_state(&a->flight);
-    const bool busy = !kiln_is_finished(state), changed = more > 0 || busy != l->busy;
+    const bool busy = !kiln_is_finished(state), changed = more > 0 || busy != s->busy;
     if (changed)
-        l->looked_ns = 0;
-    l->noted = noted;
-    l->busy = busy;
+        s->spun_ns = 0;
+    s->noted = noted;
+    s->busy = busy;
     if (a->closing || (!busy && atomic_load(&latest) != a))
         return false;
     if (busy)
-        choose_left(l);
-    if (busy && a->left == l) {
+        choose_spare(s);
+    if (busy && a->spare == s) {
         *after = state == CL_RUNNING && more <= 1 ? a->flight.last : NULL;
         return *after && clRetainEvent(*after) == CL_SUCCESS;
     }
     if (!busy && changed)
         enqueue_missing(a, true);
-    return l->looked_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
+    return s->spun_ns < (busy && a->stay_ns < PATIENCE_NS ? PATIENCE_NS : a->stay_ns);
 }
 
 static bool has_ended(kiln_keepalive *a)
@@ -148,11 +154,11 @@ static bool has_ended(kiln_keepalive *a)
     return ended;
 }
 
-/* Helps with what is open, or opens soon. */
-static bool help(looker *l)
+/* Helps a launch that is open, or opens soon. */
+static bool help(spinner *s)
 {
-    for (int look = 0; look < LOOKS; look++) {
-        if (kiln_sharing_help(&l->scratch))
+    for (int poll = 0; poll < POLLS; poll++) {
+        if (kiln_sharing_help(&s->scratch))
             return true;
         kiln_cpu_relax();
     }
@@ -160,93 +166,95 @@ static bool help(looker *l)
 }
 
 /* Spins until there may be something else to do. */
-static void spin(looker *l)
+static void spin(spinner *s)
 {
-    kiln_keepalive *a = l->all;
+    kiln_keepalive *a = s->all;
     const int64_t slice_begin = kiln_clock_ns();
-    int64_t begin = slice_begin, look_again = ENDED_NS, spent = 0;
-    bool busy = l->busy, away = false;
+    int64_t begin = slice_begin, check_again = ENDED_NS, spent = 0;
+    bool busy = s->busy, away = false;
     while (spent < (away ? AWAY_NS : a->slice_ns)) {
-        if (help(l)) {
+        if (help(s)) {
             begin = kiln_clock_ns();
-            look_again = ENDED_NS;
-            l->looked_ns = 0;
+            check_again = ENDED_NS;
+            s->spun_ns = 0;
             if (begin - slice_begin > HELPING_NS)
                 break;
         }
-        busy = busy || atomic_load(&a->flight.noted) != l->noted;
+        busy = busy || atomic_load(&a->flight.noted) != s->noted;
         if (busy) {
             const bool lone = atomic_load(&a->flight.lone);
-            l->core = sched_getcpu();
-            const bool here = is_here(a, l);
-            if (lone && !here && a->lookers == 2)
-                kiln_affinity_send_other(&a->pair, atomic_load(&a->flight.core));
+            s->core = sched_getcpu();
+            const bool here = is_here(a, s);
+            if (lone && !here && a->moves_threads)
+                kiln_affinity_move_other(&a->pair, atomic_load(&a->flight.core));
             away = lone && !here;
-            if ((lone && here) || (!l->busy && !away))
+            if ((lone && here) || (!s->busy && !away))
                 break;
-            if (away && spent >= look_again) {
-                look_again = spent + ENDED_NS;
+            if (away && spent >= check_again) {
+                check_again = spent + ENDED_NS;
                 if (has_ended(a))
                     break;
             }
         }
-        kiln_affinity_yield(l->busy, &a->flight.noted);
+        kiln_affinity_yield(s->busy, &a->flight.noted);
         spent = kiln_clock_ns() - begin;
     }
-    l->looked_ns += spent;
+    s->spun_ns += spent;
 }
 
-/* What a pool's thread runs. */
-static void CL_CALLBACK look(void *argument)
+/* The native kernel. */
+static void CL_CALLBACK run_slice(void *argument)
 {
-    looker *l;
-    memcpy(&l, argument, sizeof l); /* PoCL's copy of it */
-    kiln_keepalive *a = l->all;
+    spinner *s;
+    memcpy(&s, argument, sizeof s); /* PoCL has copied the pointer */
+    kiln_keepalive *a = s->all;
     cl_event after = NULL;
     const int64_t before = kiln_clock_ns();
     const unsigned noted = atomic_load(&a->flight.noted);
     const int64_t took = kiln_clock_ns() - before;
-    kiln_affinity_join(&a->pair);
+    if (a->moves_threads)
+        kiln_affinity_join(&a->pair);
     pthread_mutex_lock(&a->lock);
-    l->core = sched_getcpu();
-    if (noted != l->noted && l->busy && !is_here(a, l))
-        atomic_store(&a->way_ns, kiln_affinity_way(&a->way, took));
-    const bool again = l->alive = goes_on(l, noted, &after);
+    s->core = sched_getcpu();
+    if (noted != s->noted && s->busy && !is_here(a, s))
+        atomic_store(&a->distance_ns, kiln_affinity_distance(&a->samples, took));
+    const bool again = s->alive = goes_on(s, noted, &after);
     pthread_mutex_unlock(&a->lock);
     if (!again)
         return;
     if (!after)
-        spin(l);
-    const bool enqueued = enqueue(l, after);
+        spin(s);
+    const bool enqueued = enqueue(s, after);
     if (after)
         clReleaseEvent(after);
     if (enqueued)
         return;
     pthread_mutex_lock(&a->lock);
-    l->alive = false;
+    s->alive = false;
     pthread_mutex_unlock(&a->lock);
 }
 
-/* A looker on the caller's core, which waits for that core as long as the caller has it, gives way
- * to the one that is not enqueued. With the lock. */
+/* A spinner on the caller's core would wait for that core as long as the caller has it: its thread
+ * becomes the spare one, and the spinner that is not enqueued takes its place. With the lock. */
 static void make_room(kiln_keepalive *a)
 {
-    looker *out = a->left;
-    for (int i = 0; i < a->lookers && !out->alive; i++)
-        if (a->looker[i].alive && is_here(a, &a->looker[i])) {
-            a->left = &a->looker[i];
+    spinner *out = a->spare;
+    for (int i = 0; i < a->spinners && !out->alive; i++)
+        if (a->spinner[i].alive && is_here(a, &a->spinner[i])) {
+            a->spare = &a->spinner[i];
             out->alive = enqueue(out, NULL);
         }
 }
 
-/* Whether it is left to one of PoCL's threads. */
+/* Whether an operation is left to one of PoCL's threads. */
 static bool is_lone(kiln_keepalive *a, int core, int64_t alone_ns)
 {
-    const int64_t most = WAYS * a->lookers * (int64_t)atomic_load(&a->way_ns);
+    const int64_t most = DISTANCES * a->spinners * (int64_t)atomic_load(&a->distance_ns);
     return core >= 0 && (alone_ns == 0 || (alone_ns > 0 && alone_ns < most));
 }
 
-/* Threads then see the end of all up to AWAY_NS too soon, which they would spend looking for it. */
+/* For operations that are left out, threads see the end of all up to AWAY_NS too soon; they would
+ * spend that time on checks. */
 bool kiln_keepalive_wants(kiln_keepalive *a, int64_t alone_ns, int64_t takes_ns)
 {
     return a && (takes_ns < 0 || !is_lone(a, sched_getcpu(), alone_ns) ||
@@ -270,14 +278,14 @@ void kiln_keepalive_note(kiln_keepalive *a, cl_event done, int64_t alone_ns)
         clReleaseEvent(gone);
 }
 
-void kiln_keepalive_follows(kiln_keepalive *a, int64_t takes_ns)
+void kiln_keepalive_joined(kiln_keepalive *a, int64_t takes_ns)
 {
     if (a)
-        kiln_flight_goes_on(&a->flight, takes_ns >= 0 ? takes_ns : AWAY_NS, AWAY_NS);
+        kiln_flight_joined(&a->flight, takes_ns >= 0 ? takes_ns : AWAY_NS, AWAY_NS);
 }
 
-/* What was noted last, if that is a command of `queue`, or what stands for all that was not noted;
- * to be released. */
+/* Returns the event of the operation noted last, if that is a command of `queue`; where operations
+ * were left out since, a marker behind all of them. To be released; may be NULL. */
 static cl_event last_of(kiln_keepalive *a, cl_command_queue queue)
 {
     cl_event all = NULL;
@@ -309,8 +317,9 @@ static bool helps(cl_device_id device, const kiln_device_facts *facts)
            facts->compute_units <= MOST_UNITS && can & CL_EXEC_NATIVE_KERNEL;
 }
 
-kiln_keepalive *kiln_keepalive_open(cl_context context, cl_device_id device, const kiln_device_facts *facts,
-                            int64_t stay_us)
+kiln_keepalive *kiln_keepalive_open(cl_context context, cl_device_id device,
+                                    const kiln_device_facts *facts, int64_t stay_us,
+                                    bool moves_threads)
 {
     kiln_keepalive *a = stay_us > 0 && helps(device, facts) ? aligned_alloc(LINE, sizeof *a) : NULL;
     if (!a)
@@ -318,23 +327,24 @@ kiln_keepalive *kiln_keepalive_open(cl_context context, cl_device_id device, con
     memset(a, 0, sizeof *a);
     a->slice_ns = SLICE_NS * facts->compute_units;
     a->stay_ns = stay_us * 1000;
+    a->moves_threads = moves_threads && facts->compute_units == 2;
     pthread_mutex_init(&a->lock, NULL);
-    a->left = &a->looker[facts->compute_units - 1];
-    while (a->lookers < facts->compute_units) {
+    a->spare = &a->spinner[facts->compute_units - 1];
+    while (a->spinners < facts->compute_units) {
         cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
         if (!queue) {
             kiln_keepalive_close(a);
             return NULL;
         }
-        a->looker[a->lookers++] = (looker){.all = a, .queue = queue, .core = -1};
+        a->spinner[a->spinners++] = (spinner){.all = a, .queue = queue, .core = -1};
     }
     return a;
 }
 
-static bool is_alive(kiln_keepalive *a, const looker *l)
+static bool is_alive(kiln_keepalive *a, const spinner *s)
 {
     pthread_mutex_lock(&a->lock);
-    bool alive = l->alive;
+    bool alive = s->alive;
     pthread_mutex_unlock(&a->lock);
     return alive;
 }
@@ -346,13 +356,13 @@ void kiln_keepalive_close(kiln_keepalive *a)
     pthread_mutex_lock(&a->lock);
     a->closing = true;
     pthread_mutex_unlock(&a->lock);
-    for (int i = 0; i < a->lookers; i++) {
+    for (int i = 0; i < a->spinners; i++) {
         do
-            clFinish(a->looker[i].queue);
-        while (is_alive(a, &a->looker[i]));
-        clFinish(a->looker[i].queue); /* the last one has left `look`, too */
-        clReleaseCommandQueue(a->looker[i].queue);
-        free(a->looker[i].scratch.bytes);
+            clFinish(a->spinner[i].queue);
+        while (is_alive(a, &a->spinner[i]));
+        clFinish(a->spinner[i].queue); /* the last slice has returned, too */
+        clReleaseCommandQueue(a->spinner[i].queue);
+        free(a->spinner[i].scratch.bytes);
     }
     kiln_flight_close(&a->flight);
     pthread_mutex_destroy(&a->lock);

@@ -1,4 +1,5 @@
-/* The memory that a launch of one work-group and the threads that help it share, and their part. */
+/* The memory that a launch of one work-group shares with the threads that help it, and their part.
+ */
 #include "work_sharing.h"
 
 #include "runtime/programs/template.h"
@@ -10,43 +11,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As templates/items.cl has it. What different cores write is 512 bytes apart. */
-typedef struct team {
-    _Alignas(4096) atomic_uint open;    /* units, while threads may help */
-    uint32_t unit, items;               /* items of a unit; of the launch */
-    uint32_t second;                    /* the half of who began the launch is the second one */
-    uint64_t code, given[5];            /* the function of an item, and what it is given */
-    uint32_t scratch;                   /* bytes that an item works in */
+/* In the order that templates/items.cl knows. What different cores write is 512 bytes apart. */
+typedef struct sharing {
+    _Alignas(4096) atomic_uint open;          /* units of work, while threads may help; else 0 */
+    uint32_t unit, items;                     /* items of a unit; items of the launch */
+    uint32_t second;                          /* 1: the launch's thread owns the second half */
+    uint64_t code, given[KILN_ITEM_POINTERS]; /* the function of an item, and its pointers */
+    uint32_t scratch;                         /* bytes of scratch memory of an item */
+    uint32_t mode;                            /* kiln_arithmetic() of the launch's thread */
     _Alignas(512) atomic_uint claims_1; /* units taken of the first half: from its begin on, and
                                            << 16 from its end */
     _Alignas(512) atomic_uint claims_2; /* of the second half */
     _Alignas(512) atomic_uint inside;   /* threads that help */
-    _Alignas(512) atomic_uint busy;     /* a launch has it */
+    _Alignas(512) atomic_uint busy;     /* 1: a launch has this memory */
     uint64_t first;                     /* an address in the first thread's stack, or 0 */
-    uint32_t asks;                      /* a launch is to tell what it does */
-} team;
+    uint32_t captures;                  /* 1: a launch is to write what it does */
+} sharing;
 
 enum { PAGE = 4096 };
 
-static team the_team;
+static sharing shared;
 
-_Static_assert(offsetof(team, code) == 4 * 4 && offsetof(team, scratch) == 16 * 4 &&
-                   offsetof(team, claims_1) == 128 * 4 && offsetof(team, claims_2) == 256 * 4 &&
-                   offsetof(team, inside) == 384 * 4 && offsetof(team, busy) == 512 * 4 &&
-                   offsetof(team, first) == 514 * 4 && offsetof(team, asks) == 516 * 4,
+_Static_assert(offsetof(sharing, code) == 4 * 4 && offsetof(sharing, scratch) == 16 * 4 &&
+                   offsetof(sharing, mode) == 17 * 4 && offsetof(sharing, claims_1) == 128 * 4 &&
+                   offsetof(sharing, claims_2) == 256 * 4 && offsetof(sharing, inside) == 384 * 4 &&
+                   offsetof(sharing, busy) == 512 * 4 && offsetof(sharing, first) == 514 * 4 &&
+                   offsetof(sharing, captures) == 516 * 4,
                "templates/items.cl has other places");
 
 uint64_t kiln_sharing_memory(void)
 {
-    return (uint64_t)(uintptr_t)&the_team;
+    return (uint64_t)(uintptr_t)&shared;
 }
 
-/* Takes half of what is left of one's own half, or one from the end of the other's: from `first` on
- * so many; 0: none is left. `second`: the half to take from is the second one. */
-static uint32_t take_units(team *t, uint32_t units, bool second, bool own, uint32_t *first)
+/* Takes half of what is left of the thread's own half, or one unit from the end of the other half.
+ * Returns how many units were taken, from `first` on; 0: none is left. `second`: take from the
+ * second half. */
+static uint32_t take_units(sharing *s, uint32_t units, bool second, bool own, uint32_t *first)
 {
     const uint32_t begin = second ? units / 2 : 0, half = second ? units - units / 2 : units / 2;
-    atomic_uint *claims = second ? &t->claims_2 : &t->claims_1;
+    atomic_uint *claims = second ? &s->claims_2 : &s->claims_1;
     const uint32_t seen = atomic_load(claims), gone = (seen & 0xffff) + (seen >> 16);
     const uint32_t wanted = own && gone < half ? (half - gone + 1) / 2 : 1;
     if (gone >= half)
@@ -60,51 +64,19 @@ static uint32_t take_units(team *t, uint32_t units, bool second, bool own, uint3
     return wanted < left ? wanted : left;
 }
 
-/* A function of fewer parameters leaves the last ones alone. */
-static void call(uint64_t code, uint32_t item, void *scratch, const uint64_t given[5])
-{
-    void (*one)(int, void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-    memcpy(&one, &code, sizeof one);
-    one((int)item, scratch, given[0], given[1], given[2], given[3], given[4]);
-}
-
-/* A thread may flush small numbers to zero, as threads do whose creator does; PoCL sees to its own.
- * The mode before. */
-static unsigned usual_arithmetic(void)
-{
-#if defined __x86_64__ && defined __GNUC__
-    const unsigned usual = 0x1f80, flags = 0x3f, mode = __builtin_ia32_stmxcsr();
-    if ((mode & ~flags) != usual)
-        __builtin_ia32_ldmxcsr(usual);
-    return mode;
-#else
-    return 0;
-#endif
-}
-
-static void restore_arithmetic(unsigned mode)
-{
-#if defined __x86_64__ && defined __GNUC__
-    if (__builtin_ia32_stmxcsr() != mode)
-        __builtin_ia32_ldmxcsr(mode);
-#else
-    (void)mode;
-#endif
-}
-
-/* `second`: the second half is this thread's. */
-static void do_units(team *t, uint32_t units, bool second, void *scratch)
+/* `second`: the calling thread owns the second half. */
+static void do_units(sharing *s, uint32_t units, bool second, void *scratch)
 {
     uint32_t first, taken;
-    while ((taken = take_units(t, units, second, true, &first)) > 0 ||
-           (taken = take_units(t, units, !second, false, &first)) > 0) {
-        const uint32_t begin = first * t->unit, after = begin + taken * t->unit;
-        for (uint32_t i = begin; i < (after < t->items ? after : t->items); i++)
-            call(t->code, i, scratch, t->given);
+    while ((taken = take_units(s, units, second, true, &first)) > 0 ||
+           (taken = take_units(s, units, !second, false, &first)) > 0) {
+        const uint32_t begin = first * s->unit, after = begin + taken * s->unit;
+        for (uint32_t i = begin; i < (after < s->items ? after : s->items); i++)
+            kiln_item_call(s->code, i, scratch, s->given);
     }
 }
 
-/* As much as a launch asks for, from launch to launch. False: there is no memory. */
+/* Grows the scratch memory to what a launch asks for. Returns false when there is no memory. */
 static bool make_room(kiln_sharing_scratch *scratch, size_t size)
 {
     if (size <= scratch->size)
@@ -116,91 +88,98 @@ static bool make_room(kiln_sharing_scratch *scratch, size_t size)
     return scratch->bytes;
 }
 
-/* Who is inside when the launch closes is waited for, so that what it reads stays. */
+/* The launch waits for threads that are inside when it closes, so that what they read stays. */
 bool kiln_sharing_help(kiln_sharing_scratch *scratch)
 {
-    team *t = &the_team;
-    if (atomic_load(&t->open) == 0)
+    sharing *s = &shared;
+    if (atomic_load(&s->open) == 0)
         return false;
-    atomic_fetch_add(&t->inside, 1u);
-    const uint32_t units = atomic_load(&t->open);
-    const bool helps = units > 0 && make_room(scratch, t->scratch);
+    atomic_fetch_add(&s->inside, 1u);
+    const uint32_t units = atomic_load(&s->open);
+    const bool helps = units > 0 && make_room(scratch, s->scratch);
     if (helps) {
-        const unsigned mode = usual_arithmetic();
-        do_units(t, units, !t->second, scratch->bytes);
-        restore_arithmetic(mode);
+        const uint32_t own = kiln_arithmetic();
+        kiln_arithmetic_set(s->mode);
+        do_units(s, units, !s->second, scratch->bytes);
+        kiln_arithmetic_set(own);
     }
-    atomic_fetch_sub(&t->inside, 1u);
+    atomic_fetch_sub(&s->inside, 1u);
     return helps;
 }
 
 /* ---- launches without PoCL ---- */
 
-void *kiln_sharing_ask(void)
+void *kiln_sharing_capture(void)
 {
-    team *t = aligned_alloc(_Alignof(team), sizeof *t);
-    if (t) {
-        memset(t, 0, sizeof *t);
-        t->asks = 1;
+    sharing *s = aligned_alloc(_Alignof(sharing), sizeof *s);
+    if (s) {
+        memset(s, 0, sizeof *s);
+        s->captures = 1;
     }
-    return t;
+    return s;
 }
 
-bool kiln_sharing_told(const void *asked, kiln_sharing_call *call)
+bool kiln_sharing_captured(const void *memory, kiln_sharing_call *call)
 {
-    const team *t = asked;
-    if (*(const volatile uint64_t *)&t->code == 0 || atomic_load(&t->busy) != 0)
+    const sharing *s = memory;
+    if (*(const volatile uint64_t *)&s->code == 0 || atomic_load(&s->busy) != 0)
         return false;
-    *call = (kiln_sharing_call){
-        .code = t->code, .items = t->items, .unit = t->unit, .scratch = t->scratch};
-    memcpy(call->given, t->given, sizeof call->given);
+    *call = (kiln_sharing_call){.code = s->code,
+                                .items = s->items,
+                                .unit = s->unit,
+                                .scratch = s->scratch,
+                                .mode = s->mode};
+    memcpy(call->given, s->given, sizeof call->given);
     return true;
 }
 
-/* As is_second() in templates/items.cl. */
-static bool is_second(team *t)
+/* The same as owns_second() in templates/items.cl. */
+static bool owns_second(sharing *s)
 {
     int here;
     const uint64_t mine = (uint64_t)(uintptr_t)&here, stack = 1 << 20;
-    if (t->first == 0)
-        t->first = mine;
-    return mine - t->first + stack >= 2 * stack;
+    if (s->first == 0)
+        s->first = mine;
+    return mine - s->first + stack >= 2 * stack;
 }
 
-/* The memory is this thread's, which opens it to those that help and waits for them. */
-static void share(team *t, const kiln_sharing_call *c, uint32_t units, void *scratch)
+/* The memory is the calling thread's, which opens it to the threads that help and waits for them.
+ */
+static void share(sharing *s, const kiln_sharing_call *c, uint32_t units, void *scratch)
 {
-    const bool second = is_second(t);
-    while (atomic_load(&t->inside) !=
-           0) /* no launch leaves any; a kernel's is not in sight of tsan */
+    const bool second = owns_second(s);
+    /* No launch leaves a thread inside; but ThreadSanitizer does not see a kernel wait. */
+    while (atomic_load(&s->inside) != 0)
         kiln_cpu_relax();
-    t->second = second;
-    atomic_store_explicit(&t->claims_1, 0, memory_order_relaxed);
-    atomic_store_explicit(&t->claims_2, 0, memory_order_relaxed);
-    t->unit = c->unit;
-    t->items = c->items;
-    t->scratch = c->scratch;
-    t->code = c->code;
-    memcpy(t->given, c->given, sizeof t->given);
-    atomic_store(&t->open, units);
-    do_units(t, units, second, scratch);
-    atomic_store(&t->open, 0u);
-    while (atomic_load(&t->inside) != 0)
+    s->second = second;
+    atomic_store_explicit(&s->claims_1, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->claims_2, 0, memory_order_relaxed);
+    s->unit = c->unit;
+    s->items = c->items;
+    s->scratch = c->scratch;
+    s->mode = c->mode;
+    s->code = c->code;
+    memcpy(s->given, c->given, sizeof s->given);
+    atomic_store(&s->open, units);
+    do_units(s, units, second, scratch);
+    atomic_store(&s->open, 0u);
+    while (atomic_load(&s->inside) != 0)
         kiln_cpu_relax();
-    atomic_store(&t->busy, 0u);
+    atomic_store(&s->busy, 0u);
 }
 
 void kiln_sharing_do(const kiln_sharing_call *c, void *scratch)
 {
     const uint32_t units = c->items / c->unit + (c->items % c->unit > 0);
-    const unsigned mode = usual_arithmetic();
+    const uint32_t own = kiln_arithmetic();
     unsigned free = 0;
-    if (units > 1 && atomic_compare_exchange_strong(&the_team.busy, &free, 1u))
-        share(&the_team, c, units, scratch);
+    kiln_arithmetic_set(c->mode);
+    if (units > 1 && atomic_compare_exchange_strong(&shared.busy, &free, 1u))
+        share(&shared, c, units, scratch);
     else
         for (uint32_t i = 0; i < c->items; i++)
-            call(c->code, i, scratch, c->given);
-    restore_arithmetic(mode);
+            kiln_item_call(c->code, i, scratch, c->given);
+    kiln_arithmetic_set(own);
 }
 
 /* ---- whether it works ---- */
@@ -213,7 +192,7 @@ typedef struct answer {
     int32_t numbers[4];
 } answer;
 
-static cl_int ask(kiln_program *program, cl_command_queue queue, answer *a)
+static cl_int run_probe(kiln_program *program, cl_command_queue queue, answer *a)
 {
     const cl_ulong to = (uint64_t)(uintptr_t)a;
     const size_t one = 1;
@@ -237,21 +216,24 @@ static bool is_right(const answer *a)
     answer mine = {0};
     if (a->code == 0 || a->numbers[3] != 4)
         return false;
-    call(a->code, 2, NULL, (uint64_t[5]){(uint64_t)(uintptr_t)mine.numbers});
+    kiln_item_call(a->code, 2, NULL, (uint64_t[5]){(uint64_t)(uintptr_t)mine.numbers});
     return mine.numbers[2] == 3;
 }
 
 bool kiln_sharing_works(kiln_programs *programs, cl_context context, cl_device_id device)
 {
+    if (!KILN_ITEM_CALLS) {
+        kiln_fail(KILN_UNSUPPORTED, "kernels are called from the host on x86-64 only");
+        return false;
+    }
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
     char *source = NULL;
     kiln_program *program = NULL;
     bool works = false;
-    if (queue && sizeof(void *) == sizeof(uint64_t) &&
-        !kiln_template_source(NULL, "sharing_probe.cl", &source) &&
+    if (queue && !kiln_template_source(NULL, "sharing_probe.cl", &source) &&
         !kiln_program_get(programs, source, probe_options, &program)) {
         answer a = {0};
-        works = ask(program, queue, &a) == CL_SUCCESS && is_right(&a);
+        works = run_probe(program, queue, &a) == CL_SUCCESS && is_right(&a);
     }
     kiln_program_release(program);
     free(source);

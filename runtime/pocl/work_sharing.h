@@ -1,52 +1,59 @@
-/* Threads of the host that help a launch of one work-group with its items.
+/* Work sharing: threads of the host help a launch of one work-group with its items.
  *
- * A launch of several groups takes PoCL's scheduler, which gets the other threads' data of the
- * command to each, 3 us where cores share a cache and 6 to 10 where they do not. One of a single
- * group takes a thread 1 to 2. So such a launch (templates/items.cl) says in memory that threads
- * spin on where the code of an item is, as OpenMP's do, and they are there within the way of a line
- * of a cache. There is one such memory in a process: a launch that finds it in use does its items
- * alone.
+ * A launch of several work-groups takes PoCL's scheduler, which gets the command's data to each of
+ * the other threads: 3 us where cores share a cache, 6 to 10 us where they do not. A launch of a
+ * single work-group takes one thread 1 to 2 us. So such a launch (templates/items.cl) writes into
+ * memory of the host where the code of an item is. Threads that spin on this memory, as OpenMP's
+ * threads do, begin to help as soon as a cache line has come over. There is one such memory in a
+ * process: a launch that finds it in use does its items alone.
+ *
+ * docs/pocl.md, "Memory order", says why this is correct, and where it is off.
  */
 #ifndef KILN_WORK_SHARING_H
 #define KILN_WORK_SHARING_H
 
 #include "runtime/programs/program.h"
 
+#include "item_call.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* The address that kernels are given. */
+/* Returns the address that kernels are given. */
 uint64_t kiln_sharing_memory(void);
 
-/* What a thread that helps has its items work in: one's own, all zero at first; its bytes are to be
- * freed. */
+/* The scratch memory of a thread that helps. One per thread, all zero at first; free() its bytes
+ * at the end. */
 typedef struct kiln_sharing_scratch {
     void *bytes;
     size_t size;
 } kiln_sharing_scratch;
 
-/* Helps the launch that is open now, until nothing is left to take. False: none was, or there is no
- * memory to work in. Any thread may call it. */
+/* Helps the launch that is open now, until no item is left to take. Returns false when no launch is
+ * open, or when there is no memory for the items' scratch. Any thread may call it. */
 bool kiln_sharing_help(kiln_sharing_scratch *scratch);
 
-/* A launch of one work-group, as the host's threads can do it without PoCL. */
+/* What a launch of one work-group does, so that a thread of the host can do it without PoCL. */
 typedef struct kiln_sharing_call {
-    uint64_t code, given[5]; /* the function of an item, and what it is given */
-    uint32_t items, unit;    /* of the launch; of what a thread takes at once */
-    uint32_t scratch;        /* bytes that an item works in */
+    uint64_t code, given[KILN_ITEM_POINTERS]; /* the function of an item, and its pointers */
+    uint32_t items, unit;                     /* items of the launch; items of one unit of work */
+    uint32_t scratch;                         /* bytes of scratch memory of an item */
+    uint32_t mode;                            /* kiln_arithmetic() of the launch's thread */
 } kiln_sharing_call;
 
-/* Memory to give to one launch instead of kiln_sharing_memory(), which tells there what it does. To be
- * freed, once it has; NULL: there is none. */
-void *kiln_sharing_ask(void);
-/* Whether it has, and has ended. */
-bool kiln_sharing_told(const void *asked, kiln_sharing_call *call);
-/* Does what the launch does, with threads that help; `scratch` has the bytes it wants. */
+/* Returns memory that one launch is given instead of kiln_sharing_memory(), to write there what it
+ * does. free() it once the launch has ended. NULL: out of memory. */
+void *kiln_sharing_capture(void);
+/* Reads what a launch wrote to such memory. Returns false when the launch has not begun or not
+ * ended. */
+bool kiln_sharing_captured(const void *memory, kiln_sharing_call *call);
+/* Does what the launch does, with the threads that help. `scratch` has at least call->scratch
+ * bytes. Any thread may call it. */
 void kiln_sharing_do(const kiln_sharing_call *call, void *scratch);
 
-/* Whether kernels are code that this process can call, of a device that is known to work in its
- * memory: one is built and run, and its item called from here. */
+/* Returns whether a kernel of the device is code of this process that works in its memory: builds
+ * and runs a kernel, and calls its item from the calling thread. Where it returns false and the
+ * architecture is the reason, kiln_last_error() says so. */
 bool kiln_sharing_works(kiln_programs *programs, cl_context context, cl_device_id device);
 
 #endif

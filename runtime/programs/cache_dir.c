@@ -1,8 +1,7 @@
 /* The directory of the program cache: where it is, what is in it, what has to go. */
-#include "runtime/environment.h"
+#include "cache_dir.h"
 
-#include "cache_file.h"
-#include "program.h"
+#include "runtime/environment.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -119,7 +118,8 @@ static int listing_open(listing *l, const char *dir)
     return ok ? 0 : ENOMEM;
 }
 
-void kiln_cache_trim(const char *dir, int64_t limit, const char *keep, const kiln_logger *logger)
+/* Makes room. `keep` is the name of a file that stays in any case. */
+static void trim(const char *dir, int64_t limit, const char *keep, const kiln_logger *logger)
 {
     listing l;
     int64_t total = 0;
@@ -141,6 +141,17 @@ void kiln_cache_trim(const char *dir, int64_t limit, const char *keep, const kil
         total -= f->size;
     }
     listing_close(&l);
+}
+
+bool kiln_cache_store(const char *dir, int64_t limit, const kiln_cache_record *record,
+                      const kiln_logger *logger)
+{
+    char name[KILN_CACHE_NAME];
+    kiln_cache_name(record->key, name);
+    if (!kiln_cache_write(dir, name, record, logger))
+        return false;
+    trim(dir, limit, name, logger);
+    return true;
 }
 
 /* A missing or switched-off cache is an empty one. */

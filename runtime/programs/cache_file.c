@@ -229,11 +229,9 @@ static int write_file(int at, const char *name, const unsigned char *data, size_
     return error;
 }
 
-bool kiln_cache_store(const char *dir, int64_t limit, const kiln_cache_record *record,
+bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,
                       const kiln_logger *logger)
 {
-    char name[KILN_CACHE_NAME];
-    kiln_cache_name(record->key, name);
     size_t size = 0;
     unsigned char *data = kiln_cache_encode(record, &size);
     int error = 0, at = -1;
@@ -252,6 +250,5 @@ bool kiln_cache_store(const char *dir, int64_t limit, const kiln_cache_record *r
         return false;
     }
     kiln_log(logger, "cache: stored %s/%s (%zu bytes)", dir, name, size);
-    kiln_cache_trim(dir, limit, name, logger);
     return true;
 }

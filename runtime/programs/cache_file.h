@@ -54,13 +54,9 @@ const char *kiln_cache_read(int at, const char *name, bool touch, unsigned char 
 const char *kiln_cache_load(const char *dir, const char *key, unsigned char **data,
                             kiln_cache_record *record);
 
-/* Writes the record's file, making the directory (0700) when missing, then removes the least
- * recently used others while all files together exceed `limit` bytes. False, and a line in the log,
- * when the file could not be written. */
-bool kiln_cache_store(const char *dir, int64_t limit, const kiln_cache_record *record,
+/* Writes a record to file `name` of `dir`, making the directory (0700) when it is missing. Returns
+ * false, and logs a line, when the file could not be written. */
+bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,
                       const kiln_logger *logger);
-
-/* The second half of kiln_cache_store(): `keep` is the name that stays in any case. */
-void kiln_cache_trim(const char *dir, int64_t limit, const char *keep, const kiln_logger *logger);
 
 #endif

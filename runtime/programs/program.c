@@ -1,7 +1,7 @@
 /* Programs in memory, shared by key, and how one comes about: from disk, else from the compiler. */
 #include "program.h"
 
-#include "cache_file.h"
+#include "cache_dir.h"
 #include "program_build.h"
 
 #include <pthread.h>

@@ -39,8 +39,4 @@ void kiln_program_runs(kiln_program *program, cl_event launch);
 /* The program stays in memory for the next kiln_program_get(). NULL is fine. */
 void kiln_program_release(kiln_program *program);
 
-/* KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln or ~/.cache/kiln; "" with KILN_CACHE=off, KILN_CACHE_DIR=off
- * or no home. */
-void kiln_cache_default_dir(char *dir, size_t size);
-
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { MOST_FILES = 32, NAME_SIZE = 64 };
 
@@ -146,4 +147,18 @@ kiln_status kiln_template_source(const char *dir, const char *file, char **sourc
     }
     *source = text;
     return status;
+}
+
+void kiln_plan_template_hash(const char *dir, const kiln_plan *plan, char hash[KILN_TEMPLATE_HASH])
+{
+    uint64_t all = 0;
+    for (int i = 0; i < plan->nstages; i++) {
+        if (plan->stage[i].kind != KILN_STAGE_LAUNCH)
+            continue;
+        char *source;
+        if (!kiln_template_source(dir, plan->stage[i].template_file, &source))
+            all = XXH3_64bits_withSeed(source, strlen(source), all);
+        free(source);
+    }
+    snprintf(hash, KILN_TEMPLATE_HASH, "%016llx", (unsigned long long)all);
 }

@@ -8,6 +8,7 @@
 #ifndef KILN_TEMPLATE_H
 #define KILN_TEMPLATE_H
 
+#include "generator/plan/plan.h"
 #include "runtime/error.h"
 
 typedef struct kiln_template {
@@ -21,8 +22,14 @@ extern const kiln_template kiln_embedded_templates[];
 
 /* The source of a program: template `file` with all that it includes, and #line directives, of
  * which the first names it. Each file is taken from `dir` (which may be NULL) where that has it, in
- * the folder that it has below templates/ or in none, else it is the embedded one. *source is malloc()ed; NULL, with the error set, where a file is missing
- * or includes itself. */
+ * the folder that it has below templates/ or in none, else it is the embedded one. *source is
+ * malloc()ed; NULL, with the error set, where a file is missing or includes itself. */
 kiln_status kiln_template_source(const char *dir, const char *file, char **source);
+
+enum { KILN_TEMPLATE_HASH = 40 };
+
+/* Writes the XXH3 hash, 16 hexadecimal digits, of all templates that a plan uses, and of all that
+ * these include. `dir` as above. */
+void kiln_plan_template_hash(const char *dir, const kiln_plan *plan, char hash[KILN_TEMPLATE_HASH]);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef KILN_BENCH_H
 #define KILN_BENCH_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/op/op.h"
 
 typedef struct kiln_bench {
     kiln *k;

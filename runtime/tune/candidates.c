@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SOLVERS = 64 };
-
 static bool same_config(const kiln_solver *solver, const kiln_config *a, const kiln_config *b)
 {
     return memcmp(a->v, b->v, (size_t)solver->nparams * sizeof *a->v) == 0;
@@ -50,20 +48,20 @@ static bool takes(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
     kiln_plan plan;
     kiln_why why;
     t->solver = solver;
-    if (!kiln_solver_config(k, solver, problem, shape, true, &t->guess, &plan, &why))
+    if (!kiln_guess(k, solver, shape, &t->guess, &plan, &why))
         return false;
-    if (!kiln_solver_config(k, solver, problem, shape, false, &t->now, &plan, &why))
+    if (!kiln_solver_config(k, solver, problem, shape, &t->now, &plan, &why))
         t->now = t->guess;
     t->ms = kiln_solver_predict(solver, &t->guess.shape, &k->facts, &t->guess.config);
     return true;
 }
 
 static int find_takers(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                       const kiln_solver *only, taker takers[MAX_SOLVERS])
+                       const kiln_solver *only, taker takers[KILN_MOST_SOLVERS])
 {
     int n = 0;
     const kiln_solver *solver;
-    for (int i = 0; (solver = kiln_solver_at(i)) && n < MAX_SOLVERS; i++) {
+    for (int i = 0; (solver = kiln_solver_at(i)) && n < KILN_MOST_SOLVERS; i++) {
         taker t;
         if ((only && solver != only) || !takes(k, problem, shape, solver, &t))
             continue;
@@ -162,7 +160,7 @@ void kiln_candidates_sort(kiln_candidates *list)
 kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                  const kiln_solver *only, kiln_candidates *out)
 {
-    taker takers[MAX_SOLVERS];
+    taker takers[KILN_MOST_SOLVERS];
     int n = find_takers(k, problem, shape, only, takers);
     *out = (kiln_candidates){0};
     bool ok = add_firsts(k, out, takers, n);

@@ -2,7 +2,9 @@
 #ifndef KILN_CANDIDATES_H
 #define KILN_CANDIDATES_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/choose/choose.h"
+
+enum { KILN_MOST_SOLVERS = 64, KILN_MOST_FIRSTS = 2 * KILN_MOST_SOLVERS };
 
 typedef struct kiln_candidate {
     const kiln_solver *solver;
@@ -15,7 +17,7 @@ typedef struct kiln_candidate {
 typedef struct kiln_candidates {
     kiln_candidate *at;
     size_t count, room;
-    size_t firsts; /* what every search tries; the grids follow */
+    size_t firsts; /* what every search tries, of each solver one or two; the grids follow */
 } kiln_candidates;
 
 /* For `only`, or for every solver that takes the shape: first, fastest prediction first, what each

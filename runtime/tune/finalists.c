@@ -1,6 +1,8 @@
 /* The finalists of a search, and the rows that it leaves. */
 #include "finalists.h"
 
+#include "runtime/programs/template.h"
+
 #include "runtime/choose/excluded_solvers.h"
 #include "runtime/op/op.h"
 
@@ -103,7 +105,7 @@ static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape
         kiln_shape_give_layouts(&own, &settled);
         if (kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan,
                              &why))
-            kiln_plan_template_hash(k, &plan, row.hash);
+            kiln_plan_template_hash(k->template_dir, &plan, row.hash);
     }
     kiln_problem_row_key(&settled, row.key, sizeof row.key);
     snprintf(row.without, sizeof row.without, "%s", without);
@@ -135,7 +137,7 @@ static kiln_result renewed(const kiln *k, const kiln_shape *shape, const kiln_fi
 
 /* The winner's row goes last: among rows without a time the newest counts. */
 kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                               const kiln_finalists *found)
+                                const kiln_finalists *found)
 {
     const kiln_result *winner = &found->finalist[0];
     kiln_status status = KILN_OK;

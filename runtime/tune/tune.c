@@ -292,6 +292,15 @@ static void finish(tuner *t)
     kiln_candidates_free(&t->list);
 }
 
+/* The solvers that this search could not choose. */
+static void name_excluded(tuner *t)
+{
+    const kiln_solver *tried[KILN_MOST_FIRSTS];
+    for (size_t i = 0; i < t->list.firsts; i++)
+        tried[i] = t->list.at[i].solver;
+    kiln_excluded_solvers(t->bench.k, t->bench.problem, tried, t->list.firsts, t->found.without);
+}
+
 kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                       const kiln_buffers *buffers, const kiln_tune_options *options,
                       kiln_trial *best)
@@ -324,7 +333,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     if (!status)
         fill_trial(&t, &t.found.finalist[0], best);
     if (!status && options->keep) {
-        kiln_excluded_solvers(k, &p, &t.list, t.found.without);
+        name_excluded(&t);
         status = kiln_finalists_keep(k, &p, &shape, &t.found);
     }
     finish(&t);

@@ -7,6 +7,7 @@
  * below: what it takes to wake a thread that sleeps.
  */
 #include "runtime/kiln_internal.h"
+#include "runtime/pocl/pocl_internal.h"
 #include "machine.h"
 #include "stats.h"
 #include "wake.h"
@@ -74,8 +75,8 @@ static double by_opencl(launch *l, int parts, const way *way)
         cl_event done = NULL;
         clEnqueueNDRangeKernel(l->session.queue, l->kernel, 1, NULL, &global, &local, 0, NULL,
                                &done);
-        if (done && way->awake)
-            kiln_keepalive_note(l->session.kiln->awake, done, 0);
+        if (done && way->awake && l->session.kiln->pocl)
+            kiln_keepalive_note(l->session.kiln->pocl->keepalive, done, 0);
         if (done)
             clReleaseEvent(done);
         if (way->one_by_one)

@@ -4,6 +4,7 @@
  * time one could come. Its result is of no use.
  */
 #include "runtime/kiln_internal.h"
+#include "runtime/pocl/pocl_internal.h"
 #include "contender.h"
 
 #include <stdio.h>
@@ -59,7 +60,8 @@ static bool enqueue(contender *c)
     if (clEnqueueNDRangeKernel(b->session->queue, b->kernel, 1, NULL, &b->groups, &local, 0, NULL,
                                &done))
         return false;
-    kiln_keepalive_note(b->session->kiln->awake, done, 0);
+    if (b->session->kiln->pocl)
+        kiln_keepalive_note(b->session->kiln->pocl->keepalive, done, 0);
     clReleaseEvent(done);
     return true;
 }

@@ -113,8 +113,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("addresses");
-    TCase *tests = tcase_create("addresses");
+    Suite *suite = suite_create("buffer_pointers");
+    TCase *tests = tcase_create("buffer_pointers");
     tcase_add_checked_fixture(tests, open_trusting, close_trusting);
     tcase_add_test(tests, buffers_change);
     tcase_add_test(tests, buffers_end);

@@ -1,6 +1,7 @@
-/* Operations that follow one another in one command are each done once, in their order, between
- * the commands that they were enqueued between. */
+/* Operations in one command are each done once, in their order, between the commands that they were
+ * enqueued between. */
 #include "runtime/op/op.h"
+#include "runtime/pocl/pocl_internal.h"
 #include "support/suite.h"
 #include "support/support.h"
 
@@ -49,9 +50,10 @@ static void open_trusting(void)
     ck_assert_ptr_nonnull(queue);
     const kiln_device_facts *f = &trusting->facts;
     if (f->compute_units == 2 && kiln_device_is_pocl(f))
-        ck_assert_msg(trusting->follow, "nothing follows on PoCL");
+        ck_assert_msg(trusting->pocl && trusting->pocl->batch,
+                      "no operation joins a batch on PoCL");
     else
-        puts("operations follow one another on CPUs of two cores, under PoCL; here they do not");
+        puts("operations join a batch on CPUs of two cores, under PoCL; here they do not");
 }
 
 static void close_trusting(void)
@@ -93,27 +95,28 @@ static void read_cells(cl_command_queue from, cl_mem m, size_t cells, float *to)
         CL_SUCCESS);
 }
 
-static uint64_t followers(void)
+static uint64_t joined(void)
 {
-    return kiln_command_batch_count(trusting->follow);
+    return trusting->pocl ? kiln_command_batch_count(trusting->pocl->batch) : 0;
 }
 
-/* Launches that an enqueue adds: on devices of more than two threads only such as one does. */
-static int may_follow(const box *b)
+/* Launches that an enqueue adds to a batch: on devices of more than two threads, only short ones.
+ */
+static int may_join(const box *b)
 {
     const kiln_plan *plan = kiln_op_plan(b->op);
     for (int i = 0; i < plan->nstages; i++)
         if (!plan->stage[i].pack && !plan->stage[i].shared)
             return 0;
-    return trusting->follow ? plan->nstages - plan->stage[0].pack : 0;
+    return trusting->pocl && trusting->pocl->batch ? plan->nstages - plan->stage[0].pack : 0;
 }
 
-/* The first has new buffers, and the second is asked what it does, which is known soon after. */
-static void run_until_one_follows(box *b)
+/* The first enqueue has new buffers; the second one is captured, which takes a moment. */
+static void run_until_one_joins(box *b)
 {
     enum { MOST_RUNS = 10000 };
-    const uint64_t before = followers();
-    for (int n = 0; n < 3 || (may_follow(b) && followers() == before); n++) {
+    const uint64_t before = joined();
+    for (int n = 0; n < 3 || (may_join(b) && joined() == before); n++) {
         ck_assert_int_lt(n, MOST_RUNS);
         empty(b, queue);
         enqueue(b, queue, 1);
@@ -146,7 +149,7 @@ static box make(int i)
     }
     b.cells = bytes / sizeof *b.once;
     b.once = malloc(bytes);
-    run_until_one_follows(&b);
+    run_until_one_joins(&b);
     return b;
 }
 
@@ -177,20 +180,19 @@ static void check_times(const box *b, cl_command_queue from, cl_mem m, int times
     free(got);
 }
 
-/* More than a ring has room for; of many, some do not follow where the machine is busy. */
+/* More than a ring has room for; of many, some do not join where the machine is busy. */
 START_TEST(each_is_done_once)
 {
     static const int times[] = {1, 2, 3, 100, 1000};
     box b = make(_i);
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        const uint64_t before = followers();
+        const uint64_t before = joined();
         empty(&b, queue);
         enqueue(&b, queue, times[i]);
         check_times(&b, queue, b.buffers.y.mem, times[i], cases[_i].problem);
-        ck_assert_msg(!may_follow(&b) || times[i] > 3 ||
-                          followers() - before == (uint64_t)(times[i] * may_follow(&b)),
-                      "%s: %d of %d followed", cases[_i].problem, (int)(followers() - before),
-                      times[i]);
+        ck_assert_msg(!may_join(&b) || times[i] > 3 ||
+                          joined() - before == (uint64_t)(times[i] * may_join(&b)),
+                      "%s: %d of %d joined", cases[_i].problem, (int)(joined() - before), times[i]);
     }
     release(&b);
 }
@@ -339,8 +341,8 @@ int main(void)
 {
     if (!support_on_cpu())
         return SUPPORT_SKIPPED;
-    Suite *suite = suite_create("follow");
-    TCase *tests = tcase_create("follow");
+    Suite *suite = suite_create("command_batch");
+    TCase *tests = tcase_create("command_batch");
     tcase_set_timeout(tests, 0);
     tcase_add_checked_fixture(tests, open_trusting, close_trusting);
     tcase_add_loop_test(tests, each_is_done_once, 0, CASES);

@@ -1,5 +1,5 @@
 /* The program cache with a real driver: what is loaded computes what was compiled. */
-#include "runtime/programs/cache_file.h"
+#include "runtime/programs/cache_dir.h"
 #include "runtime/programs/program.h"
 #include "support/support.h"
 

@@ -13,12 +13,12 @@ generator/cpu generator/base
 generator/plan generator/base generator/layout generator/problem generator/cpu
 generator/geometry generator/base generator/layout generator/problem generator/plan
 generator/solvers/SOLVER generator/base generator/layout generator/problem generator/cpu generator/plan generator/geometry
-runtime generator/base generator/layout generator/problem generator/cpu generator/plan runtime/choose runtime/rows runtime/programs runtime/pocl runtime/op
+runtime generator/base generator/layout generator/problem generator/cpu generator/plan runtime/choose runtime/rows runtime/programs runtime/op
 runtime/programs generator/base generator/plan runtime
 runtime/rows generator/base runtime
 runtime/choose generator/base generator/layout generator/problem generator/plan runtime runtime/rows
 runtime/pocl generator/base generator/plan runtime runtime/programs
-runtime/op generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/pocl
+runtime/op generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs
 runtime/tune generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/op
 driver driver/conv driver/problem_list driver/db driver/layout
 driver/reference driver
@@ -27,9 +27,12 @@ driver/db driver
 driver/layout driver driver/reference
 driver/conv driver driver/reference driver/problem_list driver/layout
 '
-# One sibling, by its public header, for a family of solvers that builds on another.
-siblings='
+# One header of another folder, for a folder or a file: a family of solvers that builds on another,
+# and the door to what only PoCL gets.
+doors='
 generator/solvers/image generator/solvers/winograd/winograd.h
+runtime/op runtime/pocl/pocl.h
+runtime/kiln.c runtime/pocl/pocl.h
 '
 public='kiln.h kiln_problem.h kiln_layout.h'
 libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'
@@ -61,7 +64,7 @@ check_file() { # file, its folder, the folders it may include
         case $name in
         */*)
             among "$(dirname "$name")" "$@" && [ -f "$name" ] && continue
-            among "$name" $(echo "$siblings" | sed -n "s,^$folder \(.*\),\1,p") && continue
+            among "$name" $(echo "$doors" | sed -n "s,^$folder ,,p; s,^$file ,,p") && continue
             ;;
         *) [ -f "$folder/$name" ] && continue ;;
         esac

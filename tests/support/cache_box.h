@@ -2,7 +2,7 @@
 #ifndef CACHE_BOX_H
 #define CACHE_BOX_H
 
-#include "runtime/programs/cache_file.h"
+#include "runtime/programs/cache_dir.h"
 
 enum { BOX_HEADER = 40, BOX_BINARY = 300 }; /* bytes of a file before its key, and of the binary */
 

@@ -1,4 +1,5 @@
 /* Threads that send one another to cores stay free to run where they might before. */
+#include "runtime/clock.h"
 #include "runtime/pocl/affinity.h"
 
 #include <check.h>
@@ -57,7 +58,7 @@ static bool send_and_see(guest *g, int core)
     g->stage = 2;
     for (int round = 0; round < 30 && !g->seen; round++) {
         const int64_t begin = kiln_clock_ns();
-        kiln_affinity_send_other(g->pair, core);
+        kiln_affinity_move_other(g->pair, core);
         while (!g->seen && kiln_clock_ns() - begin < 5000000)
             sched_yield();
     }
@@ -96,18 +97,18 @@ END_TEST
 START_TEST(nobody_is_sent_alone)
 {
     kiln_affinity_pair pair = {0};
-    kiln_affinity_send_other(&pair, core_of(true));
+    kiln_affinity_move_other(&pair, core_of(true));
     kiln_affinity_join(&pair);
-    kiln_affinity_send_other(&pair, core_of(true));
-    kiln_affinity_send_other(&pair, -1);
-    ck_assert_int_eq(pair.sent_ns, 0);
+    kiln_affinity_move_other(&pair, core_of(true));
+    kiln_affinity_move_other(&pair, -1);
+    ck_assert_int_eq(pair.moved_ns, 0);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("core");
-    TCase *tests = tcase_create("core");
+    Suite *suite = suite_create("affinity");
+    TCase *tests = tcase_create("affinity");
     tcase_add_test(tests, who_is_sent_is_not_bound);
     tcase_add_test(tests, who_is_bound_stays_so);
     tcase_add_test(tests, nobody_is_sent_alone);

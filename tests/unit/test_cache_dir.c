@@ -1,5 +1,5 @@
 /* The directory of the program cache: where it is, what is listed, what has to go. */
-#include "runtime/programs/program.h"
+#include "runtime/programs/cache_dir.h"
 #include "support/cache_box.h"
 
 #include <check.h>

@@ -105,9 +105,9 @@ START_TEST(settings_come_first)
     ck_assert_int_eq(kiln_environment_cache_limit(&s), 7);
     ck_assert_int_eq(kiln_environment_cache_limit(&(kiln_settings){0}), 99);
     setenv("KILN_KEEPALIVE_US", "98", 1);
-    ck_assert_int_eq(kiln_environment_awake_us(&s), 8);
-    ck_assert_int_eq(kiln_environment_awake_us(&(kiln_settings){.keepalive_us = -1}), 0);
-    ck_assert_int_eq(kiln_environment_awake_us(&(kiln_settings){0}), 98);
+    ck_assert_int_eq(kiln_environment_keepalive_us(&s), 8);
+    ck_assert_int_eq(kiln_environment_keepalive_us(&(kiln_settings){.keepalive_us = -1}), 0);
+    ck_assert_int_eq(kiln_environment_keepalive_us(&(kiln_settings){0}), 98);
     unsetenv("KILN_CACHE_LIMIT");
     ck_assert_int_eq(kiln_environment_cache_limit(&(kiln_settings){0}), 268435456);
 }

@@ -138,7 +138,7 @@ static void hash_of(const char *file, char hash[40])
     ck_assert_int_eq(kiln_open(&k, NULL, NULL, &settings), KILN_OK);
     kiln_plan_start(&plan);
     kiln_plan_stage(&plan, file, "a");
-    kiln_plan_template_hash(k, &plan, hash);
+    kiln_plan_template_hash(k->template_dir, &plan, hash);
     kiln_close(k);
 }
 

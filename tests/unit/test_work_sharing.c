@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum {
     SECOND = 3,
     CODE = 4,
     SCRATCH = 16,
+    MODE = 17,
     CLAIMS = 128,
     INSIDE = 384,
     MOST = 20000
@@ -31,26 +33,19 @@ static _Atomic uint32_t *words(void)
     return (_Atomic uint32_t *)(uintptr_t)kiln_sharing_memory();
 }
 
-static unsigned mode(void)
-{
-#ifdef __x86_64__
-    return __builtin_ia32_stmxcsr() & ~0x3fu;
-#else
-    return 0x1f80;
-#endif
-}
-
 /* An item: counts itself, and leaves its number in all of the scratch memory. */
 static void item(int i, unsigned char *scratch, atomic_int *counts, uint64_t five, uint64_t six)
 {
     const uint32_t size = words()[SCRATCH];
-    if (mode() != 0x1f80 || five != 5 || six != 6 || (size && !scratch))
+    if (kiln_arithmetic() != words()[MODE] || five != 5 || six != 6 || (size && !scratch))
         atomic_store(&wrong, 1);
     if (size)
         memset(scratch, i, size);
     order[atomic_fetch_add(&count, 1)] = i;
     atomic_fetch_add(&counts[i], 1);
 }
+
+static uint32_t launch_mode;
 
 static void open_launch(int items, int unit, bool second, uint32_t scratch)
 {
@@ -66,6 +61,7 @@ static void open_launch(int items, int unit, bool second, uint32_t scratch)
     words()[ITEMS] = (uint32_t)items;
     words()[SECOND] = second;
     words()[SCRATCH] = scratch;
+    words()[MODE] = launch_mode;
     words()[CLAIMS] = words()[2 * CLAIMS] = 0;
     words()[OPEN] = (uint32_t)((items + unit - 1) / unit);
 }
@@ -119,19 +115,41 @@ START_TEST(a_half_is_ones_own)
 }
 END_TEST
 
-/* A thread inherits its creator's arithmetic, and keeps it. */
-START_TEST(small_numbers_are_not_flushed)
+/* Whatever the thread that helps has, which it keeps. */
+START_TEST(arithmetic_is_that_of_the_launch)
 {
-#ifdef __x86_64__
+    static const uint32_t usual = 0x1f80, flushes = 0x9fc0, rounds_up = 0x5f80;
+    const uint32_t modes[][2] = {{usual, flushes}, {flushes, usual}, {usual, rounds_up}};
     kiln_sharing_scratch scratch = {0};
-    const unsigned before = __builtin_ia32_stmxcsr(), flushes = 0x9fc0;
-    __builtin_ia32_ldmxcsr(flushes);
-    open_launch(10, 1, true, 0);
-    ck_assert(kiln_sharing_help(&scratch));
-    ck_assert_uint_eq(mode(), flushes);
-    __builtin_ia32_ldmxcsr(before);
-    check_all(10);
-#endif
+    for (int i = 0; i < 3; i++) {
+        const uint32_t before = kiln_arithmetic();
+        launch_mode = modes[i][0];
+        kiln_arithmetic_set(modes[i][1]);
+        open_launch(10, 1, true, 0);
+        const bool helped = kiln_sharing_help(&scratch);
+        const uint32_t after = kiln_arithmetic();
+        kiln_arithmetic_set(before);
+        ck_assert(helped);
+        ck_assert_uint_eq(after, modes[i][1]);
+        check_all(10);
+    }
+}
+END_TEST
+
+/* The same for a launch that is repeated without PoCL, alone or shared. */
+START_TEST(a_repeated_launch_does_each_item_once)
+{
+    kiln_sharing_call call = {.given = {(uint64_t)(uintptr_t)done, 5, 6}, .mode = 0x9fc0};
+    void (*code)(int, unsigned char *, atomic_int *, uint64_t, uint64_t) = item;
+    memcpy(&call.code, &code, sizeof code);
+    for (call.items = 1; call.items < 70; call.items++)
+        for (call.unit = 1; call.unit < 9; call.unit++) {
+            launch_mode = call.mode;
+            open_launch((int)call.items, (int)call.unit, false, 0);
+            words()[OPEN] = 0;
+            kiln_sharing_do(&call, NULL);
+            check_all((int)call.items);
+        }
 }
 END_TEST
 
@@ -162,13 +180,19 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("team");
-    TCase *tests = tcase_create("team");
+    if (!KILN_ITEM_CALLS) {
+        puts("skipped: launches are shared on x86-64 only");
+        return 77;
+    }
+    launch_mode = kiln_arithmetic();
+    Suite *suite = suite_create("work_sharing");
+    TCase *tests = tcase_create("work_sharing");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, without_a_launch_there_is_nothing_to_help);
     tcase_add_test(tests, each_item_is_done_once);
     tcase_add_test(tests, a_half_is_ones_own);
-    tcase_add_test(tests, small_numbers_are_not_flushed);
+    tcase_add_test(tests, arithmetic_is_that_of_the_launch);
+    tcase_add_test(tests, a_repeated_launch_does_each_item_once);
     tcase_add_test(tests, threads_share_the_items);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

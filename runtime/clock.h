@@ -1,0 +1,10 @@
+/* The host's clock. */
+#ifndef KILN_CLOCK_H
+#define KILN_CLOCK_H
+
+#include <stdint.h>
+
+/* Returns nanoseconds since some moment that never changes. Any thread may call it. */
+int64_t kiln_clock_ns(void);
+
+#endif
