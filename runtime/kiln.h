@@ -13,8 +13,9 @@
  * installs no signal handler, and does not wait for the caller's queues (kiln_finish(),
  * kiln_op_time(), kiln_tune(), settings.check_padding and .queues_flushed excepted). Creating never
  * measures, enqueueing never compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has
- * queues of its own as well, in which nothing but the device's threads waits
- * (settings.keepalive_us).
+ * queues of its own as well, and the device's threads spin in them for a while after an operation
+ * (settings.keepalive_us). An op's second enqueue with the same buffers may wait there for the
+ * device's threads, 50 ms at most (settings.buffers_stay).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
@@ -23,6 +24,10 @@
  * Threads: a kiln and its ops may be used from any number of threads at once. Calls on one op are
  * serialized by a lock inside it. Release an op only when no other thread uses it, and close a kiln
  * only after its ops are released.
+ *
+ * Unloading: OpenCL keeps callbacks of the library for buffers and commands that outlive a kiln, so
+ * dlclose() leaves libkiln.so mapped. Link a shared library of your own that contains libkiln.a
+ * with -z nodelete, too, or never unload it.
  */
 #ifndef KILN_H
 #define KILN_H
@@ -75,30 +80,32 @@ typedef struct kiln_settings {
      * gives before the first; else the enqueue, which waits for that, fails with KILN_WRONG. For
      * finding defects; KILN_CHECK_PADDING=1 */
     int check_padding;
-    /* PoCL's CPU device: for so many microseconds after the last operation its threads look for the
-     * next one before they sleep, as OpenMP's do; to wake them takes 20. Operations that take one
-     * core a few microseconds are left to the thread on the caller's core. KILN_KEEPALIVE_US (0:
-     * they sleep at once), 200. -1: they sleep at once */
+    /* PoCL's CPU device: so many microseconds after the last operation has ended, the device's
+     * threads spin, looking for the next operation, before they sleep. KILN_KEEPALIVE_US (there, 0:
+     * they sleep at once), else 200. -1: they sleep at once. An operation that comes while they
+     * spin begins 20 us sooner. The cost: for that time, every core of the device is busy, though
+     * it yields to any other thread; a program with one operation every 10 ms pays 2 % of all cores
+     */
     int keepalive_us;
     /* 1: the caller promises not to release buffers, workspace and packed weights included, before
-     * the operations that use them have ended, nor after an enqueue that failed before the queue
-     * has, as oneDNN and cuDNN want it; without the promise, as OpenCL has it, a buffer in use
-     * stays by itself. On PoCL's CPU device, kernels then get the addresses of buffers that an op
-     * is enqueued with again, which of an operation of 2 us takes a tenth to a quarter; elsewhere
-     * it changes nothing */
+     * the operations that use them have ended, nor, after an enqueue that failed, before the queue
+     * has. oneDNN and cuDNN ask for the same. Without the promise, as OpenCL has it, a buffer in
+     * use stays by itself. On PoCL's CPU device, kernels then get the addresses of buffers that an
+     * op is enqueued with again, which saves a tenth to a quarter of an operation of 2 us; on other
+     * devices it changes nothing */
     int buffers_stay;
-    /* 1: the caller promises that between a command of his own, which he does not wait for, and the
-     * next operation in the same queue he calls kiln_flush(). With buffers_stay, on PoCL's CPU
-     * device, short operations (and, on a device of two threads, those of up to a millisecond of
-     * one core) that follow one another in an in-order queue without profiling, and neither wait
-     * for events nor give one, then share a command of PoCL's: 0.3 to 0.6 us each instead of two.
-     * An enqueue waits while 256 of them are in flight. Elsewhere it changes nothing */
+    /* 1: the caller promises to call kiln_flush() between a command of his own, which he does not
+     * wait for, and the next operation in the same queue. With buffers_stay, on PoCL's CPU device,
+     * short operations (and, on a device of two threads, those of up to a millisecond of one core)
+     * then share a command of PoCL if they come one behind the other in an in-order queue without
+     * profiling, and neither wait for events nor give one: 0.3 to 0.6 us each instead of two. An
+     * enqueue waits while 256 of them are in flight. Elsewhere it changes nothing */
     int queues_flushed;
-    /* PoCL's CPU device of two threads. 1: kiln may move PoCL's second thread to another core, when
-     * Linux has put both of PoCL's threads on one core beside short operations; they then take up
-     * to twice as long. To move a thread, kiln sets its affinity to one core and, at once, back to
-     * what it was: a program that sets affinities of PoCL's threads itself, at any time, leaves
-     * this at 0. 0: kiln never touches the affinity of a thread */
+    /* 1: on PoCL's CPU device of two threads, kiln may move one of PoCL's threads to another core,
+     * when Linux has put both of them on one core; short operations then take up to twice as long.
+     * To move a thread, kiln sets its affinity to one core and, at once, back to what it was. So a
+     * program that sets affinities of PoCL's threads itself, while operations run, leaves this at
+     * 0. 0: kiln changes no affinity */
     int place_threads;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
      * called from several threads. NULL: silence. */
@@ -382,8 +389,8 @@ typedef struct kiln_row {
      * "winograd_fused winograd_staged" of one for plain sums. The row decides alone where none of
      * them is allowed; elsewhere it stands beside their predictions. */
     char without[KILN_ROW_WITHOUT];
-    /* "x86 6-207": the CPU it was measured on, where a device's name does not tell. It is used on no
-     * other. "": on any that has the name. */
+    /* "x86 6-207": the CPU it was measured on, where a device's name does not tell. It is used on
+     * no other. "": on any that has the name. */
     char core[24];
 } kiln_row;
 

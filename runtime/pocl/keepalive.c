@@ -32,7 +32,7 @@
 #include "runtime/clock.h"
 
 #include "affinity.h"
-#include "flight.h"
+#include "in_flight.h"
 #include "work_sharing.h"
 
 #include <pthread.h>
@@ -65,11 +65,11 @@ typedef struct spinner {
 } spinner;
 
 struct kiln_keepalive {
-    kiln_flight flight;
+    kiln_in_flight flight;
     _Alignas(LINE) int64_t slice_ns, stay_ns;
     bool moves_threads;
     atomic_llong distance_ns; /* between cores; 0: not yet known */
-    pthread_mutex_t lock;     /* guards all below, and what flight.h says */
+    pthread_mutex_t lock;     /* guards all below, and what in_flight.h says */
     bool closing;
     kiln_affinity_samples samples;
     spinner *spare;          /* whose thread takes commands while anything is in flight */
@@ -126,7 +126,7 @@ static bool goes_on(spinner *s, unsigned noted, cl_event *after)
 {
     kiln_keepalive *a = s->all;
     const unsigned more = noted - s->noted;
-    const cl_int state = kiln_flight_state(&a->flight);
+    const cl_int state = kiln_in_flight_state(&a->flight);
     const bool busy = !kiln_is_finished(state), changed = more > 0 || busy != s->busy;
     if (changed)
         s->spun_ns = 0;
@@ -149,7 +149,7 @@ static bool has_ended(kiln_keepalive *a)
 {
     if (pthread_mutex_trylock(&a->lock) != 0)
         return false;
-    const bool ended = kiln_is_finished(kiln_flight_state(&a->flight));
+    const bool ended = kiln_is_finished(kiln_in_flight_state(&a->flight));
     pthread_mutex_unlock(&a->lock);
     return ended;
 }
@@ -258,7 +258,7 @@ static bool is_lone(kiln_keepalive *a, int core, int64_t alone_ns)
 bool kiln_keepalive_wants(kiln_keepalive *a, int64_t alone_ns, int64_t takes_ns)
 {
     return a && (takes_ns < 0 || !is_lone(a, sched_getcpu(), alone_ns) ||
-                 !kiln_flight_leaves_out(&a->flight, takes_ns, AWAY_NS));
+                 !kiln_in_flight_leaves_out(&a->flight, takes_ns, AWAY_NS));
 }
 
 void kiln_keepalive_note(kiln_keepalive *a, cl_event done, int64_t alone_ns)
@@ -268,7 +268,7 @@ void kiln_keepalive_note(kiln_keepalive *a, cl_event done, int64_t alone_ns)
     const int core = sched_getcpu();
     const bool lone = is_lone(a, core, alone_ns);
     pthread_mutex_lock(&a->lock);
-    cl_event gone = kiln_flight_note(&a->flight, done, core, lone);
+    cl_event gone = kiln_in_flight_note(&a->flight, done, core, lone);
     atomic_store(&latest, a);
     enqueue_missing(a, false);
     if (atomic_load(&a->flight.lone))
@@ -281,7 +281,7 @@ void kiln_keepalive_note(kiln_keepalive *a, cl_event done, int64_t alone_ns)
 void kiln_keepalive_joined(kiln_keepalive *a, int64_t takes_ns)
 {
     if (a)
-        kiln_flight_joined(&a->flight, takes_ns >= 0 ? takes_ns : AWAY_NS, AWAY_NS);
+        kiln_in_flight_joined(&a->flight, takes_ns >= 0 ? takes_ns : AWAY_NS, AWAY_NS);
 }
 
 /* Returns the event of the operation noted last, if that is a command of `queue`; where operations
@@ -292,7 +292,7 @@ static cl_event last_of(kiln_keepalive *a, cl_command_queue queue)
     if (atomic_load(&a->flight.unnoted_ns) > 0)
         return clEnqueueMarkerWithWaitList(queue, 0, NULL, &all) == CL_SUCCESS ? all : NULL;
     pthread_mutex_lock(&a->lock);
-    cl_event last = kiln_flight_last_of(&a->flight, queue);
+    cl_event last = kiln_in_flight_last_of(&a->flight, queue);
     pthread_mutex_unlock(&a->lock);
     return last;
 }
@@ -364,7 +364,7 @@ void kiln_keepalive_close(kiln_keepalive *a)
         clReleaseCommandQueue(a->spinner[i].queue);
         free(a->spinner[i].scratch.bytes);
     }
-    kiln_flight_close(&a->flight);
+    kiln_in_flight_close(&a->flight);
     pthread_mutex_destroy(&a->lock);
     free(a);
 }

@@ -41,6 +41,6 @@ void kiln_finalists_settle(kiln_finalists *found);
 /* Appends the winner's row, and new ones in the place of the other claims, to the user's. There is
  * a finalist. */
 kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                               const kiln_finalists *found);
+                                const kiln_finalists *found);
 
 #endif

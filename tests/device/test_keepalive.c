@@ -10,9 +10,12 @@
 #include <check.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { CELLS = 24, BYTES = CELLS * 4, LONGER_THAN_A_TEST_US = 1000000000 };
 
@@ -40,6 +43,14 @@ cl_int clEnqueueNativeKernel(cl_command_queue queue, host_function function, voi
     atomic_store(&look, function);
     looks++;
     return real(queue, counted, argument, size, n_mem, mem, places, n_wait, wait, done);
+}
+
+static atomic_int moved; /* threads whose affinity was set */
+
+int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *set)
+{
+    moved++;
+    return (int)syscall(SYS_sched_setaffinity, thread, size, set);
 }
 
 static void idle(int ms)
@@ -290,6 +301,22 @@ START_TEST(finishing_waits_for_the_queue)
 }
 END_TEST
 
+/* Neither beside operations in a row nor beside operations that are waited for. */
+START_TEST(no_thread_is_moved_unasked)
+{
+    static box b;
+    const int before = moved;
+    make(&b, 1000, _i);
+    for (int round = 0; round < 300; round++) {
+        enqueue(&b, 1 + round % 20);
+        ck_assert_int_eq(kiln_finish(b.kiln, support_open()->queue), KILN_OK);
+    }
+    close_kiln(&b);
+    ck_assert_int_eq(moved, before);
+    check_result(&b);
+}
+END_TEST
+
 START_TEST(closing_leaves_what_is_in_flight)
 {
     for (int round = 0; round < 20; round++) {
@@ -314,6 +341,7 @@ int main(void)
     tcase_add_loop_test(c, they_sleep_when_another_kiln_works, -1, 2);
     tcase_add_loop_test(c, they_sleep_while_an_operation_waits, -1, 2);
     tcase_add_loop_test(c, finishing_waits_for_the_queue, -1, 2);
+    tcase_add_loop_test(c, no_thread_is_moved_unasked, -1, 2);
     tcase_add_loop_test(c, closing_leaves_what_is_in_flight, -1, 2);
     suite_add_tcase(s, c);
     return support_run_suite(s);

@@ -1,5 +1,5 @@
 /* What is in flight: operations that were noted, and others that come at once behind them. */
-#include "flight.h"
+#include "in_flight.h"
 
 #include "runtime/clock.h"
 
@@ -24,14 +24,14 @@ static cl_int state_while(cl_event *event)
 }
 
 /* Other threads read `lone` all the time, so it is written only when it changes. */
-static void update_lone(kiln_flight *f)
+static void update_lone(kiln_in_flight *f)
 {
     const bool lone = kiln_is_finished(state_while(&f->wide)) && f->last_is_lone;
     if (lone != atomic_load(&f->lone))
         atomic_store(&f->lone, lone);
 }
 
-cl_int kiln_flight_state(kiln_flight *f)
+cl_int kiln_in_flight_state(kiln_in_flight *f)
 {
     const cl_int state = state_while(&f->last);
     update_lone(f);
@@ -39,7 +39,7 @@ cl_int kiln_flight_state(kiln_flight *f)
 }
 
 /* Returns the event that is to be released, or NULL. */
-static cl_event replace_last(kiln_flight *f, cl_event done, bool lone)
+static cl_event replace_last(kiln_in_flight *f, cl_event done, bool lone)
 {
     const cl_event before = f->last;
     cl_event gone = before;
@@ -55,7 +55,7 @@ static cl_event replace_last(kiln_flight *f, cl_event done, bool lone)
     return gone;
 }
 
-cl_event kiln_flight_note(kiln_flight *f, cl_event done, int core, bool lone)
+cl_event kiln_in_flight_note(kiln_in_flight *f, cl_event done, int core, bool lone)
 {
     if (core != atomic_load(&f->core))
         atomic_store(&f->core, core);
@@ -67,7 +67,7 @@ cl_event kiln_flight_note(kiln_flight *f, cl_event done, int core, bool lone)
     return gone;
 }
 
-cl_event kiln_flight_last_of(kiln_flight *f, cl_command_queue queue)
+cl_event kiln_in_flight_last_of(kiln_in_flight *f, cl_command_queue queue)
 {
     cl_command_queue its = NULL;
     if (f->last)
@@ -75,7 +75,7 @@ cl_event kiln_flight_last_of(kiln_flight *f, cl_command_queue queue)
     return its == queue && clRetainEvent(f->last) == CL_SUCCESS ? f->last : NULL;
 }
 
-bool kiln_flight_leaves_out(kiln_flight *f, int64_t takes_ns, int64_t most_ns)
+bool kiln_in_flight_leaves_out(kiln_in_flight *f, int64_t takes_ns, int64_t most_ns)
 {
     if (!atomic_load(&f->lone) || atomic_load(&f->unnoted_ns) + takes_ns > most_ns ||
         kiln_clock_ns() - atomic_load(&f->noted_ns) > ROW_NS)
@@ -84,7 +84,7 @@ bool kiln_flight_leaves_out(kiln_flight *f, int64_t takes_ns, int64_t most_ns)
     return true;
 }
 
-void kiln_flight_joined(kiln_flight *f, int64_t takes_ns, int64_t often_ns)
+void kiln_in_flight_joined(kiln_in_flight *f, int64_t takes_ns, int64_t often_ns)
 {
     if (atomic_fetch_add(&f->batched_ns, takes_ns) + takes_ns < often_ns)
         return;
@@ -92,7 +92,7 @@ void kiln_flight_joined(kiln_flight *f, int64_t takes_ns, int64_t often_ns)
     atomic_fetch_add(&f->noted, 1);
 }
 
-void kiln_flight_close(kiln_flight *f)
+void kiln_in_flight_close(kiln_in_flight *f)
 {
     if (f->last)
         clReleaseEvent(f->last);
