@@ -1,4 +1,4 @@
-/* `kiln cache show | clear`. */
+/* `kiln cache`: lists or empties the program cache. */
 #include "cache_command.h"
 
 #include "kiln.h"
@@ -17,22 +17,25 @@ static const char help[] =
     "\n"
     "The program cache keeps compiled kernels between runs. It can be deleted at any time.\n"
     "\n"
-    "  show     list its programs, the one used last first: size, last use, device, template,\n"
+    "  show     list the programs, the most recently used first: size, last use, device, "
+    "template,\n"
     "           compile options\n"
-    "  clear    remove them all\n"
+    "  clear    remove all programs\n"
     "  --help   print this text\n"
     "\n"
     "Environment:\n"
-    "  KILN_CACHE_DIR     its directory; default $XDG_CACHE_HOME/kiln, else ~/.cache/kiln\n"
-    "  KILN_CACHE_LIMIT   bytes it may take; default 256 MiB, the least recently used go first\n"
+    "  KILN_CACHE_DIR     directory of the cache; default $XDG_CACHE_HOME/kiln, else "
+    "~/.cache/kiln\n"
+    "  KILN_CACHE_LIMIT   largest size in bytes; default 256 MiB; the least recently used programs "
+    "go first\n"
     "  KILN_CACHE=off     keep programs in memory only\n";
 
 typedef struct totals {
     int64_t programs, damaged, bytes;
 } totals;
 
-/* The value of a key's line "WORD VALUE", at most `shown` bytes of it. Keys come from files, so
- * nothing in them may reach the terminal as a control character. */
+/* Copies the value of a key's line "WORD VALUE", at most `shown` bytes. Keys come from files: '?'
+ * replaces their control characters, which must not reach the terminal. */
 static void key_value(const char *key, const char *word, char *value, size_t shown)
 {
     size_t length = strlen(word), used = 0;
@@ -128,7 +131,7 @@ static int usage(const char *what, const char *word)
 
 static int run(kiln_status (*word)(const char *dir))
 {
-    /* No device is needed: the handle only says where the cache is. */
+    /* A handle without a device is enough to tell where the cache is. */
     const kiln_settings settings = {.rows_file = "off", .shipped_dir = "off"};
     kiln *k;
     kiln_status status = kiln_open(&k, NULL, NULL, &settings);
@@ -148,7 +151,7 @@ static int run(kiln_status (*word)(const char *dir))
 int cache_command(int argc, char **argv)
 {
     static const struct option flags[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    optind = 0; /* glibc: start afresh, whoever parsed before */
+    optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
     switch (getopt_long(argc, argv, "+h", flags, NULL)) {
     case -1:
@@ -157,7 +160,7 @@ int cache_command(int argc, char **argv)
         fputs(help, stdout);
         return EXIT_OK;
     default:
-        return usage("unknown flag ", argv[1]); /* the first word is all that was parsed */
+        return usage("unknown flag ", argv[1]); /* only the first word was parsed */
     }
     if (optind >= argc)
         return usage("what to do is missing", "");

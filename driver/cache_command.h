@@ -1,4 +1,4 @@
-/* `kiln cache`: what the program cache holds, and emptying it. */
+/* `kiln cache`: lists or empties the program cache. */
 #ifndef KILN_CACHE_COMMAND_H
 #define KILN_CACHE_COMMAND_H
 

@@ -1,4 +1,4 @@
-/* The environment variables kiln reads, in one table. */
+/* The environment variables that kiln reads, in one table. */
 #include "help.h"
 #include "session.h"
 
@@ -7,20 +7,21 @@
 
 typedef struct variable {
     const char *name, *help;
-    const char *(*value)(const kiln *k); /* what the library made of it; NULL: the text below */
+    const char *(*value)(const kiln *k); /* what the library makes of it; NULL: as it is set */
     const char *standard;
 } variable;
 
 static const variable table[] = {
-    {"KILN_DEVICE", "device to use, as --device", NULL, "the largest GPU, else the largest device"},
-    {"KILN_CACHE", "off: compiled programs are kept in memory only", NULL, "on"},
-    {"KILN_CACHE_DIR", "where compiled programs are kept", kiln_cache_dir, NULL},
+    {"KILN_DEVICE", "device to use, written as for --device", NULL,
+     "the largest GPU, else the largest device"},
+    {"KILN_CACHE", "off: keep compiled programs in memory only", NULL, "on"},
+    {"KILN_CACHE_DIR", "directory of compiled programs", kiln_cache_dir, NULL},
     {"KILN_CACHE_LIMIT", "largest size of that directory in bytes", NULL, "268435456"},
     {"KILN_DB", "file of the user's tuning rows; off: none", kiln_rows_file, NULL},
     {"KILN_SHIPPED_DB", "directory of shipped tuning rows; off: none", kiln_shipped_dir, NULL},
-    {"KILN_KEEPALIVE_US", "PoCL's CPU: microseconds before its threads sleep after the last operation",
+    {"KILN_KEEPALIVE_US", "PoCL's CPU: microseconds that threads stay awake after an operation",
      NULL, "200"},
-    {"KILN_CHECK_PADDING", "1: every stage's padding must be zero, or the run fails", NULL, "0"},
+    {"KILN_CHECK_PADDING", "1: fail where the padding of a stage's tensor is not zero", NULL, "0"},
     {"KILN_TEMPLATES", "directory of kernel templates that replace the built-in ones", NULL,
      "none"},
 };
@@ -39,10 +40,10 @@ int env_command(int argc, char **argv)
     session s;
     char why[KILN_ERROR_TEXT];
     if (argc > 1) {
-        fprintf(stderr, "kiln: env takes no words or flags, not '%.60s'\n", argv[1]);
+        fprintf(stderr, "kiln: env takes no words or flags, but got '%.60s'\n", argv[1]);
         return KILN_INVALID;
     }
-    /* Tuning rows are kept by device; without one the places are still worth showing. */
+    /* The file of tuning rows depends on the device; the other places can be shown without one. */
     kiln_status status = session_open(&s, NULL, why);
     if (status) {
         fprintf(stderr, "kiln: %s\n", why);

@@ -1,4 +1,4 @@
-/* The table of flags as its users inside the driver see it: parser, help and repro lines. */
+/* The table of flags, which the parser, the help and the repro lines are made from. */
 #ifndef KILN_FLAG_TABLE_H
 #define KILN_FLAG_TABLE_H
 
@@ -26,14 +26,14 @@ typedef struct flag {
     size_t offset; /* in flags: int64_t, double or const char * */
     const char *initial;
     int64_t min, max; /* NUMBER */
-    const char *what; /* CHOICE: "conv|trans"; others: the value's name in the help */
+    const char *what; /* CHOICE: "conv|trans"; else the value's name in the help */
     const char *help;
 } flag;
 
 extern const flag flag_table[];
 extern const int flag_rows;
 
-/* Where the row's value lives in *f. */
+/* Return the place of the row's value in *f. */
 int64_t *flag_number(const flags *f, const flag *row);
 double *flag_real(const flags *f, const flag *row);
 const char **flag_text(const flags *f, const flag *row);

@@ -1,4 +1,4 @@
-/* What is printed from the table of flags: lines that repeat a run, and the help. */
+/* Prints the table of flags: as the command line that repeats a run, and as the help. */
 #include "flag_table.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static void put_value(writer *w, const flags *f, const flag *row)
     }
 }
 
-/* A shell leaves these letters alone. */
+/* Letters that mean nothing special to a shell. */
 static bool plain_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -96,7 +96,7 @@ size_t flags_repro(const flags *f, bool problem, char *text, size_t size)
     return w.length;
 }
 
-/* Words of `text` in columns 34 to 99; the cursor is at `column`. */
+/* Prints the words of `text` in columns 34 to 99; the cursor is at `column`. */
 static void print_wrapped(FILE *to, int column, const char *text)
 {
     enum { LEFT = 34, RIGHT = 99 };
@@ -123,13 +123,13 @@ void flags_help(FILE *to)
 {
     static const char *const titles[GROUP_COUNT] = {
         [GROUP_SHAPE] = "The problem",
-        [GROUP_EPILOGUE] = "What else it computes, and how",
+        [GROUP_EPILOGUE] = "Epilogue and arithmetic",
         [GROUP_RUN] = "What to run",
         [GROUP_DATA] = "Data and verification",
         [GROUP_REPORT] = "What to print",
         [GROUP_DEVICE] = "Device",
         [GROUP_BATCH] = "Many problems",
-        [GROUP_MIOPEN] = "Flags of MIOpenDriver that are taken with few values",
+        [GROUP_MIOPEN] = "Flags of MIOpenDriver that kiln takes with few values",
     };
     for (int g = 0; g < GROUP_COUNT; g++) {
         fprintf(to, "\n%s:\n", titles[g]);

@@ -1,4 +1,4 @@
-/* Parses the command line by the table of flags, strictly. */
+/* Parses the command line by the table of flags; takes no abbreviations. */
 #include "flag_table.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static const char *flag_title(const flag *row, char *text, size_t size)
     return text;
 }
 
-/* The index of `value` in "a|b|c", -1 if it is none of them. */
+/* Returns the index of `value` in "a|b|c"; -1: it is not among them. */
 static int choice_named(const char *choices, const char *value)
 {
     size_t length = strlen(value);
@@ -92,7 +92,8 @@ static kiln_status set_flag(flags *f, const flag *row, const char *value, char *
     return KILN_INVALID;
 }
 
-/* "" stands for a flag that is not given, and often for a variable that a script forgot. */
+/* "" is the value of a flag that was not given; on a command line it is often a variable that a
+ * script forgot to set. */
 static kiln_status refuse_empty(const flag *row, char *why)
 {
     char title[64];
@@ -109,7 +110,9 @@ void flags_init(flags *f)
         set_flag(f, &flag_table[i], flag_table[i].initial, why);
 }
 
-/* Steps to turn one name into the other; '-' and '_' count as the same. */
+/* Counts the insertions, deletions and changes of letters that turn one name into the other; '-'
+ * and
+ * '_' count as the same. */
 static int distance(const char *a, const char *b)
 {
     int row[64];
@@ -136,7 +139,7 @@ static kiln_status unknown_long(const char *word, char *why)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
     int best = 0, steps = distance(name, flag_table[0].name);
     for (int i = 1; i < flag_rows; i++) {
-        /* The beginning of a name is as near as can be. */
+        /* The beginning of a name counts as the name. */
         bool begins = *name && strncmp(name, flag_table[i].name, strlen(name)) == 0;
         int here = begins ? 0 : distance(name, flag_table[i].name);
         if (here < steps) {
@@ -169,7 +172,7 @@ static kiln_status unknown_letter(int letter, char *why)
     return KILN_INVALID;
 }
 
-/* What getopt_long() wants, made of the table. Long flags return LONG_BASE + row. */
+/* Makes the tables of getopt_long(), which returns LONG_BASE + row for a long flag. */
 enum { LONG_BASE = 256 };
 
 static void getopt_tables(char *letters, struct option *names)
@@ -195,8 +198,8 @@ static const flag *flag_of(int code)
     return code >= LONG_BASE ? &flag_table[code - LONG_BASE] : flag_lettered(code);
 }
 
-/* getopt_long() also takes "--in_c" for --in_channels. kiln does not: a script that says so would
- * break with the next flag. */
+/* getopt_long() also takes "--in_c" for --in_channels. kiln refuses that: a script with abbreviated
+ * flags would break when a new flag begins the same. */
 static bool abbreviated(const flag *row, char **argv)
 {
     const char *word = argv[optind - 1];

@@ -1,7 +1,7 @@
 /* The command line of the conv words: values, defaults, parsing, help and repro lines.
  *
- * One table (flags.c) feeds all of it: getopt_long, --help, the hint at a misspelt flag, and the
- * line that repeats a run. Adding a flag is adding a field here and a row there.
+ * One table (flag_table.c) feeds getopt_long(), --help, the hint at a misspelt flag and the line
+ * that repeats a run. A new flag is a field here and a row there.
  */
 #ifndef KILN_FLAGS_H
 #define KILN_FLAGS_H
@@ -33,7 +33,7 @@ typedef struct flags {
     int64_t workspace_limit;
     /* what to run */
     const char *solution, *config;
-    int64_t search, iter, limit_ms, max_batch; /* limits: 0 is none */
+    int64_t search, iter, limit_ms, max_batch; /* a limit of 0 is none */
     int64_t native_layout;
     /* data and verification */
     int64_t verify, fill, seed, dump_output;
@@ -46,18 +46,19 @@ typedef struct flags {
     /* batch */
     const char *batch_file, *match;
     int64_t start;
-    /* MIOpen's, of which kiln takes only the default */
+    /* MIOpenDriver's flags that kiln takes with few values */
     int64_t pad_val, tensor_vect, vector_length, gpualloc;
     const char *in_cast, *out_cast, *wei_cast;
     int64_t help;
 
-    bool given[FLAGS_MAX]; /* by row of the table: named on the command line */
+    bool given[FLAGS_MAX]; /* named on the command line, by row of the table */
 } flags;
 
 void flags_init(flags *f);
 
-/* argv[0] is the word before the flags. On failure returns KILN_INVALID with one sentence of at
- * most KILN_ERROR_TEXT bytes in `why`. Flags already in *f stay where argv does not name them. */
+/* Reads the flags after argv[0], which is the word. Flags that argv does not name keep their value
+ * in *f. Returns KILN_OK, or KILN_INVALID with a sentence of at most KILN_ERROR_TEXT bytes in
+ * `why`. */
 kiln_status flags_parse(flags *f, int argc, char **argv, char *why);
 
 /* Whether the command line named the flag. */
@@ -65,12 +66,12 @@ bool flags_given(const flags *f, const char *name);
 /* The first flag that was given and describes the problem's shape; NULL if none was. */
 const char *flags_given_shape(const flags *f);
 
-/* " -n 16 --config=1,2": what has another value than the default and is needed to repeat the run,
- * without what describes the problem where `problem` is false. Quoted for a shell. Writes at most
- * `size` bytes, returns the length that was needed. */
+/* Writes the flags that repeat the run, quoted for a shell: " -n 16 --config=1,2". Leaves out flags
+ * at their defaults and, where `problem` is false, flags that describe the problem. Writes at most
+ * `size` bytes; returns the length that was needed. */
 size_t flags_repro(const flags *f, bool problem, char *text, size_t size);
 
-/* The table by groups, for --help. */
+/* Prints the table by groups, for --help. */
 void flags_help(FILE *to);
 
 #endif

@@ -1,17 +1,17 @@
-/* What the command says about itself. */
+/* The texts that the command prints about itself. */
 #ifndef KILN_HELP_H
 #define KILN_HELP_H
 
 #include <stdio.h>
 
-/* The whole text: words, flags, examples, exit status, environment. */
+/* Prints words, flags, examples, exit statuses and environment variables. */
 void help_print(FILE *to);
-/* A few lines. */
+/* Prints the usage in a few lines. */
 void help_usage(FILE *to);
 
-/* `kiln env`: every variable with its value and where that came from. */
+/* `kiln env`: prints every variable, its value and the source of that. Returns the exit status. */
 int env_command(int argc, char **argv);
-/* The variables and what they are for. */
+/* Prints the variables and what they are for. */
 void env_help(FILE *to);
 
 #endif

@@ -1,7 +1,7 @@
-/* Results for programs to read: one JSON object a line, or CSV.
+/* Results that programs read: one JSON object per line, or CSV.
  *
- * Both formats are printed from one list of named values, so that they cannot differ. Numbers never
- * depend on the locale, because the driver never sets one.
+ * Both formats print the same list of named values. Numbers do not depend on the locale, because
+ * the driver never sets one.
  */
 #ifndef KILN_JSON_CSV_H
 #define KILN_JSON_CSV_H
@@ -33,7 +33,7 @@ void json_csv_real(json_csv *j, const char *name, bool known, double value);
 
 /* Print the list as one line on standard output. */
 void json_csv_print_json(const json_csv *j);
-/* The first line of a process comes after a line with the names. */
+/* The first call in a process prints a line with the names before. */
 void json_csv_print_csv(const json_csv *j);
 
 /* Writes `s` as a JSON string, with its quotes. */

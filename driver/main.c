@@ -62,7 +62,7 @@ static const struct {
     {"--version", version_command}, {"--list-devices", list_command},
 };
 
-/* "MIOpenDriver", "./bin/MIOpenDriver": a pasted log line begins with it. */
+/* "MIOpenDriver" or "./bin/MIOpenDriver", the beginning of a pasted log line. */
 static bool is_foreign_driver(const char *word)
 {
     static const char name[] = "MIOpenDriver";
@@ -91,17 +91,17 @@ static int run(int argc, char **argv)
     return KILN_INVALID;
 }
 
-/* A file must not be opened in the place of a closed standard stream, to receive what is printed:
- * this one cannot be written (or, in the place of standard input, read). */
+/* Where a standard stream is closed, the next file to be opened would take its place and receive
+ * what is printed. Opens /dev/null there, in the direction that makes every use fail. */
 static void fill_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&
             open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
-            return; /* no such device: nothing can be done */
+            return; /* without /dev/null there is no remedy */
 }
 
-/* Results that nobody received are no success. */
+/* Fails where standard output could not be written: the results reached nobody. */
 int main(int argc, char **argv)
 {
     fill_closed_streams();

@@ -12,7 +12,7 @@ typedef struct found {
     int platform, index; /* of the device within its platform */
     cl_device_type type;
     char name[128], platform_name[128], driver[128];
-    uint64_t weight; /* larger is likely faster */
+    uint64_t weight; /* a larger one is likely faster */
 } found;
 
 typedef struct census {
@@ -22,7 +22,7 @@ typedef struct census {
 
 static uint64_t number_of(cl_device_id device, cl_device_info what)
 {
-    /* OpenCL answers with 4 or 8 bytes, little-endian wherever it runs. */
+    /* OpenCL writes 4 or 8 bytes; this takes either, on a little-endian host. */
     uint64_t value = 0;
     clGetDeviceInfo(device, what, sizeof value, &value, NULL);
     return value;
@@ -60,7 +60,8 @@ static kiln_status take_census(census *all, char *why)
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint count = 0;
     all->count = 0;
-    /* PoCL: one thread stays on one core, so that times repeat. Read at its first call. */
+    /* PoCL keeps each thread on one core with this, so that times repeat. It reads the variable at
+     * the first call of OpenCL. */
     setenv("POCL_AFFINITY", "1", 0);
     cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
     for (cl_uint i = 0; code == CL_SUCCESS && i < count && i < MAX_PLATFORMS; i++)
@@ -137,7 +138,7 @@ static kiln_status choose(const census *all, const char *wanted, const found **d
             return KILN_OK;
         snprintf(why, KILN_ERROR_TEXT,
                  "%s is '%.60s', but no device is called so; "
-                 "kiln --list-devices shows what there is",
+                 "kiln --list-devices lists them",
                  source, wanted);
         return KILN_INVALID;
     }
@@ -147,7 +148,8 @@ static kiln_status choose(const census *all, const char *wanted, const found **d
     return KILN_OK;
 }
 
-/* A sentence that several choices of one problem repeat is printed once. */
+/* Prints a warning; a repetition of the last one is dropped, as several choices of a solver for one
+ * problem give the same. */
 static void warn(void *user, const char *line)
 {
     static char last[512];

@@ -18,26 +18,23 @@ kiln_status layout_list(const layout_request *r, char *why)
     return KILN_OK;
 }
 
-/* clang-format off: a line here is a line of the page. */
+/* A line here is a line of the page. */
+/* clang-format off */
 static const char docs_head[] =
     "# Layouts\n"
     "\n"
     "<!-- Made by `kiln layout docs`; do not edit. -->\n"
     "\n"
-    "Where the elements of a tensor are in memory. Each layout on this page has a name, one line "
-    "of\n"
-    "`generator/layout/layouts.def`. A flag that takes a layout takes a name or a text that "
-    "spells\n"
+    "Where the elements of a tensor are in memory. Each layout on this page has a name, one line of\n"
+    "`generator/layout/layouts.def`. A flag that takes a layout takes a name or a text that spells\n"
     "the layout out.\n"
     "\n"
     "**Spelling.** Capital letters are the dims from the outermost to the innermost; `16c` is a\n"
     "block of 16 of C. Two bars cut an image into rows, columns and the four lanes of a pixel.\n"
-    "`;C%8` rounds C up to a multiple of 8, `;W%64B` rounds W up to whole 64 bytes, `;C=1/4` "
-    "makes\n"
+    "`;C%8` rounds C up to a multiple of 8, `;W%64B` rounds W up to whole 64 bytes, `;C=1/4` makes\n"
     "C 1 or 4.\n"
     "\n"
-    "**Formulas.** Small letters are the element's coordinates, capitals the sizes, C' a size "
-    "after\n"
+    "**Formulas.** Small letters are the element's coordinates, capitals the sizes, C' a size after\n"
     "rounding; divisions round down, % is the remainder. A kernel that writes a padded layout\n"
     "writes zeros into the padding, and readers rely on them.\n"
     "\n"
