@@ -20,8 +20,8 @@ typedef struct batch {
 
 enum { MAX_WORDS = 256 };
 
-/* Splits in place at blanks; quotes and backslashes work as in a shell. -1: a quote is left open or
- * there are too many words. */
+/* Splits a line in place at blanks; quotes and backslashes work as in a shell. Returns the number
+ * of words; -1: a quote is left open or there are too many words. */
 static int split(char *line, char **words)
 {
     int count = 0;
@@ -55,7 +55,7 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* A driver line: a log may have put its own words before MIOpenDriver. */
+/* Parses a driver line, from its word or first flag on. */
 static kiln_status parse_driver_line(request *r, int count, char **words, char *why)
 {
     static char implied[] = "conv";
@@ -70,20 +70,21 @@ static kiln_status parse_driver_line(request *r, int count, char **words, char *
         r->word = words[0];
         request_word(words[0], &r->type);
     }
-    const char *device = r->flags.device; /* the command's own */
+    const char *device = r->flags.device; /* given beside --batch */
     kiln_status status = flags_parse(&r->flags, n, first, why);
     if (!status && (r->flags.help || r->flags.list_devices || *r->flags.batch_file)) {
-        snprintf(why, KILN_ERROR_TEXT, "--help, --list-devices and --batch do not go into a file");
+        snprintf(why, KILN_ERROR_TEXT,
+                 "--help, --list-devices and --batch do not belong in a file of problems");
         status = KILN_INVALID;
     }
     if (!status && r->flags.device != device) {
-        snprintf(why, KILN_ERROR_TEXT, "--device goes beside --batch, for the whole file");
+        snprintf(why, KILN_ERROR_TEXT, "--device is for the whole file; give it beside --batch");
         status = KILN_INVALID;
     }
     return status;
 }
 
-/* Skips the words up to MIOpenDriver, and `kiln`. */
+/* Returns the number of words before the command: those up to MIOpenDriver, or `kiln`. */
 static int skip_command(int count, char **words)
 {
     for (int i = 0; i < count; i++)
@@ -92,7 +93,8 @@ static int skip_command(int count, char **words)
     return count && (strcmp(words[0], "kiln") == 0 || ends_with(words[0], "/kiln"));
 }
 
-/* A line that list_read() cannot know: flags alone, or a log's own words before the command. */
+/* Whether a line that list_read() calls bad is a driver line: flags alone, or a log's own words
+ * before the command. */
 static bool is_command(const char *line)
 {
     const char *name = strstr(line, "MIOpenDriver ");
@@ -100,7 +102,7 @@ static bool is_command(const char *line)
     return *line == '-' || (name && (name == line || name[-1] == '/' || name[-1] == ' '));
 }
 
-/* A line of flags. `text` is changed; the request points into it. */
+/* Parses a line of flags. Changes `text`, which the request then points into. */
 static kiln_status parse_command(char *text, request *r, char *why)
 {
     char *words[MAX_WORDS];
@@ -111,7 +113,7 @@ static kiln_status parse_command(char *text, request *r, char *why)
         return parse_driver_line(r, count - from, words + from, why);
     snprintf(why, KILN_ERROR_TEXT, "%s",
              count < 0 ? "a quote is left open, or there are too many words"
-                       : "a command here is conv, convfp16, convbfp16 or convint8 with flags");
+                       : "a command in a file is conv, convfp16, convbfp16 or convint8 with flags");
     return KILN_INVALID;
 }
 
@@ -163,7 +165,7 @@ static void refuse(batch *b, const request *r, kiln_status status, const char *w
     count(b, conv_refuse(r, status, text));
 }
 
-/* False after Ctrl-C. */
+/* Returns false after Ctrl-C. */
 static bool run_line(batch *b, list_kind kind, const list_entry *entry, const char *line,
                      char *text)
 {
@@ -202,7 +204,7 @@ static int summarize(const batch *b, bool whole)
     return whole ? b->worst : CONV_INTERRUPTED;
 }
 
-/* What other systems' editors put before the first line of a file in UTF-8. */
+/* Skips the byte order mark that some editors put before the first line of a file in UTF-8. */
 static void skip_mark(char *line, ssize_t *length)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -213,8 +215,8 @@ static void skip_mark(char *line, ssize_t *length)
     memmove(line, line + size, (size_t)*length + 1);
 }
 
-/* A line is read as a text, which ends at its first zero byte: what stands behind must not be lost
- * in silence. */
+/* list_read() takes a text, which ends at its first zero byte; the rest of such a line must not be
+ * lost in silence. */
 static list_kind read_line(batch *b, const char *line, ssize_t length, list_entry *entry)
 {
     if (strlen(line) == (size_t)length) {
@@ -223,7 +225,7 @@ static list_kind read_line(batch *b, const char *line, ssize_t length, list_entr
     }
     *entry = (list_entry){.repeat = 1};
     snprintf(entry->why, sizeof entry->why,
-             "it has a zero byte; is the file UTF-16? it must be UTF-8");
+             "the line has a zero byte; is the file UTF-16? It must be UTF-8");
     return LIST_BAD;
 }
 
@@ -238,7 +240,7 @@ static bool run_file(batch *b, FILE *file)
             skip_mark(line, &length);
         while (length && isspace((unsigned char)line[length - 1]))
             line[--length] = '\0';
-        /* Lines before --start may be headers that later ones need. */
+        /* Lines before --start are read too: they may be headers that later lines need. */
         list_entry entry;
         list_kind kind = read_line(b, line, length, &entry);
         if (kind == LIST_NOTHING || b->line < b->defaults->flags.start)
@@ -250,7 +252,7 @@ static bool run_file(batch *b, FILE *file)
         going = run_line(b, kind, &entry, line, text);
     }
     if (going && !feof(file)) {
-        fprintf(stderr, "kiln: --batch %s, behind line %lld: %s\n", b->name, b->line,
+        fprintf(stderr, "kiln: --batch %s, after line %lld: %s\n", b->name, b->line,
                 strerror(errno));
         b->worst = worse_exit(b->worst, KILN_FILE);
     }

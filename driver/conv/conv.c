@@ -1,4 +1,4 @@
-/* The directions of one request, one after the other, and what is refused before. */
+/* Checks a request and runs its directions, one after the other. */
 #include "conv.h"
 
 #include "driver/reference/reference_cache.h"
@@ -6,7 +6,7 @@
 #include "direction.h"
 #include "tensors.h"
 
-/* What the flags ask for and does not happen. */
+/* Tells which flags have no effect, or another than they say. */
 static void print_notes(const request *r)
 {
     const flags *f = &r->flags;

@@ -4,7 +4,8 @@
 
 #include "report.h"
 
-/* Everything that can be refused without a device: flags, problems, sizes of files. */
+/* Refuses whatever can be refused without a device: flags, problems, sizes of files. Returns the
+ * status, with a sentence in `why`. */
 kiln_status conv_check(request *r, char *why);
 
 /* Plans, tunes, launches, verifies and reports each direction. Returns the worst exit status, or
@@ -16,7 +17,7 @@ enum { CONV_INTERRUPTED = 130 };
 /* Reports a request that was refused as a whole. Returns the exit status. */
 int conv_refuse(const request *r, kiln_status status, const char *why);
 
-/* The words conv, convfp16, ...: argv[0] is the word. */
+/* Runs the word argv[0]: conv, convfp16, convbfp16 or convint8. Returns the exit status. */
 int conv_command(int argc, char **argv);
 
 #endif

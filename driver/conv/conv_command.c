@@ -1,4 +1,4 @@
-/* The conv words of the command line: parses, opens the device, runs one problem or a batch. */
+/* The conv words: parse the flags, open the device, run one problem or a batch. */
 #include "driver/help.h"
 
 #include "batch.h"
@@ -12,7 +12,7 @@ static int fail(kiln_status status, const char *why)
     return (int)status;
 }
 
-/* MIOpenDriver's first line: the command. */
+/* The first line of MIOpenDriver's output is the command. */
 static void echo(int argc, char **argv)
 {
     printf("kiln");

@@ -1,4 +1,4 @@
-/* Prints plans, where configs came from, and lists of solvers. */
+/* Prints plans, origins of configs, and lists of solvers. */
 #include "describe.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ void describe_origin(const outcome *o, const kiln *k)
         printf("guessed, not measured; -s 1 tunes\n");
 }
 
-/* The accepted solvers by predicted time. */
+/* Fills the list with the solvers that accept, by predicted time. Returns their number. */
 static int collect(kiln *k, const kiln_problem *p, kiln_verdict *list, int room)
 {
     int count = 0;

@@ -1,4 +1,4 @@
-/* One problem in one direction, from plan to report. */
+/* Runs one problem in one direction, from plan to report. */
 #include "direction.h"
 
 #include "conv.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* One direction on its way. */
+/* One direction while it runs. */
 typedef struct run {
     const session *session;
     const request *request;
@@ -26,23 +26,19 @@ static kiln_status library_error(outcome *o, kiln_status status)
     return outcome_fail(o, status, kiln_last_error());
 }
 
-static bool names_solver(const char *solution)
-{
-    return strcmp(solution, "-1") != 0 && strcmp(solution, "0") != 0;
-}
-
 static bool is_open(const kiln_problem *p)
 {
     return !strcmp(p->x_layout, "any") || !strcmp(p->w_layout, "any") ||
            !strcmp(p->y_layout, "any") || !strcmp(p->bias_layout, "any");
 }
 
-/* Of a search, which measures whatever rows say, they settle open layouts and nothing else. */
+/* `found`: the result of a search; NULL: none yet. A search measures whatever the tuning rows say,
+ * so they only settle layouts that are "any". */
 static kiln_status create(run *r, const kiln_trial *found)
 {
     const flags *f = &r->request->flags;
     outcome *o = r->outcome;
-    kiln_choice choice = {.solver = names_solver(f->solution) ? f->solution : NULL,
+    kiln_choice choice = {.solver = request_solver(r->request),
                           .config = *f->config ? f->config : NULL,
                           .native_layout = f->native_layout != 0,
                           .ignore_rows = f->search && !is_open(&o->problem)};
@@ -71,13 +67,13 @@ static void announce(const run *r)
     if (strcmp(f->solution, "-1") != 0)
         describe_solutions(r->session->kiln, &o->problem);
     describe_origin(o, r->session->kiln);
-    /* MIOpen's default is 1, and prints nothing. */
+    /* As in MIOpen, the default is 1 and prints nothing. */
     if (f->printconv && flags_given(f, "printconv"))
         describe_plan(o, r->op);
     fflush(stdout);
 }
 
-/* The first launch, in which some drivers still compile: never timed, and what is verified. */
+/* The first launch is verified, but not timed: some drivers still compile in it. */
 static kiln_status launch_once(run *r)
 {
     outcome *o = r->outcome;
@@ -131,7 +127,7 @@ static kiln_status search(run *r, kiln_trial *best)
     return status;
 }
 
-/* Reads back, verifies and dumps what the first launch wrote. */
+/* Reads the result of the first launch, verifies and dumps it. */
 static kiln_status judge(run *r)
 {
     const flags *f = &r->request->flags;
@@ -146,9 +142,9 @@ static kiln_status judge(run *r)
     return status ? outcome_fail(r->outcome, status, why) : KILN_OK;
 }
 
-/* The op comes before the tensors: filling them takes seconds, which a refusal should not, and
- * where the library chooses layouts it says which. A search makes ops of its own, and one that does
- * not build is not its end. */
+/* Creates the op before the tensors are made. Filling tensors takes seconds, which a refusal should
+ * not; and the op tells the layouts that the library chose. A search makes ops of its own: it can
+ * go on where this op does not build. */
 static kiln_status plan(run *r)
 {
     outcome *o = r->outcome;

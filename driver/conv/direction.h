@@ -7,11 +7,12 @@
 #include "dump.h"
 #include "request.h"
 
-/* Plans, computes, verifies, times and reports, as the flags say; keeps in `dumps` what is to be
- * dumped. Returns an exit status, CONV_INTERRUPTED after Ctrl-C in a search. */
+/* Plans, computes, verifies, times and reports, as the flags say; adds the files of --dump_output
+ * to `dumps`. Returns an exit status, CONV_INTERRUPTED after Ctrl-C in a search. */
 int direction_run(const session *s, const request *q, kiln_direction direction, dumps *dumps);
 
-/* MIOpen's -w 2: a tiny convolution first, so that the library's own start is not in any time. */
+/* Runs a tiny convolution, as MIOpen does for -w 2, to keep the library's start out of the times.
+ */
 void direction_warm_up(const session *s, const request *q);
 
 #endif

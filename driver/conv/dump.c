@@ -14,7 +14,7 @@ static kiln_status dump_array(dumps *d, const char *name, const void *data, size
 {
     for (int i = 0; i < d->count; i++)
         if (strcmp(d->file[i].name, name) == 0)
-            return KILN_OK; /* a source that an earlier direction had too */
+            return KILN_OK; /* an earlier direction has written this source */
     char *temporary = d->file[d->count].temporary;
     snprintf(d->file[d->count].name, sizeof d->file->name, "%s", name);
     snprintf(temporary, sizeof d->file->temporary, ".%s.%ld", name, (long)getpid());
@@ -49,7 +49,7 @@ static kiln_status dump_tensor(dumps *d, const tensors *t, char tensor, char *wh
     return KILN_OK;
 }
 
-/* The CPU's result, rounded to the destination's type. */
+/* Writes the CPU's result, rounded to the destination's type. */
 static kiln_status dump_reference(dumps *d, const tensors *t, const char *name, bool bias,
                                   char *why)
 {
@@ -114,7 +114,7 @@ void dump_discard(dumps *d)
     d->count = 0;
 }
 
-/* The one thing that a file which could be written here cannot replace. */
+/* In a folder where files can be written, rename() fails only where a folder has the name. */
 static bool is_folder(const char *name)
 {
     struct stat s;
@@ -123,7 +123,7 @@ static bool is_folder(const char *name)
 
 kiln_status dump_commit(dumps *d, bool quiet, char *why)
 {
-    if (d->failed) /* which was reported when it happened */
+    if (d->failed) /* dump_tensors() has reported why */
         dump_discard(d);
     for (int i = 0; i < d->count; i++)
         if (is_folder(d->file[i].name)) {

@@ -1,4 +1,4 @@
-/* Lists what every solver says of a problem. */
+/* Prints what every solver says of a problem. */
 #include "explain.h"
 
 #include "driver/help.h"
@@ -42,7 +42,7 @@ static void print_json(const char *key, const char *device, const kiln_verdict *
     printf("}\n");
 }
 
-/* True when some solver accepts. */
+/* Returns whether a solver accepts. */
 static bool explain_problem(const session *s, const kiln_problem *p, bool json, bool first)
 {
     char key[KILN_KEY_TEXT];
@@ -100,7 +100,9 @@ int explain_command(int argc, char **argv)
         return 0;
     }
     if (!status && (*r.flags.batch_file || r.flags.csv)) {
-        snprintf(why, sizeof why, "explain takes one problem at a time, in lines or as --json");
+        snprintf(why, sizeof why,
+                 "explain takes one problem at a time and prints lines or --json; leave out "
+                 "--batch and --csv");
         status = KILN_INVALID;
     }
     if (!status)

@@ -31,9 +31,9 @@ static void summarize(timing *t, double *ms, int64_t runs, double wall)
     t->wall = wall / (double)runs;
 }
 
-/* Weights are packed before, as those who run an operation many times do, and lie where each run
- * would pack them: behind the rest of the workspace. Images are the op's own, packed in each run.
- */
+/* Packs the weights before the timed runs, as a caller who runs an operation many times does. They
+ * lie after the rest of the workspace, where each run would pack them. Packed images belong to the
+ * op, which packs them in each run. */
 static kiln_status pack_once(kiln_op *op, const session *s, kiln_buffers *b, double *pack_ms)
 {
     kiln_op_info info;

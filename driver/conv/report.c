@@ -1,7 +1,7 @@
-/* MIOpen's output lines (the formats of its driver, version 2.12) and kiln's details after them.
+/* Prints MIOpen's lines (in the formats of its driver, version 2.12), then kiln's details.
  *
- * Where MIOpen prints columns in another order than its header says, or counts wrong bytes, the
- * header is right here.
+ * MIOpen prints some columns in another order than its header says, and counts wrong bytes. Here
+ * the columns follow the header.
  */
 #include "report.h"
 
@@ -76,7 +76,8 @@ double problem_bytes(const kiln_problem *p, bool written)
     return bytes;
 }
 
-/* "28, 28" or "16, 28, 28", and so on, in the order of the header: filters from W to D. */
+/* Prints the columns of problems with and without a depth; the header has filter sizes from W to D.
+ */
 static void print_stats(const outcome *o)
 {
     static const char *const names[] = {"fwd-conv", "bwdd-conv", "bwdw-conv"};
@@ -128,7 +129,7 @@ void report_timing(const outcome *o, bool wall)
         printf("GPU Kernel Time Backward Bias Conv. Elapsed: %f ms (fused)\n", 0.0);
 }
 
-/* "[1,5,27,0]": the tensor's index of element `linear`. */
+/* Writes the index of element `linear` in the destination, such as "[1,5,27,0]". */
 static void element_text(const kiln_problem *p, bool bias, int64_t linear, char *text, size_t size)
 {
     int64_t dims[2 + KILN_MAX_RANK], at[2 + KILN_MAX_RANK];

@@ -1,4 +1,4 @@
-/* What a JSON object or CSV line tells about one problem in one direction. */
+/* Reports on one problem in one direction as a JSON object or a CSV line. */
 #include "driver/json_csv.h"
 
 #include "report.h"

@@ -1,6 +1,4 @@
-/* What a line asks for as a whole: its word, whether its flags go together, the line that repeats
- * it.
- */
+/* A request as a whole: its word, whether its flags go together, the line that repeats it. */
 #include "request.h"
 
 #include "driver/reference/host.h"
@@ -29,19 +27,21 @@ static kiln_status say(kiln_status status, char *why, const char *text)
     return status;
 }
 
-/* Flags of MIOpen's that only some of their values make sense of here. */
-static kiln_status check_foreign(const flags *f, char *why)
+/* Refuses values and combinations of flags that kiln does not take. */
+static kiln_status check_flags(const flags *f, char *why)
 {
     const struct {
         bool asked;
         kiln_status status;
         const char *text;
     } rules[] = {
-        {f->pad_val != 0, KILN_UNSUPPORTED, "--pad_val: padding is always zero"},
+        {f->pad_val != 0, KILN_UNSUPPORTED, "--pad_val is not 0: kiln pads with zeros only"},
         {f->tensor_vect && f->vector_length > 1, KILN_INVALID,
-         "--tensor_vect 1 means vectors of 4; give it or --vector_length"},
+         "--tensor_vect 1 means --vector_length 4; give one of the two"},
         {strcmp(f->in_cast, "-1") || strcmp(f->out_cast, "-1") || strcmp(f->wei_cast, "-1"),
-         KILN_UNSUPPORTED, "--in_cast_type, --out_cast_type, --wei_cast_type: 8-bit floats"},
+         KILN_UNSUPPORTED,
+         "--in_cast_type, --out_cast_type and --wei_cast_type ask for 8-bit floats, which kiln "
+         "lacks"},
         {f->gpualloc && f->verify, KILN_INVALID,
          "--gpualloc 1 leaves nothing to verify; give -V 0 with it"},
         {*f->in_bias && !f->bias, KILN_INVALID, "--in_bias needs --bias 1"},
@@ -49,7 +49,8 @@ static kiln_status check_foreign(const flags *f, char *why)
          "--bias_layout and --bias_type need --bias 1"},
         {f->json && f->csv, KILN_INVALID, "--json and --csv exclude each other"},
         {*f->config && f->search, KILN_INVALID, "--config and --search 1 exclude each other"},
-        {f->dry_run && f->search, KILN_INVALID, "--search 1 must measure: not with --dry-run"},
+        {f->dry_run && f->search, KILN_INVALID,
+         "--search 1 measures, which --dry-run excludes; leave out one of them"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].asked)
@@ -65,7 +66,7 @@ static bool has_epilogue(const flags *f)
 kiln_status request_check(request *r, char *why)
 {
     const flags *f = &r->flags;
-    kiln_status status = check_foreign(f, why);
+    kiln_status status = check_flags(f, why);
     if (status)
         return status;
     if (*f->problem) {
@@ -91,6 +92,12 @@ kiln_status request_check(request *r, char *why)
     return KILN_OK;
 }
 
+const char *request_solver(const request *r)
+{
+    const char *solver = r->flags.solution;
+    return strcmp(solver, "-1") == 0 || strcmp(solver, "0") == 0 ? NULL : solver;
+}
+
 bool request_wants(const request *r, kiln_direction direction)
 {
     if (r->source == REQUEST_KEY && !flags_given(&r->flags, "forw"))
@@ -98,7 +105,8 @@ bool request_wants(const request *r, kiln_direction direction)
     return r->flags.forw == 0 || (r->flags.forw >> direction & 1);
 }
 
-/* The line for the directions of `f`; `named` stands for the flags that describe the problem. */
+/* Writes the line that runs the directions of `f`. `named` replaces the flags that describe the
+ * problem; NULL: it does not. */
 static void write_line(const request *r, const flags *f, const kiln_problem *named, char *text,
                        size_t size)
 {

@@ -1,4 +1,5 @@
-/* What one line asks for: a problem in one or more directions, and how to run it. */
+/* A request: what one command line asks for, a problem in one or more directions and how to run it.
+ */
 #ifndef KILN_REQUEST_H
 #define KILN_REQUEST_H
 
@@ -10,29 +11,33 @@ typedef struct request {
     const char *word; /* "conv", "convfp16", ... */
     kiln_type type;   /* of the sources, by the word */
     flags flags;
-    /* Where the sizes are: in the flags; in `base`, all else in the flags; or in `base`, whose
-     * direction and types hold too (--problem, or a line that is a problem's name). */
+    /* What describes the problem. FLAGS: the flags alone. SHAPE: `base` has the sizes, the flags
+     * everything else. KEY: `base` has direction and types too (--problem, or a line of a list
+     * that is a problem's name). */
     enum { REQUEST_FLAGS = 0, REQUEST_SHAPE, REQUEST_KEY } source;
     kiln_problem base; /* checked */
 } request;
 
-/* The word's type; false when it is not one of the conv words. */
+/* Sets *type to the type that a conv word stands for; returns false for any other word. */
 bool request_word(const char *word, kiln_type *type);
 
-/* Reads --problem and refuses what the flags must not ask for together or at all: KILN_INVALID or
- * KILN_UNSUPPORTED with a sentence in `why`. */
+/* Reads --problem and checks flags that exclude each other or are not supported. Returns KILN_OK,
+ * or KILN_INVALID or KILN_UNSUPPORTED with a sentence in `why`. */
 kiln_status request_check(request *r, char *why);
 
-/* True where the request includes the direction. */
+/* Returns the solver that --solution names; NULL: the library chooses. */
+const char *request_solver(const request *r);
+
+/* Returns whether the request includes the direction. */
 bool request_wants(const request *r, kiln_direction direction);
 
-/* The checked problem of one direction. */
+/* Makes *p the problem of one direction and checks it. */
 kiln_status request_problem(const request *r, kiln_direction direction, kiln_problem *p, char *why);
 
-/* "kiln conv -n 16 ...": the line that repeats one direction of it. */
+/* Writes the command line that repeats one direction: "kiln conv -n 16 ...". */
 void request_repro(const request *r, kiln_direction direction, char *text, size_t size);
 
-/* The whole request as such a line. */
+/* Writes the command line that repeats the whole request. */
 void request_line(const request *r, char *text, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Layouts that flags name, in MIOpen's words or kiln's, and which flag named one that is wrong. */
+/* Reads layouts from flags, by MIOpen's names or kiln's; finds the flag that named a wrong one. */
 #include "request_layouts.h"
 
 #include "kiln_layout.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* MIOpen names the filter's layout by the tensor's letters: NCHW there is OIHW here. */
+/* MIOpen writes the filter's layout with the letters of x: its NCHW is kiln's OIHW. */
 static kiln_status set_layout(const char *flag, const char *value, bool filter, char *to, char *why)
 {
     static const char *const plain[] = {"NCHW", "NCW", "NCDHW", "NCHWC", "NCHWc"};
@@ -33,7 +33,7 @@ static kiln_status set_layout(const char *flag, const char *value, bool filter, 
     return KILN_OK;
 }
 
-/* MIOpen's vectorized tensors are channels in blocks. With --tensor_vect the result stays plain. */
+/* MIOpen's vectorized tensors have channels in blocks. With --tensor_vect y stays plain. */
 static void set_vectors(const flags *f, kiln_problem *p)
 {
     static const char *const data[] = {"NCW", "NCHW", "NCDHW"};

@@ -1,11 +1,13 @@
-/* The problem of one direction, as flags or a name describe it. */
+/* Makes the problem of one direction from flags or a name. */
+#include "driver/reference/host.h"
+
 #include "request.h"
 #include "request_layouts.h"
 
 #include <string.h>
 
-/* Padding of -z same: the output is the input divided by the stride, rounded up; where the total is
- * odd the larger half goes behind. */
+/* Sets the padding of -z same, which makes the output the input divided by the stride, rounded up.
+ * Of an odd total the larger half comes after the input. */
 static void pad_same(kiln_problem *p, int i)
 {
     int64_t out = (p->input[i] + p->stride[i] - 1) / p->stride[i];
@@ -18,7 +20,7 @@ static void pad_same(kiln_problem *p, int i)
 static void set_axes(const flags *f, kiln_problem *p)
 {
     int rank = (int)f->spatial_dim;
-    /* As in MIOpen, -z has no say over a transposed convolution. */
+    /* As in MIOpen, -z does not apply to transposed convolutions. */
     int64_t mode = f->mode == MODE_TRANS ? PAD_DEFAULT : f->pad_mode;
     for (int i = 0; i < rank; i++) {
         int a = KILN_MAX_RANK - rank + i;
@@ -55,21 +57,11 @@ static kiln_type *destination_type(kiln_problem *p)
     return types[p->direction];
 }
 
-static bool type_named(const char *name, kiln_type *type)
-{
-    for (int t = KILN_F32; t <= KILN_I32; t++)
-        if (strcmp(name, kiln_type_name((kiln_type)t)) == 0) {
-            *type = (kiln_type)t;
-            return true;
-        }
-    return false;
-}
-
 static kiln_status set_types(kiln_problem *p, kiln_type type, const char *out_type, char *why)
 {
     p->x_type = p->w_type = p->y_type = type;
     *destination_type(p) = KILN_TYPE_DEFAULT;
-    if (!*out_type || type_named(out_type, destination_type(p)))
+    if (!*out_type || host_type_named(out_type, destination_type(p)))
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "--out_type is '%.60s'; it must be f32, f16, bf16, i8 or i32",
              out_type);
@@ -92,7 +84,7 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
     kiln_type type = (kiln_type)p->epilogue.bias;
     if (f->bias || flags_given(f, "bias"))
         type = f->bias ? KILN_F32 : KILN_TYPE_DEFAULT;
-    if (type && *f->bias_type && (!type_named(f->bias_type, &type) || type > KILN_BF16)) {
+    if (type && *f->bias_type && (!host_type_named(f->bias_type, &type) || type > KILN_BF16)) {
         snprintf(why, KILN_ERROR_TEXT, "--bias_type is '%.60s'; it must be f32, f16 or bf16",
                  f->bias_type);
         return KILN_INVALID;
@@ -112,7 +104,7 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
     return KILN_OK;
 }
 
-/* The parameter a where --act_alpha is not given: that of relu6, and what frameworks take. */
+/* The parameter a where --act_alpha is not given: relu6's, and the usual defaults of frameworks. */
 static double usual_alpha(kiln_activation activation)
 {
     return activation == KILN_CLIPPED_RELU ? 6
@@ -121,7 +113,7 @@ static double usual_alpha(kiln_activation activation)
                                            : 0;
 }
 
-/* What the flags say of epilogue and attributes goes over what a key says. */
+/* Sets epilogue and attributes; flags that are given override a key. */
 static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
 {
     static const kiln_math maths[] = {KILN_MATH_FAST, KILN_MATH_EXACT, KILN_MATH_REDUCED};
@@ -139,7 +131,7 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
     }
     if (flags_given(f, "alpha"))
         e->alpha = (float)f->alpha;
-    if (flags_given(f, "alpha") && e->alpha == 0) { /* which a problem takes for 1 */
+    if (flags_given(f, "alpha") && e->alpha == 0) { /* in a problem 0 means 1 */
         snprintf(why, KILN_ERROR_TEXT, "--alpha is %g, which is 0 as a 32-bit float; give another",
                  f->alpha);
         return KILN_INVALID;
@@ -157,7 +149,7 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
     return KILN_OK;
 }
 
-/* The type that the key's sources have in common, for its other directions. */
+/* The type of both sources; that of a key holds for its other directions too. */
 static kiln_type source_type(const request *r)
 {
     if (r->source != REQUEST_KEY)

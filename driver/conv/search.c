@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Results that were verified in full. A trial with the same bits is right without another pass over
- * the reference; configs that only move work around are many, different roundings few. */
+/* Keeps results that were verified in full: a trial with the same bits is right, too, without
+ * another pass over the reference. Many configs only distribute the work and differ in no bit. */
 enum { KNOWN_GOOD = 4 };
 
 enum { WINNER_TEXT = KILN_INFO_TEXT + 64 };
@@ -40,7 +40,7 @@ static void remember(search *s, const void *result, size_t bytes)
         s->good[s->ngood++] = memcpy(copy, result, bytes);
 }
 
-/* kiln_tune's verify: non-zero is wrong. */
+/* The verify function of kiln_tune(): non-zero means wrong. */
 static int judge(void *user, const kiln_op *op)
 {
     search *s = user;
@@ -66,7 +66,7 @@ static int judge(void *user, const kiln_op *op)
     return 0;
 }
 
-/* "8,1 of direct"; of a solver without parameters its name alone. */
+/* Writes "8,1 of direct", or the solver alone where it has no parameters. Returns text. */
 static const char *winner_text(const kiln_trial *trial, char *text, size_t size)
 {
     snprintf(text, size, "%s%s%s", trial->best_config, *trial->best_config ? " of " : "",
@@ -74,7 +74,8 @@ static const char *winner_text(const kiln_trial *trial, char *text, size_t size)
     return text;
 }
 
-/* A line that renews itself on a terminal; elsewhere one a minute, from the first good trial on. */
+/* Renews one line on a terminal; elsewhere prints a line per minute from the first good trial on.
+ */
 static void tell(search *s, const kiln_trial *trial)
 {
     time_t now = time(NULL);
@@ -91,7 +92,7 @@ static void tell(search *s, const kiln_trial *trial)
     fflush(stderr);
 }
 
-/* kiln_tune's progress: non-zero stops. */
+/* The progress function of kiln_tune(): non-zero stops the search. */
 static int progress(void *user, const kiln_trial *trial)
 {
     search *s = user;
@@ -99,7 +100,7 @@ static int progress(void *user, const kiln_trial *trial)
     s->trials++;
     s->refused[trial->verdict]++;
     tell(s, trial);
-    /* What this trial wrote must not pass for the next one's work. */
+    /* The next trial must not pass with the result of this one. */
     return tensors_poison(s->tensors, s->session, why) != KILN_OK || interrupt_came();
 }
 
@@ -131,11 +132,9 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
                 .request = r,
                 .terminal = isatty(STDERR_FILENO),
                 .started = time(NULL)};
-    const char *solver = r->flags.solution;
-    /* A first look should not take minutes; those who sweep say how long. */
+    /* A first search should not take minutes; a longer one is asked for with --limit-ms. */
     double limit_ms = flags_given(&r->flags, "limit-ms") ? (double)r->flags.limit_ms : 30000;
-    bool any = strcmp(solver, "-1") == 0 || strcmp(solver, "0") == 0;
-    const kiln_tune_options options = {.solver = any ? NULL : solver,
+    const kiln_tune_options options = {.solver = request_solver(r),
                                        .max_seconds = limit_ms / 1000,
                                        .keep = *kiln_rows_file(session->kiln) != '\0',
                                        .progress = progress,
@@ -151,7 +150,7 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
     char winner[WINNER_TEXT];
     if (s.terminal && s.trials)
         fprintf(stderr, "\r\033[K");
-    if (status && best->best_ms > 0) /* lest hours of search be lost with their row */
+    if (status && best->best_ms > 0) /* the row could not be kept: tell at least what it says */
         snprintf(why, why_size, "%s; the best was %.6g ms: %s", kiln_last_error(), best->best_ms,
                  winner_text(best, winner, sizeof winner));
     else if (status)

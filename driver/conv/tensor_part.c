@@ -1,4 +1,4 @@
-/* One tensor: what it is filled with, its way to the device and back. */
+/* Fills one tensor and copies it to the device and back. */
 #include "tensor_part.h"
 
 #include "driver/memory.h"
@@ -53,7 +53,7 @@ static kiln_status read_file(const tensor_part *a, void *to, char *why)
     bool whole = file && fread(to, 1, bytes_of(a), file) == bytes_of(a);
     if (!whole)
         snprintf(why, KILN_ERROR_TEXT, "--%s %.120s: %s", a->flag, a->file,
-                 file ? "cut short while it was read" : strerror(errno));
+                 file ? "the file was cut short while kiln read it" : strerror(errno));
     if (file)
         fclose(file);
     return whole ? KILN_OK : KILN_FILE;
@@ -64,7 +64,7 @@ static bool is_plain(const tensor_part *a)
     return layout_host_is_plain(a->storage) && a->stored == a->type;
 }
 
-/* In another type; what that rounds is rounded in the host's array too. */
+/* Stores the tensor in its type on the device, and rounds the host's array likewise. */
 static bool store_rounded(const tensor_part *a, void *cells)
 {
     void *rounded = malloc((size_t)a->count * kiln_type_size(a->stored));
@@ -112,7 +112,7 @@ cl_int tensor_part_download(const session *s, const tensor_part *a, int64_t *dir
     return code;
 }
 
-/* The contents of a plain array: poison, a file's or generated. */
+/* Fills a plain array: with poison, from a file or with generated data. */
 static kiln_status fill(const request *r, int64_t terms, const tensor_part *a, void *to, char *why)
 {
     if (a->written)
@@ -142,7 +142,7 @@ static kiln_status fill_host(const session *s, const request *r, int64_t terms,
     return status;
 }
 
-/* Straight into the device's memory. */
+/* Fills the device's memory without an array on the host. */
 static kiln_status fill_mapped(const session *s, const request *r, int64_t terms,
                                const tensor_part *a, cl_int *code, char *why)
 {

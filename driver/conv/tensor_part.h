@@ -8,33 +8,34 @@
 #include "request.h"
 
 typedef struct tensor_part {
-    char tensor; /* 'x', 'w', 'y', 'b'ias or 'r'esidual */
+    char tensor; /* 'x', 'w', 'y', 'b' (bias) or 'r' (residual) */
     int fill;    /* HOST_X, ... */
-    void **host; /* plain */
+    void **host; /* in plain order */
     kiln_buffer *buffer;
     kiln_type type;   /* of the host's array */
-    kiln_type stored; /* on the device: the same, but of a bias */
+    kiln_type stored; /* on the device; only a bias may have another one */
     int64_t count;
     const kiln_storage *storage; /* on the device */
     const char *file, *flag;     /* "": none */
     bool used, written;
 } tensor_part;
 
-/* Bytes on the device. */
+/* Returns the bytes on the device. */
 size_t tensor_part_bytes(const tensor_part *a);
 
-/* Whether its file is read, and whether that has as many bytes as it needs. */
+/* Returns whether the contents come from a file. */
 bool tensor_part_from_file(const tensor_part *a);
+/* Returns KILN_FILE with a sentence in `why` where the file has not as many bytes as the tensor. */
 kiln_status tensor_part_check_file(const tensor_part *a, char *why);
 
 /* Makes the memory object and fills it: a source from its file or as the request says, for sums of
- * `terms` products, a destination with poison. *a->host stays NULL unless on_host. */
+ * `terms` products; a destination with poison. Without on_host, *a->host stays NULL. */
 kiln_status tensor_part_make(const session *s, const request *r, bool on_host, int64_t terms,
                              const tensor_part *a, char *why);
 
-/* All tensors go to the device and come back through these two: in plain order here, in their
- * layout there. A destination is poison there, padding included; *dirty counts the cells of its
- * padding that come back other than zero. */
+/* Copy a tensor to the device and back, from plain order to its layout and the reverse. Uploading a
+ * destination writes poison, into the padding too. Downloading adds the number of cells of padding
+ * that are not zero to *dirty. */
 cl_int tensor_part_upload(const session *s, const tensor_part *a);
 cl_int tensor_part_download(const session *s, const tensor_part *a, int64_t *dirty);
 

@@ -16,7 +16,7 @@ kiln_type tensors_type(const kiln_problem *p, char tensor)
     return tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
 }
 
-/* `r` tells the files; NULL: none. */
+/* `r` names the files; NULL: none. */
 static void list_parts(tensors *t, const request *r, tensor_part parts[PARTS])
 {
     static const flags none;
@@ -54,8 +54,8 @@ kiln_status tensors_check_files(const request *r, const kiln_problem *p, char *w
     return status;
 }
 
-/* Of all tensors together, since the op that came first is for each of them: a machine that would
- * start to kill processes for their memory is kept from it. */
+/* Checks the bytes of all tensors together, which the op does not: a machine without enough memory
+ * would start to kill processes. */
 static kiln_status check_room(const session *s, const tensor_part parts[PARTS], bool on_host,
                               char *why)
 {

@@ -1,6 +1,8 @@
 /* `kiln layout`: reads its flags and calls the word. */
 #include "layout_command.h"
 
+#include "driver/reference/host.h"
+
 #include "layout_words.h"
 
 #include <errno.h>
@@ -79,11 +81,8 @@ static bool read_sizes(layout_request *r, const char *text, char *why)
 
 static bool read_type(const char *flag, const char *text, kiln_type *type, char *why)
 {
-    for (int t = KILN_F32; t <= KILN_I32; t++)
-        if (strcmp(text, kiln_type_name((kiln_type)t)) == 0) {
-            *type = (kiln_type)t;
-            return true;
-        }
+    if (host_type_named(text, type))
+        return true;
     snprintf(why, KILN_ERROR_TEXT, "%s is '%.40s', not f32, f16, bf16, i8 or i32", flag, text);
     return false;
 }

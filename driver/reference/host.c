@@ -120,6 +120,16 @@ void host_to_float(kiln_type type, const void *data, int64_t count, float *out)
         out[i] = (float)host_get(type, data, i);
 }
 
+bool host_type_named(const char *name, kiln_type *type)
+{
+    for (int t = KILN_F32; t <= KILN_I32; t++)
+        if (strcmp(name, kiln_type_name((kiln_type)t)) == 0) {
+            *type = (kiln_type)t;
+            return true;
+        }
+    return false;
+}
+
 /* ---- contents ---- */
 
 static const char *const fill_names[] = {"miopen", "int", "uniform"};

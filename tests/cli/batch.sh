@@ -39,7 +39,7 @@ says '^1 problem: 1 ok'
 expect 0 conv --batch list --device cpu --start 3 --match '-c 4' --dry-run
 printf 'conv --device cpu -n 1 -c 4 -H 5 -W 5 -k 3\n' >devices
 expect 2 conv --batch devices --dry-run
-warns 'device goes beside --batch'
+warns 'device is for the whole file; give it beside --batch'
 expect 0 conv --batch list --match conv1 --max-batchsize 1 --dry-run
 lacks '^Info'
 expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1
@@ -54,8 +54,8 @@ says '^kiln conv -F 1 -n 3 --dry-run$'
 says '^2 problems: 2 ok, '
 printf 'conv -n 2 -F 1\000 -c 5\n\000\nconv -n 3 -F 1\n' >zeros
 expect 2 conv --batch zeros --dry-run
-warns '^kiln: zeros line 1: it has a zero byte; '
-warns '^kiln: zeros line 2: it has a zero byte; '
+warns '^kiln: zeros line 1: the line has a zero byte; '
+warns '^kiln: zeros line 2: the line has a zero byte; '
 lacks '-n 2'
 says '^3 problems: 1 ok, 0 failed, 0 unsupported, 2 errors$'
 

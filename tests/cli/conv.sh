@@ -79,7 +79,7 @@ says '"problem":"fwd-i8-n1-c6-k5-i5x7-f3x3-l:NCHW4c.OIHW4i.NCHW"'
 expect 0 convfp16 -n 1 -c 6 -H 5 -W 7 -k 5 -y 3 -x 3 -F 1 -I NCHWc -L 8 --json
 says '"problem":"fwd-f16-n1-c6-k5-i5x7-f3x3-l:NCHW8c.OIHW8i.NCHW8c"'
 expect 2 conv -Z 1 -L 4
-warns '^kiln: --tensor_vect 1 means vectors of 4'
+warns '^kiln: --tensor_vect 1 means --vector_length 4'
 
 # Raw files: dumped, read back, refused when the size is wrong; all or none.
 # shellcheck disable=SC2086

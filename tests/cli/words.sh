@@ -100,7 +100,7 @@ status=0
 "$KILN_COMMAND" conv -F 1 --dry-run >&- 2>err || status=$?
 [ "$status" -eq 5 ] || fail "without standard output it ended with $status"
 expect 5 conv --batch . --dry-run
-warns '^kiln: --batch \., behind line 0: Is a directory$'
+warns '^kiln: --batch \., after line 0: Is a directory$'
 
 # unsupported is not a usage error, and says why
 for flag in '-r 1' '-U fp8'; do
