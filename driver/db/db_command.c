@@ -1,4 +1,4 @@
-/* `kiln db list | lint | merge | diff | prune`. */
+/* `kiln db`: reads its flags and calls the word; lint and prune. */
 #include "db_command.h"
 
 #include "driver/session.h"
@@ -20,25 +20,28 @@ static const char help[] =
     "       kiln db prune [FILE]\n"
     "\n"
     "Files of tuning rows say which config was fastest for which problem; `kiln conv -s 1` writes\n"
-    "them. Without a FILE it is the user's for the device (KILN_DEVICE picks one, `kiln env` "
-    "tells\n"
-    "where it is); with one, no device is needed. tuning-db/README.md describes the format.\n"
+    "them. Without a FILE, kiln takes the user's file for the device (KILN_DEVICE picks the "
+    "device,\n"
+    "`kiln env` tells where the file is). With a FILE no device is needed. tuning-db/README.md\n"
+    "describes the format.\n"
     "\n"
-    "  list     the rows that count, sorted by problem: time, spread, solver, config\n"
-    "  lint     check every row: readable, key as kiln spells it, known solver, values that the\n"
-    "           solver takes, config legal for the problem. What only some devices allow is a\n"
-    "           note in a device's file and an error in a file for any device\n"
-    "  merge    one file of the rows of several, sorted by problem, on standard output or in OUT.\n"
-    "           For the same problem, solver and version a row of a later file replaces one of\n"
-    "           an earlier. The head comes from the first file, comments before a row stay with "
-    "it\n"
-    "  diff     what merging the second file into the first would change\n"
-    "  prune    drop, in place, rows that a later row replaces and rows of other versions of\n"
-    "           their solver; everything else stays as it is\n"
+    "  list     print the rows that count, sorted by problem: time, spread, solver, config\n"
+    "  lint     check every row: the row is readable, its key is spelt as kiln spells keys, its\n"
+    "           solver is known, its config is legal for the problem. A config that only some\n"
+    "           devices allow is a note in a device's file and an error in a file for any device\n"
+    "  merge    write the rows of several files, sorted by problem, to standard output or OUT. "
+    "For\n"
+    "           the same problem, solver and version, a row of a later file replaces a row of an\n"
+    "           earlier one. The head is that of the first file; a comment stays before its row\n"
+    "  diff     print what merging the second file into the first would change\n"
+    "  prune    drop, in place, rows that a later row replaces, and rows of other versions of "
+    "their\n"
+    "           solver; keep everything else as it is\n"
     "  --help   print this text\n"
     "\n"
-    "Exit status: 0; 1 diff found differences; 2 usage; 5 a file could not be read or written, or\n"
-    "lint found errors; 6 out of memory.\n";
+    "Exit status: 0 success; 1 diff found differences; 2 the command line makes no sense; 5 a "
+    "file\n"
+    "could not be read or written, or lint found errors; 6 out of memory.\n";
 
 /* Counts of what lint found. */
 typedef struct findings {
@@ -60,7 +63,7 @@ static void lint_piece(kiln *k, const db_file *f, const db_piece *p, findings *f
     if (*p->why)
         find(found, f, p, DB_ERROR, p->why);
     if (p->kind == KILN_ROWS_HEAD && !*p->why && !*f->device)
-        find(found, f, p, DB_ERROR, "the head does not say of which device (\"any\" for all)");
+        find(found, f, p, DB_ERROR, "the head names no device (write \"any\" for all devices)");
     if (!p->row)
         return;
     found->rows++;
@@ -85,7 +88,7 @@ static int lint(const db_call *c)
     return found.errors ? KILN_FILE : KILN_OK;
 }
 
-/* Marks what goes; returns how many rows that is. */
+/* Marks the pieces to drop. Returns how many rows these are. */
 static size_t mark_dropped(kiln *k, db_file *f, db_piece *const *current, size_t n)
 {
     size_t all = 0;
@@ -115,7 +118,7 @@ static int prune_marked(db_file *f, size_t dropped)
         pieces[i] = &f->piece[i];
     int status = KILN_FILE;
     if (db_changed(f))
-        fprintf(stderr, "kiln db: %s was written to meanwhile; prune it when nothing is tuning\n",
+        fprintf(stderr, "kiln db: %s was changed meanwhile; prune it when nothing is tuning\n",
                 f->name);
     else
         status = (int)db_write(f->name, pieces, f->count);
@@ -147,7 +150,7 @@ static int prune(const db_call *c)
 
 static const struct {
     const char *name;
-    int min, max; /* files; min 0: the user's where none is named */
+    int min, max; /* number of files; min 0: where none is named, the user's */
     bool out;
     int (*run)(const db_call *c);
 } words[] = {
@@ -178,8 +181,8 @@ static int run(int (*word)(const db_call *c), int nfiles, char **names, const ch
     return status;
 }
 
-/* The user's file; "" if there is none. It is for damaged files that this command is there, so one
- * that is named need not be of use to a session. */
+/* Finds the user's file; "" if there is none. A file that KILN_DB names is taken without opening a
+ * session, which would refuse a damaged file: such files are what this command is for. */
 static int find_own(char **file)
 {
     const char *named = getenv("KILN_DB");
@@ -208,7 +211,7 @@ static int run_on_own(int (*word)(const db_call *c))
     if (!*file)
         printf("the user's tuning rows are switched off: KILN_DB=off, or no home directory\n");
     else if (access(file, F_OK) != 0)
-        printf("%s: not there yet; kiln conv -s 1 makes it\n", file);
+        printf("%s: no such file yet; kiln conv -s 1 makes it\n", file);
     else
         exit = run(word, 1, &file, NULL);
     free(file);
@@ -220,7 +223,7 @@ int db_command(int argc, char **argv)
     static const struct option flags[] = {
         {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {0}};
     const char *out = NULL;
-    optind = 0; /* glibc: start afresh, whoever parsed before */
+    optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
     for (int flag; (flag = getopt_long(argc, argv, "ho:", flags, NULL)) != -1;) {
         if (flag == 'h') {

@@ -1,4 +1,4 @@
-/* Loading, sorting and replacing files of tuning rows for `kiln db`. */
+/* Loads, sorts and replaces files of tuning rows. */
 #include "db_file.h"
 
 #include <errno.h>
@@ -131,7 +131,7 @@ static kiln_status fail_write(const char *name)
     return KILN_FILE;
 }
 
-/* A symbolic link stays one: what it points to is replaced. */
+/* Returns the file to replace: a symbolic link stays, the file that it points to is replaced. */
 static char *target_of(const char *name)
 {
     char *path = realpath(name, NULL);

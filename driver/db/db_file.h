@@ -1,4 +1,4 @@
-/* Files of tuning rows in memory, piece by piece, and writing them. */
+/* Files of tuning rows in memory, piece by piece. */
 #ifndef KILN_DB_FILE_H
 #define KILN_DB_FILE_H
 
@@ -14,9 +14,9 @@ typedef struct db_piece {
     int64_t line;
     char *text; /* terminated */
     size_t length;
-    kiln_row *row; /* ROW */
+    kiln_row *row; /* of KILN_ROWS_ROW, else NULL */
     char why[DB_WHY];
-    int file, order; /* where it came from, for sorting */
+    int file, order; /* its file and its place there, for sorting */
     bool dropped;    /* db_write() leaves it out */
 } db_piece;
 
@@ -28,21 +28,21 @@ typedef struct db_file {
     bool no_memory;
 } db_file;
 
-/* Prints what went wrong. The number becomes the `file` of its pieces. */
+/* Loads a file; `number` becomes the `file` of its pieces. Prints what went wrong. */
 kiln_status db_load(db_file *f, const char *name, int number);
 void db_free(db_file *f);
 
-/* Order by key, solver and version, then as the rows stand in their files. */
+/* Orders rows by key, solver and version, then by file and place there. */
 int db_compare(const db_piece *a, const db_piece *b);
-/* The same problem, solver and version: of two such rows only the later counts. */
+/* Whether two rows have the same problem, solver and version: only the later one counts then. */
 bool db_same(const kiln_row *a, const kiln_row *b);
-/* The rows of some files that count, sorted; *n of them. NULL: out of memory. */
+/* Returns the *n rows that count, sorted; the caller frees the array. NULL: out of memory. */
 db_piece **db_current(const db_file *files, int nfiles, size_t *n);
 
-/* Replaces `name`, by temporary name and rename, by the texts of the pieces that are not dropped.
- */
+/* Replaces the file with the texts of the pieces that are not dropped; writes a temporary file and
+ * renames it. Prints what went wrong. */
 kiln_status db_write(const char *name, db_piece *const *pieces, size_t n);
-/* True when the file is no longer what was read: somebody appended to it. */
+/* Whether the file has changed since db_load(): another process appended a row. */
 bool db_changed(const db_file *f);
 
 #endif

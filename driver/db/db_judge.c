@@ -14,7 +14,7 @@ kiln_status db_judge_open(kiln **k)
     return status;
 }
 
-/* What the solver answers for the row's problem, with the row's config or without one. */
+/* Asks the row's solver for an operation, with the row's config or without one. */
 static kiln_status ask(kiln *k, const kiln_row *row, const char *config, kiln_op_info *info,
                        char *why)
 {
@@ -70,7 +70,7 @@ static db_verdict judge_config(kiln *k, const kiln_row *row, const char *device,
     kiln_op_info info;
     char text[KILN_ERROR_TEXT];
     kiln_status status = ask(k, row, row->config, &info, text);
-    /* A device may well allow more than the least that devices have. */
+    /* Without a device kiln assumes small limits; the device of the file may have larger ones. */
     if (status == KILN_UNSUPPORTED && strcmp(device, "any") != 0)
         return say(DB_NOTE, why, "not on every device: %.200s", text);
     if (status)

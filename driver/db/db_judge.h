@@ -1,4 +1,4 @@
-/* What this version of kiln makes of a tuning row. */
+/* Judges tuning rows as this version of kiln reads them. */
 #ifndef KILN_DB_JUDGE_H
 #define KILN_DB_JUDGE_H
 
@@ -7,13 +7,13 @@
 /* Opens a kiln without a device that has no rows of its own. Prints what went wrong. */
 kiln_status db_judge_open(kiln **k);
 
-/* The version of the row's solver; 0 when there is no such solver or it does not take the row's
+/* Returns the version of the row's solver; 0 when there is no such solver or it refuses the row's
  * problem. */
 int db_solver_version(kiln *k, const kiln_row *row);
 
 typedef enum db_verdict {
     DB_GOOD = 0,
-    DB_NOTE, /* worth knowing; the row does no harm */
+    DB_NOTE, /* something to know; the row does no harm */
     DB_ERROR
 } db_verdict;
 

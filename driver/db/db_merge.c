@@ -1,4 +1,4 @@
-/* What `kiln db` says of several files at once, or of one to look at: list, merge, diff. */
+/* `kiln db` list, merge and diff: words that read files of rows and change none of them. */
 #include "db_merge.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void print_time(const kiln_row *row)
         printf("%10s  %6s", "-", "-");
 }
 
-/* What there is to say of the CPU, and the end of the line. */
+/* Prints the row's CPU core, where it has one, and the end of the line. */
 static void puts_core(const kiln_row *row)
 {
     if (*row->core)
@@ -59,7 +59,7 @@ int db_list(const db_call *c)
     return KILN_OK;
 }
 
-/* Rows measured on one device say nothing of another. */
+/* Refuses files of different devices: times of one device say nothing about another. */
 static bool one_device(const db_call *c)
 {
     for (int i = 1; i < c->nfiles; i++)
@@ -74,7 +74,7 @@ static bool one_device(const db_call *c)
     return true;
 }
 
-/* The comment that stands right before a row, or NULL. */
+/* Returns the comment right before a row; NULL: none. */
 static db_piece *comment_of(const db_call *c, const db_piece *row)
 {
     db_piece *before = &c->files[row->file].piece[row->order - 2];
@@ -104,7 +104,7 @@ static bool is_input(const db_call *c)
     return false;
 }
 
-/* True, having said why, when nothing sensible would come of merging. */
+/* Returns true and prints why when the files must not be merged. */
 static bool cannot_merge(const db_call *c)
 {
     if (is_input(c)) {
@@ -160,7 +160,7 @@ static bool same_content(const kiln_row *a, const kiln_row *b)
            strcmp(a->without, b->without) == 0;
 }
 
-/* Two sorted lists side by side. */
+/* Compares two sorted lists; prints each difference. */
 static int diff_rows(db_piece **a, size_t na, db_piece **b, size_t nb)
 {
     int status = KILN_OK;

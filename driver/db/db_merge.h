@@ -1,4 +1,4 @@
-/* The words of `kiln db` that look at files of rows or put them together. */
+/* `kiln db` list, merge and diff. */
 #ifndef KILN_DB_MERGE_H
 #define KILN_DB_MERGE_H
 
@@ -10,12 +10,12 @@ typedef struct db_call {
     const char *out; /* NULL: standard output */
 } db_call;
 
-/* Each returns an exit status. */
+/* Each prints or writes its result and returns an exit status. */
 int db_list(const db_call *c);
 int db_merge(const db_call *c);
 int db_diff(const db_call *c);
 
-/* Says so, and returns the status. */
+/* Prints "out of memory" and returns the status. */
 int db_no_memory(void);
 
 #endif

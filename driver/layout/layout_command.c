@@ -14,29 +14,29 @@ static const char help[] =
     "usage: kiln layout WORD [FLAGS]\n"
     "\n"
     "A layout is a name (NHWC, kCHW32, IMG_CHANNEL_MAJOR) or a text that spells out the order of\n"
-    "storage: NCHW16c, NHWC;C%8, NH|CW|4c.\n"
+    "storage (NCHW16c, NHWC;C%8, NH|CW|4c). docs/layouts.md explains the spelling.\n"
     "\n"
-    "  list                      every layout that has a name\n"
-    "  show LAYOUT               where its elements are; with --dims, in numbers and as a picture\n"
+    "  list                      list every layout that has a name\n"
+    "  show LAYOUT               print where elements are; with --dims, in numbers and a picture\n"
     "  convert --from LAYOUT --to LAYOUT --dims N,... IN OUT\n"
-    "                            a raw tensor from one file to another, on a device or --host\n"
-    "  docs                      a page about all of them, in Markdown\n"
+    "                            convert a raw tensor from file IN to OUT, on a device or --host\n"
+    "  docs                      print a page about all layouts, in Markdown\n"
     "\n"
-    "  --dims 2,3,5,7            the sizes, in logical order\n"
-    "  --order NCHW              that order; default: the layout's own\n"
-    "  --type f32                of the elements: f32, f16, bf16, i8 or i32\n"
-    "  --to-type f16             convert: of the result; default: as --type\n"
-    "  --pad 0                   convert: what padding is written with\n"
-    "  --profile dla             show: whether tensorrt, dla or cudnn takes it\n"
-    "  --json                    show: one JSON object\n"
-    "  --host                    convert: without OpenCL\n"
-    "  --device D                convert: as for kiln conv\n"
+    "  --dims 2,3,5,7            the sizes of the tensor, in logical order\n"
+    "  --order NCHW              the logical order; default: the layout's own\n"
+    "  --type f32                type of the elements: f32, f16, bf16, i8 or i32\n"
+    "  --to-type f16             convert: type of the result; default: as --type\n"
+    "  --pad 0                   convert: value to write into padding\n"
+    "  --profile dla             show: check the layout for tensorrt, dla or cudnn\n"
+    "  --json                    show: print one JSON object\n"
+    "  --host                    convert: compute on the host, without OpenCL\n"
+    "  --device D                convert: device to use, as for kiln conv\n"
     "  --help                    print this text\n";
 
 static const struct {
     const char *name;
     kiln_status (*run)(const layout_request *r, char *why);
-    int names; /* it takes, at least and at most */
+    int names; /* how many layouts or files come after the word */
 } words[] = {
     {"list", layout_list, 0},
     {"show", layout_show, 1},
@@ -60,7 +60,7 @@ static const struct option flags[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* "2,3,5,7" or "2x3x5x7" */
+/* Reads "2,3,5,7" or "2x3x5x7". */
 static bool read_sizes(layout_request *r, const char *text, char *why)
 {
     const char *at = text;
@@ -166,7 +166,7 @@ int layout_command(int argc, char **argv)
     layout_request r = {.type = KILN_F32};
     char why[KILN_ERROR_TEXT];
     int flag;
-    optind = 0; /* glibc: start afresh, whoever parsed before */
+    optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
     while ((flag = getopt_long(argc, argv, "h", flags, NULL)) != -1) {
         if (flag == 'h') {

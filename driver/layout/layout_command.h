@@ -1,7 +1,8 @@
-/* The word `layout`: list, show, convert, docs. */
+/* `kiln layout`: lists, shows and documents layouts, converts tensors. */
 #ifndef KILN_LAYOUT_COMMAND_H
 #define KILN_LAYOUT_COMMAND_H
 
-int layout_command(int argc, char **argv); /* argv[0] is the word; returns an exit status */
+/* argv[0] is the word "layout". Returns the exit status. */
+int layout_command(int argc, char **argv);
 
 #endif

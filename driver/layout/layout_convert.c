@@ -1,4 +1,4 @@
-/* `kiln layout convert`: raw tensors from file to file, on a device or on the host. */
+/* `kiln layout convert`: converts a raw tensor from file to file, on a device or on the host. */
 #include "driver/memory.h"
 #include "driver/session.h"
 
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A conversion that is checked, with its tensors in host memory. */
+/* A checked conversion with its tensors in host memory. */
 typedef struct conversion {
     kiln_reformat r;
     kiln_storage from, to;
@@ -86,7 +86,7 @@ static kiln_status read_open_file(conversion *c, FILE *file, const char *name, c
     size_t bytes = fread(c->source, 1, c->source_bytes, file);
     if (ferror(file))
         return file_error(name, why);
-    if (bytes != c->source_bytes || fgetc(file) != EOF) /* a pipe tells its size only now */
+    if (bytes != c->source_bytes || fgetc(file) != EOF) /* the size of a pipe is known only now */
         return wrong_size(c, name, (int64_t)(bytes + (bytes == c->source_bytes)), why);
     return KILN_OK;
 }

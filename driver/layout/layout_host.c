@@ -1,4 +1,4 @@
-/* Gathers each cell of the destination from the source, element by element. */
+/* Reformats on the host: gathers the destination from the source, cell by cell. */
 #include "layout_host.h"
 
 #include "driver/reference/host.h"
@@ -18,7 +18,7 @@ void layout_host_convert(const kiln_reformat *r, const kiln_storage *from, const
             continue;
         }
         int64_t offset = kiln_storage_offset(from, at);
-        if (same) /* bits are kept: a NaN stays the NaN it is */
+        if (same) /* copy bits, so that a NaN keeps its payload */
             memcpy((char *)target + (size_t)cell * size,
                    (const char *)source + (size_t)offset * size, size);
         else
@@ -31,8 +31,8 @@ bool layout_host_is_plain(const kiln_storage *s)
     return strcmp(s->layout.spec, s->layout.dims) == 0 && s->layout.dims[0] != 'M';
 }
 
-/* Where an element stands in the plain order. A depthwise filter's is [I][M][...]: its output
- * channels are those of input 0 first. */
+/* Returns the index of an element in plain order. That of a depthwise filter is [I][M][...]: the
+ * output channels of input 0 come first. */
 static int64_t plain_index(const kiln_storage *s, const int64_t *at)
 {
     bool swap = s->layout.dims[0] == 'M';

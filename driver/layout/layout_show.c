@@ -1,4 +1,4 @@
-/* `kiln layout show`: one layout, with sizes or without. */
+/* `kiln layout show`: prints one layout, with sizes or without. */
 #include "driver/json_csv.h"
 
 #include "layout_words.h"
@@ -22,7 +22,7 @@ static const kiln_layout_entry *entry_of(const kiln_layout *l)
     return NULL;
 }
 
-/* What is asked of one layout with sizes. */
+/* A layout with sizes, and what to tell about it. */
 typedef struct subject {
     kiln_storage storage;
     kiln_type type;
@@ -131,7 +131,7 @@ static void json_by_dim(const kiln_storage *s)
         int64_t stride = kiln_storage_stride(s, d);
         printf(d ? "," : "");
         if (stride < 0)
-            printf("null"); /* blocking leaves none */
+            printf("null"); /* a blocked dim has no single stride */
         else
             printf("%lld", (long long)stride);
     }

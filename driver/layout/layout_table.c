@@ -1,4 +1,4 @@
-/* `kiln layout list` and `docs`: every layout there is. */
+/* `kiln layout list` and `docs`: print every layout that has a name. */
 #include "layout_words.h"
 
 #include <ctype.h>
@@ -18,30 +18,27 @@ kiln_status layout_list(const layout_request *r, char *why)
     return KILN_OK;
 }
 
-/* A line here is a line of the page. */
-/* clang-format off */
 static const char docs_head[] =
     "# Layouts\n"
     "\n"
     "<!-- Made by `kiln layout docs`; do not edit. -->\n"
     "\n"
-    "Where the elements of a tensor are in memory. Each layout on this page has a name, one line of\n"
-    "`generator/layout/layouts.def`. A flag that takes a layout takes a name or a text that spells\n"
-    "the layout out.\n"
+    "Where the elements of a tensor are in memory. Each layout on this page has a name, one line\n"
+    "of `generator/layout/layouts.def`. A flag that takes a layout takes a name or a text that\n"
+    "spells the layout out.\n"
     "\n"
     "**Spelling.** Capital letters are the dims from the outermost to the innermost; `16c` is a\n"
     "block of 16 of C. Two bars cut an image into rows, columns and the four lanes of a pixel.\n"
-    "`;C%8` rounds C up to a multiple of 8, `;W%64B` rounds W up to whole 64 bytes, `;C=1/4` makes\n"
-    "C 1 or 4.\n"
+    "`;C%8` rounds C up to a multiple of 8, `;W%64B` rounds W up to whole 64 bytes, `;C=1/4`\n"
+    "makes C 1 or 4.\n"
     "\n"
-    "**Formulas.** Small letters are the element's coordinates, capitals the sizes, C' a size after\n"
-    "rounding; divisions round down, % is the remainder. A kernel that writes a padded layout\n"
-    "writes zeros into the padding, and readers rely on them.\n"
+    "**Formulas.** Small letters are the element's coordinates, capitals the sizes, C' a size\n"
+    "after rounding; divisions round down, % is the remainder. A kernel that writes a padded\n"
+    "layout writes zeros into the padding, and readers rely on them.\n"
     "\n"
     "**Drawings** show the cells in the order of storage, each with its element's place in the\n"
     "logical order (for NCHW: `((n*C+c)*H+h)*W+w`); a dot is padding. Bars separate the innermost\n"
     "runs; in an image they separate pixels.\n";
-/* clang-format on */
 
 /* Sizes that make a drawing small and still show padding. */
 static bool small_storage(const kiln_layout *l, kiln_storage *s, char *why)

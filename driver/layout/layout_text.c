@@ -1,4 +1,4 @@
-/* Layouts in words and pictures. */
+/* Prints layouts as formulas and pictures. */
 #include "layout_words.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@ enum { WIDEST_ROW = 32 };
 
 /* ---- formulas, over the names of the dims ---- */
 
-/* Whether rules round the dim up, so that its size in storage is C' instead of C. */
+/* Whether the layout rounds the dim up: its size in storage is C' instead of C then. */
 static bool is_rounded(const kiln_layout *l, int d)
 {
     return l->round[d] > 1 || l->round_bytes[d] || (l->sizes[d][0] && l->sizes[d][1] > 1);
@@ -38,7 +38,7 @@ static void put_subscript(FILE *to, const kiln_layout *l, int a)
         fprintf(to, "%%%lld", (long long)axis->mod);
 }
 
-/* Axes [from, end) as one number: ((a*B+b)*C+c). */
+/* Prints the number that axes [from, end) make together: ((a*B+b)*C+c). */
 static void put_fold(FILE *to, const kiln_layout *l, int from, int end)
 {
     if (from == end)
@@ -122,7 +122,8 @@ void layout_print_sizes(FILE *to, const kiln_storage *s)
         fprintf(to, "%s%c=%lld", d ? " " : "", s->layout.dims[d], (long long)s->dim[d]);
 }
 
-/* Cells of a line: the innermost axes that fit, one at least; of an image, a row of pixels. */
+/* Returns the cells of one line: the innermost axes that fit, at least one; in an image a row of
+ * pixels. */
 static int64_t row_cells(const kiln_storage *s)
 {
     if (s->layout.image)

@@ -1,4 +1,4 @@
-/* What `kiln layout` is asked to do, and the words that do it. */
+/* The request of a `kiln layout` command line, and the words that carry it out. */
 #ifndef KILN_DRIVER_LAYOUT_WORDS_H
 #define KILN_DRIVER_LAYOUT_WORDS_H
 
@@ -11,15 +11,15 @@ typedef struct layout_request {
     const char *from, *to; /* convert */
     const char *profile;   /* show */
     const char *device;    /* convert; NULL: the default one */
-    const char *name[2];   /* what stands without a flag */
-    int names, sizes;      /* how many of them */
+    const char *name[2];   /* arguments without a flag: layouts or files */
+    int names, sizes;      /* the numbers of names and sizes */
     int64_t size[KILN_MAX_DIMS];
     kiln_type type, to_type;
     double pad;
     bool json, host;
 } layout_request;
 
-/* Each prints its result, or returns the reason in why[KILN_ERROR_TEXT]. */
+/* Each prints its result, or returns a status with the reason in why[KILN_ERROR_TEXT]. */
 kiln_status layout_list(const layout_request *r, char *why);
 kiln_status layout_show(const layout_request *r, char *why);
 kiln_status layout_convert(const layout_request *r, char *why);
@@ -27,16 +27,17 @@ kiln_status layout_docs(const layout_request *r, char *why);
 
 /* ---- parts that show and docs share ---- */
 
-/* "offset = ((n*H+h)*W+w)*C'+c" and, a line each, what C' is; of an image x, y, lane and its size.
- * Every line begins with `indent`. */
+/* Prints "offset = ((n*H+h)*W+w)*C'+c", then a line for each rounded size such as C'; for an image
+ * prints x, y, lane and the size of the image. Every line begins with `indent`. */
 void layout_print_formula(FILE *to, const kiln_layout *layout, const char *indent);
 
-/* The cells in the order of storage, each with its element's place in the logical order, or a dot.
- * At most `most` lines. */
+/* Prints the cells in the order of storage, each with its element's index in the logical order, or
+ * a dot for padding; at most `most` lines. */
 void layout_print_picture(FILE *to, const kiln_storage *storage, const char *indent, int most);
 
-/* "N=2 C=3 H=5 W=7" */
+/* Prints "N=2 C=3 H=5 W=7". */
 void layout_print_sizes(FILE *to, const kiln_storage *storage);
-int64_t layout_count(const kiln_storage *storage); /* elements */
+/* Returns the number of elements, without padding. */
+int64_t layout_count(const kiln_storage *storage);
 
 #endif

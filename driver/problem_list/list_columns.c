@@ -57,7 +57,7 @@ static bool has_column(const list_reader *r, const char *name)
     return false;
 }
 
-/* Columns without which there is no convolution; a size brings its filter. */
+/* Returns a column that the header lacks, NULL: none. A size needs its filter and vice versa. */
 static const char *missing_column(const list_reader *r)
 {
     static const char *const needed[] = {"N", "C", "K", "W", "S"};
@@ -72,7 +72,7 @@ static const char *missing_column(const list_reader *r)
     return NULL;
 }
 
-/* A comment is a header when it starts with "name" and a column. */
+/* Whether a comment is a header: "name", then a column. */
 static bool is_header(const char *line)
 {
     list_word first = list_next_word(&line), second = list_next_word(&line);
@@ -107,12 +107,12 @@ static int count_words(const char *line)
     return n;
 }
 
-/* The columns of this line: the header's, or those that its number of words stands for. */
+/* Chooses the columns of a line: the header's, or those that its number of words stands for. */
 static list_kind choose_columns(const list_reader *r, int words, list_reader *use,
                                 list_entry *entry)
 {
     if (r->broken)
-        return list_bad(entry, "the header line above this row could not be read");
+        return list_bad(entry, "the header above this row could not be read; mend that first");
     *use = *r;
     if (r->columns == 0 && (words == 15 || words == 20))
         return read_header(use, words == 15 ? header_2d : header_3d, entry);
@@ -188,7 +188,8 @@ static bool scan_signed(const char **at, int64_t *value)
     return true;
 }
 
-/* The sides in their order; how many, 0 when it is not such a list. */
+/* Reads "(top,bottom,left,right)=" from the bracket on. Returns the number of sides; 0: the text is
+ * no such list. */
 static int scan_sides(const char **at, int side[SIDES])
 {
     int n = 0;
@@ -209,7 +210,7 @@ static int scan_sides(const char **at, int side[SIDES])
     return n;
 }
 
-/* "1,0,1,0" */
+/* Reads "1,0,1,0". */
 static bool scan_pads(const char **at, int64_t pad[SIDES], int n)
 {
     for (int i = 0; i < n; i++) {
@@ -247,7 +248,7 @@ static list_kind read_unequal(list_reader *r, const char *line, list_entry *entr
     for (int i = 0; i < 3; i++) {
         list_axis *a = &s.axis[i];
         if (a->pad_end < 0 && (!list_axis_is_tame(a) || !list_drop_unread(a)))
-            return list_bad(entry, "a padding of %lld cuts off input that is used",
+            return list_bad(entry, "a padding of %lld cuts off input that the filter reads",
                             (long long)a->pad_end);
     }
     return list_set_problem(&s, entry);

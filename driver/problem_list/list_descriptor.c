@@ -1,9 +1,9 @@
 /* Reads benchdnn's convolution descriptors: mb64ic3ih224oc64oh112kh7sh2ph3n"conv1".
  *
- * Keys and rules as in oneDNN's tests/benchdnn/doc/driver_conv.md and knobs_desc.md: a `_` between
- * keys means nothing; mb is 2 and g 1 unless given; sizes of w missing altogether are those of h,
- * and those of h and w missing altogether are those of d; a dilation of 0 is dense; without an
- * output size the padding is the same on both ends, with one the padding after follows from it.
+ * Keys and rules are those of oneDNN's tests/benchdnn/doc/driver_conv.md and knobs_desc.md. A `_`
+ * between keys means nothing. mb is 2 and g 1 unless given. Where no size of w is given, w copies
+ * h; where none of h and w is given, both copy d. A dilation of 0 is dense. Without an output size
+ * the padding is the same on both ends; with one the padding at the end follows from it.
  */
 #include "list_descriptor.h"
 
@@ -23,7 +23,7 @@ typedef struct descriptor {
 static const char field_letters[FIELDS + 1] = "iokspd";
 static const char axis_letters[] = "dhw";
 
-/* The field that `at` names, and how many letters that takes; NULL when it names none. */
+/* Returns the field that `at` names, with the length of its name; NULL: `at` names none. */
 static int64_t *find_field(descriptor *d, const char *at, size_t *length)
 {
     struct {
@@ -46,7 +46,7 @@ static list_word word_at(const char *at)
     return list_next_word(&at);
 }
 
-/* n"name" or nname: the rest of the descriptor. */
+/* Reads "name" or name after the key n: the rest of the descriptor. */
 static list_kind read_name(const char **at, descriptor *d, list_entry *entry)
 {
     const char *p = *at;
@@ -86,12 +86,13 @@ static list_kind read_fields(const char *at, descriptor *d, list_entry *entry)
         if (*field >= 0)
             return list_bad(entry, "%.*s is given twice", (int)length, at);
         if (!list_scan_int(&number, field))
-            return list_bad(entry, "expected a whole number below 2^63 behind \"%.*s\" at \"%s\"",
+            return list_bad(entry, "expected a whole number below 2^63 after \"%.*s\" at \"%s\"",
                             (int)length, at, list_quote(word_at(at)).text);
         at = number;
     }
     if (!list_at_end(at))
-        return list_bad(entry, "\"%s\" stands behind the descriptor", list_quote(word_at(at)).text);
+        return list_bad(entry, "\"%s\" follows the descriptor; only a comment may",
+                        list_quote(word_at(at)).text);
     return LIST_SHAPE;
 }
 
@@ -100,7 +101,7 @@ bool list_is_descriptor(const char *line)
     list_word word = list_next_word(&line);
     if (list_at_end(line))
         return true;
-    /* More words: a quoted name with blanks, or a row. Only the former starts with known keys. */
+    /* Several words are a quoted name with blanks, or a row; a row does not start with keys. */
     descriptor d;
     size_t length;
     const char *at = word.at;
@@ -119,8 +120,8 @@ bool list_is_descriptor(const char *line)
     return keys > 1;
 }
 
-/* An axis without an input size takes no part; then its other keys may only say what holds anyway:
- * those of the axis it copies, or an axis of one. */
+/* An axis without an input size copies another axis or is 1 wide. Refuses keys of the axis that say
+ * something else. */
 static list_kind check_absent(const int64_t v[FIELDS], const int64_t *copied, char axis,
                               list_entry *entry)
 {
@@ -157,8 +158,8 @@ static list_kind fill_axes(descriptor *d, int *rank, list_entry *entry)
     return LIST_SHAPE;
 }
 
-/* With the output size known, the padding that leads to it. The same on both ends is preferred:
- * what no window reaches makes no difference. */
+/* Sets the padding that leads to the given output size. Prefers the same on both ends, where rows
+ * that no window reaches allow it. */
 static list_kind fit_padding(list_axis *a, bool given, char axis, list_entry *entry)
 {
     int64_t reach = (a->filter - 1) * a->dilation + 1;
@@ -191,8 +192,8 @@ static list_kind set_axis(const int64_t v[FIELDS], list_axis *a, char axis, list
                      .dilation = v[DILATION] < 0 ? 1 : v[DILATION] + (v[DILATION] < INT64_MAX)};
     a->pad_end = a->pad;
     if (!list_axis_is_tame(a))
-        return list_bad(entry, "a size with the letter %c is too large; products may reach 2^40",
-                        axis);
+        return list_bad(
+            entry, "a size of axis %c is too large; sizes and their products may reach 2^40", axis);
     return v[OUT] < 0 ? LIST_SHAPE : fit_padding(a, v[PAD] >= 0, axis, entry);
 }
 

@@ -39,7 +39,7 @@ list_kind list_set_problem(const list_sizes *s, list_entry *entry)
         p.dilation[i] = a->dilation;
         p.pad_begin[i] = a->pad;
         p.pad_end[i] = a->pad_end;
-        if (a->stride < 1 || a->dilation < 1) /* 0 is a default only inside the program */
+        if (a->stride < 1 || a->dilation < 1) /* as a field of kiln_problem 0 would mean 1 */
             return list_bad(entry, "a stride or dilation is 0; the least is 1");
     }
     if (s->g < 1)

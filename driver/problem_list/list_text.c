@@ -72,8 +72,8 @@ list_kind list_bad(list_entry *entry, const char *format, ...)
     return LIST_BAD;
 }
 
-/* "name*4" -> name, 4. Some lists number their layers afterwards ("*2:19"): then the name stays
- * whole, as it does when nothing would be left of it. */
+/* "name*4" gives name and 4. Some lists number their layers after that ("*2:19"): then the name
+ * stays whole, as it does where nothing would be left of it. */
 void list_take_name(list_word word, list_entry *entry)
 {
     entry->repeat = 1;

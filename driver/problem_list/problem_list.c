@@ -1,4 +1,4 @@
-/* Tells which kind of line it is and calls that kind's reader. */
+/* Tells the kind of a line and calls that kind's reader. */
 #include "problem_list.h"
 
 #include "list_columns.h"
@@ -13,8 +13,8 @@ static bool ends_with(list_word word, const char *end)
     return word.length >= n && memcmp(word.at + word.length - n, end, n) == 0;
 }
 
-/* "conv -n 1" (but a layer may be called conv), "-n 1", "kiln conv", and what a log holds: any
- * words, then a path to MIOpenDriver. */
+/* Whether the line is a command: "conv -n 1" (a layer may be called conv, too), "-n 1", "kiln
+ * conv", or from a log any words and then a path to MIOpenDriver. */
 static bool is_command(const char *line)
 {
     static const char *const first[] = {"conv", "convfp16", "convbfp16", "convint8"};
@@ -34,7 +34,7 @@ static bool is_command(const char *line)
     return false;
 }
 
-/* A single word "fwd-..." or "192-28-...". */
+/* Whether the line is a single word "fwd-..." or "192-28-...". */
 static bool is_problem(const char *line)
 {
     list_word word = list_next_word(&line);

@@ -5,22 +5,24 @@
  *
  *     |error| <= L u M                                   (to first order)
  *
- * (Higham: Accuracy and Stability of Numerical Algorithms, 2nd ed., sections 3.1 and 4.2). It is
- * reached when all roundings go the same way, as they do on constant data, so it is what data of
- * unknown origin get. It is also so wide that a product left out of a long sum goes unnoticed.
+ * (Higham: Accuracy and Stability of Numerical Algorithms, 2nd ed., sections 3.1 and 4.2). The
+ * error reaches this bound when all roundings go the same way, as they do on constant data, so it
+ * is the bound for data of unknown origin. It is also so wide that a product left out of a long sum
+ * goes unnoticed.
  *
  * The rounding errors of random data are independent and of mean zero: they add up as the root of
  * the sum of their squares (Higham and Mary: A New Approach to Probabilistic Rounding Error
  * Analysis, 2019). One rounding errs by at most u times the partial sum at hand. A partial sum of i
- * of the terms is about i/L of the sum S, and off that by a random walk with steps of the products'
- * root mean square, which is at most M / L where M is the Cauchy-Schwarz magnitude: at most
- * |S| i/L + sqrt(i) M/L. The root of the sum of squares over i is sqrt(L/3) |S| + M / sqrt(2), and
- * a rounding's own deviation is 1/sqrt(3) of its limit, at most: a standard deviation below u
- * (sqrt(L) |S| / 3 + 0.41 M). The bound takes 12 times the first and 19 times the second:
+ * terms is about i/L of the sum S; it is off that by a random walk whose steps are the root mean
+ * square of the products, at most M / L where M is the Cauchy-Schwarz magnitude. So the partial sum
+ * is at most |S| i/L + sqrt(i) M/L. The root of the sum of squares over i is
+ * sqrt(L/3) |S| + M / sqrt(2). The standard deviation of a rounding is at most 1/sqrt(3) of its
+ * limit, so that of the sum is below u (sqrt(L) |S| / 3 + 0.41 M). The bound takes 12 times the
+ * first term and 19 times the second:
  *
  *     |error| <= u (4 sqrt(L) |S| + 8 M)
  *
- * A tensor of 10^9 elements reaches 6 standard deviations.
+ * The worst of 10^9 elements is about 6 standard deviations off.
  */
 #include "bound.h"
 
@@ -31,7 +33,7 @@ static const double tiny = 0x1p-126; /* below this, a device may flush a float t
 
 static double sum_error(const bound_rule *r, double sum, double magnitude)
 {
-    if (r->integer) /* the accumulator is exact; its conversion to float may round */
+    if (r->integer) /* the accumulator is exact, its conversion to float may round */
         return fabs(sum) > 0x1p24 ? unit * fabs(sum) : 0;
     double m = fmax(magnitude, r->floor), worst = (r->terms + 1) * m;
     double likely = 4 * sqrt(r->terms) * fabs(sum) + 8 * m;
@@ -40,10 +42,10 @@ static double sum_error(const bound_rule *r, double sum, double magnitude)
            (r->terms + 4) * tiny;
 }
 
-/* What an activation makes of an error in its argument (its steepest slope), and what it adds of
- * its own: multiples of u of the result and of the argument. The functions' limits are those of
- * OpenCL 1.2, table 7.1: exp, expm1 3 ulp, tanh 5, erf 16, division 2.5; an ulp is at most 2 u.
- * 1 + erf cancels, so that gelu's error goes with the argument. */
+/* The error of an activation. Its steepest slope multiplies the error of the argument; its own
+ * error is a multiple of u times the result plus one of u times the argument. The limits of the
+ * functions are those of OpenCL 1.2, table 7.1: exp and expm1 3 ulp, tanh 5, erf 16, division 2.5;
+ * an ulp is at most 2 u. In gelu 1 + erf cancels, so that its error goes with the argument. */
 typedef struct activation_error {
     double slope, of_result, of_argument;
 } activation_error;
@@ -88,7 +90,7 @@ double bound_error(const bound_rule *r, double sum, double magnitude, double add
 double bound_ulp(kiln_type type, double value)
 {
     static const struct {
-        int fraction, least; /* bits behind the point; exponent of the smallest normal value */
+        int fraction, least; /* bits of the fraction; exponent of the smallest normal value */
     } formats[] = {[KILN_F32] = {23, -126}, [KILN_F16] = {10, -14}, [KILN_BF16] = {7, -126}};
     if (type == KILN_I8 || type == KILN_I32)
         return 1;

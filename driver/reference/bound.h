@@ -6,23 +6,23 @@
 
 #include <stdbool.h>
 
-/* What the bound of every element of one destination has in common. */
+/* What all elements of one destination have in common. */
 typedef struct bound_rule {
     const kiln_epilogue *epilogue; /* NULL: the sum is the result */
     bool integer;                  /* i8 sources: sums are exact */
-    bool arbitrary;                /* the data may be anything; else they are random numbers */
+    bool arbitrary;                /* false: the data are random numbers */
     double terms;                  /* products in one sum */
-    double amplification;          /* of rounding errors by the algorithm */
-    double floor; /* least magnitude of a sum, where an algorithm mixes in its neighbours' terms */
+    double amplification;          /* factor of the rounding errors, by the algorithm */
+    double floor; /* least magnitude of a sum, for an algorithm that mixes in neighbours' terms */
 } bound_rule;
 
-/* A bound on |result - exact result| before the last rounding to the destination's type. `sum` is
- * the exact sum of products, `magnitude` that of their absolute values, `added` that of what the
- * epilogue adds to them, `value` the exact result. */
+/* Returns a bound on |result - exact result| before the last rounding to the destination's type.
+ * `sum` is the exact sum of products, `magnitude` the sum of their absolute values, `added` the sum
+ * of the absolute values that the epilogue adds, `value` the exact result. */
 double bound_error(const bound_rule *rule, double sum, double magnitude, double added,
                    double value);
 
-/* The distance of two neighbouring values of `type` around `value`; 1 for integers. */
+/* Returns the distance of neighbouring values of `type` around `value`; 1 for integers. */
 double bound_ulp(kiln_type type, double value);
 
 #endif

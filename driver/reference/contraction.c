@@ -2,7 +2,7 @@
  *
  * For a block of columns, every term's values are gathered from the grid into panels of PANEL
  * doubles; then the matrix's rows, four at a time, are multiplied with each panel in registers.
- * What is gathered once serves all rows, and no inner loop knows about padding.
+ * One gathering serves all rows, and no inner loop knows about padding.
  */
 #include "contraction.h"
 
@@ -20,14 +20,14 @@ enum {
     ROWS = 256   /* rows that share one gathering */
 };
 
-/* One element of an index space, worked out. */
+/* One element of an index space. */
 typedef struct place {
     int64_t position[3];
     int64_t grid, linear;
 } place;
 
 typedef struct panel {
-    int64_t low[3], high[3]; /* positions of its columns: their range along each axis */
+    int64_t low[3], high[3]; /* range of the positions of its columns along each axis */
     bool dense;              /* its columns lie side by side in the grid */
 } panel;
 
@@ -84,7 +84,7 @@ static place place_at(const contraction *c, const contraction_space *s, int64_t 
 
 /* ---- gathering ---- */
 
-/* Columns past the last repeat it; their sums are never handed out. */
+/* Places the columns of a block. Columns past the last repeat it; their sums are not handed out. */
 static void set_columns(desk *d, const contraction *c, int64_t first, int count)
 {
     for (int i = 0; i < BLOCK; i++)
@@ -113,7 +113,7 @@ static bool inside(const contraction *c, const int64_t *low, const int64_t *high
     return true;
 }
 
-/* One term's values for the columns of one panel. */
+/* Gathers one term's values for the columns of one panel. */
 static void gather(const contraction *c, int64_t grid_first, const panel *p, const place *column,
                    const place *term, double *restrict to)
 {
@@ -132,7 +132,7 @@ static void gather(const contraction *c, int64_t grid_first, const panel *p, con
             to[i] = grid[at + column[i].grid];
 }
 
-/* Gathers `depth` terms from number `first` on; notes each one's matrix offset. */
+/* Gathers `depth` terms from number `first` on and keeps the matrix offset of each. */
 static void gather_terms(desk *d, const contraction *c, int64_t group, int panels, int64_t first,
                          int depth, int64_t *offset)
 {
@@ -149,7 +149,7 @@ static void gather_terms(desk *d, const contraction *c, int64_t group, int panel
     }
 }
 
-/* Four rows of the matrix from element `first` on; those past the last are zero. */
+/* Gathers four rows of the matrix from element `first` on; rows past the last are zero. */
 static void gather_quad(desk *d, const contraction *c, int64_t first, int row, int rows, int depth,
                         const int64_t *offset)
 {
@@ -215,7 +215,7 @@ void contraction_all(const contraction *c, contraction_scratch *scratch, contrac
     contraction_multiply *multiply = contraction_multiply_here();
     int64_t columns = space_count(&c->columns);
     int64_t column_blocks = (columns + BLOCK - 1) / BLOCK;
-    /* Few blocks: fewer rows to each, so that every thread has some. */
+    /* Few blocks get fewer rows each, so that every thread has a block. */
     int64_t wanted = 4 * omp_get_max_threads() / (column_blocks * c->groups) + 1;
     int64_t rows = most(QUAD, least(ROWS, (c->rows / wanted + QUAD - 1) / QUAD * QUAD));
     int64_t row_blocks = (c->rows + rows - 1) / rows;
@@ -239,7 +239,7 @@ typedef struct range {
     int64_t from, to;
 } range;
 
-/* The indices i in [0, count) with 0 <= start + i * step < size. */
+/* Returns the indices i in [0, count) with 0 <= start + i * step < size. */
 static range indices_inside(int64_t start, int64_t step, int64_t count, int64_t size)
 {
     if (step < 0) /* count from the other end */

@@ -4,8 +4,8 @@
  *     dst[row, col] = sum over s of  matrix[row, s] * grid[position(col) + position(s)]
  *
  * Both `col` and `s` run over an outer index and three spatial ones. The grid is a stack of 3-D
- * boxes; a position outside the box contributes nothing. Everything is summed up in double, in
- * which products of any two storage types but i32 are exact, and sums of i8 products as well.
+ * boxes; a position outside the box contributes nothing. Sums are in double: products of any two
+ * storage types but i32 are exact there, and so are sums of i8 products.
  */
 #ifndef KILN_CONTRACTION_H
 #define KILN_CONTRACTION_H
@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* One index space: what a step along each of its indices does. */
+/* One index space: the effect of a step along each of its indices. */
 typedef struct contraction_space {
     int64_t outer, outer_grid, outer_linear; /* count; steps in the grid and in dst or matrix */
     int64_t count[3];
@@ -26,15 +26,15 @@ typedef struct contraction {
     kiln_type type; /* of matrix and grid */
     const void *matrix, *grid;
     int64_t matrix_first, grid_first, dst_first;         /* element offsets */
-    int64_t groups, matrix_group, grid_group, dst_group; /* independent ones: count; steps */
+    int64_t groups, matrix_group, grid_group, dst_group; /* independent parts: count; steps */
     int64_t rows, matrix_row, dst_row;                   /* of each group: count; steps */
     contraction_space columns, sums;
     int64_t box[3], box_step[3]; /* the grid's extent, and steps in it */
 } contraction;
 
-/* Some elements of the destination: their linear indices, sums, and magnitudes. The magnitude is an
- * upper bound of the sum of |products| by Cauchy and Schwarz, |row| * |column|, for it costs next
- * to nothing; for random data it is about a third above. */
+/* Some elements of the destination: their linear indices, sums and magnitudes. The magnitude is an
+ * upper bound of the sum of |products| by Cauchy and Schwarz, |row| * |column|, which costs next to
+ * nothing; for random data it is about a third above that sum. */
 typedef struct contraction_part {
     int count;
     const int64_t *index;
@@ -44,15 +44,16 @@ typedef struct contraction_part {
 /* Called by many threads at once, `thread` below omp_get_max_threads(). */
 typedef void contraction_visit(void *user, int thread, const contraction_part *part);
 
-/* Memory for contraction_all(), for all threads; NULL when there is not enough. */
+/* Memory of contraction_all() for all threads; free() releases it. NULL: out of memory. */
 typedef struct contraction_scratch contraction_scratch;
 contraction_scratch *contraction_scratch_new(void);
 
-/* The whole destination, each element once; the type must be f32. */
+/* Visits the whole destination, each element once. The type must be f32. */
 void contraction_all(const contraction *c, contraction_scratch *scratch, contraction_visit *visit,
                      void *user);
 
-/* One element, with the exact magnitude; `column` counts through outer, then the three axes. */
+/* Returns the sum of one element, and its exact magnitude. `column` counts with outer as the
+ * slowest index, then the three axes. */
 double contraction_one(const contraction *c, int64_t group, int64_t row, int64_t column,
                        double *magnitude);
 

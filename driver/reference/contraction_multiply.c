@@ -1,4 +1,4 @@
-/* The innermost loop of a contraction, for each kind of vector that an x86 may have. */
+/* The innermost loop of a contraction, compiled for each kind of vector that an x86 may have. */
 #include "contraction_multiply.h"
 
 typedef double eight __attribute__((vector_size(64)));

@@ -9,11 +9,11 @@ enum {
     BLOCK = PANEL * PANELS /* columns gathered together */
 };
 
-/* sum[i * BLOCK + j] += quad[t * QUAD + i] * terms[t * PANEL + j] over t < depth, for QUAD x PANEL
- * sums held in registers; terms and sum lie at multiples of 64 bytes. */
+/* Computes sum[i * BLOCK + j] += quad[t * QUAD + i] * terms[t * PANEL + j] over t < depth, for
+ * QUAD x PANEL sums in registers. terms and sum are aligned to 64 bytes. */
 typedef void contraction_multiply(int depth, const double *quad, const double *terms, double *sum);
 
-/* The one for the vectors of this machine. */
+/* Returns the function for the vectors of this machine. */
 contraction_multiply *contraction_multiply_here(void);
 
 #endif

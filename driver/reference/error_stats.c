@@ -1,4 +1,4 @@
-/* Notes errors as they are found, and adds up what all threads noted. */
+/* Notes errors in each thread and adds them up. */
 #include "error_stats.h"
 
 #include <float.h>
@@ -50,7 +50,7 @@ static void add_stats(error_stats *to, const error_stats *from)
     to->largest = fmax(to->largest, from->largest);
 }
 
-/* MIOpen 2.12 and later: test/verify.hpp, driver/conv_driver.hpp. */
+/* The tolerance of MIOpen 2.12 and later (test/verify.hpp, driver/conv_driver.hpp). */
 static double miopen_tolerance(const kiln_problem *p)
 {
     kiln_type source = p->direction == KILN_FORWARD ? p->x_type : p->y_type;

@@ -17,7 +17,7 @@ static float float_from_bits(uint32_t bits)
 static float half_to_float(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 0x3ff;
-    if (exponent == 0) { /* fraction * 2^-24 is a normal float: no subnormal arithmetic needed */
+    if (exponent == 0) { /* fraction * 2^-24 is a normal float */
         float f = (float)fraction * 0x1p-24f;
         return sign ? -f : f;
     }
@@ -25,7 +25,7 @@ static float half_to_float(uint16_t h)
     return float_from_bits(sign | exponent << 23 | fraction << 13);
 }
 
-/* Rounds straight from double, so that a value is rounded once, to nearest even. The format has
+/* Converts from double directly, so that a value is rounded once, to nearest even. The format has
  * `width` exponent bits and 15 - width fraction bits. */
 static uint16_t shorten(double value, int width)
 {
@@ -36,10 +36,11 @@ static uint16_t shorten(double value, int width)
     uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     uint64_t fraction = bits & 0xfffffffffffff;
     int exponent = (int)(bits >> 52 & 0x7ff);
-    if (exponent == 0x7ff && fraction) /* a NaN stays one: made quiet, upper payload kept */
+    if (exponent == 0x7ff &&
+        fraction) /* a NaN stays a NaN: quiet, with the upper bits of its payload */
         return (uint16_t)(sign | infinity | 1u << (fraction_bits - 1) |
                           fraction >> (52 - fraction_bits));
-    if (exponent == 0) /* a double's subnormals are far below half of the smallest value */
+    if (exponent == 0) /* subnormal doubles are far below half of the smallest value */
         return sign;
     exponent += bias - 1023;
     if (exponent >= (1 << width) - 1)
@@ -173,19 +174,19 @@ static double unit(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* What host_fill_tensor() draws from, decided once per tensor. */
+/* The distribution that host_fill_tensor() draws from. */
 typedef struct law {
     double low, high; /* uniform in [low, high) ... */
     bool truncate;    /* ... cut to an integer, as a C cast does */
     bool ramp;        /* plus index mod 8: MIOpen's bias */
     int range;        /* > 0: instead, integers from -range to range, 0 left out ... */
-    double density;   /* ... of which this share is not replaced by 0 */
+    double density;   /* ... of which this share is kept, the rest replaced by 0 */
 } law;
 
-/* Integers of a spread such that the sum of `terms` products stays (at 8 sigma; 4 for i8, where
- * saturation is harmless) within what the shortest possible destination holds exactly. A sum of L
- * products of two such numbers has a variance of L * (density * mean square)^2. Long sums get few
- * non-zero terms rather than sums that round. */
+/* Chooses integers so small that a sum of `terms` products stays within the range in which the
+ * shortest possible destination is exact, at 8 sigma (at 4 for i8, where saturation is harmless). A
+ * sum of L products of two such numbers has a variance of L * (density * mean square)^2. Long sums
+ * get few non-zero terms. */
 static law integers(kiln_type type, int64_t terms)
 {
     static const double spread[] = {
@@ -252,8 +253,8 @@ void host_fill_tensor(host_fill fill, uint64_t seed, int tensor, kiln_type type,
 
 /* ---- poison ---- */
 
-/* NaNs with a payload, and integers that a sum of products hardly takes; a byte offers no such
- * value, but one wrong in 255 of 256 cases. */
+/* NaNs with a payload, and integers that a sum of products hardly reaches. A byte has no such
+ * value; 0x8f is wrong in 255 of 256 cases. */
 static const uint32_t poison[] = {
     [KILN_F32] = 0x7fc0dead, [KILN_F16] = 0x7ead,     [KILN_BF16] = 0x7fdd,
     [KILN_I8] = 0x8f,        [KILN_I32] = 0x8badf00d,

@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
-/* Element i of a plain array of `type`, as double; and the reverse, rounded to nearest even, ties
- * too (saturated for integers, where a NaN becomes 0). */
+/* Read and write element i of a plain array of `type`. Writing rounds to nearest even; integers
+ * saturate, and a NaN becomes 0 there. */
 double host_get(kiln_type type, const void *data, int64_t i);
 void host_set(kiln_type type, void *data, int64_t i, double value);
-/* `value` as it reads after it was stored as `type`. */
+/* Returns the value that is read after `value` was written as `type`. */
 double host_round(kiln_type type, double value);
-/* A whole array; exact for every type but i32. */
+/* Converts a whole array, exactly for every type but i32. */
 void host_to_float(kiln_type type, const void *data, int64_t count, float *out);
 
 /* Sets *type to the storage type of the name "f32", "f16", ...; returns false for any other name.
@@ -22,21 +22,22 @@ bool host_type_named(const char *name, kiln_type *type);
 /* Contents. MIOPEN: the ranges of MIOpenDriver (x, dy: 0.01 * U(0,1); w: 0.01 * U(-0.5,0.5), for
  * f16 0.01 * U(-1/3,0.5); bias: index mod 8 + U(0,1); i8 over the type's range). INT: small
  * integers, so that sums of products are exact. UNIFORM: U(-1,1), for i8 over the type's range.
- * Counter-based: element i depends on (seed, tensor, i) only, so any part can be made on any number
- * of threads. */
+ * Element i depends on (seed, tensor, i) only, so that any number of threads makes the same data.
+ */
 typedef enum host_fill { HOST_FILL_MIOPEN = 0, HOST_FILL_INT, HOST_FILL_UNIFORM } host_fill;
 enum { HOST_X = 0, HOST_W, HOST_Y, HOST_BIAS, HOST_RESIDUAL };
 
 bool host_fill_named(const char *name, host_fill *fill); /* "miopen", "int", "uniform" */
 const char *host_fill_name(host_fill fill);
-/* `terms` is the accumulation length (reference_terms): INT keeps |sum| exactly representable, in
- * the destination too, by making long sums sparse. */
+/* Fills an array. `terms` is the number of products in a sum (reference_terms()): INT makes long
+ * sums sparse, so that every sum is exact in the destination too. */
 void host_fill_tensor(host_fill fill, uint64_t seed, int tensor, kiln_type type, int64_t terms,
                       void *data, int64_t count);
-/* 64 random bits that depend on the three arguments only. */
+/* Returns 64 random bits that depend on the three arguments only. */
 uint64_t host_random(uint64_t seed, uint64_t stream, uint64_t i);
 
-/* Poison: a NaN pattern for floats, an unlikely value for integers. */
+/* Fill an array with poison, and tell whether an element holds it: a NaN pattern for floats, an
+ * unlikely value for integers. */
 void host_poison(kiln_type type, void *data, int64_t count);
 bool host_is_poison(kiln_type type, const void *data, int64_t i);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Spatial axes are D, H, W; those that the problem does not have are 1 wide. */
+/* Spatial axes are D, H, W; an axis that the problem lacks is 1 wide. */
 static index_space_tensor tensor_of(const void *data, kiln_type type, int64_t channels,
                                     const int64_t *size, int rank)
 {
@@ -49,7 +49,8 @@ index_space index_space_of(const kiln_problem *p, const reference_tensors *t)
 
 /* ---- the three contractions ---- */
 
-/* The points of the coarse grid, each a place in the fine one where a filter stands. */
+/* The points of the coarse grid; the position of each is where its filter stands in the fine grid.
+ */
 static contraction_space coarse_points(const index_space *s)
 {
     contraction_space space = {
@@ -66,7 +67,7 @@ static contraction_space coarse_points(const index_space *s)
     return space;
 }
 
-/* The filter's fine channels and taps, each a distance in the fine grid. */
+/* The filter's fine channels and taps; the position of each is a distance in the fine grid. */
 static contraction_space filter_taps(const index_space *s)
 {
     contraction_space space = {
@@ -135,9 +136,11 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* Along one axis, the fine points phase, phase + stride, ... and the taps that reach them from a
- * coarse point: coarse = (fine + pad - tap * dilation) / stride must come out whole. If one tap
- * does, so does every stride / gcd(stride, dilation)-th. */
+/* Along one axis, sets the fine points phase, phase + stride, ... and the taps that reach them from
+ * a coarse point: coarse = (fine + pad - tap * dilation) / stride must be whole. If it is for one
+ * tap, so it is for every stride / gcd(stride, dilation)-th after that. Returns the offset of the
+ * first tap.
+ */
 static int64_t set_phase(const index_space *s, int a, int64_t phase, contraction *c)
 {
     int64_t stride = s->stride[a], dilation = s->dilation[a], at = phase + s->pad[a];

@@ -1,12 +1,12 @@
 /* A convolution as an index space: two grids and a filter, from the definition in kiln_problem.h.
  *
- * All directions, plain and transposed, use the same three parts. One grid is `coarse`: y of a
- * convolution, x of a transposed one, where a filter of w[coarse channel][fine channel /
- * groups][tap] stands on every point. The other one, `fine`, is where its taps fall:
+ * All directions, plain and transposed, use the same three parts. The grid `coarse` is y of a
+ * convolution and x of a transposed one; on each of its points stands a filter
+ * w[coarse channel][fine channel / groups][tap]. The taps fall on points of the other grid, `fine`:
  *
  *     fine position = coarse position * stride + tap * dilation - pad_begin
  *
- * Whichever of the three tensors is written, the other two are multiplied wherever this holds.
+ * One of the three tensors is written; the other two are multiplied wherever this equation holds.
  */
 #ifndef KILN_INDEX_SPACE_H
 #define KILN_INDEX_SPACE_H
@@ -34,11 +34,11 @@ typedef struct index_space {
 
 index_space index_space_of(const kiln_problem *problem, const reference_tensors *t);
 
-/* The contraction that computes the part in its name. */
+/* Return the contraction that computes the part in the name. */
 contraction index_space_writes_coarse(const index_space *s);
 contraction index_space_writes_filter(const index_space *s);
-/* The fine points whose index modulo the stride is `phase` along each axis: they all see the same
- * taps. */
+/* Only the fine points whose index modulo the stride is `phase` along each axis; all of them see
+ * the same taps. */
 contraction index_space_writes_fine(const index_space *s, const int64_t phase[3]);
 
 #endif

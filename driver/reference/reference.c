@@ -1,5 +1,4 @@
-/* The reference: a problem's contractions, all elements of them or single ones, and the epilogue.
- */
+/* Computes a problem's contractions, all elements or single ones, and the epilogue. */
 #include "reference.h"
 
 #include "host.h"
@@ -24,7 +23,8 @@ static void all_phases(const index_space *s, contraction_scratch *scratch, contr
             }
 }
 
-/* Makes the tensor f32, in new memory unless it is so already; false without memory. */
+/* Makes the tensor f32, in new memory *room unless it is f32 already. Returns false without memory.
+ */
 static bool make_float(index_space_tensor *t, int64_t count, float **room)
 {
     *room = NULL;
@@ -70,7 +70,7 @@ bool reference_sums(const kiln_problem *problem, const reference_tensors *t,
 
 /* ---- one element ---- */
 
-/* Takes an index apart, the last of `size` running fastest; returns what is left. */
+/* Takes an index apart, the last of `size` running fastest. Returns the remaining outer index. */
 static int64_t split(int64_t i, const int64_t size[3], int64_t at[3])
 {
     for (int a = 2; a >= 0; a--) {

@@ -1,4 +1,4 @@
-/* Keeps the reference's sums and magnitudes in files. */
+/* Stores the reference's sums and magnitudes in files. */
 #include "reference_cache.h"
 
 #include <errno.h>
@@ -53,7 +53,8 @@ static uint64_t checksum_of(const sums *s)
     return XXH3_64bits(s->sum, 2 * (size_t)s->count * sizeof *s->sum);
 }
 
-/* Of the sources' contents and of the problem without its epilogue, which comes after the sums. */
+/* Hashes the problem without its epilogue, which comes after the sums, and the sources' contents.
+ */
 static uint64_t key_of(const kiln_problem *p, const reference_tensors *t)
 {
     char text[KILN_KEY_TEXT];
@@ -67,7 +68,7 @@ static uint64_t key_of(const kiln_problem *p, const reference_tensors *t)
     return key;
 }
 
-/* "28x28" */
+/* Writes sizes as in "28x28". Returns text. */
 static const char *list(char text[80], const int64_t *values, int n)
 {
     size_t used = 0;
@@ -77,8 +78,9 @@ static const char *list(char text[80], const int64_t *values, int n)
     return text;
 }
 
-/* conv_fwd_out_conv_2_default_1_16x192x28x28_64x192x1x1_0x0_1x1_1x1_0_0_0_GPUfloat_REFdouble, of
- * MIOpen's driver, and the key. */
+/* Writes the name of MIOpen's driver, such as
+ * conv_fwd_out_conv_2_default_1_16x192x28x28_64x192x1x1_0x0_1x1_1x1_0_0_0_GPUfloat_REFdouble, and
+ * the key. */
 static void file_name(char path[PATH_TEXT], const char *dir, const kiln_problem *p, uint64_t key)
 {
     static const char *const bases[] = {"conv_fwd_out", "conv_bwd_dat", "conv_bwd_wei"};
@@ -128,7 +130,7 @@ static void store(const char *dir, const char *path, uint64_t key, const sums *s
         remove(temporary);
 }
 
-/* Writes down what passes by. */
+/* Keeps the sums while another visitor gets them. */
 typedef struct recorder {
     sums *to;
     contraction_visit *visit;

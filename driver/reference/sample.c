@@ -1,4 +1,4 @@
-/* Picks the elements that stand for a destination too large to check whole. */
+/* Picks elements of a destination that is too large to check as a whole. */
 #include "sample.h"
 
 #include "host.h"
@@ -10,7 +10,8 @@
 typedef struct draft {
     int64_t *index, count, room;
     uint64_t seed, rolls;
-    int64_t outer, size[3], plane; /* of the destination: images and channels, the image */
+    int64_t outer, size[3],
+        plane; /* of the destination: images times channels, the image's sizes */
 } draft;
 
 static int64_t roll(draft *s, int64_t below)
@@ -40,8 +41,8 @@ static draft draft_of(const kiln_problem *p, uint64_t seed, int64_t room)
     return s;
 }
 
-/* Every position on the border of the image, each once, in an image and channel by chance: at most
- * half the room. And the image's corners in the very first and last one. */
+/* Takes the corners in the first and the last image and channel, then each position of the border
+ * in a random one, up to half of the room. */
 static void take_borders(draft *s)
 {
     const int64_t *n = s->size, half = s->room / 2;

@@ -1,4 +1,4 @@
-/* A seeded sample of a destination's elements, borders first. */
+/* A seeded sample of a destination's elements. */
 #ifndef KILN_SAMPLE_H
 #define KILN_SAMPLE_H
 
@@ -11,9 +11,10 @@ typedef struct sample {
     int64_t count;
 } sample;
 
-/* About `size` elements of what the problem writes. Half of them may be borders of the image (of
- * the filter, in backward weights): each position there once, in an image and channel by chance,
- * and the corners in the first and the last. The rest is spread evenly. False without memory. */
+/* Takes about `size` elements of the destination. Up to half of them lie on the border of the image
+ * (of the filter, in backward weights): the corners in the first and the last image and channel,
+ * and each position of the border in a random one. The others are random. Returns false without
+ * memory. */
 bool sample_take(sample *s, const kiln_problem *problem, uint64_t seed, int64_t size);
 bool sample_holds(const sample *s, int64_t index);
 void sample_free(sample *s);

@@ -1,4 +1,4 @@
-/* Holds a destination against the reference, element by element as the reference hands them out. */
+/* Compares a destination with the reference, element by element as the reference computes them. */
 #include "verify.h"
 
 #include "bound.h"
@@ -32,7 +32,7 @@ static double rounded(kiln_type type, double value)
     return host_round(type, value);
 }
 
-/* `slack` bounds the error before the last rounding. */
+/* Judges one element; `slack` bounds its error before the last rounding. */
 static void judge_element(const judge *j, error_stats *t, int64_t at, double value, double slack)
 {
     const double got = host_get(j->type, j->got, at);
@@ -41,7 +41,7 @@ static void judge_element(const judge *j, error_stats *t, int64_t at, double val
     double low = rounded(j->type, value - slack), high = rounded(j->type, value + slack);
     bool right = low <= got && got <= high;
     double error = fabs(got - value);
-    if (right && !(error <= bound)) /* saturated, wrapped, or overflowed as it should */
+    if (right && !(error <= bound)) /* saturated, wrapped or overflowed, as it should */
         error = 0;
     if (!right && !isfinite(error))
         error = INFINITY;
@@ -78,8 +78,8 @@ static void judge_part(void *user, int thread, const contraction_part *part)
 
 /* ---- a sample ---- */
 
-/* Measured on a loaded machine of 2 cores with AVX-512, with room to spare; a slower one takes
- * longer, but checks the same elements. */
+/* Measured on a loaded machine of 2 cores with AVX-512, with a margin. A slower machine checks the
+ * same elements in a longer time. */
 static const double seconds_per_flop = 0.4e-9, seconds_per_element = 60e-9,
                     seconds_per_single_term = 5e-9;
 
@@ -90,7 +90,7 @@ static double estimated_seconds(const kiln_problem *p)
            omp_get_max_threads();
 }
 
-/* What is wrong whatever the right value is. */
+/* Whether an element is wrong whatever the right value is. */
 static bool is_wild(const judge *j, int64_t at)
 {
     return isnan(host_get(j->type, j->got, at)) ||
@@ -111,7 +111,7 @@ static void scan(judge *j, const sample *s, int64_t total)
         }
 }
 
-/* A size that is expected to take `seconds`. */
+/* Returns the size of a sample that takes about `seconds`. */
 static int64_t sample_size(const kiln_problem *p, double seconds, int64_t total)
 {
     double one = (double)reference_terms(p) * seconds_per_single_term + 1e-6;
@@ -150,8 +150,8 @@ static double spread(const reference_source *s, bool arbitrary)
     return arbitrary ? largest : sqrt(squares / (double)s->count);
 }
 
-/* Winograd's transforms mix neighbours into a result: it errs in proportion to them, even where its
- * own terms are small. */
+/* The least magnitude of a sum. Winograd's transforms mix neighbours into a result, whose error is
+ * in proportion to them even where its own terms are small. */
 static double magnitude_floor(const kiln_problem *p, const reference_tensors *t, bool arbitrary)
 {
     double product = (double)reference_terms(p);
@@ -230,7 +230,7 @@ verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, c
     return r;
 }
 
-/* A factor of few bits keeps small integers exact. */
+/* Whether a factor has so few bits that products with small integers are exact. */
 static bool is_short(float factor)
 {
     return factor * 16 == rintf(factor * 16) && fabsf(factor) <= 16;

@@ -42,7 +42,7 @@ lacks '^ +3 '
 
 # Without a file it is the user's.
 expect 0 db list
-says 'rows.yaml: not there yet; '
+says 'rows.yaml: no such file yet; '
 cp a.yaml rows.yaml
 expect 0 db list
 says "rows.yaml: rows of device \"card\"$"
