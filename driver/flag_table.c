@@ -110,8 +110,7 @@ const flag flag_table[] = {
     ON_OFF("search", 's', GROUP_RUN, search, "0",
            "tune first: measure and verify configs, keep the best in the user's rows"),
     {"iter", 'i', GROUP_RUN, NUMBER, AT(iter), "10", 1, MOST, "N",
-     "timed runs, after one that is not timed; they are made with -t 1, --json or --csv, or when "
-     "-i is given"},
+     "timed runs after an untimed one, made when -t 1 or -i is given, or with --json or --csv"},
     {"limit-ms", 0, GROUP_RUN, NUMBER, AT(limit_ms), "0", 0, MOST, "N",
      "stop timing a problem after N ms; 0: no limit. With -s 1, stop tuning it after N ms, 30000 "
      "unless given; 0: try all configs"},

@@ -1,4 +1,4 @@
-/* Shares work among processes that only leave something in caches on disk. */
+/* Shares work among processes whose only result is in caches on disk. */
 #include "ahead.h"
 
 #include "driver/conv/interrupt.h"
@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* OpenMP has bound this process to one CPU, and would PoCL its threads, the same one in each. */
+/* OpenMP has bound this process to one CPU. PoCL would bind its threads to that CPU too, the same
+ * one in each process. */
 static void use_all_cpus(void)
 {
     cpu_set_t all;
@@ -53,7 +54,7 @@ void ahead_do(int processes, int count, void (*work)(void *user, const session *
     }
     while (started > 0) {
         started -= wait(NULL) > 0;
-        if (interrupt_came()) /* perhaps this process alone was told */
+        if (interrupt_came()) /* the signal may have come to this process only */
             atomic_store(next, count);
     }
     munmap(next, sizeof *next);

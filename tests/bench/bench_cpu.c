@@ -1,12 +1,12 @@
 /* kiln against oneDNN and CLBlast on this CPU, class by class, in one run.
  *
- * For each layer all contenders get the same tensors. The ways in which oneDNN can do the layer are
- * glanced at; those near the fastest take turns with kiln, and the fastest of them is the rival.
- * Each result is verified before its times count: by the sampled reference, and kiln's against the
- * rival's everywhere. A ratio is the rival's time over kiln's: above 1, kiln is faster. In the
- * classes of other types than f32 the rival is kiln in f32. With --bare a second line of a class
- * has the rival's time over that of a kernel that does only what every kernel must: what could be
- * had.
+ * For each layer all contenders get the same tensors. A short look at each way in which oneDNN can
+ * do the layer finds the ways near the fastest one; these take turns with kiln, and the fastest of
+ * them is the rival. Each result is verified before its times count: by the sampled reference, and
+ * kiln's whole result against the rival's. A ratio is the rival's time over kiln's: above 1, kiln
+ * is faster. In classes of other types than f32 the rival is kiln in f32. With --bare a class has a
+ * second line: the rival's time over that of a kernel that does only what every kernel must, the
+ * best ratio to be had.
  */
 #include "driver/conv/interrupt.h"
 #include "ahead.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERRUPTED = 130 }; /* as kiln's own */
+enum { INTERRUPTED = 130 }; /* as kiln's exit status */
 
 typedef struct bench {
     const cpu_options *options;
@@ -28,12 +28,12 @@ typedef struct bench {
     machine machine;
     results results;
     stats_mean mean[CPU_CLASSES];
-    stats_mean bare[CPU_CLASSES]; /* the peer's time over that of the bare kernel */
+    stats_mean bare[CPU_CLASSES]; /* the rival's time over that of the bare kernel */
     int doubtful[CPU_CLASSES];    /* rows that do not count */
     int wrong;
 } bench;
 
-/* A time that was taken in peace beats one that was not. */
+/* A time without disturbance beats a disturbed one. */
 static bool is_faster(const turns_times *a, const turns_times *b)
 {
     bool a_quiet = a->disturbed < a->rounds, b_quiet = b->disturbed < b->rounds;
@@ -105,7 +105,7 @@ static void compare(void *user, const session *s, int at, const work *w)
     field_clear(&f);
 }
 
-/* Calls visit(user, s, i, w) for each class that is wanted of a layer. */
+/* Calls visit(user, s, i, w) for each class that the options want of a layer. */
 static void each_class(const cpu_options *o, const layer *l, const session *s,
                        void (*visit)(void *user, const session *s, int at, const work *w),
                        void *user)
@@ -142,7 +142,7 @@ static void compile_layer(void *user, const session *s, int i)
     each_class(o, &o->layers.at[i], s, run_once, NULL);
 }
 
-/* Most of the time of a brief comparison is the compiler's, which can have all CPUs. */
+/* A brief comparison is mostly compiling; this compiles on all CPUs. */
 static void compile_all(const cpu_options *o)
 {
     double start = stats_now();
@@ -151,7 +151,7 @@ static void compile_all(const cpu_options *o)
     fflush(stdout);
 }
 
-/* Returns how many layers it has begun with. */
+/* Returns the number of layers that it has begun. */
 static int compare_all(bench *b)
 {
     const layers *all = &b->options->layers;

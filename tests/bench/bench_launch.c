@@ -1,10 +1,10 @@
-/* What the OpenCL implementation takes to start a kernel on all cores: the floor under every layer.
+/* The time that OpenCL takes to start a kernel on all cores, which every layer pays.
  *
- * Work that touches no memory is cut into parts that take the same time. What it takes above an
- * even share of what one core needs for all of it is the cost of the launch: OpenCL's, kernel after
- * kernel in a queue and one at a time with a wait for each, as it is, with threads that kiln keeps
- * awake, and with a caller who does not sleep either; OpenMP's, which oneDNN uses. The cause is
- * below: what it takes to wake a thread that sleeps.
+ * A kernel that touches no memory is cut into parts of equal time. Its time on all cores, less an
+ * even share of its time on one core, is the cost of the launch. The table has that cost for
+ * kernels in a row in a queue and for one at a time with a wait after each; without and with
+ * threads that kiln keeps awake; with a caller that does not sleep either; and for OpenMP, which
+ * oneDNN uses. A second table has the cause: the time to wake a thread that sleeps.
  */
 #include "runtime/kiln_internal.h"
 #include "runtime/pocl/pocl_internal.h"
@@ -23,11 +23,11 @@ typedef struct launch {
     machine machine;
     cl_kernel kernel;
     cl_mem result;
-    cl_int steps; /* of one part */
+    cl_int steps; /* in one part */
     unsigned sum;
 } launch;
 
-/* A chain that no compiler shortens: the next step needs the last. */
+/* A chain that no compiler shortens: each step needs the one before. */
 #define CHAIN                                                                                      \
     "kernel void chain(global uint *result, int steps)\n"                                          \
     "{\n"                                                                                          \
@@ -52,9 +52,9 @@ static bool make(launch *l)
 }
 
 typedef struct way {
-    bool one_by_one; /* each waited for */
-    bool awake;      /* kiln's operations keep threads so */
-    bool looks;      /* waits by kiln_finish() */
+    bool one_by_one; /* wait for each kernel */
+    bool awake;      /* kiln keeps the threads awake */
+    bool looks;      /* wait with kiln_finish() */
 } way;
 
 static void wait_for_all(const session *s, const way *way)
@@ -65,7 +65,7 @@ static void wait_for_all(const session *s, const way *way)
         clFinish(s->queue);
 }
 
-/* Each returns microseconds for `parts` parts. */
+/* Each returns the microseconds that `parts` parts take. */
 static double by_opencl(launch *l, int parts, const way *way)
 {
     const size_t global = (size_t)parts, local = 1;
@@ -114,7 +114,8 @@ static double median_of(launch *l, double (*by)(launch *, int, const way *), con
     return stats_median(us, ROUNDS);
 }
 
-/* What the parts take above an even share of what one core takes for all of them. */
+/* Prints a row: the time of the parts less an even share of the time that one core takes for them.
+ */
 static void row(launch *l, int share_us)
 {
     static const way ways[] = {{false, false, false},

@@ -1,8 +1,8 @@
-/* The most memory that `kiln conv` takes for a problem, against its tensors and workspace.
+/* The peak memory of `kiln conv` for a problem, beyond its tensors and workspace.
  *
- * Each problem runs twice, each time in a process of its own: the first run compiles, and what a
- * compiler takes is no part of the problem. What the process takes without any problem (OpenCL's
- * own libraries) is measured by `kiln --list-devices` and subtracted.
+ * Each problem runs twice, each time in a process of its own: the first run compiles, and the
+ * memory of the compiler does not belong to the problem. The memory of a process without any
+ * problem (OpenCL's libraries) is measured with `kiln --list-devices` and subtracted.
  */
 #include "stats.h"
 #include "work.h"
@@ -17,9 +17,10 @@
 
 static const double mib = 1048576;
 
-static const double most_mib = 64; /* that a problem may take beyond what is announced */
+static const double most_mib = 64; /* the limit on memory beyond tensors and workspace */
 
-/* Runs the command with its output in `text`; its peak in bytes, negative if it failed. */
+/* Runs the command with its output in `text`. Returns its peak memory in bytes; negative: it
+ * failed. */
 static double peak_of(char *const *command, char *text, size_t size)
 {
     int out[2], status = 0;
@@ -44,7 +45,7 @@ static double peak_of(char *const *command, char *text, size_t size)
     return (double)usage.ru_maxrss * 1024;
 }
 
-/* Bytes above the announced ones; NAN if a run failed. */
+/* Returns the bytes beyond tensors and workspace; NAN: a run failed. */
 static double excess_of(char *kiln, const char *name, double base)
 {
     char text[8192], *const command[] = {kiln, "conv",   "--problem", (char *)name, "-V",

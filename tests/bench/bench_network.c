@@ -1,8 +1,8 @@
-/* What a run through a network takes: its different layers one after the other, each with kernels,
- * weights and activations of its own, kiln's in one queue against oneDNN's best way of each.
+/* The time of a run through a network: its different layers one after the other, each with kernels,
+ * weights and activations of its own. kiln has them in one queue, oneDNN runs its best way of each.
  *
- * Benches of single layers repeat them, with all they need in the caches; here most comes from
- * memory, as where a network is used.
+ * Benches of single layers repeat a layer with everything in the caches. Here most data come from
+ * memory, as they do when a network is used.
  */
 #include "field.h"
 #include "options.h"
@@ -25,7 +25,7 @@ typedef struct chain {
 struct network {
     char name[WORK_NAME];
     work work[MOST_LAYERS];
-    field field[MOST_LAYERS]; /* of one for each side */
+    field field[MOST_LAYERS]; /* one contender for each side */
     int count;
     chain chain[SIDES];
 };
@@ -64,7 +64,7 @@ static const contender_calls calls = {.enqueue = enqueue, .finish = finish};
 
 /* ---- one network ---- */
 
-/* Leaves kiln and the fastest of the others. */
+/* Keeps kiln and the fastest of the others. */
 static void keep_best(field *f)
 {
     int best = 0;
@@ -143,7 +143,7 @@ static void run_network(network *n, const options *o, stats_mean *mean)
         stats_add(mean, ratio, n->name);
 }
 
-/* "resnet_50" of "resnet_50/conv1" and "ssd_mobilenet" of "ssd_mobilenet:3". */
+/* Cuts "resnet_50/conv1" to "resnet_50" and "ssd_mobilenet:3" to "ssd_mobilenet". */
 static void name_of(const layer *l, char name[WORK_NAME])
 {
     snprintf(name, WORK_NAME, "%.*s", (int)strcspn(l->name, "/: "), l->name);

@@ -1,7 +1,7 @@
-/* kiln_op_enqueue() against the OpenCL calls it makes, on a problem that takes no time.
+/* kiln_op_enqueue() against the OpenCL calls that it makes, on a tiny problem.
  *
- * Both launch the same kernel on the same buffers and queue, in turns. While launches are timed the
- * queue waits for an event, so that nothing runs beside them and only the caller's cost is seen.
+ * Both launch the same kernel on the same buffers and queue, in turns. The queue waits for an event
+ * while launches are timed, so that no kernel runs and only the caller's cost counts.
  */
 #include "runtime/op/op.h"
 #include "machine.h"
@@ -18,7 +18,7 @@ typedef struct overhead {
     machine machine;
     kiln_op *op;
     kiln_buffers buffers;
-    /* What an application would keep to do without kiln. */
+    /* What an application without kiln would keep. */
     cl_kernel kernel;
     size_t global[3], local[3];
     int arguments;
@@ -40,7 +40,7 @@ static bool launch_bare(overhead *o)
                                   NULL, NULL) == CL_SUCCESS;
 }
 
-/* Microseconds a launch; negative on failure. */
+/* Returns microseconds per launch; negative: a launch failed. */
 static double time_launches(overhead *o, bool (*launch)(overhead *o))
 {
     cl_int code;
@@ -64,7 +64,7 @@ static cl_mem make_buffer(const session *s)
     return clCreateBuffer(s->context, CL_MEM_READ_WRITE, BYTES, NULL, NULL);
 }
 
-/* The stage that runs when the weights are packed; -1 if there are more. */
+/* Returns the one stage that runs with packed weights; -1: there are more. */
 static int only_stage(const kiln_plan *plan)
 {
     int found = -1;
@@ -74,7 +74,7 @@ static int only_stage(const kiln_plan *plan)
     return found < 0 ? -1 : found;
 }
 
-/* The plan's own kernel, with the buffers it names. */
+/* Makes the plan's kernel and sets the buffers that the plan names. */
 static bool make_bare(overhead *o)
 {
     const kiln_plan *plan = kiln_op_plan(o->op);

@@ -1,7 +1,6 @@
-/* How good kiln's choice is where no tuning row helps: its solvers' predictions and guesses against
- * the best that a short search finds, against what a long one found that left a row, or against
- * what each solver guesses. The fastest of all counts as the best, so that 1 means that nothing
- * faster was found. */
+/* How good kiln's choice is without tuning rows: the solver that it predicts to be the fastest,
+ * with that solver's guess, against the best config of a short search, the config of a tuning row,
+ * or the guesses of all solvers. A ratio of 1 means that nothing faster was found. */
 #include "options.h"
 #include "results.h"
 
@@ -16,7 +15,7 @@ typedef struct predict {
     kiln_type type;
     rules rules;
     int64_t batch; /* 0: each list's own */
-    int every;     /* of so many layers one is taken */
+    int every;     /* take every so many-th layer */
     against against;
     int trials, rounds;
     session session;
@@ -25,7 +24,7 @@ typedef struct predict {
     int failed, doubtful, without;
 } predict;
 
-/* The choice comes first. */
+/* The first one is the choice. */
 typedef struct rivals {
     contender *c[TURNS_CONTENDERS];
     turns_times times[TURNS_CONTENDERS];
@@ -45,7 +44,7 @@ static void report(predict *p, const work *w, const rivals *r)
 {
     const int best = best_of(r);
     const turns_times *chosen = &r->times[0], *winner = &r->times[best];
-    /* The same choice is right however noisy its times were. */
+    /* A choice that is the only contender is right, however noisy its times were. */
     const bool doubtful = r->count > 1 && turns_doubtful(chosen, winner);
     double speed = turns_ratio(chosen, winner), score = speed < 1 ? speed : 1;
     printf("%-32.32s %3lld %10.4f %10.4f %7.3f%c %s | %s", w->layer->name,
@@ -64,9 +63,9 @@ static void report(predict *p, const work *w, const rivals *r)
         stats_add(&p->mean, score, w->layer->name);
 }
 
-/* ---- who is compared ---- */
+/* ---- contenders ---- */
 
-/* Joins unless it is the choice itself. */
+/* Adds a contender unless it is the choice itself. */
 static bool admit(rivals *r, contender *c, const work *w, void *result, char *why)
 {
     if (r->count == TURNS_CONTENDERS || (r->count && strcmp(r->c[0]->detail, c->detail) == 0)) {
@@ -79,7 +78,8 @@ static bool admit(rivals *r, contender *c, const work *w, void *result, char *wh
 
 static bool admit_guesses(predict *p, rivals *r, const work *w, void *result, char *why)
 {
-    static const double hopeless = 5; /* times the choice: not worth the wait */
+    static const double hopeless =
+        5; /* times the choice's time: a contender this slow is not timed */
     char refusal[KILN_ERROR_TEXT];
     int solvers = contender_kiln_solvers(&p->session, w);
     for (int i = 0; i < solvers; i++) {
@@ -169,7 +169,7 @@ static void help(void)
 
 static bool read_option(predict *p, int letter, const char *value)
 {
-    /* In the order of the enums, that of types from KILN_F32 on. */
+    /* In the order of the enums; types start with KILN_F32. */
     static const char *const directions[] = {"fwd", "bwd", "wrw", NULL};
     static const char *const types[] = {"f32", "f16", "bf16", "i8", NULL};
     int number = 0;

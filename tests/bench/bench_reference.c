@@ -15,7 +15,7 @@ typedef struct lot {
     double *value, *magnitude;
 } lot;
 
-/* One run of one of them, in ms; -1 on failure. */
+/* Returns the time of one run of one of the three, in ms; -1: it failed. */
 static double time_one(const lot *l, int which)
 {
     const int64_t count = reference_count(&l->work->problem);

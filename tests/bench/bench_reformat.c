@@ -1,8 +1,9 @@
-/* Times reformats against a plain copy of as many bytes on the same device, turn by turn.
+/* Times reformats against a plain copy of as many bytes on the same device, in turns.
  *
  *     bench_reformat [ROUNDS]
  *
- * Prints medians in ms and the copy's time over the reformat's: 1 is as fast as a copy.
+ * Prints medians in ms, and the copy's time over the reformat's: at 1 the reformat is as fast as a
+ * copy.
  */
 #include "driver/session.h"
 #include "stats.h"

@@ -11,7 +11,7 @@ typedef struct duel {
     rules_layout layout;
     session session;
     machine machine;
-    stats_mean mean[DIRECTIONS + 1]; /* the last one: all */
+    stats_mean mean[DIRECTIONS + 1]; /* the last is of all directions */
     int failed, doubtful;
 } duel;
 

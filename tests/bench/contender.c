@@ -1,4 +1,4 @@
-/* What contenders have in common: their results are judged before their times count. */
+/* Verifies the results of contenders before their times count. */
 #include "contender.h"
 
 #include "driver/reference/verify.h"
@@ -32,9 +32,9 @@ bool contender_verify(contender *c, const work *w, void *result, char *why)
     return r.ok;
 }
 
-/* An error of one side has a standard deviation of about a quarter of epsilon times the sum of the
- * absolute products (bound.c), and that sum is a quarter of the terms on average where the data are
- * uniform in (-1, 1). Twenty deviations of the two together are out of reach of rounding. */
+/* The error of one side has a standard deviation of about a quarter of epsilon times the sum of the
+ * absolute products (bound.c). For data that are uniform in (-1, 1) that sum is a quarter of the
+ * number of terms on average. Rounding does not reach twenty deviations of both sides together. */
 bool contender_agree(const work *w, const contender *a, const float *a_result, const contender *b,
                      const float *b_result, char *why)
 {

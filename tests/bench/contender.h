@@ -1,8 +1,8 @@
-/* One implementation of one convolution, ready to run: what a bench times.
+/* Contenders: implementations of one convolution, ready to run, which a bench times.
  *
- * All contenders of a work read the same plain arrays and hand back a plain array, whatever layouts
- * they compute in. Whoever makes one returns NULL, with a sentence in why[KILN_ERROR_TEXT], when
- * the implementation cannot do the work.
+ * All contenders of a work read the same plain arrays and give a plain array back, whatever layouts
+ * they compute in. Each function that makes a contender returns NULL, with a sentence in
+ * why[KILN_ERROR_TEXT], where the implementation cannot do the work.
  */
 #ifndef BENCH_CONTENDER_H
 #define BENCH_CONTENDER_H
@@ -12,21 +12,21 @@
 
 #include <stdbool.h>
 
-/* What the contenders of one comparison may do. */
+/* The rules of one comparison. */
 typedef enum rules_algorithm { RULES_ANY = 0, RULES_DIRECT, RULES_WINOGRAD } rules_algorithm;
 typedef enum rules_layout { RULES_OWN = 0, RULES_NCHW, RULES_NHWC } rules_layout;
 typedef struct rules {
-    rules_layout layout; /* of activations as they come and go; RULES_OWN: what the contender likes
-                            best. Weights are constants, rearranged before the clock starts, in all
-                            cases */
+    rules_layout layout; /* of activations before and after a run; RULES_OWN: the layouts that the
+                            contender prefers. Weights are constants: contenders rearrange them
+                            before the clock starts */
     rules_algorithm algorithm;
 } rules;
 
 typedef struct contender contender;
 
 typedef struct contender_calls {
-    bool (*enqueue)(contender *c); /* starts one complete run; may return when it is done */
-    bool (*finish)(contender *c);  /* waits for all runs started */
+    bool (*enqueue)(contender *c); /* starts one complete run; may wait for its end */
+    bool (*finish)(contender *c);  /* waits for all runs that were started */
     bool (*read)(contender *c, void *plain);
     void (*release)(contender *c);
 } contender_calls;
@@ -34,48 +34,50 @@ typedef struct contender_calls {
 struct contender {
     const contender_calls *calls;
     char name[32];        /* "kiln", "oneDNN", "CLBlast", "bare" */
-    char detail[240];     /* which of its algorithms, layouts and configs */
-    double amplification; /* of rounding errors, as kiln_op_info has it */
+    char detail[240];     /* its algorithm, layouts and config */
+    double amplification; /* of rounding errors, as in kiln_op_info */
     double predicted_ms;  /* kiln's; else 0 */
 };
 
-/* kiln's choice under the rules, or what `choice` (may be NULL) forces. */
+/* Makes kiln's choice under the rules, or what `choice` (may be NULL) forces. */
 contender *contender_kiln(const session *s, const work *w, const rules *r,
                           const kiln_choice *choice, char *why);
 
-/* kiln by its solver number `index`, with that solver's guess: NULL also where it predicts to take
- * more than `most_ms`. Numbers end where contender_kiln_solvers() says. */
+/* Makes kiln with its solver number `index`, below contender_kiln_solvers(), and that solver's
+ * guess. Returns NULL also where the solver predicts more than `most_ms`. */
 contender *contender_kiln_guess(const session *s, const work *w, const rules *r, int index,
                                 double most_ms, char *why);
 int contender_kiln_solvers(const session *s, const work *w);
 
-/* kiln's best after a search of about so many trials; its choice on failure. */
+/* Makes kiln's best after a search of about `trials` trials, or its choice where the search fails.
+ */
 contender *contender_kiln_tuned(const session *s, const work *w, const rules *r, int trials,
                                 char *why);
 
-/* kiln as a tuning row decides; NULL with nothing in `why` where none does. */
+/* Makes kiln as a tuning row decides. Returns NULL with an empty `why` where no row does. */
 contender *contender_kiln_row(const session *s, const work *w, const rules *r, char *why);
 
-/* Peers; where one was not found when kiln was built, there is no way and no version.
+/* Peers, the libraries that kiln is compared with. A peer that was not found when kiln was built
+ * has no ways and no version.
  *
- * Number `index` of the ways in which oneDNN may do it; NULL with nothing in `why` where it does
- * not do it this way. */
+ * Makes number `index` of the ways in which oneDNN may do the work. Returns NULL with an empty
+ * `why` where oneDNN does not do it this way. */
 contender *contender_onednn(const work *w, const rules *r, int index, char *why);
 int contender_onednn_ways(void);
 const char *contender_onednn_version(void);
 
-/* NCHW only. */
+/* Makes CLBlast, which takes NCHW only. */
 contender *contender_clblast(const session *s, const work *w, char *why);
 const char *contender_clblast_version(void);
 
-/* No convolution, but what each has to do at least, in so many work-groups: see contender_bare.c.
- * There is nothing to verify. */
+/* Makes the bare kernel (contender_bare.c), with `groups` work-groups. It computes no convolution,
+ * so there is nothing to verify. */
 #define CONTENDER_BARE "bare"
 contender *contender_bare(const session *s, const work *w, const rules *r, int groups, char *why);
 
-/* Runs once and judges what it wrote by a sampled reference in double. */
+/* Runs the contender once and judges its result by a sampled reference in double. */
 bool contender_verify(contender *c, const work *w, void *result, char *why);
-/* Whether two results, both f32, agree everywhere, as far as rounding errors let them. */
+/* Returns whether two f32 results agree everywhere, within rounding errors. */
 bool contender_agree(const work *w, const contender *a, const float *a_result, const contender *b,
                      const float *b_result, char *why);
 

@@ -1,7 +1,7 @@
-/* What any kernel has to do for a work, and nothing else: read each byte of the sources once, write
- * the result once, and multiply and add as often as the definition does, from registers. Neither
- * launches nor caches let a kernel of this device be much faster, so it shows how near to a peer's
- * time one could come. Its result is of no use.
+/* The bare kernel: it reads each byte of the sources once, writes the result once, and multiplies
+ * and adds as often as the definition does, from registers. Every kernel must do that much, so none
+ * on this device can be much faster. The bare kernel shows how near to a peer's time a kernel could
+ * come; its result is of no use.
  */
 #include "runtime/kiln_internal.h"
 #include "runtime/pocl/pocl_internal.h"
@@ -21,8 +21,8 @@ typedef struct bare_contender {
     size_t groups; /* of one work-item */
 } bare_contender;
 
-/* Six loads at a time, as many as registers take, for each of which there are `rounds`
- * multiply-adds; then `more` rounds. */
+/* Loads six vectors at a time, as many as registers hold; computes `rounds` multiply-adds with
+ * each, and `more` rounds after all of them. */
 static const char text[] =
     "#define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5)\n"
     "#define LOAD(K) float16 v##K = from[i + K];\n"
@@ -117,7 +117,7 @@ static cl_mem make_vectors(const session *s, int64_t vectors)
     return m;
 }
 
-/* Rounded down all along: it must not do more than a convolution. */
+/* Rounds down everywhere: the kernel must not do more than a convolution. */
 static bool set_arguments(bare_contender *b, const work *w, bool multiplies)
 {
     int64_t vectors[2] = {0};
@@ -142,7 +142,7 @@ static bool set_arguments(bare_contender *b, const work *w, bool multiplies)
 
 contender *contender_bare(const session *s, const work *w, const rules *r, int groups, char *why)
 {
-    /* Where Winograd's algorithm may do with fewer, no number of multiply-adds is the least. */
+    /* Winograd's algorithm needs fewer multiply-adds, with no least number. */
     const bool multiplies = r->algorithm == RULES_DIRECT || !work_is_winograd(&w->problem);
     bare_contender *b = calloc(1, sizeof *b);
     snprintf(why, KILN_ERROR_TEXT, "the bare kernel could not be made");

@@ -10,12 +10,12 @@ typedef struct clblast_contender {
     const session *session;
     const work *work;
     cl_mem x, w, y;
-    cl_command_queue queue; /* the library takes its address */
+    cl_command_queue queue; /* a member, because the library takes its address */
 } clblast_contender;
 
 const char *contender_clblast_version(void)
 {
-    return BENCH_CLBLAST_VERSION; /* the library does not say */
+    return BENCH_CLBLAST_VERSION; /* the library does not tell its version */
 }
 
 static bool enqueue(contender *c)

@@ -1,4 +1,4 @@
-/* kiln as a contender: in the layouts its solver likes best, with packed weights. */
+/* kiln as a contender: in the layouts that its solver prefers, with packed weights. */
 #include "driver/layout/layout_host.h"
 #include "driver/memory.h"
 #include "driver/reference/verify.h"
@@ -177,8 +177,8 @@ static contender *wrap(const session *s, const work *w, kiln_op *op, char *why)
     return NULL;
 }
 
-/* Of the solvers of MIOpen's algorithm number 3, the one that kiln would choose, else the one with
- * the best prediction; NULL where there is none. */
+/* Returns a solver of MIOpen's algorithm number 3: the one that kiln would choose, else the one
+ * with the best prediction; NULL: there is none. */
 static const char *winograd_solver(const session *s, const kiln_problem *p)
 {
     enum { WINOGRAD = 3 };
@@ -248,7 +248,7 @@ typedef struct hunt {
     void *result;
 } hunt;
 
-/* A trial's layouts are known only now, so it is made and run again with tensors in them. */
+/* Makes the trial again and runs it with tensors in its layouts, which are known only now. */
 static int judge(void *user, const kiln_op *op)
 {
     const hunt *h = user;
@@ -265,7 +265,7 @@ static int judge(void *user, const kiln_op *op)
     return !right;
 }
 
-/* Room for any layout that rounds channels up. */
+/* Makes buffers that are large enough for any layout that rounds channels up. */
 static bool make_roomy(const session *s, const kiln_problem *p, kiln_buffers *b)
 {
     enum { BLOCK = 64 };
@@ -287,7 +287,7 @@ static bool make_roomy(const session *s, const kiln_problem *p, kiln_buffers *b)
     return fine;
 }
 
-/* The buffers hold zeros while trials are timed: judge() has tensors of its own. */
+/* Searches on buffers of zeros; judge() has tensors of its own. */
 static bool search(hunt *h, const kiln_problem *p, int trials, kiln_trial *best)
 {
     kiln_buffers b = {0};

@@ -1,9 +1,8 @@
 /* oneDNN 2 as a contender, in every way in which it can do a convolution.
  *
- * Each way is a memory format for the activations, an algorithm, and who pays for reordering: under
- * plain rules activations start and end as NCHW or NHWC, and what a way needs beside its
- * convolution is part of its run. Weights are in the format that oneDNN asks for, reordered before
- * the clock starts.
+ * A way is a memory format for the activations and an algorithm. Under plain rules activations
+ * start and end as NCHW or NHWC, and reordering them is part of a run. Weights are in the format
+ * that oneDNN asks for, reordered before the clock starts.
  */
 #include "contender_onednn.h"
 
@@ -72,7 +71,7 @@ static bool reorder(const onednn_tensor *t)
     return dnnl_primitive_execute(t->reorder, stream, 2, pair) == dnnl_success;
 }
 
-/* Between the bench's array and the tensor as it comes and goes: what no run pays for. */
+/* Copies between the bench's array and the tensor before or after a run, outside of the time. */
 static bool transfer(const onednn_tensor *t, void *array, bool out)
 {
     onednn_tensor pair = {.desc = t->array_desc, .plain_desc = t->plain_desc, .plain = t->plain};
@@ -182,13 +181,14 @@ static bool competes(const onednn_way *v, const rules *r)
     return r->algorithm == RULES_ANY || winograd == (r->algorithm == RULES_WINOGRAD);
 }
 
-/* Its F(4x4, 3x3) errs by about ten times as much as a plain sum (measured). */
+/* F(4x4, 3x3) errs about ten times as much as a plain sum (measured). */
 static double amplification_of(const onednn_way *v)
 {
     return v->algorithm == dnnl_convolution_winograd ? 32 : 1;
 }
 
-/* Whether there is memory for it and for as much again: a process that takes all is ended. */
+/* Whether there is twice the memory that it needs: the system ends a process that takes all memory.
+ */
 static bool has_room(const onednn_contender *o, dnnl_primitive_desc_t d, const char *name,
                      char *why)
 {

@@ -1,4 +1,4 @@
-/* oneDNN's description of a convolution done in one of its ways. */
+/* Describes a convolution to oneDNN, to be done in one of its ways. */
 #ifndef BENCH_CONTENDER_ONEDNN_H
 #define BENCH_CONTENDER_ONEDNN_H
 
@@ -14,25 +14,25 @@ typedef struct onednn_way {
     dnnl_alg_kind_t algorithm;
 } onednn_way;
 
-/* One of the three tensors: as the bench's array has it, as it comes and goes under the rules
- * ("plain"), and as the primitive wants it. */
+/* One of the three tensors: in the bench's format, in the format of the rules ("plain"), and in the
+ * format of the primitive ("own"). */
 typedef struct onednn_tensor {
     dnnl_memory_desc_t array_desc, plain_desc, desc;
     dnnl_memory_t plain, own; /* the same where no reorder is needed */
-    dnnl_primitive_t reorder; /* NULL: none; towards plain for the tensor that is written */
+    dnnl_primitive_t reorder; /* NULL: none; to plain for the destination, else to own */
     bool written, each_run;
     int argument;
 } onednn_tensor;
 
 enum { ONEDNN_X, ONEDNN_W, ONEDNN_Y, ONEDNN_TENSORS };
 
-/* Describes the problem's tensors in the bench's formats, those of the rules and those of the way,
- * makes the primitive's description, and settles in the tensors what the way left to oneDNN. False
- * when it cannot be done so. */
+/* Describes the problem's tensors in the bench's formats, those of the rules and those of the way;
+ * describes the primitive; sets the formats that the way leaves to oneDNN. Returns false where
+ * oneDNN cannot do the problem this way. */
 bool onednn_describe(dnnl_primitive_desc_t *out, dnnl_engine_t engine, const kiln_problem *p,
                      const rules *r, const onednn_way *v, onednn_tensor t[ONEDNN_TENSORS]);
 
-/* "NCHW", "NHWC", ... of activations. */
+/* Returns the name of an activation format: "NCHW", "NHWC", ... */
 const char *onednn_format_name(const dnnl_memory_desc_t *d);
 
 #endif

@@ -29,7 +29,7 @@ static bool is_described(dnnl_memory_desc_t *d, int dims, const dnnl_dims_t size
     return dnnl_memory_desc_init_by_tag(d, dims, size, dnnl_f32, tag) == dnnl_success;
 }
 
-/* The sizes of x, w, y, and their formats under the rules and a way. */
+/* Describes the sizes of x, w, y, and their formats under the rules and a way. */
 static bool describe(const kiln_problem *p, const rules *r, const onednn_way *v,
                      onednn_tensor t[ONEDNN_TENSORS])
 {
@@ -81,7 +81,7 @@ static dnnl_status_t describe_backward(dnnl_convolution_desc_t *d, const kiln_pr
         g.dilates, g.begin, g.end);
 }
 
-/* A backward primitive is described with the help of a forward one. */
+/* oneDNN wants a forward description with each backward one. */
 static dnnl_status_t make_descriptor(dnnl_primitive_desc_t *out, dnnl_engine_t engine,
                                      const kiln_problem *p, const onednn_way *v,
                                      const onednn_tensor *t)
@@ -104,7 +104,7 @@ static dnnl_status_t make_descriptor(dnnl_primitive_desc_t *out, dnnl_engine_t e
     return status;
 }
 
-/* What the primitive asks for, where the way left it open. */
+/* Takes the formats that the primitive asks for, where the way leaves them open. */
 static void settle(dnnl_primitive_desc_t d, const kiln_problem *p, onednn_tensor t[ONEDNN_TENSORS])
 {
     static const struct {

@@ -24,9 +24,8 @@ static bool is_anything(const kiln_problem *p)
     return true;
 }
 
-/* Blocked to blocked, except for the two -plain, NCHW, and -nhwc; forward-latency is a single
- * enqueue and its end.
- */
+/* Activations are blocked, but NCHW in the two -plain classes and NHWC in -nhwc. forward-latency
+ * times a single enqueue until its end. */
 const bench_class cpu_classes[CPU_CLASSES] = {
     {"forward-any", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_ANY}, false, is_dense, true},
     {"forward-direct", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_DIRECT}, false, is_dense, false},
@@ -71,23 +70,24 @@ const bench_class cpu_classes[CPU_CLASSES] = {
 
 static void help(void)
 {
-    printf(
-        "usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
-        "FILE is a list of layers or the name of one in tests/bench/shapes\n"
-        "(resnet50 vgg mobilenet inception resnext stems others dilated 3d).\n\n"
-        "  --quick         the layers of quick.txt, short turns, no CLBlast, and without --class\n"
-        "                  the four classes that begin with a *: a minute to a minute and a half,\n"
-        "                  40 s of it to compile what PoCL's cache has not\n"
-        "  --batch N,...   instead of each list's own batch; 0: its own  (1,16)\n"
-        "  --class NAME    only this class; may be repeated. One of:\n");
+    printf("usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
+           "FILE is a list of layers or the name of one in tests/bench/shapes\n"
+           "(resnet50 vgg mobilenet inception resnext stems others dilated 3d).\n\n"
+           "  --quick         the layers of quick.txt, short turns, no CLBlast; unless --class is "
+           "given,\n"
+           "                  the classes with a *. Takes a minute to a minute and a half, 40 s of "
+           "it to\n"
+           "                  compile kernels that are not in PoCL's cache yet\n"
+           "  --batch N,...   batches to run; 0: each list's own  (1,16)\n"
+           "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)
         printf("                  %c %s\n", cpu_classes[i].brief ? '*' : ' ', cpu_classes[i].name);
     printf("  --rounds N      turns of each contender  (5; 3 with --quick)\n"
            "  --bare          also time kernels that only move a layer's tensors once and multiply "
            "as\n"
-           "                  often: how far below them could a convolution's time be?\n"
-           "  --tuned[=N]     let kiln search first, N trials a layer  (24)\n"
-           "  --json FILE     also write one object a row to FILE\n");
+           "                  often: the least time that a convolution could take\n"
+           "  --tuned[=N]     let kiln search first, N trials per layer  (24)\n"
+           "  --json FILE     also write one JSON object per row to FILE\n");
 }
 
 static bool want_class(cpu_options *o, const char *name)

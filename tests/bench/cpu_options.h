@@ -11,7 +11,7 @@ typedef struct bench_class {
     rules rules;
     bool latency;
     bool (*takes)(const kiln_problem *p);
-    bool brief; /* one of those that --quick means */
+    bool brief; /* --quick takes it */
 } bench_class;
 
 enum { CPU_CLASSES = 13, CPU_BATCHES = 8 };
@@ -27,7 +27,8 @@ typedef struct cpu_options {
     int batches;
 } cpu_options;
 
-/* False when the command line makes no sense; the user has been told. Exits after --help. */
+/* Reads the command line. Returns false, having printed why, where it makes no sense. Exits after
+ * --help. */
 bool cpu_options_read(cpu_options *o, int argc, char **argv);
 
 #endif

@@ -1,4 +1,4 @@
-/* Chooses who takes part in a comparison. */
+/* Chooses the contenders of a comparison. */
 #include "field.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ void field_clear(field *f)
     work_free(&f->in_f32);
 }
 
-/* Joins the field if its result is right. */
+/* Adds a contender whose result is right. */
 static void admit_peer(field *f, const work *w, contender *c)
 {
     char why[KILN_ERROR_TEXT];
@@ -44,18 +44,18 @@ static bool is_known(const glimpse *g, int n, const contender *c)
     return false;
 }
 
-/* oneDNN's plain loops for what none of its generators takes in these layouts: a thousand times as
- * slow as what it has in others, except on next to nothing. */
+/* Whether this is oneDNN's reference loop, which it takes where no generator of its own does: a
+ * thousand times as slow, except on tiny layers. */
 static bool is_hopeless(const contender *c, const work *w)
 {
     return strstr(c->detail, " ref:") != NULL && w->flops > 1e7;
 }
 
-/* Those of oneDNN's ways that may turn out the fastest. Ways that come to the same are one. */
+/* Adds the ways of oneDNN that may be the fastest, each implementation once. */
 static void admit_onednn(field *f, const work *w, const rules *r)
 {
-    enum { WAYS = TURNS_CONTENDERS - BARE - 2 }; /* less kiln and CLBlast */
-    static const double near = 1.4;              /* a calm glance is off by less than this */
+    enum { WAYS = TURNS_CONTENDERS - BARE - 2 }; /* without kiln and CLBlast */
+    static const double near = 1.4; /* an undisturbed glance is off by less than this factor */
     glimpse g[WAYS];
     double best = HUGE_VAL;
     int n = 0;
@@ -84,7 +84,7 @@ static void admit_onednn(field *f, const work *w, const rules *r)
             contender_release(g[i].c);
 }
 
-/* kiln in f32, on the same layer: what another type has to keep up with. */
+/* Adds kiln in f32 on the same layer, the rival of other types. */
 static void admit_f32(field *f, const session *s, const work *w, const rules *r)
 {
     char why[KILN_ERROR_TEXT] = "out of memory";
@@ -101,7 +101,7 @@ static void admit_f32(field *f, const session *s, const work *w, const rules *r)
     contender_release(c);
 }
 
-/* Fewest launch soonest, many leave no core idle; the fastest counts. */
+/* Adds bare kernels: few work-groups start soonest, many leave no core idle; the fastest counts. */
 static void admit_bare(field *f, const session *s, const work *w, const rules *r, int cores)
 {
     char why[KILN_ERROR_TEXT];

@@ -1,4 +1,4 @@
-/* Asks the system what machine this is and measures its limits. */
+/* Describes the machine and measures its limits. */
 #include "machine.h"
 
 #include "contender.h"
@@ -14,7 +14,7 @@
 
 enum { ROUNDS = 100, ENOUGH = 12 };
 
-/* What stands behind "KEY...:" in one of the system's tables. */
+/* Reads the value after "KEY...:" in one of the system's tables. */
 static bool read_entry(const char *file, const char *key, char *text, size_t size)
 {
     char line[512];
@@ -55,8 +55,8 @@ static void describe(machine *m, const session *s)
     snprintf(m->opencl, sizeof m->opencl, "%s, %s", version, name);
 }
 
-/* As an application's queue is: to take the times of a command costs PoCL a tenth to half of a
- * microsecond. */
+/* Replaces the queue by one without profiling, as applications have: taking the times of a command
+ * costs PoCL a tenth to half of a microsecond. */
 static bool forgo_profiling(session *s)
 {
     cl_int code;
@@ -118,11 +118,11 @@ double machine_hand_off(void)
     if (omp_get_num_threads() == 2) {
         const int me = omp_get_thread_num();
         if (me == 1)
-            turn = 0; /* both are there */
+            turn = 0; /* both threads have started */
         for (int i = me; i < TURNS; i += 2) {
             for (int looks = 1; turn != i; looks++)
                 if (looks % MANY == 0)
-                    sched_yield(); /* the other may be on this core */
+                    sched_yield(); /* the other thread may be on this core */
             if (i == 0)
                 start = stats_now();
             turn = i + 1;
@@ -133,8 +133,7 @@ double machine_hand_off(void)
     return seconds / TURNS;
 }
 
-/* Short rounds, with a rest after those that other processes disturbed, so that some do find the
- * machine idle. */
+/* Takes short rounds and rests after disturbed ones, so that some rounds find the machine idle. */
 void machine_measure(machine *m)
 {
     const size_t bytes = (size_t)40 << 20;

@@ -1,4 +1,4 @@
-/* The machine that the numbers come from, and how fast it could be. */
+/* The machine that the numbers come from, and its limits. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
@@ -10,25 +10,27 @@ typedef struct machine {
     char date[32], cpu[128], opencl[400];
     int threads;
     double peak_gflops;   /* fused multiply-adds from registers, all threads */
-    double bandwidth_gbs; /* a copy's bytes read and written, far outside the caches */
+    double bandwidth_gbs; /* bytes read and written by a copy far larger than the caches */
     double hand_off_ns;   /* a cache line from one thread's core to another's; 0: one thread */
 } machine;
 
-/* Opens the CPU, with a queue without profiling, and describes it. False, with the reason on
- * standard error, where there is none. */
+/* Opens the CPU device, with a queue without profiling, and describes the machine. Returns false,
+ * with the reason on standard error, where there is none. */
 bool machine_open(machine *m, session *s);
-/* Takes about a second: the best of many rounds. */
+/* Measures the limits, the best of many rounds; takes about a second. */
 void machine_measure(machine *m);
 void machine_print(const machine *m, FILE *to);
 
-/* Bytes of memory that processes may still take; HUGE_VAL where the system does not tell. */
+/* Returns the bytes of memory that are available; HUGE_VAL where the system does not tell. */
 double machine_free_memory(void);
 
-/* Multiply-adds as fast as the CPU can, one thread; returns floating-point operations done. */
+/* Multiplies and adds as fast as the CPU can, in one thread. Returns the floating-point operations
+ * done.
+ */
 double machine_multiply(int64_t steps);
 
-/* Seconds that a cache line takes from one thread's core to another's, on average over a fortieth
- * of a millisecond, where cores are neighbours. */
+/* Returns the seconds that a cache line takes from one thread's core to another's, on average over
+ * a fortieth of a millisecond where the cores are neighbours. */
 double machine_hand_off(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The loop behind the peak rate: independent multiply-adds on registers. Compiled for this CPU. */
+/* The loop that measures the peak rate: independent multiply-adds on registers, compiled for this
+ * CPU. */
 #include "machine.h"
 
 #if defined __AVX512F__

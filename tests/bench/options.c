@@ -1,4 +1,4 @@
-/* What the benches' command lines have in common. */
+/* Reads options, numbers and choices of the benches' command lines. */
 #include "options.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* How far a long run is, for those who sent its rows elsewhere. */
+/* Shows the progress of a long run whose rows go to a file or a pipe. */
 #ifndef BENCH_PROGRESS_H
 #define BENCH_PROGRESS_H
 
@@ -11,7 +11,7 @@ typedef struct progress {
 } progress;
 
 progress progress_start(int count);
-/* Layer `i`, from 0, begins. With i == count, the line goes. */
+/* Tells that layer `i`, from 0 on, begins. With i == count, removes the line. */
 void progress_tell(const progress *p, int i);
 
 #endif

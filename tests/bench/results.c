@@ -1,26 +1,15 @@
-/* Prints rows and classes, as text and as JSON, one object a line. */
+/* Prints rows and classes, as text and as JSON, one object per line. */
 #include "results.h"
+
+#include "driver/json_csv.h"
 
 #include <math.h>
 #include <string.h>
 
-static void json_text(FILE *f, const char *text)
-{
-    fputc('"', f);
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            fprintf(f, "\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            fprintf(f, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, f);
-    fputc('"', f);
-}
-
 static void json_member(FILE *f, const char *name, const char *text)
 {
     fprintf(f, ",\"%s\":", name);
-    json_text(f, text ? text : "");
+    json_string(f, text ? text : "");
 }
 
 void results_start(results *r, const machine *m, FILE *json)
@@ -42,8 +31,9 @@ void results_start(results *r, const machine *m, FILE *json)
     fprintf(json, "\"hand_off_ns\":%.1f}\n", m->hand_off_ns);
 }
 
-/* The time that the machine's limits allow over the time taken. Above 1 where the tensors stay in
- * the caches, or where an algorithm multiplies less than the definition does. */
+/* Returns the shortest time that the machine's limits allow over the time taken. It is above 1
+ * where tensors stay in the caches, or where an algorithm multiplies less than the definition does.
+ */
 static double share_of_limit(const machine *m, const work *w, double ms)
 {
     if (m->peak_gflops <= 0 || m->bandwidth_gbs <= 0 || ms <= 0)
@@ -80,7 +70,7 @@ static void print_text(const results *r, const row *row)
 static void json_result(FILE *f, const work *w, const result *c)
 {
     fprintf(f, "{\"name\":");
-    json_text(f, c->name);
+    json_string(f, c->name);
     json_member(f, "detail", c->detail);
     fprintf(f, ",\"ms\":%.6f,\"gflops\":%.2f,\"ratio\":%.4f,\"rounds\":[", c->times.ms,
             gflops(w, c->times.ms), c->ratio);

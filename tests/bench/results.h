@@ -1,4 +1,4 @@
-/* Rows of a comparison: printed as they come, written as JSON, summed up class by class. */
+/* The rows of a comparison: prints each, writes it as JSON, and sums up class by class. */
 #ifndef BENCH_RESULTS_H
 #define BENCH_RESULTS_H
 
@@ -10,7 +10,7 @@
 typedef struct result {
     char name[32], detail[240];
     turns_times times;
-    double ratio; /* kiln's speed over this one's */
+    double ratio; /* kiln's speed over this contender's */
 } result;
 
 typedef struct row {
@@ -18,7 +18,7 @@ typedef struct row {
     const work *work;
     result result[TURNS_CONTENDERS];
     int count; /* the first is kiln */
-    int rival; /* the fastest of the peers that decide; 0: there is none */
+    int rival; /* index of the fastest peer; 0: there is none */
 } row;
 
 typedef struct results {
@@ -29,13 +29,13 @@ typedef struct results {
 
 void results_start(results *r, const machine *m, FILE *json);
 void results_row(results *r, const row *row);
-/* A row that could not be measured, and why. */
+/* Reports a row that could not be measured, and why. */
 void results_skip(const results *r, const char *class_name, const work *w, const char *why);
-/* How far other processes were in the way, and whether all of `of` layers were compared: a run that
- * was interrupted ended within the last that it had begun. */
+/* Reports how many turns other processes disturbed, and that an interrupted run ended within the
+ * last of the `begun` layers, out of `of`. */
 void results_end(const results *r, int begun, int of, bool interrupted);
-/* `of` is "", or what else than kiln is compared with the peers; `doubtful` rows are not in the
- * mean. */
+/* Reports a class. `of` is "", or what is compared with the peers in the place of kiln; `doubtful`
+ * rows are not in the mean. */
 void results_class(const results *r, const char *class_name, const char *of, const stats_mean *mean,
                    int doubtful);
 

@@ -30,7 +30,7 @@ void stats_sleep(double seconds)
     nanosleep(&t, NULL);
 }
 
-/* The second number of Linux's schedstat: nanoseconds on a run queue. */
+/* The second number in Linux's schedstat is a thread's nanoseconds on a run queue. */
 double stats_waited(void)
 {
     DIR *tasks = opendir("/proc/self/task");

@@ -2,18 +2,19 @@
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
 
-double stats_now(void); /* seconds */
+/* Returns seconds of a monotonic clock. */
+double stats_now(void);
 void stats_sleep(double seconds);
-/* Seconds that this process's threads have run, all together. */
+/* Returns the seconds that this process's threads have run, all together. */
 double stats_ran(void);
-/* Seconds for which they were ready but had no CPU: what other processes took from them. 0 where
- * the system does not tell. */
+/* Returns the seconds for which these threads were ready but had no CPU, because of other
+ * processes. 0 where the system does not tell. */
 double stats_waited(void);
 
-/* Sorts the values. 0 of none. */
+/* Returns the median, 0 without values. Sorts the values. */
 double stats_median(double *values, int n);
 
-/* A geometric mean in the making, and the smallest value with its name. Starts all zero. */
+/* Collects a geometric mean, and the smallest value with its name. Start with all zero. */
 typedef struct stats_mean {
     int count;
     double log_sum, worst;
@@ -21,6 +22,7 @@ typedef struct stats_mean {
 } stats_mean;
 
 void stats_add(stats_mean *mean, double value, const char *name);
-double stats_geomean(const stats_mean *mean); /* 0 of none */
+/* Returns the mean, 0 without values. */
+double stats_geomean(const stats_mean *mean);
 
 #endif

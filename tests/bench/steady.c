@@ -8,7 +8,8 @@
 #include <omp.h>
 #include <string.h>
 
-/* Of one thread, the best of a few looks: an interrupt falls into one of them. */
+/* Returns the speed of one thread, the best of a few looks: an interrupt spoils only one of them.
+ */
 static double thread_speed(void)
 {
     enum { LOOKS = 3, STEPS = 4000 };
@@ -20,8 +21,8 @@ static double thread_speed(void)
     return best;
 }
 
-/* Where the two cores usually are: of two virtual ones a machine may have most of the time such as
- * share a cache, or such as do not. */
+/* Returns the usual time of a hand-off: the two cores of a virtual machine may share a cache most
+ * of the time, or not. */
 static double usual_hand_off(double now)
 {
     enum { LOOKS = 101 };
@@ -34,7 +35,7 @@ static double usual_hand_off(double now)
     return stats_median(sorted, n);
 }
 
-/* Of more than two cores it is chance which two meet. */
+/* Whether the two cores are near. With more than two cores it is chance which two meet. */
 static bool are_near(void)
 {
     enum { LOOKS = 3 };
@@ -49,7 +50,7 @@ static bool are_near(void)
 
 bool steady_now(void)
 {
-    /* Half speed is what is looked for; clocks vary by a tenth. */
+    /* Tells half speed from the tenth by which clocks vary. */
     static const double full = 0.8;
     static double most;
     double least = HUGE_VAL;

@@ -1,4 +1,4 @@
-/* Takes turns. */
+/* Times contenders in turns. */
 #include "turns.h"
 
 #include "stats.h"
@@ -9,43 +9,46 @@
 
 enum { SAMPLES = 256, MAX_BATCH = 200 };
 
-/* Threads of OpenMP's runtime spin for some milliseconds after their work; whoever comes next must
- * not pay for that. A process that has slept is also the first to get a CPU that others want. */
+/* Sleep between turns, in seconds. Threads of OpenMP's runtime spin for some milliseconds after
+ * their work, which the next contender must not pay for. A process that has slept is also the first
+ * to get a CPU that others want. */
 static const double settle = 0.008;
 
-/* A batch is long enough to hide the wait for its end, and short enough to be over before the
- * system's scheduler lets another process run. */
+/* The length of a batch of runs: long enough to hide the wait for its end, short enough to end
+ * before the system's scheduler lets another process run. */
 static const double batch_seconds = 0.005;
 
-/* Runs that take less than this vary from turn to turn, with the core whose cache has their data
- * and with who comes first: their contenders get so many times the rounds, and none loses early. */
+/* Runs shorter than this vary from turn to turn, with the core whose cache has their data and with
+ * the order of turns. Their contenders get so many times the rounds, and none loses early. */
 static const double brief_seconds = 25e-6;
 enum { BRIEF_ROUNDS = 5 };
 
-/* Where turns of one of the two that are compared differ by more than this factor, a median of
- * three is chance, and all get so many times the rounds. */
+/* Where the turns of a contender that is compared differ by more than this factor, a median of
+ * three is chance, and all contenders get so many times the rounds. */
 static const double scattered = 1.15;
 enum { SCATTERED_ROUNDS = 3 };
 
-/* A turn may last this many times its length when others are in the way. */
+/* A turn that others disturb may last this many times its length. */
 static const double patience = 12;
 
-/* All turns of a slow contender together last this many times what they were meant to. */
+/* All turns of a slow contender together may last this many times their planned length. */
 static const double tolerance = 8;
 
-/* So long all turns of a comparison together wait for a machine at full speed. */
+/* All turns of a comparison together wait at most so many seconds for full speed. */
 static const double slow_seconds = 4;
 
-/* Of a sample's time, what all its threads together may wait for a CPU: beyond the least that was
- * seen, as a thread that enqueues short kernels is in the way of those that run them. */
+/* The share of a sample's time that all its threads together may wait for a CPU, beyond the least
+ * that was seen: a thread that enqueues short kernels is in the way of the threads that run them.
+ */
 static const double quiet = 0.05, own_wait = 0.25;
 
-/* If they had this share of all CPUs, hardly anyone else had any, and they waited for one another:
- * kiln's threads that look for work while another enqueues it. */
+/* Threads that had this share of all CPUs waited for one another, as kiln's threads that look for
+ * work do while another enqueues it: other processes hardly had a CPU. */
 static const double all = 0.95;
 
-/* A thread that gets no CPU until the others have done its share never counts as waiting. It shows
- * as fewer CPUs at work than this share of what the contender can keep busy. */
+/* A thread that gets no CPU until the others have done its share does not count as waiting.
+ * Instead, fewer CPUs are at work than this share of the number that the contender can keep busy.
+ */
 static const double busy = 0.8;
 
 typedef struct sample {
@@ -53,13 +56,13 @@ typedef struct sample {
     double waited, cpus; /* over the sample's time */
 } sample;
 
-/* What is known of a contender. */
+/* What is known about a contender. */
 typedef struct runner {
     contender *c;
     double expected; /* seconds of one run */
-    double cpus;     /* most of them at work in any sample */
-    double waited;   /* least of any sample */
-    int rounds;      /* how many it gets */
+    double cpus;     /* the most CPUs at work in any sample */
+    double waited;   /* the least of any sample */
+    int rounds;      /* number of rounds that it gets */
 } runner;
 
 static sample take_sample(runner *who, int runs)
@@ -84,8 +87,8 @@ static bool is_quiet(const runner *who, const sample *s)
            s->cpus > all * (double)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* What the first run of a contender may take beyond the others, in seconds: touching memory,
- * waking threads. */
+/* The first run of a contender may take this many seconds longer than the others: it touches memory
+ * and wakes threads. */
 static const double first_run = 0.02;
 
 static double glance(runner *who, double enough, bool *calm)
@@ -94,7 +97,7 @@ static double glance(runner *who, double enough, bool *calm)
     double best = HUGE_VAL, best_quiet = HUGE_VAL, spent = 0;
     int n = 0;
     stats_sleep(settle);
-    /* A first run of half a second may have been one that touched memory. */
+    /* A first run of half a second may be slow because it touched memory. */
     for (int i = 0; i < GLANCES && n < ENOUGH && spent < (i < 2 ? 2 : 0.5); i++) {
         sample s = take_sample(who, 1);
         if (s.seconds < 0)
@@ -121,7 +124,7 @@ double turns_glance(contender *c, double enough_ms, bool *calm)
     return seconds < 0 ? seconds : seconds * 1e3;
 }
 
-/* Median time of a run in one turn, in ms; -1 on failure. */
+/* Returns the median time of a run in one turn, in ms; -1: a run failed. */
 static double take_turn(runner *who, const turns_plan *plan, bool *calm)
 {
     double samples[SAMPLES];
@@ -151,8 +154,8 @@ static double take_turn(runner *who, const turns_plan *plan, bool *calm)
     return n ? stats_median(samples, n) : best.seconds * 1e3;
 }
 
-/* Waits for a machine at full speed, not longer than `left` seconds, which it takes from that. A
- * turn that ends in a slow one is repeated as long as there is time. */
+/* Gives a contender its turn of a round. A turn that ends at less than full speed is repeated after
+ * a wait for full speed, as long as *left seconds last. */
 static bool add_round(turns_times *t, runner *who, const turns_plan *plan, double *left)
 {
     bool calm = false, steady = true;
@@ -183,13 +186,13 @@ static double median_round(const turns_times *t)
     return stats_median(chosen, n);
 }
 
-/* The caches and the memory are shared with who knows whom, and no count shows that. A round that
- * took this much longer than the contender's shortest ones does not count. */
+/* Other machines may share the caches and the memory, and no counter shows that. A round that takes
+ * this much longer than the shortest rounds of the contender does not count. */
 static const double much_longer = 1.4;
 
 static void mark_slow(turns_times *t)
 {
-    enum { LUCKY = 5 }; /* one of so many rounds may be too fast to be compared with */
+    enum { LUCKY = 5 }; /* one of so many rounds may be too fast to compare others with */
     double quiet_ones[TURNS_ROUNDS];
     int n = 0;
     for (int r = 0; r < t->rounds; r++)
@@ -204,7 +207,7 @@ static void mark_slow(turns_times *t)
         }
 }
 
-/* The first contender is the one that the others are compared with, so it stays. */
+/* Drops contenders that have lost. The first one stays: the others are compared with it. */
 static void drop_losers(runner *who, const turns_times *times, int n, double hopeless)
 {
     double best = HUGE_VAL;
@@ -216,7 +219,8 @@ static void drop_losers(runner *who, const turns_times *times, int n, double hop
             who[i].rounds = 1;
 }
 
-/* How many rounds there are; 0: a run failed. */
+/* Glances at every contender and plans its rounds. Returns the number of rounds; 0: a run failed.
+ */
 static int meet(runner *who, contender *const *c, int n, const turns_plan *plan)
 {
     double least = HUGE_VAL;
@@ -247,9 +251,8 @@ static bool scatters(const turns_times *t)
     return most > scattered * least;
 }
 
-/* How many rounds there are after all; those of contenders that were to take all so far grow.
- * Rounds that were not quiet count among those that differ: their places are empty in the median.
- */
+/* Returns the number of rounds after a look at the first ones, and gives it to contenders that were
+ * to take all of them. Disturbed rounds count as scattered, because the median lacks them. */
 static int more_rounds(runner *who, const turns_times *times, int n, int bystanders, int rounds)
 {
     const int more = (int)fmin(rounds * SCATTERED_ROUNDS, TURNS_ROUNDS);

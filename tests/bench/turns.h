@@ -1,9 +1,9 @@
-/* Contenders run in turns, so that whatever else the machine does meets all of them alike.
+/* Contenders run in turns, so that other load on the machine affects all of them alike.
  *
  * A sample counts when its threads hardly waited for a CPU. Where other processes leave no such
- * sample within reasonable time, the least disturbed one stands for the turn, and the turn is
- * marked. So is one after which the machine is not at full speed, and one much slower than the same
- * contender's others.
+ * sample within reasonable time, the turn takes the least disturbed one and is marked. A turn is
+ * also marked when the machine is not at full speed after it, or when it is much slower than the
+ * other turns of the contender.
  */
 #ifndef BENCH_TURNS_H
 #define BENCH_TURNS_H
@@ -13,37 +13,38 @@
 enum { TURNS_CONTENDERS = 15, TURNS_ROUNDS = 64 };
 
 typedef struct turns_plan {
-    int rounds;     /* at most TURNS_ROUNDS; operations that are brief or scatter get more */
+    int rounds;     /* at most TURNS_ROUNDS; brief or scattered operations get more */
     double seconds; /* of one turn; a run that takes longer is a turn of its own */
     bool latency;   /* wait for each run; else for a batch of them */
-    /* Where not 0: a contender that takes this many times as long as the best of those behind the
-     * first has lost after a round. */
+    /* Where not 0: a contender that takes this many times as long as the best one, the first left
+     * aside, has lost after a round. */
     double hopeless;
-    int bystanders; /* the last so many: nobody loses to them */
+    int bystanders; /* the number of contenders at the end that no other loses to */
 } turns_plan;
 
-/* What came of one contender: a time for each round, in ms. Slow ones take fewer rounds, always the
- * first ones. */
+/* The result of one contender: a time for each round, in ms. Slow contenders take only the first
+ * rounds.
+ */
 typedef struct turns_times {
     int rounds;
     double round[TURNS_ROUNDS];
-    bool quiet[TURNS_ROUNDS]; /* false: others were in the way */
-    int disturbed;            /* how many of the rounds were not quiet */
-    double ms;                /* median of the quiet rounds; of all where none was */
+    bool quiet[TURNS_ROUNDS]; /* false: the round was disturbed */
+    int disturbed;            /* the number of rounds that were not quiet */
+    double ms;                /* median of the quiet rounds, or of all where none was quiet */
 } turns_times;
 
-/* False when a run failed. */
+/* Takes the times of `n` contenders. Returns false where a run failed. */
 bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times *times);
 
-/* A first impression, in ms: the best of a few runs, of the quiet ones if there are; of one run
- * where that took so long that `enough_ms` is out of reach. Negative when one failed. */
+/* Returns a first impression in ms: the best of a few runs, of quiet runs if there are any; a
+ * single run where it takes so long that `enough_ms` is out of reach. Negative: a run failed. */
 double turns_glance(contender *c, double enough_ms, bool *calm);
 
-/* How much faster a is: the median of b's time over a's, of the rounds that were quiet for both;
- * where there is none, of their medians. */
+/* Returns how much faster a is: the median of b's time over a's in rounds that were quiet for both,
+ * or the ratio of their medians where there is no such round. */
 double turns_ratio(const turns_times *a, const turns_times *b);
 
-/* Whether one of the two had no quiet round, so that their ratio says little. */
+/* Returns whether one of the two had no quiet round, so that their ratio says little. */
 bool turns_doubtful(const turns_times *a, const turns_times *b);
 
 #endif

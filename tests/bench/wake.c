@@ -1,4 +1,4 @@
-/* Two threads play ping-pong: one waits to be woken, the other wakes it after a while. */
+/* Measures with two threads: one waits to be woken, the other wakes it after a while. */
 #include "wake.h"
 
 #include "stats.h"
@@ -13,8 +13,8 @@ typedef struct game {
     double gap; /* seconds */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    atomic_int waiting_for; /* the turn that the one who waits wants next */
-    atomic_int turn, seen;  /* the last one given, and taken */
+    atomic_int waiting_for; /* the turn that the waiting thread wants next */
+    atomic_int turn, seen;  /* the last turn that was given, and taken */
     double runs_at;
     double call[ROUNDS], until_runs[ROUNDS];
 } game;

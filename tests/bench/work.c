@@ -90,7 +90,7 @@ void layers_free(layers *l)
 
 /* ---- work ---- */
 
-/* The share of the taps along an axis that meet the image, not its padding. */
+/* Returns the share of the taps along an axis that meet the image, not its padding. */
 static double share_inside(const kiln_problem *p, int axis)
 {
     int64_t out = kiln_problem_output(p, axis), inside = 0;
@@ -102,24 +102,21 @@ static double share_inside(const kiln_problem *p, int axis)
     return (double)inside / ((double)out * (double)p->filter[axis]);
 }
 
-static void count_costs(work *w)
-{
-    const kiln_problem *p = &w->problem;
-    int64_t x = kiln_problem_count(p, 'x'), k = kiln_problem_count(p, 'w'),
-            y = kiln_problem_count(p, 'y');
-    w->flops = 2 * (double)y * (double)k / (double)p->out_channels;
-    w->bytes = (double)x * (double)kiln_type_size(p->x_type) +
-               (double)k * (double)kiln_type_size(p->w_type) +
-               (double)y * (double)kiln_type_size(p->y_type);
-    w->useful_flops = w->flops;
-    for (int i = 0; i < p->spatial_rank; i++)
-        w->useful_flops *= share_inside(p, i);
-}
-
 kiln_type work_type(const work *w, char tensor)
 {
     const kiln_problem *p = &w->problem;
     return tensor == 'x' ? p->x_type : tensor == 'w' ? p->w_type : p->y_type;
+}
+
+static void count_costs(work *w)
+{
+    const kiln_problem *p = &w->problem;
+    w->flops = reference_flops(p);
+    for (const char *t = "xwy"; *t; t++)
+        w->bytes += (double)kiln_problem_count(p, *t) * (double)kiln_type_size(work_type(w, *t));
+    w->useful_flops = w->flops;
+    for (int i = 0; i < p->spatial_rank; i++)
+        w->useful_flops *= share_inside(p, i);
 }
 
 static void *make_tensor(const work *w, char name, int tensor)
@@ -139,8 +136,12 @@ static void *make_tensor(const work *w, char name, int tensor)
 bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type)
 {
     kiln_type *types[] = {&w->problem.x_type, &w->problem.w_type, &w->problem.y_type};
-    *w = (work){.layer = l, .problem = l->problem, .to = "yxw"[direction]};
+    *w = (work){
+        .layer = l,
+        .problem = l->problem,
+    };
     w->problem.direction = direction;
+    w->to = reference_destination(&w->problem);
     for (int i = 0; i < 3; i++)
         *types[i] = "xwy"[i] == w->to ? KILN_TYPE_DEFAULT : type;
     if (l->problem.transposed || kiln_problem_check(&w->problem, NULL))

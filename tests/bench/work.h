@@ -1,4 +1,4 @@
-/* A convolution to be measured: its problem, its tensors in plain layouts, what it costs. */
+/* A convolution to be measured: its problem, its tensors in plain layouts, its costs. */
 #ifndef BENCH_WORK_H
 #define BENCH_WORK_H
 
@@ -9,7 +9,7 @@
 
 enum { WORK_NAME = 80 };
 
-/* A layer of a list: plain layouts, f32, forward; batch as it shall be run. */
+/* A layer of a list as a problem: plain layouts, f32, forward, with the batch to run. */
 typedef struct layer {
     char name[WORK_NAME];
     kiln_problem problem; /* checked */
@@ -20,24 +20,25 @@ typedef struct layers {
     int count, room;
 } layers;
 
-/* Adds the layers of a list, each once for every batch (0: the list's own), less those that are
- * there already. `file` may also be the bare name of a list in shapes/. False, with a sentence on
- * stderr, when it cannot be read. */
+/* Adds the layers of a list, each once for every batch (0: the list's own batch), without layers
+ * that are there already. `file` may also be the name of a list in shapes/. Returns false, with a
+ * sentence on standard error, where the list cannot be read. */
 bool layers_read(layers *l, const char *file, const int64_t *batch, int batches);
 void layers_free(layers *l);
 
 typedef struct work {
     const layer *layer;
-    kiln_problem problem; /* the layer's, in the direction and type at hand */
-    void *x, *w, *y;      /* the one that is written holds poison */
-    char to;              /* 'x', 'w' or 'y': which that is */
-    double flops;         /* 2 per multiply-add, those on padding included */
-    double useful_flops;  /* without them */
-    double bytes;         /* of the three tensors */
+    kiln_problem problem; /* the layer's, in one direction and type */
+    void *x, *w, *y;      /* the destination holds poison */
+    char to;              /* the destination: 'x', 'w' or 'y' */
+    double flops;         /* 2 per multiply-add, on padding too */
+    double useful_flops;  /* without multiply-adds on padding */
+    double bytes;         /* of all three tensors */
 } work;
 
-/* `type` is that of the tensors that are read, and of the one that is written, which int8 makes
- * int32. */
+/* Makes a work of a layer; work_free() releases its tensors. `type` is the type of the sources and
+ * of the destination, which is i32 where `type` is i8. Returns false without memory, or where kiln
+ * takes no such problem. */
 bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type);
 void work_free(work *w);
 
