@@ -1,15 +1,13 @@
 /* kiln as a contender: in the layouts that its solver prefers, with packed weights. */
+#include "contender_kiln.h"
+
 #include "driver/layout/layout_host.h"
-#include "driver/memory.h"
 #include "driver/reference/verify.h"
 #include "generator/problem/problem_layout.h"
-#include "contender.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { TENSORS = 3 };
 
 typedef struct kiln_contender {
     contender base;
@@ -27,7 +25,7 @@ static const void *plain_of(const work *w, char tensor)
     return tensor == 'x' ? w->x : tensor == 'w' ? w->w : w->y;
 }
 
-static kiln_buffer *buffer_of(kiln_buffers *b, char tensor)
+kiln_buffer *contender_kiln_buffer(kiln_buffers *b, char tensor)
 {
     return tensor == 'x' ? &b->x : tensor == 'w' ? &b->w : &b->y;
 }
@@ -48,7 +46,7 @@ static bool is_plain(const kiln_contender *k, char tensor)
                                   : b->y_layout) == 0;
 }
 
-static bool make_object(const session *s, kiln_buffer *b, const memory_kind *kind)
+bool contender_kiln_memory(const session *s, kiln_buffer *b, const memory_kind *kind)
 {
     cl_int code = CL_SUCCESS;
     if (kind->bytes > 0)
@@ -64,9 +62,9 @@ static bool upload(kiln_contender *k, char tensor)
     const void *plain = plain_of(k->work, tensor);
     const kiln_type type = work_type(k->work, tensor);
     const memory_kind kind = memory_of(&own, type);
-    kiln_buffer *to = buffer_of(&k->buffers, tensor);
+    kiln_buffer *to = contender_kiln_buffer(&k->buffers, tensor);
     void *cells = is_plain(k, tensor) ? NULL : malloc(kind.bytes);
-    bool fine = (is_plain(k, tensor) || cells) && make_object(k->session, to, &kind);
+    bool fine = (is_plain(k, tensor) || cells) && contender_kiln_memory(k->session, to, &kind);
     if (fine && cells)
         layout_host_store(&own, type, plain, cells);
     fine = fine &&
@@ -82,8 +80,8 @@ static bool make_tensors(kiln_contender *k)
                                 info->packed_type};
     const memory_kind workspace = memory_of_buffer(
         (size_t)(info->packed_size ? info->packed_workspace_size : info->workspace_size));
-    bool fine = make_object(k->session, &k->buffers.packed, &packed) &&
-                make_object(k->session, &k->buffers.workspace, &workspace);
+    bool fine = contender_kiln_memory(k->session, &k->buffers.packed, &packed) &&
+                contender_kiln_memory(k->session, &k->buffers.workspace, &workspace);
     for (const char *t = "xwy"; fine && *t; t++)
         fine = upload(k, *t);
     if (fine && info->packed_size > 0)
@@ -116,8 +114,9 @@ static bool read_result(contender *c, void *plain)
     const kiln_type type = work_type(k->work, to);
     const memory_kind kind = memory_of(&own, type);
     void *cells = is_plain(k, to) ? plain : malloc(kind.bytes);
-    bool fine = cells && memory_read(k->session->queue, &kind, buffer_of(&k->buffers, to)->mem,
-                                     cells) == CL_SUCCESS;
+    bool fine =
+        cells && memory_read(k->session->queue, &kind, contender_kiln_buffer(&k->buffers, to)->mem,
+                             cells) == CL_SUCCESS;
     if (cells != plain) {
         if (fine)
             layout_host_load(&own, type, cells, plain);
@@ -142,7 +141,7 @@ static const contender_calls calls = {enqueue, finish, read_result, release};
 
 /* ---- making one ---- */
 
-static kiln_problem problem_under(const work *w, const rules *r)
+kiln_problem contender_kiln_problem(const work *w, const rules *r)
 {
     kiln_problem p = w->problem;
     p.math = r->algorithm == RULES_DIRECT ? KILN_MATH_EXACT : KILN_MATH_FAST;
@@ -155,7 +154,7 @@ static kiln_problem problem_under(const work *w, const rules *r)
     return p;
 }
 
-static contender *wrap(const session *s, const work *w, kiln_op *op, char *why)
+contender *contender_kiln_wrap(const session *s, const work *w, kiln_op *op, char *why)
 {
     kiln_contender *k = calloc(1, sizeof *k);
     if (!k) {
@@ -197,14 +196,14 @@ static const char *winograd_solver(const session *s, const kiln_problem *p)
 contender *contender_kiln(const session *s, const work *w, const rules *r,
                           const kiln_choice *choice, char *why)
 {
-    const kiln_problem p = problem_under(w, r);
+    const kiln_problem p = contender_kiln_problem(w, r);
     kiln_choice winograd = {.solver =
                                 r->algorithm == RULES_WINOGRAD ? winograd_solver(s, &p) : NULL};
     if (!choice && winograd.solver)
         choice = &winograd;
     kiln_op *op;
     if (kiln_conv_create(s->kiln, &p, choice, &op) == KILN_OK)
-        return wrap(s, w, op, why);
+        return contender_kiln_wrap(s, w, op, why);
     snprintf(why, KILN_ERROR_TEXT, "%.250s", kiln_last_error());
     return NULL;
 }
@@ -231,88 +230,11 @@ int contender_kiln_solvers(const session *s, const work *w)
 contender *contender_kiln_guess(const session *s, const work *w, const rules *r, int index,
                                 double most_ms, char *why)
 {
-    const kiln_problem p = problem_under(w, r);
+    const kiln_problem p = contender_kiln_problem(w, r);
     kiln_verdict v;
-    snprintf(why, KILN_ERROR_TEXT, "the solver takes it not, or much longer");
+    snprintf(why, KILN_ERROR_TEXT, "the solver refuses the layer, or predicts a much longer time");
     if (kiln_explain(s->kiln, &p, index, &v) != KILN_OK || !v.accepted || v.predicted_ms > most_ms)
         return NULL;
     const kiln_choice own = {.solver = v.solver, .ignore_rows = 1};
     return contender_kiln(s, w, r, &own, why);
-}
-
-/* ---- searching ---- */
-
-typedef struct hunt {
-    const session *session;
-    const work *work;
-    void *result;
-} hunt;
-
-/* Makes the trial again and runs it with tensors in its layouts, which are known only now. */
-static int judge(void *user, const kiln_op *op)
-{
-    const hunt *h = user;
-    kiln_op_info info;
-    char why[KILN_ERROR_TEXT];
-    kiln_op_describe(op, &info);
-    const kiln_choice same = {.solver = info.solver, .config = info.config};
-    kiln_op *again;
-    if (kiln_conv_create(h->session->kiln, &info.problem, &same, &again) != KILN_OK)
-        return 1;
-    contender *c = wrap(h->session, h->work, again, why);
-    bool right = c && contender_verify(c, h->work, h->result, why);
-    contender_release(c);
-    return !right;
-}
-
-/* Makes buffers that are large enough for any layout that rounds channels up. */
-static bool make_roomy(const session *s, const kiln_problem *p, kiln_buffers *b)
-{
-    enum { BLOCK = 64 };
-    kiln_problem roomy = *p;
-    for (int i = 0; i < TENSORS; i++)
-        memset(i == 0   ? roomy.x_layout
-               : i == 1 ? roomy.w_layout
-                        : roomy.y_layout,
-               0, KILN_LAYOUT_TEXT);
-    roomy.in_channels = (p->in_channels + BLOCK - 1) / BLOCK * BLOCK;
-    roomy.out_channels = (p->out_channels + BLOCK - 1) / BLOCK * BLOCK;
-    if (roomy.in_channels % roomy.groups || roomy.out_channels % roomy.groups)
-        roomy.groups = 1;
-    bool fine = kiln_problem_check(&roomy, NULL) == KILN_OK;
-    for (const char *t = "xwy"; fine && *t; t++) {
-        const memory_kind kind = memory_of_buffer((size_t)kiln_problem_bytes(&roomy, *t));
-        fine = make_object(s, buffer_of(b, *t), &kind);
-    }
-    return fine;
-}
-
-/* Searches on buffers of zeros; judge() has tensors of its own. */
-static bool search(hunt *h, const kiln_problem *p, int trials, kiln_trial *best)
-{
-    kiln_buffers b = {0};
-    const kiln_tune_options options = {.max_trials = trials, .verify = judge, .user = h, .runs = 5};
-    cl_command_queue queue = clCreateCommandQueue(h->session->context, h->session->device,
-                                                  CL_QUEUE_PROFILING_ENABLE, NULL);
-    bool fine = queue && make_roomy(h->session, p, &b) &&
-                kiln_tune(h->session->kiln, p, queue, &b, &options, best) == KILN_OK;
-    for (const char *t = "xwy"; *t; t++)
-        if (buffer_of(&b, *t)->mem)
-            clReleaseMemObject(buffer_of(&b, *t)->mem);
-    if (queue)
-        clReleaseCommandQueue(queue);
-    return fine;
-}
-
-contender *contender_kiln_tuned(const session *s, const work *w, const rules *r, int trials,
-                                char *why)
-{
-    const kiln_problem p = problem_under(w, r);
-    hunt h = {s, w, malloc((size_t)reference_count(&w->problem) * sizeof(float))};
-    kiln_trial best;
-    bool found = h.result && search(&h, &p, trials, &best);
-    free(h.result);
-    const kiln_choice choice = {.solver = found ? best.solver : NULL,
-                                .config = found ? best.best_config : NULL};
-    return contender_kiln(s, w, r, found ? &choice : NULL, why);
 }

@@ -1,22 +1,11 @@
 /* Times contenders in turns. */
 #include "turns.h"
 
+#include "runner.h"
 #include "stats.h"
 #include "steady.h"
 
 #include <math.h>
-#include <unistd.h>
-
-enum { SAMPLES = 256, MAX_BATCH = 200 };
-
-/* Sleep between turns, in seconds. Threads of OpenMP's runtime spin for some milliseconds after
- * their work, which the next contender must not pay for. A process that has slept is also the first
- * to get a CPU that others want. */
-static const double settle = 0.008;
-
-/* The length of a batch of runs: long enough to hide the wait for its end, short enough to end
- * before the system's scheduler lets another process run. */
-static const double batch_seconds = 0.005;
 
 /* Runs shorter than this vary from turn to turn, with the core whose cache has their data and with
  * the order of turns. Their contenders get so many times the rounds, and none loses early. */
@@ -28,130 +17,17 @@ enum { BRIEF_ROUNDS = 5 };
 static const double scattered = 1.15;
 enum { SCATTERED_ROUNDS = 3 };
 
-/* A turn that others disturb may last this many times its length. */
-static const double patience = 12;
-
 /* All turns of a slow contender together may last this many times their planned length. */
 static const double tolerance = 8;
 
 /* All turns of a comparison together wait at most so many seconds for full speed. */
 static const double slow_seconds = 4;
 
-/* The share of a sample's time that all its threads together may wait for a CPU, beyond the least
- * that was seen: a thread that enqueues short kernels is in the way of the threads that run them.
- */
-static const double quiet = 0.05, own_wait = 0.25;
-
-/* Threads that had this share of all CPUs waited for one another, as kiln's threads that look for
- * work do while another enqueues it: other processes hardly had a CPU. */
-static const double all = 0.95;
-
-/* A thread that gets no CPU until the others have done its share does not count as waiting.
- * Instead, fewer CPUs are at work than this share of the number that the contender can keep busy.
- */
-static const double busy = 0.8;
-
-typedef struct sample {
-    double seconds;      /* of one run; negative: it failed */
-    double waited, cpus; /* over the sample's time */
-} sample;
-
-/* What is known about a contender. */
-typedef struct runner {
-    contender *c;
-    double expected; /* seconds of one run */
-    double cpus;     /* the most CPUs at work in any sample */
-    double waited;   /* the least of any sample */
-    int rounds;      /* number of rounds that it gets */
-} runner;
-
-static sample take_sample(runner *who, int runs)
-{
-    contender *c = who->c;
-    bool fine = true;
-    double waited = stats_waited(), ran = stats_ran(), start = stats_now();
-    for (int i = 0; i < runs; i++)
-        fine = fine && c->calls->enqueue(c);
-    fine = c->calls->finish(c) && fine;
-    double seconds = stats_now() - start;
-    sample s = {.seconds = fine ? seconds / runs : -1, .cpus = (stats_ran() - ran) / seconds};
-    s.waited = (stats_waited() - waited) / seconds;
-    who->cpus = fmax(who->cpus, s.cpus);
-    who->waited = fmin(who->waited, s.waited);
-    return s;
-}
-
-static bool is_quiet(const runner *who, const sample *s)
-{
-    return (s->waited < who->waited + quiet && s->cpus > busy * who->cpus) ||
-           s->cpus > all * (double)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-/* The first run of a contender may take this many seconds longer than the others: it touches memory
- * and wakes threads. */
-static const double first_run = 0.02;
-
-static double glance(runner *who, double enough, bool *calm)
-{
-    enum { GLANCES = 12, ENOUGH = 3 };
-    double best = HUGE_VAL, best_quiet = HUGE_VAL, spent = 0;
-    int n = 0;
-    stats_sleep(settle);
-    /* A first run of half a second may be slow because it touched memory. */
-    for (int i = 0; i < GLANCES && n < ENOUGH && spent < (i < 2 ? 2 : 0.5); i++) {
-        sample s = take_sample(who, 1);
-        if (s.seconds < 0)
-            return -1;
-        best = fmin(best, s.seconds);
-        spent += s.seconds;
-        if (is_quiet(who, &s)) {
-            best_quiet = fmin(best_quiet, s.seconds);
-            n++;
-            if (s.seconds > enough + first_run)
-                break;
-        } else {
-            stats_sleep(settle);
-        }
-    }
-    *calm = n > 0;
-    return n ? best_quiet : best;
-}
-
 double turns_glance(contender *c, double enough_ms, bool *calm)
 {
-    runner who = {.c = c, .waited = own_wait};
-    double seconds = glance(&who, enough_ms / 1e3, calm);
+    runner who = runner_new(c);
+    double seconds = runner_glance(&who, enough_ms / 1e3, calm);
     return seconds < 0 ? seconds : seconds * 1e3;
-}
-
-/* Returns the median time of a run in one turn, in ms; -1: a run failed. */
-static double take_turn(runner *who, const turns_plan *plan, bool *calm)
-{
-    double samples[SAMPLES];
-    sample best = {.waited = HUGE_VAL};
-    bool warm = false;
-    int n = 0, batch = 1;
-    if (!plan->latency)
-        batch = (int)fmin(fmax(batch_seconds / who->expected, 1), MAX_BATCH);
-    double start = stats_now(), passed = 0;
-    while (n < SAMPLES && passed < (n ? 1 : patience) * plan->seconds) {
-        if (!warm) {
-            stats_sleep(settle);
-            if (who->expected < plan->seconds && take_sample(who, batch).seconds < 0)
-                return -1;
-        }
-        sample s = take_sample(who, batch);
-        if (s.seconds < 0)
-            return -1;
-        warm = is_quiet(who, &s);
-        if (warm)
-            samples[n++] = s.seconds * 1e3;
-        if (s.waited < best.waited)
-            best = s;
-        passed = stats_now() - start;
-    }
-    *calm = n > 0;
-    return n ? stats_median(samples, n) : best.seconds * 1e3;
 }
 
 /* Gives a contender its turn of a round. A turn that ends at less than full speed is repeated after
@@ -164,7 +40,7 @@ static bool add_round(turns_times *t, runner *who, const turns_plan *plan, doubl
         double start = stats_now();
         if (!steady)
             steady_wait(*left);
-        ms = take_turn(who, plan, &calm);
+        ms = runner_take_turn(who, plan, &calm);
         steady = steady_now();
         if (!steady)
             *left -= stats_now() - start;
@@ -226,8 +102,8 @@ static int meet(runner *who, contender *const *c, int n, const turns_plan *plan)
     double least = HUGE_VAL;
     for (int i = 0; i < n; i++) {
         bool calm;
-        who[i] = (runner){.c = c[i], .waited = own_wait};
-        who[i].expected = glance(&who[i], HUGE_VAL, &calm);
+        who[i] = runner_new(c[i]);
+        who[i].expected = runner_glance(&who[i], HUGE_VAL, &calm);
         if (who[i].expected < 0)
             return 0;
         least = fmin(least, who[i].expected);
