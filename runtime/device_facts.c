@@ -66,7 +66,7 @@ static void read_kind(cl_device_id device, kiln_device_facts *f)
                                                          : KILN_DEVICE_OTHER;
 }
 
-/* PoCL's CPU is the one that this runs on. */
+/* PoCL's CPU device is the CPU that this code runs on. */
 static bool read_vnni(const kiln_device_facts *f)
 {
 #if defined __x86_64__ && defined __GNUC__
@@ -77,7 +77,8 @@ static bool read_vnni(const kiln_device_facts *f)
 #endif
 }
 
-/* What the CPU that this runs on tells of itself; family 0: nothing. */
+/* Reads what the CPU that this code runs on tells of itself. The family is 0 if it tells nothing.
+ */
 static kiln_core_id read_id(char vendor[13])
 {
     kiln_core_id id = {.vendor = vendor};
@@ -97,9 +98,9 @@ static kiln_core_id read_id(char vendor[13])
     return id;
 }
 
-/* A CPU device is the CPU that this runs on. PoCL's name for it says little of the core: virtual
- * machines of AMD's fourth and fifth generation of servers have the same. AMD has a family for each
- * generation or two, Intel a model. */
+/* A CPU device is the CPU that this code runs on. PoCL's name for it says little of the core:
+ * virtual machines of AMD's fourth and fifth generation of servers have the same name. AMD has a
+ * family for each generation or two, Intel a model. */
 static void read_core(kiln_device_facts *f)
 {
     char vendor[13];
@@ -114,9 +115,9 @@ static void read_core(kiln_device_facts *f)
         snprintf(f->core, sizeof f->core, "x86 %u-%u", id.family, id.model);
 }
 
-/* What a virtual machine hides from the implementation, the C library may still know. Of what
- * either tells of a whole package, other machines on it have their share: two cores of a package
- * whose cache is 260 MB read 64 MB at two thirds of the cache's speed. */
+/* The C library may know a cache that a virtual machine hides from the OpenCL implementation.
+ * Either may tell the cache of a whole package, of which other machines have their share: two cores
+ * of a package whose cache is 260 MB read 64 MB at two thirds of the cache's speed. */
 static int64_t read_cache(cl_device_id device, const kiln_device_facts *f)
 {
     const int64_t share = f->cpu->last_bytes * f->compute_units;
@@ -167,6 +168,34 @@ static void read_gpu(cl_device_id device, const char *extensions, kiln_device_fa
     g->peak_f32 = 2 * g->unit_lanes * g->clock_ghz * f->compute_units;
 }
 
+static void read_limits(cl_device_id device, kiln_device_facts *f)
+{
+    f->max_group = ask_size(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
+    size_t local[16] = {0};
+    if (clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof local, local, NULL) ==
+        CL_SUCCESS)
+        for (int i = 0; i < 3; i++)
+            f->max_local[i] = (int64_t)local[i];
+    f->local_memory = ask_ulong(device, CL_DEVICE_LOCAL_MEM_SIZE);
+    f->max_constant = ask_ulong(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
+    f->global_memory = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_SIZE);
+    f->max_alloc = ask_ulong(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    f->base_align = ask_uint(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
+    if (f->base_align < 1)
+        f->base_align = 1;
+    cl_bool images = CL_FALSE;
+    clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    if (images) {
+        f->image_width = ask_size(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+        f->image_height = ask_size(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+    }
+}
+
+static int at_least_one(int64_t n)
+{
+    return n < 1 ? 1 : (int)n;
+}
+
 kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
 {
     *f = (kiln_device_facts){.cpu = kiln_core_of(NULL)};
@@ -179,40 +208,17 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     ask_text(device, CL_DRIVER_VERSION, f->driver, sizeof f->driver);
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof f->platform - 1, f->platform, NULL);
     read_kind(device, f);
-    f->simd_floats = (int)ask_uint(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
-    if (f->simd_floats < 1)
-        f->simd_floats = 1;
+    f->compute_units = at_least_one(ask_uint(device, CL_DEVICE_MAX_COMPUTE_UNITS));
+    f->simd_floats = at_least_one(ask_uint(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT));
     read_core(f);
-
-    f->compute_units = (int)ask_uint(device, CL_DEVICE_MAX_COMPUTE_UNITS);
-    if (f->compute_units < 1)
-        f->compute_units = 1;
-    f->max_group = ask_size(device, CL_DEVICE_MAX_WORK_GROUP_SIZE);
-    size_t local[16] = {0};
-    if (clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof local, local, NULL) ==
-        CL_SUCCESS)
-        for (int i = 0; i < 3; i++)
-            f->max_local[i] = (int64_t)local[i];
-    f->local_memory = ask_ulong(device, CL_DEVICE_LOCAL_MEM_SIZE);
-    f->max_constant = ask_ulong(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE);
-    f->global_memory = ask_ulong(device, CL_DEVICE_GLOBAL_MEM_SIZE);
-    f->max_alloc = ask_ulong(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
+    read_limits(device, f);
     f->cache = read_cache(device, f);
-    f->base_align = ask_uint(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;
-    if (f->base_align < 1)
-        f->base_align = 1;
-    cl_bool images = CL_FALSE;
-    clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
-    if (images) {
-        f->image_width = ask_size(device, CL_DEVICE_IMAGE2D_MAX_WIDTH);
-        f->image_height = ask_size(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
-    }
+    f->core_cache = read_core_cache(f);
+    f->has_vnni = read_vnni(f);
     char extensions[8192] = "";
     clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
     f->has_fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
     f->has_fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
-    f->has_vnni = read_vnni(f);
-    f->core_cache = read_core_cache(f);
     read_gpu(device, extensions, f);
     kiln_device_set_roofline(f, read_ghz(device, f));
     return KILN_OK;

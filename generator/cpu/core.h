@@ -81,7 +81,8 @@ const kiln_core *kiln_core_named(const char *name);
 /* Returns the row at that position of cores.def, or NULL behind the last one. */
 const kiln_core *kiln_core_at(int index);
 
-/* Whether the row names the CPU: by a range of models (`ranged`), or by its whole family. */
+/* Returns whether the row names the CPU: by a range of models if `ranged`, else by its whole
+ * family. For kiln_core_of() and for tests. */
 bool kiln_core_is(const kiln_core *core, const kiln_core_id *id, bool ranged);
 
 #endif

@@ -85,7 +85,7 @@ double kiln_device_launch_ms(const kiln_device_facts *d)
 
 double kiln_device_next_launch_ms(const kiln_device_facts *d)
 {
-    (void)d; /* measured on one CPU alone */
+    (void)d; /* measured on one CPU, and counted on all devices */
     return 0.005;
 }
 

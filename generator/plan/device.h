@@ -56,21 +56,21 @@ typedef struct kiln_device_facts {
  * `kind` and `platform`. */
 bool kiln_device_is_pocl(const kiln_device_facts *d);
 
-/* Sets the roofline: peak_gflops and bandwidth_gbs. `ghz` is the clock that the device tells. */
+/* Sets peak_gflops and bandwidth_gbs from the other facts and the clock that the device tells. */
 void kiln_device_set_roofline(kiln_device_facts *d, double ghz);
 
 /* Returns how many floats a unit of the CPU takes at once. */
 int kiln_device_unit_floats(const kiln_device_facts *d);
 
-/* Whether a whole vector goes through a CPU's units in parts, one after the other. Elsewhere sums
- * take fewer cycles, so that loads count. */
+/* Returns whether a whole vector goes through a CPU's units in parts, one after the other. On other
+ * CPUs sums take fewer cycles, so that loads count. */
 bool kiln_device_double_pumped(const kiln_device_facts *d);
 
-/* Whether a core's second cache is large, 2 MiB or more. Of the CPUs that have one, those measured
- * are slow to read the cache behind it. */
+/* Returns whether a core's second cache has 2 MiB or more. The cache behind such a cache is slow on
+ * all CPUs that were measured. */
 bool kiln_device_large_l2(const kiln_device_facts *d);
 
-/* Whether a CPU's last cache holds `bytes` from one run to the next. */
+/* Returns whether a CPU's last cache holds `bytes` from one run to the next. */
 bool kiln_device_holds(const kiln_device_facts *d, double bytes);
 
 /* Returns how many bytes all units together read and write in memory, GB/s. */
@@ -80,18 +80,19 @@ double kiln_device_memory_gbs(const kiln_device_facts *d);
  * from one run to the next comes from there. */
 double kiln_device_move_ms(const kiln_device_facts *d, double bytes);
 
-/* The time of a launch, in ms, beyond what its kernel does: */
+/* Returns the time of a launch in ms, without the time of its kernel. */
 double kiln_device_launch_ms(const kiln_device_facts *d);
 
-/* of a launch that waits for the results of the one before; */
+/* Returns the same for a launch that waits for the results of the one before. */
 double kiln_device_next_launch_ms(const kiln_device_facts *d);
 
-/* as formulas count it that were fitted to no device, so that one with a fitted formula wins. */
+/* Returns the same for formulas that were not fitted to launches. It is longer than any measured
+ * launch, so that a solver whose formula was fitted wins. */
 double kiln_device_rough_launch_ms(const kiln_device_facts *d);
 
 /* Returns the facts of no device in particular, for planning on a machine that has none: a CPU of
- * two units with the least work-group and local memory that devices have, and no limit on buffers.
- */
+ * two units with the least work-group and local memory that devices have, without limits on
+ * buffers. */
 kiln_device_facts kiln_device_generic(void);
 
 #endif

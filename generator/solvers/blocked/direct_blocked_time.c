@@ -35,8 +35,7 @@ static double taps_of_axis(const kiln_blocked *b, int a)
 }
 
 /* Returns how many taps a tile computes of each source channel, on average. Along a row these are
- * all taps that any of its pixels meets if `whole_w`, else those that its pixels meet on average.
- */
+ * all taps that any of its pixels meets if `whole_w`, else the average over its pixels. */
 static double taps_of(const kiln_blocked *b, const kiln_config *c, bool whole_w)
 {
     return taps_of_axis(b, 0) * taps_of_axis(b, 1) *
@@ -78,8 +77,7 @@ static double sums_under_way(const kiln_device_facts *d)
  * register is left the tile takes 2 % more; if none is, the compiler moves one sum; sums that have
  * no register go through memory. Weights are used once a tile and come from further away than
  * pixels. Pairs of bytes take two instructions a vector: 3x3 tiles of them took 1.4 times as long.
- * Sums of four bytes are overwritten in place, so that one register too few costs a copy of many.
- */
+ * Sums of four bytes are overwritten in place: one register too few costs many copies. */
 static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c)
 {

@@ -1,5 +1,4 @@
-/* Predicts the time of the direct solver whose vectors are pixels, counted in vector multiply-adds.
- */
+/* Predicts the time of the direct solver whose vectors are pixels, in vector multiply-adds. */
 #include "generator/base/integers.h"
 
 #include "direct_pixels.h"

@@ -4,8 +4,7 @@
 #include "direct.h"
 
 /* Cost of a register tile for one tap and channel, in vector multiply-adds. A core does a
- * multiply-add in about the time of a vector load. Loads of pixels are not aligned and count twice.
- */
+ * multiply-add in about the time of a vector load. Loads of pixels are unaligned and count twice. */
 static double step_cost(const kiln_config *c)
 {
     double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;

@@ -1,6 +1,4 @@
-/* Sizes that follow from a shape and a config of backward weights by Winograd, and its predicted
- * time.
- */
+/* Sizes that follow from a config of backward weights by Winograd, and its predicted time. */
 #include "generator/base/integers.h"
 #include "generator/geometry/blocked.h"
 
