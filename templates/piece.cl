@@ -1,5 +1,5 @@
-/* piece.cl: copies a piece of a plain source to where an item has it near, with zeros for the border,
- * so that each tap reads whole vectors at one fixed offset (see direct_lines.cl for the idea). With a
+/* piece.cl: copies a piece of a plain source into memory of an item's own, with zeros for the border, so
+ * that each tap reads whole vectors at one fixed offset (see direct_lines.cl for the idea). With a
  * stride, rows and columns are sorted into slots by remainder:
  *
  *                                        slot 0, 3x3:   0 x x x x x
@@ -10,6 +10,8 @@
  *   fill(src, plane, to, row0, col0)   fills D_SECTION elements with what line position (row0, col0)
  *                         and those behind it hold of a plane of `src`, and up to T_VEC - 1 elements
  *                         behind them with zeros: what lies there is filled later
+ *   PIECE_OFFSET(r, s)    the element of a piece that tap (r, s) of the piece's first destination reads
+ *   BORDER_ROW            a row0 from which all rows of a piece are border
  *   ELEMENT(v, slot, a)   the source's element at position v along axis a
  *   source_depth(z, q)    the source's depth that tap q of destination depth z reads; -1: none
  *
@@ -25,6 +27,9 @@
 #include "types.cl"
 
 #define D_SECTION (D_SLOTS_H * D_SLOTS_W * D_ROWS * D_PITCH)
+#define PIECE_OFFSET(r, s)                                                                         \
+    (((SLOT(r, H) * D_SLOTS_W + SLOT(s, W)) * D_ROWS + OFFSET(r, H)) * D_PITCH + OFFSET(s, W))
+#define BORDER_ROW (P_SRC_H + D_LEAD_H)
 
 #define ELEMENT(v, slot, a)                                                                        \
     ((v) * D_STEP_##a + (slot) * P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
@@ -73,27 +78,41 @@ static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const
     return KILN_CAT(vload, T_VEC)(0, some);
 }
 
-/* Of positions 0 .. D_PITCH - 1, of which the first is or would be column w0: the first that is inside
- * the row, and the one behind the last. */
-#define FIRST_POSITION(w0) max((D_STEP_W - 1 - (w0)) / D_STEP_W, 0)
-#define END_POSITION(w0)                                                                           \
-    ((w0) >= P_SRC_W ? 0 : min((P_SRC_W - 1 - (w0)) / D_STEP_W + 1, D_PITCH))
+/* The rows of a slot: their first position is, or would be, column w0 of the source, that of the first
+ * one in row h0. Of the D_PITCH positions of a row, those from `low` to `end` - 1 are inside it. */
+typedef struct piece_slot {
+    int h0, w0, low, end;
+} piece_slot;
+
+INLINE piece_slot slot_at(const int slot, const int row0, const int col0)
+{
+    const int w0 = ELEMENT(col0, slot % D_SLOTS_W, W);
+    piece_slot p;
+    p.h0 = ELEMENT(row0, slot / D_SLOTS_W, H);
+    p.w0 = w0;
+    p.low = max((D_STEP_W - 1 - w0) / D_STEP_W, 0);
+    p.end = w0 >= P_SRC_W ? 0 : min((P_SRC_W - 1 - w0) / D_STEP_W + 1, D_PITCH);
+    return p;
+}
+
+/* `end` of row h of the source; 0 where there is none. */
+INLINE int end_of_row(const piece_slot p, const int h)
+{
+    return h < 0 || h >= P_SRC_H ? 0 : p.end;
+}
 
 static void fill(global const SRC_T *src, const INDEX_T plane, PIECE_SPACE ACC_T *to, int row0,
                  int col0)
 {
-    for (int slot_h = 0; slot_h < D_SLOTS_H; slot_h++)
-        for (int slot_w = 0; slot_w < D_SLOTS_W; slot_w++) {
-            const int w0 = ELEMENT(col0, slot_w, W);
-            const int low = FIRST_POSITION(w0), end = END_POSITION(w0);
-            for (int row = 0; row < D_ROWS; row++, to += D_PITCH) {
-                const int h = ELEMENT(row0 + row, slot_h, H);
-                const int high = h < 0 || h >= P_SRC_H ? 0 : end;
-                const INDEX_T at = plane + (INDEX_T)h * P_SRC_W + w0;
-                for (int v = 0; v < D_PITCH; v += T_VEC)
-                    *(PIECE_SPACE kiln_loose_piece *)(to + v) =
-                        high ? positions(src, at + v * D_STEP_W, v, low, high) : (PIECE_V)(0);
-            }
+    for (int slot = 0; slot < D_SLOTS_H * D_SLOTS_W; slot++) {
+        const piece_slot p = slot_at(slot, row0, col0);
+        for (int row = 0; row < D_ROWS; row++, to += D_PITCH) {
+            const int h = p.h0 + row * D_STEP_H, high = end_of_row(p, h);
+            const INDEX_T at = plane + (INDEX_T)h * P_SRC_W + p.w0;
+            for (int v = 0; v < D_PITCH; v += T_VEC)
+                *(PIECE_SPACE kiln_loose_piece *)(to + v) =
+                    high ? positions(src, at + v * D_STEP_W, v, p.low, high) : (PIECE_V)(0);
         }
+    }
 }
 #endif

@@ -49,19 +49,16 @@ INLINE void fill_square(global const SRC_T *src, const INDEX_T at, PIECE_SPACE A
 static void fill_channels(global const SRC_T *src, const INDEX_T plane, PIECE_SPACE ACC_T *to,
                           const int apart, const int channels, const int row0, const int col0)
 {
-    for (int slot_h = 0; slot_h < D_SLOTS_H; slot_h++)
-        for (int slot_w = 0; slot_w < D_SLOTS_W; slot_w++) {
-            const int w0 = ELEMENT(col0, slot_w, W);
-            const int low = FIRST_POSITION(w0), end = END_POSITION(w0);
-            for (int row = 0; row < D_ROWS; row++, to += D_PITCH) {
-                const int h = ELEMENT(row0 + row, slot_h, H);
-                const int high = h < 0 || h >= P_SRC_H ? 0 : end;
-                const INDEX_T at = plane + ((INDEX_T)h * P_SRC_W + w0) * D_SRC_PIXEL;
-                for (int v = 0; v < D_PITCH; v += T_VEC)
-                    for (int c = 0; c < channels; c += T_VEC)
-                        fill_square(src, at + (INDEX_T)v * (D_STEP_W * D_SRC_PIXEL) + c,
-                                    to + c * apart + v, apart, channels - c, v, low, high);
-            }
+    for (int slot = 0; slot < D_SLOTS_H * D_SLOTS_W; slot++) {
+        const piece_slot p = slot_at(slot, row0, col0);
+        for (int row = 0; row < D_ROWS; row++, to += D_PITCH) {
+            const int h = p.h0 + row * D_STEP_H, high = end_of_row(p, h);
+            const INDEX_T at = plane + ((INDEX_T)h * P_SRC_W + p.w0) * D_SRC_PIXEL;
+            for (int v = 0; v < D_PITCH; v += T_VEC)
+                for (int c = 0; c < channels; c += T_VEC)
+                    fill_square(src, at + (INDEX_T)v * (D_STEP_W * D_SRC_PIXEL) + c,
+                                to + c * apart + v, apart, channels - c, v, p.low, high);
         }
+    }
 }
 #endif

@@ -8,9 +8,10 @@
  * Grid: (P_FILTER_D * ceil(P_FILTER_H / D_TAP_ROWS), P_GROUPS * D_MULTIPLE, T_SPLIT).
  *
  * Defines, besides those of the files included:
- *   P_N, D_TAP_ROWS, T_SPLIT   above
+ *   P_N, D_TAP_ROWS   above
  */
 #include "depthwise_source.cl"
+#include "parts.cl"
 
 /* Rows row0 .. of one plane of dy from column col0, zeros outside. */
 #if T_VEC > 1
@@ -30,13 +31,6 @@ static void fill_dy(global const SRC_T *dy, private ACC_T *to, int row0, int col
 }
 #endif
 
-#if T_SPLIT > 1
-#define OUT_T ACC_T
-#define OUT_STORE(p, i, v) ((p)[i] = (v))
-#else
-#define OUT_T DST_T
-#define OUT_STORE(p, i, v) DST_STORE(p, i, v)
-#endif
 #define D_ROW_BLOCKS ((D_GRID_H + T_ROWS - 1) / T_ROWS)
 #define D_TAP_BLOCKS ((P_FILTER_H + D_TAP_ROWS - 1) / D_TAP_ROWS)
 

@@ -44,6 +44,7 @@
 #include "epilogue.cl"
 #include "items.cl"
 #include "piece_last.cl"
+#include "pixel_tile.cl"
 #include "rows.cl"
 
 #define D_PLANE_TAPS (P_FILTER_H * P_FILTER_W)
@@ -58,7 +59,6 @@
 #define D_SUMS (T_K * D_VECTORS)
 
 #define ACC_V PIECE_V
-#define BORDER_ROW (P_SRC_H + D_LEAD_H) /* it and those behind it are border */
 
 /* Unrolled taps have their offsets in the instructions; of many the code would only be long. */
 #if D_PLANE_TAPS * T_K * T_PIX <= 800 && D_PHASES == 1
@@ -105,24 +105,9 @@ INLINE void add_pieces(local ACC_V *sums, local const ACC_V *pieces, global cons
         EACH_TAP
         for (int r = FIRST(ph, H); r < P_FILTER_H; r += NEXT(H))
             EACH_TAP
-            for (int s = FIRST(pw, W); s < P_FILTER_W; s += NEXT(W)) {
-                local const ACC_T *const at =
-                    (local const ACC_T *)pieces +
-                    ((SLOT(r, H) * D_SLOTS_W + SLOT(s, W)) * D_ROWS + OFFSET(r, H)) * D_PITCH +
-                    OFFSET(s, W);
-                global const ACC_T *const tap = w + (r * P_FILTER_W + s) * T_K;
-                ACC_V v[T_PIX];
-#pragma unroll
-                for (int i = 0; i < T_PIX; i++)
-                    v[i] = *(local const kiln_loose_piece *)(at + i * T_VEC);
-#pragma unroll
-                for (int k = 0; k < T_K; k++) {
-                    const ACC_V a = (ACC_V)(tap[k]);
-#pragma unroll
-                    for (int i = 0; i < T_PIX; i++)
-                        acc[k * T_PIX + i] += a * v[i];
-                }
-            }
+            for (int s = FIRST(pw, W); s < P_FILTER_W; s += NEXT(W))
+                add_pixels(acc, (local const ACC_T *)pieces + PIECE_OFFSET(r, s),
+                           w + (r * P_FILTER_W + s) * T_K);
 #pragma unroll
     for (int i = 0; i < T_K * T_PIX; i++)
         sums[i / T_PIX * D_VECTORS + i % T_PIX] = acc[i];

@@ -22,10 +22,9 @@
  *   D_CHANNEL           positions of one channel's line; D_POSITIONS: f ends here
  *   D_PART              positions of one part, a multiple of T_VEC
  *   T_VEC T_K T_PIX     tile of one item, as above (T_K <= D_K)
- *   T_SPLIT             parts
  *   T_GROUP T_GROUP_K   items of a group over weights and over k
  */
-#include "types.cl"
+#include "parts.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_WEIGHTS (D_C * D_TAPS)
@@ -68,13 +67,6 @@ static inline INDEX_T line_of(int group, int j)
     return channel * D_CHANNEL + (d * D_LINE_H + h) * D_LINE_W + w;
 }
 
-#if T_SPLIT > 1
-#define OUT_T ACC_T
-#define OUT_STORE(p, i, v) ((p)[i] = (v))
-#else
-#define OUT_T DST_T
-#define OUT_STORE(p, i, v) DST_STORE(p, i, v)
-#endif
 
 #if T_ORDER
 GROUP_SIZE(T_GROUP_K, T_GROUP, 1)

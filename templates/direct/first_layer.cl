@@ -46,7 +46,7 @@
 
 #include "channels.cl"
 #include "items.cl"
-#include "piece.cl"
+#include "pixel_tile.cl"
 #include "rows.cl"
 
 /* What a tile of registers has: columns of a row, and channels. */
@@ -57,9 +57,6 @@
 #define TILE_COLS T_PIX
 #define TILE_K (T_K * T_VEC)
 #endif
-
-/* The border's rows begin here. */
-#define BORDER_ROW (P_SRC_H + D_LEAD_H)
 
 /* Copies what the tile of rows from row0 and columns from col0 on reads of image n, at depth z. */
 INLINE void fill_pieces(global const SRC_T *src, local ACC_T *pieces, const INDEX_T n, const int z,
@@ -78,17 +75,7 @@ INLINE void fill_pieces(global const SRC_T *src, local ACC_T *pieces, const INDE
 INLINE void add_tap(ACC_V *acc, local const ACC_T *at, global const ACC_T *w)
 {
 #if D_PLAIN
-    ACC_V v[T_PIX];
-#pragma unroll
-    for (int i = 0; i < T_PIX; i++)
-        v[i] = *(local const kiln_loose_piece *)(at + i * T_VEC);
-#pragma unroll
-    for (int k = 0; k < T_K; k++) {
-        const ACC_V a = (ACC_V)(w[k]);
-#pragma unroll
-        for (int i = 0; i < T_PIX; i++)
-            acc[k * T_PIX + i] += a * v[i];
-    }
+    add_pixels(acc, at, w);
 #else
     ACC_V a[T_K];
 #pragma unroll
@@ -123,10 +110,7 @@ INLINE void add_all(ACC_V *acc, local const ACC_T *pieces, global const ACC_T *w
                 EACH_TAP
                 for (int s = 0; s < P_FILTER_W; s++)
                     add_tap(acc,
-                            pieces + c * D_CHANNEL + q * D_PIECE +
-                                ((SLOT(r, H) * D_SLOTS_W + SLOT(s, W)) * D_ROWS + OFFSET(r, H)) *
-                                    D_PITCH +
-                                OFFSET(s, W),
+                            pieces + c * D_CHANNEL + q * D_PIECE + PIECE_OFFSET(r, s),
                             w + (r * P_FILTER_W + s) * TILE_K);
 }
 

@@ -3,6 +3,7 @@
 #include "driver/layout/layout_host.h"
 #include "driver/memory.h"
 #include "driver/reference/verify.h"
+#include "support/blocked_cases.h"
 #include "support/suite.h"
 #include "support/support.h"
 
@@ -45,22 +46,6 @@ static void check(kiln_problem p, const char *config, int turn)
     support_check(&p, solver_of(&p), config, HOST_FILL_INT);
 }
 
-static const kiln_epilogue epilogues[] = {
-    {.bias = 1},
-    {.alpha = 0.125f, .activation = KILN_SIGMOID},
-    {.alpha = -2, .beta = 3, .bias = 1, .activation = KILN_RELU},
-    {.bias = 1, .activation = KILN_CLIPPED_RELU, .param = {6}},
-    {.beta = 1, .activation = KILN_LEAKY_RELU, .param = {0.25f}},
-    {.alpha = 0.125f, .activation = KILN_ELU, .param = {1.5f}},
-    {.alpha = 0.0625f, .bias = 1, .activation = KILN_TANH, .param = {0.5f, 2}},
-    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
-    {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
-    {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SIGMOID},
-    {.alpha = 0.5f, .bias = 1},
-};
-
-enum { EPILOGUES = sizeof epilogues / sizeof *epilogues };
-
 /* C and K run through all remainders of 4, in different orders, past several blocks, in both types;
  * the activations through theirs. */
 START_TEST(every_remainder_of_channels_and_activation)
@@ -72,7 +57,7 @@ START_TEST(every_remainder_of_channels_and_activation)
                       .filter = {3, 3},
                       .pad_begin = {1, 1},
                       .pad_end = {1, 1},
-                      .epilogue = epilogues[_i % EPILOGUES]};
+                      .epilogue = blocked_epilogues[_i % BLOCKED_EPILOGUES]};
     set_type(&p, _i / 4 % 2 ? KILN_F16 : KILN_F32);
     check(p, NULL, _i);
     set_type(&p, _i / 4 % 2 ? KILN_F32 : KILN_F16);
@@ -81,78 +66,14 @@ START_TEST(every_remainder_of_channels_and_activation)
 }
 END_TEST
 
-static const kiln_problem shapes[] = {
-    {.batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}},
-    {.batch = 5, .in_channels = 13, .out_channels = 6, .input = {1, 1}, .filter = {1, 1}},
-    {.batch = 3, .in_channels = 20, .out_channels = 40, .input = {7, 5}, .filter = {1, 1}},
-    /* 1x1 with stride and with padding. */
-    {.batch = 2,
-     .in_channels = 17,
-     .out_channels = 33,
-     .input = {11, 13},
-     .filter = {1, 1},
-     .stride = {2, 3}},
-    {.batch = 2,
-     .in_channels = 6,
-     .out_channels = 7,
-     .input = {4, 6},
-     .filter = {1, 1},
-     .pad_begin = {1, 2},
-     .pad_end = {0, 3}},
-    {.batch = 2,
-     .in_channels = 12,
-     .out_channels = 10,
-     .input = {7, 23},
-     .filter = {3, 3},
-     .pad_begin = {1, 1},
-     .pad_end = {1, 1}},
-    {.batch = 2,
-     .in_channels = 3,
-     .out_channels = 9,
-     .input = {23, 31},
-     .filter = {7, 7},
-     .stride = {2, 2},
-     .pad_begin = {3, 3},
-     .pad_end = {3, 3}},
-    /* Dilation, unequal padding, a stride beyond the filter. */
-    {.batch = 2,
-     .in_channels = 5,
-     .out_channels = 6,
-     .input = {17, 31},
-     .filter = {3, 3},
-     .pad_begin = {2, 4},
-     .pad_end = {4, 3},
-     .dilation = {2, 3}},
-    {.batch = 2,
-     .in_channels = 4,
-     .out_channels = 6,
-     .input = {17, 29},
-     .filter = {2, 3},
-     .stride = {5, 4},
-     .pad_begin = {1, 2},
-     .pad_end = {3, 0}},
-    /* Padding wider than the filter, a filter wider than the image. */
-    {.batch = 1,
-     .in_channels = 2,
-     .out_channels = 3,
-     .input = {4, 5},
-     .filter = {2, 2},
-     .pad_begin = {4, 9},
-     .pad_end = {2, 8}},
-    {.batch = 2,
-     .in_channels = 3,
-     .out_channels = 3,
-     .input = {2, 1},
-     .filter = {5, 4},
-     .pad_begin = {2, 2},
-     .pad_end = {3, 1}},
+/* Shapes with groups, besides those in blocked_shapes. */
+static const kiln_problem groups[] = {
     {.batch = 2,
      .in_channels = 24,
      .out_channels = 16,
      .groups = 2,
      .input = {6, 7},
      .filter = {3, 2}},
-    /* Depthwise. */
     {.batch = 2,
      .in_channels = 10,
      .out_channels = 10,
@@ -181,11 +102,18 @@ static const kiln_problem shapes[] = {
      .pad_end = {2, 2}},
 };
 
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { GROUPS = sizeof groups / sizeof *groups, SHAPES = BLOCKED_SHAPES + GROUPS };
+
+static kiln_problem shape(int i)
+{
+    return i < BLOCKED_SHAPES ? blocked_shapes[i] : groups[i - BLOCKED_SHAPES];
+}
 
 START_TEST(every_shape_in_both_types)
 {
-    kiln_problem p = shapes[_i];
+    kiln_problem p = shape(_i);
+    if (p.spatial_rank && p.spatial_rank != 2)
+        return;
     check(p, NULL, _i);
     set_type(&p, KILN_F16);
     p.epilogue = (kiln_epilogue){.beta = 1};
@@ -225,12 +153,12 @@ enum { FILTERS = sizeof filters / sizeof *filters };
 
 START_TEST(every_filter_image)
 {
-    kiln_problem p = shapes[7];
+    kiln_problem p = blocked_shapes[BLOCKED_DILATED];
     set_layouts(&p, filters[_i]);
     support_check(&p, "direct_image", NULL, HOST_FILL_INT);
     if (_i % 2)
         return;
-    p = shapes[11];
+    p = groups[0];
     set_layouts(&p, filters[_i]);
     set_type(&p, KILN_F16);
     support_check(&p, "direct_image", NULL, HOST_FILL_INT);
@@ -240,7 +168,7 @@ END_TEST
 START_TEST(fractions_stay_within_the_bound)
 {
     for (int i = 2; i < SHAPES; i += 5) {
-        kiln_problem p = shapes[i];
+        kiln_problem p = shape(i);
         set_layouts(&p, "OIHW");
         support_check(&p, solver_of(&p), NULL, HOST_FILL_UNIFORM);
     }
@@ -248,6 +176,14 @@ START_TEST(fractions_stay_within_the_bound)
 END_TEST
 
 /* ---- one after the other ---- */
+
+static const kiln_problem chained = {.batch = 2,
+                                     .in_channels = 12,
+                                     .out_channels = 10,
+                                     .input = {7, 23},
+                                     .filter = {3, 3},
+                                     .pad_begin = {1, 1},
+                                     .pad_end = {1, 1}};
 
 typedef struct tensor {
     kiln_storage storage;
@@ -370,7 +306,7 @@ static void refused(const kiln_problem *p, const char *solver, const char *reaso
 
 START_TEST(what_they_cannot_do_is_refused_with_the_reason)
 {
-    kiln_problem p = shapes[5];
+    kiln_problem p = chained;
     refused(&p, "direct_image", "x and y are NCHW and NCHW");
     set_layouts(&p, "OHWI");
     refused(&p, "direct_image", "no filter in the layout OHWI");
@@ -389,7 +325,7 @@ END_TEST
 
 START_TEST(an_image_is_no_residual_of_itself)
 {
-    kiln_problem p = shapes[5];
+    kiln_problem p = chained;
     p.epilogue.beta = 1;
     set_layouts(&p, "IMG_CONV_FILTER");
     tensor x = make_tensor(&p, 'x', HOST_X), w = make_tensor(&p, 'w', HOST_W);
@@ -411,7 +347,7 @@ END_TEST
 
 START_TEST(any_layout_is_an_image)
 {
-    kiln_problem p = shapes[5];
+    kiln_problem p = chained;
     const kiln_choice choice = {.solver = "direct_image", .ignore_rows = 1};
     kiln_op *op;
     kiln_op_info info;

@@ -1,4 +1,4 @@
-/* Shapes, epilogues and tiles for blocks of channels. */
+/* Shapes and epilogues for blocks of channels and images; tiles for blocks. */
 #include "blocked_cases.h"
 
 #include "kinds.h"
@@ -71,14 +71,14 @@ const kiln_problem blocked_shapes[BLOCKED_SHAPES] = {
      .pad_end = {3, 3}},
     {.batch = 1, .in_channels = 18, .out_channels = 17, .input = {9, 40}, .filter = {5, 5}},
     /* Dilation, unequal padding, a stride beyond the filter. */
-    {.batch = 2,
-     .in_channels = 21,
-     .out_channels = 16,
-     .input = {17, 31},
-     .filter = {3, 3},
-     .pad_begin = {2, 4},
-     .pad_end = {4, 3},
-     .dilation = {2, 3}},
+    [BLOCKED_DILATED] = {.batch = 2,
+                         .in_channels = 21,
+                         .out_channels = 16,
+                         .input = {17, 31},
+                         .filter = {3, 3},
+                         .pad_begin = {2, 4},
+                         .pad_end = {4, 3},
+                         .dilation = {2, 3}},
     {.batch = 2,
      .in_channels = 4,
      .out_channels = 6,

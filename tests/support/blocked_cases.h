@@ -1,11 +1,13 @@
-/* What the tests of the blocked direct solver share. */
+/* What the tests of the blocked direct solvers share; the solvers over images take its shapes too.
+ */
 #ifndef BLOCKED_CASES_H
 #define BLOCKED_CASES_H
 
 #include "kiln_problem.h"
 
-enum { BLOCKED_SHAPES = 20, BLOCKED_EPILOGUES = 11 };
+enum { BLOCKED_SHAPES = 20, BLOCKED_DILATED = 9, BLOCKED_EPILOGUES = 11 };
 
+/* Of all ranks. [BLOCKED_DILATED] has dilation and unequal padding. */
 extern const kiln_problem blocked_shapes[BLOCKED_SHAPES];
 extern const kiln_epilogue blocked_epilogues[BLOCKED_EPILOGUES];
 

@@ -39,6 +39,10 @@ int64_t kiln_direct_packed(const kiln_shape *s, int t_k);
 /* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl); the
  * last one of a group has zeros for those that it lacks, or else starts earlier. */
 void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan);
+/* For illegal(): true, with the reason, when `scratch` elements are more than an item may keep in
+ * local memory. `of` says what they are. */
+bool kiln_direct_keeps_too_much(int64_t scratch, const char *of, const kiln_device_facts *d,
+                                kiln_why *why);
 /* Positions that a group takes of one image, or of all, and how many there are. */
 int64_t kiln_direct_span(const kiln_config *c);
 int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c);

@@ -54,3 +54,13 @@ void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, 1, 1, 1, packed / (s->g * blocks * t_k), s->g * blocks, 1);
 }
+
+bool kiln_direct_keeps_too_much(int64_t scratch, const char *of, const kiln_device_facts *d,
+                                kiln_why *why)
+{
+    return scratch > d->local_memory / 4 &&
+           kiln_no(
+               why,
+               "an item would keep %lld elements of %s; the device has %lld bytes of local memory",
+               (long long)scratch, of, (long long)d->local_memory);
+}

@@ -33,8 +33,8 @@ typedef struct kiln_direct_pixels {
     int64_t scratch;       /* elements that an item keeps */
 } kiln_direct_pixels;
 
-/* Of the shape, and of a config for it. */
-kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s);
+kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s, const kiln_config *c);
+/* Replaces what is of a config, for another config of the same shape. */
 void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c);
 
 /* As kiln_solver's predict(). */

@@ -32,7 +32,7 @@ static kiln_shape flattened(const kiln_shape *s)
     return flat;
 }
 
-kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s)
+static kiln_direct_pixels of_shape(const kiln_shape *s)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const kiln_shape flat = flattened(s);
@@ -95,4 +95,11 @@ void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
     const int64_t behind = divide_up(l->reach[KILN_AXIS_W], vec) + v[PIXELS_PIX] + 1;
     g->scratch = product_of(sums + behind, vec) +
                  product_of(product_of(g->chunk, g->filter[KILN_AXIS_D]), g->piece);
+}
+
+kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s, const kiln_config *c)
+{
+    kiln_direct_pixels g = of_shape(s);
+    kiln_direct_pixels_set(&g, c);
+    return g;
 }

@@ -33,8 +33,8 @@ typedef struct kiln_first_layer {
     int64_t blocks;   /* of tile_k channels */
 } kiln_first_layer;
 
-/* Of the shape, and of a config for it. */
-kiln_first_layer kiln_first_layer_of(const kiln_shape *s);
+kiln_first_layer kiln_first_layer_of(const kiln_shape *s, const kiln_config *c);
+/* Replaces what is of a config, for another config of the same shape. */
 void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c);
 
 /* As kiln_solver's predict(). */

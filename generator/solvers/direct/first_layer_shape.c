@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-kiln_first_layer kiln_first_layer_of(const kiln_shape *s)
+static kiln_first_layer of_shape(const kiln_shape *s)
 {
     const int h = KILN_AXIS_H, w = KILN_AXIS_W;
     const kiln_blocked b = kiln_blocked_of(s);
@@ -73,6 +73,13 @@ void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c)
     g->piece = round_up(product_of(lines, g->pitch) + vec, vec);
     g->channel = g->last ? 1 : product_of(g->walk.filter[KILN_AXIS_D], g->piece);
     g->scratch = product_of(product_of(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
+}
+
+kiln_first_layer kiln_first_layer_of(const kiln_shape *s, const kiln_config *c)
+{
+    kiln_first_layer g = of_shape(s);
+    kiln_first_layer_set(&g, c);
+    return g;
 }
 
 /* ---- time, in cycles of a vector multiply-add, as measured on a double-pumped core ---- */

@@ -44,25 +44,13 @@ static bool exceeds(const kiln_direct_pixels *g, const kiln_device_facts *d, con
     if (v[PIXELS_PIX] > v[PIXELS_TILE])
         return kiln_no(why, "T_PIX is %d, but a tile has at most T_TILE=%d vectors", v[PIXELS_PIX],
                        v[PIXELS_TILE]);
-    if (g->scratch > d->local_memory / 4)
-        return kiln_no(why,
-                       "an item would keep %lld elements of the source and of sums; the device has "
-                       "%lld bytes of local memory",
-                       (long long)g->scratch, (long long)d->local_memory);
-    return false;
-}
-
-static kiln_direct_pixels geometry_of(const kiln_shape *s, const kiln_config *c)
-{
-    kiln_direct_pixels g = kiln_direct_pixels_of(s);
-    kiln_direct_pixels_set(&g, c);
-    return g;
+    return kiln_direct_keeps_too_much(g->scratch, "the source and of sums", d, why);
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const kiln_direct_pixels g = geometry_of(s, c);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
     return exceeds(&g, d, c, why);
 }
 
@@ -84,11 +72,10 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
            illegal(s, d, &smallest, why);
 }
 
-/* Whether sums, the vectors of a tap and a weight have registers: 32 with 512 bits, 16 with fewer.
- */
+/* Whether sums, the vectors of a tap and a weight have registers. */
 static bool fits_registers(const kiln_device_facts *d, int k, int pix)
 {
-    return k * pix + pix + 1 <= (d->simd_floats >= 16 ? 32 : 16);
+    return k * pix + pix + 1 <= kiln_blocked_registers(d);
 }
 
 /* Whether the value that a search tries before this one does the same. */
@@ -99,7 +86,7 @@ static bool is_same(const kiln_shape *s, const kiln_direct_pixels *g, const kiln
         before.v[i] = params[i].value[j];
     if (before.v[i] == c->v[i] || before.v[PIXELS_TILE] < before.v[PIXELS_PIX])
         return false;
-    const kiln_direct_pixels b = geometry_of(s, &before);
+    const kiln_direct_pixels b = kiln_direct_pixels_of(s, &before);
     return b.rows == g->rows && b.cols == g->cols && b.parts == g->parts && b.chunk == g->chunk;
 }
 
@@ -107,10 +94,10 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     const int *v = c->v;
     const int64_t little = 2 << 10; /* elements */
-    const kiln_direct_pixels g = geometry_of(s, c);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
     /* Loads outweigh the sums of a small tile, and half a vector takes a whole one's time. */
-    const int least = d->simd_floats >= 16 ? 12 : 6;
-    const bool few = v[PIXELS_K] * v[PIXELS_PIX] < least && v[PIXELS_K] < g.dst_c;
+    const int few_sums = d->simd_floats >= 16 ? 12 : 6;
+    const bool few = v[PIXELS_K] * v[PIXELS_PIX] < few_sums && v[PIXELS_K] < g.dst_c;
     const bool narrow = 2 * v[PIXELS_VEC] < d->simd_floats || v[PIXELS_VEC] > d->simd_floats;
     const bool short_chunk = g.chunk < 16 && g.chunk < g.src_c && g.scratch < little;
     return narrow || few || short_chunk || !fits_registers(d, v[PIXELS_K], v[PIXELS_PIX]) ||
@@ -120,7 +107,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const kiln_direct_pixels g = geometry_of(s, c);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
     return kiln_direct_pixels_ms(&g, s, d, c);
 }
 
@@ -179,8 +166,8 @@ static void guess_tiles(kiln_guess *g)
  */
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_direct_pixels p = kiln_direct_pixels_of(s);
-    kiln_guess g = {s, d, &p, guessed_ms, smallest, predict(s, d, &smallest)};
+    kiln_direct_pixels p = kiln_direct_pixels_of(s, &smallest);
+    kiln_guess g = {s, d, &p, guessed_ms, smallest, kiln_direct_pixels_ms(&p, s, d, &smallest)};
     guess_registers(&g, USUAL_TILE);
     guess_tiles(&g);
     guess_registers(&g, g.best.v[PIXELS_TILE]);
@@ -229,7 +216,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
-    const kiln_direct_pixels g = geometry_of(s, c);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
     kiln_direct_pack_emit(s, c->v[PIXELS_K], false, plan);
     kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
     kiln_plan_stage(plan, "direct_pixels.cl", "direct_pixels");

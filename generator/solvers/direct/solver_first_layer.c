@@ -49,25 +49,13 @@ static bool exceeds(const kiln_first_layer *g, const kiln_device_facts *d, const
     if (!g->plain && g->dst_pitch.blocks > 1 && g->dst_pitch.neighbours % v[FIRST_VEC] != 0)
         return kiln_no(why, "T_VEC is %d, but only %lld channels lie together", v[FIRST_VEC],
                        (long long)g->dst_pitch.neighbours);
-    if (g->scratch > d->local_memory / 4)
-        return kiln_no(why,
-                       "an item would keep %lld elements of the source; the device has %lld bytes "
-                       "of local memory",
-                       (long long)g->scratch, (long long)d->local_memory);
-    return false;
-}
-
-static kiln_first_layer geometry_of(const kiln_shape *s, const kiln_config *c)
-{
-    kiln_first_layer g = kiln_first_layer_of(s);
-    kiln_first_layer_set(&g, c);
-    return g;
+    return kiln_direct_keeps_too_much(g->scratch, "the source", d, why);
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const kiln_first_layer g = geometry_of(s, c);
+    const kiln_first_layer g = kiln_first_layer_of(s, c);
     return exceeds(&g, d, c, why);
 }
 
@@ -106,7 +94,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "packed weights have 2^31 elements or more");
     if (reject_layouts(s, why) || kiln_reject_but_cpu(d, why) || kiln_blocked_too_large(s, why))
         return true;
-    const kiln_first_layer g = geometry_of(s, &smallest);
+    const kiln_first_layer g = kiln_first_layer_of(s, &smallest);
     return kiln_lines_too_large(&g.walk, why) || exceeds(&g, d, &smallest, why);
 }
 
@@ -132,7 +120,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_first_layer f = geometry_of(s, &smallest);
+    kiln_first_layer f = kiln_first_layer_of(s, &smallest);
     const kiln_config start = {{[FIRST_STREAM] = kiln_better_streamed(s, d)}};
     const int64_t most = 2 * f.dst[KILN_AXIS_H];
     const kiln_range range[] = {
@@ -147,7 +135,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;
-    const kiln_first_layer g = geometry_of(s, c);
+    const kiln_first_layer g = kiln_first_layer_of(s, c);
     /* Loads outweigh the sums of a small tile, and half a vector takes a whole one's time. */
     const int least = kiln_blocked_registers(d) / 3;
     const bool few = v[FIRST_K] * v[FIRST_PIX] < least;
@@ -159,7 +147,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const kiln_first_layer g = geometry_of(s, c);
+    const kiln_first_layer g = kiln_first_layer_of(s, c);
     return kiln_first_layer_ms(&g, s, d, c);
 }
 
@@ -206,7 +194,7 @@ static void define_all(const kiln_shape *s, const kiln_first_layer *g, const kil
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    const kiln_first_layer g = geometry_of(s, c);
+    const kiln_first_layer g = kiln_first_layer_of(s, c);
     kiln_direct_pack_emit(s, (int)g.tile_k, true, plan);
     kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
     kiln_plan_stage(plan, "first_layer.cl", "first_layer");
