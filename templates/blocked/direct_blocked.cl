@@ -12,9 +12,11 @@
  *
  * as a sum over steps of D_STEP source channels, filter taps and the channels of a step. The last
  * tile of a row and the last of the channels start earlier instead of being smaller: what they share
- * with their neighbours is computed by both and stored by one. Where the weights of all source
- * channels are more than a cache near to the core holds, an item computes D_TURNS tiles of pixels,
- * D_CHUNK channels of each in turn; sums wait in memory.
+ * with their neighbours is computed by both and stored by one.
+ *
+ * Channel blocking: where the weights of all source channels are more than a core's own cache holds,
+ * an item computes D_CHANNEL_BLOCKING tiles of pixels. It takes D_CHUNK source channels at a time, and
+ * adds them to the sums of all these tiles, which wait in memory meanwhile.
  *
  * Padding is not in memory. Filter rows and planes outside the source are left out, and taps that
  * reach no pixel of a tile. At the ends of a row the pixels that a tap does not reach are left out as
@@ -26,9 +28,9 @@
  * padding that remains of it, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all or none.
  *
- * Grid of `direct_blocked`: (turns of tiles, groups * D_TILES_K, images), the first two exchanged
- * with T_ORDER=1, the last two with T_ORDER=2, and with T_ORDER=3 (D_PART tiles of channels times
- * turns of tiles, images, parts); groups of (T_GROUP, 1, 1), of which D_ITEMS (with T_ORDER=3 times
+ * Grid of `direct_blocked`: (D_TILES / D_CHANNEL_BLOCKING, rounded up, groups * D_TILES_K, images),
+ * the first two exchanged with T_ORDER=1, the last two with T_ORDER=2, and with T_ORDER=3 (D_PART
+ * tiles of channels times the first, images, parts); groups of (T_GROUP, 1, 1), of which D_ITEMS (with T_ORDER=3 times
  * D_PART) along the first axis are needed; with T_GROUP=1 they may be in one group (see items.cl).
  * Of `pack`: (steps of a group, groups * D_TILES_K).
  *
@@ -47,7 +49,7 @@
  *   D_STEP              source channels of a step; more than a block only if it is whole ones
  *   D_TOGETHER          2 or 4: the source is bytes, and D_STRIP 2: as many channels are multiplied
  *                       at once (see products.cl); 4 only where all D_UP_a are 1. Else 1
- *   D_CHAINS            parts in which each sum of a whole step is added
+ *   D_ACCUMULATORS      parts in which each sum of a whole step is added
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
@@ -59,7 +61,8 @@
  *   D_AHEAD             1: pixels of a tile ahead are fetched, all D_UP_a are 1 then or the filter has
  *                       one tap
  *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
- *   D_TURNS, D_CHUNK    above; 1 and all channels of a group, where they fit
+ *   D_CHANNEL_BLOCKING  above; 1: an item has one tile of pixels
+ *   D_CHUNK             above; of a group, all of its channels where D_CHANNEL_BLOCKING is 1
  *   D_TILES             tiles of an image's pixels
  *   D_PART              with T_ORDER=3: tiles of channels of a part; the last may have fewer
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
@@ -262,9 +265,9 @@ INLINE void put_pixels(global DST_T *dst, const ACC_V *acc, const pixels p, cons
 #endif
 }
 
-/* One item: D_TURNS tiles of pixels of image n, or as many as there are from `tile` on, and one tile
- * of channels; D_CHUNK source channels in turn for all of them. (Oclgrind does not know what becomes
- * of `restrict` in an inlined function.) */
+/* One item: D_CHANNEL_BLOCKING tiles of pixels of image n, or as many as there are from `tile` on, and
+ * one tile of channels; D_CHUNK source channels at a time for all of them. (Oclgrind does not know
+ * what becomes of `restrict` in an inlined function.) */
 PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, global DST_T *dst,
                             const int tile, const int tile_k, const INDEX_T n EPILOGUE_PARAMS)
 {
@@ -273,24 +276,24 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
     const int k0 = min(own_k, D_DST_VECTORS - T_KV);
     src += n * D_SRC_IMAGE;
     w += (INDEX_T)tile_k * D_TILE_WEIGHTS;
-    ACC_V kept[D_TURNS * T_W * T_KV];
+    ACC_V kept[D_CHANNEL_BLOCKING * T_W * T_KV];
     for (int c = 0; c < D_SRC_C; c += D_CHUNK)
-        for (int turn = 0; turn < min(D_TURNS, D_TILES - tile); turn++) {
+        for (int i_tile = 0; i_tile < min(D_CHANNEL_BLOCKING, D_TILES - tile); i_tile++) {
             pixels p;
-            find_pixels(&p, tile + turn);
+            find_pixels(&p, tile + i_tile);
             if (D_UP_W > 1 && p.own >= pixels_of_class(p.phase))
                 continue; /* another class has a pixel more */
             ACC_V acc[T_W * T_KV];
 #pragma unroll
             for (int i = 0; i < T_W * T_KV; i++)
-                acc[i] = c == 0 ? (ACC_V)((ACC_T)0) : kept[turn * T_W * T_KV + i];
+                acc[i] = c == 0 ? (ACC_V)((ACC_T)0) : kept[i_tile * T_W * T_KV + i];
             add_pixels(acc, src, group * D_SRC_C, w, p, tile_k, c, min(c + D_CHUNK, D_SRC_C));
             if (c + D_CHUNK >= D_SRC_C)
                 put_pixels(dst, acc, p, group, own_k, k0, n EPILOGUE_PASS);
             else
 #pragma unroll
                 for (int i = 0; i < T_W * T_KV; i++)
-                    kept[turn * T_W * T_KV + i] = acc[i];
+                    kept[i_tile * T_W * T_KV + i] = acc[i];
         }
 }
 
@@ -304,7 +307,8 @@ PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, glob
 /* The last part may have fewer tiles of channels than others. */
 #define ITEM_HERE                                                                                  \
     if (T_ORDER != 3 || ITEM_TILE_K < D_GROUPS * D_TILES_K)                                        \
-    item(src, w, dst, ITEM_TILE * D_TURNS, ITEM_TILE_K, ITEM(T_ORDER >= 2 ? 1 : 2) EPILOGUE_PASS)
+    item(src, w, dst, ITEM_TILE * D_CHANNEL_BLOCKING, ITEM_TILE_K,                                 \
+         ITEM(T_ORDER >= 2 ? 1 : 2) EPILOGUE_PASS)
 DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global const ACC_T *w,
                         global DST_T *dst EPILOGUE_PARAMS))
 

@@ -46,14 +46,14 @@ DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 2")
 #else
 DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
 #endif
-#if D_CHAINS > 1
+#if D_ACCUMULATORS > 1
 /* A whole step of a tile with few sums. */
-PRODUCTS_INLINE void add_chains(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
+PRODUCTS_INLINE void add_accumulators(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
                                 const int next)
 {
-    ACC_V part[D_CHAINS * T_W * T_KV];
+    ACC_V part[D_ACCUMULATORS * T_W * T_KV];
 #pragma unroll
-    for (int i = 0; i < D_CHAINS * T_W * T_KV; i++)
+    for (int i = 0; i < D_ACCUMULATORS * T_W * T_KV; i++)
         part[i] = (ACC_V)((ACC_T)0);
 #pragma unroll
     for (int c = 0; c < D_STEP; c++)
@@ -63,13 +63,13 @@ PRODUCTS_INLINE void add_chains(ACC_V *acc, global const SRC_T *x, global const 
 #pragma unroll
             for (int i = 0; i < T_W; i++) {
                 const ACC_V v = (ACC_V)(SRC_LOAD(x, i * next + STEP_AT(c)));
-                ADD_PRODUCT(part[(c % D_CHAINS * T_W + i) * T_KV + k], v, weight);
+                ADD_PRODUCT(part[(c % D_ACCUMULATORS * T_W + i) * T_KV + k], v, weight);
             }
         }
 #pragma unroll
     for (int i = 0; i < T_W * T_KV; i++) {
 #pragma unroll
-        for (int j = 1; j < D_CHAINS; j++)
+        for (int j = 1; j < D_ACCUMULATORS; j++)
             part[i] += part[j * T_W * T_KV + i];
         acc[i] += part[i];
     }
@@ -80,12 +80,12 @@ PRODUCTS_INLINE void add_chains(ACC_V *acc, global const SRC_T *x, global const 
  * and the sums not. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
-/* Where tiles that take turns are whole rows, clang 14 has a pointer for each pixel and element of a
+/* Where tiles under channel blocking are whole rows, clang 14 has a pointer for each pixel and element of a
  * step, most of which wait in memory: a load more for two products. It must not know where a tap
  * begins. (PoCL 5.0 has no inline assembler.) */
 INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
 {
-#if D_TURNS > 1 && D_TILES_W == 1
+#if D_CHANNEL_BLOCKING > 1 && D_TILES_W == 1
     global const SRC_T *volatile begin = x;
     return begin;
 #else
@@ -98,9 +98,9 @@ PRODUCTS_INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC
 {
     const int next = P_STRIDE_W * D_SRC_PIXEL;
     x = begin_of_tap(x);
-#if D_CHAINS > 1
+#if D_ACCUMULATORS > 1
     if (channels == D_STEP && !check) {
-        add_chains(acc, x, w, next);
+        add_accumulators(acc, x, w, next);
         return;
     }
 #endif

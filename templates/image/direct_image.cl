@@ -24,7 +24,7 @@
  *   D_FLAT              above; 0: not flat
  *   D_TILES_W, D_TILES_K   tiles of a row, of the channel blocks of a group
  *   T_W, T_KV           tile of one item
- *   T_NEAR              its pixels are 0: D_TILES_W apart, so that neighbouring items read
+ *   T_LOCAL             its pixels are 0: D_TILES_W apart, so that neighbouring items read
  *                       neighbouring pixels; 1: neighbours; 2: neighbours, and a row of the source
  *                       is read once for all taps of a filter row
  *   T_ORDER             above
@@ -36,7 +36,7 @@
 #define D_TAPS (P_FILTER_H * P_FILTER_W)
 #define D_SRC_BLOCKS ((D_SRC_C + 3) / 4)
 #define D_DST_BLOCKS ((D_DST_C + 3) / 4)
-#define D_NEXT (T_NEAR ? 1 : D_TILES_W)
+#define D_NEXT (T_LOCAL ? 1 : D_TILES_W)
 #define D_WINDOW ((T_W - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
 
 #define LANE(v, q) ((q) == 0 ? (v).x : (q) == 1 ? (v).y : (q) == 2 ? (v).z : (v).w)
@@ -75,7 +75,7 @@ static inline void add_tap(float4 *acc, const float4 *v, const int step,
 static inline void add_row(float4 *acc, read_only image2d_t src, int x, int y, int at,
                            read_only image2d_t filter, int c, int block, int tap)
 {
-#if T_NEAR == 2
+#if T_LOCAL == 2
     float4 window[D_WINDOW];
     UNROLL for (int i = 0; i < D_WINDOW; i++) window[i] = source(src, x, y, at + i);
     UNROLL for (int s = 0; s < P_FILTER_W; s++)
@@ -100,7 +100,7 @@ kernel GROUP_SIZE(T_GROUP_0, T_GROUP_1, 1) void direct_image(read_only image2d_t
     if (tile >= D_TILES_W || tile_k >= D_GROUPS * D_TILES_K)
         return;
     const int group = tile_k / D_TILES_K, k0 = tile_k % D_TILES_K * T_KV;
-    const int w0 = tile * (T_NEAR ? T_W : 1), block = group * D_DST_BLOCKS + k0;
+    const int w0 = tile * (T_LOCAL ? T_W : 1), block = group * D_DST_BLOCKS + k0;
     const int at_h = row % P_DST_H * P_STRIDE_H - P_PAD_H, at_w = w0 * P_STRIDE_W - P_PAD_W;
     const int begin = first_tap(at_h, P_DILATION_H);
     const int end = end_tap(at_h, P_SRC_H, P_FILTER_H, P_DILATION_H);

@@ -51,7 +51,7 @@ END_TEST
 /* More than they hold even of one tile of channels: its tiles of pixels take turns. Blocks and
  * NHWC, a plain source and result, and a stride, with which some tiles have no pixels of their own.
  */
-START_TEST(tiles_that_take_turns)
+START_TEST(tiles_that_block_channels)
 {
     kiln_problem p = {.batch = 2,
                       .in_channels = 85,
@@ -78,7 +78,7 @@ START_TEST(tiles_that_take_turns)
 END_TEST
 
 /* Tiles that are whole rows, of which the compiler knows more. */
-START_TEST(rows_that_take_turns)
+START_TEST(rows_that_block_channels)
 {
     kiln_problem p = {.spatial_rank = 3,
                       .batch = 2,
@@ -331,8 +331,8 @@ int main(void)
     tcase_add_loop_test(c, remainders_of_channels, 0,
                         (int)(sizeof remainders / sizeof *remainders));
     tcase_add_test(c, many_weights);
-    tcase_add_loop_test(c, tiles_that_take_turns, 0, 3);
-    tcase_add_test(c, rows_that_take_turns);
+    tcase_add_loop_test(c, tiles_that_block_channels, 0, 3);
+    tcase_add_test(c, rows_that_block_channels);
     tcase_add_test(c, channels_in_parts);
     tcase_add_loop_test(c, every_shape, 0, BLOCKED_SHAPES);
     tcase_add_loop_test(c, every_shape_from_memory, 0, BLOCKED_SHAPES);

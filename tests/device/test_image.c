@@ -135,9 +135,9 @@ START_TEST(every_config)
                       .pad_end = {0, 1},
                       .epilogue = {.beta = 1}};
     char config[32];
-    int width = _i % 12 + 1, kv = 1 + _i % 5, near = _i % 3;
+    int width = _i % 12 + 1, kv = 1 + _i % 5, local = _i % 3;
     kv = width * kv > 32 ? 1 : kv;
-    snprintf(config, sizeof config, "%d,%d,%d,%d,%d,%d", width, kv, near, _i / 2 % 2, 1 << _i % 4,
+    snprintf(config, sizeof config, "%d,%d,%d,%d,%d,%d", width, kv, local, _i / 2 % 2, 1 << _i % 4,
              1 + _i % 3);
     check(p, config, _i);
     p.in_channels = p.out_channels = p.groups = 9;

@@ -386,13 +386,13 @@ START_TEST(tiles_take_turns_with_many_weights)
     static const struct {
         const char *problem, *turns, *chunk;
     } cases[] = {
-        {"fwd-f32-n1-c2048-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c", "-DD_TURNS=22",
-         "-DD_CHUNK=128"},
-        {"fwd-f32-n1-c2048-k16-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c", "-DD_TURNS=5",
-         "-DD_CHUNK=128"},
-        {"fwd-f32-n1-c512-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c", "-DD_TURNS=1 ",
-         "-DD_CHUNK=512"},
-        {"fwd-f32-n1-c8192-k2048-i7x7-f1x1", "-DD_TURNS=2", "-DD_CHUNK=128"},
+        {"fwd-f32-n1-c2048-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c",
+         "-DD_CHANNEL_BLOCKING=22", "-DD_CHUNK=128"},
+        {"fwd-f32-n1-c2048-k16-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c",
+         "-DD_CHANNEL_BLOCKING=5", "-DD_CHUNK=128"},
+        {"fwd-f32-n1-c512-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c",
+         "-DD_CHANNEL_BLOCKING=1 ", "-DD_CHUNK=512"},
+        {"fwd-f32-n1-c8192-k2048-i7x7-f1x1", "-DD_CHANNEL_BLOCKING=2", "-DD_CHUNK=128"},
     };
     char options[KILN_OPTIONS_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

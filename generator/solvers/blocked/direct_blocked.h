@@ -55,9 +55,9 @@ int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
  * channels of a group begin. */
 int64_t kiln_direct_blocked_step(const kiln_blocked *b);
 
-/* In how many parts each sum of a tile is added: so few wait for one another. */
-int kiln_direct_blocked_chains(const kiln_blocked *b, const kiln_device_facts *d,
-                               const kiln_config *c);
+/* Accumulators of each sum of a tile. With more of them fewer additions wait for one another. */
+int kiln_direct_blocked_accumulators(const kiln_blocked *b, const kiln_device_facts *d,
+                                     const kiln_config *c);
 
 /* Hardware vectors of sums that a tile has. */
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
@@ -70,10 +70,11 @@ int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
 int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
                                  const kiln_config *c);
 
-/* Tiles of pixels that an item computes in turn, chunk by chunk of source channels; 1: each has an
- * item of its own, which computes all channels. A chunk is whole steps. */
-int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
-                                  const kiln_config *c);
+/* Channel blocking: tiles of pixels that an item computes together, chunk by chunk of source
+ * channels. 1: each tile has an item of its own, which computes all channels. A chunk is whole
+ * steps. */
+int64_t kiln_direct_blocked_channel_blocking(const kiln_blocked *b, const kiln_device_facts *d,
+                                             const kiln_config *c);
 int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
                                   const kiln_config *c);
 

@@ -74,7 +74,8 @@ static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
 /* Items along an image's pixels. */
 static int64_t items_of(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
-    return divide_up(kiln_direct_blocked_tiles(b, c), kiln_direct_blocked_turns(b, d, c));
+    return divide_up(kiln_direct_blocked_tiles(b, c),
+                     kiln_direct_blocked_channel_blocking(b, d, c));
 }
 
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
@@ -91,7 +92,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_TILES_W", e.tiles);
     kiln_define(plan, "D_TILES_K",
                 divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]));
-    kiln_define(plan, "D_TURNS", kiln_direct_blocked_turns(b, d, c));
+    kiln_define(plan, "D_CHANNEL_BLOCKING", kiln_direct_blocked_channel_blocking(b, d, c));
     kiln_define(plan, "D_CHUNK", kiln_direct_blocked_chunk(b, d, c));
     kiln_define(plan, "D_ITEMS",
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
@@ -99,7 +100,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_PART", kiln_direct_blocked_part(b, d, c));
     kiln_define(plan, "D_STRIP", how);
     kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
-    kiln_define(plan, "D_CHAINS", kiln_direct_blocked_chains(b, d, c));
+    kiln_define(plan, "D_ACCUMULATORS", kiln_direct_blocked_accumulators(b, d, c));
     kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);

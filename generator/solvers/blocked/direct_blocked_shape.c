@@ -1,5 +1,5 @@
 /* Which shapes the blocked direct solvers take, and what a config makes of one: vectors, tiles,
- * strips, turns. */
+ * strips, channel blocking. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/problem/problem_layout.h"
@@ -97,8 +97,8 @@ int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
 
 /* Four sums stay whole: 120, 480 and 960 channels on one pixel took a third or more longer with two
  * parts each where units take whole vectors. */
-int kiln_direct_blocked_chains(const kiln_blocked *b, const kiln_device_facts *d,
-                               const kiln_config *c)
+int kiln_direct_blocked_accumulators(const kiln_blocked *b, const kiln_device_facts *d,
+                                     const kiln_config *c)
 {
     const int few = 4, sums = c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
     return is_cpu(d) && sums < few && kiln_direct_blocked_step(b) >= 2 * few ? few : 1;
@@ -133,36 +133,36 @@ int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts 
     return divide_up(tiles, divide_up(tiles, most > 1 ? most : 1));
 }
 
-/* What tiles that take turns have of caches near to a core: they do where the weights of a tile of
- * channels are more bytes than `held`, in chunks of `chunk` bytes at most, and up to `sums` vectors
- * wait. */
-typedef struct turn_limits {
+/* Channels are blocked where the weights of a tile of channels are more bytes than `held`. A chunk
+ * of them is `chunk` bytes at most, and up to `sums` vectors of sums wait. */
+typedef struct blocking_limits {
     int64_t held, chunk, sums;
-} turn_limits;
+} blocking_limits;
 
 /* Weights of a tile of channels that a second-level cache does not hold from one tile of pixels to
- * the next come from the last one as often as there are those. The sums of tiles that take turns
- * wait in the first one, which has room for several tiles of any legal config. Of a filter with one
- * tap that cache holds the pixels besides: 4096 to 2048 channels at 7x7, plain, took 3.2 ms instead
- * of 2.5. Few channels in a chunk, and a small tile's sums are moved more than they are
- * added to. Where a core's units take whole vectors and a weight meets few pixels, weights had
- * better stay in its first cache: 512 channels at 7x7, 3x3, take 0.40 ms instead of 0.43. */
-static turn_limits limits_of_turns(const kiln_blocked *b, const kiln_device_facts *d,
-                                   const kiln_config *c)
+ * the next are read from the last-level cache once for each tile of pixels. With channel blocking,
+ * sums wait in the first-level cache, which has room for several tiles of any legal config. With a
+ * filter of one tap, the second-level cache holds the pixels besides: 4096 to 2048 channels at 7x7,
+ * plain, took 3.2 ms instead of 2.5. With few channels in a chunk and a small tile, the sums are
+ * moved more than they are added to. Where a core's units take whole vectors and a weight meets few
+ * pixels, weights had better stay in the first-level cache: 512 channels at 7x7, 3x3, take 0.40 ms
+ * instead of 0.43. */
+static blocking_limits limits_of_blocking(const kiln_blocked *b, const kiln_device_facts *d,
+                                          const kiln_config *c)
 {
     const int few = 8;
     if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
-        return (turn_limits){400 << 10, 384 << 10, 400};
+        return (blocking_limits){400 << 10, 384 << 10, 400};
     if (c->v[BLOCKED_TILE_W] > few || kiln_device_double_pumped(d))
-        return (turn_limits){700 << 10, 384 << 10, 400};
-    return (turn_limits){64 << 10, 40 << 10, 128};
+        return (blocking_limits){700 << 10, 384 << 10, 400};
+    return (blocking_limits){64 << 10, 40 << 10, 128};
 }
 
-int64_t kiln_direct_blocked_turns(const kiln_blocked *b, const kiln_device_facts *d,
-                                  const kiln_config *c)
+int64_t kiln_direct_blocked_channel_blocking(const kiln_blocked *b, const kiln_device_facts *d,
+                                             const kiln_config *c)
 {
     const int64_t items_of_core = 8;
-    const turn_limits most = limits_of_turns(b, d, c);
+    const blocking_limits most = limits_of_blocking(b, d, c);
     if (!is_cpu(d) || b->src_c * weight_bytes(b, c) <= most.held)
         return 1;
     const int64_t tiles = kiln_direct_blocked_tiles(b, c);
@@ -177,9 +177,9 @@ int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts
                                   const kiln_config *c)
 {
     const int64_t step = kiln_direct_blocked_step(b), usual = 128;
-    if (kiln_direct_blocked_turns(b, d, c) == 1)
+    if (kiln_direct_blocked_channel_blocking(b, d, c) == 1)
         return b->src_c;
-    const int64_t most = limits_of_turns(b, d, c).chunk / weight_bytes(b, c);
+    const int64_t most = limits_of_blocking(b, d, c).chunk / weight_bytes(b, c);
     const int64_t channels = most < usual ? most : usual;
     return channels < step ? step : channels / step * step;
 }

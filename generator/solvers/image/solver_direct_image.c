@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-enum { TILE_W, TILE_KV, NEAR, ORDER, GROUP_0, GROUP_1, PARAMS };
-enum { APART, SIDE_BY_SIDE, WINDOW };
+enum { TILE_W, TILE_KV, LOCAL, ORDER, GROUP_0, GROUP_1, PARAMS };
+enum { STRIDED, ADJACENT, WINDOW };
 
 static const kiln_param params[PARAMS] = {
     [TILE_W] = {"T_W", 7, {1, 2, 3, 4, 5, 6, 8}, 1, 16},
     [TILE_KV] = {"T_KV", 3, {1, 2, 4}, 1, 8},
-    [NEAR] = {"T_NEAR", 3, {APART, SIDE_BY_SIDE, WINDOW}, 0, 0},
+    [LOCAL] = {"T_LOCAL", 3, {STRIDED, ADJACENT, WINDOW}, 0, 0},
     [ORDER] = {"T_ORDER", 2, {0, 1}, 0, 0},
     [GROUP_0] = {"T_GROUP_0", 5, {1, 4, 8, 16, 32}, 1, 1024},
     [GROUP_1] = {"T_GROUP_1", 4, {1, 2, 4, 8}, 1, 1024},
@@ -44,7 +44,7 @@ static int64_t blocks_of(const kiln_shape *s)
 static int64_t reads_of(const kiln_shape *s, const kiln_config *c)
 {
     int64_t taps = s->filter[KILN_AXIS_W];
-    if (c->v[NEAR] != WINDOW)
+    if (c->v[LOCAL] != WINDOW)
         return taps * c->v[TILE_W];
     return (c->v[TILE_W] - 1) * s->stride[KILN_AXIS_W] + (taps - 1) * s->dilation[KILN_AXIS_W] + 1;
 }
@@ -61,7 +61,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
                        v[TILE_KV], (long long)blocks_of(s));
     if (v[TILE_W] * v[TILE_KV] > 32)
         return kiln_no(why, "%d pixels of sums are too many for registers", v[TILE_W] * v[TILE_KV]);
-    if (v[NEAR] == WINDOW && (reads_of(s, c) > 32 || s->filter[KILN_AXIS_W] > 16))
+    if (v[LOCAL] == WINDOW && (reads_of(s, c) > 32 || s->filter[KILN_AXIS_W] > 16))
         return kiln_no(why, "a window of %lld pixels does not fit registers",
                        (long long)reads_of(s, c));
     return kiln_image_group_illegal(d, v[GROUP_0], v[GROUP_1], why);
@@ -78,9 +78,9 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         return true;
     if (v[GROUP_1] > 1 && v[GROUP_1] >= 2 * across)
         return true;
-    if (v[NEAR] == WINDOW && s->filter[KILN_AXIS_W] == 1)
+    if (v[LOCAL] == WINDOW && s->filter[KILN_AXIS_W] == 1)
         return true;
-    return cpu ? v[GROUP_1] > 1 || v[NEAR] == APART : v[GROUP_0] * v[GROUP_1] < 16;
+    return cpu ? v[GROUP_1] > 1 || v[LOCAL] == STRIDED : v[GROUP_0] * v[GROUP_1] < 16;
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -107,9 +107,9 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 {
     const bool cpu = d->kind == KILN_DEVICE_CPU;
     const kiln_config start = {
-        .v = {[TILE_W] = 1, [TILE_KV] = 1, [NEAR] = cpu, [GROUP_0] = 1, [GROUP_1] = 1}};
+        .v = {[TILE_W] = 1, [TILE_KV] = 1, [LOCAL] = cpu, [GROUP_0] = 1, [GROUP_1] = 1}};
     const kiln_range range[] = {kiln_searched(params, TILE_W), kiln_doubled(TILE_KV, 1, 4),
-                                kiln_each(NEAR, cpu, WINDOW)};
+                                kiln_each(LOCAL, cpu, WINDOW)};
     kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
