@@ -6,16 +6,17 @@
 
 #include <stdbool.h>
 
-/* KILN_INVALID, naming variable or setting, value and remedy, when one that counts makes no sense:
- * a variable does not where the setting is given. */
+/* Checks all settings, and the environment variables of settings that are not given. Returns
+ * KILN_INVALID, naming variable or setting, value and remedy, when a value makes no sense. */
 kiln_status kiln_environment_check(const kiln_settings *settings);
 
-/* Whether a switch that passed the check is on; `standard` where it is NULL or "". */
+/* Returns whether a switch that passed the check is on; `standard` where it is NULL or "". */
 bool kiln_switch_is_on(const char *text, bool standard);
 
-/* The cache's limit by the setting, else by the environment, else the usual one. */
+/* Returns the cache's limit in bytes: by the setting, else by the environment, else the usual
+ * one. */
 int64_t kiln_environment_cache_limit(const kiln_settings *settings);
-/* How long threads stay awake, in microseconds: likewise. */
+/* Returns how long threads stay awake, in microseconds, in the same order. */
 int64_t kiln_environment_keepalive_us(const kiln_settings *settings);
 
 #endif

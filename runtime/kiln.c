@@ -17,7 +17,7 @@ const char *kiln_version(void)
     return KILN_VERSION;
 }
 
-/* The setting, else the environment variable, else "". "off" becomes "". */
+/* Writes the setting, else the environment variable, else "". "off" becomes "". */
 static void resolve(char *out, size_t size, const char *setting, const char *variable)
 {
     const char *value = setting && *setting ? setting : variable ? getenv(variable) : NULL;
@@ -31,7 +31,7 @@ static bool given(const char *setting)
     return setting && *setting;
 }
 
-/* Where they were installed with this library, or program, wherever that lies now. */
+/* Finds the rows that were installed with this library or program, wherever that lies now. */
 static bool find_shipped_beside(char *dir, size_t size)
 {
     static const char here;
@@ -73,7 +73,7 @@ static void set_places(kiln *k, const kiln_settings *s)
     resolve(k->template_dir, sizeof k->template_dir, s->template_dir, "KILN_TEMPLATES");
 }
 
-/* What named the place: the setting, the variable, or nothing (NULL) where it is the default. */
+/* Returns what named the place: the setting or the variable; NULL where it is the default. */
 static const char *namer(const char *value, const char *setting, const char *variable)
 {
     const char *set = getenv(variable);
@@ -98,14 +98,15 @@ static kiln_status load(const kiln *k, kiln_rows **rows, const char *file, const
     return KILN_OK;
 }
 
-/* Those of another device were measured there. One who plans without a device may have any. */
+/* Whether the rows were measured on another device. Planning without a device takes any rows. */
 static bool is_foreign(const kiln *k, const kiln_rows *rows)
 {
     const char *of = kiln_rows_device(rows);
     return k->context && *of && strcmp(of, "any") != 0 && !kiln_rows_name_device(of, k->facts.name);
 }
 
-/* That a program runs on two devices, with one file named, is no error, but its rows are of one. */
+/* A program may run on two devices with one file named: that is no error, but the rows are of one
+ * device. */
 static kiln_status load_user_rows(kiln *k, const kiln_settings *s)
 {
     k->rows_named_by = namer(s->rows_file, "settings.rows_file", "KILN_DB");
@@ -150,7 +151,8 @@ static kiln_status load_rows(kiln *k, const kiln_settings *s)
 void kiln_reload_rows(kiln *k)
 {
     kiln_rows *fresh =
-        kiln_rows_load(k->rows_file, k->facts.core, NULL); /* of the others one was told */
+        kiln_rows_load(k->rows_file, k->facts.core,
+                       NULL); /* no logger: the first load has told of the shipped ones */
     if (!fresh)
         return;
     pthread_mutex_lock(&k->lock);

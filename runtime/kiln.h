@@ -94,37 +94,37 @@ typedef struct kiln_settings {
      * op is enqueued with again, which saves a tenth to a quarter of an operation of 2 us; on other
      * devices it changes nothing */
     int buffers_stay;
-    /* 1: the caller promises to call kiln_flush() between a command of his own, which he does not
-     * wait for, and the next operation in the same queue. With buffers_stay, on PoCL's CPU device,
-     * short operations (and, on a device of two threads, those of up to a millisecond of one core)
+    /* 1: the caller promises to call kiln_flush() between a command of its own, for which it does
+     * not wait, and the next operation in the same queue. With buffers_stay, on PoCL's CPU device,
+     * short operations (on a device of two threads, operations of up to a millisecond of one core)
      * then share a command of PoCL if they come one behind the other in an in-order queue without
-     * profiling, and neither wait for events nor give one: 0.3 to 0.6 us each instead of two. An
-     * enqueue waits while 256 of them are in flight. Elsewhere it changes nothing */
+     * profiling, and neither wait for events nor give one: each takes 0.3 to 0.6 us instead of two.
+     * An enqueue waits while 256 of them are in flight. On other devices it changes nothing */
     int queues_flushed;
-    /* 1: on PoCL's CPU device of two threads, kiln may move one of PoCL's threads to another core,
-     * when Linux has put both of them on one core; short operations then take up to twice as long.
-     * To move a thread, kiln sets its affinity to one core and, at once, back to what it was. So a
-     * program that sets affinities of PoCL's threads itself, while operations run, leaves this at
-     * 0. 0: kiln changes no affinity */
+    /* 1: on PoCL's CPU device of two threads, kiln may move one of PoCL's threads to another core
+     * when Linux has put both threads on one core, where short operations take up to twice as long.
+     * To move a thread, kiln sets its affinity to one core and, at once, back to what it was. Leave
+     * this at 0 in a program that sets affinities of PoCL's threads itself while operations run. 0:
+     * kiln changes no affinity */
     int place_threads;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
      * called from several threads. NULL: silence. */
     void (*log)(void *user, const char *line);
     void *log_user;
-    /* As log, and with its user, for what one should know or mend because a guess stands in for it:
-     * damaged rows, a default file that cannot be used, a file of another device's rows, a named
-     * one that is not there when its rows are first asked for, the user's row of the problem of
-     * another version. NULL: log receives these, too. */
+    /* Receives, with log_user, a line for each thing that a guess stands in for, and that somebody
+     * should know or mend: damaged rows, a default file that cannot be used, a file of another
+     * device's rows, a named file that is not there when its rows are first asked for, a user's row
+     * of the problem of another version. NULL: log receives these lines, too. */
     void (*warn)(void *user, const char *line);
 } kiln_settings;
 
-/* Opens kiln on a device of a context; both are retained. With context and device NULL the handle
+/* Opens kiln on a device of a context, and retains both. With context and device NULL the handle
  * can plan, explain and describe for a device of no particular kind, but not compile or run. */
 KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                                const kiln_settings *settings);
 KILN_API void kiln_close(kiln *k); /* NULL is fine */
 
-/* Where things are, for `kiln env` and bug reports. "" when switched off. */
+/* Return where things are, for `kiln env` and bug reports; "" when switched off. */
 KILN_API const char *kiln_cache_dir(const kiln *k);
 KILN_API const char *kiln_rows_file(const kiln *k);
 KILN_API const char *kiln_shipped_dir(const kiln *k);
@@ -132,11 +132,11 @@ KILN_API const char *kiln_shipped_dir(const kiln *k);
 /* ---- operations -------------------------------------------------------------------------------
  */
 
-/* What to run instead of the library's choice. All zero: row of the user's tuning file, else a
- * shipped row for the device, else the solver with the best predicted time, its config from a
- * shipped row for any device or its guess. Where a layout is "any", the fastest of the rows of the
- * layouts that the solvers would choose; where the layouts predicted best have none, a guess of
- * those wins if it is predicted to be clearly faster (by more than a fifth of the row's time). */
+/* What to run instead of the library's choice. All zero: the row of the user's tuning file, else a
+ * shipped row for the device, else the solver with the best predicted time, with its config from a
+ * shipped row for any device or its guess. Where a layout is "any", the fastest row of the layouts
+ * that the solvers would choose; where the layouts predicted best have no row, a guess for them
+ * wins if it is predicted to be clearly faster (by more than a fifth of the row's time). */
 typedef struct kiln_choice {
     const char *solver; /* name or id: "ConvOclDirectFwd1x1", "13" */
     const char
@@ -147,25 +147,25 @@ typedef struct kiln_choice {
 } kiln_choice;
 
 /* Chooses solver and config for `problem`, generates and compiles the kernels. `choice` may be
- * NULL. KILN_INVALID: the problem or choice makes no sense; KILN_UNSUPPORTED: no solver (or not the
- * chosen one) can do it here; KILN_OPENCL: a kernel did not build (kiln_last_error() has the log).
- */
+ * NULL. Returns KILN_INVALID when the problem or choice makes no sense; KILN_UNSUPPORTED when no
+ * solver (or not the chosen one) can do it here; KILN_OPENCL when a kernel did not build
+ * (kiln_last_error() has the log). */
 KILN_API kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem,
                                       const kiln_choice *choice, kiln_op **out);
 KILN_API void kiln_op_release(kiln_op *op); /* NULL is fine */
 
-/* Makes the operation that moves a tensor from one layout and type to another (kiln_layout.h). It
- * reads kiln_buffers' x and writes y, all cells of it, padding included; each is a buffer, or for
- * an image layout a 2-D image of CL_RGBA pixels (CL_FLOAT, CL_HALF_FLOAT, CL_SIGNED_INT8 or
+/* Makes the operation that moves a tensor from one layout and type to another (kiln_layout.h). The
+ * operation reads kiln_buffers' x and writes all cells of y, padding included. Each is a buffer, or
+ * for an image layout a 2-D image of CL_RGBA pixels (CL_FLOAT, CL_HALF_FLOAT, CL_SIGNED_INT8 or
  * CL_SIGNED_INT32 for f32, f16, i8, i32), at least as large as the layout's, without an offset.
  * Conversion rounds to nearest even and saturates integers; between equal types in buffers the bits
- * are kept. KILN_UNSUPPORTED when the device cannot hold one of the two. kiln_op_describe() names
- * no solver for it. */
+ * are kept. Returns KILN_UNSUPPORTED when the device cannot hold one of the two. kiln_op_describe()
+ * names no solver for it. */
 KILN_API kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op **out);
 
-/* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU), launches each
- * once on buffers of its own and releases it, leaving the programs in the cache. Returns the first
- * failure; all are attempted. */
+/* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU), launches each op
+ * once on buffers of its own and releases it; the programs stay in the cache. Returns the first
+ * failure; attempts all problems. */
 KILN_API kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads);
 
 /* Where a config came from. */
@@ -213,9 +213,11 @@ typedef struct kiln_stage_info {
 } kiln_stage_info;
 
 KILN_API kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info);
-/* The OpenCL C source of a stage, without its options; NULL for a clear. Lives as long as op. */
+/* Returns the OpenCL C source of a stage, without its options; NULL for a clear. Lives as long as
+ * op. */
 KILN_API const char *kiln_op_source(const kiln_op *op, int index);
-/* Numbers the solver derived ("N_LCL_IN_MAPS", 192). KILN_INVALID past the last. */
+/* Tells a number that the solver derived ("N_LCL_IN_MAPS", 192). Returns KILN_INVALID past the
+ * last. */
 KILN_API kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_t *value);
 
 /* A buffer and where the tensor starts in it. The offset must be a multiple of
@@ -225,10 +227,11 @@ typedef struct kiln_buffer {
     size_t offset; /* bytes */
 } kiln_buffer;
 
-/* In the problem's own terms: for KILN_BACKWARD_DATA, y is the gradient that is read and x the one
- * written; for KILN_BACKWARD_WEIGHTS, w (and bias) are written. Sizes of the memory objects are
- * checked against the problem. What a problem does not need stays zero. A tensor whose layout is an
- * image, and packed weights with a packed_width, are images as kiln_reformat_create() says. */
+/* The tensors in the problem's own terms: for KILN_BACKWARD_DATA, y is the gradient that is read
+ * and x is written; for KILN_BACKWARD_WEIGHTS, w (and bias) are written. Sizes of the memory
+ * objects are checked against the problem. Buffers that a problem does not need stay zero. A tensor
+ * whose layout is an image, and packed weights with a packed_width, are images as
+ * kiln_reformat_create() says. */
 typedef struct kiln_buffers {
     kiln_buffer x, w, y;
     kiln_buffer bias;      /* [K]; with epilogue.bias */
@@ -237,14 +240,14 @@ typedef struct kiln_buffers {
     kiln_buffer packed;    /* optional: weights from kiln_op_pack(); then w is not read */
 } kiln_buffers;
 
-/* Enqueues the whole operation. The queue must belong to the kiln's context and device. It waits
- * for the n_wait events of `wait`; *done (if not NULL) completes with the last launch. Launches
- * depend on each other properly on out-of-order queues. The op keeps references to workspace and
- * offset buffers until they change or the op is released, and none to tensors. A call with the
- * buffers of the one before only launches: it asks for no sizes until one of those buffers has
- * ended, which a destructor callback tells. Enqueues of one op may overlap if each has its own
- * workspace; those of an op with images of its own (image_size, or packed_width and no packed
- * weights given) wait for one another, on whatever queues. */
+/* Enqueues the whole operation. The queue must belong to the kiln's context and device. The
+ * operation waits for the n_wait events of `wait`; *done (if not NULL) completes with the last
+ * launch. Launches depend on each other properly on out-of-order queues. The op keeps references to
+ * workspace and offset buffers until they change or the op is released, and none to tensors. A call
+ * with the buffers of the call before only launches: it asks for no sizes until one of those
+ * buffers has ended, which a destructor callback tells. Enqueues of one op may overlap if each has
+ * its own workspace. Enqueues of an op with images of its own (image_size, or packed_width and no
+ * packed weights given) wait for one another, on whatever queues. */
 KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
                                      const kiln_buffers *buffers, cl_uint n_wait,
                                      const cl_event *wait, cl_event *done);
@@ -254,22 +257,23 @@ KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
 KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
 
-/* clFinish(queue), sooner back on PoCL's CPU device: while the kiln's last operation is one of the
- * queue's, the calling thread looks for its end, for settings.keepalive_us and yielding its core,
- * before it sleeps; one that sleeps goes on 10 to 20 us after the end. On other devices, and where
- * threads do not stay awake, it is clFinish() and no more. */
+/* Does what clFinish(queue) does, but returns sooner on PoCL's CPU device: if the kiln's last
+ * operation is in this queue, the calling thread spins for its end, yielding its core, for
+ * settings.keepalive_us before it sleeps. A thread that sleeps goes on 10 to 20 us after the end.
+ * On other devices, and where threads do not stay awake, it is clFinish() and no more. */
 KILN_API kiln_status kiln_finish(kiln *k, cl_command_queue queue);
 
-/* clFlush(queue), and what is enqueued from now on comes behind what the caller has put into the
- * queue (settings.queues_flushed). */
+/* Does what clFlush(queue) does, and says that operations enqueued from now on come behind the
+ * commands that the caller has put into the queue (settings.queues_flushed). */
 KILN_API kiln_status kiln_flush(kiln *k, cl_command_queue queue);
 
-/* As kiln_op_enqueue(), and takes the time by the device's clock, in ms: in *pack_ms (may be NULL)
- * of the launches that pack weights, which kiln_op_pack() can do once for many enqueues; in *ms
- * from the start of the first other launch to the end of the last one, pauses between them
- * included, packing not. Waits for the result. Where that clock stands still, as Mesa's rusticl's,
- * *ms is what the call waited by the host's, packing included, and *pack_ms is 0. The queue must
- * have CL_QUEUE_PROFILING_ENABLE. */
+/* Does what kiln_op_enqueue() does, waits for the result, and tells the time in ms by the
+ * device's clock. *pack_ms (may be NULL) receives the time of the launches that pack weights,
+ * which kiln_op_pack() can do once for many enqueues. *ms receives the time from the start of
+ * the first other launch to the end of the last one, with pauses between them, without packing.
+ * Where the device's clock stands still, as that of Mesa's rusticl, *ms is how long the call
+ * waited by the host's clock, packing included, and *pack_ms is 0. The queue must have
+ * CL_QUEUE_PROFILING_ENABLE. */
 KILN_API kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   double *ms, double *pack_ms);
 
@@ -288,7 +292,8 @@ typedef struct kiln_verdict {
     int64_t workspace_size;
 } kiln_verdict;
 
-/* What solver number `index` says of the problem. KILN_INVALID past the last solver. */
+/* Tells what solver number `index` says of the problem. Returns KILN_INVALID past the last
+ * solver. */
 KILN_API kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index,
                                   kiln_verdict *verdict);
 
@@ -320,8 +325,8 @@ typedef struct kiln_tune_options {
     int keep;           /* 1: record the winner in the user's rows */
     /* Called after every trial; a non-zero return stops the search and keeps the best so far. */
     int (*progress)(void *user, const kiln_trial *trial);
-    /* Judges the contents of the destination after a trial's first run; non-zero: wrong. Required:
-     * a config nobody verified never wins. The queue is idle when it is called. */
+    /* Judges the contents of the destination after a trial's first run; returns non-zero: wrong.
+     * Required: a config that nobody verified never wins. The queue is idle during the call. */
     int (*verify)(void *user, const kiln_op *op);
     void *user;
 } kiln_tune_options;
@@ -329,21 +334,24 @@ typedef struct kiln_tune_options {
 /* Measures configs for `problem` on the given buffers (queue as for kiln_op_time) and reports the
  * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored.
  *
- * First comes what each solver would run with now, fastest prediction first, then the grids; under
- * a limit of trials or seconds most promising first, by the predictions and how the first trials
- * bore them out, a little shuffled. Before a config's first run the destination is filled with NaN
- * (i8: 0x8f, i32: 0x8badf00d), so that what a config leaves unwritten shows. Weights are packed
- * once, then `runs` samples are taken unless the first are far from the best: launches, or means of
- * up to 64 launches in a row where one takes less than half a millisecond. What needs no search is
- * timed again beside each trial; where it takes another time than in its own, before the trial and
- * after it, the machine's speed has changed, and the trial's `ms` is what it would have been at the
- * speed before. Up to four of the fastest, one of those that need no search among them, are timed
- * again in turns, and the winner is the one with the best median of those rounds, unless what needs
- * no search comes within 2 %. A config that does not build or run is a trial like another.
+ * The search first tries the configs that each solver would run with now, fastest prediction
+ * first; these need no search. Then come the grids. Under a limit of trials or seconds the most
+ * promising configs of the grids come first, by the predictions and by how the first trials bore
+ * them out, a little shuffled.
  *
- * With `keep`, new times also replace what the user's rows say of other solvers for this problem.
+ * Before a config's first run the destination is filled with NaN (i8: 0x8f, i32: 0x8badf00d), so
+ * that elements that a config leaves unwritten show. Weights are packed once, then `runs` samples
+ * are taken unless the first are far from the best: launches, or means of up to 64 launches in a
+ * row where one takes less than half a millisecond. The best config that needs no search is timed
+ * again before and after each trial. Where both times differ from its own trial, the machine's
+ * speed has changed, and the trial's `ms` is what it would have been at the earlier speed. Up to
+ * four of the fastest, at least one that needs no search among them, are timed again in turns. The
+ * best median of those rounds wins, unless a config that needs no search comes within 2 %. A config
+ * that does not build or run is a trial like another.
+ *
+ * With `keep`, new times also replace the user's rows of other solvers for this problem. Returns
  * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when
- * the winner could not be kept. Where keeping it fails all the same, *best has it. */
+ * the winner could not be kept. Where keeping it fails all the same, *best has the winner. */
 KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                                const kiln_buffers *buffers, const kiln_tune_options *options,
                                kiln_trial *best);
@@ -357,16 +365,16 @@ typedef struct kiln_cache_entry {
     const char *key;
     const char *file; /* with its directory */
     int64_t bytes;
-    int64_t used; /* seconds since 1970 */
+    int64_t used; /* last, in seconds since 1970 */
     int valid;    /* 0: damaged or of another format */
 } kiln_cache_entry;
 
-/* Calls `entry` for each program of the cache in `dir` (NULL: the default directory), the one used
- * last first. A directory that is missing or "" holds none. */
+/* Calls `entry` for each program of the cache in `dir` (NULL: the default directory), the most
+ * recently used first. A directory that is missing or "" holds none. */
 KILN_API kiln_status kiln_cache_list(const char *dir,
                                      void (*entry)(void *user, const kiln_cache_entry *e),
                                      void *user);
-/* Removes kiln's files, and no others, from it. *removed (if not NULL) counts them. */
+/* Removes kiln's files, and no others, from the directory. *removed (if not NULL) counts them. */
 KILN_API kiln_status kiln_cache_clear(const char *dir, int64_t *removed);
 
 /* ---- tuning rows --------------------------------------------------------------------------- */
@@ -410,7 +418,7 @@ typedef struct kiln_rows_piece {
     const char *why;     /* BAD: what is wrong with it; HEAD: the same, NULL where nothing is */
 } kiln_rows_piece;
 
-/* Calls `piece` for each piece of `file`. KILN_FILE when it cannot be read. */
+/* Calls `piece` for each piece of `file`. Returns KILN_FILE when the file cannot be read. */
 KILN_API kiln_status kiln_rows_read(const char *file,
                                     void (*piece)(void *user, const kiln_rows_piece *p),
                                     void *user);

@@ -1,5 +1,5 @@
-/* items.cl: the items of a grid: each a work-group of its own, or all in one that other threads help
- * with.
+/* items.cl: the items of a grid: each a work-group of its own, or all in one work-group with which
+ * other threads help.
  *
  *     #define ITEM_HERE item(src, dst, ITEM(0), ITEM(1), ITEM(2))
  *     DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global DST_T *dst))
@@ -9,22 +9,22 @@
  *         EACH_ITEM(ITEM_HERE, (src, dst))
  *     }
  *
- * An item that works in local memory has it at `scratch`, of which a kernel says
+ * An item that works in local memory finds it at `scratch`; its kernel says
  *
  *         local float scratch[SIZE];
  *         EACH_ITEM_WITH(scratch, ITEM_HERE, (src, dst))
  *
- * ITEM(axis) is the item's place along an axis of the grid: what `item` asks for itself, as by
- * get_global_id(), it does not get. All parameters are pointers to global memory, no more than five.
+ * ITEM(axis) is the item's place along an axis of the grid; get_global_id() does not tell it in a
+ * shared launch. All parameters are pointers to global memory, five at most.
  *
  * A launch of one group (with ITEMS_SHARED=1; see runtime/pocl/work_sharing.h) writes where an
  * item's code is, and which pointers it is given, into memory of the host. Threads of the host spin
- * on this memory and help. The items, in units of ITEMS_UNIT, are halved. The thread that the memory
- * knows as the first owns the first half, whether this thread begins launches or helps, so that a
- * core finds its half of the tensors in its own cache from launch to launch. A thread that is done
- * with its half takes units from the end of the other half. (Taking waits until all earlier stores
- * are done: a fifth of a microsecond, where lines of the destination come from a second-level cache.
- * So an owner takes half of what is left.)
+ * on this memory and help. The items, in units of ITEMS_UNIT, are halved. The thread that the
+ * memory knows as the first owns the first half, whether this thread begins launches or helps, so
+ * that a core finds its half of the tensors in its own cache from launch to launch. A thread that
+ * is done with its half takes units from the end of the other half. (Taking waits until all earlier
+ * stores are done: a fifth of a microsecond, where lines of the destination come from a
+ * second-level cache. So an owner takes half of what is left.)
  *
  *       first thread              another
  *     > 0 1 2 3 . . . . . 9 <   > 10 11 12 13 . . . 19 <
@@ -41,13 +41,13 @@
  * cores write is 512 bytes apart, since prefetchers bring a line's neighbours.
  *
  * Memory order: OpenCL 1.2's own atomic functions are relaxed. So the hand-over uses the compiler's
- * __atomic functions, which order memory as C11's do; docs/pocl.md has the argument. Compilers other
- * than PoCL's do not see this part.
+ * __atomic functions, which order memory as C11's do; docs/pocl.md has the argument. Compilers
+ * other than PoCL's do not see this part.
  *
- * Grid with ITEMS_SHARED=1: (ITEMS_0 * ITEMS_1 * ITEMS_2, 1, 1) or one group. Else its axes are those
- * of the items.
+ * Grid with ITEMS_SHARED=1: (ITEMS_0 * ITEMS_1 * ITEMS_2, 1, 1), or one work-group. Else the grid
+ * has the axes of the items.
  *
- * Defines: ITEMS_SHARED                   above
+ * Defines: ITEMS_SHARED                 1: a launch of one work-group does all items
  *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes
  *          ITEMS_UNIT                   with it: items of a unit; at most 65535 units
  */
@@ -64,7 +64,7 @@
 #error "ITEMS_SHARED=1 is for x86-64 only: the host cannot call an item elsewhere"
 #endif
 #define ITEMS_SYMBOL __asm__("kiln_item") __attribute__((visibility("hidden")))
-/* Compilers halve vectors of 512 bits where they think them slow, unless a function asks for them. */
+/* Compilers that take vectors of 512 bits for slow halve them, unless a function asks for them. */
 #define ITEMS_WIDE
 #if defined __AVX512F__ && defined __has_attribute
 #if __has_attribute(min_vector_width)
@@ -72,8 +72,8 @@
 #define ITEMS_WIDE __attribute__((min_vector_width(512)))
 #endif
 #endif
-/* What stands in brackets, without these. (OpenCL C has no macros of any number of arguments, and
- * some compilers take none; this is for PoCL's.) */
+/* Removes the brackets around a list. (OpenCL C has no macros with any number of arguments, and
+ * some compilers refuse them; PoCL's takes them.) */
 #define ITEMS_LIST(...) __VA_ARGS__
 #define DEFINE_ITEM(call, parameters)                                                              \
     void one_item(const int item_i, local void *scratch, ITEMS_LIST parameters) ITEMS_SYMBOL;      \

@@ -131,7 +131,8 @@ void kiln_arg_int(kiln_plan *plan, int64_t value);
 void kiln_arg_long(kiln_plan *plan, int64_t value);
 /* An INDEX_T of types.cl: a long where the shape is wide, else an int. */
 void kiln_arg_index(kiln_plan *plan, const kiln_shape *s, int64_t value);
-/* Where the team's memory is, a long: and the stage may be launched as one group. */
+/* Adds the address of the memory that threads share, a long: the stage may be launched as one
+ * work-group. */
 void kiln_arg_sharing(kiln_plan *plan);
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2);

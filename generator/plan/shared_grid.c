@@ -1,21 +1,21 @@
-/* Chooses which launches a team of two threads, or one alone, goes through, and in what units. */
+/* Chooses which launches two threads share, or one thread does alone, and in what units. */
 #include "shared_grid.h"
 
 #include "generator/base/integers.h"
 
 enum {
-    THREADS = 2,     /* of a team; more were not measured */
-    LEAST_US = 4,    /* of one core: in less, another core has not come and gone */
-    MOST_US = 50000, /* what longer ones read and write, no cache keeps for a thread's half */
-    FEW_UNITS = 16,  /* while the last one is taken the other core waits */
+    THREADS = 2,     /* that share a launch; more were not measured */
+    LEAST_US = 4,    /* of one core: in less time, another core has not come and gone */
+    MOST_US = 50000, /* no cache keeps what longer launches read and write for a thread's half */
+    FEW_UNITS = 16,  /* the other core waits while the last unit is done */
     MOST_UNITS = 60000,
     MOST_ITEMS = 1 << 30
 };
 
 static const double unit_us = 0.5;
 
-/* Items of a unit; 0: such a launch is not a team's. All are one unit where one thread does them.
- */
+/* Returns the items of a unit; 0: the launch is not shared. All items are one unit where one thread
+ * does them. */
 static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
 {
     if (!d->shares_work || !(all_us <= MOST_US) || items > MOST_ITEMS)
@@ -30,8 +30,8 @@ static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
     return unit > least ? unit : least;
 }
 
-void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0, int64_t g1,
-                    int64_t g2)
+void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
+                      int64_t g1, int64_t g2)
 {
     const double all_us = 1000 * (ms - kiln_device_launch_ms(d)) * d->compute_units;
     const int64_t items = g0 * g1 * g2, unit = unit_of(d, all_us, items);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The problem once a solver decided its layouts, and its key. */
+/* Returns the problem with the layouts that a solver has settled, and writes its key. */
 static kiln_problem settle(const kiln_problem *problem, const kiln_shape *settled,
                            char key[KILN_KEY_TEXT])
 {
@@ -58,14 +58,15 @@ static double row_beaten_below(const kiln_pick *row)
     return 0.8 * fastest;
 }
 
-/* Of a pass over all solvers: what is best among those measured, and among those guessed. */
+/* The result of a pass over all solvers: the best measured pick and the best guessed one. */
 typedef struct field {
     kiln_pick measured, guessed;
-    double guessed_ms, predicted_ms; /* of the best guess where no row is; of any */
-    bool decided;                    /* a search of the layouts predicted best was made */
+    double guessed_ms, predicted_ms; /* of the best guess without a row; of the best guess */
+    bool decided;                    /* the layouts predicted best have a row of a search */
 } field;
 
-/* The row that speaks for the layouts that the solver makes of open ones, else its own. */
+/* Finds the row that speaks for the layouts that the solver makes of open ones, else the row of the
+ * solver itself. */
 static bool find_row(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                      const kiln_pick *guess, kiln_pick *row, bool *decides)
 {
@@ -102,8 +103,8 @@ static void enter(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
     }
 }
 
-/* Where layouts are open, a search is about those that predictions choose: what it found is not put
- * aside for a guess of other layouts, be it measured while the machine was slow. */
+/* Where layouts are open, a search covers the layouts that predictions choose. Its result is not
+ * put aside for a guess of other layouts, even if it was measured while the machine was slow. */
 static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                 bool ignore_rows, kiln_pick *pick)
 {
@@ -130,8 +131,8 @@ static bool has_open_layout(const kiln_problem *p)
            kiln_layout_is_any(p->y_layout) || kiln_layout_is_any(p->bias_layout);
 }
 
-/* What an unforced choice comes to. A row of the problem decides; where there is none, or layouts
- * are open, rows of the solvers' layouts stand beside predictions. */
+/* Picks where the caller forces nothing. A row of the problem decides. Where there is none, or
+ * layouts are open, rows of the solvers' layouts stand beside predictions. */
 static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                   bool ignore_rows, kiln_pick *pick)
 {
@@ -153,7 +154,7 @@ static kiln_status unknown_solver(const char *name)
     return kiln_fail(KILN_INVALID, "there is no solver \"%.60s\"; there are %s", name, names);
 }
 
-/* A config the caller insists on, for one solver. */
+/* Takes the config that the caller insists on, for one solver. */
 static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *text,
                                 const kiln_shape *shape, kiln_pick *pick)
 {
@@ -191,7 +192,7 @@ static kiln_status force_config_anywhere(kiln *k, const char *text, const kiln_p
     return force_config(k, natural.solver, text, shape, pick);
 }
 
-/* No image may be larger than the device's. */
+/* Refuses an image that is larger than the device's largest. */
 static kiln_status check_image(const kiln *k, const kiln_problem *p, char tensor)
 {
     kiln_storage storage;

@@ -7,7 +7,7 @@
 
 enum { MAX_SOLVERS = 64 };
 
-/* The row's solver and config, if they are what was measured. */
+/* Returns the row's solver and reads its config, if both are still what was measured; else NULL. */
 static const kiln_solver *read_row(const kiln_row *row, kiln_config *config, kiln_why *why)
 {
     const kiln_solver *solver = kiln_solver_named(row->solver);
@@ -32,8 +32,9 @@ static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape,
            !kiln_config_refused(pick->solver, &pick->shape, &k->facts, &pick->config, false, why);
 }
 
-/* The best usable row of one file: per solver the newest counts, and of those the fastest. Where
- * any solver may be chosen, there must be one among them that speaks for all. */
+/* Finds the best usable row of one file: the newest row of each solver counts, and the fastest of
+ * these wins. Where any solver may be chosen, one of these rows must come from a search of all
+ * solvers. */
 static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, const char *only,
                      const kiln_shape *shape, kiln_pick *pick)
 {

@@ -1,4 +1,4 @@
-/* Compares what a search could choose with what there is. */
+/* Compares the solvers that a search could choose with the solvers that there are. */
 #include "excluded_solvers.h"
 
 #include "guess.h"
@@ -23,7 +23,7 @@ static void add_name(char names[KILN_ROW_WITHOUT], const char *name)
     strcat(names, name);
 }
 
-/* The next name of a list, or false behind the last. */
+/* Reads the next name of a list and moves on. Returns false behind the last one. */
 static bool next_name(const char **names, char name[KILN_ROW_WITHOUT])
 {
     const char *at = *names + strspn(*names, " ");

@@ -1,8 +1,8 @@
-/* Which solvers a search could not choose, and so a row says nothing about.
+/* Solvers that a search could not choose, and about which its row says nothing.
  *
  * Rows are kept without a problem's math mode, limits and epilogue, and a search may be of one
- * solver. What wins among few is recorded with the names of those that a search without any of that
- * would have tried.
+ * solver. So the winner is recorded with the names of the solvers that a search without any such
+ * restriction would have tried.
  */
 #ifndef KILN_EXCLUDED_SOLVERS_H
 #define KILN_EXCLUDED_SOLVERS_H

@@ -4,7 +4,7 @@
 
 #include "runtime/kiln_internal.h"
 
-/* A solver with a legal config, and where that config came from. */
+/* A solver with a legal config, and the origin of that config. */
 typedef struct kiln_pick {
     const kiln_solver *solver;
     kiln_shape shape; /* as the solver sees it: layouts decided */

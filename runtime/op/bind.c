@@ -75,7 +75,7 @@ void kiln_window_close(kiln_window *window)
     *window = (kiln_window){0};
 }
 
-/* The memory object a kernel gets for `bytes` of `mem` from `offset` on. */
+/* Finds the memory object that a kernel gets for `bytes` of `mem` from `offset` on. */
 static kiln_status view(kiln_op *op, int role, cl_mem mem, size_t offset, int64_t bytes,
                         cl_mem *out)
 {
@@ -100,7 +100,7 @@ static bool packs_through_temps(const kiln_plan *plan)
     return false;
 }
 
-/* OpenCL 1.2 has no kernels that read and write one image. */
+/* OpenCL 1.2 has no kernel that reads and writes one image. */
 static kiln_status check_residual(const kiln_op *op, const kiln_buffers *b)
 {
     if (b->residual.mem != b->y.mem || !op->plan.image[KILN_ROLE_Y].width)
@@ -119,7 +119,7 @@ static kiln_status check_residual(const kiln_op *op, const kiln_buffers *b)
     return KILN_OK;
 }
 
-/* The piece of the workspace, or the image, that a temp or the packed weights are. */
+/* Finds the piece of the workspace, or the image, that holds a temp or the packed weights. */
 static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace, int64_t offset,
                             int64_t bytes, cl_mem *mem)
 {
@@ -128,7 +128,7 @@ static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace,
                 : view(op, role, workspace->mem, workspace->offset + (size_t)offset, bytes, mem);
 }
 
-/* mem[role], for everything that the stages of `phase` may name. */
+/* Fills mem[role] for everything that the stages of `phase` may name. */
 static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
                         cl_mem mem[KILN_MAX_ROLES])
 {
@@ -215,7 +215,7 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
         return KILN_OK;
     bound->valid = false;
     kiln_status status = find(op, b, phase, bound->mem);
-    /* A caller with new objects for every call is not made to pay for the watch. */
+    /* A caller with new objects in every call does not pay for watching them. */
     const bool set = !status && again && watch_all(op);
     const bool pointers =
         kiln_pocl_bind(op->pocl, kiln_phase_stages(phase, &op->plan), set ? bound->mem : NULL);

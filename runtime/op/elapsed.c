@@ -3,7 +3,7 @@
 
 static const double ms_per_ns = 1e-6;
 
-/* The part of `s` that lies between the two. */
+/* Returns how much of `s` lies between the two times. */
 static uint64_t within(const kiln_span *s, uint64_t first, uint64_t last)
 {
     uint64_t start = s->start > first ? s->start : first;
@@ -28,7 +28,8 @@ kiln_elapsed kiln_elapsed_of(const kiln_span *spans, int count)
     for (int i = 0; i < count; i++)
         if (spans[i].pack)
             between += within(&spans[i], first, last);
-    /* Some clocks (llvmpipe's) have packing and what waits for it at the same time. */
+    /* Some clocks (llvmpipe's) tell the same time for packing and for the launch that waits for
+     * it. */
     uint64_t all = last > first ? last - first - between : 0;
     all = all > longest ? all : longest;
     return (kiln_elapsed){

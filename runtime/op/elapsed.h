@@ -1,4 +1,4 @@
-/* How long an operation took, from what the device's clock said of its launches. */
+/* How long an operation took, from the times that the device's clock tells of its launches. */
 #ifndef KILN_ELAPSED_H
 #define KILN_ELAPSED_H
 
@@ -17,11 +17,11 @@ typedef struct kiln_elapsed {
     double pack_ms; /* of the launches that pack, without the pauses between them */
 } kiln_elapsed;
 
-/* Of `count` launches in any order. Those that pack do not overlap each other. */
+/* Adds up `count` launches in any order. Launches that pack must not overlap each other. */
 kiln_elapsed kiln_elapsed_of(const kiln_span *spans, int count);
 
-/* Whether a device's clock stands still for what it says took `ms`: less than any launch takes.
- * Mesa's rusticl has one time for all that is submitted at once. */
+/* Returns whether `ms` is less than any launch takes: the device's clock stands still. Mesa's
+ * rusticl has one time for all commands that are submitted at once. */
 bool kiln_clock_stands(double ms);
 
 #endif

@@ -174,7 +174,7 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
     return status;
 }
 
-/* The spans of the stages that have an event, `*n` of them. */
+/* Reads the spans of the stages that have an event, `*n` of them. */
 static cl_int read_spans(const kiln_op *op, const cl_event *events, kiln_span *spans, int *n)
 {
     cl_int code = CL_SUCCESS;

@@ -1,10 +1,10 @@
-/* Images that callers pass are checked here; those that plans need between stages are made here. */
+/* Checks images that callers pass, and makes images that plans need between stages. */
 #include "images.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* OpenCL asks every device with images for these. */
+/* Every device with images has these, by OpenCL. */
 static const struct {
     cl_channel_type type;
     const char *name;
@@ -90,8 +90,8 @@ void kiln_op_free_images(kiln_op *op)
         clReleaseEvent(op->busy);
 }
 
-/* Whether there is something to wait for. Waiting for an enqueue that failed would be a failure;
- * one on another queue may not even have started. */
+/* Tells whether the enqueue before is to be waited for, and makes sure that it has started if it is
+ * on another queue. Waiting for an enqueue that failed would fail, too. */
 static kiln_status start_busy(const kiln_op *op, cl_command_queue queue, bool *wait)
 {
     cl_command_queue other = NULL;

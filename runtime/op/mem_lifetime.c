@@ -14,18 +14,17 @@
 #include <stdlib.h>
 
 struct kiln_mem_lifetime {
-    bool in_time; /* else nothing is watched */
+    bool in_time; /* OpenCL tells in time; else nothing is watched */
     atomic_uint ended;
-    pthread_mutex_t lock; /* all below; never held while calling OpenCL, which calls back */
+    pthread_mutex_t lock; /* guards all below; never held while calling OpenCL, which calls back */
     bool closed;
     size_t n, capacity;
     cl_mem *mem; /* watched, in no order */
 };
 
-/* What was told of one object's end. The callback and who asked for it leave; the last one frees.
- */
+/* What was told of one object's end. The callback and its requester leave; the last one frees. */
 typedef struct probe {
-    atomic_bool left; /* by one of them */
+    atomic_bool left; /* one of the two has left */
     bool told;
     pthread_t by;
 } probe;
@@ -72,7 +71,7 @@ kiln_mem_lifetime *kiln_mem_lifetime_open(cl_context context)
     return w;
 }
 
-/* Lets go of the lock, and of all if nobody needs it any more. */
+/* Unlocks, and frees everything if nobody needs it any more. */
 static void leave(kiln_mem_lifetime *w)
 {
     const bool last = w->closed && w->n == 0;
@@ -93,7 +92,7 @@ void kiln_mem_lifetime_close(kiln_mem_lifetime *w)
     leave(w);
 }
 
-/* With the lock; w->n: not watched. */
+/* Returns the place of `mem` in the list, or w->n where it is not watched. With the lock. */
 static size_t find(const kiln_mem_lifetime *w, cl_mem mem)
 {
     size_t i = 0;

@@ -6,19 +6,19 @@
 
 #include <stdbool.h>
 
-/* A kiln's; from any threads. */
+/* Belongs to a kiln. Any thread may call the functions below. */
 typedef struct kiln_mem_lifetime kiln_mem_lifetime;
 
-/* For objects of the context; NULL: there are none. Returns NULL: out of memory. */
+/* Opens it for memory objects of the context, which may be NULL. Returns NULL: out of memory. */
 kiln_mem_lifetime *kiln_mem_lifetime_open(cl_context context);
 void kiln_mem_lifetime_close(kiln_mem_lifetime *w);
 
-/* From now on the end of `mem`, which the caller keeps alive meanwhile, counts. It is not retained.
- * False: nobody would tell of it, or too late. */
+/* Watches `mem`, which the caller keeps alive during the call: from now on its end counts. Does not
+ * retain it. Returns false when its end would not be told, or told too late. */
 bool kiln_mem_lifetime_add(kiln_mem_lifetime *w, cl_mem mem);
 
-/* How many watched objects have ended. While that stays the same, an equal handle is the same
- * object, for those that were being watched when it was asked first. */
+/* Returns how many watched objects have ended. While this number stays the same, an equal handle is
+ * the same object, for objects that were watched when the number was read first. */
 unsigned kiln_mem_lifetime_ended(const kiln_mem_lifetime *w);
 
 #endif

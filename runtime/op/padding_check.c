@@ -20,7 +20,7 @@ static kiln_status make_check(kiln_op *op, int i)
         return kiln_fail(KILN_NO_MEMORY, "out of memory for a check of padding");
     if (!kiln_padding_plan(padded, &check->plan, &op->padding[i], why))
         return kiln_fail(KILN_UNSUPPORTED, "%s", why);
-    /* Whole tensors were checked already. */
+    /* The sizes of whole tensors were checked already. */
     check->bytes[KILN_ROLE_X] = 1;
     check->bytes[KILN_ROLE_Y] = sizeof(cl_int);
     return kiln_op_build(check, -1);

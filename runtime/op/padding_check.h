@@ -4,12 +4,12 @@
 
 #include "op.h"
 
-/* Compiles the checks of the plan's padded tensors, where the kiln asks for them. */
+/* Compiles the checks of the plan's padded tensors, if the kiln checks padding. */
 kiln_status kiln_op_make_checks(kiln_op *op);
 void kiln_op_free_checks(kiln_op *op);
 
-/* Checks what `stage` wrote (-1: what the caller gave) and waits for the answer. KILN_WRONG, naming
- * tensor, layout and stage, where padding holds something. */
+/* Checks the padding of what `stage` wrote (-1: of what the caller gave) and waits for the answer.
+ * Returns KILN_WRONG, naming tensor, layout and stage, where padding is not zero. */
 kiln_status kiln_op_check_padding(kiln_op *op, cl_command_queue queue, const cl_mem *mem,
                                   int stage);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A tensor, the workspace where `role` is a temp's. */
+/* Creates a tensor, or the workspace where `role` is a temp's. */
 static cl_mem make_object(kiln *k, const kiln_op *op, int role, int64_t bytes, cl_int *code)
 {
     const kiln_plan *plan = kiln_op_plan(op);

@@ -46,8 +46,8 @@ typedef struct listing {
     size_t count, room;
 } listing;
 
-/* Whether a name is one of ours, so that a directory that is not only ours keeps what others put
- * there: 32 digits, ".kiln", and ".PID-RANDOM.tmp" while it is being written. */
+/* Whether a name is one of ours: 32 digits, ".kiln", and ".PID-RANDOM.tmp" while the file is being
+ * written. So files that others put into the directory stay. */
 static bool own_name(const char *name, bool *temporary)
 {
     size_t length = strlen(name);
@@ -97,7 +97,7 @@ static int by_use(const void *a, const void *b)
     return (x.tv_nsec > y.tv_nsec) - (x.tv_nsec < y.tv_nsec);
 }
 
-/* Lists our files of `dir`. 0 or an errno; to be closed in both cases. */
+/* Lists our files of `dir`. Returns 0 or an errno; the listing is to be closed in both cases. */
 static int listing_open(listing *l, const char *dir)
 {
     *l = (listing){.at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};

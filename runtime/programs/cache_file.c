@@ -94,7 +94,7 @@ const char *kiln_cache_decode(const void *bytes, size_t size, kiln_cache_record 
     return NULL;
 }
 
-/* Everything in an open file of `size` bytes; less when it is cut short meanwhile. */
+/* Reads `size` bytes of an open file; fewer when the file is cut short meanwhile. */
 static size_t read_all(int fd, unsigned char *data, size_t size)
 {
     size_t used = 0;
@@ -135,7 +135,7 @@ const char *kiln_cache_read(int at, const char *name, bool touch, unsigned char 
         return errno == ENOENT ? "not there" : "cannot be opened";
     const char *why = read_open(fd, data, record);
     if (!why && touch)
-        futimens(fd, NULL); /* in a read-only cache it keeps its age, which is as good */
+        futimens(fd, NULL); /* in a read-only cache the file keeps its age, which does no harm */
     close(fd);
     return why;
 }
@@ -156,7 +156,8 @@ const char *kiln_cache_load(const char *dir, const char *key, unsigned char **da
     return why;
 }
 
-/* Opens the directory, making it and its parents first when missing; -1 and errno. */
+/* Opens the directory, making it and its parents first when they are missing. Returns -1 and errno
+ * where that fails. */
 static int open_dir(const char *dir)
 {
     int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -212,7 +213,7 @@ static int create_temporary(int at, const char *name, char *temporary, size_t si
     return fd;
 }
 
-/* 0 or an errno. No fsync: a file that a power cut damages is a miss. */
+/* Returns 0 or an errno. No fsync: a file that a power cut damages is a miss. */
 static int write_file(int at, const char *name, const unsigned char *data, size_t size)
 {
     char temporary[KILN_CACHE_NAME + 48];

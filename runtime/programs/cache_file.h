@@ -32,25 +32,26 @@ typedef struct kiln_cache_record {
     size_t binary_size;
 } kiln_cache_record;
 
-/* XXH3-128 in 32 lower-case hexadecimal digits. */
+/* Writes the XXH3-128 hash in 32 lower-case hexadecimal digits. */
 void kiln_cache_hash(const void *data, size_t size, char hash[KILN_CACHE_HASH]);
-/* The file of a key: its hash and ".kiln". */
+/* Writes the name of a key's file: its hash and ".kiln". */
 void kiln_cache_name(const char *key, char name[KILN_CACHE_NAME]);
 
-/* The bytes of a file; malloc()ed, NULL when out of memory or when the record cannot be one. */
+/* Returns the bytes of a record's file, to be freed; NULL when out of memory or when the record is
+ * empty or too large. */
 unsigned char *kiln_cache_encode(const kiln_cache_record *record, size_t *size);
-/* Checks the bytes of a file, hostile ones too, and points *record into them. NULL if all is well,
- * else what is wrong. Pure. */
+/* Checks the bytes of a file, hostile ones too, and points *record into them. Returns NULL if all
+ * is well, else what is wrong. Pure. */
 const char *kiln_cache_decode(const void *data, size_t size, kiln_cache_record *record);
 
-/* Reads file `name` of the open directory `at` and checks it. NULL if all is well, else what is
- * wrong; *data, which *record points into, is to be freed in both cases. `touch`: it was used now.
- */
+/* Reads file `name` of the open directory `at` and checks it. Returns NULL if all is well, else
+ * what is wrong. free() *data, which *record points into, in both cases. `touch`: marks the file as
+ * used now. */
 const char *kiln_cache_read(int at, const char *name, bool touch, unsigned char **data,
                             kiln_cache_record *record);
 
-/* kiln_cache_read() of the file that `key` names, which must hold that very key. A hit is marked as
- * used now. */
+/* Reads the file that `key` names, as kiln_cache_read() does; the file must hold that very key. A
+ * hit is marked as used now. */
 const char *kiln_cache_load(const char *dir, const char *key, unsigned char **data,
                             kiln_cache_record *record);
 

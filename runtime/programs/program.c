@@ -1,4 +1,4 @@
-/* Programs in memory, shared by key, and how one comes about: from disk, else from the compiler. */
+/* Programs in memory, shared by key; a new one comes from disk, else from the compiler. */
 #include "program.h"
 
 #include "cache_dir.h"
@@ -19,11 +19,11 @@ struct kiln_program {
     kiln_program *next; /* in its bucket */
     char *key;
     cl_program cl;
-    char *error; /* why it did not build; NULL for want of memory */
+    char *error; /* why it did not build; NULL: out of memory */
     int users;
     enum { BUILDING, READY, FAILED } state;
-    bool stored;     /* on disk, or it was tried */
-    cl_event launch; /* that had not completed when its op was released; or NULL */
+    bool stored;     /* it is on disk, or storing it was tried */
+    cl_event launch; /* had not completed when its op was released; or NULL */
 };
 
 struct kiln_programs {
@@ -75,7 +75,8 @@ static char *make_head(cl_device_id device, const kiln_device_facts *facts)
     return head;
 }
 
-/* The file that the source's first "#line 1" names: it tells a reader of the cache what this is. */
+/* Writes the file that the source's first "#line 1" names: it tells a reader of the cache what the
+ * program is. */
 static void template_name(const char *source, char *name, size_t size)
 {
     static const char mark[] = "#line 1 \"";
@@ -218,7 +219,7 @@ void kiln_programs_close(kiln_programs *cache)
     free(cache);
 }
 
-/* Where the pointer to the program of `key` is, or where it would be put. */
+/* Returns the place of the pointer to the program of `key`, or the place where it would go. */
 static kiln_program **slot(kiln_programs *cache, const char *key)
 {
     kiln_program **p = &cache->bucket[XXH3_64bits(key, strlen(key)) % BUCKETS];
@@ -227,7 +228,8 @@ static kiln_program **slot(kiln_programs *cache, const char *key)
     return p;
 }
 
-/* Makes the program that this thread has put into the table and the others may be waiting for. */
+/* Makes the program that this thread has put into the table; other threads may be waiting for
+ * it. */
 static void make(kiln_program *p, const char *source, const char *options)
 {
     kiln_programs *cache = p->cache;
@@ -239,7 +241,7 @@ static void make(kiln_program *p, const char *source, const char *options)
     p->cl = program;
     p->stored = loaded;
     p->state = program ? READY : FAILED;
-    if (!program) /* those who wait still hold it; who comes later tries again */
+    if (!program) /* waiting threads still hold it; a later call tries again */
         *slot(cache, p->key) = p->next;
     pthread_cond_broadcast(&cache->built);
     pthread_mutex_unlock(&cache->lock);

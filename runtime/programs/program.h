@@ -16,27 +16,29 @@
 typedef struct kiln_programs kiln_programs;
 typedef struct kiln_program kiln_program;
 
-/* `dir` NULL or "": memory only. `limit` in bytes, 0 = 256 MiB: the least recently used files go
- * first. The logger must outlive the cache. Never fails for want of a directory: what cannot be
- * stored is one line in the log. NULL: out of memory. */
+/* Opens a cache in `dir`; NULL or "": in memory only. `limit` in bytes, 0 = 256 MiB: the least
+ * recently used files go first. The logger must outlive the cache. A directory that is missing or
+ * cannot be written is no failure: what cannot be stored is one line in the log. Returns NULL: out
+ * of memory. */
 kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_logger *logger,
                                   cl_context context, cl_device_id device,
                                   const kiln_device_facts *facts);
 void kiln_programs_close(kiln_programs *cache);
 
-/* The program of `source` with `options`, shared and counted. Threads that ask for the same one at
- * once wait for one of them to compile it; different ones compile side by side. A build failure is
- * KILN_OPENCL; its log is in kiln_last_error(), with the options. */
+/* Gets the program of `source` with `options`, shared and counted. Threads that ask for the same
+ * program at once wait for one of them to compile it; different programs compile side by side.
+ * Returns KILN_OPENCL when it does not build; kiln_last_error() then has log and options. */
 kiln_status kiln_program_get(kiln_programs *cache, const char *source, const char *options,
                              kiln_program **out);
 cl_program kiln_program_cl(const kiln_program *program);
-/* Says that a launch of every kernel used of it has completed: its binary is stored now, if it is
- * not on disk yet. Only the first call does something; on PoCL that takes up to half a second. */
+/* Says that a launch of every used kernel of the program has completed: stores its binary now, if
+ * it is not on disk yet. Only the first call does something; on PoCL that takes up to half a
+ * second. */
 void kiln_program_ran(kiln_program *program);
-/* The same as soon as `launch` has completed: now, or when the cache is closed. Waits for nothing.
- */
+/* The same once `launch` has completed: does it now or when the cache is closed. Waits for
+ * nothing. */
 void kiln_program_runs(kiln_program *program, cl_event launch);
-/* The program stays in memory for the next kiln_program_get(). NULL is fine. */
+/* Releases the program, which stays in memory for the next kiln_program_get(). NULL is fine. */
 void kiln_program_release(kiln_program *program);
 
 #endif

@@ -62,7 +62,8 @@ cl_program kiln_build_binary(cl_context context, cl_device_id device, const unsi
     return NULL;
 }
 
-/* Which of the program's devices it is; -1 if none. *count: how many there are. */
+/* Returns which of the program's devices `device` is; -1: none. *count receives how many there
+ * are. */
 static int device_index(cl_program program, cl_device_id device, cl_uint *count)
 {
     if (clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof *count, count, NULL) != CL_SUCCESS)
@@ -91,7 +92,7 @@ unsigned char *kiln_build_get_binary(cl_program program, cl_device_id device, si
             CL_SUCCESS &&
         sizes[index] > 0 && (binary = malloc(sizes[index]))) {
         *size = sizes[index];
-        binaries[index] = binary; /* those left NULL are not asked for */
+        binaries[index] = binary; /* OpenCL leaves out the binaries that are NULL */
         if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, count * sizeof *binaries, binaries,
                              NULL) != CL_SUCCESS) {
             free(binary);

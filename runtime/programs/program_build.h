@@ -5,18 +5,19 @@
 
 #include "runtime/error.h"
 
-/* NULL on failure; then *error is a malloc()ed text of at most 4096 bytes with the options and the
- * log's beginning (NULL when out of memory). The log of a build that succeeds is not looked at:
- * NVIDIA's compiler always says something. */
+/* Builds a program from source. Returns NULL on failure; then *error is a text, to be freed, of at
+ * most 4096 bytes with the options and the log's beginning (NULL when out of memory). The log of a
+ * build that succeeds is not read: NVIDIA's compiler always says something. */
 cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
                              const char *options, char **error);
 
-/* NULL when the driver refuses it. The binary must be one that a driver made: PoCL 3.1 crashes on
- * damaged ones. */
+/* Makes a program of a binary. Returns NULL when the driver refuses it. The binary must be one that
+ * a driver made: PoCL 3.1 crashes on damaged ones. */
 cl_program kiln_build_binary(cl_context context, cl_device_id device, const unsigned char *binary,
                              size_t size, const char *options);
 
-/* malloc()ed; NULL if there is none. The program's context may have other devices too. */
+/* Returns the program's binary for the device, to be freed; NULL if there is none. The program's
+ * context may have other devices, too. */
 unsigned char *kiln_build_get_binary(cl_program program, cl_device_id device, size_t *size);
 
 #endif

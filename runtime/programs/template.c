@@ -17,7 +17,7 @@ typedef struct parts {
     int count;
     struct {
         char name[NAME_SIZE];
-        bool whole; /* else it is being written */
+        bool whole; /* false: it is being written */
     } file[MOST_FILES];
 } parts;
 
@@ -68,7 +68,7 @@ static char *find(const char *dir, const char *name)
     return text || !t->file ? text : strdup(t->text);
 }
 
-/* The name in a line '#include "NAME"'; false in any other line. */
+/* Reads the name in a line '#include "NAME"'. Returns false in any other line. */
 static bool is_include(const char *line, char name[NAME_SIZE])
 {
     static const char word[] = "#include \"";
@@ -85,7 +85,7 @@ static bool is_include(const char *line, char name[NAME_SIZE])
 
 static kiln_status put_file(parts *p, const char *name, const char *includer);
 
-/* Line numbers stay those of the file: after what was included they are set again. */
+/* Line numbers stay those of the file: behind an included file they are set again. */
 static kiln_status put_text(parts *p, const char *text, const char *name)
 {
     fprintf(p->out, "#line 1 \"%s\"\n", name);
@@ -105,7 +105,7 @@ static kiln_status put_text(parts *p, const char *text, const char *name)
     return KILN_OK;
 }
 
-/* Nothing, where the program has the file already. */
+/* Puts a file in, unless the program has it already. */
 static kiln_status put_file(parts *p, const char *name, const char *includer)
 {
     for (int i = 0; i < p->count; i++)

@@ -20,10 +20,11 @@ typedef struct kiln_template {
 /* Made by the build from templates/; ends with {NULL, NULL}. */
 extern const kiln_template kiln_embedded_templates[];
 
-/* The source of a program: template `file` with all that it includes, and #line directives, of
- * which the first names it. Each file is taken from `dir` (which may be NULL) where that has it, in
- * the folder that it has below templates/ or in none, else it is the embedded one. *source is
- * malloc()ed; NULL, with the error set, where a file is missing or includes itself. */
+/* Puts the source of a program together: template `file` with everything that it includes, and
+ * #line directives, of which the first names it. Takes each file from `dir` (which may be NULL)
+ * if `dir` has it, in the folder that the file has below templates/ or in none; else the
+ * embedded file. free() *source; it is NULL, with the error set, when a file is missing or
+ * includes itself. */
 kiln_status kiln_template_source(const char *dir, const char *file, char **source);
 
 enum { KILN_TEMPLATE_HASH = 40 };

@@ -27,7 +27,7 @@ typedef struct loading {
     const char *file, *core;
     const kiln_logger *logger;
     size_t skipped;
-    bool headed; /* the head was seen, and is fine */
+    bool headed; /* the head was read, and is fine */
     bool no_memory;
 } loading;
 
@@ -66,7 +66,7 @@ static void load_piece(void *user, const kiln_rows_piece *p)
                   p->why);
 }
 
-/* The slot of the key, or the free one where it would go. */
+/* Returns the slot of the key, or the free slot where the key would go. */
 static uint32_t *slot_of(const kiln_rows *rows, const char *key)
 {
     size_t at = (size_t)XXH3_64bits(key, strlen(key));

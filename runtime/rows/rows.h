@@ -19,45 +19,47 @@ enum { KILN_ROWS_MAX_HEAD = 64 << 10 }; /* bytes up to and including the line "r
 
 typedef void kiln_rows_visit(void *user, const kiln_rows_piece *piece);
 
-/* kiln_rows_read() for a text in memory. */
+/* Does what kiln_rows_read() does, for a text in memory. */
 void kiln_rows_pieces(const char *text, size_t length, kiln_rows_visit *visit, void *user);
 
 typedef struct kiln_rows kiln_rows;
 
-/* A missing file is an empty set. A damaged one loads up to its last whole line, and each row on
- * its own; of what was skipped the logger is warned, with the line's number. Rows of other cores
- * than `core` are left out, unless that is "". NULL only when out of memory. */
+/* Loads a file. A missing file is an empty set. A damaged file loads up to its last whole line,
+ * each row on its own; the logger is warned of every row that was skipped, with the line's number.
+ * Rows of other cores than `core` are left out, unless `core` is "". Returns NULL only when out of
+ * memory. */
 kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger *logger);
 void kiln_rows_free(kiln_rows *rows);
-/* Why the file as a whole is of no use, which makes it an empty set, too: file, line and reason. ""
- * where it is of use, or is missing. */
+/* Returns why the whole file is of no use, and so an empty set: file, line and reason. "" where the
+ * file is of use, or is missing. */
 const char *kiln_rows_trouble(const kiln_rows *rows);
-bool kiln_rows_missing(const kiln_rows *rows); /* it has a name, but is not there */
-/* What its head says of the device; "": nothing, as where there is no file. */
+bool kiln_rows_missing(const kiln_rows *rows); /* the file has a name, but is not there */
+/* Returns the device that the head names; "": none, as where there is no file. */
 const char *kiln_rows_device(const kiln_rows *rows);
 size_t kiln_rows_count(const kiln_rows *rows);
-size_t kiln_rows_elsewhere(const kiln_rows *rows); /* that were left out, of other cores */
+size_t
+kiln_rows_elsewhere(const kiln_rows *rows); /* counts rows of other cores, which were left out */
 const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index); /* in file order */
 
-/* The nth newest row (0: newest) for the key, of `solver` if not NULL; NULL past the last. A later
- * row of the file is newer. O(1) on average. */
+/* Returns the nth newest row (0: newest) of the key, of `solver` if that is not NULL; NULL past the
+ * last. A later row of the file is newer. O(1) on average. */
 const kiln_row *kiln_rows_find(const kiln_rows *rows, const char *key, const char *solver, int nth);
 
-/* Appends one row, making the file (and its folders) with its head when missing. Several processes
- * may append at once: a row is a single write(). With `row` NULL nothing is appended, so that a
- * long sweep can learn at its start whether its winner will find a place. KILN_FILE, naming the
- * file, when it cannot be written, holds rows of another device, or does not look like a file of
- * rows. */
+/* Appends one row, making the file (and its folders) with its head when it is missing. Several
+ * processes may append at once: a row is a single write(). With `row` NULL nothing is appended: a
+ * long sweep learns at its start whether it can keep its winner. Returns KILN_FILE, naming the
+ * file, when the file cannot be written, holds rows of another device, or does not look like a file
+ * of rows. */
 kiln_status kiln_rows_append(const char *file, const char *device, const kiln_row *row);
 
-/* Whether a head that names this device is of that one, as kiln would write it. */
+/* Returns whether a head that names one device was written by kiln for the other. */
 bool kiln_rows_name_device(const char *head, const char *device);
 
-/* "NVIDIA H100 80GB HBM3" -> "nvidia-h100-80gb-hbm3": the name of a device's file. */
+/* Writes the name of a device's file: "NVIDIA H100 80GB HBM3" -> "nvidia-h100-80gb-hbm3". */
 void kiln_device_slug(const char *name, char *slug, size_t size);
 
-/* The user's file for a device: KILN_DB, else $XDG_DATA_HOME/kiln/SLUG.yaml, else
- * ~/.local/share/kiln/SLUG.yaml; "" with KILN_DB=off or no home. */
+/* Writes the path of the user's file for a device: KILN_DB, else $XDG_DATA_HOME/kiln/SLUG.yaml,
+ * else ~/.local/share/kiln/SLUG.yaml; "" with KILN_DB=off or without a home. */
 void kiln_rows_default_file(const char *device, char *file, size_t size);
 
 #endif

@@ -33,7 +33,8 @@ static void put(line *l, const char *text)
     l->used += length;
 }
 
-/* As a file holds it: no control characters, and no bytes that might not be UTF-8. */
+/* Writes a text as a file holds it: without control characters and bytes that might not be
+ * UTF-8. */
 static char plain(char c)
 {
     return (unsigned char)c < 0x20 || (unsigned char)c > 0x7e ? '?' : c;
@@ -106,7 +107,7 @@ static kiln_status fail_write(const char *file, const char *why)
                      file, why);
 }
 
-/* Whole or not at all as far as the system allows: one write() with O_APPEND. */
+/* Appends a row whole or not at all, as far as the system allows: one write() with O_APPEND. */
 static bool write_once(int fd, const line *l)
 {
     ssize_t done;
@@ -134,8 +135,8 @@ static bool make_folders(const char *file)
     return true;
 }
 
-/* Puts a file with nothing but its head in place, unless another process was quicker. Where the
- * file system has no links this does nothing, and the head goes with the first row. */
+/* Makes a file with nothing but its head, unless another process was quicker. Where the file system
+ * has no links this does nothing, and the head goes with the first row. */
 static void make_head(const char *file, const char *device)
 {
     static atomic_uint made;

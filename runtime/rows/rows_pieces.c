@@ -50,7 +50,7 @@ typedef struct cutter {
     void *user;
 } cutter;
 
-/* Just past the line that starts at `at`. */
+/* Returns the place behind the line that starts at `at`. */
 static const char *after_line(const char *at, const char *end)
 {
     const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
@@ -65,7 +65,7 @@ static size_t indent(const char *at, const char *end)
     return n;
 }
 
-/* A line that holds a comment or nothing. */
+/* Whether a line holds a comment or nothing. */
 static bool is_note(const char *at, const char *end)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
@@ -91,7 +91,8 @@ static void cut_bad(cutter *c, const char *stop, const char *why)
     cut(c, stop, (kiln_rows_piece){.kind = KILN_ROWS_BAD, .why = why});
 }
 
-/* Just past what other systems' editors put before the first line of a file in UTF-8. */
+/* Returns the place behind what other systems' editors put before the first line of a file in
+ * UTF-8. */
 static const char *after_mark(const char *at, const char *end)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -99,7 +100,7 @@ static const char *after_mark(const char *at, const char *end)
     return end - at >= MARK && memcmp(at, mark, MARK) == 0 ? at + MARK : at;
 }
 
-/* Just past the line "rows:", or NULL. */
+/* Returns the place behind the line "rows:", or NULL. */
 static const char *after_head(const char *at, const char *end, bool *inline_rows)
 {
     static const char key[] = "rows:";
@@ -117,7 +118,7 @@ static const char *after_head(const char *at, const char *end, bool *inline_rows
     return NULL;
 }
 
-/* False when the rows that follow cannot be understood. */
+/* Returns false when the rows behind the head cannot be understood. */
 static bool cut_head(cutter *c)
 {
     head h = {0};
@@ -180,7 +181,7 @@ static void cut_row(cutter *c)
 void kiln_rows_pieces(const char *text, size_t length, kiln_rows_visit *visit, void *user)
 {
     const char *newline = length ? memrchr(text, '\n', length) : NULL;
-    const char *whole = newline ? newline + 1 : text; /* what follows was cut off by a kill */
+    const char *whole = newline ? newline + 1 : text; /* a kill cut the rest off */
     cutter c = {.at = text, .end = whole, .line = 1, .visit = visit, .user = user};
     if (c.at < c.end && cut_head(&c))
         while (c.at < c.end) {

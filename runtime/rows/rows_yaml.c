@@ -16,7 +16,7 @@ enum { MAX_DEPTH = 16, QUOTED = 40 };
 
 typedef struct walk {
     yaml_parser_t parser;
-    yaml_event_t event; /* the current one */
+    yaml_event_t event; /* the current event */
     char *why;
 } walk;
 
@@ -53,7 +53,7 @@ static bool expect(walk *w, yaml_event_type_t type, const char *what)
     return next(w) && (w->event.type == type || no(w, "%s expected", what));
 }
 
-/* Stands on the first event of a value; leaves on its last. */
+/* Skips a value: the parser stands on its first event before and on its last event after. */
 static bool skip_value(walk *w)
 {
     int depth = 0;
@@ -132,7 +132,7 @@ static int field_named(const kiln_field *fields, int nfields, const yaml_event_t
     return -1;
 }
 
-/* Stands on the start of the mapping; leaves on its end. */
+/* Reads a mapping: the parser stands on its start before and on its end after. */
 static bool read_mapping(walk *w, const kiln_field *fields, int nfields, void *out)
 {
     uint64_t seen = 0;

@@ -20,9 +20,9 @@ typedef struct kiln_field {
 
 enum { KILN_YAML_WHY = 160 };
 
-/* Reads `text` into *out, whose fields keep their values where the text has none. With `item` the
- * mapping is the only item of a sequence ("- {a: 1}"). Unknown fields are ignored, whatever they
- * hold; anchors and aliases are refused. False, with a sentence, when anything is wrong. */
+/* Reads `text` into *out; a field that the text does not have keeps its value. With `item` the
+ * mapping is the only item of a sequence ("- {a: 1}"). Ignores unknown fields, whatever they hold,
+ * and refuses anchors and aliases. Returns false, with a sentence, when anything is wrong. */
 bool kiln_yaml_read(const char *text, size_t length, bool item, const kiln_field *fields,
                     int nfields, void *out, char why[KILN_YAML_WHY]);
 

@@ -12,7 +12,7 @@ static const cl_uint poison_word[] = {
     [KILN_I8] = 0x8f8f8f8f,  [KILN_I32] = 0x8badf00d,
 };
 
-/* Every lane: NaN, or the same integers. */
+/* Fills every lane with NaN, or with the same integers. */
 static kiln_status poison_image(kiln_bench *b, cl_mem mem, const kiln_image *image)
 {
     const size_t origin[3] = {0}, region[3] = {(size_t)image->width, (size_t)image->height, 1};
@@ -101,7 +101,7 @@ static kiln_status run_once(kiln_bench *b, kiln_op *op)
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "running a candidate");
 }
 
-/* For so long a promising candidate is timed. */
+/* How long a promising candidate is timed. */
 static const double enough_ms = 15;
 
 int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,

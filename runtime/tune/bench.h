@@ -21,18 +21,19 @@ typedef struct kiln_times {
     int runs;
 } kiln_times;
 
-/* Sorts the samples. */
+/* Returns the times of `n` samples, which it sorts. */
 kiln_times kiln_times_of(double *samples, int n);
 
 /* How much is to be measured. */
 typedef struct kiln_effort {
     double ms;       /* all samples together */
     int least, most; /* samples */
-    double limit;    /* who takes longer in every one of the first is not timed on; 0: none */
+    double limit; /* an operation that takes longer in every one of its first samples is not timed
+                     further; 0: no limit */
 } kiln_effort;
 
-/* Fills samples with ms of a launch, `*n` of them, with weights packed beforehand; those of a short
- * operation are means of launches in a row, which is how a network has them. */
+/* Fills `samples` with the time of a launch in ms, `*n` times, with weights packed beforehand.
+ * Samples of a short operation are means of launches in a row, as in a network. */
 kiln_status kiln_bench_time(kiln_bench *b, kiln_op *op, const kiln_effort *effort, double *samples,
                             int *n);
 

@@ -1,5 +1,5 @@
-/* Times an operation as those have it who run it often: weights packed before, launches in a row.
- */
+/* Times an operation as a program runs it that runs it often: weights packed before, launches in a
+ * row. */
 #include "runtime/op/elapsed.h"
 #include "runtime/op/images.h"
 
@@ -8,8 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A row of launches lasts so long, or has so many of them: the first ones wait for threads to wake,
- * and between two there is what the device takes to start one, which a single launch hides. */
+/* How long a row of launches lasts, and how many launches it has at most. The first launches wait
+ * for threads to wake; between two launches the device takes time to start one, which a single
+ * launch hides. */
 static const double row_ms = 0.5;
 enum { MOST_LAUNCHES = 64 };
 
@@ -34,7 +35,7 @@ kiln_times kiln_times_of(double *samples, int n)
     return r;
 }
 
-/* `with` gets packed weights, if the operation has any. */
+/* Packs weights into `with`, if the operation packs any. */
 static kiln_status pack(kiln_bench *b, kiln_op *op, kiln_buffers *with)
 {
     const kiln_image image = kiln_plan_image(kiln_op_plan(op), KILN_ROLE_PACKED);
@@ -56,7 +57,7 @@ static cl_int end_of(cl_event event, cl_ulong *ns)
     return clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof *ns, ns, NULL);
 }
 
-/* From the end of the first launch to that of the last. */
+/* Returns the time from the end of the first launch to the end of the last. */
 static kiln_status time_row(kiln_bench *b, kiln_op *op, const kiln_buffers *with, int launches,
                             double *ms)
 {

@@ -113,7 +113,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Measured over predicted, by the best of the solver's firsts; 0: none was measured. */
+/* Returns measured over predicted time of the best of the solver's firsts; 0: none was measured. */
 static double scale_of(const kiln_candidates *list, const kiln_solver *solver)
 {
     double scale = 0;

@@ -1,4 +1,4 @@
-/* The configs a search will try, in the order it will try them. */
+/* The configs that a search tries, in its order. */
 #ifndef KILN_CANDIDATES_H
 #define KILN_CANDIDATES_H
 
@@ -20,15 +20,15 @@ typedef struct kiln_candidates {
     size_t firsts; /* what every search tries, of each solver one or two; the grids follow */
 } kiln_candidates;
 
-/* For `only`, or for every solver that takes the shape: first, fastest prediction first, what each
- * would run with now (its row, then its guess), then the grids. Every candidate can be planned;
- * none is there twice. Free with kiln_candidates_free(). */
+/* Lists candidates of solver `only`, or of every solver that takes the shape. First, in the order
+ * of predicted times, comes what each solver would run with now (its row, then its guess), then the
+ * grids. Every candidate can be planned; none is there twice. Free with kiln_candidates_free(). */
 kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                  const kiln_solver *only, kiln_candidates *out);
-/* For a search that may not try all: orders the grids by what the predictions and the measured
- * firsts let expect. A solver's predictions are scaled by how its firsts came out; where none ran,
- * by the largest scale of the others. A factor between 1/2 and 3/2, random but always the same,
- * lets near misses of a prediction have their turn. */
+/* Orders the grids for a search that may not try all, by expected time. A solver's predictions are
+ * scaled by the measured times of its firsts; where none ran, by the largest scale of the other
+ * solvers. A factor between 1/2 and 3/2, random but always the same, gives candidates a turn that
+ * predictions miss by little. */
 void kiln_candidates_sort(kiln_candidates *list);
 void kiln_candidates_free(kiln_candidates *list);
 

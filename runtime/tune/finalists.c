@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Where the fastest of those is that need no search; -1: nowhere. */
+/* Returns the place of the fastest finalist that needs no search; -1: there is none. */
 static int fastest_first(const kiln_finalists *f)
 {
     for (int i = 0; i < f->nfinalists; i++)
@@ -36,8 +36,9 @@ static void move(kiln_finalists *f, int from, int to)
     f->finalist[to] = moved;
 }
 
-/* Many configs of a search are variants of each other; those that need none are the only ones of
- * most solvers, and each was measured in one moment: of two cores, one may have been another's. */
+/* Many configs of a search are variants of each other. The configs that need no search are the only
+ * ones of most solvers, and each was measured in one moment, when another program may have had one
+ * of two cores. */
 static bool is_finalist(const kiln_finalists *f, int which)
 {
     static const double unlucky = 2.1;
@@ -73,7 +74,8 @@ void kiln_finalists_settle(kiln_finalists *f)
         move(f, first, 0);
 }
 
-/* What a search before this one, of the same solver, ruled out stays ruled out. */
+/* Solvers that an earlier search with the same winner tried were compared: only names that both
+ * searches left out stay. */
 static void inherit(kiln *k, kiln_row *row)
 {
     pthread_mutex_lock(&k->lock);
@@ -85,7 +87,8 @@ static void inherit(kiln *k, kiln_row *row)
     pthread_mutex_unlock(&k->lock);
 }
 
-/* Under the layouts that the solver makes of open ones: those it will be asked for again. */
+/* Records a row under the layouts that the solver makes of open ones: these will be asked for
+ * again. */
 static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                           const kiln_result *r, const char *without)
 {
@@ -116,8 +119,8 @@ static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape
     return kiln_rows_append(k->rows_file, k->facts.name, &row);
 }
 
-/* What replaces a row of another solver, lest a time that no longer holds beat the winner's, or one
- * of a lucky moment. A config that failed gives way to the guess, without a time. */
+/* Returns what replaces a row of another solver, so that neither an old time nor a lucky moment
+ * beats the winner's time. A config that failed gives way to the guess, without a time. */
 static kiln_result renewed(const kiln *k, const kiln_shape *shape, const kiln_finalists *f,
                            const kiln_result *claim)
 {

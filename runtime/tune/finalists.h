@@ -5,7 +5,7 @@
 #include "bench.h"
 #include "candidates.h"
 
-/* So many of the fastest are finalists, and so many of those that need no search. */
+/* How many of the fastest are finalists, and how many of the candidates that need no search. */
 enum { KILN_FASTEST = 4, KILN_FIRSTS = 4, KILN_FINALISTS = KILN_FASTEST + KILN_FIRSTS };
 
 enum { KILN_MOST_CLAIMS = 64 };
@@ -27,19 +27,19 @@ typedef struct kiln_finalists {
     char without[KILN_ROW_WITHOUT]; /* solvers that had no chance: kiln_row */
 } kiln_finalists;
 
-/* Puts it among the finalists, or discards its op, as those of who is no finalist any more. Of many
- * that are as fast, some look faster; the fastest that needs no search stays, to be compared with
- * them, and so do some that may only have been unlucky. */
+/* Puts a result among the finalists and discards the op of the result that is no finalist then. Of
+ * many results that are as fast, some look faster: so the fastest one that needs no search stays,
+ * to be compared with them, and so do some that may only have been unlucky. */
 void kiln_finalists_place(kiln_finalists *found, const kiln_result *result);
 
-/* That one; NULL: none has run. */
+/* Returns the fastest one that needs no search; NULL: none has run. */
 const kiln_result *kiln_finalists_first(const kiln_finalists *found);
 
-/* It wins unless another is faster by more than noise. */
+/* Puts that one first unless another is faster by more than noise. */
 void kiln_finalists_settle(kiln_finalists *found);
 
-/* Appends the winner's row, and new ones in the place of the other claims, to the user's. There is
- * a finalist. */
+/* Appends to the user's rows the winner's, and new rows in the place of the other claims. There
+ * must be a finalist. */
 kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                 const kiln_finalists *found);
 

@@ -1,4 +1,5 @@
-/* The search for the fastest verified config: who is tried, and who gets another round. */
+/* The search for the fastest verified config: which candidates are tried, and which get another
+ * round. */
 #include "runtime/choose/excluded_solvers.h"
 #include "runtime/op/op.h"
 
@@ -13,33 +14,34 @@
 
 enum { RUNS = 5, MOST_RUNS = 100, MAX_RUNS = 10000 };
 
-/* A trial is measured properly only while it is within this factor of the best so far. What needs
+/* A trial is measured properly only within this factor of the best so far. A candidate that needs
  * no search is the only trial of some solvers, and decides how many more they get. */
 static const double promising = 1.25, promising_first = 2;
 
-/* The final rounds time each of the best for so long, in so many turns, unless the caller says how
- * often. Those between what needs no search and the grids take less, and are for operations of
- * which all turns fit into it: the trial of a longer one is no single moment. */
+/* How long the final rounds time each of the best, and in how many turns, unless the caller says
+ * how often. The rounds before the grids take less time. They are for operations of which all turns
+ * fit into that time: the trial of a longer operation is no single moment. */
 static const double final_ms = 60, firsts_ms = 20;
 enum { TURNS = 6 };
 
-/* So long what needs no search is timed again beside each candidate. What it takes more or less
- * than in its own trial, beyond noise and half of what it spread then, is the machine's doing. */
+/* How long the best candidate that needs no search is timed again beside each candidate. Where it
+ * takes more or less time than in its own trial, beyond noise and half of its spread then, the
+ * machine's speed has changed. */
 static const double pace_ms = 3, noise = 0.15;
 
-/* So many seconds the final rounds wait for a machine that is as fast as it was. What a slow one
- * does longest is not the same for all: one work-group has no use for a second core. */
+/* How many seconds the final rounds wait until the machine is as fast as it was. A slow machine
+ * does not slow all candidates alike: one work-group has no use for a second core. */
 static const double patience = 2, rest = 0.05;
 
 typedef struct tuner {
     kiln_bench bench;
     const kiln_tune_options *options;
     kiln_candidates list;
-    size_t trials; /* how many of the list may be tried */
+    size_t trials; /* how many candidates of the list may be tried */
     struct timespec start;
     kiln_finalists found;
-    size_t paced;    /* the trial that the pace is measured by */
-    double paced_ms; /* the least that it took, luck included */
+    size_t paced;    /* the trial of the candidate that measures the pace */
+    double paced_ms; /* the least time that it took, luck included */
     bool stopped;
     char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
 } tuner;
@@ -83,7 +85,7 @@ static void fill_trial(const tuner *t, const kiln_result *r, kiln_trial *trial)
                      sizeof trial->best_config);
 }
 
-/* Keeps the least that the best of what needs no search took, and returns that. */
+/* Keeps the least time of the best candidate that needs no search, and returns it. */
 static double note_pace(tuner *t, const kiln_result *first, double ms)
 {
     if (t->paced != first->index || t->paced_ms <= 0)
@@ -93,9 +95,9 @@ static double note_pace(tuner *t, const kiln_result *first, double ms)
     return t->paced_ms;
 }
 
-/* How much slower the machine is than it was: it may be virtual, and slow for seconds. Measured by
- * the same operation for all of the grid: with the best so far, each lucky moment would add to the
- * one before. */
+/* Returns how much slower the machine is than it was: it may be virtual, and slow for seconds. The
+ * same operation measures this for the whole grid: with the best so far, each lucky moment would
+ * add to the one before. */
 static double pace_of(tuner *t)
 {
     enum { MOST = 5 };
@@ -110,7 +112,7 @@ static double pace_of(tuner *t)
     return isnormal(pace) && fabs(log(pace)) > noise + first->times.spread / 2 ? pace : 1;
 }
 
-/* The pace of what lies between: what is over by then was a hitch. */
+/* Returns the pace between two moments: a change that is over at the second one was a hitch. */
 static double nearer_to_one(double before, double after)
 {
     if ((before - 1) * (after - 1) <= 0)
@@ -147,7 +149,7 @@ static void try_candidate(tuner *t, size_t index)
         t->stopped = true;
 }
 
-/* Times the best once more, taking turns, so that a drift of the machine meets all alike. */
+/* Times the best once more in turns, so that a drift of the machine meets all alike. */
 static void rounds(tuner *t, double ms)
 {
     kiln_bench *b = &t->bench;
@@ -184,7 +186,7 @@ static void first_rounds(tuner *t)
         rounds(t, firsts_ms);
 }
 
-/* Whether the rounds fell into a slow time. */
+/* Returns whether the rounds fell into a slow time. */
 static bool was_slow(tuner *t)
 {
     const kiln_result *first = kiln_finalists_first(&t->found);
@@ -232,7 +234,7 @@ static kiln_status check_queue(cl_command_queue queue)
     return KILN_OK;
 }
 
-/* Everything that can be known before hours are spent, the place of the row included. */
+/* Checks everything that can be known before hours are spent, the place of the row included. */
 static kiln_status check_call(const kiln *k, kiln_problem *problem, cl_command_queue queue,
                               const kiln_buffers *buffers, const kiln_tune_options *options)
 {
@@ -283,7 +285,7 @@ static kiln_status start(tuner *t, const kiln_shape *shape)
 
 static void finish(tuner *t)
 {
-    /* The winner's program goes to the cache, the others' need not. */
+    /* The winner's program goes to the cache; the other programs need not. */
     for (int i = 0; i < t->found.nfinalists; i++)
         (i == 0 ? kiln_op_release : kiln_op_discard)(t->found.finalist[i].op);
     if (t->bench.buffers.workspace.mem)
@@ -292,7 +294,7 @@ static void finish(tuner *t)
     kiln_candidates_free(&t->list);
 }
 
-/* The solvers that this search could not choose. */
+/* Names the solvers that this search could not choose. */
 static void name_excluded(tuner *t)
 {
     const kiln_solver *tried[KILN_MOST_FIRSTS];

@@ -1,4 +1,4 @@
-/* Which launches a team goes through, and in what units. */
+/* Which launches threads share, and in what units. */
 #include "generator/plan/shared_grid.h"
 
 #include <check.h>
@@ -23,7 +23,7 @@ static kiln_stage grid_of(const kiln_device_facts *d, double all_us, int64_t g0,
     kiln_plan_start(&plan);
     kiln_plan_stage(&plan, "direct_blocked.cl", "direct_blocked");
     kiln_grid_shared(&plan, d, all_us / 1000 / d->compute_units + kiln_device_launch_ms(d), g0, g1,
-                   g2);
+                     g2);
     ck_assert(!plan.broken);
     return plan.stage[0];
 }
