@@ -166,15 +166,16 @@ void kiln_image_bind(kiln_plan *plan, const kiln_shape *s)
     }
 }
 
-/* On a CPU, reading a pixel is a call of many instructions; on a GPU the texture units deliver one
- * for some sixty multiply-adds of a compute unit. */
+/* On a CPU, to read a pixel is a call of many instructions. The texture units of a GPU deliver a
+ * pixel in the time of some sixty multiply-adds of a compute unit. */
 double kiln_image_ms(const kiln_device_facts *d, double items, double reads, double adds,
                      double writes)
 {
     double cost = fmax(2 * adds, 64 * (reads + writes));
     if (d->kind == KILN_DEVICE_CPU)
         cost = d->simd_floats * (27 * reads + 45 * writes + adds / 4);
-    return 0.03 + items * cost * 2 / (d->peak_gflops * 1e6);
+    const double launch = 0.03; /* as fitted, with images */
+    return launch + items * cost * 2 / (d->peak_gflops * 1e6);
 }
 
 bool kiln_image_group_illegal(const kiln_device_facts *d, int group_0, int group_1, kiln_why *why)
