@@ -1,5 +1,5 @@
-/* Convolution by brute force: one loop nest a case, straight from the formulas in kiln_problem.h,
- * sharing nothing with the reference. Header only. */
+/* Convolution by brute force: one loop nest per case, straight from the formulas in kiln_problem.h.
+ * Shares no code with the reference. Header only. */
 #ifndef TEST_BRUTE_H
 #define TEST_BRUTE_H
 
@@ -31,7 +31,7 @@ static inline brute brute_of(const kiln_problem *p)
 
 #define BRUTE_EACH(i, n) for (int64_t i = 0; i < (n); i++)
 
-/* The sums before the epilogue and the sums of absolute values. */
+/* Computes the sums before the epilogue and the sums of absolute values. */
 static inline void brute_sums(const kiln_problem *p, const void *x, const void *w, const void *y,
                               double *sum, double *absolute, int64_t count)
 {
@@ -39,7 +39,7 @@ static inline void brute_sums(const kiln_problem *p, const void *x, const void *
     memset(sum, 0, (size_t)count * sizeof *sum);
     memset(absolute, 0, (size_t)count * sizeof *absolute);
     int64_t c_each = p->in_channels / p->groups, k_each = p->out_channels / p->groups;
-    /* The points that a filter is laid on: those of y, or of x where transposed. */
+    /* A filter is laid on the points of y, or of x where transposed. */
     const int64_t *at = p->transposed ? b.in : b.out, *to = p->transposed ? b.out : b.in;
     BRUTE_EACH(n, p->batch)
     BRUTE_EACH(g, p->groups)

@@ -1,4 +1,4 @@
-/* A reader for golden lines, which are flat JSON objects, one a line. */
+/* Reads golden files: flat JSON objects, one per line. */
 #ifndef GOLDEN_H
 #define GOLDEN_H
 
@@ -26,7 +26,7 @@ static inline bool golden_text(const char *line, const char *name, char *out, si
     return true;
 }
 
-/* How many there are, at most `most`. */
+/* Returns the number of values, at most `most`. */
 static inline int golden_numbers(const char *line, const char *name, int64_t *out, int most)
 {
     const char *at = golden_field(line, name);
@@ -41,7 +41,7 @@ static inline int golden_numbers(const char *line, const char *name, int64_t *ou
     return n;
 }
 
-/* NULL when it cannot be opened. */
+/* Returns NULL where the file cannot be opened. */
 static inline FILE *golden_open(const char *name)
 {
     char path[4096];

@@ -1,4 +1,4 @@
-/* Random legal problems for tests, biased to the awkward. Header only. */
+/* Random legal problems for tests, with a bias to awkward ones. Header only. */
 #ifndef TEST_PROBLEMS_H
 #define TEST_PROBLEMS_H
 
@@ -20,7 +20,7 @@ static inline int64_t dice_roll(dice *d, int64_t from, int64_t to)
     return from + (int64_t)(host_random(d->seed, 99, d->count++) % span);
 }
 
-/* One of a few, the first ones more often. */
+/* Returns one of `n` numbers, the first ones more often. */
 static inline int64_t dice_pick(dice *d, const int64_t *from, int n)
 {
     int64_t a = dice_roll(d, 0, n - 1), b = dice_roll(d, 0, n - 1);
@@ -92,7 +92,7 @@ static inline void random_epilogue(dice *d, kiln_problem *p, kiln_activation las
         e->param[0] = 0.5f;
 }
 
-/* A checked problem with channels and inputs up to about the given sizes. */
+/* Returns a checked problem with channels and inputs up to about the given sizes. */
 static inline kiln_problem random_problem(dice *d, int64_t channels, int64_t input)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* What the tests of reformats share: tensors on the device, one run, the comparison. */
+/* Tensors on the device, a run and the comparison for tests of reformats. Header only. */
 #ifndef REFORMATS_H
 #define REFORMATS_H
 
@@ -20,7 +20,7 @@ static inline cl_image_format format_of(kiln_type type)
     return (cl_image_format){CL_RGBA, channel[type]};
 }
 
-/* `contents` is a plain array of the cells; an image has them as its rows, one after the other. */
+/* Uploads `contents`, an array of the cells; those of an image row by row. */
 static inline cl_mem upload(const kiln_storage *s, kiln_type type, void *contents)
 {
     const support_device *d = support_open();
@@ -77,7 +77,7 @@ static inline const char *kernel_of(const fixture *f)
     return info.kernel;
 }
 
-/* `target` is poisoned, then receives what the device wrote. */
+/* Runs the reformat: `target` is poisoned first, then receives the result. */
 static inline void run(const fixture *f, void *source, void *target)
 {
     host_poison(f->r.to_type, target, f->to.cells);
@@ -91,7 +91,7 @@ static inline void run(const fixture *f, void *source, void *target)
     clReleaseMemObject(y);
 }
 
-/* Equal values, with one NaN as good as another; -0 is not 0. */
+/* Whether values are equal. All NaNs are; 0 and -0 are not. */
 static inline bool same(kiln_type type, const void *a, const void *b, int64_t i)
 {
     size_t size = kiln_type_size(type);

@@ -1,4 +1,4 @@
-/* Makes a failing problem small: tries simpler ones as long as they still fail. Header only. */
+/* Makes a failing problem smaller as long as it still fails. Header only. */
 #ifndef TEST_SHRINK_H
 #define TEST_SHRINK_H
 
@@ -9,14 +9,14 @@
 
 typedef bool shrink_fails(void *user, const kiln_problem *problem);
 
-/* What of a size is tried, in this order: the least, half, one less. */
+/* Returns the size to try: the least, half, one less, in this order. */
 static inline int64_t shrink_size(int64_t value, int64_t least, int how)
 {
     int64_t to = how == 0 ? least : how == 1 ? value / 2 : value - 1;
     return to < least ? least : to;
 }
 
-/* Step number `step` on one axis. */
+/* Makes step number `step` on one axis. */
 static inline void shrink_axis(kiln_problem *p, int i, int step)
 {
     int how = step % 3;
@@ -128,7 +128,7 @@ static inline bool shrink_step(kiln_problem *p, int step)
     return strcmp(before, after) != 0;
 }
 
-/* Leaves in *p the smallest problem found that still fails, after at most `attempts` tries. */
+/* Makes *p the smallest problem that still fails, after at most `attempts` tries. */
 static inline void shrink(kiln_problem *p, shrink_fails *fails, void *user, int attempts)
 {
     enum { STEPS = SHRINK_FEATURE_STEPS + SHRINK_CHANNEL_STEPS + 3 * SHRINK_AXIS_STEPS };

@@ -38,13 +38,18 @@ names() { # list of layers, combinations of direction and type
             }
             return all_plain ? "" : "-" text part
         }
+        { end = "" }
+        $2 == "ASYM-PAD" { # (top,bottom,left,right)=1,0,1,0 : name N C ...
+            split($3, sides, "="); split(sides[2], pads, ",")
+            sub(/.* : /, ""); $9 = pads[1]; $10 = pads[3]; end = "-e" pads[2] "x" pads[4]
+        }
         /^#/ || (NF != 15 && NF != 20) { next }
         {
             rank = NF == 15 ? 2 : 3
             input = 4; k = input + rank; filter = k + 1; pad = filter + rank
             stride = pad + rank; dilation = stride + rank
             name = "-n" $2 "-c" $3 "-k" $k triple("i", input, rank, -1) triple("f", filter, rank, -1)
-            name = name triple("s", stride, rank, 1) triple("p", pad, rank, 0)
+            name = name triple("s", stride, rank, 1) triple("p", pad, rank, 0) end
             name = name triple("d", dilation, rank, 1) ($NF != 1 ? "-g" $NF : "")
             n = split(combinations, each, " ")
             for (i = 1; i <= n; i++) print each[i] name

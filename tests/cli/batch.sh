@@ -46,8 +46,8 @@ expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1
 says "^Info: a batch of 7 is cut to 2 by '--max-batchsize'\$"
 says '^problem            fwd-f32-n2-'
 
-# As other systems write it: a mark first, a return before each end, and no end of the last line. A
-# zero byte, of which UTF-16 is full, hides nothing.
+# A file from another system: a byte order mark, carriage returns, no newline at its end. The rest
+# of a line after a zero byte, as UTF-16 has many, is not ignored.
 printf '\357\273\277conv -n 2 -F 1\r\n\r\nconv -n 3 -F 1' >foreign
 expect 0 conv --batch foreign --dry-run
 says '^kiln conv -F 1 -n 3 --dry-run$'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tensors in layouts other than the plain ones: filled, computed, compared, padding looked at.
+# Tensors in layouts other than the plain ones: filled, computed, compared; the padding is checked.
 . "$(dirname "$0")/common"
 export KILN_DB=off
 "$KILN_COMMAND" --list-devices >out 2>err || true
@@ -14,7 +14,7 @@ says '^Forward Convolution Verifies OK on CPU reference \(0 < .*\)$'
 says '^Backward Convolution Data Verifies OK on CPU reference \(0 < .*\)$'
 lacks 'padding'
 
-# What "any" became decides the memory that the tensors need.
+# The layout that "any" became decides how much memory the tensors need.
 # shellcheck disable=SC2086
 expect 0 conv $problem -I NHWC16 -O any -F 1 -S direct_blocked
 says 'Verifies OK'
@@ -26,13 +26,13 @@ says '^Backward Convolution Weights Verifies OK'
 expect 3 conv $problem -I 'NHWC;W%8' -O NCHW -F 1 -S direct_blocked --native-layout
 warns 'NC/16HW16'
 
-# Kernels give a compiler nothing to warn of, which PoCL would say on the terminal.
+# Kernels compile without warnings, which PoCL would print on the terminal.
 # shellcheck disable=SC2086
 expect 0 conv $problem -F 4 -S weights_blocked
 says 'Verifies OK'
 silent err
 
-# The largest sums of bytes, 2700 times (-128)^2, are more than a float holds exactly.
+# The largest sums of bytes, 2700 times (-128)^2, are too large to be exact in a float.
 head -c 7500 /dev/zero | tr '\0' '\200' >x
 head -c 89100 /dev/zero | tr '\0' '\200' >w
 expect 0 convint8 -n 1 -c 300 -H 5 -W 5 -k 33 -y 3 -x 3 -p 1 -q 1 -F 1 -S direct_blocked \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `kiln cache`: what it lists, what it removes, what it leaves alone. No device is needed.
+# `kiln cache`: programs that it lists and removes, files that it leaves alone. No device is needed.
 set -eu
 : "${KILN_COMMAND:?}" "${KILN_SANDBOX:?}"
 corpus=$(dirname "$0")/../fuzz/corpus/cache_file

@@ -39,7 +39,7 @@ expect 0 conv -n 1 -c 4 -H 5 -W 5 -k 3 -F 1 -S naive -t 1 -w 2
 says '^Warm-up: Wall-clock Total Time: '
 says 'Solution: 1000/naive$'
 
-# Devices by every kind of name.
+# Every kind of name for a device.
 expect 0 --list-devices
 index=$(sed -n '1s/ .*//p' out)
 name=$(sed -n '1s/^[^"]*"\([^"]*\)".*/\1/p' out)
@@ -53,7 +53,7 @@ expect 2 conv -n 1
 warns "^kiln: KILN_DEVICE is 'nor this'"
 unset KILN_DEVICE
 
-# JSON: nothing but one object a line, with a line that repeats the run.
+# JSON: one object per line and nothing else; it has the command that repeats the run.
 # shellcheck disable=SC2086
 expect 0 conv $small --json -i 2 -F 3 --fill int
 [ "$(wc -l <out)" -eq 2 ] || fail 'not two objects'
@@ -109,8 +109,8 @@ warns '^kiln: --in_data dump_wei.bin holds 840 bytes; 720 elements of f32 are 28
 expect 5 conv $small -F 1 -d missing.bin
 warns 'missing.bin: No such file'
 
-# Three tensors, each the largest that the device takes, in a process that has no room for one: a
-# refusal comes before they are made. Not every driver starts in so little.
+# Three tensors, each the largest that the device takes, in a process without memory for one of
+# them: kiln refuses before it makes them. Not every driver starts with so little memory.
 layer='-c 16 -H 256 -W 256 -k 16 -y 3 -x 3 -p 1 -q 1 -F 1 --beta 1'
 # shellcheck disable=SC2086
 expect 3 conv -n 100000000 $layer

@@ -40,7 +40,7 @@ says "^ +2 +0.0%.*$seed  ConvOclDirectFwd1x1/1  1,64,1,1,1,0,16,2048,0$"
 lacks '^ +3 '
 
 
-# Without a file it is the user's.
+# Without a file the word takes the user's.
 expect 0 db list
 says 'rows.yaml: no such file yet; '
 cp a.yaml rows.yaml
@@ -80,7 +80,7 @@ says '^bad.yaml:13: error: key has a control character'
 says '^bad.yaml:14: error: .*cut short'
 says '^7 rows, 9 errors, 1 note$'
 
-# What holds no rows is not called clean.
+# A file without rows is not called clean.
 echo nonsense >nonsense.yaml
 expect 5 db prune nonsense.yaml
 warns '^kiln db: nonsense.yaml is not a file of tuning rows: no line "rows:"'
@@ -133,7 +133,8 @@ expect 0 db prune old.yaml
 says 'nothing to drop'
 ls ./*.tmp 2>/dev/null && fail 'a temporary file was left'
 
-# A run says so when a guess stands in for the rows that were named; what cannot be used is an error.
+# A run tells when a guess replaces the rows that were named; a file that cannot be used is an
+# error.
 run='conv -n 1 -c 64 -H 8 -W 8 -k 64 -y 1 -x 1 -F 1 --dry-run'
 export KILN_DB=missing.yaml
 # shellcheck disable=SC2086
@@ -166,7 +167,8 @@ warns '^kiln: warning: bad.yaml:6: .*; skipped: mend or delete it$'
 warns "^kiln: warning: bad.yaml: the row of $other is not used: it is of version 77 of solver ConvO"
 expect 5 db lint
 says '^bad.yaml:6: error: '
-# Another device's rows are shown, and planned with; here they are not used, and gain nothing.
+# Rows of another device are listed, and a plan without a device uses them. A run does not use them
+# and adds none.
 export KILN_DB=a.yaml
 cp a.yaml before.yaml
 expect 0 db list
@@ -192,9 +194,9 @@ expect 0 $run
 silent err
 export KILN_DB="$own"
 
-# What is shipped is in order.
+# The shipped files have no errors.
 for file in "$(dirname "$0")"/../../tuning-db/*.yaml; do
     expect 0 db lint "$file"
-    # What a device's rows need, not every device has.
+    # A row of one device may need more than every device has.
     case $file in */generic.yaml) says ' 0 errors, 0 notes$' ;; *) says ' 0 errors, ' ;; esac
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Plans without a device: the block of --printconv, and explain. Not even a platform is needed.
+# Plans without a device and without a platform: the block of --printconv, and explain.
 . "$(dirname "$0")/common"
 export OCL_ICD_VENDORS="$KILN_SANDBOX/nothing"
 seed='-n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1'
@@ -24,7 +24,7 @@ says '^  groups           784$'
 says '^  global size      50176x1x1$'
 lacks 'Verifies'
 
-# printed only when it is asked for
+# printed only on request
 # shellcheck disable=SC2086
 expect 0 conv $seed -F 1 --dry-run
 lacks '^problem '

@@ -16,7 +16,7 @@ for word in conv convfp16; do
     expect 0 $word $small $native -S winograd_image
     says '^Forward Convolution Verifies OK'
 done
-# Without a name the library finds a solver that reads images.
+# Without -S the library finds a solver that reads images.
 # shellcheck disable=SC2086
 expect 0 conv $small -f IMG_CONV_FILTER $native -b 1 --json
 says '"solver":"direct_image"'
@@ -26,7 +26,7 @@ expect 0 conv -n 1 -c 7 -H 5 -W 6 -k 7 -g 7 -y 3 -x 3 -F 1 -I IMG_CHANNEL_MAJOR 
 says '"solver":"depthwise_image"'
 says '"verify":"ok"'
 
-# All operands are images, of floats and of halves.
+# All operands are images, of f32 and of f16.
 for filter in 'IMG_CONV_FILTER -k 6' 'IMG_DW_FILTER -k 5 -g 5'; do
     # shellcheck disable=SC2086
     KILN_CHECK_PADDING=1 expect 0 conv $small -f $filter --native-layout -V 1 -b 1 \
@@ -37,7 +37,7 @@ for filter in 'IMG_CONV_FILTER -k 6' 'IMG_DW_FILTER -k 5 -g 5'; do
         --bias_layout IMG_ARGUMENT --bias_type f16 --activation sigmoid
     says '^Forward Convolution Verifies OK'
 done
-# A solver that reads no such bias gets a plain one; so does a gradient its image.
+# A solver that does not read a bias image gets a plain bias; a gradient is copied to its image.
 expect 0 conv -n 2 -c 3 -H 5 -W 6 -k 7 -F 5 -b 1 --bias_layout IMG_ARGUMENT -V 1
 says '^Forward Convolution Verifies OK'
 says '^Backward Convolution Bias Verifies OK'
@@ -48,20 +48,20 @@ warns 'need --bias 1'
 expect 2 conv -n 2 -c 3 -k 7 -b 1 --bias_type i8
 warns "'i8'; it must be f32, f16 or bf16"
 
-# Images that nobody reads natively are reformatted.
+# Images that no solver reads are reformatted.
 expect 0 conv -n 1 -c 5 -H 6 -W 7 -k 6 -y 3 -x 3 -F 0 -I IMG_WIDTH_MAJOR -O IMG_HEIGHT_MAJOR \
     -f IMG_WEIGHT_WIDTH -V 1 -t 0
 expect 3 conv -n 1 -c 5 -H 6 -W 7 -k 6 -y 3 -x 3 -F 1 -I IMG_WIDTH_MAJOR -O IMG_HEIGHT_MAJOR \
     --native-layout
 warns '^unsupported: '
 
-# The tuner, whose destination is an image of NaN.
+# The tuner, with a destination image of NaN.
 # shellcheck disable=SC2086
 expect 0 conv $small -f OIHW -S direct_image -s 1 --limit-ms 1500 -V 1 -t 0
 says '^search: '
 says '^Forward Convolution Verifies OK'
 
-# A lane that the sigmoid filled is a wrong result, with and without the check.
+# A padding lane that the sigmoid filled is a wrong result, with and without the check.
 mkdir broken
 image=$(dirname "$0")/../../templates/image/image.cl
 sed 's/^#if D_CHANNELS % 4$/#if 0/' "$image" >broken/image.cl
@@ -72,6 +72,6 @@ KILN_TEMPLATES="$PWD/broken" KILN_CHECK_PADDING=1 expect 1 conv "--problem=$sigm
 warns 'direct_image of direct_image.cl, left 12 of 12 cells of padding in y, layout NH.CW.4c'
 KILN_CHECK_PADDING=1 expect 0 conv "--problem=$sigmoid" -F 1 -S direct_image
 
-# Limits, with both numbers.
+# A refusal at a limit names both numbers.
 expect 3 conv -n 1 -c 80004 -H 1 -W 16 -k 4 -y 1 -x 1 -F 1 -I IMG_CHANNEL_MAJOR
 warns 'tensor x: image width 320016 exceeds the limit of [0-9]+'

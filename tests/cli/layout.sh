@@ -1,5 +1,5 @@
 #!/bin/sh
-# `kiln layout`: the page it makes, what show says, raw files converted on host and device.
+# `kiln layout`: the page of docs, the output of show, raw files converted on host and device.
 set -eu
 : "${KILN_COMMAND:?}" "${KILN_SANDBOX:?}"
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,7 +24,7 @@ holds() { # file, its bytes as printf writes them
     printf "$2" | cmp -s - "$1" || fail "$1 is not $2"
 }
 
-# The page is what the program says of its layouts now.
+# docs/layouts.md is up to date.
 expect 0 docs
 cmp -s out "$root/docs/layouts.md" ||
     fail 'docs/layouts.md is stale: kiln layout docs >docs/layouts.md'
@@ -62,7 +62,7 @@ expect 2 show NCHW --type f64
 expect 2 show NCHW --dims 2,3,5,7 --profile xyz
 expect 2 show NCHW --profile dla
 
-# Layouts whose bytes can be written down.
+# Tensors so small that their bytes are written here.
 convert() { expect 0 convert --dims 1,2,1,3 --type i8 "$@"; }
 printf 'abcdef' >plain
 for where in --host --device=; do
@@ -80,7 +80,7 @@ for where in --host --device=; do
     holds half '\020\126\100\126\040\126\120\126\060\126\140\126'
 done
 
-# Longer ones: device and host agree, and every way back leads home.
+# Larger tensors: device and host agree, and converting back gives the original.
 head -c 30030 "$KILN_COMMAND" >long
 for to in NHWC NC/32HW32 IMG_WIDTH_MAJOR 'HWNC;C%4'; do
     for type in f32 f16; do
@@ -92,7 +92,7 @@ for to in NHWC NC/32HW32 IMG_WIDTH_MAJOR 'HWNC;C%4'; do
     done
 done
 
-# Files that are not what they should be; nothing is written then.
+# Wrong files: nothing is written.
 rm -f no out_of_nowhere
 expect 5 convert --dims 1,2,1,3 --type i8 --from NCHW --to NHWC no out_of_nowhere
 expect 5 convert --dims 1,2,1,4 --type i8 --from NCHW --to NHWC plain out_of_nowhere

@@ -1,5 +1,5 @@
 #!/bin/sh
-# -C keeps the reference's results: one file for the data, used again, replaced when damaged.
+# -C keeps the reference's results: one file for the same data, reused, replaced when damaged.
 . "$(dirname "$0")/common"
 
 run() { expect "$1" conv -n 2 -c 5 -H 9 -W 7 -k 6 -F 1 -S naive -C refs "$2" "$3"; }
@@ -13,11 +13,11 @@ conv_fwd_out_conv_2_default_1_2x5x9x7_6x5x3x3_0x0_1x1_1x1_0_0_GPUfloat_REFdouble
 esac
 cp "refs/$name" first
 
-# What is no folder is said at once.
+# A -C that is no folder is refused at once.
 expect 5 conv -n 2 -c 5 -H 9 -W 7 -k 6 -F 1 -S naive -C "refs/$name"
 warns "^kiln: --verification_cache \(-C\) refs/conv_.*: Not a directory; name a folder$"
 
-# The same data: the same file, untouched. Other data: another one.
+# The same data use the same file; other data another one.
 run 0 --seed 1
 cmp -s "refs/$name" first || fail 'the stored results changed'
 run 0 --seed 2
@@ -32,8 +32,8 @@ head -c 50 first >"refs/$name"
 run 0 --seed 1
 cmp -s "refs/$name" first || fail 'a short file was not replaced'
 
-# Stored results are really what decides: with the file of seed 2 under the name (and key) of seed 1
-# the checksum still fits, so only the key can tell. It must.
+# The key decides: under the name of seed 1 the file of seed 2 has a good checksum, so that only the
+# key tells that its results are of other data.
 for f in refs/*; do [ "$f" = "refs/$name" ] || cp "$f" "refs/$name"; done
 run 0 --seed 1
 cmp -s "refs/$name" first || fail 'a file of other data was believed'

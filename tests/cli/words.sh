@@ -1,8 +1,8 @@
 #!/bin/sh
-# Words, help and the answers to what makes no sense. No device is needed.
+# Words, help and usage errors. No device is needed.
 . "$(dirname "$0")/common"
 
-# refuses MESSAGE WORDS...: usage error with exactly one line that says so.
+# refuses MESSAGE WORDS...: a usage error with exactly one line, which has the message.
 refuses() {
     message=$1
     shift
@@ -78,7 +78,7 @@ refuses 'nonsense' conv --problem nonsense
 refuses 'there is no solver "nonsense"' conv -F 1 -S nonsense --dry-run
 refuses '--gpualloc 1 leaves nothing to verify' conv -G 1
 
-# a variable that makes no sense does not pass for its default
+# a wrong value of a variable is an error, not the default
 KILN_CACHE_LIMIT=64M refuses "KILN_CACHE_LIMIT is '64M'; it must be a whole number of bytes" env
 KILN_CACHE_LIMIT=64M refuses "KILN_CACHE_LIMIT is '64M'" cache show
 KILN_TEMPLATES=nowhere refuses "KILN_TEMPLATES is 'nowhere'; it must be a folder that exists" conv -n 1 --dry-run
@@ -86,7 +86,7 @@ KILN_DEVICE=nobody expect 0 env
 says '^device none$'
 warns "^kiln: KILN_DEVICE is 'nobody', but no device is called so|no OpenCL platform"
 
-# what could not be printed, or read, is an error
+# output that cannot be written, and input that cannot be read, are errors
 if [ -c /dev/full ]; then
     for words in help 'layout list' 'conv -F 1 --dry-run' 'conv -F 1 --dry-run --json'; do
         status=0
@@ -102,14 +102,14 @@ status=0
 expect 5 conv --batch . --dry-run
 warns '^kiln: --batch \., after line 0: Is a directory$'
 
-# unsupported is not a usage error, and says why
+# unsupported flags have an exit status of their own, and the message says why
 for flag in '-r 1' '-U fp8'; do
     # shellcheck disable=SC2086
     expect 3 conv $flag
     warns '^unsupported: --'
 done
 
-# a machine without OpenCL, where the loader can be told to find nothing: one sentence with the remedy
+# a machine without OpenCL: one sentence with the remedy. The loader must be able to find nothing.
 export OCL_ICD_VENDORS="$KILN_SANDBOX/nothing"
 if "$KILN_COMMAND" --list-devices >out 2>err; then
     echo 'this OpenCL loader does not read OCL_ICD_VENDORS: a machine without OpenCL is not tested'

@@ -1,9 +1,10 @@
 #!/bin/sh
-# A kernel that computes one element wrongly must be caught: status 1, FAILED, which element.
+# A kernel that computes one element wrongly is caught: status 1, FAILED, and the element.
 . "$(dirname "$0")/common"
 templates=$(dirname "$0")/../../templates
 
-# sabotage EXPRESSION: the naive kernel, with what it does to element 17 of its result.
+# sabotage STATEMENT: makes a naive kernel that stores its results with STATEMENT, where \1 is the
+# value.
 sabotage() {
     rm -rf broken
     mkdir broken
@@ -43,7 +44,7 @@ caught
 sabotage 'if (index != 17) { DST_STORE(dst, index, \1); }'
 caught
 
-# A search takes no config whose result is wrong.
+# A search refuses configs whose result is wrong.
 # shellcheck disable=SC2086
 expect 3 conv $problem -s 1 -S naive
 if grep -q 'solver:' rows.yaml 2>/dev/null; then

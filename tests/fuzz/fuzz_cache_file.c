@@ -1,5 +1,4 @@
-/* Any bytes as a file of the program cache: refused, or exactly what an encoder would have written.
- */
+/* Fuzzes files of the program cache: a file is refused, or is exactly what an encoder writes. */
 #include "runtime/programs/cache_file.h"
 
 #include <stdlib.h>
@@ -27,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     decode(data, size);
     if (size < CHECKED_FROM)
         return 0;
-    /* Behind a right checksum the sizes and the key have to be judged on their own. */
+    /* With a right checksum, the sizes and the key must be judged by themselves. */
     uint8_t *copy = malloc(size);
     if (!copy)
         return 0;

@@ -1,4 +1,4 @@
-/* Fuzzes the problem's text, MIOpen's keys and the check: what is accepted must come back the same.
+/* Fuzzes problem texts, MIOpen's keys and the check: an accepted problem must read back the same.
  */
 #include "kiln_problem.h"
 
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(why[0] && memchr(why, '\0', sizeof why));
     free(text);
 
-    if (size < sizeof p) /* The same bytes as the value itself. */
+    if (size < sizeof p) /* the same bytes as a kiln_problem */
         return 0;
     memcpy(&p, data, sizeof p);
     if (kiln_problem_check(&p, why) == KILN_OK)

@@ -1,4 +1,4 @@
-/* Fuzzes problem lists: whatever a line says, its problem is legal or its sentence is there. */
+/* Fuzzes problem lists: every line gives a legal problem or a sentence. */
 #include "driver/problem_list/problem_list.h"
 
 #include <stdint.h>

@@ -1,5 +1,4 @@
-/* Any bytes as a file of tuning rows: the pieces are the bytes, and no string overruns its field.
- */
+/* Fuzzes files of tuning rows: the pieces make up the file, and no string overruns its field. */
 #include "runtime/rows/rows.h"
 
 #include <stdint.h>

@@ -13,7 +13,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Exactly as large as the file, so that a read past the end is seen by a sanitizer. */
+/* Allocates exactly the size of the file, so that a sanitizer sees a read past the end. */
 static uint8_t *read_file(const char *path, size_t *size)
 {
     FILE *f = fopen(path, "rb");

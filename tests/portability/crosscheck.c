@@ -1,12 +1,12 @@
-/* Compares the tensors that `kiln conv -o 1` wrote with what oneDNN 2 computes from the same
+/* Compares the tensors that `kiln conv -o 1` wrote with the results of oneDNN 2 from the same
  * sources.
  *
  *     crosscheck fwd-f32-n1-c3-k4-i7x5-f3x3-p1x1 [FOLDER]
  *
- * oneDNN runs in f32 on plain formats, twice: with the values, and with their magnitudes, whose sum
- * is the measure of what rounding may do. Bias, factor and the destination's type are applied here;
- * activations and residuals are not compared. Status: 0 equal, 1 not, 2 usage, 3 not comparable,
- * 5 a file is missing or of another size.
+ * oneDNN runs in f32 on plain formats, twice: with the values and with their magnitudes, whose sum
+ * bounds the rounding errors. This program applies bias, factor and the destination's type; it does
+ * not compare activations and residuals. Exit status: 0 equal, 1 different, 2 usage, 3 not
+ * comparable, 5 a file is missing or of another size.
  */
 #include "driver/reference/host.h"
 #include "kiln_problem.h"
@@ -22,7 +22,7 @@ enum { X, W, Y, TENSORS, EXIT_USAGE = 2, EXIT_REFUSED = 3, EXIT_FILES = 5 };
 typedef struct check {
     kiln_problem p;
     const char *folder;
-    int to; /* which tensor is compared */
+    int to; /* the tensor to compare */
     kiln_type type[TENSORS];
     int64_t count[TENSORS];
     float *value[TENSORS], *magnitude[TENSORS]; /* of `to`: oneDNN's results */
@@ -91,8 +91,8 @@ typedef struct geometry {
     dnnl_memory_desc_t desc[TENSORS];
 } geometry;
 
-/* Sizes and dense strides; the weights of a transposed convolution lie with their two channel axes
- * exchanged. */
+/* Describes sizes and dense strides; the weights of a transposed convolution have their two channel
+ * axes exchanged. */
 static dnnl_memory_desc_t describe(const kiln_problem *p, int which)
 {
     const int rank = p->spatial_rank, lead = which == W ? 3 : 2;
@@ -162,7 +162,7 @@ static const struct {
               dnnl_dilated_deconvolution_backward_data_desc_init,
               dnnl_dilated_deconvolution_backward_weights_desc_init, dnnl_deconvolution_direct}};
 
-/* A backward primitive is described with the help of a forward one. */
+/* oneDNN wants a forward description with each backward one. */
 static dnnl_primitive_t make_primitive(const check *c)
 {
     const int kind = c->p.transposed != 0;
@@ -214,7 +214,7 @@ static void execute(const check *c, dnnl_primitive_t primitive, float *const dat
 
 /* ---- comparing ---- */
 
-/* Adds what follows the sum, in place. */
+/* Applies bias and factor to the sums, in place. */
 static void finish(const check *c)
 {
     const kiln_epilogue *e = &c->p.epilogue;
@@ -230,14 +230,15 @@ static void finish(const check *c)
     free(bias);
 }
 
-/* Half a unit of the last place, relative; integers are rounded separately. */
+/* Returns half a unit of the last place, relative; integers are rounded separately. */
 static double rounding_of(kiln_type type)
 {
     return type == KILN_F16 ? 0x1p-11 : type == KILN_BF16 ? 0x1p-8 : 0x1p-24;
 }
 
-/* The errors of a Winograd transform go with the sums of a whole tile, so that what is exactly 0 by
- * itself need not be 0 there: the mean over the tensor stands for those. */
+/* Returns the mean over the tensor. The errors of a Winograd transform are in proportion to the
+ * sums of a whole tile, so that an element whose exact value is 0 need not be 0; the mean stands
+ * for these sums. */
 static double mean_of(const float *magnitude, int64_t count)
 {
     double sum = 0;
@@ -259,7 +260,7 @@ static bool compare(const char *what, kiln_type type, int64_t count, const float
             expected = fmin(fmax(rint(expected), -128), 127);
         if (integer) /* sums below 2^24 are exact in f32 */
             limit = magnitude[i] < 0x1p24 ? 0 : ceil(limit);
-        else /* the second term: numbers too small to be normal in f16 */
+        else /* the second term is for numbers too small to be normal in f16 */
             limit += rounding_of(type) * fabs(expected) * 1.01 + (type == KILN_F16 ? 0x1p-25 : 0);
         double error = fabs(got[i] - expected);
         double share = error == 0 ? 0 : limit > 0 ? error / limit : INFINITY;

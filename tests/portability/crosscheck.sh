@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs the driver lines of a file in all three directions, and compares what kiln dumped with oneDNN.
+# Runs the driver lines of a file in all three directions and compares the dumped results with
+# oneDNN.
 #
 #     KILN_COMMAND=build/release/kiln tests/portability/crosscheck.sh build/release/tests/crosscheck LIST
 #
-# KILN_FLAGS goes to every line: KILN_FLAGS='-S naive', KILN_FLAGS='--max-batchsize 2'.
+# KILN_FLAGS is added to every line: KILN_FLAGS='-S naive', KILN_FLAGS='--max-batchsize 2'.
 set -eu
 kiln=$(realpath "${KILN_COMMAND:?names the command to test}")
 [ $# -eq 2 ] || { echo "usage: crosscheck.sh PROGRAM LIST" >&2; exit 2; }

@@ -1,17 +1,22 @@
 #!/bin/sh
-# Every solver over small.txt under oclgrind: out-of-bounds accesses, races, uninitialised values and
-# wrong API calls fail, as do wrong results, and a solver or template that no line of the list reaches.
+# Every solver over small.txt under oclgrind: fails on bad accesses, races, uninitialised values,
+# wrong API calls and wrong results, and where no line of the list reaches a solver or a template.
 #
 #     KILN_COMMAND=build/release/kiln tests/portability/oclgrind.sh [LIST]
 #
-# Where KILN_RANDOM names test_random, that goes on for a minute with tiny problems, for the sake of
-# the configs that no guess makes; without --uninitialized, as it runs many problems in a process.
+# Where KILN_RANDOM names test_random, that program runs tiny problems for a minute, to reach
+# configs that no guess has. It runs without --uninitialized, because it has many problems in one
+# process.
 #
-# Every run also checks padding (KILN_CHECK_PADDING). One process a run: oclgrind 21.10 keeps the shadow of a released buffer, and reports the end of a
-# larger one that takes its place. Compiled without optimisation: its --uninitialized does not know
-# the instruction `freeze`, which LLVM's optimiser adds. Compiled so it finds no kernel in winograd.cl
-# with plain tensors, which therefore runs optimised and without --uninitialized. What read_imagef returns it takes for
-# initialised or not by chance, differently in each run, so images go without --uninitialized too.
+# Every run also checks padding (KILN_CHECK_PADDING). What oclgrind 21.10 lacks decides the rest:
+# - Each run is a process, because oclgrind keeps the shadow of a released buffer and reports the
+#   end of a larger buffer in its place.
+# - Kernels are compiled without optimisation, because --uninitialized does not know the instruction
+#   `freeze`, which LLVM's optimiser adds. Without optimisation oclgrind finds no kernel in
+#   winograd.cl
+#   for plain tensors: that template runs optimised and without --uninitialized.
+# - Images run without --uninitialized, because the values of read_imagef count as initialised or
+#   not by chance.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 list=${1:-$here/small.txt}
@@ -27,7 +32,7 @@ solvers=$(oclgrind "$kiln" explain -n 1 -c 1 -H 1 -W 1 -k 1 -y 1 -x 1 -F 1 |
 runs=0 refused=0 failed=0
 : >ran
 
-# The words of one problem, a direction, a solver.
+# run WORDS... -F DIRECTION -S SOLVER: one problem in one direction with one solver.
 run() {
     status=0
     words=$*

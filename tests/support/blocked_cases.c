@@ -1,4 +1,4 @@
-/* Shapes and epilogues for blocks of channels and images; tiles for blocks. */
+/* Shapes and epilogues for tests of blocks of channels and of images; tiles for blocks. */
 #include "blocked_cases.h"
 
 #include "kinds.h"
@@ -29,10 +29,10 @@ void blocked_check(kiln_problem p, int block, const char *config)
 
 const kiln_problem blocked_shapes[BLOCKED_SHAPES] = {
     {.batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}},
-    /* Images of one pixel: the batch is a row. */
+    /* Images of one pixel: the solver takes the batch as a row. */
     {.batch = 5, .in_channels = 35, .out_channels = 18, .input = {1, 1}, .filter = {1, 1}},
     {.batch = 3, .in_channels = 20, .out_channels = 40, .input = {7, 5}, .filter = {1, 1}},
-    /* 1x1 that is no row of all pixels: stride, padding. */
+    /* 1x1 whose pixels do not make one row: stride, padding. */
     {.batch = 2,
      .in_channels = 17,
      .out_channels = 33,
@@ -46,7 +46,7 @@ const kiln_problem blocked_shapes[BLOCKED_SHAPES] = {
      .filter = {1, 1},
      .pad_begin = {1, 2},
      .pad_end = {0, 3}},
-    /* The usual ones, with edges on both sides of one tile and of several. */
+    /* Usual shapes, with edges on both sides of one tile and of several. */
     {.batch = 2,
      .in_channels = 16,
      .out_channels = 32,

@@ -1,5 +1,5 @@
-/* What the tests of the blocked direct solvers share; the solvers over images take its shapes too.
- */
+/* Problems and checks for the tests of the blocked direct solvers; the solvers over images take the
+ * shapes too. */
 #ifndef BLOCKED_CASES_H
 #define BLOCKED_CASES_H
 
@@ -11,23 +11,22 @@ enum { BLOCKED_SHAPES = 20, BLOCKED_DILATED = 9, BLOCKED_EPILOGUES = 11 };
 extern const kiln_problem blocked_shapes[BLOCKED_SHAPES];
 extern const kiln_epilogue blocked_epilogues[BLOCKED_EPILOGUES];
 
-/* Two pixels of a row are in two tiles, the last vector is in part padding. */
+/* Two pixels of a row are in two tiles; part of the last vector is padding. */
 extern const kiln_problem blocked_small;
 extern const char blocked_small_tile[];
 
-/* A config for rows as long as the problem's. What the compiler makes of the guess's large tiles
- * takes it seconds, and few tests need those: long rows are cut into small tiles, of which there
- * are several. */
+/* Returns a config with several small tiles in a long row. The compiler takes seconds for the large
+ * tiles of the guess, which few tests need. */
 const char *blocked_tile(const kiln_problem *p);
 
-/* NCHW16c and its kin. */
+/* Returns a layout like NCHW16c. */
 const char *blocked_layout(int rank, int block);
 
-/* Which of the blocked direct solvers takes these layouts: nhwc_direct that of whole pixels, from
- * whole pixels. */
+/* Returns the name of the blocked direct solver that takes the problem's layouts: nhwc_direct from
+ * NHWC to NHWC. */
 const char *blocked_solver(const kiln_problem *p);
 
-/* support_check() over small integers, x and y in such blocks. */
+/* Calls support_check() with small integers, x and y in blocks of `block` channels. */
 void blocked_check(kiln_problem p, int block, const char *config);
 
 #endif

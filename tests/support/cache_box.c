@@ -1,4 +1,4 @@
-/* A cache's folder that comes and goes with a test. */
+/* Makes and removes a folder of a program cache for each test. */
 #include "cache_box.h"
 
 #include <check.h>

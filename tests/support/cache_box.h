@@ -4,7 +4,10 @@
 
 #include "runtime/programs/cache_dir.h"
 
-enum { BOX_HEADER = 40, BOX_BINARY = 300 }; /* bytes of a file before its key, and of the binary */
+enum {
+    BOX_HEADER = 40,
+    BOX_BINARY = 300
+}; /* bytes of a file before its key; bytes of the binary */
 
 static const int64_t box_no_limit = INT64_MAX;
 static const kiln_logger box_silent;
@@ -17,12 +20,12 @@ extern kiln_cache_record box_record;
 void box_make(void);
 void box_remove(void);
 
-/* Stores the record, without a limit; fails the test where that fails. */
+/* Stores the record without a limit; fails the test where that fails. */
 void box_store(void);
-/* What keeps the key from being found; NULL where it is, with the record's binary. */
+/* Returns why the key is not found; NULL where it is, with the record's binary. */
 const char *box_load(const char *key);
 void box_write_file(const char *name, const void *data, size_t size);
-/* Files in the folder that are not kiln's own finished ones. */
+/* Returns the number of files in the folder that are not finished files of kiln. */
 int box_strangers(void);
 
 #endif

@@ -103,12 +103,12 @@ static bool is_cpu(cl_device_id device)
     return facts.kind == KILN_DEVICE_CPU;
 }
 
-/* Before a device is open another process looks for it, because Check's tests may be forked yet;
- * later none can, because OpenCL does not survive a fork everywhere. */
+/* While no device is open, another process looks at it: Check may still fork tests, and OpenCL does
+ * not survive a fork everywhere. */
 bool support_on_cpu(void)
 {
     enum { ANOTHER = 77 };
-    bool cpu = true; /* also where there is no device: the tests say so better */
+    bool cpu = true; /* also where there is no device, which the tests report better */
     if (opened.kiln) {
         cpu = is_cpu(opened.device);
     } else {

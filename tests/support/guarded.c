@@ -1,4 +1,4 @@
-/* Makes memory objects whose surroundings are known, and looks at those again. */
+/* Makes memory objects with known bytes around the tensor, and compares these bytes later. */
 #include "guarded.h"
 
 #include <check.h>
@@ -7,7 +7,7 @@
 
 enum { GUARD_BYTES = 512, GUARD_PIXELS = 3 };
 
-/* A tensor in its object: rows of bytes. A buffer is a single one. */
+/* The place of a tensor in its object: rows of bytes. A buffer has a single row. */
 typedef struct place {
     size_t rows, row, pitch, offset;
 } place;

@@ -1,5 +1,5 @@
-/* A tensor on the device with guards around it: bytes before and after it in a buffer, pixels right
- * of and below it in an image, which a caller may make larger than its layout. */
+/* A tensor on the device with guards around it: bytes before and after it in a buffer; pixels to
+ * the right and below in an image, as a caller may make an image larger than its layout. */
 #ifndef GUARDED_H
 #define GUARDED_H
 
@@ -13,7 +13,9 @@ typedef struct guarded {
     unsigned char *before; /* the whole object as it was made */
 } guarded;
 
-/* `offset` is where a buffer's tensor starts; an image has guards where that is not 0. */
+/* Makes the object. `offset` is the start of a buffer's tensor; an image has guards where it is not
+ * 0.
+ */
 cl_int guarded_make(guarded *g, const support_device *d, const memory_kind *kind, size_t offset,
                     const void *cells);
 /* Reads the tensor; *intact tells whether its surroundings are as they were. */

@@ -1,4 +1,4 @@
-/* Tensors laid out on the host, sent and fetched. */
+/* Lays tensors out on the host, uploads and downloads them. */
 #include "placed.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* The tensors of a convolution over two axes, in any layout, with guards around them.
  *
- * What a test puts into `plain` is uploaded as its layout has it; what a kernel wrote comes back
- * there. Call these inside Check tests.
+ * A test fills `plain`, which is uploaded in the tensor's layout; results come back to `plain`.
+ * Call these functions inside Check tests.
  */
 #ifndef PLACED_H
 #define PLACED_H
@@ -11,21 +11,20 @@
 
 typedef struct placed_tensor {
     kiln_storage storage;
-    float *plain, *stored; /* the second with guards before and after */
+    float *plain, *stored; /* `stored` has guards before and after */
     cl_mem mem;
 } placed_tensor;
 
-/* x, w and y of a checked problem, plain elements zero. */
+/* Makes x, w and y of a checked problem, with plain elements zero. */
 void placed_make(placed_tensor t[3], const kiln_problem *p);
 void placed_free(placed_tensor *t);
 
-/* Stored cells from plain elements; poison for what is to be written. */
+/* Uploads plain elements; poison where the tensor is to be written. */
 void placed_upload(const support_device *d, placed_tensor *t, bool written);
-/* Plain elements from stored cells. Fails the test where padding is not zero, or guards were
- * written. */
+/* Downloads plain elements. Fails the test where padding is not zero or guards were written. */
 void placed_download(const support_device *d, placed_tensor *t);
 
-/* Runs the op on them, and waits. */
+/* Runs the op on the tensors and waits. */
 void placed_enqueue(const support_device *d, kiln_op *op, const kiln_op_info *info,
                     const placed_tensor t[3]);
 

@@ -1,4 +1,4 @@
-/* A file of tuning rows that comes and goes with a test. */
+/* Makes and removes a folder for a file of tuning rows for each test. */
 #include "rows_box.h"
 
 #include <check.h>

@@ -1,4 +1,4 @@
-/* A folder for one test's file of tuning rows, and what was told of it. */
+/* A folder for one test's file of tuning rows, and the lines that kiln logged about it. */
 #ifndef ROWS_BOX_H
 #define ROWS_BOX_H
 
@@ -17,10 +17,10 @@ extern const kiln_row rows_sample;
 void rows_make_folder(void);
 void rows_remove_folder(void);
 
-/* Makes that the file's contents and loads it; forgets what was told before. */
+/* Writes the text to the file and loads it; clears rows_told first. */
 kiln_rows *rows_load_bytes(const char *text, size_t length);
 kiln_rows *rows_load_text(const char *text);
-/* Appends the sample row with these of its own, for the device "d". */
+/* Appends the sample row with this key, config and time, for the device "d". */
 void rows_append(const char *key, const char *config, double ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* Runs one problem from end to end and judges everything that was written. */
+/* Runs one problem from end to end and judges every byte that may be written. */
 #include "support.h"
 
 #include "driver/layout/layout_host.h"
@@ -13,7 +13,7 @@
 
 enum { X, W, Y, BIAS, RESIDUAL, WORKSPACE, PACKED, BUFFERS };
 
-/* One tensor: what the host put there, and a memory object with guards around it. */
+/* One tensor: its contents on the host, and a memory object with guards around it. */
 typedef struct box {
     kiln_type type;
     int64_t count; /* elements without padding; 0: there is no such buffer */
@@ -40,7 +40,7 @@ typedef struct trial {
 
 static bool complain(const trial *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Returns false, for whoever gives up with it. */
+/* Writes the reason and returns false. */
 static bool complain(const trial *t, const char *format, ...)
 {
     va_list list;
@@ -62,7 +62,7 @@ static bool is_stored(const box *b)
     return b->storage && !layout_host_is_plain(b->storage);
 }
 
-/* In the type and layout of the problem; what that rounds is rounded in the plain array too. */
+/* Stores the bias in the type and layout of the problem, and rounds the plain array likewise. */
 static void store_bias(const trial *t)
 {
     const box *b = &t->box[BIAS];
@@ -76,7 +76,7 @@ static void store_bias(const trial *t)
     free(stored);
 }
 
-/* Stores what `from` names in box `which`. */
+/* Fills box `which` with the contents of tensor `from`. */
 static void fill(const trial *t, int which, int from)
 {
     static const int tensor[] = {HOST_X, HOST_W, HOST_Y, HOST_BIAS, HOST_RESIDUAL};
@@ -195,7 +195,7 @@ static bool launch(trial *t, bool packed, bool in_place)
     return check_cl(t, clFinish(queue), "clFinish");
 }
 
-/* The elements of a written tensor, after seeing that its padding is zero. */
+/* Checks that the padding of a written tensor is zero, then reads its elements. */
 static bool take_out(trial *t, int which)
 {
     box *b = &t->box[which];
@@ -210,7 +210,7 @@ static bool take_out(trial *t, int which)
            complain(t, "%lld cells of the layout's padding are not zero", (long long)dirty);
 }
 
-/* Reads a box back over its cells, after seeing that nothing changed that must not. */
+/* Reads a box back over its cells, and checks that nothing else changed. */
 static bool collect(trial *t, int which)
 {
     static const char *const names[BUFFERS] = {"x",        "w",         "y",     "bias",
@@ -244,7 +244,7 @@ static bool judge(const trial *t, const verify_result *v, const char *what)
                     (long long)v->max_abs_at, v->got, v->expected, v->worst, v->bound);
 }
 
-/* Small integers leave nothing to rounding where the epilogue does not. */
+/* Judges exactly where the data are small integers and the epilogue rounds nothing. */
 static bool judge_all(const trial *t, bool in_place)
 {
     const kiln_problem *p = &t->problem;
@@ -266,7 +266,7 @@ static bool judge_all(const trial *t, bool in_place)
     return right;
 }
 
-/* One run; *bytes receives a copy of the destination, or NULL if something was wrong. */
+/* Runs once. *bytes receives a copy of the destination, or NULL where something was wrong. */
 static bool run(trial *t, size_t offset, bool packed, bool in_place, unsigned char **bytes)
 {
     bool right = true;

@@ -1,4 +1,4 @@
-/* Problems and their texts, there and back. */
+/* Makes problems and reads their texts back. */
 #include "texts.h"
 
 #include <check.h>
@@ -114,7 +114,7 @@ void texts_check_round_trip(const kiln_problem *p)
         return;
     ck_assert_uint_eq(miopen, strlen(key));
     back = texts_parsed(key);
-    kiln_problem same = *p; /* what the key does not say */
+    kiln_problem same = *p; /* copies the fields that the key lacks */
     same.determinism = back.determinism;
     same.math = back.math;
     same.workspace_limit = back.workspace_limit;

@@ -1,4 +1,4 @@
-/* The problem under search, and what watches it. */
+/* Makes the problem that is searched, and records the trials. */
 #include "tuning.h"
 
 #include "support.h"
@@ -37,7 +37,7 @@ static cl_mem make_buffer(size_t count, const float *data)
     return mem;
 }
 
-/* Small integers, so that every order of summation gives the same floats. */
+/* Fills with small integers, so that every order of summation gives the same floats. */
 static void make_tensors(void)
 {
     static float x[X], w[W];

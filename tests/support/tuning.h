@@ -13,8 +13,8 @@ typedef struct tuning_bed {
     cl_device_id device;
     cl_command_queue queue;
     kiln_buffers buffers;                 /* with contents */
-    char folder[64];                      /* of the two files, which are not there at first */
-    char rows_file[128], types_file[128]; /* the latter replaces types.cl, if it is made */
+    char folder[64];                      /* of the two files, which do not exist at first */
+    char rows_file[128], types_file[128]; /* types_file replaces types.cl where a test makes it */
     kiln *kiln;                           /* with those rows */
 } tuning_bed;
 
@@ -24,26 +24,26 @@ extern tuning_bed tuning;
 void tuning_set_up(void);
 void tuning_tear_down(void);
 
-/* Another kiln on the device, without caches. */
+/* Opens another kiln on the device, without caches. */
 kiln *tuning_open(const char *rows, const char *templates);
 
-/* What the callbacks saw, and what they shall answer. */
+/* What the callbacks have seen, and what they answer. */
 typedef struct tuning_record {
-    const char *accept; /* the only config that verifies; NULL: whatever is right */
+    const char *accept; /* the only config that verifies; NULL: every right one */
     int64_t stop_after; /* trials; 0: never */
     int64_t trials, verified, poison;
     int64_t verdicts[KILN_TRIAL_SLOW + 1];
     char configs[64][KILN_INFO_TEXT], solvers[64][48];
 } tuning_record;
 
-/* Each trial goes to the record; the winner is kept. */
+/* Returns options that note each trial in the record and keep the winner. */
 kiln_tune_options tuning_options(tuning_record *r, int64_t max_trials);
 
-/* kiln_tune() for the problem. */
+/* Calls kiln_tune() for the problem. */
 kiln_status tuning_run(kiln *k, const kiln_tune_options *o, kiln_trial *best);
 
-/* Fails the test unless a program that knows nothing of the search gets its winner, where it asks
- * for the solver (NULL: for none) that the search was of. */
+/* Fails the test unless a program that did not search gets the search's winner when it asks for
+ * `solver` (NULL: for none). */
 void tuning_check_used(kiln *opened, const char *solver, const kiln_trial *best);
 
 #endif

@@ -1,4 +1,4 @@
-/* Winograd over integers that its transforms keep exact. */
+/* Checks Winograd with integers that its transforms keep exact. */
 #include "winograd_cases.h"
 
 #include "driver/reference/verify.h"
@@ -43,8 +43,8 @@ static void small_integers(float *v, int64_t count, uint64_t stream, int64_t mos
 }
 
 /* G has factors of 1/2 (T_T = 4) or 1/24 (T_T = 6), so weights are multiples of 4 or 576. Then
- * every number on the way is an integer below 2^24. With larger tiles they are no integers, so the
- * bound decides: far less than the 576 between results. */
+ * every intermediate number is an integer below 2^24. With larger tiles they are not integers, so
+ * the bound decides, which is far below the distance of 576 between results. */
 void winograd_check(const kiln_problem *given, const char *solver, const char *config)
 {
     static const int destination[] = {2, 0, 1};

@@ -1,4 +1,4 @@
-/* Threads that send one another to cores stay free to run where they might before. */
+/* A thread that another one sends to a core keeps its own set of cores to run on. */
 #include "runtime/clock.h"
 #include "runtime/pocl/affinity.h"
 
@@ -10,13 +10,13 @@
 typedef struct guest {
     kiln_affinity_pair *pair;
     bool pinned;
-    atomic_int stage; /* 1: joined; 2: may look where it is; 3: leave */
+    atomic_int stage; /* 1: joined; 2: look at the current core; 3: leave */
     atomic_bool seen; /* on the core that it was sent to */
     int core;
     cpu_set_t may;
 } guest;
 
-/* Some core, and the last, that this process may use. */
+/* Returns the first or the last core that this process may use. */
 static int core_of(bool last)
 {
     cpu_set_t may;
@@ -47,7 +47,7 @@ static void *visit(void *argument)
     return NULL;
 }
 
-/* Until it was there, or in vain for 30 rounds of some milliseconds. */
+/* Sends the guest to the core until it was there, for at most 30 rounds of some milliseconds. */
 static bool send_and_see(guest *g, int core)
 {
     pthread_t thread;

@@ -1,5 +1,5 @@
-/* Solvers over neighbouring channels without a device: how large a tensor is in its layout, how
- * large tiles and vectors are, and in which order they follow one another. */
+/* Solvers over blocked layouts without a device: sizes of tensors in their layouts, sizes of tiles
+ * and vectors, and the order of tiles. */
 #include "generator/plan/solver.h"
 
 #include <check.h>
@@ -24,7 +24,7 @@ static kiln_device_facts cpu(void)
     return core("zen4");
 }
 
-/* What the solver makes of the problem, and its guess. */
+/* Returns the solver, with its shape of the problem and its guess. */
 static const kiln_solver *guess(const kiln_device_facts *d, const char *name, const char *problem,
                                 kiln_shape *s, kiln_config *c)
 {
@@ -40,7 +40,7 @@ static const kiln_solver *guess(const kiln_device_facts *d, const char *name, co
     return solver;
 }
 
-/* The options of the last stage of the solver's guess. */
+/* Writes the options of the last stage of the solver's guess. */
 static void options_on(kiln_device_facts d, const char *name, const char *problem,
                        char options[KILN_OPTIONS_TEXT])
 {
@@ -58,7 +58,7 @@ static void options_of(const char *name, const char *problem, char options[KILN_
     options_on(cpu(), name, problem, options);
 }
 
-/* Whether the solver's guess sets the option. */
+/* Checks that the solver's guess sets the option. */
 static void expect(const char *name, const char *problem, const char *option)
 {
     char options[KILN_OPTIONS_TEXT];
@@ -66,7 +66,7 @@ static void expect(const char *name, const char *problem, const char *option)
     ck_assert_msg(strstr(options, option), "%s: %s", problem, options);
 }
 
-/* Padding makes cells of few elements: images that lie inside of the tensor, and those that became
+/* Padding makes many cells of few elements, for images inside the tensor and for images that became
  * one row. */
 START_TEST(padding_alone_may_need_long_indices)
 {
@@ -92,9 +92,9 @@ START_TEST(padding_alone_may_need_long_indices)
 }
 END_TEST
 
-/* With a cache of 32 MiB: weights of a third of it, or which are that with image and result, are
- * not read for each tile of pixels anew, and small ones are where results are fewer than twice the
- * sources. */
+/* With a cache of 32 MiB: weights that take a third of it, or do so together with image and result,
+ * are not read again for each tile of pixels. Small weights are, where results are fewer than twice
+ * the sources. */
 START_TEST(tiles_follow_one_another_as_caches_hold_them)
 {
     static const struct {
@@ -117,8 +117,8 @@ START_TEST(tiles_follow_one_another_as_caches_hold_them)
 }
 END_TEST
 
-/* Two wide sums a cycle need tiles that load less than they multiply, and weights that stay near.
- */
+/* Two wide sums per cycle need tiles that load less than they multiply, and weights that stay in
+ * the cache. */
 START_TEST(wide_units_have_square_tiles)
 {
     static const struct {
@@ -140,7 +140,7 @@ START_TEST(wide_units_have_square_tiles)
 }
 END_TEST
 
-/* Loads take time of their own, and a core keeps 2 MB. */
+/* A device whose loads take time of their own, with 2 MB of cache per core. */
 static kiln_device_facts load_bound(void)
 {
     kiln_device_facts d = core("emerald_rapids");
@@ -149,8 +149,9 @@ static kiln_device_facts load_bound(void)
     return d;
 }
 
-/* Six by four and five by five vectors load least a sum; pixels that a core keeps are read for each
- * tile of channels anew, and by all images for a part of the weights. */
+/* Tiles of six by four and five by five vectors load least per sum. Pixels that a core's cache
+ * holds are read again for each tile of channels, and all images go through a part of the weights.
+ */
 START_TEST(tiles_load_little_where_loads_count)
 {
     static const struct {
@@ -175,8 +176,8 @@ START_TEST(tiles_load_little_where_loads_count)
 }
 END_TEST
 
-/* Narrow tiles of planes that lie pages apart lose to vectors of their pixels there; and filters
- * that come from memory make fewer products better than fewer operations. */
+/* For planes that are pages apart, vectors of pixels win over narrow tiles. Where filters come from
+ * memory, fewer products are better than fewer operations. */
 START_TEST(what_comes_from_afar_counts)
 {
     const kiln_device_facts d = load_bound();
@@ -211,7 +212,8 @@ START_TEST(tiles_are_of_several_pixels_where_a_class_has_them)
 }
 END_TEST
 
-/* Half as wide vectors: where units take no more at once and a group fills wide ones badly. */
+/* Vectors are half as wide where units take no more at once and a group fills wide vectors badly.
+ */
 START_TEST(vectors_are_as_wide_as_groups_and_units)
 {
     static const struct {
@@ -248,7 +250,7 @@ static double predicted(const char *row, const char *name, const char *problem)
     return guess(&d, name, problem, &s, &c)->predict(&s, &d, &c);
 }
 
-/* Of filters too large to be unrolled every tile looks anew which columns are there. */
+/* For filters that are too large to be unrolled, every tile checks again which columns exist. */
 START_TEST(large_filters_have_wide_tiles)
 {
     static const struct {
@@ -315,7 +317,7 @@ START_TEST(channels_that_fill_no_vector_are_better_as_planes)
 }
 END_TEST
 
-/* The padding of the layout is the last group's: whole vectors of it are nobody's sums, if those of
+/* The layout's padding belongs to the last group. No group computes whole vectors of padding, if
  * groups begin at vectors. */
 START_TEST(no_group_computes_padding_that_is_whole_vectors)
 {
@@ -338,7 +340,7 @@ START_TEST(no_group_computes_padding_that_is_whole_vectors)
 }
 END_TEST
 
-/* Where they are many, and meet pixels enough. */
+/* Where there are many weights, and enough pixels for each. */
 START_TEST(weights_are_fetched_ahead)
 {
     static const struct {
@@ -361,8 +363,7 @@ START_TEST(weights_are_fetched_ahead)
 }
 END_TEST
 
-/* What the last cache holds comes soon enough; rows of plain tensors are fetched from there, too.
- */
+/* Data in the last cache arrive soon enough; rows of plain tensors are fetched from there, too. */
 START_TEST(depthwise_rows_are_fetched_from_memory)
 {
     static const struct {
@@ -379,7 +380,7 @@ START_TEST(depthwise_rows_are_fetched_from_memory)
 }
 END_TEST
 
-/* Where caches near to a core do not hold those of one tile of channels; the parts are alike, and
+/* Where a core's caches do not hold the weights of one tile of channels. The parts are alike, and
  * enough for all cores. */
 START_TEST(tiles_take_turns_with_many_weights)
 {
@@ -403,7 +404,8 @@ START_TEST(tiles_take_turns_with_many_weights)
 }
 END_TEST
 
-/* What lies between the pixels of a strided 1x1 filter is not copied to strips: wide tiles pay. */
+/* Elements between the pixels of a strided 1x1 filter are not copied to strips, so that wide tiles
+ * pay. */
 START_TEST(strips_of_one_tap_have_its_pixels_only)
 {
     char options[KILN_OPTIONS_TEXT];
@@ -413,7 +415,7 @@ START_TEST(strips_of_one_tap_have_its_pixels_only)
 }
 END_TEST
 
-/* Also where all that a row reads is padding. */
+/* Also where a row reads only padding. */
 START_TEST(time_is_a_number)
 {
     const double ms = predicted("zen5", "direct_blocked",

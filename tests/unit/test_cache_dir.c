@@ -1,4 +1,4 @@
-/* The directory of the program cache: where it is, what is listed, what has to go. */
+/* The directory of the program cache: its place, its list, and the files that are evicted. */
 #include "runtime/programs/cache_dir.h"
 #include "support/cache_box.h"
 
@@ -50,11 +50,11 @@ START_TEST(least_recently_used_goes_first)
     store_aged('a', 400, box_no_limit);
     store_aged('b', 300, box_no_limit);
     store_aged('c', 200, box_no_limit);
-    ck_assert(is_there('a')); /* and so it was used just now */
+    ck_assert(is_there('a')); /* which counts as a use */
     store_aged('d', 100, 3 * each);
     ck_assert(!is_there('b'));
     ck_assert(is_there('a') && is_there('c') && is_there('d'));
-    store_aged('e', 0, 1); /* the one just stored stays, whatever the limit */
+    store_aged('e', 0, 1); /* the file that was just stored stays, whatever the limit */
     ck_assert(is_there('e'));
     ck_assert(!is_there('a') && !is_there('c') && !is_there('d'));
     ck_assert_int_eq(access(other, F_OK), 0);

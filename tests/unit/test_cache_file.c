@@ -1,4 +1,4 @@
-/* Files of the program cache: what was stored is found, and everything else is a miss. */
+/* Files of the program cache: a stored program is found, everything else is a miss. */
 #include "support/cache_box.h"
 
 #include <check.h>
@@ -74,7 +74,7 @@ START_TEST(any_flipped_bit_is_a_miss)
 }
 END_TEST
 
-/* Under a right checksum, so that only the sizes can give them away. */
+/* With a right checksum, so that only the sizes show the damage. */
 START_TEST(hostile_sizes)
 {
     static const uint64_t

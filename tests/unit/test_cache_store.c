@@ -48,7 +48,7 @@ START_TEST(unwritable_directory)
 
     ck_assert_int_eq(chmod(box_dir, 0555), 0);
     uid_t user = geteuid();
-    if (user == 0) { /* nothing is unwritable to root */
+    if (user == 0) { /* root can write everywhere */
         ck_assert_int_eq(seteuid(65534), 0);
     }
     ck_assert(!kiln_cache_store(box_dir, box_no_limit, &box_record, &logger));
@@ -70,11 +70,11 @@ START_TEST(full_disk)
     ck_assert(!kiln_cache_store(box_dir, box_no_limit, &box_record, &logger));
     ck_assert_ptr_nonnull(strstr(line, "cache: not stored in "));
     ck_assert_int_eq(box_strangers(), 0);
-    ck_assert_ptr_null(box_load(box_key)); /* the good file of before is still there */
+    ck_assert_ptr_null(box_load(box_key)); /* the earlier good file is still there */
 }
 END_TEST
 
-/* Each store has another binary, so that a mix of two would be seen. */
+/* Each store has another binary, so that a mix of two would show. */
 static void store_and_load(int seed)
 {
     for (int round = 0; round < 300; round++) {

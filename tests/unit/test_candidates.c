@@ -35,7 +35,8 @@ START_TEST(measured_firsts_correct_the_predictions)
 }
 END_TEST
 
-/* Near misses change places; what is predicted four times slower does not come first. */
+/* Configs of similar predictions change places; one that is predicted four times slower does not
+ * come first. */
 START_TEST(an_order_is_shuffled_a_little_and_always_alike)
 {
     enum { COUNT = 200 };

@@ -1,5 +1,5 @@
-/* The direct and depthwise solvers over plain tensors without a device: geometry of the lines and
- * of pieces of them, guesses, refusals. */
+/* The direct and depthwise solvers over plain tensors without a device: geometry of lines and their
+ * pieces, guesses, refusals. */
 #include "generator/solvers/direct/direct_pixels.h"
 #include "generator/solvers/direct/first_layer.h"
 #include "problems.h"
@@ -12,13 +12,13 @@ enum { PROBLEMS = 400 };
 
 /* ---- the lines, against the definition of a convolution ---- */
 
-/* Element of the source that position v of a slot holds. */
+/* Returns the element of the source that position v of a slot holds. */
 static int64_t element(const kiln_lines *l, const kiln_shape *s, int a, int64_t v, int64_t slot)
 {
     return l->step[a] * v + slot * s->dilation[a] % s->stride[a] - l->lead[a];
 }
 
-/* A position past the line's row is the next row's beginning, so both must be border there. */
+/* A position past the line's row is the beginning of the next row, so both must be border there. */
 static void check_position(const kiln_lines *l, const kiln_shape *s, int a, int64_t v, int64_t slot,
                            int64_t wanted)
 {
@@ -197,7 +197,7 @@ START_TEST(a_refusal_says_why)
 }
 END_TEST
 
-/* A search must end in reasonable time on either kind of device, and find something. */
+/* A search on either kind of device has candidates, and not too many. */
 START_TEST(searches_are_neither_empty_nor_endless)
 {
     static const char *const some[] = {
@@ -245,8 +245,7 @@ static kiln_config guess_of(const char *problem, const kiln_device_facts *facts,
     return c;
 }
 
-/* Channel after channel of the destination, lines that no cache holds would be read once for each.
- */
+/* Lines that no cache holds would be read once for each channel of the destination. */
 START_TEST(a_cpu_reads_long_lines_once)
 {
     static kiln_plan plan;
@@ -277,7 +276,7 @@ START_TEST(a_team_lays_out_lines)
 }
 END_TEST
 
-/* Blocks of channels are more than the channels, and may need longer indices than any tensor. */
+/* Blocks round channels up, so that packed weights may need longer indices than any tensor. */
 START_TEST(packed_weights_may_be_wide)
 {
     static kiln_plan plan;
@@ -306,7 +305,7 @@ START_TEST(packed_weights_may_be_wide)
 }
 END_TEST
 
-/* Tiles cover the grid, none of them nothing; the activations are copied nowhere. */
+/* Tiles cover the grid and none is empty; activations are not copied. */
 START_TEST(pieces_cover_the_grid)
 {
     static kiln_plan plan;
@@ -340,7 +339,7 @@ START_TEST(pieces_cover_the_grid)
 }
 END_TEST
 
-/* The same of tiles for few source channels; weights are packed for all blocks that are summed. */
+/* The same for tiles of few source channels; weights are packed for all blocks that are summed. */
 START_TEST(rows_are_whole_or_in_parts)
 {
     static const char *const layouts[] = {"NCHW", "NHWC", "NC/16HW16", "NC/4HW4"};

@@ -1,4 +1,4 @@
-/* What an operation's launches add up to: pauses, packing, launches in no order. */
+/* The sum of the times of an operation's launches: pauses, packing, launches in any order. */
 #include "runtime/op/elapsed.h"
 
 #include <check.h>
@@ -66,8 +66,8 @@ START_TEST(launches_add_up)
 }
 END_TEST
 
-/* Nothing that runs takes less than some ns; PoCL's shortest launches take a fifth of a
- * microsecond. */
+/* A clock that shows less than some ns for a launch stands still; PoCL's shortest launches take a
+ * fifth of a microsecond. */
 START_TEST(a_clock_that_stands_is_known)
 {
     ck_assert(kiln_clock_stands(0));

@@ -1,4 +1,4 @@
-/* Environment variables and settings: what makes no sense is named, not taken for the default. */
+/* Environment variables and settings: a wrong value is an error that names it, not the default. */
 #include "runtime/environment.h"
 #include "kiln.h"
 
@@ -51,7 +51,7 @@ static const struct {
     {"KILN_CHECK_PADDING", "yes", false},
 };
 
-/* Whether kiln opens; what it says when not has the words. */
+/* Returns whether kiln opens. Where it does not, checks that the error has the words. */
 static bool opens(const kiln_settings *settings, const char *name, const char *value)
 {
     kiln *k;
@@ -95,7 +95,7 @@ START_TEST(settings)
 }
 END_TEST
 
-/* A setting is what counts, whatever the variable says. */
+/* A setting overrides the variable. */
 START_TEST(settings_come_first)
 {
     const kiln_settings s = {.template_dir = "/", .cache_limit = 7, .keepalive_us = 8};

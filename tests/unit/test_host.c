@@ -1,4 +1,4 @@
-/* Host tensors: conversions against independent routes, fills against what they promise. */
+/* Host tensors: conversions against independent ones, fills against their contracts. */
 #include "driver/reference/host.h"
 
 #include <check.h>
@@ -22,7 +22,7 @@ static uint16_t bits16(kiln_type type, double value)
     return room;
 }
 
-/* By the definition of the format: sign, exponent, fraction. */
+/* Decodes by the definition of the format: sign, exponent, fraction. */
 static double short_float(uint16_t bits, int exponent_bits)
 {
     int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -58,7 +58,7 @@ START_TEST(every_pattern)
 }
 END_TEST
 
-/* Between any two neighbours: the middle goes to the even one, anything else to the nearer one. */
+/* Between two neighbours, the middle rounds to the even one, any other value to the nearer one. */
 START_TEST(rounding_to_nearest_even)
 {
     static const struct {
@@ -70,7 +70,7 @@ START_TEST(rounding_to_nearest_even)
         for (uint16_t low = 0; low < types[t].infinity; low++) {
             uint16_t high = low + 1;
             double a = short_float(low, types[t].exponent_bits);
-            /* What infinity would stand for if the format went on. */
+            /* The next value if the format had no infinity. */
             double b = high == types[t].infinity
                            ? a + (a - short_float(low - 1, types[t].exponent_bits))
                            : short_float(high, types[t].exponent_bits);
@@ -92,7 +92,7 @@ START_TEST(against_the_compiler)
         uint32_t random = (uint32_t)host_random(1, 2, i);
         float f;
         memcpy(&f, &random, sizeof f);
-        if (i % 2) /* most floats are beyond a half's range */
+        if (i % 2) /* most floats are outside the range of f16 */
             f = ldexpf(f, -ilogbf(f == 0 || !isfinite(f) ? 1 : f) + (int)(i % 50) - 30);
         _Float16 h = (_Float16)f;
         uint16_t wanted, got = bits16(KILN_F16, f);
@@ -106,8 +106,9 @@ START_TEST(against_the_compiler)
 END_TEST
 #endif
 
-/* From double, without a detour through float: 1 + 2^-11 + 2^-40 is above the tie of a half, but a
- * float would make it the tie. */
+/* From double, not through float: 1 + 2^-11 + 2^-40 is above the tie of f16, but as a float it is
+ * the tie.
+ */
 START_TEST(rounds_once)
 {
     ck_assert(set_get(KILN_F16, 1 + 0x1p-11 + 0x1p-40) == 1 + 0x1p-10);
@@ -186,7 +187,7 @@ static void check_range(host_fill fill, int tensor, kiln_type type, double low, 
 
 START_TEST(miopen_ranges)
 {
-    static const double rounding[] = {1 + 1e-7, 1.001, 1.01}; /* the upper end's */
+    static const double rounding[] = {1 + 1e-7, 1.001, 1.01}; /* of the upper limit */
     for (int t = 0; t < 3; t++) {
         check_range(HOST_FILL_MIOPEN, HOST_X, sources[t], 0, 0.01 * rounding[t]);
         check_range(HOST_FILL_MIOPEN, HOST_Y, sources[t], 0, 0.01 * rounding[t]);
@@ -203,8 +204,8 @@ START_TEST(miopen_ranges)
 }
 END_TEST
 
-/* Integers; sums of products that the shortest destination holds; not so sparse that an error in an
- * index would meet only zeros. */
+/* The data are integers, sums of products fit the shortest destination, and there are enough
+ * non-zero numbers to show an error in an index. */
 START_TEST(integers_stay_exact)
 {
     static const double limit[] = {0x1p24, 2048, 256, 127};

@@ -70,7 +70,7 @@ static void refused(const char *solver, const kiln_shape *s, const kiln_device_f
 
 START_TEST(tensors_over_the_limit_are_refused_with_both_numbers)
 {
-    /* 256 * 65 pixels a row. */
+    /* 256 * 65 pixels per row. */
     kiln_shape s = shape_of(problem(1, 257, 8, 256, 4));
     kiln_device_facts d = device(8192, 8192);
     refused("direct_image", &s, &d, "16640", "8192");
@@ -85,7 +85,7 @@ START_TEST(tensors_over_the_limit_are_refused_with_both_numbers)
 }
 END_TEST
 
-/* Another solver, another layout. */
+/* Another solver asks for another layout. */
 START_TEST(any_layout_gives_way)
 {
     kiln_problem p = problem(1, 257, 8, 256, 4);
@@ -112,7 +112,7 @@ START_TEST(a_filter_that_is_too_tall_is_laid_flat)
     plan = plan_of("direct_image", &s, &d, &c);
     ck_assert_int_eq(plan.image[KILN_ROLE_PACKED].width, 27);
     ck_assert_int_eq(plan.image[KILN_ROLE_PACKED].height, 1000);
-    /* Neither fits: the numbers are of the first. */
+    /* Neither fits: the message has the numbers of the first. */
     d = device(8192, 999);
     refused("direct_image", &s, &d, "9000", "999");
 }
@@ -173,7 +173,9 @@ START_TEST(a_given_filter_needs_no_stage)
 }
 END_TEST
 
-/* An argument image is read as it is; other biases, and other solvers, get a plain one made. */
+/* A bias in an argument image is read directly; for other images and other solvers a plain copy is
+ * made.
+ */
 START_TEST(a_bias_is_an_image_or_is_made_plain)
 {
     static const struct {
@@ -231,7 +233,7 @@ START_TEST(winograd_keeps_its_matrices_in_images)
         ck_assert_int_eq(plan.temp[i].image.height, t * 2);
     }
     ck_assert_int_eq(plan.image_bytes, 2 * tiles * t * 2 * 16);
-    /* They count against a limit of workspace. */
+    /* Images count against the workspace limit. */
     p.workspace_limit = plan.image_bytes + plan.packed_bytes - 1;
     s = shape_of(p);
     kiln_why why;
@@ -240,7 +242,7 @@ START_TEST(winograd_keeps_its_matrices_in_images)
 }
 END_TEST
 
-/* The backward pass of a transposed convolution is a plain forward one, its tensors exchanged. */
+/* The backward pass of a transposed convolution is a plain forward pass with exchanged tensors. */
 START_TEST(mirrored_images_are_the_callers)
 {
     kiln_problem p = problem(1, 6, 5, 9, 12);

@@ -1,4 +1,4 @@
-/* Layout descriptors against golden storage, refusals, and the awkward corners of the parser. */
+/* Layouts against golden storage, refusals, and awkward inputs of the parser. */
 #include "golden.h"
 #include "kiln_layout.h"
 

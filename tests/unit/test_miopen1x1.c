@@ -1,5 +1,5 @@
-/* ConvOclDirectFwd1x1 against MIOpen's own numbers: options, launch sizes, defaults, search grid,
- * and what it refuses. The expected values are files, made without this code. */
+/* ConvOclDirectFwd1x1 against MIOpen's own numbers: options, launch sizes, defaults, search grid
+ * and refusals. The expected values are files that were made without this code. */
 #include "generator/solvers/miopen1x1/miopen1x1.h"
 
 #include <check.h>
@@ -58,7 +58,7 @@ static FILE *open_golden(const char *name)
     return file;
 }
 
-/* The next row's cells; false at the end. */
+/* Reads the cells of the next row; returns false at the end. */
 static bool next_row(FILE *file, char *line, int size, char *cell[], int cells)
 {
     if (!fgets(line, size, file))
@@ -71,7 +71,7 @@ static bool next_row(FILE *file, char *line, int size, char *cell[], int cells)
     return true;
 }
 
-/* MIOpen's key, by its definition: in backward data its input is our dy. */
+/* Reads MIOpen's key by its definition: in backward data its input is kiln's dy. */
 static kiln_shape shape_of_key(const char *key)
 {
     long long c, h, w, k, oh, ow, n, sh, sw;
@@ -310,7 +310,7 @@ static void expect_rejected(kiln_problem p, const char *words)
     ck_assert_msg(strstr(why.text, words) != NULL, "\"%s\" does not name %s", why.text, words);
 }
 
-/* A problem the solver takes, but for what is set here. */
+/* A problem that the solver takes, with some fields changed. */
 #define BUT(...)                                                                                   \
     ((kiln_problem){                                                                               \
         .batch = 2, .in_channels = 32, .out_channels = 32, .input = {8, 8}, __VA_ARGS__})

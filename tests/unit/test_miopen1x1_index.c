@@ -1,6 +1,6 @@
 /* Every legal config of ConvOclDirectFwd1x1 on a corpus of shapes, without a device: walks the grid
- * as the templates' head comments describe it, from nothing but the options of the plan, and counts
- * what each work-item would read and write. */
+ * as the templates' head comments describe it, with the options of the plan alone, and counts the
+ * elements that each work-item reads and writes. */
 #include "generator/plan/solver.h"
 
 #include <check.h>
@@ -14,9 +14,9 @@ static const kiln_solver *const solver = &kiln_solver_miopen1x1;
 enum { LARGEST = 8192, KERNELS = 4096 };
 static kiln_plan plan;
 static unsigned short writes[LARGEST], terms[LARGEST];
-static int64_t source_of[LARGEST]; /* where its first term was read; -1: a hole */
+static int64_t source_of[LARGEST]; /* where the first term was read; -1: a hole */
 
-/* ck_assert() writes to a pipe even when it holds, which is too slow for every element. */
+/* ck_assert() writes to a pipe even where it holds, which is too slow for every element. */
 #define HOLDS(condition, ...) (!(condition) ? ck_abort_msg(__VA_ARGS__) : (void)0)
 
 static const kiln_stage *launch(void)
@@ -35,7 +35,7 @@ static int64_t option(const char *name)
     return atoll(at + strlen(text));
 }
 
-/* Every option of the last launch that a walk needs, read once: option() searches text. */
+/* The options of the last launch that a walk needs, read once because option() searches text. */
 static struct s_options {
     int64_t forward, unit, maps, stride_w, stride_h, out_w, out_h, in_w, in_row, out_row,
         out_channel, out_batch, in_batch, terms, vert_aligned, horiz_aligned;
@@ -98,7 +98,9 @@ static void read_s_options(void)
     };
 }
 
-/* The block of dx that one element of dy spreads to; `to` and `from` are the channel's start. */
+/* Walks the block of dx that one element of dy spreads to; `to` and `from` are the starts of the
+ * channels.
+ */
 static void walk_s_block(int64_t to, int64_t from, int64_t row, int64_t column)
 {
     HOLDS(column < so.in_w, "reads column %lld", (long long)column);
@@ -146,7 +148,7 @@ static void walk_s(void)
         }
 }
 
-/* The source element of channel 0 that destination element `at` begins with; -1 for a hole. */
+/* Returns the source element of channel 0 that destination element `at` begins with; -1: a hole. */
 static int64_t true_source(const kiln_shape *s, int64_t at)
 {
     bool forward = s->direction == KILN_FORWARD;
@@ -195,7 +197,7 @@ static const int outs[] = {1, 3, 4, 5, 8, 16, 24, 32, 48, 64, 128};
 static const int ins[] = {1, 2, 3, 4, 8, 16, 24, 40, 64, 128, 2048};
 #define EACH(i, array) for (size_t i = 0; i < sizeof array / sizeof *array; i++)
 
-/* Whether this shape has met the same options and groups before. */
+/* Returns whether this shape has had the same options and groups before. */
 static bool seen_before(const kiln_shape *s, const kiln_config *c, int *kernels)
 {
     static char seen[KERNELS][KILN_OPTIONS_TEXT];

@@ -1,4 +1,4 @@
-/* What the naive solver plans, without a device. */
+/* Plans of the naive solver, without a device. */
 #include "generator/plan/solver.h"
 #include "problems.h"
 
@@ -88,7 +88,7 @@ START_TEST(the_group_fits_the_device)
 }
 END_TEST
 
-/* The sum is over the caller's dy, whichever way round the shape is. */
+/* The sum is over the caller's dy, also where the shape is mirrored. */
 START_TEST(the_bias_gradient_reads_dy)
 {
     const kiln_device_facts d = kiln_device_generic();

@@ -1,4 +1,4 @@
-/* Every function of the library that can say no says it to a NULL that it cannot do with. */
+/* Every function of the library that can fail does so for a NULL that it cannot use. */
 #include "runtime/error.h"
 #include "kiln.h"
 
@@ -43,7 +43,7 @@ static int seen(void *user, const kiln_op *op)
     return 0;
 }
 
-/* A kiln without a device plans. The pretended queue is never looked at. */
+/* A kiln without a device only plans, so that nothing uses the pretended queue. */
 START_TEST(operations)
 {
     const kiln_buffers buffers = {0};
@@ -103,7 +103,7 @@ START_TEST(operations)
 }
 END_TEST
 
-/* What has no status leaves its sentence all the same. */
+/* Functions without a status set the error sentence, too. */
 START_TEST(descriptions)
 {
     kiln_op_info info = {.stages = 7};

@@ -1,4 +1,4 @@
-/* The rules of a problem: what is completed, what is refused, and its sizes. */
+/* The rules of a problem: defaults, refusals and sizes. */
 #include "support/texts.h"
 
 #include <check.h>
@@ -78,7 +78,7 @@ START_TEST(rules)
 }
 END_TEST
 
-/* Places where the window fits, counted one by one. */
+/* Counts the places where the window fits, one by one. */
 static int64_t count_windows(const kiln_problem *p, int i)
 {
     int64_t n = 0, end = p->input[i] + p->pad_begin[i] + p->pad_end[i];
@@ -87,7 +87,7 @@ static int64_t count_windows(const kiln_problem *p, int i)
     return n;
 }
 
-/* The farthest cell that any input and tap reach, less the padding. */
+/* Returns the farthest cell that an input and a tap reach, less the padding. */
 static int64_t count_scattered(const kiln_problem *p, int i)
 {
     int64_t last = 0;

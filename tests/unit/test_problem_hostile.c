@@ -1,4 +1,4 @@
-/* Texts that are no problem: each is refused with what is wrong about it, and changes nothing. */
+/* Texts that are no problem: each is refused with a reason and leaves the problem as it was. */
 #include "support/texts.h"
 
 #include <check.h>

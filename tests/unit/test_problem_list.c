@@ -1,4 +1,4 @@
-/* Lists of problems: every line of the samples in data/lists, and what is refused. */
+/* Lists of problems: every line of the samples in data/lists, and lines that are refused. */
 #include "driver/problem_list/problem_list.h"
 
 #include <check.h>
@@ -110,7 +110,7 @@ START_TEST(sample_lists)
 }
 END_TEST
 
-/* With the columns of a plain list. */
+/* Lines of a list without a header, and a part of the sentence that refuses each. */
 static const struct {
     const char *line, *says;
 } refused[] = {
@@ -183,7 +183,7 @@ START_TEST(refused_lines)
 }
 END_TEST
 
-/* Rows below a bad header are refused instead of read in some other order. */
+/* Rows below a bad header are refused, not read in some other order. */
 START_TEST(rows_below_a_bad_header)
 {
     list_reader reader = {0};
@@ -216,7 +216,8 @@ START_TEST(names_are_cut_and_printable)
 }
 END_TEST
 
-/* The output size of a descriptor always comes true: brute force over small ones. */
+/* A descriptor with an output size gives a problem of that size or is refused, for all small ones.
+ */
 START_TEST(descriptor_outputs)
 {
     list_reader reader = {0};
@@ -255,8 +256,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("lines");
-    TCase *tests = tcase_create("lines");
+    Suite *suite = suite_create("problem_list");
+    TCase *tests = tcase_create("problem_list");
     tcase_add_loop_test(tests, sample_lists, 0, (int)(sizeof samples / sizeof *samples));
     tcase_add_loop_test(tests, refused_lines, 0, (int)(sizeof refused / sizeof *refused));
     tcase_add_test(tests, rows_below_a_bad_header);

@@ -1,4 +1,4 @@
-/* MIOpen's keys of problems, read and written. */
+/* Reads and writes MIOpen's keys of problems. */
 #include "support/texts.h"
 
 #include <check.h>

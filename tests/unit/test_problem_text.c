@@ -1,4 +1,4 @@
-/* The text of a problem: as written down, back again, and of every problem its own. */
+/* The text of a problem: written as expected, read back, and different for every problem. */
 #include "support/texts.h"
 
 #include <check.h>

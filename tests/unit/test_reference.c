@@ -1,4 +1,4 @@
-/* The CPU reference against brute force, hand-computed cases and the identities it must obey. */
+/* The CPU reference against brute force, cases computed by hand, and identities of convolutions. */
 #include "driver/reference/reference.h"
 #include "brute.h"
 #include "problems.h"
@@ -39,7 +39,7 @@ typedef struct element {
     double sum, magnitude, one, one_magnitude, brute, absolute;
 } element;
 
-/* A magnitude bounds the true one, that of a single element is the true one. */
+/* The magnitude among all elements is a bound; that of a single element is exact. */
 static bool is_right(const element *e)
 {
     const double slack = 1e-12 * e->absolute + 1e-300;
@@ -48,8 +48,8 @@ static bool is_right(const element *e)
            fabs(e->one_magnitude - e->absolute) <= slack;
 }
 
-/* All elements at once and one by one, both against brute force. One assertion serves all elements:
- * Check writes each to a file. */
+/* Compares all elements at once and one by one with brute force. One assertion serves all elements,
+ * because Check writes each assertion to a file. */
 static void compare(const kiln_problem *p, host_fill fill, uint64_t seed)
 {
     int64_t n = reference_count(p), wrong = 0, at = 0;
@@ -91,7 +91,8 @@ START_TEST(random_against_brute)
 }
 END_TEST
 
-/* More rows, columns and terms than a block has, and numbers that none of them divides. */
+/* More rows, columns and terms than a block has, in numbers that the sizes of blocks do not divide.
+ */
 START_TEST(blocks_against_brute)
 {
     for (int direction = 0; direction < 3; direction++)
@@ -130,7 +131,7 @@ static void check_values(const kiln_problem *given, const reference_tensors *t, 
                       name_of(&p), i, value[i], wanted[i]);
 }
 
-/* Worked out by hand. */
+/* Computed by hand. */
 START_TEST(tiny_cases)
 {
     const float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, w[] = {1, 10, 100, 1000};
@@ -172,8 +173,8 @@ START_TEST(tiny_cases)
 }
 END_TEST
 
-/* Sums of 3 and -2, from alpha, residual and bias, through every activation; the wanted values come
- * from tables of the functions. */
+/* Sums of 3 and -2, from alpha, residual and bias, through every activation. The expected values
+ * come from tables of the functions. */
 START_TEST(epilogue_cases)
 {
     static const double at_3[] = {3,           3,           1.5,         3,          3,
@@ -263,8 +264,8 @@ static double dot(kiln_type type, const void *data, const double *value, int64_t
     return sum;
 }
 
-/* <conv(x, w), y> = <x, backward_data(y, w)> = <w, backward_weights(x, y)>, all three being the sum
- * of x w y wherever they meet. */
+/* <conv(x, w), y> = <x, backward_data(y, w)> = <w, backward_weights(x, y)>: each is the sum of x w
+ * y over all places where they meet. */
 START_TEST(adjoints)
 {
     static const kiln_direction all[] = {KILN_FORWARD, KILN_BACKWARD_DATA, KILN_BACKWARD_WEIGHTS};

@@ -1,4 +1,4 @@
-/* Plans of reformats, without a device: kernels, options and grids, down to the letter. */
+/* Plans of reformats, without a device: the exact kernels, options and grids. */
 #include "generator/plan/reformat.h"
 
 #include <check.h>
@@ -64,7 +64,7 @@ START_TEST(tiles_on_a_cpu)
 }
 END_TEST
 
-/* Of NCHW and NHWC each can be seen as blocks of the other; the shorter blocks are taken. */
+/* NCHW is blocks of NHWC and the reverse; the plan takes the shorter blocks. */
 START_TEST(shorter_blocks)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* The table of solvers: what names one of them names only that one. */
+/* The table of solvers: each name and each number belongs to one solver. */
 #include "generator/plan/solver.h"
 
 #include <check.h>

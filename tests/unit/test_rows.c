@@ -1,4 +1,4 @@
-/* Sets of tuning rows: what is found in them, and which file they are from. */
+/* Sets of tuning rows: the rows that are found, and the files that they are from. */
 #include "support/rows_box.h"
 
 #include <check.h>
@@ -44,7 +44,7 @@ START_TEST(missing_file_is_empty)
 }
 END_TEST
 
-/* A device's name may be that of several CPUs. */
+/* Several CPUs may have the same device name. */
 START_TEST(rows_of_another_core_are_left_out)
 {
     kiln_row row = rows_sample;
@@ -82,7 +82,7 @@ static const struct {
     {"device: \"dd\"\n", NULL, "dd"},
 };
 
-/* As kiln writes a name, whatever bytes a driver has in it. */
+/* The head has the name as kiln writes it, whatever bytes a driver has in it. */
 START_TEST(the_head_names_a_device)
 {
     char text[256];

@@ -1,5 +1,4 @@
-/* Appending tuning rows: what is written is read back, whoever else writes, and nothing is mixed.
- */
+/* Appending tuning rows: they are read back whole, also where several processes write. */
 #include "support/rows_box.h"
 
 #include <check.h>
@@ -43,7 +42,7 @@ START_TEST(round_trip_makes_folders)
 }
 END_TEST
 
-/* Of the longest strings that a row can hold, each of characters that double when quoted. */
+/* A row of the longest strings that it can hold, with characters that double when quoted. */
 START_TEST(the_longest_row_fits)
 {
     kiln_row row = rows_sample;
@@ -76,7 +75,7 @@ START_TEST(append_after_a_cut)
 }
 END_TEST
 
-/* As long as a head may be, and longer by a byte. */
+/* The longest head that is allowed, and one that is a byte longer. */
 START_TEST(a_long_head_gains_rows)
 {
     static const char head[] = "schema: 1\ndevice: \"d\"\nrows:\n";

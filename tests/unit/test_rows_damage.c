@@ -1,4 +1,4 @@
-/* Files of tuning rows that people, kills and other versions left: damage costs no more than the
+/* Files of tuning rows that people, kills and other versions left: damage costs only the damaged
  * row. */
 #include "support/rows_box.h"
 
@@ -78,7 +78,7 @@ START_TEST(a_bad_row_costs_itself)
 }
 END_TEST
 
-/* What people and later versions of kiln may write. */
+/* Spellings that people and later versions of kiln may write. */
 START_TEST(other_spellings_load)
 {
     kiln_rows *rows = rows_load_text(
@@ -97,7 +97,7 @@ START_TEST(other_spellings_load)
 }
 END_TEST
 
-/* As batch files may have one; it stays where it is. */
+/* A file may have a byte order mark, which stays. */
 START_TEST(a_byte_order_mark_is_no_damage)
 {
     static const char *const texts[] = {
@@ -168,7 +168,7 @@ static void collect(void *user, const kiln_rows_piece *p)
         all->line += p->text[i] == '\n';
 }
 
-/* Whatever the file, its pieces put together are the file. */
+/* The pieces of any file, put together, are the file. */
 START_TEST(pieces_are_the_whole_file)
 {
     static const char text[] =

@@ -1,4 +1,6 @@
-/* Files of rows that cannot be used: an error where somebody named them, else a warning. */
+/* Files of rows that cannot be used: an error where the file is named, a warning where it is the
+ * default.
+ */
 #include "runtime/rows/rows.h"
 
 #include <check.h>
@@ -63,7 +65,7 @@ static const char *write_file(char *path, const char *name, const char *text)
     return path;
 }
 
-/* As a file name, a text that opens kiln says where its default rows are. */
+/* Opens a kiln to learn the name of its default file. */
 static const char *default_file(char *path)
 {
     kiln *k;
@@ -99,7 +101,7 @@ static const struct {
     {"schema: [\nrows:\n", "rows.yaml:1: "},
 };
 
-/* The failure of opening names who named the file, the file, the line and the remedy. */
+/* Checks that the error tells who named the file, the file, the line and the remedy. */
 static void check_refused(const kiln_settings *s, const char *named_by, const char *why)
 {
     kiln *k;
@@ -121,7 +123,7 @@ START_TEST(a_named_file_must_be_of_use)
     setenv("KILN_DB", path, 1);
     check_refused(&watched, "KILN_DB: ", useless[_i].why);
     check_refused(NULL, "KILN_DB: ", useless[_i].why);
-    s.rows_file = "off"; /* what the setting says is all that counts */
+    s.rows_file = "off"; /* the setting overrides the variable */
     kiln *k;
     ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
     kiln_close(k);
@@ -158,7 +160,7 @@ START_TEST(a_named_folder_of_shipped_rows_must_be_of_use)
 }
 END_TEST
 
-/* A program that never heard of the file runs; a person is told. */
+/* A program that does not name the file runs, and kiln warns. */
 START_TEST(the_default_file_costs_a_warning)
 {
     char path[PATH_TEXT];
@@ -188,7 +190,7 @@ START_TEST(a_default_file_need_not_exist)
 }
 END_TEST
 
-/* It may be one to be made, so that it is missed only by who looks for rows, and told once. */
+/* kiln may still make the file: only a search for rows warns that it is missing, and once. */
 START_TEST(a_named_file_that_is_not_there_is_told_of)
 {
     char path[PATH_TEXT];
@@ -235,8 +237,8 @@ static const struct {
      "is not used: the config \"5\" has more than the 0 values of solver naive; "},
 };
 
-/* A guess that stands in for the user's own row of the problem is told, not where a later row or
- * the caller decides. */
+/* kiln warns when a guess replaces the user's row of the problem, but not where a later row or the
+ * caller decides. */
 START_TEST(a_row_that_means_nothing_now_is_told_of)
 {
     char path[PATH_TEXT];
@@ -262,7 +264,7 @@ START_TEST(a_row_that_means_nothing_now_is_told_of)
 }
 END_TEST
 
-/* Where nobody takes warnings the log has them. */
+/* Without a function for warnings they go to the log. */
 START_TEST(warnings_go_to_the_log)
 {
     char path[PATH_TEXT];

@@ -15,7 +15,7 @@ static kiln_device_facts two_cores(void)
     return d;
 }
 
-/* Of a launch that takes one core `all_us`. */
+/* Returns the stage of a launch that takes one core `all_us`. */
 static kiln_stage grid_of(const kiln_device_facts *d, double all_us, int64_t g0, int64_t g1,
                           int64_t g2)
 {
@@ -75,7 +75,7 @@ START_TEST(others_keep_their_grid)
 }
 END_TEST
 
-/* Short, or a single item: all are taken at once. */
+/* A short launch, or one with a single item, is one unit. */
 START_TEST(one_thread_has_one_unit)
 {
     kiln_device_facts d = two_cores();
@@ -90,7 +90,7 @@ START_TEST(one_thread_has_one_unit)
 }
 END_TEST
 
-/* Enough that neither core waits for long, and no more than a word counts. */
+/* Enough units that no core waits for long, and no more than a word can count. */
 START_TEST(there_are_neither_few_nor_many_units)
 {
     const kiln_device_facts d = two_cores();

@@ -1,4 +1,4 @@
-/* Templates that include others: what a program's source becomes of them, and what is refused. */
+/* Templates that include others: the source that they make, and refusals. */
 #include "runtime/kiln_internal.h"
 #include "runtime/programs/template.h"
 
@@ -69,7 +69,7 @@ START_TEST(a_file_is_there_once)
 }
 END_TEST
 
-/* The compiler sees these, and says what it thinks of them. */
+/* These lines go to the compiler, which reports errors in them. */
 START_TEST(other_lines_are_left_alone)
 {
     const char *const text = "//#include \"b.cl\"\n #include \"b.cl\"\n#include <b.cl>\n"
@@ -112,8 +112,7 @@ START_TEST(endless_files_end)
 }
 END_TEST
 
-/* A folder holds some of the files; the others are those of the build, whose own lines name what
- * there is. */
+/* A folder has some of the files; the others are embedded, and their #line lines name them. */
 START_TEST(embedded_files_and_a_folders_mix)
 {
     char *source;

@@ -1,4 +1,4 @@
-/* What becomes of a candidate's times. */
+/* Median and spread of a candidate's times. */
 #include "runtime/tune/bench.h"
 
 #include <check.h>

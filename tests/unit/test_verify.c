@@ -55,7 +55,7 @@ static kiln_problem million(kiln_type from, kiln_type to)
 
 enum { SPOT = 567123 }; /* no border */
 
-/* The product of x and w behind tap 4 (the middle one) of channel c at the spot. */
+/* Returns the product of x and w at tap 4 (the middle one) of channel c at the spot. */
 static double product(const kiln_problem *p, const operands *t, int c)
 {
     int64_t plane = 125 * 125, k = SPOT / plane, at = SPOT % plane;
@@ -63,7 +63,7 @@ static double product(const kiln_problem *p, const operands *t, int c)
            host_get(p->w_type, t->w, (k * 13 + c) * 9 + 4);
 }
 
-/* Plants `value`, expects a failure right there and nowhere else, and takes it back. */
+/* Plants `value`, expects a failure there and nowhere else, and restores the right value. */
 static void plant(const kiln_problem *p, const operands *t, void *got, double value, bool exact,
                   const char *what)
 {
@@ -133,7 +133,9 @@ START_TEST(planted_exact)
 }
 END_TEST
 
-/* Two neighbours exchanged are two wrong elements; an element never written is told as such. */
+/* Two exchanged neighbours are two wrong elements; an element that was not written counts as
+ * untouched.
+ */
 START_TEST(swapped_and_unwritten)
 {
     static const kiln_type types[][2] = {
@@ -172,8 +174,7 @@ static int by_order(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Sums up in float: in the order given, fused or not, in `chains` chains that are joined at last.
- */
+/* Sums in float, fused or not, in `chains` chains that are added at the end. */
 static float sum_up(const addend *v, int n, int chains, bool fused)
 {
     float chain[8] = {0}, sum = 0;
@@ -212,8 +213,8 @@ static float activated(const kiln_epilogue *e, float v)
     }
 }
 
-/* A forward convolution with one channel group and a filter as large as the input: one output per
- * image and channel, whose terms are a plain dot product, computed in float. */
+/* Computes in float a forward convolution with one group and a filter as large as the input: one
+ * output per image and channel, a dot product. */
 static void float_result(const kiln_problem *p, const operands *t, dice *d, void *got)
 {
     int n = (int)reference_terms(p);
@@ -238,7 +239,7 @@ static void float_result(const kiln_problem *p, const operands *t, dice *d, void
     free(v);
 }
 
-/* No right result may fail: many lengths, types, fills, epilogues, orders of summation. And the
+/* No right result may fail, over many lengths, types, fills, epilogues and orders of summation. The
  * bound must not be so wide that nothing can fail: the worst error comes within a factor of it. */
 START_TEST(right_results_pass)
 {
@@ -285,7 +286,7 @@ START_TEST(right_results_pass)
 }
 END_TEST
 
-/* Constant data round the same way every time: what `arbitrary` is for. */
+/* Constant data round the same way every time, which needs the bound for arbitrary data. */
 START_TEST(constant_data_pass)
 {
     static const float values[] = {0.1f, 1.1f, 0.7f, 3.3f, 1e-3f};
@@ -312,7 +313,7 @@ START_TEST(constant_data_pass)
 }
 END_TEST
 
-/* ---- the types' ends ---- */
+/* ---- limits of the types ---- */
 
 static verify_result dot(kiln_type from, kiln_type to, double x, double w, float alpha, double got)
 {
@@ -337,7 +338,7 @@ static verify_result dot(kiln_type from, kiln_type to, double x, double w, float
 
 START_TEST(ends_of_types)
 {
-    /* f16: 65520 is the first that overflows, 2^-25 the tie below the smallest subnormal. */
+    /* f16: 65520 is the first value that overflows, 2^-25 the tie below the smallest subnormal. */
     ck_assert(dot(KILN_F16, KILN_F16, 256, 300, 0, INFINITY).ok);
     ck_assert(!dot(KILN_F16, KILN_F16, 256, 300, 0, -INFINITY).ok);
     ck_assert(!dot(KILN_F16, KILN_F16, 256, 300, 0, 65504).ok);

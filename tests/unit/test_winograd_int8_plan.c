@@ -1,4 +1,4 @@
-/* Winograd of bytes without a device: guesses, limits, layouts. */
+/* Winograd of i8 without a device: guesses, limits, layouts. */
 #include "generator/plan/solver.h"
 
 #include <check.h>
@@ -32,7 +32,7 @@ static kiln_device_facts cpu(void)
     return d;
 }
 
-/* Whatever is accepted has a guess that is legal, on a device with much local memory or little. */
+/* Every accepted problem has a legal guess, on devices with much and with little local memory. */
 START_TEST(guesses_are_legal)
 {
     static const int64_t channels[] = {1, 3, 16, 100, 512, 3640}, sizes[] = {1, 7, 56, 224};

@@ -27,8 +27,8 @@ static kiln_device_facts cpu(void)
     return d;
 }
 
-/* By hand, from the row sums of the matrices: 8/3 and 48/3 an axis; from their sums of squares: 5/3
- * and 94.33/3. An axis with one tap adds nothing. */
+/* Computed by hand, per axis: 8/3 and 48/3 from the row sums of the matrices, 5/3 and 94.33/3 from
+ * their sums of squares. An axis with one tap adds nothing. */
 START_TEST(the_amplification_is_that_of_the_matrices)
 {
     static const int square[2] = {3, 3}, row[2] = {1, 3};
@@ -58,7 +58,7 @@ START_TEST(a_gpu_is_refused)
 }
 END_TEST
 
-/* Whatever is accepted has a guess that is legal, on a device with much local memory or little. */
+/* Every accepted problem has a legal guess, on devices with much and with little local memory. */
 START_TEST(guesses_are_legal)
 {
     static const int64_t channels[] = {1, 3, 16, 100, 512, 2048}, sizes[] = {1, 7, 56, 224};
@@ -83,8 +83,7 @@ START_TEST(guesses_are_legal)
 }
 END_TEST
 
-/* Each row and column that a dilation skips is a tile's beginning: they too are counted in 32 bits.
- */
+/* A tile begins at each row and column that a dilation skips; 32 bits must count these too. */
 START_TEST(a_huge_dilation_is_refused)
 {
     const kiln_solver *solver = kiln_solver_named(names[_i]);
@@ -132,7 +131,9 @@ START_TEST(blocks_are_preferred_where_they_are_filled)
 }
 END_TEST
 
-/* The time of an item is that of a full one: 25 tiles on two units are best dealt 13 and 12. */
+/* Every item takes the time of a full one, so that 25 tiles on two units are best split into 13
+ * and 12.
+ */
 START_TEST(tiles_are_dealt_evenly)
 {
     const kiln_solver *solver = kiln_solver_named("winograd_fused");

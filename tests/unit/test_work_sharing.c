@@ -1,4 +1,4 @@
-/* The part of a thread that helps with a launch of one work-group, where the launch is the test. */
+/* The share of a thread that helps with a launch of one work-group; the test plays the launch. */
 #include "runtime/pocl/work_sharing.h"
 
 #include <check.h>
@@ -33,7 +33,7 @@ static _Atomic uint32_t *words(void)
     return (_Atomic uint32_t *)(uintptr_t)kiln_sharing_memory();
 }
 
-/* An item: counts itself, and leaves its number in all of the scratch memory. */
+/* Runs an item: counts it, and fills the scratch memory with its number. */
 static void item(int i, unsigned char *scratch, atomic_int *counts, uint64_t five, uint64_t six)
 {
     const uint32_t size = words()[SCRATCH];
@@ -99,7 +99,9 @@ START_TEST(each_item_is_done_once)
 }
 END_TEST
 
-/* Its own half from the begin on, then the other one from the end: in units of two here. */
+/* A thread takes its own half from the beginning, then the other half from the end; here in units
+ * of two.
+ */
 START_TEST(a_half_is_ones_own)
 {
     static const int first[] = {0, 1, 2, 3, 8, 6, 7, 4, 5}, second[] = {4, 5, 6, 7, 8, 2, 3, 0, 1};
@@ -115,7 +117,7 @@ START_TEST(a_half_is_ones_own)
 }
 END_TEST
 
-/* Whatever the thread that helps has, which it keeps. */
+/* Items run in the mode of arithmetic of the launch; the helping thread gets its own mode back. */
 START_TEST(arithmetic_is_that_of_the_launch)
 {
     static const uint32_t usual = 0x1f80, flushes = 0x9fc0, rounds_up = 0x5f80;
@@ -136,7 +138,7 @@ START_TEST(arithmetic_is_that_of_the_launch)
 }
 END_TEST
 
-/* The same for a launch that is repeated without PoCL, alone or shared. */
+/* The same for a launch that kiln repeats without PoCL, alone or shared. */
 START_TEST(a_repeated_launch_does_each_item_once)
 {
     kiln_sharing_call call = {.given = {(uint64_t)(uintptr_t)done, 5, 6}, .mode = 0x9fc0};
