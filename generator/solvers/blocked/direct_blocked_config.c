@@ -91,15 +91,15 @@ bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d, c
     return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
 }
 
-/* Coordinates of the source that any tap reads. */
+/* Returns how many coordinates of the source any tap reads. */
 static int64_t touched(const kiln_blocked *b, int a)
 {
     const int64_t most = b->dst[a] * b->filter[a];
     return most < b->src[a] ? most : b->src[a];
 }
 
-/* The processor itself follows a few blocks of channels, or fewer rows of pixels; of rows of which
- * every other pixel is read, more would be fetched than it is worth. */
+/* The processor itself follows a few blocks of channels, or fewer rows of pixels. With a stride, to
+ * fetch whole rows of pixels costs more than it saves. */
 bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d)
 {
     bool rows = b->src_pitch.channel != 1;
@@ -107,11 +107,12 @@ bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s, const k
            (rows ? b->src_c > 8 && b->stride[2] == 1 : b->src_c > 32);
 }
 
-/* Where a core's cache is large and the next one slow: whether weights that it does not hold take
- * longer, once an image, than pixels do, once a part of the weights that it holds. The processor
- * follows weights further than pixels, which count for more: 16 images of 7x7 take 4.7 ms instead
- * of 5.2 from 512 to 2048 channels and 8.7 instead of 9.6 with a 3x3 filter of 512, but with a
- * stride of 2, from 14x14 and 1024 to 2048 channels, as long. */
+/* With a large second cache a core reads the next one slowly. Either it reads all weights once an
+ * image, or all pixels once for each part of the weights that its second cache holds. Returns
+ * whether the second way is shorter. The processor follows weights further than pixels, so that
+ * pixels count for more. 16 images of 7x7 take 4.7 ms instead of 5.2 from 512 to 2048 channels,
+ * and 8.7 instead of 9.6 with a 3x3 filter of 512; with a stride of 2, from 14x14 and 1024 to 2048
+ * channels, both ways take as long. */
 static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
                             int64_t weights, int64_t pixels)
 {
@@ -123,14 +124,15 @@ static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, c
                (double)(weights * divide_up(b->n, units));
 }
 
-/* Where a core's cache is large and the next one slow: whether it keeps an image's pixels while
- * they are read for each tile of channels anew. Or weights are so many that they had better be read
- * once an image: 16 of 1024 to 2048 channels at 14x14, stride 2, take 17 ms instead of 24. 256 to
- * 512 channels at 28x28 take 0.97 ms instead of 1.06. Not where pixels lie apart: with a stride of
- * 2, 512 to 256 at 28x28 take 0.35 ms instead of 0.32; nor where the first cache holds all weights:
- * 16 images, 64 channels at 56x56, 1.18 ms instead of 1.12. A plain source's pixels are lines of
- * each channel: 16 images, 1024 to 512 channels at 14x14, 9.4 ms instead of 13; but 512 to 256 at
- * 28x28 would take 14 instead of 11. */
+/* Returns whether a core with a large second cache had better read an image's pixels anew for each
+ * tile of channels, and its weights once. This pays
+ * - where the second cache keeps the image: 256 to 512 channels at 28x28 take 0.97 ms, not 1.06;
+ * - where weights are many: 16 images, 1024 to 2048 channels at 14x14, stride 2, 17 ms, not 24;
+ * - for a plain source, whose pixels are lines of each channel, if the image is small: 16 images,
+ *   1024 to 512 channels at 14x14, 9.4 ms, not 13; but 512 to 256 at 28x28 would take 14, not 11.
+ * It does not pay where pixels lie apart (512 to 256 channels at 28x28, stride 2, would take 0.35
+ * ms, not 0.32), nor where the first cache holds all weights (16 images, 64 channels at 56x56, 1.18
+ * ms, not 1.12). */
 static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, int64_t weights,
                            int64_t pixels, bool dense)
 {
@@ -145,13 +147,15 @@ static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, in
            (pixels * stride <= d->core_cache / 4 || (many && dense && pixels <= d->core_cache / 2));
 }
 
-/* Tiles of all channels follow one another where a long sum's pixels are then read once (weights
- * are one stream, which the processor fetches ahead; a tile's pixels are many short ones) and where
- * items fetch pixels from memory, those of all pixels where the weights of one tile stay near,
- * where each group has pixels of its own, or where results are at least twice the sources, to write
- * those in few streams. Where weights fill a third of the last cache, or with an image and its
- * result do, to read them for each tile of pixels anew takes a tenth to twice as long as once for
- * an image, or once for all images if a cache holds those. */
+/* Returns which tiles follow one another.
+ * Those of all channels: where the pixels of a long sum are then read once (weights are one stream,
+ * which the processor fetches ahead; a tile's pixels are many short streams), and where items fetch
+ * pixels from memory.
+ * Those of all pixels: where the weights of one tile stay near, where each group has pixels of its
+ * own, and where the result is at least twice the source, so that it is written in few streams.
+ * If weights fill a third of the last cache, or do so with an image and its result, to read them
+ * anew for each tile of pixels takes a tenth to twice as long as to read them once an image, or
+ * once for all images if a cache holds the images. */
 static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                      const kiln_config *c)
 {
@@ -204,8 +208,8 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     kiln_blocked b = kiln_blocked_of(s);
     kiln_config start = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
     start.v[BLOCKED_LANES] = lanes_for(&b, d);
-    /* Such a core stores a tile sooner through its caches: 16 images, 64 to 256 channels at 56x56,
-     * take 5.0 ms instead of 6.0. A search tries both. */
+    /* A core with a large second cache stores a tile sooner through its caches: 16 images, 64 to
+     * 256 channels at 56x56, take 5.0 ms instead of 6.0. A search tries both. */
     start.v[BLOCKED_STREAM] = kiln_better_streamed(s, d) && !kiln_device_large_l2(d);
     while (!is_cpu(d) && start.v[BLOCKED_GROUP] < 64 &&
            2 * start.v[BLOCKED_GROUP] <= d->max_local[0])
