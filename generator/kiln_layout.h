@@ -63,57 +63,62 @@ typedef struct kiln_storage {
 } kiln_storage;
 
 /* Reads a table name, a synonym or a spec, for logical dims `dims` ("NCHW", "OIHW"; NULL: the
- * table's own). False, with a sentence in why[KILN_ERROR_TEXT], when it is neither or contradicts
- * itself. */
+ * table's own). Returns false, with a sentence in why[KILN_ERROR_TEXT], when `text` is none of
+ * these or contradicts itself. */
 KILN_API bool kiln_layout_parse(kiln_layout *layout, const char *text, const char *dims, char *why);
 /* One line of the table. */
 typedef struct kiln_layout_entry {
     const char *name, *dims, *spec;
     const char *synonyms; /* separated by blanks */
-    const char *note;     /* what it is, in a few words */
+    const char *note;     /* a description in a few words */
 } kiln_layout_entry;
 
-/* The table, in order; NULL past the end. */
+/* Returns a line of the table, in order; NULL past the end. */
 KILN_API const kiln_layout_entry *kiln_layout_at(int index);
 
-/* False, with the reason, for sizes below 1, a dim that must be 1, or overflow. `type` matters to
- * the few layouts whose rounding depends on the element size (DLA). */
+/* Makes the storage of a tensor in a layout. Returns false, with the reason, for sizes below 1, a
+ * dim that must be 1, or overflow. `type` matters to the few layouts whose rounding depends on the
+ * element size (DLA). */
 KILN_API bool kiln_storage_make(kiln_storage *storage, const kiln_layout *layout,
                                 const int64_t *dim, kiln_type type, char *why);
 
-/* Cells that are no padding. */
+/* Returns the number of cells that are not padding. */
 KILN_API int64_t kiln_storage_elements(const kiln_storage *storage);
 KILN_API int64_t kiln_storage_offset(const kiln_storage *storage, const int64_t *coordinate);
-/* The element of a cell; false when the cell is padding. */
+/* Finds the coordinates of the element in a cell. Returns false when the cell is padding. */
 KILN_API bool kiln_storage_coordinate(const kiln_storage *storage, int64_t offset,
                                       int64_t *coordinate);
-/* Elements between neighbours along a dim, or -1 where blocking leaves none. */
+/* Returns the elements between neighbours along a dim, or -1 where blocking leaves no one distance.
+ */
 KILN_API int64_t kiln_storage_stride(const kiln_storage *storage, int dim);
 
-/* The offset as OpenCL C over variables named after the dims ("n", "c", "h", "w"), sizes as
- * numbers: "((n*3+c/16)*28+h)*28..." Returns the length needed. For an image, x, y and lane
- * separately. */
+/* Writes the offset as OpenCL C over variables named after the dims ("n", "c", "h", "w"), with
+ * sizes as numbers: "((n*3+c/16)*28+h)*28...". Of an image, writes x, y or lane. Returns the length
+ * needed. */
 KILN_API size_t kiln_storage_expression(const kiln_storage *storage,
                                         char part /* 'o' 'x' 'y' 'l' */, char *text, size_t size);
 
-/* The inverse: coordinate `dim` of the element in a cell, over "cell", or for an image over "x",
- * "y" and "lane". The cell is padding where a coordinate is not below its dim. */
+/* Writes the inverse: coordinate `dim` of the element in a cell, over "cell", or for an image over
+ * "x", "y" and "lane". A cell is padding where a coordinate is not below its dim. Returns the
+ * length needed. */
 KILN_API size_t kiln_storage_inverse(const kiln_storage *storage, int dim, char *text, size_t size);
 
-/* The storage of tensor 'x', 'w', 'y' or 'b', the bias, of a problem whose sizes are checked; "any"
- * counts as plain. False, with the reason, when the layout makes no sense for it. */
+/* Makes the storage of tensor 'x', 'w', 'y' or 'b', the bias, of a problem whose sizes are checked;
+ * "any" counts as plain. Returns false, with the reason, when the layout makes no sense for the
+ * tensor. */
 KILN_API bool kiln_problem_storage(const kiln_problem *problem, char tensor, kiln_storage *storage,
                                    char *why);
 
-/* False, with the reason, when an image is larger than the device takes. Buffers always fit. */
+/* Returns false, with the reason, when an image is larger than the device takes. Buffers always
+ * fit. */
 KILN_API bool kiln_storage_fits_image(const kiln_storage *storage, int64_t max_width,
                                       int64_t max_height, char *why);
 
-/* "tensorrt", "dla", "cudnn"; NULL past the last. */
+/* Returns "tensorrt", "dla" or "cudnn"; NULL past the last. */
 KILN_API const char *kiln_profile_name(int index);
 
-/* Limits of other libraries that are not geometry. False, with the reason, when the
- * profile refuses; an unknown profile is refused too. */
+/* Checks limits of other libraries that are not geometry. Returns false, with the reason, when the
+ * profile refuses, and for an unknown profile. */
 KILN_API bool kiln_profile_accepts(const char *profile, const kiln_storage *storage, kiln_type type,
                                    char *why);
 
@@ -129,8 +134,8 @@ typedef struct kiln_reformat {
     double pad_value;                                  /* what padding is written with */
 } kiln_reformat;
 
-/* Completes defaults in place and makes the two storages. KILN_INVALID, with the reason, when names
- * or sizes make no sense. */
+/* Completes defaults in place and makes the two storages. Returns KILN_INVALID, with the reason,
+ * when names or sizes make no sense. */
 KILN_API kiln_status kiln_reformat_check(kiln_reformat *reformat, kiln_storage *from,
                                          kiln_storage *to, char *why);
 

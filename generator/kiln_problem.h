@@ -148,14 +148,15 @@ enum { KILN_ERROR_TEXT = 256, KILN_KEY_TEXT = 640 };
  * any thread. */
 KILN_API kiln_status kiln_problem_check(kiln_problem *problem, char *why);
 
-/* Output size of a checked problem along spatial axis `axis`. */
+/* Returns the output size of a checked problem along spatial axis `axis`. */
 KILN_API int64_t kiln_problem_output(const kiln_problem *problem, int axis);
 
-/* Bytes that x, w, y or b, the bias, of a checked problem occupies, padding of its layout included;
- * "any" counts as plain (ask kiln_op_describe() for the layout the library chose). */
+/* Returns the bytes that x, w, y or b, the bias, of a checked problem occupies, padding of its
+ * layout included. "any" counts as plain; kiln_op_describe() tells the layout that the library
+ * chose. */
 KILN_API int64_t kiln_problem_bytes(const kiln_problem *problem, char tensor);
 
-/* Elements of x, w and y of a checked problem, without layout padding. */
+/* Returns the elements of x, w or y of a checked problem, without layout padding. */
 KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 'x' 'w' 'y' */);
 
 /* The problem's name, used everywhere: "fwd-f32-n16-c192-k64-i28x28-f1x1". Behind the direction
@@ -170,8 +171,8 @@ KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 
  * `size` bytes with the final zero; returns the length that was needed. */
 KILN_API size_t kiln_problem_text(const kiln_problem *problem, char *text, size_t size);
 
-/* The part of that name that tuning rows are kept under: without epilogue, determinism, math mode
- * and workspace limit, which do not change what is fast. */
+/* Writes the part of that name that tuning rows are kept under: without epilogue, determinism, math
+ * mode and workspace limit, which do not change what is fast. Returns as kiln_problem_text(). */
 KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, size_t size);
 
 /* Reads kiln_problem_text()'s form (parts in their order, each at most once), or MIOpen's database
@@ -179,9 +180,9 @@ KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, si
  * be hostile; on failure *problem is untouched and `why` names what is wrong. */
 KILN_API kiln_status kiln_problem_parse(kiln_problem *problem, const char *text, char *why);
 
-/* MIOpen's key of a checked problem, as kiln_problem_text(); 0 where MIOpen has no key for it:
- * rank 1, transposed, unequal padding, an epilogue beyond the bias, other layouts than NCHW and
- * NHWC (NCDHW, NDHWC). */
+/* Writes MIOpen's key of a checked problem, as kiln_problem_text(). Returns 0 where MIOpen has no
+ * key for the problem: rank 1, transposed, unequal padding, an epilogue beyond the bias, other
+ * layouts than NCHW and NHWC (NCDHW, NDHWC). */
 KILN_API size_t kiln_problem_miopen_key(const kiln_problem *problem, char *text, size_t size);
 
 /* "f32", "f16", "bf16", "i8", "i32"; and the size of one element in bytes. */

@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/* The least integer that is not below a / b, for any a and b > 0. */
+/* Returns the least integer that is not below a / b, for any a and b > 0. */
 static inline int64_t divide_up(int64_t a, int64_t b)
 {
     return a > 0 ? (a - 1) / b + 1 : -(-a / b);
 }
 
-/* The least multiple of b that is not below a. */
+/* Returns the least multiple of b that is not below a. */
 static inline int64_t round_up(int64_t a, int64_t b)
 {
     return divide_up(a, b) * b;
@@ -21,13 +21,14 @@ static inline int64_t least_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The greatest common divisor of two integers that are not negative. */
+/* Returns the greatest common divisor of two integers that are not negative. */
 static inline int64_t gcd(int64_t a, int64_t b)
 {
     return b ? gcd(b, a % b) : a;
 }
 
-/* a * b, neither negative, or more than any memory holds. */
+/* Returns a * b of integers that are not negative, or 2^60, more than any memory holds, if the
+ * product is larger. */
 static inline int64_t product_of(int64_t a, int64_t b)
 {
     const int64_t most = (int64_t)1 << 60;

@@ -1,11 +1,11 @@
-/* Names that every part spells alike: types, directions, activations, plain layouts. What
- * kiln_problem.h declares of them is here, too. */
+/* Names that every part spells alike: types, directions, activations, plain layouts. names.c also
+ * defines the functions for names that kiln_problem.h declares. */
 #ifndef KILN_NAMES_H
 #define KILN_NAMES_H
 
 #include "kiln_problem.h"
 
-/* The layouts that text leaves out: "NCHW" and "OIHW" with spatial rank 2. */
+/* Return the layouts that text leaves out: "NCHW" and "OIHW" with spatial rank 2. */
 const char *kiln_plain_data_layout(int rank);
 const char *kiln_plain_filter_layout(int rank);
 extern const char kiln_plain_bias_layout[];

@@ -8,7 +8,7 @@
 
 /* Writes the sentence to `why` (KILN_ERROR_TEXT bytes, or NULL) and returns KILN_INVALID. */
 kiln_status kiln_refuse(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same where the answer is a bool: returns false. */
+/* Writes the sentence likewise and returns false. */
 bool kiln_deny(char *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A sentence that says no. */

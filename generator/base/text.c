@@ -1,5 +1,5 @@
-/* Numbers to text and back: snprintf() and strtof() follow the locale, a problem's name must not.
- */
+/* Numbers to text and back. snprintf() and strtof() follow the locale, which the name of a problem
+ * must not. */
 #include "text.h"
 
 #include <stdio.h>
@@ -53,7 +53,8 @@ static int float_digits(float value, int count, char digits[12])
     snprintf(raw, sizeof raw, "%.*e", count - 1, (double)value);
     const char *at = raw;
     int n = 0;
-    for (; *at && *at != 'e'; at++) /* skips the sign and the decimal point, whatever it is here */
+    for (; *at && *at != 'e';
+         at++) /* skips the sign and the decimal point, whatever character that is here */
         if (digit(*at) && n < count)
             digits[n++] = *at;
     digits[n] = '\0';
@@ -129,7 +130,8 @@ int kiln_scan_list(const char **at, int64_t *value, int most, char separator)
     return n;
 }
 
-/* The exact power up to 1e22, then in steps of it: far more precise than a float needs. */
+/* v times that power of ten: in one exact step up to 1e22, in several beyond, more precise than a
+ * float needs. */
 static double scale(double v, int power)
 {
     static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -176,7 +178,7 @@ bool kiln_scan_float(const char **at, float *value)
         } else if (mantissa < UINT64_MAX / 10 - 1) {
             mantissa = mantissa * 10 + (uint64_t)(*p - '0');
             power -= fraction && power > -10000;
-        } else { /* beyond 19 digits: they no longer matter, their count does */
+        } else { /* digits beyond the 19th only count, their values no longer matter */
             power += !fraction && power < 10000;
         }
     }

@@ -1,4 +1,5 @@
-/* Geometry, layouts and defines of the solvers over neighbouring channels. */
+/* Computes geometry and layouts of the solvers over neighbouring channels, and adds their defines.
+ */
 #include "blocked.h"
 
 #include "generator/base/integers.h"
@@ -25,8 +26,8 @@ int kiln_layout_block(const char *layout, int rank)
     return 0;
 }
 
-/* False where an axis of a layout says that it is none of those here: padding that is not of
- * channels, cells between neighbouring channels. */
+/* Returns false where an axis of a layout does not fit a pitch: it has padding that is not of
+ * channels, or cells between neighbouring channels. */
 static bool add_axis(kiln_pitch *p, const kiln_storage *t, int a, int rank)
 {
     int64_t *const spatial[3] = {&p->plane, &p->row, &p->pixel};
@@ -38,7 +39,7 @@ static bool add_axis(kiln_pitch *p, const kiln_storage *t, int a, int rank)
         *spatial[3 - rank + axis->dim - 2] = t->stride[a];
     if (axis->dim != 1)
         return whole && t->extent[a] == t->dim[axis->dim];
-    if (axis->div == 1) { /* within a block, or there are none */
+    if (axis->div == 1) { /* within a block, or the layout has no blocks */
         p->channel = t->stride[a];
         p->neighbours = t->extent[a];
         p->blocks = p->blocks ? p->blocks : 1;
@@ -60,7 +61,7 @@ kiln_pitch kiln_pitch_of(const kiln_shape *s, char tensor)
     for (int a = 0; a < t.layout.naxes; a++)
         if (!add_axis(&p, &t, a, s->rank))
             return (kiln_pitch){0};
-    /* Axes that the problem does not have. */
+    /* The problem may lack axes. */
     const int64_t *size = tensor == 'x' ? s->in : s->out;
     p.row = p.row ? p.row : p.pixel * size[2];
     p.plane = p.plane ? p.plane : p.row * size[1];

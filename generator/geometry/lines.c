@@ -1,4 +1,4 @@
-/* Geometry of the lines that the direct solver reads, and the stage that lays them out. */
+/* Computes the lines that the direct solver reads, and adds the stage that lays them out. */
 #include "lines.h"
 
 #include "generator/base/integers.h"
@@ -6,7 +6,7 @@
 
 enum {
     WIDEST = 16,   /* the largest T_VEC */
-    CPU_ITEM = 512 /* positions of a CPU's item: few would be worth a work-group */
+    CPU_ITEM = 512 /* positions of an item on a CPU: fewer are not worth a work-group */
 };
 
 static int64_t at_least(int64_t a, int64_t b)
@@ -19,12 +19,13 @@ static int64_t at_most(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Zero positions that the end of one row and the start of the next can have in common. */
+/* Returns how many zero positions the end of one row and the start of the next have in common. */
 static int64_t shared_border(const kiln_lines *l, const kiln_shape *s, int a)
 {
     int64_t total = l->grid[a] + l->reach[a], shared = total;
     for (int64_t slot = 0; slot < l->slots[a]; slot++) {
-        /* Position v holds element step * v - first: a border below 0 and from the source's end. */
+        /* Position v holds element step * v - first: those below 0 and beyond the source are
+         * border. */
         int64_t first = l->lead[a] - slot * s->dilation[a] % s->stride[a];
         int64_t end = l->source[a] + first;
         int64_t left = first > 0 ? divide_up(first, l->step[a]) : 0;

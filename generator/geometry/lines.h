@@ -1,5 +1,5 @@
-/* Lines: a tensor laid out so that each filter tap is one fixed offset; whole, by
- * templates/direct_lines.cl, or in pieces, by templates/piece.cl. */
+/* Lines: a tensor laid out so that each filter tap is one fixed offset. templates/direct_lines.cl
+ * lays out the whole tensor, templates/piece.cl a piece of it. */
 #ifndef KILN_LINES_H
 #define KILN_LINES_H
 
@@ -16,27 +16,28 @@ typedef struct kiln_lines {
     int64_t n, channels; /* of the source */
     int64_t rows;        /* of one channel's line */
     int64_t channel;     /* positions of one channel's line */
-    int64_t positions;   /* of the destination along a line; the last one is an element */
-    int64_t offset;      /* the largest of any tap */
-    int64_t phases;      /* of the destination: 1 but for a strided backward data */
+    int64_t positions;   /* destination positions along a line; the last one is an element */
+    int64_t offset;      /* the largest offset of any tap */
+    int64_t phases;      /* phases of the destination: 1 except in strided backward data */
 } kiln_lines;
 
-/* The source is x in forward and backward weights, dy in backward data. */
+/* Returns the lines of the source: x in forward and backward weights, dy in backward data. */
 kiln_lines kiln_lines_of(const kiln_shape *s);
-/* The lines of dy in backward weights: its position f meets position f + offset of x. */
+/* Returns the lines of dy in backward weights: position f of dy meets position f + offset of x. */
 kiln_lines kiln_lines_of_dy(const kiln_shape *s, const kiln_lines *x);
-/* For reject(): true, with the reason, where positions or coordinates leave the range of an int. */
+/* For reject(): returns true, with the reason, where positions or coordinates leave the range of an
+ * int. */
 bool kiln_lines_too_large(const kiln_shape *s, kiln_why *why);
-/* D_GRID, D_REACH, D_STEP, D_LEAD, D_SLOTS and D_PERIOD with their axes. */
+/* Defines D_GRID, D_REACH, D_STEP, D_LEAD, D_SLOTS and D_PERIOD with their axes. */
 void kiln_lines_define(const kiln_lines *l, kiln_plan *plan);
-/* True where the source tensor is its own line: then T_COPY may be 0. */
+/* Returns whether the source tensor is its own line, so that T_COPY may be 0. */
 bool kiln_lines_in_place(const kiln_shape *s);
 
-/* Elements of a buffer whose readers take `span` positions at a time. */
+/* Returns the elements of a buffer whose readers take `span` positions at a time. */
 int64_t kiln_lines_count(const kiln_lines *l, int64_t span);
-/* What it takes to lay out a tensor of `type`, without a launch. */
+/* Returns the time to lay out a tensor of `type` in ms, without the launch. */
 double kiln_lines_ms(const kiln_lines *l, kiln_type type, const kiln_device_facts *d, int64_t span);
-/* Adds the stage that lays out the tensor of `role`; returns the role of the result. */
+/* Adds the stage that lays out the tensor of `role`, and returns the role of the result. */
 int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_facts *d,
                     int64_t span, int role, kiln_plan *plan);
 

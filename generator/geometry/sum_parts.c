@@ -1,4 +1,4 @@
-/* The stage that adds up partial sums, in a fixed order. */
+/* Adds the stage that sums the parts of a result, in a fixed order. */
 #include "sum_parts.h"
 
 #include "generator/base/integers.h"

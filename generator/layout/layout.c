@@ -45,7 +45,7 @@ static const kiln_layout_entry *named(const char *text)
     return NULL;
 }
 
-/* The logical order that a bare spec's letters belong to. */
+/* Returns the logical order of dims that the letters of a bare spec belong to. */
 static const char *dims_of(const char *text)
 {
     static const char *const orders[] = {"NCDHW", "NCHW", "NCW", "OIDHW", "OIHW", "OIW",
@@ -61,7 +61,7 @@ static const char *dims_of(const char *text)
     return NULL;
 }
 
-/* Reads a positive number; 0 when there is none or it is too large to be meant. */
+/* Reads a positive number. Returns 0 when there is none or the number is too large to be meant. */
 static int64_t number(const char **at)
 {
     int64_t n = 0;
@@ -88,7 +88,7 @@ static bool add_axis(kiln_layout *l, int dim, int64_t block, char *why)
     return true;
 }
 
-/* A spelling of a block at its dim, "C/16", which the end of the axes must repeat as "16". */
+/* The spelling of a block at its dim, "C/16". The end of the axes must repeat it as "16". */
 typedef struct slash {
     int dim;
     int64_t block;
@@ -190,7 +190,7 @@ static bool read_rule(kiln_layout *l, const char **at, char *why)
     return true;
 }
 
-/* Inner slices get their divisors from the right; the one slice without a size is outermost. */
+/* Inner slices get their divisors from the right. The one slice without a size is outermost. */
 static bool finish(kiln_layout *l, char *why)
 {
     int64_t inner[KILN_MAX_DIMS];

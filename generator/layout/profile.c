@@ -20,7 +20,7 @@ enum {
 typedef struct rule {
     const char *profile, *spec;
     unsigned types;
-    const char *says; /* how the profile calls it */
+    const char *says; /* the profile's name for it */
     int64_t most;     /* C, H and W at most; 0: no limit */
     int64_t multiple; /* C is a multiple of this; 0: no matter */
 } rule;

@@ -27,7 +27,7 @@ static bool round_up(int64_t *size, int64_t multiple)
     return true;
 }
 
-/* The dim's size in storage, by its rules. `inside` is the bytes that one step of the dim spans. */
+/* Computes the dim's size in storage by its rules. One step of the dim spans `inside` bytes. */
 static bool padded_size(const kiln_layout *l, int d, int64_t dim, int64_t inside, int64_t *size,
                         char *why)
 {
@@ -134,7 +134,7 @@ int64_t kiln_storage_stride(const kiln_storage *s, int dim)
     return slices == 1 ? stride : -1;
 }
 
-/* Appends, counting what would have been needed. */
+/* Appends text and counts all of it, whether or not there is room. */
 static void put(char *text, size_t size, size_t *used, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -183,7 +183,8 @@ size_t kiln_storage_expression(const kiln_storage *s, char part, char *text, siz
     return used;
 }
 
-/* The first and one past the last axis of the part of an image that axis `a` folds into. */
+/* Finds the part of an image that axis `a` folds into: its first axis, and the one past its last.
+ */
 static void part_of(const kiln_layout *l, int a, int *from, int *to)
 {
     *from = !l->image || a < l->row_end ? 0 : a < l->col_end ? l->row_end : l->col_end;

@@ -1,9 +1,10 @@
-/* The gradient of the bias, which is the same whichever solver does the backward weights. */
+/* Adds the stage for the gradient of the bias, which is the same for all solvers of backward
+ * weights. */
 #include "solver.h"
 
 enum { GROUP = 64 };
 
-/* The kernel's tree wants a power of two. */
+/* A power of two, as the tree of sums in the kernel needs. */
 static int64_t group_size(const kiln_device_facts *d)
 {
     int64_t group = GROUP;

@@ -1,4 +1,4 @@
-/* For guess(): goes through ranges of parameter values and keeps the fastest config. */
+/* Goes through ranges of parameter values and keeps the config with the least predicted time. */
 #include "config_best.h"
 
 static void consider(kiln_guess *g, kiln_config next)
@@ -10,7 +10,7 @@ static void consider(kiln_guess *g, kiln_config next)
     }
 }
 
-/* Changes those values of *next that the ranges are about. */
+/* Changes the values of *next that the ranges are about. */
 static void try_ranges(kiln_guess *g, kiln_config *next, const kiln_range *range, int nranges)
 {
     if (nranges == 0) {

@@ -1,4 +1,5 @@
-/* For guess(): the config with the least predicted time of all that some ranges of values make. */
+/* Finds the config with the least predicted time among all that some ranges of values make, for
+ * guess(). */
 #ifndef KILN_CONFIG_BEST_H
 #define KILN_CONFIG_BEST_H
 
@@ -41,12 +42,13 @@ static inline kiln_range kiln_searched(const kiln_param *params, int param)
 typedef struct kiln_guess {
     const kiln_shape *s;
     const kiln_device_facts *d;
-    void *own; /* what ms() needs besides */
-    /* Predicted time of a config, after setting in it whatever follows from the values tried.
-     * INFINITY when the guess must not take the config: a cheap check of this comes first. */
+    void *own; /* further input of ms() */
+    /* Returns the predicted time of a config, after setting parameters that follow from the values
+     * tried. Returns INFINITY for a config that the guess must not take; cheap checks come first.
+     */
     double (*ms)(const struct kiln_guess *g, kiln_config *c);
-    kiln_config best; /* of all tried so far, and to begin with one that is always legal */
-    double best_ms;   /* INFINITY: the first config that ms() accepts replaces `best` */
+    kiln_config best; /* of all tried so far; at the beginning, one that is always legal */
+    double best_ms;   /* of `best`; INFINITY: the first config that ms() accepts replaces `best` */
 } kiln_guess;
 
 /* Tries every combination of the ranges' values in a copy of *start, the last range's values

@@ -46,14 +46,14 @@ typedef struct kiln_arg {
 
 typedef struct kiln_stage {
     enum { KILN_STAGE_LAUNCH, KILN_STAGE_CLEAR } kind;
-    bool pack;                 /* belongs to packing the weights: run once, or before every run */
+    bool pack;                 /* the stage packs the weights: it runs once, or before every run */
     const char *template_file; /* "direct.cl" */
     const char *kernel;
     char options[KILN_OPTIONS_TEXT]; /* "-DA=1 -DB=2": no leading or trailing blank */
     /* Work-items the solver asks for. The launch is rounded up to whole groups of `local`, so the
      * kernel must guard; kiln_stage_launch() gives the rounded size. */
     size_t local[3], global[3];
-    bool shared; /* its groups may be one: see shared_grid.h */
+    bool shared; /* one work-group may run all groups: see shared_grid.h */
     int nargs;
     kiln_arg arg[KILN_MAX_ARGS];
     int clear_role;      /* CLEAR: fill this buffer with zero bytes; */
@@ -62,7 +62,7 @@ typedef struct kiln_stage {
 
 /* An argument that is an image of CL_RGBA pixels in the channel type that stores `type`. */
 typedef struct kiln_image {
-    int64_t width, height; /* pixels; 0: it is a buffer */
+    int64_t width, height; /* pixels; 0: the argument is a buffer */
     kiln_type type;
 } kiln_image;
 
@@ -70,13 +70,13 @@ typedef struct kiln_image {
  * cannot be a piece of a buffer. */
 typedef struct kiln_temp {
     int64_t bytes, offset; /* offset into the workspace, set by kiln_plan_finish() */
-    kiln_image image;      /* its size 0: in the workspace */
+    kiln_image image;      /* size 0: the scratch memory is in the workspace */
 } kiln_temp;
 
 /* A tensor whose layout has padding, which must hold zero from a stage on. */
 typedef struct kiln_padded {
     int role;
-    int stage; /* that writes it; -1: it is given */
+    int stage; /* the stage that writes the tensor; -1: the caller gives it */
     kiln_type type;
     char layout[KILN_LAYOUT_NAME], dims[KILN_MAX_DIMS + 1];
     int64_t size[KILN_MAX_DIMS];
@@ -102,34 +102,34 @@ typedef struct kiln_plan {
     kiln_fact fact[KILN_MAX_FACTS];
     bool deterministic;   /* two runs give the same bits */
     double amplification; /* of rounding errors by the algorithm: 1 for plain sums */
-    bool broken;          /* a buffer here was too small: a defect of the solver */
+    bool broken;          /* an array of this struct was too small: a defect of the solver */
 } kiln_plan;
 
 void kiln_plan_start(kiln_plan *plan);
-/* The new stage; never NULL (a broken plan hands out its last stage). */
+/* Adds a stage and returns it; never NULL (a broken plan hands out its last stage). */
 kiln_stage *kiln_plan_stage(kiln_plan *plan, const char *template_file, const char *kernel);
 void kiln_plan_clear(kiln_plan *plan, int role, int64_t bytes);
-/* Reserves scratch memory; returns its role. */
+/* Reserves scratch memory and returns its role. */
 int kiln_plan_temp(kiln_plan *plan, int64_t bytes);
 int kiln_plan_temp_image(kiln_plan *plan, kiln_image image);
 /* Says that the packed weights are an image. */
 void kiln_plan_pack_image(kiln_plan *plan, kiln_image image);
-/* Says that the last stage wrote (or that the caller gives) a tensor stored like this. Remembered
- * where there is padding. */
+/* Says that the last stage wrote, or that the caller gives, a tensor stored like this. The plan
+ * remembers storages with padding. */
 void kiln_plan_wrote(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
 void kiln_plan_given(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value);
 
-/* For the last stage. */
+/* Adds a define to the last stage. */
 void kiln_define(kiln_plan *plan, const char *name, int64_t value);
 void kiln_define_text(kiln_plan *plan, const char *name, const char *value);
 void kiln_define_float(kiln_plan *plan, const char *name, double value);
-/* -DNAME_D=v[0] -DNAME_H=v[1] -DNAME_W=v[2] */
+/* Adds -DNAME_D=v[0] -DNAME_H=v[1] -DNAME_W=v[2]. */
 void kiln_define_axes(kiln_plan *plan, const char *name, const int64_t v[3]);
 void kiln_arg_buffer(kiln_plan *plan, int role);
 void kiln_arg_int(kiln_plan *plan, int64_t value);
 void kiln_arg_long(kiln_plan *plan, int64_t value);
-/* An INDEX_T of types.cl: a long where the shape is wide, else an int. */
+/* Adds an INDEX_T of types.cl: a long where the shape is wide, else an int. */
 void kiln_arg_index(kiln_plan *plan, const kiln_shape *s, int64_t value);
 /* Adds the address of the memory that threads share, a long: the stage may be launched as one
  * work-group. */
@@ -137,26 +137,28 @@ void kiln_arg_sharing(kiln_plan *plan);
 void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, int64_t g1,
                int64_t g2);
 
-/* -DNAME=TYPE_F16 */
+/* Adds -DNAME=TYPE_F16. */
 void kiln_define_type(kiln_plan *plan, const char *name, kiln_type type);
-/* What types.cl and epilogue.cl want: -DSRC_TYPE=TYPE_F16 -DDST_TYPE=..., -DP_WIDE=1 where an index
- * needs 64 bits; and, where the epilogue asks for something, -DP_BIAS=1 -DP_ACTIVATION=... */
+/* Add the defines of types.cl and epilogue.cl: -DSRC_TYPE=TYPE_F16 -DDST_TYPE=..., -DP_WIDE=1 where
+ * an index needs 64 bits; and, where the epilogue asks for something, -DP_BIAS=1 -DP_ACTIVATION=...
+ */
 void kiln_define_types(kiln_plan *plan, const kiln_shape *s);
 void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s);
-/* The buffers of the epilogue, in the order of epilogue.cl's EPILOGUE_PARAMS: last in a kernel. */
+/* Adds the buffers of the epilogue, in the order of EPILOGUE_PARAMS in epilogue.cl: the last
+ * arguments of a kernel. */
 void kiln_arg_epilogue(kiln_plan *plan, const kiln_shape *s);
 
 /* Places temps in the workspace and exchanges x and y of a mirrored shape. */
 void kiln_plan_finish(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d);
 
-/* What `role` is as an image; its size is 0 where that is a buffer. */
+/* Returns the image behind `role`; its size is 0 where `role` is a buffer. */
 kiln_image kiln_plan_image(const kiln_plan *plan, int role);
 int64_t kiln_image_bytes(const kiln_image *image);
-/* Bytes of the workspace that the caller brings, without and with packed weights of his own. Images
- * are not in it. */
+/* Returns the bytes of the workspace that the caller brings, without or with packed weights of its
+ * own. Images are not in the workspace. */
 int64_t kiln_plan_workspace(const kiln_plan *plan, bool packed);
 
-/* Launch size of a stage in work-items: `global` rounded up to whole groups. */
+/* Computes the launch size of a stage in work-items: `global` rounded up to whole groups. */
 void kiln_stage_launch(const kiln_stage *stage, size_t launch[3]);
 
 #endif

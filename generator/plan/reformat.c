@@ -24,7 +24,7 @@ static bool parse(kiln_storage *s, const kiln_reformat *r, const char *name, kil
            kiln_storage_make(s, &layout, r->size, type, why);
 }
 
-/* The letters become names in a kernel. */
+/* The letters of dims become names in a kernel. */
 static bool check_dims(kiln_reformat *r, char *why)
 {
     kiln_layout layout;
@@ -57,7 +57,7 @@ kiln_status kiln_reformat_check(kiln_reformat *r, kiln_storage *from, kiln_stora
     return fine ? KILN_OK : KILN_INVALID;
 }
 
-/* Whether the device can hold a tensor at all. */
+/* Whether the device can hold a tensor. */
 static bool holds(const kiln_device_facts *d, const kiln_operand *o, char *why)
 {
     const kiln_storage *s = o->storage;

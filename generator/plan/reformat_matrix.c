@@ -1,4 +1,5 @@
-/* Finds out whether a reformat turns or cuts a matrix, and how an item best moves a piece of it. */
+/* Finds reformats that transpose a matrix or cut it into blocks, and how an item best moves a piece
+ * of the matrix. */
 #include "reformat_matrix.h"
 
 enum { SPAN_CELLS = 16384, SHORTEST_SPAN = 64, LONG_SPAN = 1024 };
@@ -41,7 +42,7 @@ static bool find_cut(const kiln_storage *plain, const kiln_storage *blocked, int
     return true;
 }
 
-/* NCHW and NHWC, or NHWC;C%8: the plain axes from `at` on, turned; rows become innermost. */
+/* NCHW and NHWC, or NHWC;C%8: the plain axes from `at` on, transposed; rows become innermost. */
 static bool find_turn(const kiln_storage *plain, const kiln_storage *blocked, int at,
                       kiln_matrix *m)
 {
@@ -86,8 +87,8 @@ int kiln_matrix_tile(const kiln_matrix *m, const kiln_device_facts *d, kiln_type
     return least >= 16 ? 16 : least >= 8 ? 8 : least >= 4 ? 4 : 0;
 }
 
-/* Enough to run long, short enough to occupy the device. A join writes along them, and many rows
- * that are written a little at a time are slow. */
+/* An item needs enough columns to run long, and few enough to occupy the device. A join writes
+ * along the columns; many rows that are written a little at a time are slow. */
 int64_t kiln_matrix_span(const kiln_matrix *m, bool join, const kiln_device_facts *d)
 {
     int64_t span = SPAN_CELLS / m->block, items = 4 * (int64_t)d->compute_units;

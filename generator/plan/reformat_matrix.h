@@ -1,4 +1,4 @@
-/* Reformats that are a plain matrix on one side, and on the other blocks of its rows, innermost. */
+/* Reformats between a plain matrix on one side and blocks of its rows, innermost, on the other. */
 #ifndef KILN_REFORMAT_MATRIX_H
 #define KILN_REFORMAT_MATRIX_H
 
@@ -10,15 +10,15 @@ typedef struct kiln_matrix {
     int64_t block, blocks; /* of rows, padding included */
 } kiln_matrix;
 
-/* False where the two storages are no such pair. */
+/* Describes the matrix. Returns false where the two storages are no such pair. */
 bool kiln_matrix_find(const kiln_storage *plain, const kiln_storage *blocked, kiln_matrix *m);
 
-/* Tiles of a square of rows and columns, 0 for none: they are for processors with vector registers;
- * a GPU's work-items each move a cell. */
+/* Returns the side of the square tiles of rows and columns, 0 for none: tiles are for processors
+ * with vector registers; work-items of a GPU move a cell each. */
 int kiln_matrix_tile(const kiln_matrix *m, const kiln_device_facts *d, kiln_type from,
                      kiln_type to);
 
-/* Columns of one work-item. `join`: blocks become a matrix. */
+/* Returns the columns of one work-item. `join`: blocks become a matrix. */
 int64_t kiln_matrix_span(const kiln_matrix *m, bool join, const kiln_device_facts *d);
 
 #endif

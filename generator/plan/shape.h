@@ -39,36 +39,41 @@ typedef struct kiln_shape {
     double flops;                      /* 2 per multiply-add, padding taps counted */
     bool wide; /* index in 64 bits: a tensor has 2^31 elements or a padded axis is that long */
 
-    /* Applies to the destination tensor of `direction`. bias has one value per channel of it
-     * (in backward weights: per channel of the caller's y, written). */
+    /* The epilogue applies to the destination tensor of `direction`. The bias has one value for
+     * each of its channels. In backward weights the bias is written, with one value for each
+     * channel of the caller's y. */
     kiln_epilogue epilogue;
     kiln_determinism determinism;
     kiln_math math;
     int64_t workspace_limit;
 } kiln_shape;
 
-/* `problem` must have passed kiln_problem_check(). */
+/* Returns the shape of a problem that kiln_problem_check() accepted. */
 kiln_shape kiln_shape_of(const kiln_problem *problem);
 
-/* Writes the shape's layouts back into the problem it came from: what a solver made of "any". */
+/* Writes the layouts of the shape back into its problem, so that the problem says what a solver
+ * made of "any". */
 void kiln_shape_give_layouts(const kiln_shape *s, kiln_problem *problem);
 
-/* As kiln_problem_storage(), for a shape's tensor in a layout of its own. */
+/* Makes the storage of a tensor of the shape in `layout`, as kiln_problem_storage(). */
 bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
                         char *why);
 
-/* Type, layout and count of the tensor that `direction` writes, and its channels per image. */
+/* Return the type, the layout and the count of the tensor that `direction` writes, and its channels
+ * per image. */
 kiln_type kiln_shape_out_type(const kiln_shape *s);
 int64_t kiln_shape_out_count(const kiln_shape *s);
 int64_t kiln_shape_out_channels(const kiln_shape *s);
 
-/* Products summed into one element of the destination: the accumulation length of error bounds. */
+/* Returns how many products are summed into one element of the destination: the accumulation length
+ * of error bounds. */
 int64_t kiln_shape_terms(const kiln_shape *s);
 
-/* True where the epilogue asks for nothing at all. */
+/* Returns whether the epilogue asks for nothing at all. */
 bool kiln_epilogue_is_identity(const kiln_epilogue *e);
 
-/* True where all three tensors have the layouts NCHW, OIHW, NCHW (or their 1-D and 3-D kin). */
+/* Returns whether all three tensors have the layouts NCHW, OIHW, NCHW (or their 1-D and 3-D kin).
+ */
 bool kiln_shape_is_plain_layout(const kiln_shape *s);
 
 #endif

@@ -63,7 +63,7 @@ static bool listed(const kiln_param *param, int value)
     return false;
 }
 
-/* Expects `plan` to have room; only its deterministic flag is of interest. */
+/* Whether two runs of the config may differ. */
 static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                    const kiln_config *c)
 {
@@ -185,7 +185,7 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
             c->v[i] = solver->params[i].value[rest % solver->params[i].nvalues];
             rest /= solver->params[i].nvalues;
         }
-        /* Most configs end at a rule; the full check, which makes a plan, comes last. */
+        /* Most configs fail a rule. The full check, which makes a plan, comes last. */
         if (!solver->illegal(s, d, c, NULL) && !(solver->skip && solver->skip(s, d, c)) &&
             !kiln_config_refused(solver, s, d, c, false, &why))
             return true;

@@ -29,87 +29,94 @@ typedef struct kiln_config {
 } kiln_config;
 
 typedef struct kiln_solver {
-    const char *name; /* stable: rows and command lines name it */
+    const char *name; /* stable: tuning rows and command lines use it */
     int id;           /* MIOpen's number where it has one, else 1000 and up */
     int algorithm;    /* MIOpen's: 0 GEMM, 1 direct, 2 FFT, 3 Winograd, 5 implicit GEMM */
     int version;      /* raise when an old config may mean something else or no longer be fastest */
     const kiln_param *params;
     int nparams;
-    bool reads_argument_image; /* the bias may be an IMG_ARGUMENT; else it is made plain */
+    bool reads_argument_image; /* the bias may be an IMG_ARGUMENT; for other solvers a stage makes
+                                  it plain */
 
-    /* Replaces each layout that is "any" by the one this solver likes best on the device. NULL:
-     * plain ones. Everything below sees the shape after that. */
+    /* Replaces each layout that is "any" by the one that suits the solver best on the device. NULL:
+     * by plain ones. The functions below see the shape after that. */
     void (*prefer)(kiln_shape *s, const kiln_device_facts *d);
-    /* True, with the reason, when the solver cannot do the problem on the device at all. */
+    /* Returns true, with the reason, when the solver cannot do the problem on the device at all. */
     bool (*reject)(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
-    /* True, with the reason, when the config would be wrong or exceed a limit. Called only after
-     * reject() let the shape pass and every value was found in the parameter table. A search and a
-     * guess ask for no reason: `why` is NULL. */
+    /* Returns true, with the reason, when the config would be wrong or exceed a limit. Callers have
+     * passed the shape by reject() and found every value in the parameter table. A search and a
+     * guess ask for no reason: their `why` is NULL. */
     bool (*illegal)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why);
-    /* True when a search should skip a legal config (a duplicate, a known loser). May be NULL. */
+    /* Returns true when a search should skip a legal config (a duplicate, a known loser). May be
+     * NULL. */
     bool (*skip)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
-    /* A legal config, without measuring. */
+    /* Sets *c to a legal config, without measuring. */
     void (*guess)(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
-    /* Expected time in ms, to rank solvers nobody has measured. */
+    /* Returns the expected time in ms, to rank solvers nobody has measured. */
     double (*predict)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
     /* Fills an empty plan. The config is legal. */
     void (*emit)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan);
 } kiln_solver;
 
-/* The registry, in the order of solvers.def. NULL past the end. */
+/* Returns a solver, in the order of solvers.def; NULL past the end. */
 const kiln_solver *kiln_solver_at(int index);
-/* By name or by decimal id; NULL when there is none. */
+/* Returns the solver of a name or a decimal id; NULL when there is none. */
 const kiln_solver *kiln_solver_named(const char *name);
 
-/* The shape as the solver gets it, in *own: no layout is "any" any more, and where the solver
- * rejects the layouts (and the shape does not insist) they are plain, to be served through reformat
- * stages. False, with the reason, when it rejects that too. */
+/* Makes the shape that the solver gets, in *own: no layout is "any" any more. Where the solver
+ * rejects the layouts (and the shape does not insist on them), they become plain ones, and reformat
+ * stages serve the caller's. Returns false, with the reason, when the solver rejects plain layouts
+ * too. */
 bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                        kiln_shape *own, kiln_why *why);
-/* For reject(): true, with the reason, on any device but a CPU. */
+/* For reject(): returns true, with the reason, on any device but a CPU. */
 bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why);
 /* For prefer(): sets a layout that is "any". */
 void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 
-/* For emit(): adds the stage that writes the bias gradient, which is the same whoever does the
- * backward weights. Reads plain layouts and any others that solver naive reads. */
+/* For emit(): adds the stage that writes the bias gradient. The stage reads plain layouts and any
+ * others that solver naive reads. */
 void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
 
-/* Whether x and y together are larger than this share of a CPU's last cache, if it is known. */
+/* Returns whether x and y together are larger than this share of a CPU's last cache, if its size is
+ * known. */
 bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double share);
-/* For guess(): whether vectors of results are better stored past the caches of a CPU (T_STREAM=1 in
- * templates/caches.cl), which do not hold the tensors from one run to the next. */
+/* For guess(): returns whether vectors of results are better stored past the caches of a CPU
+ * (T_STREAM=1 in templates/caches.cl): the caches do not hold the tensors from one run to the next.
+ */
 bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d);
-/* For emit(): whether the tensors lie beyond a CPU core's own cache, so that asking for lines ahead
- * (D_AHEAD in templates/caches.cl) pays. */
+/* For emit(): returns whether the tensors are larger than the caches of a CPU core, so that
+ * fetching lines ahead (D_AHEAD in templates/caches.cl) pays. */
 bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d);
 
-/* True, with the reason, when a value is not in the parameter table: wrong for every problem. */
+/* Returns true, with the reason, when a value is not in the parameter table: such a config is wrong
+ * for every problem. */
 bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why);
 
-/* All checks on a config in their order: reject, parameter table, legality, determinism. False when
- * fine. `forced` marks a config the caller insists on (see kiln_determinism). */
+/* Makes all checks on a config in their order: reject, parameter table, legality, determinism.
+ * Returns false when the config passes. `forced` marks a config that the caller insists on (see
+ * kiln_determinism). */
 bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c, bool forced, kiln_why *why);
 
-/* "1,64,1,1,1,1,16,2048,0": values in table order. Parsing also takes NAME=value items, which start
- * from the config already in *c. */
+/* Writes the values in table order, "1,64,1,1,1,1,16,2048,0". Parsing also takes NAME=value items,
+ * which change single values of the config in *c. */
 size_t kiln_config_text(const kiln_solver *solver, const kiln_config *c, char *text, size_t size);
 bool kiln_config_parse(const kiln_solver *solver, const char *text, kiln_config *c, kiln_why *why);
 
-/* Steps through the search grid: start with *position = 0; false at the end. Yields only configs
- * that kiln_config_refused() accepts and skip() keeps. */
+/* Steps through the search grid. Starts with *position = 0; returns false at the end. Yields only
+ * configs that kiln_config_refused() accepts and skip() keeps. */
 bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       int64_t *position, kiln_config *c);
 
-/* predict(), and the time of reformat stages. */
+/* Returns the time of predict() and of reformat stages, in ms. */
 double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,
                            const kiln_device_facts *d, const kiln_config *c);
 
-/* The whole step from a config to a finished plan. False when the plan is broken or exceeds the
- * shape's workspace limit or the device's allocation limit; `why` says which. */
+/* Makes the finished plan of a config. Returns false when the plan is broken or exceeds the
+ * workspace limit of the shape or the allocation limit of the device; `why` says which. */
 bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c, kiln_plan *plan, kiln_why *why);
 

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* What the tensors of a shape need, by role. */
+/* Where the facts of a tensor stand in a shape, by role. */
 typedef struct tensor {
     char name;
     int role;
@@ -103,13 +103,13 @@ static bool is_written(const kiln_shape *s, int role)
            (role == KILN_ROLE_BIAS && s->direction == KILN_BACKWARD_WEIGHTS);
 }
 
-/* As solvers see it: a staged bias is plain f32. */
+/* The type that solvers see: a staged bias is plain f32. */
 static kiln_type inner_type_of(const kiln_shape *s, int role)
 {
     return role == KILN_ROLE_BIAS ? KILN_F32 : type_of(s, role);
 }
 
-/* The caller's storage and the plain one beside it, over the same logical dims. */
+/* Makes the caller's storage and a plain one over the same logical dims. */
 static bool storages(const kiln_shape *s, int role, kiln_storage *outer, kiln_storage *plain,
                      char *why)
 {
@@ -154,7 +154,7 @@ static void replace_roles(kiln_plan *plan, int first, const int *inner)
     }
 }
 
-/* What the caller gives, and what he gets. */
+/* Notes the padding in tensors that the caller gives and in results. */
 static bool note_padding(kiln_plan *plan, const kiln_shape *s, char *why)
 {
     for (int role = 0; role < TENSORS; role++) {
@@ -198,7 +198,8 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
     solver->emit(s, d, c, plan);
     replace_roles(plan, first, inner);
     if (weights >= 0 && to != KILN_ROLE_W && plan->packed_bytes > 0)
-        plan->stage[weights].pack = true; /* packed weights make it needless too */
+        plan->stage[weights].pack =
+            true; /* packed weights make the reformat of the weights needless too */
     for (int role = 0; role < TENSORS; role++)
         if (*outer_of(s, role) && is_written(s, role) &&
             !move(plan, s, d, role, role, inner[role], true, why))

@@ -82,7 +82,8 @@ static kiln_status check_types(const kiln_problem *p, char *why)
     return KILN_OK;
 }
 
-/* No size along an axis may pass this, products included: sums of a few never overflow. */
+/* No size along an axis may pass this limit, nor may products of sizes. Sums of a few never
+ * overflow. */
 static const int64_t far = (int64_t)1 << 40;
 
 static kiln_status check_axis_sizes(const kiln_problem *p, int i, char *why)
@@ -206,7 +207,7 @@ static kiln_status check_layouts(const kiln_problem *p, char *why)
     return KILN_OK;
 }
 
-/* A third size in a problem of rank 2 is a rank forgotten, not a number to ignore. */
+/* A third size in a problem of rank 2 means that the rank was forgotten. */
 static kiln_status check_rank(const kiln_problem *p, char *why)
 {
     if (p->spatial_rank < 1 || p->spatial_rank > KILN_MAX_RANK)
@@ -224,7 +225,7 @@ static kiln_status check_rank(const kiln_problem *p, char *why)
     return KILN_OK;
 }
 
-/* What must hold before defaults can be filled in. */
+/* Checks what must hold before defaults can be filled in. */
 static kiln_status check_attributes(const kiln_problem *p, char *why)
 {
     if ((int)p->direction < 0 || p->direction > KILN_BACKWARD_WEIGHTS)

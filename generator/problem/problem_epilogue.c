@@ -1,4 +1,4 @@
-/* Completes and checks what is done with a problem's sums before they are stored. */
+/* Completes and checks the epilogue, which changes sums before they are stored. */
 #include "problem_epilogue.h"
 
 #include "problem_text.h"

@@ -4,9 +4,9 @@
 
 #include "kiln_problem.h"
 
-/* Gives every field one spelling. The activation must be one. */
+/* Gives every field one spelling. `activation` must be a valid kiln_activation. */
 void kiln_epilogue_complete(kiln_epilogue *epilogue);
-/* Needs the problem's types and direction checked. */
+/* Checks the epilogue of a problem whose types and direction are checked. */
 kiln_status kiln_epilogue_check(const kiln_problem *problem, char *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* What can be asked of a problem: sizes and element counts. */
+/* Answers about a problem: sizes and element counts. */
 #include "problem_text.h"
 
 int64_t kiln_problem_output(const kiln_problem *p, int i)
@@ -10,7 +10,7 @@ int64_t kiln_problem_output(const kiln_problem *p, int i)
     return (p->input[i] + pads - reach) / p->stride[i] + 1;
 }
 
-/* Elements of a tensor, or -1 on overflow. */
+/* Returns the elements of a tensor, or -1 on overflow. */
 static int64_t product(int64_t a, int64_t b, const int64_t *spatial, int rank)
 {
     int64_t n;

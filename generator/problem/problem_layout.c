@@ -57,7 +57,7 @@ static char *layout_of(kiln_problem *p, char tensor)
 bool kiln_bias_storage(int64_t channels, int type, const char *layout, kiln_storage *storage,
                        char *why)
 {
-    /* Without a bias there still is the storage that it would have. */
+    /* The storage that a bias would have, where there is none. */
     const kiln_extent e = {
         .tensor = 'b', .rank = 1, .dim = {channels}, .type = type ? (kiln_type)type : KILN_F32};
     return kiln_extent_storage(&e, layout, storage, why);
@@ -109,7 +109,8 @@ kiln_status kiln_problem_check_layouts(kiln_problem *p, char *why)
         kiln_storage storage;
         if (!kiln_problem_storage(p, *t, &storage, why))
             return KILN_INVALID;
-        /* The spec is the one spelling, unless it holds what a problem's text cannot. */
+        /* The spec is the one spelling, unless the spec holds a character that the text of a
+         * problem cannot. */
         const kiln_layout *l = &storage.layout;
         const char *best = strchr(l->spec, '=') ? l->name : l->spec;
         memset(text, 0, KILN_LAYOUT_TEXT);

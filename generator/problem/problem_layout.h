@@ -18,11 +18,11 @@ typedef struct kiln_extent {
     kiln_type type;
 } kiln_extent;
 
-/* Makes the storage of a tensor in a layout; "any" stands for the plain one. False, with the
- * reason, where the layout does not fit. */
+/* Makes the storage of a tensor in a layout; "any" stands for the plain layout. Returns false, with
+ * the reason, where the layout does not fit. */
 bool kiln_extent_storage(const kiln_extent *e, const char *layout, kiln_storage *storage,
                          char *why);
-/* The same for a bias of `type` (0: the type that a bias would have). */
+/* Makes the storage of a bias likewise. `type` 0 stands for the type that a bias has by default. */
 bool kiln_bias_storage(int64_t channels, int type, const char *layout, kiln_storage *storage,
                        char *why);
 

@@ -67,7 +67,8 @@ static bool fill_blocks(const kiln_problem *p, blocks *b)
 }
 
 /* MIOpen's key has no word for transposed convolutions, unequal padding, or an epilogue beyond the
- * bias; its own keys for transposed ones are those of the mirrored problem, which is another. */
+ * bias. The keys that MIOpen writes for transposed ones are those of the mirrored problem, which is
+ * another problem. */
 static bool has_key(const kiln_problem *p)
 {
     const kiln_epilogue *e = &p->epilogue;
@@ -133,7 +134,8 @@ static kiln_status expected(const reader *r, const char *what)
     return kiln_refuse(r->why, "MIOpen key: expected %s at \"%s\"", what, quote);
 }
 
-/* The first block has C and the sizes, then comes R of RxS: that count tells the rank. */
+/* The first block has C and the sizes; R of RxS follows. The count of numbers up to there tells the
+ * rank. */
 static kiln_status read_rank(reader *r)
 {
     int64_t ahead[KILN_MAX_RANK + 2];

@@ -1,4 +1,5 @@
-/* Reads a problem's text; every part of it is untrusted and named when it is wrong. */
+/* Reads the text of a problem. Every part of the text is untrusted, and an error names the wrong
+ * part. */
 #include "generator/base/text.h"
 
 #include "problem_text.h"
@@ -30,7 +31,7 @@ static bool at_end(const char *at)
     return *at == '\0' || *at == '-';
 }
 
-/* What may follow a part's name: this is what tells -e1x1 from -exact. */
+/* Whether the text after a part's name has the part's form. This tells -e1x1 from -exact. */
 static bool form_fits(const kiln_part *t, const char *at)
 {
     bool digit = *at >= '0' && *at <= '9';

@@ -1,4 +1,5 @@
-/* A problem's name: "fwd-f32-n16-c192-k64-i28x28-f1x1", and the table it is written and read by. */
+/* A problem's name, "fwd-f32-n16-c192-k64-i28x28-f1x1", and the table by which names are written
+ * and read. */
 #include "problem_text.h"
 
 #include "generator/base/text.h"
@@ -49,7 +50,7 @@ static kiln_type source_type(const kiln_problem *p)
     return p->direction == KILN_FORWARD ? p->x_type : p->y_type;
 }
 
-/* True where the destination's type is the one its sources imply. */
+/* Whether the type of the destination is the one that its sources imply. */
 static bool types_are_plain(const kiln_problem *p)
 {
     kiln_type from = source_type(p), to = from == KILN_I8 ? KILN_I32 : from;

@@ -1,5 +1,5 @@
-/* What the blocked direct solvers share, direct_blocked and nhwc_direct: all but the layouts they
- * take. Parameters, what a config makes of a shape, the time that takes, and the plan. */
+/* What direct_blocked and nhwc_direct share, which differ only in their layouts: parameters, what a
+ * config makes of a shape, the predicted time, and the plan. */
 #ifndef KILN_DIRECT_BLOCKED_H
 #define KILN_DIRECT_BLOCKED_H
 
@@ -23,73 +23,80 @@ static inline bool is_cpu(const kiln_device_facts *d)
     return d->kind == KILN_DEVICE_CPU;
 }
 
-/* What follows what: tiles of pixels within one of channels within an image (T_ORDER); channels
- * within pixels; tiles of pixels of all images within one of channels; as the first, but of all
- * images within a part of the channels, whose weights stay in a core's cache. */
+/* Which items follow one another (T_ORDER). PIXELS: tiles of pixels, then tiles of channels, then
+ * images. CHANNELS: tiles of channels, then tiles of pixels. IMAGES: tiles of pixels of all images,
+ * then tiles of channels. PARTS: as PIXELS, but of all images within a part of the channels, whose
+ * weights stay in the cache of a core. */
 enum { ORDER_PIXELS, ORDER_CHANNELS, ORDER_IMAGES, ORDER_PARTS };
 
 /* Which tiles read a copy of their source row that has zeros in the place of padding. */
-typedef enum blocked_strips { STRIPS_NEVER, STRIPS_AT_ENDS, STRIPS_ALWAYS } blocked_strips;
+typedef enum blocked_strips { STRIPS_NEVER, STRIPS_AT_BORDERS, STRIPS_ALWAYS } blocked_strips;
 
 blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
-                                          const kiln_device_facts *d, const kiln_blocked_ends *e,
+                                          const kiln_device_facts *d, const kiln_blocked_borders *e,
                                           const kiln_config *c);
 
-/* Vectors of destination channels of one group; those of the last group cover the padding, but for
- * the empty ones: whole ones in the padding, which are zero unsummed. */
+/* Return the vectors of destination channels of one group, and the empty vectors besides. The
+ * vectors of the last group cover the padding of the layout, except the empty ones: whole vectors
+ * of padding, which items store as zero without summing. */
 int64_t kiln_direct_blocked_vectors(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_empty(const kiln_blocked *b, const kiln_config *c);
-/* Channels of padding in the destination's layout. */
+/* Returns the channels of padding in the layout of the destination. */
 int64_t kiln_direct_blocked_padding(const kiln_blocked *b);
 
-/* Vectors are loaded and stored in this many lanes at once, if they divide `most`. */
+/* Returns how many lanes of a vector to load or store at once: the most that divide `most`. */
 int64_t kiln_direct_blocked_at_once(int64_t most);
-/* Lanes of a destination vector that lie together, wherever the channels of a group begin. */
+/* Returns how many lanes of a destination vector lie together, wherever the channels of a group
+ * begin. */
 int64_t kiln_direct_blocked_piece(const kiln_blocked *b, int64_t lanes);
 
-/* Source channels that an item multiplies at once: 2 bytes on a CPU, 4 with VNNI; else 1. */
+/* Returns how many source channels an item multiplies at once: with bytes 2 on a CPU, 4 with VNNI;
+ * else 1. */
 int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
                                  const kiln_device_facts *d, const kiln_config *c);
 
-/* Channels that the loop over taps takes at a time: within a block or whole blocks, wherever the
- * channels of a group begin. */
+/* Returns how many channels the loop over taps takes at a time: channels within a block or whole
+ * blocks, wherever the channels of a group begin. */
 int64_t kiln_direct_blocked_step(const kiln_blocked *b);
 
-/* Accumulators of each sum of a tile. With more of them fewer additions wait for one another. */
+/* Returns the accumulators of each sum of a tile. With more of them fewer additions wait for one
+ * another. */
 int kiln_direct_blocked_accumulators(const kiln_blocked *b, const kiln_device_facts *d,
                                      const kiln_config *c);
 
-/* Hardware vectors of sums that a tile has. */
+/* Returns the hardware vectors of sums of a tile. */
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
 
-/* Tiles of an image's pixels, and of all channels. */
+/* Return the tiles of the pixels of an image, and of all channels. */
 int64_t kiln_direct_blocked_tiles(const kiln_blocked *b, const kiln_config *c);
 int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c);
 
-/* Tiles of channels of a part (ORDER_PARTS); the last part may have fewer. */
+/* Returns the tiles of channels of a part (ORDER_PARTS); the last part may have fewer. */
 int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
                                  const kiln_config *c);
 
-/* Channel blocking: tiles of pixels that an item computes together, chunk by chunk of source
- * channels. 1: each tile has an item of its own, which computes all channels. A chunk is whole
- * steps. */
+/* Channel blocking: return how many tiles of pixels an item computes together, and how many source
+ * channels it takes at a time for all of them. Blocking 1: each tile has an item of its own, which
+ * takes all channels. A chunk of channels is whole steps. */
 int64_t kiln_direct_blocked_channel_blocking(const kiln_blocked *b, const kiln_device_facts *d,
                                              const kiln_config *c);
 int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
                                   const kiln_config *c);
 
-/* Whether a filter of one tap reads pixels from so far away that items had better fetch them. */
-bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s,
-                             const kiln_device_facts *d);
+/* Returns whether items of a filter of one tap had better prefetch pixels, because the tensors come
+ * from beyond the caches of a core. */
+bool kiln_direct_blocked_prefetches(const kiln_blocked *b, const kiln_shape *s,
+                                    const kiln_device_facts *d);
 
-/* Whether the layout of x or y ('x', 'y') has all channels of a pixel together: NHWC
- * and its kin, padded or not. NCHW is none, however few its pixels or channels. */
+/* Returns whether the layout of x or y ('x', 'y') has all channels of a pixel together: NHWC and
+ * its kin, padded or not. NCHW does not count, however few its pixels or channels. */
 bool kiln_direct_blocked_is_last(const kiln_shape *s, char tensor);
 
-/* What neither solver takes, whatever the layouts of the data. */
+/* Returns true, with the reason, where neither solver takes the shape, whatever the layouts of the
+ * data. */
 bool kiln_direct_blocked_refuses(const kiln_shape *s, kiln_why *why);
 
-/* As kiln_solver has them. */
+/* As the members of kiln_solver. */
 bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d,
                                  const kiln_config *c, kiln_why *why);
 bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d,
@@ -101,7 +108,7 @@ double kiln_direct_blocked_predict(const kiln_shape *s, const kiln_device_facts 
 void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                               kiln_plan *plan);
 
-/* As predict(), of a shape whose geometry is known. */
+/* Returns what predict() does, of a shape whose geometry is known. */
 double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
                               const kiln_device_facts *d, const kiln_config *c);
 

@@ -1,5 +1,5 @@
-/* Which configs of the blocked direct solvers fit a shape, which a search tries, which it guesses.
- */
+/* Decides which configs of the blocked direct solvers are legal, which a search tries and which is
+ * guessed. */
 #include "generator/base/integers.h"
 #include "generator/plan/config_best.h"
 
@@ -50,8 +50,9 @@ bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d
     return does_not_fit(&b, d, c, why);
 }
 
-/* As wide as the device's vectors, unless a group is narrower; with the layout's padding, where
- * that cannot be left to empty vectors because groups begin in the middle of the narrowest. */
+/* Lanes as wide as the vectors of the device, or narrower if a group is. With several groups that
+ * begin in the middle of the narrowest vector, the padding of the layout counts, since no vector is
+ * empty then. */
 static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
 {
     const bool sums_padding = b->groups > 1 && b->dst_c % 4 != 0;
@@ -62,8 +63,8 @@ static int lanes_for(const kiln_blocked *b, const kiln_device_facts *d)
     return lanes;
 }
 
-/* Half of that pays where fewer channels are then computed that are not there, if the CPU takes two
- * half vectors in the time of a wide one. A search tries it on any. */
+/* Half the lanes pay where vectors then have fewer channels of padding, if the CPU takes two half
+ * vectors in the time of a wide one. A search tries them on any CPU. */
 static bool are_lanes_for(const kiln_blocked *b, const kiln_device_facts *d, int lanes)
 {
     const int usual = lanes_for(b, d);
@@ -82,12 +83,12 @@ bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d, c
         (!is_cpu(d) || b.n == 1 ||
          kiln_direct_blocked_part(&b, d, c) == kiln_direct_blocked_tiles_k(&b, c)))
         return true;                                   /* the same as another order */
-    if (divide_up(size, width) * width * 4 > size * 5) /* computes much twice */
+    if (divide_up(size, width) * width * 4 > size * 5) /* tiles overlap much */
         return true;
     int sums = kiln_direct_blocked_sums(d, c), registers = kiln_blocked_registers(d);
     if (!is_cpu(d))
         return c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] > 64;
-    /* A tile that does not stay in registers, and one that could be larger. */
+    /* Skips a tile that does not stay in registers, and one that could be larger. */
     return sums + c->v[BLOCKED_TILE_KV] > registers - 1 || (sums < registers / 3 && width < size);
 }
 
@@ -100,7 +101,8 @@ static int64_t touched(const kiln_blocked *b, int a)
 
 /* The processor itself follows a few blocks of channels, or fewer rows of pixels. With a stride, to
  * fetch whole rows of pixels costs more than it saves. */
-bool kiln_direct_blocked_far(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d)
+bool kiln_direct_blocked_prefetches(const kiln_blocked *b, const kiln_shape *s,
+                                    const kiln_device_facts *d)
 {
     bool rows = b->src_pitch.channel != 1;
     return kiln_better_fetched(s, d) && b->filter[0] * b->filter[1] * b->filter[2] == 1 &&
@@ -179,14 +181,14 @@ static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
         return image <= d->cache / 5 / b->n ? ORDER_IMAGES : ORDER_PIXELS;
     if (rereads_pixels(b, d, own, pixels, dense))
         return ORDER_PIXELS;
-    const bool far = image * b->n > d->cache / 4 && kiln_direct_blocked_far(b, s, d);
+    const bool far = image * b->n > d->cache / 4 && kiln_direct_blocked_prefetches(b, s, d);
     if ((taps == 1 && c->v[BLOCKED_STREAM]) || far)
         return ORDER_CHANNELS;
     bool expands = b->src_c < 128 && b->dst_c >= 2 * b->src_c;
     if (taps == 1 && 2 * own <= near)
         return expands && dense && image <= second_level ? ORDER_PIXELS : ORDER_CHANNELS;
-    /* Where sums take half the time, one stream of weights a tile is more than the last cache
-     * gives: 512 channels at 7x7, 3x3, took 0.65 ms instead of 0.56. */
+    /* Where units take whole vectors, one stream of weights for each tile is more than the last
+     * cache gives: 512 channels at 7x7, 3x3, took 0.65 ms instead of 0.56. */
     if (!kiln_device_double_pumped(d) && own > second_level)
         return ORDER_PIXELS;
     bool few = taps == 1 ? b->src_c < 256 : b->src_c < 16;
@@ -214,8 +216,8 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     while (!is_cpu(d) && start.v[BLOCKED_GROUP] < 64 &&
            2 * start.v[BLOCKED_GROUP] <= d->max_local[0])
         start.v[BLOCKED_GROUP] *= 2;
-    /* Tiles may be five by five where cores are load-bound: square tiles load least for each sum.
-     */
+    /* Tiles may be five by five where cores are load-bound: square tiles have the fewest loads for
+     * their sums. */
     const int lanes[] = {start.v[BLOCKED_LANES], start.v[BLOCKED_LANES] / 2};
     const kiln_range range[] = {kiln_listed(BLOCKED_LANES, lanes, 2),
                                 kiln_each(BLOCKED_TILE_KV, 1, d->cpu->load_bound ? 5 : 4),

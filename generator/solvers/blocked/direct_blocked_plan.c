@@ -4,7 +4,7 @@
 
 #include "direct_blocked.h"
 
-/* The widest of those vectors that a row of `size` elements has room for. */
+/* Returns the widest of the vectors that a row of `size` elements has room for. */
 static int64_t at_most(int64_t size)
 {
     return size >= 16 ? 16 : size >= 8 ? 8 : size >= 4 ? 4 : 1;
@@ -20,8 +20,8 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
                    : b->src_pitch.blocks == 1 ? kiln_direct_blocked_at_once(step)
                                               : kiln_direct_blocked_at_once(gcd(step, neighbours));
     bool over = (b->groups == 1 || b->src_pitch.blocks > 1) && neighbours % load == 0;
-    const bool own =
-        kiln_direct_blocked_empty(b, c) * lanes == padding; /* no group's has others' */
+    const bool own = kiln_direct_blocked_empty(b, c) * lanes ==
+                     padding; /* no vector has channels of two groups */
     bool whole = (b->dst_c + padding) % lanes == 0 && (b->groups == 1 || own);
     kiln_define(plan, "D_GROUPS", b->groups);
     kiln_define(plan, "D_STEP", step);
@@ -39,10 +39,10 @@ static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_pla
         kiln_define(plan, "D_ROW", lanes);
 }
 
-/* Whether items fetch the pixels that tiles ahead read, where those of later channels find them in
- * a cache. With more taps than one those are new rows, a part with each tap: a tenth less time
- * where memory is slow, where a cache's pixels are near 2%. Of a plain source they are more lines
- * than the sums have time for. */
+/* Whether items prefetch the pixels of tiles ahead. Items of later channels then find these pixels
+ * in a cache. With more than one tap the pixels are new rows, fetched in parts, one with each tap:
+ * this takes a tenth less time where memory is slow, and 2% less where a cache holds the pixels. A
+ * plain source has more lines than the sums leave time to fetch. */
 static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                            const kiln_config *c)
 {
@@ -50,16 +50,16 @@ static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kil
     const bool once = order == ORDER_PIXELS && kiln_device_large_l2(d);
     if (b->filter[0] * b->filter[1] * b->filter[2] == 1)
         return (order == ORDER_CHANNELS || order == ORDER_PARTS || once) &&
-               kiln_direct_blocked_far(b, s, d);
+               kiln_direct_blocked_prefetches(b, s, d);
     const bool dense = b->up[0] * b->up[1] * b->up[2] == 1;
     return kiln_better_fetched(s, d) && b->filter[0] == 1 && dense && b->src_pitch.channel == 1;
 }
 
-/* Elements of the sum that weights are fetched ahead, where caches near to a core do not hold them
- * from run to run: in a network those of the layers before have put them out. The processor follows
- * them too, but from memory not as far ahead. Where a weight meets few pixels, loads are what takes
- * time, and these would be more of them. Those of a whole step ahead, or of some, are of the same
- * tap: a tile that leaves taps out would else fetch what it does not use, and not what it does. */
+/* How many elements of the sum ahead weights are prefetched; 0: not at all. Caches of a core do not
+ * hold weights from run to run, because in a network the layers before evict them. The processor
+ * prefetches weights too, but from memory not as far ahead. Where a weight meets few pixels, loads
+ * take most of the time, and prefetches would be more of them. A distance of whole steps stays
+ * within a tap: a tile that leaves taps out would else fetch weights that it does not use. */
 static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
                              const kiln_config *c, const kiln_plan *plan)
 {
@@ -71,7 +71,7 @@ static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
     return step <= 2 * usual ? round_up(usual, step) : usual;
 }
 
-/* Items along an image's pixels. */
+/* Returns the items along the pixels of an image. */
 static int64_t items_of(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
     return divide_up(kiln_direct_blocked_tiles(b, c),
@@ -81,7 +81,7 @@ static int64_t items_of(const kiln_blocked *b, const kiln_device_facts *d, const
 static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
-    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
+    kiln_blocked_borders e = kiln_blocked_borders_of(b, c->v[BLOCKED_TILE_W]);
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
     bool ends = how == STRIPS_NEVER && (e.first || e.last || e.more);
     kiln_define_types(plan, s);

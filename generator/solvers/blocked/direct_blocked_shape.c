@@ -1,5 +1,5 @@
-/* Which shapes the blocked direct solvers take, and what a config makes of one: vectors, tiles,
- * strips, channel blocking. */
+/* Decides which shapes the blocked direct solvers take, and what a config makes of one: vectors,
+ * tiles, strips, channel blocking. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/problem/problem_layout.h"
@@ -16,8 +16,8 @@ static int channel_axes(const kiln_layout *layout)
     return n;
 }
 
-/* NC/16HW16 of few channels lies as NHWC does: how the layout is spelt decides, so that layers of
- * any number of channels have the same solver. */
+/* NC/16HW16 of few channels lies in memory as NHWC does. The spelling of the layout decides, so
+ * that layers of any number of channels have the same solver. */
 bool kiln_direct_blocked_is_last(const kiln_shape *s, char tensor)
 {
     const char *layout = tensor == 'x' ? s->x_layout : s->y_layout;
@@ -95,8 +95,8 @@ int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c)
            kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
 }
 
-/* Four sums stay whole: 120, 480 and 960 channels on one pixel took a third or more longer with two
- * parts each where units take whole vectors. */
+/* Four sums have one accumulator each: 120, 480 and 960 channels on one pixel took a third or more
+ * longer with two accumulators where units take whole vectors. */
 int kiln_direct_blocked_accumulators(const kiln_blocked *b, const kiln_device_facts *d,
                                      const kiln_config *c)
 {
@@ -116,14 +116,14 @@ int64_t kiln_direct_blocked_tiles_k(const kiln_blocked *b, const kiln_config *c)
     return b->groups * divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]);
 }
 
-/* Of one source channel and tile of channels. */
+/* Bytes of the weights of one source channel and one tile of channels. */
 static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
 {
     const int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     return taps * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
 }
 
-/* Half of the cache is left to pixels and sums. Parts of the same size, as threads share them. */
+/* Half of the cache is left to pixels and sums. Parts have the same size, as threads share them. */
 int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
                                  const kiln_config *c)
 {
@@ -184,7 +184,8 @@ int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts
     return channels < step ? step : channels / step * step;
 }
 
-/* Four have one vector type, and an offset that pixels of a class would not all see. */
+/* Four bytes at a time need the one vector type of VNNI, and an offset that applies to all pixels
+ * alike: with several classes of pixels, taps differ. */
 int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
                                  const kiln_device_facts *d, const kiln_config *c)
 {
@@ -194,10 +195,10 @@ int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
     return d->has_vnni && c->v[BLOCKED_LANES] == 16 && one_class ? 4 : 2;
 }
 
-/* Unrolled taps are as many copies of the tile. A strip is memory, which items of a GPU have not.
- */
+/* Each unrolled tap is a copy of the code of a tile. A strip is private memory, which is slow on a
+ * GPU. */
 blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shape *s,
-                                          const kiln_device_facts *d, const kiln_blocked_ends *e,
+                                          const kiln_device_facts *d, const kiln_blocked_borders *e,
                                           const kiln_config *c)
 {
     kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
@@ -208,5 +209,5 @@ blocked_strips kiln_direct_blocked_strips(const kiln_blocked *b, const kiln_shap
     if (!e->first && !e->last && !e->more)
         return STRIPS_NEVER;
     int64_t copies = b->filter[KILN_AXIS_W] * c->v[BLOCKED_TILE_W] * c->v[BLOCKED_TILE_KV];
-    return e->more || copies > 220 ? STRIPS_AT_ENDS : STRIPS_NEVER;
+    return e->more || copies > 220 ? STRIPS_AT_BORDERS : STRIPS_NEVER;
 }

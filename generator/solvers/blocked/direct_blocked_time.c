@@ -116,7 +116,7 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
 }
 
 /* Cycles in which a tile copies pixels to a strip, on average over all tiles. */
-static double strip_cycles(const kiln_blocked *b, const kiln_blocked_ends *e, blocked_strips how,
+static double strip_cycles(const kiln_blocked *b, const kiln_blocked_borders *e, blocked_strips how,
                            const kiln_config *c)
 {
     if (how == STRIPS_NEVER)
@@ -177,7 +177,7 @@ static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, con
 static double tile_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                           const kiln_config *c)
 {
-    kiln_blocked_ends e = kiln_blocked_ends_of(b, c->v[BLOCKED_TILE_W]);
+    kiln_blocked_borders e = kiln_blocked_borders_of(b, c->v[BLOCKED_TILE_W]);
     blocked_strips how = kiln_direct_blocked_strips(b, s, d, &e, c);
     double taps = taps_of(b, c, how != STRIPS_NEVER);
     int64_t elements = divide_up(b->src_c, kiln_direct_blocked_together(b, s, d, c));

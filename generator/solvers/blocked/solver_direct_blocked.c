@@ -1,4 +1,4 @@
-/* The blocked direct solver: neighbouring channels in vectors, packed weights, register tiles. */
+/* The blocked direct solver: vectors of neighbouring channels, packed weights, register tiles. */
 #include "generator/base/names.h"
 #include "generator/problem/problem_layout.h"
 
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Blocks that the caller named for one tensor decide for the other. */
+/* Blocks that the caller named for one tensor decide for the other tensor. */
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {
     char *layouts[2] = {s->x_layout, s->y_layout};
@@ -29,7 +29,8 @@ static bool reads(const kiln_blocked *b, const kiln_device_facts *d)
     return p->blocks && (p->channel == 1 || p->pixel == 1 || !is_cpu(d));
 }
 
-/* A plain destination takes vectors of pixels, which only a CPU turns vectors of channels into. */
+/* Vectors of pixels are stored to a plain destination: only a CPU transposes vectors of channels to
+ * these. */
 static bool writes(const kiln_blocked *b, const kiln_device_facts *d)
 {
     const kiln_pitch *p = &b->dst_pitch;

@@ -1,9 +1,9 @@
-/* The direct solver of NHWC, from NHWC: direct_blocked with all channels as one block. A pixel's
- * channels are its vectors, loaded and stored where they lie; nothing is reordered but weights. */
+/* The direct solver from NHWC to NHWC: direct_blocked with all channels as one block. Vectors are
+ * channels of a pixel, loaded and stored in place; only weights are reordered. */
 #include "direct_blocked.h"
 
-/* The layout that the caller named decides for the other. With neither named, blocks are faster:
- * a pixel's next vectors follow one another there. */
+/* The layout that the caller named for one tensor decides for the other. With neither named, blocks
+ * are faster: the next vectors of a pixel follow one another there. */
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {
     (void)d;

@@ -72,7 +72,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it adds floats, and these tensors are i8");
     if (wrong_layouts(s, d, why))
         return true;
-    const char *dy = s->mirrored ? s->x_layout : s->y_layout; /* the caller's */
+    const char *dy = s->mirrored ? s->x_layout : s->y_layout; /* the dy of the caller */
     if (s->epilogue.bias && kiln_layout_block(dy, s->rank) != 1)
         return kiln_no(why, "the bias gradient needs dy in the layout %s; it is %s",
                        kiln_plain_data_layout(s->rank), dy);
@@ -200,7 +200,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d,
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-/* Sums of all parts are in `out`, in blocks; dw may be plain or of another type. */
+/* Moves the sums in `out` to dw: adds up their parts, and leaves blocks if dw is plain or of
+ * another type. */
 static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
                         const kiln_weights_geometry *g, const kiln_storage *blocked, int parts,
                         int out, kiln_plan *plan)

@@ -1,4 +1,4 @@
-/* Layouts, units and costs of blocked backward weights. */
+/* Computes layouts, units and predicted time of blocked backward weights. */
 #include "weights_blocked.h"
 
 #include "generator/base/integers.h"
@@ -68,7 +68,7 @@ void kiln_weights_data_layout(const kiln_shape *s, int block, char text[KILN_LAY
 
 /* ---- geometry ---- */
 
-/* Of a tensor in blocks of `block` channels, or plain where that is 1. */
+/* Returns the pitch of a tensor in blocks of `block` channels, or plain where that is 1. */
 static kiln_pitch pitch_of(int64_t images, const int64_t size[3], int64_t channels, int block)
 {
     int64_t pixels = size[0] * size[1] * size[2], image = round_up(channels, block) * pixels;
@@ -91,8 +91,8 @@ static bool is_pointwise(const kiln_shape *s)
     return true;
 }
 
-/* Where a pixel of dy meets one of x: makes an image one row; of images of a single pixel, one row.
- */
+/* Where a pixel of dy meets one pixel of x, makes an image one row, and images of a single pixel
+ * one row together. */
 static void flatten(kiln_blocked *b)
 {
     int64_t pixels = b->src[0] * b->src[1] * b->src[2];
@@ -128,7 +128,7 @@ kiln_weights_geometry kiln_weights_geometry_of(const kiln_shape *s, const kiln_d
         b->lead[a] = s->pad[a];
         b->up[a] = 1;
     }
-    /* Other plain tensors are put in blocks first. */
+    /* Stages put other plain tensors in blocks first. */
     g.plain_x = g.lanes == LANES_K && kiln_layout_block(s->x_layout, s->rank) == 1;
     b->src_pitch = pitch_of(b->n, b->src, s->c, g.plain_x ? 1 : block);
     b->dst_pitch = pitch_of(b->n, b->dst, s->k, block);

@@ -1,4 +1,4 @@
-/* Vectors of neighbouring channels that stay in their lanes. */
+/* Computes what the depthwise solvers share whose vectors are neighbouring channels. */
 #include "depthwise.h"
 
 #include "generator/base/integers.h"
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Channels of a vector: those of a block, or as many as the device's vectors hold, if a pixel has
- * as many. */
+/* Returns the channels of a vector: the channels of a block, or as many as the device's vectors
+ * hold if a pixel has as many. */
 static int lanes_of(const kiln_blocked *b, const kiln_device_facts *d)
 {
     const kiln_pitch *src = &b->src_pitch, *dst = &b->dst_pitch;

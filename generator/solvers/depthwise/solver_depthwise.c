@@ -16,13 +16,13 @@ static const kiln_param params[PARAMS] = {
     [GROUP] = {"T_GROUP", 4, {1, 32, 64, 128}, 1, 1024},
 };
 
-/* A buffer beyond this leaves the first cache of a CPU, and in the end its stack. */
+/* A larger buffer exceeds the first-level cache of a CPU, and in the end its stack. */
 enum { MOST_BUFFER = 32 << 10 };
 
-/* Sums that one item of backward weights holds; above that their code grows too long. */
+/* Most sums that one item of backward weights holds: with more its code grows too long. */
 enum { MOST_TAPS = 49 };
 
-/* Source planes of one item's destination. */
+/* Returns the source planes of the destination of one item. */
 static int64_t sections(const kiln_shape *s)
 {
     return (s->direction == KILN_BACKWARD_DATA ? s->k / s->g : 1) * s->filter[KILN_AXIS_D];
@@ -36,13 +36,13 @@ static double buffer_elements(const kiln_shape *s, const kiln_lines *l, const ki
     return (double)sections(s) * rows * columns;
 }
 
-/* Blocks of output rows that backward weights sums over. */
+/* Returns how many blocks of output rows backward weights sums over. */
 static int64_t row_blocks(const kiln_shape *s, const kiln_config *c)
 {
     return s->n * s->out[KILN_AXIS_D] * divide_up(s->out[KILN_AXIS_H], c->v[ROWS]);
 }
 
-/* Rows of the filter that one item of backward weights sums. */
+/* Returns how many rows of the filter one item of backward weights sums. */
 static int64_t tap_rows(const kiln_shape *s)
 {
     int64_t rows = MOST_TAPS / s->filter[KILN_AXIS_W];
@@ -177,7 +177,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
         ms *= ceil(workers) / workers;
         ms += sums_of * (2 * v[VEC] + 4) / per_ms;
         if (d->kind == KILN_DEVICE_GPU)
-            ms *= 20; /* neighbouring items read far apart */
+            ms *= 20; /* neighbouring items read strided elements */
         ms += kiln_device_next_launch_ms(d);
     }
     /* As seen on a double-pumped core: loads of the buffer wait for several stores, above all where

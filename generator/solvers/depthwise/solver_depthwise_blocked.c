@@ -1,5 +1,5 @@
-/* The blocked depthwise solver: groups no wider than a vector of channels, which are neighbours in
- * memory or become so on the way; for CPUs. */
+/* The blocked depthwise solver, for CPUs: groups no wider than a vector of channels. Channels are
+ * neighbours in memory, or items transpose plain tensors. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Pixels of a row of a tile: at most, and where taps are unrolled. */
+/* Most pixels of a row of a tile, and most where taps are unrolled. */
 enum { WIDEST = 28, WIDEST_UNROLLED = 20 };
 
 static const kiln_param params[PARAMS] = {
@@ -20,8 +20,8 @@ static const kiln_param params[PARAMS] = {
     [STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
 
-/* Pixels of a tile per T_W and T_H beyond which the compiler would take long or give up, and bytes
- * that an item may keep of plain tensors, on its stack. */
+/* Most pixels of a tile, beyond which the compiler takes long or gives up, and most bytes that an
+ * item may keep of plain tensors on its stack. */
 enum { MOST_PHASES = 64, MOST_BYTES = 256 << 10 };
 
 static bool reject_plain(const kiln_shape *s, const kiln_blocked *b, kiln_why *why)
@@ -92,7 +92,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 
 /* ---- configs ---- */
 
-/* Tiles whose taps are unrolled leave registers to weights. */
+/* Tiles whose taps are unrolled need registers for weights. */
 static bool is_too_wide(const kiln_blocked *b, const kiln_config *c)
 {
     return c->v[TILE_W] > WIDEST_UNROLLED && kiln_depthwise_unrolls(b, c);
@@ -113,7 +113,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
             (kiln_shape_out_type(s) != KILN_F32 || !kiln_depthwise_whole(s, &b, c)));
 }
 
-/* Expects in how many strips an image is cut in place of T_TILES. */
+/* Expects in T_TILES how many strips an image is cut into. */
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const kiln_blocked *b = g->own;
@@ -131,7 +131,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     const kiln_config smallest = {.v = {1, 1, 1, 0}};
-    /* Higher tiles have won nowhere: a core fetches few rows ahead. */
+    /* Higher tiles have won nowhere: a core prefetches few rows. */
     const kiln_range range[] = {kiln_each(TILE_H, 1, 2), kiln_each(TILE_W, 1, WIDEST),
                                 kiln_each(TILES, 1, 32)};
     kiln_guess g = {s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(s, d, &smallest)};
@@ -141,10 +141,10 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-/* Whether an item asks for source rows ahead. A core does so itself where it goes through rows as
- * they lie, and is fast enough where the last cache has them: with a stride of 2, tensors of 4 to
- * 14 MB take up to a tenth less if no rows are asked for, of 22 MB and more up to a quarter more.
- */
+/* Whether an item prefetches source rows. A core does so itself where an item goes through rows in
+ * their order, and is fast enough where the last cache holds them: with a stride of 2, tensors of 4
+ * to 14 MB take up to a tenth less time without prefetches, tensors of 22 MB and more up to a
+ * quarter more. */
 static bool fetches(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
                     const kiln_config *c)
 {

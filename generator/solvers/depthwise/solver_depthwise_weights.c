@@ -19,7 +19,7 @@ static const kiln_param params[PARAMS] = {
     [PARTS] = {"T_PARTS", 6, {1, 2, 4, 8, 16, 32}, 1, 1024},
 };
 
-/* Rows of dy in all images. */
+/* Returns the rows of dy in all images. */
 static int64_t rows_of(const kiln_blocked *b)
 {
     return b->dst[0] * b->dst[1] * b->n;
@@ -30,13 +30,13 @@ static int64_t part_of(const kiln_blocked *b, const kiln_config *c)
     return divide_up(rows_of(b), c->v[PARTS]);
 }
 
-/* Elements of one part's sums. */
+/* Returns the elements of the sums of one part. */
 static int64_t sums_of(const kiln_blocked *b)
 {
     return kiln_depthwise_vectors(b) * b->block * b->filter[0] * b->filter[1] * b->filter[2];
 }
 
-/* Columns of x that a tile of dy meets, less one. */
+/* Returns the columns of x that a tile of dy meets, less one. */
 static int64_t reach_of(const kiln_blocked *b, const kiln_config *c)
 {
     return (c->v[TILE_W] - 1) * b->stride[2] + (c->v[TAPS] - 1) * b->dilation[2];
@@ -47,7 +47,7 @@ static int64_t tiles_of(const kiln_blocked *b, const kiln_config *c)
     return divide_up(b->dst[KILN_AXIS_W], c->v[TILE_W]);
 }
 
-/* Whether only the first and last tile of a row meet columns that are not there. */
+/* Whether only the first and the last tile of a row meet columns outside of x. */
 static bool known(const kiln_blocked *b, const kiln_config *c)
 {
     const int64_t step = c->v[TILE_W] * b->stride[2], last = (tiles_of(b, c) - 2) * step;
@@ -161,7 +161,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
 }
 
-/* The divisors of `taps` up to `most`, as a range. */
+/* Returns the divisors of `taps` up to `most` as a range, with the values in `list`. */
 static kiln_range divisors(int param, int64_t taps, int most, int *list)
 {
     int n = 0;

@@ -25,28 +25,31 @@ enum {
 };
 
 extern const kiln_param kiln_direct_params[DIRECT_PARAMS];
-/* -D of every parameter, for the last stage. */
+/* Defines every parameter for the last stage. */
 void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan);
 
-/* Channels of one group, of the destination and the source, and taps of the filter. */
+/* Return the channels of one group, of the destination and of the source, and the taps of the
+ * filter. */
 int64_t kiln_direct_dst_channels(const kiln_shape *s);
 int64_t kiln_direct_src_channels(const kiln_shape *s);
 int64_t kiln_direct_taps(const kiln_shape *s);
-/* P_GROUPS, D_DST_C, D_SRC_C, D_TAPS, and the strides of weights, D_W_DST and D_W_SRC. */
+/* Defines P_GROUPS, D_DST_C, D_SRC_C, D_TAPS, and the strides of weights, D_W_DST and D_W_SRC. */
 void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan);
-/* Elements of weights packed in blocks of `t_k` channels. */
+/* Returns the elements of weights packed in blocks of `t_k` channels. */
 int64_t kiln_direct_packed(const kiln_shape *s, int t_k);
-/* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl); the
- * last one of a group has zeros for those that it lacks, or else starts earlier. */
+/* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl). If
+ * a group does not fill its last block, the block has zeros for the missing channels, or else
+ * starts earlier. */
 void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan);
-/* For illegal(): true, with the reason, when `scratch` elements are more than an item may keep in
- * local memory. `of` says what they are. */
+/* For illegal(): returns true, with the reason, when an item would keep more than its share of
+ * local memory: `scratch` elements of `of`, a noun for the message. */
 bool kiln_direct_keeps_too_much(int64_t scratch, const char *of, const kiln_device_facts *d,
                                 kiln_why *why);
-/* Positions that a group takes of one image, or of all, and how many there are. */
+/* Return the positions that a group of items takes, and all positions of an image, or of all images
+ * in lines. */
 int64_t kiln_direct_span(const kiln_config *c);
 int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c);
-/* As kiln_solver's predict(): forward and backward data. */
+/* As predict() of kiln_solver, for forward and backward data. */
 double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
 
 /* As the members of kiln_solver for backward weights, after the checks that all directions share.

@@ -1,4 +1,4 @@
-/* Parameters of the direct solver, and positions that a group of items takes. */
+/* The parameters of the direct solver, and the positions that a group of items takes. */
 #include "direct.h"
 
 const kiln_param kiln_direct_params[DIRECT_PARAMS] = {

@@ -1,5 +1,5 @@
-/* What the direct solvers over plain tensors share besides their lines: channels and taps of a
- * group, and the stage that packs weights in blocks of channels. */
+/* What the direct solvers over plain tensors share: channels and taps of a group, the stage that
+ * packs weights in blocks of channels, and a limit on memory. */
 #include "generator/base/integers.h"
 
 #include "direct.h"

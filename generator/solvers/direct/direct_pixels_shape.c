@@ -1,4 +1,4 @@
-/* Layouts and tiles of the direct solver with pixels as the vector. */
+/* Computes layouts and tiles of the direct solver with pixels as the vector. */
 #include "generator/base/integers.h"
 #include "generator/geometry/blocked.h"
 
@@ -55,8 +55,8 @@ static kiln_direct_pixels of_shape(const kiln_shape *s)
     return g;
 }
 
-/* As many rows as T_TILE vectors go over, of a number that leaves no tile much smaller; or a part
- * of one row. */
+/* A tile is as many rows as fit T_TILE vectors, in equal numbers over the image, or a part of one
+ * row. */
 static void set_tile(kiln_direct_pixels *g, const int *v)
 {
     const kiln_lines *l = &g->lines;

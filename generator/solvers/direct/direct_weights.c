@@ -1,4 +1,5 @@
-/* The direct solver's backward weights: dot products of lines, in parts that are added in order. */
+/* Backward weights by the direct solver: dot products of lines, in parts that are added in order.
+ */
 #include "generator/base/integers.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
@@ -7,7 +8,7 @@
 
 #include <math.h>
 
-/* Weights of one output channel. */
+/* Returns the weights of one output channel. */
 static int64_t weights_of(const kiln_shape *s)
 {
     return s->c / s->g * s->filter[0] * s->filter[1] * s->filter[2];
@@ -34,8 +35,8 @@ bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln
     return false;
 }
 
-/* In vector multiply-adds, as in the other directions; adding up the lanes of one sum takes about
- * 8 of them. */
+/* Counts vector multiply-adds, as in the other directions. To add up the lanes of one sum takes
+ * about 8 of them. */
 double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;

@@ -33,19 +33,20 @@ static kiln_first_layer of_shape(const kiln_shape *s)
     return g;
 }
 
-/* Columns of a piece's row besides those of the first column of a tile. */
+/* Returns the columns of a row of a piece besides the columns of the first destination column. */
 static int64_t beyond(const kiln_first_layer *g)
 {
     return g->lines.reach[KILN_AXIS_W] + g->last;
 }
 
-/* As many columns as leave what an item keeps within 32 KiB, a first-level cache and the least
- * local memory that devices have, in tiles of registers; equal parts of a row, or all of it. */
+/* Returns the columns of a tile: equal parts of a row, in tiles of registers, or the whole row.
+ * Pieces stay within 32 KiB, a first-level cache and the least local memory that devices have. */
 static int64_t cols_of(const kiln_first_layer *g, int64_t vec, int64_t lines)
 {
-    const int64_t near = 8 << 10; /* elements */
+    const int64_t most_elements = 8 << 10;
     const int64_t w = g->dst[KILN_AXIS_W];
-    const int64_t pitch = (near / g->planes / g->walk.filter[KILN_AXIS_D] - 2 * vec) / lines;
+    const int64_t pitch =
+        (most_elements / g->planes / g->walk.filter[KILN_AXIS_D] - 2 * vec) / lines;
     const int64_t most = (pitch - 1 - beyond(g)) / g->apart_w + 1;
     if (w <= most)
         return w;

@@ -73,19 +73,19 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return v[DIRECT_C] > 16 && kiln_direct_src_channels(s) <= 16;
 }
 
-/* Whether items of all channels follow one another: the source is then read once, for all phases
- * too. Not where a group's pixels stay in a cache of the core while its channels are done: those of
- * all groups at one place are on too many pages. */
+/* Whether items of all channels follow one another. The source is then read once, for all phases
+ * too. This is slow where a cache of the core keeps the pixels of a group while its channels are
+ * computed, because the pixels of all groups at one place are on too many pages. */
 static bool is_by_channels(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                            const kiln_config *c)
 {
-    const int64_t near = d->cpu->l2_bytes / 2;
+    const int64_t held = d->cpu->l2_bytes / 2;
     const bool copy = c->v[DIRECT_COPY];
     const int64_t positions = copy ? l->slots[0] * l->slots[1] * l->slots[2] * l->channel
                                    : s->in[0] * s->in[1] * s->in[2];
     const int64_t group =
         kiln_direct_src_channels(s) * positions * (int64_t)kiln_type_size(s->x_type);
-    return l->phases > 1 || (!copy && s->g == 1) || group > near;
+    return l->phases > 1 || (!copy && s->g == 1) || group > held;
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -96,7 +96,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    /* 16 vector registers with 256 bits, 32 with 512; a GPU item has some hundred scalars. */
+    /* The most sums: 16 vector registers with 256 bits, 32 with 512; an item of a GPU has some
+     * hundred scalars. */
     const bool cpu = g->d->kind == KILN_DEVICE_CPU, copy = c->v[DIRECT_COPY];
     const int most = !cpu ? 40 : g->d->simd_floats >= 16 ? 26 : 12;
     if (c->v[DIRECT_K] * c->v[DIRECT_PIX] > most)

@@ -1,5 +1,6 @@
-/* The direct solver with pixels as the vector that copies no activations: items keep pieces of a
- * plain source near while they sum all of their channels from them. Forward and backward data. */
+/* The direct solver with pixels as the vector that copies no whole tensor: items copy pieces of a
+ * plain source to local memory and sum all of their channels from them. Forward and backward data.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -21,7 +22,7 @@ static const kiln_param params[PIXELS_PARAMS] = {
     [PIXELS_C] = {"T_C", 3, {4, 16, 64}, 1, 4096},
 };
 
-/* Legal if any is. */
+/* Legal if any config is. */
 static const kiln_config smallest = {{[PIXELS_VEC] = 4,
                                       [PIXELS_K] = 1,
                                       [PIXELS_PIX] = 1,
@@ -29,7 +30,7 @@ static const kiln_config smallest = {{[PIXELS_VEC] = 4,
                                       [PIXELS_BLOCKS] = 1,
                                       [PIXELS_C] = 1}};
 
-/* ---- what it takes ---- */
+/* ---- what it can do ---- */
 
 static bool exceeds(const kiln_direct_pixels *g, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
@@ -113,14 +114,14 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 /* ---- a guess ---- */
 
-/* Blocks of `k` channels that each of `parts` items computes. */
+/* Returns the blocks of `k` channels that each of `parts` items computes. */
 static int blocks_of(const kiln_direct_pixels *p, int k, int64_t parts)
 {
     const int64_t blocks = divide_up(divide_up(p->dst_c, k), parts);
     return (int)(blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS);
 }
 
-/* Expects parts of the channels in place of T_BLOCKS. */
+/* Expects the number of parts of the channels in T_BLOCKS. */
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     int *v = c->v;
@@ -162,8 +163,8 @@ static void guess_tiles(kiln_guess *g)
     kiln_config_best(g, &start, range, sizeof range / sizeof *range);
 }
 
-/* Tiles of registers, then tiles of pixels and parts of the channels for those, and both once more.
- */
+/* Guesses tiles of registers, then tiles of pixels and parts of the channels for these, and both
+ * once more. */
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     kiln_direct_pixels p = kiln_direct_pixels_of(s, &smallest);

@@ -1,5 +1,6 @@
-/* The direct solver for few source channels, as a network's first layer has: items keep the rows of
- * all of them near, and sums in registers from the first product to the last. Forward. */
+/* The direct solver for few source channels, as in the first layer of a network: items copy rows of
+ * all source channels to local memory, and keep sums in registers from the first product to the
+ * last. Forward. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/blocked.h"
@@ -22,11 +23,11 @@ static const kiln_param params[FIRST_PARAMS] = {
     [FIRST_STREAM] = {"T_STREAM", 2, {0, 1}, 0, 0},
 };
 
-/* Legal if any is. */
+/* Legal if any config is. */
 static const kiln_config smallest = {
     {[FIRST_VEC] = 4, [FIRST_K] = 1, [FIRST_PIX] = 1, [FIRST_ROWS] = 1}};
 
-/* ---- what it takes ---- */
+/* ---- what it can do ---- */
 
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {
@@ -89,7 +90,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "a filter of one tap reads each element once; others take it in place");
     if (s->x_type == KILN_I8)
         return kiln_no(why, "it multiplies floats; direct_blocked and nhwc_direct take bytes");
-    /* The last tile of channels may have 255 that are not there. */
+    /* Up to 255 channels of the last tile may be padding. */
     if (s->w_count > INT32_MAX || s->w_count + 255 * s->c * kiln_direct_taps(s) > INT32_MAX)
         return kiln_no(why, "packed weights have 2^31 elements or more");
     if (reject_layouts(s, why) || kiln_reject_but_cpu(d, why) || kiln_blocked_too_large(s, why))
@@ -98,8 +99,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return kiln_lines_too_large(&g.walk, why) || exceeds(&g, d, &smallest, why);
 }
 
-/* Whether sums have registers, and the vectors that they are made of: 32 with 512 bits, 16 with
- * fewer. */
+/* Whether sums and the operands of a product have registers. */
 static bool fits_registers(const kiln_first_layer *g, const kiln_device_facts *d,
                            const kiln_config *c)
 {

@@ -1,4 +1,4 @@
-/* Layouts, limits and defines of the solvers over images. */
+/* Computes layouts and limits of the solvers over images, and adds their defines. */
 #include "image.h"
 
 #include "generator/base/names.h"
@@ -19,7 +19,7 @@ int64_t kiln_filter_flat(const kiln_storage *filter)
     return flat ? filter->width / (filter->dim[2] * filter->dim[3]) : 0;
 }
 
-/* One tensor of the shape in a layout. */
+/* Makes the storage of one tensor of the shape in a layout. */
 static bool make(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
                  kiln_why *why)
 {

@@ -9,38 +9,41 @@
 /* A filter as the kernel reads it. */
 typedef struct kiln_filter_image {
     kiln_storage storage;
-    bool given; /* by the caller; else a stage makes it from plain weights */
+    bool given; /* whether the caller gives the image; else a stage makes it from plain weights */
 } kiln_filter_image;
 
-/* Conv filters as images, the best first; NULL ends them. */
+/* Layouts of convolution filters as images, the best first; NULL ends the list. */
 extern const char *const kiln_image_filters[];
-/* Columns from one tap to the next in a flat one of them; 0: it is not flat. */
+/* Returns the columns from one tap to the next in a flat filter image; 0: the image is not flat. */
 int64_t kiln_filter_flat(const kiln_storage *filter);
 
-/* For prefer(): channel-major images, and the first of the filter layouts (NULL at their end). */
+/* For prefer(): prefers channel-major images, and the first of the filter layouts (NULL at their
+ * end). */
 void kiln_image_prefer(kiln_shape *s, const char *const *filters);
-/* For reject(): what no solver here can do, and images that the device cannot hold. */
+/* For reject(): returns true, with the reason, for what no solver here can do, and for images that
+ * the device cannot hold. */
 bool kiln_image_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
-/* The filter: in the caller's layout, if `filters` has it, else in the first of them that fits the
- * device. False, with the reason, when there is none. */
+/* Makes the filter: in the caller's layout, if `filters` has it, else in the first of `filters`
+ * that fits the device. Returns false, with the reason, when there is none. */
 bool kiln_image_filter(const kiln_shape *s, const kiln_device_facts *d, const char *const *filters,
                        kiln_filter_image *filter, kiln_why *why);
 
-/* Adds the stage that packs a filter that is not given; the role of the one to read. */
+/* Adds the stage that packs the filter if the caller does not give an image, and returns the role
+ * of the filter to read. */
 int kiln_image_pack(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d,
                     const kiln_filter_image *filter);
-/* What all kernels over images want: types, epilogue, sizes. */
+/* Adds the defines of all kernels over images: types, epilogue, sizes. */
 void kiln_image_define(kiln_plan *plan, const kiln_shape *s);
-/* Says which of the caller's tensors are images; after the last stage. */
+/* Says which tensors of the caller are images; call it after the last stage. */
 void kiln_image_bind(kiln_plan *plan, const kiln_shape *s);
 
-/* Expected time in ms of `items` items, each of which reads so many pixels, does so many
- * multiply-adds and writes so many pixels. */
+/* Returns the expected time in ms of `items` items, each of which reads `reads` pixels, does `adds`
+ * multiply-adds and writes `writes` pixels. */
 double kiln_image_ms(const kiln_device_facts *d, double items, double reads, double adds,
                      double writes);
-/* For illegal(): a work-group that the device does not have. */
+/* For illegal(): returns true, with the reason, for a work-group that the device does not have. */
 bool kiln_image_group_illegal(const kiln_device_facts *d, int group_0, int group_1, kiln_why *why);
-/* A work-group that suits the device. */
+/* Sets a work-group that suits the device. */
 void kiln_image_guess_group(const kiln_device_facts *d, int *group_0, int *group_1);
 
 #endif

@@ -36,7 +36,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return !kiln_image_filter(s, d, filters, &filter, why);
 }
 
-/* Source pixels that a tile reads for a filter row. */
+/* Returns the source pixels that a tile reads for a filter row. */
 static int64_t reads_of(const kiln_shape *s, const kiln_config *c)
 {
     int64_t taps = s->filter[KILN_AXIS_W];

@@ -40,7 +40,7 @@ static int64_t blocks_of(const kiln_shape *s)
     return divide_up(s->k / s->g, 4);
 }
 
-/* Source pixels that a tile reads for a filter row. */
+/* Returns the source pixels that a tile reads for a filter row. */
 static int64_t reads_of(const kiln_shape *s, const kiln_config *c)
 {
     int64_t taps = s->filter[KILN_AXIS_W];

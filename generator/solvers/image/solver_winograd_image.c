@@ -1,5 +1,5 @@
-/* The Winograd solver over images: transforms and products as stages of their own, U, V and M as
- * images between them. */
+/* The Winograd solver over images: transforms and products are stages of their own, with U, V and M
+ * as images between them. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -24,7 +24,7 @@ static const kiln_param params[PARAMS] = {
 typedef struct images {
     int64_t tiles_h, tiles_w, tiles, elements;
     kiln_storage u, v, m;
-    kiln_filter_image filter; /* what U is made of; set by emit() */
+    kiln_filter_image filter; /* the source of U; set by emit() */
 } images;
 
 static bool make(kiln_storage *storage, const char *layout, int64_t t, int64_t a, int64_t b,
@@ -38,7 +38,7 @@ static bool make(kiln_storage *storage, const char *layout, int64_t t, int64_t a
            kiln_storage_fits_image(storage, d->image_width, d->image_height, text);
 }
 
-/* False, with the reason, when one of them does not fit the device. */
+/* Returns false, with the reason, when one of the images does not fit the device. */
 static bool make_images(const kiln_shape *s, const kiln_device_facts *d, int m, images *i,
                         kiln_why *why)
 {
@@ -58,7 +58,7 @@ static void prefer(kiln_shape *s, const kiln_device_facts *d)
     kiln_image_prefer(s, plain);
 }
 
-/* Weights that the caller gives as an image. */
+/* Whether the caller gives the weights as an image. */
 static bool given_filter(const kiln_shape *s, const kiln_device_facts *d, kiln_filter_image *filter,
                          kiln_why *why)
 {

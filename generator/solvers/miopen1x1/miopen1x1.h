@@ -32,8 +32,8 @@ typedef struct miopen1x1_view {
     int64_t n, inputs, in_h, in_w, outputs, out_h, out_w, stride_h, stride_w;
 } miopen1x1_view;
 
-/* Everything a config decides. What a path does not have stays 0, so that two configs are the same
- * kernel exactly when all numbers are equal. */
+/* All numbers that follow from a config. Numbers that a path does not use stay 0, so that two
+ * configs give the same kernel exactly when all numbers are equal. */
 typedef struct miopen1x1_numbers {
     int64_t in_maps, out_maps; /* channels per step (S) or group (J1), and sums per work-item */
     int64_t in_groups, out_groups;
@@ -54,11 +54,11 @@ miopen1x1_numbers kiln_miopen1x1_numbers(const miopen1x1_view *v, const kiln_con
 
 extern const kiln_solver kiln_solver_miopen1x1;
 
-/* MIOpen's config for a shape it has no tuning row for. On the J1 path it may split the sum over C.
- */
+/* Returns MIOpen's config for a shape it has no tuning row for. On the J1 path the config may split
+ * the sum over C. */
 kiln_config kiln_miopen1x1_default(const kiln_shape *s);
 
-/* solver->emit(), one for each path. */
+/* As emit() of kiln_solver, one function for each path. */
 void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                             kiln_plan *plan);
 void kiln_miopen1x1_emit_s(const kiln_shape *s, const kiln_config *c, kiln_plan *plan);

@@ -1,8 +1,8 @@
-/* Plans of ConvOclDirectFwd1x1: MIOpen's options in MIOpen's order, then what kiln's templates add.
- */
+/* Makes the plans of ConvOclDirectFwd1x1: MIOpen's options in MIOpen's order, then the options that
+ * kiln's templates add. */
 #include "miopen1x1.h"
 
-/* Comes after MIOpen's options, so that those stay the beginning of the line. */
+/* kiln's options come last, so that the line begins with MIOpen's. */
 static void define_kiln(kiln_plan *plan, const kiln_shape *s)
 {
     kiln_define_types(plan, s);
@@ -49,7 +49,7 @@ void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_device_facts *d, con
     miopen1x1_view v = kiln_miopen1x1_view(s);
     miopen1x1_numbers m = kiln_miopen1x1_numbers(&v, c);
     /* Partial sums over C meet in y by atomic adds. Clearing y inside the kernel would race with
-     * them, since work-groups run in any order, so it is a command of its own. */
+     * them, since work-groups run in any order, so a command of its own clears y. */
     if (m.in_groups > 1) {
         kiln_plan_clear(plan, KILN_ROLE_Y, s->y_count * (int64_t)kiln_type_size(s->y_type));
         plan->deterministic = false;

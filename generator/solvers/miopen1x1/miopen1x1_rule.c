@@ -1,4 +1,5 @@
-/* MIOpen's arithmetic for ConvOclDirectFwd1x1: its default config and what it derives from any. */
+/* MIOpen's arithmetic for ConvOclDirectFwd1x1: its default config, and the numbers that it derives
+ * from any config. */
 #include "miopen1x1.h"
 
 static int64_t min64(int64_t a, int64_t b)
@@ -65,8 +66,8 @@ static miopen1x1_numbers j1_numbers(const miopen1x1_view *v, const kiln_config *
     return m;
 }
 
-/* The output pixels a work-item writes are a row of read_unit; in strided backward data they spread
- * over a block of stride_h rows, stride_w * read_unit wide. */
+/* The output pixels that a work-item writes are a row of read_unit. In strided backward data the
+ * pixels spread over a block of stride_h rows, stride_w * read_unit wide. */
 static miopen1x1_numbers s_numbers(const miopen1x1_view *v, const kiln_config *c)
 {
     miopen1x1_numbers m = {.vert_aligned = 1, .horiz_aligned = 1};
@@ -102,8 +103,8 @@ miopen1x1_numbers kiln_miopen1x1_numbers(const miopen1x1_view *v, const kiln_con
     return v->j1 ? j1_numbers(v, c) : s_numbers(v, c);
 }
 
-/* MIOpen's tile heuristic for any direct kernel along one axis; the 1x1 paths ignore most of it,
- * but it is part of the config's text. */
+/* MIOpen's tile heuristic for any direct kernel along one axis. The 1x1 paths ignore most of its
+ * result, but the text of the config contains it. */
 static void generic_tile(int64_t in, int64_t stride, int *group, int *tile, int *pixels)
 {
     int64_t side = in <= 8 ? 8 : in <= 16 ? 16 : 32;

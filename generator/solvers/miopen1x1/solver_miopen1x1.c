@@ -1,16 +1,18 @@
 /* The solver MIOpen calls ConvOclDirectFwd1x1: one work-item computes a few pixels of many
  * channels.
  *
- * What differs from MIOpen's: y is cleared before a split sum, not inside the kernel; loop counts
- * may be odd or 1; the kernels guard the rounded-up grid; weights are not in constant memory. */
+ * kiln differs from MIOpen in this: y is cleared before a split sum, not inside the kernel; loop
+ * counts may be odd or 1; the kernels guard the rounded-up grid; weights are not in constant
+ * memory. */
 #include "miopen1x1.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Values are MIOpen's search grid for both paths together; skip() parts them. The ranges take every
- * row of MIOpen's own tuning databases, where fields that a path ignores hold anything. Of n_in,
- * 2048 comes first because it is how MIOpen writes "C is not split"; 32768 says so for larger C. */
+/* Values are MIOpen's search grid for both paths together; skip() tells the paths apart. The ranges
+ * take every row of MIOpen's own tuning databases, where fields that a path ignores hold anything.
+ * Of n_in, 2048 comes first because MIOpen writes "C is not split" so; 32768 says the same for
+ * larger C. */
 static const kiln_param params[] = {
     [MIOPEN1X1_GRP_TILE1] = {"grp_tile1", 1, {1}, 1, 1024},
     [MIOPEN1X1_GRP_TILE0] = {"grp_tile0", 3, {64, 128, 256}, 1, 1024},
@@ -24,7 +26,7 @@ static const kiln_param params[] = {
     [MIOPEN1X1_N_STACKS] = {"n_stacks", 1, {0}, 0, 16},
 };
 
-/* More sums or loaded values than this per work-item would only spill and build slowly. */
+/* More sums or loaded values than these in a work-item would only spill and build slowly. */
 enum { MAX_SUMS = 256, MAX_LOADED = 256 };
 
 static bool wrong_kind(const kiln_shape *s, kiln_why *why)
@@ -187,8 +189,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* A roofline. Of the 230 GFLOP/s of a small CPU, J1 has reached 79 (16 pixels in a vector),
  * backward data 37 (its weights lie side by side for the output channels), and the rest of S, which
- * is scalar, 9. On GPUs a work-item per pixel fits better (MIOpen: 5.7 of 13 TFLOP/s on a gfx906).
- */
+ * is scalar, 9. On GPUs a work-item for each pixel fits better (MIOpen: 5.7 of 13 TFLOP/s on a
+ * gfx906). */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     miopen1x1_view v = kiln_miopen1x1_view(s);

@@ -1,6 +1,6 @@
-/* The fallback for every convolution: one program per direction, types and epilogue, which takes
- * the sizes as arguments, so that a new shape costs no compile. Also the reference on the device.
- */
+/* The fallback for every convolution: one program for each direction, types and epilogue. The
+ * program takes the sizes as arguments, so that a new shape costs no compile. It is also the
+ * reference on the device. */
 #include "generator/base/integers.h"
 #include "generator/plan/solver.h"
 
@@ -65,7 +65,8 @@ static void emit_convolution(const kiln_shape *s, const kiln_device_facts *d, ki
         [KILN_BACKWARD_WEIGHTS] = {KILN_ROLE_X, KILN_ROLE_Y, KILN_ROLE_W},
     };
     const int64_t count = kiln_shape_out_count(s);
-    const bool epilogue = s->direction != KILN_BACKWARD_WEIGHTS; /* there, bias is a result */
+    const bool epilogue =
+        s->direction != KILN_BACKWARD_WEIGHTS; /* in backward weights the bias is a result */
     kiln_plan_stage(plan, "naive.cl", "naive");
     kiln_define_types(plan, s);
     kiln_define(plan, "P_DIRECTION", s->direction);

@@ -38,7 +38,7 @@ static kiln_config smallest(const kiln_winograd *w)
                                [SPLIT] = 1}};
 }
 
-/* Bytes of the kernel's three arrays in local memory; see the template. */
+/* Returns the bytes of the kernel's three arrays in local memory, as the template declares them. */
 static int64_t local_bytes(const kiln_winograd *w, const kiln_config *c)
 {
     int64_t vectors = (w->src_blocks + c->v[WINOGRAD_KV]) * c->v[WINOGRAD_TILES] + 2;
@@ -82,7 +82,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
-    /* All wait for the unit that has most items, and those are full. */
+    /* All units wait for the one with the most items, which are full. */
     int64_t all = kiln_winograd_all_tiles(&w, c), tiles = c->v[WINOGRAD_TILES];
     kiln_winograd_cost cost = kiln_winograd_cost_of(&w, c, tiles < all ? tiles : all);
     double split = c->v[SPLIT], items = (double)(kiln_winograd_items(&w, c) * w.groups) * split;

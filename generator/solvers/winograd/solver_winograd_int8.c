@@ -22,7 +22,7 @@ static const kiln_config smallest = {.v = {[INT8_SIDE] = 2,
                                            [WINOGRAD_KV] = 1,
                                            [INT8_SPLIT] = 1}};
 
-/* ---- what can be done ---- */
+/* ---- what it can do ---- */
 
 static void prefer(kiln_shape *s, const kiln_device_facts *d)
 {
@@ -44,7 +44,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_winograd_no_room(d, w.local_bytes, 3, why);
 }
 
-/* Neighbours are pixels, or channels: all, or as many as a vector has lanes. */
+/* Whether neighbours in memory are pixels or channels: all channels, or as many as a vector has
+ * lanes. */
 static bool is_known(const kiln_pitch *p, int64_t channels, int lanes)
 {
     if (p->channel == 1 && p->blocks > 0 && p->neighbours == lanes)
@@ -106,7 +107,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 
 /* ---- configs ---- */
 
-/* Sums, the operands of one step and, without VNNI, a product fit the vector registers. */
+/* Whether sums, the operands of one step and, without VNNI, a product fit the vector registers. */
 static bool fits(const kiln_device_facts *d, const kiln_config *c)
 {
     int others = c->v[WINOGRAD_KV] + (d->has_vnni ? 1 : 2);
@@ -127,7 +128,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return v[WINOGRAD_TILES] < 14 && all > 4 * few && 4 * w.local_bytes < d->local_memory;
 }
 
-/* Vector operations of an item of `tiles` tiles, for its source, and for one tile of K. */
+/* Return the vector operations of an item of `tiles` tiles: for its source, and for one tile of K.
+ */
 static double source_cost(const kiln_winograd_int8 *w, double tiles)
 {
     return tiles * (double)(w->src_blocks * w->elements) * (w->b.src_pitch.channel == 1 ? 3 : 5);
@@ -138,7 +140,7 @@ static double multiply_cost(const kiln_winograd_int8 *w, const kiln_device_facts
 {
     const int *v = c->v;
     double sums = v[WINOGRAD_W] * v[WINOGRAD_KV], loads = v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV];
-    double each = d->has_vnni ? 1 : 1.37; /* a product is two instructions without */
+    double each = d->has_vnni ? 1 : 1.37; /* without VNNI a product is two instructions */
     double step = fmax(each * sums, loads) + 0.05 * (sums + loads);
     double product = (double)w->pairs * step + 2 * sums + 20;
     double stored = tiles * v[WINOGRAD_KV] * (w->b.dst_pitch.channel == 1 ? 5 : 10);

@@ -1,8 +1,7 @@
-/* Winograd in three launches, through the workspace: where there are so many channels that the
- * transformed filters are read faster once for all tiles than again by every item.
+/* Winograd in three launches, through the workspace: for so many channels that reading the
+ * transformed filters once for all tiles is faster than reading them again for every item.
  *
- * Accuracy: that of winograd_fused.
- */
+ * Accuracy: as winograd_fused. */
 #include "generator/plan/shared_grid.h"
 
 #include "winograd.h"
@@ -24,8 +23,8 @@ static kiln_config smallest(const kiln_winograd *w)
                                [WINOGRAD_KV] = 1}};
 }
 
-/* Elements of the transformed source and of the products, with the vector that keeps planes apart;
- * see the template. */
+/* Returns the elements of the transformed source and of the products, with the vector between
+ * planes that the template explains. */
 static int64_t scratch(const kiln_winograd *w, const kiln_config *c, int64_t blocks)
 {
     int64_t room = c->v[WINOGRAD_TILES] * kiln_winograd_items(w, c);
@@ -73,7 +72,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return kiln_winograd_skip(&w, d, c);
 }
 
-/* What the three steps take, in ms, launches aside. */
+/* Times of the three steps in ms, without launches. */
 typedef struct steps {
     double source, products, destination;
 } steps;

@@ -1,8 +1,7 @@
 /* Backward weights of 3x3 filters by Winograd's F(3x3, 4x4): 36 products of all tiles of x and dy;
  * for CPUs.
  *
- * Accuracy: that of sums over 4x4 tiles, see kiln_winograd_amplification().
- */
+ * Accuracy: as sums over 4x4 tiles, see kiln_winograd_amplification(). */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/blocked.h"
@@ -140,7 +139,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-/* Where the tensor is in blocks: it is, or a stage puts it there. */
+/* Returns the role of the tensor in blocks: the tensor itself, or the result of a stage. */
 static int emit_blocks(const kiln_shape *s, const kiln_device_facts *d, const kiln_gradient *g,
                        char tensor, kiln_plan *plan)
 {
@@ -181,7 +180,7 @@ static void stage(const kiln_shape *s, const kiln_gradient *g, const kiln_config
 
 enum { X, DY, V, U, M, DW };
 
-/* The first three steps for one part after the other in each item. */
+/* One stage for the first three steps: each item does them for its parts, one after the other. */
 static void emit_parts(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
                        const int role[DW + 1], kiln_plan *plan)
 {
@@ -191,7 +190,7 @@ static void emit_parts(const kiln_shape *s, const kiln_gradient *g, const kiln_c
     kiln_grid(plan, 1, 1, 1, c->v[GRADIENT_PARTS], 1, 1);
 }
 
-/* Each of them as a launch. */
+/* One stage for each of the first three steps. */
 static void emit_steps(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
                        const int role[DW + 1], kiln_plan *plan)
 {
@@ -221,8 +220,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int x = emit_blocks(s, d, &g, 'x', plan), dy = emit_blocks(s, d, &g, 'y', plan);
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
-    int64_t planes =
-        (int64_t)GRADIENT_ELEMENTS * kiln_gradient_copies(c) * 4; /* bytes of an element in each */
+    int64_t planes = (int64_t)GRADIENT_ELEMENTS * kiln_gradient_copies(c) *
+                     4; /* bytes of an element in each plane */
     int v = kiln_plan_temp(plan, planes * kiln_gradient_plane(&g, g.c_blocks, c));
     int u = kiln_plan_temp(plan, planes * kiln_gradient_plane(&g, g.k_blocks, c));
     bool whole = c->v[GRADIENT_PARTS] == 0;

@@ -1,4 +1,5 @@
-/* Winograd's minimal filtering: when it applies, and its rounding errors from its matrices. */
+/* Decides when Winograd's minimal filtering applies, and derives its rounding errors from its
+ * matrices. */
 #include "winograd.h"
 
 #include "generator/base/integers.h"
@@ -23,7 +24,7 @@ static double powers(double point, int n, int power)
     return sum;
 }
 
-/* The same over the coefficients of the product of all (x - p), but for the point at `left_out`. */
+/* The sum of |coefficient|^power of the product of all (x - p), without the point at `left_out`. */
 static double coefficients(int count, int left_out, int power)
 {
     double c[MOST_POINTS + 1] = {1}, sum = 0;
@@ -38,8 +39,9 @@ static double coefficients(int count, int left_out, int power)
     return sum;
 }
 
-/* Sum over t of |A_it|^power times that norm of row t of G and of B^T, for the worst i, over the
- * r products that it replaces. How a row is scaled between A, B and G makes no difference. */
+/* The sum over t of |A_it|^power times that norm of row t of G and of B^T, for the worst i, over
+ * the r products that the sum replaces. The scaling of a row between A, B and G makes no
+ * difference. */
 static double growth(int m, int r, int power)
 {
     double most = 0;
@@ -61,14 +63,15 @@ static double growth(int m, int r, int power)
     return most;
 }
 
-/* Of two axes everything is the product.
+/* Along two axes each of these factors is the product over the axes.
  *
  * Worst case: with |d| <= X and |w| <= W, the absolute values that pass through the algorithm add
- * up to growth(1) of both axes times those of the r r' C products, each rounded on its way at most
- * C + 30 times (10 for each of the three transforms: at most four operations an axis and one
- * constant), where the sum of products is rounded r r' C times. This is the norm-wise bound of
- * Barabasz, Anderson, Soodhalter and Gregg (Error Analysis and Improving the Accuracy of Winograd
- * Convolution for Deep Neural Networks, 2020), theorem 2, with the row sums of these matrices.
+ * up to growth(1) of both axes times those of the r r' C products. Each product is rounded on its
+ * way at most C + 30 times (10 for each of the three transforms: at most four operations an axis
+ * and one constant), where the sum of products is rounded r r' C times. This is the norm-wise bound
+ * of Barabasz, Anderson, Soodhalter and Gregg (Error Analysis and Improving the Accuracy of
+ * Winograd Convolution for Deep Neural Networks, 2020), theorem 2, with the row sums of these
+ * matrices.
  *
  * Random data: errors add up as the root of the sum of their squares, which is growth(2) of both
  * axes under the root. For 3x3 taps and t = 4: 7.1 and 1.7, t = 6: 256 and 31, t = 8: 509 and 46;
@@ -87,13 +90,13 @@ double kiln_winograd_amplification(int t, const int taps[2], int64_t channels)
 
 /* ---- geometry ---- */
 
-/* NHWC: blocks of any size lie in a pixel, one after the other. */
+/* Whether the layout is NHWC: blocks of any size lie in a pixel, one after the other. */
 static bool has_whole_pixels(const char *layout)
 {
     return strcmp(layout, "NHWC") == 0;
 }
 
-/* The block of NCHW4c, NCHW8c, NCHW16c; 1 for NCHW and NHWC; 0 for anything else. */
+/* Returns the block of NCHW4c, NCHW8c, NCHW16c; 1 for NCHW and NHWC; 0 for anything else. */
 static int block_of(const char *layout)
 {
     static const struct {
@@ -107,7 +110,7 @@ static int block_of(const char *layout)
     return 0;
 }
 
-/* Lanes of a vector, where no layout says otherwise. */
+/* Returns the lanes of a vector, where no layout says otherwise. */
 static int lanes(const kiln_device_facts *d)
 {
     return d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
@@ -206,8 +209,8 @@ bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_
     return false;
 }
 
-/* Elements from one pixel to the next of a tensor whose channels lie together; 0 where they do not.
- */
+/* Returns the elements from one pixel to the next of a tensor whose channels lie together; 0 where
+ * they do not. */
 static int64_t pixel_of(const char *layout, int64_t channels)
 {
     const int block = block_of(layout);

@@ -1,41 +1,42 @@
-/* What the Winograd solvers share: which convolutions there are tiles for, and how they err. */
+/* What the Winograd solvers share: the convolutions that tiles exist for, and their errors. */
 #ifndef KILN_WINOGRAD_H
 #define KILN_WINOGRAD_H
 
 #include "generator/plan/solver.h"
 
-/* The convolution that the tiles are computed for: backward data is a forward pass over dy with the
- * filter turned round and what remains of the padding. */
+/* The convolution that the tiles compute: backward data is a forward pass over dy, with the filter
+ * rotated by 180 degrees and the rest of the padding. */
 typedef struct kiln_winograd {
     bool backward;
     int block;                    /* channels that lie together: lanes of a vector */
-    int64_t src_pixel, dst_pixel; /* in memory too: elements from pixel to pixel; 0: plain */
+    int64_t src_pixel, dst_pixel; /* elements from pixel to pixel, if channels lie together in
+                                     memory too; 0: plain */
     bool src_ahead, dst_streamed; /* as kiln_better_fetched(), kiln_better_streamed() */
     const kiln_core *cpu;         /* of the device */
     int64_t cache;                /* bytes of the device's last level */
     int64_t images, groups;
     int64_t filter[2], stride[2], dilation[2]; /* H, W */
-    int taps[2];            /* of a phase: each of stride * stride has every stride-th tap */
-    double waste;           /* the taps of all phases by those of the filter */
+    int taps[2];  /* taps of a phase: each of stride * stride phases has every stride-th tap */
+    double waste; /* the taps of all phases by those of the filter */
     int64_t src[2], dst[2]; /* H, W */
     int64_t src_c, dst_c;   /* channels of one group */
-    int64_t src_rows;       /* their phases, with the padding of blocks between them */
+    int64_t src_rows;       /* channels of all phases, with the padding of blocks between phases */
     int64_t src_blocks, dst_blocks; /* of src_rows, dst_c */
-    int64_t lead[2];                /* destination 0 starts its patch at source -lead */
+    int64_t lead[2];                /* the patch of destination 0 starts at source -lead */
 } kiln_winograd;
 
-/* Blocks of channels wherever they are filled. */
+/* For prefer(): blocks of channels wherever channels fill them. */
 void kiln_winograd_prefer(kiln_shape *s, const kiln_device_facts *d);
-/* True, with the reason, where there are no tiles for the convolution, whatever the layouts. */
+/* Returns true, with the reason, where no tiles exist for the convolution, whatever the layouts. */
 bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why);
-/* The same, and for layouts other than NCHW, NHWC and blocks of channels. */
+/* Returns true likewise, and for layouts other than NCHW, NHWC and blocks of channels. */
 bool kiln_winograd_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
-/* `s` passed that check. */
+/* Returns the convolution of a shape that passed that check. */
 kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);
 
-/* The factor for bound_error(), with tiles of t products along an axis, so many taps along H and W
- * and sums over `channels`. The gradient of a filter of 3x3 is that of 4x4 taps, which are a tile
- * of dy, with sums over tiles. */
+/* Returns the factor for bound_error(), with tiles of t products along an axis, `taps` along H and
+ * W, and sums over `channels`. The gradient of a 3x3 filter has 4x4 taps, which are a tile of dy,
+ * and sums over tiles. */
 double kiln_winograd_amplification(int t, const int taps[2], int64_t channels);
 
 /* ---- configs ---- */
@@ -43,60 +44,61 @@ double kiln_winograd_amplification(int t, const int taps[2], int64_t channels);
 extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged,
     kiln_solver_winograd_int8;
 
-/* The tables of both begin with these, and that of winograd_int8, which has T_SIDE for T_T. */
+/* The parameter tables of winograd_fused and winograd_staged begin with these, and so does the
+ * table of winograd_int8, which has T_SIDE for T_T. */
 enum { WINOGRAD_T, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
 
 /* The largest T_T along one axis, and along both, where errors multiply. */
 enum { WINOGRAD_LONGEST = 10, WINOGRAD_SQUARE = 8 };
 
-/* Products along axis 0 or 1 (H, W) of a tile, elements of the destination there, and products of a
- * whole tile. */
+/* Return the products along axis 0 or 1 (H, W) of a tile, the destination elements along it, and
+ * the products of a whole tile. */
 int kiln_winograd_products(const kiln_winograd *w, const kiln_config *c, int axis);
 int kiln_winograd_side(const kiln_winograd *w, const kiln_config *c, int axis);
 int kiln_winograd_elements(const kiln_winograd *w, const kiln_config *c);
-/* The least T_T for its filter. */
+/* Returns the least T_T for the filter. */
 int kiln_winograd_least(const kiln_winograd *w);
-/* Tiles along axis 0 or 1 (H, W), and of all images. */
+/* Return the tiles along axis 0 or 1 (H, W), and of all images. */
 int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis);
 int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c);
-/* Items of T_TILES tiles. */
+/* Returns the items of T_TILES tiles. */
 int64_t kiln_winograd_items(const kiln_winograd *w, const kiln_config *c);
-/* Tiles of T_KV blocks of one group's destination channels. */
+/* Returns the tiles of T_KV blocks of the destination channels of one group. */
 int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c);
-/* Elements of one group's transformed filters. */
+/* Returns the elements of the transformed filters of one group. */
 int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c);
-/* Bytes of the strip in local memory. */
+/* Returns the bytes of the strip in local memory. */
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c);
 
-/* How many tiles of `side` elements a run has at most, of a row of so many. */
+/* Returns how many tiles of `side` elements a run has at most, in a row of `row` tiles. */
 int64_t kiln_winograd_run(int64_t row, int side, const kiln_config *c);
 
-/* True, with the reason, where tiles and vectors contradict each other or a group's blocks of
- * destination channels. */
+/* Returns true, with the reason, where tiles and vectors contradict each other or the blocks of
+ * destination channels of a group. */
 bool kiln_winograd_illegal_tiles(int64_t dst_blocks, const kiln_config *c, kiln_why *why);
-/* True, with the reason, where a kernel's arrays, so many, do not fit local memory. */
+/* Returns true, with the reason, where the `arrays` arrays of a kernel do not fit local memory. */
 bool kiln_winograd_no_room(const kiln_device_facts *d, int64_t bytes, int arrays, kiln_why *why);
-/* True, with the reason, where the shared parameters contradict each other or the shape. */
+/* Returns true, with the reason, where the shared parameters contradict each other or the shape. */
 bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_why *why);
-/* True where a search should leave them out. */
+/* Returns true where a search should skip the config. */
 bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, const kiln_config *c);
-/* Sums and the operands of one step fit the vector registers. */
+/* Returns whether sums and the operands of one step fit the vector registers. */
 bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c);
 
-/* For guess(): what it tries. */
+/* For guess(): the values to try. */
 typedef struct kiln_winograd_range {
     int first, last; /* of the first parameter, every other value */
     int tiles;       /* most T_TILES */
-    int split;       /* most of the parameter behind the shared ones; 0: it stays as it is */
+    int split; /* most of the parameter behind the shared ones; 0: the guess does not change it */
     bool (*fits)(const kiln_device_facts *d, const kiln_config *c);
 } kiln_winograd_range;
 
-/* The legal config with the least predicted time, or *c if none is faster. */
+/* Sets *c to the legal config with the least predicted time, or leaves it if none is faster. */
 void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_winograd_range *range, kiln_config *c);
 
-/* Time of the three steps for an item of so many tiles, in vector multiply-adds of one core. The
- * last two are for one tile of K. */
+/* Times of the three steps for an item of `count` tiles, in vector multiply-adds of one core; the
+ * last two for one tile of K. */
 typedef struct kiln_winograd_cost {
     double source, products, destination;
 } kiln_winograd_cost;

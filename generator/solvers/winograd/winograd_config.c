@@ -1,4 +1,4 @@
-/* What a Winograd config means: sizes, limits, costs, defines, and the guess. */
+/* Computes what a Winograd config means: sizes, limits, times, defines; and guesses a config. */
 #include "generator/base/integers.h"
 #include "generator/plan/config_best.h"
 
@@ -91,7 +91,8 @@ bool kiln_winograd_illegal_tiles(int64_t dst_blocks, const kiln_config *c, kiln_
     return false;
 }
 
-/* PoCL aborts the process when a kernel needs more than there is; each array may be aligned. */
+/* PoCL aborts the process when a kernel needs more local memory than there is. Each array may be
+ * aligned. */
 bool kiln_winograd_no_room(const kiln_device_facts *d, int64_t bytes, int arrays, kiln_why *why)
 {
     if (bytes + arrays * 128 <= d->local_memory)
@@ -130,7 +131,7 @@ typedef struct guessed {
     const kiln_winograd_range *range;
 } guessed;
 
-/* Expects T_TILES as a multiple of T_W. */
+/* Expects the number of T_W tiles in T_TILES. */
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const guessed *own = g->own;
@@ -186,7 +187,7 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double step = fmax(sums, loads) + 0.05 * (sums + loads) + (kept ? 0 : 0.25 * v[WINOGRAD_KV]);
     double product = rows * step + w->cpu->moves * (3 * sums + 20);
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
-        product *= 1.06; /* some are spilled */
+        product *= 1.06; /* the compiler spills some sums */
     /* Plain tensors are gathered and scattered, one by one where elements lie apart. Measured where
      * few channels make that most of the time. */
     double apart = w->dilation[1] > 1 ? 20 : 0;
@@ -227,7 +228,8 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
     return fmax(compute, read) + exposed * fmin(compute, read);
 }
 
-/* Of a tensor of `channels` a group and `plane` pixels an image. */
+/* Defines the pitches of a tensor of `channels` channels in a group and `plane` pixels in an image.
+ */
 static void define_pitch(kiln_plan *plan, const char *tensor, const kiln_winograd *w, int64_t pixel,
                          int64_t channels, int64_t plane)
 {

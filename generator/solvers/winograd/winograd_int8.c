@@ -1,9 +1,10 @@
-/* Tiles, items and sizes of winograd_int8. */
+/* Computes tiles, items and sizes of winograd_int8. */
 #include "winograd_int8.h"
 
 #include "generator/base/integers.h"
 
-/* Lanes of a vector: as many as the layouts keep together, else the device's. */
+/* Returns the lanes of a vector: as many as the layouts keep together, else the lanes of the
+ * device. */
 static int lanes_of(const kiln_shape *s, const kiln_device_facts *d)
 {
     int x = kiln_layout_block(s->x_layout, s->rank), y = kiln_layout_block(s->y_layout, s->rank);
@@ -22,7 +23,7 @@ kiln_blocked kiln_winograd_int8_blocked(const kiln_shape *s, const kiln_device_f
     return b;
 }
 
-/* See the template. */
+/* The three arrays in local memory, as the template declares them. */
 static int64_t local_bytes(const kiln_winograd_int8 *w, const kiln_config *c)
 {
     const kiln_blocked *b = &w->b;

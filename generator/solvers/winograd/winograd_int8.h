@@ -1,4 +1,4 @@
-/* What winograd_int8 cuts a convolution into: tiles, items, and the memory they take. */
+/* The parts that winograd_int8 cuts a convolution into: tiles, items, and their memory. */
 #ifndef KILN_WINOGRAD_INT8_H
 #define KILN_WINOGRAD_INT8_H
 
@@ -10,7 +10,7 @@
 enum { INT8_SIDE = WINOGRAD_T, INT8_SPLIT = WINOGRAD_SHARED, INT8_PARAMS };
 
 typedef struct kiln_winograd_int8 {
-    kiln_blocked b;                 /* with blocks of that many channels wherever they lie */
+    kiln_blocked b;                 /* with blocks of as many channels as a vector has lanes */
     int64_t src_blocks, dst_blocks; /* of channels */
     int64_t pairs;                  /* of source channels */
     int64_t elements;               /* of a tile's patch: its products */
@@ -22,7 +22,7 @@ typedef struct kiln_winograd_int8 {
     int64_t local_bytes;            /* of the kernel's three arrays in local memory */
 } kiln_winograd_int8;
 
-/* The blocks alone, for layouts that may not be ones it works on. */
+/* Returns the blocks alone, for layouts that the solver may not work on. */
 kiln_blocked kiln_winograd_int8_blocked(const kiln_shape *s, const kiln_device_facts *d);
 kiln_winograd_int8 kiln_winograd_int8_of(const kiln_shape *s, const kiln_device_facts *d,
                                          const kiln_config *c);

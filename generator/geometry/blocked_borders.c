@@ -1,4 +1,4 @@
-/* Which tiles of a row of pixels have taps that read past the row of the source. */
+/* Finds the tiles of a row of pixels whose taps read past the borders of the source row. */
 #include "generator/base/integers.h"
 
 #include "blocked.h"
@@ -6,8 +6,8 @@
 /* The pixels of a row that are `up` apart, from pixel `phase` on. */
 typedef struct pixel_class {
     int64_t pixels;
-    bool reads;          /* any source column */
-    int64_t least, most; /* columns that taps add to that of a pixel */
+    bool reads;          /* whether a tap of the class reads the source */
+    int64_t least, most; /* columns that taps add to the column of a pixel */
 } pixel_class;
 
 static pixel_class class_of(const kiln_blocked *b, int64_t phase)
@@ -33,12 +33,12 @@ static bool reads_past(const kiln_blocked *b, const pixel_class *p, int64_t widt
                         (first + width - 1) * b->stride[a] + p->most > b->src[a] - 1);
 }
 
-kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width)
+kiln_blocked_borders kiln_blocked_borders_of(const kiln_blocked *b, int width)
 {
     int64_t size = b->dst[KILN_AXIS_W], up = b->up[KILN_AXIS_W];
-    kiln_blocked_ends e = {.tiles = divide_up(divide_up(size, up), width)};
+    kiln_blocked_borders e = {.tiles = divide_up(divide_up(size, up), width)};
     if (up > KILN_BLOCKED_PHASES) {
-        /* As if every column between those of the outermost taps were read. */
+        /* Counts every column between the outermost taps as read. */
         const int a = KILN_AXIS_W;
         int64_t reach = size - 1 + (b->filter[a] - 1) * b->dilation[a];
         e.more = b->lead[a] > 0 || reach - b->lead[a] > (b->src[a] - 1) * up;
@@ -49,7 +49,7 @@ kiln_blocked_ends kiln_blocked_ends_of(const kiln_blocked *b, int width)
         int64_t tiles = divide_up(p.pixels, width);
         e.first = e.first || reads_past(b, &p, width, 0);
         e.last = e.last || (tiles > 1 && reads_past(b, &p, width, p.pixels - width));
-        /* Those that read past a row are the first few and the last few. */
+        /* The tiles that read past a border are the first few and the last few. */
         if (tiles > 2)
             e.more = e.more || reads_past(b, &p, width, width) ||
                      reads_past(b, &p, width, (tiles - 2) * width);
