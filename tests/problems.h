@@ -6,6 +6,7 @@
 #include "driver/reference/reference.h"
 #include "kiln_problem.h"
 
+#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,22 @@ static inline void random_epilogue(dice *d, kiln_problem *p, kiln_activation las
         e->param[0] = 0.5f;
 }
 
+/* Returns the text of a problem, valid until the next call. */
+static inline char *name_of(const kiln_problem *p)
+{
+    static char text[KILN_KEY_TEXT];
+    kiln_problem_text(p, text, sizeof text);
+    return text;
+}
+
+/* Completes a legal problem. */
+static inline kiln_problem checked(kiln_problem p)
+{
+    char why[KILN_ERROR_TEXT] = "";
+    ck_assert_msg(kiln_problem_check(&p, why) == KILN_OK, "%s", why);
+    return p;
+}
+
 /* Returns a checked problem with channels and inputs up to about the given sizes. */
 static inline kiln_problem random_problem(dice *d, int64_t channels, int64_t input)
 {
@@ -150,6 +167,20 @@ static inline void operands_free(operands *t)
     free(t->y);
     free(t->residual);
     free(t->bias);
+}
+
+/* Returns the exact result, rounded once, in new memory. */
+static inline void *rounded_result(const kiln_problem *p, const operands *t)
+{
+    int64_t n = reference_count(p);
+    double *value = calloc((size_t)n, sizeof *value), *magnitude = calloc((size_t)n, sizeof *value);
+    void *got = array_new(reference_type(p), n);
+    reference_run(p, &t->r, NULL, n, value, magnitude);
+    for (int64_t i = 0; i < n; i++)
+        host_set(reference_type(p), got, i, value[i]);
+    free(value);
+    free(magnitude);
+    return got;
 }
 
 #endif
