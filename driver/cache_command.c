@@ -165,7 +165,7 @@ int cache_command(int argc, char **argv)
     if (optind >= argc)
         return usage("what to do is missing", "");
     if (optind + 1 < argc)
-        return usage("too much: ", argv[optind + 1]);
+        return usage("only one word is taken, not also ", argv[optind + 1]);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(argv[optind], words[i].name) == 0)
             return run(words[i].run);

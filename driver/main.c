@@ -109,6 +109,7 @@ int main(int argc, char **argv)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    fprintf(stderr, "kiln: standard output: %s\n", errno ? strerror(errno) : "not all was written");
+    fprintf(stderr, "kiln: standard output: %s\n",
+            errno ? strerror(errno) : "not everything was written");
     return worse_exit(status, KILN_FILE);
 }

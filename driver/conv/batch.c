@@ -112,7 +112,7 @@ static kiln_status parse_command(char *text, request *r, char *why)
     if (count > from && (*words[from] == '-' || request_word(words[from], &type)))
         return parse_driver_line(r, count - from, words + from, why);
     snprintf(why, KILN_ERROR_TEXT, "%s",
-             count < 0 ? "a quote is left open, or there are too many words"
+             count < 0 ? "a quote is left open, or the line has more than 256 words"
                        : "a command in a file is conv, convfp16, convbfp16 or convint8 with flags");
     return KILN_INVALID;
 }

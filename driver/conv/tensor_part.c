@@ -33,7 +33,7 @@ kiln_status tensor_part_check_file(const tensor_part *a, char *why)
     }
     if (S_ISREG(st.st_mode) && (size_t)st.st_size == bytes_of(a))
         return KILN_OK;
-    snprintf(why, KILN_ERROR_TEXT, "--%s %.120s holds %lld bytes; %lld elements of %s are %zu",
+    snprintf(why, KILN_ERROR_TEXT, "--%s %.120s holds %lld bytes; %lld elements of %s take %zu",
              a->flag, a->file, (long long)st.st_size, (long long)a->count, kiln_type_name(a->type),
              bytes_of(a));
     return KILN_FILE;
@@ -172,7 +172,7 @@ kiln_status tensor_part_make(const session *s, const request *r, bool on_host, i
     }
     if (status || code == CL_SUCCESS)
         return status;
-    snprintf(why, KILN_ERROR_TEXT, "%s of %zu bytes for tensor %c: OpenCL error %d",
+    snprintf(why, KILN_ERROR_TEXT, "%s of %zu bytes for tensor %c cannot be made: OpenCL error %d",
              kind.width ? "an image" : "a buffer", tensor_part_bytes(a), a->tensor, code);
     return KILN_OPENCL;
 }

@@ -131,8 +131,8 @@ kiln_status tensors_workspace(tensors *t, const session *s, int64_t bytes, char 
         clCreateBuffer(s->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, &code);
     if (t->buffers.workspace.mem)
         return KILN_OK;
-    snprintf(why, KILN_ERROR_TEXT, "a workspace of %lld bytes: OpenCL error %d", (long long)bytes,
-             code);
+    snprintf(why, KILN_ERROR_TEXT, "a workspace of %lld bytes cannot be made: OpenCL error %d",
+             (long long)bytes, code);
     return KILN_OPENCL;
 }
 
@@ -145,7 +145,7 @@ static kiln_status judge(cl_int code, const char *what, char *why)
 {
     if (code == CL_SUCCESS)
         return KILN_OK;
-    snprintf(why, KILN_ERROR_TEXT, "%s the result: OpenCL error %d", what, code);
+    snprintf(why, KILN_ERROR_TEXT, "%s the result failed: OpenCL error %d", what, code);
     return KILN_OPENCL;
 }
 

@@ -45,12 +45,8 @@ static kiln_status check(const layout_request *q, conversion *c, char *why)
     kiln_layout own;
     if (!kiln_layout_parse(&own, q->from, q->order, why))
         return KILN_INVALID;
-    if (own.ndims != q->sizes) {
-        snprintf(why, KILN_ERROR_TEXT,
-                 "--dims has %d numbers, but %s is of the %d dims %s (--order takes others)",
-                 q->sizes, own.name, own.ndims, own.dims);
+    if (!layout_check_sizes(q, &own, why))
         return KILN_INVALID;
-    }
     kiln_status status = kiln_reformat_check(&c->r, &c->from, &c->to, why);
     if (status)
         return status;
@@ -63,8 +59,9 @@ static kiln_status check(const layout_request *q, conversion *c, char *why)
 
 static kiln_status wrong_size(const conversion *c, const char *file, int64_t bytes, char *why)
 {
-    snprintf(why, KILN_ERROR_TEXT, "%.80s holds %lld bytes, but %s of these dims and %s takes %zu",
-             file, (long long)bytes, c->from.layout.name, kiln_type_name(c->r.from_type),
+    snprintf(why, KILN_ERROR_TEXT,
+             "%.80s holds %lld bytes, but layout %s with these --dims and type %s takes %zu", file,
+             (long long)bytes, c->from.layout.name, kiln_type_name(c->r.from_type),
              c->source_bytes);
     return KILN_FILE;
 }
@@ -157,7 +154,8 @@ static kiln_status run_op(const session *s, conversion *c, kiln_op *op, char *wh
         return status;
     }
     if (code != CL_SUCCESS) {
-        snprintf(why, KILN_ERROR_TEXT, "%s: OpenCL error %d", s->name, code);
+        snprintf(why, KILN_ERROR_TEXT, "converting on device %s failed: OpenCL error %d", s->name,
+                 code);
         return KILN_OPENCL;
     }
     return KILN_OK;

@@ -218,13 +218,8 @@ kiln_status layout_show(const layout_request *r, char *why)
         layout_print_formula(stdout, &l, "          ");
         return KILN_OK;
     }
-    if (r->sizes != l.ndims) {
-        snprintf(why, KILN_ERROR_TEXT,
-                 "--dims has %d numbers, but %s is of the %d dims %s (--order takes others)",
-                 r->sizes, l.name, l.ndims, l.dims);
-        return KILN_INVALID;
-    }
-    if (!kiln_storage_make(&t.storage, &l, r->size, r->type, why))
+    if (!layout_check_sizes(r, &l, why) ||
+        !kiln_storage_make(&t.storage, &l, r->size, r->type, why))
         return KILN_INVALID;
     if (r->profile)
         t.accepted = kiln_profile_accepts(r->profile, &t.storage, r->type, t.refusal);

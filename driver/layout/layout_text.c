@@ -6,6 +6,17 @@
 
 enum { WIDEST_ROW = 32 };
 
+bool layout_check_sizes(const layout_request *r, const kiln_layout *l, char *why)
+{
+    if (r->sizes == l->ndims)
+        return true;
+    snprintf(why, KILN_ERROR_TEXT,
+             "--dims has %d numbers, but layout %s has the %d dims %s; give a number for each, or "
+             "other dims with --order",
+             r->sizes, l->name, l->ndims, l->dims);
+    return false;
+}
+
 /* ---- formulas, over the names of the dims ---- */
 
 /* Whether the layout rounds the dim up: its size in storage is C' instead of C then. */

@@ -27,6 +27,9 @@ kiln_status layout_docs(const layout_request *r, char *why);
 
 /* ---- parts that show and docs share ---- */
 
+/* Returns whether the request has as many sizes as the layout has dims; else says so in `why`. */
+bool layout_check_sizes(const layout_request *r, const kiln_layout *layout, char *why);
+
 /* Prints "offset = ((n*H+h)*W+w)*C'+c", then a line for each rounded size such as C'; for an image
  * prints x, y, lane and the size of the image. Every line begins with `indent`. */
 void layout_print_formula(FILE *to, const kiln_layout *layout, const char *indent);

@@ -104,7 +104,7 @@ rmdir dump_wei.bin
 cd ..
 # shellcheck disable=SC2086
 expect 5 conv $small -F 1 -d dump_wei.bin
-warns '^kiln: --in_data dump_wei.bin holds 840 bytes; 720 elements of f32 are 2880$'
+warns '^kiln: --in_data dump_wei.bin holds 840 bytes; 720 elements of f32 take 2880$'
 # shellcheck disable=SC2086
 expect 5 conv $small -F 1 -d missing.bin
 warns 'missing.bin: No such file'

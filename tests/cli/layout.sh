@@ -49,7 +49,7 @@ expect 3 show NCHW --dims 2,3,5,8193 --profile dla --json
 says '"accepted":false' out
 says '[1, 8192], not 8193' err
 expect 2 show NCHW --dims 2,3,5
-says 'of the 4 dims NCHW' err
+says 'has the 4 dims NCHW' err
 expect 2 show NCHW --dims 2,3,5,0
 says 'dim W is 0' err
 expect 2 show NCHW --dims 2,3,5,
