@@ -3,6 +3,7 @@
 #include "driver/layout/layout_host.h"
 #include "driver/memory.h"
 #include "runtime/programs/template.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -304,9 +305,5 @@ int main(void)
     tcase_add_test(c, the_environment_turns_it_on);
     Suite *s = suite_create("padding");
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_suite(s);
 }

@@ -1,5 +1,6 @@
 /* The Winograd solvers: every remainder, border, filter and layout, exactly where the data allow.
  */
+#include "support/suite.h"
 #include "support/support.h"
 #include "support/winograd_cases.h"
 
@@ -173,9 +174,5 @@ int main(void)
     tcase_add_test(tests, whole_pixels);
     Suite *suite = suite_create("winograd");
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_suite(suite);
 }

@@ -1,5 +1,6 @@
 /* The configs of the Winograd solvers: those of the search, odd ones, and what is refused. */
 #include "runtime/kiln_internal.h"
+#include "support/suite.h"
 #include "support/support.h"
 #include "support/winograd_cases.h"
 
@@ -140,9 +141,5 @@ int main(void)
     tcase_add_test(tests, local_memory_is_respected);
     Suite *suite = suite_create("winograd_configs");
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_suite(suite);
 }

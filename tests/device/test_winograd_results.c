@@ -1,6 +1,7 @@
 /* What the Winograd solvers make of sums: rounding, types, epilogues, and results that are known.
  */
 #include "support/placed.h"
+#include "support/suite.h"
 #include "support/support.h"
 #include "support/winograd_cases.h"
 #include "golden.h"
@@ -142,9 +143,5 @@ int main(void)
     tcase_add_test(tests, golden_cases);
     Suite *suite = suite_create("winograd_results");
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_suite(suite);
 }
