@@ -96,13 +96,13 @@ static const found *heaviest(const census *all, cl_device_type type)
 static const found *at_index(const census *all, const char *wanted)
 {
     int platform, index, end = 0;
-    if (sscanf(wanted, "%d:%d%n", &platform, &index, &end) == 2 && !wanted[end]) {
+    if (sscanf(wanted, "%9d:%9d%n", &platform, &index, &end) == 2 && !wanted[end]) {
         for (int i = 0; i < all->count; i++)
             if (all->device[i].platform == platform && all->device[i].index == index)
                 return &all->device[i];
         return NULL;
     }
-    return sscanf(wanted, "%d%n", &index, &end) == 1 && !wanted[end] && index >= 0 &&
+    return sscanf(wanted, "%9d%n", &index, &end) == 1 && !wanted[end] && index >= 0 &&
                    index < all->count
                ? &all->device[index]
                : NULL;
