@@ -217,8 +217,7 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
     kiln_status status = find(op, b, phase, bound->mem);
     /* A caller with new objects in every call does not pay for watching them. */
     const bool set = !status && again && watch_all(op);
-    const bool pointers =
-        kiln_pocl_bind(op->pocl, kiln_phase_stages(phase, &op->plan), set ? bound->mem : NULL);
+    const bool pointers = kiln_pocl_bind(op->pocl, op->stages[phase], set ? bound->mem : NULL);
     if (!status && !pointers)
         status = set_arguments(op, phase);
     if (status)

@@ -102,7 +102,7 @@ static kiln_status launch(kiln_op *op, kiln_pocl_call *call, cl_uint n_wait, con
     return KILN_OK;
 }
 
-/* events[i] receives stage i's event where it is wanted, *last the number of the last stage. */
+/* events[i] receives stage i's event where it is wanted, and *last the number of the last stage. */
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                        kiln_phase phase, cl_uint n_wait, const cl_event *wait, kiln_events wanted,
                        cl_event events[KILN_MAX_STAGES], int *last)
@@ -117,16 +117,17 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);
     pthread_mutex_lock(&op->lock);
     kiln_pocl_call call = {.queue = queue,
-                           .stages = kiln_phase_stages(phase, &op->plan),
+                           .stages = op->stages[phase],
                            .waits = n_wait > 0,
                            .plain = n_wait == 0 && !op->owns_images && !op->dirty,
                            .events = wanted};
-    *last = last_stage(call.stages);
     kiln_status status = kiln_op_bind(op, buffers, phase);
     if (!status)
         status = kiln_pocl_submit(op->pocl, &call, &done);
-    if (!status && !done)
+    if (!status && !done) {
+        *last = last_stage(call.stages);
         status = launch(op, &call, n_wait, wait, events, *last);
+    }
     pthread_mutex_unlock(&op->lock);
     return status;
 }
@@ -140,7 +141,7 @@ static kiln_phase phase_of(const kiln_op *op, const kiln_buffers *buffers)
 /* Hands the last event to the caller, who may want it, and drops the others. */
 static void give(cl_event *events, int last, cl_event *done)
 {
-    if (done) {
+    if (done) { /* then the last stage was launched */
         *done = events[last];
         events[last] = NULL;
     }

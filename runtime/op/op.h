@@ -20,7 +20,12 @@ typedef struct kiln_launch {
 } kiln_launch;
 
 /* Which stages of a plan a call runs. */
-typedef enum kiln_phase { KILN_PACK_ONLY, KILN_RUN_ONLY, KILN_PACK_AND_RUN } kiln_phase;
+typedef enum kiln_phase {
+    KILN_PACK_ONLY,
+    KILN_RUN_ONLY,
+    KILN_PACK_AND_RUN,
+    KILN_PHASES
+} kiln_phase;
 
 /* What the last call's stages were given: the next call's are mostly given the same. */
 typedef struct kiln_bound {
@@ -41,7 +46,8 @@ struct kiln_op {
     /* Bytes of the caller's tensors that the plan reads or writes; 0: it does not. */
     int64_t bytes[KILN_ROLE_PACKED];
     kiln_launch launch[KILN_MAX_STAGES];
-    pthread_mutex_t lock; /* guards kernels' arguments and all below */
+    unsigned stages[KILN_PHASES]; /* that a phase runs: bit i for stage i */
+    pthread_mutex_t lock;         /* guards kernels' arguments and all below */
     kiln_bound bound;
     kiln_window window[KILN_MAX_ROLES];
     kiln_pocl_op *pocl;           /* NULL: plain OpenCL */
@@ -57,15 +63,6 @@ struct kiln_op {
 static inline bool kiln_phase_runs(kiln_phase phase, const kiln_stage *stage)
 {
     return phase == KILN_PACK_AND_RUN || stage->pack == (phase == KILN_PACK_ONLY);
-}
-
-/* Returns the stages that a phase runs: bit i for stage i. */
-static inline unsigned kiln_phase_stages(kiln_phase phase, const kiln_plan *plan)
-{
-    unsigned stages = 0;
-    for (int i = 0; i < plan->nstages; i++)
-        stages |= (unsigned)kiln_phase_runs(phase, &plan->stage[i]) << i;
-    return stages;
 }
 
 /* Makes a new op's plan ready to run: compiles its stages, makes its images and its checks of

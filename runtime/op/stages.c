@@ -54,6 +54,13 @@ static kiln_status set_scalars(kiln_op *op, int i)
     return KILN_OK;
 }
 
+static void list_stages(kiln_op *op)
+{
+    for (int phase = 0; phase < KILN_PHASES; phase++)
+        for (int i = 0; i < op->plan.nstages; i++)
+            op->stages[phase] |= (unsigned)kiln_phase_runs(phase, &op->plan.stage[i]) << i;
+}
+
 static kiln_status open_pocl(kiln_op *op, int64_t takes_ns)
 {
     cl_kernel kernel[KILN_MAX_STAGES] = {NULL};
@@ -65,6 +72,7 @@ static kiln_status open_pocl(kiln_op *op, int64_t takes_ns)
 kiln_status kiln_op_build(kiln_op *op, int64_t takes_ns)
 {
     kiln_status status = KILN_OK;
+    list_stages(op);
     for (int i = 0; i < op->plan.nstages && !status; i++) {
         status = compile_stage(op, i);
         if (!status)

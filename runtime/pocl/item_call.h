@@ -43,8 +43,7 @@ static inline uint32_t kiln_arithmetic(void)
 
 static inline void kiln_arithmetic_set(uint32_t mode)
 {
-    if (kiln_arithmetic() != mode)
-        __builtin_ia32_ldmxcsr(mode);
+    __builtin_ia32_ldmxcsr(mode);
 }
 
 #else

@@ -16,6 +16,7 @@ struct kiln_pocl_op {
     kiln_pocl *pocl;
     const kiln_plan *plan;
     cl_kernel kernel[KILN_MAX_STAGES];
+    unsigned shared; /* bit i: threads can share stage i */
     int64_t takes_ns;
     bool pointers;    /* the kernels have addresses */
     unsigned binding; /* counts changes of the kernels' buffers */

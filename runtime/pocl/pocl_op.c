@@ -36,6 +36,7 @@ kiln_status kiln_pocl_op_open(kiln_pocl *p, const kiln_plan *plan,
     op->takes_ns = takes_ns;
     for (int i = 0; i < plan->nstages && !status; i++) {
         op->kernel[i] = kernel[i];
+        op->shared |= (unsigned)plan->stage[i].shared << i;
         status = give_memory(op, i, kiln_sharing_memory());
     }
     if (status)
@@ -91,12 +92,8 @@ bool kiln_pocl_bind(kiln_pocl_op *op, unsigned stages, const cl_mem mem[KILN_MAX
 /* Whether all launches are of one work-group, with addresses of buffers that stay. */
 static bool may_join(const kiln_pocl_op *op, const kiln_pocl_call *call)
 {
-    if (!op->pocl->batch || !op->pointers || !call->plain || call->events != KILN_EVENTS_NONE)
-        return false;
-    for (int i = 0; i < op->plan->nstages; i++)
-        if (runs(op, call->stages, i) && !op->plan->stage[i].shared)
-            return false;
-    return true;
+    return op->pocl->batch && op->pointers && call->plain && call->events == KILN_EVENTS_NONE &&
+           (call->stages & ~op->shared) == 0;
 }
 
 /* Returns false when some launch is not captured yet, or when the batch takes none now. */

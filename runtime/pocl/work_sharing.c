@@ -76,6 +76,13 @@ static void do_units(sharing *s, uint32_t units, bool second, void *scratch)
     }
 }
 
+/* They are mostly equal, and setting them waits for all arithmetic before. */
+static void change_arithmetic(uint32_t from, uint32_t to)
+{
+    if (from != to)
+        kiln_arithmetic_set(to);
+}
+
 /* Grows the scratch memory to what a launch asks for. Returns false when there is no memory. */
 static bool make_room(kiln_sharing_scratch *scratch, size_t size)
 {
@@ -98,10 +105,10 @@ bool kiln_sharing_help(kiln_sharing_scratch *scratch)
     const uint32_t units = atomic_load(&s->open);
     const bool helps = units > 0 && make_room(scratch, s->scratch);
     if (helps) {
-        const uint32_t own = kiln_arithmetic();
-        kiln_arithmetic_set(s->mode);
+        const uint32_t own = kiln_arithmetic(), mode = s->mode;
+        change_arithmetic(own, mode);
         do_units(s, units, !s->second, scratch->bytes);
-        kiln_arithmetic_set(own);
+        change_arithmetic(mode, own);
     }
     atomic_fetch_sub(&s->inside, 1u);
     return helps;
@@ -173,13 +180,13 @@ void kiln_sharing_do(const kiln_sharing_call *c, void *scratch)
     const uint32_t units = c->items / c->unit + (c->items % c->unit > 0);
     const uint32_t own = kiln_arithmetic();
     unsigned free = 0;
-    kiln_arithmetic_set(c->mode);
+    change_arithmetic(own, c->mode);
     if (units > 1 && atomic_compare_exchange_strong(&shared.busy, &free, 1u))
         share(&shared, c, units, scratch);
     else
         for (uint32_t i = 0; i < c->items; i++)
             kiln_item_call(c->code, i, scratch, c->given);
-    kiln_arithmetic_set(own);
+    change_arithmetic(c->mode, own);
 }
 
 /* ---- whether it works ---- */
