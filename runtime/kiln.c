@@ -1,4 +1,5 @@
 /* Opening and closing: settings, environment, files. */
+#include "runtime/op/mem_lifetime.h"
 #include "runtime/pocl/pocl.h"
 #include "runtime/programs/cache_dir.h"
 

@@ -3,7 +3,6 @@
 #define KILN_INTERNAL_H
 
 #include "generator/plan/solver.h"
-#include "runtime/op/mem_lifetime.h"
 #include "runtime/programs/program.h"
 #include "runtime/rows/rows.h"
 
@@ -13,6 +12,7 @@
 #include <stdatomic.h>
 
 typedef struct kiln_pocl kiln_pocl; /* runtime/pocl/pocl.h, for op/ and kiln.c only */
+typedef struct kiln_mem_lifetime kiln_mem_lifetime;
 
 struct kiln {
     cl_context context; /* NULL: plans only */

@@ -3,6 +3,7 @@
 #include "bind.h"
 
 #include "images.h"
+#include "mem_lifetime.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "finalists.h"
+#include "tune_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS = 5, MOST_RUNS = 100, MAX_RUNS = 10000 };
+enum { RUNS = 5, MOST_RUNS = 100 };
 
 /* A trial is measured properly only within this factor of the best so far. A candidate that needs
  * no search is the only trial of some solvers, and decides how many more they get. */
@@ -222,44 +223,6 @@ static void search(tuner *t)
     kiln_finalists_settle(&t->found);
 }
 
-static kiln_status check_queue(cl_command_queue queue)
-{
-    cl_command_queue_properties properties = 0;
-    cl_int code =
-        clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-    if (code != CL_SUCCESS)
-        return kiln_fail_cl(code, "clGetCommandQueueInfo");
-    if (!(properties & CL_QUEUE_PROFILING_ENABLE))
-        return kiln_fail(KILN_INVALID, "kiln_tune: the queue has no CL_QUEUE_PROFILING_ENABLE");
-    return KILN_OK;
-}
-
-/* Checks everything that can be known before hours are spent, the place of the row included. */
-static kiln_status check_call(const kiln *k, kiln_problem *problem, cl_command_queue queue,
-                              const kiln_buffers *buffers, const kiln_tune_options *options)
-{
-    char why[KILN_ERROR_TEXT];
-    if (!queue || !buffers || !options || !options->verify)
-        return kiln_fail(KILN_INVALID,
-                         "kiln_tune: queue, buffers, options and options->verify must "
-                         "not be NULL");
-    if (!k->context)
-        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
-    if (options->runs < 0 || options->runs > MAX_RUNS)
-        return kiln_fail(KILN_INVALID, "kiln_tune: %d runs; give 1 to %d", options->runs, MAX_RUNS);
-    if (kiln_problem_check(problem, why))
-        return kiln_fail(KILN_INVALID, "%s", why);
-    if (problem->epilogue.beta != 0 && buffers->residual.mem == buffers->y.mem)
-        return kiln_fail(KILN_INVALID,
-                         "kiln_tune: the residual must have a buffer of its own, since "
-                         "every trial overwrites y");
-    if (options->keep && !*k->rows_file)
-        return kiln_fail(KILN_FILE, "there is no file to keep tuning rows in; set KILN_DB");
-    if (options->keep && kiln_rows_append(k->rows_file, k->facts.name, NULL))
-        return KILN_FILE;
-    return check_queue(queue);
-}
-
 static kiln_status start(tuner *t, const kiln_shape *shape)
 {
     const kiln_tune_options *o = t->options;
@@ -310,7 +273,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     if (!k || !problem || !best)
         return kiln_fail(KILN_INVALID, "kiln_tune: k, problem and best must not be NULL");
     kiln_problem p = *problem;
-    kiln_status status = check_call(k, &p, queue, buffers, options);
+    kiln_status status = kiln_tune_check(k, &p, queue, buffers, options);
     if (status)
         return status;
     kiln_shape shape = kiln_shape_of(&p);

@@ -111,6 +111,31 @@ START_TEST(buffers_without_an_address)
 }
 END_TEST
 
+/* The addresses are asked for while all that was enqueued waits for the thread that asks. */
+START_TEST(binding_waits_for_no_queue)
+{
+    kiln_op *op = create_copy();
+    cl_mem from = create(CL_MEM_READ_WRITE, BYTES), to = create(CL_MEM_READ_WRITE, BYTES);
+    const kiln_buffers b = {.x = {from, 0}, .y = {to, 0}};
+    cl_event gate = clCreateUserEvent(support_open()->context, NULL);
+    float x[CELLS], got[CELLS];
+    for (int i = 0; i < CELLS; i++)
+        x[i] = (float)(7 * i);
+    ck_assert_int_eq(clEnqueueBarrierWithWaitList(queue, 1, &gate, NULL), CL_SUCCESS);
+    clEnqueueWriteBuffer(queue, from, CL_FALSE, 0, BYTES, x, 0, NULL, NULL);
+    for (int i = 0; i < 3; i++)
+        ck_assert_msg(kiln_op_enqueue(op, queue, &b, 0, NULL, NULL) == KILN_OK, "%s",
+                      kiln_last_error());
+    ck_assert_int_eq(clSetUserEventStatus(gate, CL_COMPLETE), CL_SUCCESS);
+    clEnqueueReadBuffer(queue, to, CL_TRUE, 0, BYTES, got, 0, NULL, NULL);
+    ck_assert_mem_eq(x, got, BYTES);
+    clReleaseEvent(gate);
+    kiln_op_release(op);
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("buffer_pointers");
@@ -119,6 +144,7 @@ int main(void)
     tcase_add_test(tests, buffers_change);
     tcase_add_test(tests, buffers_end);
     tcase_add_test(tests, buffers_without_an_address);
+    tcase_add_test(tests, binding_waits_for_no_queue);
     suite_add_tcase(suite, tests);
     return support_run_suite(suite);
 }
