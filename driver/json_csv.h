@@ -33,7 +33,7 @@ void json_csv_real(json_csv *j, const char *name, bool known, double value);
 
 /* Print the list as one line on standard output. */
 void json_csv_print_json(const json_csv *j);
-/* The first call in a process prints a line with the names before. */
+/* The first call in a process prints a line with the names first. */
 void json_csv_print_csv(const json_csv *j);
 
 /* Writes `s` as a JSON string, with its quotes. */

@@ -1,4 +1,4 @@
-/* Lists of problems, one to a line: what `kiln conv --batch FILE` reads.
+/* Lists of problems, one per line: the files that `kiln conv --batch FILE` reads.
  *
  *     mb64ic3ih224oc64oh112kh7sh2ph3n"conv1"           benchdnn's convolution descriptors
  *     # name N C H W K R S pad_h pad_w stride_h ...    columns, named by a header line

@@ -141,7 +141,7 @@ export KILN_DB=missing.yaml
 expect 0 $run
 says '^config .* guessed'
 warns '^kiln: warning: KILN_DB names missing.yaml, which is not there: .* -s 1\) makes it$'
-[ "$(wc -l <err)" -eq 1 ] || fail 'the missing file is told of more than once'
+[ "$(wc -l <err)" -eq 1 ] || fail 'kiln warned of the missing file more than once'
 for file in nonsense.yaml .; do
     export KILN_DB="$file"
     # shellcheck disable=SC2086
