@@ -1,10 +1,11 @@
 /* channels.cl: the epilogue and stores of vectors of D_B neighbouring channels of a pixel.
  *
  *   VAL_V                               D_B times VAL_T
- *   FINISH_V(acc, residual, channel)    what is stored for the sums of D_B channels from `channel` on;
+ *   FINISH_V(acc, residual, channel)    the results for the sums of D_B channels from `channel` on;
  *                                       zero past the last of the D_CHANNELS (D_DST_PADDED with the
  *                                       padding of a layout)
- *   PUT(p, acc, block, i)               stores that for block * D_B, at element i, by KILN_STORE
+ *   PUT(p, acc, block, i)               stores FINISH_V() of channel block * D_B at element i, by
+ *                                       KILN_STORE
  */
 #include "caches.cl"
 #include "epilogue.cl"

@@ -7,8 +7,8 @@
  *      y y y y          0 x x x x 0 y y y y 0 ...      D_LINE_W = 5 positions a row
  *
  * With a stride, rows and columns are sorted into slots, so that a step of the destination is one
- * position in every slot: slot 0 holds elements 0, 2, 4, ... of the padded row, slot 1 those
- * between them. Lines lie as [slot][channel][image][D_LINE_D][D_LINE_H][D_LINE_W], then zeros up to
+ * position in every slot: slot 0 holds elements 0, 2, 4, ... of the padded row, slot 1
+ * elements 1, 3, 5, ... . Lines lie as [slot][channel][image][D_LINE_D][D_LINE_H][D_LINE_W], then zeros up to
  * D_ALL_ROWS rows for readers of whole vectors.
  *
  * Grid: (ceil(D_LINE_W / D_SPAN), ceil(D_ALL_ROWS / D_HIGH)), one item D_SPAN positions of D_HIGH
@@ -26,7 +26,7 @@
 #include "items.cl"
 #include "types.cl"
 
-/* Elements are moved, not looked at. */
+/* Elements are moved as bits, whatever their type. */
 #if SRC_TYPE == TYPE_F32
 #define BITS uint
 #elif SRC_TYPE == TYPE_I8
@@ -38,7 +38,7 @@
 #define ELEMENT(v, slot, a)                                                                        \
     ((int)(v)*D_STEP_##a + (int)(slot)*P_DILATION_##a % P_STRIDE_##a - D_LEAD_##a)
 
-/* Positions from `begin` on of one row. */
+/* Lays out D_SPAN positions of one row, from `begin` on. */
 static inline void lay_row(global const BITS *src, global BITS *line, const INDEX_T row,
                            const int begin)
 {

@@ -1,6 +1,6 @@
-/* epilogue.cl: what becomes of a sum: activation(alpha * sum + beta * residual + bias).
+/* epilogue.cl: the result of a sum: activation(alpha * sum + beta * residual + bias).
  *
- * Defines it understands (made by kiln_define_epilogue()):
+ * Defines (made by kiln_define_epilogue()):
  *   P_BIAS=1, P_ALPHA, P_BETA, P_ACTIVATION, P_ACTIVATION_A, P_ACTIVATION_B
  *   D_IMAGE=1      the residual is an image; image.cl has the rest
  *   D_BIAS_IMAGE=1 the bias is an image (k / 4, 0), lane k % 4; with D_IMAGE only
@@ -25,7 +25,7 @@
 #define KILN_BIAS_PASS
 #endif
 
-/* The residual may be the destination itself: no restrict, and read before the store. */
+/* The residual may be the destination itself: it has no restrict, and is read before the store. */
 #ifdef P_BETA
 #ifdef D_IMAGE
 #define KILN_RESIDUAL_PARAM , read_only image2d_t residual
@@ -73,8 +73,8 @@
 #define EACH_RESULT UNROLL
 #endif
 
-/* v = alpha * v + beta * old + bias, of floats or vectors of them. What the epilogue lacks is not
- * looked at. */
+/* v = alpha * v + beta * old + bias, of floats or vectors of them. Terms that the epilogue lacks are
+ * not computed. */
 #ifdef P_ALPHA
 #define KILN_SCALE(v) v *= P_ALPHA
 #else

@@ -1,13 +1,13 @@
-/* language.cl: short words for what OpenCL C says at length, or not at all.
+/* language.cl: short words for longer ones of OpenCL C, and for what it lacks.
  *
- *   KILN_CAT(a, b)         a and b, their values, made one word
+ *   KILN_CAT(a, b)         the values of macros a and b as one word
  *   GROUP_SIZE(x, y, z)    the work-groups of a kernel
- *   INLINE                 of a function: whatever the compiler thinks of it
- *   UNROLL                 before a loop that is to be unrolled
+ *   INLINE                 before a function that the compiler must inline
+ *   UNROLL                 before a loop that the compiler must unroll
  *   LANES(n)               0, 1, 2, ... as a vector of n ints: 4, 8 or 16
- *   KILN_SHUFFLE(n, a, b, lanes)   n lanes of vectors a and b, those of b from n on: all constants, as a
- *                          macro that stands for them
- *   EVENS(n)               for that, every other lane of both
+ *   KILN_SHUFFLE(n, a, b, lanes)   n lanes of vectors a and b; lanes of b are counted from n on. `lanes`
+ *                          is a macro that stands for constants
+ *   EVENS(n)               such lanes: every other lane of both
  */
 #define KILN_CAT_(a, b) a##b
 #define KILN_CAT(a, b) KILN_CAT_(a, b)

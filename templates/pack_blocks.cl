@@ -1,6 +1,6 @@
-/* pack_blocks.cl: weights as [group][block of T_K][source channel][tap][T_K], converted. Where channels
- * of a group are no multiple, its last block starts earlier, or, with D_ZEROS=1, has zeros in the place
- * of those that it lacks.
+/* pack_blocks.cl: packs weights as [group][block of T_K][source channel][tap][T_K], and converts them.
+ * Where the channels of a group are no multiple of T_K, its last block starts earlier or, with
+ * D_ZEROS=1, has zeros for the missing channels.
  *
  * Grid: (D_SRC_C * D_TAPS, P_GROUPS * D_BLOCKS).
  *
@@ -9,7 +9,7 @@
  *   D_TAPS              of the filter; D_BLOCKS: of a group
  *   D_W_DST, D_W_SRC    strides of the weights over channels of the destination and the source
  *   D_ZEROS             above
- *   T_K                 above; T_K <= D_DST_C, but with D_ZEROS
+ *   T_K                 above; T_K <= D_DST_C unless D_ZEROS=1
  */
 #include "types.cl"
 

@@ -2,7 +2,7 @@
  *
  *   grid       {cells} of a buffer, {width, height} of an image: one work-item each
  *   D_COORDS   the element of a cell: "n=cell/105,c=cell/35%3,...", of an image over px, py, lane
- *   D_INSIDE   whether it is one: "c<3"
+ *   D_INSIDE   whether the cell has an element: "c<3"
  *   P_CELLS, or with P_IMAGE=1 P_WIDTH and P_HEIGHT: the layout's size
  */
 #include "types.cl"

@@ -7,9 +7,9 @@
  *     source            x x x x x                       0 x x x x x     positions, then those of
  *                                                       0 x x x x x     slot 1
  *
- *   fill(src, plane, to, row0, col0)   fills D_SECTION elements with what line position (row0, col0)
- *                         and those behind it hold of a plane of `src`, and up to T_VEC - 1 elements
- *                         behind them with zeros: what lies there is filled later
+ *   fill(src, plane, to, row0, col0)   fills D_SECTION elements with the line positions of a plane of
+ *                         `src` from (row0, col0) on. Overwrites up to T_VEC - 1 elements behind them:
+ *                         fill the piece there later
  *   PIECE_OFFSET(r, s)    the element of a piece that tap (r, s) of the piece's first destination reads
  *   BORDER_ROW            a row0 from which all rows of a piece are border
  *   ELEMENT(v, slot, a)   the source's element at position v along axis a
@@ -54,13 +54,13 @@ typedef KILN_LOOSE(ACC_T, T_VEC) kiln_loose_piece;
 #define PIECE_LOAD(p, i) SRC_LOADN(T_VEC, p, i)
 #endif
 
-/* Positions v .. of a row whose positions low .. high - 1 are elements and the others border; the
- * first of them is, or would be, element `at`. */
+/* T_VEC positions of a row from v on. Positions `low` to `high` - 1 of the row are elements, the others
+ * border; position v is, or would be, element `at`. */
 static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const int v,
                                 const int low, const int high)
 {
 #if D_STEP_W <= 2
-    /* What lies before or behind the row is read and dropped, if only it is part of the tensor. */
+    /* Elements before or behind the row are read and dropped if they are part of the tensor. */
     if (at >= 0 && at <= D_SRC_COUNT - D_STEP_W * T_VEC) {
 #if D_STEP_W == 1
         const PIECE_V all = PIECE_LOAD(src, at);
@@ -78,8 +78,8 @@ static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const
     return KILN_CAT(vload, T_VEC)(0, some);
 }
 
-/* The rows of a slot: their first position is, or would be, column w0 of the source, that of the first
- * one in row h0. Of the D_PITCH positions of a row, those from `low` to `end` - 1 are inside it. */
+/* The rows of a slot. The first row begins at row h0, column w0 of the source, be they outside of it. Of
+ * the D_PITCH positions of a row, `low` to `end` - 1 are inside the source. */
 typedef struct piece_slot {
     int h0, w0, low, end;
 } piece_slot;

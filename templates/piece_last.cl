@@ -1,16 +1,16 @@
-/* piece_last.cl: pieces as piece.cl makes them, from a source whose channels are last, and so neighbours
- * (NHWC): squares of T_VEC pixels and T_VEC channels are turned on the way.
+/* piece_last.cl: copies pieces as piece.cl does, from a source whose channels are last, and so neighbours
+ * (NHWC): transposes squares of T_VEC pixels by T_VEC channels on the way.
  *
  *      source                    pieces
  *      pixel 0   c c c c         channel 0   p p p p
  *      pixel 1   c c c c    ->   channel 1   p p p p
  *
  *   fill_channels(src, plane, to, apart, channels, row0, col0)
- *                         what fill() does, for `channels` of a plane's, whose pieces are `apart`
- *                         elements apart; what it writes behind one must not be another's
+ *                         does what fill() does for `channels` channels of a plane, whose pieces are
+ *                         `apart` elements apart; a piece ends T_VEC - 1 elements before the next one
  *
  * Defines, besides those of the files included (D_B=T_VEC among them):
- *   D_SRC_LAST            1: the source is such a one; else there is nothing here
+ *   D_SRC_LAST            1: channels are last in the source; else this file is empty
  *   D_SRC_PIXEL           elements from one pixel to the next: all channels
  */
 #include "piece.cl"
@@ -19,10 +19,10 @@
 #if D_SRC_LAST
 KILN_DEFINE_TRANSPOSE(turn_piece, PIECE_V)
 
-/* Channels of a pixel from element `at` on, of which `left` are wanted. */
+/* T_VEC channels of a pixel from element `at` on, of which the first `left` are used. */
 INLINE PIECE_V channels_of(global const SRC_T *src, const INDEX_T at, const int left)
 {
-    /* What lies behind them is read and dropped, if only it is part of the tensor. */
+    /* Elements behind them are read and dropped if they are part of the tensor. */
     if (at <= D_SRC_COUNT - T_VEC)
         return PIECE_LOAD(src, at);
     ACC_T some[T_VEC];

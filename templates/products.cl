@@ -1,18 +1,19 @@
-/* products.cl: the products of shorts or bytes that share an int, D_TOGETHER = 2 or 4 of them, in
- * vectors of D_B ints; or, with no such D_TOGETHER, of what does not share anything.
+/* products.cl: adds products of vectors. With D_TOGETHER = 2 or 4, vectors of D_B ints hold as many
+ * shorts or bytes in each int; else each lane is one factor.
  *
- *   ADD_PRODUCT(acc, a, b)    adds the products of all parts to acc, modulo 2^32; of bytes, those of
- *                             a are unsigned and those of b signed. Else acc += a * b
- *   PRODUCTS_FUNCTION         how a static function that uses it is declared, and
- *   PRODUCTS_INLINE           one that is inlined there
+ *   ADD_PRODUCT(acc, a, b)    adds the products of all parts to acc, modulo 2^32; bytes of a
+ *                             are unsigned and bytes of b signed. Else acc += a * b
+ *   PRODUCTS_FUNCTION         declares a static function that uses ADD_PRODUCT
+ *   PRODUCTS_INLINE           declares one that such a function inlines
  *
- * D_VNNI=1 says that the CPU has AVX512_VNNI, be it unknown to the compiler.
+ * D_VNNI=1 says that the CPU has AVX512_VNNI, even if the compiler does not know.
  */
 #include "vectors.cl"
 
-/* x86 multiplies two shorts and adds the products in one instruction, with VNNI also to a sum, or
- * as much with four bytes; compilers find them in simple code only. One that takes the CPU for an
- * older one has VNNI in functions that ask for it, and does not inline these. */
+/* x86 multiplies pairs of shorts and adds the two products in one instruction. VNNI adds them to a sum
+ * too, or does so with four bytes. Compilers find these instructions in simple code only. A compiler
+ * that takes the CPU for an older one uses VNNI in functions that ask for it, and does not inline
+ * these functions. */
 #define PRODUCTS_FUNCTION INLINE
 #define PRODUCTS_INLINE INLINE
 #if D_TOGETHER > 1 && D_B == 16 && defined __AVX512BW__ && (D_VNNI || defined __AVX512VNNI__)

@@ -3,11 +3,11 @@
  * Three kernels; the plan names one of them.
  *
  * reformat   any layout to any other: each work-item makes one cell of the destination (of an image,
- *            one pixel of four) by asking which element lives there and where the source keeps it.
+ *            one pixel of four): it finds the element of the cell and its place in the source.
  *   grid     {cells} of a buffer, {width, height} of an image
  *   D_COORDS   the element of a cell: "n=cell/105,c=cell/35%3,...", of an image over px, py, lane
- *   D_INSIDE   whether it is one: "c<3", or 1 where the destination has no padding
- *   D_FROM     where the source keeps it: an offset; D_FROM_X, D_FROM_Y, D_FROM_LANE of an image
+ *   D_INSIDE   whether the cell has an element: "c<3", or 1 where the destination has no padding
+ *   D_FROM     the element's offset in the source; D_FROM_X, D_FROM_Y, D_FROM_LANE of an image
  *   P_CELLS, or P_WIDTH and P_HEIGHT: the destination's size
  *
  * split      rows that lie one after the other become blocks of D_BLOCK rows side by side: NCHW to
@@ -24,8 +24,8 @@
  *      row 2       i j k l        <------           written as P_PAD)
  *                                  join
  *
- * The last tile of a row or block is moved back to end where the matrix ends: it does some cells
- * twice, within the same work-item. So P_COLUMNS, D_SPAN and D_BLOCK are at least T_TILE.
+ * The last tile of a row or block is moved back to end where the matrix ends: the work-item
+ * moves some cells twice. So P_COLUMNS, D_SPAN and D_BLOCK are at least T_TILE.
  *
  * Values: between equal types bits are moved as they are (P_RAW=1); else they go through float, or
  * int into i32, rounded to nearest even and saturated. Images hold CL_RGBA pixels: f32 and f16 as
@@ -94,8 +94,8 @@ static inline CELL_T kiln_pad(void)
 
 /* ---- any layout to any other ---- */
 
-/* FETCH reads something in any case, and what is no element is thrown away after it: Mesa 22.3 loses
- * a constant that a branch chooses instead of reading a char. */
+/* FETCH reads the source for each cell, and the result is dropped where the cell is padding: Mesa 22.3
+ * loses a constant that a branch chooses instead of reading a char. */
 #define IF_INSIDE(a) (D_INSIDE ? (a) : 0)
 
 #ifdef P_FROM_IMAGE
@@ -122,7 +122,7 @@ static inline VAL_T kiln_fetch(read_only image2d_t from, int2 at, int lane)
 
 #ifdef P_TO_IMAGE
 
-/* How an image rounds and saturates is the device's affair, so it gets what needs neither. */
+/* Devices round and saturate differently when they write images, so the values need neither. */
 static inline VAL_T kiln_exact(VAL_T v)
 {
 #if DST_TYPE == TYPE_F16

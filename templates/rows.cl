@@ -1,11 +1,11 @@
-/* rows.cl: the epilogue and stores of vectors of D_ROW neighbouring pixels of a channel; nothing
- * without D_ROW.
+/* rows.cl: the epilogue and stores of vectors of D_ROW neighbouring pixels of a channel. Empty without
+ * D_ROW.
  *
  *   ROW_T                                D_ROW times VAL_T
- *   FINISH_ROW(acc, residual, channel)   what is stored for their sums
- *   PUT_ROW(p, acc, channel, i)          stores that at element i, by KILN_STORE
+ *   FINISH_ROW(acc, residual, channel)   the results for their sums
+ *   PUT_ROW(p, acc, channel, i)          stores FINISH_ROW() at element i, by KILN_STORE
  *   STORE_SOME(p, v, count, i)           stores the first `count` elements of v at element i
- *   OLD_SOME(count, i)                   as many of the residual, and zero; zero without one
+ *   OLD_SOME(count, i)                   `count` elements of the residual, then zeros; all zeros without one
  */
 #include "caches.cl"
 #include "epilogue.cl"
@@ -16,7 +16,7 @@ typedef KILN_LOOSE(KILN_BITS_T, D_ROW) kiln_loose_row;
 
 KILN_DEFINE_ACTIVATE(kiln_activate_row, KILN_CAT(float, D_ROW))
 
-/* What is stored for the sums of neighbouring pixels of a channel. */
+/* The results for the sums of neighbouring pixels of a channel. */
 static inline ROW_T kiln_finish_row(KILN_CAT(ACC_T, D_ROW) acc, ROW_T residual,
                                     int channel KILN_BIAS_PARAM)
 {

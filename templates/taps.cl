@@ -1,8 +1,8 @@
-/* taps.cl: which taps of a filter lie inside the source, along an axis.
+/* taps.cl: finds the taps of a filter that lie inside the source, along an axis.
  *
- *   first_tap(), end_tap()    the first of them, and the one behind the last
- *   LEAVES(a)                 whether any tap of any pixel is outside along axis a: what cannot
- *                             happen is not looked for, and leaves the registers to the sums
+ *   first_tap(), end_tap()    the first tap inside, and the one behind the last
+ *   LEAVES(a)                 whether any tap of any pixel is outside along axis a. If not, kernels
+ *                             have no checks, which leaves their registers to the sums
  */
 #include "language.cl"
 
@@ -11,7 +11,7 @@
                                (P_FILTER_##a - 1) * P_DILATION_##a >                               \
                            (P_SRC_##a - 1) * D_UP_##a)
 
-/* How many steps of `b` it takes from 0 to `a` or beyond. */
+/* The least number of steps of `b` from 0 to `a` or beyond. */
 INLINE int divide_up(const int a, const int b)
 {
     return a > 0 ? (a + b - 1) / b : 0;

@@ -1,7 +1,7 @@
-/* transpose.cl: turns squares of D_B vectors of D_B lanes, so that rows become lanes.
+/* transpose.cl: transposes squares of D_B vectors of D_B lanes, so that rows become lanes.
  *
  *   KILN_DEFINE_TRANSPOSE(name, V)    defines void name(V *t), for vectors V of ints or floats
- *   KILN_DEFINE_DEALT(how, name, V)   the same, declared `how`, in another way: for vectors of bytes,
+ *   KILN_DEFINE_DEALT(how, name, V)   the same, declared `how`, by interleaving: for vectors of bytes,
  *                                     and for functions that are not inlined
  */
 #include "language.cl"
@@ -19,7 +19,7 @@
 #elif D_B == 4
 #define KILN_LOW_LANES 0, 4, 1, 5
 #define KILN_HIGH_LANES 2, 6, 3, 7
-#define KILN_LOW_QUADS KILN_LOW_LANES /* of one quad there are no rounds */
+#define KILN_LOW_QUADS KILN_LOW_LANES /* one quad has no rounds */
 #define KILN_HIGH_QUADS KILN_HIGH_LANES
 #endif
 
@@ -43,7 +43,7 @@
             KILN_EXCHANGE(V, t, apart, QUADS)                                                      \
     }
 
-/* Deals out two halves in turns, log2(D_B) times. */
+/* Interleaves two halves, log2(D_B) times. */
 #define KILN_DEFINE_DEALT(how, name, V)                                                            \
     how void name(private V *square)                                                               \
     {                                                                                              \

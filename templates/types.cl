@@ -1,6 +1,6 @@
 /* types.cl: the types of tensors' elements and of indices, and how elements are read and written.
  *
- * Defines it understands (made by kiln_define_types()):
+ * Defines (made by kiln_define_types()):
  *   SRC_TYPE     storage of the two tensors that are read    TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8
  *                (TYPE_I32 too, where values only move)
  *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
@@ -13,7 +13,7 @@
  *   ACC_T                                          float, or int for integer sources
  *   VAL_T                                          float, or int for an i32 destination
  *   INDEX_T                                        int, or long with P_WIDE
- *   KILN_BITS(n, v)                                what memory holds of the vector v of n VAL_T, its
+ *   KILN_BITS(n, v)                                the vector v of n VAL_T as memory holds it, with
  *                                                  elements of type KILN_BITS_T
  *
  * Half is a storage type only, so cl_khr_fp16 is not needed. Write acc += a * b: it contracts to
@@ -33,14 +33,14 @@
 #define INDEX_T int
 #endif
 
-/* Vectors of which the elements alone are known to be aligned. PoCL splits vloadn and vstoren, but
- * not these. */
+/* Vectors whose elements are aligned, the vectors maybe not. PoCL splits vloadn and vstoren, but not
+ * loads and stores of these. */
 #define KILN_LOOSE(T, n) KILN_CAT(T, n) __attribute__((aligned(sizeof(T))))
 
 /* Vectors of half pass through a register: PoCL 3.1's vload_half16 and vstore_half16 assume an
  * alignment that OpenCL does not ask for, and fault without it. */
 #ifdef __F16C__
-/* Whole vectors in one instruction, which PoCL makes several of. */
+/* Whole vectors in one instruction; PoCL's functions take several. */
 #define KILN_HALF_DEFINE(n)                                                                        \
     typedef __fp16 KILN_CAT(kiln_half, n) __attribute__((ext_vector_type(n)));                     \
     static inline KILN_CAT(float, n) KILN_CAT(kiln_from_half, n)(KILN_CAT(ushort, n) bits)         \

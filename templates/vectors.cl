@@ -1,8 +1,8 @@
 /* vectors.cl: vectors of D_B neighbouring channels of a pixel, as they are read and summed.
  *
  *   ACC_V               D_B times ACC_T
- *   LOAD_V(p)           one of them from global memory, STORE_V(p, v) to there
- *   SRC_LOAD_V(p, i)    one made of elements i, i + 1, ... of the source
+ *   LOAD_V(p)           an ACC_V from global memory; STORE_V(p, v) stores one
+ *   SRC_LOAD_V(p, i)    an ACC_V of elements i, i + 1, ... of the source
  */
 #include "types.cl"
 

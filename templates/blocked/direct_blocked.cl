@@ -1,6 +1,6 @@
 /* direct_blocked.cl: register-tiled direct convolution where neighbouring channels of a pixel are
  * neighbours in memory: all of them (NHWC), or blocks of them (NC/16HW16); or from and to plain
- * layouts, where neighbouring pixels are (D_PLAIN): sums are transposed before they are stored.
+ * layouts, where neighbouring pixels are (D_PLAIN): sums are transposed before the stores.
  *
  * A vector is D_B neighbouring destination channels of one pixel, whatever the layout keeps
  * together; a weight vector is loaded once for T_W pixels, and a source element is a broadcast. One
@@ -11,8 +11,8 @@
  *     of channels   [ acc ][ acc ][ acc ] ...              [ vector ]
  *
  * as a sum over steps of D_STEP source channels, filter taps and the channels of a step. The last
- * tile of a row and the last of the channels start earlier instead of being smaller: what they share
- * with their neighbours is computed by both and stored by one.
+ * tile of a row and the last tile of the channels start earlier instead of being smaller: they compute
+ * some results of their neighbours again, and do not store these.
  *
  * Channel blocking: where the weights of all source channels are more than a core's own cache holds,
  * an item computes D_CHANNEL_BLOCKING tiles of pixels. It takes D_CHUNK source channels at a time, and
@@ -20,18 +20,19 @@
  *
  * Padding is not in memory. Filter rows and planes outside the source are left out, and taps that
  * reach no pixel of a tile. At the ends of a row the pixels that a tap does not reach are left out as
- * well (D_END), or the vectors that taps read are first copied with zeros in the place of padding (a
- * strip). Where the source has to be converted, a strip does that for all pixels and channels that
- * read it.
+ * well (D_END), or the item first copies the source row to a strip, with zeros in the place of padding.
+ * Where the source has to be converted, the strip holds the converted values for all pixels and
+ * channels.
  *
- * Backward data is the same sum over dy, with the filter turned round (which `pack` sees to), the
- * padding that remains of it, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
- * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all or none.
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`), with the
+ * rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its elements. The
+ * pixels of a tile are then D_UP_W apart, so that each tap reads dy for all of them or none.
  *
  * Grid of `direct_blocked`: (D_TILES / D_CHANNEL_BLOCKING, rounded up, groups * D_TILES_K, images),
  * the first two exchanged with T_ORDER=1, the last two with T_ORDER=2, and with T_ORDER=3 (D_PART
- * tiles of channels times the first, images, parts); groups of (T_GROUP, 1, 1), of which D_ITEMS (with T_ORDER=3 times
- * D_PART) along the first axis are needed; with T_GROUP=1 they may be in one group (see items.cl).
+ * tiles of channels times the first, images, parts); groups of (T_GROUP, 1, 1). The first axis has
+ * D_ITEMS items, with T_ORDER=3 D_ITEMS * D_PART, rounded up to groups; with T_GROUP=1 one group may
+ * run all items (see items.cl).
  * Of `pack`: (steps of a group, groups * D_TILES_K).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
@@ -46,18 +47,18 @@
  *                       (but see D_PLAIN)
  *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
- *   D_STEP              source channels of a step; more than a block only if it is whole ones
+ *   D_STEP              source channels of a step: a part of a block, or whole blocks
  *   D_TOGETHER          2 or 4: the source is bytes, and D_STRIP 2: as many channels are multiplied
  *                       at once (see products.cl); 4 only where all D_UP_a are 1. Else 1
- *   D_ACCUMULATORS      parts in which each sum of a whole step is added
+ *   D_ACCUMULATORS      accumulators of each sum of a whole step
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
  *   D_STRIP_LOAD        1, 4, 8 or 16: neighbours that a strip takes at once; with D_STRIP_OVER=1
  *                       also where the last of them are padding
- *   D_END               at the ends of a row: 1 pixels are left out as the compiler finds that they
- *                       are (taps unrolled), 2 as the item does; 0 neither
+ *   D_END               at the ends of a row: 1 the compiler knows which pixels taps leave out, and
+ *                       unrolls them; 2 the item checks; 0 neither
  *   D_FIRST, D_LAST     1: the first, last tile is at an end
- *   D_BACKWARD          1: the filter is turned round
+ *   D_BACKWARD          1: the filter is rotated
  *   D_AHEAD             1: pixels of a tile ahead are fetched, all D_UP_a are 1 then or the filter has
  *                       one tap
  *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
@@ -67,8 +68,8 @@
  *   D_PART              with T_ORDER=3: tiles of channels of a part; the last may have fewer
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
  *   D_DST_VECTORS       vectors of a group's destination channels, with the padding that is in them
- *   D_DST_EMPTY         vectors of nothing but padding behind those: the last tile stores them
- *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever it starts
+ *   D_DST_EMPTY         further vectors of nothing but padding: the last tile stores them as zeros
+ *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever the vector starts
  *   D_WHOLE             1: all lanes of every vector are stored
  *   D_PLAIN             1: the destination's pixels are neighbours, its channels D_DST_CHANNEL apart
  *   T_W, T_KV           tile of one item; T_W <= P_DST_W / D_UP_W, T_KV <= D_DST_VECTORS
@@ -81,8 +82,8 @@
 #include "items.cl"
 
 /* ---- weights as [group and tile][step][tap][element][D_KT], zero where there is no channel; before
- * the first step of a tile, what each of D_OFFSETS rows of the filter adds to the sums for the
- * source's offset ---- */
+ * the first step of a tile, the corrections of sums for the source's offset, one for each of D_OFFSETS
+ * rows of the filter ---- */
 
 static inline ACC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
                            const int tap)
@@ -98,7 +99,7 @@ static inline ACC_T weight(global const SRC_T *w, const INDEX_T group, const int
 
 #define D_TILE_WEIGHTS ((D_ELEMENTS * D_TAPS + D_OFFSETS) * D_KT)
 
-/* The last step, which has no channels, is the offsets. */
+/* The last step has no channels: it writes the offsets. */
 kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
 {
     const int step = get_global_id(0), tile = get_global_id(1);
@@ -142,7 +143,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 typedef struct pixels {
     int index;
     int phase, own, first; /* the class of its pixels; the first of its own; the first of all */
-    int x, y, z;           /* of that */
+    int x, y, z;           /* of the first of all */
 } pixels;
 
 INLINE int pixels_of_class(const int phase)
@@ -208,8 +209,8 @@ PRODUCTS_INLINE void add_pixels(ACC_V *acc, global const SRC_T *src, const int c
 #endif
 }
 
-/* Stores the sums of a tile of image n: T_KV vectors of channels of the group from k0 on, of which
- * those from own_k on are its own. */
+/* Stores the sums of a tile of image n: T_KV vectors of channels of the group from k0 on. Vectors from
+ * own_k on are its own. */
 INLINE void put_pixels(global DST_T *dst, const ACC_V *acc, const pixels p, const int group,
                        const int own_k, const int k0, const INDEX_T n EPILOGUE_PARAMS)
 {

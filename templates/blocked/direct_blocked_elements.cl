@@ -1,7 +1,7 @@
 /* direct_blocked_elements.cl: the elements that direct_blocked.cl multiplies, and where channels are
  * in the tensors.
  *
- *   ELEMENTS(channels)     how many there are of them
+ *   ELEMENTS(channels)     how many elements so many channels have
  *   STRIP_T, TO_STRIP(n, p, i), STRIP_ZERO, ELEMENT_ZERO   a channel in a strip, n of them, padding
  *   SRC_AT(c), DST_AT(c), STEP_AT(c)                       from channel 0 of a pixel, or of a step
  */
@@ -11,15 +11,15 @@
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 
 /* Strips and packed weights consist of elements: channels, or D_TOGETHER neighbouring ones as parts
- * of an int. Where channels are missing for the last, its weights are zero. */
+ * of an int. If the last element has fewer channels, its other weights are zero. */
 #if D_TOGETHER > 1
 #define ELEMENTS(channels) (((channels) + D_TOGETHER - 1) / D_TOGETHER)
 #else
 #define ELEMENTS(channels) (channels)
 #endif
 
-/* A strip has bytes as shorts, or, where four are multiplied at once, with 128 added, which leaves
- * none below 0. What that adds to the sums is taken from them by the filter's rows; see `pack`. */
+/* A strip has bytes as shorts, or, where four are multiplied at once, as bytes plus 128, which makes
+ * them unsigned. The offsets that `pack` writes for the rows of the filter correct the sums. */
 #if D_TOGETHER == 4
 #define STRIP_T char
 #define STRIP_ZERO (-128)
@@ -38,7 +38,7 @@
 #define ELEMENT_ZERO 0
 #define D_OFFSETS 0
 #endif
-/* Of a step, of a group, and from a pixel of a strip to the next. */
+/* Elements of a step, of a group, and from a pixel of a strip to the next. */
 #define D_STEP_ELEMENTS ELEMENTS(D_STEP)
 #define D_ELEMENTS (D_SRC_C / D_STEP * D_STEP_ELEMENTS + ELEMENTS(D_SRC_C % D_STEP))
 
@@ -53,7 +53,7 @@
 #else
 #define DST_AT(c) ((INDEX_T)((c) / D_DST_NEIGHBOURS) * D_DST_BLOCK + (c) % D_DST_NEIGHBOURS)
 #endif
-/* The same from the first channel of a step. */
+/* Elements from the first channel of a step to channel c. */
 #if D_SRC_BLOCKS == 1 || D_STEP <= D_SRC_NEIGHBOURS
 #define STEP_AT(c) ((c) * D_SRC_CHANNEL)
 #else

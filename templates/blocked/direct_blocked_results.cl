@@ -20,12 +20,13 @@
 #define LOAD_PART(to, p, i) (*(to) = DST_LOAD(p, i))
 #define STORE_PART(p, i, from) DST_STORE(p, i, *(from))
 #endif
-/* How many from lane p on; the last few of all channels one by one. */
+/* How many lanes from lane p on to store; the last few channels are stored one by one. */
 #define TOGETHER(p, end) ((p) + PART <= (end) ? PART : 1)
 
 /* Stores the first `lanes` of the D_B channels from `channel` on, of the tile's pixels but for the
- * first `skip` of them; pixel 0 is at element `at`. Parts come from memory: for parts of registers
- * the compiler keeps the sums in the half of them whose parts have names, and the rest elsewhere. */
+ * first `skip` of them; pixel 0 is at element `at`. Parts are copied from memory: if they were parts of
+ * registers the compiler would keep sums in the registers with names for their parts, and spill the
+ * rest. */
 INLINE void put_parts(global DST_T *dst, const ACC_V *acc, const int channel, const int lanes,
                       const int skip, const INDEX_T at EPILOGUE_PARAMS)
 {

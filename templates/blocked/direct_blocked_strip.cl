@@ -10,8 +10,8 @@
 #define D_SHARED (D_UP_W == 1 && D_REACH <= P_FILTER_W * T_W * (D_STRIP_ROWS && !D_APART ? 4 : 1))
 #define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
 
-/* Where element c of pixel i is: at i * STRIP_PIXEL + STRIP_AT(c). What is copied in whole vectors
- * may reach past both ends of a row. */
+/* Element c of pixel i is at i * STRIP_PIXEL + STRIP_AT(c). Copies of whole vectors may reach past both
+ * ends of a row. */
 #if D_STRIP_ROWS
 #define STRIP_ROW (((D_STRIP_PIXELS + D_STRIP_LOAD - 1) / D_STRIP_LOAD + 2) * D_STRIP_LOAD)
 #define STRIP_PIXEL 1
@@ -24,7 +24,7 @@
 #endif
 #if D_STRIP_ROWS
 /* An element of one pixel, or of `n` neighbouring ones, from column i of its first channel's row on.
- * There are `left` channels; in the place of those behind them stands the first. */
+ * There are `left` channels; the first stands in for the channels behind them. */
 #define CHANNEL_LOAD(j, row, i, left) SRC_LOAD(row, ((j) < (left) ? (j) * D_SRC_CHANNEL : 0) + (i))
 #define CHANNEL_LOADN(n, j, row, i, left)                                                          \
     SRC_LOADN(n, row, ((j) < (left) ? (j) * D_SRC_CHANNEL : 0) + (i))
@@ -51,8 +51,8 @@
 #if D_STRIP_LOAD > 1
 typedef KILN_CAT(ACC_T, D_STRIP_LOAD) __attribute__((aligned(4))) strip_vector;
 
-/* Copies neighbours, the first at column `at`, in vectors that lie inside the source wherever the
- * strip does not. One that has nothing for the strip goes before it. */
+/* Copies neighbours, the first at column `at`, in vectors that lie inside the source even where the
+ * strip does not. A vector without any element of the strip is copied to the place before it. */
 INLINE void copy_neighbours(ACC_T *to, global const SRC_T *row, const int left, const int at)
 {
     if (at < 0 || at + D_STRIP_PIXELS > P_SRC_W)

@@ -5,7 +5,7 @@
 #include "products.cl"
 #include "taps.cl"
 
-/* Those of the next steps and, at the end of a tile's, of the next tile follow in memory. */
+/* Weights of the next steps, and then weights of the next tile, follow in memory. */
 #if D_WEIGHTS_AHEAD
 #define FETCH_WEIGHTS(p) KILN_FETCH(p)
 #else
@@ -40,7 +40,7 @@
 
 #if D_STRIP < 2
 /* Sums of fourteen pixels by two vectors leave four registers: with more elements unrolled, the
- * compiler loads weights so early that sums go to memory instead. */
+ * compiler loads weights so early that it spills sums. */
 #if T_W == 14 && T_KV == 2
 DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 2")
 #else
@@ -76,13 +76,13 @@ PRODUCTS_INLINE void add_accumulators(ACC_V *acc, global const SRC_T *x, global 
 }
 #endif
 
-/* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap,
- * and the sums not. */
+/* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap, and
+ * spill the sums. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
-/* Where tiles under channel blocking are whole rows, clang 14 has a pointer for each pixel and element of a
- * step, most of which wait in memory: a load more for two products. It must not know where a tap
- * begins. (PoCL 5.0 has no inline assembler.) */
+/* Where tiles under channel blocking are whole rows, clang 14 keeps a pointer for each pixel and element
+ * of a step, most of them in memory: one more load for two products. A volatile variable hides from the
+ * compiler where a tap begins. (PoCL 5.0 has no inline assembler.) */
 INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
 {
 #if D_CHANNEL_BLOCKING > 1 && D_TILES_W == 1
@@ -123,15 +123,15 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 #endif
 #endif
 
-/* Where a tile reads: the column of its first pixel, before what the taps add to it; which of the
- * D_UP_W classes its pixels are of; and the taps of the other axes that meet the source. */
+/* Where a tile reads: the column of its first pixel, to which taps add theirs; the class of its pixels,
+ * of D_UP_W classes; and the taps of the other axes that meet the source. */
 typedef struct place {
     int column, phase;
     int d, d_end, h, h_end;
 #if D_AHEAD
-    INDEX_T ahead; /* elements from the image's first to the tile's after the next */
-    int tile_k;    /* whose channels these are */
-    bool fetches;  /* of this step, that tile's pixels */
+    INDEX_T ahead; /* first element, in the image, of the tile after the next */
+    int tile_k;    /* the tile of channels */
+    bool fetches;  /* whether to prefetch that tile's pixels in this step */
 #endif
 } place;
 
@@ -145,7 +145,7 @@ INLINE int first_meeting(const int at, const int dilation, const int up, const i
     return INT_MAX / 2;
 }
 
-/* The first of them inside the source, from tap `first` on. */
+/* The first such tap inside the source, from tap `first` on. */
 INLINE int first_meeting_inside(const int at, const int dilation, const int first, const int next)
 {
     const int tap = first_tap(at, dilation);
@@ -160,17 +160,17 @@ INLINE int first_meeting_inside(const int at, const int dilation, const int firs
     (LEAVES(a) ? end_tap(at, (P_SRC_##a - 1) * D_UP_##a + 1, P_FILTER_##a, P_DILATION_##a)         \
                : P_FILTER_##a)
 
-/* The taps of a row that a class of pixels has, and the columns they add. */
+/* The first tap of a row that a class of pixels has, and the column that a tap adds. */
 #define FIRST_OF_ROW(phase) FIRST_MEETING(W, (phase) - D_LEAD_W)
 #define COLUMN(phase, s) (((phase) - D_LEAD_W + (s) * P_DILATION_W) / D_UP_W)
 
-/* Whether a tap that reads `column` for the first pixel of a tile reads any that is there; where it
- * is offsets, those of padding are counted. */
+/* Whether a tap that reads `column` for the first pixel of a tile meets the source for any pixel. With
+ * offsets all taps count, since offsets are added for padding too. */
 #define COLUMN_OF_LAST(column) ((column) + (T_W - 1) * P_STRIDE_W)
 #define MEETS(column) (D_OFFSETS > 0 || (COLUMN_OF_LAST(column) >= 0 && (column) < P_SRC_W))
 
-/* The taps of a row that meet pixels of a tile. Where a loop has a way around sums, clang 14 moves
- * all of them to memory and back with each element, so that no tap is left out inside it. */
+/* The taps of a row that meet pixels of a tile. If a loop can skip sums, clang 14 moves all of them to
+ * memory and back with each element, so that the loop has no tap to leave out. */
 #if D_OFFSETS
 #define FIRST_OF_TILE(at) 0
 #define END_OF_TILE(at) P_FILTER_W
@@ -187,12 +187,13 @@ INLINE int first_meeting_inside(const int at, const int dilation, const int firs
 /* Rows of the source that a row of tiles reads and the one before it did not. */
 #define NEW_ROWS (P_FILTER_H < P_STRIDE_H ? P_FILTER_H : P_STRIDE_H)
 #define FIRST_NEW_ROW ((P_FILTER_H - 1) * P_DILATION_H - D_LEAD_H - (NEW_ROWS - 1))
-/* Pixels of such a row: those between the pixels of a filter of one tap are not read. */
+/* Pixels of such a row: a filter of one tap does not read the pixels that its stride leaves out. */
 #define AHEAD_NEXT (P_FILTER_W > 1 ? 1 : P_STRIDE_W)
 #define AHEAD_PIXELS ((T_W * P_STRIDE_W + AHEAD_NEXT - 1) / AHEAD_NEXT)
 
-/* Where the tile after the next reads what others did not, in the next image if this one has no
- * more. What is at the ends of rows and images, or behind them, makes no difference. */
+/* The first element that the tile after the next reads and other tiles did not, in the next image if
+ * this one has no such tile. The place need not be exact at the ends of rows and images: a prefetch
+ * changes no result. */
 INLINE INDEX_T place_ahead(const int tile)
 {
     const int rows = P_DST_D * P_DST_H, next = tile + 2 * D_UP_W;
@@ -205,8 +206,8 @@ INLINE INDEX_T place_ahead(const int tile)
            (INDEX_T)first * P_STRIDE_W * D_SRC_PIXEL;
 }
 
-/* Fetches what that tile reads in one step, a part with each tap of this one's: memory is that far
- * away, and a core waits for few lines at a time. */
+/* Prefetches that tile's elements of one step, a part with each tap of the present tile: memory takes
+ * long, and a core waits for few lines at a time. */
 #define AHEAD_LINES (NEW_ROWS * AHEAD_ROW_LINES)
 #define AHEAD_TAP_LINES ((AHEAD_LINES + D_TAPS - 1) / D_TAPS)
 #if D_SRC_CHANNEL == 1
@@ -235,11 +236,11 @@ INLINE void fetch_ahead(global const SRC_T *step, const int tap)
 #endif
 
 /* How a tile reads its rows. */
-#define INSIDE 0 /* without looking */
+#define INSIDE 0 /* without checks */
 #define CHECKED 1
 #define STRIPS 2
 
-/* Adds one row of the filter; the first of its taps has that number. */
+/* Adds one row of the filter; `number` is the number of its first tap. */
 PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *step, global const SRC_T *row,
                              global const ACC_T *w, const int channels, const place at,
                              const int number, const int how)
@@ -328,8 +329,8 @@ PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int
 #pragma nounroll
     for (int c = from; c < whole; c += D_STEP) {
 #if D_AHEAD
-        /* Items that share a tile of pixels each fetch some steps', so that memory is as busy with
-         * the last of them as with the first. */
+        /* Items that share a tile of pixels each prefetch some steps, so that memory is as busy during
+         * the last of these items as during the first. */
         at.fetches =
             T_ORDER == 3 ? at.tile_k % D_PART == 0
                          : at.tile_k % D_TILES_K == (T_ORDER == 1 ? c / D_STEP % D_TILES_K : 0);
@@ -345,7 +346,7 @@ PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int
 }
 
 #if D_OFFSETS
-/* Adds what the rows of the filter add for the offset. */
+/* Adds the corrections of the filter rows for the offset. */
 INLINE void add_offsets(ACC_V *acc, global const ACC_T *offsets, const place at)
 {
 #pragma nounroll
@@ -362,12 +363,12 @@ INLINE void add_offsets(ACC_V *acc, global const ACC_T *offsets, const place at)
 }
 #endif
 
-/* More classes of pixels would be too much code. */
+/* With more classes of pixels the code would be too long. */
 #define MOST_PHASES 4
 
 #if D_STRIP == 0 && D_END < 2 && D_UP_W <= MOST_PHASES
-/* The same where the compiler knows the class of the tile's pixels, which has `pixels` in a row,
- * and so the columns of the tiles at the ends. */
+/* Adds channels where the compiler knows the class of the tile's pixels, which has `pixels` pixels in a
+ * row, and so the columns of the tiles at the ends. */
 PRODUCTS_INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first,
                                global const ACC_T *w, place at, const int y, const int z,
                                const int phase, const int pixels, const int from,

@@ -18,11 +18,11 @@
  *     of T_CUTS_X  [ tile tile | tile tile ]
  *
  * Pixels of dy come in chunks, and a tile's blocks of a chunk stay in the first-level cache while
- * tiles along the other axis pass by; the next one is fetched meanwhile, and sums wait in `out` from
- * chunk to chunk. A chunk is a strip of a row or some short rows, so that no sum becomes a long chain of roundings. Strips are divided
- * into T_PARTS parts, each with an `out` of its own, which sum_parts.cl adds in order: the result is
- * the same in every run. The last tile of units starts earlier instead of being smaller, and stores
- * only what no other tile has.
+ * tiles along the other axis use them. The next chunk is prefetched meanwhile, and sums wait in `out` from
+ * chunk to chunk. A chunk is a strip of a row or some short rows, so that no sum becomes a long chain
+ * of roundings. Strips are divided into T_PARTS parts, each with an `out` of its own, which sum_parts.cl
+ * adds in order: the result is the same in every run. The last tile of units starts earlier instead of
+ * being smaller, and stores only sums that no other tile has.
  *
  * Sums lie in `out` as blocked weights: [K / D_B][C / D_B][taps][D_B k][D_B c] for lanes 0, and
  * [K / D_B][C][taps][D_B k] for lanes 1. Padding is not in memory: rows outside x are left out, and
@@ -53,7 +53,7 @@
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_BLOCKS_C ((D_SRC_C + D_B - 1) / D_B)
 
-/* What lies in `out` between sums of taps, of units of x, of units of dy. */
+/* Elements of `out` between sums of taps, of units of x, of units of dy. */
 #if D_LANES == 0
 #define OUT_TAP (D_B * D_B)
 #define OUT_X (D_TAPS * OUT_TAP)
@@ -64,17 +64,17 @@
 #define OUT_Y (D_SRC_C * OUT_X)
 #endif
 
-/* Where the tile reads and what it is of. */
+/* The place of a tile. */
 typedef struct place {
     global const SRC_T *x, *dy; /* its first units */
     int d, h, s;                /* its first tap */
 } place;
 
-/* Coordinates in x that row `row` of dy sees at the tile's tap. */
+/* Coordinates in x that the tile's tap reads for row `row` of dy. */
 #define ROW_Y(row) ((row) % P_DST_H * P_STRIDE_H + p.h * P_DILATION_H - D_LEAD_H)
 #define ROW_Z(row) ((row) / P_DST_H % P_DST_D * P_STRIDE_D + p.d * P_DILATION_D - D_LEAD_D)
 
-/* The first strip from `strip` on whose row of x is there, or `end`. */
+/* The first strip from `strip` on whose row is inside x, or `end`. */
 INLINE int next_strip(const place p, int strip, const int end)
 {
 #if LEAVES(H) || LEAVES(D)
@@ -88,7 +88,7 @@ INLINE int next_strip(const place p, int strip, const int end)
     return strip;
 }
 
-/* A loop that always adds something leaves the sums in the registers they are in. */
+/* The compiler leaves sums in their registers if the loop always adds something. */
 INLINE void add_rows(ACC_V *acc, const place p, const int begin, const int end)
 {
     const int at_x = p.s * P_DILATION_W - D_LEAD_W;
@@ -122,8 +122,8 @@ INLINE ACC_V masked(const ACC_V v, const int i, const int j)
 #endif
 }
 
-/* The sums of units from x0 and y0 on, less those before own_x and own_y, are put `to` where they
- * belong, or added to what is there unless `fresh`. */
+/* Stores the sums of units from own_x and own_y on, of a tile that begins at x0 and y0, or adds them to
+ * the sums in memory unless `fresh`. */
 INLINE void put(global ACC_T *to, const ACC_V *acc, const int x0, const int y0, const int own_x,
                 const int own_y, const bool fresh)
 {
@@ -149,8 +149,8 @@ INLINE void put(global ACC_T *to, const ACC_V *acc, const int x0, const int y0, 
     }
 }
 
-/* Tile whose units begin at own_x and own_y: its sums over rows from `begin` on, added to what `out`
- * holds unless `fresh`. */
+/* Sums the tile whose own units begin at own_x and own_y over rows from `begin` on, and adds the sums in
+ * `out` unless `fresh`. */
 INLINE void tile(global const SRC_T *x, global const SRC_T *dy, global ACC_T *out, const int group,
                  const int own_x, const int own_y, const int d, const int h, const int s,
                  const int begin, const int end, const bool fresh)
@@ -184,7 +184,7 @@ INLINE void tile(global const SRC_T *x, global const SRC_T *dy, global ACC_T *ou
 #if D_LANES == 0
 #define D_END_Y ((D_GROUPS - 1) * D_DST_C + D_UNITS_Y) /* rows of dw that tiles store */
 #if D_END_Y % D_B
-/* Zeros in the rows that remain of the last block, of units of x from `begin` on, before `end`. */
+/* Writes zeros to the other rows of the last block, for units `begin` to `end` - 1 of x. */
 INLINE void put_padding(global ACC_T *out, const int begin, const int end)
 {
     out += (INDEX_T)(D_END_Y / D_B) * (D_BLOCKS_C * OUT_X);

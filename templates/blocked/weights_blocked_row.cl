@@ -1,7 +1,7 @@
 /* weights_blocked_row.cl: adds a row of dy, or a strip of it, to the sums of a tile of
  * weights_blocked.cl.
  *
- *   SUMS, SUM(i, s, j)    how many sums a tile has; the one of unit i of x at tap s, unit j of dy
+ *   SUMS, SUM(i, s, j)    how many sums a tile has; the sum of unit i of x at tap s, unit j of dy
  *   add_row(acc, x, dy, left, right, at)   adds pixels from `left` on, before `right`; `x` is where
  *                         pixel 0 finds its first tap, column `at`
  */
@@ -15,7 +15,7 @@
 #define VECTOR(p) SRC_LOAD_V(p, 0)
 #define ELEMENT(p) ((ACC_V)(SRC_LOAD(p, 0)))
 
-/* What lies between units of x, and of dy. */
+/* Elements between units of x, and of dy. */
 #if D_LANES == 0
 #define UNIT_X D_SRC_BLOCK
 #define UNIT_Y D_DST_CHANNEL
@@ -24,8 +24,8 @@
 #define UNIT_Y D_DST_BLOCK
 #endif
 
-/* With D_AHEAD=1 the next chunk is fetched while this one is worked on: it comes from far away, in
- * pieces too short for the hardware to see them coming. */
+/* With D_AHEAD=1 the next chunk is prefetched while this one is summed: it comes from memory, in pieces
+ * too short for the prefetchers of the core. */
 #if D_STRIPS > 1
 #define AHEAD_X (D_STRIP * P_STRIDE_W * D_SRC_PIXEL)
 #define AHEAD_Y (D_STRIP * D_DST_PIXEL)
@@ -37,7 +37,7 @@
 #define AHEAD_Y (D_CHUNK * (INDEX_T)D_DST_IMAGE)
 #endif
 
-/* One pixel. */
+/* Adds one pixel. */
 INLINE void add_inside(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy)
 {
 #if D_LANES == 0
@@ -77,7 +77,7 @@ INLINE void add_inside(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy
 #endif
 }
 
-/* A pixel whose tap 0 is at `column`, which may have taps outside the row. */
+/* Adds a pixel whose tap 0 is at `column`, and whose taps may be outside the row. */
 INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int column)
 {
 #pragma unroll
@@ -99,8 +99,8 @@ INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *d
     }
 }
 
-/* Where a tile has all taps of a row: pixels before the first and behind the last that meet all of
- * them. With D_ENDS=1 the compiler knows what these pixels meet; strips have others between them. */
+/* Where a tile has all taps of a row: how many pixels come before the first pixel that meets all of
+ * them, and behind the last. With D_ENDS=1 the compiler knows which taps these pixels meet. */
 #define D_REACH_W ((P_FILTER_W - 1) * P_DILATION_W)
 #define D_BEFORE (D_LEAD_W > 0 ? (D_LEAD_W + P_STRIDE_W - 1) / P_STRIDE_W : 0)
 #define D_LAST ((P_SRC_W - 1 - D_REACH_W + D_LEAD_W) / P_STRIDE_W)
@@ -110,7 +110,7 @@ INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *d
     (LEAVES(W) && T_S == P_FILTER_W && P_SRC_W + D_LEAD_W > D_REACH_W &&                           \
      D_BEFORE + D_AFTER < D_LAST_STRIP && (D_BEFORE + D_AFTER) * SUMS <= 600)
 
-/* A loop that always runs leaves the sums in the registers they are in. */
+/* The compiler leaves sums in their registers if the loop always runs. */
 INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int left,
                     const int right, const int at)
 {

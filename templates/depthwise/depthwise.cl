@@ -17,7 +17,7 @@
 #include "epilogue.cl"
 #include "rows.cl"
 
-/* Unrolled loops read each vector of the buffer once; huge ones would only build slowly. */
+/* Unrolled loops read each vector of the buffer once. Huge loops would only build slowly. */
 #if P_FILTER_H * P_FILTER_W * T_ROWS <= 256 && D_PHASES_H * D_PHASES_W == 1
 #define EACH_TAP _Pragma("unroll")
 #else

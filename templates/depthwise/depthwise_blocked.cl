@@ -6,8 +6,8 @@
  *
  *     destination   [ 0 1 2 3 ... ]  +=  [ 0 1 2 3 ... ]  *  weights of the tap
  *
- * With groups of 2, 4 or 8 channels it is as many, each with one source channel of every group
- * copied over the group's lanes (D_GROUP = 2: 0 0 2 2 ..., then 1 1 3 3 ...).
+ * With groups of 2, 4 or 8 channels a tap is as many multiply-adds, each with one source channel of every
+ * group copied over the group's lanes (D_GROUP = 2: 0 0 2 2 ..., then 1 1 3 3 ...).
  *
  * One item goes down T_TILES rows of tiles of one vector of channels. The sums of a tile stay in
  * registers, and a source vector is loaded once for all taps of a tile that meet it:
@@ -16,20 +16,20 @@
  *      |[        ][        ][        ] ... [        ]|  far ends start earlier where rows and columns
  *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  are no multiple of them
  *
- * Source rows and planes that are not there are left out; so are the columns. With D_UNROLL=1 the
- * compiler knows which taps meet which pixels, and which columns are not there: those of the first
- * and last tile of a row. Otherwise the item looks, except at taps that all pixels of a tile meet.
+ * Rows, planes and columns outside of the source are left out. With D_UNROLL=1 the compiler knows which
+ * taps meet which pixels, and which columns are outside: some of the first and of the last tile of a
+ * row. Otherwise the item checks, except at taps that all pixels of a tile meet.
  *
- * Backward data is the same sum over dy, with the filter turned round (which `pack` sees to), the
- * padding that remains of it, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`), with
+ * the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. A tile then begins at a multiple of D_UP, so that a tap meets the same pixels of every
- * tile; the others it would only meet with a zero.
+ * tile; with the others it would only multiply zeros.
  *
- * Where the channels of a pixel all lie together and do not fill the last vector, that starts
- * earlier, and stores only what is its own.
+ * Where the channels of a pixel all lie together and do not fill the last vector, this vector starts
+ * earlier, and only its own channels are stored.
  *
- * With D_PLAIN=1 both tensors are plain, NCHW: an item first turns the source rows it needs, squares
- * of D_B channels by D_B pixels at a time, into vectors of channels, and last its results back:
+ * With D_PLAIN=1 both tensors are plain, NCHW: an item first transposes its source rows, in
+ * squares of D_B channels by D_B pixels, to vectors of channels, and at the end its results back:
  *
  *      channel 0   a b c d e f ...                       a 0 k   b 1 l   c 2 m ...
  *      channel 1   0 1 2 3 4 5 ...    ----  gather  ---->       sums of tiles
@@ -48,14 +48,14 @@
  *   D_SRC_IMAGE, _PLANE, _ROW, _PIXEL    elements from one to the next; D_DST_ the same
  *   D_SRC_VECTOR, D_DST_VECTOR           elements from one vector of channels to the next
  *   D_UNROLL            above
- *   D_BACKWARD          1: the filter is turned round
+ *   D_BACKWARD          1: the filter is rotated
  *   D_AHEAD             1: source rows of the row of tiles after the next are fetched
  *   T_W, T_H            a tile is T_W * D_UP_W pixels wide, T_H * D_UP_H high
  *   T_TILES             tiles that an item goes down; D_STRIPS items do a plane
  *   T_STREAM            1: stores go past the caches (see caches.cl)
  * and with D_PLAIN=1 (images have one plane; at least D_B channels):
  *   D_SRC_CHANNEL, D_DST_CHANNEL         elements from one channel to the next
- *   D_ROWS              source rows that an item turns, at least D_B pixels
+ *   D_ROWS              source rows that an item transposes, at least D_B pixels
  *   D_NEXT_ITEM         elements from an item's source to the next one's, which D_AHEAD=1 fetches
  */
 #include "channels.cl"
@@ -88,7 +88,7 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_
 }
 
 #if !D_PLAIN
-/* Stores one vector of channels; of the last one, if it starts earlier, only its own. */
+/* Stores one vector of channels. If the last vector starts earlier, stores only its own channels. */
 INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
                 const INDEX_T at EPILOGUE_PARAMS)
 {
@@ -113,8 +113,9 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
 }
 #endif
 
-/* The tile from row y and column x on, of which rows from `own_y` and columns from `own_x` are its
- * own. `src`, which begins with row `row0`, `w` and `dst` are of its channels, `z` its plane. */
+/* Computes the tile from row y and column x on, and stores its own rows, from `own_y` on, and columns,
+ * from `own_x` on. `src`, which begins with row `row0`, `w` and `dst` are of its channels, `z` is its
+ * plane. */
 INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, const int vector,
                  const INDEX_T to, const int z, const int y, const int own_y, const int x,
                  const int own_x, const bool check EPILOGUE_PARAMS)

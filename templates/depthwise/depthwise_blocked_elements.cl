@@ -4,10 +4,10 @@
  *   TILE_H, TILE_W         pixels of a tile
  *   D_TILES_W              tiles of a row
  *   D_LAST_H, D_LAST_W     where the last tile of an axis starts
- *   SUM_T, SUM_V           what is summed, and a vector of it
- *   LOAD(p, i), LOAD_W(p)  as such: source elements from p[i] on, weights from p on
- *   SUMMED(v)              a sum as the epilogue takes it
- *   source, target         what taps read and tiles write; LOAD_SRC(p, i) reads the former
+ *   SUM_T, SUM_V           the type of a sum, and a vector of them
+ *   LOAD(p, i), LOAD_W(p)  a SUM_V of source elements from p[i] on, of weights from p on
+ *   SUMMED(v)              sums as the epilogue takes them
+ *   source, target         pointers that taps read and tiles write; LOAD_SRC(p, i) reads a source
  *   SPREAD(v, c)           source channel c of each group in all the group's lanes
  */
 #include "vectors.cl"
@@ -22,7 +22,7 @@
 #define D_LAST_H LAST_START(P_DST_H, TILE_H, D_UP_H)
 #define D_LAST_W LAST_START(P_DST_W, TILE_W, D_UP_W)
 
-/* What is summed: of bytes, floats are as exact as integers, if there are not too many, and a
+/* Sums of bytes are floats where there are not too many products: these are exact too, and have a
  * multiply-add. */
 #if SRC_TYPE == TYPE_I8 && D_TAPS * D_GROUP <= 1024
 #define SUM_T float
@@ -39,7 +39,7 @@ typedef SUM_V __attribute__((aligned(4))) loose_sum;
 #define SUMMED(v) (v)
 #endif
 
-/* What taps read and tiles write: the tensors, or an item's own vectors of channels. */
+/* Taps read and tiles write the tensors, or an item's own vectors of channels. */
 #if D_PLAIN
 typedef private const SUM_V *source;
 typedef private SUM_V *target;

@@ -1,7 +1,7 @@
-/* depthwise_blocked_plain.cl: turns channels by pixels, of a plain tensor, into the vectors of
- * channels of depthwise_blocked.cl, and back; nothing unless D_PLAIN=1.
+/* depthwise_blocked_plain.cl: transposes channels by pixels of a plain tensor to the vectors of
+ * channels of depthwise_blocked.cl, and back. Empty unless D_PLAIN=1.
  *
- *   gather(to, from)       the source rows that an item needs
+ *   gather(to, from)       copies the source rows that an item needs
  *   scatter(dst, from, channel, skip, count, at)   stores results
  */
 #include "caches.cl"

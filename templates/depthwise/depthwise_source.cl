@@ -9,10 +9,10 @@
  *             y y y y                              0 x x x x x     T_PIX * T_VEC + D_REACH_W
  *                                                  0 x x x x x
  *
- * With T_VEC=1 there is no buffer: every element is read where it lies, behind a guard, which is
- * what a GPU wants, neighbouring items having neighbouring columns.
+ * With T_VEC=1 there is no buffer: every element is read in place, behind a guard. This suits a GPU,
+ * where neighbouring items have neighbouring columns.
  *
- *   ACC_V, LOADV(p), STOREV(v, p)   T_VEC sums; without the last two for T_VEC=1
+ *   ACC_V, LOADV(p), STOREV(v, p)   T_VEC sums; the last two not with T_VEC=1
  *   D_BUFFER(n)           elements of a buffer of `n` pieces
  *   READ(section, slot_h, row, slot_w, v)   one vector, of the array `buffer` or, for T_VEC=1, of
  *                         plane[section] of `src` from row0 and col0 on

@@ -88,7 +88,7 @@ static inline INDEX_T place(INDEX_T f, INDEX_T n, int pd, int ph, int pw)
 }
 
 #if T_COPY == 0 && T_VEC > 1
-/* Stores those of the positions from f on that the group owns; `plane` is their channel. */
+/* Stores the positions from f on that the group owns, of the channel whose plane is at `plane`. */
 static inline void put_vector(global DST_T *dst, const ACC_V acc, const int channel,
                               const INDEX_T f_own, const INDEX_T f,
                               const INDEX_T plane EPILOGUE_PARAMS)
@@ -140,7 +140,7 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
     for (int c0 = 0; c0 < D_SRC_C; c0 += T_C) {
         const int c_end = D_SRC_C % T_C ? min(T_C, D_SRC_C - c0) : T_C;
 #if D_AHEAD
-        /* Blocks that share their positions each fetch some channels of those after the next. */
+        /* Of the blocks that share positions, each prefetches some channels of the positions after the next. */
         if (c0 / T_C % D_BLOCKS == block % D_BLOCKS)
             for (int c = c0; c < c0 + c_end; c++)
 #pragma unroll
@@ -188,8 +188,8 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
                        f0 + j % T_PIX * (T_GROUP * T_VEC), plane0 + k * D_DST_PIXELS EPILOGUE_PASS);
     }
 #else
-    /* Out of the registers, so that the code below is there once, not T_K * T_PIX times. Where an
-     * item holds scalars it is unrolled instead, and they stay in registers. */
+    /* The sums leave the registers, so that the code below exists once, not T_K * T_PIX times. Where
+     * an item holds scalars the loop is unrolled instead, and they stay in registers. */
     ACC_V out[T_K * T_PIX];
 #pragma unroll
     for (int i = 0; i < T_K * T_PIX; i++)

@@ -2,8 +2,8 @@
  * NHWC; forward and backward data.
  *
  * An item computes a tile of pixels of an image, for T_BLOCKS blocks of T_K channels. It goes through
- * the source channels D_CHUNK at a time: of each it copies the piece that the tile's taps read to where
- * it is near, border and all (piece.cl), and then adds up what that gives to all of its channels:
+ * the source channels D_CHUNK at a time: of each it copies the piece that the tile's taps read to local
+ * memory, with its border (piece.cl), and then adds the products of that chunk to all of its sums:
  *
  *     a piece's rows, 3x3:  0 x x x x x 0 x x x x x 0 ...   one after the other, in vectors of T_VEC
  *
@@ -51,8 +51,8 @@
 #define D_PHASES (D_PHASES_H * D_PHASES_W)
 #define D_SRC_PLANE ((INDEX_T)P_SRC_H * P_SRC_W)
 #define D_DST_PLANE ((INDEX_T)P_DST_H * P_DST_W)
-/* Vectors of a piece: one or two behind it are zero, whatever else was written there; behind the last
- * one is what its taps read beyond that. */
+/* Vectors of a piece, with one or two zero vectors at its end; behind the last piece are further zeros
+ * that taps read. */
 #define D_PIECE ((D_SECTION + 2 * T_VEC - 1) / T_VEC)
 #define D_BEHIND ((D_REACH_W + T_VEC - 1) / T_VEC + T_PIX + 1)
 #define D_PIECES (D_CHUNK * P_FILTER_D)
@@ -60,14 +60,14 @@
 
 #define ACC_V PIECE_V
 
-/* Unrolled taps have their offsets in the instructions; of many the code would only be long. */
+/* Unrolled taps have their offsets in the instructions; with many taps the code is only longer. */
 #if D_PLANE_TAPS * T_K * T_PIX <= 800 && D_PHASES == 1
 #define EACH_TAP UNROLL
 #else
 #define EACH_TAP _Pragma("nounroll")
 #endif
 
-/* The pieces of `channels` channels of image n, of which the group's are `first` ..., for destination
+/* Fills the pieces of `channels` source channels of image n from channel `first` on, for destination
  * depth z. */
 INLINE void fill_pieces(global const SRC_T *src, local ACC_V *pieces, const INDEX_T n,
                         const int first, const int channels, const int z, const int tile_row,
@@ -93,7 +93,7 @@ INLINE void fill_pieces(global const SRC_T *src, local ACC_V *pieces, const INDE
     }
 }
 
-/* Adds what `count` pieces give to a block's sums of T_PIX vectors, in phase (ph, pw). */
+/* Adds the products of `count` pieces to a block's sums of T_PIX vectors, in phase (ph, pw). */
 INLINE void add_pieces(local ACC_V *sums, local const ACC_V *pieces, global const ACC_T *w,
                        const int count, const int ph, const int pw, const bool begin)
 {
@@ -114,8 +114,8 @@ INLINE void add_pieces(local ACC_V *sums, local const ACC_V *pieces, global cons
 }
 
 #if D_DST_LAST
-/* Stores a block's sums of the row that begins at position t of the grid; `row` is its element of the
- * first of its own channels, which is channel k of the block. */
+/* Stores the sums of a block for a row that begins at position t of the grid. The block's own channels
+ * begin with its channel k; `row` is the element of column 0 of the block's channel 0. */
 INLINE void put_row(global DST_T *dst, local const ACC_T *sums, const int channel, const int k,
                     const INDEX_T row, const int t, const int pw EPILOGUE_PARAMS)
 {
@@ -130,7 +130,7 @@ INLINE void put_row(global DST_T *dst, local const ACC_T *sums, const int channe
     }
 }
 #else
-/* The same of one channel. */
+/* Stores the sums of one channel for such a row. */
 INLINE void put_channel(global DST_T *dst, local const ACC_T *sums, const int channel,
                         const INDEX_T row, const int t, const int pw EPILOGUE_PARAMS)
 {

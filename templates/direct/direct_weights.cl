@@ -55,7 +55,7 @@ static inline ACC_T sum_lanes(ACC_V v)
 #endif
 }
 
-/* Where weight j of a channel finds the x that meets position 0 of dy. */
+/* The element of x that weight j of a channel multiplies by position 0 of dy. */
 static inline INDEX_T line_of(int group, int j)
 {
     int tap = j % D_TAPS;

@@ -1,13 +1,13 @@
 /* first_layer.cl: direct convolution from few source channels, as of a network's first layer; forward.
  *
  * An item computes T_ROWS rows of an image, or D_COLS columns of them, for all channels of the result.
- * First it copies the rows of all source channels that their taps read to where they are near, border
- * and all (piece.cl). Each tap of each channel is then one fixed offset, so that no sum looks for
- * borders, and what a tile of registers takes is copied once for all rows and channels that it meets.
- * All products of a sum are added up in registers: the result is written once, from there.
+ * First it copies the rows of all source channels that their taps read to local memory, with their
+ * border (piece.cl). Each tap of each channel is then one fixed offset, so that no sum checks for
+ * borders, and elements are copied once for all taps and channels that read them. All products of a sum
+ * are added up in registers, from which the result is written once.
  *
- * The vector is what lies together in the result. Channels (NHWC, NC/16HW16), or, with D_PLAIN, pixels
- * (NCHW), which need no transposition then:
+ * A vector is elements that are neighbours in the result, which needs no transposition then: channels
+ * (NHWC, NC/16HW16), or, with D_PLAIN, pixels (NCHW):
  *
  *     channels:        T_PIX pixels                 pixels:   T_PIX vectors of a row
  *     T_K vectors   [ acc ]  [ acc ]  [ acc ]       T_K     [ acc ][ acc ]   a tap and source channel:
@@ -17,13 +17,13 @@
  *                   each for all lanes, by T_K
  *                   vectors of weights
  *
- * With channels as the vector a piece is rows as they are in the source: an element is read from
- * wherever it is. A source whose channels are last is one channel of longer rows, with pixels and taps
- * that far apart: the P_SRC_W, D_LEAD_W and P_DILATION_W of piece.cl and lines.cl count elements. With
+ * With channels as the vector a piece is rows as they are in the source, whatever the stride. A source
+ * whose channels are last counts as one channel of longer rows, with pixels and taps as many elements
+ * apart as a pixel has channels: the P_SRC_W, D_LEAD_W and P_DILATION_W of piece.cl and lines.cl count elements. With
  * pixels as the vector a row's elements are sorted by remainder of the stride (D_SLOTS_a).
  *
  * In channels, the last tile of a row starts earlier where it would be narrower: its first pixels are
- * computed twice and stored once. In pixels, what is beyond the row is computed and dropped.
+ * computed twice and stored once. In pixels, positions beyond the row are computed and dropped.
  *
  * Grid: (tiles of an image plane, images * P_DST_D, 1); groups of one item may be fewer (see items.cl).
  *
@@ -35,7 +35,7 @@
  *   D_TAPS                of the filter
  *   D_CHANNEL, D_APART_a  elements of a piece, or rows of it, from a channel, column or row to the next
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
- *   D_DST_NEIGHBOURS      channels of a block; D_DST_PADDED: of all blocks; D_CHANNELS: those that are
+ *   D_DST_NEIGHBOURS      channels of a block; D_DST_PADDED: of all blocks; D_CHANNELS: without padding
  *   D_BLOCKS              of T_K vectors of channels, or T_K channels: all of them
  *   D_TILES_W, D_COLS     tiles of a row; columns of one
  *   D_PIECE               elements of a piece, a multiple of T_VEC
@@ -49,7 +49,7 @@
 #include "pixel_tile.cl"
 #include "rows.cl"
 
-/* What a tile of registers has: columns of a row, and channels. */
+/* Columns of a row, and channels, of a tile of registers. */
 #if D_PLAIN
 #define TILE_COLS (T_PIX * T_VEC)
 #define TILE_K T_K
@@ -58,7 +58,7 @@
 #define TILE_K (T_K * T_VEC)
 #endif
 
-/* Copies what the tile of rows from row0 and columns from col0 on reads of image n, at depth z. */
+/* Copies the rows of image n that the tile from row0 and col0 on reads, at depth z. */
 INLINE void fill_pieces(global const SRC_T *src, local ACC_T *pieces, const INDEX_T n, const int z,
                         const int row0, const int col0)
 {
@@ -71,7 +71,7 @@ INLINE void fill_pieces(global const SRC_T *src, local ACC_T *pieces, const INDE
     }
 }
 
-/* Adds one tap of one channel: `at` is what the tile's first element reads. */
+/* Adds one tap of one channel. The tile's first element reads `at`. */
 INLINE void add_tap(ACC_V *acc, local const ACC_T *at, global const ACC_T *w)
 {
 #if D_PLAIN
@@ -91,8 +91,8 @@ INLINE void add_tap(ACC_V *acc, local const ACC_T *at, global const ACC_T *w)
 #endif
 }
 
-/* Unrolled, taps have their offsets in the instructions. With channels as the vector the compiler
- * would keep the elements that they share in registers, and the sums not. */
+/* Unrolled taps have their offsets in the instructions. With channels as the vector the compiler would
+ * keep elements that taps share in registers, and spill the sums. */
 #if D_PLAIN && P_FILTER_H * P_FILTER_W * T_K * T_PIX <= 800
 #define EACH_TAP UNROLL
 #else
@@ -114,8 +114,8 @@ INLINE void add_all(ACC_V *acc, local const ACC_T *pieces, global const ACC_T *w
                             w + (r * P_FILTER_W + s) * TILE_K);
 }
 
-/* Stores a tile's sums, of channels from k0 on, to elements from `at` on; of its columns those from
- * `first` to `end` - 1. */
+/* Stores columns `first` to `end` - 1 of a tile's sums, of channels from k0 on, to elements from `at`
+ * on. */
 INLINE void put_tile(global DST_T *dst, const ACC_V *acc, const int k0, const int first,
                      const int end, const INDEX_T at EPILOGUE_PARAMS)
 {
@@ -181,7 +181,7 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
 #pragma unroll
                 for (int i = 0; i < T_K * T_PIX; i++)
                     acc[i] = (ACC_V)((ACC_T)0);
-                if (block * TILE_K < D_CHANNELS) /* else all are padding of the layout */
+                if (block * TILE_K < D_CHANNELS) /* else all channels are padding of the layout */
                     add_all(acc, pieces + row * D_APART_H * D_PITCH + x * D_APART_W,
                             w + block * (D_SRC_C * D_TAPS * TILE_K));
                 put_tile(dst, acc, block * TILE_K, first, cols - x,

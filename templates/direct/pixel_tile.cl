@@ -4,8 +4,8 @@
  *     T_K        [ acc ][ acc ][ acc ]       T_PIX vectors of the piece, one after the other,
  *     channels   [ acc ][ acc ][ acc ]       by T_K weights, each for all lanes
  *
- *   add_pixels(acc, at, w)   adds one tap of one channel: `at` is what the tile's first element reads,
- *                            w its T_K weights
+ *   add_pixels(acc, at, w)   adds one tap of one channel, with T_K weights at w: the tile's first element
+ *                            reads `at`
  *
  * Defines, besides those of the files included (PIECE_SPACE and T_VEC among them):
  *   T_PIX T_K   above

@@ -11,9 +11,9 @@
  *     source       (c / 4 * P_SRC_W + w, n * P_SRC_H + h), lane c % 4; the destination likewise
  *     filter       (c, k / 4 * D_TAPS + tap), lane k % 4
  *                  with D_FLAT: (tap * D_FLAT + c, k / 4)
- * An image may be larger than its tensor, so nothing is read past a tensor's last column in the hope
- * of zeros. A column in padding is read at x = -1, since one beside a row belongs to other channels;
- * filter rows in padding are left out. Lanes of the source past its last channel are never used.
+ * An image may be larger than its tensor, so pixels past a tensor's last column may not be zero. A column
+ * in padding is read at x = -1, since a pixel beside a row belongs to other channels; filter rows in
+ * padding are left out. Lanes of the source past its last channel are never used.
  *
  * Grid: (D_TILES_W, groups * D_TILES_K), exchanged with T_ORDER=1, and all rows of all images.
  *
@@ -24,9 +24,9 @@
  *   D_FLAT              above; 0: not flat
  *   D_TILES_W, D_TILES_K   tiles of a row, of the channel blocks of a group
  *   T_W, T_KV           tile of one item
- *   T_LOCAL             its pixels are 0: D_TILES_W apart, so that neighbouring items read
- *                       neighbouring pixels; 1: neighbours; 2: neighbours, and a row of the source
- *                       is read once for all taps of a filter row
+ *   T_LOCAL             locality of the pixels of a tile. 0: strided, D_TILES_W apart, so that
+ *                       neighbouring items read neighbouring pixels; 1: adjacent; 2: adjacent, and a
+ *                       row of the source is read once for all taps of a filter row
  *   T_ORDER             above
  *   T_GROUP_0, T_GROUP_1   work-group
  */

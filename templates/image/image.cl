@@ -2,7 +2,7 @@
  * D_CHANNELS channels; with D_IMAGE=1.
  *
  *   READ(image, x, y)                 a pixel as float4; zero outside, so x = -1 reads padding
- *   PUT_PIXEL(image, acc, block, at)  writes what the epilogue makes of the sums of four channels,
+ *   PUT_PIXEL(image, acc, block, at)  writes the epilogue of the sums of four channels,
  *                                     zero in channels past the last
  */
 #include "epilogue.cl"
@@ -35,7 +35,7 @@ static inline float4 kiln_finish_pixel(float4 v, int block, int2 at EPILOGUE_PAR
         v = LANES(4) < D_CHANNELS % 4 ? v : 0.0f;
 #endif
 #if DST_TYPE == TYPE_F16
-    /* How an image rounds is the device's affair, so it gets what needs no rounding. */
+    /* Devices round differently when they write images, so the values need no rounding. */
     v = kiln_from_half4(kiln_to_half4(v));
 #endif
     return v;

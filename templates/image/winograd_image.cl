@@ -19,8 +19,9 @@
  * The weights are plain, or an image as direct_image.cl has it:
  *     w   (c, k / 4 * 9 + tap), lane k % 4; with D_FLAT (tap * D_FLAT + c, k / 4)
  *
- * Lanes past the last channel hold zero everywhere: in U and V because they do in what these are made
- * of, in M because `product` leaves them out: behind U's last row of one t lies the first of the next.
+ * Lanes past the last channel hold zero everywhere: in U and V because they do in the weights and the
+ * source, in M because `product` leaves them out: behind the last row of U of one t lies the first row
+ * of the next.
  *
  * `product` computes T_P tiles by four channels a block, T_KV blocks, of one t:
  *
@@ -115,7 +116,7 @@ kernel GROUP void source(read_only image2d_t src, write_only image2d_t v)
     float4 mid[T_T][T_T];
     UNROLL for (int j = 0; j < T_T; j++)
     {
-        /* A pixel in padding is read at x = -1: one beside the source's is another's. */
+        /* A pixel in padding is read at x = -1: a pixel beside a row belongs to other channels. */
         const bool column = x0 + j >= 0 && x0 + j < P_SRC_W;
         float4 d[T_T];
         UNROLL for (int i = 0; i < T_T; i++)

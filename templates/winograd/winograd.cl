@@ -16,8 +16,8 @@
  *         . patch 0 . . .                             zero outside of it
  *                 . patch 1 . . .
  *
- * A convolution with stride 2 is the sum of those of its phases, every second row and column of the
- * source with every second tap: as many times the channels, and stride 1. With a dilation of d, every
+ * A convolution with stride 2 is the sum of the convolutions of its phases, every second row and column
+ * of the source with every second tap: each phase adds as many channels, with stride 1. With a dilation of d, every
  * d-th row and column is an image of its own.
  *
  * Tiles are counted over rows of tiles, then images. An item has T_TILES of them, and there are
@@ -26,7 +26,7 @@
  *      into `strip`, then each tile's rows.
  *   2. For each T_KV blocks of D_B destination channels: products of T_W tiles at a time into p.
  *   3. A^T p A, the epilogue, the store.
- * In `winograd_fused` an item does all of them, for one part of T_SPLIT of the destination's
+ * In `winograd_fused` an item does all three, for one part of T_SPLIT of the destination's
  * channels, and v and p are local memory. With D_STAGED=1 they are buffers for all tiles, and each
  * step is a launch: `source`, `products`, `destination`.
  *
@@ -34,14 +34,14 @@
  *     p [D_E][T_KV, or all blocks][D_ROOM][D_B]
  *
  * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c; NHWC,
- * where these are multiples of D_B).
- * Plain ones are transposed D_B channels by D_B columns at a time. Whatever the layout, a block's
+ * where channels are multiples of D_B). Plain tensors are transposed D_B channels by D_B columns at a
+ * time. Whatever the layout, a block's
  * lanes without a channel are zero in v, and are written as zero where the destination has them.
- * Backward data is the same with dy as the source and `pack` turning the filter round.
+ * Backward data is the same with dy as the source and the filter rotated by 180 degrees by `pack`.
  *
  * Grids, all in groups of one item, or several (see items.cl). `winograd_fused`: (items of T_TILES
- * tiles, T_SPLIT, groups), the first two exchanged with T_ORDER=1. `source`, `destination`: (items, blocks). `products`:
- * (tiles of K, D_E, items). `pack`: (D_CP, groups * D_DST_TILES * T_KV).
+ * tiles, T_SPLIT, groups), the first two exchanged with T_ORDER=1. `source`, `destination`: (items,
+ * blocks). `products`: (tiles of K, D_E, items). `pack`: (D_CP, groups * D_DST_TILES * T_KV).
  *
  * Defines, besides those of the files included:
  *   D_B                   channels of a block, lanes of a vector: 4, 8 or 16; D_ROW: the same,
@@ -57,7 +57,7 @@
  *   D_RUN                 most tiles of a run
  *   P_FILTER_H, P_FILTER_W, P_STRIDE_H, P_STRIDE_W   strides are 1 or 2; 1 with D_BACKWARD
  *   P_DILATION_H, P_DILATION_W   1 with a stride
- *   D_BACKWARD            1: the filter is turned round
+ *   D_BACKWARD            1: the filter is rotated
  *   D_STAGED              above; then P_GROUPS is 1
  *   D_LAUNCH              with it: 1, 2 or 3, the step whose kernel is wanted
  *   D_FILTERS_AHEAD       1: filters are fetched ahead; only with D_STAGED

@@ -17,7 +17,7 @@
  *         . patch 0 . . .                             columns, zero outside of it
  *                 . patch 1 . . .
  *
- * winograd_int8_transforms.cl says how it stays exact, and why results must be below 2^29.
+ * winograd_int8_transforms.cl says how the integers stay exact, and why results must be below 2^29.
  *
  * Tiles are counted over rows of tiles, then images. An item has T_TILES of them, and there are
  * three steps, all in local memory:
@@ -33,7 +33,7 @@
  * columns at a time; others have D_B channels together (NCHW16c, NHWC). Lanes of v without a
  * channel may hold anything, as their filters are zero.
  *
- * Backward data is the same with dy as the source and `pack` turning the filter round.
+ * Backward data is the same with dy as the source and the filter rotated by 180 degrees by `pack`.
  *
  * Grids, in groups of one item. `winograd_int8`: (items of T_TILES tiles, T_SPLIT). `pack`:
  * (D_CP, D_DST_TILES * T_KV).
@@ -49,7 +49,7 @@
  *   D_DST_WHOLE           1: blocks of the destination are whole, their padding included
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
- *   D_BACKWARD            1: the filter is turned round
+ *   D_BACKWARD            1: the filter is rotated
  *   D_TOGETHER=2, D_VNNI  see products.cl
  *   D_STREAM              1: results go past the caches (see caches.cl)
  *   T_SIDE T_TILES T_W T_KV T_SPLIT  above; T_W divides T_TILES
@@ -71,7 +71,7 @@
 
 typedef KILN_CAT(char, D_B) byte_v;
 
-/* D_B neighbouring elements, which may reach beyond the last one that there is. */
+/* D_B neighbouring elements, which may reach beyond the last element of the source. */
 INLINE byte_v load_bytes(global const SRC_T *src, const INDEX_T at)
 {
 #if D_SRC_PLAIN || D_SRC_C % D_B
@@ -152,11 +152,11 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global int 
 /* ---- the source ---- */
 
 #if D_SRC_PLAIN
-/* Each round of it is an instruction. */
+/* Each round of this transposition is one instruction a row. */
 KILN_DEFINE_DEALT(INLINE, transpose_bytes, byte_v)
 
-/* Pixels `from` to `to` of each row of the strip, and others behind them; patches begin in row `y`,
- * at element `at`, be it before the image. */
+/* Makes pixels `from` to `to` of each row of the strip, and others behind them. Patches begin in row `y`,
+ * at element `at`, even if that is before the image. */
 INLINE void load_rows(local short_v *strip, global const SRC_T *src, const INDEX_T at,
                       const int channels, const int y, const int from, const int to)
 {

@@ -1,17 +1,17 @@
-/* winograd_plain.cl: how winograd.cl reads plain sources and writes plain destinations, by turning
- * squares of D_B channels by D_B columns.
+/* winograd_plain.cl: how winograd.cl reads plain sources and writes plain destinations, by
+ * transposing squares of D_B channels by D_B columns.
  */
 #include "caches.cl"
 #include "rows.cl"
 #include "transpose.cl"
 #include "vectors.cl"
 
-/* It takes the compiler as long as all the rest, so there is one copy of it. (PoCL 3.1 crashes if
- * that works on local memory.) */
+/* The compiler takes as long for the transposition as for all the rest, so the program has one copy of
+ * it. (PoCL 3.1 crashes if this copy works on local memory.) */
 KILN_DEFINE_DEALT(static __attribute__((noinline)), transpose, ACC_V)
 
 #if !D_SRC_TOGETHER
-/* Element (y, x) of the patches of a run, in a row of v: its index, be it outside of the image. */
+/* Element (y, x) of the patches of a run, in a row of v: its index, even if the element is outside of the image. */
 typedef struct place {
     INDEX_T at;
     int y, x;
@@ -27,7 +27,7 @@ INLINE place place_of(const run r, const int group, const int row, const int y, 
     return p;
 }
 
-/* D_B columns, D_STEP_W apart, of the image's row that p lies in; zero outside of the image. */
+/* D_B columns, D_STEP_W apart, of the image row at p; zero outside of the image. */
 INLINE ACC_V load_row(global const SRC_T *src, const place p)
 {
     ACC_V v;
@@ -53,7 +53,7 @@ INLINE ACC_V load_row(global const SRC_T *src, const place p)
     return select((ACC_V)(0), v, x >= 0 && x < P_SRC_W);
 }
 
-/* All pixels of the strip: block b of v's rows. */
+/* Makes all pixels of the strip: block b of v's rows. */
 INLINE void load_rows(local ACC_V *strip, global const SRC_T *src, const run r, const int group,
                       const int b, const int columns, const run next, const int soon)
 {
@@ -131,7 +131,7 @@ INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p
     const int all = min(r.tiles * D_MW, columns - x0);
     const int channel = group * D_DST_C + block * D_B, channels = min(D_B, D_DST_C - block * D_B);
     const INDEX_T image = ((INDEX_T)r.n * (P_GROUPS * D_DST_C) + channel) * D_DST_PLANE;
-    ACC_V square[D_B]; /* what lies behind the last column is not stored */
+    ACC_V square[D_B]; /* columns behind the last one are not stored */
 #pragma nounroll
     for (int i = 0; i < D_MH && (y0 + i) * P_DILATION_H + r.y1 < P_DST_H; i++)
 #pragma nounroll

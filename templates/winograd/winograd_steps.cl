@@ -1,10 +1,10 @@
-/* winograd_steps.cl: what follows the transform of the source in winograd.cl and winograd_int8.cl:
+/* winograd_steps.cl: the steps after the transform of the source in winograd.cl and winograd_int8.cl:
  * the products, the transform of tiles, and all steps in one item.
  *
- * What else they define:
+ * winograd.cl and winograd_int8.cl define:
  *   D_CP                rows of u: factors of a tile's products, D_TOGETHER (or one) channels each
  *   D_P_PLANE           from one of the D_E products to the next in p
- *   SUM_V               p's vectors as A^T takes them: TO_SUM(v); FROM_SUM(v), what the results are
+ *   SUM_V               vectors that A^T takes: TO_SUM(v) of a vector of p; FROM_SUM(v) makes results of them
  *   TIMES_A(a, p, o)    A^T p along axis a
  *   store_run()         below
  */
@@ -20,11 +20,11 @@
 #define EACH_FACTOR _Pragma("unroll 4")
 #endif
 
-/* The filters of the next item come from memory while these are multiplied: each group of T_W tiles
- * fetches some vectors of every row. */
+/* The filters of the next item are prefetched from memory while those of this item are multiplied: each
+ * group of T_W tiles prefetches some vectors of every row. */
 #if D_FILTERS_AHEAD
-#define D_TURNS (T_TILES / T_W)
-#define D_FETCHED ((T_KV + D_TURNS - 1) / D_TURNS)
+#define D_TILE_GROUPS (T_TILES / T_W)
+#define D_FETCHED ((T_KV + D_TILE_GROUPS - 1) / D_TILE_GROUPS)
 #else
 #define D_FETCHED 0
 #endif
@@ -51,8 +51,8 @@ PRODUCTS_INLINE void add_factors(ACC_V *acc, KEPT const ACC_T *v, global const A
     }
 }
 
-/* One of the D_E products: v, p and u start where those of its elements do, `next` where the u of
- * the next item does. */
+/* Computes one of the D_E products. v, p and u start at its elements, `next` at the same element of the
+ * next item's u. */
 PRODUCTS_FUNCTION void multiply(KEPT ACC_V *p, KEPT const PATCH_V *v, global const ACC_T *u,
                                 global const ACC_T *next, const int count)
 {
@@ -105,11 +105,11 @@ INLINE void tile_of(ACC_V o[D_MH][D_MW], KEPT const ACC_V *p)
     }
 }
 
-/* Stores block `block` of a run; p is that block's, of the item's tiles. */
+/* Stores block `block` of a run; p has the sums of this block, for all tiles of the item. */
 INLINE void store_run(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS);
 
-/* Stores blocks `from` to `to - 1` of the item's tiles; p starts at the first one's. */
+/* Stores blocks `from` to `to - 1` of the item's tiles; p starts with block `from`. */
 INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, const int tile,
                   const int count, const int group, const int from, const int to EPILOGUE_PARAMS)
 {
@@ -125,7 +125,7 @@ INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, 
 }
 
 #if !D_STAGED
-/* All steps for the tiles from `tile` on and part `part`, of T_SPLIT, of a group's destination. */
+/* Does all steps for the tiles from `tile` on and part `part`, of T_SPLIT, of a group's destination. */
 INLINE void all_steps(KEPT PATCH_V *v, KEPT ACC_V *p, local PATCH_V *strip,
                       global const SRC_T *src, global const ACC_T *u, global DST_T *dst,
                       const int tile, const int part, const int group EPILOGUE_PARAMS)

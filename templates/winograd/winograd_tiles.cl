@@ -1,9 +1,9 @@
 /* winograd_tiles.cl: Winograd's tiles on a CPU: their sizes, runs of them, the transform of their
  * patches. winograd.cl and winograd_int8.cl, which share them, have the picture and the defines.
  *
- * What else they define:
+ * winograd.cl and winograd_int8.cl define:
  *   PATCH_V             D_B channels of an element of a patch, in the strip and in v
- *   KEPT                where v and p are: local or global
+ *   KEPT                the address space of v and p: local or global
  *   TIMES_B(a, d, o)    B^T d along axis a
  *   PIXEL(r, i)         row r, column i of patches, for make_columns(): of the strip, or of `src` from
  *                       row `y` and `at` on
@@ -21,12 +21,12 @@
 #define D_MH (D_TH - D_TAPS_H + 1)
 #define D_MW (D_TW - D_TAPS_W + 1)
 #define D_E (D_TH * D_TW)
-/* Neighbouring elements of a patch are that far apart in the source. */
+/* Distance in the source of neighbouring elements of a patch. */
 #define D_STEP_H (P_STRIDE_H * P_DILATION_H)
 #define D_STEP_W (P_STRIDE_W * P_DILATION_W)
 #define D_KT (T_KV * D_B)
-/* Rows of v: the channels' phases. Those of a block of channels are neighbouring blocks, those of a
- * plain channel neighbouring rows. */
+/* Rows of v: the phases of channels. The phases of a block of channels are neighbouring blocks, the
+ * phases of a plain channel neighbouring rows. */
 #if D_SRC_TOGETHER
 #define CHANNEL_OF(row) ((row) / (D_B * D_PHASES) * D_B + (row) % D_B)
 #define PHASE_OF(row) ((row) / D_B % D_PHASES)
@@ -67,7 +67,7 @@ INLINE void find_run(run *r, const int tile, const int first, const int count)
     r->tiles = min(min(D_RUN, D_TILES_W - r->x), count - first);
 }
 
-/* Row and column of the source where the patches of a run begin, be they outside of it. */
+/* Row and column of the source where the patches of a run begin, even if these are outside of it. */
 INLINE int first_row(const run r, const int phase)
 {
     return r.y * D_MH * D_STEP_H + phase / D_PHASES_W + r.y1 - D_LEAD_H;
@@ -78,8 +78,8 @@ INLINE int first_column(const run r, const int phase)
     return r.x * D_MW * D_STEP_W + phase % D_PHASES_W + r.x1 - D_LEAD_W;
 }
 
-/* Columns of its strip; the first one inside the source, where the patches begin in column `x`, and
- * the one behind the last. */
+/* Columns of the strip of a run; the first column inside the source, where the patches begin in column
+ * `x`, and the column behind the last. */
 INLINE int columns_of(const run r)
 {
     return r.tiles * D_MW + D_TAPS_W - 1;

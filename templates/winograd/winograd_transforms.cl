@@ -5,7 +5,7 @@
  *
  * F(m, taps) has T_T = 4, 6, 8 or 10 products, m = T_T - taps + 1. B depends on the points alone,
  * rows of G and columns of A are the powers of a point. Points p and -p share the even and the odd
- * ones. Along an axis with one tap there is nothing to transform.
+ * powers. Along an axis with one tap there is nothing to transform.
  */
 #include "vectors.cl"
 
@@ -113,7 +113,7 @@ INLINE void times_a(const int taps, const ACC_V *p, ACC_V *o)
     }
     o[0] += p[0];
 #if T_T == 4
-    o[m - 1] -= p[T_T - 1]; /* this row of B has its signs turned round, as it is published */
+    o[m - 1] -= p[T_T - 1]; /* this row of B has its published signs, which are opposite */
 #else
     o[m - 1] += p[T_T - 1];
 #endif

@@ -1,5 +1,5 @@
-/* winograd_weights_tiles.cl: the first two steps of winograd_weights.cl, which says what they are for
- * and has the defines: a row of tiles becomes transformed ones.
+/* winograd_weights_tiles.cl: the first two steps of winograd_weights.cl, which explains them and has
+ * the defines: they transform a row of tiles.
  *
  *   D_C_BLOCKS, D_K_BLOCKS   blocks of channels of x, of dy
  *   D_V_PLANE, D_U_PLANE     elements of one of the 36 planes of v, of u
@@ -8,7 +8,7 @@
  *   TAPS                     of F(3x3, 4x4) along an axis: 4, those of a tile of dy
  */
 #define TAPS 4
-#define T_T 6 /* products along an axis; of forward and backward data the tuner tells */
+#define T_T 6 /* products along an axis; a parameter in forward and backward data */
 
 #include "vectors.cl"
 #include "winograd_transforms.cl"
@@ -21,7 +21,7 @@
 
 /* ---- rows of tiles ---- */
 
-/* Row `row` of tiles becomes row `to` of those there is room for. */
+/* Row `row` of tiles becomes row `to` of the D_ROOM tiles. */
 INLINE void source_row(global const SRC_T *x, global ACC_T *v, const int row, const int to,
                        const int block)
 {
