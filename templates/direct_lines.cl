@@ -7,8 +7,8 @@
  *      y y y y          0 x x x x 0 y y y y 0 ...      D_LINE_W = 5 positions a row
  *
  * With a stride, rows and columns are sorted into slots, so that a step of the destination is one
- * position in every slot: slot 0 holds elements 0, 2, 4, ... of the padded row, slot 1
- * elements 1, 3, 5, ... . Lines lie as [slot][channel][image][D_LINE_D][D_LINE_H][D_LINE_W], then zeros up to
+ * position in every slot: slot 0 holds elements 0, 2, 4, ... of the padded row, slot 1 elements 1,
+ * 3, 5, ... . Lines lie as [slot][channel][image][D_LINE_D][D_LINE_H][D_LINE_W], then zeros up to
  * D_ALL_ROWS rows for readers of whole vectors.
  *
  * Grid: (ceil(D_LINE_W / D_SPAN), ceil(D_ALL_ROWS / D_HIGH)), one item D_SPAN positions of D_HIGH

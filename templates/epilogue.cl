@@ -73,8 +73,8 @@
 #define EACH_RESULT UNROLL
 #endif
 
-/* v = alpha * v + beta * old + bias, of floats or vectors of them. Terms that the epilogue lacks are
- * not computed. */
+/* v = alpha * v + beta * old + bias, of floats or vectors of them. Terms that the epilogue lacks
+ * are not computed. */
 #ifdef P_ALPHA
 #define KILN_SCALE(v) v *= P_ALPHA
 #else

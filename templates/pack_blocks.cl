@@ -1,6 +1,6 @@
-/* pack_blocks.cl: packs weights as [group][block of T_K][source channel][tap][T_K], and converts them.
- * Where the channels of a group are no multiple of T_K, its last block starts earlier or, with
- * D_ZEROS=1, has zeros for the missing channels.
+/* pack_blocks.cl: packs weights as [group][block of T_K][source channel][tap][T_K], and converts
+ * them. Where the channels of a group are no multiple of T_K, its last block starts earlier or,
+ * with D_ZEROS=1, has zeros for the missing channels.
  *
  * Grid: (D_SRC_C * D_TAPS, P_GROUPS * D_BLOCKS).
  *

@@ -1,4 +1,5 @@
-/* parts.cl: what kernels of backward weights store: weights, or sums of parts, which sum_parts.cl adds.
+/* parts.cl: what kernels of backward weights store: weights, or sums of parts, which sum_parts.cl
+ * adds.
  *
  *   OUT_T                 elements of the result
  *   OUT_STORE(p, i, v)    p[i] = v, of type ACC_T

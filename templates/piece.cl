@@ -1,6 +1,6 @@
-/* piece.cl: copies a piece of a plain source into memory of an item's own, with zeros for the border, so
- * that each tap reads whole vectors at one fixed offset (see direct_lines.cl for the idea). With a
- * stride, rows and columns are sorted into slots by remainder:
+/* piece.cl: copies a piece of a plain source into memory of an item's own, with zeros for the
+ * border, so that each tap reads whole vectors at one fixed offset (see direct_lines.cl for the
+ * idea). With a stride, rows and columns are sorted into slots by remainder:
  *
  *                                        slot 0, 3x3:   0 x x x x x
  *     rows of the       x x x x x                       0 x x x x x     D_ROWS rows of D_PITCH
@@ -54,8 +54,8 @@ typedef KILN_LOOSE(ACC_T, T_VEC) kiln_loose_piece;
 #define PIECE_LOAD(p, i) SRC_LOADN(T_VEC, p, i)
 #endif
 
-/* T_VEC positions of a row from v on. Positions `low` to `high` - 1 of the row are elements, the others
- * border; position v is, or would be, element `at`. */
+/* T_VEC positions of a row from v on. Positions `low` to `high` - 1 of the row are elements, the
+ * others border; position v is, or would be, element `at`. */
 static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const int v,
                                 const int low, const int high)
 {
@@ -78,8 +78,8 @@ static inline PIECE_V positions(global const SRC_T *src, const INDEX_T at, const
     return KILN_CAT(vload, T_VEC)(0, some);
 }
 
-/* The rows of a slot. The first row begins at row h0, column w0 of the source, be they outside of it. Of
- * the D_PITCH positions of a row, `low` to `end` - 1 are inside the source. */
+/* The rows of a slot. The first row begins at row h0, column w0 of the source, be they outside of
+ * it. Of the D_PITCH positions of a row, `low` to `end` - 1 are inside the source. */
 typedef struct piece_slot {
     int h0, w0, low, end;
 } piece_slot;

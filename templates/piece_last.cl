@@ -1,5 +1,5 @@
-/* piece_last.cl: copies pieces as piece.cl does, from a source whose channels are last, and so neighbours
- * (NHWC): transposes squares of T_VEC pixels by T_VEC channels on the way.
+/* piece_last.cl: copies pieces as piece.cl does, from a source whose channels are last, and so
+ * neighbours (NHWC): transposes squares of T_VEC pixels by T_VEC channels on the way.
  *
  *      source                    pieces
  *      pixel 0   c c c c         channel 0   p p p p

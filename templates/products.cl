@@ -10,10 +10,10 @@
  */
 #include "vectors.cl"
 
-/* x86 multiplies pairs of shorts and adds the two products in one instruction. VNNI adds them to a sum
- * too, or does so with four bytes. Compilers find these instructions in simple code only. A compiler
- * that takes the CPU for an older one uses VNNI in functions that ask for it, and does not inline
- * these functions. */
+/* x86 multiplies pairs of shorts and adds the two products in one instruction. VNNI adds them to a
+ * sum too, or does so with four bytes. Compilers find these instructions in simple code only. A
+ * compiler that takes the CPU for an older one uses VNNI in functions that ask for it, and does not
+ * inline these functions. */
 #define PRODUCTS_FUNCTION INLINE
 #define PRODUCTS_INLINE INLINE
 #if D_TOGETHER > 1 && D_B == 16 && defined __AVX512BW__ && (D_VNNI || defined __AVX512VNNI__)

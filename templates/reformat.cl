@@ -2,8 +2,8 @@
  *
  * Three kernels; the plan names one of them.
  *
- * reformat   any layout to any other: each work-item makes one cell of the destination (of an image,
- *            one pixel of four): it finds the element of the cell and its place in the source.
+ * reformat   any layout to any other: each work-item makes one cell of the destination (one
+ *            pixel of four of an image): it finds the element of the cell and its place in the source.
  *   grid     {cells} of a buffer, {width, height} of an image
  *   D_COORDS   the element of a cell: "n=cell/105,c=cell/35%3,...", of an image over px, py, lane
  *   D_INSIDE   whether the cell has an element: "c<3", or 1 where the destination has no padding
@@ -94,8 +94,8 @@ static inline CELL_T kiln_pad(void)
 
 /* ---- any layout to any other ---- */
 
-/* FETCH reads the source for each cell, and the result is dropped where the cell is padding: Mesa 22.3
- * loses a constant that a branch chooses instead of reading a char. */
+/* FETCH reads the source for each cell, and the result is dropped where the cell is padding: Mesa
+ * 22.3 loses a constant that a branch chooses instead of reading a char. */
 #define IF_INSIDE(a) (D_INSIDE ? (a) : 0)
 
 #ifdef P_FROM_IMAGE

@@ -1,5 +1,5 @@
-/* rows.cl: the epilogue and stores of vectors of D_ROW neighbouring pixels of a channel. Empty without
- * D_ROW.
+/* rows.cl: the epilogue and stores of vectors of D_ROW neighbouring pixels of a channel. Empty
+ * without D_ROW.
  *
  *   ROW_T                                D_ROW times VAL_T
  *   FINISH_ROW(acc, residual, channel)   the results for their sums

@@ -33,8 +33,8 @@
 #define INDEX_T int
 #endif
 
-/* Vectors whose elements are aligned, the vectors maybe not. PoCL splits vloadn and vstoren, but not
- * loads and stores of these. */
+/* Vectors whose elements are aligned, the vectors maybe not. PoCL splits vloadn and vstoren, but
+ * not loads and stores of these. */
 #define KILN_LOOSE(T, n) KILN_CAT(T, n) __attribute__((aligned(sizeof(T))))
 
 /* Vectors of half pass through a register: PoCL 3.1's vload_half16 and vstore_half16 assume an

@@ -11,29 +11,29 @@
  *     of channels   [ acc ][ acc ][ acc ] ...              [ vector ]
  *
  * as a sum over steps of D_STEP source channels, filter taps and the channels of a step. The last
- * tile of a row and the last tile of the channels start earlier instead of being smaller: they compute
- * some results of their neighbours again, and do not store these.
+ * tile of a row and the last tile of the channels start earlier instead of being smaller: they
+ * compute some results of their neighbours again, and do not store these.
  *
- * Channel blocking: where the weights of all source channels are more than a core's own cache holds,
- * an item computes D_CHANNEL_BLOCKING tiles of pixels. It takes D_CHUNK source channels at a time, and
- * adds them to the sums of all these tiles, which wait in memory meanwhile.
+ * Channel blocking: where the weights of all source channels are more than a core's own cache
+ * holds, an item computes D_CHANNEL_BLOCKING tiles of pixels. It takes D_CHUNK source channels at a
+ * time, and adds them to the sums of all these tiles, which wait in memory meanwhile.
  *
  * Padding is not in memory. Filter rows and planes outside the source are left out, and taps that
- * reach no pixel of a tile. At the ends of a row the pixels that a tap does not reach are left out as
- * well (D_END), or the item first copies the source row to a strip, with zeros in the place of padding.
- * Where the source has to be converted, the strip holds the converted values for all pixels and
- * channels.
+ * reach no pixel of a tile. At the ends of a row the pixels that a tap does not reach are left out
+ * as well (D_END), or the item first copies the source row to a strip, with zeros in the place of
+ * padding. Where the source has to be converted, the strip holds the converted values for all
+ * pixels and channels.
  *
- * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`), with the
- * rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its elements. The
- * pixels of a tile are then D_UP_W apart, so that each tap reads dy for all of them or none.
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`), with
+ * the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
+ * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all of them
+ * or none.
  *
  * Grid of `direct_blocked`: (D_TILES / D_CHANNEL_BLOCKING, rounded up, groups * D_TILES_K, images),
  * the first two exchanged with T_ORDER=1, the last two with T_ORDER=2, and with T_ORDER=3 (D_PART
  * tiles of channels times the first, images, parts); groups of (T_GROUP, 1, 1). The first axis has
- * D_ITEMS items, with T_ORDER=3 D_ITEMS * D_PART, rounded up to groups; with T_GROUP=1 one group may
- * run all items (see items.cl).
- * Of `pack`: (steps of a group, groups * D_TILES_K).
+ * D_ITEMS items, with T_ORDER=3 D_ITEMS * D_PART, rounded up to groups; with T_GROUP=1 one group
+ * may run all items (see items.cl). Of `pack`: (steps of a group, groups * D_TILES_K).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, destination channels
@@ -209,8 +209,8 @@ PRODUCTS_INLINE void add_pixels(ACC_V *acc, global const SRC_T *src, const int c
 #endif
 }
 
-/* Stores the sums of a tile of image n: T_KV vectors of channels of the group from k0 on. Vectors from
- * own_k on are its own. */
+/* Stores the sums of a tile of image n: T_KV vectors of channels of the group from k0 on. Vectors
+ * from own_k on are its own. */
 INLINE void put_pixels(global DST_T *dst, const ACC_V *acc, const pixels p, const int group,
                        const int own_k, const int k0, const INDEX_T n EPILOGUE_PARAMS)
 {
@@ -266,9 +266,9 @@ INLINE void put_pixels(global DST_T *dst, const ACC_V *acc, const pixels p, cons
 #endif
 }
 
-/* One item: D_CHANNEL_BLOCKING tiles of pixels of image n, or as many as there are from `tile` on, and
- * one tile of channels; D_CHUNK source channels at a time for all of them. (Oclgrind does not know
- * what becomes of `restrict` in an inlined function.) */
+/* One item: D_CHANNEL_BLOCKING tiles of pixels of image n, or as many as there are from `tile` on,
+ * and one tile of channels; D_CHUNK source channels at a time for all of them. (Oclgrind does not
+ * know what becomes of `restrict` in an inlined function.) */
 PRODUCTS_FUNCTION void item(global const SRC_T *src, global const ACC_T *w, global DST_T *dst,
                             const int tile, const int tile_k, const INDEX_T n EPILOGUE_PARAMS)
 {

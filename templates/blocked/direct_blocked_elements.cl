@@ -1,5 +1,5 @@
-/* direct_blocked_elements.cl: the elements that direct_blocked.cl multiplies, and where channels are
- * in the tensors.
+/* direct_blocked_elements.cl: the elements that direct_blocked.cl multiplies, and where channels
+ * are in the tensors.
  *
  *   ELEMENTS(channels)     how many elements so many channels have
  *   STRIP_T, TO_STRIP(n, p, i), STRIP_ZERO, ELEMENT_ZERO   a channel in a strip, n of them, padding
@@ -18,8 +18,9 @@
 #define ELEMENTS(channels) (channels)
 #endif
 
-/* A strip has bytes as shorts, or, where four are multiplied at once, as bytes plus 128, which makes
- * them unsigned. The offsets that `pack` writes for the rows of the filter correct the sums. */
+/* A strip has bytes as shorts, or, where four are multiplied at once, as bytes plus 128, which
+ * makes them unsigned. The offsets that `pack` writes for the rows of the filter correct the sums.
+ */
 #if D_TOGETHER == 4
 #define STRIP_T char
 #define STRIP_ZERO (-128)

@@ -24,9 +24,9 @@
 #define TOGETHER(p, end) ((p) + PART <= (end) ? PART : 1)
 
 /* Stores the first `lanes` of the D_B channels from `channel` on, of the tile's pixels but for the
- * first `skip` of them; pixel 0 is at element `at`. Parts are copied from memory: if they were parts of
- * registers the compiler would keep sums in the registers with names for their parts, and spill the
- * rest. */
+ * first `skip` of them; pixel 0 is at element `at`. Parts are copied from memory: if they were
+ * parts of registers the compiler would keep sums in the registers with names for their parts, and
+ * spill the rest. */
 INLINE void put_parts(global DST_T *dst, const ACC_V *acc, const int channel, const int lanes,
                       const int skip, const INDEX_T at EPILOGUE_PARAMS)
 {
@@ -71,8 +71,8 @@ INLINE void put_parts(global DST_T *dst, const ACC_V *acc, const int channel, co
 #define RESIDUAL_FROM(at)
 #endif
 
-/* Stores D_B channels of the pixel `further` elements behind element `at`: whole vectors next to one
- * another are stored at constant distances from one address. */
+/* Stores D_B channels of the pixel `further` elements behind element `at`: whole vectors next to
+ * one another are stored at constant distances from one address. */
 INLINE void put(global DST_T *dst, const ACC_V acc, const int channel, const INDEX_T at,
                 const int further EPILOGUE_PARAMS)
 {
@@ -120,8 +120,8 @@ INLINE void put_row(global DST_T *row, const VAL_V v, const int first, const int
 
 KILN_DEFINE_TRANSPOSE(transpose, ACC_V)
 
-/* Stores a vector of channels, of which `lanes` are there, of the tile's pixels from `first` on, but
- * for the first `skip` of them; pixel 0 of channel 0 is element `at`. */
+/* Stores a vector of channels, of which `lanes` are there, of the tile's pixels from `first` on,
+ * but for the first `skip` of them; pixel 0 of channel 0 is element `at`. */
 INLINE void put_rows(global DST_T *dst, const ACC_V *acc, const int channel, const int lanes,
                      const int first, const int skip, const INDEX_T at EPILOGUE_PARAMS)
 {

@@ -10,8 +10,8 @@
 #define D_SHARED (D_UP_W == 1 && D_REACH <= P_FILTER_W * T_W * (D_STRIP_ROWS && !D_APART ? 4 : 1))
 #define D_STRIP_PIXELS (D_SHARED ? D_REACH : T_W)
 
-/* Element c of pixel i is at i * STRIP_PIXEL + STRIP_AT(c). Copies of whole vectors may reach past both
- * ends of a row. */
+/* Element c of pixel i is at i * STRIP_PIXEL + STRIP_AT(c). Copies of whole vectors may reach past
+ * both ends of a row. */
 #if D_STRIP_ROWS
 #define STRIP_ROW (((D_STRIP_PIXELS + D_STRIP_LOAD - 1) / D_STRIP_LOAD + 2) * D_STRIP_LOAD)
 #define STRIP_PIXEL 1
@@ -23,8 +23,8 @@
 #define STRIP_SIZE (D_STRIP_PIXELS * D_STEP_ELEMENTS)
 #endif
 #if D_STRIP_ROWS
-/* An element of one pixel, or of `n` neighbouring ones, from column i of its first channel's row on.
- * There are `left` channels; the first stands in for the channels behind them. */
+/* An element of one pixel, or of `n` neighbouring ones, from column i of its first channel's row
+ * on. There are `left` channels; the first stands in for the channels behind them. */
 #define CHANNEL_LOAD(j, row, i, left) SRC_LOAD(row, ((j) < (left) ? (j) * D_SRC_CHANNEL : 0) + (i))
 #define CHANNEL_LOADN(n, j, row, i, left)                                                          \
     SRC_LOADN(n, row, ((j) < (left) ? (j) * D_SRC_CHANNEL : 0) + (i))

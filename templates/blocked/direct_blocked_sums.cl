@@ -76,13 +76,13 @@ PRODUCTS_INLINE void add_accumulators(ACC_V *acc, global const SRC_T *x, global 
 }
 #endif
 
-/* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap, and
- * spill the sums. */
+/* Were few channels unrolled, the compiler would keep their elements in registers from tap to tap,
+ * and spill the sums. */
 DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
-/* Where tiles under channel blocking are whole rows, clang 14 keeps a pointer for each pixel and element
- * of a step, most of them in memory: one more load for two products. A volatile variable hides from the
- * compiler where a tap begins. (PoCL 5.0 has no inline assembler.) */
+/* Where tiles under channel blocking are whole rows, clang 14 keeps a pointer for each pixel and
+ * element of a step, most of them in memory: one more load for two products. A volatile variable
+ * hides from the compiler where a tap begins. (PoCL 5.0 has no inline assembler.) */
 INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
 {
 #if D_CHANNEL_BLOCKING > 1 && D_TILES_W == 1
@@ -123,8 +123,8 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 #endif
 #endif
 
-/* Where a tile reads: the column of its first pixel, to which taps add theirs; the class of its pixels,
- * of D_UP_W classes; and the taps of the other axes that meet the source. */
+/* Where a tile reads: the column of its first pixel, to which taps add theirs; the class of its
+ * pixels, of D_UP_W classes; and the taps of the other axes that meet the source. */
 typedef struct place {
     int column, phase;
     int d, d_end, h, h_end;
@@ -164,13 +164,13 @@ INLINE int first_meeting_inside(const int at, const int dilation, const int firs
 #define FIRST_OF_ROW(phase) FIRST_MEETING(W, (phase) - D_LEAD_W)
 #define COLUMN(phase, s) (((phase) - D_LEAD_W + (s) * P_DILATION_W) / D_UP_W)
 
-/* Whether a tap that reads `column` for the first pixel of a tile meets the source for any pixel. With
- * offsets all taps count, since offsets are added for padding too. */
+/* Whether a tap that reads `column` for the first pixel of a tile meets the source for any pixel.
+ * With offsets all taps count, since offsets are added for padding too. */
 #define COLUMN_OF_LAST(column) ((column) + (T_W - 1) * P_STRIDE_W)
 #define MEETS(column) (D_OFFSETS > 0 || (COLUMN_OF_LAST(column) >= 0 && (column) < P_SRC_W))
 
-/* The taps of a row that meet pixels of a tile. If a loop can skip sums, clang 14 moves all of them to
- * memory and back with each element, so that the loop has no tap to leave out. */
+/* The taps of a row that meet pixels of a tile. If a loop can skip sums, clang 14 moves all of them
+ * to memory and back with each element, so that the loop has no tap to leave out. */
 #if D_OFFSETS
 #define FIRST_OF_TILE(at) 0
 #define END_OF_TILE(at) P_FILTER_W
@@ -191,9 +191,9 @@ INLINE int first_meeting_inside(const int at, const int dilation, const int firs
 #define AHEAD_NEXT (P_FILTER_W > 1 ? 1 : P_STRIDE_W)
 #define AHEAD_PIXELS ((T_W * P_STRIDE_W + AHEAD_NEXT - 1) / AHEAD_NEXT)
 
-/* The first element that the tile after the next reads and other tiles did not, in the next image if
- * this one has no such tile. The place need not be exact at the ends of rows and images: a prefetch
- * changes no result. */
+/* The first element that the tile after the next reads and other tiles did not, in the next image
+ * if this one has no such tile. The place need not be exact at the ends of rows and images: a
+ * prefetch changes no result. */
 INLINE INDEX_T place_ahead(const int tile)
 {
     const int rows = P_DST_D * P_DST_H, next = tile + 2 * D_UP_W;
@@ -206,8 +206,8 @@ INLINE INDEX_T place_ahead(const int tile)
            (INDEX_T)first * P_STRIDE_W * D_SRC_PIXEL;
 }
 
-/* Prefetches that tile's elements of one step, a part with each tap of the present tile: memory takes
- * long, and a core waits for few lines at a time. */
+/* Prefetches that tile's elements of one step, a part with each tap of the present tile: memory
+ * takes long, and a core waits for few lines at a time. */
 #define AHEAD_LINES (NEW_ROWS * AHEAD_ROW_LINES)
 #define AHEAD_TAP_LINES ((AHEAD_LINES + D_TAPS - 1) / D_TAPS)
 #if D_SRC_CHANNEL == 1
@@ -318,8 +318,8 @@ PRODUCTS_INLINE void add_step(ACC_V *acc, global const SRC_T *step, global const
                     (d * P_FILTER_H + h) * P_FILTER_W, how);
 }
 
-/* Adds channels `from` to `end` of a group, whose first one is `first`; only the last call's may end
- * within a step. */
+/* Adds channels `from` to `end` of a group, whose first one is `first`; only the last call's may
+ * end within a step. */
 PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int first,
                                   global const ACC_T *w, place at, const int y, const int z,
                                   const int how, const int from, const int end)
@@ -329,8 +329,8 @@ PRODUCTS_INLINE void add_channels(ACC_V *acc, global const SRC_T *src, const int
 #pragma nounroll
     for (int c = from; c < whole; c += D_STEP) {
 #if D_AHEAD
-        /* Items that share a tile of pixels each prefetch some steps, so that memory is as busy during
-         * the last of these items as during the first. */
+        /* Items that share a tile of pixels each prefetch some steps, so that memory is as busy
+         * during the last of these items as during the first. */
         at.fetches =
             T_ORDER == 3 ? at.tile_k % D_PART == 0
                          : at.tile_k % D_TILES_K == (T_ORDER == 1 ? c / D_STEP % D_TILES_K : 0);
@@ -367,8 +367,8 @@ INLINE void add_offsets(ACC_V *acc, global const ACC_T *offsets, const place at)
 #define MOST_PHASES 4
 
 #if D_STRIP == 0 && D_END < 2 && D_UP_W <= MOST_PHASES
-/* Adds channels where the compiler knows the class of the tile's pixels, which has `pixels` pixels in a
- * row, and so the columns of the tiles at the ends. */
+/* Adds channels where the compiler knows the class of the tile's pixels, which has `pixels` pixels
+ * in a row, and so the columns of the tiles at the ends. */
 PRODUCTS_INLINE void add_phase(ACC_V *acc, global const SRC_T *src, const int first,
                                global const ACC_T *w, place at, const int y, const int z,
                                const int phase, const int pixels, const int from,

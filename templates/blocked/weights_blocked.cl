@@ -18,11 +18,11 @@
  *     of T_CUTS_X  [ tile tile | tile tile ]
  *
  * Pixels of dy come in chunks, and a tile's blocks of a chunk stay in the first-level cache while
- * tiles along the other axis use them. The next chunk is prefetched meanwhile, and sums wait in `out` from
- * chunk to chunk. A chunk is a strip of a row or some short rows, so that no sum becomes a long chain
- * of roundings. Strips are divided into T_PARTS parts, each with an `out` of its own, which sum_parts.cl
- * adds in order: the result is the same in every run. The last tile of units starts earlier instead of
- * being smaller, and stores only sums that no other tile has.
+ * tiles along the other axis use them. The next chunk is prefetched meanwhile, and sums wait in
+ * `out` from chunk to chunk. A chunk is a strip of a row or some short rows, so that no sum becomes
+ * a long chain of roundings. Strips are divided into T_PARTS parts, each with an `out` of its own,
+ * which sum_parts.cl adds in order: the result is the same in every run. The last tile of units
+ * starts earlier instead of being smaller, and stores only sums that no other tile has.
  *
  * Sums lie in `out` as blocked weights: [K / D_B][C / D_B][taps][D_B k][D_B c] for lanes 0, and
  * [K / D_B][C][taps][D_B k] for lanes 1. Padding is not in memory: rows outside x are left out, and
@@ -122,8 +122,8 @@ INLINE ACC_V masked(const ACC_V v, const int i, const int j)
 #endif
 }
 
-/* Stores the sums of units from own_x and own_y on, of a tile that begins at x0 and y0, or adds them to
- * the sums in memory unless `fresh`. */
+/* Stores the sums of units from own_x and own_y on, of a tile that begins at x0 and y0, or adds
+ * them to the sums in memory unless `fresh`. */
 INLINE void put(global ACC_T *to, const ACC_V *acc, const int x0, const int y0, const int own_x,
                 const int own_y, const bool fresh)
 {
@@ -149,8 +149,8 @@ INLINE void put(global ACC_T *to, const ACC_V *acc, const int x0, const int y0, 
     }
 }
 
-/* Sums the tile whose own units begin at own_x and own_y over rows from `begin` on, and adds the sums in
- * `out` unless `fresh`. */
+/* Sums the tile whose own units begin at own_x and own_y over rows from `begin` on, and adds the
+ * sums in `out` unless `fresh`. */
 INLINE void tile(global const SRC_T *x, global const SRC_T *dy, global ACC_T *out, const int group,
                  const int own_x, const int own_y, const int d, const int h, const int s,
                  const int begin, const int end, const bool fresh)

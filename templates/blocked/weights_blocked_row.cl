@@ -24,8 +24,8 @@
 #define UNIT_Y D_DST_BLOCK
 #endif
 
-/* With D_AHEAD=1 the next chunk is prefetched while this one is summed: it comes from memory, in pieces
- * too short for the prefetchers of the core. */
+/* With D_AHEAD=1 the next chunk is prefetched while this one is summed: it comes from memory, in
+ * pieces too short for the prefetchers of the core. */
 #if D_STRIPS > 1
 #define AHEAD_X (D_STRIP * P_STRIDE_W * D_SRC_PIXEL)
 #define AHEAD_Y (D_STRIP * D_DST_PIXEL)

@@ -1,5 +1,5 @@
-/* depthwise.cl: convolutions with one input channel per group on plain tensors, forward and backward
- * data.
+/* depthwise.cl: convolutions with one input channel per group on plain tensors, forward and
+ * backward data.
  *
  * One item computes T_ROWS rows of T_PIX vectors of T_VEC columns of one image plane (and of every
  * output channel of its group), from the piece of the source that depthwise_source.cl keeps for it.

@@ -6,8 +6,8 @@
  *
  *     destination   [ 0 1 2 3 ... ]  +=  [ 0 1 2 3 ... ]  *  weights of the tap
  *
- * With groups of 2, 4 or 8 channels a tap is as many multiply-adds, each with one source channel of every
- * group copied over the group's lanes (D_GROUP = 2: 0 0 2 2 ..., then 1 1 3 3 ...).
+ * With groups of 2, 4 or 8 channels a tap is as many multiply-adds, each with one source channel of
+ * every group copied over the group's lanes (D_GROUP = 2: 0 0 2 2 ..., then 1 1 3 3 ...).
  *
  * One item goes down T_TILES rows of tiles of one vector of channels. The sums of a tile stay in
  * registers, and a source vector is loaded once for all taps of a tile that meet it:
@@ -16,17 +16,17 @@
  *      |[        ][        ][        ] ... [        ]|  far ends start earlier where rows and columns
  *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  are no multiple of them
  *
- * Rows, planes and columns outside of the source are left out. With D_UNROLL=1 the compiler knows which
- * taps meet which pixels, and which columns are outside: some of the first and of the last tile of a
- * row. Otherwise the item checks, except at taps that all pixels of a tile meet.
+ * Rows, planes and columns outside of the source are left out. With D_UNROLL=1 the compiler knows
+ * which taps meet which pixels, and which columns are outside: some of the first and of the last
+ * tile of a row. Otherwise the item checks, except at taps that all pixels of a tile meet.
  *
  * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`), with
  * the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. A tile then begins at a multiple of D_UP, so that a tap meets the same pixels of every
  * tile; with the others it would only multiply zeros.
  *
- * Where the channels of a pixel all lie together and do not fill the last vector, this vector starts
- * earlier, and only its own channels are stored.
+ * Where the channels of a pixel all lie together and do not fill the last vector, this vector
+ * starts earlier, and only its own channels are stored.
  *
  * With D_PLAIN=1 both tensors are plain, NCHW: an item first transposes its source rows, in
  * squares of D_B channels by D_B pixels, to vectors of channels, and at the end its results back:
@@ -88,7 +88,8 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_
 }
 
 #if !D_PLAIN
-/* Stores one vector of channels. If the last vector starts earlier, stores only its own channels. */
+/* Stores one vector of channels. If the last vector starts earlier, stores only its own channels.
+ */
 INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
                 const INDEX_T at EPILOGUE_PARAMS)
 {
@@ -113,9 +114,9 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
 }
 #endif
 
-/* Computes the tile from row y and column x on, and stores its own rows, from `own_y` on, and columns,
- * from `own_x` on. `src`, which begins with row `row0`, `w` and `dst` are of its channels, `z` is its
- * plane. */
+/* Computes the tile from row y and column x on, and stores its own rows, from `own_y` on, and
+ * columns, from `own_x` on. `src`, which begins with row `row0`, `w` and `dst` are of its channels,
+ * `z` is its plane. */
 INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, const int vector,
                  const INDEX_T to, const int z, const int y, const int own_y, const int x,
                  const int own_x, const bool check EPILOGUE_PARAMS)
@@ -178,7 +179,8 @@ INLINE void strip(source src, const int row0, global const SUM_T *w, target dst,
     }
 }
 
-/* One item: T_TILES rows of tiles, as `place` in an image's planes says, of a vector of channels. */
+/* One item: T_TILES rows of tiles, as `place` in an image's planes says, of a vector of channels.
+ */
 INLINE void item(global const SRC_T *src, global const SUM_T *w, global DST_T *dst, const int place,
                  const int vector, const INDEX_T n EPILOGUE_PARAMS)
 {

@@ -1,5 +1,5 @@
-/* depthwise_blocked_elements.cl: the tiles of depthwise_blocked.cl, and the vectors of channels that
- * they read and sum.
+/* depthwise_blocked_elements.cl: the tiles of depthwise_blocked.cl, and the vectors of channels
+ * that they read and sum.
  *
  *   TILE_H, TILE_W         pixels of a tile
  *   D_TILES_W              tiles of a row

@@ -31,9 +31,9 @@ INLINE void gather(SUM_V *to, global const SRC_T *from)
     }
 }
 
-/* Stores `count` neighbouring pixels, from element `at` of the first channel on, of all channels but
- * the first `skip`. The last square is moved back too, but not where that would read residuals that
- * are results by then. */
+/* Stores `count` neighbouring pixels, from element `at` of the first channel on, of all channels
+ * but the first `skip`. The last square is moved back too, but not where that would read residuals
+ * that are results by then. */
 INLINE void scatter(global DST_T *dst, const SUM_V *from, const int channel, const int skip,
                     const int count, const INDEX_T at EPILOGUE_PARAMS)
 {

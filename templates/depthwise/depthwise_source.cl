@@ -9,8 +9,8 @@
  *             y y y y                              0 x x x x x     T_PIX * T_VEC + D_REACH_W
  *                                                  0 x x x x x
  *
- * With T_VEC=1 there is no buffer: every element is read in place, behind a guard. This suits a GPU,
- * where neighbouring items have neighbouring columns.
+ * With T_VEC=1 there is no buffer: every element is read in place, behind a guard. This suits a
+ * GPU, where neighbouring items have neighbouring columns.
  *
  *   ACC_V, LOADV(p), STOREV(v, p)   T_VEC sums; the last two not with T_VEC=1
  *   D_BUFFER(n)           elements of a buffer of `n` pieces

@@ -2,22 +2,22 @@
  * together; shaped for a CPU.
  *
  * A vector is D_B neighbouring channels of one pixel, of x and dy alike, and every channel stays in
- * its lane. One item sums T_R x T_S taps of one vector of channels over its part of the rows of dy, in
- * tiles of T_W pixels:
+ * its lane. One item sums T_R x T_S taps of one vector of channels over its part of the rows of dy,
+ * in tiles of T_W pixels:
  *
  *      dy   [ tile ][ tile ] ... [ last ]       a tile's vectors of dy stay in registers, and so do
  *      x  [ . . . . . ]                         the sums; a vector of x is loaded once for all taps
  *         [ . . . . . ]   T_R rows              of its row:  sum[r][s] += x * dy
  *
- * then the next T_R x T_S taps, over the same part. Rows and columns outside of x are left out. With
- * D_KNOWN=1 the compiler knows the columns, which are of the first and the last tile; otherwise the item
- * checks.
+ * then the next T_R x T_S taps, over the same part. Rows and columns outside of x are left out.
+ * With D_KNOWN=1 the compiler knows the columns, which are of the first and the last tile;
+ * otherwise the item checks.
  *
  * With T_PARTS > 1 the sums of each part stay apart, as [part][vector][tap][D_B], and
  * `depthwise_weights_sum` adds them up in order: the result is the same in every run.
  *
- * Grid of `depthwise_weights`: (D_VECTORS, T_PARTS), of `depthwise_weights_sum`: (D_VECTORS); groups
- * of one item (see items.cl).
+ * Grid of `depthwise_weights`: (D_VECTORS, T_PARTS), of `depthwise_weights_sum`: (D_VECTORS);
+ * groups of one item (see items.cl).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
@@ -71,8 +71,8 @@ INLINE void put_taps(global DST_T *dw, const ACC_V *sum, const int vector, const
     }
 }
 
-/* A tile of dy from pixel x on, whose taps begin in column `at` of `row`; `low` and `high` say which
- * rows of the filter meet x. With `check`, pixels and columns may be missing. */
+/* A tile of dy from pixel x on, whose taps begin in column `at` of `row`; `low` and `high` say
+ * which rows of the filter meet x. With `check`, pixels and columns may be missing. */
 INLINE void add_tile(ACC_V *acc, global const SRC_T *row, global const SRC_T *dy, const int x,
                      const int at, const int low, const int high, const bool check)
 {

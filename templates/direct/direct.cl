@@ -105,8 +105,8 @@ static inline void put_vector(global DST_T *dst, const ACC_V acc, const int chan
 }
 #endif
 
-/* One item: T_PIX vectors of positions, of the group that begins at f_own, of T_K channels. (Oclgrind
- * does not know what becomes of `restrict` in an inlined function.) */
+/* One item: T_PIX vectors of positions, of the group that begins at f_own, of T_K channels.
+ * (Oclgrind does not know what becomes of `restrict` in an inlined function.) */
 INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *dst,
                  const INDEX_T f_own, const int block, const int z EPILOGUE_PARAMS)
 {
@@ -140,7 +140,8 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
     for (int c0 = 0; c0 < D_SRC_C; c0 += T_C) {
         const int c_end = D_SRC_C % T_C ? min(T_C, D_SRC_C - c0) : T_C;
 #if D_AHEAD
-        /* Of the blocks that share positions, each prefetches some channels of the positions after the next. */
+        /* Of the blocks that share positions, each prefetches some channels of the positions after
+         * the next. */
         if (c0 / T_C % D_BLOCKS == block % D_BLOCKS)
             for (int c = c0; c < c0 + c_end; c++)
 #pragma unroll
@@ -188,8 +189,8 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
                        f0 + j % T_PIX * (T_GROUP * T_VEC), plane0 + k * D_DST_PIXELS EPILOGUE_PASS);
     }
 #else
-    /* The sums leave the registers, so that the code below exists once, not T_K * T_PIX times. Where
-     * an item holds scalars the loop is unrolled instead, and they stay in registers. */
+    /* The sums leave the registers, so that the code below exists once, not T_K * T_PIX times.
+     * Where an item holds scalars the loop is unrolled instead, and they stay in registers. */
     ACC_V out[T_K * T_PIX];
 #pragma unroll
     for (int i = 0; i < T_K * T_PIX; i++)

@@ -1,9 +1,10 @@
-/* direct_pixels.cl: direct convolution with pixels as the vector, from and to plain layouts, NCHW or
- * NHWC; forward and backward data.
+/* direct_pixels.cl: direct convolution with pixels as the vector, from and to plain layouts, NCHW
+ * or NHWC; forward and backward data.
  *
- * An item computes a tile of pixels of an image, for T_BLOCKS blocks of T_K channels. It goes through
- * the source channels D_CHUNK at a time: of each it copies the piece that the tile's taps read to local
- * memory, with its border (piece.cl), and then adds the products of that chunk to all of its sums:
+ * An item computes a tile of pixels of an image, for T_BLOCKS blocks of T_K channels. It goes
+ * through the source channels D_CHUNK at a time: of each it copies the piece that the tile's taps
+ * read to local memory, with its border (piece.cl), and then adds the products of that chunk to all
+ * of its sums:
  *
  *     a piece's rows, 3x3:  0 x x x x x 0 x x x x x 0 ...   one after the other, in vectors of T_VEC
  *
@@ -15,8 +16,8 @@
  * tile of T_ROWS rows is D_VECTORS vectors, rounded up to T_PIX. Sums wait in memory from one
  * chunk to the next, and for their rows to be stored.
  *
- * Backward data is the same sum over dy with offsets that run backwards; with a stride, each phase of
- * dx (position modulo stride) has its own taps and sums.
+ * Backward data is the same sum over dy with offsets that run backwards; with a stride, each phase
+ * of dx (position modulo stride) has its own taps and sums.
  *
  * So each element is copied once an item and then multiplied T_BLOCKS * T_K times for each tap: the
  * packed panels of BLIS (Van Zee and van de Geijn, 2015), with a convolution's overlap left in.
@@ -24,8 +25,8 @@
  * Grid: (tiles of an image plane, images * P_DST_D, P_GROUPS * D_PARTS); groups of one item may be
  * fewer (see items.cl).
  *
- * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D, _H,
- * _W:
+ * Defines, besides those of the files included (D_ROW=T_VEC among them); _a stands for each of _D,
+ * _H, _W:
  *   D_DST_LAST            1: channels are last, as in NHWC; D_SRC_LAST the same of the source
  *   P_DST_a               sizes of the destination, of which the grid has D_GRID_a in a phase
  *   P_GROUPS              groups; D_DST_C, D_SRC_C: channels of one; D_TAPS: of the filter
@@ -51,8 +52,8 @@
 #define D_PHASES (D_PHASES_H * D_PHASES_W)
 #define D_SRC_PLANE ((INDEX_T)P_SRC_H * P_SRC_W)
 #define D_DST_PLANE ((INDEX_T)P_DST_H * P_DST_W)
-/* Vectors of a piece, with one or two zero vectors at its end; behind the last piece are further zeros
- * that taps read. */
+/* Vectors of a piece, with one or two zero vectors at its end; behind the last piece are further
+ * zeros that taps read. */
 #define D_PIECE ((D_SECTION + 2 * T_VEC - 1) / T_VEC)
 #define D_BEHIND ((D_REACH_W + T_VEC - 1) / T_VEC + T_PIX + 1)
 #define D_PIECES (D_CHUNK * P_FILTER_D)
@@ -67,8 +68,8 @@
 #define EACH_TAP _Pragma("nounroll")
 #endif
 
-/* Fills the pieces of `channels` source channels of image n from channel `first` on, for destination
- * depth z. */
+/* Fills the pieces of `channels` source channels of image n from channel `first` on, for
+ * destination depth z. */
 INLINE void fill_pieces(global const SRC_T *src, local ACC_V *pieces, const INDEX_T n,
                         const int first, const int channels, const int z, const int tile_row,
                         const int col0)
@@ -114,8 +115,8 @@ INLINE void add_pieces(local ACC_V *sums, local const ACC_V *pieces, global cons
 }
 
 #if D_DST_LAST
-/* Stores the sums of a block for a row that begins at position t of the grid. The block's own channels
- * begin with its channel k; `row` is the element of column 0 of the block's channel 0. */
+/* Stores the sums of a block for a row that begins at position t of the grid. The block's own
+ * channels begin with its channel k; `row` is the element of column 0 of the block's channel 0. */
 INLINE void put_row(global DST_T *dst, local const ACC_T *sums, const int channel, const int k,
                     const INDEX_T row, const int t, const int pw EPILOGUE_PARAMS)
 {

@@ -1,13 +1,14 @@
-/* first_layer.cl: direct convolution from few source channels, as of a network's first layer; forward.
+/* first_layer.cl: direct convolution from few source channels, as of a network's first layer;
+ * forward.
  *
- * An item computes T_ROWS rows of an image, or D_COLS columns of them, for all channels of the result.
- * First it copies the rows of all source channels that their taps read to local memory, with their
- * border (piece.cl). Each tap of each channel is then one fixed offset, so that no sum checks for
- * borders, and elements are copied once for all taps and channels that read them. All products of a sum
- * are added up in registers, from which the result is written once.
+ * An item computes T_ROWS rows of an image, or D_COLS columns of them, for all channels of the
+ * result. First it copies the rows of all source channels that their taps read to local memory,
+ * with their border (piece.cl). Each tap of each channel is then one fixed offset, so that no sum
+ * checks for borders, and elements are copied once for all taps and channels that read them. All
+ * products of a sum are added up in registers, from which the result is written once.
  *
- * A vector is elements that are neighbours in the result, which needs no transposition then: channels
- * (NHWC, NC/16HW16), or, with D_PLAIN, pixels (NCHW):
+ * A vector is elements that are neighbours in the result, which needs no transposition then:
+ * channels (NHWC, NC/16HW16), or, with D_PLAIN, pixels (NCHW):
  *
  *     channels:        T_PIX pixels                 pixels:   T_PIX vectors of a row
  *     T_K vectors   [ acc ]  [ acc ]  [ acc ]       T_K     [ acc ][ acc ]   a tap and source channel:
@@ -17,18 +18,20 @@
  *                   each for all lanes, by T_K
  *                   vectors of weights
  *
- * With channels as the vector a piece is rows as they are in the source, whatever the stride. A source
- * whose channels are last counts as one channel of longer rows, with pixels and taps as many elements
- * apart as a pixel has channels: the P_SRC_W, D_LEAD_W and P_DILATION_W of piece.cl and lines.cl count elements. With
- * pixels as the vector a row's elements are sorted by remainder of the stride (D_SLOTS_a).
+ * With channels as the vector a piece is rows as they are in the source, whatever the stride. A
+ * source whose channels are last counts as one channel of longer rows, with pixels and taps as many
+ * elements apart as a pixel has channels: the P_SRC_W, D_LEAD_W and P_DILATION_W of piece.cl and
+ * lines.cl count elements. With pixels as the vector a row's elements are sorted by remainder of
+ * the stride (D_SLOTS_a).
  *
- * In channels, the last tile of a row starts earlier where it would be narrower: its first pixels are
- * computed twice and stored once. In pixels, positions beyond the row are computed and dropped.
+ * In channels, the last tile of a row starts earlier where it would be narrower: its first pixels
+ * are computed twice and stored once. In pixels, positions beyond the row are computed and dropped.
  *
- * Grid: (tiles of an image plane, images * P_DST_D, 1); groups of one item may be fewer (see items.cl).
+ * Grid: (tiles of an image plane, images * P_DST_D, 1); groups of one item may be fewer (see
+ * items.cl).
  *
- * Defines, besides those of the files included (D_B=D_ROW=T_VEC among them); _a stands for each of _D,
- * _H, _W:
+ * Defines, besides those of the files included (D_B=D_ROW=T_VEC among them); _a stands for each of
+ * _D, _H, _W:
  *   D_PLAIN               above
  *   P_DST_a               sizes of the destination
  *   D_SRC_C, D_SRC_PLANES source channels, and the pieces of them for each plane of the filter
@@ -91,8 +94,8 @@ INLINE void add_tap(ACC_V *acc, local const ACC_T *at, global const ACC_T *w)
 #endif
 }
 
-/* Unrolled taps have their offsets in the instructions. With channels as the vector the compiler would
- * keep elements that taps share in registers, and spill the sums. */
+/* Unrolled taps have their offsets in the instructions. With channels as the vector the compiler
+ * would keep elements that taps share in registers, and spill the sums. */
 #if D_PLAIN && P_FILTER_H * P_FILTER_W * T_K * T_PIX <= 800
 #define EACH_TAP UNROLL
 #else
@@ -114,8 +117,8 @@ INLINE void add_all(ACC_V *acc, local const ACC_T *pieces, global const ACC_T *w
                             w + (r * P_FILTER_W + s) * TILE_K);
 }
 
-/* Stores columns `first` to `end` - 1 of a tile's sums, of channels from k0 on, to elements from `at`
- * on. */
+/* Stores columns `first` to `end` - 1 of a tile's sums, of channels from k0 on, to elements from
+ * `at` on. */
 INLINE void put_tile(global DST_T *dst, const ACC_V *acc, const int k0, const int first,
                      const int end, const INDEX_T at EPILOGUE_PARAMS)
 {

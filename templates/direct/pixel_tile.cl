@@ -1,4 +1,5 @@
-/* pixel_tile.cl: a tile of registers whose vectors are pixels, over a piece of the source (piece.cl).
+/* pixel_tile.cl: a tile of registers whose vectors are pixels, over a piece of the source
+ * (piece.cl).
  *
  *                    T_PIX vectors           a tap and source channel:
  *     T_K        [ acc ][ acc ][ acc ]       T_PIX vectors of the piece, one after the other,

@@ -1,15 +1,15 @@
 /* depthwise_image.cl: depthwise convolution over channel-major images, one filter per channel.
  *
- * A pixel of an image holds four neighbouring channels. One item computes T_W neighbouring pixels of
- * a row of the destination, all lanes at once:
+ * A pixel of an image holds four neighbouring channels. One item computes T_W neighbouring pixels
+ * of a row of the destination, all lanes at once:
  *
  *     sums of T_W pixels     [ 4 ][ 4 ][ 4 ] ...      += source pixel * filter pixel, lane by lane
  *
  * Images, with x to the right and y down; n image, c channel, h and w pixel:
  *     source       (c / 4 * P_SRC_W + w, n * P_SRC_H + h), lane c % 4; the destination likewise
  *     filter       (tap, c / 4), lane c % 4
- * An image may be larger than its tensor. A column in padding is read at x = -1, which is zero, since a
- * pixel beside a row belongs to other channels; filter rows in padding are left out.
+ * An image may be larger than its tensor. A column in padding is read at x = -1, which is zero,
+ * since a pixel beside a row belongs to other channels; filter rows in padding are left out.
  *
  * Grid: (D_TILES_W, channel blocks, all rows of all images).
  *

@@ -1,7 +1,7 @@
 /* direct_image.cl: direct convolution over channel-major images and filter images.
  *
- * A pixel of an image holds four neighbouring channels. One item computes T_W pixels of a row of the
- * destination, T_KV channel blocks of each:
+ * A pixel of an image holds four neighbouring channels. One item computes T_W pixels of a row of
+ * the destination, T_KV channel blocks of each:
  *
  *                    T_W pixels of one row            for each source pixel (a b c d) and tap
  *     T_KV blocks    [ 4 sums ][ 4 sums ] ...           four filter pixels, of channels a, b, c, d:
@@ -11,9 +11,9 @@
  *     source       (c / 4 * P_SRC_W + w, n * P_SRC_H + h), lane c % 4; the destination likewise
  *     filter       (c, k / 4 * D_TAPS + tap), lane k % 4
  *                  with D_FLAT: (tap * D_FLAT + c, k / 4)
- * An image may be larger than its tensor, so pixels past a tensor's last column may not be zero. A column
- * in padding is read at x = -1, since a pixel beside a row belongs to other channels; filter rows in
- * padding are left out. Lanes of the source past its last channel are never used.
+ * An image may be larger than its tensor, so pixels past a tensor's last column may not be zero. A
+ * column in padding is read at x = -1, since a pixel beside a row belongs to other channels; filter
+ * rows in padding are left out. Lanes of the source past its last channel are never used.
  *
  * Grid: (D_TILES_W, groups * D_TILES_K), exchanged with T_ORDER=1, and all rows of all images.
  *

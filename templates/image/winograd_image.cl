@@ -19,9 +19,9 @@
  * The weights are plain, or an image as direct_image.cl has it:
  *     w   (c, k / 4 * 9 + tap), lane k % 4; with D_FLAT (tap * D_FLAT + c, k / 4)
  *
- * Lanes past the last channel hold zero everywhere: in U and V because they do in the weights and the
- * source, in M because `product` leaves them out: behind the last row of U of one t lies the first row
- * of the next.
+ * Lanes past the last channel hold zero everywhere: in U and V because they do in the weights and
+ * the source, in M because `product` leaves them out: behind the last row of U of one t lies the
+ * first row of the next.
  *
  * `product` computes T_P tiles by four channels a block, T_KV blocks, of one t:
  *

@@ -12,9 +12,9 @@
  *             v                               out: v 0 v 0     the values, and zeros (through the
  *     out: v v                                     0 0 0 0     epilogue) in the holes of its block
  *
- * Grid: MLO_BATCH_SZ * MLO_MAP_SZ4 work-items in groups of MLO_GRP_SZ0, rounded up and guarded here;
- * second dimension the blocks of output channels. MLO_OUT_WIDTH4 work-items make a row of the image
- * (strided only).
+ * Grid: MLO_BATCH_SZ * MLO_MAP_SZ4 work-items in groups of MLO_GRP_SZ0, rounded up and guarded
+ * here; second dimension the blocks of output channels. MLO_OUT_WIDTH4 work-items make a row of the
+ * image (strided only).
  *
  * Defines (MIOpen's; index 0 is horizontal, 1 vertical):
  *   MLO_DIR_FORWARD, MLO_FILTER_STRIDE0/1, MLO_IN_/OUT_WIDTH, _STRIDE (of a row), _CHANNEL_STRIDE,

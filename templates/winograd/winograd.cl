@@ -16,9 +16,9 @@
  *         . patch 0 . . .                             zero outside of it
  *                 . patch 1 . . .
  *
- * A convolution with stride 2 is the sum of the convolutions of its phases, every second row and column
- * of the source with every second tap: each phase adds as many channels, with stride 1. With a dilation of d, every
- * d-th row and column is an image of its own.
+ * A convolution with stride 2 is the sum of the convolutions of its phases, every second row and
+ * column of the source with every second tap: each phase adds as many channels, with stride 1. With
+ * a dilation of d, every d-th row and column is an image of its own.
  *
  * Tiles are counted over rows of tiles, then images. An item has T_TILES of them, and there are
  * three steps:
@@ -33,11 +33,11 @@
  *     v [D_E][blocks of rows][D_ROOM][D_B]     u [group][tile of K][D_E][D_CP][T_KV * D_B]
  *     p [D_E][T_KV, or all blocks][D_ROOM][D_B]
  *
- * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c; NHWC,
- * where channels are multiples of D_B). Plain tensors are transposed D_B channels by D_B columns at a
- * time. Whatever the layout, a block's
- * lanes without a channel are zero in v, and are written as zero where the destination has them.
- * Backward data is the same with dy as the source and the filter rotated by 180 degrees by `pack`.
+ * Source and destination are plain (NCHW) or hold D_B neighbouring channels together (NCHW16c;
+ * NHWC, where channels are multiples of D_B). Plain tensors are transposed D_B channels by D_B
+ * columns at a time. Whatever the layout, a block's lanes without a channel are zero in v, and are
+ * written as zero where the destination has them. Backward data is the same with dy as the source
+ * and the filter rotated by 180 degrees by `pack`.
  *
  * Grids, all in groups of one item, or several (see items.cl). `winograd_fused`: (items of T_TILES
  * tiles, T_SPLIT, groups), the first two exchanged with T_ORDER=1. `source`, `destination`: (items,

@@ -155,8 +155,8 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global int 
 /* Each round of this transposition is one instruction a row. */
 KILN_DEFINE_DEALT(INLINE, transpose_bytes, byte_v)
 
-/* Makes pixels `from` to `to` of each row of the strip, and others behind them. Patches begin in row `y`,
- * at element `at`, even if that is before the image. */
+/* Makes pixels `from` to `to` of each row of the strip, and others behind them. Patches begin in
+ * row `y`, at element `at`, even if that is before the image. */
 INLINE void load_rows(local short_v *strip, global const SRC_T *src, const INDEX_T at,
                       const int channels, const int y, const int from, const int to)
 {

@@ -4,13 +4,14 @@
  *   times_b, times_a, times_g    B^T d in shorts, A^T p modulo 2^32, G w in ints
  *   D_INVERSE                    of D_SCALE / 4, modulo 2^32
  *
- * F(2x2) is the usual transform with G doubled: shorts are at most 512 and 1152. F(4x4) has the points 0,
- * infinity, 1, -1, 2, -1/2, and each row of G is multiplied so that one factor, 30 an axis, is left
- * for all results. Shorts are at most 14 * 14 * 128 and 15 * 15 * 128, and a sum of two products is
- * below 2^31. Everything behind is modulo 2^32: sums and A^T p A may wrap, and an odd factor is
- * undone by its inverse. What remains is a factor of 4, the same for both, so that results must be
- * below 2^29. (Of three points, two agree modulo 2, and 2 divides their difference. These six fall
- * into pairs, so that it divides 30 but once, where the points 0, 1, -1, 2, -2 and infinity have 24.)
+ * F(2x2) is the usual transform with G doubled: shorts are at most 512 and 1152. F(4x4) has the
+ * points 0, infinity, 1, -1, 2, -1/2, and each row of G is multiplied so that one factor, 30 an
+ * axis, is left for all results. Shorts are at most 14 * 14 * 128 and 15 * 15 * 128, and a sum of
+ * two products is below 2^31. Everything behind is modulo 2^32: sums and A^T p A may wrap, and an
+ * odd factor is undone by its inverse. What remains is a factor of 4, the same for both, so that
+ * results must be below 2^29. (Of three points, two agree modulo 2, and 2 divides their difference.
+ * These six fall into pairs, so that it divides 30 but once, where the points 0, 1, -1, 2, -2 and
+ * infinity have 24.)
  */
 #include "language.cl"
 
@@ -44,8 +45,8 @@ INLINE void times_g(const int *w, int *o)
 #else
 #define D_INVERSE 0x87654321u /* D_SCALE is 900 */
 
-/* Row t is the product of (q x - p) over all points p / q but the t-th: the factors of 2 and -1/2 make
- * 2 x^2 - 3 x - 2, which is f, the factors of 1 and -1 make x^2 - 1, which is g. */
+/* Row t is the product of (q x - p) over all points p / q but the t-th: the factors of 2 and -1/2
+ * make 2 x^2 - 3 x - 2, which is f, the factors of 1 and -1 make x^2 - 1, which is g. */
 INLINE void times_b(const short_v *d, short_v *o)
 {
     short_v f[4], g[4];

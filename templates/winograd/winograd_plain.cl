@@ -6,12 +6,13 @@
 #include "transpose.cl"
 #include "vectors.cl"
 
-/* The compiler takes as long for the transposition as for all the rest, so the program has one copy of
- * it. (PoCL 3.1 crashes if this copy works on local memory.) */
+/* The compiler takes as long for the transposition as for all the rest, so the program has one copy
+ * of it. (PoCL 3.1 crashes if this copy works on local memory.) */
 KILN_DEFINE_DEALT(static __attribute__((noinline)), transpose, ACC_V)
 
 #if !D_SRC_TOGETHER
-/* Element (y, x) of the patches of a run, in a row of v: its index, even if the element is outside of the image. */
+/* Element (y, x) of the patches of a run, in a row of v: its index, even if the element is outside
+ * of the image. */
 typedef struct place {
     INDEX_T at;
     int y, x;

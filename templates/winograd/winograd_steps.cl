@@ -1,5 +1,5 @@
-/* winograd_steps.cl: the steps after the transform of the source in winograd.cl and winograd_int8.cl:
- * the products, the transform of tiles, and all steps in one item.
+/* winograd_steps.cl: the steps after the transform of the source in winograd.cl and
+ * winograd_int8.cl: the products, the transform of tiles, and all steps in one item.
  *
  * winograd.cl and winograd_int8.cl define:
  *   D_CP                rows of u: factors of a tile's products, D_TOGETHER (or one) channels each
@@ -20,8 +20,8 @@
 #define EACH_FACTOR _Pragma("unroll 4")
 #endif
 
-/* The filters of the next item are prefetched from memory while those of this item are multiplied: each
- * group of T_W tiles prefetches some vectors of every row. */
+/* The filters of the next item are prefetched from memory while those of this item are multiplied:
+ * each group of T_W tiles prefetches some vectors of every row. */
 #if D_FILTERS_AHEAD
 #define D_TILE_GROUPS (T_TILES / T_W)
 #define D_FETCHED ((T_KV + D_TILE_GROUPS - 1) / D_TILE_GROUPS)
@@ -51,8 +51,8 @@ PRODUCTS_INLINE void add_factors(ACC_V *acc, KEPT const ACC_T *v, global const A
     }
 }
 
-/* Computes one of the D_E products. v, p and u start at its elements, `next` at the same element of the
- * next item's u. */
+/* Computes one of the D_E products. v, p and u start at its elements, `next` at the same element of
+ * the next item's u. */
 PRODUCTS_FUNCTION void multiply(KEPT ACC_V *p, KEPT const PATCH_V *v, global const ACC_T *u,
                                 global const ACC_T *next, const int count)
 {
@@ -125,7 +125,8 @@ INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, 
 }
 
 #if !D_STAGED
-/* Does all steps for the tiles from `tile` on and part `part`, of T_SPLIT, of a group's destination. */
+/* Does all steps for the tiles from `tile` on and part `part`, of T_SPLIT, of a group's
+ * destination. */
 INLINE void all_steps(KEPT PATCH_V *v, KEPT ACC_V *p, local PATCH_V *strip,
                       global const SRC_T *src, global const ACC_T *u, global DST_T *dst,
                       const int tile, const int part, const int group EPILOGUE_PARAMS)

@@ -67,7 +67,8 @@ INLINE void find_run(run *r, const int tile, const int first, const int count)
     r->tiles = min(min(D_RUN, D_TILES_W - r->x), count - first);
 }
 
-/* Row and column of the source where the patches of a run begin, even if these are outside of it. */
+/* Row and column of the source where the patches of a run begin, even if these are outside of it.
+ */
 INLINE int first_row(const run r, const int phase)
 {
     return r.y * D_MH * D_STEP_H + phase / D_PHASES_W + r.y1 - D_LEAD_H;
@@ -78,8 +79,8 @@ INLINE int first_column(const run r, const int phase)
     return r.x * D_MW * D_STEP_W + phase % D_PHASES_W + r.x1 - D_LEAD_W;
 }
 
-/* Columns of the strip of a run; the first column inside the source, where the patches begin in column
- * `x`, and the column behind the last. */
+/* Columns of the strip of a run; the first column inside the source, where the patches begin in
+ * column `x`, and the column behind the last. */
 INLINE int columns_of(const run r)
 {
     return r.tiles * D_MW + D_TAPS_W - 1;
@@ -95,8 +96,8 @@ INLINE int end_inside(const int x, const int from, const int all)
     return clamp((P_SRC_W - x + D_STEP_W - 1) / D_STEP_W, from, all);
 }
 
-/* Makes columns `from` to `to` - 1 of the strip, of patches that begin in row `y` of the source and at
- * what PIXEL calls `at`; `all`: no row lies outside. */
+/* Makes columns `from` to `to` - 1 of the strip, of patches that begin in row `y` of the source and
+ * at what PIXEL calls `at`; `all`: no row lies outside. */
 INLINE void make_columns(local PATCH_V *strip, global const SRC_T *src, const int y,
                          const INDEX_T at, const int from, const int to, const bool all)
 {

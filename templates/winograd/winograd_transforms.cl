@@ -1,5 +1,6 @@
 /* winograd_transforms.cl: Winograd's transforms (Lavin and Gray, Fast Algorithms for Convolutional
- * Neural Networks) of floats, with the points 0, 1, -1 (2, -2 (1/2, -1/2 (3/4, -3/4))) and infinity.
+ * Neural Networks) of floats, with the points 0, 1, -1 (2, -2 (1/2, -1/2 (3/4, -3/4))) and
+ * infinity.
  *
  *   times_b, times_a, times_g    B^T d and A^T p and G w, along one axis, in vectors ACC_V
  *

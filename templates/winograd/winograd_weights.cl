@@ -1,8 +1,8 @@
 /* winograd_weights.cl: backward weights of 3x3 convolutions with stride 1 by Winograd's minimal
  * filtering, shaped for a CPU.
  *
- * The gradient of a filter is itself a convolution, of x with dy as the filter. dy is cut into tiles
- * of 4x4; each meets a patch of 6x6 of x and contributes to all 3x3 weights, F(3x3, 4x4):
+ * The gradient of a filter is itself a convolution, of x with dy as the filter. dy is cut into
+ * tiles of 4x4; each meets a patch of 6x6 of x and contributes to all 3x3 weights, F(3x3, 4x4):
  *
  *     dw[k][c] = A^T [ sum over tiles of (G dy[k] G^T) * (B^T x[c] B) ] A        (* by element)
  *
@@ -21,11 +21,11 @@
  *                                 T_CV vectors of one product, and adds up all tiles
  *   `weights`   dw = A^T m A
  *
- * With T_ROWS 0 each step is a launch, over all tiles at once. With T_PARTS 0 as well, `filters` does
- * the last two steps: an item keeps its tile of all 36 products until they become dw, so that m does
- * not pass through memory where m is larger than x and dy. Else `part` does the first three steps for
- * T_ROWS rows of tiles at a time, while these are in the cache of its core: each of T_PARTS parts of all
- * rows has its own v, u and m, and `weights` adds up the parts of m, in order.
+ * With T_ROWS 0 each step is a launch, over all tiles at once. With T_PARTS 0 as well, `filters`
+ * does the last two steps: an item keeps its tile of all 36 products until they become dw, so that
+ * m does not pass through memory where m is larger than x and dy. Else `part` does the first three
+ * steps for T_ROWS rows of tiles at a time, while these are in the cache of its core: each of
+ * T_PARTS parts of all rows has its own v, u and m, and `weights` adds up the parts of m, in order.
  *
  *                    T_CV vectors of v
  *                   [      ][      ][      ]
@@ -33,8 +33,8 @@
  *       T_K    .    [ acc  ][ acc  ][ acc  ]     one element of u
  *
  * Grids, all in groups of one item. `source`, `gradient`: (images * rows of tiles, blocks).
- * `products`: (tiles of K * tiles of C, 36). `filters`: (tiles of K * tiles of C). `part`: (T_PARTS).
- * `weights`: (K, blocks of C).
+ * `products`: (tiles of K * tiles of C, 36). `filters`: (tiles of K * tiles of C). `part`:
+ * (T_PARTS). `weights`: (K, blocks of C).
  *
  * Defines, besides those of the files included:
  *   D_B                  channels of a block, lanes of a vector: 4, 8 or 16

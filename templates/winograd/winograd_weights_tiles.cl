@@ -1,5 +1,5 @@
-/* winograd_weights_tiles.cl: the first two steps of winograd_weights.cl, which explains them and has
- * the defines: they transform a row of tiles.
+/* winograd_weights_tiles.cl: the first two steps of winograd_weights.cl, which explains them and
+ * has the defines: they transform a row of tiles.
  *
  *   D_C_BLOCKS, D_K_BLOCKS   blocks of channels of x, of dy
  *   D_V_PLANE, D_U_PLANE     elements of one of the 36 planes of v, of u
