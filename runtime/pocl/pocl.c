@@ -1,5 +1,4 @@
 /* A kiln's part: opens what the settings ask for, as far as the device can do it. */
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "pocl.h"
 
 #include "buffer_pointers.h"

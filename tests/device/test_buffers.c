@@ -240,7 +240,8 @@ START_TEST(release_waits_for_nothing)
     const kiln_reformat twice = {.dims = "NCHW", .size = {1, 2, 3, 4}, .to_type = KILN_F16};
     char dir[] = "/tmp/kiln-buffers-XXXXXX";
     /* (A kiln whose threads stay awake has a program of its own.) */
-    const kiln_settings settings = {.cache_dir = mkdtemp(dir), .rows_file = "off", .keepalive_us = -1};
+    const kiln_settings settings = {
+        .cache_dir = mkdtemp(dir), .rows_file = "off", .keepalive_us = -1};
     const float x[CELLS] = {1};
     cl_ushort got[CELLS] = {0};
     int programs = 0;
