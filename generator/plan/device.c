@@ -77,7 +77,7 @@ double kiln_device_move_ms(const kiln_device_facts *d, double bytes)
     return bytes / (gbs * 1e6);
 }
 
-/* On a CPU, with PoCL, whose threads the runtime keeps awake. */
+/* On a CPU, with PoCL, whose threads the runtime keeps spinning. */
 double kiln_device_launch_ms(const kiln_device_facts *d)
 {
     return d->kind == KILN_DEVICE_CPU ? 0.003 : 0.012;

@@ -48,8 +48,9 @@ START_TEST(many_weights)
 }
 END_TEST
 
-/* More than they hold even of one tile of channels: its tiles of pixels take turns. Blocks and
- * NHWC, a plain source and result, and a stride, with which some tiles have no pixels of their own.
+/* More than they hold even of one tile of channels: its tiles of pixels share blocks of channels.
+ * Blocks and NHWC, a plain source and result, and a stride, with which some tiles have no pixels of
+ * their own.
  */
 START_TEST(tiles_that_block_channels)
 {

@@ -382,10 +382,10 @@ END_TEST
 
 /* Where a core's caches do not hold the weights of one tile of channels. The parts are alike, and
  * enough for all cores. */
-START_TEST(tiles_take_turns_with_many_weights)
+START_TEST(channels_are_blocked_with_many_weights)
 {
     static const struct {
-        const char *problem, *turns, *chunk;
+        const char *problem, *blocking, *chunk;
     } cases[] = {
         {"fwd-f32-n1-c2048-k256-i33x33-f3x3-p12x12-d12x12-l:NCHW16c.OIHW.NCHW16c",
          "-DD_CHANNEL_BLOCKING=22", "-DD_CHUNK=128"},
@@ -398,7 +398,7 @@ START_TEST(tiles_take_turns_with_many_weights)
     char options[KILN_OPTIONS_TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         options_of("direct_blocked", cases[i].problem, options);
-        ck_assert_msg(strstr(options, cases[i].turns), "%s: %s", cases[i].problem, options);
+        ck_assert_msg(strstr(options, cases[i].blocking), "%s: %s", cases[i].problem, options);
         ck_assert_msg(strstr(options, cases[i].chunk), "%s: %s", cases[i].problem, options);
     }
 }
@@ -441,7 +441,7 @@ int main(void)
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     tcase_add_test(c, weights_are_fetched_ahead);
     tcase_add_test(c, depthwise_rows_are_fetched_from_memory);
-    tcase_add_test(c, tiles_take_turns_with_many_weights);
+    tcase_add_test(c, channels_are_blocked_with_many_weights);
     tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);
     tcase_add_test(c, time_is_a_number);
     suite_add_tcase(s, c);

@@ -120,9 +120,9 @@ static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, c
 {
     const int64_t units = d->compute_units, tiles = kiln_direct_blocked_tiles_k(b, c);
     const int64_t parts = divide_up(tiles, kiln_direct_blocked_part(b, d, c));
-    const double torn = b->stride[KILN_AXIS_W] > 1 ? 6 : 2.5;
+    const double pixel_cost = b->stride[KILN_AXIS_W] > 1 ? 6 : 2.5;
     return kiln_device_large_l2(d) && b->src_pitch.channel == 1 && b->n > 1 && parts > 1 &&
-           torn * (double)(pixels * b->n * divide_up(parts, units)) <
+           pixel_cost * (double)(pixels * b->n * divide_up(parts, units)) <
                (double)(weights * divide_up(b->n, units));
 }
 
@@ -153,15 +153,15 @@ static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, in
  * Those of all channels: where the pixels of a long sum are then read once (weights are one stream,
  * which the processor fetches ahead; a tile's pixels are many short streams), and where items fetch
  * pixels from memory.
- * Those of all pixels: where the weights of one tile stay near, where each group has pixels of its
- * own, and where the result is at least twice the source, so that it is written in few streams.
- * If weights fill a third of the last cache, or do so with an image and its result, to read them
- * anew for each tile of pixels takes a tenth to twice as long as to read them once an image, or
- * once for all images if a cache holds the images. */
+ * Those of all pixels: where the weights of one tile stay in a cache, where each group has pixels
+ * of its own, and where the result is at least twice the source, so that it is written in few
+ * streams. If weights fill a third of the last cache, or do so with an image and its result, to
+ * read them anew for each tile of pixels takes a tenth to twice as long as to read them once an
+ * image, or once for all images if a cache holds the images. */
 static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                      const kiln_config *c)
 {
-    const int64_t second_level = d->cpu->l2_bytes, near = second_level / 4;
+    const int64_t second_level = d->cpu->l2_bytes, l2_share = second_level / 4;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     int64_t pixels = b->src_c * 4, image = pixels, result = b->dst_c * 4;
     for (int a = 0; a < 3; a++) {
@@ -185,15 +185,15 @@ static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     if ((taps == 1 && c->v[BLOCKED_STREAM]) || far)
         return ORDER_CHANNELS;
     bool expands = b->src_c < 128 && b->dst_c >= 2 * b->src_c;
-    if (taps == 1 && 2 * own <= near)
+    if (taps == 1 && 2 * own <= l2_share)
         return expands && dense && image <= second_level ? ORDER_PIXELS : ORDER_CHANNELS;
     /* Where units take whole vectors, one stream of weights for each tile is more than the last
      * cache gives: 512 channels at 7x7, 3x3, took 0.65 ms instead of 0.56. */
     if (!kiln_device_double_pumped(d) && own > second_level)
         return ORDER_PIXELS;
     bool few = taps == 1 ? b->src_c < 256 : b->src_c < 16;
-    bool shared = b->groups == 1 && pixels > near;
-    return !few && (shared || weights > near) ? ORDER_CHANNELS : ORDER_PIXELS;
+    bool shared = b->groups == 1 && pixels > l2_share;
+    return !few && (shared || weights > l2_share) ? ORDER_CHANNELS : ORDER_PIXELS;
 }
 
 static double guessed_ms(const kiln_guess *g, kiln_config *c)

@@ -123,7 +123,7 @@ static double strip_cycles(const kiln_blocked *b, const kiln_blocked_borders *e,
         return 0;
     double share = how == STRIPS_ALWAYS || e->more || e->tiles < 3 ? 1 : 2.0 / (double)e->tiles;
     double rows = taps_of_axis(b, 0) * taps_of_axis(b, 1);
-    /* A single tap leaves out the pixels between those that it reads. */
+    /* A single tap leaves out the pixels between its own. */
     double apart = b->filter[KILN_AXIS_W] == 1 ? 1 : (double)b->stride[KILN_AXIS_W];
     double pixels = c->v[BLOCKED_TILE_W] * apart;
     if (b->src_pitch.channel != 1) /* vectors of 16 pixels of a channel */
@@ -144,16 +144,16 @@ static bool has_taps(const kiln_blocked *b)
  * the middle of a block, each piece is loaded again. */
 static double store_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
-    const int64_t line = d->cpu->line_bytes / 4, near = 4 * d->cpu->l2_bytes;
+    const int64_t line = d->cpu->line_bytes / 4, most_held = 4 * d->cpu->l2_bytes;
     if (b->dst_pitch.channel == 1)
         return 2.0 *
                (double)(c->v[BLOCKED_LANES] / kiln_direct_blocked_piece(b, c->v[BLOCKED_LANES]));
     if (b->up[KILN_AXIS_W] > 1)
         return 2.2 * c->v[BLOCKED_LANES];
     int64_t plane = b->dst[0] * b->dst[1] * b->dst[2];
-    const bool held = 4 * b->n * b->groups * b->dst_c * plane <= near;
-    const double whole = held && has_taps(b) ? 4 : 8, torn = !held && plane % line ? 20 : 0;
-    return torn + (c->v[BLOCKED_LANES] == 16 ? whole : 10);
+    const bool held = 4 * b->n * b->groups * b->dst_c * plane <= most_held;
+    const double whole = held && has_taps(b) ? 4 : 8, unaligned = !held && plane % line ? 20 : 0;
+    return unaligned + (c->v[BLOCKED_LANES] == 16 ? whole : 10);
 }
 
 /* A plain source's next channel is on another page, the larger its planes, where no prefetcher

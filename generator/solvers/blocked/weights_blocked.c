@@ -263,13 +263,13 @@ static double item_cycles(const kiln_weights_geometry *g, const kiln_device_fact
 static double traffic(const kiln_shape *s, const kiln_weights_geometry *g,
                       const kiln_device_facts *d, const kiln_config *c)
 {
-    const double near = (double)d->cpu->l2_bytes / 2; /* the rest is for x and dy */
+    const double l2_share = (double)d->cpu->l2_bytes / 2; /* the rest is for x and dy */
     const int *v = c->v;
     double size = (double)kiln_type_size(s->x_type), w = 4.0 * (double)s->w_count;
     double bytes = size * ((double)s->x_count * v[CUTS_Y] + (double)s->y_count * v[CUTS_X]);
     double chunks = ceil((double)kiln_weights_part(g, c) / (double)kiln_weights_chunk(g, c));
     double sums = w / ((double)g->b.groups * v[CUTS_X] * v[CUTS_Y]);
-    if (sums > near)
+    if (sums > l2_share)
         bytes += w * v[PARTS] * 2 * (chunks - 1);
     if (kiln_layout_block(s->x_layout, s->rank) == 1 && g->lanes != LANES_K)
         bytes += 2 * size * (double)s->x_count;

@@ -42,7 +42,7 @@ int64_t kiln_depthwise_strips(const kiln_blocked *b, const kiln_config *c)
 
 /* ---- plain tensors ---- */
 
-/* Returns how many source rows an item keeps: those that its tiles meet, and at least as many as
+/* Returns how many source rows an item keeps: the rows that its tiles meet, and at least as many as
  * have a vector's number of pixels. */
 int64_t kiln_depthwise_rows(const kiln_blocked *b, const kiln_config *c)
 {
@@ -75,7 +75,8 @@ bool kiln_depthwise_whole(const kiln_shape *s, const kiln_blocked *b, const kiln
 
 /* Cycles of one core for a row of tiles whose taps look which columns of the source exist. Where
  * the next tap finds other columns the core predicts branches wrongly. */
-static double looking_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+static double checked_row_cost(const kiln_blocked *b, const kiln_device_facts *d,
+                               const kiln_config *c)
 {
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
                          w = kiln_depthwise_span(b, c, KILN_AXIS_W);
@@ -132,7 +133,7 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
         (double)(kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
     /* All cores wait in the end for the one that took the last item. */
     double wait = 1 + 0.7 * d->compute_units / items;
-    const double row = (kiln_depthwise_unrolls(&b, c) ? row_cost : looking_cost)(&b, d, c);
+    const double row = (kiln_depthwise_unrolls(&b, c) ? row_cost : checked_row_cost)(&b, d, c);
     double item = c->v[TILES] * row + 250;
     /* Plain tensors: more bytes than these leave a core's first cache while an item keeps them. */
     const int64_t few = d->cpu->l1_bytes * 7 / 8;
@@ -158,6 +159,6 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
     /* Sums over groups of eight channels or more leave a core little idle time that hides loads. */
     const double both = b.src_c >= 8 ? 1 : 0.3;
     /* Groups of one channel: each thread reads what it wrote last from its own core's cache. */
-    const double near = b.src_c == 1 ? d->cpu->own_share : 1;
-    return kiln_device_launch_ms(d) + near * (both * fmin(ms, move) + fmax(ms, move));
+    const double own_share = b.src_c == 1 ? d->cpu->own_share : 1;
+    return kiln_device_launch_ms(d) + own_share * (both * fmin(ms, move) + fmax(ms, move));
 }

@@ -123,14 +123,14 @@ static double fill_cost(const kiln_shape *s, const kiln_lines *l, const kiln_con
 /* Cycles in which an item waits for rows of more source planes than prefetchers follow. The rows
  * come from the last cache one by one if a core's own cache does not hold all planes. As measured
  * with 24 to 64 planes. */
-static double far_cycles(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
-                         const kiln_config *c)
+static double uncached_cycles(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                              const kiln_config *c)
 {
-    const double near = (double)d->cpu->l2_bytes, followed = 100;
+    const double l2 = (double)d->cpu->l2_bytes, followed = 100;
     double rows = (double)(sections(s) * l->slots[KILN_AXIS_H]) *
                   (double)(c->v[ROWS] + l->reach[KILN_AXIS_H]);
     double bytes = (double)kiln_type_size(s->y_type) * (double)s->y_count;
-    return sections(s) > 1 && rows > followed && bytes > near ? 50 * rows / c->v[PIX] : 0;
+    return sections(s) > 1 && rows > followed && bytes > l2 ? 50 * rows / c->v[PIX] : 0;
 }
 
 /* The time of an item is counted in vector operations: filling the buffer, then a load and a
@@ -166,7 +166,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     if (v[VEC] > 1 && !unrolled)
         sums *= 1.8;
     if (cpu && v[VEC] > 1)
-        fill += far_cycles(s, d, &l, c);
+        fill += uncached_cycles(s, d, &l, c);
     double cycles = fill + fmax(1.1 * sums, 1.5 * loads) + store * stored * phases + 40;
     double lanes = cpu && d->simd_floats > v[VEC] ? d->simd_floats : v[VEC];
     double per_ms = (cpu ? 0.7 : 1) * d->peak_gflops * 1e6 / (2 * lanes);

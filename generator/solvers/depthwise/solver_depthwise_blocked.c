@@ -150,8 +150,8 @@ static bool fetches(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 {
     if (kiln_shape_is_plain_layout(s))
         return kiln_better_fetched(s, d);
-    const bool torn = kiln_depthwise_span(b, c, KILN_AXIS_W).tiles > 1;
-    return kiln_tensors_exceed(s, d, 0.5) && (torn || kiln_better_streamed(s, d));
+    const bool tiled = kiln_depthwise_span(b, c, KILN_AXIS_W).tiles > 1;
+    return kiln_tensors_exceed(s, d, 0.5) && (tiled || kiln_better_streamed(s, d));
 }
 
 static void define_plain(const kiln_blocked *b, const kiln_config *c, kiln_plan *plan)

@@ -33,10 +33,10 @@ static double sums_cycles(const kiln_direct_pixels *g, const kiln_config *c)
 }
 
 /* Cycles to store a block's sums, one by one where they are no neighbours. */
-static double store_cycles(const kiln_direct_pixels *g, const kiln_config *c, bool strewn)
+static double store_cycles(const kiln_direct_pixels *g, const kiln_config *c, bool scattered)
 {
     const double vectors = (double)divide_up(g->cols, c->v[PIXELS_VEC]);
-    const double each = g->dst_last ? 4 : strewn ? 2 : 0;
+    const double each = g->dst_last ? 4 : scattered ? 2 : 0;
     const double row = each > 0 ? each * (double)g->cols : 5.0 * vectors + 6;
     return (double)(g->rows * g->phases * c->v[PIXELS_K]) * row;
 }
@@ -55,11 +55,11 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d)
 double kiln_direct_pixels_ms(const kiln_direct_pixels *g, const kiln_shape *s,
                              const kiln_device_facts *d, const kiln_config *c)
 {
-    const bool strewn = g->phases > 1 && s->stride[KILN_AXIS_W] > 1;
+    const bool scattered = g->phases > 1 && s->stride[KILN_AXIS_W] > 1;
     const double blocks = (double)g->blocks / (double)g->parts;
     const double passes = (double)(g->vectors / c->v[PIXELS_PIX]);
     const double item = fill_cycles(g, c) + blocks * passes * sums_cycles(g, c) +
-                        blocks * store_cycles(g, c, strewn) + 60;
+                        blocks * store_cycles(g, c, scattered) + 60;
     const double items =
         (double)(g->tiles_h * g->tiles_w * g->dst[0] * g->n) * (double)(g->groups * g->parts);
     const double whole = (double)divide_up((int64_t)items, d->compute_units) * d->compute_units;

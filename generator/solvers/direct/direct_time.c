@@ -4,7 +4,8 @@
 #include "direct.h"
 
 /* Cost of a register tile for one tap and channel, in vector multiply-adds. A core does a
- * multiply-add in about the time of a vector load. Loads of pixels are unaligned and count twice. */
+ * multiply-add in about the time of a vector load. Loads of pixels are unaligned and count twice.
+ */
 static double step_cost(const kiln_config *c)
 {
     double k = c->v[DIRECT_K], pix = c->v[DIRECT_PIX], loads = 2 * pix + k;
@@ -36,32 +37,32 @@ static double conversion(const kiln_shape *s, const kiln_device_facts *d)
 }
 
 /* Cost of storing an element of one phase, as measured. Elements are stored one by one; if their
- * vector crosses rows, the kernel looks first whether each is there. On a CPU all phases write to
+ * vector crosses rows, the kernel checks first whether each is there. On a CPU all phases write to
  * the same lines. Where the tensor is large and phases do not follow one another, a line has left a
  * core's cache before the next phase. */
-static double strewn_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
-                          const kiln_config *c)
+static double scatter_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
+                           const kiln_config *c)
 {
-    const double near = (double)d->cpu->l2_bytes;
+    const double l2 = (double)d->cpu->l2_bytes;
     const int *v = c->v;
-    bool large = 4.0 * (double)s->x_count > near;
-    double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2], looks = large ? 9 : 5;
+    bool large = 4.0 * (double)s->x_count > l2;
+    double crossing = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2], checks = large ? 9 : 5;
     if (d->kind != KILN_DEVICE_CPU)
         return 2;
-    if (torn >= 1 || kiln_direct_dst_channels(s) > v[DIRECT_K])
-        return looks;
-    return torn * looks + (1 - torn) * (large && !v[DIRECT_ORDER] ? 7 : 4);
+    if (crossing >= 1 || kiln_direct_dst_channels(s) > v[DIRECT_K])
+        return checks;
+    return crossing * checks + (1 - crossing) * (large && !v[DIRECT_ORDER] ? 7 : 4);
 }
 
 /* Cost of finding the place of each element of a vector that crosses rows, once for all channels of
- * a tile, as measured on a CPU. With several phases strewn_cost() contains it. */
-static double look_cost(const kiln_device_facts *d, const kiln_lines *l, const kiln_config *c)
+ * a tile, as measured on a CPU. With several phases scatter_cost() contains it. */
+static double crossing_cost(const kiln_device_facts *d, const kiln_lines *l, const kiln_config *c)
 {
     const int *v = c->v;
-    const double torn = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2];
+    const double crossing = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2];
     if (d->kind != KILN_DEVICE_CPU || !v[DIRECT_COPY] || l->phases > 1)
         return 0;
-    return 25.0 * v[DIRECT_VEC] * (torn < 1 ? torn : 1);
+    return 25.0 * v[DIRECT_VEC] * (crossing < 1 ? crossing : 1);
 }
 
 /* Time that moving the tensors adds to the sums, as measured. With T_COPY the lines are written and
@@ -96,10 +97,10 @@ double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
     double blocks = (double)(s->g * divide_up(kiln_direct_dst_channels(s), v[DIRECT_K]));
     double groups = tiles * (double)divide_up((int64_t)blocks, v[DIRECT_GROUP_K]);
     double waves = (double)divide_up((int64_t)groups, d->compute_units) * d->compute_units;
-    double store = l.phases > 1 ? strewn_cost(s, d, &l, c) * v[DIRECT_VEC] : 4;
+    double store = l.phases > 1 ? scatter_cost(s, d, &l, c) * v[DIRECT_VEC] : 4;
     double per_channel = (double)kiln_direct_taps(s) * step_cost(c) + channel_cost(s, d, &l, c);
     double per_item = (double)kiln_direct_src_channels(s) / (double)l.phases * per_channel +
-                      (store * v[DIRECT_K] + look_cost(d, &l, c)) * v[DIRECT_PIX] + 40;
+                      (store * v[DIRECT_K] + crossing_cost(d, &l, c)) * v[DIRECT_PIX] + 40;
     double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;

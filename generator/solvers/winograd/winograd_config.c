@@ -1,5 +1,6 @@
 /* Computes what a Winograd config means: sizes, limits, times, defines; and guesses a config. */
 #include "generator/base/integers.h"
+#include "generator/geometry/blocked.h"
 #include "generator/plan/config_best.h"
 
 #include "winograd.h"
@@ -123,7 +124,7 @@ bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_wh
 bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c)
 {
     int sums = c->v[WINOGRAD_W] * c->v[WINOGRAD_KV];
-    return sums + c->v[WINOGRAD_KV] + 1 <= (d->simd_floats >= 16 ? 32 : 16);
+    return sums + c->v[WINOGRAD_KV] + 1 <= kiln_blocked_registers(d);
 }
 
 typedef struct guessed {

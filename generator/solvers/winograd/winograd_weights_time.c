@@ -109,8 +109,8 @@ static double traffic(const kiln_shape *s, const kiln_gradient *g, const kiln_de
         ceil((double)kiln_gradient_part(s, g, c) / c->v[GRADIENT_ROWS]) * c->v[GRADIENT_PARTS];
     double held = element * (through + products);
     /* The cache behind that of a core is four times as fast as memory. */
-    const double near = (double)d->cpu->l2_bytes;
-    double missed = held < near ? 0 : held < 2 * near ? 0.25 : 1;
+    const double l2 = (double)d->cpu->l2_bytes;
+    double missed = held < l2 ? 0 : held < 2 * l2 ? 0.25 : 1;
     return element * (c->v[GRADIENT_PARTS] * products + missed * chunks * (2 * through + products));
 }
 
