@@ -1,0 +1,86 @@
+/* The geometry of the solver gemm: of a shape, and of a config for it. */
+#include "gemm.h"
+
+#include "generator/base/integers.h"
+
+/* Along one axis: where pixels and taps meet, and the phases of backward data. */
+static void set_axis(kiln_gemm *g, const kiln_shape *s, int a)
+{
+    const int64_t stride = s->stride[a], dilation = s->dilation[a];
+    if (!g->backward) {
+        g->step[a] = stride;
+        g->move[a] = dilation;
+        g->jump[a] = g->phases[a] = 1;
+        g->grid[a] = g->dst[a];
+        return;
+    }
+    g->step[a] = 1;
+    g->jump[a] = stride / gcd(stride, dilation);
+    g->move[a] = -(g->jump[a] * dilation / stride);
+    g->phases[a] = stride < g->dst[a] ? stride : g->dst[a];
+    g->grid[a] = divide_up(g->dst[a], stride);
+}
+
+static bool is_dense(const kiln_pitch *p, const int64_t size[3])
+{
+    return p->row == size[2] * p->pixel && p->plane == size[1] * p->row;
+}
+
+/* Four pixels of an image follow one another, in groups of four from the first on. */
+static bool has_pixel_quads(const kiln_pitch *p, const int64_t size[3])
+{
+    return p->pixel == 1 && is_dense(p, size) && size[0] * size[1] * size[2] % 4 == 0;
+}
+
+static bool is_pointwise(const kiln_shape *s)
+{
+    for (int a = 0; a < 3; a++)
+        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0)
+            return false;
+    return true;
+}
+
+kiln_gemm kiln_gemm_of(const kiln_shape *s)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    kiln_gemm g = {
+        .backward = backward,
+        .src_c = (backward ? s->k : s->c) / s->g,
+        .dst_c = (backward ? s->c : s->k) / s->g,
+        .groups = s->g,
+        .images = s->n,
+        .taps = s->filter[0] * s->filter[1] * s->filter[2],
+        .src_pitch = kiln_pitch_of(s, backward ? 'y' : 'x'),
+        .dst_pitch = kiln_pitch_of(s, backward ? 'x' : 'y'),
+    };
+    for (int a = 0; a < 3; a++) {
+        g.src[a] = backward ? s->out[a] : s->in[a];
+        g.dst[a] = backward ? s->in[a] : s->out[a];
+        set_axis(&g, s, a);
+    }
+    g.all_phases = g.phases[0] * g.phases[1] * g.phases[2];
+    g.pixels = g.images * g.grid[0] * g.grid[1] * g.grid[2];
+    g.load = g.src_pitch.channel == 1 && g.src_c % 4 == 0              ? GEMM_CHANNELS
+             : is_pointwise(s) && has_pixel_quads(&g.src_pitch, g.src) ? GEMM_PIXELS
+                                                                       : GEMM_ONE;
+    g.store = g.dst_pitch.channel == 1 && g.dst_c % 4 == 0                ? GEMM_CHANNELS
+              : g.all_phases == 1 && has_pixel_quads(&g.dst_pitch, g.dst) ? GEMM_PIXELS
+                                                                          : GEMM_ONE;
+    return g;
+}
+
+void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
+{
+    const int64_t bm = c->v[GEMM_BM], bn = c->v[GEMM_BN], bk = c->v[GEMM_BK];
+    const int64_t gap = bn * ((g->load == GEMM_CHANNELS ? 4 : 0) + bn) / bn;
+    g->items = bm * bn / (c->v[GEMM_TM] * c->v[GEMM_TN]);
+    /* Filling the channels of a tap up costs more than finding each term's tap. */
+    g->flat = g->load == GEMM_ONE && (round_up(g->src_c, bk) - g->src_c) * 8 > g->src_c;
+    g->channels = g->flat ? g->src_c : round_up(g->src_c, bk);
+    g->rows = round_up(product_of(g->channels, g->taps), bk);
+    g->columns = round_up(g->dst_c, bm);
+    g->tiles_m = g->columns / bm;
+    g->tiles_n = divide_up(g->pixels, bn);
+    g->local_bytes = 2 * 4 * bk * (bm + gap);
+    g->steps = divide_up(g->rows / bk, g->all_phases);
+}

@@ -1,0 +1,259 @@
+/* A convolution as a product of matrices, tile by tile in local memory: forward and backward data
+ * of any filter, stride, dilation and groups, in NCHW and NHWC; for devices whose work-items share
+ * local memory. */
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+
+#include "gemm.h"
+
+#include <string.h>
+
+const kiln_param kiln_gemm_params[GEMM_PARAMS] = {
+    [GEMM_BM] = {"T_BM", 4, {16, 32, 64, 128}, 0, 0},
+    [GEMM_BN] = {"T_BN", 4, {32, 64, 128, 256}, 0, 0},
+    [GEMM_BK] = {"T_BK", 3, {8, 16, 32}, 0, 0},
+    [GEMM_TM] = {"T_TM", 2, {4, 8}, 0, 0},
+    [GEMM_TN] = {"T_TN", 2, {4, 8}, 0, 0},
+    [GEMM_SPLIT] = {"T_SPLIT", 7, {1, 2, 3, 4, 8, 16, 32}, 1, 128},
+};
+
+static const kiln_config smallest = {{[GEMM_BM] = 16,
+                                      [GEMM_BN] = 32,
+                                      [GEMM_BK] = 8,
+                                      [GEMM_TM] = 4,
+                                      [GEMM_TN] = 4,
+                                      [GEMM_SPLIT] = 1}};
+
+static kiln_gemm geometry_of(const kiln_shape *s, const kiln_config *c)
+{
+    kiln_gemm g = kiln_gemm_of(s);
+    kiln_gemm_set(&g, c);
+    return g;
+}
+
+/* Whether `items` items can read rows of `across` pieces, each the same number of times. */
+static bool divides(int64_t items, int64_t across, int64_t rows)
+{
+    if (items <= across)
+        return across % items == 0;
+    return items % across == 0 && (items / across >= rows || rows % (items / across) == 0);
+}
+
+static bool exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const int *v = c->v;
+    if (v[GEMM_BM] % (4 * v[GEMM_TM]) || v[GEMM_BN] % (8 * v[GEMM_TN]))
+        return kiln_no(why, "a tile of %d x %d is no whole number of parts of %d x %d", v[GEMM_BM],
+                       v[GEMM_BN], 4 * v[GEMM_TM], 8 * v[GEMM_TN]);
+    if (g->items > d->max_group || g->items > d->max_local[0])
+        return kiln_no(why, "a group of %lld items exceeds the device's limit",
+                       (long long)g->items);
+    if (g->local_bytes > d->local_memory)
+        return kiln_no(why, "%lld bytes of local memory exceed the device's %lld",
+                       (long long)g->local_bytes, (long long)d->local_memory);
+    const int64_t quads = v[GEMM_BK] / 4;
+    const bool b =
+        g->load == GEMM_CHANNELS
+            ? g->items % quads == 0 && v[GEMM_BN] % (g->items / quads) == 0
+            : divides(g->items, v[GEMM_BN] / (g->load == GEMM_PIXELS ? 4 : 1), v[GEMM_BK]);
+    if (!b || !divides(g->items, v[GEMM_BM] / 4, v[GEMM_BK]) || g->items < v[GEMM_BM] / 4)
+        return kiln_no(why,
+                       "%lld items cannot share the reading of %d terms of %d channels and %d "
+                       "pixels evenly",
+                       (long long)g->items, v[GEMM_BK], v[GEMM_BM], v[GEMM_BN]);
+    if (v[GEMM_SPLIT] > 1 && v[GEMM_SPLIT] > g->steps)
+        return kiln_no(why, "T_SPLIT is %d, but a tile has only %lld steps", v[GEMM_SPLIT],
+                       (long long)g->steps);
+    return false;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const kiln_gemm g = geometry_of(s, c);
+    return exceeds(&g, d, c, why);
+}
+
+static bool has_pitch(const kiln_pitch *p)
+{
+    return p->blocks == 1;
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    const int64_t most = INT32_MAX / 4;
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s",
+                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    const kiln_gemm g = geometry_of(s, &smallest);
+    if (!has_pitch(&g.src_pitch) || !has_pitch(&g.dst_pitch))
+        return kiln_no(why,
+                       "it works on the layouts NCHW and NHWC and their kin; x and y are %s "
+                       "and %s",
+                       s->x_layout, s->y_layout);
+    if (g.pixels > most || g.rows > most || product_of(g.groups, g.all_phases) > 65535)
+        return kiln_no(why, "its pixels, terms, or groups and phases leave the range of its grid");
+    for (int a = 0; a < 3; a++)
+        if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
+            return kiln_no(why, "an axis with its padding has 2^29 elements or more");
+    return exceeds(&g, d, &smallest, why);
+}
+
+/* A CPU runs items one after the other and has no use for it: a search tries none there. */
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_gemm g = geometry_of(s, c);
+    const double tiles =
+        (double)(g.tiles_m * g.tiles_n * g.groups * g.all_phases) * c->v[GEMM_SPLIT];
+    const bool crowded = c->v[GEMM_SPLIT] > 1 && tiles > 8.0 * d->compute_units;
+    const bool empty = c->v[GEMM_BM] > 16 && c->v[GEMM_BM] >= 2 * g.dst_c;
+    return d->kind == KILN_DEVICE_CPU || g.items < 32 || g.items > 512 || crowded || empty;
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_gemm g = geometry_of(s, c);
+    /* Items of a group take turns at every barrier. */
+    return (d->kind == KILN_DEVICE_CPU ? 30 : 1) * kiln_gemm_ms(&g, s, d, c);
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    kiln_gemm g = kiln_gemm_of(s);
+    kiln_config next;
+    *c = smallest;
+    kiln_gemm_set(&g, c);
+    if (d->kind == KILN_DEVICE_CPU)
+        return; /* where a small kernel compiles soonest */
+    double least = kiln_gemm_ms(&g, s, d, c);
+    for (int bm = 16; bm <= 128; bm *= 2)
+        for (int bn = 32; bn <= 256; bn *= 2)
+            for (int bk = 8; bk <= 32; bk *= 2)
+                for (int tm = 4; tm <= 8; tm *= 2)
+                    for (int tn = 4; tn <= 8; tn *= 2)
+                        for (int split = 1; split <= 32; split += (split + 2) / 2) {
+                            next = (kiln_config){{bm, bn, bk, tm, tn, split}};
+                            kiln_why why;
+                            kiln_gemm_set(&g, &next);
+                            if (exceeds(&g, d, &next, &why))
+                                continue;
+                            const double ms = kiln_gemm_ms(&g, s, d, &next);
+                            if (ms < least) {
+                                least = ms;
+                                *c = next;
+                            }
+                        }
+}
+
+/* ---- the plan ---- */
+
+static void define_weights(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
+{
+    kiln_define(plan, "D_SRC_C", g->src_c);
+    kiln_define(plan, "D_DST_C", g->dst_c);
+    kiln_define(plan, "D_CHANNELS", g->channels);
+    kiln_define(plan, "D_ROWS", g->rows);
+    kiln_define(plan, "D_COLUMNS", g->columns);
+    if (!s->wide && product_of(product_of(g->groups, g->rows), g->columns) > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+}
+
+static void emit_pack(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
+{
+    const int64_t across = s->c / s->g * g->taps;
+    plan->packed_bytes = 4 * g->groups * g->rows * g->columns;
+    kiln_plan_stage(plan, "gemm_pack.cl", "gemm_pack")->pack = true;
+    kiln_define_types(plan, s);
+    define_weights(s, g, plan);
+    kiln_define(plan, "D_TAPS", g->taps);
+    kiln_define(plan, "D_W_DST", g->backward ? g->taps : across);
+    kiln_define(plan, "D_W_SRC", g->backward ? across : g->taps);
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_grid(plan, 16, 1, 1, g->columns, g->rows, g->groups);
+}
+
+static void define_pitch(const kiln_pitch *p, const char *const name[5], kiln_plan *plan)
+{
+    const int64_t value[5] = {p->image, p->channel, p->plane, p->row, p->pixel};
+    for (int i = 0; i < 5; i++)
+        kiln_define(plan, name[i], value[i]);
+}
+
+static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    static const char *const src[] = {"D_SRC_IMAGE", "D_SRC_CHANNEL", "D_SRC_PLANE", "D_SRC_ROW",
+                                      "D_SRC_PIXEL"};
+    static const char *const dst[] = {"D_DST_IMAGE", "D_DST_CHANNEL", "D_DST_PLANE", "D_DST_ROW",
+                                      "D_DST_PIXEL"};
+    kiln_define_types(plan, s);
+    kiln_define_epilogue(plan, s);
+    define_weights(s, g, plan);
+    kiln_define(plan, "P_IMAGES", g->images);
+    kiln_define(plan, "P_GROUPS", g->groups);
+    kiln_define_axes(plan, "P_SRC", g->src);
+    kiln_define_axes(plan, "P_DST", g->dst);
+    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_STRIDE", s->stride);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+    kiln_define_axes(plan, "P_PAD", s->pad);
+    kiln_define(plan, "D_BACKWARD", g->backward);
+    kiln_define_axes(plan, "D_STEP", g->step);
+    kiln_define_axes(plan, "D_MOVE", g->move);
+    kiln_define_axes(plan, "D_JUMP", g->jump);
+    kiln_define_axes(plan, "D_GRID", g->grid);
+    kiln_define_axes(plan, "D_PHASES", g->phases);
+    kiln_define(plan, "D_FLAT", g->flat);
+    kiln_define(plan, "D_LOAD", g->load);
+    kiln_define(plan, "D_STORE", g->store);
+    define_pitch(&g->src_pitch, src, plan);
+    define_pitch(&g->dst_pitch, dst, plan);
+    for (int i = 0; i < GEMM_PARAMS; i++)
+        kiln_define(plan, kiln_gemm_params[i].name, c->v[i]);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const kiln_gemm g = geometry_of(s, c);
+    const int split = c->v[GEMM_SPLIT], dst = g.backward ? KILN_ROLE_X : KILN_ROLE_Y;
+    const int64_t results = g.groups * g.all_phases * g.dst_c * g.pixels;
+    emit_pack(s, &g, plan);
+    const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
+    kiln_plan_stage(plan, "gemm.cl", "gemm");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, g.backward ? KILN_ROLE_Y : KILN_ROLE_X);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_arg_buffer(plan, sums);
+    if (split == 1)
+        kiln_arg_epilogue(plan, s);
+    kiln_grid(plan, g.items, 1, 1, g.tiles_m * g.tiles_n * g.items, g.groups * g.all_phases, split);
+    if (split == 1)
+        return;
+    kiln_plan_stage(plan, "gemm.cl", "gemm_sum");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, sums);
+    kiln_arg_buffer(plan, dst);
+    kiln_arg_epilogue(plan, s);
+    const int64_t local = d->max_group >= 128 && d->max_local[0] >= 128 ? 128 : 1;
+    kiln_grid(plan, local, 1, 1, results, 1, 1);
+}
+
+const kiln_solver kiln_solver_gemm = {
+    .name = "gemm",
+    .id = 1050,
+    .algorithm = 5,
+    .version = 1,
+    .params = kiln_gemm_params,
+    .nparams = GEMM_PARAMS,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};
