@@ -3,9 +3,11 @@
  * local memory. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/plan/config_best.h"
 
 #include "gemm.h"
 
+#include <math.h>
 #include <string.h>
 
 const kiln_param kiln_gemm_params[GEMM_PARAMS] = {
@@ -120,32 +122,31 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     return (d->kind == KILN_DEVICE_CPU ? 30 : 1) * kiln_gemm_ms(&g, s, d, c);
 }
 
+static double ms_of(const kiln_guess *guess, kiln_config *c)
+{
+    kiln_gemm *g = guess->own;
+    kiln_why why;
+    kiln_gemm_set(g, c);
+    return exceeds(g, guess->d, c, &why) ? INFINITY : kiln_gemm_ms(g, guess->s, guess->d, c);
+}
+
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
+    static const int splits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
     kiln_gemm g = kiln_gemm_of(s);
-    kiln_config next;
+    kiln_guess best = {
+        .s = s, .d = d, .own = &g, .ms = ms_of, .best = smallest, .best_ms = INFINITY};
+    const kiln_range all[] = {kiln_searched(kiln_gemm_params, GEMM_BM),
+                              kiln_searched(kiln_gemm_params, GEMM_BN),
+                              kiln_searched(kiln_gemm_params, GEMM_BK),
+                              kiln_searched(kiln_gemm_params, GEMM_TM),
+                              kiln_searched(kiln_gemm_params, GEMM_TN),
+                              kiln_listed(GEMM_SPLIT, splits, sizeof splits / sizeof *splits)};
     *c = smallest;
-    kiln_gemm_set(&g, c);
     if (d->kind == KILN_DEVICE_CPU)
         return; /* where a small kernel compiles soonest */
-    double least = kiln_gemm_ms(&g, s, d, c);
-    for (int bm = 16; bm <= 128; bm *= 2)
-        for (int bn = 32; bn <= 256; bn *= 2)
-            for (int bk = 8; bk <= 32; bk *= 2)
-                for (int tm = 4; tm <= 8; tm *= 2)
-                    for (int tn = 4; tn <= 8; tn *= 2)
-                        for (int split = 1; split <= 32; split += (split + 2) / 2) {
-                            next = (kiln_config){{bm, bn, bk, tm, tn, split}};
-                            kiln_why why;
-                            kiln_gemm_set(&g, &next);
-                            if (exceeds(&g, d, &next, &why))
-                                continue;
-                            const double ms = kiln_gemm_ms(&g, s, d, &next);
-                            if (ms < least) {
-                                least = ms;
-                                *c = next;
-                            }
-                        }
+    kiln_config_best(&best, &smallest, all, sizeof all / sizeof *all);
+    *c = best.best;
 }
 
 /* ---- the plan ---- */
