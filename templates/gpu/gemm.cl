@@ -12,9 +12,7 @@
  *     channels            +--------+--------+---
  *
  * A step takes T_BK terms: while the group multiplies one pair of pieces in local memory, each item
- * has its share of the next pair under way in registers. 32 items stand 4 x 8 on a part of the tile
- * of 4 T_TM x 8 T_TN, and each has strips of four channels and of four pixels, so that one read from
- * local memory serves four products and neighbouring items read neighbouring addresses.
+ * has its share of the next pair under way in registers. gemm_tile.cl has the product.
  *
  * Backward data is a forward pass over dy. With a stride, the pixels of dx fall into phases, one for
  * each remainder of the division by the stride; a phase has taps of its own and no others.
@@ -42,9 +40,10 @@
  *   D_STORE                 how results are written: STORE_ONE, STORE_PIXELS, STORE_CHANNELS
  *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements from one to the next
  *   T_BM, T_BN, T_BK, T_TM, T_TN, T_SPLIT                     above
- * Assumes   T_TM and T_TN are multiples of 4, T_BM of 4 T_TM, T_BN of 8 T_TN.
+ * Assumes   what gemm_tile.cl does.
  */
 #include "epilogue.cl"
+#include "gemm_tile.cl"
 
 #define LOAD_ONE 0
 #define LOAD_PIXELS 1   /* four neighbouring ones: filters of one tap without stride and padding */
@@ -53,8 +52,6 @@
 #define STORE_PIXELS 1
 #define STORE_CHANNELS 2
 
-#define GROUP_ITEMS (T_BM * T_BN / (T_TM * T_TN))
-#define ACC_4 KILN_CAT(ACC_T, 4)
 #define PIXELS (P_IMAGES * D_GRID_D * D_GRID_H * D_GRID_W) /* of a phase */
 #define PHASES (D_PHASES_D * D_PHASES_H * D_PHASES_W)
 
@@ -310,15 +307,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
     }
 #endif
 
-    const int lane = item % 32, part_of_tile = item / 32;
-    const int m0 = part_of_tile / (T_BN / (8 * T_TN)) * (4 * T_TM) + lane / 8 * 4,
-              n0 = part_of_tile % (T_BN / (8 * T_TN)) * (8 * T_TN) + lane % 8 * 4;
     ACC_T sum[T_TM][T_TN];
-    UNROLL
-    for (int i = 0; i < T_TM; i++)
-        UNROLL
-        for (int j = 0; j < T_TN; j++)
-            sum[i][j] = 0;
+    CLEAR_SUMS(sum)
 
     ACC_4 a_next[A_TIMES];
     B_T b_next[B_PIXELS * B_TIMES];
@@ -345,28 +335,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
             }
             next_step(&at, &taps);
         }
-        if (step >= first) {
-            local const ACC_T *a_at = as[step & 1] + m0, *b_at = bs[step & 1] + n0;
-            UNROLL
-            for (int k = 0; k < T_BK; k++) {
-                ACC_T a[T_TM], b[T_TN];
-                UNROLL
-                for (int i = 0; i < T_TM; i += 4) {
-                    const ACC_4 v = *(local const ACC_4 *)(a_at + k * T_BM + i * 4);
-                    a[i] = v.s0, a[i + 1] = v.s1, a[i + 2] = v.s2, a[i + 3] = v.s3;
-                }
-                UNROLL
-                for (int j = 0; j < T_TN; j += 4) {
-                    const ACC_4 v = *(local const ACC_4 *)(b_at + k * B_PITCH + j * 8);
-                    b[j] = v.s0, b[j + 1] = v.s1, b[j + 2] = v.s2, b[j + 3] = v.s3;
-                }
-                UNROLL
-                for (int i = 0; i < T_TM; i++)
-                    UNROLL
-                    for (int j = 0; j < T_TN; j++)
-                        sum[i][j] += a[i] * b[j];
-            }
-        }
+        if (step >= first)
+            ADD_PRODUCTS(sum, as[step & 1], T_BM, bs[step & 1], B_PITCH);
         if (more) {
             local ACC_T *a_to = as[(step + 1) & 1] + a_column, *b_to = bs[(step + 1) & 1] + b_column;
             if (A_READERS == GROUP_ITEMS || item < A_READERS) {
@@ -395,10 +365,10 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
 #if T_SPLIT > 1
     UNROLL
     for (int j = 0; j < T_TN; j++) {
-        const int pixel = n_first + n0 + j / 4 * 32 + j % 4;
+        const int pixel = n_first + TILE_COLUMN(j);
         UNROLL
         for (int i = 0; i < T_TM; i++) {
-            const int channel = m_first + m0 + i / 4 * 16 + i % 4;
+            const int channel = m_first + TILE_ROW(i);
             if (channel < D_DST_C && pixel < PIXELS)
                 dst[PART_OF(part, group_phase, channel, pixel)] = sum[i][j];
         }
@@ -406,10 +376,10 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
 #elif D_STORE == STORE_PIXELS
     UNROLL
     for (int j = 0; j < T_TN; j += 4) {
-        const INDEX_T to = result_of(n_first + n0 + j * 8, 0);
+        const INDEX_T to = result_of(n_first + TILE_COLUMN(j), 0);
         UNROLL
         for (int i = 0; i < T_TM; i++) {
-            const int channel = m_first + m0 + i / 4 * 16 + i % 4, own = group * D_DST_C + channel;
+            const int channel = m_first + TILE_ROW(i), own = group * D_DST_C + channel;
             const INDEX_T e = to + (INDEX_T)own * D_DST_CHANNEL;
             if (channel >= D_DST_C || to < 0)
                 continue;
@@ -422,10 +392,10 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
 #elif D_STORE == STORE_CHANNELS
     UNROLL
     for (int j = 0; j < T_TN; j++) {
-        const INDEX_T to = result_of(n_first + n0 + j / 4 * 32 + j % 4, phase);
+        const INDEX_T to = result_of(n_first + TILE_COLUMN(j), phase);
         UNROLL
         for (int i = 0; i < T_TM; i += 4) {
-            const int channel = m_first + m0 + i * 4, own = group * D_DST_C + channel;
+            const int channel = m_first + TILE_ROW(i), own = group * D_DST_C + channel;
             const INDEX_T e = to + own;
             if (channel >= D_DST_C || to < 0)
                 continue;
@@ -438,10 +408,10 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
 #else
     UNROLL
     for (int j = 0; j < T_TN; j++) {
-        const INDEX_T to = result_of(n_first + n0 + j / 4 * 32 + j % 4, phase);
+        const INDEX_T to = result_of(n_first + TILE_COLUMN(j), phase);
         UNROLL
         for (int i = 0; i < T_TM; i++) {
-            const int channel = m_first + m0 + i / 4 * 16 + i % 4, own = group * D_DST_C + channel;
+            const int channel = m_first + TILE_ROW(i), own = group * D_DST_C + channel;
             const INDEX_T e = to + (INDEX_T)own * D_DST_CHANNEL;
             if (channel < D_DST_C && to >= 0)
                 DST_STORE(dst, e, FINISH(sum[i][j], own, e));

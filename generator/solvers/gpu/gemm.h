@@ -1,14 +1,10 @@
-/* What the files of the solver gemm share: its params, what a config makes of a shape, and the time
- * that takes. */
+/* What the files of the solver gemm share: what a config makes of a shape. */
 #ifndef KILN_GEMM_H
 #define KILN_GEMM_H
 
 #include "generator/geometry/blocked.h"
 
-/* Positions in the parameter table. */
-enum { GEMM_BM, GEMM_BN, GEMM_BK, GEMM_TM, GEMM_TN, GEMM_SPLIT, GEMM_PARAMS };
-
-extern const kiln_param kiln_gemm_params[GEMM_PARAMS];
+#include "tiles.h"
 
 /* How the kernel reads the source and writes the destination: one element, four neighbouring pixels
  * or four neighbouring channels at a time. The numbers are those of templates/gpu/gemm.cl. */
@@ -31,19 +27,13 @@ typedef struct kiln_gemm {
     bool flat;             /* terms of all taps follow one another without a gap */
     int64_t channels;      /* rows of packed weights that a tap has */
     int64_t rows, columns; /* packed weights of one group */
-    int64_t items;         /* of a work-group */
     int64_t tiles_m, tiles_n;
-    int64_t local_bytes;
-    int64_t steps; /* of T_BK terms; of an average phase */
+    kiln_tiles tiles;
 } kiln_gemm;
 
 /* Of the shape; the layouts of x and y have a pitch. */
 kiln_gemm kiln_gemm_of(const kiln_shape *s);
 /* Adds what a config makes of it. */
 void kiln_gemm_set(kiln_gemm *g, const kiln_config *c);
-
-/* As kiln_solver's predict(). */
-double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
-                    const kiln_config *c);
 
 #endif

@@ -71,9 +71,8 @@ kiln_gemm kiln_gemm_of(const kiln_shape *s)
 
 void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
 {
-    const int64_t bm = c->v[GEMM_BM], bn = c->v[GEMM_BN], bk = c->v[GEMM_BK];
-    const int64_t gap = bn * ((g->load == GEMM_CHANNELS ? 4 : 0) + bn) / bn;
-    g->items = bm * bn / (c->v[GEMM_TM] * c->v[GEMM_TN]);
+    const int64_t bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
+    const int64_t gap = g->load == GEMM_CHANNELS ? 4 : 0;
     /* Filling the channels of a tap up costs more than finding each term's tap. */
     g->flat = g->load == GEMM_ONE && (round_up(g->src_c, bk) - g->src_c) * 8 > g->src_c;
     g->channels = g->flat ? g->src_c : round_up(g->src_c, bk);
@@ -81,6 +80,13 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
     g->columns = round_up(g->dst_c, bm);
     g->tiles_m = g->columns / bm;
     g->tiles_n = divide_up(g->pixels, bn);
-    g->local_bytes = 2 * 4 * bk * (bm + gap);
-    g->steps = divide_up(g->rows / bk, g->all_phases);
+    g->tiles = (kiln_tiles){
+        .items = kiln_tiles_items(c),
+        .local_bytes = 2 * 4 * bk * (bm + bn + gap),
+        .count = (double)(g->tiles_m * g->tiles_n * g->groups * g->all_phases) * c->v[TILES_SPLIT],
+        .steps = divide_up(divide_up(g->rows / bk, g->all_phases), c->v[TILES_SPLIT]),
+        .a_cost = kiln_tiles_of_four,
+        .b_cost = (g->load == GEMM_ONE ? kiln_tiles_alone : kiln_tiles_of_four) *
+                  (g->flat ? kiln_tiles_looked_for : 1),
+    };
 }

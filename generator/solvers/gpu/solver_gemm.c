@@ -10,21 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-const kiln_param kiln_gemm_params[GEMM_PARAMS] = {
-    [GEMM_BM] = {"T_BM", 4, {16, 32, 64, 128}, 0, 0},
-    [GEMM_BN] = {"T_BN", 4, {32, 64, 128, 256}, 0, 0},
-    [GEMM_BK] = {"T_BK", 3, {8, 16, 32}, 0, 0},
-    [GEMM_TM] = {"T_TM", 2, {4, 8}, 0, 0},
-    [GEMM_TN] = {"T_TN", 2, {4, 8}, 0, 0},
-    [GEMM_SPLIT] = {"T_SPLIT", 7, {1, 2, 3, 4, 8, 16, 32}, 1, 128},
+static const kiln_param params[TILES_PARAMS] = {
+    TILES_TABLE,
+    [TILES_SPLIT] = {"T_SPLIT", 7, {1, 2, 3, 4, 8, 16, 32}, 1, 128},
 };
-
-static const kiln_config smallest = {{[GEMM_BM] = 16,
-                                      [GEMM_BN] = 32,
-                                      [GEMM_BK] = 8,
-                                      [GEMM_TM] = 4,
-                                      [GEMM_TN] = 4,
-                                      [GEMM_SPLIT] = 1}};
 
 static kiln_gemm geometry_of(const kiln_shape *s, const kiln_config *c)
 {
@@ -33,40 +22,25 @@ static kiln_gemm geometry_of(const kiln_shape *s, const kiln_config *c)
     return g;
 }
 
-/* Whether `items` items can read rows of `across` pieces, each the same number of times. */
-static bool divides(int64_t items, int64_t across, int64_t rows)
-{
-    if (items <= across)
-        return across % items == 0;
-    return items % across == 0 && (items / across >= rows || rows % (items / across) == 0);
-}
-
 static bool exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
     const int *v = c->v;
-    if (v[GEMM_BM] % (4 * v[GEMM_TM]) || v[GEMM_BN] % (8 * v[GEMM_TN]))
-        return kiln_no(why, "a tile of %d x %d is no whole number of parts of %d x %d", v[GEMM_BM],
-                       v[GEMM_BN], 4 * v[GEMM_TM], 8 * v[GEMM_TN]);
-    if (g->items > d->max_group || g->items > d->max_local[0])
-        return kiln_no(why, "a group of %lld items exceeds the device's limit",
-                       (long long)g->items);
-    if (g->local_bytes > d->local_memory)
-        return kiln_no(why, "%lld bytes of local memory exceed the device's %lld",
-                       (long long)g->local_bytes, (long long)d->local_memory);
-    const int64_t quads = v[GEMM_BK] / 4;
+    const int64_t items = g->tiles.items, quads = v[TILES_BK] / 4;
+    if (kiln_tiles_refused(&g->tiles, d, c, why))
+        return true;
     const bool b =
         g->load == GEMM_CHANNELS
-            ? g->items % quads == 0 && v[GEMM_BN] % (g->items / quads) == 0
-            : divides(g->items, v[GEMM_BN] / (g->load == GEMM_PIXELS ? 4 : 1), v[GEMM_BK]);
-    if (!b || !divides(g->items, v[GEMM_BM] / 4, v[GEMM_BK]) || g->items < v[GEMM_BM] / 4)
+            ? items % quads == 0 && v[TILES_BN] % (items / quads) == 0
+            : kiln_tiles_share(items, v[TILES_BN] / (g->load == GEMM_PIXELS ? 4 : 1), v[TILES_BK]);
+    if (!b || !kiln_tiles_share(items, v[TILES_BM] / 4, v[TILES_BK]) || items < v[TILES_BM] / 4)
         return kiln_no(why,
                        "%lld items cannot share the reading of %d terms of %d channels and %d "
                        "pixels evenly",
-                       (long long)g->items, v[GEMM_BK], v[GEMM_BM], v[GEMM_BN]);
-    if (v[GEMM_SPLIT] > 1 && v[GEMM_SPLIT] > g->steps)
-        return kiln_no(why, "T_SPLIT is %d, but a tile has only %lld steps", v[GEMM_SPLIT],
-                       (long long)g->steps);
+                       (long long)items, v[TILES_BK], v[TILES_BM], v[TILES_BN]);
+    if (v[TILES_SPLIT] > 1 && v[TILES_SPLIT] > g->rows / v[TILES_BK] / g->all_phases)
+        return kiln_no(why, "T_SPLIT is %d, but a tile has only %lld steps", v[TILES_SPLIT],
+                       (long long)(g->rows / v[TILES_BK] / g->all_phases));
     return false;
 }
 
@@ -90,7 +64,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
-    const kiln_gemm g = geometry_of(s, &smallest);
+    const kiln_gemm g = geometry_of(s, &kiln_tiles_smallest);
     if (!has_pitch(&g.src_pitch) || !has_pitch(&g.dst_pitch))
         return kiln_no(why,
                        "it works on the layouts NCHW and NHWC and their kin; x and y are %s "
@@ -101,25 +75,32 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    return exceeds(&g, d, &smallest, why);
+    return exceeds(&g, d, &kiln_tiles_smallest, why);
 }
 
-/* A CPU runs items one after the other and has no use for it: a search tries none there. */
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_gemm g = geometry_of(s, c);
-    const double tiles =
-        (double)(g.tiles_m * g.tiles_n * g.groups * g.all_phases) * c->v[GEMM_SPLIT];
-    const bool crowded = c->v[GEMM_SPLIT] > 1 && tiles > 8.0 * d->compute_units;
-    const bool empty = c->v[GEMM_BM] > 16 && c->v[GEMM_BM] >= 2 * g.dst_c;
-    return d->kind == KILN_DEVICE_CPU || g.items < 32 || g.items > 512 || crowded || empty;
+    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.dst_c;
+    return kiln_tiles_skipped(&g.tiles, d, c) || empty;
+}
+
+static double time_of(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
+{
+    const int split = c->v[TILES_SPLIT];
+    const double size = (double)kiln_type_size(s->x_type);
+    const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
+    const double parts = 8.0 * split * (double)(g->groups * g->all_phases * g->dst_c * g->pixels);
+    const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
+    const double sums = split > 1 ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts) : 0;
+    return ms + sums + kiln_device_launch_ms(d);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_gemm g = geometry_of(s, c);
-    /* Items of a group take turns at every barrier. */
-    return (d->kind == KILN_DEVICE_CPU ? 30 : 1) * kiln_gemm_ms(&g, s, d, c);
+    return time_of(&g, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -127,7 +108,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     kiln_gemm *g = guess->own;
     kiln_why why;
     kiln_gemm_set(g, c);
-    return exceeds(g, guess->d, c, &why) ? INFINITY : kiln_gemm_ms(g, guess->s, guess->d, c);
+    return exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -135,17 +116,17 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     static const int splits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
     kiln_gemm g = kiln_gemm_of(s);
     kiln_guess best = {
-        .s = s, .d = d, .own = &g, .ms = ms_of, .best = smallest, .best_ms = INFINITY};
-    const kiln_range all[] = {kiln_searched(kiln_gemm_params, GEMM_BM),
-                              kiln_searched(kiln_gemm_params, GEMM_BN),
-                              kiln_searched(kiln_gemm_params, GEMM_BK),
-                              kiln_searched(kiln_gemm_params, GEMM_TM),
-                              kiln_searched(kiln_gemm_params, GEMM_TN),
-                              kiln_listed(GEMM_SPLIT, splits, sizeof splits / sizeof *splits)};
-    *c = smallest;
+        .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest, .best_ms = INFINITY};
+    const kiln_range all[] = {kiln_searched(params, TILES_BM),
+                              kiln_searched(params, TILES_BN),
+                              kiln_searched(params, TILES_BK),
+                              kiln_searched(params, TILES_TM),
+                              kiln_searched(params, TILES_TN),
+                              kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits)};
+    *c = kiln_tiles_smallest;
     if (d->kind == KILN_DEVICE_CPU)
         return; /* where a small kernel compiles soonest */
-    kiln_config_best(&best, &smallest, all, sizeof all / sizeof *all);
+    kiln_config_best(&best, &kiln_tiles_smallest, all, sizeof all / sizeof *all);
     *c = best.best;
 }
 
@@ -213,15 +194,14 @@ static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_confi
     kiln_define(plan, "D_STORE", g->store);
     define_pitch(&g->src_pitch, src, plan);
     define_pitch(&g->dst_pitch, dst, plan);
-    for (int i = 0; i < GEMM_PARAMS; i++)
-        kiln_define(plan, kiln_gemm_params[i].name, c->v[i]);
+    kiln_tiles_define(c, plan);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
     const kiln_gemm g = geometry_of(s, c);
-    const int split = c->v[GEMM_SPLIT], dst = g.backward ? KILN_ROLE_X : KILN_ROLE_Y;
+    const int split = c->v[TILES_SPLIT], dst = g.backward ? KILN_ROLE_X : KILN_ROLE_Y;
     const int64_t results = g.groups * g.all_phases * g.dst_c * g.pixels;
     emit_pack(s, &g, plan);
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
@@ -232,7 +212,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, sums);
     if (split == 1)
         kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, g.items, 1, 1, g.tiles_m * g.tiles_n * g.items, g.groups * g.all_phases, split);
+    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items,
+              g.groups * g.all_phases, split);
     if (split == 1)
         return;
     kiln_plan_stage(plan, "gemm.cl", "gemm_sum");
@@ -249,8 +230,8 @@ const kiln_solver kiln_solver_gemm = {
     .id = 1050,
     .algorithm = 5,
     .version = 1,
-    .params = kiln_gemm_params,
-    .nparams = GEMM_PARAMS,
+    .params = params,
+    .nparams = TILES_PARAMS,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -1,0 +1,246 @@
+/* Backward weights as a product of matrices, tile by tile in local memory, summed over pixels that
+ * groups share: any filter, stride, dilation and groups, in NCHW and NHWC; for devices whose
+ * work-items share local memory. */
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/geometry/blocked.h"
+#include "generator/geometry/sum_parts.h"
+#include "generator/plan/config_best.h"
+
+#include "tiles.h"
+
+#include <math.h>
+#include <string.h>
+
+static const kiln_param params[TILES_PARAMS] = {
+    TILES_TABLE,
+    [TILES_SPLIT] = {"T_SPLIT", 10, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}, 1, 4096},
+};
+
+typedef struct geometry {
+    int64_t columns, pixels; /* source channels and taps of a group; pixels of dy in all images */
+    kiln_pitch x_pitch, dy_pitch;
+    bool x_last, dy_last; /* four neighbouring channels are read at a time */
+    int64_t tiles_m, tiles_n;
+    kiln_tiles tiles;
+} geometry;
+
+/* ---- what a config makes of a shape ---- */
+
+static geometry shape_of(const kiln_shape *s)
+{
+    geometry g = {
+        .columns = s->c / s->g * s->filter[0] * s->filter[1] * s->filter[2],
+        .pixels = s->n * s->out[0] * s->out[1] * s->out[2],
+        .x_pitch = kiln_pitch_of(s, 'x'),
+        .dy_pitch = kiln_pitch_of(s, 'y'),
+    };
+    g.x_last = g.x_pitch.channel == 1 && s->c / s->g % 4 == 0;
+    g.dy_last = g.dy_pitch.channel == 1 && s->k / s->g % 4 == 0;
+    return g;
+}
+
+static void set(geometry *g, const kiln_shape *s, const kiln_config *c)
+{
+    const int64_t bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
+    g->tiles_m = divide_up(s->k / s->g, bm);
+    g->tiles_n = divide_up(g->columns, bn);
+    g->tiles = (kiln_tiles){
+        .items = kiln_tiles_items(c),
+        .local_bytes = 2 * 4 * bk * (bm + (g->dy_last ? 0 : 4) + bn + (g->x_last ? 0 : 4)),
+        .count = (double)(g->tiles_m * g->tiles_n * s->g) * c->v[TILES_SPLIT],
+        .steps = divide_up(divide_up(g->pixels, bk), c->v[TILES_SPLIT]),
+        .a_cost = g->dy_last ? kiln_tiles_of_four : kiln_tiles_alone,
+        .b_cost = g->x_last ? kiln_tiles_of_four : kiln_tiles_alone,
+    };
+}
+
+static geometry geometry_of(const kiln_shape *s, const kiln_config *c)
+{
+    geometry g = shape_of(s);
+    set(&g, s, c);
+    return g;
+}
+
+/* Whether the items read a piece of `tile` columns evenly. */
+static bool shares(int64_t items, bool last, int64_t tile, int64_t bk)
+{
+    if (last)
+        return items >= tile / 4 && kiln_tiles_share(items, tile / 4, bk);
+    return items % bk == 0 && tile % (items / bk) == 0;
+}
+
+static bool exceeds(const geometry *g, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const int *v = c->v;
+    if (kiln_tiles_refused(&g->tiles, d, c, why))
+        return true;
+    if (!shares(g->tiles.items, g->dy_last, v[TILES_BM], v[TILES_BK]) ||
+        !shares(g->tiles.items, g->x_last, v[TILES_BN], v[TILES_BK]))
+        return kiln_no(why,
+                       "%lld items cannot share the reading of %d pixels of %d channels of dy and "
+                       "%d columns evenly",
+                       (long long)g->tiles.items, v[TILES_BK], v[TILES_BM], v[TILES_BN]);
+    if (v[TILES_SPLIT] > divide_up(g->pixels, v[TILES_BK]))
+        return kiln_no(why, "T_SPLIT is %d, but there are only %lld steps of pixels",
+                       v[TILES_SPLIT], (long long)divide_up(g->pixels, v[TILES_BK]));
+    return false;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const geometry g = geometry_of(s, c);
+    return exceeds(&g, d, c, why);
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    const int64_t most = INT32_MAX / 4;
+    if (s->direction != KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does backward weights");
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
+        return kiln_no(why, "it writes weights in the layout %s; these are %s",
+                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    if (s->epilogue.bias && !kiln_shape_is_plain_layout(s))
+        return kiln_no(why,
+                       "the gradient of the bias is summed from plain layouts; x and y are %s "
+                       "and %s",
+                       s->x_layout, s->y_layout);
+    const geometry g = geometry_of(s, &kiln_tiles_smallest);
+    if (g.x_pitch.blocks != 1 || g.dy_pitch.blocks != 1)
+        return kiln_no(why,
+                       "it works on the layouts NCHW and NHWC and their kin; x and y are %s and %s",
+                       s->x_layout, s->y_layout);
+    if (g.pixels > most || g.columns > most || s->g > 65535)
+        return kiln_no(why, "its pixels, columns or groups leave the range of its grid");
+    for (int a = 0; a < 3; a++)
+        if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
+            return kiln_no(why, "an axis with its padding has 2^29 elements or more");
+    return exceeds(&g, d, &kiln_tiles_smallest, why);
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const geometry g = geometry_of(s, c);
+    const bool empty = (c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * (s->k / s->g)) ||
+                       (c->v[TILES_BN] > 32 && c->v[TILES_BN] >= 2 * g.columns);
+    return kiln_tiles_skipped(&g.tiles, d, c) || empty;
+}
+
+static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
+{
+    const int split = c->v[TILES_SPLIT];
+    const double size = (double)kiln_type_size(s->x_type);
+    const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
+    const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
+    const double sums = split > 1 ? kiln_tiles_next_launch_ms +
+                                        kiln_device_move_ms(d, 8.0 * split * (double)s->w_count)
+                                  : 0;
+    return ms + sums + kiln_device_launch_ms(d);
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const geometry g = geometry_of(s, c);
+    return time_of(&g, s, d, c);
+}
+
+static double ms_of(const kiln_guess *guess, kiln_config *c)
+{
+    geometry *g = guess->own;
+    kiln_why why;
+    set(g, guess->s, c);
+    return exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    static const int splits[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
+                                 32, 48, 64, 96, 128, 192, 256, 384, 512};
+    geometry g = shape_of(s);
+    kiln_guess best = {
+        .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest, .best_ms = INFINITY};
+    const kiln_range all[] = {kiln_searched(params, TILES_BM),
+                              kiln_searched(params, TILES_BN),
+                              kiln_searched(params, TILES_BK),
+                              kiln_searched(params, TILES_TM),
+                              kiln_searched(params, TILES_TN),
+                              kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits)};
+    *c = kiln_tiles_smallest;
+    if (d->kind == KILN_DEVICE_CPU)
+        return; /* where a small kernel compiles soonest */
+    kiln_config_best(&best, &kiln_tiles_smallest, all, sizeof all / sizeof *all);
+    *c = best.best;
+}
+
+/* ---- the plan ---- */
+
+static void define_pitch(const kiln_pitch *p, const char *const name[5], kiln_plan *plan)
+{
+    const int64_t value[5] = {p->image, p->channel, p->plane, p->row, p->pixel};
+    for (int i = 0; i < 5; i++)
+        kiln_define(plan, name[i], value[i]);
+}
+
+static void define_all(const kiln_shape *s, const geometry *g, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    static const char *const x[] = {"D_X_IMAGE", "D_X_CHANNEL", "D_X_PLANE", "D_X_ROW",
+                                    "D_X_PIXEL"};
+    static const char *const dy[] = {"D_DY_IMAGE", "D_DY_CHANNEL", "D_DY_PLANE", "D_DY_ROW",
+                                     "D_DY_PIXEL"};
+    kiln_define_types(plan, s);
+    if (!s->wide && product_of(s->w_count, c->v[TILES_SPLIT]) > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define(plan, "P_IMAGES", s->n);
+    kiln_define(plan, "P_GROUPS", s->g);
+    kiln_define(plan, "D_SRC_C", s->c / s->g);
+    kiln_define(plan, "D_DST_C", s->k / s->g);
+    kiln_define_axes(plan, "P_SRC", s->in);
+    kiln_define_axes(plan, "P_DST", s->out);
+    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_STRIDE", s->stride);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+    kiln_define_axes(plan, "P_PAD", s->pad);
+    kiln_define(plan, "D_X_LOAD", g->x_last);
+    kiln_define(plan, "D_DY_LOAD", g->dy_last);
+    define_pitch(&g->x_pitch, x, plan);
+    define_pitch(&g->dy_pitch, dy, plan);
+    kiln_tiles_define(c, plan);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const geometry g = geometry_of(s, c);
+    const int split = c->v[TILES_SPLIT];
+    if (s->epilogue.bias)
+        kiln_bias_gradient_emit(s, d, plan);
+    const int sums = split > 1 ? kiln_plan_temp(plan, 4 * s->w_count * split) : KILN_ROLE_W;
+    kiln_plan_stage(plan, "gemm_weights.cl", "gemm_weights");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, KILN_ROLE_X);
+    kiln_arg_buffer(plan, KILN_ROLE_Y);
+    kiln_arg_buffer(plan, sums);
+    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items, s->g, split);
+    if (split > 1)
+        kiln_sum_parts_emit(s, d, s->w_count, split, sums, KILN_ROLE_W, plan);
+}
+
+const kiln_solver kiln_solver_gemm_weights = {
+    .name = "gemm_weights",
+    .id = 1051,
+    .algorithm = 5,
+    .version = 1,
+    .params = params,
+    .nparams = TILES_PARAMS,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

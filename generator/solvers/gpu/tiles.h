@@ -1,0 +1,53 @@
+/* Products of matrices in tiles that the items of a work-group share through local memory: what the
+ * gemm solvers have in common, whatever the matrices are made of (templates/gpu/gemm_tile.cl). */
+#ifndef KILN_TILES_H
+#define KILN_TILES_H
+
+#include "generator/plan/solver.h"
+
+/* Positions in the parameter tables. */
+enum { TILES_BM, TILES_BN, TILES_BK, TILES_TM, TILES_TN, TILES_SPLIT, TILES_PARAMS };
+
+/* The parameters of all but T_SPLIT, which a solver limits itself. */
+#define TILES_TABLE                                                                                \
+    [TILES_BM] = {"T_BM", 4, {16, 32, 64, 128}, 0, 0},                                             \
+    [TILES_BN] = {"T_BN", 4, {32, 64, 128, 256}, 0, 0},                                            \
+    [TILES_BK] = {"T_BK", 3, {8, 16, 32}, 0, 0}, [TILES_TM] = {"T_TM", 2, {4, 8}, 0, 0},           \
+    [TILES_TN] = {"T_TN", 2, {4, 8}, 0, 0}
+
+/* The smallest tile, legal where any is. */
+extern const kiln_config kiln_tiles_smallest;
+
+/* A product of matrices in tiles of a config. */
+typedef struct kiln_tiles {
+    int64_t items;         /* of a work-group */
+    int64_t local_bytes;   /* of a work-group */
+    double count;          /* work-groups */
+    int64_t steps;         /* of T_BK terms that one group adds up */
+    double a_cost, b_cost; /* a unit's lanes' cycles to bring an element of a piece */
+} kiln_tiles;
+
+/* Items of a work-group. */
+int64_t kiln_tiles_items(const kiln_config *c);
+/* Whether `items` items can read `rows` rows of `across` pieces, each item equally many of them. */
+bool kiln_tiles_share(int64_t items, int64_t across, int64_t rows);
+/* For illegal(): true, with the reason, where tiles and the items' parts contradict each other, or
+ * the device has no group or local memory of that size. */
+bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c,
+                        kiln_why *why);
+/* For skip(): whether a search leaves out groups so small or large. */
+bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+/* -D of every parameter, for the last stage. */
+void kiln_tiles_define(const kiln_config *c, kiln_plan *plan);
+
+/* What it costs to bring an element, for kiln_tiles: of a vector of four, alone, and the factor
+ * where each element's tap is looked for. */
+extern const double kiln_tiles_of_four, kiln_tiles_alone, kiln_tiles_looked_for;
+
+/* What a second launch adds that waits for the first one. */
+extern const double kiln_tiles_next_launch_ms;
+
+/* Expected time of a launch, in ms, without moving tensors from memory. */
+double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+
+#endif

@@ -1,0 +1,256 @@
+/* gemm_weights.cl: backward weights as a product of matrices that is never laid out: dy times the
+ * patches of x, tile by tile, summed over the pixels of all images.
+ *
+ *                     columns: source channel and tap
+ *                     +--------+--------+---
+ *     pixels          | bs     |             (x, where the pixel's tap lies, or 0 for padding)
+ *       |             +--------+--------+---
+ *       v
+ *     +------+        +--------+--------+---
+ *     | as   |        | T_BM x |             a work-group's tile of dw; gemm_tile.cl has the product
+ *     +------+        |  T_BN  |
+ *     channels        +--------+--------+---
+ *     of dy
+ *
+ * A step takes T_BK pixels, of one image or of several: while the group multiplies one pair of
+ * pieces, each item has its share of the next pair under way in registers. T_SPLIT groups share the
+ * pixels; sum_parts.cl then adds their sums in order, so that two runs give the same bits.
+ *
+ * Grid      (tiles of channels * tiles of columns * items, groups, T_SPLIT) in groups of (items, 1, 1).
+ * Defines   those of types.cl and gemm_tile.cl, and
+ *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    of x and dy along a = D, H, W
+ *   P_IMAGES, P_GROUPS    D_SRC_C, D_DST_C: channels of one group of x and of dy
+ *   D_X_LOAD, D_DY_LOAD   how x and dy are read: LOAD_PIXELS, one element, neighbouring items
+ *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels
+ *   D_X_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DY_...    elements from one to the next
+ *   T_SPLIT               above
+ */
+#include "gemm_tile.cl"
+
+#define LOAD_PIXELS 0
+#define LOAD_CHANNELS 1
+
+#define TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
+#define COLUMNS (D_SRC_C * TAPS)
+#define PIXELS (P_IMAGES * P_DST_D * P_DST_H * P_DST_W)
+
+/* A piece's rows are pixels. Of LOAD_PIXELS an item reads one pixel of several rows of the tensor,
+ * and writes them side by side: rows are 4 further apart, so that items write to different banks. */
+#define PITCH(load, tile) ((tile) + ((load) == LOAD_PIXELS ? 4 : 0))
+#define A_PITCH PITCH(D_DY_LOAD, T_BM)
+#define B_PITCH PITCH(D_X_LOAD, T_BN)
+
+/* By LOAD_PIXELS: GROUP_ITEMS / T_BK rows of the tensor at a time. By LOAD_CHANNELS: pixels. */
+#define ROWS_AT_ONCE (GROUP_ITEMS / T_BK)
+#define READERS(tile) (GROUP_ITEMS < T_BK * (tile) / 4 ? GROUP_ITEMS : T_BK * (tile) / 4)
+#define PIXELS_AT_ONCE(tile) (READERS(tile) / ((tile) / 4))
+#define TIMES(load, tile)                                                                          \
+    ((load) == LOAD_PIXELS ? (tile) / ROWS_AT_ONCE : T_BK / PIXELS_AT_ONCE(tile))
+#define A_TIMES TIMES(D_DY_LOAD, T_BM)
+#define B_TIMES TIMES(D_X_LOAD, T_BN)
+
+#if D_DY_LOAD == LOAD_PIXELS
+#define A_T ACC_T
+#else
+#define A_T ACC_4
+#endif
+#if D_X_LOAD == LOAD_PIXELS
+#define B_T ACC_T
+#else
+#define B_T ACC_4
+#endif
+
+/* A pixel of dy, and where its patch begins in x. */
+typedef struct {
+    INDEX_T dy, image;
+    int d, h, w;
+    bool real;
+} pixel_place;
+
+INLINE pixel_place place_of(const int pixel)
+{
+    const int w = pixel % P_DST_W, h = pixel / P_DST_W % P_DST_H,
+              d = pixel / (P_DST_W * P_DST_H) % P_DST_D, image = pixel / (P_DST_W * P_DST_H * P_DST_D);
+    const pixel_place p = {(INDEX_T)image * D_DY_IMAGE + (INDEX_T)d * D_DY_PLANE +
+                               (INDEX_T)h * D_DY_ROW + (INDEX_T)w * D_DY_PIXEL,
+                           (INDEX_T)image * D_X_IMAGE,
+                           d * P_STRIDE_D - P_PAD_D,
+                           h * P_STRIDE_H - P_PAD_H,
+                           w * P_STRIDE_W - P_PAD_W,
+                           pixel < PIXELS};
+    return p;
+}
+
+/* A column: where its tap lies from the patch's beginning, and its channel. */
+typedef struct {
+    INDEX_T channel;
+    int d, h, w;
+    bool real;
+} column_place;
+
+/* The order of columns: neighbouring ones are taps, or with LOAD_CHANNELS channels. */
+#if D_X_LOAD == LOAD_PIXELS
+#define CHANNEL_OF(column) ((column) / TAPS)
+#define TAP_OF(column) ((column) % TAPS)
+#else
+#define CHANNEL_OF(column) ((column) % D_SRC_C)
+#define TAP_OF(column) ((column) / D_SRC_C)
+#endif
+
+INLINE column_place column_of(const int column)
+{
+    const int tap = TAP_OF(column);
+    const column_place c = {(INDEX_T)CHANNEL_OF(column) * D_X_CHANNEL,
+                            tap / (P_FILTER_H * P_FILTER_W) * P_DILATION_D,
+                            tap / P_FILTER_W % P_FILTER_H * P_DILATION_H,
+                            tap % P_FILTER_W * P_DILATION_W, column < COLUMNS};
+    return c;
+}
+
+INLINE B_T read_x(global const SRC_T *x, const pixel_place *p, const column_place *c)
+{
+    const int d = p->d + c->d, h = p->h + c->h, w = p->w + c->w;
+    const bool inside = (uint)d < P_SRC_D && (uint)h < P_SRC_H && (uint)w < P_SRC_W && p->real &&
+                        c->real;
+    const INDEX_T from = p->image + c->channel + (INDEX_T)d * D_X_PLANE + (INDEX_T)h * D_X_ROW +
+                         (INDEX_T)w * D_X_PIXEL;
+    if (!inside)
+        return (B_T)((ACC_T)0);
+#if D_X_LOAD == LOAD_PIXELS
+    return SRC_LOAD(x, from);
+#else
+    return SRC_LOADN(4, x, from);
+#endif
+}
+
+INLINE A_T read_dy(global const SRC_T *dy, const pixel_place *p, const int channel)
+{
+    if (!p->real || channel >= D_DST_C)
+        return (A_T)((ACC_T)0);
+#if D_DY_LOAD == LOAD_PIXELS
+    return SRC_LOAD(dy, p->dy + (INDEX_T)channel * D_DY_CHANNEL);
+#else
+    return SRC_LOADN(4, dy, p->dy + channel);
+#endif
+}
+
+#if T_SPLIT > 1
+#define OUT_T ACC_T
+#define PUT(i, v) dst[(INDEX_T)part * P_GROUPS * D_DST_C * COLUMNS + (i)] = (v)
+#else
+#define OUT_T DST_T
+#define PUT(i, v) DST_STORE(dst, i, v)
+#endif
+
+kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restrict x,
+                                                       global const SRC_T *restrict dy,
+                                                       global OUT_T *restrict dst)
+{
+    local ACC_T as[2][T_BK * A_PITCH] __attribute__((aligned(16)));
+    local ACC_T bs[2][T_BK * B_PITCH] __attribute__((aligned(16)));
+    const int tiles_m = (D_DST_C + T_BM - 1) / T_BM;
+    const int item = get_local_id(0), tile = get_group_id(0), group = get_group_id(1);
+    const int m_first = tile % tiles_m * T_BM, n_first = tile / tiles_m * T_BN;
+    const int part = get_group_id(2), steps = (PIXELS + T_BK - 1) / T_BK;
+    const int first = (int)((long)steps * part / T_SPLIT),
+              last = (int)((long)steps * (part + 1) / T_SPLIT);
+    x += (INDEX_T)group * D_SRC_C * D_X_CHANNEL;
+    dy += (INDEX_T)group * D_DST_C * D_DY_CHANNEL;
+
+#if D_DY_LOAD == LOAD_PIXELS
+    const int a_pixel = item % T_BK, a_channel = item / T_BK;
+#else
+    const int a_pixel = item / (T_BM / 4), a_channel = item % (T_BM / 4) * 4;
+#endif
+#if D_X_LOAD == LOAD_PIXELS
+    const int b_pixel = item % T_BK, b_column = item / T_BK;
+    column_place column[B_TIMES];
+    UNROLL
+    for (int i = 0; i < B_TIMES; i++)
+        column[i] = column_of(n_first + b_column + i * ROWS_AT_ONCE);
+#else
+    const int b_pixel = item / (T_BN / 4), b_column = item % (T_BN / 4) * 4;
+    const column_place column = column_of(n_first + b_column);
+#endif
+
+    ACC_T sum[T_TM][T_TN];
+    CLEAR_SUMS(sum)
+
+    A_T a_next[A_TIMES];
+    B_T b_next[B_TIMES];
+    for (int step = first - 1; step < last; step++) {
+        const bool more = step + 1 < last;
+        if (more) {
+            const int pixel = (step + 1) * T_BK;
+#if D_DY_LOAD == LOAD_PIXELS
+            const pixel_place a_place = place_of(pixel + a_pixel);
+            UNROLL
+            for (int i = 0; i < A_TIMES; i++)
+                a_next[i] = read_dy(dy, &a_place, m_first + a_channel + i * ROWS_AT_ONCE);
+#else
+            if (READERS(T_BM) == GROUP_ITEMS || item < READERS(T_BM)) {
+                UNROLL
+                for (int i = 0; i < A_TIMES; i++) {
+                    const pixel_place place = place_of(pixel + a_pixel + i * PIXELS_AT_ONCE(T_BM));
+                    a_next[i] = read_dy(dy, &place, m_first + a_channel);
+                }
+            }
+#endif
+#if D_X_LOAD == LOAD_PIXELS
+            const pixel_place b_place = place_of(pixel + b_pixel);
+            UNROLL
+            for (int i = 0; i < B_TIMES; i++)
+                b_next[i] = read_x(x, &b_place, &column[i]);
+#else
+            if (READERS(T_BN) == GROUP_ITEMS || item < READERS(T_BN)) {
+                UNROLL
+                for (int i = 0; i < B_TIMES; i++) {
+                    const pixel_place place = place_of(pixel + b_pixel + i * PIXELS_AT_ONCE(T_BN));
+                    b_next[i] = read_x(x, &place, &column);
+                }
+            }
+#endif
+        }
+        if (step >= first)
+            ADD_PRODUCTS(sum, as[step & 1], A_PITCH, bs[step & 1], B_PITCH);
+        if (more) {
+            local ACC_T *a_to = as[(step + 1) & 1] + a_pixel * A_PITCH + a_channel;
+            local ACC_T *b_to = bs[(step + 1) & 1] + b_pixel * B_PITCH + b_column;
+#if D_DY_LOAD == LOAD_PIXELS
+            UNROLL
+            for (int i = 0; i < A_TIMES; i++)
+                a_to[i * ROWS_AT_ONCE] = a_next[i];
+#else
+            if (READERS(T_BM) == GROUP_ITEMS || item < READERS(T_BM)) {
+                UNROLL
+                for (int i = 0; i < A_TIMES; i++)
+                    *(local ACC_4 *)(a_to + i * PIXELS_AT_ONCE(T_BM) * A_PITCH) = a_next[i];
+            }
+#endif
+#if D_X_LOAD == LOAD_PIXELS
+            UNROLL
+            for (int i = 0; i < B_TIMES; i++)
+                b_to[i * ROWS_AT_ONCE] = b_next[i];
+#else
+            if (READERS(T_BN) == GROUP_ITEMS || item < READERS(T_BN)) {
+                UNROLL
+                for (int i = 0; i < B_TIMES; i++)
+                    *(local ACC_4 *)(b_to + i * PIXELS_AT_ONCE(T_BN) * B_PITCH) = b_next[i];
+            }
+#endif
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    UNROLL
+    for (int j = 0; j < T_TN; j++) {
+        const int at = n_first + TILE_COLUMN(j);
+        UNROLL
+        for (int i = 0; i < T_TM; i++) {
+            const int channel = m_first + TILE_ROW(i);
+            if (channel < D_DST_C && at < COLUMNS)
+                PUT((INDEX_T)(group * D_DST_C + channel) * COLUMNS + CHANNEL_OF(at) * TAPS + TAP_OF(at),
+                    sum[i][j]);
+        }
+    }
+}
