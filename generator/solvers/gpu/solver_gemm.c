@@ -108,6 +108,8 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     kiln_gemm *g = guess->own;
     kiln_why why;
     kiln_gemm_set(g, c);
+    if (kiln_tiles_too_many_items(&g->tiles))
+        return INFINITY;
     return exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
 }
 

@@ -50,8 +50,8 @@ static void set(geometry *g, const kiln_shape *s, const kiln_config *c)
         .local_bytes = 2 * 4 * bk * (bm + (g->dy_last ? 0 : 4) + bn + (g->x_last ? 0 : 4)),
         .count = (double)(g->tiles_m * g->tiles_n * s->g) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->pixels, bk), c->v[TILES_SPLIT]),
-        .a_cost = g->dy_last ? kiln_tiles_of_four : kiln_tiles_alone,
-        .b_cost = g->x_last ? kiln_tiles_of_four : kiln_tiles_alone,
+        .a_cost = g->dy_last ? kiln_tiles_of_four : kiln_tiles_bounded,
+        .b_cost = g->x_last ? kiln_tiles_of_four : kiln_tiles_bounded,
     };
 }
 
@@ -153,6 +153,8 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     geometry *g = guess->own;
     kiln_why why;
     set(g, guess->s, c);
+    if (kiln_tiles_too_many_items(&g->tiles))
+        return INFINITY;
     return exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
 }
 

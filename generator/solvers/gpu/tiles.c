@@ -2,9 +2,10 @@
  *
  * The time is a unit's cycles. Groups that run side by side on a unit take turns: together they
  * need the cycles of all their steps, but one of them alone needs the latency of each step at
- * least. The numbers below were fitted to 183 configs of gemm for 13 problems on an H100 (NVIDIA's
- * driver 580.159, 2026-11-27): predictions are within 10 % (standard deviation), and the config
- * predicted to be the fastest has 0.988 of the speed of the fastest one measured, in the mean. */
+ * least. The numbers below were fitted to 560 configs of gemm and gemm_weights for 32 problems on
+ * an H100 (NVIDIA's driver 580.159, 2026-11-27): predictions are within 15 % (standard deviation),
+ * and the config predicted to be the fastest has 0.96 of the speed of the fastest one measured, in
+ * the mean (worst 0.75). */
 #include "tiles.h"
 
 #include "generator/base/integers.h"
@@ -14,15 +15,20 @@
 /* What a unit has where the device does not tell. */
 enum { UNIT_LANES = 128, UNIT_REGISTERS = 65536, UNIT_ITEMS = 2048, UNIT_GROUPS = 32 };
 
-const double kiln_tiles_of_four = 7.6, kiln_tiles_alone = 1.8, kiln_tiles_looked_for = 18.4;
-const double kiln_tiles_next_launch_ms = 0.0018;
+/* Groups of more items wait for one another for longer than large tiles save. */
+enum { MOST_ITEMS = 256 };
+
+const double kiln_tiles_of_four = 2.5, kiln_tiles_alone = 4.4, kiln_tiles_looked_for = 6.7,
+             kiln_tiles_bounded = 9.6;
+const double kiln_tiles_next_launch_ms = 0.0034;
 
 static const double unit_ghz = 1.755;   /* under load */
-static const double own_registers = 42; /* of an item, besides sums, operands and pieces */
-static const double read_rate = 129;    /* operands that a unit reads from local memory a cycle */
-static const double multiply_add = 0.89, step_latency = 457, term_latency = 6.3;
-static const double other_steps = 1.15; /* the first and the last one's time, in steps */
-static const double overlap = 0.98;     /* of a unit's groups with one another */
+static const double own_registers = 63; /* of an item, besides sums, operands and pieces */
+static const double read_rate = 500;    /* operands that a unit reads from local memory a cycle */
+static const double multiply_add = 1.38, item_cycles = 3.6; /* of lanes; an item's, in a step */
+static const double step_latency = 390, term_latency = 21;  /* cycles of a unit */
+static const double other_steps = 1.84; /* the first and the last one's time, in steps */
+static const double overlap = 0.76;     /* of a unit's groups with one another */
 
 const kiln_config kiln_tiles_smallest = {{[TILES_BM] = 16,
                                           [TILES_BN] = 32,
@@ -59,11 +65,16 @@ bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const k
     return false;
 }
 
+bool kiln_tiles_too_many_items(const kiln_tiles *t)
+{
+    return t->items > MOST_ITEMS;
+}
+
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
     const bool crowded = c->v[TILES_SPLIT] > 1 && t->count > 16.0 * d->compute_units;
     /* A CPU runs the items of a group in turns between barriers, and has better solvers. */
-    return d->kind == KILN_DEVICE_CPU || t->items < 32 || t->items > 512 || crowded;
+    return d->kind == KILN_DEVICE_CPU || t->items < 32 || t->items > MOST_ITEMS || crowded;
 }
 
 void kiln_tiles_define(const kiln_config *c, kiln_plan *plan)
@@ -79,7 +90,7 @@ static double beside(const kiln_tiles *t, const kiln_device_facts *d, const kiln
 {
     const int *v = c->v;
     const int64_t registers = d->gpu.group_registers ? d->gpu.group_registers : UNIT_REGISTERS;
-    const int64_t local = d->gpu.unit_local_memory ? d->gpu.unit_local_memory : 4 * d->local_memory;
+    const int64_t local = d->gpu.unit_local_memory ? d->gpu.unit_local_memory : 2 * d->local_memory;
     const double items = (double)t->items;
     const double brought = v[TILES_BK] * (v[TILES_BM] + v[TILES_BN]) / items;
     const double own = v[TILES_TM] * v[TILES_TN] + v[TILES_TM] + v[TILES_TN];
@@ -97,7 +108,7 @@ static double step_cycles(const kiln_tiles *t, const kiln_device_facts *d, const
     const double bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
     const double tm = c->v[TILES_TM], tn = c->v[TILES_TN], sums = bm * bn * bk;
     return multiply_add * sums / lanes + sums * (tm + tn) / (tm * tn) / read_rate +
-           bk * (bn * t->b_cost + bm * t->a_cost) / lanes;
+           (bk * (bn * t->b_cost + bm * t->a_cost) + item_cycles * (double)t->items) / lanes;
 }
 
 double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)

@@ -35,14 +35,17 @@ bool kiln_tiles_share(int64_t items, int64_t across, int64_t rows);
  * the device has no group or local memory of that size. */
 bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c,
                         kiln_why *why);
+/* For guess(): whether groups are so large that it leaves them out. */
+bool kiln_tiles_too_many_items(const kiln_tiles *t);
 /* For skip(): whether a search leaves out groups so small or large. */
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
 /* -D of every parameter, for the last stage. */
 void kiln_tiles_define(const kiln_config *c, kiln_plan *plan);
 
-/* What it costs to bring an element, for kiln_tiles: of a vector of four, alone, and the factor
- * where each element's tap is looked for. */
-extern const double kiln_tiles_of_four, kiln_tiles_alone, kiln_tiles_looked_for;
+/* What it costs to bring an element, for kiln_tiles: of a vector of four; alone, with the tap that
+ * a step has; alone, inside or outside of the source by a tap of its own; and the factor where each
+ * element's tap is looked for. */
+extern const double kiln_tiles_of_four, kiln_tiles_alone, kiln_tiles_bounded, kiln_tiles_looked_for;
 
 /* What a second launch adds that waits for the first one. */
 extern const double kiln_tiles_next_launch_ms;
