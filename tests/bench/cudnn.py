@@ -48,7 +48,8 @@ def graph_ms(run):
 
 def convolution(name, last):
     """Returns a function that runs the problem once, in NHWC where `last`."""
-    direction = name[:3]
+    direction, kind, name = name.split("-", 2)
+    name = "-" + name
     image = axes(name, "i", None)
     rank = len(image)
     n, c, k = (axes(name, letter, None)[0] for letter in "nck")
@@ -56,7 +57,7 @@ def convolution(name, last):
     taps = axes(name, "f", None)
     stride, dilation = axes(name, "s", (1,) * rank), axes(name, "d", (1,) * rank)
     padding = axes(name, "p", (0,) * rank)
-    if re.search(r"-e\d|-trans|-l[A-Z]", name) or "-f32-" not in name:
+    if re.search(r"-e\d|-trans|-l[A-Z]", name) or kind != "f32":
         raise ValueError("not a plain f32 convolution with equal padding")
     forms = {2: torch.channels_last, 3: torch.channels_last_3d}
     if last and rank not in forms:
