@@ -153,7 +153,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     geometry *g = guess->own;
     kiln_why why;
     set(g, guess->s, c);
-    if (kiln_tiles_too_many_items(&g->tiles))
+    if (kiln_tiles_unfit(&g->tiles, c))
         return INFINITY;
     return exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
 }

@@ -18,6 +18,9 @@ enum { UNIT_LANES = 128, UNIT_REGISTERS = 65536, UNIT_ITEMS = 2048, UNIT_GROUPS 
 /* Groups of more items wait for one another for longer than large tiles save. */
 enum { MOST_ITEMS = 256 };
 
+/* An item that would need more keeps some in memory. */
+enum { MOST_REGISTERS = 192 };
+
 const double kiln_tiles_of_four = 2.5, kiln_tiles_alone = 4.4, kiln_tiles_looked_for = 6.7,
              kiln_tiles_bounded = 9.6;
 const double kiln_tiles_next_launch_ms = 0.0034;
@@ -65,16 +68,24 @@ bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const k
     return false;
 }
 
-bool kiln_tiles_too_many_items(const kiln_tiles *t)
+/* Registers of an item: sums, operands, its share of the next pieces, addresses. */
+static double registers_of(const kiln_tiles *t, const kiln_config *c)
 {
-    return t->items > MOST_ITEMS;
+    const int *v = c->v;
+    const double brought = v[TILES_BK] * (v[TILES_BM] + v[TILES_BN]) / (double)t->items;
+    return v[TILES_TM] * v[TILES_TN] + v[TILES_TM] + v[TILES_TN] + brought + own_registers;
+}
+
+bool kiln_tiles_unfit(const kiln_tiles *t, const kiln_config *c)
+{
+    return t->items > MOST_ITEMS || registers_of(t, c) > MOST_REGISTERS;
 }
 
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
     const bool crowded = c->v[TILES_SPLIT] > 1 && t->count > 16.0 * d->compute_units;
     /* A CPU runs the items of a group in turns between barriers, and has better solvers. */
-    return d->kind == KILN_DEVICE_CPU || t->items < 32 || t->items > MOST_ITEMS || crowded;
+    return d->kind == KILN_DEVICE_CPU || t->items < 32 || kiln_tiles_unfit(t, c) || crowded;
 }
 
 void kiln_tiles_define(const kiln_config *c, kiln_plan *plan)
@@ -88,14 +99,10 @@ void kiln_tiles_define(const kiln_config *c, kiln_plan *plan)
 /* Work-groups that a unit runs side by side. */
 static double beside(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
-    const int *v = c->v;
     const int64_t registers = d->gpu.group_registers ? d->gpu.group_registers : UNIT_REGISTERS;
     const int64_t local = d->gpu.unit_local_memory ? d->gpu.unit_local_memory : 2 * d->local_memory;
     const double items = (double)t->items;
-    const double brought = v[TILES_BK] * (v[TILES_BM] + v[TILES_BN]) / items;
-    const double own = v[TILES_TM] * v[TILES_TN] + v[TILES_TM] + v[TILES_TN];
-    double groups =
-        fmin(UNIT_GROUPS, floor((double)registers / ((own + brought + own_registers) * items)));
+    double groups = fmin(UNIT_GROUPS, floor((double)registers / (registers_of(t, c) * items)));
     groups = fmin(groups, floor(UNIT_ITEMS / items));
     groups = fmin(groups, floor((double)local / (double)t->local_bytes));
     return fmax(1, groups);

@@ -35,8 +35,9 @@ bool kiln_tiles_share(int64_t items, int64_t across, int64_t rows);
  * the device has no group or local memory of that size. */
 bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c,
                         kiln_why *why);
-/* For guess(): whether groups are so large that it leaves them out. */
-bool kiln_tiles_too_many_items(const kiln_tiles *t);
+/* For guess() and skip(): whether groups are so large, or items need so many registers, that a
+ * config is not worth trying. */
+bool kiln_tiles_unfit(const kiln_tiles *t, const kiln_config *c);
 /* For skip(): whether a search leaves out groups so small or large. */
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
 /* -D of every parameter, for the last stage. */
