@@ -62,13 +62,19 @@ static const struct {
     {"--version", version_command}, {"--list-devices", list_command},
 };
 
-/* "MIOpenDriver" or "./bin/MIOpenDriver", the beginning of a pasted log line. */
+/* "MIOpenDriver", "./bin/MIOpenDriver" or "bin\\MIOpenDriver.exe", the beginning of a pasted line.
+ */
 static bool is_foreign_driver(const char *word)
 {
-    static const char name[] = "MIOpenDriver";
-    size_t length = strlen(word), n = sizeof name - 1;
-    return length >= n && strcmp(word + length - n, name) == 0 &&
-           (length == n || word[length - n - 1] == '/');
+    static const char *const names[] = {"MIOpenDriver", "MIOpenDriver.exe"};
+    size_t length = strlen(word);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (length >= n && strcmp(word + length - n, names[i]) == 0 &&
+            (length == n || strchr("/\\", word[length - n - 1])))
+            return true;
+    }
+    return false;
 }
 
 static int run(int argc, char **argv)

@@ -15,6 +15,12 @@ typedef struct batch {
     const char *name; /* of the file */
     long long line;
     list_reader reader;
+    struct {
+        char name[LIST_NAME];
+        int count;
+    } foreign[16]; /* words that are no convolution; the last takes all further ones */
+    int log_lines; /* that name no problem */
+    long long first_log_line;
     int worst, ok, failed, unsupported, errors;
 } batch;
 
@@ -49,12 +55,6 @@ static int split(char *line, char **words)
     return count;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 /* Parses a driver line, from its word or first flag on. */
 static kiln_status parse_driver_line(request *r, int count, char **words, char *why)
 {
@@ -84,39 +84,24 @@ static kiln_status parse_driver_line(request *r, int count, char **words, char *
     return status;
 }
 
-/* Returns the number of words before the command: those up to MIOpenDriver, or `kiln`. */
-static int skip_command(int count, char **words)
-{
-    for (int i = 0; i < count; i++)
-        if (ends_with(words[i], "MIOpenDriver"))
-            return i + 1;
-    return count && (strcmp(words[0], "kiln") == 0 || ends_with(words[0], "/kiln"));
-}
-
-/* Whether a line that list_read() calls bad is a driver line: flags alone, or a log's own words
- * before the command. */
-static bool is_command(const char *line)
-{
-    const char *name = strstr(line, "MIOpenDriver ");
-    line += strspn(line, " \t");
-    return *line == '-' || (name && (name == line || name[-1] == '/' || name[-1] == ' '));
-}
-
 /* Parses a line of flags. Changes `text`, which the request then points into. */
 static kiln_status parse_command(char *text, request *r, char *why)
 {
     char *words[MAX_WORDS];
     kiln_type type;
     int count = split(text, words);
-    int from = count < 0 ? 0 : skip_command(count, words);
-    if (count > from && (*words[from] == '-' || request_word(words[from], &type)))
-        return parse_driver_line(r, count - from, words + from, why);
+    if (count > 0 && (*words[0] == '-' || request_word(words[0], &type)))
+        return parse_driver_line(r, count, words, why);
+    bool eight_bits = count > 0 && (!strcmp(words[0], "convfp8") || !strcmp(words[0], "convbfp8"));
     snprintf(why, KILN_ERROR_TEXT, "%s",
              count < 0 ? "a quote is left open, or the line has more than 256 words"
-                       : "a command in a file is conv, convfp16, convbfp16 or convint8 with flags");
-    return KILN_INVALID;
+             : eight_bits
+                 ? "convfp8 and convbfp8 have 8-bit floats, which kiln lacks"
+                 : "a command in a file is conv, convfp16, convbfp16 or convint8 with flags");
+    return eight_bits ? KILN_UNSUPPORTED : KILN_INVALID;
 }
 
+/* Changes `text`, which has room for the command of LIST_COMMAND or entry->flags. */
 static kiln_status parse_line(const batch *b, list_kind kind, const list_entry *entry, char *text,
                               request *r, char *why)
 {
@@ -127,8 +112,10 @@ static kiln_status parse_line(const batch *b, list_kind kind, const list_entry *
         status = parse_command(text, r, why);
     } else if (kind == LIST_BAD) {
         snprintf(why, KILN_ERROR_TEXT, "%s", entry->why);
-        status = KILN_INVALID;
+        status = entry->unsupported ? KILN_UNSUPPORTED : KILN_INVALID;
     } else {
+        if (*entry->flags)
+            status = parse_command(text, r, why);
         r->source = kind == LIST_SHAPE ? REQUEST_SHAPE : REQUEST_KEY;
         r->base = entry->problem;
     }
@@ -181,6 +168,9 @@ static bool run_line(batch *b, list_kind kind, const list_entry *entry, const ch
     }
     if (!matches(&r, line, match))
         return true;
+    if (*entry->note)
+        fprintf(stderr, "kiln: %.255s line %lld: not followed: %s\n", b->name, b->line,
+                entry->note);
     if (report_format_of(&r.flags) == REPORT_LINES) {
         request_line(&r, repro, sizeof repro);
         printf("%s%s%s\n", repro, *entry->name ? "  # " : "", entry->name);
@@ -193,11 +183,41 @@ static bool run_line(batch *b, list_kind kind, const list_entry *entry, const ch
     return true;
 }
 
+/* Counts a line that names no problem. */
+static void skip_line(batch *b, list_kind kind, const char *word)
+{
+    int last = sizeof b->foreign / sizeof *b->foreign - 1, i = 0;
+    if (kind == LIST_LOG) {
+        if (b->log_lines++ == 0)
+            b->first_log_line = b->line;
+        return;
+    }
+    while (i < last && b->foreign[i].count && strcmp(b->foreign[i].name, word) != 0)
+        i++;
+    snprintf(b->foreign[i].name, LIST_NAME, "%s", i == last ? "of other words" : word);
+    b->foreign[i].count++;
+}
+
+/* Tells what was left out, on one line each. */
+static void print_skipped(const batch *b, FILE *to)
+{
+    const int room = sizeof b->foreign / sizeof *b->foreign;
+    for (int i = 0; i < room && b->foreign[i].count; i++)
+        fprintf(to, "%s%d %s", i ? ", " : "skipped, no convolutions: ", b->foreign[i].count,
+                b->foreign[i].name);
+    if (b->foreign[0].count)
+        fprintf(to, "\n");
+    if (b->log_lines)
+        fprintf(to, "skipped, lines of a log that name no problem: %d, the first is line %lld\n",
+                b->log_lines, b->first_log_line);
+}
+
 static int summarize(const batch *b, bool whole)
 {
     int total = b->ok + b->failed + b->unsupported + b->errors;
     FILE *to = report_format_of(&b->defaults->flags) == REPORT_LINES ? stdout : stderr;
     fflush(stdout);
+    print_skipped(b, to);
     fprintf(to, "%d problem%s: %d ok, %d failed, %d unsupported, %d error%s%s\n", total,
             total == 1 ? "" : "s", b->ok, b->failed, b->unsupported, b->errors,
             b->errors == 1 ? "" : "s", whole ? "" : " (interrupted)");
@@ -219,19 +239,61 @@ static void skip_mark(char *line, ssize_t *length)
  * lost in silence. */
 static list_kind read_line(batch *b, const char *line, ssize_t length, list_entry *entry)
 {
-    if (strlen(line) == (size_t)length) {
-        list_kind kind = list_read(&b->reader, line, entry);
-        return kind == LIST_BAD && is_command(line) ? LIST_COMMAND : kind;
-    }
+    if (strlen(line) == (size_t)length)
+        return list_read(&b->reader, line, entry);
     *entry = (list_entry){.repeat = 1};
     snprintf(entry->why, sizeof entry->why,
              "the line has a zero byte; is the file UTF-16? It must be UTF-8");
     return LIST_BAD;
 }
 
+/* Takes the quotes off a line that is one quoted text, with or without a comma behind it, as in a
+ * program's list. */
+static void unquote(char *line, ssize_t *length)
+{
+    size_t from = strspn(line, " \t"), to = (size_t)*length;
+    to -= to > 0 && line[to - 1] == ',';
+    if (to < from + 2 || !strchr("\"'`", line[from]) || line[to - 1] != line[from] ||
+        memchr(line + from + 1, line[from], to - from - 2))
+        return;
+    line[from] = ' ';
+    line[to - 1] = '\0';
+    *length = (ssize_t)to - 1;
+}
+
+/* Runs one problem. Returns false after Ctrl-C and where memory ran out. */
+static bool run_entry(batch *b, list_kind kind, const list_entry *entry, const char *line)
+{
+    char *text = kind == LIST_COMMAND ? strndup(line + entry->begin, entry->end - entry->begin)
+                                      : strdup(entry->flags);
+    bool going = text && run_line(b, kind, entry, line, text);
+    free(text);
+    return going;
+}
+
+/* Runs what stands in a line: one problem, or several commands. Returns false as run_entry(). */
+static bool run_text(batch *b, const char *line, ssize_t length)
+{
+    list_entry entry;
+    bool going = true;
+    do {
+        list_kind kind = read_line(b, line, length, &entry);
+        /* Lines before --start are read too: they may be headers that later lines need. */
+        if (kind == LIST_NOTHING || b->line < b->defaults->flags.start)
+            return true;
+        if (kind == LIST_FOREIGN || kind == LIST_LOG)
+            skip_line(b, kind, entry.name);
+        else
+            going = run_entry(b, kind, &entry, line);
+        line += entry.rest;
+        length -= (ssize_t)entry.rest;
+    } while (going && entry.rest > 0);
+    return going;
+}
+
 static bool run_file(batch *b, FILE *file)
 {
-    char *line = NULL, *text = NULL;
+    char *line = NULL;
     size_t room = 0;
     bool going = true;
     ssize_t length;
@@ -240,16 +302,8 @@ static bool run_file(batch *b, FILE *file)
             skip_mark(line, &length);
         while (length && isspace((unsigned char)line[length - 1]))
             line[--length] = '\0';
-        /* Lines before --start are read too: they may be headers that later lines need. */
-        list_entry entry;
-        list_kind kind = read_line(b, line, length, &entry);
-        if (kind == LIST_NOTHING || b->line < b->defaults->flags.start)
-            continue;
-        char *copy = realloc(text, (size_t)length + 1);
-        if (!copy)
-            break;
-        text = strcpy(copy, line);
-        going = run_line(b, kind, &entry, line, text);
+        unquote(line, &length);
+        going = run_text(b, line, length);
     }
     if (going && !feof(file)) {
         fprintf(stderr, "kiln: --batch %s, after line %lld: %s\n", b->name, b->line,
@@ -257,7 +311,6 @@ static bool run_file(batch *b, FILE *file)
         b->worst = worse_exit(b->worst, KILN_FILE);
     }
     free(line);
-    free(text);
     return going;
 }
 

@@ -120,6 +120,18 @@ bool list_is_descriptor(const char *line)
     return keys > 1;
 }
 
+bool list_starts_as_descriptor(const char *line)
+{
+    descriptor d;
+    size_t length;
+    int64_t ignored;
+    const char *at = word_at(line).at;
+    if (!find_field(&d, at, &length))
+        return false;
+    at += length;
+    return list_scan_int(&at, &ignored);
+}
+
 /* An axis without an input size copies another axis or is 1 wide. Refuses keys of the axis that say
  * something else. */
 static list_kind check_absent(const int64_t v[FIELDS], const int64_t *copied, char axis,

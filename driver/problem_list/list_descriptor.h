@@ -4,8 +4,12 @@
 
 #include "problem_list.h"
 
-/* True for a line of one word, and for a longer one that starts with keys of a descriptor. */
+/* Returns true for a line of one word, and for a longer one that starts with keys of a descriptor.
+ */
 bool list_is_descriptor(const char *line);
+
+/* Returns true where the first word starts with a descriptor's key and a number. */
+bool list_starts_as_descriptor(const char *line);
 
 list_kind list_read_descriptor(const char *line, list_entry *entry);
 

@@ -28,6 +28,13 @@ bool list_word_is(list_word word, const char *text)
     return word.length == strlen(text) && memcmp(word.at, text, word.length) == 0;
 }
 
+bool list_is_program(list_word word, const char *program)
+{
+    size_t n = strlen(program);
+    return word.length >= n && memcmp(word.at + word.length - n, program, n) == 0 &&
+           (word.length == n || strchr("/\\", word.at[word.length - n - 1]));
+}
+
 bool list_at_end(const char *at)
 {
     list_word next = list_next_word(&at);

@@ -15,6 +15,8 @@ typedef struct list_word {
 /* Returns the next word between blanks and moves *at past it; length 0 at the end of the line. */
 list_word list_next_word(const char **at);
 bool list_word_is(list_word word, const char *text);
+/* Returns true where the word is the program's name, alone or at the end of a path. */
+bool list_is_program(list_word word, const char *program);
 /* Returns true when only blanks or a comment are left. */
 bool list_at_end(const char *at);
 

@@ -3,36 +3,11 @@
 
 #include "list_columns.h"
 #include "list_descriptor.h"
+#include "list_log.h"
+#include "list_onednn.h"
 #include "list_text.h"
 
 #include <string.h>
-
-static bool ends_with(list_word word, const char *end)
-{
-    size_t n = strlen(end);
-    return word.length >= n && memcmp(word.at + word.length - n, end, n) == 0;
-}
-
-/* Whether the line is a command: "conv -n 1" (a layer may be called conv, too), "-n 1", "kiln
- * conv", or from a log any words and then a path to MIOpenDriver. */
-static bool is_command(const char *line)
-{
-    static const char *const first[] = {"conv", "convfp16", "convbfp16", "convint8"};
-    const char *rest = line;
-    list_word word = list_next_word(&rest), next = list_next_word(&rest);
-    if (word.at[0] == '-')
-        return true;
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (list_word_is(word, first[i]))
-            return next.length == 0 || next.at[0] == '-';
-    if ((list_word_is(word, "kiln") || ends_with(word, "/kiln")) && next.length > 0 &&
-        strncmp(next.at, "conv", 4) == 0)
-        return true;
-    for (list_word w; (w = list_next_word(&line)).length > 0;)
-        if (ends_with(w, "MIOpenDriver"))
-            return true;
-    return false;
-}
 
 /* Whether the line is a single word "fwd-..." or "192-28-...". */
 static bool is_problem(const char *line)
@@ -59,6 +34,14 @@ static list_kind read_problem(const char *line, list_entry *entry)
     return kiln_problem_parse(&entry->problem, text, entry->why) ? LIST_BAD : LIST_PROBLEM;
 }
 
+/* Whether a bad line is other text of a log: in a file without columns, below a line of a log, and
+ * no failed descriptor. */
+static bool is_prose(const list_reader *reader, const char *line)
+{
+    return reader->log && reader->columns == 0 && !reader->broken &&
+           !list_starts_as_descriptor(line);
+}
+
 list_kind list_read(list_reader *reader, const char *line, list_entry *entry)
 {
     memset(entry, 0, sizeof *entry);
@@ -69,10 +52,17 @@ list_kind list_read(list_reader *reader, const char *line, list_entry *entry)
         return LIST_NOTHING;
     if (word.at[0] == '#')
         return list_read_comment(reader, word.at + 1, entry);
-    if (is_command(line))
-        return LIST_COMMAND;
+    list_kind kind;
+    if (list_read_onednn(reader, line, entry, &kind))
+        return kind;
+    kind = list_read_log(reader, line, entry);
+    if (kind != LIST_NOTHING)
+        return kind;
     if (is_problem(line))
         return read_problem(line, entry);
-    return list_is_descriptor(line) ? list_read_descriptor(line, entry)
-                                    : list_read_columns(reader, line, entry);
+    bool descriptor = list_is_descriptor(line);
+    kind = descriptor ? list_read_descriptor(line, entry) : list_read_columns(reader, line, entry);
+    if (kind == LIST_SHAPE && descriptor)
+        return list_apply_options(reader, entry);
+    return kind == LIST_BAD && is_prose(reader, line) ? LIST_LOG : kind;
 }

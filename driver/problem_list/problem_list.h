@@ -6,8 +6,11 @@
  *     # ASYM-PAD (top,bottom,left,right)=1,0,1,0 : conv2 64 3 ...      unequal padding
  *     fwd-f32-n16-c192-k64-i28x28-f1x1                 kiln's text, or a MIOpen key
  *     MIOpenDriver conv -n 16 ...                      command lines, left to the flag parser
+ *     --conv --dir=FWD_B --dt=f16 mb64ic3ih224 ...     benchdnn's command lines
+ *     onednn_verbose,exec,cpu,convolution,...          oneDNN's log
  *
- * Blank lines and all other lines that start with # are skipped.
+ * A command may stand anywhere in a line of a log, and a shell's redirections may follow it. Blank
+ * lines and all other lines that start with # are skipped.
  */
 #ifndef KILN_PROBLEM_LIST_H
 #define KILN_PROBLEM_LIST_H
@@ -16,21 +19,36 @@
 
 #include <stdbool.h>
 
-enum { LIST_NAME = 64, LIST_COLUMNS = 24 };
+enum { LIST_NAME = 64, LIST_COLUMNS = 24, LIST_FLAGS = 256 };
 
 typedef enum list_kind {
     LIST_NOTHING = 0,
     LIST_SHAPE,   /* sizes only: the caller sets directions, types and everything else */
     LIST_PROBLEM, /* a whole problem */
-    LIST_COMMAND, /* starts with conv, convfp16, ..., kiln conv or -, or names MIOpenDriver */
+    LIST_COMMAND, /* has a command: conv, convfp16, ..., kiln conv or -, or names MIOpenDriver */
+    LIST_FOREIGN, /* a driver's or oneDNN's word that is no convolution: entry.name */
+    LIST_LOG,     /* other text of a log */
     LIST_BAD      /* entry.why says what is wrong */
 } list_kind;
+
+/* What options of oneDNN's log and of benchdnn ask for; all zero: nothing. */
+typedef struct list_options {
+    int directions;  /* a mask as of -F; 0: not said */
+    char type[4][8]; /* src, wei, dst, bia: oneDNN's names; "": not said */
+    char tag[3][24]; /* layouts of src, wei, dst: oneDNN's names */
+    bool bias, sum, exact, reduced, deterministic;
+    char activation[64]; /* as flags */
+    int64_t batch;       /* 0: the descriptor's */
+    char note[160];      /* what kiln does not follow */
+} list_options;
 
 /* What earlier lines of a file say about later ones. Start each file with one that is all zero. */
 typedef struct list_reader {
     int columns; /* 0: no header yet, so that a row has 15 columns, or 20 with a depth */
     int column[LIST_COLUMNS];
-    bool broken; /* the latest header could not be read */
+    bool broken;          /* the latest header could not be read */
+    list_options options; /* of benchdnn, from lines of their own */
+    bool log; /* a line of MIOpen's or oneDNN's logging without a command has been read */
 } list_reader;
 
 typedef struct list_entry {
@@ -39,6 +57,12 @@ typedef struct list_entry {
     kiln_problem problem;
     char name[LIST_NAME]; /* "" where the line has none; cut to fit; printable */
     int repeat;           /* how often the layer occurs, at least 1 */
+    /* LIST_COMMAND: the command is line[begin] to line[end - 1]. Unless rest is 0, another command
+     * follows after line[rest], to be read as a line of its own. */
+    size_t begin, end, rest;
+    char flags[LIST_FLAGS]; /* LIST_SHAPE: what the line says beside the sizes, as "conv -F 1" */
+    char note[KILN_ERROR_TEXT]; /* LIST_SHAPE: options of the line that kiln does not follow */
+    bool unsupported;           /* LIST_BAD: the line is right, but kiln lacks what it asks for */
     char why[KILN_ERROR_TEXT];
 } list_entry;
 

@@ -59,5 +59,21 @@ warns '^kiln: zeros line 2: the line has a zero byte; '
 lacks '-n 2'
 says '^3 problems: 1 ok, 0 failed, 0 unsupported, 2 errors$'
 
+# A raw log: commands of any kind run, everything else is counted once at the end.
+cp "$KILN_TEST_DATA/lists/raw_log.txt" log
+expect 3 conv --batch log --dry-run
+says '^kiln conv -F 1 -n 2 -c 4 -H 5 -W 5 -k 3 --dry-run$'
+says '^kiln conv -F 1 -n 7 -c 4 -H 5 -W 5 -k 3 --dry-run$'
+says '^kiln convbfp16 --problem fwd-bf16-n1-c16-k16-i8x8-f3x3-p1x1-t:bf16.bf16.f32-l:NHWC.OIHW.NCHW16c-r1-act:relu-exact -F 1 --dry-run  # name$'
+says '^kiln convfp16 --problem bwd-f16-n2-c16-k16-i8x8-f3x3-p1x1 -F 6 --dry-run$'
+says '^kiln convint8 --problem fwd-i8-n2-c16-k16-i8x8-f3x3-p1x1-t:i8.i8.i8-bias -F 1 --dry-run$'
+says '^skipped, no convolutions: 1 bnormfp16, 1 CBAInfer, 1 pool, 1 reorder, 1 --matmul$'
+says '^skipped, lines of a log that name no problem: 6, the first is line 1$'
+says '^17 problems: 14 ok, 0 failed, 2 unsupported, 1 error$'
+warns '^kiln: log line 21: not followed: --attr-scales=src:common:2$'
+warns '^unsupported: log line 23: kiln has no convolution of the types u8:s8:s32 '
+warns '^unsupported: log line 28: convfp8 and convbfp8 '
+expect 0 'C:\bin\MIOpenDriver.exe' conv -n 1 -F 1 --dry-run
+
 expect 5 conv --batch nowhere
 warns '^kiln: --batch nowhere: No such file'

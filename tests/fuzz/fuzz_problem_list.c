@@ -13,10 +13,12 @@ static void require(int condition)
         abort();
 }
 
-static void check_entry(list_kind kind, list_entry *e)
+static void check_entry(list_kind kind, list_entry *e, size_t length)
 {
     char why[KILN_ERROR_TEXT];
     require(memchr(e->name, '\0', sizeof e->name) != NULL && e->repeat >= 1);
+    require(e->begin <= e->end && e->end <= length && e->rest <= length);
+    require(memchr(e->flags, '\0', sizeof e->flags) && memchr(e->note, '\0', sizeof e->note));
     if (kind == LIST_BAD)
         require(e->why[0] && memchr(e->why, '\0', sizeof e->why));
     if (kind == LIST_SHAPE || kind == LIST_PROBLEM)
@@ -36,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (end)
             *end++ = '\0';
         list_entry entry;
-        check_entry(list_read(&reader, line, &entry), &entry);
+        check_entry(list_read(&reader, line, &entry), &entry, strlen(line));
     }
     free(text);
     return 0;

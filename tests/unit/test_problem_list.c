@@ -64,6 +64,50 @@ static const expected mixed[] = {
     {LIST_SHAPE, "", 1, "fwd-f32-n1-c1-k1-i1x1-f1x1"},
 };
 
+/* tests/data/lists/raw_log.txt: a raw log. */
+#define RUNS                                                                                       \
+    {                                                                                              \
+        LIST_COMMAND, "", 1, ""                                                                    \
+    }
+#define TEXT                                                                                       \
+    {                                                                                              \
+        LIST_LOG, "", 1, ""                                                                        \
+    }
+#define OTHER(word)                                                                                \
+    {                                                                                              \
+        LIST_FOREIGN, word, 1, ""                                                                  \
+    }
+static const expected raw_log[] = {
+    TEXT, /* PRNG seed */
+    RUNS,
+    RUNS,
+    RUNS,
+    TEXT,
+    RUNS,
+    OTHER("bnormfp16"),
+    OTHER("CBAInfer"),
+    OTHER("pool"),
+    TEXT,
+    RUNS,
+    RUNS,
+    RUNS,
+    RUNS,
+    TEXT,
+    TEXT,
+    OTHER("reorder"),
+    {LIST_SHAPE, "", 1, "fwd-f32-n1-c3-k64-i224x224-f7x7-s2x2-p3x3"},
+    {LIST_SHAPE, "", 1, "fwd-f32-n10-c3-k64-i224x224-f7x7-s2x2-p3x3"},
+    TEXT, /* creation */
+    {LIST_SHAPE, "name", 1, "fwd-f32-n1-c16-k16-i8x8-f3x3-p1x1"},
+    {LIST_SHAPE, "", 1, "fwd-f32-n2-c16-k16-i8x8-f3x3-p1x1"},
+    {LIST_BAD, "", 1, ""}, /* u8 */
+    {LIST_NOTHING, "", 1, ""},
+    {LIST_SHAPE, "", 1, "fwd-f32-n2-c16-k16-i8x8-f3x3-p1x1"},
+    OTHER("--matmul"),
+    RUNS,
+    RUNS,
+};
+
 #define SAMPLE(array)                                                                              \
     {                                                                                              \
 #array ".txt", array, (int)(sizeof array / sizeof *array)                                  \
@@ -72,7 +116,7 @@ static const struct {
     const char *file;
     const expected *lines;
     int count;
-} samples[] = {SAMPLE(benchdnn), SAMPLE(columns), SAMPLE(mixed)};
+} samples[] = {SAMPLE(benchdnn), SAMPLE(columns), SAMPLE(mixed), SAMPLE(raw_log)};
 
 static void check_line(const char *line, const expected *want, list_kind kind, const list_entry *e)
 {
@@ -183,6 +227,81 @@ START_TEST(refused_lines)
 }
 END_TEST
 
+/* Where the command stands in a line, and what follows behind it. */
+static const struct {
+    const char *line, *command, *rest; /* "": nothing to run follows */
+} commands[] = {
+    {"MIOpenDriver.exe conv -n 1", "conv -n 1", ""},
+    {"C:\\rocm\\bin\\MIOpenDriver.exe conv -n 1", "conv -n 1", ""},
+    {"\"C:\\Program Files\\MIOpenDriver.exe\" conv -n 1", "conv -n 1", ""},
+    {"MIOpenDriver: conv -n 1", "conv -n 1", ""},
+    {"run '/bin/MIOpenDriver conv -n 1' took 3 ms", "conv -n 1", ""},
+    {"12:00:01 [4711] MIOpen(HIP): Info2 [x] bin/MIOpenDriver conv -n 1", "conv -n 1", ""},
+    {"MIOpenDriver conv -n 1 2>&1 | tee log", "conv -n 1 ", ""},
+    {"MIOpenDriver conv -n 1 >log", "conv -n 1 ", ""},
+    {"MIOpenDriver conv -n 1 > log && MIOpenDriver conv -n 2", "conv -n 1 ",
+     "> log && MIOpenDriver conv -n 2"},
+    {"MIOpenDriver conv -n 1; bin/MIOpenDriver pool -n 2", "conv -n 1",
+     "; bin/MIOpenDriver pool -n 2"},
+    {"MIOpenDriver conv -# 2 -n 1 # MIOpenDriver conv", "conv -# 2 -n 1 ", ""},
+    {"conv --match 'a|b' -n 1 &", "conv --match 'a|b' -n 1 ", ""},
+    {"-n 1 < in", "-n 1 ", ""},
+    {"/opt/kiln conv -n 1 &> log", "conv -n 1 ", ""},
+};
+
+START_TEST(command_places)
+{
+    list_reader reader = {0};
+    list_entry e;
+    const char *line = commands[_i].line;
+    char text[128];
+    ck_assert_int_eq(list_read(&reader, line, &e), LIST_COMMAND);
+    snprintf(text, sizeof text, "%.*s", (int)(e.end - e.begin), line + e.begin);
+    ck_assert_str_eq(text, commands[_i].command);
+    ck_assert_str_eq(e.rest ? line + e.rest : "", commands[_i].rest);
+}
+END_TEST
+
+/* What options of oneDNN become. */
+static const struct {
+    const char *line, *flags, *note;
+} options[] = {
+    {"--conv mb1ic16ih8oc16oh8kh3ph1", "", ""},
+    {"--conv --dir=FWD_D --dt=f32 mb1ic16ih8oc16oh8kh3ph1", "conv -F 1", ""},
+    {"--dir=FWD_B,BWD_D,BWD_WB --dt=f16 mb1ic16ih8oc16oh8kh3ph1", "convfp16 -F 7 -b 1", ""},
+    {"./benchdnn --conv --dir=BWD_D --dt=f32:bf16:bf16 mb1ic16ih8oc16oh8kh3ph1",
+     "convbfp16 --out_type f32 -F 2", ""},
+    {"--dir=BWD_W --dt=bf16:f32:bf16 mb1ic16ih8oc16oh8kh3ph1", "convbfp16 --out_type f32 -F 4", ""},
+    {"--dir=FWD_I --cfg=s8s8s32 mb1ic16ih8oc16oh8kh3ph1", "convint8 --out_type i32 -F 1", ""},
+    {"--stag=axb --wtag=any --dtag=nChw16c mb1ic16ih8oc16oh8kh3ph1", " -I NHWC -f any -O NCHW16c",
+     ""},
+    {"--stag=abx --dtag=acdeb mb1ic16id8oc16kd3", " -O NDHWC", ""},
+    {"--wtag=hwio mb1ic16ih8oc16oh8kh3ph1", " -f HWIO", ""},
+    {"--wtag=Abcde8a g2mb1ic16ih8oc16oh8kh3ph1", "", "the layout Abcde8a"},
+    {"--alg=WINO --skip-impl=ref --dir=FWD_D mb1ic16ih8oc16oh8kh3ph1", " -F 1",
+     "WINO, --skip-impl=ref"},
+    {"--alg=direct --attr-post-ops=sum+relu:0.1 mb1ic16ih8oc16oh8kh3ph1",
+     " --activation leaky_relu --act_alpha 0.1 --beta 1 --math exact", ""},
+    {"--attr-post-ops=relu+sum mb1ic16ih8oc16oh8kh3ph1", "", "--attr-post-ops=relu+sum"},
+    {"--attr-fpmath=bf16 --attr-deterministic=true mb1ic16ih8oc16oh8kh3ph1",
+     " --math reduced --deterministic 1", ""},
+    {"onednn_verbose,exec,cpu,convolution,jit,backward_data,src_bf16::blocked:acdb:f0 "
+     "wei_bf16::blocked:ABcd16b16a:f0 bia_undef::undef::f0 dst_bf16::blocked:aBcd16b:f0,"
+     "attr-scratchpad:user,alg:convolution_auto,mb1_ic16oc16_ih8oh8kh3sh1dh0ph1,0.1",
+     "convbfp16 -F 2 -I NHWC -f OIHW16i16o -O NCHW16c", ""},
+};
+
+START_TEST(onednn_options)
+{
+    list_reader reader = {0};
+    list_entry e;
+    list_kind kind = list_read(&reader, options[_i].line, &e);
+    ck_assert_msg(kind == LIST_SHAPE, "%s: kind %d, %s", options[_i].line, (int)kind, e.why);
+    ck_assert_str_eq(e.flags, options[_i].flags);
+    ck_assert_str_eq(e.note, options[_i].note);
+}
+END_TEST
+
 /* Rows below a bad header are refused, not read in some other order. */
 START_TEST(rows_below_a_bad_header)
 {
@@ -260,6 +379,8 @@ int main(void)
     TCase *tests = tcase_create("problem_list");
     tcase_add_loop_test(tests, sample_lists, 0, (int)(sizeof samples / sizeof *samples));
     tcase_add_loop_test(tests, refused_lines, 0, (int)(sizeof refused / sizeof *refused));
+    tcase_add_loop_test(tests, command_places, 0, (int)(sizeof commands / sizeof *commands));
+    tcase_add_loop_test(tests, onednn_options, 0, (int)(sizeof options / sizeof *options));
     tcase_add_test(tests, rows_below_a_bad_header);
     tcase_add_test(tests, names_are_cut_and_printable);
     tcase_add_test(tests, descriptor_outputs);

@@ -1,0 +1,202 @@
+/* Reads lines of oneDNN's log (ONEDNN_VERBOSE) and benchdnn's command lines.
+ *
+ * Both say a problem as a descriptor with options around it. What an option asks for becomes flags
+ * of kiln; an option that kiln cannot follow is named in the entry's note.
+ */
+#include "list_onednn.h"
+
+#include "list_descriptor.h"
+#include "list_onednn_options.h"
+#include "list_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- onednn_verbose,v1,primitive,exec,cpu,convolution,jit,forward_training,src_f32:...,... ----
+ */
+
+/* Returns the next field between commas; length 0 with *at at the end of the line. */
+static list_word next_field(const char **at)
+{
+    list_word field = {*at, strcspn(*at, ",\r\n")};
+    *at += field.length;
+    *at += **at == ',';
+    return field;
+}
+
+/* Returns the text behind "onednn_verbose," or its older names; NULL: the line is no such log. */
+static const char *verbose_fields(const char *line)
+{
+    static const char *const names[] = {"onednn_verbose,", "dnnl_verbose,", "mkldnn_verbose,"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *at = strstr(line, names[i]);
+        if (at)
+            return at + strlen(names[i]);
+    }
+    return NULL;
+}
+
+/* "src_f32::blocked:abcd:f0", "diff_wei_f32:...", in newer versions "src:f32::blocked:abcd::f0". */
+static void read_tensor(list_word word, list_options *o)
+{
+    static const char *const roles[4] = {"src", "wei", "dst", "bia"};
+    const char *at = word.at, *end = word.at + word.length;
+    if (word.length > 5 && strncmp(at, "diff_", 5) == 0)
+        at += 5;
+    for (int i = 0; i < 4; i++) {
+        if (end - at < 4 || strncmp(at, roles[i], 3) != 0 || !strchr("_:", at[3]))
+            continue;
+        at += 4;
+        list_word type = {at, strcspn(at, ": \r\n")};
+        onednn_set_type(o, i, type);
+        const char *tag = strstr(at, ":blocked:");
+        if (tag && tag < end) {
+            tag += strlen(":blocked:");
+            onednn_set_tag(o, i, (list_word){tag, strcspn(tag, ": ,\r\n")});
+        }
+        return;
+    }
+}
+
+static void read_field(list_word field, list_options *o)
+{
+    const char *at = field.at, *end = field.at + field.length;
+    static const struct {
+        const char *name;
+        int direction;
+    } kinds[] = {{"forward", 1}, {"backward_data", 2}, {"backward_weights", 4}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(at, kinds[i].name, strlen(kinds[i].name)) == 0)
+            o->directions = kinds[i].direction;
+    if (strncmp(at, "alg:", 4) == 0) {
+        onednn_set_algorithm(o, (list_word){at + 4, field.length - 4});
+        return;
+    }
+    for (list_word word; (word = list_next_word(&at)).length > 0 && word.at < end;) {
+        const char *value = memchr(word.at, ':', word.length);
+        if (word.at + word.length > end)
+            word.length = (size_t)(end - word.at);
+        if (strncmp(word.at, "attr-post-ops:", 14) == 0)
+            onednn_set_post_ops(o, (list_word){value + 1, word.length - 14}, word);
+        else if (strncmp(word.at, "attr-scratchpad", 15) != 0 && strncmp(word.at, "attr-", 5) == 0)
+            onednn_note(o, word);
+        else
+            read_tensor(word, o);
+        at = word.at + word.length;
+    }
+}
+
+/* Reads the fields behind the word "convolution". The first that starts with a descriptor's key is
+ * the descriptor. */
+static list_kind read_convolution(const char *at, list_entry *entry)
+{
+    char text[KILN_KEY_TEXT];
+    list_options options = {0};
+    next_field(&at); /* the implementation */
+    while (*at && *at != '\r' && *at != '\n') {
+        list_word field = next_field(&at);
+        if (!list_starts_as_descriptor(field.at)) {
+            read_field(field, &options);
+            continue;
+        }
+        if (field.length >= sizeof text)
+            break;
+        memcpy(text, field.at, field.length);
+        text[field.length] = '\0';
+        list_kind kind = list_read_descriptor(text, entry);
+        return kind == LIST_SHAPE ? onednn_finish(&options, entry) : kind;
+    }
+    return list_bad(entry, "oneDNN's log has no descriptor (mb1_ic3oc8_ih...) in this line");
+}
+
+/* The fields up to the engine tell what happened; only what was executed is a problem. */
+static list_kind read_verbose(const char *at, list_entry *entry)
+{
+    bool executed = false;
+    while (*at && *at != '\r' && *at != '\n') {
+        list_word field = next_field(&at);
+        executed |= list_word_is(field, "exec");
+        if (!list_word_is(field, "cpu") && strncmp(field.at, "gpu", 3) != 0)
+            continue;
+        list_word word = next_field(&at);
+        if (!executed)
+            return LIST_LOG;
+        if (list_word_is(word, "convolution"))
+            return read_convolution(at, entry);
+        snprintf(entry->name, sizeof entry->name, "%s", list_quote(word).text);
+        return LIST_FOREIGN;
+    }
+    return LIST_LOG;
+}
+
+/* ---- benchdnn --conv --dir=FWD_B --dt=f32 mb1ic3... ---- */
+
+/* Other drivers of benchdnn: --matmul; deconv is one too, for its descriptors mean other sizes. */
+static bool is_other_driver(list_word word)
+{
+    static const char *const names[] = {
+        "--binary", "--bnorm",   "--brgemm",  "--concat",    "--deconv",  "--eltwise",
+        "--gnorm",  "--graph",   "--ip",      "--lnorm",     "--lrn",     "--matmul",
+        "--pool",   "--prelu",   "--rnn",     "--reduction", "--reorder", "--resampling",
+        "--self",   "--shuffle", "--softmax", "--sum",       "--zeropad"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (list_word_is(word, names[i]))
+            return true;
+    return false;
+}
+
+/* Whether the line is benchdnn's: it begins with the program, --conv or another driver, or all of
+ * its words are options of benchdnn but for a descriptor at the end. */
+static bool is_benchdnn(const char *line)
+{
+    list_word word = list_next_word(&line);
+    if (list_is_program(word, "benchdnn") || list_word_is(word, "--conv") || is_other_driver(word))
+        return true;
+    bool known = false;
+    for (; word.length > 2 && strncmp(word.at, "--", 2) == 0; word = list_next_word(&line))
+        known |= onednn_is_option(word);
+    return known && (word.length == 0 || list_starts_as_descriptor(word.at));
+}
+
+static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry *entry)
+{
+    list_options options = reader->options;
+    for (const char *at = line;;) {
+        const char *here = at + strspn(at, " \t");
+        list_word word = list_next_word(&at);
+        if (word.length == 0)
+            break;
+        if (list_is_program(word, "benchdnn") || list_word_is(word, "--conv"))
+            continue;
+        if (is_other_driver(word)) {
+            snprintf(entry->name, sizeof entry->name, "%s", list_quote(word).text);
+            return LIST_FOREIGN;
+        }
+        if (strncmp(word.at, "--", 2) != 0) {
+            list_kind kind = list_read_descriptor(here, entry);
+            return kind == LIST_SHAPE ? onednn_finish(&options, entry) : kind;
+        }
+        onednn_read_option(word, &options);
+    }
+    reader->options = options;
+    return LIST_NOTHING;
+}
+
+bool list_read_onednn(list_reader *reader, const char *line, list_entry *entry, list_kind *kind)
+{
+    const char *fields = verbose_fields(line);
+    if (fields) {
+        reader->log = true;
+        *kind = read_verbose(fields, entry);
+    } else if (is_benchdnn(line)) {
+        *kind = read_benchdnn(reader, line, entry);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+list_kind list_apply_options(const list_reader *reader, list_entry *entry)
+{
+    return onednn_finish(&reader->options, entry);
+}
