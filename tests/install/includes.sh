@@ -31,6 +31,7 @@ driver/conv driver driver/reference driver/problem_list driver/layout
 # and the door to what only PoCL gets.
 doors='
 generator/solvers/image generator/solvers/winograd/winograd.h
+generator/solvers/gpu generator/solvers/winograd/winograd.h
 runtime/op runtime/pocl/pocl.h
 runtime/kiln.c runtime/pocl/pocl.h
 '

@@ -36,4 +36,13 @@ kiln_gemm kiln_gemm_of(const kiln_shape *s);
 /* Adds what a config makes of it. */
 void kiln_gemm_set(kiln_gemm *g, const kiln_config *c);
 
+/* True, with the reason, where the config's tiles do not suit the geometry or the device. */
+bool kiln_gemm_exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kiln_config *c,
+                       kiln_why *why);
+/* For emit(): adds the stages that multiply the source in the buffer `src` by the packed weights
+ * into `dst`, with the shape's epilogue. The packed weights are as templates/gpu/gemm_pack.cl
+ * writes them. */
+void kiln_gemm_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c, int src,
+                    int dst, kiln_plan *plan);
+
 #endif

@@ -22,8 +22,8 @@ static kiln_gemm geometry_of(const kiln_shape *s, const kiln_config *c)
     return g;
 }
 
-static bool exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+bool kiln_gemm_exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kiln_config *c,
+                       kiln_why *why)
 {
     const int *v = c->v;
     const int64_t items = g->tiles.items, quads = v[TILES_BK] / 4;
@@ -48,7 +48,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
                     kiln_why *why)
 {
     const kiln_gemm g = geometry_of(s, c);
-    return exceeds(&g, d, c, why);
+    return kiln_gemm_exceeds(&g, d, c, why);
 }
 
 static bool has_pitch(const kiln_pitch *p)
@@ -75,7 +75,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    return exceeds(&g, d, &kiln_tiles_smallest, why);
+    return kiln_gemm_exceeds(&g, d, &kiln_tiles_smallest, why);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -110,7 +110,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     kiln_gemm_set(g, c);
     if (kiln_tiles_unfit(&g->tiles, c))
         return INFINITY;
-    return exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
+    return kiln_gemm_exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -199,17 +199,16 @@ static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_confi
     kiln_tiles_define(c, plan);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+void kiln_gemm_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c, int src,
+                    int dst, kiln_plan *plan)
 {
     const kiln_gemm g = geometry_of(s, c);
-    const int split = c->v[TILES_SPLIT], dst = g.backward ? KILN_ROLE_X : KILN_ROLE_Y;
+    const int split = c->v[TILES_SPLIT];
     const int64_t results = g.groups * g.all_phases * g.dst_c * g.pixels;
-    emit_pack(s, &g, plan);
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
     kiln_plan_stage(plan, "gemm.cl", "gemm");
     define_all(s, &g, c, plan);
-    kiln_arg_buffer(plan, g.backward ? KILN_ROLE_Y : KILN_ROLE_X);
+    kiln_arg_buffer(plan, src);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, sums);
     if (split == 1)
@@ -225,6 +224,15 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_epilogue(plan, s);
     const int64_t local = d->max_group >= 128 && d->max_local[0] >= 128 ? 128 : 1;
     kiln_grid(plan, local, 1, 1, results, 1, 1);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const kiln_gemm g = geometry_of(s, c);
+    emit_pack(s, &g, plan);
+    kiln_gemm_emit(s, d, c, g.backward ? KILN_ROLE_Y : KILN_ROLE_X,
+                   g.backward ? KILN_ROLE_X : KILN_ROLE_Y, plan);
 }
 
 const kiln_solver kiln_solver_gemm = {

@@ -1,0 +1,287 @@
+/* Winograd's minimal filtering for 3x3 filters with stride 1, whose products are those of the
+ * solver gemm: forward and backward data, in NCHW and NHWC; for devices whose work-items share
+ * local memory.
+ *
+ * Accuracy: see kiln_winograd_amplification(). */
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/plan/config_best.h"
+#include "generator/solvers/winograd/winograd.h"
+
+#include "gemm.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Behind the tiles' parameters. */
+enum { PRODUCTS = TILES_PARAMS, PARAMS };
+
+static const kiln_param params[PARAMS] = {
+    TILES_TABLE,
+    [TILES_SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 128},
+    [PRODUCTS] = {"T_T", 2, {4, 6}, 0, 0},
+};
+
+static const int taps[2] = {3, 3};
+
+typedef struct geometry {
+    bool backward;
+    int64_t src_c, dst_c; /* channels of one group */
+    int64_t src[2], dst[2], lead[2];
+    kiln_pitch src_pitch, dst_pitch;
+
+    /* Of a config. */
+    int m, elements;             /* pixels of a tile along an axis; elements of a patch */
+    int64_t tiles[2], all, room; /* tiles of an image's column and row, of all images, rounded up */
+    kiln_shape product;          /* a 1x1 convolution, a group for each element and group */
+    kiln_gemm gemm;
+} geometry;
+
+/* ---- what a config makes of a shape ---- */
+
+static geometry shape_of(const kiln_shape *s)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    geometry g = {
+        .backward = backward,
+        .src_c = (backward ? s->k : s->c) / s->g,
+        .dst_c = (backward ? s->c : s->k) / s->g,
+        .src_pitch = kiln_pitch_of(s, backward ? 'y' : 'x'),
+        .dst_pitch = kiln_pitch_of(s, backward ? 'x' : 'y'),
+    };
+    for (int a = 0; a < 2; a++) {
+        g.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
+        g.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
+        g.lead[a] = backward ? 2 - s->pad[a + 1] : s->pad[a + 1];
+    }
+    return g;
+}
+
+/* The products of all elements as one problem. False where it is none. */
+static bool set_product(geometry *g, const kiln_shape *s)
+{
+    kiln_problem p = {
+        .batch = 1,
+        .in_channels = g->elements * s->g * g->src_c,
+        .out_channels = g->elements * s->g * g->dst_c,
+        .groups = g->elements * s->g,
+        .input = {1, g->room},
+        .filter = {1, 1},
+    };
+    if (kiln_problem_check(&p, NULL) != KILN_OK)
+        return false;
+    g->product = kiln_shape_of(&p);
+    g->gemm = kiln_gemm_of(&g->product);
+    return true;
+}
+
+static bool set_tile(geometry *g, const kiln_shape *s, int t)
+{
+    g->m = t - 2;
+    g->elements = t * t;
+    for (int a = 0; a < 2; a++)
+        g->tiles[a] = divide_up(g->dst[a], g->m);
+    g->all = s->n * g->tiles[0] * g->tiles[1];
+    g->room = round_up(g->all, 4);
+    return set_product(g, s);
+}
+
+static bool set(geometry *g, const kiln_shape *s, const kiln_config *c)
+{
+    if (g->m != c->v[PRODUCTS] - 2 && !set_tile(g, s, c->v[PRODUCTS]))
+        return false;
+    kiln_gemm_set(&g->gemm, c);
+    return true;
+}
+
+static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
+{
+    const int64_t most = INT32_MAX / 4;
+    if (!set(g, s, c) || g->all > most || g->gemm.groups > 65535)
+        return kiln_no(why, "%d products of an element along an axis make too many tiles or groups",
+                       c->v[PRODUCTS]);
+    return kiln_gemm_exceeds(&g->gemm, d, c, why);
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    geometry g = shape_of(s);
+    return exceeds(&g, s, d, c, why);
+}
+
+static kiln_config least(void)
+{
+    kiln_config c = kiln_tiles_smallest;
+    c.v[PRODUCTS] = 4;
+    return c;
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (kiln_winograd_reject_problem(s, why))
+        return true;
+    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
+        if (s->filter[a] != 3 || s->stride[a] != 1 || s->dilation[a] != 1)
+            return kiln_no(why, "it does 3x3 filters with stride 1 and dilation 1");
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s",
+                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    geometry g = shape_of(s);
+    if (g.src_pitch.blocks != 1 || g.dst_pitch.blocks != 1)
+        return kiln_no(why, "it works on the layouts NCHW and NHWC; x and y are %s and %s",
+                       s->x_layout, s->y_layout);
+    const kiln_config c = least();
+    return exceeds(&g, s, d, &c, why);
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    geometry g = shape_of(s);
+    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.dst_c;
+    return !set(&g, s, c) || kiln_tiles_skipped(&g.gemm.tiles, d, c) || empty;
+}
+
+/* Transforms read and write V and M, which a cache does not keep. */
+static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
+{
+    const double size = (double)kiln_type_size(s->x_type);
+    const double across = 4.0 * g->elements * (double)(s->g * g->room);
+    const double v = across * (double)g->src_c, m = across * (double)g->dst_c;
+    const double tensors = size * (double)(s->x_count + s->y_count);
+    const double sums =
+        c->v[TILES_SPLIT] > 1
+            ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, 2 * m * c->v[TILES_SPLIT])
+            : 0;
+    return kiln_device_launch_ms(d) + 2 * kiln_tiles_next_launch_ms + sums +
+           kiln_tiles_ms(&g->gemm.tiles, d, c) + 1.3 * kiln_device_move_ms(d, v + m + tensors);
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    geometry g = shape_of(s);
+    return set(&g, s, c) ? time_of(&g, s, d, c) : INFINITY;
+}
+
+static double ms_of(const kiln_guess *guess, kiln_config *c)
+{
+    geometry *g = guess->own;
+    if (!set(g, guess->s, c) || kiln_tiles_unfit(&g->gemm.tiles, c) ||
+        exceeds(g, guess->s, guess->d, c, NULL))
+        return INFINITY;
+    return time_of(g, guess->s, guess->d, c);
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    geometry g = shape_of(s);
+    const kiln_config start = least();
+    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = start, .best_ms = INFINITY};
+    const kiln_range all[] = {kiln_searched(params, PRODUCTS),   kiln_searched(params, TILES_BM),
+                              kiln_searched(params, TILES_BN),   kiln_searched(params, TILES_BK),
+                              kiln_searched(params, TILES_TM),   kiln_searched(params, TILES_TN),
+                              kiln_searched(params, TILES_SPLIT)};
+    *c = start;
+    if (d->kind == KILN_DEVICE_CPU)
+        return; /* where a small kernel compiles soonest */
+    kiln_config_best(&best, &start, all, sizeof all / sizeof *all);
+    *c = best.best;
+}
+
+/* ---- the plan ---- */
+
+static void define_pitch(const kiln_pitch *p, const char *const name[4], kiln_plan *plan)
+{
+    const int64_t value[4] = {p->image, p->channel, p->row, p->pixel};
+    for (int i = 0; i < 4; i++)
+        kiln_define(plan, name[i], value[i]);
+}
+
+/* Adds a stage over a grid in whole groups. */
+static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d,
+                  const geometry *g, const kiln_config *c, const char *kernel, int64_t g0,
+                  int64_t g1, int64_t g2)
+{
+    static const char *const src[] = {"D_SRC_IMAGE", "D_SRC_CHANNEL", "D_SRC_ROW", "D_SRC_PIXEL"};
+    static const char *const dst[] = {"D_DST_IMAGE", "D_DST_CHANNEL", "D_DST_ROW", "D_DST_PIXEL"};
+    const bool groups = d->kind != KILN_DEVICE_CPU && d->max_group >= 128 &&
+                        d->max_local[0] >= 32 && d->max_local[1] >= 4;
+    const int64_t cells = product_of(g->elements * s->g, product_of(g->room, g->src_c + g->dst_c));
+    kiln_plan_stage(plan, "winograd_gemm.cl", kernel);
+    kiln_define_types(plan, s);
+    if (!s->wide && cells > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define_epilogue(plan, s);
+    kiln_define(plan, "D_B", 1);
+    kiln_define(plan, "P_SRC_H", g->src[0]);
+    kiln_define(plan, "P_SRC_W", g->src[1]);
+    kiln_define(plan, "P_DST_H", g->dst[0]);
+    kiln_define(plan, "P_DST_W", g->dst[1]);
+    kiln_define(plan, "D_LEAD_H", g->lead[0]);
+    kiln_define(plan, "D_LEAD_W", g->lead[1]);
+    kiln_define(plan, "P_GROUPS", s->g);
+    kiln_define(plan, "D_SRC_C", g->src_c);
+    kiln_define(plan, "D_DST_C", g->dst_c);
+    kiln_define(plan, "D_BACKWARD", g->backward);
+    kiln_define(plan, "D_W_DST", g->backward ? 9 : 9 * g->src_c);
+    kiln_define(plan, "D_W_SRC", g->backward ? 9 * g->dst_c : 9);
+    kiln_define(plan, "D_ROWS", g->gemm.rows);
+    kiln_define(plan, "D_COLUMNS", g->gemm.columns);
+    kiln_define(plan, "D_REAL_TILES", g->all);
+    kiln_define(plan, "D_TILES", g->room);
+    kiln_define(plan, "D_TILES_H", g->tiles[0]);
+    kiln_define(plan, "D_TILES_W", g->tiles[1]);
+    define_pitch(&g->src_pitch, src, plan);
+    define_pitch(&g->dst_pitch, dst, plan);
+    kiln_define(plan, "T_T", c->v[PRODUCTS]);
+    kiln_define(plan, "T_M", g->m);
+    kiln_define(plan, "T_GROUP_0", groups ? 32 : 1);
+    kiln_define(plan, "T_GROUP_1", groups ? 4 : 1);
+    kiln_grid(plan, groups ? 32 : 1, groups ? 4 : 1, 1, g0, g1, g2);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    geometry g = shape_of(s);
+    if (!set(&g, s, c))
+        plan->broken = true;
+    const int64_t across = 4 * g.elements * s->g * g.room;
+    const int v = kiln_plan_temp(plan, across * g.src_c);
+    const int m = kiln_plan_temp(plan, across * g.dst_c);
+    plan->amplification = kiln_winograd_amplification(c->v[PRODUCTS], taps, g.src_c);
+    plan->packed_bytes = 4 * g.elements * s->g * g.gemm.rows * g.gemm.columns;
+
+    start(plan, s, d, &g, c, "filter", g.gemm.columns, g.gemm.rows, s->g);
+    plan->stage[plan->nstages - 1].pack = true;
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+
+    start(plan, s, d, &g, c, "source", g.room, s->g * g.src_c, 1);
+    kiln_arg_buffer(plan, g.backward ? KILN_ROLE_Y : KILN_ROLE_X);
+    kiln_arg_buffer(plan, v);
+
+    kiln_gemm_emit(&g.product, d, c, v, m, plan);
+
+    start(plan, s, d, &g, c, "result", g.all, s->g * g.dst_c, 1);
+    kiln_arg_buffer(plan, m);
+    kiln_arg_buffer(plan, g.backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_epilogue(plan, s);
+}
+
+const kiln_solver kiln_solver_winograd_gemm = {
+    .name = "winograd_gemm",
+    .id = 1025,
+    .algorithm = 3,
+    .version = 1,
+    .params = params,
+    .nparams = PARAMS,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

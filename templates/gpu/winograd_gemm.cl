@@ -1,0 +1,135 @@
+/* winograd_gemm.cl: 3x3 convolution with stride 1 by Winograd's minimal filtering, for devices whose
+ * work-items share local memory: the transforms round the product of gemm.cl.
+ *
+ * A tile is T_M x T_M pixels of the destination; it depends on a patch of T_T x T_T pixels of the
+ * source, T_T = T_M + 2. With the matrices A, B, G of winograd_transforms.cl, e one of the T_T * T_T
+ * elements of a patch, p a tile (images outside, then rows):
+ *
+ *     filter    U[e][c][k] = (G w[k][c] G^T)[e]                       packed weights of gemm.cl
+ *     source    V[e][c][p] = (B^T patch[p][c] B)[e]                   D_TILES of each channel
+ *     gemm      M[e][k][p] = sum over c of U[e][c][k] * V[e][c][p]    elements are gemm.cl's groups
+ *     result    tile[p][k] = epilogue(A^T M[.][k][p] A)
+ *
+ *         source, T_T = 6, T_M = 4:      . . . . . .
+ *                                        . # # # # .     patches overlap by two pixels,
+ *                                        . # # # # .     tiles (#) lie side by side
+ *                                        . # # # # .
+ *                                        . # # # # .
+ *                                        . . . . . .
+ *
+ * Grids     filter (D_COLUMNS, D_ROWS, P_GROUPS); source (D_TILES, channels); result (D_TILES,
+ *           channels); rounded up to groups of T_GROUP_0 x T_GROUP_1.
+ * Defines   those of epilogue.cl and vectors.cl (D_B = 1), and
+ *   P_SRC_H, P_SRC_W, P_DST_H, P_DST_W
+ *   D_LEAD_H, D_LEAD_W     the first tile's patch begins so far before the source
+ *   P_GROUPS               D_SRC_C, D_DST_C: channels of one group
+ *   D_BACKWARD             backward data: the filter is turned round
+ *   D_W_DST, D_W_SRC       strides of the weights over channels of the destination and the source
+ *   D_ROWS, D_COLUMNS      of the packed weights of a group and an element
+ *   D_REAL_TILES           tiles; D_TILES: the next multiple of four, D_TILES_H, D_TILES_W: of an image
+ *   D_SRC_IMAGE, _CHANNEL, _ROW, _PIXEL, D_DST_...    elements from one to the next
+ *   T_T, T_M, T_GROUP_0, T_GROUP_1                    above
+ */
+#include "epilogue.cl"
+#include "winograd_transforms.cl"
+
+#define ELEMENTS (T_T * T_T)
+#define GROUP GROUP_SIZE(T_GROUP_0, T_GROUP_1, 1)
+
+kernel GROUP void filter(global const SRC_T *restrict w, global ACC_T *restrict u)
+{
+    const int k = get_global_id(0), c = get_global_id(1), group = get_global_id(2);
+    if (k >= D_COLUMNS || c >= D_ROWS)
+        return;
+    const bool real = k < D_DST_C && c < D_SRC_C;
+    const INDEX_T from = (INDEX_T)group * D_DST_C * D_SRC_C * 9 + (INDEX_T)k * D_W_DST +
+                         (INDEX_T)c * D_W_SRC;
+    ACC_T mid[3][T_T];
+    UNROLL
+    for (int s = 0; s < 3; s++) {
+        ACC_T column[3];
+        UNROLL
+        for (int r = 0; r < 3; r++)
+            column[r] = real ? SRC_LOAD(w, from + (D_BACKWARD ? 8 - 3 * r - s : 3 * r + s)) : 0;
+        times_g(3, column, mid[s]);
+    }
+    UNROLL
+    for (int i = 0; i < T_T; i++) {
+        ACC_T column[3], row[T_T];
+        UNROLL
+        for (int s = 0; s < 3; s++)
+            column[s] = mid[s][i];
+        times_g(3, column, row);
+        UNROLL
+        for (int j = 0; j < T_T; j++)
+            u[(((INDEX_T)(i * T_T + j) * P_GROUPS + group) * D_ROWS + c) * D_COLUMNS + k] = row[j];
+    }
+}
+
+/* Tiles past the last one are zero: they are multiplied, too. */
+kernel GROUP void source(global const SRC_T *restrict src, global ACC_T *restrict v)
+{
+    const int tile = get_global_id(0), c = get_global_id(1);
+    if (tile >= D_TILES || c >= P_GROUPS * D_SRC_C)
+        return;
+    const int y0 = tile / D_TILES_W % D_TILES_H * T_M - D_LEAD_H;
+    const int x0 = tile % D_TILES_W * T_M - D_LEAD_W;
+    src += (INDEX_T)(tile / (D_TILES_H * D_TILES_W)) * D_SRC_IMAGE + (INDEX_T)c * D_SRC_CHANNEL;
+    ACC_T mid[T_T][T_T];
+    UNROLL
+    for (int j = 0; j < T_T; j++) {
+        const bool column = (uint)(x0 + j) < P_SRC_W && tile < D_REAL_TILES;
+        ACC_T d[T_T];
+        UNROLL
+        for (int i = 0; i < T_T; i++)
+            d[i] = column && (uint)(y0 + i) < P_SRC_H
+                       ? SRC_LOAD(src, (INDEX_T)(y0 + i) * D_SRC_ROW + (INDEX_T)(x0 + j) * D_SRC_PIXEL)
+                       : 0;
+        times_b(3, d, mid[j]);
+    }
+    UNROLL
+    for (int i = 0; i < T_T; i++) {
+        ACC_T d[T_T], o[T_T];
+        UNROLL
+        for (int j = 0; j < T_T; j++)
+            d[j] = mid[j][i];
+        times_b(3, d, o);
+        UNROLL
+        for (int j = 0; j < T_T; j++)
+            v[((INDEX_T)(i * T_T + j) * (P_GROUPS * D_SRC_C) + c) * D_TILES + tile] = o[j];
+    }
+}
+
+kernel GROUP void result(global const ACC_T *restrict m, global DST_T *dst EPILOGUE_PARAMS)
+{
+    const int tile = get_global_id(0), k = get_global_id(1);
+    if (tile >= D_REAL_TILES || k >= P_GROUPS * D_DST_C)
+        return;
+    const int y0 = tile / D_TILES_W % D_TILES_H * T_M, x0 = tile % D_TILES_W * T_M;
+    const INDEX_T to = (INDEX_T)(tile / (D_TILES_H * D_TILES_W)) * D_DST_IMAGE +
+                       (INDEX_T)k * D_DST_CHANNEL;
+    ACC_T mid[T_T][T_M];
+    UNROLL
+    for (int j = 0; j < T_T; j++) {
+        ACC_T p[T_T];
+        UNROLL
+        for (int i = 0; i < T_T; i++)
+            p[i] = m[((INDEX_T)(i * T_T + j) * (P_GROUPS * D_DST_C) + k) * D_TILES + tile];
+        times_a(3, p, mid[j]);
+    }
+    UNROLL
+    for (int i = 0; i < T_M; i++) {
+        ACC_T p[T_T], o[T_M];
+        UNROLL
+        for (int j = 0; j < T_T; j++)
+            p[j] = mid[j][i];
+        times_a(3, p, o);
+        UNROLL
+        for (int j = 0; j < T_M; j++) {
+            const INDEX_T e =
+                to + (INDEX_T)(y0 + i) * D_DST_ROW + (INDEX_T)(x0 + j) * D_DST_PIXEL;
+            if (y0 + i < P_DST_H && x0 + j < P_DST_W)
+                DST_STORE(dst, e, FINISH(o[j], k, e));
+        }
+    }
+}
