@@ -6,7 +6,7 @@
  * elements of a patch, p a tile (images outside, then rows):
  *
  *     filter    U[e][c][k] = (G w[k][c] G^T)[e]                       packed weights of gemm.cl
- *     source    V[e][c][p] = (B^T patch[p][c] B)[e]                   D_TILES of each channel
+ *     source    V[e][c][p] = (B^T patch[p][c] B)[e]                   winograd_patches.cl has it
  *     gemm      M[e][k][p] = sum over c of U[e][c][k] * V[e][c][p]    elements are gemm.cl's groups
  *     result    tile[p][k] = epilogue(A^T M[.][k][p] A)
  *
@@ -31,10 +31,7 @@
  *   T_T, T_M, T_GROUP_0, T_GROUP_1                    above
  */
 #include "epilogue.cl"
-#include "winograd_transforms.cl"
-
-#define ELEMENTS (T_T * T_T)
-#define GROUP GROUP_SIZE(T_GROUP_0, T_GROUP_1, 1)
+#include "winograd_patches.cl"
 
 kernel GROUP void filter(global const SRC_T *restrict w, global ACC_T *restrict u)
 {
@@ -63,40 +60,6 @@ kernel GROUP void filter(global const SRC_T *restrict w, global ACC_T *restrict 
         UNROLL
         for (int j = 0; j < T_T; j++)
             u[(((INDEX_T)(i * T_T + j) * P_GROUPS + group) * D_ROWS + c) * D_COLUMNS + k] = row[j];
-    }
-}
-
-/* Tiles past the last one are zero: they are multiplied, too. */
-kernel GROUP void source(global const SRC_T *restrict src, global ACC_T *restrict v)
-{
-    const int tile = get_global_id(0), c = get_global_id(1);
-    if (tile >= D_TILES || c >= P_GROUPS * D_SRC_C)
-        return;
-    const int y0 = tile / D_TILES_W % D_TILES_H * T_M - D_LEAD_H;
-    const int x0 = tile % D_TILES_W * T_M - D_LEAD_W;
-    src += (INDEX_T)(tile / (D_TILES_H * D_TILES_W)) * D_SRC_IMAGE + (INDEX_T)c * D_SRC_CHANNEL;
-    ACC_T mid[T_T][T_T];
-    UNROLL
-    for (int j = 0; j < T_T; j++) {
-        const bool column = (uint)(x0 + j) < P_SRC_W && tile < D_REAL_TILES;
-        ACC_T d[T_T];
-        UNROLL
-        for (int i = 0; i < T_T; i++)
-            d[i] = column && (uint)(y0 + i) < P_SRC_H
-                       ? SRC_LOAD(src, (INDEX_T)(y0 + i) * D_SRC_ROW + (INDEX_T)(x0 + j) * D_SRC_PIXEL)
-                       : 0;
-        times_b(3, d, mid[j]);
-    }
-    UNROLL
-    for (int i = 0; i < T_T; i++) {
-        ACC_T d[T_T], o[T_T];
-        UNROLL
-        for (int j = 0; j < T_T; j++)
-            d[j] = mid[j][i];
-        times_b(3, d, o);
-        UNROLL
-        for (int j = 0; j < T_T; j++)
-            v[((INDEX_T)(i * T_T + j) * (P_GROUPS * D_SRC_C) + c) * D_TILES + tile] = o[j];
     }
 }
 

@@ -160,20 +160,9 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
     kiln_grid(plan, 16, 1, 1, g->columns, g->rows, g->groups);
 }
 
-static void define_pitch(const kiln_pitch *p, const char *const name[5], kiln_plan *plan)
-{
-    const int64_t value[5] = {p->image, p->channel, p->plane, p->row, p->pixel};
-    for (int i = 0; i < 5; i++)
-        kiln_define(plan, name[i], value[i]);
-}
-
 static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_config *c,
                        kiln_plan *plan)
 {
-    static const char *const src[] = {"D_SRC_IMAGE", "D_SRC_CHANNEL", "D_SRC_PLANE", "D_SRC_ROW",
-                                      "D_SRC_PIXEL"};
-    static const char *const dst[] = {"D_DST_IMAGE", "D_DST_CHANNEL", "D_DST_PLANE", "D_DST_ROW",
-                                      "D_DST_PIXEL"};
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
     define_weights(s, g, plan);
@@ -194,8 +183,8 @@ static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_confi
     kiln_define(plan, "D_FLAT", g->flat);
     kiln_define(plan, "D_LOAD", g->load);
     kiln_define(plan, "D_STORE", g->store);
-    define_pitch(&g->src_pitch, src, plan);
-    define_pitch(&g->dst_pitch, dst, plan);
+    kiln_pitch_define(&g->src_pitch, "D_SRC", plan);
+    kiln_pitch_define(&g->dst_pitch, "D_DST", plan);
     kiln_tiles_define(c, plan);
 }
 

@@ -3,11 +3,10 @@
  * work-items share local memory. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
-#include "generator/geometry/blocked.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
 
-#include "tiles.h"
+#include "gemm_weights.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,19 +16,11 @@ static const kiln_param params[TILES_PARAMS] = {
     [TILES_SPLIT] = {"T_SPLIT", 10, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}, 1, 4096},
 };
 
-typedef struct geometry {
-    int64_t columns, pixels; /* source channels and taps of a group; pixels of dy in all images */
-    kiln_pitch x_pitch, dy_pitch;
-    bool x_last, dy_last; /* four neighbouring channels are read at a time */
-    int64_t tiles_m, tiles_n;
-    kiln_tiles tiles;
-} geometry;
-
 /* ---- what a config makes of a shape ---- */
 
-static geometry shape_of(const kiln_shape *s)
+kiln_gemm_weights kiln_gemm_weights_of(const kiln_shape *s)
 {
-    geometry g = {
+    kiln_gemm_weights g = {
         .columns = s->c / s->g * s->filter[0] * s->filter[1] * s->filter[2],
         .pixels = s->n * s->out[0] * s->out[1] * s->out[2],
         .x_pitch = kiln_pitch_of(s, 'x'),
@@ -40,7 +31,7 @@ static geometry shape_of(const kiln_shape *s)
     return g;
 }
 
-static void set(geometry *g, const kiln_shape *s, const kiln_config *c)
+void kiln_gemm_weights_set(kiln_gemm_weights *g, const kiln_shape *s, const kiln_config *c)
 {
     const int64_t bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
     g->tiles_m = divide_up(s->k / s->g, bm);
@@ -55,10 +46,10 @@ static void set(geometry *g, const kiln_shape *s, const kiln_config *c)
     };
 }
 
-static geometry geometry_of(const kiln_shape *s, const kiln_config *c)
+static kiln_gemm_weights geometry_of(const kiln_shape *s, const kiln_config *c)
 {
-    geometry g = shape_of(s);
-    set(&g, s, c);
+    kiln_gemm_weights g = kiln_gemm_weights_of(s);
+    kiln_gemm_weights_set(&g, s, c);
     return g;
 }
 
@@ -70,8 +61,8 @@ static bool shares(int64_t items, bool last, int64_t tile, int64_t bk)
     return items % bk == 0 && tile % (items / bk) == 0;
 }
 
-static bool exceeds(const geometry *g, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+bool kiln_gemm_weights_exceeds(const kiln_gemm_weights *g, const kiln_device_facts *d,
+                               const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
     if (kiln_tiles_refused(&g->tiles, d, c, why))
@@ -91,8 +82,8 @@ static bool exceeds(const geometry *g, const kiln_device_facts *d, const kiln_co
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const geometry g = geometry_of(s, c);
-    return exceeds(&g, d, c, why);
+    const kiln_gemm_weights g = geometry_of(s, c);
+    return kiln_gemm_weights_exceeds(&g, d, c, why);
 }
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
@@ -108,7 +99,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
                        "the gradient of the bias is summed from plain layouts; x and y are %s "
                        "and %s",
                        s->x_layout, s->y_layout);
-    const geometry g = geometry_of(s, &kiln_tiles_smallest);
+    const kiln_gemm_weights g = geometry_of(s, &kiln_tiles_smallest);
     if (g.x_pitch.blocks != 1 || g.dy_pitch.blocks != 1)
         return kiln_no(why,
                        "it works on the layouts NCHW and NHWC and their kin; x and y are %s and %s",
@@ -118,18 +109,18 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    return exceeds(&g, d, &kiln_tiles_smallest, why);
+    return kiln_gemm_weights_exceeds(&g, d, &kiln_tiles_smallest, why);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const geometry g = geometry_of(s, c);
+    const kiln_gemm_weights g = geometry_of(s, c);
     const bool empty = (c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * (s->k / s->g)) ||
                        (c->v[TILES_BN] > 32 && c->v[TILES_BN] >= 2 * g.columns);
     return kiln_tiles_skipped(&g.tiles, d, c) || empty;
 }
 
-static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_facts *d,
+static double time_of(const kiln_gemm_weights *g, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c)
 {
     const int split = c->v[TILES_SPLIT];
@@ -144,25 +135,26 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const geometry g = geometry_of(s, c);
+    const kiln_gemm_weights g = geometry_of(s, c);
     return time_of(&g, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
 {
-    geometry *g = guess->own;
+    kiln_gemm_weights *g = guess->own;
     kiln_why why;
-    set(g, guess->s, c);
+    kiln_gemm_weights_set(g, guess->s, c);
     if (kiln_tiles_unfit(&g->tiles, c))
         return INFINITY;
-    return exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
+    return kiln_gemm_weights_exceeds(g, guess->d, c, &why) ? INFINITY
+                                                           : time_of(g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     static const int splits[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
                                  32, 48, 64, 96, 128, 192, 256, 384, 512};
-    geometry g = shape_of(s);
+    kiln_gemm_weights g = kiln_gemm_weights_of(s);
     kiln_guess best = {
         .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest, .best_ms = INFINITY};
     const kiln_range all[] = {kiln_searched(params, TILES_BM),
@@ -180,20 +172,9 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-static void define_pitch(const kiln_pitch *p, const char *const name[5], kiln_plan *plan)
-{
-    const int64_t value[5] = {p->image, p->channel, p->plane, p->row, p->pixel};
-    for (int i = 0; i < 5; i++)
-        kiln_define(plan, name[i], value[i]);
-}
-
-static void define_all(const kiln_shape *s, const geometry *g, const kiln_config *c,
+static void define_all(const kiln_shape *s, const kiln_gemm_weights *g, const kiln_config *c,
                        kiln_plan *plan)
 {
-    static const char *const x[] = {"D_X_IMAGE", "D_X_CHANNEL", "D_X_PLANE", "D_X_ROW",
-                                    "D_X_PIXEL"};
-    static const char *const dy[] = {"D_DY_IMAGE", "D_DY_CHANNEL", "D_DY_PLANE", "D_DY_ROW",
-                                     "D_DY_PIXEL"};
     kiln_define_types(plan, s);
     if (!s->wide && product_of(s->w_count, c->v[TILES_SPLIT]) > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
@@ -209,27 +190,33 @@ static void define_all(const kiln_shape *s, const geometry *g, const kiln_config
     kiln_define_axes(plan, "P_PAD", s->pad);
     kiln_define(plan, "D_X_LOAD", g->x_last);
     kiln_define(plan, "D_DY_LOAD", g->dy_last);
-    define_pitch(&g->x_pitch, x, plan);
-    define_pitch(&g->dy_pitch, dy, plan);
+    kiln_pitch_define(&g->x_pitch, "D_X", plan);
+    kiln_pitch_define(&g->dy_pitch, "D_DY", plan);
     kiln_tiles_define(c, plan);
+}
+
+void kiln_gemm_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                            int x, int dy, int dst, kiln_plan *plan)
+{
+    const kiln_gemm_weights g = geometry_of(s, c);
+    const int split = c->v[TILES_SPLIT];
+    const int sums = split > 1 ? kiln_plan_temp(plan, 4 * s->w_count * split) : dst;
+    kiln_plan_stage(plan, "gemm_weights.cl", "gemm_weights");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, x);
+    kiln_arg_buffer(plan, dy);
+    kiln_arg_buffer(plan, sums);
+    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items, s->g, split);
+    if (split > 1)
+        kiln_sum_parts_emit(s, d, s->w_count, split, sums, dst, plan);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    const geometry g = geometry_of(s, c);
-    const int split = c->v[TILES_SPLIT];
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
-    const int sums = split > 1 ? kiln_plan_temp(plan, 4 * s->w_count * split) : KILN_ROLE_W;
-    kiln_plan_stage(plan, "gemm_weights.cl", "gemm_weights");
-    define_all(s, &g, c, plan);
-    kiln_arg_buffer(plan, KILN_ROLE_X);
-    kiln_arg_buffer(plan, KILN_ROLE_Y);
-    kiln_arg_buffer(plan, sums);
-    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items, s->g, split);
-    if (split > 1)
-        kiln_sum_parts_emit(s, d, s->w_count, split, sums, KILN_ROLE_W, plan);
+    kiln_gemm_weights_emit(s, d, c, KILN_ROLE_X, KILN_ROLE_Y, KILN_ROLE_W, plan);
 }
 
 const kiln_solver kiln_solver_gemm_weights = {

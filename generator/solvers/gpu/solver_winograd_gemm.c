@@ -192,20 +192,11 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-static void define_pitch(const kiln_pitch *p, const char *const name[4], kiln_plan *plan)
-{
-    const int64_t value[4] = {p->image, p->channel, p->row, p->pixel};
-    for (int i = 0; i < 4; i++)
-        kiln_define(plan, name[i], value[i]);
-}
-
 /* Adds a stage over a grid in whole groups. */
 static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d,
                   const geometry *g, const kiln_config *c, const char *kernel, int64_t g0,
                   int64_t g1, int64_t g2)
 {
-    static const char *const src[] = {"D_SRC_IMAGE", "D_SRC_CHANNEL", "D_SRC_ROW", "D_SRC_PIXEL"};
-    static const char *const dst[] = {"D_DST_IMAGE", "D_DST_CHANNEL", "D_DST_ROW", "D_DST_PIXEL"};
     const bool groups = d->kind != KILN_DEVICE_CPU && d->max_group >= 128 &&
                         d->max_local[0] >= 32 && d->max_local[1] >= 4;
     const int64_t cells = product_of(g->elements * s->g, product_of(g->room, g->src_c + g->dst_c));
@@ -233,8 +224,8 @@ static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts 
     kiln_define(plan, "D_TILES", g->room);
     kiln_define(plan, "D_TILES_H", g->tiles[0]);
     kiln_define(plan, "D_TILES_W", g->tiles[1]);
-    define_pitch(&g->src_pitch, src, plan);
-    define_pitch(&g->dst_pitch, dst, plan);
+    kiln_pitch_define(&g->src_pitch, "D_SRC", plan);
+    kiln_pitch_define(&g->dst_pitch, "D_DST", plan);
     kiln_define(plan, "T_T", c->v[PRODUCTS]);
     kiln_define(plan, "T_M", g->m);
     kiln_define(plan, "T_GROUP_0", groups ? 32 : 1);
