@@ -122,6 +122,16 @@ START_TEST(the_epilogue_is_applied)
 }
 END_TEST
 
+/* Padding of a layout is written by nobody here, so that reformats serve such layouts. */
+START_TEST(padded_layouts_are_served)
+{
+    static const char *const layouts[] = {"NHWC;C%16", "NCHW32c"};
+    kiln_problem p = direct_problem(_i % 2, "f32", "n2-c4-k4-i9x11-f3x3-p1x1");
+    support_set_layouts(&p, layouts[_i / 2], layouts[_i / 2]);
+    check(&p, NULL);
+}
+END_TEST
+
 START_TEST(fractions_stay_within_the_bound)
 {
     static const char *const types[] = {"f32", "bf16"};
@@ -142,6 +152,7 @@ int main(void)
     tcase_add_loop_test(c, every_tile_is_exact, 0, sizeof shapes / sizeof *shapes);
     tcase_add_test(c, shared_terms_are_exact);
     tcase_add_loop_test(c, the_epilogue_is_applied, 0, DIRECT_FINISHED);
+    tcase_add_loop_test(c, padded_layouts_are_served, 0, 4);
     tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 4);
     suite_add_tcase(s, c);
     return support_run_suite(s);

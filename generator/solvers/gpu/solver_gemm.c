@@ -51,11 +51,6 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_gemm_exceeds(&g, d, c, why);
 }
 
-static bool has_pitch(const kiln_pitch *p)
-{
-    return p->blocks == 1;
-}
-
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
@@ -65,7 +60,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it packs weights from the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
     const kiln_gemm g = geometry_of(s, &kiln_tiles_smallest);
-    if (!has_pitch(&g.src_pitch) || !has_pitch(&g.dst_pitch))
+    if (!kiln_tiles_take_layouts(s))
         return kiln_no(why,
                        "it works on the layouts NCHW and NHWC and their kin; x and y are %s "
                        "and %s",

@@ -100,7 +100,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
                        "and %s",
                        s->x_layout, s->y_layout);
     const kiln_gemm_weights g = geometry_of(s, &kiln_tiles_smallest);
-    if (g.x_pitch.blocks != 1 || g.dy_pitch.blocks != 1)
+    if (!kiln_tiles_take_layouts(s))
         return kiln_no(why,
                        "it works on the layouts NCHW and NHWC and their kin; x and y are %s and %s",
                        s->x_layout, s->y_layout);

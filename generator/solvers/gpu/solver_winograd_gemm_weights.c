@@ -98,7 +98,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it writes weights in the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
     geometry g = shape_of(s);
-    if (g.x_pitch.blocks != 1 || g.dy_pitch.blocks != 1)
+    if (!kiln_tiles_take_layouts(s))
         return kiln_no(why, "it works on the layouts NCHW and NHWC; x and y are %s and %s",
                        s->x_layout, s->y_layout);
     if (!g.fits || g.all > INT32_MAX / 4 || s->g > 65535 / ELEMENTS)

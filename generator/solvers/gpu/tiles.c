@@ -9,6 +9,7 @@
 #include "tiles.h"
 
 #include "generator/base/integers.h"
+#include "generator/geometry/blocked.h"
 
 #include <math.h>
 
@@ -86,6 +87,13 @@ bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const k
     const bool crowded = c->v[TILES_SPLIT] > 1 && t->count > 16.0 * d->compute_units;
     /* A CPU runs the items of a group in turns between barriers, and has better solvers. */
     return d->kind == KILN_DEVICE_CPU || t->items < 32 || kiln_tiles_unfit(t, c) || crowded;
+}
+
+bool kiln_tiles_take_layouts(const kiln_shape *s)
+{
+    const kiln_pitch x = kiln_pitch_of(s, 'x'), y = kiln_pitch_of(s, 'y');
+    return kiln_order_of(&x, s->in, s->c) != KILN_CHANNELS_ELSEWHERE &&
+           kiln_order_of(&y, s->out, s->k) != KILN_CHANNELS_ELSEWHERE;
 }
 
 void kiln_tiles_define(const kiln_config *c, kiln_plan *plan)

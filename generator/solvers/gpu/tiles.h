@@ -40,6 +40,9 @@ bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const k
 bool kiln_tiles_unfit(const kiln_tiles *t, const kiln_config *c);
 /* For skip(): whether a search leaves out groups so small or large. */
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+/* For reject(): whether x and y are NCHW or NHWC (or their 1-D and 3-D kin) without padding, which
+ * nobody would write. */
+bool kiln_tiles_take_layouts(const kiln_shape *s);
 /* -D of every parameter, for the last stage. */
 void kiln_tiles_define(const kiln_config *c, kiln_plan *plan);
 
