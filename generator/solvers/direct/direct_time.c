@@ -90,7 +90,7 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
 }
 
 /* The share of the peak that the formula is scaled to. Items of a GPU share nothing, so that loads
- * from memory hold them up: as measured on an H100 over the layers of quick.txt at a batch of 64. */
+ * from memory hold them up: as measured on an H100 over the layers of quick.txt, batch 64. */
 static double reached(const kiln_shape *s, const kiln_device_facts *d)
 {
     if (d->kind != KILN_DEVICE_GPU)
