@@ -3,6 +3,8 @@
 
 #include "generator/base/integers.h"
 
+#include <string.h>
+
 enum {
     THREADS = 2,     /* that share a launch; more were not measured */
     LEAST_US = 4,    /* of one core: in less time, another core has not come and gone */
@@ -30,13 +32,27 @@ static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
     return unit > least ? unit : least;
 }
 
+/* Copies the last stage's options to the stages that pack and whose options are the first `before`
+ * bytes of them. Packing has no use for the other defines, but kernels with the same options come
+ * from one program, which the driver compiles once. */
+static void share_program(kiln_plan *plan, size_t before)
+{
+    const kiln_stage *last = &plan->stage[plan->nstages - 1];
+    for (kiln_stage *s = plan->stage; s < last; s++)
+        if (s->pack && strcmp(s->template_file, last->template_file) == 0 &&
+            strlen(s->options) == before && memcmp(s->options, last->options, before) == 0)
+            strcpy(s->options, last->options);
+}
+
 void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
                       int64_t g1, int64_t g2)
 {
     const double all_us = 1000 * (ms - kiln_device_launch_ms(d)) * d->compute_units;
     const int64_t items = g0 * g1 * g2, unit = unit_of(d, all_us, items);
+    const size_t before = strlen(plan->stage[plan->nstages - 1].options);
     kiln_define(plan, "ITEMS_SHARED", unit > 0);
     if (unit == 0) {
+        share_program(plan, before);
         kiln_grid(plan, 1, 1, 1, g0, g1, g2);
         return;
     }
@@ -44,6 +60,7 @@ void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, in
     kiln_define(plan, "ITEMS_1", g1);
     kiln_define(plan, "ITEMS_2", g2);
     kiln_define(plan, "ITEMS_UNIT", unit);
+    share_program(plan, before);
     kiln_arg_sharing(plan);
     kiln_grid(plan, 1, 1, 1, items, 1, 1);
 }

@@ -7,7 +7,8 @@
 
 /* Sets the last stage's grid: g0 by g1 by g2 work-groups of one item, for which it should take
  * `ms`. Defines what templates/items.cl wants and adds the last argument of its kernel: call this
- * after all other arguments. */
+ * after all other arguments and defines. A stage that packs the weights receives the same defines
+ * where it differs in nothing else, so that one program has both kernels. */
 void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
                       int64_t g1, int64_t g2);
 
