@@ -38,13 +38,17 @@ static kiln_status check(const layout_request *q, conversion *c, char *why)
         return KILN_INVALID;
     }
     c->r = (kiln_reformat){.from_type = q->type, .to_type = q->to_type, .pad_value = q->pad};
-    snprintf(c->r.dims, sizeof c->r.dims, "%s", q->order ? q->order : "");
     snprintf(c->r.from, sizeof c->r.from, "%s", q->from);
     snprintf(c->r.to, sizeof c->r.to, "%s", q->to);
     memcpy(c->r.size, q->size, sizeof c->r.size);
-    kiln_layout own;
+    kiln_layout own, other;
     if (!kiln_layout_parse(&own, q->from, q->order, why))
         return KILN_INVALID;
+    /* "--from NCHW --to NDHWC" with five sizes: the other name says the dims. */
+    if (!q->order && own.ndims != q->sizes && kiln_layout_parse(&other, q->to, NULL, NULL) &&
+        other.ndims == q->sizes && !kiln_layout_parse(&own, q->from, other.dims, why))
+        return KILN_INVALID;
+    snprintf(c->r.dims, sizeof c->r.dims, "%s", own.dims);
     if (!layout_check_sizes(q, &own, why))
         return KILN_INVALID;
     kiln_status status = kiln_reformat_check(&c->r, &c->from, &c->to, why);

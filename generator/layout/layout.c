@@ -246,24 +246,39 @@ static void adapt(char *out, size_t size, const char *spec, const char *dims)
     out[used] = '\0';
 }
 
+/* Names such as NCDHW and NCW are synonyms in the table's lines for 2-D tensors. Returns the
+ * logical dims that such a name says itself, else the line's. */
+static const char *dims_of_name(const char *text, const kiln_layout_entry *entry)
+{
+    static const char *const kin[][3] = {{"NCHW", "NCDHW", "NCW"}, {"OIHW", "OIDHW", "OIW"}};
+    const size_t length = strlen(text);
+    const bool with_d = length >= 5 && strcasestr(text, "DHW") && !strchr(entry->dims, 'D');
+    const bool without_h = length == 3 && !strpbrk(text, "Hh") && strpbrk(text, "Ww");
+    for (size_t i = 0; (with_d || without_h) && i < sizeof kin / sizeof *kin; i++)
+        if (strcmp(entry->dims, kin[i][0]) == 0)
+            return kin[i][with_d ? 1 : 2];
+    return entry->dims;
+}
+
 bool kiln_layout_parse(kiln_layout *l, const char *text, const char *dims, char *why)
 {
     if (!l || !text)
         return kiln_deny(why, "kiln_layout_parse: layout and text must not be NULL");
     const kiln_layout_entry *entry = named(text);
     const char *spec = entry ? entry->spec : text;
-    const char *own = dims ? dims : entry ? entry->dims : dims_of(text);
+    const char *own = dims ? dims : entry ? dims_of_name(text, entry) : dims_of(text);
     memset(l, 0, sizeof *l);
     if (!own || strlen(own) > KILN_MAX_DIMS || strlen(spec) >= sizeof l->spec)
         return kiln_deny(why,
                          "\"%.40s\" is neither a layout's name nor a spec such as NCHW16c; `kiln "
                          "layout list` shows the names",
                          text);
-    if (entry && dims)
-        adapt(l->spec, sizeof l->spec, spec, dims);
+    if (entry && own != entry->dims)
+        adapt(l->spec, sizeof l->spec, spec, own);
     else
         memcpy(l->spec, spec, strlen(spec) + 1);
-    snprintf(l->name, sizeof l->name, "%s", entry ? entry->name : l->spec);
+    const bool kin = entry && !dims && own != entry->dims;
+    snprintf(l->name, sizeof l->name, "%s", entry && !kin ? entry->name : l->spec);
     snprintf(l->dims, sizeof l->dims, "%s", own);
     l->ndims = (int)strlen(own);
     const char *at = l->spec;

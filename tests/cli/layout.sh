@@ -92,6 +92,50 @@ for to in NHWC NC/32HW32 IMG_WIDTH_MAJOR 'HWNC;C%4'; do
     done
 done
 
+# Names with D, and without H, have their own dims.
+convert() { expect 0 convert --type i8 "$@"; }
+printf 'abcdefghijkl' >volume
+for where in --host --device=; do
+    convert $where --dims 1,3,1,2,2 --from NCDHW --to NDHWC volume a
+    holds a aeibfjcgkdhl
+    convert $where --dims 1,3,1,2,2 --from NDHWC --to NCDHW a back
+    cmp -s volume back || fail 'not back from NDHWC'
+    convert $where --dims 1,3,1,2,2 --from NCHW --to ndhwc volume a
+    holds a aeibfjcgkdhl
+    convert $where --dims 1,3,1,2,2 --from kDHWC --to kNCHW a back
+    cmp -s volume back || fail 'not back from kDHWC'
+    convert $where --dims 1,3,4 --from NCW --to NWC volume a
+    holds a aeibfjcgkdhl
+    convert $where --dims 1,3,4 --from NWC --to NCW a back
+    cmp -s volume back || fail 'not back from NWC'
+    convert $where --dims 1,3,2,1,2 --from OIDHW --to ODHWI volume a
+    holds a aeibfjcgkdhl
+    convert $where --dims 1,3,4 --from OIW --to OWI volume a
+    holds a aeibfjcgkdhl
+    # The golden cases of three spatial dims, from their plain order.
+    grep '"dims_order":"NCDHW"' "$KILN_TEST_GOLDEN/layout.jsonl" | grep '"index1"' >cases
+    [ -s cases ] || fail 'no golden cases'
+    while read -r line; do
+        name=$(printf %s "$line" | sed 's/.*"layout":"\([^"]*\)".*/\1/')
+        dims=$(printf %s "$line" | sed 's/.*"dims":\[\([^]]*\)\].*/\1/')
+        count=$(($(echo "$dims" | tr , '*')))
+        i=1
+        while [ $i -le $count ]; do printf "\\$(printf %o $i)"; i=$((i + 1)); done >plain3
+        printf %s "$line" | sed 's/.*"storage":\[\([^]]*\)\].*/\1/' | tr , '\n' >wanted; echo >>wanted
+        convert $where --dims "$dims" --from NCDHW --to "$name" plain3 a
+        od -An -v -t u1 -w1 a | tr -d ' ' | diff - wanted >/dev/null || fail "$name is not golden"
+        convert $where --dims "$dims" --from "$name" --to NCDHW a back
+        cmp -s plain3 back || fail "not back from $name"
+    done <cases
+done
+expect 0 show NCDHW --dims 1,2,3,4,5
+says 'layout    NCDHW' out
+says 'N=1 C=2 D=3 H=4 W=5' out
+expect 0 show nwc --dims 1,2,5
+says 'N=1 C=2 W=5' out
+expect 2 show NCDHW --dims 1,2,3,4
+says 'has the 5 dims NCDHW' err
+
 # Wrong files: nothing is written.
 rm -f no out_of_nowhere
 expect 5 convert --dims 1,2,1,3 --type i8 --from NCHW --to NHWC no out_of_nowhere

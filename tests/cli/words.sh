@@ -124,3 +124,13 @@ says '^device none$'
 says '^KILN_DB=.*rows.yaml  \(environment\)$'
 says '^KILN_SHIPPED_DB=off  \(environment\)$'
 says '^KILN_TEMPLATES=.*\(default\)$'
+
+# Flags of axes that the problem does not have are checked as the others.
+for given in '--dilation_d 0' '--conv_stride_d 0' '--in_d 0' '--fil_d 0' '--pad_d -1' \
+    '--pad_d_end -2' '--trans_output_pad_d -1' '--in_d 2147483648' '-_ 1 -H 0' '-_ 1 -y 0' \
+    '-_ 1 -u 0' '-_ 1 -l 0' '-_ 1 -p -1' '-_ 1 --dilation_d 0' '-_ 3 --in_d 0'; do
+    # shellcheck disable=SC2086
+    expect 2 conv $given --dry-run
+    warns '^kiln: --[a-z_]+ .*is .*; it must be a whole number from '
+    [ "$(grep -vc "^kiln conv" out)" -eq 0 ] || fail "something was printed"
+done

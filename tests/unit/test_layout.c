@@ -259,6 +259,37 @@ START_TEST(kin)
 }
 END_TEST
 
+/* Names that say their dims themselves; names of other dims keep the table's. */
+START_TEST(own_dims)
+{
+    static const struct {
+        const char *name, *dims, *spec;
+    } names[] = {
+        {"NCDHW", "NCDHW", "NCDHW"},
+        {"NDHWC", "NCDHW", "NDHWC"},
+        {"kDHWC", "NCDHW", "NDHWC"},
+        {"ncdhw", "NCDHW", "NCDHW"},
+        {"NCW", "NCW", "NCW"},
+        {"NWC", "NCW", "NWC"},
+        {"OIDHW", "OIDHW", "OIDHW"},
+        {"OIW", "OIW", "OIW"},
+        {"ODHWI", "OIDHW", "ODHWI"},
+        {"NDHWC8", "NCDHW", "NDHWC;C%8"},
+        {"kCHW8", "NCHW", "NCHW8c"},
+        {"NCHW", "NCHW", "NCHW"},
+        {"IN_OUT_WIDTH", "NCHW", "NH|CW|4w"},
+        {"W", "W", "W"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        kiln_layout l;
+        char why[KILN_ERROR_TEXT];
+        ck_assert_msg(kiln_layout_parse(&l, names[i].name, NULL, why), "%s", why);
+        ck_assert_str_eq(l.dims, names[i].dims);
+        ck_assert_str_eq(l.spec, names[i].spec);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("layout");
@@ -268,6 +299,7 @@ int main(void)
     tcase_add_test(cases, spellings);
     tcase_add_test(cases, nonsense);
     tcase_add_test(cases, overflow);
+    tcase_add_test(cases, own_dims);
     tcase_add_test(cases, strides_and_expressions);
     tcase_add_test(cases, dla_sizes);
     tcase_add_test(cases, kin);
