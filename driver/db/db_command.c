@@ -132,11 +132,6 @@ static int prune(const db_call *c)
 {
     size_t n;
     kiln *k;
-    const db_file *f = c->files;
-    if (f->count && *f->piece[0].why) {
-        fprintf(stderr, "kiln db: %s is not a file of tuning rows: %s\n", f->name, f->piece[0].why);
-        return KILN_FILE;
-    }
     db_piece **current = db_current(c->files, 1, &n);
     if (!current)
         return db_no_memory();
@@ -146,6 +141,16 @@ static int prune(const db_call *c)
     kiln_close(k);
     free(current);
     return (int)status;
+}
+
+/* Whether the file begins like rows; an empty one has none. Only lint takes all others, to say what
+ * is wrong with them. */
+static bool is_rows_file(const db_file *f)
+{
+    if (f->count == 0 || !*f->piece[0].why)
+        return true;
+    fprintf(stderr, "kiln db: %s is not a file of tuning rows: %s\n", f->name, f->piece[0].why);
+    return false;
 }
 
 static const struct {
@@ -172,7 +177,9 @@ static int run(int (*word)(const db_call *c), int nfiles, char **names, const ch
     db_call c = {.nfiles = nfiles, .out = out, .files = calloc((size_t)nfiles, sizeof *c.files)};
     int status = c.files ? KILN_OK : db_no_memory();
     for (int i = 0; i < nfiles && !status; i++)
-        status = (int)db_load(&c.files[i], names[i], i);
+        if ((status = (int)db_load(&c.files[i], names[i], i)) == KILN_OK && word != lint &&
+            !is_rows_file(&c.files[i]))
+            status = KILN_FILE;
     if (!status)
         status = word(&c);
     for (int i = 0; i < nfiles && c.files; i++)

@@ -1,6 +1,8 @@
 /* `kiln db` list, merge and diff: words that read files of rows and change none of them. */
 #include "db_merge.h"
 
+#include "db_judge.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +40,31 @@ static void puts_core(const kiln_row *row)
     putchar('\n');
 }
 
+/* Takes rows of other versions of their solvers off the list: kiln does not use them. Returns how
+ * many there were. */
+static size_t leave_out_versions(kiln *k, db_piece **rows, size_t *n)
+{
+    size_t kept = 0, all = *n;
+    for (size_t i = 0; i < all; i++) {
+        int version = db_solver_version(k, rows[i]->row);
+        if (!version || version == rows[i]->row->version)
+            rows[kept++] = rows[i];
+    }
+    *n = kept;
+    return all - kept;
+}
+
 int db_list(const db_call *c)
 {
-    size_t n;
+    size_t n, others;
+    kiln *k;
+    kiln_status status = db_judge_open(&k);
+    if (status)
+        return (int)status;
     db_piece **rows = db_current(c->files, 1, &n);
+    if (rows)
+        others = leave_out_versions(k, rows, &n);
+    kiln_close(k);
     if (!rows)
         return db_no_memory();
     warn_bad(c->files);
@@ -55,6 +78,9 @@ int db_list(const db_call *c)
                row->version, row->config);
         puts_core(row);
     }
+    if (others)
+        printf("%zu row%s of other versions of their solvers left out; prune drops them\n", others,
+               others == 1 ? "" : "s");
     free(rows);
     return KILN_OK;
 }

@@ -109,14 +109,36 @@ static size_t read_all(int fd, unsigned char *data, size_t size)
     return used;
 }
 
+static const char foreign[] = "it belongs to another user";
+static const char writable[] = "group or others may write to it";
+
+/* A driver runs what a binary says, so nobody else may have put it there. */
+static const char *distrust(const struct stat *st)
+{
+    if (st->st_uid != geteuid() && st->st_uid != 0)
+        return foreign;
+    return st->st_mode & (S_IWGRP | S_IWOTH) ? writable : NULL;
+}
+
+bool kiln_cache_is_distrust(const char *why)
+{
+    return why == foreign || why == writable;
+}
+
+const char *kiln_cache_distrust_dir(const char *dir)
+{
+    struct stat st;
+    return stat(dir, &st) == 0 ? distrust(&st) : NULL;
+}
+
 static const char *read_open(int fd, unsigned char **data, kiln_cache_record *record)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return "not a plain file";
-    /* A driver runs what the binary says, so nobody else may have put it there. */
-    if (st.st_uid != geteuid() && st.st_uid != 0)
-        return "belongs to another user";
+    const char *why = distrust(&st);
+    if (why)
+        return why;
     if (st.st_size > MAX_FILE)
         return "too large";
     *data = malloc((size_t)st.st_size + 1);
@@ -149,7 +171,10 @@ const char *kiln_cache_load(const char *dir, const char *key, unsigned char **da
         return errno == ENOENT ? "not there" : "the directory cannot be opened";
     char name[KILN_CACHE_NAME];
     kiln_cache_name(key, name);
-    const char *why = kiln_cache_read(at, name, true, data, record);
+    struct stat st;
+    const char *why = fstat(at, &st) == 0 ? distrust(&st) : "the directory cannot be read";
+    if (!why)
+        why = kiln_cache_read(at, name, true, data, record);
     close(at);
     if (!why && strcmp(record->key, key) != 0)
         why = "the key of another program";

@@ -50,6 +50,12 @@ const char *kiln_cache_decode(const void *data, size_t size, kiln_cache_record *
 const char *kiln_cache_read(int at, const char *name, bool touch, unsigned char **data,
                             kiln_cache_record *record);
 
+/* Returns what keeps a directory from being trusted: that it belongs to another user than root, or
+ * that group or others may write to it. Returns NULL where it can be trusted or is not there. */
+const char *kiln_cache_distrust_dir(const char *dir);
+/* Returns true where a reason of this file is such a one, of a directory or of a file. */
+bool kiln_cache_is_distrust(const char *why);
+
 /* Reads the file that `key` names, as kiln_cache_read() does; the file must hold that very key. A
  * hit is marked as used now. */
 const char *kiln_cache_load(const char *dir, const char *key, unsigned char **data,

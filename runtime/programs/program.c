@@ -109,7 +109,11 @@ static cl_program load(const kiln_programs *cache, const char *key, const char *
         why = "the driver refused the binary";
     free(data);
     kiln_cache_name(key, name);
-    if (why)
+    if (why && kiln_cache_is_distrust(why))
+        kiln_warn(cache->logger,
+                  "the compiled program %s/%s is not used: %s; kiln compiles it again", cache->dir,
+                  name, why);
+    else if (why)
         kiln_log(cache->logger, "cache: miss (%s)", why);
     else
         kiln_log(cache->logger, "cache: hit %s/%s", cache->dir, name);
@@ -170,6 +174,15 @@ kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_log
                                   const kiln_device_facts *facts)
 {
     kiln_programs *cache = calloc(1, sizeof *cache);
+    const char *why = dir && *dir ? kiln_cache_distrust_dir(dir) : NULL;
+    if (why) {
+        kiln_warn(
+            logger,
+            "the program cache %s is not used: %s; take write permission away (chmod go-w), or "
+            "set KILN_CACHE_DIR to a directory of your own",
+            dir, why);
+        dir = NULL;
+    }
     char *head = make_head(device, facts), *copy = dir && *dir ? strdup(dir) : NULL;
     if (!cache || !head || (dir && *dir && !copy)) {
         free(cache);

@@ -128,7 +128,7 @@ static bool make_folders(const char *file)
     }
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        if (mkdir(path, 0755) != 0 && errno != EEXIST)
             return false;
         *slash = '/';
     }
@@ -136,23 +136,28 @@ static bool make_folders(const char *file)
 }
 
 /* Makes a file with nothing but its head, unless another process was quicker. Where the file system
- * has no links this does nothing, and the head goes with the first row. */
-static void make_head(const char *file, const char *device)
+ * has no links this does nothing, and the head goes with the first row. Returns false, with errno,
+ * where no file can be written: on a full disk an empty file must not be left. */
+static bool make_head(const char *file, const char *device)
 {
     static atomic_uint made;
     char temporary[PATH_TEXT];
     if (snprintf(temporary, sizeof temporary, "%s.%ld.%u.tmp", file, (long)getpid(),
                  atomic_fetch_add(&made, 1)) >= (int)sizeof temporary)
-        return;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        return true;
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
-        return;
+        return false;
     line l = {.used = 0};
     put_head(&l, device);
-    bool written = write_once(fd, &l);
-    if (close(fd) == 0 && written)
+    int error = write_once(fd, &l) ? 0 : errno;
+    if (close(fd) != 0 && !error)
+        error = errno;
+    if (!error)
         (void)!link(temporary, file);
     unlink(temporary);
+    errno = error;
+    return !error;
 }
 
 typedef struct found_head {
@@ -225,9 +230,9 @@ kiln_status kiln_rows_append(const char *file, const char *device, const kiln_ro
 {
     if (!make_folders(file))
         return fail_write(file, strerror(errno));
-    if (access(file, F_OK) != 0)
-        make_head(file, device);
-    int fd = open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (access(file, F_OK) != 0 && !make_head(file, device))
+        return fail_write(file, strerror(errno));
+    int fd = open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
     if (fd < 0)
         return fail_write(file, strerror(errno));
     kiln_status status = append_to(fd, file, device, row);
@@ -264,7 +269,7 @@ void kiln_rows_default_file(const char *device, char *file, size_t size)
         length = strcmp(named, "off") == 0 ? 0 : snprintf(file, size, "%s", named);
     else if (data && data[0] == '/')
         length = snprintf(file, size, "%s/kiln/%s.yaml", data, slug);
-    else if (home && *home)
+    else if (home && *home == '/')
         length = snprintf(file, size, "%s/.local/share/kiln/%s.yaml", home, slug);
     if (length >= (int)size)
         file[0] = '\0';

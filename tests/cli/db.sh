@@ -84,6 +84,27 @@ says '^7 rows, 9 errors, 1 note$'
 echo nonsense >nonsense.yaml
 expect 5 db prune nonsense.yaml
 warns '^kiln db: nonsense.yaml is not a file of tuning rows: no line "rows:"'
+expect 5 db list nonsense.yaml
+warns '^kiln db: nonsense.yaml is not a file of tuning rows: no line "rows:"'
+silent out
+expect 5 db diff a.yaml nonsense.yaml
+warns '^kiln db: nonsense.yaml is not a file of tuning rows'
+expect 5 db diff nonsense.yaml a.yaml
+expect 5 db merge nonsense.yaml a.yaml
+silent out
+expect 5 db list /dev/null
+expect 5 db list .
+
+# Rows of other versions of a solver are not used, so they are not listed.
+{
+    head_of card
+    row $seed 77 $tuned 1
+    row $other 1 $tuned 1
+} >versions.yaml
+expect 0 db list versions.yaml
+lacks "$seed"
+says "$other  ConvOclDirectFwd1x1/1 "
+says '^1 row of other versions of their solvers left out; prune drops them$'
 
 expect 1 db diff a.yaml b.yaml
 says "^- +2 .*$seed .*1,64,1,1,1,0,16,2048,0$"

@@ -158,7 +158,33 @@ START_TEST(of_another_user)
         return; /* only root can give a file away */
     box_store();
     ck_assert_int_eq(chown(box_path, 12345, (gid_t)-1), 0);
-    ck_assert_str_eq(box_load(box_key), "belongs to another user");
+    ck_assert_str_eq(box_load(box_key), "it belongs to another user");
+}
+END_TEST
+
+/* Whoever may write to the file or its folder may say what the driver runs. */
+START_TEST(writable_by_others)
+{
+    static const mode_t loose[] = {0620, 0602, 0666};
+    box_store();
+    for (size_t i = 0; i < sizeof loose / sizeof *loose; i++) {
+        ck_assert_int_eq(chmod(box_path, loose[i]), 0);
+        const char *why = box_load(box_key);
+        ck_assert_str_eq(why, "group or others may write to it");
+        ck_assert(kiln_cache_is_distrust(why));
+    }
+    ck_assert_int_eq(chmod(box_path, 0644), 0);
+    ck_assert_ptr_null(box_load(box_key));
+    ck_assert_ptr_null(kiln_cache_distrust_dir(box_dir));
+    static const mode_t open_to[] = {0720, 0702, 01777};
+    for (size_t i = 0; i < sizeof open_to / sizeof *open_to; i++) {
+        ck_assert_int_eq(chmod(box_dir, open_to[i]), 0);
+        ck_assert_str_eq(box_load(box_key), "group or others may write to it");
+        ck_assert_ptr_nonnull(kiln_cache_distrust_dir(box_dir));
+    }
+    ck_assert_int_eq(chmod(box_dir, 0700), 0);
+    ck_assert_ptr_null(box_load(box_key));
+    ck_assert(!kiln_cache_is_distrust(box_load("no such key")));
 }
 END_TEST
 
@@ -177,6 +203,7 @@ int main(void)
     tcase_add_test(tests, what_cannot_be_a_record);
     tcase_add_test(tests, not_a_plain_file);
     tcase_add_test(tests, of_another_user);
+    tcase_add_test(tests, writable_by_others);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -3,9 +3,11 @@
 
 #include <check.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -175,6 +177,54 @@ START_TEST(processes_append_together)
 }
 END_TEST
 
+/* A disk without room: here files may have no byte. No empty file is left, and later appends work.
+ */
+START_TEST(a_full_disk_leaves_nothing)
+{
+    struct rlimit before, none;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+    kiln_status status = kiln_rows_append(rows_file, "d", &rows_sample);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_eq(status, KILN_FILE);
+    ck_assert_int_ne(access(rows_file, F_OK), 0);
+    rows_append("a", "1", 1.5);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
+    ck_assert_uint_eq(kiln_rows_count(rows), 1);
+    kiln_rows_free(rows);
+}
+END_TEST
+
+/* Whatever the umask, nobody else may write to the file or its folders. */
+START_TEST(no_umask)
+{
+    struct stat st;
+    mode_t before = umask(0);
+    rows_append("a", "1", 1.5);
+    umask(before);
+    ck_assert_int_eq(stat(rows_file, &st), 0);
+    ck_assert_uint_eq(st.st_mode & 0777, 0644);
+}
+END_TEST
+
+/* A relative HOME or XDG_DATA_HOME names no folder. */
+START_TEST(relative_homes)
+{
+    char file[256];
+    unsetenv("KILN_DB");
+    setenv("XDG_DATA_HOME", "data", 1);
+    setenv("HOME", "home", 1);
+    kiln_rows_default_file("d", file, sizeof file);
+    ck_assert_str_eq(file, "");
+    setenv("HOME", "/home", 1);
+    kiln_rows_default_file("d", file, sizeof file);
+    ck_assert_str_eq(file, "/home/.local/share/kiln/d.yaml");
+}
+END_TEST
+
 START_TEST(the_locale_changes_nothing)
 {
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8"};
@@ -209,6 +259,9 @@ int main(void)
     tcase_add_test(tests, an_empty_file_gets_its_head);
     tcase_add_test(tests, unwritable_places_are_named);
     tcase_add_test(tests, processes_append_together);
+    tcase_add_test(tests, a_full_disk_leaves_nothing);
+    tcase_add_test(tests, no_umask);
+    tcase_add_test(tests, relative_homes);
     tcase_add_test(tests, the_locale_changes_nothing);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
