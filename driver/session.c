@@ -1,6 +1,8 @@
 /* Finds OpenCL devices by index, kind or name. */
 #include "session.h"
 
+#include "pocl_cache.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -55,6 +57,25 @@ static void add_platform(census *all, int platform, cl_platform_id id)
     }
 }
 
+static bool has_pocl(const cl_platform_id *platforms, cl_uint count)
+{
+    char name[1024];
+    for (cl_uint i = 0; i < count && i < MAX_PLATFORMS; i++)
+        if (clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name, name, NULL) ==
+                CL_SUCCESS &&
+            strcmp(name, "Portable Computing Language") == 0)
+            return true;
+    return false;
+}
+
+static void warn_once(const char *line)
+{
+    static bool warned;
+    if (!warned)
+        fprintf(stderr, "kiln: warning: %s\n", line);
+    warned = true;
+}
+
 static kiln_status take_census(census *all, char *why)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
@@ -63,9 +84,18 @@ static kiln_status take_census(census *all, char *why)
     /* PoCL keeps each thread on one core with this, so that times repeat. It reads the variable at
      * the first call of OpenCL. */
     setenv("POCL_AFFINITY", "1", 0);
+    pocl_cache_prepare();
     cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
     for (cl_uint i = 0; code == CL_SUCCESS && i < count && i < MAX_PLATFORMS; i++)
         add_platform(all, (int)i, platforms[i]);
+    if (has_pocl(platforms, code == CL_SUCCESS ? count : 0) && pocl_cache_trouble()) {
+        if (all->count == 0) {
+            snprintf(why, KILN_ERROR_TEXT, "no OpenCL device found: %.*s", KILN_ERROR_TEXT - 32,
+                     pocl_cache_trouble());
+            return KILN_OPENCL;
+        }
+        warn_once(pocl_cache_trouble());
+    }
     if (all->count)
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT,

@@ -31,7 +31,12 @@ kiln_status tensor_part_check_file(const tensor_part *a, char *why)
         snprintf(why, KILN_ERROR_TEXT, "--%s %.120s: %s", a->flag, a->file, strerror(errno));
         return KILN_FILE;
     }
-    if (S_ISREG(st.st_mode) && (size_t)st.st_size == bytes_of(a))
+    if (!S_ISREG(st.st_mode)) {
+        snprintf(why, KILN_ERROR_TEXT, "--%s %.120s: %s", a->flag, a->file,
+                 S_ISDIR(st.st_mode) ? strerror(EISDIR) : "it is not a plain file");
+        return KILN_FILE;
+    }
+    if ((size_t)st.st_size == bytes_of(a))
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "--%s %.120s holds %lld bytes; %lld elements of %s take %zu",
              a->flag, a->file, (long long)st.st_size, (long long)a->count, kiln_type_name(a->type),

@@ -6,6 +6,8 @@
 #include "layout_words.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,17 +96,40 @@ static kiln_status read_open_file(conversion *c, FILE *file, const char *name, c
 
 static kiln_status read_source(conversion *c, const char *name, char *why)
 {
-    FILE *file = fopen(name, "rb");
-    if (!file)
-        return file_error(name, why);
+    /* A pipe that nobody writes to must not hang the command; one with a writer is read to its end.
+     */
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "rb") : NULL;
+    if (!file) {
+        kiln_status status = file_error(name, why);
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
     kiln_status status = read_open_file(c, file, name, why);
     fclose(file);
     return status;
 }
 
-static kiln_status write_target(const conversion *c, const char *name, char *why)
+/* Writes to a device or a pipe, which no file can replace. A pipe without a reader is an error. */
+static kiln_status write_special(const conversion *c, const char *name, char *why)
 {
-    char temporary[4096];
+    int fd = open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "wb") : NULL;
+    if (!file) {
+        kiln_status status = file_error(name, why);
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    bool whole = fwrite(c->target, 1, c->target_bytes, file) == c->target_bytes;
+    whole = fclose(file) == 0 && whole;
+    return whole ? KILN_OK : file_error(name, why);
+}
+
+static kiln_status replace(const conversion *c, const char *name, char *why)
+{
+    char temporary[PATH_MAX];
     if (snprintf(temporary, sizeof temporary, "%s.%ld.tmp", name, (long)getpid()) >=
         (int)sizeof temporary) {
         errno = ENAMETOOLONG;
@@ -120,6 +145,21 @@ static kiln_status write_target(const conversion *c, const char *name, char *why
     kiln_status status = file_error(name, why);
     remove(temporary);
     return status;
+}
+
+/* Replaces a file, or the file that a symbolic link points to. */
+static kiln_status write_target(const conversion *c, const char *name, char *why)
+{
+    struct stat st;
+    char path[PATH_MAX];
+    bool there = stat(name, &st) == 0;
+    if (there && S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return file_error(name, why);
+    }
+    if (there && !S_ISREG(st.st_mode))
+        return write_special(c, name, why);
+    return replace(c, there && realpath(name, path) ? path : name, why);
 }
 
 /* ---- the device ---- */

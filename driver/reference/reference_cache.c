@@ -101,6 +101,9 @@ static void file_name(char path[PATH_TEXT], const char *dir, const kiln_problem 
 
 static bool load(const char *path, uint64_t key, sums *s)
 {
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would hang us */
+        return false;
     FILE *file = fopen(path, "rb");
     if (!file)
         return false;

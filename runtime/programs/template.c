@@ -2,10 +2,14 @@
  * the file it names. */
 #include "template.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 enum { MOST_FILES = 32, NAME_SIZE = 64 };
@@ -21,21 +25,28 @@ typedef struct parts {
     } file[MOST_FILES];
 } parts;
 
+/* Reads a plain file. Returns NULL with errno; EINVAL: the path is of something else, such as a
+ * pipe, which must not hang the reader. */
 static char *read_text(const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f)
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool plain = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    FILE *f = plain ? fdopen(fd, "rb") : NULL;
+    if (!f) {
+        int error = fd >= 0 && !plain ? EINVAL : errno;
+        if (fd >= 0)
+            close(fd);
+        errno = error;
         return NULL;
+    }
     char *text = NULL;
     size_t used = 0, room = 0;
     for (;;) {
         if (used + 1 >= room) {
             char *more = realloc(text, room = room ? room * 2 : 8192);
-            if (!more) {
-                free(text);
-                text = NULL;
+            if (!more)
                 break;
-            }
             text = more;
         }
         size_t got = fread(text + used, 1, room - used - 1, f);
@@ -43,29 +54,46 @@ static char *read_text(const char *path)
         if (got == 0)
             break;
     }
+    int error = used + 1 >= room ? ENOMEM : ferror(f) ? errno : 0;
     fclose(f);
-    if (text)
-        text[used] = '\0';
+    if (error) {
+        free(text);
+        errno = error;
+        return NULL;
+    }
+    text[used] = '\0';
     return text;
 }
 
-static char *read_in(const char *dir, const char *name)
+/* Sets *text to the contents of a file of the folder; NULL: the folder has no such file. A file
+ * that is there but cannot be read must not pass for the built-in one. */
+static kiln_status read_in(const char *dir, const char *name, char **text)
 {
-    char path[4096];
+    char path[4096], reason[128];
+    *text = NULL;
     if (!dir || !*dir || snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
-        return NULL;
-    return read_text(path);
+        return KILN_OK;
+    *text = read_text(path);
+    if (*text || errno == ENOENT || errno == ENOTDIR)
+        return KILN_OK;
+    return kiln_fail(errno == ENOMEM ? KILN_NO_MEMORY : KILN_FILE,
+                     "cannot read the template %s: %s; mend it, or unset KILN_TEMPLATES", path,
+                     errno == EINVAL ? "it is not a plain file"
+                                     : strerror_r(errno, reason, sizeof reason));
 }
 
-static char *find(const char *dir, const char *name)
+/* Sets *text to a template's contents; NULL: there is none of that name. */
+static kiln_status find(const char *dir, const char *name, char **text)
 {
     const kiln_template *t = kiln_embedded_templates;
     while (t->file && strcmp(t->file, name) != 0)
         t++;
-    char *text = read_in(dir, name);
-    if (!text && t->file)
-        text = read_in(dir, t->path);
-    return text || !t->file ? text : strdup(t->text);
+    kiln_status status = read_in(dir, name, text);
+    if (!status && !*text && t->file)
+        status = read_in(dir, t->path, text);
+    if (!status && !*text && t->file && !(*text = strdup(t->text)))
+        status = kiln_fail(KILN_NO_MEMORY, "out of memory for template %s", name);
+    return status;
 }
 
 /* Reads the name in a line '#include "NAME"'. Returns false in any other line. */
@@ -118,14 +146,21 @@ static kiln_status put_file(parts *p, const char *name, const char *includer)
         return kiln_fail(KILN_FILE,
                          "template %s includes %s, one more than the %d files of a program",
                          includer, name, MOST_FILES);
-    char *text = find(p->dir, name);
+    if (includer && (strchr(name, '/') || strcmp(name, "..") == 0))
+        return kiln_fail(KILN_FILE,
+                         "template %s includes %s; an include is a file name without folders",
+                         includer, name);
+    char *text;
+    kiln_status status = find(p->dir, name, &text);
+    if (status)
+        return status;
     if (!text)
         return includer ? kiln_fail(KILN_FILE, "template %s includes %s, which is missing",
                                     includer, name)
                         : kiln_fail(KILN_FILE, "template %s is missing", name);
     const int own = p->count++;
     snprintf(p->file[own].name, NAME_SIZE, "%s", name);
-    kiln_status status = put_text(p, text, name);
+    status = put_text(p, text, name);
     p->file[own].whole = true;
     free(text);
     return status;

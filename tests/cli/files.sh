@@ -1,0 +1,154 @@
+#!/bin/sh
+# Places and files that are not what they should be: no hang, no silence, nothing made elsewhere.
+. "$(dirname "$0")/common"
+problem='-n 1 -c 4 -H 5 -W 5 -k 3 -F 1'
+# Nothing here may take long: a pipe that hangs the command fails the test.
+kiln=$KILN_COMMAND
+KILN_COMMAND=./kiln
+printf '#!/bin/sh\nexec timeout 120 "%s" "$@"\n' "$kiln" >kiln
+chmod +x kiln
+mkfifo pipe
+mkdir folder
+
+# ---- pipes, devices and folders as tensors and files of problems ----
+for file in pipe folder /dev/zero nowhere; do
+    for flag in -d -e; do
+        expect 5 conv $problem $flag $file --dry-run
+        warns "^kiln: --(in_data|weights) $file"
+    done
+    expect 5 conv $problem -b 1 -a $file --dry-run
+    warns "^kiln: --in_bias $file"
+    expect 5 conv $problem -F 2 -D $file --dry-run
+    warns "^kiln: --dout_data $file"
+done
+expect 5 conv $problem -d pipe --dry-run
+warns 'in_data pipe: it is not a plain file$'
+for dir in pipe /dev/null kiln; do
+    expect 5 conv $problem -C $dir -S naive
+    warns "verification_cache \(-C\) $dir"
+done
+expect 5 conv --batch folder
+warns 'batch folder, after line 0: Is a directory'
+(echo "conv $problem" >pipe) &
+expect 0 conv --batch pipe --dry-run
+says '^1 problem: 1 ok, '
+wait
+
+# ---- layout convert ----
+printf abcdef >plain
+convert='layout convert --host --dims 1,2,1,3 --type i8 --from NCHW --to NHWC'
+for file in pipe folder /dev/null /dev/zero nowhere; do
+    expect 5 $convert $file out_of_nowhere
+    warns "$file"
+    [ ! -e out_of_nowhere ] || fail 'something was written'
+done
+expect 5 $convert plain folder
+warns 'folder: Is a directory'
+expect 5 $convert plain pipe
+warns 'pipe: No such device'
+expect 0 $convert plain /dev/null
+[ -c /dev/null ] || fail '/dev/null was replaced'
+(cat plain >pipe) &
+expect 0 $convert pipe turned
+[ "$(cat turned)" = adbecf ] || fail 'a pipe was not read'
+wait
+ln -s turned link
+printf x >turned
+expect 0 $convert plain link
+[ -L link ] || fail 'a link was replaced'
+[ "$(cat turned)" = adbecf ] || fail 'the file behind a link was not written'
+
+# ---- templates ----
+own=$(dirname "$0")/../../templates
+mkdir templates
+export KILN_TEMPLATES="$PWD/templates"
+mkfifo templates/naive.cl
+expect 5 conv $problem -S naive
+warns 'cannot read the template .*templates/naive.cl: it is not a plain file'
+rm templates/naive.cl
+mkdir templates/naive.cl
+expect 5 conv $problem -S naive
+warns 'cannot read the template .*templates/naive.cl: it is not a plain file'
+rmdir templates/naive.cl
+for name in ../secret.cl /etc/passwd folder/x.cl ..; do
+    { echo "#include \"$name\"" && cat "$own/naive/naive.cl"; } >templates/naive.cl
+    expect 5 conv $problem -S naive
+    warns "template naive.cl includes $name; an include is a file name without folders"
+done
+rm templates/naive.cl
+expect 0 conv $problem -S naive
+unset KILN_TEMPLATES
+
+# ---- PoCL's folder ----
+if "$kiln" --list-devices | grep -q 'Portable Computing Language'; then
+    touch file
+    mkdir work
+    for home in /proc "$PWD/file" relative; do
+        status=0
+        (cd work && unset POCL_CACHE_DIR XDG_CACHE_HOME && HOME=$home TMPDIR=$PWD/../folder \
+            "$kiln" conv $problem -S naive >../out 2>../err) || status=$?
+        [ "$status" -eq 0 ] || fail "HOME=$home gave $status"
+        warns "^kiln: warning: PoCL cannot keep compiled kernels in .*\(HOME\): .*set POCL_CACHE_DIR"
+        [ "$(grep -c 'PoCL' err)" -eq 1 ] || fail 'not one line of warning'
+        [ -z "$(ls -A work)" ] || fail 'a folder was made in the current directory'
+        [ -z "$(ls -A folder)" ] || fail 'the temporary folder was left behind'
+    done
+    (cd work && unset POCL_CACHE_DIR && HOME=rel XDG_CACHE_HOME=xdg XDG_DATA_HOME=data \
+        XDG_CONFIG_HOME=config KILN_DB='' KILN_CACHE_DIR='' "$kiln" conv $problem -S naive -s 1 \
+        --limit-ms 200 >../out 2>../err) || fail 'a relative HOME'
+    [ -z "$(ls -A work)" ] || fail 'a folder was made in the current directory'
+    (unset XDG_CACHE_HOME && HOME=/proc POCL_CACHE_DIR=/proc/nowhere TMPDIR=/proc \
+        "$kiln" --list-devices >out 2>err) || fail 'POCL_CACHE_DIR=/proc/nowhere'
+    warns '/proc/nowhere \(POCL_CACHE_DIR\)'
+fi
+
+# ---- a program cache that others may write to ----
+trusts() { if grep -q 'is not used' err; then fail 'what is safe is not used'; fi; }
+export KILN_CACHE_DIR="$PWD/programs"
+mkdir programs
+chmod 777 programs
+expect 0 conv $problem -S naive
+warns "^kiln: warning: the program cache $PWD/programs is not used: group or others may write to it; "
+[ "$(grep -c 'program cache' err)" -eq 1 ] || fail 'not one line of warning'
+[ -z "$(ls -A programs)" ] || fail 'a program was stored'
+chmod 755 programs
+expect 0 conv $problem -S naive
+trusts
+if [ -n "$(ls -A programs)" ]; then
+    chmod 666 programs/*
+    expect 0 conv $problem -S naive
+    warns '^kiln: warning: the compiled program .* is not used: group or others may write to it; '
+    expect 0 conv $problem -S naive
+    trusts
+fi
+
+# ---- no umask ----
+rm -rf programs
+(umask 0 && XDG_DATA_HOME=$PWD/data KILN_DB='' "$kiln" conv $problem -S naive -s 1 --limit-ms 200 \
+    >out 2>err) || fail 'umask 0'
+[ -z "$(find programs data \( -perm -020 -o -perm -002 \) ! -type l)" ] ||
+    fail 'others may write to what was made'
+export KILN_CACHE_DIR=off
+
+# ---- a user who may write nowhere, a locale with a decimal comma ----
+nobody='setpriv --reuid 65534 --regid 65534 --clear-groups'
+if [ "$(id -u)" = 0 ] && $nobody true 2>/dev/null && $nobody "$kiln" --version >out 2>/dev/null; then
+    (unset POCL_CACHE_DIR XDG_CACHE_HOME XDG_DATA_HOME XDG_CONFIG_HOME KILN_DB KILN_CACHE_DIR &&
+        HOME=$PWD/folder $nobody "$kiln" conv $problem -S naive >out 2>err) ||
+        fail 'a read-only HOME'
+    says 'Verifies OK'
+    warns '^kiln: warning: PoCL cannot keep compiled kernels in .*/folder/\.cache/pocl/kcache \(HOME\): Permission denied'
+fi
+comma=$(locale -a 2>/dev/null | grep -E '^(de|fr|nl|it|es|pl|sv)_..\.(utf8|UTF-8|iso88591)$' | head -n 1)
+if [ -z "$comma" ] && command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$PWD/de_DE.UTF-8" 2>/dev/null; then
+    comma=de_DE.UTF-8
+    export LOCPATH="$PWD"
+fi
+if [ -n "$comma" ]; then
+    export LC_ALL="$comma"
+    expect 0 conv $problem -S naive --alpha 1.5 --json -i 1
+    says '"problem":"fwd-[^,]*-a1\.5"'
+    expect 2 conv $problem --alpha 1,5
+    expect 0 $convert --pad 1.5 plain turned
+fi
+echo "files: locale ${comma:-none}"
