@@ -72,7 +72,7 @@ typedef enum kiln_type {
     KILN_I32 /* destination of an i8 convolution only */
 } kiln_type;
 
-/* a and b are epilogue.param[0] and [1]. */
+/* a and b are epilogue.param[0] and [1]. A NaN stays a NaN through all of them. */
 typedef enum kiln_activation {
     KILN_IDENTITY = 0,
     KILN_RELU,         /* max(v, 0) */
@@ -101,6 +101,12 @@ typedef enum kiln_determinism {
     KILN_NONDETERMINISTIC /* float atomics may be chosen where they are faster */
 } kiln_determinism;
 
+/* Algorithms other than plain sums (Winograd) transform whole tiles of x or y: one NaN or infinity
+ * makes NaNs of all results of the tiles that hold it, and values above about 1e36 may overflow
+ * where plain sums do not. KILN_MATH_EXACT keeps a NaN to the results that it is a term of. Padding
+ * contributes nothing to a sum; but a solver may store it as zeros, so that where a NaN or infinite
+ * weight meets padding (in backward weights: in the filters of the channels that hold the NaN) the
+ * result may be NaN in any mode. */
 typedef enum kiln_math {
     KILN_MATH_DEFAULT = 0, /* = KILN_MATH_FAST */
     KILN_MATH_EXACT,       /* each output is a plain sum of products: no Winograd */
@@ -124,8 +130,10 @@ typedef struct kiln_problem {
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
     char bias_layout[KILN_LAYOUT_TEXT]; /* the same for the bias, over its one dim W; "" = "W" */
 
-    int64_t batch, in_channels, out_channels; /* N, C, K of the convolution itself; at least 1 */
-    int64_t groups;                           /* 0 = 1 */
+    /* N, C, K of the convolution itself; at least 1. A batch of 0 is an error as in cuDNN: there is
+     * nothing to enqueue (frameworks return an empty tensor, and zeros as backward weights). */
+    int64_t batch, in_channels, out_channels;
+    int64_t groups;                /* 0 = 1 */
     int64_t input[KILN_MAX_RANK];  /* at least 1; axes past the rank stay 0, here and below */
     int64_t filter[KILN_MAX_RANK]; /* at least 1 */
     int64_t stride[KILN_MAX_RANK]; /* 0 = 1 */

@@ -194,7 +194,8 @@ typedef struct kiln_op_info {
     kiln_type packed_type;
     int64_t image_size;   /* bytes of images that the op holds for its stages */
     int deterministic;    /* 1: two runs give the same bits */
-    double amplification; /* of rounding errors by the algorithm; 1: plain sums */
+    double amplification; /* of rounding errors by the algorithm; 1: plain sums; above 1 it also
+                             spreads NaNs and overflows earlier, see kiln_math */
     double predicted_ms;
     int stages, facts;
 } kiln_op_info;

@@ -45,26 +45,28 @@
 #define P_ACTIVATION 0
 #endif
 
-/* The numbers are kiln_activation's. */
+/* The numbers are kiln_activation's. A NaN stays a NaN: fmax and fmin would replace it by their other
+ * argument, while a comparison with it is false and so keeps v. T is the type of v. */
 #if P_ACTIVATION == 1
-#define KILN_ACTIVATION(v) fmax(v, 0.0f)
+#define KILN_ACTIVATION(T, v) (v < (T)(0) ? (T)(0) : v)
 #elif P_ACTIVATION == 2
-#define KILN_ACTIVATION(v) fmin(fmax(v, 0.0f), P_ACTIVATION_A)
+#define KILN_ACTIVATION(T, v)                                                                      \
+    (v < (T)(0) ? (T)(0) : v > (T)(P_ACTIVATION_A) ? (T)(P_ACTIVATION_A) : v)
 #elif P_ACTIVATION == 3
-#define KILN_ACTIVATION(v) (v >= 0 ? v : P_ACTIVATION_A * v)
+#define KILN_ACTIVATION(T, v) (v >= 0 ? v : P_ACTIVATION_A * v)
 #elif P_ACTIVATION == 4
-#define KILN_ACTIVATION(v) (v >= 0 ? v : P_ACTIVATION_A * expm1(v))
+#define KILN_ACTIVATION(T, v) (v >= 0 ? v : P_ACTIVATION_A * expm1(v))
 #elif P_ACTIVATION == 5
-#define KILN_ACTIVATION(v) (P_ACTIVATION_B * tanh(P_ACTIVATION_A * v))
+#define KILN_ACTIVATION(T, v) (P_ACTIVATION_B * tanh(P_ACTIVATION_A * v))
 #elif P_ACTIVATION == 6
-#define KILN_ACTIVATION(v) (1.0f / (1.0f + exp(-v)))
+#define KILN_ACTIVATION(T, v) (1.0f / (1.0f + exp(-v)))
 #elif P_ACTIVATION == 7
-#define KILN_ACTIVATION(v) (v / (1.0f + exp(-v)))
+#define KILN_ACTIVATION(T, v) (v / (1.0f + exp(-v)))
 #elif P_ACTIVATION == 8
 /* erfc: no cancellation where v is far below 0. */
-#define KILN_ACTIVATION(v) (0.5f * v * erfc(v * -0.70710678f))
+#define KILN_ACTIVATION(T, v) (0.5f * v * erfc(v * -0.70710678f))
 #else
-#define KILN_ACTIVATION(v) (v)
+#define KILN_ACTIVATION(T, v) (v)
 #endif
 
 #if P_ACTIVATION >= 4
@@ -99,7 +101,7 @@
 #define KILN_DEFINE_ACTIVATE(name, T)                                                              \
     static inline T name(T v)                                                                      \
     {                                                                                              \
-        return KILN_ACTIVATION(v);                                                                 \
+        return KILN_ACTIVATION(T, v);                                                              \
     }
 KILN_DEFINE_ACTIVATE(kiln_activate, float)
 

@@ -9,7 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_line(const kiln_verdict *v)
+/* MIOpen's number. */
+enum { WINOGRAD = 3 };
+
+/* Returns what is worth knowing of a solver's numbers. */
+static const char *caution(const kiln_problem *p, const kiln_verdict *v)
+{
+    const bool bytes = p->x_type == KILN_I8 || p->y_type == KILN_I8;
+    return v->algorithm == WINOGRAD && !bytes
+               ? "; spreads NaN over tiles, overflows earlier: see --math exact"
+               : "";
+}
+
+static void print_line(const kiln_problem *p, const kiln_verdict *v)
 {
     printf("%c %-24s %5d  ", v->chosen ? '*' : ' ', v->solver, v->solver_id);
     if (!v->accepted) {
@@ -19,7 +31,7 @@ static void print_line(const kiln_verdict *v)
     printf("%.4g ms predicted, workspace %lld bytes, config ", v->predicted_ms,
            (long long)v->workspace_size);
     if (*v->config)
-        printf("%s (%s)\n", v->config, origin_word(v->origin));
+        printf("%s (%s)%s\n", v->config, origin_word(v->origin), caution(p, v));
     else
         printf("none\n");
 }
@@ -57,7 +69,7 @@ static bool explain_problem(const session *s, const kiln_problem *p, bool json, 
         if (json)
             print_json(key, s->name, &v);
         else
-            print_line(&v);
+            print_line(p, &v);
     }
     return accepted;
 }

@@ -175,6 +175,8 @@ static void print_verdict(const kiln_problem *p, const char *name, const verify_
            "at worst %.3g of an element's bound (%.4g); rms %.4g; ",
            v->max_abs, where, (long long)v->max_abs_at, v->got, v->expected, v->max_ulp, v->worst,
            v->bound, v->rms);
+    if (v->nonfinite)
+        printf("%lld rightly not finite; ", (long long)v->nonfinite);
     if (v->checked < v->total)
         printf("a sample of %lld of %lld elements checked\n", (long long)v->checked,
                (long long)v->total);

@@ -38,6 +38,7 @@ typedef struct desk {
     int64_t index[BLOCK];
     double magnitude[BLOCK];
     double column_square[BLOCK], row_square[ROWS];
+    bool padded[BLOCK]; /* the column has a term outside the box */
     double terms[PANELS][DEPTH][PANEL] __attribute__((aligned(64)));
     double quad[DEPTH][QUAD];
     double sum[ROWS][BLOCK] __attribute__((aligned(64)));
@@ -113,17 +114,19 @@ static bool inside(const contraction *c, const int64_t *low, const int64_t *high
     return true;
 }
 
-/* Gathers one term's values for the columns of one panel. */
+/* Gathers one term's values for the columns of one panel, and notes the columns that it is outside
+ * the box for. */
 static void gather(const contraction *c, int64_t grid_first, const panel *p, const place *column,
-                   const place *term, double *restrict to)
+                   const place *term, double *restrict to, bool *padded)
 {
     const float *grid = c->grid;
     const int64_t at = grid_first + term->grid;
     if (!inside(c, p->low, p->high, term))
-        for (int i = 0; i < PANEL; i++)
-            to[i] = inside(c, column[i].position, column[i].position, term)
-                        ? grid[at + column[i].grid]
-                        : 0;
+        for (int i = 0; i < PANEL; i++) {
+            bool in = inside(c, column[i].position, column[i].position, term);
+            to[i] = in ? grid[at + column[i].grid] : 0;
+            padded[i] = padded[i] || !in;
+        }
     else if (p->dense)
         for (int i = 0; i < PANEL; i++)
             to[i] = grid[at + column->grid + i];
@@ -142,7 +145,8 @@ static void gather_terms(desk *d, const contraction *c, int64_t group, int panel
         offset[t] = term.linear;
         for (int p = 0; p < panels; p++) {
             double *to = d->terms[p][t];
-            gather(c, grid_first, &d->panel[p], &d->column[p * PANEL], &term, to);
+            gather(c, grid_first, &d->panel[p], &d->column[p * PANEL], &term, to,
+                   &d->padded[p * PANEL]);
             for (int i = 0; i < PANEL; i++)
                 d->column_square[p * PANEL + i] += to[i] * to[i];
         }
@@ -179,6 +183,7 @@ static void sum_block(desk *d, const contraction *c, const block *b, contraction
     int panels = (b->columns + PANEL - 1) / PANEL;
     set_columns(d, c, b->column, b->columns);
     memset(d->column_square, 0, sizeof d->column_square);
+    memset(d->padded, 0, sizeof d->padded);
     memset(d->row_square, 0, sizeof d->row_square);
     memset(d->sum, 0, (size_t)((b->rows + QUAD - 1) / QUAD * QUAD) * sizeof *d->sum);
     for (int64_t first = 0; first < terms; first += DEPTH) {
@@ -203,6 +208,9 @@ static void hand_out(desk *d, const contraction *c, const block *b, contraction_
         for (int i = 0; i < b->columns; i++) {
             d->index[i] = base + d->column[i].linear;
             d->magnitude[i] = row_norm * d->column_square[i];
+            if (d->padded[i] && !isfinite(row_norm)) /* a zero was multiplied with a NaN */
+                d->sum[r][i] =
+                    contraction_one(c, b->group, b->row + r, b->column + i, &d->magnitude[i]);
         }
         contraction_part part = {b->columns, d->index, d->sum[r], d->magnitude};
         visit(user, omp_get_thread_num(), &part);
@@ -280,4 +288,18 @@ double contraction_one(const contraction *c, int64_t group, int64_t row, int64_t
             }
     *magnitude = absolute;
     return sum;
+}
+
+bool contraction_pads(const contraction *c, int64_t group, int64_t row, int64_t column)
+{
+    const place at = place_at(c, &c->columns, column);
+    const int64_t matrix = c->matrix_first + group * c->matrix_group + row * c->matrix_row;
+    const int64_t terms = space_count(&c->sums);
+    for (int64_t i = 0; i < terms; i++) {
+        const place term = place_at(c, &c->sums, i);
+        if (!inside(c, at.position, at.position, &term) &&
+            !isfinite(host_get(c->type, c->matrix, matrix + term.linear)))
+            return true;
+    }
+    return false;
 }

@@ -4,8 +4,9 @@
  *     dst[row, col] = sum over s of  matrix[row, s] * grid[position(col) + position(s)]
  *
  * Both `col` and `s` run over an outer index and three spatial ones. The grid is a stack of 3-D
- * boxes; a position outside the box contributes nothing. Sums are in double: products of any two
- * storage types but i32 are exact there, and so are sums of i8 products.
+ * boxes; a position outside the box contributes nothing, not even where the matrix holds a NaN.
+ * Sums are in double: products of any two storage types but i32 are exact there, and so are sums of
+ * i8 products.
  */
 #ifndef KILN_CONTRACTION_H
 #define KILN_CONTRACTION_H
@@ -56,5 +57,9 @@ void contraction_all(const contraction *c, contraction_scratch *scratch, contrac
  * slowest index, then the three axes. */
 double contraction_one(const contraction *c, int64_t group, int64_t row, int64_t column,
                        double *magnitude);
+
+/* Returns whether the element has a term outside the box whose matrix element is not finite: a sum
+ * that takes such a position for a zero is NaN. */
+bool contraction_pads(const contraction *c, int64_t group, int64_t row, int64_t column);
 
 #endif

@@ -45,6 +45,7 @@ static void add_stats(error_stats *to, const error_stats *from)
     to->checked += from->checked;
     to->bad += from->bad;
     to->untouched += from->untouched;
+    to->nonfinite += from->nonfinite;
     to->max_ulp = fmax(to->max_ulp, from->max_ulp);
     to->squares += from->squares;
     to->largest = fmax(to->largest, from->largest);
@@ -69,12 +70,13 @@ verify_result error_stats_result(const error_stats *all, const kiln_problem *pro
         .total = total,
         .bad = t.bad,
         .untouched = t.untouched,
+        .nonfinite = t.nonfinite,
         .max_abs = fmax(t.max_abs, 0),
         .max_abs_at = t.max_abs_at,
         .got = t.got,
         .expected = t.expected,
         .max_ulp = t.max_ulp,
-        .rms = sqrt(t.squares) / (sqrt((double)t.checked) * fmax(t.largest, DBL_MIN)),
+        .rms = sqrt(t.squares) / (sqrt(fmax((double)t.checked, 1)) * fmax(t.largest, DBL_MIN)),
         .tolerance = miopen_tolerance(problem),
         .bound = t.bound,
         .worst = t.worst,

@@ -6,7 +6,7 @@
 
 /* Of one thread. */
 typedef struct error_stats {
-    int64_t checked, bad, untouched, max_abs_at;
+    int64_t checked, bad, untouched, nonfinite, max_abs_at;
     double max_abs, got, expected, max_ulp, worst, bound;
     double squares, largest; /* of MIOpen's metric */
     char pad[64];            /* keeps the stats of two threads on different cache lines */

@@ -85,45 +85,67 @@ static int64_t joined(int64_t outer, const int64_t size[3], const int64_t at[3])
     return ((outer * size[0] + at[0]) * size[1] + at[1]) * size[2] + at[2];
 }
 
+/* Where an element is in its contraction. */
+typedef struct spot {
+    contraction c;
+    int64_t group, row, column;
+} spot;
+
+static spot spot_of(const kiln_problem *problem, const reference_tensors *t, int64_t index)
+{
+    index_space s = index_space_of(problem, t);
+    int64_t at[3], phase[3], channel, column;
+    contraction c;
+    if (s.written == INDEX_SPACE_FILTER) {
+        c = index_space_writes_filter(&s);
+        int64_t outer = split(index, s.filter.size, at);
+        channel = outer / s.filter.channels;
+        column = joined(outer % s.filter.channels, s.filter.size, at);
+    } else {
+        const index_space_tensor *to = s.written == INDEX_SPACE_COARSE ? &s.coarse : &s.fine;
+        int64_t outer = split(index, to->size, at), image = outer / to->channels;
+        channel = outer % to->channels;
+        if (s.written == INDEX_SPACE_COARSE) {
+            c = index_space_writes_coarse(&s);
+            column = joined(image, to->size, at);
+        } else {
+            for (int a = 0; a < 3; a++) {
+                phase[a] = at[a] % s.stride[a];
+                at[a] /= s.stride[a];
+            }
+            c = index_space_writes_fine(&s, phase);
+            column = joined(image, c.columns.count, at);
+        }
+    }
+    return (spot){c, channel / c.rows, channel % c.rows, column};
+}
+
 double reference_sum(const kiln_problem *problem, const reference_tensors *t, int64_t index,
                      double *magnitude)
 {
-    index_space s = index_space_of(problem, t);
-    int64_t at[3], phase[3];
-    if (s.written == INDEX_SPACE_FILTER) {
-        contraction c = index_space_writes_filter(&s);
-        int64_t outer = split(index, s.filter.size, at);
-        int64_t channel = outer / s.filter.channels;
-        int64_t column = joined(outer % s.filter.channels, s.filter.size, at);
-        return contraction_one(&c, channel / c.rows, channel % c.rows, column, magnitude);
-    }
-    const index_space_tensor *to = s.written == INDEX_SPACE_COARSE ? &s.coarse : &s.fine;
-    int64_t outer = split(index, to->size, at);
-    int64_t image = outer / to->channels, channel = outer % to->channels;
-    if (s.written == INDEX_SPACE_COARSE) {
-        contraction c = index_space_writes_coarse(&s);
-        return contraction_one(&c, channel / c.rows, channel % c.rows, joined(image, to->size, at),
-                               magnitude);
-    }
-    for (int a = 0; a < 3; a++) {
-        phase[a] = at[a] % s.stride[a];
-        at[a] /= s.stride[a];
-    }
-    contraction c = index_space_writes_fine(&s, phase);
-    return contraction_one(&c, channel / c.rows, channel % c.rows,
-                           joined(image, c.columns.count, at), magnitude);
+    const spot s = spot_of(problem, t, index);
+    return contraction_one(&s.c, s.group, s.row, s.column, magnitude);
+}
+
+bool reference_pads(const kiln_problem *problem, const reference_tensors *t, int64_t index)
+{
+    const spot s = spot_of(problem, t, index);
+    return contraction_pads(&s.c, s.group, s.row, s.column);
 }
 
 /* ---- epilogue ---- */
 
-static double activate(const kiln_epilogue *e, double v)
+double reference_activate(const kiln_problem *p, double v)
 {
+    if (p->direction != KILN_FORWARD)
+        return v;
+    const kiln_epilogue *e = &p->epilogue;
     const double a = e->param[0], b = e->param[1];
     switch (e->activation) {
     case KILN_RELU:
-        return fmax(v, 0);
+        return v < 0 ? 0 : v; /* not fmax(), which hides a NaN */
     case KILN_CLIPPED_RELU:
-        return fmin(fmax(v, 0), a);
+        return v < 0 ? 0 : v > a ? a : v;
     case KILN_LEAKY_RELU:
         return v >= 0 ? v : a * v;
     case KILN_ELU:
@@ -141,8 +163,8 @@ static double activate(const kiln_epilogue *e, double v)
     }
 }
 
-double reference_finish(const kiln_problem *p, const reference_tensors *t, int64_t index,
-                        double sum, double *magnitude)
+double reference_argument(const kiln_problem *p, const reference_tensors *t, int64_t index,
+                          double sum, double *magnitude)
 {
     if (p->direction != KILN_FORWARD)
         return sum;
@@ -162,7 +184,13 @@ double reference_finish(const kiln_problem *p, const reference_tensors *t, int64
         v += bias;
         *magnitude += fabs(bias);
     }
-    return activate(e, v);
+    return v;
+}
+
+double reference_finish(const kiln_problem *p, const reference_tensors *t, int64_t index,
+                        double sum, double *magnitude)
+{
+    return reference_activate(p, reference_argument(p, t, index, sum, magnitude));
 }
 
 /* ---- whole results ---- */
@@ -211,7 +239,7 @@ void reference_bias_gradient(const kiln_problem *p, const void *y, double *value
             for (int64_t i = 0; i < plane; i++) {
                 double v = host_get(p->y_type, y, (n * p->out_channels + k) * plane + i);
                 sum += v;
-                absolute += fabs(v);
+                absolute += isfinite(v) ? fabs(v) : 0;
             }
         value[k] = sum;
         magnitude[k] = absolute;

@@ -34,10 +34,18 @@ bool reference_sums(const kiln_problem *problem, const reference_tensors *t,
 /* Returns the sum of products of one element. */
 double reference_sum(const kiln_problem *problem, const reference_tensors *t, int64_t index,
                      double *magnitude);
+/* Returns whether padding decides about one element: it has a product of padding with a NaN or an
+ * infinity. The reference leaves out products with padding; a kernel that stores padding as zeros
+ * makes a NaN of that product. */
+bool reference_pads(const kiln_problem *problem, const reference_tensors *t, int64_t index);
 /* Second, returns the result of element `index` from its sum of products, and brings *magnitude
  * from the sum to the result. */
 double reference_finish(const kiln_problem *problem, const reference_tensors *t, int64_t index,
                         double sum, double *magnitude);
+/* The same in two steps: returns the activation's argument; applies the activation. */
+double reference_argument(const kiln_problem *problem, const reference_tensors *t, int64_t index,
+                          double sum, double *magnitude);
+double reference_activate(const kiln_problem *problem, double argument);
 
 /* One of the two tensors that a problem's direction reads. */
 typedef struct reference_source {
@@ -51,7 +59,7 @@ void reference_sources(const kiln_problem *problem, const reference_tensors *t,
                        reference_source source[2]);
 
 /* Computes the bias gradient of backward weights, out_channels sums of dy over all other indices.
- */
+ * The magnitudes are those of the finite terms. */
 void reference_bias_gradient(const kiln_problem *problem, const void *y, double *value,
                              double *magnitude);
 

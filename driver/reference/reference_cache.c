@@ -33,7 +33,8 @@ typedef struct head {
     int64_t count;
 } head;
 
-static const char magic[8] = "kilnref";
+/* Another number where sums change their meaning. */
+static const char magic[8] = "kilnre2";
 
 typedef struct sums {
     int64_t count;

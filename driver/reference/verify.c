@@ -3,6 +3,7 @@
 
 #include "bound.h"
 #include "error_stats.h"
+#include "nonfinite.h"
 #include "reference_cache.h"
 #include "sample.h"
 
@@ -19,6 +20,7 @@ typedef struct judge {
     kiln_type type;
     const void *got;
     bound_rule rule;
+    nonfinite nonfinite;
     error_stats *stats; /* one for each thread */
 } judge;
 
@@ -32,20 +34,57 @@ static double rounded(kiln_type type, double value)
     return host_round(type, value);
 }
 
-/* Judges one element; `slack` bounds its error before the last rounding. */
-static void judge_element(const judge *j, error_stats *t, int64_t at, double value, double slack)
+/* Poison is a NaN of its own. Where a NaN is due, it must not pass for one. */
+static bool is_unwritten(const judge *j, double got, int64_t at)
 {
-    const double got = host_get(j->type, j->got, at);
-    const double ulp = bound_ulp(j->type, value);
-    const double bound = slack + bound_ulp(j->type, fabs(value) + slack) / 2;
-    double low = rounded(j->type, value - slack), high = rounded(j->type, value + slack);
-    bool right = low <= got && got <= high;
-    double error = fabs(got - value);
-    if (right && !(error <= bound)) /* saturated, wrapped or overflowed, as it should */
+    return j->options->poisoned && isnan(got) && host_is_poison(j->type, j->got, at);
+}
+
+/* Whether `got` is the result for one of the arguments in `set`. The result of an infinite argument
+ * may be finite, as the sigmoid's is. */
+static bool is_result_of(const judge *j, int set, double got)
+{
+    static const double argument[] = {INFINITY, -INFINITY, NAN};
+    for (int i = 0; i < 3; i++)
+        if (set & 1 << i) {
+            double value = j->tensors ? reference_activate(j->problem, argument[i]) : argument[i];
+            double slack = isfinite(value) ? 0x1p-20 * fabs(value) : 0;
+            double low = rounded(j->type, value - slack), high = rounded(j->type, value + slack);
+            if ((isnan(low) && isnan(got)) || (low <= got && got <= high))
+                return true;
+        }
+    return false;
+}
+
+/* A result to be judged. */
+typedef struct element {
+    int64_t at;
+    double value; /* exact */
+    double slack; /* bounds the error of a finite value before the last rounding */
+    int set;      /* other arguments of the activation that are right (nonfinite.h) */
+    bool finite;  /* the argument: the value is right, not only those of the set */
+} element;
+
+static void judge_element(const judge *j, error_stats *t, const element *e)
+{
+    const double got = host_get(j->type, j->got, e->at), value = e->value;
+    double bound = 0, error = fabs(got - value), ulp = 1;
+    bool right = false, due = false;
+    if (e->finite) {
+        bound = e->slack + bound_ulp(j->type, fabs(value) + e->slack) / 2;
+        ulp = bound_ulp(j->type, value);
+        double low = rounded(j->type, value - e->slack), high = rounded(j->type, value + e->slack);
+        right = low <= got && got <= high;
+    }
+    if (!right && !is_unwritten(j, got, e->at))
+        right = due = is_result_of(j, e->set, got) ||
+                      (j->tensors && is_result_of(j, nonfinite_beyond(&j->nonfinite, e->at), got));
+    if (right && (due || !(error <= bound))) /* saturated, wrapped or overflowed, as it should */
         error = 0;
     if (!right && !isfinite(error))
         error = INFINITY;
-    double ratio = right ? error / bound : fmax(error / bound, 1 + DBL_EPSILON);
+    double share = error > 0 ? error / bound : 0;
+    double ratio = right ? share : fmax(share, 1 + DBL_EPSILON);
     if (ratio > t->worst || t->checked == 0) {
         t->worst = ratio;
         t->bound = bound;
@@ -53,18 +92,28 @@ static void judge_element(const judge *j, error_stats *t, int64_t at, double val
     t->max_ulp = fmax(t->max_ulp, error / ulp);
     t->checked++;
     t->bad += !right;
-    t->untouched += !right && host_is_poison(j->type, j->got, at);
-    error_stats_note(t, at, got, value, error);
+    t->nonfinite += right && !isfinite(got);
+    t->untouched += !right && host_is_poison(j->type, j->got, e->at);
+    error_stats_note(t, e->at, got, value, error);
 }
 
 static void judge_sum(const judge *j, error_stats *t, int64_t at, double sum, double magnitude)
 {
-    double all = magnitude;
-    double value = reference_finish(j->problem, j->tensors, at, sum, &all);
-    double alpha = j->rule.epilogue ? fabs((double)j->rule.epilogue->alpha) : 1;
-    double added = fmax(0, all - alpha * magnitude);
-    double slack = j->options->exact ? 0 : bound_error(&j->rule, sum, magnitude, added, value);
-    judge_element(j, t, at, value, slack);
+    double all = magnitude, added = 0;
+    double argument = reference_argument(j->problem, j->tensors, at, sum, &all);
+    double alpha = j->rule.epilogue ? (double)j->rule.epilogue->alpha : 1;
+    if (isfinite(magnitude))
+        added = fmax(0, all - fabs(alpha) * magnitude);
+    else
+        reference_argument(j->problem, j->tensors, at, 0, &added);
+    element e = {
+        .at = at, .value = reference_activate(j->problem, argument), .finite = isfinite(argument)};
+    int of_sum =
+        j->rule.integer ? 0 : nonfinite_sum(sum, magnitude, j->rule.terms, j->nonfinite.largest);
+    if (e.finite && !j->options->exact)
+        e.slack = bound_error(&j->rule, sum, magnitude, added, e.value);
+    e.set = nonfinite_argument(of_sum, sum, magnitude, alpha, added, argument);
+    judge_element(j, t, &e);
 }
 
 /* ---- everything ---- */
@@ -90,25 +139,36 @@ static double estimated_seconds(const kiln_problem *p)
            omp_get_max_threads();
 }
 
-/* Whether an element is wrong whatever the right value is. */
-static bool is_wild(const judge *j, int64_t at)
+static bool is_poison(const judge *j, int64_t at)
 {
-    return isnan(host_get(j->type, j->got, at)) ||
-           (j->options->poisoned && j->type == KILN_I32 && host_is_poison(j->type, j->got, at));
+    return j->options->poisoned && j->type != KILN_I8 && host_is_poison(j->type, j->got, at);
 }
 
-/* Finds NaN and poison among the elements that are not in the sample. */
+/* Finds poison among the elements that are not in the sample, and judges the NaNs among them; in
+ * each thread only so many, because each costs as much as an element of the sample. */
 static void scan(judge *j, const sample *s, int64_t total)
 {
-#pragma omp parallel for schedule(static)
-    for (int64_t at = 0; at < total; at++)
-        if (is_wild(j, at) && !sample_holds(s, at)) {
-            error_stats *t = &j->stats[omp_get_thread_num()];
-            t->bad++;
-            t->untouched += host_is_poison(j->type, j->got, at);
-            t->worst = t->max_ulp = INFINITY;
-            error_stats_note(t, at, host_get(j->type, j->got, at), NAN, INFINITY);
+#pragma omp parallel
+    {
+        error_stats *t = &j->stats[omp_get_thread_num()];
+        int64_t most = s->count + 100000;
+#pragma omp for schedule(static)
+        for (int64_t at = 0; at < total; at++) {
+            const double got = host_get(j->type, j->got, at);
+            const bool poison = is_poison(j, at);
+            if ((!isnan(got) && !poison) || sample_holds(s, at))
+                continue;
+            if (!poison && most-- > 0) {
+                double magnitude, sum = reference_sum(j->problem, j->tensors, at, &magnitude);
+                judge_sum(j, t, at, sum, magnitude);
+            } else if (poison) {
+                t->bad++;
+                t->untouched++;
+                t->worst = t->max_ulp = INFINITY;
+                error_stats_note(t, at, got, NAN, INFINITY);
+            }
         }
+    }
 }
 
 /* Returns the size of a sample that takes about `seconds`. */
@@ -144,8 +204,10 @@ static double spread(const reference_source *s, bool arbitrary)
 #pragma omp parallel for reduction(max : largest) reduction(+ : squares)
     for (int64_t i = 0; i < s->count; i++) {
         double v = fabs(host_get(s->type, s->data, i));
-        largest = fmax(largest, v);
-        squares += v * v;
+        if (isfinite(v)) { /* the others are nonfinite.h's */
+            largest = fmax(largest, v);
+            squares += v * v;
+        }
     }
     return arbitrary ? largest : sqrt(squares / (double)s->count);
 }
@@ -187,8 +249,11 @@ verify_result verify_destination(const kiln_problem *problem, const reference_te
                .got = got,
                .rule = rule_of(problem, t, options),
                .stats = error_stats_new()};
-    if (!j.stats)
+    if (!j.stats || !nonfinite_new(&j.nonfinite, problem, t, options->amplification)) {
+        free(j.stats);
+        nonfinite_free(&j.nonfinite);
         return (verify_result){.total = reference_count(problem)};
+    }
     int64_t total = reference_count(problem);
     double seconds = options->max_seconds > 0 ? options->max_seconds : 20;
     bool whole = estimated_seconds(problem) <= seconds &&
@@ -198,6 +263,7 @@ verify_result verify_destination(const kiln_problem *problem, const reference_te
     bool done = whole || judge_sample(&j, seconds, total);
     verify_result r = error_stats_result(j.stats, problem, total);
     r.ok = r.ok && done;
+    nonfinite_free(&j.nonfinite);
     free(j.stats);
     return r;
 }
@@ -219,9 +285,11 @@ verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, c
     if (value && j.stats) {
         reference_bias_gradient(problem, y, value, value + n);
         for (int64_t i = 0; i < n; i++) {
-            double slack =
-                options->exact ? 0 : bound_error(&j.rule, value[i], value[n + i], 0, value[i]);
-            judge_element(&j, j.stats, i, value[i], slack);
+            element e = {.at = i, .value = value[i], .finite = isfinite(value[i])};
+            if (e.finite && !options->exact)
+                e.slack = bound_error(&j.rule, value[i], value[n + i], 0, value[i]);
+            e.set = nonfinite_sum(value[i], value[n + i], j.rule.terms, value[n + i]);
+            judge_element(&j, j.stats, &e);
         }
         r = error_stats_result(j.stats, problem, n);
     }

@@ -2,7 +2,9 @@
  *
  * Each element has a bound of its own (bound.h). A result is right when some value within that
  * bound of the exact one rounds to it, to nearest even in the destination's type. So saturation and
- * overflow to infinity are right where they are due. A NaN is always wrong.
+ * overflow to infinity are right where they are due. Where the reference is a NaN or an infinity,
+ * the result must be the same; where the algorithm may make one of finite numbers, that is right
+ * too (nonfinite.h).
  */
 #ifndef KILN_VERIFY_H
 #define KILN_VERIFY_H
@@ -26,10 +28,11 @@ typedef struct verify_options {
 typedef struct verify_result {
     bool ok;
     int64_t checked, total; /* checked < total: a sample (sample.h); of the other elements only that
-                               none is a NaN or poison */
-    int64_t bad;            /* elements over their bound, or not finite */
+                               none is poison, nor a NaN that is not due */
+    int64_t bad;            /* elements over their bound, or wrongly finite or not finite */
     int64_t untouched;      /* of these, the number that still hold poison */
-    double max_abs;         /* largest absolute error (infinite for a NaN) ... */
+    int64_t nonfinite;      /* right elements that are a NaN or an infinity */
+    double max_abs;         /* largest absolute error (infinite for a wrong NaN) ... */
     int64_t max_abs_at;     /* ... and where (linear index; the first) */
     double got, expected;   /* there; expected is exact, not rounded */
     double max_ulp;         /* in units of the last place of the destination's type */

@@ -149,6 +149,10 @@ static kiln_status check_axis(const kiln_problem *p, int i, char *why)
 
 static kiln_status check_channels(const kiln_problem *p, char *why)
 {
+    if (p->batch == 0)
+        return kiln_refuse(why,
+                           "batch is 0; it must be at least 1: leave out the operation of an empty "
+                           "batch, which writes nothing (backward weights: zeros)");
     const struct {
         const char *name;
         int64_t value;

@@ -1,0 +1,103 @@
+#!/bin/sh
+# NaNs and infinities: they pass through every activation, and verification tells those that are due
+# from the others.
+. "$(dirname "$0")/common"
+export KILN_DB=off
+templates=$(dirname "$0")/../../templates
+
+# floats COUNT AT BYTES: COUNT floats of 1.0; the one with the index AT has the four bytes.
+floats() {
+    BYTES=$3 awk -v n="$1" -v at="$2" 'BEGIN {
+        for (i = 0; i < n; i++) printf "%s", i == at ? ENVIRON["BYTES"] : "\\0\\0\\200\\077"
+    }' >text
+    # shellcheck disable=SC2059
+    printf "$(cat text)"
+}
+nan='\0\0\300\177' inf='\0\0\200\177' minus='\0\0\200\377' huge='\231\166\226\176' # 1e38
+
+# An infinity that is due.
+floats 9 0 "$inf" >x
+floats 1 0 '\0\0\200\077' >w
+one='-n 1 -c 1 -H 3 -W 3 -k 1 -y 1 -x 1 -F 1 -d x -e w'
+# shellcheck disable=SC2086
+expect 0 conv $one -S naive
+says '^Forward Convolution Verifies OK on CPU reference \(0 < 1.5e-06\)$'
+says 'element 0: inf, reference inf.* 1 rightly not finite; all 9 elements checked$'
+lacks 'nan'
+
+# A kernel that makes another class of it.
+mkdir broken
+for wrong in NAN -INFINITY 0.0f; do
+    sed "s/DST_STORE(dst, index, \(FINISH([^;]*)\));/DST_STORE(dst, index, index == 0 ? $wrong : \1);/" \
+        "$templates/naive/naive.cl" >broken/naive.cl
+    # shellcheck disable=SC2086
+    KILN_TEMPLATES="$PWD/broken" expect 1 conv $one -S naive
+    says '^Forward Convolution FAILED: inf > 1.5e-06, 1 of 9 elements are wrong$'
+done
+
+# Element by element, in blocks of channels, in pixels of an image and in rows.
+activations() {
+    for name in relu clipped_relu leaky_relu elu tanh sigmoid silu gelu; do
+        # shellcheck disable=SC2086
+        expect 0 "$@" --activation $name
+        says "^Forward Convolution Verifies OK"
+        says " $elements rightly not finite;"
+    done
+}
+floats 9 4 "$nan" >x
+elements=1
+# shellcheck disable=SC2086
+activations conv $one -S naive
+floats 72 4 "$nan" >x
+floats 64 64 '' >w
+eight='-n 1 -c 8 -H 3 -W 3 -k 8 -y 1 -x 1 -F 1 -d x -e w'
+elements=8
+if [ "${KILN_DEVICE:-}" = cpu ]; then
+    # shellcheck disable=SC2086
+    activations conv $eight -S direct_blocked -I NCHW8c -O NCHW8c --native-layout
+    # shellcheck disable=SC2086
+    activations conv $eight -S direct_pixels
+fi
+# shellcheck disable=SC2086
+"$KILN_COMMAND" conv $eight -S direct_image -I IMG_CHANNEL_MAJOR -O IMG_CHANNEL_MAJOR -f IMG_CONV_FILTER \
+    --native-layout >out 2>err &&
+    activations conv $eight -S direct_image -I IMG_CHANNEL_MAJOR -O IMG_CHANNEL_MAJOR \
+        -f IMG_CONV_FILTER --native-layout
+
+# Every solver, each with an odd weight that meets padding and with an odd value in x and dy.
+accepting() {
+    "$KILN_COMMAND" explain "$@" 2>err | sed -n 's/^[* ] \([A-Za-z0-9_]*\)  *[0-9]*  [0-9.e+-]* ms .*/\1/p'
+}
+shape='-n 1 -c 8 -H 10 -W 10 -k 8 -y 3 -x 3 -p 1 -q 1'
+floats 800 800 '' >plain_x
+floats 576 576 '' >plain_w
+floats 576 27 "$nan" >nan_w
+floats 800 100 "$minus" >odd_x
+floats 800 155 "$nan" >nan_x
+# shellcheck disable=SC2086
+for solver in $(accepting conv $shape -F 1); do
+    expect 0 conv $shape -F 1 -S "$solver" -d plain_x -e nan_w
+    expect 0 conv $shape -F 1 -S "$solver" -d odd_x -e plain_w
+done
+# shellcheck disable=SC2086
+for solver in $(accepting conv $shape -F 2); do
+    expect 0 conv $shape -F 2 -S "$solver" -D nan_x -e plain_w
+done
+# shellcheck disable=SC2086
+for solver in $(accepting conv $shape -F 4); do
+    expect 0 conv $shape -F 4 -S "$solver" -D plain_x -d odd_x
+    expect 0 conv $shape -F 4 -S "$solver" -D nan_x -d plain_x
+done
+# Without Winograd a NaN stays with the sums that it is a term of.
+# shellcheck disable=SC2086
+expect 0 conv $shape -F 1 --math exact -d nan_x -e plain_w
+says ' 72 rightly not finite;'
+# Winograd's sums overflow where plain sums do not.
+floats 800 155 "$huge" >x
+# shellcheck disable=SC2086
+expect 0 conv $shape -F 1 -S naive -d x -e plain_w
+lacks 'not finite'
+if accepting conv $shape -F 1 | grep -q winograd_fused; then
+    # shellcheck disable=SC2086
+    expect 0 conv $shape -F 1 -S winograd_fused -d x -e plain_w
+fi
