@@ -112,8 +112,8 @@ const flag flag_table[] = {
     {"iter", 'i', GROUP_RUN, NUMBER, AT(iter), "10", 1, MOST, "N",
      "timed runs after an untimed one, made when -t 1 or -i is given, or with --json or --csv"},
     {"limit-ms", 0, GROUP_RUN, NUMBER, AT(limit_ms), "0", 0, MOST, "N",
-     "stop timing a problem after N ms; 0: no limit. With -s 1, stop tuning it after N ms, 30000 "
-     "unless given; 0: try all configs"},
+     "stop timing a problem after N ms; 0: no limit. With -s 1, stop tuning it after N ms "
+     "(30000 unless given; 0: try all configs) and the time to compile one config"},
     {"max-batchsize", 0, GROUP_RUN, NUMBER, AT(max_batch), "0", 0, MOST, "N",
      "run a problem of more than N images with N; 0: no limit"},
     BARE("dry-run", 0, GROUP_RUN, dry_run,

@@ -320,8 +320,8 @@ typedef struct kiln_trial {
 typedef struct kiln_tune_options {
     const char *solver; /* only this one; NULL: all that accept */
     int64_t max_trials; /* 0: the whole grid */
-    double max_seconds; /* 0: no limit; a quarter more (2 s at most) if the machine is slow at the
-                           end */
+    double max_seconds; /* 0: no limit; a config that is being compiled at the end adds the time of
+                           that, and the first config is always tried */
     int runs;           /* samples of a promising trial; 0: 5 to 100, for some ms */
     int keep;           /* 1: record the winner in the user's rows */
     /* Called after every trial; a non-zero return stops the search and keeps the best so far. */

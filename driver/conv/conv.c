@@ -6,6 +6,10 @@
 #include "direction.h"
 #include "tensors.h"
 
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
 /* Tells which flags have no effect, or another than they say. */
 static void print_notes(const request *r)
 {
@@ -48,13 +52,24 @@ int conv_run(const session *s, const request *r)
     return worst;
 }
 
+/* A folder that may only be read is of use, but its user may expect new results in it. */
+static void warn_of_readonly(const char *folder)
+{
+    static bool warned;
+    if (!warned && access(folder, W_OK | X_OK) != 0)
+        fprintf(stderr, "kiln: warning: --verification_cache (-C) %s: %s; no result is added\n",
+                folder, strerror(errno));
+    warned = true;
+}
+
 kiln_status conv_check(request *r, char *why)
 {
     const flags *f = &r->flags;
     kiln_problem p;
     kiln_status status = request_check(r, why);
     if (!status && *f->verification_cache && f->verify && !f->dry_run)
-        status = reference_cache_check(f->verification_cache, why);
+        if (!(status = reference_cache_check(f->verification_cache, why)))
+            warn_of_readonly(f->verification_cache);
     for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !status; d++)
         if (request_wants(r, (kiln_direction)d)) {
             status = request_problem(r, (kiln_direction)d, &p, why);

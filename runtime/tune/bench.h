@@ -10,6 +10,7 @@ typedef struct kiln_bench {
     cl_command_queue queue;      /* with profiling */
     kiln_buffers buffers;        /* with a workspace that grows as candidates need it; no packed */
     size_t workspace_size;
+    double deadline; /* in seconds of CLOCK_MONOTONIC; 0: none */
     int runs, most;  /* samples of a candidate: at least, at most */
     double *samples; /* at least `most` of them */
     int (*verify)(void *user, const kiln_op *op);
@@ -36,6 +37,13 @@ typedef struct kiln_effort {
  * Samples of a short operation are means of launches in a row, as in a network. */
 kiln_status kiln_bench_time(kiln_bench *b, kiln_op *op, const kiln_effort *effort, double *samples,
                             int *n);
+
+/* What kiln_bench_measure() returns beside the verdicts of kiln_trial: the deadline came while the
+ * candidate was compiled, and it was not run. */
+enum { KILN_BENCH_LATE = -1 };
+
+/* Returns whether the deadline has come. */
+bool kiln_bench_is_late(const kiln_bench *b);
 
 /* Creates the operation, poisons the destination, runs and verifies, then times it: once or three
  * times if none of them takes less than `worth` ms (0: no limit), else for some milliseconds.

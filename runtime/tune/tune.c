@@ -129,6 +129,10 @@ static void try_candidate(tuner *t, size_t index)
     double worth = t->found.nfinalists ? within * before * t->found.finalist[0].times.ms : 0;
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
+    if (verdict == KILN_BENCH_LATE) {
+        kiln_op_discard(r.op);
+        return;
+    }
     bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
     if (before != 1 && !failed)
         r.times.ms /= nearer_to_one(before, pace_of(t));
@@ -150,7 +154,8 @@ static void try_candidate(tuner *t, size_t index)
         t->stopped = true;
 }
 
-/* Times the best once more in turns, so that a drift of the machine meets all alike. */
+/* Times the best once more in turns, so that a drift of the machine meets all alike. Ends with the
+ * turn in which the deadline comes. */
 static void rounds(tuner *t, double ms)
 {
     kiln_bench *b = &t->bench;
@@ -159,7 +164,7 @@ static void rounds(tuner *t, double ms)
     const kiln_effort effort = {ms / turns, 1, b->most / turns, 0};
     int runs[KILN_FINALISTS] = {0};
     bool bad[KILN_FINALISTS] = {false};
-    for (int turn = 0; turn < turns; turn++)
+    for (int turn = 0; turn < turns && !(turn > 0 && kiln_bench_is_late(b)); turn++)
         for (int i = 0; i < f->nfinalists; i++) {
             int n;
             bad[i] = bad[i] || kiln_bench_time(b, f->finalist[i].op, &effort,
@@ -196,11 +201,9 @@ static bool was_slow(tuner *t)
 
 static void final_rounds(tuner *t)
 {
-    const double limit = t->options->max_seconds;
-    const double until =
-        seconds_since(&t->start) + (limit > 0 ? fmin(patience, limit / 4) : patience);
+    const double until = seconds_since(&t->start) + patience;
     rounds(t, final_ms);
-    while (was_slow(t) && seconds_since(&t->start) < until) {
+    while (was_slow(t) && seconds_since(&t->start) < until && !kiln_bench_is_late(&t->bench)) {
         nanosleep(&(struct timespec){.tv_nsec = (long)(rest * 1e9)}, NULL);
         rounds(t, final_ms);
     }
@@ -229,6 +232,9 @@ static kiln_status start(tuner *t, const kiln_shape *shape)
     const kiln_choice choice = {.solver = o->solver, .ignore_rows = 1};
     kiln_pick pick;
     clock_gettime(CLOCK_MONOTONIC, &t->start);
+    if (o->max_seconds > 0)
+        t->bench.deadline =
+            (double)t->start.tv_sec + 1e-9 * (double)t->start.tv_nsec + o->max_seconds;
     kiln_status status = kiln_choose(t->bench.k, t->bench.problem, shape, &choice, &pick);
     if (status)
         return status;

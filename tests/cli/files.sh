@@ -137,6 +137,11 @@ if [ "$(id -u)" = 0 ] && $nobody true 2>/dev/null && $nobody "$kiln" --version >
         HOME=$PWD/folder $nobody "$kiln" conv $problem -S naive >out 2>err) ||
         fail 'a read-only HOME'
     says 'Verifies OK'
+    mkdir sums
+    $nobody "$kiln" conv $problem -S naive -C "$PWD/sums" >out 2>err || fail 'a read-only -C'
+    warns '^kiln: warning: --verification_cache \(-C\) .*/sums: Permission denied; no result is added$'
+    (unset POCL_CACHE_DIR XDG_CACHE_HOME && HOME=$PWD/folder $nobody "$kiln" --list-devices >out 2>err) ||
+        fail 'a read-only HOME'
     warns '^kiln: warning: PoCL cannot keep compiled kernels in .*/folder/\.cache/pocl/kcache \(HOME\): Permission denied'
 fi
 comma=$(locale -a 2>/dev/null | grep -E '^(de|fr|nl|it|es|pl|sv)_..\.(utf8|UTF-8|iso88591)$' | head -n 1)
