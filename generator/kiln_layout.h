@@ -82,10 +82,12 @@ KILN_API const kiln_layout_entry *kiln_layout_at(int index);
 KILN_API bool kiln_storage_make(kiln_storage *storage, const kiln_layout *layout,
                                 const int64_t *dim, kiln_type type, char *why);
 
-/* Returns the number of cells that are not padding. */
+/* Returns the number of cells that are not padding; 0 for NULL and a storage that was not made. */
 KILN_API int64_t kiln_storage_elements(const kiln_storage *storage);
+/* Returns the cell of an element; -1 for NULL. `coordinate` must lie within the dims. */
 KILN_API int64_t kiln_storage_offset(const kiln_storage *storage, const int64_t *coordinate);
-/* Finds the coordinates of the element in a cell. Returns false when the cell is padding. */
+/* Finds the coordinates of the element in a cell. Returns false when the cell is padding, or
+ * when there is no such cell. */
 KILN_API bool kiln_storage_coordinate(const kiln_storage *storage, int64_t offset,
                                       int64_t *coordinate);
 /* Returns the elements between neighbours along a dim, or -1 where blocking leaves no one distance.
@@ -94,7 +96,7 @@ KILN_API int64_t kiln_storage_stride(const kiln_storage *storage, int dim);
 
 /* Writes the offset as OpenCL C over variables named after the dims ("n", "c", "h", "w"), with
  * sizes as numbers: "((n*3+c/16)*28+h)*28...". Of an image, writes x, y or lane. Returns the length
- * needed. */
+ * needed, with `text` NULL as well; 0 for NULL and for another part. */
 KILN_API size_t kiln_storage_expression(const kiln_storage *storage,
                                         char part /* 'o' 'x' 'y' 'l' */, char *text, size_t size);
 

@@ -118,7 +118,7 @@ enum { KILN_MAX_RANK = 3, KILN_LAYOUT_TEXT = 32 };
 
 typedef struct kiln_problem {
     kiln_direction direction;
-    int transposed;   /* 1: transposed convolution ("-m trans") */
+    int transposed;   /* 0, or 1: transposed convolution ("-m trans") */
     int spatial_rank; /* 1, 2 or 3; 0 = 2 */
 
     /* A source left at default takes the other source's type, f32 if neither is set; a destination
@@ -156,7 +156,11 @@ enum { KILN_ERROR_TEXT = 256, KILN_KEY_TEXT = 640 };
  * any thread. */
 KILN_API kiln_status kiln_problem_check(kiln_problem *problem, char *why);
 
-/* Returns the output size of a checked problem along spatial axis `axis`. */
+/* The functions from here on that take a `const kiln_problem *` answer for checked problems. For
+ * NULL and for a problem that is not checked they return 0 and write "". */
+
+/* Returns the output size of a checked problem along spatial axis `axis`; 0 where it has no such
+ * axis. */
 KILN_API int64_t kiln_problem_output(const kiln_problem *problem, int axis);
 
 /* Returns the bytes that x, w, y or b, the bias, of a checked problem occupies, padding of its
@@ -176,7 +180,8 @@ KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 
  *     -det  -nondet  -exact  -reduced  -wsBYTES
  * Two checked problems have the same text exactly when they are the same bytes. Decimals have a
  * point in every locale. KILN_KEY_TEXT bytes hold the text of any checked problem. Writes at most
- * `size` bytes with the final zero; returns the length that was needed. */
+ * `size` bytes with the final zero, none where `text` is NULL; returns the length that was needed.
+ */
 KILN_API size_t kiln_problem_text(const kiln_problem *problem, char *text, size_t size);
 
 /* Writes the part of that name that tuning rows are kept under: without epilogue, determinism, math

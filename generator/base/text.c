@@ -7,6 +7,8 @@
 
 kiln_sink kiln_sink_open(char *text, size_t size)
 {
+    if (!text)
+        size = 0;
     if (size)
         text[0] = '\0';
     return (kiln_sink){.text = text, .size = size};

@@ -12,6 +12,7 @@ typedef struct kiln_sink {
     size_t size, length;
 } kiln_sink;
 
+/* `text` may be NULL: then everything is only counted. */
 kiln_sink kiln_sink_open(char *text, size_t size);
 void kiln_put(kiln_sink *sink, const char *text);
 void kiln_put_int(kiln_sink *sink, int64_t value);

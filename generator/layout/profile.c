@@ -80,6 +80,9 @@ bool kiln_profile_accepts(const char *profile, const kiln_storage *s, kiln_type 
     bool known = false;
     if (!profile || !s)
         return kiln_deny(why, "kiln_profile_accepts: profile and storage must not be NULL");
+    if (!kiln_type_size(type))
+        return kiln_deny(why, "type is %d; it must be one of kiln_type, 0 to %d", (int)type,
+                         KILN_I32);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         bool mine = strcmp(rules[i].profile, profile) == 0;
         known = known || mine;

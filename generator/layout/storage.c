@@ -58,6 +58,10 @@ bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim
 {
     if (!s || !l || !dim)
         return kiln_deny(why, "kiln_storage_make: storage, layout and dim must not be NULL");
+    const int64_t element = (int64_t)kiln_type_size(type);
+    if (element == 0)
+        return kiln_deny(why, "type is %d; it must be one of kiln_type, 0 to %d", (int)type,
+                         KILN_I32);
     memset(s, 0, sizeof *s);
     s->layout = *l;
     for (int d = 0; d < l->ndims; d++) {
@@ -66,7 +70,7 @@ bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim
                              (long long)dim[d]);
         s->dim[d] = dim[d];
     }
-    int64_t cells = 1, element = (int64_t)kiln_type_size(type);
+    int64_t cells = 1;
     for (int a = l->naxes - 1; a >= 0; a--) {
         const kiln_axis *axis = &l->axis[a];
         s->stride[a] = cells;
@@ -94,8 +98,16 @@ static int64_t subscript(const kiln_axis *axis, int64_t coordinate)
     return axis->mod ? coordinate % axis->mod : coordinate;
 }
 
+/* A storage that kiln_storage_make() has not filled in has no cells. */
+static bool is_made(const kiln_storage *s)
+{
+    return s && s->cells > 0;
+}
+
 int64_t kiln_storage_elements(const kiln_storage *s)
 {
+    if (!is_made(s))
+        return 0;
     int64_t count = 1;
     for (int d = 0; d < s->layout.ndims; d++)
         count *= s->dim[d];
@@ -105,6 +117,8 @@ int64_t kiln_storage_elements(const kiln_storage *s)
 int64_t kiln_storage_offset(const kiln_storage *s, const int64_t *coordinate)
 {
     int64_t offset = 0;
+    if (!is_made(s) || !coordinate)
+        return -1;
     for (int a = 0; a < s->layout.naxes; a++)
         offset += subscript(&s->layout.axis[a], coordinate[s->layout.axis[a].dim]) * s->stride[a];
     return offset;
@@ -112,6 +126,8 @@ int64_t kiln_storage_offset(const kiln_storage *s, const int64_t *coordinate)
 
 bool kiln_storage_coordinate(const kiln_storage *s, int64_t offset, int64_t *coordinate)
 {
+    if (!is_made(s) || !coordinate || offset < 0 || offset >= s->cells)
+        return false;
     const kiln_layout *l = &s->layout;
     memset(coordinate, 0, (size_t)l->ndims * sizeof *coordinate);
     for (int a = 0; a < l->naxes; a++)
@@ -126,6 +142,8 @@ int64_t kiln_storage_stride(const kiln_storage *s, int dim)
 {
     int64_t stride = -1;
     int slices = 0;
+    if (!is_made(s))
+        return -1;
     for (int a = 0; a < s->layout.naxes; a++)
         if (s->layout.axis[a].dim == dim) {
             slices++;
@@ -162,12 +180,16 @@ static void put_subscript(char *text, size_t size, size_t *used, const kiln_layo
 
 size_t kiln_storage_expression(const kiln_storage *s, char part, char *text, size_t size)
 {
+    if (!text)
+        size = 0;
+    if (size)
+        text[0] = '\0';
+    if (!is_made(s) || !part || !strchr("oxyl", part))
+        return 0;
     const kiln_layout *l = &s->layout;
     int from = part == 'x' ? l->row_end : part == 'l' ? l->col_end : 0;
     int to = part == 'y' ? l->row_end : part == 'x' ? l->col_end : l->naxes;
     size_t used = 0;
-    if (size)
-        text[0] = '\0';
     /* Horner: ((a0 * extent1 + a1) * extent2 + a2) ... */
     for (int a = from + 1; a < to; a++)
         put(text, size, &used, a + 1 < to ? "(" : "");
@@ -193,6 +215,12 @@ static void part_of(const kiln_layout *l, int a, int *from, int *to)
 
 size_t kiln_storage_inverse(const kiln_storage *s, int dim, char *text, size_t size)
 {
+    if (!text)
+        size = 0;
+    if (size)
+        text[0] = '\0';
+    if (!is_made(s))
+        return 0;
     const kiln_layout *l = &s->layout;
     size_t used = 0;
     for (int a = 0; a < l->naxes; a++) {

@@ -51,7 +51,13 @@ kiln_status kiln_reformat_check(kiln_reformat *r, kiln_storage *from, kiln_stora
     if (r->to_type == KILN_TYPE_DEFAULT)
         r->to_type = r->from_type;
     if (!kiln_type_size(r->from_type) || !kiln_type_size(r->to_type))
-        return kiln_refuse(why, "an unknown type; there are f32, f16, bf16, i8 and i32");
+        return kiln_refuse(why, "%s is %d; it must be one of kiln_type, 0 to %d",
+                           kiln_type_size(r->from_type) ? "to_type" : "from_type",
+                           (int)(kiln_type_size(r->from_type) ? r->to_type : r->from_type),
+                           KILN_I32);
+    if (!memchr(r->dims, 0, sizeof r->dims) || !memchr(r->from, 0, sizeof r->from) ||
+        !memchr(r->to, 0, sizeof r->to))
+        return kiln_refuse(why, "dims, from and to must be texts that end with a zero byte");
     bool fine = check_dims(r, why) && parse(from, r, r->from, r->from_type, why) &&
                 parse(to, r, r->to, r->to_type, why);
     return fine ? KILN_OK : KILN_INVALID;

@@ -27,7 +27,6 @@ static void set_layout(char layout[KILN_LAYOUT_TEXT], const char *plain)
 /* Gives every field one spelling, so that equal problems are equal bytes. */
 static void set_defaults(kiln_problem *p)
 {
-    p->transposed = p->transposed != 0;
     if (p->groups == 0)
         p->groups = 1;
     for (int i = 0; i < KILN_MAX_RANK; i++) {
@@ -66,9 +65,6 @@ static kiln_status check_types(const kiln_problem *p, char *why)
     static const int destination[] = {2, 0, 1};
     int d = destination[p->direction];
     kiln_type to = all[d], a = all[(d + 1) % 3], b = all[(d + 2) % 3];
-    for (int i = 0; i < 3; i++)
-        if (all[i] < KILN_F32 || all[i] > KILN_I32)
-            return kiln_refuse(why, "%d is not a storage type", (int)all[i]);
     if (a != b)
         return kiln_refuse(why, "the two source tensors must share a type, not %s and %s",
                            kiln_type_name(a), kiln_type_name(b));
@@ -81,10 +77,6 @@ static kiln_status check_types(const kiln_problem *p, char *why)
                            kiln_type_name(to));
     return KILN_OK;
 }
-
-/* No size along an axis may pass this limit, nor may products of sizes. Sums of a few never
- * overflow. */
-static const int64_t far = (int64_t)1 << 40;
 
 static kiln_status check_axis_sizes(const kiln_problem *p, int i, char *why)
 {
@@ -101,15 +93,15 @@ static kiln_status check_axis_sizes(const kiln_problem *p, int i, char *why)
         if (sizes[j].value < sizes[j].least)
             return kiln_refuse(why, "%s of the %s is %lld; it must be at least %lld", sizes[j].name,
                                axis_name(p, i), ll(sizes[j].value), ll(sizes[j].least));
-        if (sizes[j].value > far)
+        if (sizes[j].value > kiln_far)
             return kiln_refuse(why, "%s of the %s is %lld; the largest that is accepted is %lld",
-                               sizes[j].name, axis_name(p, i), ll(sizes[j].value), ll(far));
+                               sizes[j].name, axis_name(p, i), ll(sizes[j].value), ll(kiln_far));
     }
-    if (p->filter[i] - 1 > far / p->dilation[i])
+    if (p->filter[i] - 1 > kiln_far / p->dilation[i])
         return kiln_refuse(why,
                            "filter %lld with dilation %lld along the %s reaches too far; lower one",
                            ll(p->filter[i]), ll(p->dilation[i]), axis_name(p, i));
-    if (p->transposed && p->input[i] - 1 > far / p->stride[i])
+    if (p->transposed && p->input[i] - 1 > kiln_far / p->stride[i])
         return kiln_refuse(why,
                            "input %lld with stride %lld along the %s reaches too far; lower one",
                            ll(p->input[i]), ll(p->stride[i]), axis_name(p, i));
@@ -229,24 +221,43 @@ static kiln_status check_rank(const kiln_problem *p, char *why)
     return KILN_OK;
 }
 
+static kiln_status check_type_range(const kiln_problem *p, char *why)
+{
+    const kiln_type all[3] = {p->x_type, p->w_type, p->y_type};
+    for (int i = 0; i < 3; i++)
+        if ((int)all[i] < 0 || all[i] > KILN_I32)
+            return kiln_refuse(why, "%c_type is %d; it must be one of kiln_type, 0 to %d", "xwy"[i],
+                               (int)all[i], KILN_I32);
+    return KILN_OK;
+}
+
 /* Checks what must hold before defaults can be filled in. */
 static kiln_status check_attributes(const kiln_problem *p, char *why)
 {
     if ((int)p->direction < 0 || p->direction > KILN_BACKWARD_WEIGHTS)
-        return kiln_refuse(why, "%d is not a direction", (int)p->direction);
+        return kiln_refuse(why, "direction is %d; it must be one of kiln_direction, 0 to %d",
+                           (int)p->direction, KILN_BACKWARD_WEIGHTS);
+    if (p->transposed != 0 && p->transposed != 1)
+        return kiln_refuse(why, "transposed is %d; it must be 0 or 1", p->transposed);
     if ((int)p->determinism < 0 || p->determinism > KILN_NONDETERMINISTIC)
-        return kiln_refuse(why, "%d is not a determinism", (int)p->determinism);
+        return kiln_refuse(why, "determinism is %d; it must be one of kiln_determinism, 0 to %d",
+                           (int)p->determinism, KILN_NONDETERMINISTIC);
     if ((int)p->math < 0 || p->math > KILN_MATH_REDUCED)
-        return kiln_refuse(why, "%d is not a math mode", (int)p->math);
+        return kiln_refuse(why, "math is %d; it must be one of kiln_math, 0 to %d", (int)p->math,
+                           KILN_MATH_REDUCED);
     if ((int)p->epilogue.activation < 0 || !kiln_activation_name(p->epilogue.activation))
-        return kiln_refuse(why, "%d is not an activation", (int)p->epilogue.activation);
+        return kiln_refuse(why,
+                           "epilogue.activation is %d; it must be one of kiln_activation, 0 to %d",
+                           (int)p->epilogue.activation, KILN_GELU);
     if (p->epilogue.bias < 0 || p->epilogue.bias > KILN_BF16)
         return kiln_refuse(why, "epilogue.bias is %d; it must be 0, or 1 or another floating type",
                            p->epilogue.bias);
     if (p->workspace_limit < 0)
         return kiln_refuse(why, "workspace limit is %lld; 0 means none", ll(p->workspace_limit));
-    kiln_status status = check_rank(p, why);
-    return status ? status : check_layouts(p, why);
+    kiln_status status = check_type_range(p, why);
+    if (status || (status = check_rank(p, why)))
+        return status;
+    return check_layouts(p, why);
 }
 
 kiln_status kiln_problem_check(kiln_problem *p, char *why)

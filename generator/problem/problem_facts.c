@@ -1,13 +1,55 @@
-/* Answers about a problem: sizes and element counts. */
+/* Answers about a problem: whether it is checked, sizes and element counts. */
 #include "problem_text.h"
+
+#include <string.h>
+
+static bool is_layout(const char layout[KILN_LAYOUT_TEXT])
+{
+    return layout[0] && memchr(layout, 0, KILN_LAYOUT_TEXT);
+}
+
+static bool is_between(int64_t value, int64_t least, int64_t most)
+{
+    return value >= least && value <= most;
+}
+
+static bool is_axis(const kiln_problem *p, int i)
+{
+    return is_between(p->input[i], 1, kiln_far) && is_between(p->filter[i], 1, kiln_far) &&
+           is_between(p->stride[i], 1, kiln_far) && is_between(p->dilation[i], 1, kiln_far) &&
+           is_between(p->pad_begin[i], 0, kiln_far) && is_between(p->pad_end[i], 0, kiln_far) &&
+           is_between(p->output_pad[i], 0, kiln_far);
+}
+
+bool kiln_problem_is_complete(const kiln_problem *p)
+{
+    if (!p || !is_between(p->spatial_rank, 1, KILN_MAX_RANK) ||
+        !is_between(p->direction, 0, KILN_BACKWARD_WEIGHTS) ||
+        !is_between(p->x_type, KILN_F32, KILN_I32) || !is_between(p->w_type, KILN_F32, KILN_I32) ||
+        !is_between(p->y_type, KILN_F32, KILN_I32) || !is_layout(p->x_layout) ||
+        !is_layout(p->w_layout) || !is_layout(p->y_layout) || !is_layout(p->bias_layout) ||
+        !is_between(p->epilogue.bias, 0, KILN_BF16) || p->batch < 1 || p->in_channels < 1 ||
+        p->out_channels < 1 || p->groups < 1 || !kiln_activation_name(p->epilogue.activation))
+        return false;
+    for (int i = 0; i < p->spatial_rank; i++)
+        if (!is_axis(p, i))
+            return false;
+    return true;
+}
 
 int64_t kiln_problem_output(const kiln_problem *p, int i)
 {
-    int64_t reach = (p->filter[i] - 1) * p->dilation[i] + 1;
+    int64_t reach, spread;
+    if (!p || !is_between(p->spatial_rank, 1, KILN_MAX_RANK) ||
+        !is_between(i, 0, p->spatial_rank - 1) || !is_axis(p, i) ||
+        __builtin_mul_overflow(p->filter[i] - 1, p->dilation[i], &reach) ||
+        __builtin_mul_overflow(p->input[i] - 1, p->stride[i], &spread) || reach > kiln_far * 2 ||
+        (p->transposed && spread > kiln_far * 2))
+        return 0;
     int64_t pads = p->pad_begin[i] + p->pad_end[i];
-    if (p->transposed)
-        return p->stride[i] * (p->input[i] - 1) + reach - pads + p->output_pad[i];
-    return (p->input[i] + pads - reach) / p->stride[i] + 1;
+    int64_t out = p->transposed ? spread + reach + 1 - pads + p->output_pad[i]
+                                : (p->input[i] + pads - (reach + 1)) / p->stride[i] + 1;
+    return out;
 }
 
 /* Returns the elements of a tensor, or -1 on overflow. */
@@ -25,6 +67,8 @@ static int64_t product(int64_t a, int64_t b, const int64_t *spatial, int rank)
 int64_t kiln_problem_count(const kiln_problem *p, char tensor)
 {
     int64_t out[KILN_MAX_RANK];
+    if (!kiln_problem_is_complete(p))
+        return 0;
     switch (tensor) {
     case 'x':
         return product(p->batch, p->in_channels, p->input, p->spatial_rank);
@@ -33,9 +77,11 @@ int64_t kiln_problem_count(const kiln_problem *p, char tensor)
                                        p->spatial_rank)
                              : product(p->out_channels, p->in_channels / p->groups, p->filter,
                                        p->spatial_rank);
-    default:
+    case 'y':
         for (int i = 0; i < p->spatial_rank; i++)
             out[i] = kiln_problem_output(p, i);
         return product(p->batch, p->out_channels, out, p->spatial_rank);
+    default:
+        return 0;
     }
 }

@@ -67,6 +67,11 @@ bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *stor
 {
     if (!p || !storage)
         return kiln_deny(why, "kiln_problem_storage: problem and storage must not be NULL");
+    if (!kiln_problem_is_complete(p))
+        return kiln_deny(why, "the problem is not checked; pass it to kiln_problem_check() first");
+    if (tensor != 'x' && tensor != 'w' && tensor != 'y' && tensor != 'b')
+        return kiln_deny(why, "tensor is the character %d; it must be 'x', 'w', 'y' or 'b'",
+                         tensor);
     if (tensor == 'b')
         return kiln_bias_storage(p->out_channels, p->epilogue.bias, p->bias_layout, storage, why);
     bool x = tensor == 'x', w = tensor == 'w';
@@ -92,7 +97,7 @@ int64_t kiln_problem_bytes(const kiln_problem *p, char tensor)
 {
     kiln_storage storage;
     if (!kiln_problem_storage(p, tensor, &storage, NULL))
-        return -1;
+        return 0;
     kiln_type type = tensor == 'x'   ? p->x_type
                      : tensor == 'w' ? p->w_type
                      : tensor == 'b' ? (kiln_type)p->epilogue.bias

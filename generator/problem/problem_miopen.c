@@ -87,10 +87,10 @@ static void put_sizes(kiln_sink *s, const int64_t *size, int rank, char separato
 size_t kiln_problem_miopen_key(const kiln_problem *p, char *text, size_t size)
 {
     kiln_sink s = kiln_sink_open(text, size);
-    const int rank = p->spatial_rank;
     blocks b;
-    if (!has_key(p) || !fill_blocks(p, &b))
+    if (!kiln_problem_is_complete(p) || !has_key(p) || !fill_blocks(p, &b))
         return 0;
+    const int rank = p->spatial_rank;
     kiln_put_int(&s, b.channels[0]);
     put_sizes(&s, b.size[0], rank, '-');
     put_sizes(&s, p->filter, rank, 'x');

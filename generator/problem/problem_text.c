@@ -156,6 +156,8 @@ static void put_part(kiln_sink *s, const kiln_problem *p, const kiln_part *t)
 static size_t put_parts(const kiln_problem *p, int count, char *text, size_t size)
 {
     kiln_sink s = kiln_sink_open(text, size);
+    if (!kiln_problem_is_complete(p))
+        return 0;
     kiln_put(&s, kiln_direction_name(p->direction));
     kiln_put(&s, "-");
     kiln_put(&s, kiln_type_name(source_type(p)));

@@ -31,6 +31,15 @@ typedef struct kiln_part {
 enum { KILN_PARTS = 23, KILN_ROW_PARTS = 14 };
 extern const kiln_part kiln_parts[KILN_PARTS];
 
+/* No size along an axis may pass this limit, nor may products of sizes. Sums of a few never
+ * overflow. */
+static const int64_t kiln_far = (int64_t)1 << 40;
+
+/* Returns whether `problem`, which may be NULL, has the defaults completed and no value that is
+ * outside its field's range: what every answer about a problem needs. Does less than
+ * kiln_problem_check(). */
+bool kiln_problem_is_complete(const kiln_problem *problem);
+
 /* Reads MIOpen's database key into a checked problem. */
 kiln_status kiln_miopen_key_parse(kiln_problem *problem, const char *key, char *why);
 

@@ -39,7 +39,7 @@ START_TEST(rules)
     REFUSED("raise it", p.input[2] = 5);
     REFUSED("raise it", p.spatial_rank = 1);
     REFUSED("raise it", p.stride[2] = 2);
-    REFUSED("storage type", p.w_type = (kiln_type)9);
+    REFUSED("w_type is 9", p.w_type = (kiln_type)9);
     REFUSED("share a type", p.x_type = KILN_F16; p.w_type = KILN_F32);
     REFUSED("destination of f16", p.y_type = KILN_F16);
     REFUSED("batch is 0", p.batch = 0);
