@@ -4,7 +4,7 @@
 #include "runtime/programs/cache_dir.h"
 
 #include "environment.h"
-#include "kiln_internal.h"
+#include "process.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -189,6 +189,25 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
     return KILN_OK;
 }
 
+static kiln_status check_device(cl_context context, cl_device_id device)
+{
+    size_t size = 0;
+    cl_int code = clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &size);
+    cl_device_id *devices = code == CL_SUCCESS ? malloc(size) : NULL;
+    if (devices)
+        code = clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices, NULL);
+    else if (code == CL_SUCCESS)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory");
+    bool found = false;
+    for (size_t i = 0; code == CL_SUCCESS && i < size / sizeof *devices; i++)
+        found = found || devices[i] == device;
+    free(devices);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clGetContextInfo");
+    return found ? KILN_OK
+                 : kiln_fail(KILN_INVALID, "kiln_open: device is not one of the context's devices");
+}
+
 kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                       const kiln_settings *settings)
 {
@@ -200,12 +219,14 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     static const kiln_settings none;
     const kiln_settings *s = settings ? settings : &none;
     kiln_status status = kiln_environment_check(s);
-    if (status)
+    if (status || (status = kiln_process_open(context != NULL)) ||
+        (context && (status = check_device(context, device))))
         return status;
     kiln *k = calloc(1, sizeof *k);
     if (!k)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     pthread_mutex_init(&k->lock, NULL);
+    k->forks = atomic_load(&kiln_process_forks);
     k->logger = (kiln_logger){s->log, s->log_user, s->warn};
     k->check_padding = s->check_padding || kiln_switch_is_on(getenv("KILN_CHECK_PADDING"), false);
     if (context) {
@@ -224,9 +245,11 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     return KILN_OK;
 }
 
+/* In a child of fork() the memory is left alone: OpenCL would wait for threads that are not there.
+ */
 void kiln_close(kiln *k)
 {
-    if (!k)
+    if (!k || !kiln_is_here(k))
         return;
     kiln_pocl_close(k->pocl);
     kiln_mem_lifetime_close(k->lifetime);

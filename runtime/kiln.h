@@ -19,11 +19,17 @@
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
- * a function without a status then returns "" or NULL, or fills zeros in.
+ * a function without a status then returns "", NULL or 0, or fills zeros in. So is a value outside
+ * its enum, and an object of another context. Handles that were released are not recognized.
  *
  * Threads: a kiln and its ops may be used from any number of threads at once. Calls on one op are
  * serialized by a lock inside it. Release an op only when no other thread uses it, and close a kiln
  * only after its ops are released.
+ *
+ * Processes: a child of fork() has none of its parent's threads. There, calls on a kiln of the
+ * parent's, and on its ops, return KILN_INVALID; kiln_op_release() and kiln_close() return at once
+ * and free nothing. A child may open kilns of its own, but with a device only if the parent had
+ * opened none with a device: OpenCL does not survive a fork().
  *
  * Unloading: OpenCL keeps callbacks of the library for buffers and commands that outlive a kiln, so
  * dlclose() leaves libkiln.so mapped. Link a shared library of your own that contains libkiln.a
@@ -118,8 +124,9 @@ typedef struct kiln_settings {
     void (*warn)(void *user, const char *line);
 } kiln_settings;
 
-/* Opens kiln on a device of a context, and retains both. With context and device NULL the handle
- * can plan, explain and describe for a device of no particular kind, but not compile or run. */
+/* Opens kiln on a device of a context, and retains the context. With context and device NULL the
+ * handle can plan, explain and describe for a device of no particular kind, but not compile or run.
+ */
 KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                                const kiln_settings *settings);
 KILN_API void kiln_close(kiln *k); /* NULL is fine */
@@ -241,14 +248,17 @@ typedef struct kiln_buffers {
     kiln_buffer packed;    /* optional: weights from kiln_op_pack(); then w is not read */
 } kiln_buffers;
 
-/* Enqueues the whole operation. The queue must belong to the kiln's context and device. The
- * operation waits for the n_wait events of `wait`; *done (if not NULL) completes with the last
- * launch. Launches depend on each other properly on out-of-order queues. The op keeps references to
- * workspace and offset buffers until they change or the op is released, and none to tensors. A call
- * with the buffers of the call before only launches: it asks for no sizes until one of those
- * buffers has ended, which a destructor callback tells. Enqueues of one op may overlap if each has
- * its own workspace. Enqueues of an op with images of its own (image_size, or packed_width and no
- * packed weights given) wait for one another, on whatever queues. */
+/* Enqueues the whole operation. The queue must belong to the kiln's context and device, and memory
+ * objects and events to its context; else returns KILN_INVALID. (Where an op is enqueued with the
+ * buffers of the call before, OpenCL itself judges the events.) What the operation writes,
+ * workspace included, must not overlap anything else that it is given, unless y is its own
+ * residual. The operation waits for the n_wait events of `wait`; *done (if not NULL) completes with
+ * the last launch. Launches depend on each other properly on out-of-order queues. The op keeps
+ * references to workspace and offset buffers until they change or the op is released, and none to
+ * tensors. A call with the buffers of the call before only launches: it asks for no sizes until one
+ * of those buffers has ended, which a destructor callback tells. Enqueues of one op may overlap if
+ * each has its own workspace. Enqueues of an op with images of its own (image_size, or packed_width
+ * and no packed weights given) wait for one another, on whatever queues. */
 KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
                                      const kiln_buffers *buffers, cl_uint n_wait,
                                      const cl_event *wait, cl_event *done);

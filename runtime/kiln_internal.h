@@ -15,6 +15,7 @@ typedef struct kiln_pocl kiln_pocl; /* runtime/pocl/pocl.h, for op/ and kiln.c o
 typedef struct kiln_mem_lifetime kiln_mem_lifetime;
 
 struct kiln {
+    unsigned forks;     /* of the process, when the kiln was opened (process.h) */
     cl_context context; /* NULL: plans only */
     cl_device_id device;
     kiln_device_facts facts;

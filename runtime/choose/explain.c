@@ -1,12 +1,16 @@
 /* What each solver says of a problem. */
 #include "choose.h"
 
+#include "runtime/process.h"
+
 #include <stdio.h>
 
 kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_verdict *verdict)
 {
     if (!k || !problem || !verdict)
         return kiln_fail(KILN_INVALID, "kiln_explain: k, problem and verdict must not be NULL");
+    if (kiln_process_check(k))
+        return KILN_INVALID;
     const kiln_solver *solver = kiln_solver_at(index);
     if (!solver)
         return kiln_fail(KILN_INVALID, "there is no solver number %d", index);

@@ -2,26 +2,22 @@
  */
 #include "bind.h"
 
+#include "given.h"
 #include "images.h"
 #include "mem_lifetime.h"
 
 #include <string.h>
 
-/* A buffer as the caller gave it, and the bytes that will be touched from its offset on. */
-typedef struct want {
-    const char *name;
-    int role;
-    kiln_buffer buffer;
-    int64_t bytes; /* 0: not used */
-} want;
-
-static kiln_status check_want(const kiln_op *op, const want *w)
+static kiln_status check_given(const kiln_op *op, const kiln_given *w, int role)
 {
     if (!w->buffer.mem)
         return kiln_fail(KILN_INVALID, "the problem needs buffer %s of %lld bytes; it is NULL",
                          w->name, (long long)w->bytes);
-    if (w->role < KILN_ROLE_TEMP && op->plan.image[w->role].width)
-        return kiln_image_check(w->name, &w->buffer, &op->plan.image[w->role]);
+    kiln_status status = kiln_given_memory(op->k, w->name, w->buffer.mem);
+    if (status)
+        return status;
+    if (role < KILN_ROLE_TEMP && op->plan.image[role].width)
+        return kiln_image_check(w->name, &w->buffer, &op->plan.image[role]);
     size_t size = 0;
     cl_mem_object_type kind = 0;
     cl_int code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
@@ -129,6 +125,15 @@ static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace,
                 : view(op, role, workspace->mem, workspace->offset + (size_t)offset, bytes, mem);
 }
 
+static kiln_status check_all(const kiln_op *op, const kiln_given *given, const int *roles, int n)
+{
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < n && !status; i++)
+        if (given[i].bytes > 0)
+            status = check_given(op, &given[i], roles[i]);
+    return status ? status : kiln_given_apart(given, n);
+}
+
 /* Fills mem[role] for everything that the stages of `phase` may name. */
 static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
                         cl_mem mem[KILN_MAX_ROLES])
@@ -141,32 +146,33 @@ static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
     if (!packing)
         workspace = kiln_plan_workspace(plan, prepacked);
     const int64_t *bytes = op->bytes;
-    const want wants[] = {
-        {"x", KILN_ROLE_X, b->x, packing ? 0 : bytes[KILN_ROLE_X]},
-        {"w", KILN_ROLE_W, b->w, prepacked && !packing ? 0 : bytes[KILN_ROLE_W]},
-        {"y", KILN_ROLE_Y, b->y, packing ? 0 : bytes[KILN_ROLE_Y]},
-        {"bias", KILN_ROLE_BIAS, b->bias, packing ? 0 : bytes[KILN_ROLE_BIAS]},
-        {"residual", KILN_ROLE_RESIDUAL, b->residual, packing ? 0 : bytes[KILN_ROLE_RESIDUAL]},
-        {"packed", KILN_ROLE_PACKED, b->packed, prepacked || packing ? plan->packed_bytes : 0},
-        {"workspace", KILN_ROLE_TEMP, b->workspace, workspace},
+    static const int roles[] = {KILN_ROLE_X,        KILN_ROLE_W,      KILN_ROLE_Y,   KILN_ROLE_BIAS,
+                                KILN_ROLE_RESIDUAL, KILN_ROLE_PACKED, KILN_ROLE_TEMP};
+    enum { N = sizeof roles / sizeof *roles };
+    const kiln_direction d = op->problem.direction;
+    const kiln_given given[N] = {
+        {"x", b->x, packing ? 0 : bytes[KILN_ROLE_X], d == KILN_BACKWARD_DATA},
+        {"w", b->w, prepacked && !packing ? 0 : bytes[KILN_ROLE_W], d == KILN_BACKWARD_WEIGHTS},
+        {"y", b->y, packing ? 0 : bytes[KILN_ROLE_Y], d == KILN_FORWARD},
+        {"bias", b->bias, packing ? 0 : bytes[KILN_ROLE_BIAS], d == KILN_BACKWARD_WEIGHTS},
+        {"residual", b->residual, packing ? 0 : bytes[KILN_ROLE_RESIDUAL], false},
+        {"packed", b->packed, prepacked || packing ? plan->packed_bytes : 0, packing},
+        {"workspace", b->workspace, workspace, true},
     };
     memset(mem, 0, KILN_MAX_ROLES * sizeof *mem);
-    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
-        const want *w = &wants[i];
-        if (w->bytes == 0)
+    kiln_status status = check_all(op, given, roles, N);
+    for (int i = 0; i < N && !status; i++) {
+        const kiln_given *g = &given[i];
+        if (g->bytes == 0 || roles[i] == KILN_ROLE_TEMP)
             continue;
-        kiln_status status = check_want(op, w);
-        /* Overlapping sub-buffers, one read and one written, are undefined: y as its own residual
-         * must be one object. */
-        if (w->role == KILN_ROLE_RESIDUAL && b->residual.mem == b->y.mem &&
+        if (roles[i] == KILN_ROLE_RESIDUAL && b->residual.mem == b->y.mem &&
             b->residual.offset == b->y.offset)
             mem[KILN_ROLE_RESIDUAL] = mem[KILN_ROLE_Y];
-        else if (!status && w->role != KILN_ROLE_TEMP)
-            status = view(op, w->role, w->buffer.mem, w->buffer.offset, w->bytes, &mem[w->role]);
-        if (status)
-            return status;
+        else
+            status = view(op, roles[i], g->buffer.mem, g->buffer.offset, g->bytes, &mem[roles[i]]);
     }
-    kiln_status status = packing ? KILN_OK : check_residual(op, b);
+    if (!status && !packing)
+        status = check_residual(op, b);
     for (int i = 0; !status && i < plan->ntemps; i++)
         if (temps || plan->temp[i].image.width)
             status = bind_own(op, KILN_ROLE_TEMP + i, &b->workspace, plan->temp[i].offset,
@@ -215,6 +221,7 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
     if (again && bound->set && bound->ended == ended)
         return KILN_OK;
     bound->valid = false;
+    bound->changes++;
     kiln_status status = find(op, b, phase, bound->mem);
     /* A caller with new objects in every call does not pay for watching them. */
     const bool set = !status && again && watch_all(op);

@@ -1,8 +1,10 @@
 /* Enqueues operations: stages chained, nothing compiled. */
 #include "runtime/clock.h"
+#include "runtime/process.h"
 
 #include "bind.h"
 #include "elapsed.h"
+#include "given.h"
 #include "images.h"
 #include "launch.h"
 #include "padding_check.h"
@@ -102,18 +104,68 @@ static kiln_status launch(kiln_op *op, kiln_pocl_call *call, cl_uint n_wait, con
     return KILN_OK;
 }
 
+/* A caller has few queues. A handle that is known may be another queue's by now, which OpenCL then
+ * refuses itself. */
+static kiln_status check_queue(kiln_op *op, cl_command_queue queue)
+{
+    for (int i = 0; i < KILN_KNOWN_QUEUES; i++)
+        if (op->queue[i] == queue)
+            return KILN_OK;
+    kiln_status status = kiln_given_queue(op->k, queue);
+    if (!status)
+        op->queue[op->queues++ % KILN_KNOWN_QUEUES] = queue;
+    return status;
+}
+
+static kiln_status check_arguments(const kiln_op *op, cl_command_queue queue,
+                                   const kiln_buffers *buffers, cl_uint n_wait,
+                                   const cl_event *wait)
+{
+    if (!op || !queue || !buffers)
+        return kiln_fail(KILN_INVALID, "op, queue and buffers must not be NULL");
+    if (n_wait > 0 && !wait)
+        return kiln_fail(KILN_INVALID, "%u events to wait for, but wait is NULL", n_wait);
+    for (cl_uint i = 0; i < n_wait; i++)
+        if (!wait[i])
+            return kiln_fail(KILN_INVALID, "wait[%u] is NULL", i);
+    if (!op->k->context)
+        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    return kiln_process_check(op->k);
+}
+
+/* Checks the queue and binds the buffers. Events mostly are new ones in every call: OpenCL is asked
+ * about them where it is asked about buffers, and where it has refused a call. */
+static kiln_status prepare(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                           kiln_phase phase, cl_uint n_wait, const cl_event *wait)
+{
+    const unsigned changes = op->bound.changes;
+    kiln_status status = check_queue(op, queue);
+    if (!status)
+        status = kiln_op_bind(op, buffers, phase);
+    if (!status && op->bound.changes != changes)
+        status = kiln_given_events(op->k, n_wait, wait);
+    return status;
+}
+
+/* Names the argument that OpenCL has refused, if it is the queue or an event. */
+static kiln_status name_refused(const kiln_op *op, cl_command_queue queue, cl_uint n_wait,
+                                const cl_event *wait)
+{
+    return kiln_given_queue(op->k, queue) == KILN_INVALID ||
+                   kiln_given_events(op->k, n_wait, wait) == KILN_INVALID
+               ? KILN_INVALID
+               : KILN_OPENCL;
+}
+
 /* events[i] receives stage i's event where it is wanted, and *last the number of the last stage. */
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                        kiln_phase phase, cl_uint n_wait, const cl_event *wait, kiln_events wanted,
                        cl_event events[KILN_MAX_STAGES], int *last)
 {
     bool done = false;
-    if (!op || !queue || !buffers)
-        return kiln_fail(KILN_INVALID, "op, queue and buffers must not be NULL");
-    if (n_wait > 0 && !wait)
-        return kiln_fail(KILN_INVALID, "%u events to wait for, but wait is NULL", n_wait);
-    if (!op->k->context)
-        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    kiln_status status = check_arguments(op, queue, buffers, n_wait, wait);
+    if (status)
+        return status;
     memset(events, 0, KILN_MAX_STAGES * sizeof *events);
     pthread_mutex_lock(&op->lock);
     kiln_pocl_call call = {.queue = queue,
@@ -121,13 +173,15 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
                            .waits = n_wait > 0,
                            .plain = n_wait == 0 && !op->owns_images && !op->dirty,
                            .events = wanted};
-    kiln_status status = kiln_op_bind(op, buffers, phase);
+    status = prepare(op, queue, buffers, phase, n_wait, wait);
     if (!status)
         status = kiln_pocl_submit(op->pocl, &call, &done);
     if (!status && !done) {
         *last = last_stage(call.stages);
         status = launch(op, &call, n_wait, wait, events, *last);
     }
+    if (status == KILN_OPENCL)
+        status = name_refused(op, queue, n_wait, wait);
     pthread_mutex_unlock(&op->lock);
     return status;
 }
@@ -230,6 +284,8 @@ kiln_status kiln_finish(kiln *k, cl_command_queue queue)
 {
     if (!k || !queue)
         return kiln_fail(KILN_INVALID, "kiln_finish: k and queue must not be NULL");
+    if (kiln_process_check(k))
+        return KILN_INVALID;
     kiln_pocl_flush(k->pocl, queue);
     kiln_pocl_wait(k->pocl, queue);
     cl_int code = clFinish(queue);
@@ -240,6 +296,8 @@ kiln_status kiln_flush(kiln *k, cl_command_queue queue)
 {
     if (!k || !queue)
         return kiln_fail(KILN_INVALID, "kiln_flush: k and queue must not be NULL");
+    if (kiln_process_check(k))
+        return KILN_INVALID;
     kiln_pocl_flush(k->pocl, queue);
     cl_int code = clFlush(queue);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFlush");

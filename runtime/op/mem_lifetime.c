@@ -9,12 +9,15 @@
  */
 #include "mem_lifetime.h"
 
+#include "runtime/process.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 struct kiln_mem_lifetime {
-    bool in_time; /* OpenCL tells in time; else nothing is watched */
+    unsigned forks; /* of the process, when it was opened */
+    bool in_time;   /* OpenCL tells in time; else nothing is watched */
     atomic_uint ended;
     pthread_mutex_t lock; /* guards all below; never held while calling OpenCL, which calls back */
     bool closed;
@@ -67,6 +70,7 @@ kiln_mem_lifetime *kiln_mem_lifetime_open(cl_context context)
     if (!w)
         return NULL;
     pthread_mutex_init(&w->lock, NULL);
+    w->forks = atomic_load(&kiln_process_forks);
     w->in_time = tells_in_time(context);
     return w;
 }
@@ -111,9 +115,12 @@ static void forget(kiln_mem_lifetime *w, cl_mem mem)
     leave(w);
 }
 
+/* In a child of fork(), a thread that is not there may hold the lock. */
 static void CL_CALLBACK end(cl_mem mem, void *watch)
 {
-    forget(watch, mem);
+    const kiln_mem_lifetime *w = watch;
+    if (w->forks == atomic_load(&kiln_process_forks))
+        forget(watch, mem);
 }
 
 /* With the lock. */

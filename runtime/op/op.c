@@ -1,6 +1,8 @@
 /* Creates, describes and releases operations. */
 #include "op.h"
 
+#include "runtime/process.h"
+
 #include "padding_check.h"
 #include "stages.h"
 
@@ -50,6 +52,8 @@ kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_ch
     if (!k || !problem || !out)
         return kiln_fail(KILN_INVALID, "kiln_conv_create: k, problem and out must not be NULL");
     *out = NULL;
+    if (kiln_process_check(k))
+        return KILN_INVALID;
     kiln_op *op = kiln_op_new(k);
     if (!op)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
@@ -80,7 +84,7 @@ void kiln_op_discard(kiln_op *op)
 
 void kiln_op_release(kiln_op *op)
 {
-    if (!op)
+    if (!op || !kiln_is_here(op->k))
         return;
     for (int i = 0; op->first && i < op->plan.nstages; i++)
         if (op->launch[i].program)
@@ -127,6 +131,8 @@ kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info)
 {
     if (!op || !info)
         return kiln_fail(KILN_INVALID, "kiln_op_stage: op and info must not be NULL");
+    if (kiln_process_check(op->k))
+        return KILN_INVALID;
     if (index < 0 || index >= op->plan.nstages)
         return kiln_fail(KILN_INVALID, "the plan has %d stages, no number %d", op->plan.nstages,
                          index);
@@ -161,6 +167,8 @@ kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_
 {
     if (!op || !name || !value)
         return kiln_fail(KILN_INVALID, "kiln_op_fact: op, name and value must not be NULL");
+    if (kiln_process_check(op->k))
+        return KILN_INVALID;
     if (index < 0 || index >= op->plan.nfacts)
         return kiln_fail(KILN_INVALID, "the plan has %d facts, no number %d", op->plan.nfacts,
                          index);

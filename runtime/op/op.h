@@ -32,10 +32,13 @@ typedef struct kiln_bound {
     kiln_buffers buffers;
     kiln_phase phase;
     bool valid;
-    bool set;       /* kernels have these arguments, and the end of all these objects is known */
-    unsigned ended; /* watched memory objects that had ended by then */
+    bool set;         /* kernels have these arguments, and the end of all these objects is known */
+    unsigned ended;   /* watched memory objects that had ended by then */
+    unsigned changes; /* counts the calls that were not given what the call before was */
     cl_mem mem[KILN_MAX_ROLES];
 } kiln_bound;
+
+enum { KILN_KNOWN_QUEUES = 4 };
 
 struct kiln_op {
     kiln *k;
@@ -49,6 +52,9 @@ struct kiln_op {
     unsigned stages[KILN_PHASES]; /* that a phase runs: bit i for stage i */
     pthread_mutex_t lock;         /* guards kernels' arguments and all below */
     kiln_bound bound;
+    cl_command_queue
+        queue[KILN_KNOWN_QUEUES]; /* found to be the kiln's, oldest overwritten first */
+    unsigned queues;              /* how many were found */
     kiln_window window[KILN_MAX_ROLES];
     kiln_pocl_op *pocl;           /* NULL: plain OpenCL */
     cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */

@@ -1,4 +1,6 @@
 /* Builds many problems at once, so that later creations find their programs in the cache. */
+#include "runtime/process.h"
+
 #include "images.h"
 
 #include <stdio.h>
@@ -91,6 +93,8 @@ kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, in
         return kiln_fail(KILN_INVALID, "kiln_prepare: k and problems must not be NULL");
     if (!k->context)
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    if (kiln_process_check(k))
+        return KILN_INVALID;
     enum { MOST = 64 };
     long n = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
     n = n < 1 ? 1 : n > MOST ? MOST : n;

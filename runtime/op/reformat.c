@@ -1,5 +1,6 @@
 /* Creates reformats: operations like a convolution's, with a plan of one stage. */
 #include "generator/plan/reformat.h"
+#include "runtime/process.h"
 
 #include "stages.h"
 
@@ -32,6 +33,8 @@ kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op
         return kiln_fail(KILN_INVALID,
                          "kiln_reformat_create: k, reformat and out must not be NULL");
     *out = NULL;
+    if (kiln_process_check(k))
+        return KILN_INVALID;
     kiln_op *op = kiln_op_new(k);
     if (!op)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");

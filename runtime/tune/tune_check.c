@@ -1,10 +1,16 @@
 /* Refuses searches that could only end in a failure. */
 #include "tune_check.h"
 
+#include "runtime/op/given.h"
+#include "runtime/process.h"
+
 enum { MAX_RUNS = 10000 };
 
-static kiln_status check_queue(cl_command_queue queue)
+static kiln_status check_queue(const kiln *k, cl_command_queue queue)
 {
+    kiln_status status = kiln_given_queue(k, queue);
+    if (status)
+        return status;
     cl_command_queue_properties properties = 0;
     cl_int code =
         clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
@@ -13,6 +19,30 @@ static kiln_status check_queue(cl_command_queue queue)
     if (!(properties & CL_QUEUE_PROFILING_ENABLE))
         return kiln_fail(KILN_INVALID, "kiln_tune: the queue has no CL_QUEUE_PROFILING_ENABLE");
     return KILN_OK;
+}
+
+/* Checks what each trial would refuse, and what it would give as the reason of a trial only. */
+static kiln_status check_buffers(const kiln *k, const kiln_problem *p, const kiln_buffers *b)
+{
+    const kiln_direction d = p->direction;
+    const bool bias = p->epilogue.bias, residual = p->epilogue.beta != 0;
+    const kiln_given given[] = {
+        {"x", b->x, kiln_problem_bytes(p, 'x'), d == KILN_BACKWARD_DATA},
+        {"w", b->w, kiln_problem_bytes(p, 'w'), d == KILN_BACKWARD_WEIGHTS},
+        {"y", b->y, kiln_problem_bytes(p, 'y'), d == KILN_FORWARD},
+        {"bias", b->bias, bias ? kiln_problem_bytes(p, 'b') : 0, d == KILN_BACKWARD_WEIGHTS},
+        {"residual", b->residual, residual ? kiln_problem_bytes(p, 'y') : 0, false},
+    };
+    enum { N = sizeof given / sizeof *given };
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < N && !status; i++) {
+        if (given[i].bytes > 0 && !given[i].buffer.mem)
+            return kiln_fail(KILN_INVALID, "kiln_tune: the problem needs buffer %s; it is NULL",
+                             given[i].name);
+        if (given[i].bytes > 0)
+            status = kiln_given_memory(k, given[i].name, given[i].buffer.mem);
+    }
+    return status ? status : kiln_given_apart(given, N);
 }
 
 kiln_status kiln_tune_check(const kiln *k, kiln_problem *problem, cl_command_queue queue,
@@ -25,6 +55,9 @@ kiln_status kiln_tune_check(const kiln *k, kiln_problem *problem, cl_command_que
                          "not be NULL");
     if (!k->context)
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    kiln_status status = kiln_process_check(k);
+    if (status)
+        return status;
     if (options->runs < 0 || options->runs > MAX_RUNS)
         return kiln_fail(KILN_INVALID, "kiln_tune: %d runs; give 1 to %d", options->runs, MAX_RUNS);
     if (kiln_problem_check(problem, why))
@@ -33,9 +66,11 @@ kiln_status kiln_tune_check(const kiln *k, kiln_problem *problem, cl_command_que
         return kiln_fail(KILN_INVALID,
                          "kiln_tune: the residual must have a buffer of its own, since "
                          "every trial overwrites y");
+    if ((status = check_queue(k, queue)) || (status = check_buffers(k, problem, buffers)))
+        return status;
     if (options->keep && !*k->rows_file)
         return kiln_fail(KILN_FILE, "there is no file to keep tuning rows in; set KILN_DB");
     if (options->keep && kiln_rows_append(k->rows_file, k->facts.name, NULL))
         return KILN_FILE;
-    return check_queue(queue);
+    return KILN_OK;
 }

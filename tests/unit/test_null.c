@@ -1,8 +1,12 @@
-/* Every function of the library that can fail does so for a NULL that it cannot use. */
+/* Every function of the public headers refuses a NULL, a problem that nobody checked and a value
+ * outside its enum, or answers with "", NULL or zero. No function of the headers is left out. */
 #include "runtime/error.h"
 #include "kiln.h"
 
 #include <check.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static kiln_problem problem = {
@@ -34,8 +38,38 @@ static void check_why(const char *call, bool refused)
     check_sentence(call, why);
 }
 
-#define FAILS(call) check_status(#call, call)
-#define SAYS_WHY(call) check_why(#call, call)
+/* The functions that were called, by name. */
+enum { MOST_FUNCTIONS = 100, NAME = 48 };
+static char called[MOST_FUNCTIONS][NAME];
+static int ncalled;
+
+static bool was_called(const char *name)
+{
+    for (int i = 0; i < ncalled; i++)
+        if (strcmp(called[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void note(const char *call)
+{
+    char name[NAME];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(call, "("), call);
+    ck_assert_int_lt(ncalled, MOST_FUNCTIONS);
+    if (!was_called(name))
+        strcpy(called[ncalled++], name);
+}
+
+static void check_text(const char *call, const char *text, const char *expected)
+{
+    ck_assert_msg(text && strcmp(text, expected) == 0, "%s: %s", call, text ? text : "NULL");
+}
+
+#define FAILS(call) (note(#call), check_status(#call, call))
+#define SAYS_WHY(call) (note(#call + (#call[0] == '!')), check_why(#call, call))
+#define GIVES(call, value) (note(#call), ck_assert_msg((call) == (value), "%s", #call))
+#define GIVES_TEXT(call, value) (note(#call), check_text(#call, call, value))
+#define CALLS(call) (note(#call), call)
 
 static int seen(void *user, const kiln_op *op)
 {
@@ -44,10 +78,11 @@ static int seen(void *user, const kiln_op *op)
 }
 
 /* A kiln without a device only plans, so that nothing uses the pretended queue. */
-START_TEST(operations)
+static void operations(void)
 {
     const kiln_buffers buffers = {0};
     const cl_command_queue queue = (cl_command_queue)&buffers;
+    const cl_event no_event = NULL;
     const kiln_reformat reformat = {.dims = "NCHW", .size = {1, 2, 3, 4}, .to = "NHWC"};
     const kiln_tune_options tune = {.verify = seen}, unverified = {0};
     kiln *k;
@@ -80,9 +115,12 @@ START_TEST(operations)
     FAILS(kiln_op_enqueue(op, NULL, &buffers, 0, NULL, NULL));
     FAILS(kiln_op_enqueue(op, queue, NULL, 0, NULL, NULL));
     FAILS(kiln_op_enqueue(op, queue, &buffers, 1, NULL, NULL));
+    FAILS(kiln_op_enqueue(op, queue, &buffers, 1, &no_event, NULL));
     FAILS(kiln_op_pack(NULL, queue, &buffers, 0, NULL, NULL));
     FAILS(kiln_finish(NULL, queue));
     FAILS(kiln_finish(k, NULL));
+    FAILS(kiln_flush(NULL, queue));
+    FAILS(kiln_flush(k, NULL));
     FAILS(kiln_op_time(NULL, queue, &buffers, &ms, NULL));
     FAILS(kiln_op_time(op, NULL, &buffers, &ms, NULL));
     FAILS(kiln_op_time(op, queue, NULL, &ms, NULL));
@@ -101,31 +139,29 @@ START_TEST(operations)
     kiln_op_release(op);
     kiln_close(k);
 }
-END_TEST
 
 /* Functions without a status set the error sentence, too. */
-START_TEST(descriptions)
+static void descriptions(void)
 {
     kiln_op_info info = {.stages = 7};
     forget();
-    kiln_op_describe(NULL, &info);
+    CALLS(kiln_op_describe(NULL, &info));
     check_sentence("kiln_op_describe(NULL, &info)", kiln_last_error());
     ck_assert_int_eq(info.stages, 0);
     ck_assert_str_eq(info.solver, "");
     kiln_op_describe(NULL, NULL);
     check_sentence("kiln_op_describe(NULL, NULL)", kiln_last_error());
-    ck_assert_ptr_null(kiln_op_source(NULL, 0));
+    GIVES(kiln_op_source(NULL, 0), NULL);
     check_sentence("kiln_op_source(NULL, 0)", kiln_last_error());
-    ck_assert_str_eq(kiln_cache_dir(NULL), "");
+    GIVES_TEXT(kiln_cache_dir(NULL), "");
     check_sentence("kiln_cache_dir(NULL)", kiln_last_error());
-    ck_assert_str_eq(kiln_rows_file(NULL), "");
+    GIVES_TEXT(kiln_rows_file(NULL), "");
     check_sentence("kiln_rows_file(NULL)", kiln_last_error());
-    ck_assert_str_eq(kiln_shipped_dir(NULL), "");
+    GIVES_TEXT(kiln_shipped_dir(NULL), "");
     check_sentence("kiln_shipped_dir(NULL)", kiln_last_error());
-    kiln_op_release(NULL);
-    kiln_close(NULL);
+    CALLS(kiln_op_release(NULL));
+    CALLS(kiln_close(NULL));
 }
-END_TEST
 
 static void see_entry(void *user, const kiln_cache_entry *e)
 {
@@ -137,18 +173,17 @@ static void see_piece(void *user, const kiln_rows_piece *p)
     (void)user, (void)p;
 }
 
-START_TEST(files)
+static void files(void)
 {
     forget();
     FAILS(kiln_cache_list("", NULL, NULL));
     FAILS(kiln_rows_read(NULL, see_piece, NULL));
     FAILS(kiln_rows_read("/dev/null", NULL, NULL));
     ck_assert_int_eq(kiln_cache_list("", see_entry, NULL), KILN_OK);
-    ck_assert_int_eq(kiln_cache_clear("", NULL), KILN_OK);
+    GIVES(kiln_cache_clear("", NULL), KILN_OK);
 }
-END_TEST
 
-START_TEST(values)
+static void values(void)
 {
     const int64_t size[] = {1, 2, 3, 4};
     kiln_problem p = problem;
@@ -175,16 +210,227 @@ START_TEST(values)
     SAYS_WHY(!kiln_profile_accepts("dla", NULL, KILN_F32, why));
     ck_assert_int_eq(kiln_problem_check(NULL, NULL), KILN_INVALID);
 }
+
+/* Functions without a status and without a sentence. */
+static void names(void)
+{
+    GIVES_TEXT(kiln_version(), KILN_VERSION);
+    GIVES_TEXT(kiln_status_text((kiln_status)99), "unknown status");
+    ck_assert_ptr_nonnull(CALLS(kiln_last_error()));
+    GIVES_TEXT(kiln_type_name((kiln_type)-1), "?");
+    GIVES_TEXT(kiln_type_name((kiln_type)6), "?");
+    GIVES(kiln_type_size((kiln_type)-1), 0);
+    GIVES(kiln_type_size((kiln_type)6), 0);
+    GIVES_TEXT(kiln_direction_name((kiln_direction)3), "?");
+    GIVES(kiln_activation_name((kiln_activation)-1), NULL);
+    GIVES(kiln_activation_name((kiln_activation)9), NULL);
+    GIVES(kiln_layout_at(-1), NULL);
+    GIVES(kiln_layout_at(INT_MAX), NULL);
+    GIVES(kiln_profile_name(-1), NULL);
+    GIVES(kiln_profile_name(3), NULL);
+}
+
+/* What cannot be answered about a problem is zero, and its text is empty. */
+static void check_no_answers(const kiln_problem *p)
+{
+    char text[KILN_KEY_TEXT];
+    GIVES(kiln_problem_output(p, -1), 0);
+    GIVES(kiln_problem_output(p, 3), 0);
+    GIVES(kiln_problem_output(p, INT_MAX), 0);
+    for (const char *t = "xwybq"; *t; t++) {
+        GIVES(kiln_problem_bytes(p, *t), 0);
+        GIVES(kiln_problem_count(p, *t), 0);
+    }
+    strcpy(text, "something");
+    GIVES(kiln_problem_text(p, text, sizeof text), 0);
+    ck_assert_str_eq(text, "");
+    strcpy(text, "something");
+    GIVES(kiln_problem_row_key(p, text, sizeof text), 0);
+    ck_assert_str_eq(text, "");
+    strcpy(text, "something");
+    GIVES(kiln_problem_miopen_key(p, text, sizeof text), 0);
+    ck_assert_str_eq(text, "");
+    GIVES(kiln_problem_text(p, NULL, 700), 0);
+    GIVES(kiln_problem_row_key(p, NULL, 700), 0);
+    GIVES(kiln_problem_miopen_key(p, NULL, 700), 0);
+}
+
+/* A NULL text is only counted. */
+static void answers(void)
+{
+    char text[KILN_KEY_TEXT];
+    kiln_problem p = problem;
+    check_no_answers(NULL);
+    check_no_answers(&(kiln_problem){0});
+    check_no_answers(&problem);
+    ck_assert_int_eq(kiln_problem_check(&p, why), KILN_OK);
+    GIVES(kiln_problem_output(&p, -1), 0);
+    GIVES(kiln_problem_output(&p, 2), 0);
+    GIVES(kiln_problem_bytes(&p, 'q'), 0);
+    GIVES(kiln_problem_count(&p, 'q'), 0);
+    GIVES(kiln_problem_text(&p, NULL, 700), kiln_problem_text(&p, text, sizeof text));
+    GIVES(kiln_problem_row_key(&p, NULL, 700), kiln_problem_row_key(&p, text, sizeof text));
+    GIVES(kiln_problem_miopen_key(&p, NULL, 700), kiln_problem_miopen_key(&p, text, sizeof text));
+    ck_assert_uint_gt(kiln_problem_miopen_key(&p, NULL, 0), 0);
+}
+
+/* Refused, with the name of the argument, and no other function falls over it. */
+static void check_refused(const char *names, const kiln_problem *given)
+{
+    kiln *k;
+    kiln_op *op;
+    kiln_storage storage;
+    kiln_verdict verdict;
+    char text[KILN_KEY_TEXT];
+    kiln_problem p = *given;
+    ck_assert_msg(kiln_problem_check(&p, why) == KILN_INVALID && strstr(why, names), "%s: %s",
+                  names, why);
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_conv_create(k, given, NULL, &op), KILN_INVALID);
+    ck_assert_msg(strstr(kiln_last_error(), names), "%s: %s", names, kiln_last_error());
+    ck_assert_int_eq(kiln_explain(k, given, 0, &verdict), KILN_INVALID);
+    kiln_close(k);
+    for (int i = -1; i <= KILN_MAX_RANK; i++)
+        kiln_problem_output(given, i);
+    for (const char *t = "xwybq"; *t; t++) {
+        kiln_problem_bytes(given, *t);
+        kiln_problem_count(given, *t);
+        kiln_problem_storage(given, *t, &storage, why);
+    }
+    kiln_problem_text(given, text, sizeof text);
+    kiln_problem_row_key(given, text, sizeof text);
+    kiln_problem_miopen_key(given, text, sizeof text);
+}
+
+#define REFUSED(names, ...)                                                                        \
+    do {                                                                                           \
+        kiln_problem p = problem;                                                                  \
+        kiln_problem_check(&p, NULL);                                                              \
+        __VA_ARGS__;                                                                               \
+        check_refused(names, &p);                                                                  \
+    } while (0)
+
+static void unchecked_problems(void)
+{
+    static const int outside[] = {-1, 77, INT_MIN, INT_MAX};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        const int v = outside[i];
+        REFUSED("direction is", p.direction = (kiln_direction)v);
+        REFUSED("transposed is", p.transposed = v);
+        REFUSED("rank is", p.spatial_rank = v);
+        REFUSED("x_type is", p.x_type = (kiln_type)v);
+        REFUSED("w_type is", p.w_type = (kiln_type)v);
+        REFUSED("y_type is", p.y_type = (kiln_type)v);
+        REFUSED("epilogue.bias is", p.epilogue.bias = v);
+        REFUSED("epilogue.activation is", p.epilogue.activation = (kiln_activation)v);
+        REFUSED("determinism is", p.determinism = (kiln_determinism)v);
+        REFUSED("math is", p.math = (kiln_math)v);
+    }
+    REFUSED("transposed is 5", p.transposed = 5);
+    REFUSED("layout of w", memset(p.w_layout, 'N', sizeof p.w_layout));
+    REFUSED("filter", p.filter[0] = p.dilation[0] = INT64_MAX);
+    REFUSED("", memset(&p, 0x7f, sizeof p));
+    REFUSED("", memset(&p, 0xff, sizeof p));
+    REFUSED("", memset(&p, 0x01, sizeof p));
+}
+
+static void storages(void)
+{
+    const int64_t size[] = {1, 2, 3, 4};
+    const kiln_storage none = {0};
+    int64_t at[KILN_MAX_DIMS] = {0};
+    char text[KILN_EXPRESSION_TEXT] = "something";
+    kiln_layout layout;
+    kiln_storage s;
+    ck_assert(kiln_layout_parse(&layout, "NHWC", "NCHW", NULL));
+    ck_assert(kiln_storage_make(&s, &layout, size, KILN_F32, NULL));
+    ck_assert(!kiln_storage_make(&s, &layout, size, (kiln_type)77, why));
+    ck_assert_msg(strstr(why, "type is 77"), "%s", why);
+    ck_assert(!kiln_profile_accepts("dla", &s, (kiln_type)77, why));
+    ck_assert_msg(strstr(why, "type is 77"), "%s", why);
+    ck_assert(kiln_storage_make(&s, &layout, size, KILN_F32, NULL));
+    const kiln_storage *const empty[] = {NULL, &none};
+    for (int i = 0; i < 2; i++) {
+        GIVES(kiln_storage_elements(empty[i]), 0);
+        GIVES(kiln_storage_offset(empty[i], at), -1);
+        GIVES(kiln_storage_coordinate(empty[i], 0, at), false);
+        GIVES(kiln_storage_stride(empty[i], 0), -1);
+        GIVES(kiln_storage_expression(empty[i], 'o', text, sizeof text), 0);
+        GIVES(kiln_storage_inverse(empty[i], 0, text, sizeof text), 0);
+    }
+    ck_assert_str_eq(text, "");
+    GIVES(kiln_storage_offset(&s, NULL), -1);
+    GIVES(kiln_storage_coordinate(&s, 0, NULL), false);
+    GIVES(kiln_storage_coordinate(&s, -1, at), false);
+    GIVES(kiln_storage_coordinate(&s, 24, at), false);
+    GIVES(kiln_storage_stride(&s, -1), -1);
+    GIVES(kiln_storage_stride(&s, 99), -1);
+    GIVES(kiln_storage_expression(&s, 'q', text, sizeof text), 0);
+    GIVES(kiln_storage_expression(&s, 'o', NULL, 700),
+          kiln_storage_expression(&s, 'o', text, sizeof text));
+    GIVES(kiln_storage_inverse(&s, 99, text, sizeof text), 0);
+    GIVES(kiln_storage_inverse(&s, 0, NULL, 700), kiln_storage_inverse(&s, 0, text, sizeof text));
+    kiln_reformat r = {.dims = "NCHW", .size = {1, 2, 3, 4}, .from_type = (kiln_type)77};
+    ck_assert_int_eq(kiln_reformat_check(&r, &s, &s, why), KILN_INVALID);
+    ck_assert_msg(strstr(why, "from_type is 77"), "%s", why);
+    r = (kiln_reformat){.dims = "NCHW", .size = {1, 2, 3, 4}, .to_type = (kiln_type)-1};
+    ck_assert_int_eq(kiln_reformat_check(&r, &s, &s, why), KILN_INVALID);
+    ck_assert_msg(strstr(why, "to_type is -1"), "%s", why);
+    memset(&r, 'A', sizeof r);
+    r.from_type = r.to_type = KILN_F32;
+    ck_assert_int_eq(kiln_reformat_check(&r, &s, &s, why), KILN_INVALID);
+}
+
+/* Finds the names behind KILN_API in a header, and fails for one that was not called. */
+static int check_header(const char *file)
+{
+    static char text[1 << 17];
+    char path[4096];
+    const char *data = getenv("KILN_TEST_DATA");
+    int functions = 0;
+    ck_assert_msg(data, "KILN_TEST_DATA names no folder");
+    snprintf(path, sizeof path, "%s/../../%s", data, file);
+    FILE *f = fopen(path, "r");
+    ck_assert_msg(f, "cannot open %s", path);
+    const size_t size = fread(text, 1, sizeof text - 1, f);
+    fclose(f);
+    ck_assert_uint_lt(size, sizeof text - 1);
+    text[size] = 0;
+    for (const char *at = text; (at = strstr(at, "\nKILN_API ")) != NULL;) {
+        char name[NAME];
+        const char *end = strchr(++at, '('), *start = end;
+        ck_assert_ptr_nonnull(end);
+        while (start[-1] != ' ' && start[-1] != '*' && start[-1] != '\n')
+            start--;
+        snprintf(name, sizeof name, "%.*s", (int)(end - start), start);
+        ck_assert_msg(was_called(name), "%s: no test here calls %s()", file, name);
+        functions++;
+    }
+    return functions;
+}
+
+START_TEST(every_function)
+{
+    operations();
+    descriptions();
+    files();
+    values();
+    names();
+    answers();
+    unchecked_problems();
+    storages();
+    const int functions = check_header("runtime/kiln.h") +
+                          check_header("generator/kiln_problem.h") +
+                          check_header("generator/kiln_layout.h");
+    ck_assert_int_eq(functions, ncalled);
+}
 END_TEST
 
 int main(void)
 {
     Suite *s = suite_create("null");
     TCase *t = tcase_create("null");
-    tcase_add_test(t, operations);
-    tcase_add_test(t, descriptions);
-    tcase_add_test(t, files);
-    tcase_add_test(t, values);
+    tcase_add_test(t, every_function);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
