@@ -48,10 +48,13 @@ static void load(void)
     find_function("kiln_op_release", &library.release);
 }
 
-static void open_all(void)
+/* promised: with the settings by which most of the library is in OpenCL's hands. */
+static void open_all(bool promised)
 {
-    const kiln_settings settings = {
-        .rows_file = "off", .buffers_stay = 1, .queues_flushed = 1, .place_threads = 1};
+    const kiln_settings settings = {.rows_file = "off",
+                                    .buffers_stay = promised,
+                                    .queues_flushed = promised,
+                                    .place_threads = promised};
     const kiln_reformat same = {.dims = "NCHW", .size = {1, 2, 3, 4}};
     cl_int code;
     load();
@@ -102,7 +105,7 @@ static void release_all(void)
 /* Each buffer has a destructor callback of the library's. */
 START_TEST(buffers_outlive_the_library)
 {
-    open_all();
+    open_all(_i);
     enqueue(2);
     clFinish(queue);
     unload();
@@ -117,7 +120,7 @@ START_TEST(operations_outlive_the_library)
 {
     enum { ROUNDS = 20 };
     for (int round = 0; round < ROUNDS; round++) {
-        open_all();
+        open_all(_i);
         enqueue(round % 3 ? 100 : 3);
         unload();
         check_result();
@@ -129,7 +132,7 @@ END_TEST
 /* A gate keeps all of them waiting until the library is closed. */
 START_TEST(waiting_operations_outlive_the_library)
 {
-    open_all();
+    open_all(_i);
     cl_event gate = clCreateUserEvent(context, NULL);
     enqueue(3);
     clFinish(queue);
@@ -148,9 +151,9 @@ int main(void)
     Suite *suite = suite_create("unload");
     TCase *tests = tcase_create("unload");
     tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, buffers_outlive_the_library);
-    tcase_add_test(tests, operations_outlive_the_library);
-    tcase_add_test(tests, waiting_operations_outlive_the_library);
+    tcase_add_loop_test(tests, buffers_outlive_the_library, 0, 2);
+    tcase_add_loop_test(tests, operations_outlive_the_library, 0, 2);
+    tcase_add_loop_test(tests, waiting_operations_outlive_the_library, 0, 2);
     suite_add_tcase(suite, tests);
     return support_run_suite(suite);
 }
