@@ -64,6 +64,10 @@ expect 0 explain --dry-run $seed -F 4
 says '^problem wrw-f32-n16-c192-k64-i28x28-f1x1$'
 says '^  ConvOclDirectFwd1x1 +13  no: '
 says '^\* .* ms predicted, workspace [0-9]+ bytes, config '
+# and says which solvers spread a NaN.
+expect 0 explain --dry-run -n 1 -c 32 -H 14 -W 14 -k 32 -y 3 -x 3 -p 1 -q 1 -F 1
+says '^. winograd_fused .* \([a-z ]*\); spreads NaN over tiles, overflows earlier: see --math exact$'
+says '^. naive .* config none$'
 # shellcheck disable=SC2086
 expect 0 explain convfp16 --dry-run --json $seed -F 1
 [ "$(grep -c '"chosen":true' out)" -eq 1 ] || fail 'not one solver is chosen'

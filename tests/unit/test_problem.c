@@ -42,7 +42,7 @@ START_TEST(rules)
     REFUSED("w_type is 9", p.w_type = (kiln_type)9);
     REFUSED("share a type", p.x_type = KILN_F16; p.w_type = KILN_F32);
     REFUSED("destination of f16", p.y_type = KILN_F16);
-    REFUSED("batch is 0", p.batch = 0);
+    REFUSED("batch is 0; it must be at least 1: leave out the operation", p.batch = 0);
     REFUSED("in_channels is -5", p.in_channels = -5);
     REFUSED("groups is -1", p.groups = -1);
     REFUSED("do not divide", p.groups = 5);
