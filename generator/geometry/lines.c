@@ -176,18 +176,20 @@ int kiln_lines_emit(const kiln_lines *l, const kiln_shape *s, const kiln_device_
     /* A GPU reads best with neighbouring items on neighbouring elements; a CPU runs items one after
      * the other and wants few. */
     const bool gpu = d->kind == KILN_DEVICE_GPU;
-    const int64_t wide = gpu ? 1 : CPU_ITEM, high = gpu ? 1 : divide_up(CPU_ITEM, l->line[2]);
-    const int64_t across = divide_up(l->line[2], wide), items = divide_up(rows, high);
+    const int64_t wide = gpu ? 1 : CPU_ITEM, tall = gpu ? 1 : divide_up(CPU_ITEM, l->line[2]);
+    const int64_t across = divide_up(l->line[2], wide), items = divide_up(rows, tall);
     kiln_define(plan, "D_SPAN", wide);
-    kiln_define(plan, "D_HIGH", high);
+    kiln_define(plan, "D_HIGH", tall);
     if (!gpu) {
         kiln_grid_shared(plan, d, kiln_lines_ms(l, type, d, span) + kiln_device_launch_ms(d),
                          across, items, 1);
         return temp;
     }
+    const int64_t group = kiln_device_group(d, 64);
     int64_t local = 1;
-    while (local < 32 && local < across)
+    while (2 * local <= 32 && 2 * local <= group && local < across)
         local *= 2;
-    kiln_grid(plan, local, 64 / local, 1, across, items, 1);
+    const int64_t high = group / local < d->max_local[1] ? group / local : d->max_local[1];
+    kiln_grid(plan, local, high, 1, across, items, 1);
     return temp;
 }

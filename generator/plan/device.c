@@ -94,3 +94,10 @@ double kiln_device_rough_launch_ms(const kiln_device_facts *d)
     (void)d;
     return 0.02;
 }
+
+int64_t kiln_device_group(const kiln_device_facts *d, int64_t wanted)
+{
+    while (wanted > 1 && (wanted > d->max_group || wanted > d->max_local[0]))
+        wanted /= 2;
+    return wanted;
+}

@@ -90,6 +90,10 @@ double kiln_device_next_launch_ms(const kiln_device_facts *d);
  * launch, so that a solver whose formula was fitted wins. */
 double kiln_device_rough_launch_ms(const kiln_device_facts *d);
 
+/* Returns `wanted` work-items, a power of two, halved until the device takes a work-group of that
+ * many along its first axis. */
+int64_t kiln_device_group(const kiln_device_facts *d, int64_t wanted);
+
 /* Returns the facts of no device in particular, for planning on a machine that has none: a CPU of
  * two units with the least work-group and local memory that devices have, without limits on
  * buffers. */

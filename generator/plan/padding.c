@@ -7,20 +7,21 @@
 
 enum { LOCAL = 64, IMAGE_LOCAL = 16 };
 
-static void define_cells(kiln_plan *plan, const kiln_storage *s)
+static void define_cells(kiln_plan *plan, const kiln_storage *s, const kiln_device_facts *d)
 {
     if (s->layout.image) {
         kiln_define(plan, "P_IMAGE", 1);
         kiln_define(plan, "P_WIDTH", s->width);
         kiln_define(plan, "P_HEIGHT", s->height);
-        kiln_grid(plan, IMAGE_LOCAL, 1, 1, s->width, s->height, 1);
+        kiln_grid(plan, kiln_device_group(d, IMAGE_LOCAL), 1, 1, s->width, s->height, 1);
     } else {
         kiln_define(plan, "P_CELLS", s->cells);
-        kiln_grid(plan, LOCAL, 1, 1, s->cells, 1, 1);
+        kiln_grid(plan, kiln_device_group(d, LOCAL), 1, 1, s->cells, 1, 1);
     }
 }
 
-bool kiln_padding_plan(const kiln_padded *p, kiln_plan *plan, int64_t *cells, char *why)
+bool kiln_padding_plan(const kiln_padded *p, const kiln_device_facts *d, kiln_plan *plan,
+                       int64_t *cells, char *why)
 {
     kiln_layout layout;
     kiln_storage s;
@@ -35,7 +36,7 @@ bool kiln_padding_plan(const kiln_padded *p, kiln_plan *plan, int64_t *cells, ch
     if (s.cells > INT32_MAX - LOCAL)
         kiln_define(plan, "P_WIDE", 1);
     kiln_define_element(plan, &s);
-    define_cells(plan, &s);
+    define_cells(plan, &s, d);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
     if (s.layout.image)

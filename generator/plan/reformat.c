@@ -197,7 +197,7 @@ static void define_place(kiln_plan *plan, const char *name, const kiln_storage *
 }
 
 static void gather(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
-                   double pad_value)
+                   double pad_value, const kiln_device_facts *d)
 {
     const kiln_storage *s = from->storage, *t = to->storage;
     start(plan, "reformat", from, to, pad_value);
@@ -214,10 +214,10 @@ static void gather(kiln_plan *plan, const kiln_operand *from, const kiln_operand
         kiln_define(plan, "P_TO_IMAGE", 1);
         kiln_define(plan, "P_WIDTH", t->width);
         kiln_define(plan, "P_HEIGHT", t->height);
-        kiln_grid(plan, IMAGE_LOCAL, 1, 1, t->width, t->height, 1);
+        kiln_grid(plan, kiln_device_group(d, IMAGE_LOCAL), 1, 1, t->width, t->height, 1);
     } else {
         kiln_define(plan, "P_CELLS", t->cells);
-        kiln_grid(plan, LOCAL, 1, 1, t->cells, 1, 1);
+        kiln_grid(plan, kiln_device_group(d, LOCAL), 1, 1, t->cells, 1, 1);
     }
 }
 
@@ -227,7 +227,7 @@ bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_o
     if (!holds(d, from, why) || !holds(d, to, why))
         return false;
     if (!tiles(plan, from, to, pad_value, d))
-        gather(plan, from, to, pad_value);
+        gather(plan, from, to, pad_value, d);
     add_arguments(plan, from, to);
     if (pad_value == 0 && to->role >= KILN_ROLE_PACKED)
         kiln_plan_wrote(plan, to->role, to->storage, to->type);

@@ -18,7 +18,7 @@ static kiln_status make_check(kiln_op *op, int i)
     kiln_op *check = op->check[i] = kiln_op_new(op->k);
     if (!check)
         return kiln_fail(KILN_NO_MEMORY, "out of memory for a check of padding");
-    if (!kiln_padding_plan(padded, &check->plan, &op->padding[i], why))
+    if (!kiln_padding_plan(padded, &op->k->facts, &check->plan, &op->padding[i], why))
         return kiln_fail(KILN_UNSUPPORTED, "%s", why);
     /* The sizes of whole tensors were checked already. */
     check->bytes[KILN_ROLE_X] = 1;

@@ -96,32 +96,44 @@ static kiln_status find(const char *dir, const char *name, char **text)
     return status;
 }
 
-/* Reads the name in a line '#include "NAME"'. Returns false in any other line. */
-static bool is_include(const char *line, char name[NAME_SIZE])
+/* Finds the name in a line '#include "NAME"'; *length receives its bytes. Returns NULL in any other
+ * line. */
+static const char *included_name(const char *line, int *length)
 {
     static const char word[] = "#include \"";
     if (strncmp(line, word, sizeof word - 1) != 0)
-        return false;
+        return NULL;
     line += sizeof word - 1;
-    size_t length = strcspn(line, "\"\n");
-    if (line[length] != '"' || length >= NAME_SIZE)
-        return false;
-    memcpy(name, line, length);
-    name[length] = '\0';
-    return true;
+    *length = (int)strcspn(line, "\"\n");
+    return line[*length] == '"' ? line : NULL;
 }
 
 static kiln_status put_file(parts *p, const char *name, const char *includer);
+
+/* A name with a folder would read any file of the system. */
+static kiln_status put_included(parts *p, const char *name, int length, const char *includer)
+{
+    char copy[NAME_SIZE];
+    if (length == 0 || length >= NAME_SIZE || *name == '.' || memchr(name, '/', (size_t)length))
+        return kiln_fail(KILN_FILE,
+                         "template %s includes \"%.*s\"; give a file's name of at most %d bytes, "
+                         "without a folder",
+                         includer, length < NAME_SIZE ? length : NAME_SIZE, name, NAME_SIZE - 1);
+    memcpy(copy, name, (size_t)length);
+    copy[length] = '\0';
+    return put_file(p, copy, includer);
+}
 
 /* Line numbers stay those of the file: behind an included file they are set again. */
 static kiln_status put_text(parts *p, const char *text, const char *name)
 {
     fprintf(p->out, "#line 1 \"%s\"\n", name);
     for (int line = 1; *text; line++) {
-        char other[NAME_SIZE];
+        int named;
         const int length = (int)strcspn(text, "\n");
-        if (is_include(text, other)) {
-            kiln_status status = put_file(p, other, name);
+        const char *other = included_name(text, &named);
+        if (other) {
+            kiln_status status = put_included(p, other, named, name);
             if (status)
                 return status;
             fprintf(p->out, "#line %d \"%s\"\n", line + 1, name);

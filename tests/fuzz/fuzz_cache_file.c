@@ -1,8 +1,8 @@
 /* Fuzzes files of the program cache: a file is refused, or is exactly what an encoder writes. */
 #include "runtime/programs/cache_file.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
+
 #include <xxhash.h>
 
 enum { CHECKSUM_AT = 8, CHECKED_FROM = 24 };
@@ -14,12 +14,9 @@ static void decode(const uint8_t *data, size_t size)
         return;
     size_t again_size = 0;
     unsigned char *again = kiln_cache_encode(&record, &again_size);
-    if (!again || again_size != size || memcmp(again, data, size) != 0)
-        abort();
+    require(again && again_size == size && memcmp(again, data, size) == 0);
     free(again);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

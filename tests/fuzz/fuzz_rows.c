@@ -1,22 +1,12 @@
 /* Fuzzes files of tuning rows: the pieces make up the file, and no string overruns its field. */
 #include "runtime/rows/rows.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 typedef struct seen {
     const char *at;
     int64_t line;
 } seen;
-
-static void require(int truth)
-{
-    if (!truth)
-        abort();
-}
 
 static void check_piece(void *user, const kiln_rows_piece *p)
 {

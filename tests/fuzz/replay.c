@@ -1,17 +1,10 @@
 /* Runs a fuzz target over the files of a folder, so that corpora are plain tests.
  *
- * To search for new inputs, build the target with libFuzzer instead of this file:
- *
- *     clang -g -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -Igenerator \
- *         tests/fuzz/fuzz_problem.c $(find generator -name '*.c') -lm -o fuzz_problem
- *     ./fuzz_problem tests/fuzz/corpus/problem
+ * run.sh searches for new inputs, with libFuzzer in the place of this file.
  */
-#include <dirent.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <dirent.h>
 
 /* Allocates exactly the size of the file, so that a sanitizer sees a read past the end. */
 static uint8_t *read_file(const char *path, size_t *size)

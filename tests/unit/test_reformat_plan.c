@@ -1,4 +1,5 @@
 /* Plans of reformats, without a device: the exact kernels, options and grids. */
+#include "generator/plan/padding.h"
 #include "generator/plan/reformat.h"
 
 #include <check.h>
@@ -113,6 +114,42 @@ START_TEST(defaults)
 }
 END_TEST
 
+/* OpenCL lets a device take groups of a single item. */
+START_TEST(groups_fit_the_device)
+{
+    static const struct {
+        const char *to;
+        int64_t max_group, max_local;
+        size_t local;
+    } cases[] = {
+        {"NHWC;C%8", 64, 64, 64}, {"NHWC;C%8", 48, 64, 32},   {"NHWC;C%8", 64, 8, 8},
+        {"NHWC;C%8", 1, 1, 1},    {"NH|CW|4c", 16, 1024, 16}, {"NH|CW|4c", 1, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static kiln_plan plan;
+        kiln_device_facts d = kiln_device_generic();
+        d.kind = KILN_DEVICE_OTHER;
+        d.image_width = d.image_height = 8192;
+        d.max_group = cases[i].max_group;
+        d.max_local[0] = cases[i].max_local;
+        kiln_reformat r = {.size = {2, 3, 5, 7}, .from = "NCHW"};
+        kiln_storage from, to;
+        char why[KILN_ERROR_TEXT] = "";
+        strcpy(r.to, cases[i].to);
+        ck_assert_msg(kiln_reformat_check(&r, &from, &to, why) == KILN_OK, "%s", why);
+        ck_assert_msg(kiln_reformat_plan(&r, &from, &to, &d, &plan, why), "%s", why);
+        ck_assert_uint_eq(plan.stage[0].local[0], cases[i].local);
+
+        kiln_padded padded = {.type = KILN_F32, .size = {2, 3, 5, 7}};
+        int64_t cells;
+        strcpy(padded.layout, cases[i].to);
+        strcpy(padded.dims, "NCHW");
+        ck_assert_msg(kiln_padding_plan(&padded, &d, &plan, &cells, why), "%s", why);
+        ck_assert_uint_eq(plan.stage[1].local[0], cases[i].local);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("reformat plan");
@@ -121,6 +158,7 @@ int main(void)
     tcase_add_test(cases, shorter_blocks);
     tcase_add_test(cases, wide_and_padded);
     tcase_add_test(cases, defaults);
+    tcase_add_test(cases, groups_fit_the_device);
     Suite *suite = suite_create("reformat plan");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static char folder[64];
 
@@ -100,6 +101,32 @@ START_TEST(a_circle_is_refused)
 }
 END_TEST
 
+/* Only files of the folder are read, and a folder is no file. */
+START_TEST(a_name_is_one_of_a_file)
+{
+    static const char remedy[] = "give a file's name of at most 63 bytes, without a folder";
+    static const char *const names[] = {"", ".", "..", "../a.cl", "/etc/passwd", "sub/a.cl"};
+    char text[200], sentence[256], name[81];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(text, sizeof text, "#include \"%s\"\n", names[i]);
+        write_template("a.cl", text);
+        snprintf(sentence, sizeof sentence, "template a.cl includes \"%s\"; %s", names[i], remedy);
+        is_refused("a.cl", sentence);
+    }
+    memset(name, 'b', sizeof name);
+    name[80] = '\0';
+    snprintf(text, sizeof text, "#include \"%s\"\n", name);
+    write_template("a.cl", text);
+    snprintf(sentence, sizeof sentence, "template a.cl includes \"%.64s\"; %s", name, remedy);
+    is_refused("a.cl", sentence);
+
+    char path[128];
+    snprintf(path, sizeof path, "%s/folder.cl", folder);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    is_refused("folder.cl", "template folder.cl is missing");
+}
+END_TEST
+
 START_TEST(endless_files_end)
 {
     for (int i = 0; i < 40; i++) {
@@ -166,6 +193,7 @@ int main(void)
     tcase_add_test(c, other_lines_are_left_alone);
     tcase_add_test(c, what_is_missing_is_named_with_its_includer);
     tcase_add_test(c, a_circle_is_refused);
+    tcase_add_test(c, a_name_is_one_of_a_file);
     tcase_add_test(c, endless_files_end);
     tcase_add_test(c, embedded_files_and_a_folders_mix);
     tcase_add_test(c, the_hash_of_a_plan_covers_what_is_included);

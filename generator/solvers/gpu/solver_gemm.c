@@ -140,7 +140,8 @@ static void define_weights(const kiln_shape *s, const kiln_gemm *g, kiln_plan *p
         kiln_define(plan, "P_WIDE", 1);
 }
 
-static void emit_pack(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
+static void emit_pack(const kiln_shape *s, const kiln_gemm *g, const kiln_device_facts *d,
+                      kiln_plan *plan)
 {
     const int64_t across = s->c / s->g * g->taps;
     plan->packed_bytes = 4 * g->groups * g->rows * g->columns;
@@ -152,7 +153,7 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
     kiln_define(plan, "D_W_SRC", g->backward ? across : g->taps);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 16, 1, 1, g->columns, g->rows, g->groups);
+    kiln_grid(plan, kiln_device_group(d, 16), 1, 1, g->columns, g->rows, g->groups);
 }
 
 static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_config *c,
@@ -214,7 +215,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     const kiln_gemm g = geometry_of(s, c);
-    emit_pack(s, &g, plan);
+    emit_pack(s, &g, d, plan);
     kiln_gemm_emit(s, d, c, g.backward ? KILN_ROLE_Y : KILN_ROLE_X,
                    g.backward ? KILN_ROLE_X : KILN_ROLE_Y, plan);
 }

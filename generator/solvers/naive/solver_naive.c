@@ -49,14 +49,6 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     memset(c, 0, sizeof *c);
 }
 
-static int64_t group_size(const kiln_device_facts *d)
-{
-    int64_t group = GROUP;
-    while (group > 1 && (group > d->max_group || group > d->max_local[0]))
-        group /= 2;
-    return group;
-}
-
 static void emit_convolution(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan)
 {
     static const int roles[3][3] = {
@@ -70,7 +62,7 @@ static void emit_convolution(const kiln_shape *s, const kiln_device_facts *d, ki
     kiln_plan_stage(plan, "naive.cl", "naive");
     kiln_define_types(plan, s);
     kiln_define(plan, "P_DIRECTION", s->direction);
-    kiln_define(plan, "D_GROUP", group_size(d));
+    kiln_define(plan, "D_GROUP", kiln_device_group(d, GROUP));
     if (epilogue)
         kiln_define_epilogue(plan, s);
     for (int i = 0; i < 3; i++)
@@ -91,7 +83,7 @@ static void emit_convolution(const kiln_shape *s, const kiln_device_facts *d, ki
     }
     if (epilogue)
         kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, group_size(d), 1, 1, count, 1, 1);
+    kiln_grid(plan, kiln_device_group(d, GROUP), 1, 1, count, 1, 1);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

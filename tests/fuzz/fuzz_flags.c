@@ -1,0 +1,98 @@
+/* Fuzzes command lines: the first line of the input is the word, each other one an argument. An
+ * accepted command line is written as text, and that text must mean the same. */
+#include "driver/conv/request.h"
+#include "driver/flag_table.h"
+
+#include "fuzz.h"
+
+enum { MOST_WORDS = 48, LINE_TEXT = 8 * FUZZ_MOST };
+
+/* Takes the quotes off, in place, as a shell does with what flags_repro() writes. */
+static int split(char *text, char **word)
+{
+    int count = 0;
+    char *to = text;
+    for (char *from = text; *from;) {
+        while (*from == ' ')
+            from++;
+        require(count < MOST_WORDS * 3);
+        word[count++] = to;
+        for (bool quoted = false; *from && (quoted || *from != ' '); from++) {
+            if (*from == '\'')
+                quoted = !quoted;
+            else if (*from == '\\' && !quoted)
+                *to++ = *++from;
+            else
+                *to++ = *from;
+        }
+        from += *from == ' ';
+        *to++ = '\0';
+    }
+    return count;
+}
+
+static bool same_value(const flags *a, const flags *b, const flag *row)
+{
+    switch (row->kind) {
+    case REAL:
+        return *flag_real(a, row) == *flag_real(b, row);
+    case TEXT:
+        return strcmp(*flag_text(a, row), *flag_text(b, row)) == 0;
+    default:
+        return *flag_number(a, row) == *flag_number(b, row);
+    }
+}
+
+static void check_problems(const request *r, const request *back)
+{
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
+        kiln_problem p, q;
+        char why[KILN_ERROR_TEXT] = "";
+        require(request_wants(r, (kiln_direction)d) == request_wants(back, (kiln_direction)d));
+        if (request_problem(r, (kiln_direction)d, &p, why)) {
+            fuzz_check_why(why, sizeof why);
+            continue;
+        }
+        require(request_problem(back, (kiln_direction)d, &q, why) == KILN_OK);
+        require(memcmp(&p, &q, sizeof p) == 0);
+    }
+}
+
+static void check_repeated(const request *r)
+{
+    static char text[LINE_TEXT];
+    char *word[MOST_WORDS * 3 + 1] = {"conv"}, why[KILN_ERROR_TEXT] = "";
+    const size_t length = flags_repro(&r->flags, true, text, sizeof text);
+    require(length < sizeof text && length == strlen(text));
+    const int words = 1 + split(text + strspn(text, " "), word + 1);
+    request back = {.word = r->word, .type = r->type};
+    flags_init(&back.flags);
+    require(flags_parse(&back.flags, words, word, why) == KILN_OK);
+    for (int i = 0; i < flag_rows; i++)
+        if (flag_table[i].group != GROUP_REPORT && flag_table[i].group != GROUP_BATCH)
+            require(same_value(&r->flags, &back.flags, &flag_table[i]));
+    require(request_check(&back, why) == KILN_OK);
+    check_problems(r, &back);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static fuzz_text room;
+    if (size > FUZZ_MOST)
+        return 0;
+    char *word[MOST_WORDS + 1] = {NULL}, why[KILN_ERROR_TEXT] = "";
+    char *text = fuzz_text_of(&room, data, size);
+    int words = 0;
+    do
+        word[words++] = fuzz_next_line(&text);
+    while (*text && words < MOST_WORDS);
+    request r = {.word = word[0]};
+    if (!request_word(r.word, &r.type))
+        r.word = "conv", r.type = KILN_F32;
+    flags_init(&r.flags);
+    if (flags_parse(&r.flags, words, word, why) || request_check(&r, why))
+        fuzz_check_why(why, sizeof why);
+    else if (!r.flags.help)
+        check_repeated(&r);
+    return 0;
+}
