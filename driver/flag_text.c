@@ -43,6 +43,15 @@ static bool at_default(const flags *f, const flags *initial, const flag *row)
     }
 }
 
+/* Whether the flag may be left out of a line. Without --act_alpha an activation has its usual
+ * value, which is not the flag's default. */
+static bool may_be_silent(const flags *f, const flags *initial, int i)
+{
+    const flag *row = &flag_table[i];
+    const bool counts = row->offset == offsetof(flags, act_alpha);
+    return at_default(f, initial, row) && !(counts && f->given[i]);
+}
+
 static void put_value(writer *w, const flags *f, const flag *row)
 {
     char text[64];
@@ -82,7 +91,7 @@ size_t flags_repro(const flags *f, bool problem, char *text, size_t size)
         const flag *row = &flag_table[i];
         bool describes = row->group == GROUP_SHAPE || row->group == GROUP_EPILOGUE;
         bool wanted = repeats[row->group] || (problem && describes);
-        if (!wanted || at_default(f, &initial, row))
+        if (!wanted || may_be_silent(f, &initial, i))
             continue;
         const char letter[2] = {row->letter, '\0'};
         bool brief = row->letter && plain_letter(row->letter);

@@ -58,20 +58,30 @@ static void check_problems(const request *r, const request *back)
     }
 }
 
+/* Reads "kiln conv -n 1 ..." as a shell and the command would. */
+static void read_back(char *text, request *back)
+{
+    char *word[MOST_WORDS * 3 + 1] = {NULL}, why[KILN_ERROR_TEXT] = "";
+    const int words = split(text, word);
+    require(words >= 2 && strcmp(word[0], "kiln") == 0);
+    *back = (request){.word = word[1]};
+    require(request_word(back->word, &back->type));
+    flags_init(&back->flags);
+    require(flags_parse(&back->flags, words - 1, word + 1, why) == KILN_OK);
+    require(request_check(back, why) == KILN_OK);
+}
+
 static void check_repeated(const request *r)
 {
     static char text[LINE_TEXT];
-    char *word[MOST_WORDS * 3 + 1] = {"conv"}, why[KILN_ERROR_TEXT] = "";
-    const size_t length = flags_repro(&r->flags, true, text, sizeof text);
-    require(length < sizeof text && length == strlen(text));
-    const int words = 1 + split(text + strspn(text, " "), word + 1);
-    request back = {.word = r->word, .type = r->type};
-    flags_init(&back.flags);
-    require(flags_parse(&back.flags, words, word, why) == KILN_OK);
+    request back;
+    request_line(r, text, sizeof text);
+    require(strlen(text) < sizeof text - 1);
+    read_back(text, &back);
     for (int i = 0; i < flag_rows; i++)
-        if (flag_table[i].group != GROUP_REPORT && flag_table[i].group != GROUP_BATCH)
+        if (flag_table[i].group == GROUP_RUN || flag_table[i].group == GROUP_DATA ||
+            flag_table[i].group == GROUP_MIOPEN)
             require(same_value(&r->flags, &back.flags, &flag_table[i]));
-    require(request_check(&back, why) == KILN_OK);
     check_problems(r, &back);
 }
 
