@@ -424,6 +424,20 @@ START_TEST(time_is_a_number)
 }
 END_TEST
 
+/* A strip of so many rows has more tiles than T_TILES counts. */
+START_TEST(guesses_for_tall_images_are_listed)
+{
+    const kiln_device_facts d = cpu();
+    kiln_shape s;
+    kiln_config c;
+    kiln_why why = {""};
+    const kiln_solver *solver =
+        guess(&d, "depthwise_blocked",
+              "fwd-f32-n2-c16-k16-i1048576x3-f9x3-p4x1-g16-l:NHWC.OIHW.NHWC", &s, &c);
+    ck_assert_msg(!kiln_config_refused(solver, &s, &d, &c, false, &why), "%s", why.text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
@@ -444,6 +458,7 @@ int main(void)
     tcase_add_test(c, channels_are_blocked_with_many_weights);
     tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);
     tcase_add_test(c, time_is_a_number);
+    tcase_add_test(c, guesses_for_tall_images_are_listed);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

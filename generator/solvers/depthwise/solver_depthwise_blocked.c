@@ -118,7 +118,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const kiln_blocked *b = g->own;
     const int64_t tiles = kiln_depthwise_span(b, c, KILN_AXIS_H).tiles;
-    if (c->v[TILES] > tiles)
+    if (c->v[TILES] > tiles || divide_up(tiles, c->v[TILES]) > params[TILES].max)
         return INFINITY;
     c->v[TILES] = (int)divide_up(tiles, c->v[TILES]);
     if (is_too_wide(b, c) || illegal(g->s, g->d, c, NULL))
