@@ -424,17 +424,24 @@ START_TEST(time_is_a_number)
 }
 END_TEST
 
-/* A strip of so many rows has more tiles than T_TILES counts. */
-START_TEST(guesses_for_tall_images_are_listed)
+/* Tall images have more tiles than T_TILES counts, many wide ones more strips of 128 pixels than
+ * are counted. */
+START_TEST(guesses_for_huge_tensors_are_legal)
 {
+    static const struct {
+        const char *solver, *problem;
+    } cases[] = {
+        {"depthwise_blocked", "fwd-f32-n2-c16-k16-i1048576x3-f9x3-p4x1-g16-l:NHWC.OIHW.NHWC"},
+        {"weights_blocked", "wrw-f32-n2048-c16-k16-i2048x2048-f5x5-p5x5"},
+    };
     const kiln_device_facts d = cpu();
-    kiln_shape s;
-    kiln_config c;
-    kiln_why why = {""};
-    const kiln_solver *solver =
-        guess(&d, "depthwise_blocked",
-              "fwd-f32-n2-c16-k16-i1048576x3-f9x3-p4x1-g16-l:NHWC.OIHW.NHWC", &s, &c);
-    ck_assert_msg(!kiln_config_refused(solver, &s, &d, &c, false, &why), "%s", why.text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_shape s;
+        kiln_config c;
+        kiln_why why = {""};
+        const kiln_solver *solver = guess(&d, cases[i].solver, cases[i].problem, &s, &c);
+        ck_assert_msg(!kiln_config_refused(solver, &s, &d, &c, false, &why), "%s", why.text);
+    }
 }
 END_TEST
 
@@ -458,7 +465,7 @@ int main(void)
     tcase_add_test(c, channels_are_blocked_with_many_weights);
     tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);
     tcase_add_test(c, time_is_a_number);
-    tcase_add_test(c, guesses_for_tall_images_are_listed);
+    tcase_add_test(c, guesses_for_huge_tensors_are_legal);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

@@ -154,13 +154,15 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 /* Tiles of registers, then how items share the weights and the rows. */
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_config start = {.v = {[TILE_X] = 1,
-                                     [TILE_Y] = 1,
-                                     [TILE_S] = 1,
-                                     [CUTS_X] = 1,
-                                     [CUTS_Y] = 1,
-                                     [PIXELS] = 128,
-                                     [PARTS] = 1}};
+    kiln_config start = {.v = {[TILE_X] = 1,
+                               [TILE_Y] = 1,
+                               [TILE_S] = 1,
+                               [CUTS_X] = 1,
+                               [CUTS_Y] = 1,
+                               [PIXELS] = 128,
+                               [PARTS] = 1}};
+    while (start.v[PIXELS] < params[PIXELS].max && illegal(s, d, &start, NULL))
+        start.v[PIXELS] *= 2; /* until there are not too many strips */
     const kiln_range tiles[] = {kiln_each(TILE_X, 1, 8), kiln_each(TILE_Y, 1, 16),
                                 kiln_each(TILE_S, 1, 16)};
     const kiln_range cuts[] = {kiln_each(CUTS_X, 1, 16), kiln_each(CUTS_Y, 1, 16),
