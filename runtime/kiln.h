@@ -18,9 +18,9 @@
  * device's threads, 50 ms at most (settings.buffers_stay).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
- * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, too;
- * a function without a status then returns "", NULL or 0, or fills zeros in. So is a value outside
- * its enum, and an object of another context. Handles that were released are not recognized.
+ * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, and
+ * so are a value outside its enum and an object of another context; a function without a status
+ * then returns "", NULL or 0, or fills zeros in. Handles that were released are not recognized.
  *
  * Threads: a kiln and its ops may be used from any number of threads at once. Calls on one op are
  * serialized by a lock inside it. Release an op only when no other thread uses it, and close a kiln
