@@ -1,0 +1,78 @@
+/* The solver depthwise_reduce: shapes, types and parts, exactly. */
+#include "support/direct_cases.h"
+#include "support/kinds.h"
+#include "support/suite.h"
+#include "support/support.h"
+
+#include <check.h>
+
+enum { WEIGHTS = 2 };
+
+/* Multipliers, strides alone and with a dilation, padding that differs and reaches beyond the
+ * image, one pixel, fewer pixels than items, one and three axes, a transposed problem. */
+static const char *const shapes[] = {
+    "n2-c7-k7-i9x11-f3x3-p1x1-g7",
+    "n2-c3-k9-i8x8-f5x5-s3x3-p2x2-g3",
+    "n2-c4-k8-i10x13-f3x3-s1x2-p2x2-d2x3-g4",
+    "n1-c3-k3-i12x9-f2x4-s2x3-p1x0-e0x2-d1x2-g3",
+    "n1-c2-k2-i3x3-f3x3-s2x2-p7x7-g2",
+    "n1-c8-k8-i1x1-f1x1-g8",
+    "n3-c4-k4-i131-f7-s3-p6-e1-d2-g4",
+    "n2-c3-k6-i5x6x7-f3x3x3-s2x1x2-p1x1x1-g3",
+    "n2-c4-k4-i5x3-f2x3-s4x3-g4-trans-o3x2",
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void check(const kiln_problem *p, const char *config)
+{
+    support_check(p, "depthwise_reduce", config, HOST_FILL_INT);
+}
+
+START_TEST(every_shape_is_exact)
+{
+    for (int i = 0; i < SHAPES; i++) {
+        const kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[i]);
+        check(&p, NULL);
+    }
+}
+END_TEST
+
+START_TEST(every_type_is_exact)
+{
+    for (int t = 0; t < SUPPORT_TYPES; t++) {
+        kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[t % 3]);
+        support_set_types(&p, support_types_of[t]);
+        check(&p, NULL);
+    }
+}
+END_TEST
+
+START_TEST(parts_are_added)
+{
+    static const char *const configs[] = {"64,2", "128,7", "256,64"};
+    kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[_i]);
+    p.epilogue.bias = 1;
+    check(&p, configs[_i]);
+}
+END_TEST
+
+START_TEST(fractions_stay_within_the_bound)
+{
+    const kiln_problem p = direct_problem(WEIGHTS, "f32", "n3-c5-k5-i35x36-f3x3-p1x1-g5");
+    support_check(&p, "depthwise_reduce", _i ? "64,3" : NULL, HOST_FILL_UNIFORM);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("depthwise_reduce");
+    TCase *c = tcase_create("depthwise_reduce");
+    tcase_set_timeout(c, 600);
+    tcase_add_test(c, every_shape_is_exact);
+    tcase_add_test(c, every_type_is_exact);
+    tcase_add_loop_test(c, parts_are_added, 0, 3);
+    tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 2);
+    suite_add_tcase(s, c);
+    return support_run_suite(s);
+}
