@@ -90,12 +90,15 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
 }
 
 /* The share of the peak that the formula is scaled to. Items of a GPU share nothing, so that loads
- * from memory hold them up: as measured on an H100 over the layers of quick.txt, batch 64. */
+ * from memory hold them up, and few destination channels leave little to do between loads: as
+ * measured on an H100 over the layers of quick.txt at a batch of 64. */
 static double reached(const kiln_shape *s, const kiln_device_facts *d)
 {
     if (d->kind != KILN_DEVICE_GPU)
         return d->cpu->reached_direct;
-    return s->direction == KILN_FORWARD ? 0.52 : 0.34;
+    if (s->direction == KILN_FORWARD)
+        return 0.52;
+    return kiln_direct_dst_channels(s) < 8 ? 0.16 : 0.34;
 }
 
 /* The least time of an item of a GPU, in ms. The item waits for memory at every channel and, less

@@ -1,0 +1,78 @@
+/* The solver depthwise_gather: both directions, layouts, types and epilogues, exactly. */
+#include "support/direct_cases.h"
+#include "support/kinds.h"
+#include "support/suite.h"
+#include "support/support.h"
+
+#include <check.h>
+
+/* Strides alone and with a dilation, padding that differs and reaches beyond the image, taps that
+ * meet nothing, one pixel, one and three axes, a transposed problem. */
+static const char *const shapes[] = {
+    "n2-c7-k7-i9x11-f3x3-p1x1-g7",
+    "n2-c4-k4-i10x13-f3x3-s1x2-p2x2-d2x3-g4",
+    "n1-c3-k3-i12x9-f2x4-s2x3-p1x0-e0x2-d1x2-g3",
+    "n1-c2-k2-i3x3-f3x3-s2x2-p7x7-g2",
+    "n1-c8-k8-i1x1-f1x1-g8",
+    "n3-c4-k4-i131-f7-s3-p6-e1-d2-g4",
+    "n2-c3-k3-i5x6x7-f3x3x3-s2x1x2-p1x1x1-g3",
+    "n2-c4-k4-i5x3-f2x3-s4x3-g4-trans-o3x2",
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void check(const kiln_problem *p, const char *config)
+{
+    support_check(p, "depthwise_gather", config, HOST_FILL_INT);
+}
+
+START_TEST(every_shape_is_exact)
+{
+    for (int i = 0; i < SHAPES; i++) {
+        const kiln_problem p = direct_problem(_i, "f32", shapes[i]);
+        check(&p, i % 2 ? "32" : NULL);
+    }
+}
+END_TEST
+
+START_TEST(channels_may_be_last)
+{
+    static const char *const x[] = {"NHWC", "NCHW", "NHWC"}, *const y[] = {"NHWC", "NHWC", "NCHW"};
+    for (int i = 0; i < 3; i++) {
+        kiln_problem p = direct_problem(_i, "f32", shapes[i]);
+        support_set_layouts(&p, x[i], y[i]);
+        check(&p, NULL);
+    }
+}
+END_TEST
+
+START_TEST(every_type_is_exact)
+{
+    for (int t = 0; t < SUPPORT_TYPES; t++) {
+        kiln_problem p = direct_problem(_i, "f32", shapes[t % 3]);
+        support_set_types(&p, support_types_of[t]);
+        check(&p, NULL);
+    }
+}
+END_TEST
+
+START_TEST(the_epilogue_is_applied)
+{
+    kiln_problem p = direct_problem(0, "f32", shapes[_i]);
+    p.epilogue = direct_epilogues[_i];
+    check(&p, NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("depthwise_gather");
+    TCase *c = tcase_create("depthwise_gather");
+    tcase_set_timeout(c, 600);
+    tcase_add_loop_test(c, every_shape_is_exact, 0, 2);
+    tcase_add_loop_test(c, channels_may_be_last, 0, 2);
+    tcase_add_loop_test(c, every_type_is_exact, 0, 2);
+    tcase_add_loop_test(c, the_epilogue_is_applied, 0, DIRECT_EPILOGUES);
+    suite_add_tcase(s, c);
+    return support_run_suite(s);
+}
