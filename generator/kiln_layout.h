@@ -63,8 +63,8 @@ typedef struct kiln_storage {
 } kiln_storage;
 
 /* Reads a table name, a synonym or a spec, for logical dims `dims` ("NCHW", "OIHW"; NULL: those
- * of the name, NCDHW for NDHWC and NCW for NWC, else the table's own). Returns false, with a sentence in why[KILN_ERROR_TEXT], when `text` is none of
- * these or contradicts itself. */
+ * of the name, NCDHW for NDHWC and NCW for NWC, else the table's own). Returns false, with a
+ * sentence in why[KILN_ERROR_TEXT], when `text` is none of these or contradicts itself. */
 KILN_API bool kiln_layout_parse(kiln_layout *layout, const char *text, const char *dims, char *why);
 /* One line of the table. */
 typedef struct kiln_layout_entry {
