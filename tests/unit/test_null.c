@@ -66,7 +66,7 @@ static void check_text(const char *call, const char *text, const char *expected)
 }
 
 #define FAILS(call) (note(#call), check_status(#call, call))
-#define SAYS_WHY(call) (note(#call + (#call[0] == '!')), check_why(#call, call))
+#define SAYS_WHY(call) (note(&#call[#call[0] == '!']), check_why(#call, call))
 #define GIVES(call, value) (note(#call), ck_assert_msg((call) == (value), "%s", #call))
 #define GIVES_TEXT(call, value) (note(#call), check_text(#call, call, value))
 #define CALLS(call) (note(#call), call)
