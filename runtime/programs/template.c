@@ -158,10 +158,6 @@ static kiln_status put_file(parts *p, const char *name, const char *includer)
         return kiln_fail(KILN_FILE,
                          "template %s includes %s, one more than the %d files of a program",
                          includer, name, MOST_FILES);
-    if (includer && (strchr(name, '/') || strcmp(name, "..") == 0))
-        return kiln_fail(KILN_FILE,
-                         "template %s includes %s; an include is a file name without folders",
-                         includer, name);
     char *text;
     kiln_status status = find(p->dir, name, &text);
     if (status)

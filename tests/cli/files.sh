@@ -73,7 +73,7 @@ rmdir templates/naive.cl
 for name in ../secret.cl /etc/passwd folder/x.cl ..; do
     { echo "#include \"$name\"" && cat "$own/naive/naive.cl"; } >templates/naive.cl
     expect 5 conv $problem -S naive
-    warns "template naive.cl includes $name; an include is a file name without folders"
+    warns "template naive.cl includes \"$name\"; give a file's name of at most 63 bytes, without a folder"
 done
 rm templates/naive.cl
 expect 0 conv $problem -S naive
