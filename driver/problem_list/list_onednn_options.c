@@ -36,7 +36,8 @@ void onednn_set_type(list_options *o, int tensor, list_word value)
 
 void onednn_set_tag(list_options *o, int tensor, list_word value)
 {
-    copy(value, o->tag[tensor], sizeof o->tag[tensor]);
+    if (tensor != ONEDNN_BIA) /* whose tag says nothing */
+        copy(value, o->tag[tensor], sizeof o->tag[tensor]);
 }
 
 void onednn_set_algorithm(list_options *o, list_word value)
