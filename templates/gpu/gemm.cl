@@ -243,7 +243,9 @@ INLINE B_T read_source(global const SRC_T *src, const phase_taps *t, const pixel
     return element < 0 ? 0 : SRC_LOAD(src, element + (INDEX_T)(term % D_SRC_C) * D_SRC_CHANNEL);
 #else
     const int c = at->c + row;
-    if (from < 0 || !IS_CHANNEL(c))
+    if (from < 0)
+        return (B_T)((ACC_T)0);
+    if (!IS_CHANNEL(c))
         return (B_T)((ACC_T)0);
 #if D_LOAD == LOAD_ONE
     return SRC_LOAD(src, from + (INDEX_T)c * D_SRC_CHANNEL);
