@@ -105,9 +105,9 @@ KILN_API size_t kiln_storage_expression(const kiln_storage *storage,
  * length needed. */
 KILN_API size_t kiln_storage_inverse(const kiln_storage *storage, int dim, char *text, size_t size);
 
-/* Makes the storage of tensor 'x', 'w', 'y' or 'b', the bias, of a problem whose sizes are checked;
- * "any" counts as plain. Returns false, with the reason, when the layout makes no sense for the
- * tensor. */
+/* Makes the storage of tensor 'x', 'w', 'y' or 'b', the bias, of a problem whose sizes are checked.
+ * Returns false, with the reason, when the layout makes no sense for the tensor, or is "any":
+ * kiln_conv_plan() chooses it. */
 KILN_API bool kiln_problem_storage(const kiln_problem *problem, char tensor, kiln_storage *storage,
                                    char *why);
 

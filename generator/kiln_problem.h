@@ -164,9 +164,11 @@ KILN_API kiln_status kiln_problem_check(kiln_problem *problem, char *why);
 KILN_API int64_t kiln_problem_output(const kiln_problem *problem, int axis);
 
 /* Returns the bytes that x, w, y or b, the bias, of a checked problem occupies, padding of its
- * layout included. "any" counts as plain; kiln_op_describe() tells the layout that the library
- * chose. */
-KILN_API int64_t kiln_problem_bytes(const kiln_problem *problem, char tensor);
+ * layout included. Returns 0, with the reason in why[KILN_ERROR_TEXT] if that is not NULL, where
+ * there is no answer; a layout that is "any" has none: kiln_conv_plan() chooses it and tells the
+ * sizes. */
+KILN_API int64_t kiln_problem_bytes(const kiln_problem *problem, char tensor /* 'x' 'w' 'y' 'b' */,
+                                    char *why);
 
 /* Returns the elements of x, w or y of a checked problem, without layout padding. */
 KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 'x' 'w' 'y' */);

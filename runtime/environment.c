@@ -68,6 +68,7 @@ static const struct {
     {"KILN_KEEPALIVE_US", NO_SETTING, is_stay,
      "a whole number of microseconds from 0 to 1000000000"},
     {"KILN_CHECK_PADDING", NO_SETTING, is_switch, "1 or 0"},
+    {"KILN_CHECK_PACKED", NO_SETTING, is_switch, "1 or 0"},
 };
 
 kiln_status kiln_environment_check(const kiln_settings *s)

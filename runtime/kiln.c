@@ -226,9 +226,11 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     if (!k)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     pthread_mutex_init(&k->lock, NULL);
+    atomic_init(&k->holders, 1);
     k->forks = atomic_load(&kiln_process_forks);
     k->logger = (kiln_logger){s->log, s->log_user, s->warn};
     k->check_padding = s->check_padding || kiln_switch_is_on(getenv("KILN_CHECK_PADDING"), false);
+    k->check_packed = s->check_packed || kiln_switch_is_on(getenv("KILN_CHECK_PACKED"), false);
     if (context) {
         status = attach(k, context, device, s);
     } else {
@@ -238,18 +240,21 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     if (!status)
         status = load_rows(k, s);
     if (status) {
-        kiln_close(k);
+        kiln_unhold(k);
         return status;
     }
     *out = k;
     return KILN_OK;
 }
 
-/* In a child of fork() the memory is left alone: OpenCL would wait for threads that are not there.
- */
-void kiln_close(kiln *k)
+void kiln_hold(kiln *k)
 {
-    if (!k || !kiln_is_here(k))
+    atomic_fetch_add(&k->holders, 1);
+}
+
+void kiln_unhold(kiln *k)
+{
+    if (atomic_fetch_sub(&k->holders, 1) > 1)
         return;
     kiln_pocl_close(k->pocl);
     kiln_mem_lifetime_close(k->lifetime);
@@ -259,8 +264,17 @@ void kiln_close(kiln *k)
     kiln_rows_free(k->generic_rows);
     if (k->context)
         clReleaseContext(k->context);
+    free(k->packed.at);
     pthread_mutex_destroy(&k->lock);
     free(k);
+}
+
+/* In a child of fork() the memory is left alone: OpenCL would wait for threads that are not there.
+ */
+void kiln_close(kiln *k)
+{
+    if (k && kiln_is_here(k))
+        kiln_unhold(k);
 }
 
 static const char *no_kiln(const char *function)

@@ -11,11 +11,11 @@
  *
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
  * installs no signal handler, and does not wait for the caller's queues (kiln_finish(),
- * kiln_op_time(), kiln_tune(), settings.check_padding and .queues_flushed excepted). Creating never
- * measures, enqueueing never compiles, only kiln_tune() measures. On PoCL's CPU device a kiln has
- * queues of its own as well, and the device's threads spin in them for a while after an operation
- * (settings.keepalive_us). An op's second enqueue with the same buffers may wait there for the
- * device's threads, 50 ms at most (settings.buffers_stay).
+ * kiln_op_time(), kiln_tune(), settings.check_padding, .check_packed and .queues_flushed excepted).
+ * Creating never measures, enqueueing never compiles, only kiln_tune() measures. On PoCL's CPU
+ * device a kiln has queues of its own as well, and the device's threads spin in them for a while
+ * after an operation (settings.keepalive_us). An op's second enqueue with the same buffers may wait
+ * there for the device's threads, 50 ms at most (settings.buffers_stay).
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, and
@@ -23,8 +23,9 @@
  * then returns "", NULL or 0, or fills zeros in. Handles that were released are not recognized.
  *
  * Threads: a kiln and its ops may be used from any number of threads at once. Calls on one op are
- * serialized by a lock inside it. Release an op only when no other thread uses it, and close a kiln
- * only after its ops are released.
+ * serialized by a lock inside it. Release an op only when no other thread uses it. An op holds its
+ * kiln: kiln_close() may come before or after the release of the ops, in any thread; what the last
+ * of them holds is freed then, and settings.log and .warn may be called until then.
  *
  * Processes: a child of fork() has none of its parent's threads. There, calls on a kiln of the
  * parent's, and on its ops, return KILN_INVALID; kiln_op_release() and kiln_close() return at once
@@ -86,6 +87,11 @@ typedef struct kiln_settings {
      * gives before the first; else the enqueue, which waits for that, fails with KILN_WRONG. For
      * finding defects; KILN_CHECK_PADDING=1 */
     int check_padding;
+    /* 1: packed weights that an enqueue is given must be what a kiln_op_pack() of this kiln wrote,
+     * there or in a buffer that they were copied from, for the same problem, solver and config;
+     * else the enqueue fails with KILN_INVALID. It waits for its events and its queue, and reads
+     * the weights. For finding defects; KILN_CHECK_PACKED=1 */
+    int check_packed;
     /* PoCL's CPU device: so many microseconds after the last operation has ended, the device's
      * threads spin, looking for the next operation, before they sleep. KILN_KEEPALIVE_US (there, 0:
      * they sleep at once), else 200. -1: they sleep at once. An operation that comes while they
@@ -129,7 +135,9 @@ typedef struct kiln_settings {
  */
 KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                                const kiln_settings *settings);
-KILN_API void kiln_close(kiln *k); /* NULL is fine */
+/* Gives the handle up; NULL is fine. Ops that are left stay usable (kiln_finish() and kiln_flush()
+ * need a kiln: clFinish() and clFlush() do for queues without settings.queues_flushed). */
+KILN_API void kiln_close(kiln *k);
 
 /* Return where things are, for `kiln env` and bug reports; "" when switched off. */
 KILN_API const char *kiln_cache_dir(const kiln *k);
@@ -151,6 +159,10 @@ typedef struct kiln_choice {
                           solver: of the one that would be chosen, else of the first that takes it */
     int ignore_rows;   /* 1: as if no tuning row existed */
     int native_layout; /* 1: refuse a solver that would need its tensors reformatted */
+    /* 1: every enqueue will bring packed weights. kiln_op_info.workspace_size then has no room to
+     * pack them in each run, and an enqueue without them is KILN_INVALID. It changes nothing where
+     * there is nothing to pack (packed_size 0) */
+    int packed_weights;
 } kiln_choice;
 
 /* Chooses solver and config for `problem`, generates and compiles the kernels. `choice` may be
@@ -186,16 +198,20 @@ typedef enum kiln_origin {
 enum { KILN_INFO_TEXT = 192 };
 
 typedef struct kiln_op_info {
-    kiln_problem problem; /* checked and completed */
+    kiln_problem problem; /* checked and completed; no layout is "any" any more */
     const char *solver;   /* lives as long as the library; "" for a reformat */
     int solver_id;        /* MIOpen's number, or 1000 and up */
     int algorithm;        /* MIOpen's number */
     int solver_version;
     char config[KILN_INFO_TEXT];
     kiln_origin origin;
-    int64_t workspace_size;        /* bytes; with plain weights this includes room to pack them */
-    int64_t packed_size;           /* bytes of packed weights; 0: nothing to pack */
-    int64_t packed_workspace_size; /* bytes needed when packed weights are given */
+    /* Bytes of what kiln_buffers has; 0: the operation does not use it. */
+    int64_t x_size, w_size, y_size, bias_size, residual_size;
+    /* For kiln_op_enqueue() and kiln_op_pack() alike. Without choice.packed_weights, it has room
+     * for weights that each run packs. */
+    int64_t workspace_size;
+    int64_t packed_size; /* of packed weights, where they are a buffer or an image; 0: nothing to
+                            pack */
     /* Packed weights that are an image: pixels, CL_RGBA of that type. 0: they are a buffer. */
     int64_t packed_width, packed_height;
     kiln_type packed_type;
@@ -206,6 +222,13 @@ typedef struct kiln_op_info {
     double predicted_ms;
     int stages, facts;
 } kiln_op_info;
+
+/* Does what kiln_conv_create() does, without compiling: chooses solver, config and layouts, and
+ * describes them and all sizes in *info. Needs no queue, and no device where kiln_open() had none.
+ * Returns as kiln_conv_create(). An operation that is created with the same problem and choice is
+ * what *info says, unless rows were added in between. */
+KILN_API kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                                    kiln_op_info *info);
 
 KILN_API void kiln_op_describe(const kiln_op *op, kiln_op_info *info);
 
@@ -264,7 +287,10 @@ KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
                                      const cl_event *wait, cl_event *done);
 
 /* Rearranges weights once for many enqueues; reads buffers->w, writes buffers->packed. Weights in a
- * layout that is reformatted first need the workspace as well. */
+ * layout that is reformatted first need the workspace as well. Operations whose kiln_op_info has
+ * the same problem, solver, solver_version and config, on devices of one kind, pack the same bytes.
+ * They may share packed weights, also copies of them, and use them at the same time from any number
+ * of threads and queues: packed weights are only read. */
 KILN_API kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                                   cl_uint n_wait, const cl_event *wait, cl_event *done);
 
@@ -311,17 +337,19 @@ KILN_API kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int inde
 /* ---- tuning -----------------------------------------------------------------------------------
  */
 
+typedef enum kiln_trial_verdict {
+    KILN_TRIAL_OK = 0,
+    KILN_TRIAL_BUILD, /* did not build */
+    KILN_TRIAL_RUN,   /* did not run */
+    KILN_TRIAL_WRONG, /* verify() refused the result */
+    KILN_TRIAL_SLOW   /* was given up: far from the best */
+} kiln_trial_verdict;
+
 typedef struct kiln_trial {
     const char *solver;
     char config[KILN_INFO_TEXT];
     int64_t index, count; /* trial number from 0, and how many there will be */
-    enum {
-        KILN_TRIAL_OK,
-        KILN_TRIAL_BUILD,
-        KILN_TRIAL_RUN,
-        KILN_TRIAL_WRONG,
-        KILN_TRIAL_SLOW
-    } verdict;
+    kiln_trial_verdict verdict;
     double ms, best_ms;      /* median of this one; best verified so far, 0 if none */
     const char *best_solver; /* NULL if none */
     char best_config[KILN_INFO_TEXT];
@@ -413,14 +441,16 @@ typedef struct kiln_row {
     char core[24];
 } kiln_row;
 
+typedef enum kiln_rows_kind {
+    KILN_ROWS_HEAD = 0, /* up to and including the line "rows:" */
+    KILN_ROWS_NOTE,     /* comments and blank lines */
+    KILN_ROWS_ROW,
+    KILN_ROWS_BAD /* what readers skip */
+} kiln_rows_kind;
+
 /* A stretch of a file of rows, as it stands there. All pieces in their order are the whole file. */
 typedef struct kiln_rows_piece {
-    enum {
-        KILN_ROWS_HEAD, /* up to and including the line "rows:" */
-        KILN_ROWS_NOTE, /* comments and blank lines */
-        KILN_ROWS_ROW,
-        KILN_ROWS_BAD /* what readers skip */
-    } kind;
+    kiln_rows_kind kind;
     int64_t line;     /* its first, counted from 1 */
     const char *text; /* not terminated; valid during the call */
     size_t length;

@@ -14,7 +14,18 @@
 typedef struct kiln_pocl kiln_pocl; /* runtime/pocl/pocl.h, for op/ and kiln.c only */
 typedef struct kiln_mem_lifetime kiln_mem_lifetime;
 
+/* Packed weights that an operation wrote: for what, and a checksum of their contents. */
+typedef struct kiln_packed_mark {
+    uint64_t purpose, contents;
+} kiln_packed_mark;
+
+typedef struct kiln_packed_marks {
+    kiln_packed_mark *at;
+    size_t count;
+} kiln_packed_marks;
+
 struct kiln {
+    atomic_int holders; /* the caller's handle, and operations */
     unsigned forks;     /* of the process, when the kiln was opened (process.h) */
     cl_context context; /* NULL: plans only */
     cl_device_id device;
@@ -22,14 +33,20 @@ struct kiln {
     kiln_logger logger;
     kiln_programs *programs;
     kiln_mem_lifetime *lifetime;
-    kiln_pocl *pocl; /* NULL: plain OpenCL */
-    bool check_padding;
+    kiln_pocl *pocl;                  /* NULL: plain OpenCL */
+    _Atomic(cl_command_queue) waited; /* the queue of the last kiln_finish() or kiln_flush() */
+    bool check_padding, check_packed;
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
-    pthread_mutex_t lock; /* guards user_rows, which tuning replaces */
+    pthread_mutex_t lock; /* guards user_rows, which tuning replaces, and packed */
+    kiln_packed_marks packed;
     kiln_rows *user_rows, *shipped_rows, *generic_rows;
 };
+
+/* Hold a kiln, and give it up: the last holder frees it. */
+void kiln_hold(kiln *k);
+void kiln_unhold(kiln *k);
 
 /* Reads the facts of an OpenCL device. */
 kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *facts);

@@ -42,8 +42,8 @@ static kiln_status pack_once(kiln_op *op, const session *s, kiln_buffers *b, dou
     if (info.packed_size == 0 || info.packed_width > 0)
         return KILN_OK;
     kiln_status status = kiln_op_time(op, s->queue, b, &ms, pack_ms);
-    b->packed =
-        (kiln_buffer){b->workspace.mem, b->workspace.offset + (size_t)info.packed_workspace_size};
+    const int64_t rest = info.workspace_size - info.packed_size;
+    b->packed = (kiln_buffer){b->workspace.mem, b->workspace.offset + (size_t)rest};
     if (!status)
         status = kiln_op_pack(op, s->queue, b, 0, NULL, NULL);
     return status ? status : kiln_finish(s->kiln, s->queue);

@@ -3,11 +3,19 @@
 
 #include "problem_text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 bool kiln_layout_is_any(const char *layout)
 {
     return strcmp(layout, "any") == 0;
+}
+
+static const char *plain_of(char tensor, int rank)
+{
+    return tensor == 'b'   ? kiln_plain_bias_layout
+           : tensor == 'w' ? kiln_plain_filter_layout(rank)
+                           : kiln_plain_data_layout(rank);
 }
 
 /* The logical dims of a tensor. A filter layout that names M is a depthwise one. */
@@ -26,9 +34,7 @@ static const char *dims_of(const kiln_extent *e, const char *layout)
 bool kiln_extent_storage(const kiln_extent *e, const char *text, kiln_storage *storage, char *why)
 {
     if (kiln_layout_is_any(text))
-        text = e->tensor == 'b'   ? kiln_plain_bias_layout
-               : e->tensor == 'w' ? kiln_plain_filter_layout(e->rank)
-                                  : kiln_plain_data_layout(e->rank);
+        text = plain_of(e->tensor, e->rank);
     const char *dims = dims_of(e, text);
     kiln_layout layout;
     if (!kiln_layout_parse(&layout, text, dims, why))
@@ -63,15 +69,40 @@ bool kiln_bias_storage(int64_t channels, int type, const char *layout, kiln_stor
     return kiln_extent_storage(&e, layout, storage, why);
 }
 
+void kiln_problem_close(kiln_problem *p)
+{
+    for (const char *t = "xwyb"; *t; t++) {
+        char *layout = layout_of(p, *t);
+        if (!kiln_layout_is_any(layout))
+            continue;
+        memset(layout, 0, KILN_LAYOUT_TEXT);
+        strcpy(layout, plain_of(*t, p->spatial_rank));
+    }
+}
+
+/* Why the problem has no such storage; false: it may have one. */
+static bool lacks_storage(const kiln_problem *p, char tensor, char *why)
+{
+    if (!kiln_problem_is_complete(p))
+        return !kiln_deny(why, "the problem is not checked; pass it to kiln_problem_check() first");
+    if (!tensor || !strchr("xwyb", tensor))
+        return !kiln_deny(why, "tensor is the character %d; it must be 'x', 'w', 'y' or 'b'",
+                          tensor);
+    if (kiln_layout_is_any(layout_of((kiln_problem *)p, tensor)))
+        return !kiln_deny(
+            why,
+            "the layout of %s is \"any\", so its size is not known before a solver is "
+            "chosen; kiln_conv_plan() and kiln_op_describe() tell it",
+            tensor == 'b' ? "bias" : (const char[]){tensor, '\0'});
+    return false;
+}
+
 bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *storage, char *why)
 {
     if (!p || !storage)
         return kiln_deny(why, "kiln_problem_storage: problem and storage must not be NULL");
-    if (!kiln_problem_is_complete(p))
-        return kiln_deny(why, "the problem is not checked; pass it to kiln_problem_check() first");
-    if (tensor != 'x' && tensor != 'w' && tensor != 'y' && tensor != 'b')
-        return kiln_deny(why, "tensor is the character %d; it must be 'x', 'w', 'y' or 'b'",
-                         tensor);
+    if (lacks_storage(p, tensor, why))
+        return false;
     if (tensor == 'b')
         return kiln_bias_storage(p->out_channels, p->epilogue.bias, p->bias_layout, storage, why);
     bool x = tensor == 'x', w = tensor == 'w';
@@ -93,10 +124,12 @@ bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *stor
     return kiln_extent_storage(&e, layout_of((kiln_problem *)p, tensor), storage, why);
 }
 
-int64_t kiln_problem_bytes(const kiln_problem *p, char tensor)
+int64_t kiln_problem_bytes(const kiln_problem *p, char tensor, char *why)
 {
     kiln_storage storage;
-    if (!kiln_problem_storage(p, tensor, &storage, NULL))
+    if (!p)
+        return (int64_t)kiln_deny(why, "kiln_problem_bytes: problem must not be NULL");
+    if (!kiln_problem_storage(p, tensor, &storage, why))
         return 0;
     kiln_type type = tensor == 'x'   ? p->x_type
                      : tensor == 'w' ? p->w_type
@@ -105,12 +138,26 @@ int64_t kiln_problem_bytes(const kiln_problem *p, char tensor)
     return storage.cells * (int64_t)kiln_type_size(type);
 }
 
+static bool is_any_in_capitals(const char *text)
+{
+    const char *any = "any";
+    while (*any && tolower((unsigned char)*text) == *any)
+        text++, any++;
+    return !*any && !*text;
+}
+
 kiln_status kiln_problem_check_layouts(kiln_problem *p, char *why)
 {
     for (const char *t = "xwyb"; *t; t++) {
         char *text = layout_of(p, *t);
         if (kiln_layout_is_any(text))
             continue;
+        if (is_any_in_capitals(text))
+            return kiln_refuse(
+                why,
+                "the layout of %s is \"%s\"; \"any\", which lets the library choose, "
+                "is written in small letters",
+                *t == 'b' ? "bias" : (const char[]){*t, '\0'}, text);
         kiln_storage storage;
         if (!kiln_problem_storage(p, *t, &storage, why))
             return KILN_INVALID;

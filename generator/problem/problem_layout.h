@@ -8,6 +8,9 @@
 
 bool kiln_layout_is_any(const char *layout);
 
+/* Replaces each layout of a checked problem that is "any" by the plain one. */
+void kiln_problem_close(kiln_problem *problem);
+
 /* A tensor by its logical sizes: N or O, C or I, spatial ones. */
 typedef struct kiln_extent {
     char tensor; /* 'x', 'w', 'y', 'b' */

@@ -27,15 +27,17 @@ static kiln_status check_given(const kiln_op *op, const kiln_given *w, int role)
         return kiln_fail_cl(code, "clGetMemObjectInfo");
     if (kind != CL_MEM_OBJECT_BUFFER)
         return kiln_fail(KILN_INVALID, "%s must be a buffer; it is an image", w->name);
+    const size_t align = (size_t)op->k->facts.base_align;
+    if (w->buffer.offset % align)
+        return kiln_fail(KILN_INVALID,
+                         "offset %zu of buffer %s is not aligned: the device takes multiples of "
+                         "%zu bytes; the next one is %zu",
+                         w->buffer.offset, w->name, align,
+                         w->buffer.offset + (align - w->buffer.offset % align));
     if (w->buffer.offset > size || (uint64_t)w->bytes > size - w->buffer.offset)
         return kiln_fail(KILN_INVALID,
                          "buffer %s needs %lld bytes from offset %zu; the memory object has %zu",
                          w->name, (long long)w->bytes, w->buffer.offset, size);
-    if (w->buffer.offset % (size_t)op->k->facts.base_align)
-        return kiln_fail(KILN_INVALID,
-                         "offset %zu of buffer %s is not a multiple of the device's alignment, "
-                         "%lld bytes",
-                         w->buffer.offset, w->name, (long long)op->k->facts.base_align);
     return KILN_OK;
 }
 
@@ -141,6 +143,12 @@ static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
     const kiln_plan *plan = &op->plan;
     bool packing = phase == KILN_PACK_ONLY;
     bool prepacked = plan->packed_bytes > 0 && b->packed.mem;
+    if (op->comes_packed && plan->packed_bytes > 0 && !b->packed.mem)
+        return kiln_fail(KILN_INVALID,
+                         "packed is NULL, but the operation was created for packed weights; give "
+                         "the %lld bytes that kiln_op_pack() writes, or set choice.packed_weights "
+                         "to 0",
+                         (long long)plan->packed_bytes);
     bool temps = !packing || packs_through_temps(plan);
     int64_t workspace = temps ? plan->workspace_bytes : 0;
     if (!packing)

@@ -7,6 +7,7 @@
 #include "given.h"
 #include "images.h"
 #include "launch.h"
+#include "packed_check.h"
 #include "padding_check.h"
 
 #include <stdlib.h>
@@ -174,6 +175,8 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
                            .plain = n_wait == 0 && !op->owns_images && !op->dirty,
                            .events = wanted};
     status = prepare(op, queue, buffers, phase, n_wait, wait);
+    if (!status && phase == KILN_RUN_ONLY)
+        status = kiln_op_check_packed(op, queue, &buffers->packed, n_wait, wait);
     if (!status)
         status = kiln_pocl_submit(op->pocl, &call, &done);
     if (!status && !done) {
@@ -224,9 +227,10 @@ kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers
     int last = -1;
     kiln_status status = run(op, queue, buffers, KILN_PACK_ONLY, n_wait, wait,
                              done ? KILN_EVENTS_LAST : KILN_EVENTS_NONE, events, &last);
-    if (!status)
-        give(events, last, done);
-    return status;
+    if (status)
+        return status;
+    give(events, last, done);
+    return kiln_op_mark_packed(op, queue, &buffers->packed);
 }
 
 /* Reads the spans of the stages that have an event, `*n` of them. */
@@ -280,12 +284,27 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
     return KILN_OK;
 }
 
-kiln_status kiln_finish(kiln *k, cl_command_queue queue)
+/* A caller waits for few queues, and mostly for one: OpenCL is asked when it is another. */
+static kiln_status check_waited(kiln *k, cl_command_queue queue, const char *function)
 {
     if (!k || !queue)
-        return kiln_fail(KILN_INVALID, "kiln_finish: k and queue must not be NULL");
-    if (kiln_process_check(k))
-        return KILN_INVALID;
+        return kiln_fail(KILN_INVALID, "%s: k and queue must not be NULL", function);
+    kiln_status status = kiln_process_check(k);
+    if (status || atomic_load_explicit(&k->waited, memory_order_relaxed) == queue)
+        return status;
+    if (!k->context)
+        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    status = kiln_given_queue(k, queue);
+    if (!status)
+        atomic_store_explicit(&k->waited, queue, memory_order_relaxed);
+    return status;
+}
+
+kiln_status kiln_finish(kiln *k, cl_command_queue queue)
+{
+    kiln_status status = check_waited(k, queue, "kiln_finish");
+    if (status)
+        return status;
     kiln_pocl_flush(k->pocl, queue);
     kiln_pocl_wait(k->pocl, queue);
     cl_int code = clFinish(queue);
@@ -294,10 +313,9 @@ kiln_status kiln_finish(kiln *k, cl_command_queue queue)
 
 kiln_status kiln_flush(kiln *k, cl_command_queue queue)
 {
-    if (!k || !queue)
-        return kiln_fail(KILN_INVALID, "kiln_flush: k and queue must not be NULL");
-    if (kiln_process_check(k))
-        return KILN_INVALID;
+    kiln_status status = check_waited(k, queue, "kiln_flush");
+    if (status)
+        return status;
     kiln_pocl_flush(k->pocl, queue);
     cl_int code = clFlush(queue);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clFlush");

@@ -23,27 +23,39 @@ static int64_t takes_ns(const kiln_op *op)
     return ms > 0 && ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) + 1 : -1;
 }
 
-static kiln_status build(kiln_op *op, const kiln_choice *choice)
+static void set_bytes(kiln_op *op)
 {
+    const kiln_problem *p = &op->problem;
+    op->bytes[KILN_ROLE_X] = kiln_problem_bytes(p, 'x', NULL);
+    op->bytes[KILN_ROLE_W] = kiln_problem_bytes(p, 'w', NULL);
+    op->bytes[KILN_ROLE_Y] = kiln_problem_bytes(p, 'y', NULL);
+    if (p->epilogue.bias)
+        op->bytes[KILN_ROLE_BIAS] = kiln_problem_bytes(p, 'b', NULL);
+    if (p->epilogue.beta != 0)
+        op->bytes[KILN_ROLE_RESIDUAL] = op->bytes[KILN_ROLE_Y];
+}
+
+/* Chooses and plans, without a compiler. */
+static kiln_status decide(kiln_op *op, const kiln_problem *problem, const kiln_choice *choice)
+{
+    char text[KILN_ERROR_TEXT];
+    op->problem = *problem;
+    if (kiln_problem_check(&op->problem, text))
+        return kiln_fail(KILN_INVALID, "%s", text);
+    op->shape = kiln_shape_of(&op->problem);
     kiln_status status = kiln_choose(op->k, &op->problem, &op->shape, choice, &op->pick);
     if (status)
         return status;
     kiln_warn_of_choice(op->k, &op->problem, choice, &op->pick);
     op->shape = op->pick.shape;
+    op->comes_packed = choice && choice->packed_weights;
     kiln_shape_give_layouts(&op->shape, &op->problem);
     kiln_why why;
     if (!kiln_solver_plan(op->pick.solver, &op->shape, &op->k->facts, &op->pick.config, &op->plan,
                           &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", op->pick.solver->name, why.text);
-    const kiln_problem *p = &op->problem;
-    op->bytes[KILN_ROLE_X] = kiln_problem_bytes(p, 'x');
-    op->bytes[KILN_ROLE_W] = kiln_problem_bytes(p, 'w');
-    op->bytes[KILN_ROLE_Y] = kiln_problem_bytes(p, 'y');
-    if (p->epilogue.bias)
-        op->bytes[KILN_ROLE_BIAS] = kiln_problem_bytes(p, 'b');
-    if (p->epilogue.beta != 0)
-        op->bytes[KILN_ROLE_RESIDUAL] = op->bytes[KILN_ROLE_Y];
-    return kiln_op_compile(op, takes_ns(op));
+    set_bytes(op);
+    return KILN_OK;
 }
 
 kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
@@ -57,21 +69,34 @@ kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_ch
     kiln_op *op = kiln_op_new(k);
     if (!op)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
-    op->problem = *problem;
-    char why[KILN_ERROR_TEXT];
-    kiln_status status = kiln_problem_check(&op->problem, why);
-    if (status) {
-        kiln_fail(status, "%s", why);
-    } else {
-        op->shape = kiln_shape_of(&op->problem);
-        status = build(op, choice);
-    }
+    kiln_status status = decide(op, problem, choice);
+    if (!status)
+        status = kiln_op_compile(op, takes_ns(op));
     if (status) {
         kiln_op_discard(op);
         return status;
     }
     *out = op;
     return KILN_OK;
+}
+
+kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                           kiln_op_info *info)
+{
+    if (info)
+        *info = (kiln_op_info){.solver = ""};
+    if (!k || !problem || !info)
+        return kiln_fail(KILN_INVALID, "kiln_conv_plan: k, problem and info must not be NULL");
+    if (kiln_process_check(k))
+        return KILN_INVALID;
+    kiln_op *op = kiln_op_new(k);
+    if (!op)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory");
+    kiln_status status = decide(op, problem, choice);
+    if (!status)
+        kiln_op_describe(op, info);
+    kiln_op_discard(op);
+    return status;
 }
 
 void kiln_op_discard(kiln_op *op)
@@ -104,9 +129,13 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     *info = (kiln_op_info){
         .problem = op->problem,
         .solver = "",
-        .workspace_size = kiln_plan_workspace(&op->plan, false),
+        .x_size = op->bytes[KILN_ROLE_X],
+        .w_size = op->bytes[KILN_ROLE_W],
+        .y_size = op->bytes[KILN_ROLE_Y],
+        .bias_size = op->bytes[KILN_ROLE_BIAS],
+        .residual_size = op->bytes[KILN_ROLE_RESIDUAL],
+        .workspace_size = kiln_plan_workspace(&op->plan, op->comes_packed),
         .packed_size = op->plan.packed_bytes,
-        .packed_workspace_size = kiln_plan_workspace(&op->plan, true),
         .packed_width = op->plan.image[KILN_ROLE_PACKED].width,
         .packed_height = op->plan.image[KILN_ROLE_PACKED].height,
         .packed_type = op->plan.image[KILN_ROLE_PACKED].type,

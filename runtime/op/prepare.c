@@ -31,11 +31,12 @@ static kiln_status launch_once(kiln *k, kiln_op *op)
         int role;
         int64_t bytes;
     } wants[] = {
-        {&b.x.mem, KILN_ROLE_X, kiln_problem_bytes(p, 'x')},
-        {&b.w.mem, KILN_ROLE_W, kiln_problem_bytes(p, 'w')},
-        {&b.y.mem, KILN_ROLE_Y, kiln_problem_bytes(p, 'y')},
-        {&b.bias.mem, KILN_ROLE_BIAS, p->epilogue.bias ? kiln_problem_bytes(p, 'b') : 0},
-        {&b.residual.mem, KILN_ROLE_RESIDUAL, p->epilogue.beta ? kiln_problem_bytes(p, 'y') : 0},
+        {&b.x.mem, KILN_ROLE_X, kiln_problem_bytes(p, 'x', NULL)},
+        {&b.w.mem, KILN_ROLE_W, kiln_problem_bytes(p, 'w', NULL)},
+        {&b.y.mem, KILN_ROLE_Y, kiln_problem_bytes(p, 'y', NULL)},
+        {&b.bias.mem, KILN_ROLE_BIAS, p->epilogue.bias ? kiln_problem_bytes(p, 'b', NULL) : 0},
+        {&b.residual.mem, KILN_ROLE_RESIDUAL,
+         p->epilogue.beta ? kiln_problem_bytes(p, 'y', NULL) : 0},
         {&b.workspace.mem, KILN_ROLE_TEMP, info.workspace_size},
     };
     cl_int code = CL_SUCCESS;

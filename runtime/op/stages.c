@@ -92,6 +92,7 @@ kiln_op *kiln_op_new(kiln *k)
         return NULL;
     pthread_mutex_init(&op->lock, NULL);
     op->k = k;
+    kiln_hold(k);
     return op;
 }
 
@@ -111,5 +112,7 @@ void kiln_op_free(kiln_op *op)
         free(op->launch[i].source);
     }
     pthread_mutex_destroy(&op->lock);
+    kiln *k = op->k;
     free(op);
+    kiln_unhold(k);
 }

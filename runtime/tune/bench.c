@@ -54,8 +54,9 @@ static kiln_status poison_destination(kiln_bench *b, const kiln_op *op, const ki
     kiln_status status = KILN_OK;
     for (; d && !status; d = gradient && d != &bias ? &bias : NULL) {
         const kiln_image image = kiln_plan_image(kiln_op_plan(op), d->role);
-        status = image.width ? poison_image(b, d->buffer->mem, &image)
-                             : poison(b, d->buffer, kiln_problem_bytes(p, d->tensor), d->type);
+        status = image.width
+                     ? poison_image(b, d->buffer->mem, &image)
+                     : poison(b, d->buffer, kiln_problem_bytes(p, d->tensor, NULL), d->type);
     }
     return status;
 }

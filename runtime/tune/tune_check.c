@@ -1,6 +1,7 @@
 /* Refuses searches that could only end in a failure. */
 #include "tune_check.h"
 
+#include "generator/problem/problem_layout.h"
 #include "runtime/op/given.h"
 #include "runtime/process.h"
 
@@ -22,16 +23,19 @@ static kiln_status check_queue(const kiln *k, cl_command_queue queue)
 }
 
 /* Checks what each trial would refuse, and what it would give as the reason of a trial only. */
-static kiln_status check_buffers(const kiln *k, const kiln_problem *p, const kiln_buffers *b)
+static kiln_status check_buffers(const kiln *k, const kiln_problem *problem, const kiln_buffers *b)
 {
+    kiln_problem closed = *problem; /* a trial decides open layouts, and checks the sizes itself */
+    kiln_problem_close(&closed);
+    const kiln_problem *p = &closed;
     const kiln_direction d = p->direction;
     const bool bias = p->epilogue.bias, residual = p->epilogue.beta != 0;
     const kiln_given given[] = {
-        {"x", b->x, kiln_problem_bytes(p, 'x'), d == KILN_BACKWARD_DATA},
-        {"w", b->w, kiln_problem_bytes(p, 'w'), d == KILN_BACKWARD_WEIGHTS},
-        {"y", b->y, kiln_problem_bytes(p, 'y'), d == KILN_FORWARD},
-        {"bias", b->bias, bias ? kiln_problem_bytes(p, 'b') : 0, d == KILN_BACKWARD_WEIGHTS},
-        {"residual", b->residual, residual ? kiln_problem_bytes(p, 'y') : 0, false},
+        {"x", b->x, kiln_problem_bytes(p, 'x', NULL), d == KILN_BACKWARD_DATA},
+        {"w", b->w, kiln_problem_bytes(p, 'w', NULL), d == KILN_BACKWARD_WEIGHTS},
+        {"y", b->y, kiln_problem_bytes(p, 'y', NULL), d == KILN_FORWARD},
+        {"bias", b->bias, bias ? kiln_problem_bytes(p, 'b', NULL) : 0, d == KILN_BACKWARD_WEIGHTS},
+        {"residual", b->residual, residual ? kiln_problem_bytes(p, 'y', NULL) : 0, false},
     };
     enum { N = sizeof given / sizeof *given };
     kiln_status status = KILN_OK;

@@ -60,7 +60,7 @@ static double excess_of(char *kiln, const char *name, double base)
         return NAN;
     double announced = strtod(strchr(workspace, ':') + 1, NULL);
     for (int i = 0; i < 3; i++)
-        announced += (double)kiln_problem_bytes(&p, "xwy"[i]);
+        announced += (double)kiln_problem_bytes(&p, "xwy"[i], NULL);
     printf("%-58s %9.1f %9.1f %9.1f\n", name, announced / mib, (peak - base) / mib,
            (peak - base - announced) / mib);
     fflush(stdout);

@@ -122,7 +122,7 @@ static bool set_arguments(bare_contender *b, const work *w, bool multiplies)
 {
     int64_t vectors[2] = {0};
     for (const char *t = "xwy"; *t; t++)
-        vectors[*t == w->to] += kiln_problem_bytes(&w->problem, *t) / (LANES * 4);
+        vectors[*t == w->to] += kiln_problem_bytes(&w->problem, *t, NULL) / (LANES * 4);
     const double rounds = multiplies ? w->useful_flops / (2.0 * LANES * AT_ONCE) : 0,
                  loads = (double)(vectors[0] / AT_ONCE);
     const cl_long reads = vectors[0], writes = vectors[1];

@@ -38,7 +38,7 @@ static bool finish(contender *c)
 static bool read_result(contender *c, void *plain)
 {
     clblast_contender *b = (clblast_contender *)c;
-    size_t bytes = (size_t)kiln_problem_bytes(&b->work->problem, 'y');
+    size_t bytes = (size_t)kiln_problem_bytes(&b->work->problem, 'y', NULL);
     return clEnqueueReadBuffer(b->queue, b->y, CL_TRUE, 0, bytes, plain, 0, NULL, NULL) ==
            CL_SUCCESS;
 }
@@ -62,7 +62,7 @@ static bool is_symmetric(const kiln_problem *p)
 
 static cl_mem make(const clblast_contender *b, char tensor, float *data)
 {
-    size_t bytes = (size_t)kiln_problem_bytes(&b->work->problem, tensor);
+    size_t bytes = (size_t)kiln_problem_bytes(&b->work->problem, tensor, NULL);
     return clCreateBuffer(b->session->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes,
                           data, NULL);
 }

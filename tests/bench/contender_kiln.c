@@ -78,8 +78,7 @@ static bool make_tensors(kiln_contender *k)
     const kiln_op_info *info = &k->info;
     const memory_kind packed = {(size_t)info->packed_size, info->packed_width, info->packed_height,
                                 info->packed_type};
-    const memory_kind workspace = memory_of_buffer(
-        (size_t)(info->packed_size ? info->packed_workspace_size : info->workspace_size));
+    const memory_kind workspace = memory_of_buffer((size_t)info->workspace_size);
     bool fine = contender_kiln_memory(k->session, &k->buffers.packed, &packed) &&
                 contender_kiln_memory(k->session, &k->buffers.workspace, &workspace);
     for (const char *t = "xwy"; fine && *t; t++)
@@ -197,12 +196,14 @@ contender *contender_kiln(const session *s, const work *w, const rules *r,
                           const kiln_choice *choice, char *why)
 {
     const kiln_problem p = contender_kiln_problem(w, r);
-    kiln_choice winograd = {.solver =
-                                r->algorithm == RULES_WINOGRAD ? winograd_solver(s, &p) : NULL};
-    if (!choice && winograd.solver)
-        choice = &winograd;
+    kiln_choice own = {0};
+    if (choice)
+        own = *choice;
+    else if (r->algorithm == RULES_WINOGRAD)
+        own.solver = winograd_solver(s, &p);
+    own.packed_weights = 1;
     kiln_op *op;
-    if (kiln_conv_create(s->kiln, &p, choice, &op) == KILN_OK)
+    if (kiln_conv_create(s->kiln, &p, &own, &op) == KILN_OK)
         return contender_kiln_wrap(s, w, op, why);
     snprintf(why, KILN_ERROR_TEXT, "%.250s", kiln_last_error());
     return NULL;

@@ -38,7 +38,7 @@ static bool make_roomy(const session *s, const kiln_problem *p, kiln_buffers *b)
         roomy.groups = 1;
     bool fine = kiln_problem_check(&roomy, NULL) == KILN_OK;
     for (const char *t = "xwy"; fine && *t; t++) {
-        const memory_kind kind = memory_of_buffer((size_t)kiln_problem_bytes(&roomy, *t));
+        const memory_kind kind = memory_of_buffer((size_t)kiln_problem_bytes(&roomy, *t, NULL));
         fine = contender_kiln_memory(s, contender_kiln_buffer(b, *t), &kind);
     }
     return fine;

@@ -68,6 +68,21 @@ START_TEST(another_sub_buffer_is_another)
 }
 END_TEST
 
+/* The offset is named, also where the buffer is too small for it as well. */
+START_TEST(offsets_must_be_aligned)
+{
+    const support_device *d = support_open();
+    kiln_op *op = create_copy(d->kiln);
+    kiln_buffers b = {.x = {create(BYTES, NULL), 0}, .y = {create(BYTES, NULL), 4}};
+    ck_assert_int_eq(kiln_op_enqueue(op, d->queue, &b, 0, NULL, NULL), KILN_INVALID);
+    ck_assert_msg(strstr(kiln_last_error(), "offset 4 of buffer y is not aligned"), "%s",
+                  kiln_last_error());
+    kiln_op_release(op);
+    clReleaseMemObject(b.x.mem);
+    clReleaseMemObject(b.y.mem);
+}
+END_TEST
+
 /* Copies `source` and asks for what arrived in `to`. */
 static void check_copy(kiln_op *op, cl_mem source, cl_mem to, const float x[CELLS])
 {
@@ -277,6 +292,7 @@ int main(void)
 {
     Suite *s = suite_create("buffers");
     TCase *c = tcase_create("buffers");
+    tcase_add_test(c, offsets_must_be_aligned);
     tcase_add_test(c, another_sub_buffer_is_another);
     tcase_add_test(c, other_buffers_are_others);
     tcase_add_test(c, small_buffer_in_the_place_of_a_large_one_is_refused);

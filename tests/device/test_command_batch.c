@@ -130,19 +130,18 @@ static box make(int i)
     char why[KILN_ERROR_TEXT];
     kiln_problem p;
     kiln_op_info info;
-    const kiln_choice choice = {.solver = cases[i].solver};
+    const kiln_choice choice = {.solver = cases[i].solver, .packed_weights = 1};
     ck_assert_msg(kiln_problem_parse(&p, cases[i].problem, why) == KILN_OK, "%s", why);
     ck_assert_msg(kiln_conv_create(trusting, &p, &choice, &b.op) == KILN_OK, "%s",
                   kiln_last_error());
     kiln_op_describe(b.op, &info);
-    const size_t bytes = (size_t)kiln_problem_bytes(&p, 'y');
-    b.buffers = (kiln_buffers){.x = {tensor((size_t)kiln_problem_bytes(&p, 'x'), 1), 0},
-                               .w = {tensor((size_t)kiln_problem_bytes(&p, 'w'), 3), 0},
+    const size_t bytes = (size_t)kiln_problem_bytes(&p, 'y', NULL);
+    b.buffers = (kiln_buffers){.x = {tensor((size_t)kiln_problem_bytes(&p, 'x', NULL), 1), 0},
+                               .w = {tensor((size_t)kiln_problem_bytes(&p, 'w', NULL), 3), 0},
                                .y = {tensor(bytes, 0), 0}};
     b.buffers.residual = b.buffers.y;
-    const int64_t workspace = info.packed_size ? info.packed_workspace_size : info.workspace_size;
-    if (workspace)
-        b.buffers.workspace.mem = tensor((size_t)workspace, 0);
+    if (info.workspace_size)
+        b.buffers.workspace.mem = tensor((size_t)info.workspace_size, 0);
     if (info.packed_size) {
         b.buffers.packed.mem = tensor((size_t)info.packed_size, 0);
         ck_assert_int_eq(kiln_op_pack(b.op, queue, &b.buffers, 0, NULL, NULL), KILN_OK);

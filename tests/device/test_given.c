@@ -65,6 +65,9 @@ START_TEST(objects_of_another_context)
     kiln_op *op = create_copy();
     for (int i = 0; i < 4; i++) {
         check_refused(kiln_op_enqueue(op, queue, &b, 0, NULL, NULL), "queue belongs to another");
+        check_refused(kiln_finish(d->kiln, queue), "queue belongs to another");
+        check_refused(kiln_flush(d->kiln, queue), "queue belongs to another");
+        check_fine(kiln_finish(d->kiln, d->queue));
         check_refused(kiln_op_enqueue(op, d->queue, &b, 2, none, NULL), "wait[1] is NULL");
         check_refused(kiln_op_enqueue(op, d->queue, &wrong_x, 0, NULL, NULL),
                       "x belongs to another");

@@ -43,7 +43,7 @@ typedef struct box {
 static cl_mem buffer(const kiln_problem *p, char tensor)
 {
     static float data[MOST / 4];
-    const size_t bytes = (size_t)kiln_problem_bytes(p, tensor);
+    const size_t bytes = (size_t)kiln_problem_bytes(p, tensor, NULL);
     ck_assert_uint_le(bytes, sizeof data);
     for (size_t i = 0; i < MOST / 4; i++)
         data[i] = (float)((i * 37 + (size_t)tensor) % 101) / 7 - 6;
@@ -70,7 +70,7 @@ static box make(int i)
                                                  info.workspace_size, NULL, NULL);
     const bool backward = p.direction == KILN_BACKWARD_DATA;
     b.result = backward ? b.buffers.x.mem : b.buffers.y.mem;
-    b.bytes = (size_t)kiln_problem_bytes(&p, backward ? 'x' : 'y');
+    b.bytes = (size_t)kiln_problem_bytes(&p, backward ? 'x' : 'y', NULL);
     return b;
 }
 

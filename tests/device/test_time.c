@@ -63,8 +63,9 @@ START_TEST(pauses_count_and_packing_does_not)
     }
     ck_assert_msg(packing > 0 && last > first, "%d stages", info.stages);
 
-    cl_mem mem[] = {buffer(kiln_problem_bytes(&p, 'x')), buffer(kiln_problem_bytes(&p, 'w')),
-                    buffer(kiln_problem_bytes(&p, 'y')), buffer(info.workspace_size)};
+    cl_mem mem[] = {buffer(kiln_problem_bytes(&p, 'x', NULL)),
+                    buffer(kiln_problem_bytes(&p, 'w', NULL)),
+                    buffer(kiln_problem_bytes(&p, 'y', NULL)), buffer(info.workspace_size)};
     kiln_buffers b = {
         .x = {mem[0], 0}, .w = {mem[1], 0}, .y = {mem[2], 0}, .workspace = {mem[3], 0}};
     double ms = -1, pack_ms = -1;

@@ -1,6 +1,7 @@
 /* Checks plans against what the runtime relies on. */
 #include "plan_check.h"
 
+#include "generator/problem/problem_layout.h"
 #include "runtime/programs/template.h"
 
 #include <ctype.h>
@@ -265,8 +266,10 @@ static void show(const kiln_solver *solver, const kiln_problem *problem, const k
 static bool may_exceed_buffers(const kiln_problem *p, const kiln_device_facts *d)
 {
     enum { WIDEST = 32 };
+    kiln_problem closed = *p;
+    kiln_problem_close(&closed);
     for (const char *tensor = "xwy"; *tensor; tensor++)
-        if (kiln_problem_bytes(p, *tensor) > d->max_alloc / WIDEST)
+        if (kiln_problem_bytes(&closed, *tensor, NULL) > d->max_alloc / WIDEST)
             return true;
     return false;
 }

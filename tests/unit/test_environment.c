@@ -49,6 +49,7 @@ static const struct {
     {"KILN_CHECK_PADDING", "1", true},
     {"KILN_CHECK_PADDING", "off", true},
     {"KILN_CHECK_PADDING", "yes", false},
+    {"KILN_CHECK_PACKED", "yes", false},
 };
 
 /* Returns whether kiln opens. Where it does not, checks that the error has the words. */

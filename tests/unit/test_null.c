@@ -87,6 +87,7 @@ static void operations(void)
     const kiln_tune_options tune = {.verify = seen}, unverified = {0};
     kiln *k;
     kiln_op *op, *none;
+    kiln_op_info info;
     kiln_stage_info stage;
     kiln_verdict verdict;
     kiln_trial trial;
@@ -101,6 +102,9 @@ static void operations(void)
     FAILS(kiln_conv_create(NULL, &problem, NULL, &none));
     FAILS(kiln_conv_create(k, NULL, NULL, &none));
     FAILS(kiln_conv_create(k, &problem, NULL, NULL));
+    FAILS(kiln_conv_plan(NULL, &problem, NULL, &info));
+    FAILS(kiln_conv_plan(k, NULL, NULL, &info));
+    FAILS(kiln_conv_plan(k, &problem, NULL, NULL));
     FAILS(kiln_reformat_create(NULL, &reformat, &none));
     FAILS(kiln_reformat_create(k, NULL, &none));
     FAILS(kiln_reformat_create(k, &reformat, NULL));
@@ -238,7 +242,7 @@ static void check_no_answers(const kiln_problem *p)
     GIVES(kiln_problem_output(p, 3), 0);
     GIVES(kiln_problem_output(p, INT_MAX), 0);
     for (const char *t = "xwybq"; *t; t++) {
-        GIVES(kiln_problem_bytes(p, *t), 0);
+        GIVES(kiln_problem_bytes(p, *t, NULL), 0);
         GIVES(kiln_problem_count(p, *t), 0);
     }
     strcpy(text, "something");
@@ -266,7 +270,7 @@ static void answers(void)
     ck_assert_int_eq(kiln_problem_check(&p, why), KILN_OK);
     GIVES(kiln_problem_output(&p, -1), 0);
     GIVES(kiln_problem_output(&p, 2), 0);
-    GIVES(kiln_problem_bytes(&p, 'q'), 0);
+    GIVES(kiln_problem_bytes(&p, 'q', NULL), 0);
     GIVES(kiln_problem_count(&p, 'q'), 0);
     GIVES(kiln_problem_text(&p, NULL, 700), kiln_problem_text(&p, text, sizeof text));
     GIVES(kiln_problem_row_key(&p, NULL, 700), kiln_problem_row_key(&p, text, sizeof text));
@@ -293,7 +297,7 @@ static void check_refused(const char *names, const kiln_problem *given)
     for (int i = -1; i <= KILN_MAX_RANK; i++)
         kiln_problem_output(given, i);
     for (const char *t = "xwybq"; *t; t++) {
-        kiln_problem_bytes(given, *t);
+        kiln_problem_bytes(given, *t, NULL);
         kiln_problem_count(given, *t);
         kiln_problem_storage(given, *t, &storage, why);
     }
