@@ -5,11 +5,15 @@
  *                (TYPE_I32 too, where values only move)
  *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
  *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
+ *   D_ALIGNED=1  every fourth element of a buffer is aligned for vectors of four
  *
  * What templates use:
  *   SRC_T, SRC_LOAD(p, i), SRC_LOADN(n, p, i)      element i of p as ACC_T; n of them from i on
  *   DST_T, DST_LOAD(p, i), DST_LOADN(n, p, i)      the same of the destination, as VAL_T
  *   DST_STORE(p, i, v), DST_STOREN(n, p, i, v)     v, one VAL_T or n, rounded to nearest even
+ *   SRC_LOAD_QUAD(p, i), DST_STORE_QUAD(p, i, v)   four of them, i a multiple of four
+ *   QUAD_AT(T, p)                                  four neighbours of type T from *p on, whose place in
+ *                                                  their buffer is a multiple of four
  *   ACC_T                                          float, or int for integer sources
  *   VAL_T                                          float, or int for an i32 destination
  *   INDEX_T                                        int, or long with P_WIDE
@@ -185,3 +189,27 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 
 #define DST_STOREN(n, p, i, v)                                                                     \
     KILN_CAT(vstore, n)(KILN_BITS(n, v), 0, (global KILN_BITS_T *)(p) + (i))
+
+/* ---- four neighbours in one access ---- */
+
+/* A compiler may split vload4 and vstore4, whose addresses are aligned as elements are. On a CPU no
+ * address need be aligned better: memory may be the caller's. */
+#ifdef D_ALIGNED
+#define QUAD_AT(T, p) (*(const global KILN_CAT(T, 4) *)(p))
+#define KILN_PUT_QUAD(T, p, v) (*(global KILN_CAT(T, 4) *)(p) = (v))
+#else
+#define QUAD_AT(T, p) vload4(0, p)
+#define KILN_PUT_QUAD(T, p, v) vstore4(v, 0, p)
+#endif
+
+#if SRC_TYPE == TYPE_I8
+#define SRC_LOAD_QUAD(p, i) convert_int4(QUAD_AT(char, (p) + (i)))
+#elif SRC_TYPE == TYPE_F16
+#define SRC_LOAD_QUAD(p, i) kiln_from_half4(QUAD_AT(ushort, (const global ushort *)(p) + (i)))
+#elif SRC_TYPE == TYPE_BF16
+#define SRC_LOAD_QUAD(p, i) as_float4(convert_uint4(QUAD_AT(ushort, (p) + (i))) << 16)
+#else
+#define SRC_LOAD_QUAD(p, i) QUAD_AT(SRC_T, (p) + (i))
+#endif
+#define DST_STORE_QUAD(p, i, v)                                                                    \
+    KILN_PUT_QUAD(KILN_BITS_T, (global KILN_BITS_T *)(p) + (i), KILN_BITS(4, v))

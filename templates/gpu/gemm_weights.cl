@@ -119,7 +119,7 @@ INLINE B_T read_x(global const SRC_T *x, const pixel_place *p, const column_plac
 #if D_X_LOAD == LOAD_PIXELS
     return SRC_LOAD(x, from);
 #else
-    return SRC_LOADN(4, x, from);
+    return SRC_LOAD_QUAD(x, from);
 #endif
 }
 
@@ -130,7 +130,7 @@ INLINE A_T read_dy(global const SRC_T *dy, const pixel_place *p, const int chann
 #if D_DY_LOAD == LOAD_PIXELS
     return SRC_LOAD(dy, p->dy + (INDEX_T)channel * D_DY_CHANNEL);
 #else
-    return SRC_LOADN(4, dy, p->dy + channel);
+    return SRC_LOAD_QUAD(dy, p->dy + channel);
 #endif
 }
 

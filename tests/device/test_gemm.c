@@ -98,6 +98,7 @@ START_TEST(shared_terms_are_exact)
         {0, "n2-c20-k12-i7x7-f3x3-p1x1", "32,32,8,4,4,5"},
         {0, "n1-c3-k17-i11x9-f5x5-p2x2", "16,32,8,4,4,3"},
         {1, "n2-c20-k24-i9x8-f3x3-s2x2-p1x1", "16,32,8,4,4,4"},
+        {1, "n2-c20-k24-i9x8-f1x1-s2x2", "16,32,8,4,4,3"},
     };
     for (int layout = 0; layout < 2; layout++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -7,8 +7,9 @@
 #include "tiles.h"
 
 /* How the kernel reads the source and writes the destination: one element, four neighbouring pixels
- * or four neighbouring channels at a time. The numbers are those of templates/gpu/gemm.cl. */
-typedef enum gemm_access { GEMM_ONE, GEMM_PIXELS, GEMM_CHANNELS } gemm_access;
+ * or four neighbouring channels at a time; or it writes pixels side by side, through local memory.
+ * The numbers are those of templates/gpu/gemm_pieces.cl and gemm_results.cl. */
+typedef enum gemm_access { GEMM_ONE, GEMM_PIXELS, GEMM_CHANNELS, GEMM_ROWS } gemm_access;
 
 /* The product of matrices that a convolution is: channels of the destination, by pixels of one
  * phase, summed over terms (source channel and tap). */
@@ -20,6 +21,8 @@ typedef struct kiln_gemm {
     int64_t src[3], dst[3];
     int64_t step[3], move[3], jump[3], phases[3], grid[3];
     int64_t all_phases, pixels; /* pixels of one phase, in all images */
+    bool spread;                /* phase 0 alone has taps, and its groups write the others, too */
+    int64_t group_phases;       /* that have groups of their own */
     kiln_pitch src_pitch, dst_pitch;
     gemm_access load, store;
 

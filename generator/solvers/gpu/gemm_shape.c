@@ -40,6 +40,15 @@ static bool is_pointwise(const kiln_shape *s)
     return true;
 }
 
+/* Backward data of filters of one tap: with a stride, one phase has it. */
+static bool has_one_phase(const kiln_shape *s)
+{
+    for (int a = 0; a < 3; a++)
+        if (s->filter[a] != 1 || s->pad[a] != 0)
+            return false;
+    return s->direction == KILN_BACKWARD_DATA;
+}
+
 kiln_gemm kiln_gemm_of(const kiln_shape *s)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
@@ -59,12 +68,15 @@ kiln_gemm kiln_gemm_of(const kiln_shape *s)
         set_axis(&g, s, a);
     }
     g.all_phases = g.phases[0] * g.phases[1] * g.phases[2];
+    g.spread = g.all_phases > 1 && g.dst_pitch.pixel == 1 && has_one_phase(s);
+    g.group_phases = g.spread ? 1 : g.all_phases;
     g.pixels = g.images * g.grid[0] * g.grid[1] * g.grid[2];
     g.load = g.src_pitch.channel == 1 && g.src_c % 4 == 0              ? GEMM_CHANNELS
              : is_pointwise(s) && has_pixel_quads(&g.src_pitch, g.src) ? GEMM_PIXELS
                                                                        : GEMM_ONE;
     g.store = g.dst_pitch.channel == 1 && g.dst_c % 4 == 0                ? GEMM_CHANNELS
               : g.all_phases == 1 && has_pixel_quads(&g.dst_pitch, g.dst) ? GEMM_PIXELS
+              : g.dst_pitch.pixel == 1                                    ? GEMM_ROWS
                                                                           : GEMM_ONE;
     return g;
 }
@@ -80,11 +92,15 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
     g->columns = round_up(g->dst_c, bm);
     g->tiles_m = g->columns / bm;
     g->tiles_n = divide_up(g->pixels, bn);
+    const int64_t pieces = 2 * bk * (bm + bn + gap);
+    const int64_t staged =
+        g->store == GEMM_ROWS && c->v[TILES_SPLIT] == 1 ? bm / c->v[TILES_TM] * 4 * bn : 0;
     g->tiles = (kiln_tiles){
         .items = kiln_tiles_items(c),
-        .local_bytes = 2 * 4 * bk * (bm + bn + gap),
-        .count = (double)(g->tiles_m * g->tiles_n * g->groups * g->all_phases) * c->v[TILES_SPLIT],
-        .steps = divide_up(divide_up(g->rows / bk, g->all_phases), c->v[TILES_SPLIT]),
+        .local_bytes = 4 * (pieces > staged ? pieces : staged),
+        .count =
+            (double)(g->tiles_m * g->tiles_n * g->groups * g->group_phases) * c->v[TILES_SPLIT],
+        .steps = divide_up(divide_up(g->rows / bk, g->group_phases), c->v[TILES_SPLIT]),
         .a_cost = kiln_tiles_of_four,
         .b_cost = (g->load == GEMM_ONE ? kiln_tiles_alone : kiln_tiles_of_four) *
                   (g->flat ? kiln_tiles_looked_for : 1),

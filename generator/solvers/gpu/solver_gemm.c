@@ -38,9 +38,9 @@ bool kiln_gemm_exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kil
                        "%lld items cannot share the reading of %d terms of %d channels and %d "
                        "pixels evenly",
                        (long long)items, v[TILES_BK], v[TILES_BM], v[TILES_BN]);
-    if (v[TILES_SPLIT] > 1 && v[TILES_SPLIT] > g->rows / v[TILES_BK] / g->all_phases)
+    if (v[TILES_SPLIT] > 1 && v[TILES_SPLIT] > g->rows / v[TILES_BK] / g->group_phases)
         return kiln_no(why, "T_SPLIT is %d, but a tile has only %lld steps", v[TILES_SPLIT],
-                       (long long)(g->rows / v[TILES_BK] / g->all_phases));
+                       (long long)(g->rows / v[TILES_BK] / g->group_phases));
     return false;
 }
 
@@ -86,7 +86,7 @@ static double time_of(const kiln_gemm *g, const kiln_shape *s, const kiln_device
     const int split = c->v[TILES_SPLIT];
     const double size = (double)kiln_type_size(s->x_type);
     const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
-    const double parts = 8.0 * split * (double)(g->groups * g->all_phases * g->dst_c * g->pixels);
+    const double parts = 8.0 * split * (double)(g->groups * g->group_phases * g->dst_c * g->pixels);
     const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
     const double sums = split > 1 ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts) : 0;
     return ms + sums + kiln_device_launch_ms(d);
@@ -131,8 +131,6 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 static void define_weights(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
 {
-    kiln_define(plan, "D_SRC_C", g->src_c);
-    kiln_define(plan, "D_DST_C", g->dst_c);
     kiln_define(plan, "D_CHANNELS", g->channels);
     kiln_define(plan, "D_ROWS", g->rows);
     kiln_define(plan, "D_COLUMNS", g->columns);
@@ -148,6 +146,8 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm *g, const kiln_device
     kiln_plan_stage(plan, "gemm_pack.cl", "gemm_pack")->pack = true;
     kiln_define_types(plan, s);
     define_weights(s, g, plan);
+    kiln_define(plan, "D_SRC_C", g->src_c);
+    kiln_define(plan, "D_DST_C", g->dst_c);
     kiln_define(plan, "D_TAPS", g->taps);
     kiln_define(plan, "D_W_DST", g->backward ? g->taps : across);
     kiln_define(plan, "D_W_SRC", g->backward ? across : g->taps);
@@ -156,32 +156,24 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm *g, const kiln_device
     kiln_grid(plan, kiln_device_group(d, 16), 1, 1, g->columns, g->rows, g->groups);
 }
 
-static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_device_facts *d,
+                       const kiln_config *c, kiln_plan *plan)
 {
-    kiln_define_types(plan, s);
+    kiln_tiles_define(s, d, c, plan);
     kiln_define_epilogue(plan, s);
     define_weights(s, g, plan);
-    kiln_define(plan, "P_IMAGES", g->images);
-    kiln_define(plan, "P_GROUPS", g->groups);
-    kiln_define_axes(plan, "P_SRC", g->src);
-    kiln_define_axes(plan, "P_DST", g->dst);
-    kiln_define_axes(plan, "P_FILTER", s->filter);
-    kiln_define_axes(plan, "P_STRIDE", s->stride);
-    kiln_define_axes(plan, "P_DILATION", s->dilation);
-    kiln_define_axes(plan, "P_PAD", s->pad);
     kiln_define(plan, "D_BACKWARD", g->backward);
     kiln_define_axes(plan, "D_STEP", g->step);
     kiln_define_axes(plan, "D_MOVE", g->move);
     kiln_define_axes(plan, "D_JUMP", g->jump);
     kiln_define_axes(plan, "D_GRID", g->grid);
     kiln_define_axes(plan, "D_PHASES", g->phases);
+    kiln_define(plan, "D_SPREAD", g->spread);
     kiln_define(plan, "D_FLAT", g->flat);
     kiln_define(plan, "D_LOAD", g->load);
     kiln_define(plan, "D_STORE", g->store);
     kiln_pitch_define(&g->src_pitch, "D_SRC", plan);
     kiln_pitch_define(&g->dst_pitch, "D_DST", plan);
-    kiln_tiles_define(c, plan);
 }
 
 void kiln_gemm_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c, int src,
@@ -189,21 +181,21 @@ void kiln_gemm_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 {
     const kiln_gemm g = geometry_of(s, c);
     const int split = c->v[TILES_SPLIT];
-    const int64_t results = g.groups * g.all_phases * g.dst_c * g.pixels;
+    const int64_t results = g.groups * g.group_phases * g.dst_c * g.pixels;
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
     kiln_plan_stage(plan, "gemm.cl", "gemm");
-    define_all(s, &g, c, plan);
+    define_all(s, &g, d, c, plan);
     kiln_arg_buffer(plan, src);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, sums);
     if (split == 1)
         kiln_arg_epilogue(plan, s);
     kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items,
-              g.groups * g.all_phases, split);
+              g.groups * g.group_phases, split);
     if (split == 1)
         return;
     kiln_plan_stage(plan, "gemm.cl", "gemm_sum");
-    define_all(s, &g, c, plan);
+    define_all(s, &g, d, c, plan);
     kiln_arg_buffer(plan, sums);
     kiln_arg_buffer(plan, dst);
     kiln_arg_epilogue(plan, s);

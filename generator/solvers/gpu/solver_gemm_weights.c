@@ -172,27 +172,16 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const kiln_gemm_weights *g, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_gemm_weights *g, const kiln_device_facts *d,
+                       const kiln_config *c, kiln_plan *plan)
 {
-    kiln_define_types(plan, s);
+    kiln_tiles_define(s, d, c, plan);
     if (!s->wide && product_of(s->w_count, c->v[TILES_SPLIT]) > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
-    kiln_define(plan, "P_IMAGES", s->n);
-    kiln_define(plan, "P_GROUPS", s->g);
-    kiln_define(plan, "D_SRC_C", s->c / s->g);
-    kiln_define(plan, "D_DST_C", s->k / s->g);
-    kiln_define_axes(plan, "P_SRC", s->in);
-    kiln_define_axes(plan, "P_DST", s->out);
-    kiln_define_axes(plan, "P_FILTER", s->filter);
-    kiln_define_axes(plan, "P_STRIDE", s->stride);
-    kiln_define_axes(plan, "P_DILATION", s->dilation);
-    kiln_define_axes(plan, "P_PAD", s->pad);
     kiln_define(plan, "D_X_LOAD", g->x_last);
     kiln_define(plan, "D_DY_LOAD", g->dy_last);
     kiln_pitch_define(&g->x_pitch, "D_X", plan);
     kiln_pitch_define(&g->dy_pitch, "D_DY", plan);
-    kiln_tiles_define(c, plan);
 }
 
 void kiln_gemm_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -202,7 +191,7 @@ void kiln_gemm_weights_emit(const kiln_shape *s, const kiln_device_facts *d, con
     const int split = c->v[TILES_SPLIT];
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * s->w_count * split) : dst;
     kiln_plan_stage(plan, "gemm_weights.cl", "gemm_weights");
-    define_all(s, &g, c, plan);
+    define_all(s, &g, d, c, plan);
     kiln_arg_buffer(plan, x);
     kiln_arg_buffer(plan, dy);
     kiln_arg_buffer(plan, sums);

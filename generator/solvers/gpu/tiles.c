@@ -96,10 +96,25 @@ bool kiln_tiles_take_layouts(const kiln_shape *s)
            kiln_order_of(&y, s->out, s->k) != KILN_CHANNELS_ELSEWHERE;
 }
 
-void kiln_tiles_define(const kiln_config *c, kiln_plan *plan)
+void kiln_tiles_define(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                       kiln_plan *plan)
 {
     static const char *const names[TILES_PARAMS] = {"T_BM", "T_BN", "T_BK",
                                                     "T_TM", "T_TN", "T_SPLIT"};
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    kiln_define_types(plan, s);
+    kiln_define(plan, "P_IMAGES", s->n);
+    kiln_define(plan, "P_GROUPS", s->g);
+    kiln_define(plan, "D_SRC_C", (backward ? s->k : s->c) / s->g);
+    kiln_define(plan, "D_DST_C", (backward ? s->c : s->k) / s->g);
+    kiln_define_axes(plan, "P_SRC", backward ? s->out : s->in);
+    kiln_define_axes(plan, "P_DST", backward ? s->in : s->out);
+    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_STRIDE", s->stride);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+    kiln_define_axes(plan, "P_PAD", s->pad);
+    if (d->kind == KILN_DEVICE_GPU)
+        kiln_define(plan, "D_ALIGNED", 1);
     for (int i = 0; i < TILES_PARAMS; i++)
         kiln_define(plan, names[i], c->v[i]);
 }

@@ -43,8 +43,10 @@ bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const k
 /* For reject(): whether x and y are NCHW or NHWC (or their 1-D and 3-D kin) without padding, which
  * nobody would write. */
 bool kiln_tiles_take_layouts(const kiln_shape *s);
-/* -D of every parameter, for the last stage. */
-void kiln_tiles_define(const kiln_config *c, kiln_plan *plan);
+/* For emit(): -D of types, sizes, channels of a group and parameters, for the last stage; sources
+ * are x, or for backward data dy. */
+void kiln_tiles_define(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                       kiln_plan *plan);
 
 /* What it costs to bring an element, for kiln_tiles: of a vector of four; alone, with the tap that
  * a step has; alone, inside or outside of the source by a tap of its own; and the factor where each

@@ -1,0 +1,156 @@
+/* gemm_results.cl: how gemm.cl writes a tile.
+ *
+ *   STORE_ONE        each item its own elements, one by one
+ *   STORE_PIXELS     four neighbouring pixels of a channel at a time
+ *   STORE_CHANNELS   four neighbouring channels of a pixel at a time
+ *   STORE_ROWS       through local memory, so that neighbouring items write neighbouring pixels, of
+ *                    which four do not always begin at a multiple of four:
+ *
+ *         registers               local memory               destination
+ *         item 0: p0 p1 p2 p3     p0 p1 p2 ... p31           items 0, 1, 2, ... 31 write
+ *         item 1: p4 p5 p6 p7     (four rows of each item)   p0, p1, p2, ... p31
+ *
+ *                    With D_SPREAD the pixels of phases without taps, which are zero, lie between
+ *                    them: items write whole rows of the destination.
+ *
+ * Of several parts (T_SPLIT) each writes its sums in the order part, group, phase, channel, pixel.
+ *
+ * Defines   see gemm.cl
+ * Assumes   epilogue.cl, gemm_tile.cl, gemm_places.cl and gemm_pieces.cl.
+ */
+#define STORE_ONE 0
+#define STORE_PIXELS 1
+#define STORE_CHANNELS 2
+#define STORE_ROWS 3
+
+/* Phases of a group's tile. */
+#define GROUP_PHASES (D_SPREAD ? 1 : PHASES)
+
+#if T_SPLIT > 1
+#define OUT_T ACC_T
+#define OUT_PARAMS
+#define OUT_PASS
+#else
+#define OUT_T DST_T
+#define OUT_PARAMS EPILOGUE_PARAMS
+#define OUT_PASS EPILOGUE_PASS
+#endif
+
+/* Elements of local memory: two pairs of pieces, or later four rows of each item's part of a tile. */
+#define PIECES (2 * T_BK * (T_BM + B_PITCH))
+#define STAGE_ROWS (T_BM / T_TM * 4)
+#if D_STORE == STORE_ROWS && T_SPLIT == 1
+#define ROOM (PIECES > STAGE_ROWS * T_BN ? PIECES : STAGE_ROWS * T_BN)
+#else
+#define ROOM PIECES
+#endif
+
+typedef struct {
+    int m_first, n_first; /* its first channel and pixel */
+    int group, phase, part;
+} tile_place;
+
+#if T_SPLIT > 1
+INLINE void store_tile(global OUT_T *dst, private ACC_T (*sum)[T_TN], const int item,
+                       const tile_place at, local ACC_T *room)
+{
+    const INDEX_T first = ((INDEX_T)at.part * P_GROUPS + at.group) * GROUP_PHASES + at.phase;
+    UNROLL
+    for (int j = 0; j < T_TN; j++) {
+        const int pixel = at.n_first + TILE_COLUMN(j);
+        UNROLL
+        for (int i = 0; i < T_TM; i++) {
+            const int channel = at.m_first + TILE_ROW(i);
+            if (channel < D_DST_C && pixel < PIXELS)
+                dst[(first * D_DST_C + channel) * PIXELS + pixel] = sum[i][j];
+        }
+    }
+}
+
+#elif D_STORE == STORE_ROWS
+/* Items go along the pixels of a row, of all phases, then down the rows. */
+#define PHASES_W (D_SPREAD ? D_PHASES_W : 1)
+#define PHASES_HD (D_SPREAD ? D_PHASES_D * D_PHASES_H : 1)
+#define ROW_PIXELS (T_BN * PHASES_W)
+#define ROW_ITEMS (GROUP_ITEMS < ROW_PIXELS ? GROUP_ITEMS : ROW_PIXELS)
+#define ROW_TIMES ((ROW_PIXELS + ROW_ITEMS - 1) / ROW_ITEMS)
+#define ROWS_AT_ONCE (GROUP_ITEMS / ROW_ITEMS)
+
+INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int item,
+                       const tile_place at, local ACC_T *room EPILOGUE_PARAMS)
+{
+    const int own_row = TILE_ROW(0) / (4 * T_TM) * 16 + TILE_ROW(0) % (4 * T_TM);
+    INDEX_T to[ROW_TIMES * PHASES_HD];
+    UNROLL
+    for (int t = 0; t < ROW_TIMES; t++) {
+        const int along = item % ROW_ITEMS + t * ROW_ITEMS;
+        const bool real = along < ROW_PIXELS && item < ROWS_AT_ONCE * ROW_ITEMS;
+        UNROLL
+        for (int p = 0; p < PHASES_HD; p++)
+            to[t * PHASES_HD + p] = real ? result_of(at.n_first + along / PHASES_W,
+                                                     at.phase + p * PHASES_W + along % PHASES_W)
+                                         : -1;
+    }
+    UNROLL
+    for (int strip = 0; strip < T_TM; strip += 4) {
+        UNROLL
+        for (int i = 0; i < 4; i++)
+            UNROLL
+            for (int j = 0; j < T_TN; j += 4)
+                *(local ACC_4 *)(room + (own_row + i) * T_BN + TILE_COLUMN(j)) =
+                    (ACC_4)(sum[strip + i][j], sum[strip + i][j + 1], sum[strip + i][j + 2],
+                            sum[strip + i][j + 3]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int row = item / ROW_ITEMS; row < STAGE_ROWS; row += ROWS_AT_ONCE) {
+            const int channel = at.m_first + row / 16 * (4 * T_TM) + strip * 4 + row % 16;
+            const int own = at.group * D_DST_C + channel;
+            if (channel >= D_DST_C)
+                continue;
+            UNROLL
+            for (int t = 0; t < ROW_TIMES; t++) {
+                const int along = item % ROW_ITEMS + t * ROW_ITEMS;
+                const ACC_T v = room[row * T_BN + along / PHASES_W];
+                UNROLL
+                for (int p = 0; p < PHASES_HD; p++) {
+                    const INDEX_T e = to[t * PHASES_HD + p] + (INDEX_T)own * D_DST_CHANNEL;
+                    if (to[t * PHASES_HD + p] >= 0)
+                        DST_STORE(dst, e, FINISH(p || along % PHASES_W ? 0 : v, own, e));
+                }
+            }
+        }
+        if (strip + 4 < T_TM)
+            barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+#else
+/* A strip of four neighbours of an item's part of the tile. */
+INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int item,
+                       const tile_place at, local ACC_T *room EPILOGUE_PARAMS)
+{
+    UNROLL
+    for (int j = 0; j < T_TN; j += D_STORE == STORE_PIXELS ? 4 : 1) {
+        const INDEX_T to = result_of(at.n_first + TILE_COLUMN(j), at.phase);
+        UNROLL
+        for (int i = 0; i < T_TM; i += D_STORE == STORE_CHANNELS ? 4 : 1) {
+            const int channel = at.m_first + TILE_ROW(i), own = at.group * D_DST_C + channel;
+            const INDEX_T e = to + (INDEX_T)own * D_DST_CHANNEL;
+            if (channel >= D_DST_C || to < 0)
+                continue;
+#if D_STORE == STORE_PIXELS
+            const KILN_CAT(VAL_T, 4) v = {FINISH(sum[i][j], own, e), FINISH(sum[i][j + 1], own, e + 1),
+                                          FINISH(sum[i][j + 2], own, e + 2),
+                                          FINISH(sum[i][j + 3], own, e + 3)};
+            DST_STORE_QUAD(dst, e, v);
+#elif D_STORE == STORE_CHANNELS
+            const KILN_CAT(VAL_T, 4) v = {FINISH(sum[i][j], own, e), FINISH(sum[i + 1][j], own + 1, e + 1),
+                                          FINISH(sum[i + 2][j], own + 2, e + 2),
+                                          FINISH(sum[i + 3][j], own + 3, e + 3)};
+            DST_STORE_QUAD(dst, e, v);
+#else
+            DST_STORE(dst, e, FINISH(sum[i][j], own, e));
+#endif
+        }
+    }
+}
+#endif
