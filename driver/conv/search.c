@@ -3,6 +3,7 @@
 
 #include "interrupt.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,15 +15,20 @@ enum { KNOWN_GOOD = 4 };
 
 enum { WINNER_TEXT = KILN_INFO_TEXT + 64 };
 
+typedef struct good_result {
+    void *result;
+    double error;
+} good_result;
+
 typedef struct search {
     const session *session;
     tensors *tensors;
     const request *request;
-    void *good[KNOWN_GOOD];
+    good_result good[KNOWN_GOOD];
     int ngood;
     bool terminal;
     time_t started, told;
-    int64_t trials, refused[KILN_TRIAL_SLOW + 1];
+    int64_t trials, refused[KILN_TRIAL_VERDICTS];
 } search;
 
 static size_t result_bytes(const tensors *t)
@@ -31,17 +37,17 @@ static size_t result_bytes(const tensors *t)
            kiln_type_size(reference_type(&t->problem));
 }
 
-static void remember(search *s, const void *result, size_t bytes)
+static void remember(search *s, const void *result, size_t bytes, double error)
 {
     if (s->ngood == KNOWN_GOOD)
         return;
     void *copy = malloc(bytes);
     if (copy)
-        s->good[s->ngood++] = memcpy(copy, result, bytes);
+        s->good[s->ngood++] = (good_result){memcpy(copy, result, bytes), error};
 }
 
 /* The verify function of kiln_tune(): non-zero means wrong. */
-static int judge(void *user, const kiln_op *op)
+static int judge(void *user, const kiln_op *op, double *error)
 {
     search *s = user;
     tensors *t = s->tensors;
@@ -58,11 +64,15 @@ static int judge(void *user, const kiln_op *op)
     size_t bytes = result_bytes(t);
     const void *result = tensors_destination(t);
     for (int i = 0; i < s->ngood; i++)
-        if (memcmp(s->good[i], result, bytes) == 0)
+        if (memcmp(s->good[i].result, result, bytes) == 0) {
+            *error = s->good[i].error;
             return 0;
-    if (!verify_destination(&t->problem, &sources, result, &options).ok)
+        }
+    const verify_result verdict = verify_destination(&t->problem, &sources, result, &options);
+    *error = isfinite(verdict.worst) ? verdict.worst : 0;
+    if (!verdict.ok)
         return 1;
-    remember(s, result, bytes);
+    remember(s, result, bytes, *error);
     return 0;
 }
 
@@ -158,6 +168,6 @@ kiln_status search_run(const session *session, const request *r, tensors *t, boo
     else if (!quiet)
         summarize(&s, session, best);
     for (int i = 0; i < s.ngood; i++)
-        free(s.good[i]);
+        free(s.good[i].result);
     return status;
 }

@@ -1,10 +1,10 @@
 /* Appends rows to a file that other processes may be appending to, and names that file. */
+#include "append_line.h"
 #include "rows.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,66 +13,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_TEXT = 4096, PATH_TEXT = 4096 };
+enum { PATH_TEXT = 4096 };
 
-/* A text that grows within its room; what does not fit sets `full`. */
-typedef struct line {
-    char text[LINE_TEXT];
-    size_t used;
-    bool full;
-} line;
-
-static void put(line *l, const char *text)
+static void put_number(kiln_line *l, const char *name, double value)
 {
-    size_t length = strlen(text);
-    if (l->full || length >= sizeof l->text - l->used) {
-        l->full = true;
-        return;
-    }
-    memcpy(l->text + l->used, text, length + 1);
-    l->used += length;
+    kiln_line_put(l, ", ");
+    kiln_line_put(l, name);
+    kiln_line_put(l, ": ");
+    kiln_line_put_number(l, value);
 }
 
-/* Writes a text as a file holds it: without control characters and bytes that might not be
- * UTF-8. */
-static char plain(char c)
+static void put_text(kiln_line *l, const char *name, const char *text)
 {
-    return (unsigned char)c < 0x20 || (unsigned char)c > 0x7e ? '?' : c;
+    kiln_line_put(l, ", ");
+    kiln_line_put(l, name);
+    kiln_line_put(l, ": ");
+    kiln_line_put_quoted(l, text);
 }
 
-static void put_quoted(line *l, const char *text)
+static void put_row(kiln_line *l, const kiln_row *row)
 {
-    put(l, "\"");
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            put(l, "\\");
-        put(l, (char[]){plain(*text), '\0'});
-    }
-    put(l, "\"");
-}
-
-static void put_number(line *l, const char *name, double value)
-{
-    char text[64];
-    snprintf(text, sizeof text, ", %s: %.6g", name, value);
-    put(l, text);
-}
-
-static void put_text(line *l, const char *name, const char *text)
-{
-    put(l, ", ");
-    put(l, name);
-    put(l, ": ");
-    put_quoted(l, text);
-}
-
-/* Numbers are written with a decimal point whatever the program's locale says. */
-static void put_row(line *l, const kiln_row *row)
-{
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = c ? uselocale(c) : (locale_t)0;
-    put(l, "- {key: ");
-    put_quoted(l, row->key);
+    kiln_line_put(l, "- {key: ");
+    kiln_line_put_quoted(l, row->key);
     put_text(l, "solver", row->solver);
     put_number(l, "version", row->version);
     put_text(l, "config", row->config);
@@ -80,6 +42,10 @@ static void put_row(line *l, const kiln_row *row)
     put_number(l, "spread", row->spread);
     put_number(l, "runs", row->runs);
     put_number(l, "error", row->error);
+    if (*row->second) {
+        put_text(l, "second", row->second);
+        put_number(l, "second_ms", row->second_ms);
+    }
     put_text(l, "hash", row->hash);
     put_text(l, "driver", row->driver);
     put_text(l, "date", row->date);
@@ -87,52 +53,20 @@ static void put_row(line *l, const kiln_row *row)
         put_text(l, "without", row->without);
     if (*row->core)
         put_text(l, "core", row->core);
-    put(l, "}\n");
-    if (c) {
-        uselocale(before);
-        freelocale(c);
-    }
+    kiln_line_put(l, "}\n");
 }
 
-static void put_head(line *l, const char *device)
+static void put_head(kiln_line *l, const char *device)
 {
-    put(l, "# kiln tuning rows; see tuning-db/README.md\nschema: 1\ndevice: ");
-    put_quoted(l, device);
-    put(l, "\nrows:\n");
+    kiln_line_put(l, "# kiln tuning rows; see tuning-db/README.md\nschema: 1\ndevice: ");
+    kiln_line_put_quoted(l, device);
+    kiln_line_put(l, "\nrows:\n");
 }
 
 static kiln_status fail_write(const char *file, const char *why)
 {
     return kiln_fail(KILN_FILE, "cannot write tuning rows to %s: %s; name another file in KILN_DB",
                      file, why);
-}
-
-/* Appends a row whole or not at all, as far as the system allows: one write() with O_APPEND. */
-static bool write_once(int fd, const line *l)
-{
-    ssize_t done;
-    do
-        done = write(fd, l->text, l->used);
-    while (done < 0 && errno == EINTR);
-    if (done >= 0 && (size_t)done != l->used)
-        errno = ENOSPC;
-    return done == (ssize_t)l->used;
-}
-
-static bool make_folders(const char *file)
-{
-    char path[PATH_TEXT];
-    if (snprintf(path, sizeof path, "%s", file) >= (int)sizeof path) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0755) != 0 && errno != EEXIST)
-            return false;
-        *slash = '/';
-    }
-    return true;
 }
 
 /* Makes a file with nothing but its head, unless another process was quicker. Where the file system
@@ -148,9 +82,9 @@ static bool make_head(const char *file, const char *device)
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0)
         return false;
-    line l = {.used = 0};
+    kiln_line l = {.used = 0};
     put_head(&l, device);
-    int error = write_once(fd, &l) ? 0 : errno;
+    int error = kiln_append_write(fd, &l) ? 0 : errno;
     if (close(fd) != 0 && !error)
         error = errno;
     if (!error)
@@ -176,7 +110,7 @@ static void take_head(void *user, const kiln_rows_piece *p)
 
 bool kiln_rows_name_device(const char *head, const char *device)
 {
-    while (*head && *device && plain(*head) == plain(*device))
+    while (*head && *device && kiln_line_plain(*head) == kiln_line_plain(*device))
         head++, device++;
     return *head == *device;
 }
@@ -206,8 +140,7 @@ static kiln_status check_head(int fd, const char *file, const char *device)
 static kiln_status append_to(int fd, const char *file, const char *device, const kiln_row *row)
 {
     struct stat st;
-    char last = '\n';
-    line l = {.used = 0};
+    kiln_line l = {.used = 0};
     if (fstat(fd, &st) != 0)
         return fail_write(file, strerror(errno));
     if (!S_ISREG(st.st_mode))
@@ -216,23 +149,23 @@ static kiln_status append_to(int fd, const char *file, const char *device, const
         put_head(&l, device);
     else if (check_head(fd, file, device) != KILN_OK)
         return KILN_FILE;
-    else if (pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n')
-        put(&l, "\n"); /* a row that was cut short must not swallow this one */
+    else if (kiln_append_cut_short(fd))
+        kiln_line_put(&l, "\n"); /* a row that was cut short must not swallow this one */
     if (!row)
         return KILN_OK;
     put_row(&l, row);
     if (l.full)
         return kiln_fail(KILN_INVALID, "the tuning row of %s is too long to be written", row->key);
-    return write_once(fd, &l) ? KILN_OK : fail_write(file, strerror(errno));
+    return kiln_append_write(fd, &l) ? KILN_OK : fail_write(file, strerror(errno));
 }
 
 kiln_status kiln_rows_append(const char *file, const char *device, const kiln_row *row)
 {
-    if (!make_folders(file))
+    if (!kiln_make_folders(file))
         return fail_write(file, strerror(errno));
     if (access(file, F_OK) != 0 && !make_head(file, device))
         return fail_write(file, strerror(errno));
-    int fd = open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+    int fd = kiln_append_open(file);
     if (fd < 0)
         return fail_write(file, strerror(errno));
     kiln_status status = append_to(fd, file, device, row);

@@ -32,6 +32,7 @@ static const kiln_field row_fields[] = {
     {FIELD(COUNT, kiln_row, version, true)}, {FIELD(TEXT, kiln_row, config, true)},
     {FIELD(NUMBER, kiln_row, ms, false)},    {FIELD(NUMBER, kiln_row, spread, false)},
     {FIELD(COUNT, kiln_row, runs, false)},   {FIELD(NUMBER, kiln_row, error, false)},
+    {FIELD(TEXT, kiln_row, second, false)},  {FIELD(NUMBER, kiln_row, second_ms, false)},
     {FIELD(TEXT, kiln_row, hash, false)},    {FIELD(TEXT, kiln_row, driver, false)},
     {FIELD(TEXT, kiln_row, date, false)},    {FIELD(TEXT, kiln_row, without, false)},
     {FIELD(TEXT, kiln_row, core, false)},

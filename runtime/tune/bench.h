@@ -13,8 +13,9 @@ typedef struct kiln_bench {
     double deadline; /* in seconds of CLOCK_MONOTONIC; 0: none */
     int runs, most;  /* samples of a candidate: at least, at most */
     double *samples; /* at least `most` of them */
-    int (*verify)(void *user, const kiln_op *op);
+    int (*verify)(void *user, const kiln_op *op, double *error);
     void *user;
+    double build_seconds, error; /* of the last candidate: to make its programs; verify's word */
 } kiln_bench;
 
 typedef struct kiln_times {

@@ -2,6 +2,7 @@
 #include "candidates.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static bool add(kiln_candidates *list, const kiln_solver *solver, const kiln_con
         list->at = more;
         list->room = room;
     }
-    list->at[list->count++] = (kiln_candidate){solver, *c, origin, expected, 0};
+    list->at[list->count++] = (kiln_candidate){solver, *c, origin, expected, 0, NULL};
     return true;
 }
 
@@ -56,14 +57,27 @@ static bool takes(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
     return true;
 }
 
+bool kiln_solver_is_among(const kiln_solver *solver, const char *names)
+{
+    char name[64];
+    while (*names) {
+        const size_t length = strcspn(names, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        if (kiln_solver_named(name) == solver)
+            return true;
+        names += length + (names[length] == ',');
+    }
+    return false;
+}
+
 static int find_takers(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                       const kiln_solver *only, taker takers[KILN_MOST_SOLVERS])
+                       const char *only, taker takers[KILN_MOST_SOLVERS])
 {
     int n = 0;
     const kiln_solver *solver;
     for (int i = 0; (solver = kiln_solver_at(i)) && n < KILN_MOST_SOLVERS; i++) {
         taker t;
-        if ((only && solver != only) || !takes(k, problem, shape, solver, &t))
+        if ((only && !kiln_solver_is_among(solver, only)) || !takes(k, problem, shape, solver, &t))
             continue;
         int at = n++;
         for (; at > 0 && takers[at - 1].ms > t.ms; at--)
@@ -84,6 +98,10 @@ static bool add_firsts(const kiln *k, kiln_candidates *list, const taker *takers
             return false;
     }
     list->firsts = list->count;
+    for (size_t i = 0; i < list->firsts && n > 0; i++)
+        if (list->at[i].solver == takers[0].solver &&
+            same_config(takers[0].solver, &list->at[i].config, &takers[0].guess.config))
+            list->guess = i;
     return true;
 }
 
@@ -158,7 +176,7 @@ void kiln_candidates_sort(kiln_candidates *list)
 }
 
 kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                                 const kiln_solver *only, kiln_candidates *out)
+                                 const char *only, kiln_candidates *out)
 {
     taker takers[KILN_MOST_SOLVERS];
     int n = find_takers(k, problem, shape, only, takers);

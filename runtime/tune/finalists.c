@@ -87,29 +87,38 @@ static void inherit(kiln *k, kiln_row *row)
     pthread_mutex_unlock(&k->lock);
 }
 
+/* Writes "8,1 of direct", or the solver alone where it has no parameters. */
+static void name_config(const kiln_candidate *c, char *text, size_t size)
+{
+    char config[KILN_CONFIG_TEXT];
+    kiln_config_text(c->solver, &c->config, config, sizeof config);
+    snprintf(text, size, "%s%s%s", config, *config ? " of " : "", c->solver->name);
+}
+
 /* Records a row under the layouts that the solver makes of open ones: these will be asked for
  * again. */
 static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                          const kiln_result *r, const char *without)
+                          const kiln_result *r, const kiln_result *second, const char *without)
 {
     kiln_problem settled = *problem;
     kiln_row row = {.version = r->candidate.solver->version,
                     .ms = r->times.ms,
                     .spread = r->times.spread,
-                    .runs = r->times.runs};
+                    .runs = r->times.runs,
+                    .error = r->error};
+    if (second) {
+        row.second_ms = second->times.ms;
+        name_config(&second->candidate, row.second, sizeof row.second);
+    }
     snprintf(row.solver, sizeof row.solver, "%s", r->candidate.solver->name);
     snprintf(row.driver, sizeof row.driver, "%s", k->facts.driver);
     snprintf(row.core, sizeof row.core, "%s", k->facts.core);
     kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
-    kiln_plan plan;
     kiln_why why;
     kiln_shape own;
-    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why)) {
+    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why))
         kiln_shape_give_layouts(&own, &settled);
-        if (kiln_solver_plan(r->candidate.solver, &own, &k->facts, &r->candidate.config, &plan,
-                             &why))
-            kiln_plan_template_hash(k->template_dir, &plan, row.hash);
-    }
+    kiln_candidate_hash(k, shape, &r->candidate, row.hash);
     kiln_problem_row_key(&settled, row.key, sizeof row.key);
     snprintf(row.without, sizeof row.without, "%s", without);
     inherit(k, &row);
@@ -149,10 +158,11 @@ kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln
         if (claim->candidate.solver == winner->candidate.solver)
             continue;
         const kiln_result now = renewed(k, shape, found, claim);
-        status = record(k, problem, shape, &now, found->without);
+        status = record(k, problem, shape, &now, NULL, found->without);
     }
     if (!status)
-        status = record(k, problem, shape, winner, found->without);
+        status = record(k, problem, shape, winner, found->nfinalists > 1 ? winner + 1 : NULL,
+                        found->without);
     kiln_reload_rows(k);
     return status;
 }

@@ -15,7 +15,8 @@ typedef struct kiln_result {
     kiln_candidate candidate;
     size_t index; /* of its trial */
     kiln_times times;
-    kiln_op *op; /* of a finalist; NULL elsewhere */
+    double error; /* largest, over its bound, where the caller's verify tells */
+    kiln_op *op;  /* of a finalist; NULL elsewhere */
 } kiln_result;
 
 typedef struct kiln_finalists {

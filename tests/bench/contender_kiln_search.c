@@ -10,8 +10,9 @@ typedef struct hunt {
 } hunt;
 
 /* Makes the trial again and runs it with tensors in its layouts, which are known only now. */
-static int judge(void *user, const kiln_op *op)
+static int judge(void *user, const kiln_op *op, double *error)
 {
+    (void)error;
     const hunt *h = user;
     kiln_op_info info;
     char why[KILN_ERROR_TEXT];

@@ -52,7 +52,7 @@ static void use_parents(const parents *p)
     REFUSES(kiln_prepare(k, &problem, 1, 1));
     REFUSES(kiln_explain(k, &problem, 0, &verdict));
     REFUSES(kiln_op_stage(p->op, 0, &stage));
-    const kiln_tune_options o = {.verify = (int (*)(void *, const kiln_op *))abort};
+    const kiln_tune_options o = {.verify = (int (*)(void *, const kiln_op *, double *))abort};
     REFUSES(kiln_tune(k, &problem, queue, &p->buffers, &o, &best));
     kiln_op_describe(p->op, &info);
     REQUIRE(info.stages > 0);

@@ -43,15 +43,16 @@ START_TEST(the_winner_is_kept_and_used)
 }
 END_TEST
 
-/* Whichever is fastest, the only config that verifies wins. */
+/* Whichever is fastest, the only config that verifies wins. Up to that config the order is that of
+ * a search in which none does. */
 START_TEST(what_is_wrong_never_wins)
 {
-    tuning_record all = {0};
+    tuning_record all = {.accept = "none"};
     kiln_trial best;
     kiln_tune_options o = tuning_options(&all, 6);
     o.keep = 0;
     o.solver = "ConvOclDirectFwd1x1";
-    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_UNSUPPORTED);
     ck_assert_int_eq(all.trials, 6);
     for (int i = 0; i < 6; i++) {
         tuning_record r = {.accept = all.configs[i]};
@@ -65,6 +66,63 @@ START_TEST(what_is_wrong_never_wins)
         ck_assert_int_eq(r.verdicts[KILN_TRIAL_WRONG], 5);
         tuning_check_used(tuning.kiln, o.solver, &best);
     }
+}
+END_TEST
+
+static void note_upcoming(void *user, const kiln_trial *trials, size_t count)
+{
+    tuning_record *r = user;
+    ck_assert_uint_gt(count, 0);
+    ck_assert_int_eq(trials[0].index, r->upcoming);
+    for (size_t i = 1; i < count; i++)
+        ck_assert_int_eq(trials[i].index, trials[0].index + (int64_t)i);
+    ck_assert_uint_eq(strlen(trials[0].hash), 16);
+    r->upcoming++;
+}
+
+static kiln_trial all_of[6];
+
+static int note_whole(void *user, const kiln_trial *t)
+{
+    (void)user;
+    all_of[t->index] = *t;
+    return 0;
+}
+
+/* What an earlier search tried is counted but not tried, unless it is one of the fastest. */
+START_TEST(known_trials_are_not_tried_again)
+{
+    tuning_record first = {0}, again = {0};
+    kiln_trial best;
+    kiln_tune_options o = tuning_options(&first, 6);
+    o.keep = 0;
+    o.solver = "direct,13,naive";
+    o.progress = note_whole;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    for (int i = 0; i < 6; i++)
+        ck_assert_double_eq(all_of[i].error, 0.5);
+    ck_assert_ptr_nonnull(best.second_solver);
+    ck_assert_double_gt(best.guess_ms, 0);
+    all_of[5].verdict = KILN_TRIAL_CRASHED;
+    for (int i = 0; i < 5; i++)
+        all_of[i].verdict = KILN_TRIAL_SLOW;
+    o = tuning_options(&again, 7);
+    o.solver = "direct,13,naive";
+    o.known = all_of;
+    o.nknown = 6;
+    o.progress = NULL;
+    o.upcoming = note_upcoming;
+    again.upcoming = 6;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ck_assert_int_eq(again.upcoming, 7);
+    ck_assert_int_eq(again.verified, 1);
+    /* Templates that have changed since make a new trial of each. */
+    for (int i = 0; i < 6; i++)
+        strcpy(all_of[i].hash, "0");
+    again = (tuning_record){.upcoming = 0};
+    o.max_trials = 2;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ck_assert_int_eq(again.verified, 2);
 }
 END_TEST
 
@@ -187,6 +245,7 @@ int main(void)
     tcase_add_checked_fixture(tests, tuning_set_up, tuning_tear_down);
     tcase_add_test(tests, the_winner_is_kept_and_used);
     tcase_add_test(tests, what_is_wrong_never_wins);
+    tcase_add_test(tests, known_trials_are_not_tried_again);
     tcase_add_test(tests, nothing_verified_means_no_winner);
     tcase_add_test(tests, the_destination_is_poisoned);
     tcase_add_test(tests, a_failing_build_is_a_trial);

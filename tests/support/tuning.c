@@ -94,8 +94,9 @@ void tuning_tear_down(void)
     rmdir(tuning.folder);
 }
 
-static int verify(void *user, const kiln_op *op)
+static int verify(void *user, const kiln_op *op, double *error)
 {
+    *error = 0.5;
     tuning_record *r = user;
     float y[Y];
     kiln_op_info info;

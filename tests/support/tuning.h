@@ -31,8 +31,8 @@ kiln *tuning_open(const char *rows, const char *templates);
 typedef struct tuning_record {
     const char *accept; /* the only config that verifies; NULL: every right one */
     int64_t stop_after; /* trials; 0: never */
-    int64_t trials, verified, poison;
-    int64_t verdicts[KILN_TRIAL_SLOW + 1];
+    int64_t trials, verified, poison, upcoming;
+    int64_t verdicts[KILN_TRIAL_VERDICTS];
     char configs[64][KILN_INFO_TEXT], solvers[64][48];
 } tuning_record;
 

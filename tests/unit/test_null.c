@@ -71,8 +71,9 @@ static void check_text(const char *call, const char *text, const char *expected)
 #define GIVES_TEXT(call, value) (note(#call), check_text(#call, call, value))
 #define CALLS(call) (note(#call), call)
 
-static int seen(void *user, const kiln_op *op)
+static int seen(void *user, const kiln_op *op, double *error)
 {
+    (void)error;
     (void)user, (void)op;
     return 0;
 }
@@ -175,6 +176,30 @@ static void see_entry(void *user, const kiln_cache_entry *e)
 static void see_piece(void *user, const kiln_rows_piece *p)
 {
     (void)user, (void)p;
+}
+
+static void see_trial(void *user, const kiln_trial_line *line)
+{
+    (void)user, (void)line;
+}
+
+static void trials(void)
+{
+    const kiln_trial none = {.verdict = KILN_TRIAL_OK};
+    kiln_trial_line line;
+    char file[16] = "?";
+    forget();
+    FAILS(kiln_trials_append(NULL, &line));
+    FAILS(kiln_trials_append("/dev/null", NULL));
+    FAILS(kiln_trials_read(NULL, NULL, see_trial, NULL, NULL));
+    FAILS(kiln_trials_read("/dev/null", NULL, NULL, NULL, NULL));
+    CALLS(kiln_trial_line_fill(NULL, NULL, NULL, NULL));
+    CALLS(kiln_trial_line_fill(&line, NULL, NULL, &none));
+    ck_assert_str_eq(line.solver, "");
+    CALLS(kiln_trials_file(NULL, file, sizeof file));
+    ck_assert_str_eq(file, "");
+    CALLS(kiln_trials_file("rows.yaml", NULL, 0));
+    GIVES_TEXT(kiln_trial_verdict_text((kiln_trial_verdict)99), "");
 }
 
 static void files(void)
@@ -418,6 +443,7 @@ START_TEST(every_function)
     operations();
     descriptions();
     files();
+    trials();
     values();
     names();
     answers();

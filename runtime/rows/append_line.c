@@ -1,0 +1,92 @@
+/* Lines of text, and appending them to files that other processes append to. */
+#include "append_line.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_TEXT = 4096 };
+
+void kiln_line_put(kiln_line *l, const char *text)
+{
+    size_t length = strlen(text);
+    if (l->full || length >= sizeof l->text - l->used) {
+        l->full = true;
+        return;
+    }
+    memcpy(l->text + l->used, text, length + 1);
+    l->used += length;
+}
+
+char kiln_line_plain(char c)
+{
+    return (unsigned char)c < 0x20 || (unsigned char)c > 0x7e ? '?' : c;
+}
+
+void kiln_line_put_quoted(kiln_line *l, const char *text)
+{
+    kiln_line_put(l, "\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            kiln_line_put(l, "\\");
+        kiln_line_put(l, (char[]){kiln_line_plain(*text), '\0'});
+    }
+    kiln_line_put(l, "\"");
+}
+
+void kiln_line_put_number(kiln_line *l, double value)
+{
+    char text[64];
+    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = c ? uselocale(c) : (locale_t)0;
+    snprintf(text, sizeof text, "%.6g", value);
+    if (c) {
+        uselocale(before);
+        freelocale(c);
+    }
+    kiln_line_put(l, text);
+}
+
+bool kiln_make_folders(const char *file)
+{
+    char path[PATH_TEXT];
+    if (snprintf(path, sizeof path, "%s", file) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0755) != 0 && errno != EEXIST)
+            return false;
+        *slash = '/';
+    }
+    return true;
+}
+
+int kiln_append_open(const char *file)
+{
+    return open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+}
+
+bool kiln_append_write(int fd, const kiln_line *l)
+{
+    ssize_t done;
+    do
+        done = write(fd, l->text, l->used);
+    while (done < 0 && errno == EINTR);
+    if (done >= 0 && (size_t)done != l->used)
+        errno = ENOSPC;
+    return done == (ssize_t)l->used;
+}
+
+bool kiln_append_cut_short(int fd)
+{
+    struct stat st;
+    char last = '\n';
+    return fstat(fd, &st) == 0 && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 &&
+           last != '\n';
+}

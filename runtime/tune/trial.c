@@ -1,0 +1,131 @@
+/* One trial of a search: a candidate is measured, and the caller is told. */
+#include "runtime/op/op.h"
+
+#include "tuner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A trial is measured properly only within this factor of the best so far. A candidate that needs
+ * no search is the only trial of some solvers, and decides how many more they get. */
+static const double promising = 1.25, promising_first = 2;
+
+/* How many trials the caller is told of before they come. */
+enum { UPCOMING = 24 };
+
+double kiln_seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* Tells what is known of a candidate before it is tried. */
+static void introduce(const kiln_tuner *t, const kiln_candidate *c, kiln_trial *trial)
+{
+    *trial = (kiln_trial){.solver = c->solver->name,
+                          .version = c->solver->version,
+                          .origin = c->origin,
+                          .expected_ms = c->expected,
+                          .count = (int64_t)t->trials};
+    kiln_config_text(c->solver, &c->config, trial->config, sizeof trial->config);
+    kiln_candidate_hash(t->bench.k, t->shape, c, trial->hash);
+}
+
+static void fill_best(const kiln_tuner *t, kiln_trial *trial)
+{
+    const kiln_result *best = &t->found.finalist[0], *second = best + 1;
+    const kiln_candidate *guess = &t->list.at[t->list.guess];
+    if (t->found.nfinalists > 0) {
+        trial->best_ms = best->times.ms;
+        trial->best_solver = best->candidate.solver->name;
+        kiln_config_text(best->candidate.solver, &best->candidate.config, trial->best_config,
+                         sizeof trial->best_config);
+    }
+    if (t->found.nfinalists > 1) {
+        trial->second_ms = second->times.ms;
+        trial->second_solver = second->candidate.solver->name;
+        kiln_config_text(second->candidate.solver, &second->candidate.config, trial->second_config,
+                         sizeof trial->second_config);
+    }
+    trial->guess_ms = guess->measured;
+    trial->guess_solver = guess->solver->name;
+    kiln_config_text(guess->solver, &guess->config, trial->guess_config,
+                     sizeof trial->guess_config);
+}
+
+void kiln_trial_fill(const kiln_tuner *t, const kiln_result *r, kiln_trial *trial)
+{
+    introduce(t, &r->candidate, trial);
+    trial->index = (int64_t)t->tried - 1;
+    trial->ms = r->times.ms;
+    trial->spread = r->times.spread;
+    trial->runs = r->times.runs;
+    trial->error = r->error;
+    fill_best(t, trial);
+}
+
+/* Tells the caller which trials come next, this one first. */
+static void announce(const kiln_tuner *t, size_t index)
+{
+    kiln_trial next[UPCOMING];
+    size_t n = 0;
+    if (!t->options->upcoming)
+        return;
+    for (size_t i = index; i < t->list.count && n < UPCOMING; i++) {
+        if (t->list.at[i].known || (i > index && t->tried + n >= t->trials))
+            continue;
+        introduce(t, &t->list.at[i], &next[n]);
+        next[n].index = (int64_t)(t->tried + n);
+        n++;
+        /* The order of the grids is decided when the others have been tried. */
+        if (i + 1 == t->list.firsts)
+            break;
+    }
+    fill_best(t, &next[0]);
+    t->options->upcoming(t->options->user, next, n);
+}
+
+static void tell(kiln_tuner *t, const kiln_result *r, int verdict, double seconds)
+{
+    kiln_trial trial;
+    kiln_trial_fill(t, r, &trial);
+    trial.verdict = (kiln_trial_verdict)verdict;
+    trial.build_seconds = t->bench.build_seconds;
+    trial.seconds = seconds;
+    if (t->options->progress && t->options->progress(t->options->user, &trial) != 0)
+        t->stopped = true;
+}
+
+void kiln_trial_run(kiln_tuner *t, size_t index)
+{
+    kiln_result r = {.candidate = t->list.at[index], .index = index};
+    announce(t, index);
+    const double began = kiln_seconds_since(&t->start);
+    const double before = kiln_pace_of(t);
+    const double within = index < t->list.firsts ? promising_first : promising;
+    double worth = t->found.nfinalists ? within * before * t->found.finalist[0].times.ms : 0;
+    int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
+                                     &r.op, &r.times);
+    if (verdict == KILN_BENCH_LATE) {
+        kiln_op_discard(r.op);
+        return;
+    }
+    t->tried++;
+    r.error = t->bench.error;
+    bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
+    if (before != 1 && !failed)
+        r.times.ms /= kiln_pace_between(before, kiln_pace_of(t));
+    t->list.at[index].measured = failed ? 0 : r.times.ms;
+    if (failed && !*t->failure)
+        snprintf(t->failure, sizeof t->failure, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    if (failed)
+        kiln_log(&t->bench.k->logger, "trial %zu failed: %s", index, kiln_last_error());
+    if (verdict == KILN_TRIAL_OK)
+        kiln_finalists_place(&t->found, &r);
+    else
+        kiln_op_discard(r.op);
+    if (r.candidate.origin == KILN_ORIGIN_USER_ROW && t->found.nclaims < KILN_MOST_CLAIMS)
+        t->found.claim[t->found.nclaims++] = r;
+    tell(t, &r, verdict, kiln_seconds_since(&t->start) - began);
+}

@@ -1,0 +1,55 @@
+/* A search while it runs: what its parts share. */
+#ifndef KILN_TUNER_H
+#define KILN_TUNER_H
+
+#include "bench.h"
+#include "finalists.h"
+
+#include <time.h>
+
+typedef struct kiln_tuner {
+    kiln_bench bench;
+    const kiln_tune_options *options;
+    const kiln_shape *shape;
+    kiln_candidates list;
+    size_t tried;  /* trials, those of earlier searches included */
+    size_t trials; /* how many there may be */
+    struct timespec start;
+    kiln_finalists found;
+    double improved_ms; /* the best time when it last improved, and how many trials of the grids */
+    int64_t since;      /* came after that */
+    size_t paced;       /* the trial of the candidate that measures the pace */
+    double paced_ms;    /* the least time that it took, luck included */
+    bool stopped;
+    char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
+} kiln_tuner;
+
+/* How long, in ms, the final rounds time each of the best, unless the caller says how often. */
+static const double kiln_final_ms = 60;
+
+/* pace.c */
+
+/* Returns how much slower the machine is than it was: it may be virtual, and slow for seconds. */
+double kiln_pace_of(kiln_tuner *t);
+/* Returns the pace between two moments: a change that is over at the second one was a hitch. */
+double kiln_pace_between(double before, double after);
+/* Returns whether the last rounds fell into a slow time. */
+bool kiln_pace_was_slow(kiln_tuner *t);
+
+/* rounds.c */
+
+/* Returns in how many turns the finalists are timed. */
+int kiln_rounds_turns(const kiln_tuner *t);
+/* Time the finalists again in turns: before the grids, and at the end. */
+void kiln_rounds_first(kiln_tuner *t);
+void kiln_rounds_final(kiln_tuner *t);
+
+/* trial.c */
+
+/* Tries a candidate, and tells the caller before and after. */
+void kiln_trial_run(kiln_tuner *t, size_t index);
+/* Fills what the caller is told about a trial and about the best so far. */
+void kiln_trial_fill(const kiln_tuner *t, const kiln_result *r, kiln_trial *trial);
+double kiln_seconds_since(const struct timespec *start);
+
+#endif
