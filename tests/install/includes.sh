@@ -19,6 +19,7 @@ runtime/rows generator/base runtime
 runtime/choose generator/base generator/layout generator/problem generator/plan runtime runtime/rows
 runtime/pocl generator/base generator/plan runtime runtime/programs
 runtime/op generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs
+runtime/chain generator/base generator/layout generator/problem generator/plan runtime runtime/choose
 runtime/tune generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/op
 driver driver/conv driver/problem_list driver/db driver/layout
 driver/reference driver
@@ -35,7 +36,7 @@ generator/solvers/gpu generator/solvers/winograd/winograd.h
 runtime/op runtime/pocl/pocl.h
 runtime/kiln.c runtime/pocl/pocl.h
 '
-public='kiln.h kiln_problem.h kiln_layout.h'
+public='kiln.h kiln_chain.h kiln_problem.h kiln_layout.h'
 libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'
 bad=0
 

@@ -1,7 +1,7 @@
 /* Every function of the public headers refuses a NULL, a problem that nobody checked and a value
  * outside its enum, or answers with "", NULL or zero. No function of the headers is left out. */
 #include "runtime/error.h"
-#include "kiln.h"
+#include "kiln_chain.h"
 
 #include <check.h>
 #include <limits.h>
@@ -89,6 +89,7 @@ static void operations(void)
     kiln *k;
     kiln_op *op, *none;
     kiln_op_info info;
+    kiln_link link = {.problem = problem};
     kiln_stage_info stage;
     kiln_verdict verdict;
     kiln_trial trial;
@@ -106,6 +107,8 @@ static void operations(void)
     FAILS(kiln_conv_plan(NULL, &problem, NULL, &info));
     FAILS(kiln_conv_plan(k, NULL, NULL, &info));
     FAILS(kiln_conv_plan(k, &problem, NULL, NULL));
+    FAILS(kiln_chain(NULL, &link, 1, NULL));
+    FAILS(kiln_chain(k, NULL, 1, NULL));
     FAILS(kiln_reformat_create(NULL, &reformat, &none));
     FAILS(kiln_reformat_create(k, NULL, &none));
     FAILS(kiln_reformat_create(k, &reformat, NULL));
@@ -449,7 +452,7 @@ START_TEST(every_function)
     answers();
     unchecked_problems();
     storages();
-    const int functions = check_header("runtime/kiln.h") +
+    const int functions = check_header("runtime/kiln.h") + check_header("runtime/kiln_chain.h") +
                           check_header("generator/kiln_problem.h") +
                           check_header("generator/kiln_layout.h");
     ck_assert_int_eq(functions, ncalled);
