@@ -22,8 +22,8 @@
  * gemm_sum adds their sums in order and finishes them.
  *
  * Grid      gemm: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in groups of
- *           (items, 1, 1), items = T_BM * T_BN / (T_TM * T_TN). With D_SPREAD: groups * 1.
- *           gemm_sum: (groups * phases * channels * pixels), with D_SPREAD without the phases.
+ *           (items, 1, 1), items = T_BM * T_BN / (T_TM * T_TN). Without the phases with D_SPREAD, D_MERGED.
+ *           gemm_sum: as many as sums, in one dimension.
  * Defines   those of epilogue.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    sizes along a = D, H, W
  *   P_IMAGES, P_GROUPS      D_SRC_C, D_DST_C: channels of one group
@@ -31,6 +31,8 @@
  *   D_STEP_a, D_MOVE_a      see gemm_places.cl; D_JUMP_a: taps from one of a phase to the next
  *   D_GRID_a                pixels of one phase; D_PHASES_a: phases
  *   D_SPREAD                1: phase 0 alone has taps; its groups write all phases
+ *   D_MERGED                1: the phases of a channel are rows of a tile, of D_DST_C rows of a group;
+ *                           taps are the pixels of the source that all phases meet together
  *   D_FLAT                  1: terms follow one another without a gap, whatever tap they are of;
  *                           0: the channels of a tap are filled up with zeros to D_CHANNELS
  *   D_CHANNELS              of a tap: D_SRC_C, or the next multiple of T_BK
@@ -157,13 +159,15 @@ kernel void gemm_sum(global const ACC_T *restrict parts, global DST_T *dst EPILO
         return;
     const int pixel = i % PIXELS;
     const INDEX_T row = i / PIXELS, group_phase = row / D_DST_C;
-    const int own = (int)(group_phase / GROUP_PHASES) * D_DST_C + (int)(row % D_DST_C);
+    const int tile_row = row % D_DST_C;
+    const int own = ((int)(group_phase / GROUP_PHASES) * D_DST_C + tile_row) / ROW_PHASES;
+    const int first = D_MERGED ? tile_row % PHASES : (int)(group_phase % GROUP_PHASES);
     ACC_T sum = 0;
     UNROLL
     for (int part = 0; part < T_SPLIT; part++)
         sum += parts[part * all + i];
-    for (int phase = 0; phase < PHASES / GROUP_PHASES; phase++) {
-        const INDEX_T to = result_of(pixel, phase + (int)(group_phase % GROUP_PHASES));
+    for (int phase = 0; phase < (D_SPREAD ? PHASES : 1); phase++) {
+        const INDEX_T to = result_of(pixel, first + phase);
         const INDEX_T e = to + (INDEX_T)own * D_DST_CHANNEL;
         if (to >= 0)
             DST_STORE(dst, e, FINISH(phase ? 0 : sum, own, e));

@@ -1,25 +1,57 @@
-/* gemm_pack.cl: weights as gemm.cl reads them: for each group [tap][source channel][channel of the
+/* gemm_pack.cl: weights as gemm.cl reads them: for each group [tap][source channel][row of the
  * destination], converted, filled up with zeros.
  *
  *     w[k][c][tap]  ->  packed[group][tap][c, D_CHANNELS of them][k, D_COLUMNS of them]
  *
+ * A row of the destination is a channel, or with D_MERGED a phase of a channel; taps are then the pixels
+ * of the source that all phases meet together, and each phase has zeros for those that it does not meet.
+ *
  * Grid      (D_COLUMNS, D_ROWS, P_GROUPS)
  * Defines   those of types.cl, and
- *   D_SRC_C, D_DST_C     channels of one group of the source and of the destination
- *   D_TAPS               of the filter
+ *   D_SRC_C, D_DST_C     channels and rows of one group of the source and of the destination
+ *   P_TAPS               of the filter
  *   D_W_DST, D_W_SRC     strides of the weights over channels of the destination and the source
  *   D_CHANNELS           rows of a tap; D_ROWS: of a group; D_COLUMNS: above
+ *   with D_MERGED also P_FILTER_a, P_DILATION_a, D_PHASES_a, D_TAPS_a along a = D, H, W, and
+ *   D_AT_a, D_AT_PHASE_a, D_AT_TAP_a    the filter's tap times dilation: D_AT + phase * D_AT_PHASE +
+ *                        tap * D_AT_TAP
  */
 #include "types.cl"
 
+#if D_MERGED
+#define PHASES (D_PHASES_D * D_PHASES_H * D_PHASES_W)
+#define TAPS (D_TAPS_D * D_TAPS_H * D_TAPS_W)
+
+/* -1: none. */
+INLINE int tap_along(const int at, const int dilation, const int filter)
+{
+    return at >= 0 && at % dilation == 0 && at / dilation < filter ? at / dilation : -1;
+}
+#define TAP_ALONG(A, phase, tap)                                                                   \
+    tap_along(D_AT_##A + (phase) * D_AT_PHASE_##A + (tap) * D_AT_TAP_##A, P_DILATION_##A, P_FILTER_##A)
+
+INLINE int filter_tap(const int phase, const int tap)
+{
+    const int d = TAP_ALONG(D, phase / (D_PHASES_H * D_PHASES_W), tap / (D_TAPS_H * D_TAPS_W));
+    const int h = TAP_ALONG(H, phase / D_PHASES_W % D_PHASES_H, tap / D_TAPS_W % D_TAPS_H);
+    const int w = TAP_ALONG(W, phase % D_PHASES_W, tap % D_TAPS_W);
+    return d < 0 || h < 0 || w < 0 ? -1 : (d * P_FILTER_H + h) * P_FILTER_W + w;
+}
+#else
+#define PHASES 1
+#define TAPS P_TAPS
+#define filter_tap(phase, tap) (tap)
+#endif
+
 kernel void gemm_pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
 {
-    const int k = get_global_id(0), row = get_global_id(1), group = get_global_id(2);
-    if (k >= D_COLUMNS || row >= D_ROWS)
+    const int column = get_global_id(0), row = get_global_id(1), group = get_global_id(2);
+    if (column >= D_COLUMNS || row >= D_ROWS)
         return;
-    const int tap = row / D_CHANNELS, c = row % D_CHANNELS;
-    const bool real = k < D_DST_C && c < D_SRC_C && tap < D_TAPS;
-    const INDEX_T from = (INDEX_T)group * D_DST_C * D_SRC_C * D_TAPS + (INDEX_T)k * D_W_DST +
-                         (INDEX_T)c * D_W_SRC + tap;
-    packed[((INDEX_T)group * D_ROWS + row) * D_COLUMNS + k] = real ? SRC_LOAD(w, from) : 0;
+    const int k = column / PHASES, c = row % D_CHANNELS;
+    const int tap = row / D_CHANNELS < TAPS ? filter_tap(column % PHASES, row / D_CHANNELS) : -1;
+    const bool real = column < D_DST_C && c < D_SRC_C && tap >= 0;
+    const INDEX_T from = (INDEX_T)group * (D_DST_C / PHASES) * D_SRC_C * P_TAPS +
+                         (INDEX_T)k * D_W_DST + (INDEX_T)c * D_W_SRC + tap;
+    packed[((INDEX_T)group * D_ROWS + row) * D_COLUMNS + column] = real ? SRC_LOAD(w, from) : 0;
 }

@@ -11,7 +11,8 @@
  *         item 1: p4 p5 p6 p7     (four rows of each item)   p0, p1, p2, ... p31
  *
  *                    With D_SPREAD the pixels of phases without taps, which are zero, lie between
- *                    them: items write whole rows of the destination.
+ *                    them, with D_MERGED those of the rows below: items write whole rows of the
+ *                    destination.
  *
  * Of several parts (T_SPLIT) each writes its sums in the order part, group, phase, channel, pixel.
  *
@@ -23,8 +24,9 @@
 #define STORE_CHANNELS 2
 #define STORE_ROWS 3
 
-/* Phases of a group's tile. */
-#define GROUP_PHASES (D_SPREAD ? 1 : PHASES)
+/* Phases that have groups of their own, and that are rows of a channel. */
+#define GROUP_PHASES (D_SPREAD || D_MERGED ? 1 : PHASES)
+#define ROW_PHASES (D_MERGED ? PHASES : 1)
 
 #if T_SPLIT > 1
 #define OUT_T ACC_T
@@ -68,29 +70,55 @@ INLINE void store_tile(global OUT_T *dst, private ACC_T (*sum)[T_TN], const int 
 }
 
 #elif D_STORE == STORE_ROWS
-/* Items go along the pixels of a row, of all phases, then down the rows. */
-#define PHASES_W (D_SPREAD ? D_PHASES_W : 1)
+/* Items go along the pixels of a line, of PHASES_W phases, then down the lines, each of which has
+ * LINE_ROWS rows of the tile and PHASES_HD rows of the destination. */
+#define PHASES_W (D_SPREAD || D_MERGED ? D_PHASES_W : 1)
 #define PHASES_HD (D_SPREAD ? D_PHASES_D * D_PHASES_H : 1)
-#define ROW_PIXELS (T_BN * PHASES_W)
-#define ROW_ITEMS (GROUP_ITEMS < ROW_PIXELS ? GROUP_ITEMS : ROW_PIXELS)
-#define ROW_TIMES ((ROW_PIXELS + ROW_ITEMS - 1) / ROW_ITEMS)
-#define ROWS_AT_ONCE (GROUP_ITEMS / ROW_ITEMS)
+#define LINE_ROWS (D_MERGED ? D_PHASES_W : 1)
+#define LINE_PIXELS (T_BN * PHASES_W)
+#define LINE_ITEMS (GROUP_ITEMS < LINE_PIXELS ? GROUP_ITEMS : LINE_PIXELS)
+#define LINE_TIMES ((LINE_PIXELS + LINE_ITEMS - 1) / LINE_ITEMS)
+#define LINES_AT_ONCE (GROUP_ITEMS / LINE_ITEMS)
+
+/* The element `along` every line from `line` on. */
+INLINE void store_lines(global DST_T *dst, const tile_place at, const int along, const int strip,
+                        int line, local const ACC_T *room EPILOGUE_PARAMS)
+{
+    if (along >= LINE_PIXELS || line >= LINES_AT_ONCE)
+        return;
+    const int pixel = at.n_first + along / PHASES_W, phase_w = along % PHASES_W;
+    INDEX_T to[PHASES_HD];
+    UNROLL
+    for (int p = 0; p < PHASES_HD; p++)
+        to[p] = result_of(pixel, at.phase + p * PHASES_W + phase_w);
+    for (; line < STAGE_ROWS / LINE_ROWS; line += LINES_AT_ONCE) {
+        const int row = line * LINE_ROWS;
+        const int tile_row = at.m_first + row / 16 * (4 * T_TM) + strip * 4 + row % 16;
+        const int own = (at.group * D_DST_C + tile_row) / ROW_PHASES;
+        if (tile_row >= D_DST_C)
+            continue;
+#if D_MERGED
+        const int row_of_line = row + phase_w;
+        to[0] = result_of(pixel, tile_row % PHASES + phase_w);
+#else
+        const int row_of_line = row;
+#endif
+        const ACC_T v = room[row_of_line * T_BN + along / PHASES_W];
+        UNROLL
+        for (int p = 0; p < PHASES_HD; p++) {
+            const INDEX_T e = to[p] + (INDEX_T)own * D_DST_CHANNEL;
+            const bool zero = D_SPREAD && (p || phase_w);
+            if (to[p] >= 0)
+                DST_STORE(dst, e, FINISH(zero ? 0 : v, own, e));
+        }
+    }
+}
 
 INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int item,
                        const tile_place at, local ACC_T *room EPILOGUE_PARAMS)
 {
     const int own_row = TILE_ROW(0) / (4 * T_TM) * 16 + TILE_ROW(0) % (4 * T_TM);
-    INDEX_T to[ROW_TIMES * PHASES_HD];
-    UNROLL
-    for (int t = 0; t < ROW_TIMES; t++) {
-        const int along = item % ROW_ITEMS + t * ROW_ITEMS;
-        const bool real = along < ROW_PIXELS && item < ROWS_AT_ONCE * ROW_ITEMS;
-        UNROLL
-        for (int p = 0; p < PHASES_HD; p++)
-            to[t * PHASES_HD + p] = real ? result_of(at.n_first + along / PHASES_W,
-                                                     at.phase + p * PHASES_W + along % PHASES_W)
-                                         : -1;
-    }
+    const int along = item % LINE_ITEMS;
     UNROLL
     for (int strip = 0; strip < T_TM; strip += 4) {
         UNROLL
@@ -101,23 +129,9 @@ INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int 
                     (ACC_4)(sum[strip + i][j], sum[strip + i][j + 1], sum[strip + i][j + 2],
                             sum[strip + i][j + 3]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (int row = item / ROW_ITEMS; row < STAGE_ROWS; row += ROWS_AT_ONCE) {
-            const int channel = at.m_first + row / 16 * (4 * T_TM) + strip * 4 + row % 16;
-            const int own = at.group * D_DST_C + channel;
-            if (channel >= D_DST_C)
-                continue;
-            UNROLL
-            for (int t = 0; t < ROW_TIMES; t++) {
-                const int along = item % ROW_ITEMS + t * ROW_ITEMS;
-                const ACC_T v = room[row * T_BN + along / PHASES_W];
-                UNROLL
-                for (int p = 0; p < PHASES_HD; p++) {
-                    const INDEX_T e = to[t * PHASES_HD + p] + (INDEX_T)own * D_DST_CHANNEL;
-                    if (to[t * PHASES_HD + p] >= 0)
-                        DST_STORE(dst, e, FINISH(p || along % PHASES_W ? 0 : v, own, e));
-                }
-            }
-        }
+        UNROLL
+        for (int t = 0; t < LINE_TIMES; t++)
+            store_lines(dst, at, along + t * LINE_ITEMS, strip, item / LINE_ITEMS, room EPILOGUE_PASS);
         if (strip + 4 < T_TM)
             barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -1,4 +1,5 @@
-/* The solver gemm: every direction it does, layout, type and kind of tile, for equality. */
+/* The solvers gemm and gemm_phases: every direction it does, layout, type and kind of tile, for
+ * equality. */
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
@@ -112,6 +113,25 @@ START_TEST(shared_terms_are_exact)
 }
 END_TEST
 
+/* Phases as rows: strides, filters that leave phases without taps, tiles with several rows of
+ * phases or parts of one, groups, padding beyond the filter, terms that groups share. */
+START_TEST(phases_of_few_channels_are_rows)
+{
+    static const struct {
+        int direction;
+        const char *shape, *config;
+    } cases[] = {
+        {1, "n2-c3-k20-i22x19-f7x7-s2x2-p3x3", "16,32,8,4,4,1,2,2"},
+        {1, "n1-c1-k12-i31x17-f5x3-s4x2", "16,32,8,4,4,3,4,4"},
+        {0, "n2-c6-k6-i11x10-f5x3-p4x2-d2x1-g2", "32,64,16,4,4,1,2,8"},
+    };
+    kiln_problem p = direct_problem(cases[_i].direction, "f32", cases[_i].shape);
+    if (_i == 2)
+        p.epilogue = direct_epilogues[1];
+    support_check(&p, "gemm_phases", cases[_i].config, HOST_FILL_UNIFORM);
+}
+END_TEST
+
 START_TEST(the_epilogue_is_applied)
 {
     for (int i = _i % step(); i < DIRECT_EPILOGUES; i += step()) {
@@ -152,6 +172,7 @@ int main(void)
     tcase_add_loop_test(c, every_type_is_exact, 0, 2);
     tcase_add_loop_test(c, every_tile_is_exact, 0, sizeof shapes / sizeof *shapes);
     tcase_add_test(c, shared_terms_are_exact);
+    tcase_add_loop_test(c, phases_of_few_channels_are_rows, 0, 3);
     tcase_add_loop_test(c, the_epilogue_is_applied, 0, DIRECT_FINISHED);
     tcase_add_loop_test(c, padded_layouts_are_served, 0, 4);
     tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 4);

@@ -15,13 +15,13 @@ typedef enum gemm_access { GEMM_ONE, GEMM_PIXELS, GEMM_CHANNELS, GEMM_ROWS } gem
  * phase, summed over terms (source channel and tap). */
 typedef struct kiln_gemm {
     /* Of the shape. */
-    bool backward;
-    int64_t src_c, dst_c; /* channels of one group */
+    bool backward;        /* taps are those of backward data */
+    kiln_tiles_walk walk; /* dst_c: rows of a group's tiles */
     int64_t groups, images, taps;
-    int64_t src[3], dst[3];
     int64_t step[3], move[3], jump[3], phases[3], grid[3];
     int64_t all_phases, pixels; /* pixels of one phase, in all images */
     bool spread;                /* phase 0 alone has taps, and its groups write the others, too */
+    bool merged;                /* a row is a phase of a channel */
     int64_t group_phases;       /* that have groups of their own */
     kiln_pitch src_pitch, dst_pitch;
     gemm_access load, store;
@@ -36,16 +36,27 @@ typedef struct kiln_gemm {
 
 /* Of the shape; the layouts of x and y have a pitch. */
 kiln_gemm kiln_gemm_of(const kiln_shape *s);
+/* Makes rows of the phases that so many neighbouring pixels along each axis are, of backward data a
+ * multiple of the stride. */
+void kiln_gemm_merge(kiln_gemm *g, const kiln_shape *s, const int64_t phases[3]);
 /* Adds what a config makes of it. */
 void kiln_gemm_set(kiln_gemm *g, const kiln_config *c);
+/* True, with the reason, where sizes or layouts are not for the kernel. */
+bool kiln_gemm_rejects(const kiln_gemm *g, const kiln_shape *s, kiln_why *why);
 
 /* True, with the reason, where the config's tiles do not suit the geometry or the device. */
 bool kiln_gemm_exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kiln_config *c,
                        kiln_why *why);
+/* Expected time in ms. */
+double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c);
+/* For emit(): adds the stage that packs the weights. */
+void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
+                         kiln_plan *plan);
 /* For emit(): adds the stages that multiply the source in the buffer `src` by the packed weights
  * into `dst`, with the shape's epilogue. The packed weights are as templates/gpu/gemm_pack.cl
  * writes them. */
-void kiln_gemm_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c, int src,
-                    int dst, kiln_plan *plan);
+void kiln_gemm_emit(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, int src, int dst, kiln_plan *plan);
 
 #endif

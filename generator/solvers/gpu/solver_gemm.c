@@ -3,7 +3,6 @@
  * local memory. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
-#include "generator/plan/config_best.h"
 
 #include "gemm.h"
 
@@ -51,7 +50,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_gemm_exceeds(&g, d, c, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+bool kiln_gemm_rejects(const kiln_gemm *g, const kiln_shape *s, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
     if (s->direction == KILN_BACKWARD_WEIGHTS)
@@ -59,34 +58,40 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
-    const kiln_gemm g = geometry_of(s, &kiln_tiles_smallest);
     if (!kiln_tiles_take_layouts(s))
         return kiln_no(why,
                        "it works on the layouts NCHW and NHWC and their kin; x and y are %s "
                        "and %s",
                        s->x_layout, s->y_layout);
-    if (g.pixels > most || g.rows > most || product_of(g.groups, g.all_phases) > 65535)
+    if (g->pixels > most || g->rows > most || product_of(g->groups, g->all_phases) > 65535)
         return kiln_no(why, "its pixels, terms, or groups and phases leave the range of its grid");
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    return kiln_gemm_exceeds(&g, d, &kiln_tiles_smallest, why);
+    return false;
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    const kiln_gemm g = geometry_of(s, &kiln_tiles_smallest);
+    return kiln_gemm_rejects(&g, s, why) || kiln_gemm_exceeds(&g, d, &kiln_tiles_smallest, why);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_gemm g = geometry_of(s, c);
-    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.dst_c;
+    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.walk.dst_c;
     return kiln_tiles_skipped(&g.tiles, d, c) || empty;
 }
 
-static double time_of(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
-                      const kiln_config *c)
+double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c)
 {
     const int split = c->v[TILES_SPLIT];
     const double size = (double)kiln_type_size(s->x_type);
     const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
-    const double parts = 8.0 * split * (double)(g->groups * g->group_phases * g->dst_c * g->pixels);
+    const double parts =
+        8.0 * split * (double)(g->groups * g->group_phases * g->walk.dst_c * g->pixels);
     const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
     const double sums = split > 1 ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts) : 0;
     return ms + sums + kiln_device_launch_ms(d);
@@ -95,7 +100,7 @@ static double time_of(const kiln_gemm *g, const kiln_shape *s, const kiln_device
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_gemm g = geometry_of(s, c);
-    return time_of(&g, s, d, c);
+    return kiln_gemm_ms(&g, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -105,26 +110,17 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     kiln_gemm_set(g, c);
     if (kiln_tiles_unfit(&g->tiles, c))
         return INFINITY;
-    return kiln_gemm_exceeds(g, guess->d, c, &why) ? INFINITY : time_of(g, guess->s, guess->d, c);
+    return kiln_gemm_exceeds(g, guess->d, c, &why) ? INFINITY
+                                                   : kiln_gemm_ms(g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     static const int splits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
     kiln_gemm g = kiln_gemm_of(s);
-    kiln_guess best = {
-        .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest, .best_ms = INFINITY};
-    const kiln_range all[] = {kiln_searched(params, TILES_BM),
-                              kiln_searched(params, TILES_BN),
-                              kiln_searched(params, TILES_BK),
-                              kiln_searched(params, TILES_TM),
-                              kiln_searched(params, TILES_TN),
-                              kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits)};
-    *c = kiln_tiles_smallest;
-    if (d->kind == KILN_DEVICE_CPU)
-        return; /* where a small kernel compiles soonest */
-    kiln_config_best(&best, &kiln_tiles_smallest, all, sizeof all / sizeof *all);
-    *c = best.best;
+    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
+    kiln_tiles_guess(&best, params,
+                     kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits), NULL, 0, c);
 }
 
 /* ---- the plan ---- */
@@ -138,19 +134,42 @@ static void define_weights(const kiln_shape *s, const kiln_gemm *g, kiln_plan *p
         kiln_define(plan, "P_WIDE", 1);
 }
 
-static void emit_pack(const kiln_shape *s, const kiln_gemm *g, const kiln_device_facts *d,
-                      kiln_plan *plan)
+/* The tap of the filter, times the dilation, is D_AT + D_AT_PHASE * phase + D_AT_TAP * tap. */
+static void define_merged(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
 {
-    const int64_t across = s->c / s->g * g->taps;
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    int64_t at[3], at_phase[3], at_tap[3];
+    for (int a = 0; a < 3; a++) {
+        at[a] = backward ? s->pad[a] + g->walk.pad[a] * s->stride[a] : 0;
+        at_phase[a] = backward ? 1 : -s->stride[a];
+        at_tap[a] = backward ? -s->stride[a] : 1;
+    }
+    kiln_define_axes(plan, "D_AT", at);
+    kiln_define_axes(plan, "D_AT_PHASE", at_phase);
+    kiln_define_axes(plan, "D_AT_TAP", at_tap);
+    kiln_define_axes(plan, "D_PHASES", g->phases);
+    kiln_define_axes(plan, "D_TAPS", g->walk.filter);
+    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+}
+
+void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
+                         kiln_plan *plan)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const int64_t taps = s->filter[0] * s->filter[1] * s->filter[2], across = s->c / s->g * taps;
     plan->packed_bytes = 4 * g->groups * g->rows * g->columns;
     kiln_plan_stage(plan, "gemm_pack.cl", "gemm_pack")->pack = true;
     kiln_define_types(plan, s);
     define_weights(s, g, plan);
-    kiln_define(plan, "D_SRC_C", g->src_c);
-    kiln_define(plan, "D_DST_C", g->dst_c);
-    kiln_define(plan, "D_TAPS", g->taps);
-    kiln_define(plan, "D_W_DST", g->backward ? g->taps : across);
-    kiln_define(plan, "D_W_SRC", g->backward ? across : g->taps);
+    kiln_define(plan, "D_SRC_C", g->walk.src_c);
+    kiln_define(plan, "D_DST_C", g->walk.dst_c);
+    kiln_define(plan, "P_TAPS", taps);
+    kiln_define(plan, "D_W_DST", backward ? taps : across);
+    kiln_define(plan, "D_W_SRC", backward ? across : taps);
+    kiln_define(plan, "D_MERGED", g->merged);
+    if (g->merged)
+        define_merged(s, g, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, kiln_device_group(d, 16), 1, 1, g->columns, g->rows, g->groups);
@@ -159,7 +178,7 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm *g, const kiln_device
 static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
-    kiln_tiles_define(s, d, c, plan);
+    kiln_tiles_define(s, &g->walk, d, c, plan);
     kiln_define_epilogue(plan, s);
     define_weights(s, g, plan);
     kiln_define(plan, "D_BACKWARD", g->backward);
@@ -169,6 +188,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_devic
     kiln_define_axes(plan, "D_GRID", g->grid);
     kiln_define_axes(plan, "D_PHASES", g->phases);
     kiln_define(plan, "D_SPREAD", g->spread);
+    kiln_define(plan, "D_MERGED", g->merged);
     kiln_define(plan, "D_FLAT", g->flat);
     kiln_define(plan, "D_LOAD", g->load);
     kiln_define(plan, "D_STORE", g->store);
@@ -176,26 +196,25 @@ static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_devic
     kiln_pitch_define(&g->dst_pitch, "D_DST", plan);
 }
 
-void kiln_gemm_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c, int src,
-                    int dst, kiln_plan *plan)
+void kiln_gemm_emit(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, int src, int dst, kiln_plan *plan)
 {
-    const kiln_gemm g = geometry_of(s, c);
     const int split = c->v[TILES_SPLIT];
-    const int64_t results = g.groups * g.group_phases * g.dst_c * g.pixels;
+    const int64_t results = g->groups * g->group_phases * g->walk.dst_c * g->pixels;
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
     kiln_plan_stage(plan, "gemm.cl", "gemm");
-    define_all(s, &g, d, c, plan);
+    define_all(s, g, d, c, plan);
     kiln_arg_buffer(plan, src);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, sums);
     if (split == 1)
         kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items,
-              g.groups * g.group_phases, split);
+    kiln_grid(plan, g->tiles.items, 1, 1, g->tiles_m * g->tiles_n * g->tiles.items,
+              g->groups * g->group_phases, split);
     if (split == 1)
         return;
     kiln_plan_stage(plan, "gemm.cl", "gemm_sum");
-    define_all(s, &g, d, c, plan);
+    define_all(s, g, d, c, plan);
     kiln_arg_buffer(plan, sums);
     kiln_arg_buffer(plan, dst);
     kiln_arg_epilogue(plan, s);
@@ -207,8 +226,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     const kiln_gemm g = geometry_of(s, c);
-    emit_pack(s, &g, d, plan);
-    kiln_gemm_emit(s, d, c, g.backward ? KILN_ROLE_Y : KILN_ROLE_X,
+    kiln_gemm_emit_pack(&g, s, d, plan);
+    kiln_gemm_emit(&g, s, d, c, g.backward ? KILN_ROLE_Y : KILN_ROLE_X,
                    g.backward ? KILN_ROLE_X : KILN_ROLE_Y, plan);
 }
 

@@ -4,7 +4,6 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/sum_parts.h"
-#include "generator/plan/config_best.h"
 
 #include "gemm_weights.h"
 
@@ -155,19 +154,9 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     static const int splits[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
                                  32, 48, 64, 96, 128, 192, 256, 384, 512};
     kiln_gemm_weights g = kiln_gemm_weights_of(s);
-    kiln_guess best = {
-        .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest, .best_ms = INFINITY};
-    const kiln_range all[] = {kiln_searched(params, TILES_BM),
-                              kiln_searched(params, TILES_BN),
-                              kiln_searched(params, TILES_BK),
-                              kiln_searched(params, TILES_TM),
-                              kiln_searched(params, TILES_TN),
-                              kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits)};
-    *c = kiln_tiles_smallest;
-    if (d->kind == KILN_DEVICE_CPU)
-        return; /* where a small kernel compiles soonest */
-    kiln_config_best(&best, &kiln_tiles_smallest, all, sizeof all / sizeof *all);
-    *c = best.best;
+    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
+    kiln_tiles_guess(&best, params,
+                     kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits), NULL, 0, c);
 }
 
 /* ---- the plan ---- */
@@ -175,7 +164,15 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 static void define_all(const kiln_shape *s, const kiln_gemm_weights *g, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan)
 {
-    kiln_tiles_define(s, d, c, plan);
+    const kiln_tiles_walk walk = {
+        .src_c = s->c / s->g,
+        .dst_c = s->k / s->g,
+        .src = {s->in[0], s->in[1], s->in[2]},
+        .dst = {s->out[0], s->out[1], s->out[2]},
+        .filter = {s->filter[0], s->filter[1], s->filter[2]},
+        .pad = {s->pad[0], s->pad[1], s->pad[2]},
+    };
+    kiln_tiles_define(s, &walk, d, c, plan);
     if (!s->wide && product_of(s->w_count, c->v[TILES_SPLIT]) > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
     kiln_define(plan, "D_X_LOAD", g->x_last);

@@ -5,10 +5,10 @@
  * Accuracy: see kiln_winograd_amplification(). */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
-#include "generator/plan/config_best.h"
 #include "generator/solvers/winograd/winograd.h"
 
 #include "gemm.h"
+#include "winograd_stages.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,14 +26,11 @@ static const int taps[2] = {3, 3};
 
 typedef struct geometry {
     bool backward;
-    int64_t src_c, dst_c; /* channels of one group */
-    int64_t src[2], dst[2], lead[2];
-    kiln_pitch src_pitch, dst_pitch;
+    kiln_winograd_walk walk;
 
     /* Of a config. */
-    int m, elements;             /* pixels of a tile along an axis; elements of a patch */
-    int64_t tiles[2], all, room; /* tiles of an image's column and row, of all images, rounded up */
-    kiln_shape product;          /* a 1x1 convolution, a group for each element and group */
+    int elements;       /* of a patch */
+    kiln_shape product; /* a 1x1 convolution, a group for each element and group */
     kiln_gemm gemm;
 } geometry;
 
@@ -44,15 +41,16 @@ static geometry shape_of(const kiln_shape *s)
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     geometry g = {
         .backward = backward,
-        .src_c = (backward ? s->k : s->c) / s->g,
-        .dst_c = (backward ? s->c : s->k) / s->g,
-        .src_pitch = kiln_pitch_of(s, backward ? 'y' : 'x'),
-        .dst_pitch = kiln_pitch_of(s, backward ? 'x' : 'y'),
+        .walk = {.template_file = "winograd_gemm.cl",
+                 .src_c = (backward ? s->k : s->c) / s->g,
+                 .dst_c = (backward ? s->c : s->k) / s->g,
+                 .src_pitch = kiln_pitch_of(s, backward ? 'y' : 'x'),
+                 .dst_pitch = kiln_pitch_of(s, backward ? 'x' : 'y')},
     };
     for (int a = 0; a < 2; a++) {
-        g.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
-        g.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
-        g.lead[a] = backward ? 2 - s->pad[a + 1] : s->pad[a + 1];
+        g.walk.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
+        g.walk.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
+        g.walk.lead[a] = backward ? 2 - s->pad[a + 1] : s->pad[a + 1];
     }
     return g;
 }
@@ -62,10 +60,10 @@ static bool set_product(geometry *g, const kiln_shape *s)
 {
     kiln_problem p = {
         .batch = 1,
-        .in_channels = g->elements * s->g * g->src_c,
-        .out_channels = g->elements * s->g * g->dst_c,
+        .in_channels = g->elements * s->g * g->walk.src_c,
+        .out_channels = g->elements * s->g * g->walk.dst_c,
         .groups = g->elements * s->g,
-        .input = {1, g->room},
+        .input = {1, g->walk.room},
         .filter = {1, 1},
     };
     if (kiln_problem_check(&p, NULL) != KILN_OK)
@@ -75,21 +73,15 @@ static bool set_product(geometry *g, const kiln_shape *s)
     return true;
 }
 
-static bool set_tile(geometry *g, const kiln_shape *s, int t)
-{
-    g->m = t - 2;
-    g->elements = t * t;
-    for (int a = 0; a < 2; a++)
-        g->tiles[a] = divide_up(g->dst[a], g->m);
-    g->all = s->n * g->tiles[0] * g->tiles[1];
-    g->room = round_up(g->all, 4);
-    return set_product(g, s);
-}
-
 static bool set(geometry *g, const kiln_shape *s, const kiln_config *c)
 {
-    if (g->m != c->v[PRODUCTS] - 2 && !set_tile(g, s, c->v[PRODUCTS]))
-        return false;
+    const int t = c->v[PRODUCTS];
+    if (g->walk.products != t) {
+        g->elements = t * t;
+        kiln_winograd_walk_set(&g->walk, s, t - 2, t);
+        if (!set_product(g, s))
+            return false;
+    }
     kiln_gemm_set(&g->gemm, c);
     return true;
 }
@@ -98,7 +90,7 @@ static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d
                     const kiln_config *c, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
-    if (!set(g, s, c) || g->all > most || g->gemm.groups > 65535)
+    if (!set(g, s, c) || g->walk.all > most || g->gemm.groups > 65535)
         return kiln_no(why, "%d products of an element along an axis make too many tiles or groups",
                        c->v[PRODUCTS]);
     return kiln_gemm_exceeds(&g->gemm, d, c, why);
@@ -139,7 +131,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     geometry g = shape_of(s);
-    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.dst_c;
+    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.walk.dst_c;
     return !set(&g, s, c) || kiln_tiles_skipped(&g.gemm.tiles, d, c) || empty;
 }
 
@@ -148,8 +140,8 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
                       const kiln_config *c)
 {
     const double size = (double)kiln_type_size(s->x_type);
-    const double across = 4.0 * g->elements * (double)(s->g * g->room);
-    const double v = across * (double)g->src_c, m = across * (double)g->dst_c;
+    const double across = 4.0 * g->elements * (double)(s->g * g->walk.room);
+    const double v = across * (double)g->walk.src_c, m = across * (double)g->walk.dst_c;
     const double tensors = size * (double)(s->x_count + s->y_count);
     const double sums =
         c->v[TILES_SPLIT] > 1
@@ -178,59 +170,24 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 {
     geometry g = shape_of(s);
     const kiln_config start = least();
-    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = start, .best_ms = INFINITY};
-    const kiln_range all[] = {kiln_searched(params, PRODUCTS),   kiln_searched(params, TILES_BM),
-                              kiln_searched(params, TILES_BN),   kiln_searched(params, TILES_BK),
-                              kiln_searched(params, TILES_TM),   kiln_searched(params, TILES_TN),
-                              kiln_searched(params, TILES_SPLIT)};
-    *c = start;
-    if (d->kind == KILN_DEVICE_CPU)
-        return; /* where a small kernel compiles soonest */
-    kiln_config_best(&best, &start, all, sizeof all / sizeof *all);
-    *c = best.best;
+    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = start};
+    const kiln_range more[] = {kiln_searched(params, PRODUCTS)};
+    kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more,
+                     sizeof more / sizeof *more, c);
 }
 
 /* ---- the plan ---- */
 
-/* Adds a stage over a grid in whole groups. */
 static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d,
-                  const geometry *g, const kiln_config *c, const char *kernel, int64_t g0,
-                  int64_t g1, int64_t g2)
+                  const geometry *g, const char *kernel, int64_t g0, int64_t g1, int64_t g2)
 {
-    const bool groups = d->kind != KILN_DEVICE_CPU && d->max_group >= 128 &&
-                        d->max_local[0] >= 32 && d->max_local[1] >= 4;
-    const int64_t cells = product_of(g->elements * s->g, product_of(g->room, g->src_c + g->dst_c));
-    kiln_plan_stage(plan, "winograd_gemm.cl", kernel);
-    kiln_define_types(plan, s);
-    if (!s->wide && cells > INT32_MAX)
-        kiln_define(plan, "P_WIDE", 1);
+    kiln_winograd_walk_emit(&g->walk, s, d, kernel, (const int64_t[]){g0, g1, g2}, plan);
     kiln_define_epilogue(plan, s);
-    kiln_define(plan, "D_B", 1);
-    kiln_define(plan, "P_SRC_H", g->src[0]);
-    kiln_define(plan, "P_SRC_W", g->src[1]);
-    kiln_define(plan, "P_DST_H", g->dst[0]);
-    kiln_define(plan, "P_DST_W", g->dst[1]);
-    kiln_define(plan, "D_LEAD_H", g->lead[0]);
-    kiln_define(plan, "D_LEAD_W", g->lead[1]);
-    kiln_define(plan, "P_GROUPS", s->g);
-    kiln_define(plan, "D_SRC_C", g->src_c);
-    kiln_define(plan, "D_DST_C", g->dst_c);
     kiln_define(plan, "D_BACKWARD", g->backward);
-    kiln_define(plan, "D_W_DST", g->backward ? 9 : 9 * g->src_c);
-    kiln_define(plan, "D_W_SRC", g->backward ? 9 * g->dst_c : 9);
+    kiln_define(plan, "D_W_DST", g->backward ? 9 : 9 * g->walk.src_c);
+    kiln_define(plan, "D_W_SRC", g->backward ? 9 * g->walk.dst_c : 9);
     kiln_define(plan, "D_ROWS", g->gemm.rows);
     kiln_define(plan, "D_COLUMNS", g->gemm.columns);
-    kiln_define(plan, "D_REAL_TILES", g->all);
-    kiln_define(plan, "D_TILES", g->room);
-    kiln_define(plan, "D_TILES_H", g->tiles[0]);
-    kiln_define(plan, "D_TILES_W", g->tiles[1]);
-    kiln_pitch_define(&g->src_pitch, "D_SRC", plan);
-    kiln_pitch_define(&g->dst_pitch, "D_DST", plan);
-    kiln_define(plan, "T_T", c->v[PRODUCTS]);
-    kiln_define(plan, "T_M", g->m);
-    kiln_define(plan, "T_GROUP_0", groups ? 32 : 1);
-    kiln_define(plan, "T_GROUP_1", groups ? 4 : 1);
-    kiln_grid(plan, groups ? 32 : 1, groups ? 4 : 1, 1, g0, g1, g2);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -239,24 +196,25 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     geometry g = shape_of(s);
     if (!set(&g, s, c))
         plan->broken = true;
-    const int64_t across = 4 * g.elements * s->g * g.room;
-    const int v = kiln_plan_temp(plan, across * g.src_c);
-    const int m = kiln_plan_temp(plan, across * g.dst_c);
-    plan->amplification = kiln_winograd_amplification(c->v[PRODUCTS], taps, g.src_c);
+    const kiln_winograd_walk *w = &g.walk;
+    const int64_t across = 4 * g.elements * s->g * w->room;
+    const int v = kiln_plan_temp(plan, across * w->src_c);
+    const int m = kiln_plan_temp(plan, across * w->dst_c);
+    plan->amplification = kiln_winograd_amplification(c->v[PRODUCTS], taps, w->src_c);
     plan->packed_bytes = 4 * g.elements * s->g * g.gemm.rows * g.gemm.columns;
 
-    start(plan, s, d, &g, c, "filter", g.gemm.columns, g.gemm.rows, s->g);
+    start(plan, s, d, &g, "filter", g.gemm.columns, g.gemm.rows, s->g);
     plan->stage[plan->nstages - 1].pack = true;
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
 
-    start(plan, s, d, &g, c, "source", g.room, s->g * g.src_c, 1);
+    start(plan, s, d, &g, "source", w->room, s->g * w->src_c, 1);
     kiln_arg_buffer(plan, g.backward ? KILN_ROLE_Y : KILN_ROLE_X);
     kiln_arg_buffer(plan, v);
 
-    kiln_gemm_emit(&g.product, d, c, v, m, plan);
+    kiln_gemm_emit(&g.gemm, &g.product, d, c, v, m, plan);
 
-    start(plan, s, d, &g, c, "result", g.all, s->g * g.dst_c, 1);
+    start(plan, s, d, &g, "result", w->all, s->g * w->dst_c, 1);
     kiln_arg_buffer(plan, m);
     kiln_arg_buffer(plan, g.backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);

@@ -4,10 +4,10 @@
  * Accuracy: that of sums over 4x4 tiles, see kiln_winograd_amplification(). */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
-#include "generator/plan/config_best.h"
 #include "generator/solvers/winograd/winograd.h"
 
 #include "gemm_weights.h"
+#include "winograd_stages.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,8 +22,7 @@ static const kiln_param params[TILES_PARAMS] = {
 static const int taps[2] = {SIDE, SIDE};
 
 typedef struct geometry {
-    kiln_pitch x_pitch, dy_pitch;
-    int64_t tiles[2], all, room; /* tiles of an image's column and row, of all images, rounded up */
+    kiln_winograd_walk walk; /* tiles of dy, patches of x */
     kiln_shape product; /* backward weights of a 1x1 filter, a group for each element and group */
     kiln_gemm_weights gemm;
     bool fits; /* `product` is a problem */
@@ -33,18 +32,22 @@ typedef struct geometry {
 
 static geometry shape_of(const kiln_shape *s)
 {
-    geometry g = {.x_pitch = kiln_pitch_of(s, 'x'), .dy_pitch = kiln_pitch_of(s, 'y')};
-    for (int a = 0; a < 2; a++)
-        g.tiles[a] = divide_up(s->out[a + 1], SIDE);
-    g.all = product_of(s->n, product_of(g.tiles[0], g.tiles[1]));
-    g.room = round_up(g.all, 4);
+    geometry g = {.walk = {.template_file = "winograd_gemm_weights.cl",
+                           .src = {s->in[1], s->in[2]},
+                           .dst = {s->out[1], s->out[2]},
+                           .lead = {s->pad[1], s->pad[2]},
+                           .src_c = s->c / s->g,
+                           .dst_c = s->k / s->g,
+                           .src_pitch = kiln_pitch_of(s, 'x'),
+                           .dst_pitch = kiln_pitch_of(s, 'y')}};
+    kiln_winograd_walk_set(&g.walk, s, SIDE, PRODUCTS);
     kiln_problem p = {
         .direction = KILN_BACKWARD_WEIGHTS,
         .batch = 1,
         .in_channels = ELEMENTS * s->c,
         .out_channels = ELEMENTS * s->k,
         .groups = ELEMENTS * s->g,
-        .input = {1, g.room},
+        .input = {1, g.walk.room},
         .filter = {1, 1},
     };
     g.fits = kiln_problem_check(&p, NULL) == KILN_OK;
@@ -101,7 +104,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (!kiln_tiles_take_layouts(s))
         return kiln_no(why, "it works on the layouts NCHW and NHWC; x and y are %s and %s",
                        s->x_layout, s->y_layout);
-    if (!g.fits || g.all > INT32_MAX / 4 || s->g > 65535 / ELEMENTS)
+    if (!g.fits || g.walk.all > INT32_MAX / 4 || s->g > 65535 / ELEMENTS)
         return kiln_no(why, "it has too many tiles or groups for its grid");
     return exceeds(&g, d, &kiln_tiles_smallest, why);
 }
@@ -120,7 +123,7 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
                       const kiln_config *c)
 {
     const double size = (double)kiln_type_size(s->x_type);
-    const double between = 4.0 * ELEMENTS * (double)(g->room * (s->c + s->k));
+    const double between = 4.0 * ELEMENTS * (double)(g->walk.room * (s->c + s->k));
     const double tensors = size * (double)(s->x_count + s->y_count);
     const double products = 4.0 * ELEMENTS * (double)(s->k * (s->c / s->g));
     const int split = c->v[TILES_SPLIT];
@@ -148,70 +151,34 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     geometry g = shape_of(s);
-    kiln_guess best = {
-        .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest, .best_ms = INFINITY};
-    const kiln_range all[] = {kiln_searched(params, TILES_BM), kiln_searched(params, TILES_BN),
-                              kiln_searched(params, TILES_BK), kiln_searched(params, TILES_TM),
-                              kiln_searched(params, TILES_TN), kiln_searched(params, TILES_SPLIT)};
-    *c = kiln_tiles_smallest;
-    if (d->kind == KILN_DEVICE_CPU)
-        return; /* where a small kernel compiles soonest */
-    kiln_config_best(&best, &kiln_tiles_smallest, all, sizeof all / sizeof *all);
-    *c = best.best;
+    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
+    kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), NULL, 0, c);
 }
 
 /* ---- the plan ---- */
 
-/* Adds a stage over a grid in whole groups. */
 static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d,
                   const geometry *g, const char *kernel, int64_t g0, int64_t g1)
 {
-    const bool groups = d->kind != KILN_DEVICE_CPU && d->max_group >= 128 &&
-                        d->max_local[0] >= 32 && d->max_local[1] >= 4;
-    const int64_t cells = product_of(ELEMENTS, product_of(s->c + s->k, g->room));
-    kiln_plan_stage(plan, "winograd_gemm_weights.cl", kernel);
-    kiln_define_types(plan, s);
-    if (!s->wide && (cells > INT32_MAX || ELEMENTS * s->w_count / 9 > INT32_MAX))
-        kiln_define(plan, "P_WIDE", 1);
-    kiln_define(plan, "D_B", 1);
-    kiln_define(plan, "P_SRC_H", s->in[1]);
-    kiln_define(plan, "P_SRC_W", s->in[2]);
-    kiln_define(plan, "P_DST_H", s->out[1]);
-    kiln_define(plan, "P_DST_W", s->out[2]);
-    kiln_define(plan, "D_LEAD_H", s->pad[1]);
-    kiln_define(plan, "D_LEAD_W", s->pad[2]);
-    kiln_define(plan, "P_GROUPS", s->g);
-    kiln_define(plan, "D_SRC_C", s->c / s->g);
-    kiln_define(plan, "D_DST_C", s->k / s->g);
-    kiln_define(plan, "D_REAL_TILES", g->all);
-    kiln_define(plan, "D_TILES", g->room);
-    kiln_define(plan, "D_TILES_H", g->tiles[0]);
-    kiln_define(plan, "D_TILES_W", g->tiles[1]);
-    kiln_pitch_define(&g->x_pitch, "D_SRC", plan);
-    kiln_pitch_define(&g->dy_pitch, "D_DST", plan);
-    kiln_define(plan, "T_T", PRODUCTS);
-    kiln_define(plan, "T_M", SIDE);
-    kiln_define(plan, "T_GROUP_0", groups ? 32 : 1);
-    kiln_define(plan, "T_GROUP_1", groups ? 4 : 1);
-    kiln_grid(plan, groups ? 32 : 1, groups ? 4 : 1, 1, g0, g1, 1);
+    kiln_winograd_walk_emit(&g->walk, s, d, kernel, (const int64_t[]){g0, g1, 1}, plan);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
     const geometry g = shape_of(s);
-    const int64_t across = 4 * ELEMENTS * g.room;
+    const int64_t across = 4 * ELEMENTS * g.walk.room;
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
     const int v = kiln_plan_temp(plan, across * s->c), u = kiln_plan_temp(plan, across * s->k);
     const int m = kiln_plan_temp(plan, 4 * g.product.w_count);
-    plan->amplification = kiln_winograd_amplification(PRODUCTS, taps, g.all);
+    plan->amplification = kiln_winograd_amplification(PRODUCTS, taps, g.walk.all);
 
-    start(plan, s, d, &g, "source", g.room, s->c);
+    start(plan, s, d, &g, "source", g.walk.room, s->c);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, v);
 
-    start(plan, s, d, &g, "gradient", g.room, s->k);
+    start(plan, s, d, &g, "gradient", g.walk.room, s->k);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
     kiln_arg_buffer(plan, u);
 

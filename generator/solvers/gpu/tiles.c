@@ -16,6 +16,9 @@
 /* What a unit has where the device does not tell. */
 enum { UNIT_LANES = 128, UNIT_REGISTERS = 65536, UNIT_ITEMS = 2048, UNIT_GROUPS = 32 };
 
+/* Of parameters behind the tiles' that a guess tries. */
+enum { MOST_RANGES = 2 };
+
 /* Groups of more items wait for one another for longer than large tiles save. */
 enum { MOST_ITEMS = 256 };
 
@@ -82,6 +85,26 @@ bool kiln_tiles_unfit(const kiln_tiles *t, const kiln_config *c)
     return t->items > MOST_ITEMS || registers_of(t, c) > MOST_REGISTERS;
 }
 
+void kiln_tiles_guess(kiln_guess *g, const kiln_param *params, kiln_range splits,
+                      const kiln_range *more, int nmore, kiln_config *c)
+{
+    kiln_range all[TILES_PARAMS + MOST_RANGES];
+    int n = 0;
+    *c = g->best;
+    if (g->d->kind == KILN_DEVICE_CPU)
+        return; /* where a small kernel compiles soonest */
+    g->best_ms = INFINITY;
+    while (n < nmore && n < MOST_RANGES) {
+        all[n] = more[n];
+        n++;
+    }
+    for (int p = TILES_BM; p <= TILES_TN; p++)
+        all[n++] = kiln_searched(params, p);
+    all[n++] = splits;
+    kiln_config_best(g, c, all, n);
+    *c = g->best;
+}
+
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
     const bool crowded = c->v[TILES_SPLIT] > 1 && t->count > 16.0 * d->compute_units;
@@ -96,23 +119,22 @@ bool kiln_tiles_take_layouts(const kiln_shape *s)
            kiln_order_of(&y, s->out, s->k) != KILN_CHANNELS_ELSEWHERE;
 }
 
-void kiln_tiles_define(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                       kiln_plan *plan)
+void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln_device_facts *d,
+                       const kiln_config *c, kiln_plan *plan)
 {
     static const char *const names[TILES_PARAMS] = {"T_BM", "T_BN", "T_BK",
                                                     "T_TM", "T_TN", "T_SPLIT"};
-    const bool backward = s->direction == KILN_BACKWARD_DATA;
     kiln_define_types(plan, s);
     kiln_define(plan, "P_IMAGES", s->n);
     kiln_define(plan, "P_GROUPS", s->g);
-    kiln_define(plan, "D_SRC_C", (backward ? s->k : s->c) / s->g);
-    kiln_define(plan, "D_DST_C", (backward ? s->c : s->k) / s->g);
-    kiln_define_axes(plan, "P_SRC", backward ? s->out : s->in);
-    kiln_define_axes(plan, "P_DST", backward ? s->in : s->out);
-    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define(plan, "D_SRC_C", w->src_c);
+    kiln_define(plan, "D_DST_C", w->dst_c);
+    kiln_define_axes(plan, "P_SRC", w->src);
+    kiln_define_axes(plan, "P_DST", w->dst);
+    kiln_define_axes(plan, "P_FILTER", w->filter);
     kiln_define_axes(plan, "P_STRIDE", s->stride);
     kiln_define_axes(plan, "P_DILATION", s->dilation);
-    kiln_define_axes(plan, "P_PAD", s->pad);
+    kiln_define_axes(plan, "P_PAD", w->pad);
     if (d->kind == KILN_DEVICE_GPU)
         kiln_define(plan, "D_ALIGNED", 1);
     for (int i = 0; i < TILES_PARAMS; i++)

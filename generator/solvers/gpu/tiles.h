@@ -3,6 +3,7 @@
 #ifndef KILN_TILES_H
 #define KILN_TILES_H
 
+#include "generator/plan/config_best.h"
 #include "generator/plan/solver.h"
 
 /* Positions in the parameter tables. */
@@ -27,6 +28,12 @@ typedef struct kiln_tiles {
     double a_cost, b_cost; /* a unit's lanes' cycles to bring an element of a piece */
 } kiln_tiles;
 
+/* A convolution as the kernels see it: forward, or backward data as forward over dy. */
+typedef struct kiln_tiles_walk {
+    int64_t src_c, dst_c; /* channels of one group */
+    int64_t src[3], dst[3], filter[3], pad[3];
+} kiln_tiles_walk;
+
 /* Items of a work-group. */
 int64_t kiln_tiles_items(const kiln_config *c);
 /* Whether `items` items can read `rows` rows of `across` pieces, each item equally many of them. */
@@ -38,15 +45,19 @@ bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const k
 /* For guess() and skip(): whether groups are so large, or items need so many registers, that a
  * config is not worth trying. */
 bool kiln_tiles_unfit(const kiln_tiles *t, const kiln_config *c);
+/* For guess(): sets *c to g->best, a legal config, or on a GPU to the fastest of all whose tiles
+ * the table has, whose splits are in `splits`, and whose other parameters are in the `nmore`
+ * ranges. */
+void kiln_tiles_guess(kiln_guess *g, const kiln_param *params, kiln_range splits,
+                      const kiln_range *more, int nmore, kiln_config *c);
 /* For skip(): whether a search leaves out groups so small or large. */
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
 /* For reject(): whether x and y are NCHW or NHWC (or their 1-D and 3-D kin) without padding, which
  * nobody would write. */
 bool kiln_tiles_take_layouts(const kiln_shape *s);
-/* For emit(): -D of types, sizes, channels of a group and parameters, for the last stage; sources
- * are x, or for backward data dy. */
-void kiln_tiles_define(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                       kiln_plan *plan);
+/* For emit(): -D of types, sizes and parameters, for the last stage. */
+void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln_device_facts *d,
+                       const kiln_config *c, kiln_plan *plan);
 
 /* What it costs to bring an element, for kiln_tiles: of a vector of four; alone, with the tap that
  * a step has; alone, inside or outside of the source by a tap of its own; and the factor where each

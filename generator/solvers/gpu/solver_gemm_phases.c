@@ -1,0 +1,145 @@
+/* A convolution with few channels of the destination as a product of matrices: neighbouring pixels
+ * of a channel, its phases, are rows of the product, so that they fill a tile that the channels
+ * alone would leave empty. The gradient of a network's first layer, in NCHW; for devices whose
+ * work-items share local memory.
+ *
+ * A phase does not meet every pixel of the source that the others meet: its weights for them are
+ * zeros, so that a value that is not finite spoils neighbours of the results that it is a term of.
+ */
+#include "generator/base/integers.h"
+
+#include "gemm.h"
+
+#include <math.h>
+
+/* Behind the tiles' parameters. */
+enum { PHASES_H = TILES_PARAMS, PHASES_W, PARAMS };
+
+/* With more channels, tiles of the solver gemm are no emptier. */
+enum { MOST_CHANNELS = 8 };
+
+static const kiln_param params[PARAMS] = {
+    TILES_TABLE,
+    [TILES_SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 128},
+    [PHASES_H] = {"T_PHASES_H", 3, {1, 2, 4}, 0, 0},
+    [PHASES_W] = {"T_PHASES_W", 4, {1, 2, 4, 8}, 0, 0},
+};
+
+/* Errors are those of plain sums, but values meet zeros. */
+static const double amplification = 1.000001;
+
+static int64_t least_phases(const kiln_shape *s, int a)
+{
+    return s->direction == KILN_BACKWARD_DATA ? s->stride[a] : 1;
+}
+
+static kiln_gemm geometry_of(const kiln_shape *s, const kiln_config *c)
+{
+    kiln_gemm g = kiln_gemm_of(s);
+    const int64_t phases[3] = {least_phases(s, 0), c->v[PHASES_H], c->v[PHASES_W]};
+    kiln_gemm_merge(&g, s, phases);
+    kiln_gemm_set(&g, c);
+    return g;
+}
+
+static kiln_config least(const kiln_shape *s)
+{
+    kiln_config c = kiln_tiles_smallest;
+    c.v[PHASES_H] = (int)least_phases(s, 1);
+    c.v[PHASES_W] = (int)least_phases(s, 2);
+    return c;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    for (int a = 1; a < 3; a++) {
+        const int phases = c->v[PHASES_H + a - 1];
+        if (phases % least_phases(s, a))
+            return kiln_no(why, "%d phases are no multiple of the stride, %lld", phases,
+                           (long long)s->stride[a]);
+        if (s->filter[a] == 1 && phases != least_phases(s, a))
+            return kiln_no(why, "%d phases of a filter of one tap have pixels of their own each",
+                           phases);
+    }
+    const kiln_gemm g = geometry_of(s, c);
+    return kiln_gemm_rejects(&g, s, why) || kiln_gemm_exceeds(&g, d, c, why);
+}
+
+static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+{
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (s->math == KILN_MATH_EXACT && s->x_type != KILN_I8)
+        return kiln_no(why, "the problem asks for plain sums of products; these have zeros, too");
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const int64_t channels = (backward ? s->c : s->k) / s->g;
+    if (channels > MOST_CHANNELS)
+        return kiln_no(why, "a group's result has %lld channels; it is for %d and fewer",
+                       (long long)channels, MOST_CHANNELS);
+    for (int a = 1; a < 3; a++)
+        if (least_phases(s, a) != 1 && least_phases(s, a) != 2 && least_phases(s, a) != 4)
+            return kiln_no(why, "it does strides of 1, 2 and 4, not %lld", (long long)s->stride[a]);
+    if (!kiln_tiles_take_layouts(s) || kiln_pitch_of(s, backward ? 'x' : 'y').pixel != 1)
+        return kiln_no(why, "it reads NCHW and NHWC and writes NCHW; x and y are %s and %s",
+                       s->x_layout, s->y_layout);
+    const kiln_config c = least(s);
+    return illegal(s, d, &c, why);
+}
+
+static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_gemm g = geometry_of(s, c);
+    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.walk.dst_c;
+    return kiln_tiles_skipped(&g.tiles, d, c) || empty;
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_gemm g = geometry_of(s, c);
+    return kiln_gemm_ms(&g, s, d, c);
+}
+
+static double ms_of(const kiln_guess *guess, kiln_config *c)
+{
+    if (illegal(guess->s, guess->d, c, NULL))
+        return INFINITY;
+    const kiln_gemm g = geometry_of(guess->s, c);
+    return kiln_tiles_unfit(&g.tiles, c) ? INFINITY : kiln_gemm_ms(&g, guess->s, guess->d, c);
+}
+
+static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+{
+    const kiln_config start = least(s);
+    kiln_guess best = {.s = s, .d = d, .ms = ms_of, .best = start};
+    const kiln_range more[] = {kiln_searched(params, PHASES_H), kiln_searched(params, PHASES_W)};
+    kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more,
+                     sizeof more / sizeof *more, c);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const kiln_gemm g = geometry_of(s, c);
+    if (s->x_type != KILN_I8)
+        plan->amplification = amplification;
+    kiln_gemm_emit_pack(&g, s, d, plan);
+    kiln_gemm_emit(&g, s, d, c, backward ? KILN_ROLE_Y : KILN_ROLE_X,
+                   backward ? KILN_ROLE_X : KILN_ROLE_Y, plan);
+}
+
+const kiln_solver kiln_solver_gemm_phases = {
+    .name = "gemm_phases",
+    .id = 1054,
+    .algorithm = 5,
+    .version = 1,
+    .params = params,
+    .nparams = PARAMS,
+    .reject = reject,
+    .illegal = illegal,
+    .skip = skip,
+    .guess = guess,
+    .predict = predict,
+    .emit = emit,
+};

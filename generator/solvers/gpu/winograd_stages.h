@@ -1,0 +1,28 @@
+/* What the plans of the solvers winograd_gemm and winograd_gemm_weights share: stages that
+ * transform tensors before and after the product. */
+#ifndef KILN_WINOGRAD_STAGES_H
+#define KILN_WINOGRAD_STAGES_H
+
+#include "generator/geometry/blocked.h"
+
+#include "tiles.h"
+
+/* Tiles of a tensor and the patches of another one that they depend on. */
+typedef struct kiln_winograd_walk {
+    const char *template_file;
+    int side, products;          /* elements of a tile and of a patch along an axis */
+    int64_t src[2], dst[2];      /* H, W of the tensors of patches and of tiles */
+    int64_t lead[2];             /* the first patch begins so far before the source */
+    int64_t src_c, dst_c;        /* channels of one group */
+    int64_t tiles[2], all, room; /* tiles along H and W; of all images; and rounded up */
+    kiln_pitch src_pitch, dst_pitch;
+} kiln_winograd_walk;
+
+/* Sets the tiles of `side` elements: tiles, all and room. */
+void kiln_winograd_walk_set(kiln_winograd_walk *w, const kiln_shape *s, int side, int products);
+/* For emit(): adds a stage over a grid in whole groups, without its arguments. */
+void kiln_winograd_walk_emit(const kiln_winograd_walk *w, const kiln_shape *s,
+                             const kiln_device_facts *d, const char *kernel, const int64_t grid[3],
+                             kiln_plan *plan);
+
+#endif
