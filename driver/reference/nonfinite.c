@@ -118,22 +118,10 @@ static unsigned char *wild_filters(const index_space *s, double limit)
     return channel;
 }
 
-/* Returns how many channels away a kernel may get that reads on past the rows of a channel of the
- * fine grid, as far as a filter reaches. */
-static int64_t channels_away(const index_space *s)
-{
-    int64_t points = 0;
-    for (int a = 0; a < 3; a++)
-        points += (s->filter.size[a] - 1) * s->dilation[a] * s->fine.step[a];
-    int64_t away = (points + s->fine.plane - 1) / s->fine.plane;
-    return away < s->fine.channels ? away : s->fine.channels - 1;
-}
-
-/* Marks the pairs of channels of which one is wild in some image, or lies beside a wild one. */
+/* Marks the pairs of channels of which one is wild in some image. */
 static unsigned char *wild_pairs(const index_space *s, const double limit[2])
 {
-    const int64_t rows = s->coarse.channels / s->groups, all = s->fine.channels;
-    const int64_t away = channels_away(s);
+    const int64_t rows = s->coarse.channels / s->groups;
     unsigned char *pair = calloc((size_t)(s->coarse.channels * s->filter.channels), 1);
     for (int64_t i = 0; pair && i < s->batch * s->coarse.channels * s->coarse.plane; i++)
         if (is_wild(&s->coarse, i, limit[0])) {
@@ -143,12 +131,10 @@ static unsigned char *wild_pairs(const index_space *s, const double limit[2])
         }
     for (int64_t i = 0; pair && i < s->batch * s->fine.channels * s->fine.plane; i++)
         if (is_wild(&s->fine, i, limit[1])) {
-            for (int64_t d = -away; d <= away; d++) {
-                int64_t channel = (i / s->fine.plane % all + d + all) % all;
-                int64_t group = channel / s->filter.channels, c = channel % s->filter.channels;
-                for (int64_t k = 0; k < rows; k++)
-                    pair[(group * rows + k) * s->filter.channels + c] = 1;
-            }
+            int64_t channel = i / s->fine.plane % s->fine.channels;
+            int64_t group = channel / s->filter.channels, c = channel % s->filter.channels;
+            for (int64_t k = 0; k < rows; k++)
+                pair[(group * rows + k) * s->filter.channels + c] = 1;
         }
     return pair;
 }

@@ -87,14 +87,6 @@ kiln_order kiln_order_of(const kiln_pitch *p, const int64_t size[3], int64_t cha
                                                         : KILN_CHANNELS_ELSEWHERE;
 }
 
-static bool is_pointwise(const kiln_shape *s)
-{
-    for (int a = 0; a < 3; a++)
-        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0)
-            return false;
-    return true;
-}
-
 static bool is_one_row(const kiln_pitch *p, const int64_t size[3])
 {
     return p->row == size[2] * p->pixel && p->plane == size[1] * p->row;
@@ -141,7 +133,7 @@ kiln_blocked kiln_blocked_of(const kiln_shape *s)
         b.dilation[a] = s->dilation[a];
         b.lead[a] = backward ? (s->filter[a] - 1) * s->dilation[a] - s->pad[a] : s->pad[a];
     }
-    if (is_pointwise(s) && b.src_pitch.blocks && b.dst_pitch.blocks)
+    if (kiln_shape_is_pointwise(s) && b.src_pitch.blocks && b.dst_pitch.blocks)
         flatten(&b);
     return b;
 }

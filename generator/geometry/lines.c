@@ -35,6 +35,17 @@ static int64_t shared_border(const kiln_lines *l, const kiln_shape *s, int a)
     return shared;
 }
 
+/* Returns how many positions at the start of a row are zero in every slot. */
+static int64_t border_before(const kiln_lines *l, const kiln_shape *s, int a)
+{
+    int64_t zeros = l->line[a];
+    for (int64_t slot = 0; slot < l->slots[a]; slot++) {
+        const int64_t first = l->lead[a] - slot * s->dilation[a] % s->stride[a];
+        zeros = at_most(zeros, first > 0 ? divide_up(first, l->step[a]) : 0);
+    }
+    return zeros;
+}
+
 static void set_axis(kiln_lines *l, const kiln_shape *s, int a)
 {
     bool backward = s->direction == KILN_BACKWARD_DATA;
@@ -72,14 +83,19 @@ kiln_lines kiln_lines_of(const kiln_shape *s)
     l.positions =
         ((l.n - 1) * l.line[0] + l.grid[0] - 1) * plane + (l.grid[1] - 1) * l.line[2] + l.grid[2];
     l.rows = l.n * l.line[0] * l.line[1];
-    /* Backward weights sums up whole vectors: dy must be zero to the end of the last one. */
-    if (s->direction == KILN_BACKWARD_WEIGHTS)
-        l.rows = at_least(l.rows, divide_up(l.positions + WIDEST - 1, l.line[2]));
+    l.offset = l.reach[0] * plane + l.reach[1] * l.line[2] + l.reach[2];
+    /* Backward weights sums up whole vectors: dy must be zero to the end of the last one, and x may
+     * not hold another channel's element there, because zero times infinity is NaN. */
+    if (s->direction == KILN_BACKWARD_WEIGHTS) {
+        const int64_t last = l.positions + WIDEST - 1;
+        const int64_t zeros = border_before(&l, s, 0) * plane +
+                              border_before(&l, s, 1) * l.line[2] + border_before(&l, s, 2);
+        l.rows = at_least(l.rows, divide_up(at_least(last, last + l.offset - zeros), l.line[2]));
+    }
     /* Channels a multiple of 1 KiB apart would crowd into few sets of a CPU's first cache. */
     if (l.rows * l.line[2] % 256 == 0)
         l.rows++;
     l.channel = l.rows * l.line[2];
-    l.offset = l.reach[0] * plane + l.reach[1] * l.line[2] + l.reach[2];
     return l;
 }
 
@@ -117,14 +133,6 @@ void kiln_lines_define(const kiln_lines *l, kiln_plan *plan)
     kiln_define_axes(plan, "D_LEAD", l->lead);
     kiln_define_axes(plan, "D_SLOTS", l->slots);
     kiln_define_axes(plan, "D_PERIOD", l->period);
-}
-
-bool kiln_lines_in_place(const kiln_shape *s)
-{
-    for (int a = 0; a < 3; a++)
-        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0)
-            return false;
-    return true;
 }
 
 static int64_t all_rows(const kiln_lines *l, int64_t span)

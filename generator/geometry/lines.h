@@ -30,8 +30,6 @@ kiln_lines kiln_lines_of_dy(const kiln_shape *s, const kiln_lines *x);
 bool kiln_lines_too_large(const kiln_shape *s, kiln_why *why);
 /* Defines D_GRID, D_REACH, D_STEP, D_LEAD, D_SLOTS and D_PERIOD with their axes. */
 void kiln_lines_define(const kiln_lines *l, kiln_plan *plan);
-/* Returns whether the source tensor is its own line, so that T_COPY may be 0. */
-bool kiln_lines_in_place(const kiln_shape *s);
 
 /* Returns the elements of a buffer whose readers take `span` positions at a time. */
 int64_t kiln_lines_count(const kiln_lines *l, int64_t span);

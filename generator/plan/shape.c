@@ -152,3 +152,12 @@ bool kiln_shape_is_plain_layout(const kiln_shape *s)
     static const char *const filter[3] = {"OIW", "OIHW", "OIDHW"};
     return plain(s->x_layout, data) && plain(s->w_layout, filter) && plain(s->y_layout, data);
 }
+
+bool kiln_shape_is_pointwise(const kiln_shape *s)
+{
+    for (int a = 0; a < 3; a++)
+        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0 ||
+            s->in[a] != s->out[a])
+            return false;
+    return true;
+}

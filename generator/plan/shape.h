@@ -76,4 +76,8 @@ bool kiln_epilogue_is_identity(const kiln_epilogue *e);
  */
 bool kiln_shape_is_plain_layout(const kiln_shape *s);
 
+/* Returns whether a pixel of y meets the pixel of x at its own place, and no other. The sizes of x
+ * and y decide too: a transposed problem's output padding makes x larger. */
+bool kiln_shape_is_pointwise(const kiln_shape *s);
+
 #endif

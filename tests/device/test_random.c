@@ -39,8 +39,8 @@ typedef struct search {
     support_case now;
     char config[KILN_INFO_TEXT]; /* where now.config points, if anywhere */
     dice dice;
-    int failures, runs[64]; /* by solver */
-    int64_t problems, unclaimed;
+    int failures, runs[64];         /* by solver */
+    int64_t problems[3], unclaimed; /* by direction */
 } search;
 
 enum { ENOUGH = 3 }; /* failures */
@@ -242,8 +242,27 @@ static void try_problem(search *s)
         kiln_problem_text(p, text, sizeof text);
         printf("no solver takes %s\n", text);
     }
-    s->problems++;
+    s->problems[p->direction]++;
 }
+
+/* Problems in which such a search found a fault. */
+static const char *const once_wrong[] = {
+    /* 1x1 without stride or padding, but x and y differ in size. */
+    "fwd-f32-n1-c1-k1-i4x4-f1x1-d1x2-trans-o0x1",
+    "wrw-f32-n1-c1-k1-i4x4-f1x1-d1x2-trans-o0x1",
+};
+
+START_TEST(stays_right)
+{
+    char why[KILN_ERROR_TEXT];
+    search s = {.on = support_open(), .dice = {.seed = 1}};
+    s.now.fill = HOST_FILL_INT;
+    s.now.seed = 1;
+    ck_assert_int_eq(kiln_problem_parse(&s.now.problem, once_wrong[_i], why), KILN_OK);
+    try_problem(&s);
+    ck_assert_int_eq(s.failures, 0);
+}
+END_TEST
 
 START_TEST(random_problems)
 {
@@ -257,8 +276,10 @@ START_TEST(random_problems)
         s.now.seed = (uint64_t)dice_roll(&s.dice, 1, 999999);
         try_problem(&s);
     }
-    printf("seed %llu, %.0f s, %lld problems:", (unsigned long long)seed, seconds() - start,
-           (long long)s.problems);
+    printf("seed %llu, %.0f s, problems: forward %lld, backward data %lld, backward weights %lld; "
+           "runs:",
+           (unsigned long long)seed, seconds() - start, (long long)s.problems[KILN_FORWARD],
+           (long long)s.problems[KILN_BACKWARD_DATA], (long long)s.problems[KILN_BACKWARD_WEIGHTS]);
     for (int i = 0; kiln_solver_at(i); i++)
         printf(" %s %d", kiln_solver_at(i)->name, s.runs[i]);
     printf("\n");
@@ -309,6 +330,7 @@ int main(void)
     TCase *c = tcase_create("random");
     tcase_set_timeout(c, 600 + number_from("KILN_RANDOM_SECONDS", 60));
     tcase_add_test(c, shrinks);
+    tcase_add_loop_test(c, stays_right, 0, sizeof once_wrong / sizeof *once_wrong);
     tcase_add_test(c, random_problems);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);

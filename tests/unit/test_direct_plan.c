@@ -81,6 +81,48 @@ START_TEST(lines_hold_what_each_tap_reads)
 }
 END_TEST
 
+/* ---- backward weights, which multiplies whatever lies beside rows with stored zeros ---- */
+
+/* Returns whether a position of a channel's line holds an element in some slot. */
+static bool holds_element(const kiln_lines *l, const kiln_shape *s, int64_t position)
+{
+    const int64_t plane = l->line[1] * l->line[2], image = l->line[0] * plane;
+    const int64_t at[3] = {position % image / plane, position % plane / l->line[2],
+                           position % l->line[2]};
+    bool holds = position < l->n * image;
+    for (int a = 0; a < 3; a++) {
+        bool some = false;
+        for (int64_t slot = 0; slot < l->slots[a]; slot++) {
+            const int64_t e = element(l, s, a, at[a], slot);
+            some = some || (e >= 0 && e < l->source[a]);
+        }
+        holds = holds && some;
+    }
+    return holds;
+}
+
+START_TEST(weights_meet_no_other_channel)
+{
+    enum { VECTOR = 16 };
+    dice d = {.seed = 12};
+    for (int i = 0; i < PROBLEMS; i++) {
+        kiln_problem p = random_problem(&d, 20, 17);
+        p.direction = KILN_BACKWARD_WEIGHTS;
+        p.epilogue = (kiln_epilogue){0};
+        if (kiln_problem_check(&p, NULL) != KILN_OK)
+            continue;
+        const kiln_shape s = kiln_shape_of(&p);
+        const kiln_lines l = kiln_lines_of(&s);
+        const int64_t end = (l.positions + VECTOR - 1) / VECTOR * VECTOR;
+        ck_assert_int_le(end, l.channel);
+        for (int64_t at = l.channel; at < end + l.offset; at++)
+            ck_assert_msg(!holds_element(&l, &s, at - l.channel),
+                          "position %lld of the next channel's line holds an element",
+                          (long long)(at - l.channel));
+    }
+}
+END_TEST
+
 /* ---- configs ---- */
 
 static kiln_device_facts device(int which)
@@ -384,6 +426,7 @@ int main(void)
     Suite *s = suite_create("direct plan");
     TCase *c = tcase_create("direct plan");
     tcase_add_test(c, lines_hold_what_each_tap_reads);
+    tcase_add_test(c, weights_meet_no_other_channel);
     tcase_add_loop_test(c, guesses_are_legal_and_make_plans, 0, 3 * NAMES);
     tcase_add_loop_test(c, a_refusal_says_why, 0, sizeof refusals / sizeof *refusals);
     tcase_add_test(c, packed_weights_may_be_wide);

@@ -46,12 +46,12 @@ static void expect_only(const kiln_problem *p, const operands *t, void *got, int
     host_set(type, got, at, right);
 }
 
-/* Whether backward weights may multiply element 11 of a source, in its channel 0, with a zero that
- * it stores beside the other source. */
+/* Whether backward weights may multiply element 11 of a source (dy, x), in its channel 0, with a
+ * zero that it stores beside the other source. */
 static bool is_spoilt(const kiln_problem *p, int which, int64_t at)
 {
-    const int64_t k = at / 6 / 3;
-    return p->direction == KILN_BACKWARD_WEIGHTS && (which == 1 || k == 0);
+    const int64_t k = at / 6 / 3, c = at / 6 % 3;
+    return p->direction == KILN_BACKWARD_WEIGHTS && (which == 1 ? c : k) == 0;
 }
 
 /* Every direction, type and activation; one NaN or infinity in either source. */

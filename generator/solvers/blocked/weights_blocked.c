@@ -83,14 +83,6 @@ static kiln_pitch pitch_of(int64_t images, const int64_t size[3], int64_t channe
                         .blocks = divide_up(channels, block)};
 }
 
-static bool is_pointwise(const kiln_shape *s)
-{
-    for (int a = 0; a < 3; a++)
-        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0)
-            return false;
-    return true;
-}
-
 /* Where a pixel of dy meets one pixel of x, makes an image one row, and images of a single pixel
  * one row together. */
 static void flatten(kiln_blocked *b)
@@ -134,7 +126,7 @@ kiln_weights_geometry kiln_weights_geometry_of(const kiln_shape *s, const kiln_d
     b->dst_pitch = pitch_of(b->n, b->dst, s->k, block);
     if (g.plain_x)
         b->src_pitch.block = block * b->src_pitch.channel;
-    if (is_pointwise(s))
+    if (kiln_shape_is_pointwise(s))
         flatten(b);
     return g;
 }

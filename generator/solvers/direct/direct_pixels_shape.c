@@ -25,7 +25,7 @@ kiln_order kiln_direct_pixels_order_y(const kiln_shape *s)
 static kiln_shape flattened(const kiln_shape *s)
 {
     kiln_shape flat = *s;
-    if (!kiln_lines_in_place(s))
+    if (!kiln_shape_is_pointwise(s))
         return flat;
     for (int a = 0; a < 3; a++)
         flat.in[a] = flat.out[a] = a == KILN_AXIS_W ? s->in[0] * s->in[1] * s->in[2] : 1;

@@ -40,7 +40,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
                        (long long)kiln_direct_dst_channels(s));
     if (v[DIRECT_COPY])
         return false;
-    if (!kiln_lines_in_place(s))
+    if (!kiln_shape_is_pointwise(s))
         return kiln_no(why, "T_COPY is 0, but only 1x1 filters without stride and padding can "
                             "read the source where it lies");
     if (kiln_direct_span(c) > s->in[0] * s->in[1] * s->in[2])
@@ -131,7 +131,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     }
     start.v[DIRECT_PACK] = s->x_type != KILN_F32;
     kiln_lines l = kiln_lines_of(s);
-    const kiln_range range[] = {kiln_each(DIRECT_COPY, !kiln_lines_in_place(s), 1),
+    const kiln_range range[] = {kiln_each(DIRECT_COPY, !kiln_shape_is_pointwise(s), 1),
                                 kiln_each(DIRECT_K, 1, 16), kiln_each(DIRECT_PIX, 1, 8)};
     kiln_guess g = {s, d, &l, guessed_ms, smallest, kiln_direct_ms(s, d, &smallest)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);

@@ -39,14 +39,6 @@ static bool has_pixel_quads(const kiln_pitch *p, const int64_t size[3])
     return p->pixel == 1 && is_dense(p, size) && size[0] * size[1] * size[2] % 4 == 0;
 }
 
-static bool is_pointwise(const kiln_shape *s)
-{
-    for (int a = 0; a < 3; a++)
-        if (s->filter[a] != 1 || s->stride[a] != 1 || s->pad[a] != 0 || s->pad_end[a] != 0)
-            return false;
-    return true;
-}
-
 /* Backward data of filters of one tap: with a stride, one phase has it. */
 static bool has_one_phase(const kiln_shape *s)
 {
@@ -85,9 +77,9 @@ kiln_gemm kiln_gemm_of(const kiln_shape *s)
     count_pixels(&g);
     g.spread = g.all_phases > 1 && g.dst_pitch.pixel == 1 && has_one_phase(s);
     g.group_phases = g.spread ? 1 : g.all_phases;
-    g.load = g.src_pitch.channel == 1 && g.walk.src_c % 4 == 0              ? GEMM_CHANNELS
-             : is_pointwise(s) && has_pixel_quads(&g.src_pitch, g.walk.src) ? GEMM_PIXELS
-                                                                            : GEMM_ONE;
+    g.load = g.src_pitch.channel == 1 && g.walk.src_c % 4 == 0 ? GEMM_CHANNELS
+             : kiln_shape_is_pointwise(s) && has_pixel_quads(&g.src_pitch, g.walk.src) ? GEMM_PIXELS
+                                                                                       : GEMM_ONE;
     g.store = g.dst_pitch.channel == 1 && g.walk.dst_c % 4 == 0                ? GEMM_CHANNELS
               : g.all_phases == 1 && has_pixel_quads(&g.dst_pitch, g.walk.dst) ? GEMM_PIXELS
               : g.dst_pitch.pixel == 1                                         ? GEMM_ROWS
