@@ -1,8 +1,9 @@
-/* winograd_gemm.cl: 3x3 convolution with stride 1 by Winograd's minimal filtering, for devices whose
- * work-items share local memory: the transforms round the product of gemm.cl.
+/* winograd_gemm.cl: convolution of P_TAPS x P_TAPS filters with stride 1 by Winograd's minimal
+ * filtering, for devices whose work-items share local memory: the transforms round the product of
+ * gemm.cl.
  *
  * A tile is T_M x T_M pixels of the destination; it depends on a patch of T_T x T_T pixels of the
- * source, T_T = T_M + 2. With the matrices A, B, G of winograd_transforms.cl, e one of the T_T * T_T
+ * source, T_T = T_M + P_TAPS - 1. With the matrices A, B, G of winograd_transforms.cl, e one of the T_T * T_T
  * elements of a patch, p a tile (images outside, then rows):
  *
  *     filter    U[e][c][k] = (G w[k][c] G^T)[e]                       packed weights of gemm.cl
@@ -11,7 +12,7 @@
  *     result    tile[p][k] = epilogue(A^T M[.][k][p] A)
  *
  *         source, T_T = 6, T_M = 4:      . . . . . .
- *                                        . # # # # .     patches overlap by two pixels,
+ *                                        . # # # # .     patches overlap by P_TAPS - 1 pixels,
  *                                        . # # # # .     tiles (#) lie side by side
  *                                        . # # # # .
  *                                        . # # # # .
@@ -33,30 +34,34 @@
 #include "epilogue.cl"
 #include "winograd_patches.cl"
 
+#define FILTER (P_TAPS * P_TAPS)
+
 kernel GROUP void filter(global const SRC_T *restrict w, global ACC_T *restrict u)
 {
     const int k = get_global_id(0), c = get_global_id(1), group = get_global_id(2);
     if (k >= D_COLUMNS || c >= D_ROWS)
         return;
     const bool real = k < D_DST_C && c < D_SRC_C;
-    const INDEX_T from = (INDEX_T)group * D_DST_C * D_SRC_C * 9 + (INDEX_T)k * D_W_DST +
+    const INDEX_T from = (INDEX_T)group * D_DST_C * D_SRC_C * FILTER + (INDEX_T)k * D_W_DST +
                          (INDEX_T)c * D_W_SRC;
-    ACC_T mid[3][T_T];
+    ACC_T mid[P_TAPS][T_T];
     UNROLL
-    for (int s = 0; s < 3; s++) {
-        ACC_T column[3];
+    for (int s = 0; s < P_TAPS; s++) {
+        ACC_T column[P_TAPS];
         UNROLL
-        for (int r = 0; r < 3; r++)
-            column[r] = real ? SRC_LOAD(w, from + (D_BACKWARD ? 8 - 3 * r - s : 3 * r + s)) : 0;
-        times_g(3, column, mid[s]);
+        for (int r = 0; r < P_TAPS; r++) {
+            const int tap = P_TAPS * r + s;
+            column[r] = real ? SRC_LOAD(w, from + (D_BACKWARD ? FILTER - 1 - tap : tap)) : 0;
+        }
+        times_g(P_TAPS, column, mid[s]);
     }
     UNROLL
     for (int i = 0; i < T_T; i++) {
-        ACC_T column[3], row[T_T];
+        ACC_T column[P_TAPS], row[T_T];
         UNROLL
-        for (int s = 0; s < 3; s++)
+        for (int s = 0; s < P_TAPS; s++)
             column[s] = mid[s][i];
-        times_g(3, column, row);
+        times_g(P_TAPS, column, row);
         UNROLL
         for (int j = 0; j < T_T; j++)
             u[(((INDEX_T)(i * T_T + j) * P_GROUPS + group) * D_ROWS + c) * D_COLUMNS + k] = row[j];
@@ -78,7 +83,7 @@ kernel GROUP void result(global const ACC_T *restrict m, global DST_T *dst EPILO
         UNROLL
         for (int i = 0; i < T_T; i++)
             p[i] = m[((INDEX_T)(i * T_T + j) * (P_GROUPS * D_DST_C) + k) * D_TILES + tile];
-        times_a(3, p, mid[j]);
+        times_a(P_TAPS, p, mid[j]);
     }
     UNROLL
     for (int i = 0; i < T_M; i++) {
@@ -86,7 +91,7 @@ kernel GROUP void result(global const ACC_T *restrict m, global DST_T *dst EPILO
         UNROLL
         for (int j = 0; j < T_T; j++)
             p[j] = mid[j][i];
-        times_a(3, p, o);
+        times_a(P_TAPS, p, o);
         UNROLL
         for (int j = 0; j < T_M; j++) {
             const INDEX_T e =

@@ -1,12 +1,13 @@
-/* winograd_gemm_weights.cl: the gradient of 3x3 filters with stride 1 by Winograd's F(3x3, 4x4): tiles
- * of 4 x 4 pixels of dy are the filters of patches of 6 x 6 pixels of x, and a gradient is the sum of
- * their 3 x 3 results over all tiles.
+/* winograd_gemm_weights.cl: the gradient of P_TAPS x P_TAPS filters with stride 1 by Winograd's
+ * minimal filtering: tiles of T_M x T_M pixels of dy are the filters of patches of T_T x T_T pixels of x,
+ * and a gradient is the sum of their P_TAPS x P_TAPS results over all tiles.
  *
  *     source      V[e][c][p] = (B^T patch[p][c] B)[e]          winograd_patches.cl has it
  *     gradient    U[e][k][p] = (G tile[p][k] G^T)[e]           of dy, zero beyond its borders
  *     gemm_weights  M[e][k][c] = sum over p of U[e][k][p] * V[e][c][p]
  *     weights     dw[k][c] = A^T M[.][k][c] A
  *
+ * F(3x3, 4x4):
  *         x:  . . . . . .      dy:  # # # #       dw:  o o o
  *             . . . . . .           # # # #            o o o
  *             . . . . . .           # # # #            o o o
@@ -16,7 +17,7 @@
  *
  * Grids     gradient (D_TILES, channels of dy); weights (D_SRC_C, channels of dy); rounded up to
  *           groups of T_GROUP_0 x T_GROUP_1.
- * Defines   those of winograd_patches.cl, with T_T = 6 and T_M = 4, and
+ * Defines   those of winograd_patches.cl, and
  *   P_DST_H, P_DST_W, D_DST_IMAGE, _CHANNEL, _ROW, _PIXEL    of dy
  *   D_DST_C                                                  channels of one group of dy
  */
@@ -59,7 +60,7 @@ kernel GROUP void weights(global const ACC_T *restrict m, global DST_T *restrict
     const int c = get_global_id(0), k = get_global_id(1);
     if (c >= D_SRC_C || k >= P_GROUPS * D_DST_C)
         return;
-    ACC_T mid[T_T][3];
+    ACC_T mid[T_T][P_TAPS];
     UNROLL
     for (int j = 0; j < T_T; j++) {
         ACC_T p[T_T];
@@ -69,14 +70,14 @@ kernel GROUP void weights(global const ACC_T *restrict m, global DST_T *restrict
         times_a(T_M, p, mid[j]);
     }
     UNROLL
-    for (int i = 0; i < 3; i++) {
-        ACC_T p[T_T], o[3];
+    for (int i = 0; i < P_TAPS; i++) {
+        ACC_T p[T_T], o[P_TAPS];
         UNROLL
         for (int j = 0; j < T_T; j++)
             p[j] = mid[j][i];
         times_a(T_M, p, o);
         UNROLL
-        for (int j = 0; j < 3; j++)
-            DST_STORE(dw, ((INDEX_T)k * D_SRC_C + c) * 9 + 3 * i + j, o[j]);
+        for (int j = 0; j < P_TAPS; j++)
+            DST_STORE(dw, (((INDEX_T)k * D_SRC_C + c) * P_TAPS + i) * P_TAPS + j, o[j]);
     }
 }

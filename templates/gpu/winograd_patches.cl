@@ -11,6 +11,7 @@
  *   P_GROUPS, D_SRC_C      channels are P_GROUPS * D_SRC_C
  *   D_REAL_TILES           tiles; D_TILES: a multiple of four from there on, D_TILES_H, D_TILES_W: of
  *                          an image
+ *   P_TAPS                 of the filter along an axis
  *   T_T, T_M, T_GROUP_0, T_GROUP_1                           above
  */
 #include "winograd_transforms.cl"
@@ -36,7 +37,7 @@ kernel GROUP void source(global const SRC_T *restrict src, global ACC_T *restric
             d[i] = column && (uint)(y0 + i) < P_SRC_H
                        ? SRC_LOAD(src, (INDEX_T)(y0 + i) * D_SRC_ROW + (INDEX_T)(x0 + j) * D_SRC_PIXEL)
                        : 0;
-        times_b(3, d, mid[j]);
+        times_b(P_TAPS, d, mid[j]);
     }
     UNROLL
     for (int i = 0; i < T_T; i++) {
@@ -44,7 +45,7 @@ kernel GROUP void source(global const SRC_T *restrict src, global ACC_T *restric
         UNROLL
         for (int j = 0; j < T_T; j++)
             d[j] = mid[j][i];
-        times_b(3, d, o);
+        times_b(P_TAPS, d, o);
         UNROLL
         for (int j = 0; j < T_T; j++)
             v[((INDEX_T)(i * T_T + j) * (P_GROUPS * D_SRC_C) + c) * D_TILES + tile] = o[j];

@@ -1,5 +1,5 @@
-/* Winograd's minimal filtering for 3x3 filters with stride 1, whose products are those of the
- * solver gemm: forward and backward data, in NCHW and NHWC; for devices whose work-items share
+/* Winograd's minimal filtering for 3x3 and 5x5 filters with stride 1, whose products are those of
+ * the solver gemm: forward and backward data, in NCHW and NHWC; for devices whose work-items share
  * local memory.
  *
  * Accuracy: see kiln_winograd_amplification(). */
@@ -19,10 +19,8 @@ enum { PRODUCTS = TILES_PARAMS, PARAMS };
 static const kiln_param params[PARAMS] = {
     TILES_TABLE,
     [TILES_SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 128},
-    [PRODUCTS] = {"T_T", 2, {4, 6}, 0, 0},
+    [PRODUCTS] = {"T_T", 3, {4, 6, 8}, 0, 0},
 };
-
-static const int taps[2] = {3, 3};
 
 typedef struct geometry {
     bool backward;
@@ -42,6 +40,7 @@ static geometry shape_of(const kiln_shape *s)
     geometry g = {
         .backward = backward,
         .walk = {.template_file = "winograd_gemm.cl",
+                 .taps = (int)s->filter[KILN_AXIS_W],
                  .src_c = (backward ? s->k : s->c) / s->g,
                  .dst_c = (backward ? s->c : s->k) / s->g,
                  .src_pitch = kiln_pitch_of(s, backward ? 'y' : 'x'),
@@ -50,7 +49,7 @@ static geometry shape_of(const kiln_shape *s)
     for (int a = 0; a < 2; a++) {
         g.walk.src[a] = backward ? s->out[a + 1] : s->in[a + 1];
         g.walk.dst[a] = backward ? s->in[a + 1] : s->out[a + 1];
-        g.walk.lead[a] = backward ? 2 - s->pad[a + 1] : s->pad[a + 1];
+        g.walk.lead[a] = backward ? g.walk.taps - 1 - s->pad[a + 1] : s->pad[a + 1];
     }
     return g;
 }
@@ -78,7 +77,7 @@ static bool set(geometry *g, const kiln_shape *s, const kiln_config *c)
     const int t = c->v[PRODUCTS];
     if (g->walk.products != t) {
         g->elements = t * t;
-        kiln_winograd_walk_set(&g->walk, s, t - 2, t);
+        kiln_winograd_walk_set(&g->walk, s, t);
         if (!set_product(g, s))
             return false;
     }
@@ -90,6 +89,9 @@ static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d
                     const kiln_config *c, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
+    if (c->v[PRODUCTS] <= g->walk.taps)
+        return kiln_no(why, "%d products along an axis are no more than %d taps", c->v[PRODUCTS],
+                       g->walk.taps);
     if (!set(g, s, c) || g->walk.all > most || g->gemm.groups > 65535)
         return kiln_no(why, "%d products of an element along an axis make too many tiles or groups",
                        c->v[PRODUCTS]);
@@ -103,10 +105,10 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return exceeds(&g, s, d, c, why);
 }
 
-static kiln_config least(void)
+static kiln_config least(const kiln_shape *s)
 {
     kiln_config c = kiln_tiles_smallest;
-    c.v[PRODUCTS] = 4;
+    c.v[PRODUCTS] = s->filter[KILN_AXIS_W] == 3 ? 4 : 6;
     return c;
 }
 
@@ -114,9 +116,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 {
     if (kiln_winograd_reject_problem(s, why))
         return true;
-    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
-        if (s->filter[a] != 3 || s->stride[a] != 1 || s->dilation[a] != 1)
-            return kiln_no(why, "it does 3x3 filters with stride 1 and dilation 1");
+    if (kiln_winograd_walk_rejects(s, why))
+        return true;
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
@@ -124,7 +125,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (!kiln_tiles_take_layouts(s))
         return kiln_no(why, "it works on the layouts NCHW and NHWC; x and y are %s and %s",
                        s->x_layout, s->y_layout);
-    const kiln_config c = least();
+    const kiln_config c = least(s);
     return exceeds(&g, s, d, &c, why);
 }
 
@@ -169,7 +170,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     geometry g = shape_of(s);
-    const kiln_config start = least();
+    const kiln_config start = least(s);
     kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = start};
     const kiln_range more[] = {kiln_searched(params, PRODUCTS)};
     kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more,
@@ -184,8 +185,9 @@ static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts 
     kiln_winograd_walk_emit(&g->walk, s, d, kernel, (const int64_t[]){g0, g1, g2}, plan);
     kiln_define_epilogue(plan, s);
     kiln_define(plan, "D_BACKWARD", g->backward);
-    kiln_define(plan, "D_W_DST", g->backward ? 9 : 9 * g->walk.src_c);
-    kiln_define(plan, "D_W_SRC", g->backward ? 9 * g->walk.dst_c : 9);
+    const int64_t taps = s->filter[KILN_AXIS_H] * s->filter[KILN_AXIS_W];
+    kiln_define(plan, "D_W_DST", g->backward ? taps : taps * g->walk.src_c);
+    kiln_define(plan, "D_W_SRC", g->backward ? taps * g->walk.dst_c : taps);
     kiln_define(plan, "D_ROWS", g->gemm.rows);
     kiln_define(plan, "D_COLUMNS", g->gemm.columns);
 }
@@ -200,6 +202,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const int64_t across = 4 * g.elements * s->g * w->room;
     const int v = kiln_plan_temp(plan, across * w->src_c);
     const int m = kiln_plan_temp(plan, across * w->dst_c);
+    const int taps[2] = {w->taps, w->taps};
     plan->amplification = kiln_winograd_amplification(c->v[PRODUCTS], taps, w->src_c);
     plan->packed_bytes = 4 * g.elements * s->g * g.gemm.rows * g.gemm.columns;
 

@@ -1,7 +1,8 @@
-/* Backward weights of 3x3 filters with stride 1 by Winograd's F(3x3, 4x4), whose products are those
- * of the solver gemm_weights, in NCHW and NHWC; for devices whose work-items share local memory.
+/* Backward weights of 3x3 and 5x5 filters with stride 1 by Winograd's minimal filtering with tiles
+ * of dy as filters, F(3x3, 4x4) and others, whose products are those of the solver gemm_weights, in
+ * NCHW and NHWC; for devices whose work-items share local memory.
  *
- * Accuracy: that of sums over 4x4 tiles, see kiln_winograd_amplification(). */
+ * Accuracy: that of sums over tiles, see kiln_winograd_amplification(). */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/solvers/winograd/winograd.h"
@@ -12,55 +13,77 @@
 #include <math.h>
 #include <string.h>
 
-enum { PRODUCTS = 6, SIDE = 4, ELEMENTS = PRODUCTS * PRODUCTS };
+/* Behind the tiles' parameters. */
+enum { PRODUCTS = TILES_PARAMS, PARAMS };
 
-static const kiln_param params[TILES_PARAMS] = {
+static const kiln_param params[PARAMS] = {
     TILES_TABLE,
     [TILES_SPLIT] = {"T_SPLIT", 6, {1, 2, 4, 8, 16, 32}, 1, 4096},
+    [PRODUCTS] = {"T_T", 2, {6, 8}, 0, 0},
 };
-
-static const int taps[2] = {SIDE, SIDE};
 
 typedef struct geometry {
     kiln_winograd_walk walk; /* tiles of dy, patches of x */
+
+    /* Of a config. */
+    int elements;       /* of a patch */
     kiln_shape product; /* backward weights of a 1x1 filter, a group for each element and group */
     kiln_gemm_weights gemm;
-    bool fits; /* `product` is a problem */
 } geometry;
 
 /* ---- what a config makes of a shape ---- */
 
 static geometry shape_of(const kiln_shape *s)
 {
-    geometry g = {.walk = {.template_file = "winograd_gemm_weights.cl",
-                           .src = {s->in[1], s->in[2]},
-                           .dst = {s->out[1], s->out[2]},
-                           .lead = {s->pad[1], s->pad[2]},
-                           .src_c = s->c / s->g,
-                           .dst_c = s->k / s->g,
-                           .src_pitch = kiln_pitch_of(s, 'x'),
-                           .dst_pitch = kiln_pitch_of(s, 'y')}};
-    kiln_winograd_walk_set(&g.walk, s, SIDE, PRODUCTS);
+    return (geometry){.walk = {.template_file = "winograd_gemm_weights.cl",
+                               .taps = (int)s->filter[KILN_AXIS_W],
+                               .src = {s->in[1], s->in[2]},
+                               .dst = {s->out[1], s->out[2]},
+                               .lead = {s->pad[1], s->pad[2]},
+                               .src_c = s->c / s->g,
+                               .dst_c = s->k / s->g,
+                               .src_pitch = kiln_pitch_of(s, 'x'),
+                               .dst_pitch = kiln_pitch_of(s, 'y')}};
+}
+
+/* The products of all elements as one problem. False where it is none. */
+static bool set_product(geometry *g, const kiln_shape *s)
+{
     kiln_problem p = {
         .direction = KILN_BACKWARD_WEIGHTS,
         .batch = 1,
-        .in_channels = ELEMENTS * s->c,
-        .out_channels = ELEMENTS * s->k,
-        .groups = ELEMENTS * s->g,
-        .input = {1, g.walk.room},
+        .in_channels = g->elements * s->c,
+        .out_channels = g->elements * s->k,
+        .groups = g->elements * s->g,
+        .input = {1, g->walk.room},
         .filter = {1, 1},
     };
-    g.fits = kiln_problem_check(&p, NULL) == KILN_OK;
-    if (g.fits) {
-        g.product = kiln_shape_of(&p);
-        g.gemm = kiln_gemm_weights_of(&g.product);
-    }
-    return g;
+    if (kiln_problem_check(&p, NULL) != KILN_OK)
+        return false;
+    g->product = kiln_shape_of(&p);
+    g->gemm = kiln_gemm_weights_of(&g->product);
+    return true;
 }
 
-static bool exceeds(geometry *g, const kiln_device_facts *d, const kiln_config *c, kiln_why *why)
+static bool set(geometry *g, const kiln_shape *s, const kiln_config *c)
 {
+    const int t = c->v[PRODUCTS];
+    if (g->walk.products != t) {
+        g->elements = t * t;
+        kiln_winograd_walk_set(&g->walk, s, t);
+        if (!set_product(g, s))
+            return false;
+    }
     kiln_gemm_weights_set(&g->gemm, &g->product, c);
+    return true;
+}
+
+static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
+{
+    if (!set(g, s, c) || g->walk.all > INT32_MAX / 4 || s->g > 65535 / g->elements)
+        return kiln_no(why, "%d products along an axis make too many tiles or groups",
+                       c->v[PRODUCTS]);
     return kiln_gemm_weights_exceeds(&g->gemm, d, c, why);
 }
 
@@ -68,7 +91,14 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
                     kiln_why *why)
 {
     geometry g = shape_of(s);
-    return exceeds(&g, d, c, why);
+    return exceeds(&g, s, d, c, why);
+}
+
+static kiln_config least(void)
+{
+    kiln_config c = kiln_tiles_smallest;
+    c.v[PRODUCTS] = 6;
+    return c;
 }
 
 static bool reject_problem(const kiln_shape *s, kiln_why *why)
@@ -77,9 +107,8 @@ static bool reject_problem(const kiln_shape *s, kiln_why *why)
         return kiln_no(why, "it does backward weights");
     if (s->rank != 2)
         return kiln_no(why, "it works on two spatial axes");
-    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
-        if (s->filter[a] != 3 || s->stride[a] != 1 || s->dilation[a] != 1)
-            return kiln_no(why, "it does 3x3 filters with stride 1 and dilation 1");
+    if (kiln_winograd_walk_rejects(s, why))
+        return true;
     if (s->math == KILN_MATH_EXACT)
         return kiln_no(why,
                        "the problem asks for plain sums of products, which Winograd's are not");
@@ -100,22 +129,19 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it writes weights in the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
-    geometry g = shape_of(s);
     if (!kiln_tiles_take_layouts(s))
         return kiln_no(why, "it works on the layouts NCHW and NHWC; x and y are %s and %s",
                        s->x_layout, s->y_layout);
-    if (!g.fits || g.walk.all > INT32_MAX / 4 || s->g > 65535 / ELEMENTS)
-        return kiln_no(why, "it has too many tiles or groups for its grid");
-    return exceeds(&g, d, &kiln_tiles_smallest, why);
+    const kiln_config c = least();
+    return illegal(s, d, &c, why);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     geometry g = shape_of(s);
-    kiln_gemm_weights_set(&g.gemm, &g.product, c);
     const bool empty = (c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * (s->k / s->g)) ||
                        (c->v[TILES_BN] > 32 && c->v[TILES_BN] >= 2 * (s->c / s->g));
-    return kiln_tiles_skipped(&g.gemm.tiles, d, c) || empty;
+    return !set(&g, s, c) || kiln_tiles_skipped(&g.gemm.tiles, d, c) || empty;
 }
 
 /* Transforms read and write U and V, which a cache does not keep. */
@@ -123,9 +149,9 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
                       const kiln_config *c)
 {
     const double size = (double)kiln_type_size(s->x_type);
-    const double between = 4.0 * ELEMENTS * (double)(g->walk.room * (s->c + s->k));
+    const double between = 4.0 * g->elements * (double)(g->walk.room * (s->c + s->k));
     const double tensors = size * (double)(s->x_count + s->y_count);
-    const double products = 4.0 * ELEMENTS * (double)(s->k * (s->c / s->g));
+    const double products = 4.0 * g->elements * (double)(s->k * (s->c / s->g));
     const int split = c->v[TILES_SPLIT];
     const double sums = split > 1 ? kiln_tiles_next_launch_ms : 0;
     return kiln_device_launch_ms(d) + 3 * kiln_tiles_next_launch_ms + sums +
@@ -136,14 +162,13 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     geometry g = shape_of(s);
-    kiln_gemm_weights_set(&g.gemm, &g.product, c);
-    return time_of(&g, s, d, c);
+    return set(&g, s, c) ? time_of(&g, s, d, c) : INFINITY;
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
 {
     geometry *g = guess->own;
-    if (exceeds(g, guess->d, c, NULL) || kiln_tiles_unfit(&g->gemm.tiles, c))
+    if (exceeds(g, guess->s, guess->d, c, NULL) || kiln_tiles_unfit(&g->gemm.tiles, c))
         return INFINITY;
     return time_of(g, guess->s, guess->d, c);
 }
@@ -151,8 +176,9 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     geometry g = shape_of(s);
-    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
-    kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), NULL, 0, c);
+    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = least()};
+    const kiln_range more[] = {kiln_searched(params, PRODUCTS)};
+    kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more, 1, c);
 }
 
 /* ---- the plan ---- */
@@ -166,13 +192,16 @@ static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    const geometry g = shape_of(s);
-    const int64_t across = 4 * ELEMENTS * g.walk.room;
+    geometry g = shape_of(s);
+    if (!set(&g, s, c))
+        plan->broken = true;
+    const int64_t across = 4 * g.elements * g.walk.room;
+    const int taps[2] = {g.walk.side, g.walk.side};
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
     const int v = kiln_plan_temp(plan, across * s->c), u = kiln_plan_temp(plan, across * s->k);
     const int m = kiln_plan_temp(plan, 4 * g.product.w_count);
-    plan->amplification = kiln_winograd_amplification(PRODUCTS, taps, g.walk.all);
+    plan->amplification = kiln_winograd_amplification(c->v[PRODUCTS], taps, g.walk.all);
 
     start(plan, s, d, &g, "source", g.walk.room, s->c);
     kiln_arg_buffer(plan, KILN_ROLE_X);
@@ -193,9 +222,9 @@ const kiln_solver kiln_solver_winograd_gemm_weights = {
     .name = "winograd_gemm_weights",
     .id = 1026,
     .algorithm = 3,
-    .version = 1,
+    .version = 2,
     .params = params,
-    .nparams = TILES_PARAMS,
+    .nparams = PARAMS,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

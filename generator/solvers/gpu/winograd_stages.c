@@ -3,8 +3,18 @@
 
 #include "generator/base/integers.h"
 
-void kiln_winograd_walk_set(kiln_winograd_walk *w, const kiln_shape *s, int side, int products)
+bool kiln_winograd_walk_rejects(const kiln_shape *s, kiln_why *why)
 {
+    for (int a = KILN_AXIS_H; a <= KILN_AXIS_W; a++)
+        if ((s->filter[a] != 3 && s->filter[a] != 5) || s->filter[a] != s->filter[KILN_AXIS_H] ||
+            s->stride[a] != 1 || s->dilation[a] != 1)
+            return kiln_no(why, "it does 3x3 and 5x5 filters with stride 1 and dilation 1");
+    return false;
+}
+
+void kiln_winograd_walk_set(kiln_winograd_walk *w, const kiln_shape *s, int products)
+{
+    const int side = products - w->taps + 1;
     w->side = side;
     w->products = products;
     w->all = s->n;
@@ -49,6 +59,7 @@ void kiln_winograd_walk_emit(const kiln_winograd_walk *w, const kiln_shape *s,
     kiln_define(plan, "D_TILES_W", w->tiles[1]);
     kiln_pitch_define(&w->src_pitch, "D_SRC", plan);
     kiln_pitch_define(&w->dst_pitch, "D_DST", plan);
+    kiln_define(plan, "P_TAPS", w->taps);
     kiln_define(plan, "T_T", w->products);
     kiln_define(plan, "T_M", w->side);
     kiln_define(plan, "T_GROUP_0", groups ? 32 : 1);

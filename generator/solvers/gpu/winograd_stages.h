@@ -10,6 +10,7 @@
 /* Tiles of a tensor and the patches of another one that they depend on. */
 typedef struct kiln_winograd_walk {
     const char *template_file;
+    int taps;                    /* of the filter along an axis */
     int side, products;          /* elements of a tile and of a patch along an axis */
     int64_t src[2], dst[2];      /* H, W of the tensors of patches and of tiles */
     int64_t lead[2];             /* the first patch begins so far before the source */
@@ -18,8 +19,11 @@ typedef struct kiln_winograd_walk {
     kiln_pitch src_pitch, dst_pitch;
 } kiln_winograd_walk;
 
-/* Sets the tiles of `side` elements: tiles, all and room. */
-void kiln_winograd_walk_set(kiln_winograd_walk *w, const kiln_shape *s, int side, int products);
+/* For reject(): true, with the reason, where the filter is no square of 3 or 5 taps, or has a
+ * stride or dilation. */
+bool kiln_winograd_walk_rejects(const kiln_shape *s, kiln_why *why);
+/* Sets the tiles of patches of so many products along an axis: side, tiles, all and room. */
+void kiln_winograd_walk_set(kiln_winograd_walk *w, const kiln_shape *s, int products);
 /* For emit(): adds a stage over a grid in whole groups, without its arguments. */
 void kiln_winograd_walk_emit(const kiln_winograd_walk *w, const kiln_shape *s,
                              const kiln_device_facts *d, const char *kernel, const int64_t grid[3],
