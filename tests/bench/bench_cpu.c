@@ -170,7 +170,7 @@ static int run(bench *b, FILE *json)
     const cpu_options *o = b->options;
     if (o->quick)
         compile_all(o);
-    if (!machine_open(&b->machine, &b->session))
+    if (!machine_open(&b->machine, &b->session, "cpu"))
         return 1;
     machine_measure(&b->machine);
     machine_print(&b->machine, stdout);

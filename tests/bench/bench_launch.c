@@ -158,7 +158,7 @@ int main(int argc, char **argv)
         fprintf(help ? stdout : stderr, "usage: ./dev bench launch; it has no options\n");
         return help ? 0 : 2;
     }
-    if (!machine_open(&l.machine, &l.session))
+    if (!machine_open(&l.machine, &l.session, "cpu"))
         return 1;
     if (!make(&l)) {
         fprintf(stderr, "bench: OpenCL refused the kernel\n");

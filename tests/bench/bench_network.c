@@ -224,7 +224,7 @@ int main(int argc, char **argv)
                         "was built\n");
         return 1;
     }
-    if (!machine_open(&m, &s))
+    if (!machine_open(&m, &s, "cpu"))
         return 1;
     machine_print(&m, stdout);
     printf("%-20s %6s %10s %10s %7s\n", "network", "layers", "kiln ms", "oneDNN ms", "ratio");

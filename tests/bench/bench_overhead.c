@@ -125,7 +125,7 @@ int main(void)
     static overhead o;
     static double kiln_us[ROUNDS], bare_us[ROUNDS], difference[ROUNDS];
     char why[KILN_ERROR_TEXT];
-    if (!machine_open(&o.machine, &o.session))
+    if (!machine_open(&o.machine, &o.session, "cpu"))
         return 1;
     if (!make(&o, why)) {
         fprintf(stderr, "bench: %s\n", why);

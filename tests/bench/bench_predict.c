@@ -18,6 +18,7 @@ typedef struct predict {
     int every;     /* take every so many-th layer */
     against against;
     int trials, rounds;
+    bool each; /* print every trial */
     session session;
     machine machine;
     stats_mean mean;
@@ -99,8 +100,9 @@ static bool gather(predict *p, rivals *r, const work *w, void *result, char *why
         return false;
     if (p->against == GUESSES)
         return admit_guesses(p, r, w, result, why);
-    c = p->against == ROWS ? contender_kiln_row(&p->session, w, &p->rules, why)
-                           : contender_kiln_tuned(&p->session, w, &p->rules, p->trials, why);
+    c = p->against == ROWS
+            ? contender_kiln_row(&p->session, w, &p->rules, why)
+            : contender_kiln_tuned(&p->session, w, &p->rules, p->trials, p->each, why);
     return c && admit(r, c, w, result, why);
 }
 
@@ -164,7 +166,9 @@ static void help(void)
            "  --guesses       no search: what each solver guesses, with its prediction\n"
            "  --rows          no search: what tuning rows say, of layers that have one\n"
            "  --trials N      of the search, all solvers together  (60)\n"
-           "  --rounds N      turns of each  (5)\n");
+           "  --each          print each trial: measured and predicted ms, solver, config\n"
+           "  --rounds N      turns of each  (5)\n\n"
+           "On a CPU, or on the device that KILN_DEVICE names.\n");
 }
 
 static bool read_option(predict *p, int letter, const char *value)
@@ -198,6 +202,8 @@ static bool read_option(predict *p, int letter, const char *value)
     case 'R':
         p->against = ROWS;
         return true;
+    case 'E':
+        return p->each = true;
     case 't':
         return options_number("--trials", value, 1, 1000000, &p->trials);
     case 'r':
@@ -217,6 +223,7 @@ static bool read_options(predict *p, int argc, char **argv)
                                           {"guesses", no_argument, NULL, 'g'},
                                           {"rows", no_argument, NULL, 'R'},
                                           {"trials", required_argument, NULL, 't'},
+                                          {"each", no_argument, NULL, 'E'},
                                           {"rounds", required_argument, NULL, 'r'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
@@ -237,7 +244,7 @@ int main(int argc, char **argv)
     static predict p = {.type = KILN_F32, .batch = 1, .every = 1, .trials = 60, .rounds = 5};
     if (!read_options(&p, argc, argv))
         return 2;
-    if (!machine_open(&p.machine, &p.session))
+    if (!machine_open(&p.machine, &p.session, getenv("KILN_DEVICE") ? NULL : "cpu"))
         return 1;
     machine_print(&p.machine, stdout);
     int status = run(&p);

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     }
     if (!layers_read(&l, argc > 1 ? argv[1] : "resnet50", &one, 1))
         return 2;
-    if (!machine_open(&m, &s))
+    if (!machine_open(&m, &s, "cpu"))
         return 1;
     machine_print(&m, stdout);
     int status = run(&s, &l);

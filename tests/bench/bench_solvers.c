@@ -65,7 +65,7 @@ static void fight(duel *d, const work *w)
 
 static int run(duel *d, const layers *l)
 {
-    if (!machine_open(&d->machine, &d->session))
+    if (!machine_open(&d->machine, &d->session, "cpu"))
         return 1;
     machine_print(&d->machine, stdout);
     printf("%-32s %s %10.10s %8s %10.10s %8s %8s\n", "layer", "dir", d->solver[0], "GFLOP/s",

@@ -50,9 +50,9 @@ contender *contender_kiln_guess(const session *s, const work *w, const rules *r,
 int contender_kiln_solvers(const session *s, const work *w);
 
 /* Makes kiln's best after a search of about `trials` trials, or its choice where the search fails.
- */
+ * With `each` prints every trial. */
 contender *contender_kiln_tuned(const session *s, const work *w, const rules *r, int trials,
-                                char *why);
+                                bool each, char *why);
 
 /* Makes kiln as a tuning row decides. Returns NULL with an empty `why` where no row does. */
 contender *contender_kiln_row(const session *s, const work *w, const rules *r, char *why);

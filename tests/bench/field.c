@@ -125,7 +125,7 @@ bool field_make(field *f, const session *s, const work *w, const rules *r,
     snprintf(why, KILN_ERROR_TEXT, "out of memory");
     if (!f->result[0] || !f->result[1])
         return false;
-    f->c[0] = options->trials > 0 ? contender_kiln_tuned(s, w, r, options->trials, why)
+    f->c[0] = options->trials > 0 ? contender_kiln_tuned(s, w, r, options->trials, false, why)
                                   : contender_kiln(s, w, r, NULL, why);
     if (!f->c[0])
         return false;

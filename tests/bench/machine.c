@@ -68,10 +68,10 @@ static bool forgo_profiling(session *s)
     return true;
 }
 
-bool machine_open(machine *m, session *s)
+bool machine_open(machine *m, session *s, const char *device)
 {
     char why[KILN_ERROR_TEXT];
-    if (session_open(s, "cpu", why)) {
+    if (session_open(s, device, why)) {
         fprintf(stderr, "bench: %s\n", why);
         return false;
     }

@@ -14,9 +14,10 @@ typedef struct machine {
     double hand_off_ns;   /* a cache line from one thread's core to another's; 0: one thread */
 } machine;
 
-/* Opens the CPU device, with a queue without profiling, and describes the machine. Returns false,
- * with the reason on standard error, where there is none. */
-bool machine_open(machine *m, session *s);
+/* Opens the device, by name or NULL for the one that KILN_DEVICE names, with a queue without
+ * profiling, and describes the machine. Returns false, with the reason on standard error, where
+ * there is none. */
+bool machine_open(machine *m, session *s, const char *device);
 /* Measures the limits, the best of many rounds; takes about a second. */
 void machine_measure(machine *m);
 void machine_print(const machine *m, FILE *to);
