@@ -35,6 +35,7 @@
  *                           taps are the pixels of the source that all phases meet together
  *   D_FLAT                  1: terms follow one another without a gap, whatever tap they are of;
  *                           0: the channels of a tap are filled up with zeros to D_CHANNELS
+ *   D_TABLE                 1: of each term the packed weights have the way to its element of the source
  *   D_CHANNELS              of a tap: D_SRC_C, or the next multiple of T_BK
  *   D_ROWS, D_COLUMNS       of a group's packed weights: terms, and channels filled up to T_BM
  *   D_LOAD                  how the source is read: see gemm_pieces.cl
@@ -62,6 +63,7 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
     const phase_taps taps = taps_of_phase(phase);
 
     const int a_row = item / A_ACROSS, a_column = item % A_ACROSS * 4;
+    global const int *table = (global const int *)(packed + (INDEX_T)P_GROUPS * D_ROWS * D_COLUMNS);
     packed += (INDEX_T)group * D_ROWS * D_COLUMNS + m_first + a_column;
 #if D_LOAD == LOAD_CHANNELS
     const int b_row = item % (T_BK / 4) * 4, b_column = item / (T_BK / 4);
@@ -106,13 +108,13 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
             for (int p = 0; p < B_PIXELS; p++) {
                 const INDEX_T from = D_FLAT ? 0 : source_of(&place[p], at.tap);
 #if D_LOAD == LOAD_CHANNELS
-                b_next[p] = read_source(src, &taps, &place[p], from, &at, b_row);
+                b_next[p] = read_source(src, table, &taps, &place[p], from, &at, b_row);
 #else
                 UNROLL
                 for (int i = 0; i < B_TIMES; i++)
                     if (B_DOWN * B_ACROSS == GROUP_ITEMS || b_row < B_DOWN)
-                        b_next[p * B_TIMES + i] =
-                            read_source(src, &taps, &place[p], from, &at, b_row + i * B_DOWN);
+                        b_next[p * B_TIMES + i] = read_source(src, table, &taps, &place[p], from, &at,
+                                                              b_row + i * B_DOWN);
 #endif
             }
             next_step(&at, &taps);

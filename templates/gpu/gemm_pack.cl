@@ -12,6 +12,8 @@
  *   P_TAPS               of the filter
  *   D_W_DST, D_W_SRC     strides of the weights over channels of the destination and the source
  *   D_CHANNELS           rows of a tap; D_ROWS: of a group; D_COLUMNS: above
+ *   D_TABLE              1: behind the weights the table of terms, D_ROWS of (d, h, w, channel), where a
+ *                        term's element lies from the first one of a patch; D_TAPS_a, D_MOVE_a
  *   with D_MERGED also P_FILTER_a, P_DILATION_a, D_PHASES_a, D_TAPS_a along a = D, H, W, and
  *   D_AT_a, D_AT_PHASE_a, D_AT_TAP_a    the filter's tap times dilation: D_AT + phase * D_AT_PHASE +
  *                        tap * D_AT_TAP
@@ -43,11 +45,28 @@ INLINE int filter_tap(const int phase, const int tap)
 #define filter_tap(phase, tap) (tap)
 #endif
 
+#if D_TABLE
+/* Terms behind the last one lie outside. */
+INLINE int4 way_of(const int row)
+{
+    const int tap = row / D_SRC_C;
+    if (tap >= D_TAPS_D * D_TAPS_H * D_TAPS_W)
+        return (int4)(1 << 30, 0, 0, 0);
+    return (int4)(tap / (D_TAPS_H * D_TAPS_W) * D_MOVE_D, tap / D_TAPS_W % D_TAPS_H * D_MOVE_H,
+                  tap % D_TAPS_W * D_MOVE_W, row % D_SRC_C);
+}
+#endif
+
 kernel void gemm_pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
 {
     const int column = get_global_id(0), row = get_global_id(1), group = get_global_id(2);
     if (column >= D_COLUMNS || row >= D_ROWS)
         return;
+#if D_TABLE
+    if (column == 0 && group == 0)
+        vstore4(way_of(row), row,
+                (global int *)(packed + (INDEX_T)P_GROUPS * D_ROWS * D_COLUMNS));
+#endif
     const int k = column / PHASES, c = row % D_CHANNELS;
     const int tap = row / D_CHANNELS < TAPS ? filter_tap(column % PHASES, row / D_CHANNELS) : -1;
     const bool real = column < D_DST_C && c < D_SRC_C && tap >= 0;

@@ -77,12 +77,12 @@ INLINE void next_step(step_place *at, const phase_taps *t)
 INLINE ACC_4 read_weights(global const ACC_T *packed, const phase_taps *t, const step_place *at,
                           const int row)
 {
-#if D_FLAT && D_BACKWARD
+#if D_FLAT && !D_TABLE
     const int term = at->c + row, terms = t->d.count * t->h.count * t->w.count * D_SRC_C;
     if (term >= terms)
         return (ACC_4)((ACC_T)0);
     const int from = filter_tap(t, tap_at(t, term / D_SRC_C)) * D_SRC_C + term % D_SRC_C;
-#elif D_FLAT
+#elif D_TABLE
     const int from = at->c + row;
 #else
     const int from = filter_tap(t, at->tap) * D_CHANNELS + at->c + row;
@@ -91,10 +91,16 @@ INLINE ACC_4 read_weights(global const ACC_T *packed, const phase_taps *t, const
 }
 
 /* One element, or four, of the channel or term in `row` of the step. */
-INLINE B_T read_source(global const SRC_T *src, const phase_taps *t, const pixel_place *p,
-                       const INDEX_T from, const step_place *at, const int row)
+INLINE B_T read_source(global const SRC_T *src, global const int *table, const phase_taps *t,
+                       const pixel_place *p, const INDEX_T from, const step_place *at, const int row)
 {
-#if D_FLAT
+#if D_TABLE
+    const int4 term = QUAD_AT(int, table + 4 * (at->c + row));
+    const int d = p->d + term.s0, h = p->h + term.s1, w = p->w + term.s2;
+    return is_inside(d, h, w)
+               ? SRC_LOAD(src, p->image + element_of(d, h, w) + (INDEX_T)term.s3 * D_SRC_CHANNEL)
+               : 0;
+#elif D_FLAT
     const int term = at->c + row, terms = t->d.count * t->h.count * t->w.count * D_SRC_C;
     if (term >= terms)
         return 0;

@@ -71,12 +71,13 @@ INLINE int filter_tap(const phase_taps *t, const tap_index i)
 
 /* ---- pixels ---- */
 
-/* Where a pixel's patch begins in the source, and whether there is such a pixel. */
+/* Where a pixel's patch begins in the source; where there is no such pixel, it lies outside. */
 typedef struct {
     INDEX_T image;
     int d, h, w;
-    bool real;
 } pixel_place;
+
+#define OUTSIDE (1 << 30) /* more than any size, and an int with any size added */
 
 INLINE pixel_place place_of(const phase_taps *t, const int pixel)
 {
@@ -84,18 +85,27 @@ INLINE pixel_place place_of(const phase_taps *t, const int pixel)
               d = pixel / (D_GRID_W * D_GRID_H) % D_GRID_D,
               image = pixel / (D_GRID_W * D_GRID_H * D_GRID_D);
     const pixel_place p = {(INDEX_T)image * D_SRC_IMAGE, d * D_STEP_D + t->d.base,
-                           h * D_STEP_H + t->h.base, w * D_STEP_W + t->w.base, pixel < PIXELS};
+                           pixel < PIXELS ? h * D_STEP_H + t->h.base : -OUTSIDE,
+                           w * D_STEP_W + t->w.base};
     return p;
+}
+
+INLINE bool is_inside(const int d, const int h, const int w)
+{
+    return (uint)d < P_SRC_D && (uint)h < P_SRC_H && (uint)w < P_SRC_W;
+}
+
+/* The element of channel 0 in the first image. */
+INLINE INDEX_T element_of(const int d, const int h, const int w)
+{
+    return (INDEX_T)d * D_SRC_PLANE + (INDEX_T)h * D_SRC_ROW + (INDEX_T)w * D_SRC_PIXEL;
 }
 
 /* The element of channel 0 that the tap meets; -1: padding, or no pixel. */
 INLINE INDEX_T source_of(const pixel_place *p, const tap_index i)
 {
     const int d = p->d + i.d * D_MOVE_D, h = p->h + i.h * D_MOVE_H, w = p->w + i.w * D_MOVE_W;
-    const bool inside = (uint)d < P_SRC_D && (uint)h < P_SRC_H && (uint)w < P_SRC_W && p->real;
-    return inside ? p->image + (INDEX_T)d * D_SRC_PLANE + (INDEX_T)h * D_SRC_ROW +
-                        (INDEX_T)w * D_SRC_PIXEL
-                  : -1;
+    return is_inside(d, h, w) ? p->image + element_of(d, h, w) : -1;
 }
 
 /* The destination's element of channel 0 for a pixel; -1: the last row or column of some phases has

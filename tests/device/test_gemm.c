@@ -73,7 +73,7 @@ static const struct {
     {0, "n2-c12-k40-i9x9-f3x3-p1x1"},    {0, "n2-c3-k17-i21x19-f7x7-s2x2-p3x3"},
     {0, "n1-c64-k16-i1x1-f1x1"},         {1, "n2-c20-k24-i9x8-f3x3-s2x2-p1x1"},
     {1, "n2-c8-k12-i13x7-f1x1-s2x3"},    {1, "n1-c16-k8-i11x11-f3x3-s2x2-p2x2-d2x2"},
-    {0, "n2-c16-k24-i6x6-f3x3-p1x1-g4"},
+    {0, "n2-c16-k24-i6x6-f3x3-p1x1-g4"}, {1, "n5-c8-k12-i3x7-f3x7-g2"},
 };
 
 START_TEST(every_tile_is_exact)

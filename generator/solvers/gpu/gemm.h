@@ -28,6 +28,7 @@ typedef struct kiln_gemm {
 
     /* Of a config. */
     bool flat;             /* terms of all taps follow one another without a gap */
+    bool table;            /* that says of each term where its element lies */
     int64_t channels;      /* rows of packed weights that a tap has */
     int64_t rows, columns; /* packed weights of one group */
     int64_t tiles_m, tiles_n;

@@ -126,6 +126,7 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
     /* Filling the channels of a tap up costs more than finding each term's tap. */
     g->flat =
         g->load == GEMM_ONE && (round_up(g->walk.src_c, bk) - g->walk.src_c) * 8 > g->walk.src_c;
+    g->table = g->flat && (g->merged || g->all_phases == 1);
     g->channels = g->flat ? g->walk.src_c : round_up(g->walk.src_c, bk);
     g->rows = round_up(product_of(g->channels, g->taps), bk);
     g->columns = round_up(g->walk.dst_c, bm);
@@ -141,7 +142,9 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
             (double)(g->tiles_m * g->tiles_n * g->groups * g->group_phases) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->rows / bk, g->group_phases), c->v[TILES_SPLIT]),
         .a_cost = kiln_tiles_of_four,
-        .b_cost = (g->load == GEMM_ONE ? kiln_tiles_alone : kiln_tiles_of_four) *
-                  (g->flat ? kiln_tiles_looked_for : 1),
+        .b_cost = g->table              ? kiln_tiles_bounded
+                  : g->flat             ? kiln_tiles_looked_for
+                  : g->load == GEMM_ONE ? kiln_tiles_alone
+                                        : kiln_tiles_of_four,
     };
 }

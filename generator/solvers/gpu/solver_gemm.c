@@ -16,7 +16,8 @@ static const kiln_param params[TILES_PARAMS] = {
 
 static kiln_gemm geometry_of(const kiln_shape *s, const kiln_config *c)
 {
-    kiln_gemm g = kiln_gemm_of(s);
+    const kiln_shape f = kiln_tiles_fold(s);
+    kiln_gemm g = kiln_gemm_of(&f);
     kiln_gemm_set(&g, c);
     return g;
 }
@@ -117,7 +118,8 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     static const int splits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
-    kiln_gemm g = kiln_gemm_of(s);
+    const kiln_shape f = kiln_tiles_fold(s);
+    kiln_gemm g = kiln_gemm_of(&f);
     kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
     kiln_tiles_guess(&best, params,
                      kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits), NULL, 0, c);
@@ -148,7 +150,6 @@ static void define_merged(const kiln_shape *s, const kiln_gemm *g, kiln_plan *pl
     kiln_define_axes(plan, "D_AT_PHASE", at_phase);
     kiln_define_axes(plan, "D_AT_TAP", at_tap);
     kiln_define_axes(plan, "D_PHASES", g->phases);
-    kiln_define_axes(plan, "D_TAPS", g->walk.filter);
     kiln_define_axes(plan, "P_FILTER", s->filter);
     kiln_define_axes(plan, "P_DILATION", s->dilation);
 }
@@ -158,7 +159,7 @@ void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_dev
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const int64_t taps = s->filter[0] * s->filter[1] * s->filter[2], across = s->c / s->g * taps;
-    plan->packed_bytes = 4 * g->groups * g->rows * g->columns;
+    plan->packed_bytes = 4 * g->groups * g->rows * g->columns + (g->table ? 16 * g->rows : 0);
     kiln_plan_stage(plan, "gemm_pack.cl", "gemm_pack")->pack = true;
     kiln_define_types(plan, s);
     define_weights(s, g, plan);
@@ -167,6 +168,10 @@ void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_dev
     kiln_define(plan, "P_TAPS", taps);
     kiln_define(plan, "D_W_DST", backward ? taps : across);
     kiln_define(plan, "D_W_SRC", backward ? across : taps);
+    kiln_define(plan, "P_GROUPS", g->groups);
+    kiln_define_axes(plan, "D_TAPS", g->walk.filter);
+    kiln_define_axes(plan, "D_MOVE", g->move);
+    kiln_define(plan, "D_TABLE", g->table);
     kiln_define(plan, "D_MERGED", g->merged);
     if (g->merged)
         define_merged(s, g, plan);
@@ -190,6 +195,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm *g, const kiln_devic
     kiln_define(plan, "D_SPREAD", g->spread);
     kiln_define(plan, "D_MERGED", g->merged);
     kiln_define(plan, "D_FLAT", g->flat);
+    kiln_define(plan, "D_TABLE", g->table);
     kiln_define(plan, "D_LOAD", g->load);
     kiln_define(plan, "D_STORE", g->store);
     kiln_pitch_define(&g->src_pitch, "D_SRC", plan);
@@ -225,9 +231,10 @@ void kiln_gemm_emit(const kiln_gemm *g, const kiln_shape *s, const kiln_device_f
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    const kiln_gemm g = geometry_of(s, c);
-    kiln_gemm_emit_pack(&g, s, d, plan);
-    kiln_gemm_emit(&g, s, d, c, g.backward ? KILN_ROLE_Y : KILN_ROLE_X,
+    const kiln_shape f = kiln_tiles_fold(s);
+    const kiln_gemm g = geometry_of(&f, c);
+    kiln_gemm_emit_pack(&g, &f, d, plan);
+    kiln_gemm_emit(&g, &f, d, c, g.backward ? KILN_ROLE_Y : KILN_ROLE_X,
                    g.backward ? KILN_ROLE_X : KILN_ROLE_Y, plan);
 }
 

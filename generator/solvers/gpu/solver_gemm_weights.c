@@ -47,8 +47,9 @@ void kiln_gemm_weights_set(kiln_gemm_weights *g, const kiln_shape *s, const kiln
 
 static kiln_gemm_weights geometry_of(const kiln_shape *s, const kiln_config *c)
 {
-    kiln_gemm_weights g = kiln_gemm_weights_of(s);
-    kiln_gemm_weights_set(&g, s, c);
+    const kiln_shape f = kiln_tiles_fold(s);
+    kiln_gemm_weights g = kiln_gemm_weights_of(&f);
+    kiln_gemm_weights_set(&g, &f, c);
     return g;
 }
 
@@ -153,7 +154,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 {
     static const int splits[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
                                  32, 48, 64, 96, 128, 192, 256, 384, 512};
-    kiln_gemm_weights g = kiln_gemm_weights_of(s);
+    const kiln_shape f = kiln_tiles_fold(s);
+    kiln_gemm_weights g = kiln_gemm_weights_of(&f);
     kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
     kiln_tiles_guess(&best, params,
                      kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits), NULL, 0, c);
@@ -202,7 +204,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
-    kiln_gemm_weights_emit(s, d, c, KILN_ROLE_X, KILN_ROLE_Y, KILN_ROLE_W, plan);
+    const kiln_shape f = kiln_tiles_fold(s);
+    kiln_gemm_weights_emit(&f, d, c, KILN_ROLE_X, KILN_ROLE_Y, KILN_ROLE_W, plan);
 }
 
 const kiln_solver kiln_solver_gemm_weights = {

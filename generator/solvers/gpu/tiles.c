@@ -25,7 +25,7 @@ enum { MOST_ITEMS = 256 };
 /* An item that would need more keeps some in memory. */
 enum { MOST_REGISTERS = 192 };
 
-const double kiln_tiles_of_four = 2.5, kiln_tiles_alone = 4.4, kiln_tiles_looked_for = 6.7,
+const double kiln_tiles_of_four = 2.5, kiln_tiles_alone = 4.4, kiln_tiles_looked_for = 29.5,
              kiln_tiles_bounded = 9.6;
 const double kiln_tiles_next_launch_ms = 0.0034;
 
@@ -110,6 +110,23 @@ bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const k
     const bool crowded = c->v[TILES_SPLIT] > 1 && t->count > 16.0 * d->compute_units;
     /* A CPU runs the items of a group in turns between barriers, and has better solvers. */
     return d->kind == KILN_DEVICE_CPU || t->items < 32 || kiln_tiles_unfit(t, c) || crowded;
+}
+
+kiln_shape kiln_tiles_fold(const kiln_shape *s)
+{
+    kiln_shape f = *s;
+    const bool bias_of_x = s->direction == KILN_BACKWARD_DATA && s->epilogue.bias;
+    if (!kiln_shape_is_plain_layout(s) || bias_of_x)
+        return f;
+    for (int a = 0; a < 3; a++) {
+        if (s->filter[a] != s->in[a] || s->out[a] != 1 || s->pad[a] != 0 ||
+            (s->filter[a] > 1 && s->dilation[a] != 1))
+            return *s;
+        f.c *= s->filter[a];
+        f.in[a] = f.filter[a] = f.stride[a] = f.dilation[a] = 1;
+        f.pad_end[a] = 0;
+    }
+    return f;
 }
 
 bool kiln_tiles_take_layouts(const kiln_shape *s)

@@ -52,6 +52,9 @@ void kiln_tiles_guess(kiln_guess *g, const kiln_param *params, kiln_range splits
                       const kiln_range *more, int nmore, kiln_config *c);
 /* For skip(): whether a search leaves out groups so small or large. */
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+/* The same problem as one of 1x1 filters on images of one pixel, where filters are as large as
+ * images and the memory is the same; else the shape itself. */
+kiln_shape kiln_tiles_fold(const kiln_shape *s);
 /* For reject(): whether x and y are NCHW or NHWC (or their 1-D and 3-D kin) without padding, which
  * nobody would write. */
 bool kiln_tiles_take_layouts(const kiln_shape *s);
@@ -60,8 +63,8 @@ void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln
                        const kiln_config *c, kiln_plan *plan);
 
 /* What it costs to bring an element, for kiln_tiles: of a vector of four; alone, with the tap that
- * a step has; alone, inside or outside of the source by a tap of its own; and the factor where each
- * element's tap is looked for. */
+ * a step has; alone, inside or outside of the source by a tap of its own; and where that tap is to
+ * be found by divisions. */
 extern const double kiln_tiles_of_four, kiln_tiles_alone, kiln_tiles_bounded, kiln_tiles_looked_for;
 
 /* What a second launch adds that waits for the first one. */
