@@ -75,6 +75,8 @@ static bool set_product(geometry *g, const kiln_shape *s)
 static bool set(geometry *g, const kiln_shape *s, const kiln_config *c)
 {
     const int t = c->v[PRODUCTS];
+    if (t <= g->walk.taps)
+        return false;
     if (g->walk.products != t) {
         g->elements = t * t;
         kiln_winograd_walk_set(&g->walk, s, t);
@@ -89,11 +91,10 @@ static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d
                     const kiln_config *c, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
-    if (c->v[PRODUCTS] <= g->walk.taps)
-        return kiln_no(why, "%d products along an axis are no more than %d taps", c->v[PRODUCTS],
-                       g->walk.taps);
     if (!set(g, s, c) || g->walk.all > most || g->gemm.groups > 65535)
-        return kiln_no(why, "%d products of an element along an axis make too many tiles or groups",
+        return kiln_no(why,
+                       "%d products along an axis are too few for the filter, or make too many "
+                       "tiles or groups",
                        c->v[PRODUCTS]);
     return kiln_gemm_exceeds(&g->gemm, d, c, why);
 }
