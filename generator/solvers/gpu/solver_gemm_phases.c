@@ -33,13 +33,23 @@ static int64_t least_phases(const kiln_shape *s, int a)
     return s->direction == KILN_BACKWARD_DATA ? s->stride[a] : 1;
 }
 
-static kiln_gemm geometry_of(const kiln_shape *s, const kiln_config *c)
+typedef struct geometry {
+    kiln_gemm apart, merged; /* of the shape; with the phases of a config */
+} geometry;
+
+static geometry shape_of(const kiln_shape *s)
 {
-    kiln_gemm g = kiln_gemm_of(s);
+    return (geometry){.apart = kiln_gemm_of(s)};
+}
+
+static void set(geometry *g, const kiln_shape *s, const kiln_config *c)
+{
     const int64_t phases[3] = {least_phases(s, 0), c->v[PHASES_H], c->v[PHASES_W]};
-    kiln_gemm_merge(&g, s, phases);
-    kiln_gemm_set(&g, c);
-    return g;
+    if (phases[1] != g->merged.phases[1] || phases[2] != g->merged.phases[2]) {
+        g->merged = g->apart;
+        kiln_gemm_merge(&g->merged, s, phases);
+    }
+    kiln_gemm_set(&g->merged, c);
 }
 
 static kiln_config least(const kiln_shape *s)
@@ -50,8 +60,8 @@ static kiln_config least(const kiln_shape *s)
     return c;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     for (int a = 1; a < 3; a++) {
         const int phases = c->v[PHASES_H + a - 1];
@@ -62,8 +72,15 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
             return kiln_no(why, "%d phases of a filter of one tap have pixels of their own each",
                            phases);
     }
-    const kiln_gemm g = geometry_of(s, c);
-    return kiln_gemm_rejects(&g, s, why) || kiln_gemm_exceeds(&g, d, c, why);
+    set(g, s, c);
+    return kiln_gemm_exceeds(&g->merged, d, c, why);
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    geometry g = shape_of(s);
+    return exceeds(&g, s, d, c, why);
 }
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
@@ -84,34 +101,39 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it reads NCHW and NHWC and writes NCHW; x and y are %s and %s",
                        s->x_layout, s->y_layout);
     const kiln_config c = least(s);
-    return illegal(s, d, &c, why);
+    geometry g = shape_of(s);
+    set(&g, s, &c);
+    return kiln_gemm_rejects(&g.merged, s, why) || illegal(s, d, &c, why);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const kiln_gemm g = geometry_of(s, c);
-    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.walk.dst_c;
-    return kiln_tiles_skipped(&g.tiles, d, c) || empty;
+    geometry g = shape_of(s);
+    set(&g, s, c);
+    const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.merged.walk.dst_c;
+    return kiln_tiles_skipped(&g.merged.tiles, d, c) || empty;
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const kiln_gemm g = geometry_of(s, c);
-    return kiln_gemm_ms(&g, s, d, c);
+    geometry g = shape_of(s);
+    set(&g, s, c);
+    return kiln_gemm_ms(&g.merged, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
 {
-    if (illegal(guess->s, guess->d, c, NULL))
+    geometry *g = guess->own;
+    if (exceeds(g, guess->s, guess->d, c, NULL) || kiln_tiles_unfit(&g->merged.tiles, c))
         return INFINITY;
-    const kiln_gemm g = geometry_of(guess->s, c);
-    return kiln_tiles_unfit(&g.tiles, c) ? INFINITY : kiln_gemm_ms(&g, guess->s, guess->d, c);
+    return kiln_gemm_ms(&g->merged, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
     const kiln_config start = least(s);
-    kiln_guess best = {.s = s, .d = d, .ms = ms_of, .best = start};
+    geometry g = shape_of(s);
+    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = start};
     const kiln_range more[] = {kiln_searched(params, PHASES_H), kiln_searched(params, PHASES_W)};
     kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more,
                      sizeof more / sizeof *more, c);
@@ -121,11 +143,12 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
-    const kiln_gemm g = geometry_of(s, c);
+    geometry g = shape_of(s);
+    set(&g, s, c);
     if (s->x_type != KILN_I8)
         plan->amplification = amplification;
-    kiln_gemm_emit_pack(&g, s, d, plan);
-    kiln_gemm_emit(&g, s, d, c, backward ? KILN_ROLE_Y : KILN_ROLE_X,
+    kiln_gemm_emit_pack(&g.merged, s, d, plan);
+    kiln_gemm_emit(&g.merged, s, d, c, backward ? KILN_ROLE_Y : KILN_ROLE_X,
                    backward ? KILN_ROLE_X : KILN_ROLE_Y, plan);
 }
 
