@@ -4,7 +4,7 @@
 #include "conv.h"
 #include "describe.h"
 #include "measure.h"
-#include "search.h"
+#include "search_shown.h"
 #include "tensors.h"
 
 #include <string.h>
@@ -120,8 +120,9 @@ static void verify(run *r)
 static kiln_status search(run *r, kiln_trial *best)
 {
     outcome *o = r->outcome;
-    kiln_status status = search_run(r->session, r->request, &r->tensors, r->format != REPORT_LINES,
-                                    best, &r->interrupted, o->error, sizeof o->error);
+    kiln_status status =
+        search_shown(r->session, r->request, &r->tensors, r->format != REPORT_LINES, best,
+                     &r->interrupted, o->error, sizeof o->error);
     o->status = status;
     o->searched = !status;
     return status;

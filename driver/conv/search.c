@@ -1,19 +1,17 @@
-/* Runs kiln_tune() with verification and a progress line, until a signal ends it early. */
+/* Runs kiln_tune() with verification and a log, until a signal ends it early. */
 #include "search.h"
 
 #include "interrupt.h"
+#include "measure.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* Keeps results that were verified in full: a trial with the same bits is right, too, without
  * another pass over the reference. Many configs only distribute the work and differ in no bit. */
 enum { KNOWN_GOOD = 4 };
-
-enum { WINNER_TEXT = KILN_INFO_TEXT + 64 };
 
 typedef struct good_result {
     void *result;
@@ -24,11 +22,12 @@ typedef struct search {
     const session *session;
     tensors *tensors;
     const request *request;
+    const search_settings *settings;
+    search_result *result;
     good_result good[KNOWN_GOOD];
     int ngood;
-    bool terminal;
-    time_t started, told;
-    int64_t trials, refused[KILN_TRIAL_VERDICTS];
+    char log[4096]; /* "": none is kept */
+    char failure[KILN_ERROR_TEXT];
 } search;
 
 static size_t result_bytes(const tensors *t)
@@ -76,98 +75,145 @@ static int judge(void *user, const kiln_op *op, double *error)
     return 0;
 }
 
-/* Writes "8,1 of direct", or the solver alone where it has no parameters. Returns text. */
-static const char *winner_text(const kiln_trial *trial, char *text, size_t size)
+const char *search_config_text(const char *config, const char *solver, char *text, size_t size)
 {
-    snprintf(text, size, "%s%s%s", trial->best_config, *trial->best_config ? " of " : "",
-             trial->best_solver);
+    snprintf(text, size, "%s%s%s", config ? config : "", config && *config ? " of " : "",
+             solver ? solver : "");
     return text;
 }
 
-/* Renews one line on a terminal; elsewhere prints a line per minute from the first good trial on.
- */
-static void tell(search *s, const kiln_trial *trial)
+/* A log that cannot be written ends the search: hours must not pass without leaving anything. */
+static bool log_line(search *s, const kiln_trial_line *line)
 {
-    time_t now = time(NULL);
-    if (!s->terminal && (now - s->told < 60 || trial->best_ms <= 0))
-        return;
-    s->told = now;
-    fprintf(stderr, "%ssearch %lld/%lld, trying %s", s->terminal ? "\r" : "",
-            (long long)trial->index + 1, (long long)trial->count, trial->solver);
-    char winner[WINNER_TEXT];
-    if (trial->best_ms > 0)
-        fprintf(stderr, "; best %.4g ms: %s", trial->best_ms,
-                winner_text(trial, winner, sizeof winner));
-    fputs(s->terminal ? "\033[K" : "\n", stderr);
-    fflush(stderr);
+    if (!*s->log || kiln_trials_append(s->log, line) == KILN_OK)
+        return true;
+    snprintf(s->failure, sizeof s->failure, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    return false;
 }
 
 /* The progress function of kiln_tune(): non-zero stops the search. */
 static int progress(void *user, const kiln_trial *trial)
 {
     search *s = user;
+    const search_settings *o = s->settings;
     char why[KILN_ERROR_TEXT];
-    s->trials++;
-    s->refused[trial->verdict]++;
-    tell(s, trial);
+    kiln_trial_line line;
+    s->result->trials++;
+    s->result->refused[trial->verdict]++;
+    kiln_trial_line_fill(&line, s->session->kiln, &s->tensors->problem, trial);
+    if (trial->verdict != KILN_TRIAL_OK && trial->verdict != KILN_TRIAL_SLOW)
+        snprintf(line.why, sizeof line.why, "%.*s", (int)sizeof line.why - 1, kiln_last_error());
+    const bool logged = log_line(s, &line);
+    const bool going = !o->trial || o->trial(o->user, trial, &line);
+    s->result->interrupted = s->result->interrupted || !going || interrupt_came();
     /* The next trial must not pass with the result of this one. */
-    return tensors_poison(s->tensors, s->session, why) != KILN_OK || interrupt_came();
+    return tensors_poison(s->tensors, s->session, why) != KILN_OK || !logged ||
+           s->result->interrupted;
 }
 
-static void summarize(const search *s, const session *session, const kiln_trial *best)
+static void announce(void *user, const kiln_trial *trials, size_t count)
 {
-    static const struct {
-        int verdict;
-        const char *text;
-    } kinds[] = {{KILN_TRIAL_BUILD, "did not build"},
-                 {KILN_TRIAL_RUN, "did not run"},
-                 {KILN_TRIAL_WRONG, "gave wrong results"}};
-    const char *file = kiln_rows_file(session->kiln);
-    printf("search: %lld config%s tried in %.0f s", (long long)s->trials, s->trials == 1 ? "" : "s",
-           difftime(time(NULL), s->started));
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (s->refused[kinds[i].verdict])
-            printf(", %lld %s", (long long)s->refused[kinds[i].verdict], kinds[i].text);
-    char winner[WINNER_TEXT];
-    printf("%s; best %.6g ms: %s; %s%s\n", interrupt_came() ? ", interrupted" : "", best->best_ms,
-           winner_text(best, winner, sizeof winner),
-           *file ? "kept in " : "not kept: tuning rows are off", file);
+    const search *s = user;
+    if (s->settings->upcoming)
+        s->settings->upcoming(s->settings->user, trials, count);
 }
 
-kiln_status search_run(const session *session, const request *r, tensors *t, bool quiet,
-                       kiln_trial *best, bool *interrupted, char *why, size_t why_size)
+/* Fills the line of the search's end. */
+static void fill_end(search *s, double known_seconds)
 {
-    search s = {.session = session,
-                .tensors = t,
-                .request = r,
-                .terminal = isatty(STDERR_FILENO),
-                .started = time(NULL)};
-    /* A first search should not take minutes; a longer one is asked for with --limit-ms. */
-    double limit_ms = flags_given(&r->flags, "limit-ms") ? (double)r->flags.limit_ms : 30000;
-    const kiln_tune_options options = {.solver = request_solver(r),
-                                       .max_seconds = limit_ms / 1000,
-                                       .keep = *kiln_rows_file(session->kiln) != '\0',
-                                       .progress = progress,
-                                       .verify = judge,
-                                       .user = &s};
+    const kiln_trial *best = &s->result->best;
+    kiln_trial_line *end = &s->result->end;
+    kiln_trial_line_fill(end, s->session->kiln, &s->tensors->problem, best);
+    end->kind = KILN_LINE_SEARCH;
+    end->index = (int)best->index + 1;
+    end->seconds = s->result->seconds + known_seconds;
+    end->verdict[0] = '\0';
+    end->guess_ms = best->guess_ms;
+    if (best->guess_ms > 0)
+        search_config_text(best->guess_config, best->guess_solver, end->guess, sizeof end->guess);
+    end->second_ms = best->second_ms;
+    if (best->second_ms > 0)
+        search_config_text(best->second_config, best->second_solver, end->second,
+                           sizeof end->second);
+    if (s->settings->limits)
+        snprintf(end->limits, sizeof end->limits, "%s", s->settings->limits);
+}
+
+/* Lists what earlier searches tried. */
+static kiln_status find_known(search *s, trial_book_known *known, trial_book **own, char *why)
+{
+    const search_settings *o = s->settings;
+    kiln_trial_line of;
+    kiln_trial_line_fill(&of, s->session->kiln, &s->tensors->problem, NULL);
+    kiln_status status = o->book ? KILN_OK : trial_book_load(own, s->log, of.problem, why);
+    if (!status && !trial_book_known_of(o->book ? o->book : *own, &of, o->finished, known)) {
+        snprintf(why, KILN_ERROR_TEXT, "out of memory for the log of trials");
+        status = KILN_NO_MEMORY;
+    }
+    return status;
+}
+
+static kiln_status tune(search *s, const trial_book_known *known)
+{
+    const search_settings *o = s->settings;
+    const double left = o->seconds - known->seconds, least = 1;
+    kiln_tune_options options = {.solver = o->solvers,
+                                 .max_trials = o->trials,
+                                 .patience = o->patience,
+                                 .max_seconds = o->seconds > 0 ? fmax(left, least) : 0,
+                                 .keep = *s->log != '\0',
+                                 .known = known->trial,
+                                 .nknown = known->count,
+                                 .upcoming = o->upcoming ? announce : NULL,
+                                 .progress = progress,
+                                 .verify = judge,
+                                 .user = s};
     interrupt watch;
-    *best = (kiln_trial){0};
     interrupt_watch(&watch);
-    kiln_status status =
-        kiln_tune(session->kiln, &t->problem, session->queue, &t->buffers, &options, best);
+    kiln_status status = kiln_tune(s->session->kiln, &s->tensors->problem, s->session->queue,
+                                   &s->tensors->buffers, &options, &s->result->best);
     interrupt_leave(&watch);
-    *interrupted = interrupt_came();
-    char winner[WINNER_TEXT];
-    if (s.terminal && s.trials)
-        fprintf(stderr, "\r\033[K");
-    if (status && best->best_ms > 0) /* the row could not be kept: tell at least what it says */
-        snprintf(why, why_size, "%s; the best was %.6g ms: %s", kiln_last_error(), best->best_ms,
-                 winner_text(best, winner, sizeof winner));
+    return status;
+}
+
+kiln_status search_run(const session *session, const request *r, tensors *t,
+                       const search_settings *settings, search_result *result, char *why,
+                       size_t why_size)
+{
+    search s = {
+        .session = session, .tensors = t, .request = r, .settings = settings, .result = result};
+    trial_book_known known = {0};
+    trial_book *own = NULL;
+    char reason[KILN_ERROR_TEXT], winner[KILN_INFO_TEXT + 64];
+    *result = (search_result){.trials = 0};
+    kiln_trials_file(kiln_rows_file(session->kiln), s.log, sizeof s.log);
+    kiln_status status = find_known(&s, &known, &own, reason);
+    const bool searches = !status;
+    const double began = now_ms();
+    if (searches && (status = tune(&s, &known)))
+        snprintf(reason, sizeof reason, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    result->seconds = (now_ms() - began) / 1000;
+    if (!status && *s.failure) {
+        status = KILN_FILE;
+        snprintf(reason, sizeof reason, "%s", s.failure);
+    }
+    if (!status) {
+        fill_end(&s, known.seconds);
+        if (!result->interrupted) {
+            snprintf(result->end.verdict, sizeof result->end.verdict, "done");
+            log_line(&s, &result->end);
+        }
+    }
+    if (status && result->best.best_ms > 0) /* the row could not be kept: tell what it says */
+        snprintf(why, why_size, "%s; the best was %.6g ms: %s",
+                 searches ? kiln_last_error() : reason, result->best.best_ms,
+                 search_config_text(result->best.best_config, result->best.best_solver, winner,
+                                    sizeof winner));
     else if (status)
-        snprintf(why, why_size, "%s", kiln_last_error());
-    else if (!quiet)
-        summarize(&s, session, best);
+        snprintf(why, why_size, "%s", *s.failure || !searches ? reason : kiln_last_error());
     for (int i = 0; i < s.ngood; i++)
         free(s.good[i].result);
+    free(known.trial);
+    trial_book_free(own);
     return status;
 }

@@ -1,0 +1,35 @@
+/* The log of trials in memory: what earlier searches tried of a problem, and how they ended. */
+#ifndef KILN_TRIAL_BOOK_H
+#define KILN_TRIAL_BOOK_H
+
+#include "kiln.h"
+
+#include <stdbool.h>
+
+typedef struct trial_book trial_book;
+
+/* Reads a log; with `problem` not NULL, the lines of that problem. A missing log is empty. Returns
+ * the status with a sentence in `why`. Free with trial_book_free(). */
+kiln_status trial_book_load(trial_book **book, const char *file, const char *problem, char *why);
+void trial_book_free(trial_book *book); /* NULL is fine */
+
+/* Adds a line that was appended to the log meanwhile. Returns false when out of memory. */
+bool trial_book_add(trial_book *book, const kiln_trial_line *line);
+
+/* What earlier searches tried of the problem on the device with the driver that `of` names. */
+typedef struct trial_book_known {
+    kiln_trial *trial; /* whose texts the book holds; free() the array */
+    size_t count;
+    double seconds; /* that those trials took */
+} trial_book_known;
+
+/* Lists what counts since the last search that ended (`finished`: also what comes before) or was
+ * restarted; trials that crashed or timed out count always. Returns false when out of memory. */
+bool trial_book_known_of(const trial_book *book, const kiln_trial_line *of, bool finished,
+                         trial_book_known *known);
+
+/* Returns how the last search for that problem ended, on the same device, driver and CPU; NULL:
+ * none has, or it was restarted since. */
+const kiln_trial_line *trial_book_end_of(const trial_book *book, const kiln_trial_line *of);
+
+#endif
