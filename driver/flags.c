@@ -225,6 +225,19 @@ static kiln_status refuse(int code, char **argv, char *why)
     return optopt ? unknown_letter(optopt, why) : unknown_long(argv[optind - 1], why);
 }
 
+int flags_width(const char *word)
+{
+    const flag *row = NULL;
+    if (word[0] != '-' || !word[1] || strchr(word, '='))
+        return 1;
+    if (word[1] != '-')
+        row = word[2] ? NULL : flag_lettered(word[1]);
+    for (int i = 0; word[1] == '-' && i < flag_rows; i++)
+        if (strcmp(flag_table[i].name, word + 2) == 0)
+            row = &flag_table[i];
+    return row && row->kind != SWITCH ? 2 : 1;
+}
+
 kiln_status flags_parse(flags *f, int argc, char **argv, char *why)
 {
     char letters[2 * FLAGS_MAX + 3];

@@ -61,6 +61,10 @@ void flags_init(flags *f);
  * `why`. */
 kiln_status flags_parse(flags *f, int argc, char **argv, char *why);
 
+/* Returns how many words the flag that begins with `word` takes, 1 or 2; a word that is no flag
+ * takes 1. */
+int flags_width(const char *word);
+
 /* Whether the command line named the flag. */
 bool flags_given(const flags *f, const char *name);
 /* The first flag that was given and describes the problem's shape; NULL if none was. */

@@ -249,6 +249,40 @@ void session_close(session *s)
     *s = (session){0};
 }
 
+static void add_spec(const found *d, char spec[DEVICE_MOST][DEVICE_SPEC], int *count)
+{
+    char text[DEVICE_SPEC];
+    snprintf(text, sizeof text, "%d:%d", d->platform, d->index);
+    for (int i = 0; i < *count; i++)
+        if (strcmp(spec[i], text) == 0)
+            return;
+    if (*count < DEVICE_MOST)
+        memcpy(spec[(*count)++], text, sizeof text);
+}
+
+kiln_status device_find(const char *list, char spec[DEVICE_MOST][DEVICE_SPEC], int *count,
+                        char *why)
+{
+    census all;
+    const found *device;
+    char name[128];
+    *count = 0;
+    kiln_status status = take_census(&all, why);
+    if (!status && strcasecmp(list, "all") == 0) {
+        for (int i = 0; i < all.count; i++)
+            add_spec(&all.device[i], spec, count);
+        return KILN_OK;
+    }
+    do {
+        const size_t length = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, list);
+        if (!status && !(status = choose(&all, name, &device, why)))
+            add_spec(device, spec, count);
+        list += length + (list[length] == ',');
+    } while (!status && *list);
+    return status;
+}
+
 kiln_status device_list(FILE *to, char *why)
 {
     census all;

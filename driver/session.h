@@ -28,6 +28,13 @@ kiln_status session_open_dry(session *s, char *why);
 
 void session_close(session *s);
 
+/* Finds the devices of a list: "all", or what session_open() takes with commas between; "" is the
+ * device that session_open() takes. Writes their names, "P:D", and their number. Returns as
+ * session_open(). */
+enum { DEVICE_SPEC = 24, DEVICE_MOST = 128 };
+kiln_status device_find(const char *list, char spec[DEVICE_MOST][DEVICE_SPEC], int *count,
+                        char *why);
+
 /* Prints one line per device, which begins with the device's name for --device. */
 kiln_status device_list(FILE *to, char *why);
 

@@ -187,6 +187,10 @@ KILN_API kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat
  * failure; attempts all problems. */
 KILN_API kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads);
 
+/* Launches the op once on buffers of its own, whose contents are arbitrary, and waits: some drivers
+ * finish compiling only then. kiln_prepare() does this. */
+KILN_API kiln_status kiln_op_launch_once(kiln_op *op);
+
 /* Where a config came from. */
 typedef enum kiln_origin {
     KILN_ORIGIN_CHOICE = 0, /* kiln_choice.config */
@@ -510,11 +514,13 @@ KILN_API kiln_status kiln_rows_read(const char *file,
  * did not work, and how each search ended. docs/tuning.md has the fields.
  */
 
+typedef enum kiln_line_kind {
+    KILN_LINE_TRIAL = 0, /* one config */
+    KILN_LINE_SEARCH     /* the end of a search: the winner, and what it was compared with */
+} kiln_line_kind;
+
 typedef struct kiln_trial_line {
-    enum {
-        KILN_LINE_TRIAL, /* one config */
-        KILN_LINE_SEARCH /* the end of a search: the winner, and what it was compared with */
-    } kind;
+    kiln_line_kind kind;
     char time[24];               /* "2026-01-31T12:59:59Z" */
     char problem[KILN_KEY_TEXT]; /* whole, kiln_problem_text() */
     char key[KILN_KEY_TEXT];     /* of its row */

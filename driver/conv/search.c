@@ -146,7 +146,8 @@ static kiln_status find_known(search *s, trial_book_known *known, trial_book **o
     kiln_trial_line of;
     kiln_trial_line_fill(&of, s->session->kiln, &s->tensors->problem, NULL);
     kiln_status status = o->book ? KILN_OK : trial_book_load(own, s->log, of.problem, why);
-    if (!status && !trial_book_known_of(o->book ? o->book : *own, &of, o->finished, known)) {
+    if (!status &&
+        !trial_book_known_of(o->book ? o->book : *own, &of, o->since, o->finished, known)) {
         snprintf(why, KILN_ERROR_TEXT, "out of memory for the log of trials");
         status = KILN_NO_MEMORY;
     }

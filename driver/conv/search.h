@@ -13,6 +13,7 @@ typedef struct search_settings {
     const char *solvers;    /* the same */
     const char *limits;     /* all of them in one text, for the log */
     const trial_book *book; /* earlier trials; NULL: those of the problem are read from the log */
+    size_t since;           /* a moment of the book: what it had before does not count */
     bool finished;          /* trials of searches that have ended count, too */
     /* Called as kiln_tune_options says; `trial` may return false to stop. The line is the trial's
      * in the log, where it has been written. */

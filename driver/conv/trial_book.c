@@ -173,8 +173,16 @@ static void reverse(kiln_trial *t, size_t n)
     }
 }
 
-bool trial_book_known_of(const trial_book *b, const kiln_trial_line *of, bool finished,
-                         trial_book_known *known)
+size_t trial_book_restart_of(const trial_book *b, const kiln_trial_line *of)
+{
+    for (size_t i = *slot_of(b, hash_of(of)); i; i = b->at[i - 1].before)
+        if (is_restart(&b->at[i - 1]))
+            return i;
+    return 0;
+}
+
+bool trial_book_known_of(const trial_book *b, const kiln_trial_line *of, size_t since,
+                         bool finished, trial_book_known *known)
 {
     size_t all = 0;
     bool counts = true;
@@ -189,6 +197,7 @@ bool trial_book_known_of(const trial_book *b, const kiln_trial_line *of, bool fi
         return false;
     for (size_t i = last; i; i = b->at[i - 1].before) {
         const entry *e = &b->at[i - 1];
+        counts = counts && i > since;
         if (e->end)
             counts = counts && finished && !is_restart(e);
         else if (e->verdict >= 0 && (counts || is_harmful(e))) {
@@ -200,9 +209,10 @@ bool trial_book_known_of(const trial_book *b, const kiln_trial_line *of, bool fi
     return true;
 }
 
-const kiln_trial_line *trial_book_end_of(const trial_book *b, const kiln_trial_line *of)
+const kiln_trial_line *trial_book_end_of(const trial_book *b, const kiln_trial_line *of,
+                                         size_t since)
 {
-    for (size_t i = *slot_of(b, hash_of(of)); i; i = b->at[i - 1].before)
+    for (size_t i = *slot_of(b, hash_of(of)); i > since; i = b->at[i - 1].before)
         if (b->at[i - 1].end)
             return is_restart(&b->at[i - 1]) ? NULL : b->at[i - 1].end;
     return NULL;

@@ -16,6 +16,10 @@ void trial_book_free(trial_book *book); /* NULL is fine */
 /* Adds a line that was appended to the log meanwhile. Returns false when out of memory. */
 bool trial_book_add(trial_book *book, const kiln_trial_line *line);
 
+/* Returns the moment in which the problem was last restarted: what the book had before does not
+ * count. 0: never. */
+size_t trial_book_restart_of(const trial_book *book, const kiln_trial_line *of);
+
 /* What earlier searches tried of the problem on the device with the driver that `of` names. */
 typedef struct trial_book_known {
     kiln_trial *trial; /* whose texts the book holds; free() the array */
@@ -23,13 +27,15 @@ typedef struct trial_book_known {
     double seconds; /* that those trials took */
 } trial_book_known;
 
-/* Lists what counts since the last search that ended (`finished`: also what comes before) or was
- * restarted; trials that crashed or timed out count always. Returns false when out of memory. */
-bool trial_book_known_of(const trial_book *book, const kiln_trial_line *of, bool finished,
-                         trial_book_known *known);
+/* Lists what counts since the moment `since`, and since the last search that ended (`finished`:
+ * also what comes before that); trials that crashed or timed out count always. Returns false when
+ * out of memory. */
+bool trial_book_known_of(const trial_book *book, const kiln_trial_line *of, size_t since,
+                         bool finished, trial_book_known *known);
 
-/* Returns how the last search for that problem ended, on the same device, driver and CPU; NULL:
- * none has, or it was restarted since. */
-const kiln_trial_line *trial_book_end_of(const trial_book *book, const kiln_trial_line *of);
+/* Returns how the last search for that problem ended since then, on the same device, driver and
+ * CPU; NULL: none has. */
+const kiln_trial_line *trial_book_end_of(const trial_book *book, const kiln_trial_line *of,
+                                         size_t since);
 
 #endif

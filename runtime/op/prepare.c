@@ -19,9 +19,15 @@ static cl_mem make_object(kiln *k, const kiln_op *op, int role, int64_t bytes, c
                        : clCreateBuffer(k->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, code);
 }
 
-/* Runs an op once on buffers of its own: some drivers finish compiling only at the first launch. */
-static kiln_status launch_once(kiln *k, kiln_op *op)
+kiln_status kiln_op_launch_once(kiln_op *op)
 {
+    if (!op)
+        return kiln_fail(KILN_INVALID, "kiln_op_launch_once: op must not be NULL");
+    if (!op->k->context)
+        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    if (kiln_process_check(op->k))
+        return KILN_INVALID;
+    kiln *k = op->k;
     kiln_op_info info;
     kiln_op_describe(op, &info);
     const kiln_problem *p = &info.problem;
@@ -44,7 +50,7 @@ static kiln_status launch_once(kiln *k, kiln_op *op)
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
         *wants[i].mem = make_object(k, op, wants[i].role, wants[i].bytes, &code);
     kiln_status status = code == CL_SUCCESS ? kiln_op_enqueue(op, queue, &b, 0, NULL, NULL)
-                                            : kiln_fail_cl(code, "kiln_prepare");
+                                            : kiln_fail_cl(code, "kiln_op_launch_once");
     if (queue) {
         clFinish(queue);
         clReleaseCommandQueue(queue);
@@ -73,7 +79,7 @@ static void *work(void *argument)
         kiln_op *op = NULL;
         kiln_status status = kiln_conv_create(job->k, &job->problems[i], NULL, &op);
         if (!status)
-            status = launch_once(job->k, op);
+            status = kiln_op_launch_once(op);
         if (status) {
             pthread_mutex_lock(&job->lock);
             if (!job->status) {

@@ -138,7 +138,7 @@ static bool read_one(const char *text, size_t length, kiln_trial_line *line)
     *line = whole.line;
     for (int kind = KILN_LINE_TRIAL; kind <= KILN_LINE_SEARCH; kind++)
         if (strcmp(whole.kind, kinds[kind]) == 0) {
-            line->kind = kind;
+            line->kind = (kiln_line_kind)kind;
             return true;
         }
     return false;

@@ -183,7 +183,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     if (!status && t.found.nfinalists == 0)
         status =
             kiln_fail(KILN_UNSUPPORTED, "none of %zu candidates ran and verified; the first: %s",
-                      t.tried, t.failure);
+                      t.tried, *t.failure ? t.failure : "an earlier search tried it");
     if (!status)
         kiln_trial_fill(&t, &t.found.finalist[0], best);
     if (!status && options->keep) {

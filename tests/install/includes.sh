@@ -21,7 +21,8 @@ runtime/pocl generator/base generator/plan runtime runtime/programs
 runtime/op generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs
 runtime/chain generator/base generator/layout generator/problem generator/plan runtime runtime/choose
 runtime/tune generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/op
-driver driver/conv driver/problem_list driver/db driver/layout
+driver driver/conv driver/problem_list driver/db driver/layout driver/tune
+driver/tune driver driver/conv driver/problem_list
 driver/reference driver
 driver/problem_list
 driver/db driver

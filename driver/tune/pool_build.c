@@ -1,0 +1,188 @@
+/* Has programs compiled before their trials come. */
+#include "tune_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A helper that dies again and again is of no use. */
+enum { MOST_DEATHS = 5 };
+
+/* On a GPU more than this many compilers are seldom ahead of one device. */
+enum { GPU_HELPERS = 8 };
+
+static void start_helper(pool *p, pool_worker *w, pool_helper *h)
+{
+    const tune_job job = {.options = p->run->options, .device = w->device};
+    *h = (pool_helper){.building = -1, .deaths = h->deaths};
+    if (!tune_child_start(&h->child, tune_helper_run, (void *)&job, p->memory))
+        h->deaths = MOST_DEATHS;
+}
+
+void pool_start_helpers(pool *p, pool_worker *w)
+{
+    const int64_t asked = p->run->options->jobs;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    cores = cores < 1 ? 1 : cores;
+    /* On a CPU nothing is measured while helpers work: each core may have one. */
+    int64_t wanted = w->device->cpu ? cores : (cores - 1) / p->run->devices;
+    if (!w->device->cpu && wanted > GPU_HELPERS)
+        wanted = GPU_HELPERS;
+    wanted = asked >= 0 ? asked : wanted < 1 ? 1 : wanted;
+    w->helpers = wanted > POOL_MOST_HELPERS ? POOL_MOST_HELPERS : (int)wanted;
+    for (int i = 0; i < w->helpers; i++)
+        start_helper(p, w, &w->helper[i]);
+}
+
+void pool_end_helpers(pool_worker *w)
+{
+    for (int i = 0; i < w->helpers; i++)
+        tune_child_end(&w->helper[i].child, NULL, 0);
+}
+
+void pool_forget_built(pool_worker *w)
+{
+    w->built = 0;
+    w->nexts = 0;
+    for (int i = 0; i < w->helpers; i++)
+        w->helper[i].building = w->helper[i].building >= 0 ? POOL_ELSEWHERE : -1;
+}
+
+/* Returns the table's entry of a config, made if need be; NULL: out of memory. */
+static built *find(pool_worker *w, const tune_next *config)
+{
+    for (size_t i = 0; i < w->built; i++)
+        if (!strcmp(w->table[i].config.config, config->config) &&
+            !strcmp(w->table[i].config.solver, config->solver))
+            return &w->table[i];
+    if (w->built == w->built_room) {
+        const size_t room = w->built_room ? w->built_room * 2 : 64;
+        built *more = realloc(w->table, room * sizeof *more);
+        if (!more)
+            return NULL;
+        w->table = more;
+        w->built_room = room;
+    }
+    w->table[w->built] = (built){.config = *config};
+    return &w->table[w->built++];
+}
+
+static bool is_alive(const pool_helper *h)
+{
+    return h->child.pid > 0 && h->deaths < MOST_DEATHS;
+}
+
+static int count_alive(const pool_worker *w)
+{
+    int n = 0;
+    for (int i = 0; i < w->helpers; i++)
+        n += is_alive(&w->helper[i]);
+    return n;
+}
+
+static bool is_busy(const pool_worker *w)
+{
+    for (int i = 0; i < w->helpers; i++)
+        if (is_alive(&w->helper[i]) && w->helper[i].building != -1)
+            return true;
+    return false;
+}
+
+static void give(pool *p, pool_worker *w, pool_helper *h, built *b)
+{
+    p->m.kind = MESSAGE_BUILD;
+    p->m.line = w->trial;
+    p->m.next[0] = b->config;
+    if (!tune_send(h->child.fd, &p->m))
+        return;
+    b->state = BEING_BUILT;
+    h->building = (int)(b - w->table);
+    h->since = tune_now();
+}
+
+/* Gives each idle helper the next config, among the first `most`, that nobody has compiled. */
+static void hand_out(pool *p, pool_worker *w, int most)
+{
+    int at = 0;
+    for (int i = 0; i < w->helpers; i++) {
+        pool_helper *h = &w->helper[i];
+        if (!is_alive(h) || !h->ready || h->building != -1)
+            continue;
+        for (; at < w->nexts && at < most; at++) {
+            built *b = find(w, &w->next[at]);
+            if (b && b->state == NOT_BUILT) {
+                give(p, w, h, b);
+                break;
+            }
+        }
+    }
+}
+
+static void let_go(pool *p, pool_worker *w)
+{
+    p->m.kind = MESSAGE_GO;
+    p->run->waited += tune_now() - w->trial_since;
+    w->waiting = false;
+    w->in_trial = true;
+    w->trial_since = tune_now();
+    tune_send(w->child.fd, &p->m);
+}
+
+/* A GPU measures while helpers compile. A CPU is the helpers' own device: what comes next is
+ * compiled on all cores, then measured while they rest. */
+void pool_feed(pool *p, pool_worker *w)
+{
+    const int alive = count_alive(w);
+    const built *first = w->nexts > 0 ? find(w, &w->next[0]) : NULL;
+    if (w->device->cpu) {
+        enum { TURNS = 2 };
+        if (w->waiting && first && first->state != BUILT)
+            hand_out(p, w, TURNS * alive);
+        if (w->waiting && (alive == 0 || !first || (first->state == BUILT && !is_busy(w))))
+            let_go(p, w);
+        return;
+    }
+    if (w->item >= 0)
+        hand_out(p, w, w->nexts);
+    first = w->nexts > 0 ? find(w, &w->next[0]) : NULL;
+    if (w->waiting && (alive == 0 || !first || first->state == BUILT))
+        let_go(p, w);
+}
+
+/* Whatever became of it, the config need not be compiled again: its trial will tell. */
+static void finish(pool_worker *w, pool_helper *h)
+{
+    if (h->building >= 0)
+        w->table[h->building].state = BUILT;
+    h->building = -1;
+}
+
+void pool_hear_helper(pool *p, pool_worker *w, pool_helper *h)
+{
+    if (!tune_receive(h->child.fd, &p->m, false)) {
+        tune_child_end(&h->child, NULL, 0);
+        h->deaths += h->building == -1; /* a config that crashes is the config's fault */
+        finish(w, h);
+        if (h->deaths < MOST_DEATHS)
+            start_helper(p, w, h);
+    } else if (p->m.kind == MESSAGE_READY) {
+        h->ready = true;
+    } else if (p->m.kind == MESSAGE_BUILT) {
+        finish(w, h);
+    }
+    pool_feed(p, w);
+}
+
+void pool_check_helpers(pool *p, pool_worker *w)
+{
+    for (int i = 0; i < w->helpers; i++) {
+        pool_helper *h = &w->helper[i];
+        if (!is_alive(h) || h->building == -1 ||
+            tune_now() - h->since < p->run->options->trial_limit)
+            continue;
+        tune_child_end(&h->child, NULL, 0);
+        finish(w, h);
+        start_helper(p, w, h);
+        pool_feed(p, w);
+    }
+}

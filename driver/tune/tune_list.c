@@ -1,0 +1,197 @@
+/* Reads, joins and weighs the problems to be tuned. */
+#include "tune_list.h"
+
+#include "driver/conv/report.h"
+#include "driver/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What the visit of each line needs. */
+typedef struct reading {
+    tune_list *list;
+    const tune_options *options;
+    kiln *kiln; /* plans without a device; NULL: costs are unknown */
+} reading;
+
+static const struct {
+    const char *name, *word;
+    kiln_type type;
+} types[] = {{"f32", "conv", KILN_F32},
+             {"f16", "convfp16", KILN_F16},
+             {"bf16", "convbfp16", KILN_BF16},
+             {"i8", "convint8", KILN_I8}};
+
+enum { TYPES = sizeof types / sizeof *types };
+
+static bool is_listed(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && strncmp(at, name, length) == 0)
+            return true;
+    return false;
+}
+
+static kiln_status check_types(const char *list, char *why)
+{
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+        const size_t length = strcspn(at, ",");
+        bool known = false;
+        for (int i = 0; i < TYPES; i++)
+            known = known ||
+                    (strlen(types[i].name) == length && strncmp(at, types[i].name, length) == 0);
+        if (!known) {
+            snprintf(why, KILN_ERROR_TEXT, "--types has '%.*s'; it must be f32, f16, bf16 or i8",
+                     (int)(length < 60 ? length : 60), at);
+            return KILN_INVALID;
+        }
+    }
+    return KILN_OK;
+}
+
+static double predicted_ms(kiln *k, const kiln_problem *p)
+{
+    const kiln_choice choice = {.ignore_rows = 1};
+    kiln_op_info info;
+    return k && kiln_conv_plan(k, p, &choice, &info) == KILN_OK ? info.predicted_ms : 0;
+}
+
+static tune_item *find(const tune_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->item[i].name, name) == 0)
+            return &list->item[i];
+    return NULL;
+}
+
+static tune_item *add(tune_list *list)
+{
+    if (list->count == list->room) {
+        const size_t room = list->room ? list->room * 2 : 64;
+        tune_item *more = realloc(list->item, room * sizeof *more);
+        list->no_memory = list->no_memory || !more;
+        if (!more)
+            return NULL;
+        list->item = more;
+        list->room = room;
+    }
+    list->item[list->count] = (tune_item){.count = 0};
+    return &list->item[list->count++];
+}
+
+/* Adds one direction of a request. */
+static void add_direction(reading *r, const request *whole, kiln_direction direction, int repeat)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT], name[KILN_KEY_TEXT];
+    if (request_problem(whole, direction, &p, why))
+        return;
+    kiln_problem_text(&p, name, sizeof name);
+    tune_item *item = find(r->list, name);
+    if (!item && (item = add(r->list))) {
+        *item = (tune_item){.request = *whole, .direction = direction, .problem = p};
+        memcpy(item->name, name, sizeof name);
+        item->request.flags.search = 1; /* the tensors are needed on the host */
+        item->cost = predicted_ms(r->kiln, &p);
+    }
+    if (item)
+        item->count += repeat;
+}
+
+static void add_request(reading *r, const request *whole, int repeat)
+{
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++)
+        if (request_wants(whole, (kiln_direction)d))
+            add_direction(r, whole, (kiln_direction)d, repeat);
+}
+
+static void refuse(tune_list *list, const request_list_item *item)
+{
+    fprintf(stderr, "kiln tune: %.255s line %lld: %s\n", item->file, item->number, item->why);
+    list->refused++;
+    list->worst = worse_exit(list->worst, (int)item->status);
+}
+
+/* Keeps what the request points into. */
+static bool keep_text(tune_list *list, request_list_item *item)
+{
+    if (list->texts == list->texts_room) {
+        const size_t room = list->texts_room ? list->texts_room * 2 : 64;
+        char **more = realloc(list->text, room * sizeof *more);
+        list->no_memory = list->no_memory || !more;
+        if (!more)
+            return false;
+        list->text = more;
+        list->texts_room = room;
+    }
+    list->text[list->texts++] = item->text;
+    item->text = NULL;
+    return true;
+}
+
+static bool take(void *user, request_list_item *item)
+{
+    reading *r = user;
+    const char *wanted = r->options->types;
+    if (item->status) {
+        refuse(r->list, item);
+        return true;
+    }
+    if (*item->entry->note)
+        fprintf(stderr, "kiln tune: %.255s line %lld: not followed: %s\n", item->file, item->number,
+                item->entry->note);
+    if (!keep_text(r->list, item))
+        return false;
+    for (int i = 0; i < TYPES; i++) {
+        request one = item->request;
+        if (!*wanted && i > 0)
+            break;
+        if (*wanted && !is_listed(wanted, types[i].name))
+            continue;
+        if (*wanted && one.source == REQUEST_KEY && one.base.x_type != types[i].type)
+            continue; /* the name of a problem says its type */
+        if (*wanted) {
+            one.word = types[i].word;
+            one.type = types[i].type;
+        }
+        add_request(r, &one, item->entry->repeat);
+    }
+    return !r->list->no_memory;
+}
+
+kiln_status tune_list_read(tune_list *list, const tune_options *o, const request *defaults,
+                           const char *const *files, int nfiles, char *why)
+{
+    session dry;
+    reading r = {.list = list, .options = o};
+    *list = (tune_list){.count = 0};
+    kiln_status status = check_types(o->types, why);
+    if (status)
+        return status;
+    if (session_open_dry(&dry, why) == KILN_OK)
+        r.kiln = dry.kiln;
+    bool whole = true;
+    for (int i = 0; i < nfiles && whole; i++)
+        list->worst = worse_exit(list->worst, (int)request_list_read("", files[i], defaults, take,
+                                                                     &r, &list->skipped, &whole));
+    if (r.kiln)
+        session_close(&dry);
+    if (list->no_memory) {
+        snprintf(why, KILN_ERROR_TEXT, "out of memory for the list of problems");
+        return KILN_NO_MEMORY;
+    }
+    if (list->count)
+        return KILN_OK;
+    snprintf(why, KILN_ERROR_TEXT, "there is no problem to tune in the files");
+    return list->worst ? (kiln_status)list->worst : KILN_INVALID;
+}
+
+void tune_list_free(tune_list *list)
+{
+    for (size_t i = 0; i < list->texts; i++)
+        free(list->text[i]);
+    free(list->text);
+    free(list->item);
+    *list = (tune_list){.count = 0};
+}

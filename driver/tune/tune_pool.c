@@ -1,0 +1,280 @@
+/* Runs workers, hears what they say, and goes on without those that crash or hang. */
+#include "driver/conv/interrupt.h"
+
+#include "tune_pool.h"
+#include "tune_show.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A worker that dies so often outside of trials, with one problem, gives that problem up. */
+enum { MOST_DEATHS = 3 };
+
+/* Outside of trials, a worker makes tensors, computes the reference and times finalists. */
+static const double quiet_limit = 900;
+
+static void start_worker(pool *p, pool_worker *w)
+{
+    const tune_job job = {.options = p->run->options,
+                          .list = p->run->list,
+                          .book = w->kind->book,
+                          .device = w->device,
+                          .limits = p->run->limits};
+    w->ready = w->in_trial = w->waiting = false;
+    w->heard = tune_now();
+    w->gone = !tune_child_start(&w->child, tune_worker_run, (void *)&job, p->memory);
+}
+
+static bool out_of_time(const tune_run *run)
+{
+    return run->options->total_time > 0 && tune_now() - run->began >= run->options->total_time;
+}
+
+/* Gives an idle worker its item again, after a crash, or the next one. */
+static void assign(pool *p, pool_worker *w)
+{
+    if (!w->ready || w->waiting || w->in_trial || p->stopping)
+        return;
+    if (w->item < 0) {
+        w->item = out_of_time(p->run) ? -1 : tune_run_next(w->kind, p->run->list->count);
+        if (w->item < 0)
+            return;
+        w->item_since = tune_now();
+        w->deaths = 0;
+        w->kind->state[w->item] = TUNE_RUNNING;
+        pool_forget_built(w);
+    }
+    p->m.kind = MESSAGE_TUNE;
+    p->m.item = w->item;
+    p->m.seconds = tune_run_seconds(p->run, w->kind, w->item);
+    w->heard = tune_now();
+    w->ready = !tune_send(w->child.fd, &p->m);
+}
+
+static void end_item(pool *p, pool_worker *w, const tune_result *result)
+{
+    p->run->busy += tune_now() - w->item_since;
+    tune_run_note(p->run, w->kind, w->item, result);
+    tune_show_item(p->run, w->kind, w->item);
+    w->item = -1;
+}
+
+/* Records a trial that ended its process. */
+static void record(pool *p, pool_worker *w, kiln_trial_verdict verdict, const char *how)
+{
+    kiln_trial_line *line = &w->trial;
+    snprintf(line->verdict, sizeof line->verdict, "%s", kiln_trial_verdict_text(verdict));
+    snprintf(line->why, sizeof line->why, "%s", how);
+    line->seconds = tune_now() - w->trial_since;
+    if (kiln_trials_append(w->kind->log, line))
+        fprintf(stderr, "kiln tune: %s\n", kiln_last_error());
+    trial_book_add(w->kind->book, line);
+    tune_run_note_trial(p->run, line);
+    tune_show_trial(p->run, w->kind, w->item, line, 0, 0);
+}
+
+/* Goes on after a worker has ended, or ends it. */
+static void replace(pool *p, pool_worker *w, bool late)
+{
+    char how[160], why[300];
+    const bool in_trial = w->in_trial, opened = w->ready || w->item >= 0;
+    tune_child_end(&w->child, how, sizeof how);
+    if (late)
+        snprintf(how, sizeof how, "it took longer than %g s",
+                 in_trial ? p->run->options->trial_limit : quiet_limit);
+    else if (!*how)
+        snprintf(how, sizeof how, "its process ended");
+    if (in_trial)
+        record(p, w, late ? KILN_TRIAL_TIMEOUT : KILN_TRIAL_CRASHED, how);
+    else if (w->item >= 0 && ++w->deaths >= MOST_DEATHS) {
+        tune_result lost = {.status = KILN_OPENCL};
+        snprintf(why, sizeof why, "the process that tuned it ended %d times outside of trials: %s",
+                 MOST_DEATHS, how);
+        snprintf(lost.why, sizeof lost.why, "%s", why);
+        end_item(p, w, &lost);
+    }
+    if (!opened || p->stopping) {
+        w->gone = true;
+        if (w->item >= 0)
+            w->kind->state[w->item] = TUNE_WAITING;
+        w->item = -1;
+        return;
+    }
+    start_worker(p, w);
+}
+
+static void hear(pool *p, pool_worker *w)
+{
+    if (!tune_receive(w->child.fd, &p->m, false)) {
+        replace(p, w, false);
+        return;
+    }
+    const tune_message *m = &p->m;
+    w->heard = tune_now();
+    switch (m->kind) {
+    case MESSAGE_READY:
+        w->ready = true;
+        break;
+    case MESSAGE_FAIL:
+        fprintf(stderr, "kiln tune: %s: %s\n", w->device->name, m->why);
+        break; /* it ends by itself */
+    case MESSAGE_UPCOMING:
+        w->trial = m->line;
+        w->nexts = m->count;
+        memcpy(w->next, m->next, sizeof w->next);
+        w->waiting = true;
+        w->trial_since = w->heard;
+        break;
+    case MESSAGE_TRIAL:
+        w->in_trial = false;
+        trial_book_add(w->kind->book, &m->line);
+        tune_run_note_trial(p->run, &m->line);
+        tune_show_trial(p->run, w->kind, w->item, &m->line, m->best_ms, m->guess_ms);
+        break;
+    case MESSAGE_RESULT:
+        w->ready = true;
+        w->in_trial = w->waiting = false;
+        end_item(p, w, &m->result);
+        break;
+    default:
+        break;
+    }
+    pool_feed(p, w);
+}
+
+/* Listens to all children for up to a second. */
+static void listen(pool *p)
+{
+    struct pollfd at[TUNE_MOST_DEVICES * (POOL_MOST_HELPERS + 1)];
+    struct {
+        pool_worker *worker;
+        pool_helper *helper;
+    } who[sizeof at / sizeof *at];
+    nfds_t n = 0;
+    for (int i = 0; i < p->workers; i++) {
+        pool_worker *w = &p->worker[i];
+        if (w->child.pid > 0) {
+            who[n].worker = w;
+            who[n].helper = NULL;
+            at[n++] = (struct pollfd){.fd = w->child.fd, .events = POLLIN};
+        }
+        for (int j = 0; j < w->helpers; j++)
+            if (w->helper[j].child.pid > 0) {
+                who[n].worker = w;
+                who[n].helper = &w->helper[j];
+                at[n++] = (struct pollfd){.fd = w->helper[j].child.fd, .events = POLLIN};
+            }
+    }
+    if (poll(at, n, 1000) <= 0)
+        return;
+    for (nfds_t i = 0; i < n; i++) {
+        if (!at[i].revents)
+            continue;
+        if (who[i].helper)
+            pool_hear_helper(p, who[i].worker, who[i].helper);
+        else
+            hear(p, who[i].worker);
+    }
+}
+
+static void check_times(pool *p, pool_worker *w)
+{
+    const double now = tune_now();
+    pool_check_helpers(p, w);
+    if (w->child.pid <= 0)
+        return;
+    if (w->in_trial && now - w->trial_since > p->run->options->trial_limit)
+        replace(p, w, true);
+    else if (w->item >= 0 && !w->in_trial && !w->waiting && now - w->heard > quiet_limit)
+        replace(p, w, true);
+}
+
+/* Ctrl-C: every worker ends its trial and keeps what it has. */
+static void stop(pool *p)
+{
+    p->stopping = p->run->interrupted = true;
+    p->m.kind = MESSAGE_STOP;
+    for (int i = 0; i < p->workers; i++) {
+        pool_worker *w = &p->worker[i];
+        if (w->child.pid > 0)
+            tune_send(w->child.fd, &p->m);
+        if (w->waiting) {
+            w->waiting = false;
+            w->in_trial = true;
+            w->trial_since = tune_now();
+        }
+    }
+}
+
+static bool is_working(const pool *p)
+{
+    for (int i = 0; i < p->workers; i++)
+        if (!p->worker[i].gone && (p->worker[i].item >= 0 || (!p->stopping && !p->worker[i].ready)))
+            return true;
+    return false;
+}
+
+static void work(pool *p)
+{
+    for (int i = 0; i < p->workers; i++) {
+        start_worker(p, &p->worker[i]);
+        pool_start_helpers(p, &p->worker[i]);
+    }
+    do {
+        listen(p);
+        if (interrupt_came() && !p->stopping)
+            stop(p);
+        for (int i = 0; i < p->workers; i++) {
+            check_times(p, &p->worker[i]);
+            assign(p, &p->worker[i]);
+        }
+        tune_show_tick(p->run);
+    } while (is_working(p));
+}
+
+static int64_t memory_limit(const tune_options *o)
+{
+    const int64_t mib = 1 << 20;
+    if (o->memory > 0)
+        return o->memory * mib;
+    return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4 * 3;
+}
+
+kiln_status tune_pool(tune_run *run, char *why)
+{
+    pool *p = calloc(1, sizeof *p);
+    interrupt watch;
+    if (p)
+        *p = (pool){.run = run,
+                    .memory = memory_limit(run->options),
+                    .worker = calloc((size_t)run->devices, sizeof *p->worker),
+                    .workers = run->devices};
+    if (!p || !p->worker) {
+        free(p);
+        snprintf(why, KILN_ERROR_TEXT, "out of memory for processes");
+        return KILN_NO_MEMORY;
+    }
+    for (int i = 0; i < run->devices; i++)
+        p->worker[i] = (pool_worker){
+            .kind = &run->kind[run->kind_of[i]], .device = &run->device[i], .item = -1};
+    interrupt_watch(&watch);
+    work(p);
+    interrupt_leave(&watch);
+    bool any = false;
+    for (int i = 0; i < p->workers; i++) {
+        any = any || !p->worker[i].gone;
+        pool_end_helpers(&p->worker[i]);
+        tune_child_end(&p->worker[i].child, NULL, 0);
+        free(p->worker[i].table);
+    }
+    free(p->worker);
+    free(p);
+    if (any || run->interrupted)
+        return KILN_OK;
+    snprintf(why, KILN_ERROR_TEXT, "no device could be used");
+    return KILN_OPENCL;
+}

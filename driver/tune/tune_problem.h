@@ -1,0 +1,28 @@
+/* Tunes one problem on a device, in this process. */
+#ifndef KILN_TUNE_PROBLEM_H
+#define KILN_TUNE_PROBLEM_H
+
+#include "driver/conv/search.h"
+
+#include "tune_list.h"
+
+/* What became of a problem. */
+typedef struct tune_result {
+    kiln_status status;
+    char why[512];       /* where status is not KILN_OK */
+    bool interrupted;    /* the search ended early; what it found is kept */
+    bool known;          /* an earlier run has tuned it: nothing was done */
+    kiln_trial_line end; /* of the search */
+    int64_t trials, refused[KILN_TRIAL_VERDICTS];
+} tune_result;
+
+/* Settles the item's layouts, makes its tensors, searches and keeps the winner. Where the book has
+ * a search with the same limits that ended, returns that instead. */
+void tune_problem(const session *s, const tune_item *item, const search_settings *settings,
+                  tune_result *result);
+
+/* Makes *p the item's problem with the layouts that it is tuned for. */
+kiln_status tune_problem_settle(const session *s, const tune_item *item, kiln_problem *p,
+                                char *why);
+
+#endif

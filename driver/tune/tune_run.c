@@ -1,0 +1,164 @@
+/* Sets a run up and keeps its books. */
+#include "tune_run.h"
+
+#include "tune_child.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double tune_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Asks a child for the devices. */
+static kiln_status probe(tune_run *run, char *why)
+{
+    const tune_job job = {.options = run->options};
+    tune_child child;
+    char how[128];
+    tune_message *m = malloc(sizeof *m);
+    kiln_status status = KILN_OPENCL;
+    snprintf(why, KILN_ERROR_TEXT, "looking for devices failed");
+    if (m && tune_child_start(&child, tune_probe_run, (void *)&job, 0)) {
+        while (tune_receive(child.fd, m, false) && m->kind == MESSAGE_DEVICE)
+            if (run->devices < TUNE_MOST_DEVICES)
+                run->device[run->devices++] = m->device;
+        if (m->kind == MESSAGE_READY || m->kind == MESSAGE_FAIL) {
+            status = m->status;
+            snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, m->why);
+        }
+        tune_child_end(&child, how, sizeof how);
+    }
+    free(m);
+    return status;
+}
+
+/* Gives each shard files of its own: no two processes on two machines write to one. */
+static void name_shard(const tune_options *o, char file[4096])
+{
+    static const char ending[] = ".yaml";
+    char whole[4096];
+    size_t length = strlen(file);
+    if (o->shard_count <= 1 || !*file)
+        return;
+    if (length > 5 && strcmp(file + length - 5, ending) == 0)
+        length -= 5;
+    snprintf(whole, sizeof whole, "%.*s.shard-%lld-of-%lld%s", (int)(length < 4000 ? length : 4000),
+             file, (long long)o->shard_index + 1, (long long)o->shard_count, ending);
+    memcpy(file, whole, sizeof whole);
+}
+
+static bool same_kind(const tune_device *a, const tune_device *b)
+{
+    return !strcmp(a->device, b->device) && !strcmp(a->driver, b->driver) &&
+           !strcmp(a->core, b->core);
+}
+
+static kiln_status open_kind(tune_run *run, const tune_device *d, char *why)
+{
+    tune_kind *k = &run->kind[run->kinds];
+    *k = (tune_kind){.device = *d, .devices = 1};
+    k->state = calloc(run->list->count, sizeof *k->state);
+    k->result = calloc(run->list->count, sizeof *k->result);
+    run->kinds++;
+    if (!k->state || !k->result) {
+        snprintf(why, KILN_ERROR_TEXT, "out of memory for the problems");
+        return KILN_NO_MEMORY;
+    }
+    if (!*d->rows_file) {
+        snprintf(why, KILN_ERROR_TEXT,
+                 "there is no file to keep tuning rows in; name one in KILN_DB");
+        return KILN_FILE;
+    }
+    for (int i = 0; i + 1 < run->kinds; i++)
+        if (strcmp(run->kind[i].device.rows_file, d->rows_file) == 0) {
+            snprintf(why, KILN_ERROR_TEXT,
+                     "KILN_DB names one file, but \"%.60s\" and \"%.60s\" need a file each; unset "
+                     "it",
+                     run->kind[i].device.device, d->device);
+            return KILN_INVALID;
+        }
+    kiln_trials_file(d->rows_file, k->log, sizeof k->log);
+    return trial_book_load(&k->book, k->log, NULL, why);
+}
+
+kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list *list, char *why)
+{
+    *run = (tune_run){.options = o, .list = list, .began = tune_now()};
+    tune_options_limits(o, run->limits);
+    kiln_status status = probe(run, why);
+    for (int i = 0; i < run->devices && !status; i++) {
+        int kind = 0;
+        name_shard(o, run->device[i].rows_file);
+        while (kind < run->kinds && !same_kind(&run->kind[kind].device, &run->device[i]))
+            kind++;
+        run->kind_of[i] = kind;
+        if (kind < run->kinds)
+            run->kind[kind].devices++;
+        else if (kind < TUNE_MOST_KINDS)
+            status = open_kind(run, &run->device[i], why);
+    }
+    return status;
+}
+
+void tune_run_close(tune_run *run)
+{
+    for (int i = 0; i < run->kinds; i++) {
+        trial_book_free(run->kind[i].book);
+        free(run->kind[i].state);
+        free(run->kind[i].result);
+    }
+}
+
+int tune_run_next(const tune_kind *kind, size_t items)
+{
+    for (size_t i = 0; i < items; i++)
+        if (kind->state[i] == TUNE_WAITING)
+            return (int)i;
+    return -1;
+}
+
+/* What is left of the whole time goes to the problems that are left, by their weight. */
+double tune_run_seconds(const tune_run *run, const tune_kind *kind, int item)
+{
+    const tune_options *o = run->options;
+    if (o->total_time <= 0)
+        return o->seconds;
+    double all = 0, own = 0;
+    for (size_t i = 0; i < run->list->count; i++) {
+        const tune_item *it = &run->list->item[i];
+        const double weight = o->profile && it->cost > 0 ? it->cost * (double)it->count : 1;
+        all += kind->state[i] == TUNE_WAITING || (int)i == item ? weight : 0;
+        own = (int)i == item ? weight : own;
+    }
+    const double least = 1, left = o->total_time - (tune_now() - run->began);
+    double seconds = left * kind->devices * own / all;
+    if (o->seconds > 0 && seconds > o->seconds)
+        seconds = o->seconds;
+    return seconds > least ? seconds : least;
+}
+
+void tune_run_note_trial(tune_run *run, const kiln_trial_line *line)
+{
+    run->trials++;
+    for (int v = 0; v < KILN_TRIAL_VERDICTS; v++)
+        run->refused[v] +=
+            strcmp(line->verdict, kiln_trial_verdict_text((kiln_trial_verdict)v)) == 0;
+    run->waited += line->build_seconds;
+}
+
+void tune_run_note(tune_run *run, tune_kind *kind, int item, const tune_result *result)
+{
+    kind->result[item] = *result;
+    kind->state[item] = TUNE_ENDED;
+    kind->ended++;
+    if (result->interrupted)
+        run->interrupted = true;
+    if (!result->status && *result->end.verdict && !result->known)
+        trial_book_add(kind->book, &result->end);
+}

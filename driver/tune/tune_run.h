@@ -1,0 +1,60 @@
+/* A run of `kiln tune`: what is to be done, and what has become of it. */
+#ifndef KILN_TUNE_RUN_H
+#define KILN_TUNE_RUN_H
+
+#include "tune_worker.h"
+
+#include <time.h>
+
+typedef enum tune_state { TUNE_WAITING = 0, TUNE_RUNNING, TUNE_ENDED } tune_state;
+
+/* Devices of one kind: they share rows, log and problems. */
+typedef struct tune_kind {
+    tune_device device; /* one of them */
+    int devices;
+    char log[4096];
+    trial_book *book;
+    tune_state *state;   /* of each item */
+    tune_result *result; /* of each item */
+    size_t ended;
+} tune_kind;
+
+enum { TUNE_MOST_KINDS = 16, TUNE_MOST_DEVICES = 64 };
+
+typedef struct tune_run {
+    const tune_options *options;
+    const tune_list *list;
+    char limits[TUNE_LIMITS_TEXT];
+    tune_kind kind[TUNE_MOST_KINDS];
+    int kinds;
+    tune_device device[TUNE_MOST_DEVICES];
+    int kind_of[TUNE_MOST_DEVICES];
+    int devices;
+    double began;        /* s */
+    double busy, waited; /* s that devices had a problem; that they waited for compilers */
+    int64_t trials;      /* of this run */
+    int64_t refused[KILN_TRIAL_VERDICTS];
+    bool interrupted;
+} tune_run;
+
+/* Finds the devices and reads their logs. Returns the status, with a sentence in `why`. */
+kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list *list, char *why);
+void tune_run_close(tune_run *run);
+
+/* Returns the next item that waits; -1: there is none. */
+int tune_run_next(const tune_kind *kind, size_t items);
+
+/* Returns the limit of an item's search in seconds, as time passes; 0: none. */
+double tune_run_seconds(const tune_run *run, const tune_kind *kind, int item);
+
+/* Notes how a trial, and how an item ended. */
+void tune_run_note_trial(tune_run *run, const kiln_trial_line *line);
+void tune_run_note(tune_run *run, tune_kind *kind, int item, const tune_result *result);
+
+/* Tunes with worker processes; tune_here() in this process. */
+kiln_status tune_pool(tune_run *run, char *why);
+kiln_status tune_here(tune_run *run, char *why);
+
+double tune_now(void); /* seconds of a clock that only goes forward */
+
+#endif

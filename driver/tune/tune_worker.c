@@ -1,0 +1,156 @@
+/* A process that tunes items on one device. */
+#include "tune_worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct worker {
+    int fd;
+    const tune_job *job;
+    session session;
+    int item;
+    bool stopped;     /* the parent wants no more trials, or is gone */
+    tune_message out; /* in one place: it is large */
+} worker;
+
+static void say(worker *w, tune_message_kind kind)
+{
+    w->out.kind = kind;
+    w->out.item = w->item;
+    w->stopped = !tune_send(w->fd, &w->out) || w->stopped;
+}
+
+/* Tells which programs will be needed, and waits until those of the first trial may be used. */
+static void announce(void *user, const kiln_trial *trials, size_t count)
+{
+    worker *w = user;
+    tune_message in;
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    if (tune_problem_settle(&w->session, &w->job->list->item[w->item], &p, why))
+        p = w->job->list->item[w->item].problem;
+    kiln_trial_line_fill(&w->out.line, w->session.kiln, &p, &trials[0]);
+    w->out.best_ms = trials[0].best_ms;
+    w->out.guess_ms = trials[0].guess_ms;
+    w->out.count = 0;
+    for (size_t i = 0; i < count && i < TUNE_AHEAD; i++) {
+        tune_next *n = &w->out.next[w->out.count++];
+        snprintf(n->solver, sizeof n->solver, "%s", trials[i].solver);
+        snprintf(n->config, sizeof n->config, "%s", trials[i].config);
+    }
+    say(w, MESSAGE_UPCOMING);
+    while (!w->stopped && tune_receive(w->fd, &in, false) && in.kind != MESSAGE_GO)
+        w->stopped = w->stopped || in.kind == MESSAGE_STOP;
+}
+
+static bool ended(void *user, const kiln_trial *trial, const kiln_trial_line *line)
+{
+    worker *w = user;
+    tune_message in;
+    w->out.line = *line;
+    w->out.best_ms = trial->best_ms;
+    w->out.guess_ms = trial->guess_ms;
+    say(w, MESSAGE_TRIAL);
+    while (tune_receive(w->fd, &in, true))
+        w->stopped = w->stopped || in.kind == MESSAGE_STOP;
+    return !w->stopped;
+}
+
+search_settings tune_settings(const tune_job *job, double seconds)
+{
+    const tune_options *o = job->options;
+    return (search_settings){.seconds = seconds,
+                             .trials = o->trials,
+                             .patience = o->patience,
+                             .solvers = *o->solvers ? o->solvers : NULL,
+                             .limits = job->limits,
+                             .book = job->book,
+                             .finished = true};
+}
+
+static void tune(worker *w, const tune_message *in)
+{
+    search_settings settings = tune_settings(w->job, in->seconds);
+    settings.upcoming = announce;
+    settings.trial = ended;
+    settings.user = w;
+    w->item = in->item;
+    tune_problem(&w->session, &w->job->list->item[in->item], &settings, &w->out.result);
+    say(w, MESSAGE_RESULT);
+}
+
+static bool open_device(const tune_job *job, session *s, tune_message *out)
+{
+    const tune_device *device = job->device;
+    if (job->options->shard_count > 1)
+        setenv("KILN_DB", device->rows_file, 1);
+    out->status = session_open(s, device->spec, out->why);
+    return out->status == KILN_OK;
+}
+
+int tune_worker_run(int fd, void *user)
+{
+    worker *w = calloc(1, sizeof *w);
+    tune_message in;
+    if (!w)
+        return KILN_NO_MEMORY;
+    w->fd = fd;
+    w->job = user;
+    const bool open = open_device(w->job, &w->session, &w->out);
+    say(w, open ? MESSAGE_READY : MESSAGE_FAIL);
+    while (open && !w->stopped && tune_receive(fd, &in, false))
+        if (in.kind == MESSAGE_TUNE)
+            tune(w, &in);
+        else
+            w->stopped = in.kind == MESSAGE_STOP;
+    if (open)
+        session_close(&w->session);
+    free(w);
+    return 0;
+}
+
+/* Compiles the programs of a config. PoCL compiles when an operation is launched, so it is launched
+ * once; the parent sees to it that nothing is measured on a CPU meanwhile. */
+static void build(session *s, const tune_message *in)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    kiln_op *op = NULL;
+    const tune_next *n = &in->next[0];
+    const kiln_choice choice = {
+        .solver = n->solver, .config = *n->config ? n->config : NULL, .ignore_rows = 1};
+    if (kiln_problem_parse(&p, in->line.problem, why) ||
+        kiln_conv_create(s->kiln, &p, &choice, &op))
+        return;
+    if (s->cpu)
+        kiln_op_launch_once(op);
+    kiln_op_release(op);
+}
+
+int tune_helper_run(int fd, void *user)
+{
+    const tune_job *job = user;
+    tune_message *m = calloc(1, sizeof *m);
+    session s;
+    if (!m)
+        return KILN_NO_MEMORY;
+    /* To store a program, PoCL compiles it once more; it has a cache of its own, which is enough.
+     */
+    if (job->device->cpu)
+        setenv("KILN_CACHE", "off", 1);
+    const bool open = open_device(job, &s, m);
+    m->kind = open ? MESSAGE_READY : MESSAGE_FAIL;
+    bool going = tune_send(fd, m) && open;
+    while (going && tune_receive(fd, m, false)) {
+        if (m->kind != MESSAGE_BUILD)
+            continue;
+        build(&s, m);
+        m->kind = MESSAGE_BUILT;
+        going = tune_send(fd, m);
+    }
+    if (open)
+        session_close(&s);
+    free(m);
+    return 0;
+}

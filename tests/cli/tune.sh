@@ -1,0 +1,100 @@
+#!/bin/sh
+# kiln tune: what crashes or hangs costs its trial only; a kill or Ctrl-C loses nothing; the same
+# command goes on.
+. "$(dirname "$0")/common"
+export KILN_CACHE_DIR="$KILN_SANDBOX/programs"
+templates=$(dirname "$0")/../../templates
+cat >list <<'TEXT'
+# a log around driver lines
+MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1
+./bin/MIOpenDriver conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1
+./bin/MIOpenDriver pool -n 1 -c 16 -H 4 -W 4
+./bin/MIOpenDriver conv -n 1 -c 16 -H 5 -W 5 -k 16 -y 3 -x 3 -F 0
+TEXT
+
+# The list: problems once, with their number; shards cover it, each problem in one.
+expect 0 tune list --dry-run
+says '^fwd-f32-n1-c16-k16-i4x4-f1x1  # 2$'
+[ "$(wc -l <out)" -eq 4 ] || fail 'there are not four problems'
+warns '^skipped, no convolutions: 1 pool$'
+cp out whole
+for by in cost key; do
+    : >parts
+    for i in 1 2 3; do
+        expect 0 tune list --dry-run --shard $i/3 --shard-by $by
+        cat out >>parts
+    done
+    sort parts >sorted
+    sort whole | cmp -s - sorted || fail "shards by $by are not the whole"
+done
+SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=3 expect 0 tune list --dry-run
+expect 0 tune list --dry-run --shard 3/3
+expect 0 tune list --dry-run --types f16,bf16 -F 2
+says '^bwd-f16-.*i5x5'
+says '^bwd-bf16-.*i5x5'
+for wrong in '--shard 4/3' '--seconds soon' '--types f31' '--trials -1' '--shard-by size'; do
+    # shellcheck disable=SC2086
+    expect 2 tune list $wrong
+    warns "$(echo "$wrong" | cut -d' ' -f1)"
+done
+expect 2 tune
+warns 'name a file of problems'
+expect 2 tune list --secnds 3
+expect 5 tune nowhere
+expect 3 tune list --match f1x1 --solvers winograd_fused
+warns 'winograd_fused: '
+
+# A search, its rows and its log; the same command has nothing left to do; another limit has.
+expect 0 tune list --match f1x1 --solvers naive,13 --trials 3 --seconds 0
+says '^fwd-f32-n1-c16-k16-i4x4-f1x1 +[0-9.e-]+ +[0-9.e-]+ +[0-9.]+  .*$'
+says '^1 tuned, 0 tuned before, 0 failed, 0 left; gain .*rows.yaml$'
+says '^3 trials in '
+grep -q '"fwd-f32-n1-c16-k16-i4x4-f1x1".*second: "' rows.yaml || fail 'no row with a second was kept'
+[ "$(grep -c '"kind": "trial"' rows.trials.jsonl)" -eq 3 ] || fail 'the log has not three trials'
+expect 0 tune list --match f1x1 --solvers naive,13 --trials 3 --seconds 0 --json
+says '"state":"tuned before"'
+warns '^0 trials in '
+expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --no-isolate
+says '^1 tuned, '
+expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --fresh --no-isolate
+says '^1 trials in '
+
+# A kernel that crashes, and one that does not end.
+plant() { # line that every item begins with
+    rm -rf planted
+    mkdir planted
+    awk -v line="$1" '/^kernel .*void naive\(/ { k = 1 } { print } k && /^\{/ { print line; k = 0 }' \
+        "$templates/naive/naive.cl" >planted/naive.cl
+}
+if [ "$KILN_DEVICE" = cpu ]; then
+    export KILN_TEMPLATES="$KILN_SANDBOX/planted"
+    plant '*(volatile global int *)1 = 1;'
+    expect 0 tune list --match f1x1 --solvers naive,13 --trials 3 --seconds 0 --jobs 1
+    warns 'f1x1: naive: crashed: signal 11 .*; it is not tried again'
+    says '^[2-4] trials in .*, 1 crashed'
+    expect 0 tune list --match f1x1 --solvers naive,13 --trials 4 --seconds 0 --fresh
+    if grep -q crashed err out; then fail 'what crashed was tried again'; fi
+    plant 'for (volatile int i = 1; i;) ;'
+    expect 3 tune list --match f1x1 --solvers naive --jobs 0 --trial-limit 4
+    warns 'f1x1: naive: timeout: it took longer than 4 s'
+    grep -q '"verdict": "timeout"' rows.trials.jsonl || fail 'the log has no timeout'
+    unset KILN_TEMPLATES
+fi
+
+# Ctrl-C ends after the trial: the best so far is kept, and the rest is left.
+"$KILN_COMMAND" tune list -F 1 --solvers 13,naive,direct --jobs 0 --fresh >out 2>err &
+run=$!
+waits=0
+trials() { grep -c '"kind": "trial"' rows.trials.jsonl; }
+before=$(trials)
+until [ "$(trials)" -gt "$before" ]; do
+    kill -0 "$run" 2>/dev/null || break
+    waits=$((waits + 1))
+    [ "$waits" -lt 600 ] || fail 'the run did not start'
+    sleep 0.1
+done
+kill -s INT "$run" 2>/dev/null || true
+status=0
+wait "$run" || status=$?
+[ "$status" -eq 130 ] || fail "a run that SIGINT ended gave $status"
+says 'the same command goes on with what is left'
