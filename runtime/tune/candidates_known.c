@@ -59,14 +59,13 @@ static void retry(kiln_candidates *list, size_t i)
         list->at[i].expected = 0;
 }
 
-/* Returns the fastest candidate that an earlier search verified; list->count: there is none. */
+/* Returns the fastest candidate that an earlier search measured; list->count: there is none. */
 static size_t fastest(const kiln_candidates *list, size_t end)
 {
     size_t best = list->count;
     for (size_t i = 0; i < end; i++) {
         const kiln_trial *t = list->at[i].known;
-        if (t && t->verdict == KILN_TRIAL_OK && t->ms > 0 &&
-            (best == list->count || t->ms < list->at[best].known->ms))
+        if (t && was_measured(t) && (best == list->count || t->ms < list->at[best].known->ms))
             best = i;
     }
     return best;

@@ -105,7 +105,7 @@ START_TEST(known_trials_are_not_tried_again)
     ck_assert_double_gt(best.guess_ms, 0);
     all_of[5].verdict = KILN_TRIAL_CRASHED;
     for (int i = 0; i < 5; i++)
-        all_of[i].verdict = KILN_TRIAL_SLOW;
+        all_of[i].verdict = KILN_TRIAL_WRONG;
     o = tuning_options(&again, 7);
     o.solver = "direct,13,naive";
     o.known = all_of;
