@@ -5,6 +5,7 @@
 
 #include "environment.h"
 #include "process.h"
+#include "tensor_cores.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -185,6 +186,7 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
                                          .place_threads = s->place_threads != 0,
                                          .buffers_stay = s->buffers_stay != 0,
                                          .queues_flushed = s->queues_flushed != 0};
+    kiln_tensor_cores_probe(k->programs, context, device, &k->logger, &k->facts);
     k->pocl = kiln_pocl_open(context, device, &k->facts, k->programs, &settings, &k->logger);
     return KILN_OK;
 }

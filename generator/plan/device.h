@@ -25,6 +25,9 @@ typedef struct kiln_gpu_facts {
     /* Multiply-adds counted as two operations, 1e9 a second. */
     double peak_f64, peak_f32, peak_f16, peak_bf16, peak_i8;
     double memory_gbs;
+    /* What a probe showed (runtime/tensor_cores.h). */
+    bool has_mma;                /* tensor cores by inline PTX, as of compute capability 8.0 */
+    int64_t static_local_memory; /* bytes that a kernel may declare; 0: `local_memory` */
 } kiln_gpu_facts;
 
 typedef struct kiln_device_facts {

@@ -1,0 +1,59 @@
+/* Products of matrices on tensor cores, in tiles that the warps of a work-group share: what solvers
+ * have in common whose kernels build on templates/gpu/mma.cl. */
+#ifndef KILN_MMA_TILES_H
+#define KILN_MMA_TILES_H
+
+#include "generator/plan/solver.h"
+
+/* Positions in the parameter tables: rows and columns of a tile, warps along both, bytes of terms
+ * in a stage, stages in local memory, groups that share the terms of a tile. */
+enum {
+    MMA_ROWS,
+    MMA_COLUMNS,
+    MMA_WARPS_R,
+    MMA_WARPS_C,
+    MMA_BYTES,
+    MMA_STAGES,
+    MMA_SPLIT,
+    MMA_PARAMS
+};
+
+/* The parameters of a table that all solvers have; its first two are the solver's names. */
+#define MMA_TABLE(rows, columns)                                                                   \
+    [MMA_ROWS] = {rows, 3, {64, 128, 256}, 0, 0},                                                  \
+    [MMA_COLUMNS] = {columns, 4, {32, 64, 128, 256}, 0, 0},                                        \
+    [MMA_WARPS_R] = {"T_WARPS_R", 3, {1, 2, 4}, 0, 0},                                             \
+    [MMA_WARPS_C] = {"T_WARPS_C", 3, {1, 2, 4}, 0, 0},                                             \
+    [MMA_BYTES] = {"T_BYTES", 2, {64, 128}, 0, 0},                                                 \
+    [MMA_STAGES] = {"T_STAGES", 4, {2, 3, 4, 5}, 0, 0}
+
+/* The smallest tile, legal where any is. */
+extern const kiln_config kiln_mma_smallest;
+
+/* A product of matrices in tiles of a config. */
+typedef struct kiln_mma_tiles {
+    kiln_type type;      /* of the factors */
+    int64_t items;       /* of a work-group */
+    int64_t local_bytes; /* of a work-group */
+    double count;        /* work-groups */
+    double steps;        /* of T_BYTES of terms that one group adds up */
+} kiln_mma_tiles;
+
+/* Returns the tiles of a config, without `count` and `steps`. `result_bytes` is the size of a
+ * result that passes through local memory; 0: none does. */
+kiln_mma_tiles kiln_mma_tiles_of(kiln_type type, int64_t result_bytes, const kiln_config *c);
+
+/* For reject(): returns true, with the reason, where the device has no tensor cores that kiln
+ * reaches, or they do not multiply the shape's types as its math mode asks. */
+bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+/* For illegal(): returns true, with the reason, where tiles and warps contradict each other, or the
+ * device has no group, registers or local memory of that size. */
+bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
+                      kiln_why *why);
+/* Defines every parameter, for the last stage, the first two by the solver's names. */
+void kiln_mma_define(const kiln_param *params, const kiln_config *c, kiln_plan *plan);
+
+/* Returns the expected time of a launch, in ms, without moving tensors from memory. */
+double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+
+#endif

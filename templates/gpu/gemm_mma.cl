@@ -1,0 +1,407 @@
+/* gemm_mma.cl: a convolution as a product of matrices on tensor cores: patches of the source times
+ * weights, tile by tile, forward and backward data.
+ *
+ *                  terms: channel and tap          a stage in local memory: the next T_BYTES bytes of
+ *                 +-----+-----+-----+---           terms of T_PIXELS pixels and T_CHANNELS channels,
+ *     pixels      |  0  |  1  |  2  |              rows of T_BYTES bytes. 16 bytes stand where
+ *     of all      |     |     |     |              16 * (place ^ TURN(row)) says, so that eight rows
+ *     images      +-----+-----+-----+---           that are read at once lie in different banks
+ *                    T_BYTES bytes each
+ *
+ *     the tile of a group, T_WARPS_R x T_WARPS_C warps:
+ *
+ *              channels                    A warp has T_PIXELS / T_WARPS_R pixels by
+ *             +-------+-------+            T_CHANNELS / T_WARPS_C channels, in its items' registers
+ *     pixels  | warp  | warp  |            as mma.cl says.
+ *             +-------+-------+
+ *
+ * While a group multiplies one stage, copies of the next T_STAGES - 1 are under way. A copy brings
+ * D_UNIT bytes of a patch, channels of one tap of one pixel; past the border it brings zeros. All
+ * terms of a tap follow one another, then those of the next tap, without a gap.
+ *
+ * Backward data is a forward pass over dy, phase by phase; gemm_places.cl says which pixels and taps
+ * meet where.
+ *
+ * Where tiles are fewer than the device's units, T_SPLIT groups share the terms of a tile; kernel
+ * gemm_mma_sum adds their sums in order and finishes them.
+ *
+ * Grid      gemm_mma: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in groups
+ *           of (items, 1, 1), items = 32 * T_WARPS_R * T_WARPS_C.
+ *           gemm_mma_sum: the destination's elements, one dimension.
+ * Defines   those of epilogue.cl, gemm_places.cl and mma.cl, and
+ *   P_GROUPS            D_DST_C: channels of one group of the destination
+ *   D_CHANNELS          of one group of the source, padding included
+ *   D_COLUMNS, D_ROW    of the packed weights of a group and phase: channels filled up to T_CHANNELS,
+ *                       terms filled up to whole rows of T_BYTES bytes
+ *   D_UNIT              16 or 8: divides the bytes of D_CHANNELS, and all distances in the source
+ *   D_OUT_UNIT          bytes of results that are written at once: divides the bytes of D_DST_C, and
+ *                       all distances in the destination; 0: pixels are neighbours, not channels
+ *   D_DST_CHANNEL       elements from one channel of the destination to the next
+ *   T_PIXELS, T_CHANNELS, T_WARPS_R, T_WARPS_C, T_BYTES, T_STAGES, T_SPLIT    above
+ * Assumes   128 items or more; the channels of a pixel of the source are neighbours.
+ */
+#include "epilogue.cl"
+#include "gemm_places.cl"
+#include "mma.cl"
+
+#define GROUP_ITEMS (32 * T_WARPS_R * T_WARPS_C)
+#define TERMS (T_BYTES / MMA_BYTES) /* of a step */
+
+/* ---- a stage in local memory ---- */
+
+#define TURN(row) (T_BYTES == 128 ? (row) & 7 : (row) >> 1 & 3)
+#define PLACE(row, byte) ((row) * T_BYTES + ((((byte) >> 4) ^ TURN(row)) << 4) + ((byte) & 15))
+#define STAGE_BYTES ((T_PIXELS + T_CHANNELS) * T_BYTES)
+#define WEIGHTS_AT (T_PIXELS * T_BYTES)
+
+/* Neighbouring items copy neighbouring units of a row; all items, rows that are so far apart. TURN is
+ * the same for all rows of an item. */
+#define SRC_ACROSS (T_BYTES / D_UNIT)
+#define SRC_DOWN (GROUP_ITEMS / SRC_ACROSS)
+#define SRC_TIMES ((T_PIXELS + SRC_DOWN - 1) / SRC_DOWN)
+#define W_ACROSS (T_BYTES / 16)
+#define W_DOWN (GROUP_ITEMS / W_ACROSS)
+#define W_TIMES ((T_CHANNELS + W_DOWN - 1) / W_DOWN)
+#define IS_ROW(row, down, rows) ((rows) % (down) == 0 || (row) < (rows))
+
+/* Where a pixel's patch begins: far out of the source where there is no such pixel. */
+typedef struct {
+    INDEX_T element;
+    int d, h, w;
+} patch;
+
+INLINE patch patch_of(const phase_taps *t, const int pixel)
+{
+    const pixel_place p = place_of(t, pixel);
+    const patch q = {p.image + (INDEX_T)p.d * D_SRC_PLANE + (INDEX_T)p.h * D_SRC_ROW +
+                         (INDEX_T)p.w * D_SRC_PIXEL,
+                     p.d, p.real ? p.h : INT_MIN / 2, p.w};
+    return q;
+}
+
+/* The terms that an item copies in a step: a tap, as a distance from the patch's beginning, and a
+ * channel. */
+typedef struct {
+    int tap, channel;
+    INDEX_T element;
+    int d, h, w;
+} terms_place;
+
+INLINE void set_tap(terms_place *p, const phase_taps *t, const int tap)
+{
+    const tap_index i = tap_at(t, tap);
+    p->tap = tap;
+    p->d = i.d * D_MOVE_D;
+    p->h = i.h * D_MOVE_H;
+    p->w = i.w * D_MOVE_W;
+    p->element =
+        (INDEX_T)p->d * D_SRC_PLANE + (INDEX_T)p->h * D_SRC_ROW + (INDEX_T)p->w * D_SRC_PIXEL;
+}
+
+INLINE void next_terms(terms_place *p, const phase_taps *t)
+{
+    int tap = p->tap + TERMS / D_CHANNELS;
+    p->channel += TERMS % D_CHANNELS;
+    if (p->channel >= D_CHANNELS) {
+        p->channel -= D_CHANNELS;
+        tap++;
+    }
+    if (tap != p->tap)
+        set_tap(p, t, tap);
+}
+
+INLINE void copy_source(const uint to, global const MMA_T *src, const patch *patches,
+                        const terms_place *at, const int row, const int taps)
+{
+    UNROLL
+    for (int i = 0; i < SRC_TIMES; i++) {
+        const patch *p = &patches[i];
+        const bool inside = (uint)(p->d + at->d) < P_SRC_D && (uint)(p->h + at->h) < P_SRC_H &&
+                            (uint)(p->w + at->w) < P_SRC_W && at->tap < taps;
+        const INDEX_T element = inside ? p->element + at->element + at->channel : 0;
+        if (IS_ROW(row + i * SRC_DOWN, SRC_DOWN, T_PIXELS))
+            COPY_ASYNC(D_UNIT, to + i * SRC_DOWN * T_BYTES, src + element, inside ? D_UNIT : 0);
+    }
+}
+
+INLINE void copy_weights(const uint to, global const MMA_T *packed, const int row)
+{
+    UNROLL
+    for (int i = 0; i < W_TIMES; i++)
+        if (IS_ROW(row + i * W_DOWN, W_DOWN, T_CHANNELS))
+            COPY_ASYNC(16, to + i * W_DOWN * T_BYTES, packed + (INDEX_T)i * W_DOWN * D_ROW, 16);
+}
+
+/* ---- products ---- */
+
+#define WARP_PIXELS (T_PIXELS / T_WARPS_R)
+#define WARP_CHANNELS (T_CHANNELS / T_WARPS_C)
+#define SUMS_P (WARP_PIXELS / 16)
+#define SUMS_C (WARP_CHANNELS / 8)
+#define SLICES (T_BYTES / 32)
+
+typedef struct {
+    uint left[SUMS_P][4], right[SUMS_C / 2][4];
+} slice;
+
+/* `left` and `right` are the addresses of the item's row, without its turn. */
+INLINE void read_slice(slice *s, const uint left, const uint right, const int lane, const int k)
+{
+    UNROLL
+    for (int i = 0; i < SUMS_P; i++)
+        read_left(s->left[i],
+                  left + i * 16 * T_BYTES + PLACE(ROW_OF_LEFT(lane), k * 32 + BYTE_OF_LEFT(lane)));
+    UNROLL
+    for (int j = 0; j < SUMS_C / 2; j++)
+        read_right(s->right[j],
+                   right + j * 16 * T_BYTES + PLACE(ROW_OF_RIGHT(lane), k * 32 + BYTE_OF_RIGHT(lane)));
+}
+
+INLINE void add_slice(ACC_T sum[SUMS_P][SUMS_C][4], const slice *s)
+{
+    UNROLL
+    for (int i = 0; i < SUMS_P; i++)
+        UNROLL
+        for (int j = 0; j < SUMS_C; j++)
+            multiply(sum[i][j], s->left[i], &s->right[j / 2][j % 2 * 2]);
+}
+
+/* The next slice is read while one is multiplied. */
+INLINE void add_stage(ACC_T sum[SUMS_P][SUMS_C][4], const uint left, const uint right, const int lane)
+{
+    slice s[2];
+    read_slice(&s[0], left, right, lane, 0);
+    UNROLL
+    for (int k = 0; k < SLICES; k++) {
+        if (k + 1 < SLICES)
+            read_slice(&s[(k + 1) % 2], left, right, lane, k + 1);
+        add_slice(sum, &s[k % 2]);
+    }
+}
+
+/* ---- results ---- */
+
+/* An item's results: rows of pixels, 8 apart, of pairs of channels, 8 apart. */
+#define ROWS (2 * SUMS_P)
+#define PIXEL_OF(row) ((row) * 8 + lane / 4)
+#define CHANNEL_OF(j) ((j) * 8 + lane % 4 * 2)
+
+#if T_SPLIT > 1
+/* Sums of a part, in the order part, group, phase, pixel, channel. */
+#define PART_OF(part, group_phase, pixel, channel)                                                 \
+    ((((INDEX_T)(part) * (P_GROUPS * PHASES) + (group_phase)) * PIXELS + (pixel)) * D_DST_C +      \
+     (channel))
+#define OUT_T ACC_T
+#define OUT_PARAMS
+#define EXCHANGED 0
+#else
+#define OUT_T DST_T
+#define OUT_PARAMS EPILOGUE_PARAMS
+#define EXCHANGED (DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16 || DST_TYPE == TYPE_I8)
+#endif
+
+#if EXCHANGED
+/* Narrow results pass through local memory, so that neighbouring items write long runs. */
+#if DST_TYPE == TYPE_I8
+#define BITS_T uchar
+#define BITS_PAIR_T uchar2
+#define BITS_PAIR(a, b) as_uchar2((char2)(kiln_to_char(a), kiln_to_char(b)))
+#else
+#define BITS_T ushort
+#define BITS_PAIR_T uint
+INLINE uint kiln_narrow_pair(const float a, const float b)
+{
+    uint both;
+#if DST_TYPE == TYPE_F16
+    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(b), "f"(a));
+#else
+    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(b), "f"(a));
+#endif
+    return both;
+}
+#define BITS_PAIR(a, b) kiln_narrow_pair(a, b)
+#endif
+#define BITS_PITCH (T_CHANNELS + (D_OUT_UNIT ? 16 : 4) / (int)sizeof(BITS_T))
+#define RESULT_BYTES (T_PIXELS * BITS_PITCH * (int)sizeof(BITS_T))
+#define UNIT_T_16 uint4
+#define UNIT_T_8 uint2
+#define UNIT_T_4 uint
+#define UNIT_T_2 ushort
+#define UNIT_T_1 uchar
+#define UNIT_T KILN_CAT(UNIT_T_, D_OUT_UNIT)
+
+INLINE void write_results(global DST_T *dst, local const BITS_T *tile, const int item,
+                          const int m_first, const int n_first, const int group, const int phase)
+{
+    global BITS_T *to = (global BITS_T *)dst;
+#if D_OUT_UNIT
+    const int elements = D_OUT_UNIT / (int)sizeof(BITS_T), across = T_CHANNELS / elements;
+    for (int i = item; i < T_PIXELS * across; i += GROUP_ITEMS) {
+        const int row = i / across, channel = i % across * elements;
+        const INDEX_T at = result_of(m_first + row, phase);
+        if (at >= 0 && n_first + channel < D_DST_C)
+            *(global UNIT_T *)(to + at + group * D_DST_C + n_first + channel) =
+                *(local const UNIT_T *)(tile + row * BITS_PITCH + channel);
+    }
+#else
+    const int rows = min(GROUP_ITEMS, T_PIXELS), down = max(GROUP_ITEMS / T_PIXELS, 1);
+    for (int row = item % rows; row < T_PIXELS; row += rows) {
+        const INDEX_T at = result_of(m_first + row, phase);
+        for (int c = item / rows; c < T_CHANNELS; c += down)
+            if (at >= 0 && n_first + c < D_DST_C)
+                to[at + (INDEX_T)(group * D_DST_C + n_first + c) * D_DST_CHANNEL] =
+                    tile[row * BITS_PITCH + c];
+    }
+#endif
+}
+#else
+#define RESULT_BYTES 0
+#endif
+
+#define PIECES_BYTES (T_STAGES * STAGE_BYTES)
+#define LOCAL_BYTES (PIECES_BYTES > RESULT_BYTES ? PIECES_BYTES : RESULT_BYTES)
+
+kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict src,
+                                                   global const MMA_T *restrict packed,
+                                                   global OUT_T *dst OUT_PARAMS)
+{
+    local uint4 pieces[LOCAL_BYTES / 16] __attribute__((aligned(128)));
+    const int item = get_local_id(0), lane = item % 32, warp = item / 32;
+    const int tile = get_group_id(0), group_phase = get_group_id(1), part = get_group_id(2);
+    const int tiles_n = D_COLUMNS / T_CHANNELS;
+    const int n_first = tile % tiles_n * T_CHANNELS, m_first = tile / tiles_n * T_PIXELS;
+    const int group = group_phase / PHASES, phase = group_phase % PHASES;
+    const phase_taps taps = taps_of_phase(phase);
+    const int all_taps = taps.d.count * taps.h.count * taps.w.count;
+    const int steps = (all_taps * D_CHANNELS + TERMS - 1) / TERMS;
+    const int first = (int)((long)steps * part / T_SPLIT),
+              last = (int)((long)steps * (part + 1) / T_SPLIT);
+
+    ACC_T sum[SUMS_P][SUMS_C][4];
+    UNROLL
+    for (int i = 0; i < SUMS_P; i++)
+        UNROLL
+        for (int j = 0; j < SUMS_C; j++)
+            UNROLL
+            for (int e = 0; e < 4; e++)
+                sum[i][j][e] = 0;
+
+    const uint base = LOCAL_ADDRESS(pieces);
+    const int src_row = item / SRC_ACROSS, src_byte = item % SRC_ACROSS * D_UNIT;
+    const int w_row = item / W_ACROSS, w_byte = item % W_ACROSS * 16;
+    const uint src_to = base + PLACE(src_row, src_byte),
+               w_to = base + WEIGHTS_AT + PLACE(w_row, w_byte);
+    src += (INDEX_T)group * D_CHANNELS;
+    packed += ((INDEX_T)group_phase * D_COLUMNS + n_first + w_row) * D_ROW +
+              (INDEX_T)first * TERMS + w_byte / MMA_BYTES;
+    patch patches[SRC_TIMES];
+    UNROLL
+    for (int i = 0; i < SRC_TIMES; i++)
+        patches[i] = patch_of(&taps, m_first + src_row + i * SRC_DOWN);
+    terms_place at = {0, 0, 0, 0, 0, 0};
+    if (first < last) {
+        const int term = first * TERMS + src_byte / MMA_BYTES;
+        at.channel = term % D_CHANNELS;
+        set_tap(&at, &taps, term / D_CHANNELS);
+    }
+
+#define START_STAGE(step)                                                                          \
+    if ((step) < last) {                                                                           \
+        const uint slot = (uint)((step) - first) % T_STAGES * STAGE_BYTES;                         \
+        copy_source(src_to + slot, src, patches, &at, src_row, all_taps);                          \
+        copy_weights(w_to + slot, packed, w_row);                                                  \
+        packed += TERMS;                                                                           \
+        next_terms(&at, &taps);                                                                    \
+    }                                                                                              \
+    COPY_COMMIT
+    UNROLL
+    for (int i = 0; i < T_STAGES - 1; i++) {
+        START_STAGE(first + i);
+    }
+    const uint left = base + warp / T_WARPS_C * WARP_PIXELS * T_BYTES,
+               right = base + WEIGHTS_AT + warp % T_WARPS_C * WARP_CHANNELS * T_BYTES;
+    for (int step = first; step < last; step++) {
+        COPY_WAIT(T_STAGES - 2);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        START_STAGE(step + T_STAGES - 1);
+        const uint slot = (uint)(step - first) % T_STAGES * STAGE_BYTES;
+        add_stage(sum, left + slot, right + slot, lane);
+    }
+
+    const int m = m_first + warp / T_WARPS_C * WARP_PIXELS,
+              n = n_first + warp % T_WARPS_C * WARP_CHANNELS;
+#if T_SPLIT > 1
+    UNROLL
+    for (int i = 0; i < ROWS; i++) {
+        const int pixel = m + PIXEL_OF(i);
+        UNROLL
+        for (int j = 0; j < SUMS_C; j++)
+            UNROLL
+            for (int e = 0; e < 2; e++)
+                if (pixel < PIXELS && n + CHANNEL_OF(j) + e < D_DST_C)
+                    dst[PART_OF(part, group_phase, pixel, n + CHANNEL_OF(j) + e)] =
+                        sum[i / 2][j][i % 2 * 2 + e];
+    }
+#else
+#if EXCHANGED
+    COPY_WAIT(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    local BITS_T *results = (local BITS_T *)pieces;
+#endif
+    UNROLL
+    for (int i = 0; i < ROWS; i++) {
+        const INDEX_T to = result_of(m + PIXEL_OF(i), phase);
+        UNROLL
+        for (int j = 0; j < SUMS_C; j++) {
+            const int channel = n + CHANNEL_OF(j), own = group * D_DST_C + channel;
+            VAL_T v[2] = {0, 0};
+            UNROLL
+            for (int e = 0; e < 2; e++)
+                if (to >= 0 && channel + e < D_DST_C)
+                    v[e] = FINISH(sum[i / 2][j][i % 2 * 2 + e], own + e,
+                                  to + (INDEX_T)(own + e) * D_DST_CHANNEL);
+#if EXCHANGED
+            *(local BITS_PAIR_T *)(results + (m - m_first + PIXEL_OF(i)) * BITS_PITCH + n - n_first +
+                                   CHANNEL_OF(j)) = BITS_PAIR(v[0], v[1]);
+#else
+            const INDEX_T element = to + (INDEX_T)own * D_DST_CHANNEL;
+#if D_OUT_UNIT >= 8
+            if (to >= 0 && channel < D_DST_C)
+                DST_STOREN(2, dst, element, ((KILN_CAT(VAL_T, 2))(v[0], v[1])));
+#else
+            UNROLL
+            for (int e = 0; e < 2; e++)
+                if (to >= 0 && channel + e < D_DST_C)
+                    DST_STORE(dst, element + (INDEX_T)e * D_DST_CHANNEL, v[e]);
+#endif
+#endif
+        }
+    }
+#if EXCHANGED
+    barrier(CLK_LOCAL_MEM_FENCE);
+    write_results(dst, results, item, m_first, n_first, group, phase);
+#endif
+#endif
+}
+
+#if T_SPLIT > 1
+/* One element: channels are neighbours. */
+kernel void gemm_mma_sum(global const ACC_T *restrict parts, global DST_T *dst EPILOGUE_PARAMS)
+{
+    const INDEX_T all = (INDEX_T)P_GROUPS * PHASES * PIXELS * D_DST_C, i = get_global_id(0);
+    if (i >= all)
+        return;
+    const INDEX_T row = i / D_DST_C;
+    const int pixel = (int)(row % PIXELS), group_phase = (int)(row / PIXELS);
+    const int own = group_phase / PHASES * D_DST_C + (int)(i % D_DST_C);
+    const INDEX_T to = result_of(pixel, group_phase % PHASES);
+    if (to < 0)
+        return;
+    ACC_T sum = 0;
+    UNROLL
+    for (int part = 0; part < T_SPLIT; part++)
+        sum += parts[part * all + i];
+    const INDEX_T e = to + (INDEX_T)own * D_DST_CHANNEL;
+    DST_STORE(dst, e, FINISH(sum, own, e));
+}
+#endif

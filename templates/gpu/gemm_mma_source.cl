@@ -1,0 +1,50 @@
+/* gemm_mma_source.cl: the source as gemm_mma.cl copies it, where its channels are not neighbours or
+ * their number is odd: pixels one after the other, and of a pixel each group's channels filled up with
+ * zeros to D_CHANNELS.
+ *
+ *     x[n][c][pixel] or x[n][pixel][c]  ->  to[n][pixel][group][c, D_CHANNELS of them]
+ *
+ * A group of items turns a tile of D_TILE_P pixels and D_TILE_C channels in local memory: neighbouring
+ * items read neighbours of the source, and write neighbours of the result.
+ *
+ * Grid      (256 * tiles), tiles of channels fastest, then of pixels, then images
+ * Defines   those of mma.cl, and
+ *   P_IMAGES, P_GROUPS, P_PIXELS    of an image
+ *   D_SRC_C, D_CHANNELS             of one group, without and with padding
+ *   D_SRC_IMAGE, _CHANNEL, _PIXEL   elements from one to the next
+ *   D_TILE_P, D_TILE_C              above; their product is a multiple of 256
+ */
+#include "mma.cl"
+
+#define ITEMS 256
+#define ALL_CHANNELS (P_GROUPS * D_CHANNELS)
+#define TILES_C ((ALL_CHANNELS + D_TILE_C - 1) / D_TILE_C)
+#define TILES_P ((P_PIXELS + D_TILE_P - 1) / D_TILE_P)
+#define PITCH (D_TILE_P + 4 / MMA_BYTES)
+
+kernel GROUP_SIZE(ITEMS, 1, 1) void gemm_mma_source(global const MMA_T *restrict src,
+                                                    global MMA_T *restrict to)
+{
+    local MMA_T tile[D_TILE_C * PITCH];
+    const int item = get_local_id(0), at = get_group_id(0);
+    const int c_first = at % TILES_C * D_TILE_C, p_first = at / TILES_C % TILES_P * D_TILE_P;
+    const INDEX_T image = at / (TILES_C * TILES_P);
+    UNROLL
+    for (int i = item; i < D_TILE_P * D_TILE_C; i += ITEMS) {
+        const int p = D_SRC_CHANNEL == 1 ? i / D_TILE_C : i % D_TILE_P,
+                  c = D_SRC_CHANNEL == 1 ? i % D_TILE_C : i / D_TILE_P;
+        const int all = c_first + c, channel = all % D_CHANNELS;
+        MMA_T v = 0;
+        if (all < ALL_CHANNELS && channel < D_SRC_C && p_first + p < P_PIXELS)
+            v = src[image * D_SRC_IMAGE + (INDEX_T)(p_first + p) * D_SRC_PIXEL +
+                    (INDEX_T)(all / D_CHANNELS * D_SRC_C + channel) * D_SRC_CHANNEL];
+        tile[c * PITCH + p] = v;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    UNROLL
+    for (int i = item; i < D_TILE_P * D_TILE_C; i += ITEMS) {
+        const int p = i / D_TILE_C, c = i % D_TILE_C;
+        if (c_first + c < ALL_CHANNELS && p_first + p < P_PIXELS)
+            to[(image * P_PIXELS + p_first + p) * ALL_CHANNELS + c_first + c] = tile[c * PITCH + p];
+    }
+}

@@ -1,0 +1,107 @@
+/* mma.cl: products of small matrices on tensor cores, and copies to local memory that an item does not
+ * wait for: NVIDIA's compute capability 8.0 and up, by inline PTX.
+ *
+ * A warp, 32 neighbouring items, multiplies m16 x k by k x n8 as one. Of both factors 32 bytes of
+ * terms are taken at a time: 8 floats, 16 halves or 32 bytes. Rows of both lie in local memory, with
+ * their terms side by side:
+ *
+ *                        terms: 32 bytes                   item l holds of a product
+ *     rows of the left  +-------+-------+                 +-------------------------+
+ *     factor, or        | 16 B  | 16 B  |                 | [0] [1]                 |  row l / 4
+ *     columns of the    | of 8 rows at a time             |   columns 2 (l % 4) + 0, 1
+ *     right one         +-------+-------+                 | [2] [3]                 |  row l / 4 + 8
+ *
+ *   MMA_T, MMA_BYTES                     an element of the factors as memory holds it, and its size
+ *   COPY_ASYNC(bytes, to, from, given)   starts to copy 16 or 8 bytes to local address `to`; those past
+ *                                        the first `given` become 0
+ *   COPY_COMMIT, COPY_WAIT(n)            ends a batch of copies; waits for all but the last n batches
+ *   LOCAL_ADDRESS(p)                     of a pointer to local memory
+ *   read_left(f, address), read_right(f, address)     what an item holds of 16 rows of the left
+ *                                        factor, or of 16 columns of the right one: four words
+ *   multiply(sum, left, right)           adds a product to an item's four sums; `right` is two words
+ *   ROW_OF_LEFT, BYTE_OF_LEFT, ...       which row and byte of its 16 rows of 32 bytes the `address`
+ *                                        of an item `lane` must be
+ *
+ * Defines   those of types.cl
+ */
+#include "types.cl"
+
+#if SRC_TYPE == TYPE_F16 || SRC_TYPE == TYPE_BF16
+#define MMA_T ushort
+#define MMA_BYTES 2
+#elif SRC_TYPE == TYPE_I8
+#define MMA_T char
+#define MMA_BYTES 1
+#else
+#define MMA_T float
+#define MMA_BYTES 4
+#endif
+
+#if SRC_TYPE == TYPE_F16
+#define MMA_NAME "m16n8k16.row.col.f32.f16.f16.f32"
+#elif SRC_TYPE == TYPE_BF16
+#define MMA_NAME "m16n8k16.row.col.f32.bf16.bf16.f32"
+#elif SRC_TYPE == TYPE_I8
+#define MMA_NAME "m16n8k32.row.col.s32.s8.s8.s32"
+#else
+#define MMA_NAME "m16n8k8.row.col.f32.tf32.tf32.f32"
+#endif
+#if SRC_TYPE == TYPE_I8
+#define MMA_SUM "+r"
+#else
+#define MMA_SUM "+f"
+#endif
+
+#define LOCAL_ADDRESS(p) ((uint)(ulong)(p))
+
+/* Only copies of 16 bytes may pass by the first cache. */
+#define COPY_LEVEL_16 "cg"
+#define COPY_LEVEL_8 "ca"
+#define COPY_ASYNC_(level, bytes, to, from, given)                                                 \
+    __asm__ volatile("cp.async." level ".shared.global [%0], [%1], " #bytes ", %2;"                \
+                     :                                                                             \
+                     : "r"(to), "l"(from), "r"(given)                                              \
+                     : "memory")
+#define COPY_ASYNC_OF(level, bytes, to, from, given) COPY_ASYNC_(level, bytes, to, from, given)
+#define COPY_ASYNC(bytes, to, from, given)                                                         \
+    COPY_ASYNC_OF(KILN_CAT(COPY_LEVEL_, bytes), bytes, to, from, given)
+#define COPY_COMMIT __asm__ volatile("cp.async.commit_group;" : : : "memory")
+#define COPY_WAIT(n) __asm__ volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")
+
+#define ROW_OF_LEFT(lane) ((lane) & 15)
+#define BYTE_OF_LEFT(lane) ((lane) >> 4 << 4)
+#define ROW_OF_RIGHT(lane) (((lane) & 7) + ((lane) >> 4 << 3))
+#define BYTE_OF_RIGHT(lane) ((lane) >> 3 << 4 & 16)
+
+INLINE void read_matrices(uint f[4], const uint address)
+{
+    __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])
+                     : "r"(address)
+                     : "memory");
+}
+
+/* Of floats the tensor cores take the upper 19 bits: rounded to nearest here. */
+INLINE void read_left(uint f[4], const uint address)
+{
+    read_matrices(f, address);
+#if MMA_BYTES == 4
+    UNROLL
+    for (int i = 0; i < 4; i++)
+        __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(f[i]) : "f"(as_float(f[i])));
+#endif
+}
+
+INLINE void read_right(uint f[4], const uint address)
+{
+    read_matrices(f, address);
+}
+
+INLINE void multiply(ACC_T sum[4], const uint left[4], const uint right[2])
+{
+    __asm__("mma.sync.aligned." MMA_NAME " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+            "{%0, %1, %2, %3};"
+            : MMA_SUM(sum[0]), MMA_SUM(sum[1]), MMA_SUM(sum[2]), MMA_SUM(sum[3])
+            : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]),
+              "r"(right[1]));
+}
