@@ -32,16 +32,34 @@ typedef struct gpu_class {
     const char *name;
     kiln_direction direction;
     bool (*takes)(const kiln_problem *p);
+    kiln_type type;
+    rules_layout layout; /* tensor cores take channels that are neighbours */
+    bool reduced;        /* products may be rounded to a shorter type */
 } gpu_class;
 
 static const gpu_class classes[] = {
-    {"forward", KILN_FORWARD, is_dense},
-    {"backward-data", KILN_BACKWARD_DATA, is_dense},
-    {"backward-weights", KILN_BACKWARD_WEIGHTS, is_dense},
-    {"depthwise", KILN_FORWARD, work_is_depthwise},
-    {"depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise},
-    {"depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise},
+    {"forward", KILN_FORWARD, is_dense, KILN_F32, RULES_NCHW, false},
+    {"backward-data", KILN_BACKWARD_DATA, is_dense, KILN_F32, RULES_NCHW, false},
+    {"backward-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F32, RULES_NCHW, false},
+    {"depthwise", KILN_FORWARD, work_is_depthwise, KILN_F32, RULES_NCHW, false},
+    {"depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F32, RULES_NCHW, false},
+    {"depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F32, RULES_NCHW, false},
+    {"f16", KILN_FORWARD, is_dense, KILN_F16, RULES_NHWC, false},
+    {"f16-data", KILN_BACKWARD_DATA, is_dense, KILN_F16, RULES_NHWC, false},
+    {"f16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F16, RULES_NHWC, false},
+    {"bf16", KILN_FORWARD, is_dense, KILN_BF16, RULES_NHWC, false},
+    {"bf16-data", KILN_BACKWARD_DATA, is_dense, KILN_BF16, RULES_NHWC, false},
+    {"bf16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_BF16, RULES_NHWC, false},
+    {"tf32", KILN_FORWARD, is_dense, KILN_F32, RULES_NHWC, true},
+    {"i8", KILN_FORWARD, is_dense, KILN_I8, RULES_NHWC, false},
+    {"f16-depthwise", KILN_FORWARD, work_is_depthwise, KILN_F16, RULES_NHWC, false},
 };
+
+/* PyTorch has no convolution of bytes on a GPU: the peer is kiln in f16. */
+static bool is_own_peer(const gpu_class *class)
+{
+    return class->type == KILN_I8;
+}
 
 enum { CLASSES = sizeof classes / sizeof *classes };
 
@@ -76,7 +94,16 @@ static double time_row(contender *c, int runs)
     return c->calls->finish(c) ? (stats_now() - begin) * 1e3 / runs : -1;
 }
 
-static bool take_turns(bench *b, contender *c, const char *problem, measured *m)
+/* The time of kiln's other contender, or of the peer. */
+static double time_peer(bench *b, contender *other, int runs, const char *problem, measured *m)
+{
+    if (!other)
+        return peer_time(&b->peer, problem, m->format, sizeof m->format);
+    snprintf(m->format, sizeof m->format, "%.180s", other->detail);
+    return time_row(other, runs);
+}
+
+static bool take_turns(bench *b, contender *c, contender *other, const char *problem, measured *m)
 {
     double own[MOST_ROUNDS], peer[MOST_ROUNDS];
     const double first = time_row(c, 3), again = first > 0 ? time_row(c, 10) : -1;
@@ -89,7 +116,7 @@ static bool take_turns(bench *b, contender *c, const char *problem, measured *m)
         own[n] = time_row(c, runs);
         if (own[n] <= 0)
             return false;
-        if (peers == n && (peer[n] = peer_time(&b->peer, problem, m->format, sizeof m->format)) > 0)
+        if (peers == n && (peer[n] = time_peer(b, other, runs, problem, m)) > 0)
             peers++;
     }
     m->kiln_ms = stats_median(own, n);
@@ -119,7 +146,8 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
            100e-9 * w->flops / seconds / fmax(b->limits.gflops, 1),
            100e-9 * w->bytes / seconds / fmax(b->limits.gbs, 1));
     if (m->peer_ms > 0) {
-        printf("  cuDNN %9.4f ms (%s)  ratio %.3f", m->peer_ms, m->format, m->peer_ms / m->kiln_ms);
+        printf("  %s %9.4f ms (%s)  ratio %.3f", is_own_peer(&classes[at]) ? "kiln" : "cuDNN",
+               m->peer_ms, m->format, m->peer_ms / m->kiln_ms);
         stats_add(&b->mean[at], m->peer_ms / m->kiln_ms, w->layer->name);
     } else if (b->peer.process) {
         printf("  cuDNN: %s", m->format);
@@ -129,31 +157,48 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
     print_json(b, &classes[at], problem, m, c);
 }
 
-static void compare(bench *b, int at, const work *w)
+static void compare_with(bench *b, int at, const work *w, contender *c, contender *other)
 {
-    const rules any = {RULES_NCHW, RULES_ANY};
-    const kiln_choice choice = {.solver = b->solver};
     char why[KILN_ERROR_TEXT], problem[KILN_KEY_TEXT];
     measured m;
-    kiln_problem_text(&w->problem, problem, sizeof problem);
+    kiln_problem named = w->problem;
+    if (classes[at].reduced)
+        named.math = KILN_MATH_REDUCED;
+    kiln_problem_text(&named, problem, sizeof problem);
     void *result = malloc((size_t)kiln_problem_count(&w->problem, w->to) * sizeof(float));
-    contender *c =
-        result ? contender_kiln(&b->session, w, &any, b->solver ? &choice : NULL, why) : NULL;
-    if (!c) {
-        printf("%-17s %-32.32s not measured: %s\n", classes[at].name, w->layer->name,
-               result ? why : "out of memory");
-        b->failed += b->solver == NULL;
-    } else if (!contender_verify(c, w, result, why)) {
-        printf("%-17s %-32.32s WRONG: %s (%s)\n", classes[at].name, w->layer->name, why, c->detail);
+    if (!result || !contender_verify(c, w, result, why)) {
+        printf("%-17s %-32.32s WRONG: %s (%s)\n", classes[at].name, w->layer->name,
+               result ? why : "out of memory", c->detail);
         b->wrong++;
-    } else if (take_turns(b, c, problem, &m)) {
+    } else if (take_turns(b, c, other, problem, &m)) {
         print_row(b, at, w, problem, &m, c);
     } else {
         printf("%-17s %-32.32s a run failed\n", classes[at].name, w->layer->name);
         b->failed++;
     }
-    contender_release(c);
     free(result);
+}
+
+static void compare(bench *b, int at, const work *w)
+{
+    const gpu_class *class = &classes[at];
+    const rules rules = {class->layout, class->reduced ? RULES_REDUCED : RULES_ANY};
+    const kiln_choice choice = {.solver = b->solver};
+    char why[KILN_ERROR_TEXT];
+    work half = {0};
+    contender *other = NULL;
+    contender *c = contender_kiln(&b->session, w, &rules, b->solver ? &choice : NULL, why);
+    if (is_own_peer(class) && work_make(&half, w->layer, class->direction, KILN_F16))
+        other = contender_kiln(&b->session, &half, &rules, NULL, why);
+    if (c) {
+        compare_with(b, at, w, c, other);
+    } else {
+        printf("%-17s %-32.32s not measured: %s\n", class->name, w->layer->name, why);
+        b->failed += b->solver == NULL;
+    }
+    contender_release(c);
+    contender_release(other);
+    work_free(&half);
 }
 
 /* ---- the command line ---- */
@@ -265,7 +310,7 @@ static void compare_layer(bench *b, const layer *l)
         work w = {0};
         if (!b->wanted[i] || !classes[i].takes(&l->problem))
             continue;
-        if (work_make(&w, l, classes[i].direction, KILN_F32))
+        if (work_make(&w, l, classes[i].direction, classes[i].type))
             compare(b, i, &w);
         work_free(&w);
     }

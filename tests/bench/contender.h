@@ -13,7 +13,12 @@
 #include <stdbool.h>
 
 /* The rules of one comparison. */
-typedef enum rules_algorithm { RULES_ANY = 0, RULES_DIRECT, RULES_WINOGRAD } rules_algorithm;
+typedef enum rules_algorithm {
+    RULES_ANY = 0,
+    RULES_DIRECT,
+    RULES_WINOGRAD,
+    RULES_REDUCED /* any, and products may be rounded to a shorter type */
+} rules_algorithm;
 typedef enum rules_layout { RULES_OWN = 0, RULES_NCHW, RULES_NHWC } rules_layout;
 typedef struct rules {
     rules_layout layout; /* of activations before and after a run; RULES_OWN: the layouts that the

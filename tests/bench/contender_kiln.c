@@ -143,7 +143,9 @@ static const contender_calls calls = {enqueue, finish, read_result, release};
 kiln_problem contender_kiln_problem(const work *w, const rules *r)
 {
     kiln_problem p = w->problem;
-    p.math = r->algorithm == RULES_DIRECT ? KILN_MATH_EXACT : KILN_MATH_FAST;
+    p.math = r->algorithm == RULES_DIRECT    ? KILN_MATH_EXACT
+             : r->algorithm == RULES_REDUCED ? KILN_MATH_REDUCED
+                                             : KILN_MATH_FAST;
     if (r->layout == RULES_NCHW)
         return p;
     strcpy(p.x_layout, r->layout == RULES_NHWC ? "NHWC" : "any");

@@ -3,8 +3,8 @@
 Prints one line that says what it is, then answers each line of its input with one line of output.
 A line of input is the name of a problem (fwd-f32-n64-c256-k64-i56x56-f1x1); the answer is the time of
 one run in milliseconds and the faster of the formats NCHW and NHWC, or "none" and the reason. A time is
-the median of seven replays of a CUDA graph of twenty runs, with cuDNN in benchmark mode and without
-TF32, so that launches cost the host nothing.
+the median of seven replays of a CUDA graph of twenty runs, so that launches cost the host nothing,
+with cuDNN in benchmark mode, and with TF32 where the name ends with "-reduced".
 """
 import re
 import sys
@@ -19,6 +19,7 @@ except (ImportError, RuntimeError) as error:
     sys.exit(0)
 
 REPLAYS, RUNS = 7, 20
+KINDS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
 def axes(text, letter, default):
@@ -57,16 +58,18 @@ def convolution(name, last):
     taps = axes(name, "f", None)
     stride, dilation = axes(name, "s", (1,) * rank), axes(name, "d", (1,) * rank)
     padding = axes(name, "p", (0,) * rank)
-    if re.search(r"-e\d|-trans|-l[A-Z]", name) or kind != "f32":
-        raise ValueError("not a plain f32 convolution with equal padding")
+    if re.search(r"-e\d|-trans|-l[A-Z]", name) or kind not in KINDS:
+        raise ValueError("not a plain convolution of floats with equal padding")
+    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = "-reduced" in name
     forms = {2: torch.channels_last, 3: torch.channels_last_3d}
     if last and rank not in forms:
         raise ValueError("PyTorch has no such format")
     form = forms[rank] if last else torch.contiguous_format
     call = {1: torch.nn.functional.conv1d, 2: torch.nn.functional.conv2d,
             3: torch.nn.functional.conv3d}[rank]
-    x = torch.randn(n, c, *image, device="cuda").contiguous(memory_format=form)
-    w = torch.randn(k, c // groups, *taps, device="cuda").contiguous(memory_format=form)
+    place = {"device": "cuda", "dtype": KINDS[kind]}
+    x = torch.randn(n, c, *image, **place).contiguous(memory_format=form)
+    w = torch.randn(k, c // groups, *taps, **place).contiguous(memory_format=form)
     if direction == "fwd":
         return lambda: call(x, w, None, stride, padding, dilation, groups)
     dy = torch.randn_like(call(x, w, None, stride, padding, dilation, groups))
@@ -91,7 +94,6 @@ def answer(name):
 
 def main():
     torch.backends.cudnn.benchmark = True
-    torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
     print("PyTorch %s, cuDNN %d, %s" % (torch.__version__, torch.backends.cudnn.version(),
                                         torch.cuda.get_device_name(0)), flush=True)
     for line in sys.stdin:
