@@ -2,18 +2,13 @@
  * weights, tile by tile, forward and backward data.
  *
  *                  terms: channel and tap          a stage in local memory: the next T_BYTES bytes of
- *                 +-----+-----+-----+---           terms of T_PIXELS pixels and T_CHANNELS channels,
+ *                 +-----+-----+-----+---           terms of T_ROWS pixels and T_COLUMNS channels,
  *     pixels      |  0  |  1  |  2  |              rows of T_BYTES bytes. 16 bytes stand where
  *     of all      |     |     |     |              16 * (place ^ TURN(row)) says, so that eight rows
  *     images      +-----+-----+-----+---           that are read at once lie in different banks
  *                    T_BYTES bytes each
  *
- *     the tile of a group, T_WARPS_R x T_WARPS_C warps:
- *
- *              channels                    A warp has T_PIXELS / T_WARPS_R pixels by
- *             +-------+-------+            T_CHANNELS / T_WARPS_C channels, in its items' registers
- *     pixels  | warp  | warp  |            as mma.cl says.
- *             +-------+-------+
+ * mma_tile.cl has the tile of a group: T_ROWS pixels by T_COLUMNS channels.
  *
  * While a group multiplies one stage, copies of the next T_STAGES - 1 are under way. A copy brings
  * D_UNIT bytes of a patch, channels of one tap of one pixel; past the border it brings zeros. All
@@ -28,40 +23,39 @@
  * Grid      gemm_mma: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in groups
  *           of (items, 1, 1), items = 32 * T_WARPS_R * T_WARPS_C.
  *           gemm_mma_sum: the destination's elements, one dimension.
- * Defines   those of epilogue.cl, gemm_places.cl and mma.cl, and
+ * Defines   those of epilogue.cl, gemm_places.cl and mma_tile.cl, and
  *   P_GROUPS            D_DST_C: channels of one group of the destination
  *   D_CHANNELS          of one group of the source, padding included
- *   D_COLUMNS, D_ROW    of the packed weights of a group and phase: channels filled up to T_CHANNELS,
+ *   D_COLUMNS, D_ROW    of the packed weights of a group and phase: channels filled up to T_COLUMNS,
  *                       terms filled up to whole rows of T_BYTES bytes
  *   D_UNIT              16 or 8: divides the bytes of D_CHANNELS, and all distances in the source
  *   D_OUT_UNIT          bytes of results that are written at once: divides the bytes of D_DST_C, and
  *                       all distances in the destination; 0: pixels are neighbours, not channels
  *   D_DST_CHANNEL       elements from one channel of the destination to the next
- *   T_PIXELS, T_CHANNELS, T_WARPS_R, T_WARPS_C, T_BYTES, T_STAGES, T_SPLIT    above
+ *   T_BYTES, T_STAGES, T_SPLIT    above
  * Assumes   128 items or more; the channels of a pixel of the source are neighbours.
  */
 #include "epilogue.cl"
 #include "gemm_places.cl"
-#include "mma.cl"
+#include "mma_tile.cl"
 
-#define GROUP_ITEMS (32 * T_WARPS_R * T_WARPS_C)
 #define TERMS (T_BYTES / MMA_BYTES) /* of a step */
 
 /* ---- a stage in local memory ---- */
 
 #define TURN(row) (T_BYTES == 128 ? (row) & 7 : (row) >> 1 & 3)
 #define PLACE(row, byte) ((row) * T_BYTES + ((((byte) >> 4) ^ TURN(row)) << 4) + ((byte) & 15))
-#define STAGE_BYTES ((T_PIXELS + T_CHANNELS) * T_BYTES)
-#define WEIGHTS_AT (T_PIXELS * T_BYTES)
+#define STAGE_BYTES ((T_ROWS + T_COLUMNS) * T_BYTES)
+#define WEIGHTS_AT (T_ROWS * T_BYTES)
 
 /* Neighbouring items copy neighbouring units of a row; all items, rows that are so far apart. TURN is
  * the same for all rows of an item. */
 #define SRC_ACROSS (T_BYTES / D_UNIT)
 #define SRC_DOWN (GROUP_ITEMS / SRC_ACROSS)
-#define SRC_TIMES ((T_PIXELS + SRC_DOWN - 1) / SRC_DOWN)
+#define SRC_TIMES ((T_ROWS + SRC_DOWN - 1) / SRC_DOWN)
 #define W_ACROSS (T_BYTES / 16)
 #define W_DOWN (GROUP_ITEMS / W_ACROSS)
-#define W_TIMES ((T_CHANNELS + W_DOWN - 1) / W_DOWN)
+#define W_TIMES ((T_COLUMNS + W_DOWN - 1) / W_DOWN)
 #define IS_ROW(row, down, rows) ((rows) % (down) == 0 || (row) < (rows))
 
 /* Where a pixel's patch begins: far out of the source where there is no such pixel. */
@@ -119,7 +113,7 @@ INLINE void copy_source(const uint to, global const MMA_T *src, const patch *pat
         const bool inside = (uint)(p->d + at->d) < P_SRC_D && (uint)(p->h + at->h) < P_SRC_H &&
                             (uint)(p->w + at->w) < P_SRC_W && at->tap < taps;
         const INDEX_T element = inside ? p->element + at->element + at->channel : 0;
-        if (IS_ROW(row + i * SRC_DOWN, SRC_DOWN, T_PIXELS))
+        if (IS_ROW(row + i * SRC_DOWN, SRC_DOWN, T_ROWS))
             COPY_ASYNC(D_UNIT, to + i * SRC_DOWN * T_BYTES, src + element, inside ? D_UNIT : 0);
     }
 }
@@ -128,27 +122,19 @@ INLINE void copy_weights(const uint to, global const MMA_T *packed, const int ro
 {
     UNROLL
     for (int i = 0; i < W_TIMES; i++)
-        if (IS_ROW(row + i * W_DOWN, W_DOWN, T_CHANNELS))
+        if (IS_ROW(row + i * W_DOWN, W_DOWN, T_COLUMNS))
             COPY_ASYNC(16, to + i * W_DOWN * T_BYTES, packed + (INDEX_T)i * W_DOWN * D_ROW, 16);
 }
 
 /* ---- products ---- */
 
-#define WARP_PIXELS (T_PIXELS / T_WARPS_R)
-#define WARP_CHANNELS (T_CHANNELS / T_WARPS_C)
-#define SUMS_P (WARP_PIXELS / 16)
-#define SUMS_C (WARP_CHANNELS / 8)
 #define SLICES (T_BYTES / 32)
-
-typedef struct {
-    uint left[SUMS_P][4], right[SUMS_C / 2][4];
-} slice;
 
 /* `left` and `right` are the addresses of the item's row, without its turn. */
 INLINE void read_slice(slice *s, const uint left, const uint right, const int lane, const int k)
 {
     UNROLL
-    for (int i = 0; i < SUMS_P; i++)
+    for (int i = 0; i < SUMS_R; i++)
         read_left(s->left[i],
                   left + i * 16 * T_BYTES + PLACE(ROW_OF_LEFT(lane), k * 32 + BYTE_OF_LEFT(lane)));
     UNROLL
@@ -157,17 +143,8 @@ INLINE void read_slice(slice *s, const uint left, const uint right, const int la
                    right + j * 16 * T_BYTES + PLACE(ROW_OF_RIGHT(lane), k * 32 + BYTE_OF_RIGHT(lane)));
 }
 
-INLINE void add_slice(ACC_T sum[SUMS_P][SUMS_C][4], const slice *s)
-{
-    UNROLL
-    for (int i = 0; i < SUMS_P; i++)
-        UNROLL
-        for (int j = 0; j < SUMS_C; j++)
-            multiply(sum[i][j], s->left[i], &s->right[j / 2][j % 2 * 2]);
-}
-
 /* The next slice is read while one is multiplied. */
-INLINE void add_stage(ACC_T sum[SUMS_P][SUMS_C][4], const uint left, const uint right, const int lane)
+INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint right, const int lane)
 {
     slice s[2];
     read_slice(&s[0], left, right, lane, 0);
@@ -180,11 +157,6 @@ INLINE void add_stage(ACC_T sum[SUMS_P][SUMS_C][4], const uint left, const uint 
 }
 
 /* ---- results ---- */
-
-/* An item's results: rows of pixels, 8 apart, of pairs of channels, 8 apart. */
-#define ROWS (2 * SUMS_P)
-#define PIXEL_OF(row) ((row) * 8 + lane / 4)
-#define CHANNEL_OF(j) ((j) * 8 + lane % 4 * 2)
 
 #if T_SPLIT > 1
 /* Sums of a part, in the order part, group, phase, pixel, channel. */
@@ -221,8 +193,8 @@ INLINE uint kiln_narrow_pair(const float a, const float b)
 }
 #define BITS_PAIR(a, b) kiln_narrow_pair(a, b)
 #endif
-#define BITS_PITCH (T_CHANNELS + (D_OUT_UNIT ? 16 : 4) / (int)sizeof(BITS_T))
-#define RESULT_BYTES (T_PIXELS * BITS_PITCH * (int)sizeof(BITS_T))
+#define BITS_PITCH (T_COLUMNS + (D_OUT_UNIT ? 16 : 4) / (int)sizeof(BITS_T))
+#define RESULT_BYTES (T_ROWS * BITS_PITCH * (int)sizeof(BITS_T))
 #define UNIT_T_16 uint4
 #define UNIT_T_8 uint2
 #define UNIT_T_4 uint
@@ -235,8 +207,8 @@ INLINE void write_results(global DST_T *dst, local const BITS_T *tile, const int
 {
     global BITS_T *to = (global BITS_T *)dst;
 #if D_OUT_UNIT
-    const int elements = D_OUT_UNIT / (int)sizeof(BITS_T), across = T_CHANNELS / elements;
-    for (int i = item; i < T_PIXELS * across; i += GROUP_ITEMS) {
+    const int elements = D_OUT_UNIT / (int)sizeof(BITS_T), across = T_COLUMNS / elements;
+    for (int i = item; i < T_ROWS * across; i += GROUP_ITEMS) {
         const int row = i / across, channel = i % across * elements;
         const INDEX_T at = result_of(m_first + row, phase);
         if (at >= 0 && n_first + channel < D_DST_C)
@@ -244,10 +216,10 @@ INLINE void write_results(global DST_T *dst, local const BITS_T *tile, const int
                 *(local const UNIT_T *)(tile + row * BITS_PITCH + channel);
     }
 #else
-    const int rows = min(GROUP_ITEMS, T_PIXELS), down = max(GROUP_ITEMS / T_PIXELS, 1);
-    for (int row = item % rows; row < T_PIXELS; row += rows) {
+    const int rows = min(GROUP_ITEMS, T_ROWS), down = max(GROUP_ITEMS / T_ROWS, 1);
+    for (int row = item % rows; row < T_ROWS; row += rows) {
         const INDEX_T at = result_of(m_first + row, phase);
-        for (int c = item / rows; c < T_CHANNELS; c += down)
+        for (int c = item / rows; c < T_COLUMNS; c += down)
             if (at >= 0 && n_first + c < D_DST_C)
                 to[at + (INDEX_T)(group * D_DST_C + n_first + c) * D_DST_CHANNEL] =
                     tile[row * BITS_PITCH + c];
@@ -268,8 +240,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
     local uint4 pieces[LOCAL_BYTES / 16] __attribute__((aligned(128)));
     const int item = get_local_id(0), lane = item % 32, warp = item / 32;
     const int tile = get_group_id(0), group_phase = get_group_id(1), part = get_group_id(2);
-    const int tiles_n = D_COLUMNS / T_CHANNELS;
-    const int n_first = tile % tiles_n * T_CHANNELS, m_first = tile / tiles_n * T_PIXELS;
+    const int tiles_n = D_COLUMNS / T_COLUMNS;
+    const int n_first = tile % tiles_n * T_COLUMNS, m_first = tile / tiles_n * T_ROWS;
     const int group = group_phase / PHASES, phase = group_phase % PHASES;
     const phase_taps taps = taps_of_phase(phase);
     const int all_taps = taps.d.count * taps.h.count * taps.w.count;
@@ -277,14 +249,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
     const int first = (int)((long)steps * part / T_SPLIT),
               last = (int)((long)steps * (part + 1) / T_SPLIT);
 
-    ACC_T sum[SUMS_P][SUMS_C][4];
-    UNROLL
-    for (int i = 0; i < SUMS_P; i++)
-        UNROLL
-        for (int j = 0; j < SUMS_C; j++)
-            UNROLL
-            for (int e = 0; e < 4; e++)
-                sum[i][j][e] = 0;
+    ACC_T sum[SUMS_R][SUMS_C][4];
+    CLEAR_SUMS(sum)
 
     const uint base = LOCAL_ADDRESS(pieces);
     const int src_row = item / SRC_ACROSS, src_byte = item % SRC_ACROSS * D_UNIT;
@@ -318,8 +284,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
     for (int i = 0; i < T_STAGES - 1; i++) {
         START_STAGE(first + i);
     }
-    const uint left = base + warp / T_WARPS_C * WARP_PIXELS * T_BYTES,
-               right = base + WEIGHTS_AT + warp % T_WARPS_C * WARP_CHANNELS * T_BYTES;
+    const uint left = base + WARP_ROW(warp) * T_BYTES,
+               right = base + WEIGHTS_AT + WARP_COLUMN(warp) * T_BYTES;
     for (int step = first; step < last; step++) {
         COPY_WAIT(T_STAGES - 2);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -328,19 +294,19 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
         add_stage(sum, left + slot, right + slot, lane);
     }
 
-    const int m = m_first + warp / T_WARPS_C * WARP_PIXELS,
-              n = n_first + warp % T_WARPS_C * WARP_CHANNELS;
+    const int m = m_first + WARP_ROW(warp),
+              n = n_first + WARP_COLUMN(warp);
 #if T_SPLIT > 1
     UNROLL
-    for (int i = 0; i < ROWS; i++) {
-        const int pixel = m + PIXEL_OF(i);
+    for (int i = 0; i < SUM_ROWS; i++) {
+        const int pixel = m + SUM_ROW(i);
         UNROLL
         for (int j = 0; j < SUMS_C; j++)
             UNROLL
             for (int e = 0; e < 2; e++)
-                if (pixel < PIXELS && n + CHANNEL_OF(j) + e < D_DST_C)
-                    dst[PART_OF(part, group_phase, pixel, n + CHANNEL_OF(j) + e)] =
-                        sum[i / 2][j][i % 2 * 2 + e];
+                if (pixel < PIXELS && n + SUM_COLUMN(j) + e < D_DST_C)
+                    dst[PART_OF(part, group_phase, pixel, n + SUM_COLUMN(j) + e)] =
+                        SUM_AT(sum, i, j, e);
     }
 #else
 #if EXCHANGED
@@ -349,20 +315,20 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
     local BITS_T *results = (local BITS_T *)pieces;
 #endif
     UNROLL
-    for (int i = 0; i < ROWS; i++) {
-        const INDEX_T to = result_of(m + PIXEL_OF(i), phase);
+    for (int i = 0; i < SUM_ROWS; i++) {
+        const INDEX_T to = result_of(m + SUM_ROW(i), phase);
         UNROLL
         for (int j = 0; j < SUMS_C; j++) {
-            const int channel = n + CHANNEL_OF(j), own = group * D_DST_C + channel;
+            const int channel = n + SUM_COLUMN(j), own = group * D_DST_C + channel;
             VAL_T v[2] = {0, 0};
             UNROLL
             for (int e = 0; e < 2; e++)
                 if (to >= 0 && channel + e < D_DST_C)
-                    v[e] = FINISH(sum[i / 2][j][i % 2 * 2 + e], own + e,
+                    v[e] = FINISH(SUM_AT(sum, i, j, e), own + e,
                                   to + (INDEX_T)(own + e) * D_DST_CHANNEL);
 #if EXCHANGED
-            *(local BITS_PAIR_T *)(results + (m - m_first + PIXEL_OF(i)) * BITS_PITCH + n - n_first +
-                                   CHANNEL_OF(j)) = BITS_PAIR(v[0], v[1]);
+            *(local BITS_PAIR_T *)(results + (m - m_first + SUM_ROW(i)) * BITS_PITCH + n - n_first +
+                                   SUM_COLUMN(j)) = BITS_PAIR(v[0], v[1]);
 #else
             const INDEX_T element = to + (INDEX_T)own * D_DST_CHANNEL;
 #if D_OUT_UNIT >= 8

@@ -9,7 +9,7 @@
  *
  * Grid      (256 * tiles), tiles of channels fastest, then of pixels, then images
  * Defines   those of mma.cl, and
- *   P_IMAGES, P_GROUPS, P_PIXELS    of an image
+ *   P_GROUPS, P_PIXELS              of an image
  *   D_SRC_C, D_CHANNELS             of one group, without and with padding
  *   D_SRC_IMAGE, _CHANNEL, _PIXEL   elements from one to the next
  *   D_TILE_P, D_TILE_C              above; their product is a multiple of 256

@@ -21,6 +21,8 @@
  *   multiply(sum, left, right)           adds a product to an item's four sums; `right` is two words
  *   ROW_OF_LEFT, BYTE_OF_LEFT, ...       which row and byte of its 16 rows of 32 bytes the `address`
  *                                        of an item `lane` must be
+ *   read_turned(f, address)              the same for halves whose terms are rows; the address is that
+ *                                        of term TERM_OF_LEFT and of row AT_OF_LEFT, and so on
  *
  * Defines   those of types.cl
  */
@@ -96,6 +98,23 @@ INLINE void read_right(uint f[4], const uint address)
 {
     read_matrices(f, address);
 }
+
+#if MMA_BYTES == 2
+/* Of a matrix whose rows lie the other way: rows of local memory hold the same term of 16 rows of the
+ * left factor, or of 16 columns of the right one. */
+#define TERM_OF_LEFT(lane) (((lane) & 7) + ((lane) >> 4 << 3))
+#define AT_OF_LEFT(lane) ((lane) & 8)
+#define TERM_OF_RIGHT(lane) ((lane) & 15)
+#define AT_OF_RIGHT(lane) ((lane) >> 4 << 3)
+
+INLINE void read_turned(uint f[4], const uint address)
+{
+    __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(f[0]), "=r"(f[1]), "=r"(f[2]), "=r"(f[3])
+                     : "r"(address)
+                     : "memory");
+}
+#endif
 
 INLINE void multiply(ACC_T sum[4], const uint left[4], const uint right[2])
 {

@@ -66,10 +66,12 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
     return false;
 }
 
-void kiln_mma_define(const kiln_param *params, const kiln_config *c, kiln_plan *plan)
+void kiln_mma_define(const kiln_config *c, kiln_plan *plan)
 {
+    static const char *const names[MMA_PARAMS] = {"T_ROWS",  "T_COLUMNS", "T_WARPS_R", "T_WARPS_C",
+                                                  "T_BYTES", "T_STAGES",  "T_SPLIT"};
     for (int i = 0; i < MMA_PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+        kiln_define(plan, names[i], c->v[i]);
 }
 
 /* Registers of an item: sums, two slices of operands, addresses. */

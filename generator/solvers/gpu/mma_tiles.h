@@ -18,10 +18,10 @@ enum {
     MMA_PARAMS
 };
 
-/* The parameters of a table that all solvers have; its first two are the solver's names. */
-#define MMA_TABLE(rows, columns)                                                                   \
-    [MMA_ROWS] = {rows, 3, {64, 128, 256}, 0, 0},                                                  \
-    [MMA_COLUMNS] = {columns, 4, {32, 64, 128, 256}, 0, 0},                                        \
+/* The parameters of all but T_SPLIT, which a solver limits itself. */
+#define MMA_TABLE                                                                                  \
+    [MMA_ROWS] = {"T_ROWS", 3, {64, 128, 256}, 0, 0},                                              \
+    [MMA_COLUMNS] = {"T_COLUMNS", 4, {32, 64, 128, 256}, 0, 0},                                    \
     [MMA_WARPS_R] = {"T_WARPS_R", 3, {1, 2, 4}, 0, 0},                                             \
     [MMA_WARPS_C] = {"T_WARPS_C", 3, {1, 2, 4}, 0, 0},                                             \
     [MMA_BYTES] = {"T_BYTES", 2, {64, 128}, 0, 0},                                                 \
@@ -50,8 +50,8 @@ bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_why *w
  * device has no group, registers or local memory of that size. */
 bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
                       kiln_why *why);
-/* Defines every parameter, for the last stage, the first two by the solver's names. */
-void kiln_mma_define(const kiln_param *params, const kiln_config *c, kiln_plan *plan);
+/* Defines every parameter, for the last stage. */
+void kiln_mma_define(const kiln_config *c, kiln_plan *plan);
 
 /* Returns the expected time of a launch, in ms, without moving tensors from memory. */
 double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c);

@@ -6,13 +6,14 @@
 #include "generator/plan/config_best.h"
 
 #include "gemm.h"
+#include "mma_source.h"
 #include "mma_tiles.h"
 
 #include <math.h>
 #include <string.h>
 
 static const kiln_param params[MMA_PARAMS] = {
-    MMA_TABLE("T_PIXELS", "T_CHANNELS"),
+    MMA_TABLE,
     [MMA_SPLIT] = {"T_SPLIT", 6, {1, 2, 4, 8, 16, 32}, 1, 128},
 };
 
@@ -20,52 +21,23 @@ static const kiln_param params[MMA_PARAMS] = {
 
 typedef struct geometry {
     kiln_gemm gemm;
-    int64_t type_size, out_size;      /* bytes of an element of the source and of the destination */
-    bool turned;                      /* a stage makes the source readable */
-    kiln_pitch src;                   /* as the kernel reads it */
-    int64_t channels, unit, out_unit; /* see templates/gpu/gemm_mma.cl */
+    kiln_mma_source src;
+    int64_t type_size, out_size; /* bytes of an element of the source and of the destination */
+    int64_t out_unit;            /* see templates/gpu/gemm_mma.cl */
 
     /* Of a config. */
     int64_t columns, row, tiles_m, tiles_n;
     kiln_mma_tiles tiles;
 } geometry;
 
-/* Returns the largest power of two up to 16 that divides the bytes of a group's channels, and all
- * distances but that of channels. */
-static int64_t unit_of(const kiln_pitch *p, int64_t channels, int64_t size)
-{
-    const int64_t all = gcd(gcd(gcd(p->image, p->plane), gcd(p->row, p->pixel)), channels);
-    return gcd(all * size, 16);
-}
-
-/* Elements of the source that the kernel can read, made by a stage. */
-static kiln_pitch turned_pitch(const kiln_gemm *g, int64_t channels)
-{
-    const int64_t pixel = channels * g->groups, row = product_of(g->src[2], pixel),
-                  plane = product_of(g->src[1], row);
-    return (kiln_pitch){.image = product_of(g->src[0], plane),
-                        .plane = plane,
-                        .row = row,
-                        .pixel = pixel,
-                        .channel = 1};
-}
-
 static geometry geometry_of_shape(const kiln_shape *s)
 {
     geometry g = {.gemm = kiln_gemm_of(s)};
     const kiln_gemm *m = &g.gemm;
-    g.type_size = (int64_t)kiln_type_size(m->backward ? s->y_type : s->x_type);
+    g.src = kiln_mma_source_of(s, m->backward ? 'y' : 'x');
+    g.type_size = (int64_t)kiln_type_size(g.src.type);
     g.out_size = (int64_t)kiln_type_size(kiln_shape_out_type(s));
-    g.src = m->src_pitch;
-    g.channels = m->src_c;
-    g.unit = unit_of(&g.src, m->src_c, g.type_size);
-    g.turned = g.src.channel != 1 || g.unit < 8;
-    if (g.turned) {
-        g.unit = m->src_c * g.type_size <= 8 ? 8 : 16;
-        g.channels = round_up(m->src_c, g.unit / g.type_size);
-        g.src = turned_pitch(m, g.channels);
-    }
-    g.out_unit = m->dst_pitch.channel == 1 ? unit_of(&m->dst_pitch, m->dst_c, g.out_size) : 0;
+    g.out_unit = m->dst_pitch.channel == 1 ? kiln_mma_unit(&m->dst_pitch, m->dst_c, g.out_size) : 0;
     return g;
 }
 
@@ -84,13 +56,12 @@ static void set_config(geometry *g, const kiln_shape *s, const kiln_config *c)
     const kiln_gemm *m = &g->gemm;
     const int64_t terms = v[MMA_BYTES] / g->type_size, split = v[MMA_SPLIT];
     g->columns = round_up(m->dst_c, v[MMA_COLUMNS]);
-    g->row = round_up(product_of(most_taps(s, m), g->channels), terms);
+    g->row = round_up(product_of(most_taps(s, m), g->src.channels), terms);
     g->tiles_n = g->columns / v[MMA_COLUMNS];
     g->tiles_m = divide_up(m->pixels, v[MMA_ROWS]);
-    g->tiles = kiln_mma_tiles_of(m->backward ? s->y_type : s->x_type,
-                                 split == 1 && g->out_size < 4 ? g->out_size : 0, c);
+    g->tiles = kiln_mma_tiles_of(g->src.type, split == 1 && g->out_size < 4 ? g->out_size : 0, c);
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * m->groups * m->all_phases) * (double)split;
-    g->tiles.steps = ceil((double)product_of(m->taps, g->channels) / (double)m->all_phases /
+    g->tiles.steps = ceil((double)product_of(m->taps, g->src.channels) / (double)m->all_phases /
                           (double)terms / (double)split);
 }
 
@@ -118,14 +89,6 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 {
     const geometry g = geometry_of(s, c);
     return exceeds(&g, d, c, why);
-}
-
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
-{
-    static const char *const last[] = {"NWC", "NHWC", "NDHWC"};
-    (void)d;
-    kiln_prefer_layout(s->x_layout, last[s->rank - 1]);
-    kiln_prefer_layout(s->y_layout, last[s->rank - 1]);
 }
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
@@ -158,15 +121,13 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
                       const kiln_config *c)
 {
     const kiln_gemm *m = &g->gemm;
-    const double src = (double)(m->images * g->src.image * g->type_size),
-                 given = (double)((m->backward ? s->y_count : s->x_count) * g->type_size),
+    const double src = (double)kiln_mma_source_bytes(&g->src),
                  out = (double)(kiln_shape_out_count(s) * g->out_size);
     const double weights = (double)(m->groups * m->all_phases * g->columns * g->row * g->type_size);
     const double parts =
         8.0 * c->v[MMA_SPLIT] * (double)(m->groups * m->all_phases * m->dst_c * m->pixels);
     double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, src + out + weights));
-    if (g->turned)
-        ms += kiln_tiles_next_launch_ms + 1.5 * kiln_device_move_ms(d, given + src);
+    ms += kiln_mma_source_ms(&g->src, d);
     if (c->v[MMA_SPLIT] > 1)
         ms += kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts);
     return ms + kiln_device_launch_ms(d);
@@ -232,7 +193,7 @@ static void define_places(const kiln_shape *s, const geometry *g, kiln_plan *pla
     kiln_define_axes(plan, "D_JUMP", m->jump);
     kiln_define_axes(plan, "D_GRID", m->grid);
     kiln_define_axes(plan, "D_PHASES", m->phases);
-    kiln_pitch_define(&g->src, "D_SRC", plan);
+    kiln_pitch_define(&g->src.pitch, "D_SRC", plan);
     kiln_pitch_define(&m->dst_pitch, "D_DST", plan);
 }
 
@@ -243,10 +204,10 @@ static void define_product(const kiln_shape *s, const geometry *g, kiln_plan *pl
     define_places(s, g, plan);
     kiln_define(plan, "D_SRC_C", m->src_c);
     kiln_define(plan, "D_DST_C", m->dst_c);
-    kiln_define(plan, "D_CHANNELS", g->channels);
+    kiln_define(plan, "D_CHANNELS", g->src.channels);
     kiln_define(plan, "D_COLUMNS", g->columns);
     kiln_define(plan, "D_ROW", g->row);
-    if (!s->wide && (packed > INT32_MAX || product_of(m->images, g->src.image) > INT32_MAX))
+    if (!s->wide && (packed > INT32_MAX || product_of(m->images, g->src.pitch.image) > INT32_MAX))
         kiln_define(plan, "P_WIDE", 1);
 }
 
@@ -267,36 +228,6 @@ static void emit_pack(const kiln_shape *s, const geometry *g, const kiln_device_
     kiln_grid(plan, kiln_device_group(d, 64), 1, 1, g->row, g->columns, m->groups * m->all_phases);
 }
 
-/* Adds the stage that makes the source readable, and returns the role of the result. */
-static int emit_turn(const kiln_shape *s, const geometry *g, int src, kiln_plan *plan)
-{
-    enum { ITEMS = 256, TILE = 2048, WIDEST = 32 };
-    const kiln_gemm *m = &g->gemm;
-    const int64_t channels = m->groups * g->channels, pixels = m->src[0] * m->src[1] * m->src[2];
-    const int to = kiln_plan_temp(plan, product_of(m->images, g->src.image) * g->type_size);
-    int64_t tile_c = WIDEST;
-    while (tile_c > 4 && tile_c / 2 >= channels)
-        tile_c /= 2;
-    kiln_plan_stage(plan, "gemm_mma_source.cl", "gemm_mma_source");
-    kiln_define_types(plan, s);
-    if (!s->wide && product_of(m->images, g->src.image) > INT32_MAX)
-        kiln_define(plan, "P_WIDE", 1);
-    kiln_define(plan, "P_IMAGES", m->images);
-    kiln_define(plan, "P_GROUPS", m->groups);
-    kiln_define(plan, "P_PIXELS", pixels);
-    kiln_define(plan, "D_SRC_C", m->src_c);
-    kiln_define(plan, "D_CHANNELS", g->channels);
-    kiln_pitch_define(&m->src_pitch, "D_SRC", plan);
-    kiln_define(plan, "D_TILE_P", TILE / tile_c);
-    kiln_define(plan, "D_TILE_C", tile_c);
-    kiln_arg_buffer(plan, src);
-    kiln_arg_buffer(plan, to);
-    kiln_grid(plan, ITEMS, 1, 1,
-              ITEMS * divide_up(channels, tile_c) * divide_up(pixels, TILE / tile_c) * m->images, 1,
-              1);
-    return to;
-}
-
 static void define_all(const kiln_shape *s, const geometry *g, const kiln_config *c,
                        kiln_plan *plan)
 {
@@ -304,9 +235,9 @@ static void define_all(const kiln_shape *s, const geometry *g, const kiln_config
     kiln_define_epilogue(plan, s);
     define_product(s, g, plan);
     kiln_define(plan, "P_GROUPS", g->gemm.groups);
-    kiln_define(plan, "D_UNIT", g->unit);
+    kiln_define(plan, "D_UNIT", g->src.unit);
     kiln_define(plan, "D_OUT_UNIT", g->out_unit);
-    kiln_mma_define(params, c, plan);
+    kiln_mma_define(c, plan);
 }
 
 /* Both factors of a product are rounded to 11 bits: it is off by 2^-10 of itself at most, 2^14
@@ -329,7 +260,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     if (g.tiles.type == KILN_F32)
         plan->amplification = rounded_amplification(s);
     emit_pack(s, &g, d, plan);
-    const int src = g.turned ? emit_turn(s, &g, given, plan) : given;
+    const int src = kiln_mma_source_emit(&g.src, s, given, plan);
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
     kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma");
     define_all(s, &g, c, plan);
@@ -357,7 +288,7 @@ const kiln_solver kiln_solver_gemm_mma = {
     .version = 1,
     .params = params,
     .nparams = MMA_PARAMS,
-    .prefer = prefer,
+    .prefer = kiln_mma_prefer,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

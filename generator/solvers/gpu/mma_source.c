@@ -1,0 +1,96 @@
+/* Whether a tensor can be copied as it lies, and the stage that turns it. */
+#include "mma_source.h"
+
+#include "generator/base/integers.h"
+
+#include "tiles.h"
+
+void kiln_mma_prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    static const char *const last[] = {"NWC", "NHWC", "NDHWC"};
+    (void)d;
+    kiln_prefer_layout(s->x_layout, last[s->rank - 1]);
+    kiln_prefer_layout(s->y_layout, last[s->rank - 1]);
+}
+
+int64_t kiln_mma_unit(const kiln_pitch *p, int64_t channels, int64_t type_size)
+{
+    const int64_t all = gcd(gcd(gcd(p->image, p->plane), gcd(p->row, p->pixel)), channels);
+    return gcd(all * type_size, 16);
+}
+
+/* Pixels one after the other, and of a pixel each group's channels with padding. */
+static kiln_pitch turned_pitch(const kiln_mma_source *m)
+{
+    const int64_t pixel = m->channels * m->groups, row = product_of(m->size[2], pixel),
+                  plane = product_of(m->size[1], row);
+    return (kiln_pitch){.image = product_of(m->size[0], plane),
+                        .plane = plane,
+                        .row = row,
+                        .pixel = pixel,
+                        .channel = 1};
+}
+
+kiln_mma_source kiln_mma_source_of(const kiln_shape *s, char tensor)
+{
+    const bool x = tensor == 'x';
+    const int64_t *size = x ? s->in : s->out;
+    kiln_mma_source m = {.type = x ? s->x_type : s->y_type,
+                         .images = s->n,
+                         .groups = s->g,
+                         .size = {size[0], size[1], size[2]},
+                         .group_channels = (x ? s->c : s->k) / s->g,
+                         .given = kiln_pitch_of(s, tensor)};
+    const int64_t bytes = (int64_t)kiln_type_size(m.type);
+    m.pitch = m.given;
+    m.channels = m.group_channels;
+    m.unit = kiln_mma_unit(&m.given, m.channels, bytes);
+    m.turned = m.given.channel != 1 || m.unit < 8;
+    if (m.turned) {
+        m.unit = m.channels * bytes <= 8 ? 8 : 16;
+        m.channels = round_up(m.channels, m.unit / bytes);
+        m.pitch = turned_pitch(&m);
+    }
+    return m;
+}
+
+int64_t kiln_mma_source_bytes(const kiln_mma_source *m)
+{
+    const int64_t pixels = product_of(m->images, m->size[0] * m->size[1] * m->size[2]);
+    return product_of(pixels, m->channels * m->groups * (int64_t)kiln_type_size(m->type));
+}
+
+double kiln_mma_source_ms(const kiln_mma_source *m, const kiln_device_facts *d)
+{
+    const double made = (double)kiln_mma_source_bytes(m);
+    const double read = made * (double)m->group_channels / (double)m->channels;
+    return m->turned ? kiln_tiles_next_launch_ms + 1.5 * kiln_device_move_ms(d, read + made) : 0;
+}
+
+int kiln_mma_source_emit(const kiln_mma_source *m, const kiln_shape *s, int role, kiln_plan *plan)
+{
+    enum { ITEMS = 256, TILE = 2048, WIDEST = 32 };
+    if (!m->turned)
+        return role;
+    const int64_t channels = m->groups * m->channels, pixels = m->size[0] * m->size[1] * m->size[2];
+    const int to = kiln_plan_temp(plan, kiln_mma_source_bytes(m));
+    int64_t tile = WIDEST;
+    while (tile > 4 && tile / 2 >= channels)
+        tile /= 2;
+    kiln_plan_stage(plan, "gemm_mma_source.cl", "gemm_mma_source");
+    kiln_define_types(plan, s);
+    if (!s->wide && product_of(m->images, m->pitch.image) > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define(plan, "P_GROUPS", m->groups);
+    kiln_define(plan, "P_PIXELS", pixels);
+    kiln_define(plan, "D_SRC_C", m->group_channels);
+    kiln_define(plan, "D_CHANNELS", m->channels);
+    kiln_pitch_define(&m->given, "D_SRC", plan);
+    kiln_define(plan, "D_TILE_P", TILE / tile);
+    kiln_define(plan, "D_TILE_C", tile);
+    kiln_arg_buffer(plan, role);
+    kiln_arg_buffer(plan, to);
+    kiln_grid(plan, ITEMS, 1, 1,
+              ITEMS * divide_up(channels, tile) * divide_up(pixels, TILE / tile) * m->images, 1, 1);
+    return to;
+}

@@ -1,0 +1,102 @@
+/* The solver gemm_weights_mma: type, layout, tile and split, for equality, on devices whose tensor
+ * cores a probe found. On others it must refuse. */
+#include "runtime/kiln_internal.h"
+#include "support/direct_cases.h"
+#include "support/kinds.h"
+#include "support/suite.h"
+#include "support/support.h"
+
+#include <check.h>
+
+static bool has_tensor_cores(void)
+{
+    return support_open()->kiln->facts.gpu.has_mma;
+}
+
+static void check(const kiln_problem *p, const char *config)
+{
+    if (has_tensor_cores())
+        support_check(p, "gemm_weights_mma", config, HOST_FILL_INT);
+    else
+        ck_assert(!support_try(p, "gemm_weights_mma", config, HOST_FILL_INT));
+}
+
+static void set_last(kiln_problem *p, int which)
+{
+    static const char *const x[] = {"NHWC", "NHWC", "NCHW"}, *const y[] = {"NHWC", "NCHW", "NHWC"};
+    if (which < 3 && (p->spatial_rank == 2 || p->spatial_rank == 0))
+        support_set_layouts(p, x[which], y[which]);
+}
+
+START_TEST(every_shape_is_exact)
+{
+    for (int i = 0; i < DIRECT_SHAPES; i++) {
+        kiln_problem p = direct_problem(2, "f16", direct_shapes[i]);
+        set_last(&p, i % 4);
+        check(&p, NULL);
+    }
+}
+END_TEST
+
+/* Channels and columns that fill no tile, copies of 16 bytes and of 8, pixels that fill no step, of
+ * several images, shared by groups; filters of one tap; groups. */
+static const struct {
+    const char *shape, *config;
+} shapes[] = {
+    {"n3-c24-k20-i4x6-f1x1", "64,64,2,2,64,2,1"},
+    {"n5-c16-k40-i7x7-f1x1", "64,64,4,1,64,3,3"},
+    {"n2-c64-k136-i9x9-f3x3-p1x1", "128,128,2,2,128,3,1"},
+    {"n2-c32-k72-i15x15-f3x3-p1x1", "128,64,4,2,64,4,2"},
+    {"n2-c20-k264-i9x9-f3x3-p1x1", "256,64,4,2,64,2,1"},
+    {"n2-c3-k17-i21x19-f7x7-s2x2-p3x3", "64,256,1,4,64,3,4"},
+    {"n2-c96-k96-i8x8-f3x3-p2x2-d2x2", "64,128,1,4,128,4,2"},
+    {"n2-c16-k24-i6x6-f3x3-p1x1-g4", "64,64,2,2,64,3,1"},
+    {"n2-c64-k64-i6x6-f3x3-s2x2-p1x1-g4", "64,64,1,4,64,5,2"},
+};
+
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+START_TEST(every_tile_is_exact)
+{
+    for (int layout = 0; layout < 4; layout += 3) {
+        kiln_problem p = direct_problem(2, "f16", shapes[_i].shape);
+        set_last(&p, layout);
+        check(&p, shapes[_i].config);
+    }
+}
+END_TEST
+
+START_TEST(every_type_is_exact)
+{
+    for (int t = 0; t < SUPPORT_FLOATS; t++)
+        for (int i = t; i < SHAPES; i += 3) {
+            kiln_problem p = direct_problem(2, "f32", shapes[i].shape);
+            support_set_types(&p, support_types_of[t]);
+            set_last(&p, i % 4);
+            check(&p, shapes[i].config);
+        }
+}
+END_TEST
+
+START_TEST(random_data_are_within_the_bound)
+{
+    for (int i = 0; i < SHAPES && has_tensor_cores(); i += 2) {
+        kiln_problem p = direct_problem(2, i % 4 ? "f16" : "bf16", shapes[i].shape);
+        set_last(&p, 0);
+        support_check(&p, "gemm_weights_mma", shapes[i].config, HOST_FILL_UNIFORM);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("gemm_weights_mma");
+    TCase *c = tcase_create("gemm_weights_mma");
+    tcase_set_timeout(c, 600);
+    tcase_add_test(c, every_shape_is_exact);
+    tcase_add_loop_test(c, every_tile_is_exact, 0, SHAPES);
+    tcase_add_test(c, every_type_is_exact);
+    tcase_add_test(c, random_data_are_within_the_bound);
+    suite_add_tcase(s, c);
+    return support_run_suite(s);
+}
