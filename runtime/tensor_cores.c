@@ -7,49 +7,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 16, ELEMENTS = SIDE * SIDE };
+enum { ROWS = 64, COLUMNS = 32, TERMS = 64, ITEMS = 128 };
 
-/* The largest local memory that a group may have on any device of compute capability 9.0; compilers
- * for older ones take no more from a declaration than the device says. */
-enum { LARGE_LOCAL = 227 << 10, LARGE_LOCAL_FROM = 90 };
+/* More than the device's query tells, which is the limit of an argument. Compilers for targets
+ * before 9.0 take no more from a declaration. */
+enum { LARGE_LOCAL = 200 << 10, LARGE_LOCAL_FROM = 90 };
+
+/* Whose instructions beyond the common ones kernels ask for by name (sm_90a). */
+enum { WGMMA_OF = 90 };
 
 typedef struct probe {
-    uint16_t left[ELEMENTS], right[ELEMENTS]; /* binary16 */
-    float product[ELEMENTS];
+    uint16_t left[ROWS * TERMS], right[COLUMNS * TERMS]; /* binary16 */
+    float product[ROWS * COLUMNS];
 } probe;
 
 /* Small integers 0 to 3 in binary16. */
 static uint16_t half_of(int i)
 {
     static const uint16_t halves[] = {0x0000, 0x3c00, 0x4000, 0x4200};
-    return halves[i % 4];
+    return halves[i];
 }
 
 static int left_of(int row, int term)
 {
-    return (row * 3 + term * 5 + row * term) % 4;
+    return (row * 3 + term * 5 + row * term / 7) % 4;
 }
 
 static int right_of(int column, int term)
 {
-    return (column * 7 + term * 3 + column / 3) % 4;
+    return (column * 7 + term * 3 + column * term / 5) % 4;
 }
 
 static void fill(probe *p)
 {
     memset(p, 0, sizeof *p);
-    for (int i = 0; i < ELEMENTS; i++) {
-        p->left[i] = half_of(left_of(i / SIDE, i % SIDE));
-        p->right[i] = half_of(right_of(i / SIDE, i % SIDE));
-    }
+    for (int i = 0; i < ROWS * TERMS; i++)
+        p->left[i] = half_of(left_of(i / TERMS, i % TERMS));
+    for (int i = 0; i < COLUMNS * TERMS; i++)
+        p->right[i] = half_of(right_of(i / TERMS, i % TERMS));
 }
 
 static bool is_right(const probe *p)
 {
-    for (int i = 0; i < ELEMENTS; i++) {
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
         int sum = 0;
-        for (int t = 0; t < SIDE; t++)
-            sum += left_of(i / SIDE, t) * right_of(i % SIDE, t);
+        for (int t = 0; t < TERMS; t++)
+            sum += left_of(i / COLUMNS, t) * right_of(i % COLUMNS, t);
         if (p->product[i] != (float)sum)
             return false;
     }
@@ -58,7 +61,7 @@ static bool is_right(const probe *p)
 
 static cl_int launch(cl_kernel kernel, cl_command_queue queue, const cl_mem mem[3], probe *p)
 {
-    const size_t items = 32;
+    const size_t items = ITEMS;
     cl_int code = CL_SUCCESS;
     for (cl_uint i = 0; i < 3 && code == CL_SUCCESS; i++)
         code = clSetKernelArg(kernel, i, sizeof mem[i], &mem[i]);
@@ -91,24 +94,59 @@ static cl_int run(kiln_program *program, cl_context context, cl_command_queue qu
     return code;
 }
 
-/* Returns whether a kernel that declares `local_bytes` of local memory multiplies as it should. */
-static bool works(kiln_programs *programs, cl_context context, cl_command_queue queue,
-                  const char *source, int local_bytes)
+typedef struct place {
+    kiln_programs *programs;
+    cl_context context;
+    cl_command_queue queue;
+    const char *source;
+} place;
+
+/* Returns whether a kernel that declares `local_bytes` of local memory multiplies as it should;
+ * `more` are options. */
+static bool works(const place *at, int local_bytes, const char *more)
 {
-    char options[120];
+    char options[240];
     kiln_program *program = NULL;
     probe p;
     snprintf(options, sizeof options,
-             "-DSRC_TYPE=TYPE_F16 -DDST_TYPE=TYPE_F32 -DD_LOCAL_BYTES=%d -cl-std=CL1.2",
-             local_bytes);
-    if (kiln_program_get(programs, source, options, &program))
+             "-DSRC_TYPE=TYPE_F16 -DDST_TYPE=TYPE_F32 -DT_ROWS=%d -DT_COLUMNS=%d -DT_WARPS_R=4 "
+             "-DT_WARPS_C=1 -DD_LOCAL_BYTES=%d %s -cl-std=CL1.2",
+             ROWS, COLUMNS, local_bytes, more);
+    if (kiln_program_get(at->programs, at->source, options, &program))
         return false;
     fill(&p);
-    const bool right = run(program, context, queue, &p) == CL_SUCCESS && is_right(&p);
+    const cl_int code = run(program, at->context, at->queue, &p);
+    const bool right = code == CL_SUCCESS && is_right(&p);
     if (right)
         kiln_program_ran(program);
+    else if (code != CL_SUCCESS)
+        kiln_fail_cl(code, "mma_probe");
+    else
+        kiln_fail(KILN_WRONG, "a product of the probe is wrong");
     kiln_program_release(program);
     return right;
+}
+
+static void probe_all(const place *at, const kiln_logger *logger, kiln_device_facts *facts)
+{
+    kiln_gpu_facts *g = &facts->gpu;
+    const bool large = facts->cuda_capability >= LARGE_LOCAL_FROM;
+    if (large && works(at, LARGE_LOCAL, "-DT_WGMMA=0")) {
+        g->has_mma = true;
+        g->static_local_memory = LARGE_LOCAL;
+    } else {
+        if (large)
+            kiln_log(logger, "kernels declare no %d bytes of local memory: %s", LARGE_LOCAL,
+                     kiln_last_error());
+        g->has_mma = works(at, (int)facts->local_memory, "-DT_WGMMA=0");
+    }
+    if (!g->has_mma)
+        kiln_log(logger, "tensor cores are not used: %s", kiln_last_error());
+    if (!g->has_mma || facts->cuda_capability != WGMMA_OF)
+        return;
+    g->has_wgmma = works(at, (int)facts->local_memory, "-DT_WGMMA=1 -DD_PTX_TARGET=sm_90a");
+    if (!g->has_wgmma)
+        kiln_log(logger, "the instruction wgmma is not used: %s", kiln_last_error());
 }
 
 void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_device_id device,
@@ -116,21 +154,14 @@ void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_dev
 {
     if (facts->kind != KILN_DEVICE_GPU || facts->cuda_capability < 80)
         return;
-    cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
+    place at = {.programs = programs, .context = context};
     char *source = NULL;
-    if (queue && !kiln_template_source(NULL, "mma_probe.cl", &source)) {
-        kiln_gpu_facts *g = &facts->gpu;
-        if (facts->cuda_capability >= LARGE_LOCAL_FROM &&
-            works(programs, context, queue, source, LARGE_LOCAL)) {
-            g->has_mma = true;
-            g->static_local_memory = LARGE_LOCAL;
-        } else {
-            g->has_mma = works(programs, context, queue, source, (int)facts->local_memory);
-        }
-        if (!g->has_mma)
-            kiln_log(logger, "tensor cores are not used: %s", kiln_last_error());
+    at.queue = clCreateCommandQueue(context, device, 0, NULL);
+    if (at.queue && !kiln_template_source(NULL, "mma_probe.cl", &source)) {
+        at.source = source;
+        probe_all(&at, logger, facts);
     }
     free(source);
-    if (queue)
-        clReleaseCommandQueue(queue);
+    if (at.queue)
+        clReleaseCommandQueue(at.queue);
 }

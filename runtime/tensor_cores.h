@@ -6,8 +6,9 @@
 #include "generator/plan/device.h"
 #include "runtime/programs/program.h"
 
-/* Sets gpu.has_mma and gpu.static_local_memory. Does nothing on devices without NVIDIA's attribute
- * of a compute capability of 8.0 or more. The probe's programs are cached as all others. */
+/* Sets gpu.has_mma, gpu.has_wgmma and gpu.static_local_memory. Does nothing on devices without
+ * NVIDIA's attribute of a compute capability of 8.0 or more. The probe's programs are cached as all
+ * others. */
 void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_device_id device,
                              const kiln_logger *logger, kiln_device_facts *facts);
 

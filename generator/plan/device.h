@@ -27,6 +27,7 @@ typedef struct kiln_gpu_facts {
     double memory_gbs;
     /* What a probe showed (runtime/tensor_cores.h). */
     bool has_mma;                /* tensor cores by inline PTX, as of compute capability 8.0 */
+    bool has_wgmma;              /* the same by instructions of 9.0 alone, re-targeted */
     int64_t static_local_memory; /* bytes that a kernel may declare; 0: `local_memory` */
 } kiln_gpu_facts;
 

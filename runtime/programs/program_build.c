@@ -27,9 +27,49 @@ static char *explain(const char *options, const char *call, cl_int code, const c
     return text;
 }
 
+/* Returns a copy of the PTX, to be freed, with another name behind ".target"; NULL where it is
+ * none. */
+static char *exchange_target(const char *ptx, size_t size, const char *target, size_t length)
+{
+    static const char word[] = "\n.target ";
+    char *copy = malloc(size + length + 1);
+    if (!copy)
+        return NULL;
+    memcpy(copy, ptx, size);
+    copy[size] = '\0';
+    char *name = strstr(copy, word);
+    if (!name) {
+        free(copy);
+        return NULL;
+    }
+    name += sizeof word - 1;
+    const char *after = name + strcspn(name, ", \r\n");
+    memmove(name + length, after, strlen(after) + 1);
+    memcpy(name, target, length);
+    return copy;
+}
+
+/* Builds the PTX that a build left, successful or not, for another target. */
+static cl_program build_for_target(cl_program program, cl_context context, cl_device_id device,
+                                   const char *target, const char *options)
+{
+    size_t size = 0;
+    const size_t length = strcspn(target, " ");
+    unsigned char *ptx = kiln_build_get_binary(program, device, &size);
+    char *other = ptx ? exchange_target((const char *)ptx, size, target, length) : NULL;
+    cl_program made = other ? kiln_build_binary(context, device, (const unsigned char *)other,
+                                                strlen(other), options)
+                            : NULL;
+    free(other);
+    free(ptx);
+    return made;
+}
+
 cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
                              const char *options, char **error)
 {
+    static const char asks[] = "-DD_PTX_TARGET=";
+    const char *target = strstr(options, asks);
     cl_int code;
     *error = NULL;
     cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
@@ -38,13 +78,19 @@ cl_program kiln_build_source(cl_context context, cl_device_id device, const char
         return NULL;
     }
     code = clBuildProgram(program, 1, &device, options, NULL, NULL);
-    if (code == CL_SUCCESS)
+    if (code == CL_SUCCESS && !target)
         return program;
-    char *log = build_log(program, device);
-    *error = explain(options, "clBuildProgram", code, log);
-    free(log);
+    cl_program made =
+        target ? build_for_target(program, context, device, target + sizeof asks - 1, options)
+               : NULL;
+    if (!made) {
+        char *log = build_log(program, device);
+        *error = explain(options, target ? "clBuildProgram for another target" : "clBuildProgram",
+                         code, log);
+        free(log);
+    }
     clReleaseProgram(program);
-    return NULL;
+    return made;
 }
 
 cl_program kiln_build_binary(cl_context context, cl_device_id device, const unsigned char *binary,

@@ -5,9 +5,12 @@
 
 #include "runtime/error.h"
 
-/* Builds a program from source. Returns NULL on failure; then *error is a text, to be freed, of at
- * most 4096 bytes with the options and the log's beginning (NULL when out of memory). The log of a
- * build that succeeds is not read: NVIDIA's compiler always says something. */
+/* Builds a program from source. An option "-DD_PTX_TARGET=NAME" asks NVIDIA's driver for
+ * instructions of another target than the one that its OpenCL compiler writes: the PTX that the
+ * compiler leaves is built again with ".target NAME". Returns NULL on failure; then *error is a
+ * text, to be freed, of at most 4096 bytes with the options and the log's beginning (NULL when out
+ * of memory). The log of a build that succeeds is not read: NVIDIA's compiler always says
+ * something. */
 cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
                              const char *options, char **error);
 

@@ -8,11 +8,14 @@
  *     images      +-----+-----+-----+---           that are read at once lie in different banks
  *                    T_BYTES bytes each
  *
- * mma_tile.cl has the tile of a group: T_ROWS pixels by T_COLUMNS channels.
+ * mma_tile.cl has the tile of a group: T_ROWS pixels by T_COLUMNS channels. With T_WGMMA the products
+ * are those of wgmma.cl, which run beside the copies.
  *
- * While a group multiplies one stage, copies of the next T_STAGES - 1 are under way. A copy brings
- * D_UNIT bytes of a patch, channels of one tap of one pixel; past the border it brings zeros. All
- * terms of a tap follow one another, then those of the next tap, without a gap.
+ * While a group multiplies one stage, copies of the next STAGES_AHEAD are under way. A copy brings
+ * D_UNIT bytes of a patch, channels of one tap of one pixel; past the border it brings zeros. Terms
+ * follow one another without a gap: all channels of a tap, then those of the next tap; or, where the
+ * channels fill whole steps, one step of each tap, then the next channels, so that the first cache
+ * has most of what the next taps of a patch need.
  *
  * Backward data is a forward pass over dy, phase by phase; gemm_places.cl says which pixels and taps
  * meet where.
@@ -26,6 +29,7 @@
  * Defines   those of epilogue.cl, gemm_places.cl and mma_tile.cl, and
  *   P_GROUPS            D_DST_C: channels of one group of the destination
  *   D_CHANNELS          of one group of the source, padding included
+ *   D_TAPS_INNER        the second order of terms
  *   D_COLUMNS, D_ROW    of the packed weights of a group and phase: channels filled up to T_COLUMNS,
  *                       terms filled up to whole rows of T_BYTES bytes
  *   D_UNIT              16 or 8: divides the bytes of D_CHANNELS, and all distances in the source
@@ -38,6 +42,7 @@
 #include "epilogue.cl"
 #include "gemm_places.cl"
 #include "mma_tile.cl"
+#include "wgmma.cl"
 
 #define TERMS (T_BYTES / MMA_BYTES) /* of a step */
 
@@ -92,14 +97,22 @@ INLINE void set_tap(terms_place *p, const phase_taps *t, const int tap)
         (INDEX_T)p->d * D_SRC_PLANE + (INDEX_T)p->h * D_SRC_ROW + (INDEX_T)p->w * D_SRC_PIXEL;
 }
 
-INLINE void next_terms(terms_place *p, const phase_taps *t)
+INLINE void next_terms(terms_place *p, const phase_taps *t, const int taps)
 {
+#if D_TAPS_INNER
+    int tap = p->tap + 1;
+    if (tap == taps) {
+        tap = 0;
+        p->channel += TERMS;
+    }
+#else
     int tap = p->tap + TERMS / D_CHANNELS;
     p->channel += TERMS % D_CHANNELS;
     if (p->channel >= D_CHANNELS) {
         p->channel -= D_CHANNELS;
         tap++;
     }
+#endif
     if (tap != p->tap)
         set_tap(p, t, tap);
 }
@@ -128,6 +141,21 @@ INLINE void copy_weights(const uint to, global const MMA_T *packed, const int ro
 
 /* ---- products ---- */
 
+#if T_WGMMA
+/* Products of a stage are done after the next stage's have begun: a stage is free two steps later. */
+#define STAGES_AHEAD (T_STAGES - 2)
+
+/* `left` and `right` are the addresses of the rows of the item's four warps, and of the columns. */
+INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint right)
+{
+    WGMMA_BEGIN;
+    UNROLL
+    for (int i = 0; i < SUMS_R; i++)
+        wgmma(sum[i], left + i * 64 * T_BYTES, right);
+    WGMMA_END;
+}
+#else
+#define STAGES_AHEAD (T_STAGES - 1)
 #define SLICES (T_BYTES / 32)
 
 /* `left` and `right` are the addresses of the item's row, without its turn. */
@@ -155,6 +183,7 @@ INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint 
         add_slice(sum, &s[k % 2]);
     }
 }
+#endif
 
 /* ---- results ---- */
 
@@ -237,7 +266,7 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
                                                    global const MMA_T *restrict packed,
                                                    global OUT_T *dst OUT_PARAMS)
 {
-    local uint4 pieces[LOCAL_BYTES / 16] __attribute__((aligned(128)));
+    local uint4 pieces[LOCAL_BYTES / 16] __attribute__((aligned(1024)));
     const int item = get_local_id(0), lane = item % 32, warp = item / 32;
     const int tile = get_group_id(0), group_phase = get_group_id(1), part = get_group_id(2);
     const int tiles_n = D_COLUMNS / T_COLUMNS;
@@ -266,9 +295,14 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
         patches[i] = patch_of(&taps, m_first + src_row + i * SRC_DOWN);
     terms_place at = {0, 0, 0, 0, 0, 0};
     if (first < last) {
+#if D_TAPS_INNER
+        at.channel = first / all_taps * TERMS + src_byte / MMA_BYTES;
+        set_tap(&at, &taps, first % all_taps);
+#else
         const int term = first * TERMS + src_byte / MMA_BYTES;
         at.channel = term % D_CHANNELS;
         set_tap(&at, &taps, term / D_CHANNELS);
+#endif
     }
 
 #define START_STAGE(step)                                                                          \
@@ -277,22 +311,39 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
         copy_source(src_to + slot, src, patches, &at, src_row, all_taps);                          \
         copy_weights(w_to + slot, packed, w_row);                                                  \
         packed += TERMS;                                                                           \
-        next_terms(&at, &taps);                                                                    \
+        next_terms(&at, &taps, all_taps);                                                                    \
     }                                                                                              \
     COPY_COMMIT
     UNROLL
-    for (int i = 0; i < T_STAGES - 1; i++) {
+    for (int i = 0; i < STAGES_AHEAD; i++) {
         START_STAGE(first + i);
     }
+#if T_WGMMA
+    const uint left = base + WARP_ROW(warp / 4 * 4) * T_BYTES, right = base + WEIGHTS_AT;
+    for (int step = first; step < last; step++) {
+        COPY_WAIT(STAGES_AHEAD - 1);
+        WGMMA_FENCE_COPIES;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint slot = (uint)(step - first) % T_STAGES * STAGE_BYTES;
+        add_stage(sum, left + slot, right + slot);
+        START_STAGE(step + STAGES_AHEAD);
+        WGMMA_WAIT(1);
+    }
+    WGMMA_WAIT(0);
+    UNROLL
+    for (int i = 0; i < SUMS_R; i++)
+        wgmma_settle(sum[i]);
+#else
     const uint left = base + WARP_ROW(warp) * T_BYTES,
                right = base + WEIGHTS_AT + WARP_COLUMN(warp) * T_BYTES;
     for (int step = first; step < last; step++) {
-        COPY_WAIT(T_STAGES - 2);
+        COPY_WAIT(STAGES_AHEAD - 1);
         barrier(CLK_LOCAL_MEM_FENCE);
-        START_STAGE(step + T_STAGES - 1);
+        START_STAGE(step + STAGES_AHEAD);
         const uint slot = (uint)(step - first) % T_STAGES * STAGE_BYTES;
         add_stage(sum, left + slot, right + slot, lane);
     }
+#endif
 
     const int m = m_first + WARP_ROW(warp),
               n = n_first + WARP_COLUMN(warp);

@@ -1,33 +1,70 @@
-/* mma_probe.cl: one product of small matrices by the means of mma.cl, for the runtime to see whether
- * kernels reach tensor cores, and whether they may declare D_LOCAL_BYTES of local memory.
+/* mma_probe.cl: one product of small matrices by the means of mma.cl or wgmma.cl, for the runtime to see
+ * whether kernels reach tensor cores, and whether they may declare D_LOCAL_BYTES of local memory.
  *
- *     product[r][c] = sum over t of left[r][t] * right[c][t], 16 x 16 of 16 halves each
+ *     product[r][c] = sum over t of left[r][t] * right[c][t], T_ROWS x T_COLUMNS of 64 halves each
  *
- * Grid      (32), one group
- * Defines   those of mma.cl, with SRC_TYPE=TYPE_F16, and D_LOCAL_BYTES, at least 1024
+ * Grid      (GROUP_ITEMS), one group
+ * Defines   those of mma_tile.cl and wgmma.cl, with SRC_TYPE=TYPE_F16, and D_LOCAL_BYTES, at least
+ *           128 * (T_ROWS + T_COLUMNS)
  */
-#include "mma.cl"
+#include "mma_tile.cl"
+#include "wgmma.cl"
 
-kernel GROUP_SIZE(32, 1, 1) void mma_probe(global const MMA_T *left, global const MMA_T *right,
-                                           global float *product)
+#define ROW_BYTES 128
+#define PLACE(row, byte) ((row) * ROW_BYTES + ((((byte) >> 4) ^ ((row) & 7)) << 4) + ((byte) & 15))
+
+/* By copies of 16 bytes and of 8. */
+INLINE void copy_rows(const uint to, global const MMA_T *from, const int rows, const int item)
 {
-    local uint4 memory[D_LOCAL_BYTES / 16] __attribute__((aligned(128)));
-    const int lane = get_local_id(0);
+    for (int i = item; i < rows * 8; i += GROUP_ITEMS) {
+        const uint at = to + PLACE(i / 8, i % 8 * 16);
+        if (i % 3)
+            COPY_ASYNC(16, at, from + i * 8, 16);
+        else {
+            COPY_ASYNC(8, at, from + i * 8, 8);
+            COPY_ASYNC(8, at + 8, from + i * 8 + 4, 8);
+        }
+    }
+}
+
+kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void mma_probe(global const MMA_T *left,
+                                                    global const MMA_T *right, global float *product)
+{
+    local uint4 memory[D_LOCAL_BYTES / 16] __attribute__((aligned(1024)));
+    const int item = get_local_id(0), lane = item % 32, warp = item / 32;
     /* At both ends of the memory. */
-    const uint at[2] = {LOCAL_ADDRESS(memory), LOCAL_ADDRESS(memory) + D_LOCAL_BYTES - 512};
-    COPY_ASYNC(16, at[0] + lane * 16, left + lane * 8, 16);
-    COPY_ASYNC(8, at[1] + lane * 16, right + lane * 8, 8);
-    COPY_ASYNC(8, at[1] + lane * 16 + 8, right + lane * 8 + 4, 8);
+    const uint l = LOCAL_ADDRESS(memory),
+               r = l + (D_LOCAL_BYTES - T_COLUMNS * ROW_BYTES) / 1024 * 1024;
+    copy_rows(l, left, T_ROWS, item);
+    copy_rows(r, right, T_COLUMNS, item);
     COPY_COMMIT;
     COPY_WAIT(0);
+    float sum[SUMS_R][SUMS_C][4];
+    CLEAR_SUMS(sum)
+#if T_WGMMA
+    WGMMA_FENCE_COPIES;
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint a[4], b[4];
-    float sum[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
-    read_left(a, at[0] + ROW_OF_LEFT(lane) * 32 + BYTE_OF_LEFT(lane));
-    read_right(b, at[1] + ROW_OF_RIGHT(lane) * 32 + BYTE_OF_RIGHT(lane));
-    for (int j = 0; j < 2; j++) {
-        multiply(sum[j], a, b + 2 * j);
-        for (int e = 0; e < 4; e++)
-            product[(lane / 4 + e / 2 * 8) * 16 + j * 8 + lane % 4 * 2 + e % 2] = sum[j][e];
+    WGMMA_BEGIN;
+    wgmma(sum[0], l, r);
+    WGMMA_END;
+    WGMMA_WAIT(0);
+    wgmma_settle(sum[0]);
+#else
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < ROW_BYTES / 32; k++) {
+        slice s;
+        for (int i = 0; i < SUMS_R; i++)
+            read_left(s.left[i], l + PLACE(WARP_ROW(warp) + i * 16 + ROW_OF_LEFT(lane),
+                                           k * 32 + BYTE_OF_LEFT(lane)));
+        for (int j = 0; j < SUMS_C / 2; j++)
+            read_right(s.right[j], r + PLACE(WARP_COLUMN(warp) + j * 16 + ROW_OF_RIGHT(lane),
+                                             k * 32 + BYTE_OF_RIGHT(lane)));
+        add_slice(sum, &s);
     }
+#endif
+    for (int i = 0; i < SUM_ROWS; i++)
+        for (int j = 0; j < SUMS_C; j++)
+            for (int e = 0; e < 2; e++)
+                product[(WARP_ROW(warp) + SUM_ROW(i)) * T_COLUMNS + WARP_COLUMN(warp) +
+                        SUM_COLUMN(j) + e] = SUM_AT(sum, i, j, e);
 }

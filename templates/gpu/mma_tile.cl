@@ -13,7 +13,8 @@
  *   SUM_COLUMN(j)                   columns SUM_COLUMN(j) and the next one, j < SUMS_C:
  *   SUM_AT(sum, i, j, e)            the sum in row i and column e of pair j
  *
- * Defines   T_ROWS, T_COLUMNS, T_WARPS_R, T_WARPS_C; those of mma.cl
+ * Defines   T_ROWS, T_COLUMNS, T_WARPS_R, T_WARPS_C; T_WGMMA, the products are those of wgmma.cl; those
+ *           of mma.cl
  * Assumes   `lane` is the item's number in its warp.
  */
 #include "mma.cl"
@@ -21,7 +22,13 @@
 #define GROUP_ITEMS (32 * T_WARPS_R * T_WARPS_C)
 #define WARP_ROWS (T_ROWS / T_WARPS_R)
 #define WARP_COLUMNS (T_COLUMNS / T_WARPS_C)
+#if T_WGMMA /* four warps have 16 neighbouring rows each of 64 */
+#define WARP_ROW(warp) ((warp) / 4 * 4 * WARP_ROWS + (warp) % 4 * 16)
+#define SUM_ROW(i) ((i) / 2 * 64 + (i) % 2 * 8 + lane / 4)
+#else
 #define WARP_ROW(warp) ((warp) / T_WARPS_C * WARP_ROWS)
+#define SUM_ROW(i) ((i) * 8 + lane / 4)
+#endif
 #define WARP_COLUMN(warp) ((warp) % T_WARPS_C * WARP_COLUMNS)
 #define SUMS_R (WARP_ROWS / 16)
 #define SUMS_C (WARP_COLUMNS / 8)
@@ -49,6 +56,5 @@ INLINE void add_slice(ACC_T sum[SUMS_R][SUMS_C][4], const slice *s)
 }
 
 #define SUM_ROWS (2 * SUMS_R)
-#define SUM_ROW(i) ((i) * 8 + lane / 4)
 #define SUM_COLUMN(j) ((j) * 8 + lane % 4 * 2)
 #define SUM_AT(sum, i, j, e) sum[(i) / 2][j][(i) % 2 * 2 + (e)]

@@ -123,17 +123,65 @@ START_TEST(random_data_are_within_the_bound)
 }
 END_TEST
 
+/* The same by the instructions of compute capability 9.0 alone, where a probe found them. */
+static const struct {
+    int direction;
+    const char *type, *shape, *config;
+} others[] = {
+    {0, "f16", "n3-c24-k20-i4x6-f1x1", "64,32,4,1,128,3,1"},
+    {0, "bf16", "n2-c64-k136-i9x9-f3x3-p1x1", "128,128,8,1,128,3,1"},
+    {0, "f16", "n2-c20-k264-i9x9-f3x3-p1x1", "64,256,4,1,128,3,1"},
+    {0, "f16", "n2-c3-k17-i21x19-f7x7-s2x2-p3x3", "128,32,4,1,128,4,1"},
+    {0, "f16", "n2-c96-k96-i8x8-f3x3-p2x2-d2x2", "192,64,12,1,128,4,3"},
+    {1, "f16", "n2-c72-k136-i10x10-f5x5-p2x2", "256,128,8,1,128,3,1"},
+    {1, "bf16", "n2-c64-k64-i13x7-f3x3-s2x3-p1x1", "192,64,4,1,128,3,2"},
+    {0, "i8", "n2-c64-k64-i6x6-f3x3-p1x1-g4", "64,32,4,1,128,3,1"},
+    {0, "i8", "n2-c256-k72-i9x9-f3x3-p1x1", "128,64,4,1,128,4,1"},
+};
+
+START_TEST(other_instructions_are_exact)
+{
+    kiln_problem p = direct_problem(others[_i].direction, others[_i].type, others[_i].shape);
+    set_last(&p, _i % 4);
+    if (support_open()->kiln->facts.gpu.has_wgmma)
+        support_check(&p, "gemm_wgmma", others[_i].config, HOST_FILL_INT);
+    else
+        ck_assert(!support_try(&p, "gemm_wgmma", others[_i].config, HOST_FILL_INT));
+}
+END_TEST
+
+START_TEST(other_instructions_round_floats)
+{
+    kiln_problem p = direct_problem(0, "f32", "n2-c40-k72-i9x9-f3x3-p1x1");
+    p.math = KILN_MATH_REDUCED;
+    set_last(&p, 0);
+    if (support_open()->kiln->facts.gpu.has_wgmma) {
+        support_check(&p, "gemm_wgmma", "128,64,8,1,128,3,1", HOST_FILL_INT);
+        support_check(&p, "gemm_wgmma", "128,64,8,1,128,3,1", HOST_FILL_UNIFORM);
+    }
+}
+END_TEST
+
+/* A case for each, so that processes can share them (CK_RUN_CASE). */
+static TCase *add_case(Suite *s, const char *name)
+{
+    TCase *c = tcase_create(name);
+    tcase_set_timeout(c, 600);
+    suite_add_tcase(s, c);
+    return c;
+}
+
 int main(void)
 {
     Suite *s = suite_create("gemm_mma");
-    TCase *c = tcase_create("gemm_mma");
-    tcase_set_timeout(c, 600);
-    tcase_add_loop_test(c, every_shape_is_exact, 0, 2);
-    tcase_add_loop_test(c, every_tile_is_exact, 0, SHAPES);
-    tcase_add_loop_test(c, every_type_is_exact, 0, 5);
-    tcase_add_test(c, floats_are_rounded_where_that_is_allowed);
-    tcase_add_loop_test(c, the_epilogue_is_applied, 0, DIRECT_EPILOGUES);
-    tcase_add_loop_test(c, random_data_are_within_the_bound, 0, 3);
-    suite_add_tcase(s, c);
+    tcase_add_loop_test(add_case(s, "shapes"), every_shape_is_exact, 0, 2);
+    tcase_add_loop_test(add_case(s, "tiles"), every_tile_is_exact, 0, SHAPES);
+    tcase_add_loop_test(add_case(s, "types"), every_type_is_exact, 0, 5);
+    tcase_add_test(add_case(s, "floats"), floats_are_rounded_where_that_is_allowed);
+    tcase_add_loop_test(add_case(s, "epilogue"), the_epilogue_is_applied, 0, DIRECT_EPILOGUES);
+    tcase_add_loop_test(add_case(s, "random"), random_data_are_within_the_bound, 0, 3);
+    TCase *other = add_case(s, "wgmma");
+    tcase_add_loop_test(other, other_instructions_are_exact, 0, sizeof others / sizeof *others);
+    tcase_add_test(other, other_instructions_round_floats);
     return support_run_suite(s);
 }

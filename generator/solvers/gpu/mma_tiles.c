@@ -21,24 +21,29 @@ const kiln_config kiln_mma_smallest = {{[MMA_ROWS] = 64,
                                         [MMA_STAGES] = 2,
                                         [MMA_SPLIT] = 1}};
 
-kiln_mma_tiles kiln_mma_tiles_of(kiln_type type, int64_t result_bytes, const kiln_config *c)
+kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t result_bytes,
+                                 const kiln_config *c)
 {
     const int *v = c->v;
     const int64_t pieces = (int64_t)v[MMA_STAGES] * (v[MMA_ROWS] + v[MMA_COLUMNS]) * v[MMA_BYTES];
     const int64_t results = v[MMA_ROWS] * (v[MMA_COLUMNS] * result_bytes + (result_bytes ? 16 : 0));
     return (kiln_mma_tiles){
+        .kind = kind,
         .type = type,
         .items = 32 * v[MMA_WARPS_R] * v[MMA_WARPS_C],
         .local_bytes = pieces > results ? pieces : results,
     };
 }
 
-bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+                    kiln_why *why)
 {
     const kiln_type type = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
-    if (!d->gpu.has_mma)
-        return kiln_no(why, "it needs tensor cores that kernels reach by inline PTX; a probe "
-                            "found none on the device");
+    if (kind == KILN_WGMMA ? !d->gpu.has_wgmma : !d->gpu.has_mma)
+        return kiln_no(why,
+                       "it needs tensor cores that kernels reach by the instruction %s; a probe "
+                       "found none on the device",
+                       kind == KILN_WGMMA ? "wgmma" : "mma");
     if (type == KILN_F32 && s->math != KILN_MATH_REDUCED)
         return kiln_no(why, "tensor cores round f32 to 10 bits of fraction; allow that with "
                             "--math reduced");
@@ -57,6 +62,9 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
                        "a warp's part of %d x %d is smaller than 16 x 16, or needs more than %d "
                        "registers for an item's sums",
                        rows, columns, MOST_SUMS);
+    if (t->kind == KILN_WGMMA && (v[MMA_WARPS_R] % 4 || rows % 16 || v[MMA_STAGES] < 3))
+        return kiln_no(why, "%d rows are no whole number of 64 for each four of %d warps",
+                       v[MMA_ROWS], v[MMA_WARPS_R]);
     if (t->items < 128 || t->items > d->max_group || t->items > d->max_local[0])
         return kiln_no(why, "a group of %lld items is below 128 or exceeds the device's limit",
                        (long long)t->items);
@@ -66,12 +74,20 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
     return false;
 }
 
-void kiln_mma_define(const kiln_config *c, kiln_plan *plan)
+bool kiln_mma_unfit(const kiln_mma_tiles *t)
+{
+    return t->items > (t->kind == KILN_WGMMA ? 384 : 256);
+}
+
+void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan)
 {
     static const char *const names[MMA_PARAMS] = {"T_ROWS",  "T_COLUMNS", "T_WARPS_R", "T_WARPS_C",
                                                   "T_BYTES", "T_STAGES",  "T_SPLIT"};
     for (int i = 0; i < MMA_PARAMS; i++)
         kiln_define(plan, names[i], c->v[i]);
+    kiln_define(plan, "T_WGMMA", t->kind == KILN_WGMMA);
+    if (t->kind == KILN_WGMMA)
+        kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
 }
 
 /* Registers of an item: sums, two slices of operands, addresses. */

@@ -30,8 +30,12 @@ enum {
 /* The smallest tile, legal where any is. */
 extern const kiln_config kiln_mma_smallest;
 
+/* Which instructions multiply: templates/gpu/mma.cl or wgmma.cl. */
+typedef enum kiln_mma_kind { KILN_MMA, KILN_WGMMA } kiln_mma_kind;
+
 /* A product of matrices in tiles of a config. */
 typedef struct kiln_mma_tiles {
+    kiln_mma_kind kind;
     kiln_type type;      /* of the factors */
     int64_t items;       /* of a work-group */
     int64_t local_bytes; /* of a work-group */
@@ -41,17 +45,21 @@ typedef struct kiln_mma_tiles {
 
 /* Returns the tiles of a config, without `count` and `steps`. `result_bytes` is the size of a
  * result that passes through local memory; 0: none does. */
-kiln_mma_tiles kiln_mma_tiles_of(kiln_type type, int64_t result_bytes, const kiln_config *c);
+kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t result_bytes,
+                                 const kiln_config *c);
 
 /* For reject(): returns true, with the reason, where the device has no tensor cores that kiln
  * reaches, or they do not multiply the shape's types as its math mode asks. */
-bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+                    kiln_why *why);
 /* For illegal(): returns true, with the reason, where tiles and warps contradict each other, or the
  * device has no group, registers or local memory of that size. */
 bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
                       kiln_why *why);
-/* Defines every parameter, for the last stage. */
-void kiln_mma_define(const kiln_config *c, kiln_plan *plan);
+/* For guess() and skip(): returns whether groups are so large that a config is not worth trying. */
+bool kiln_mma_unfit(const kiln_mma_tiles *t);
+/* Defines every parameter and the kind, for the last stage. */
+void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan);
 
 /* Returns the expected time of a launch, in ms, without moving tensors from memory. */
 double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c);

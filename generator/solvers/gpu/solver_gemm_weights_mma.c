@@ -46,7 +46,7 @@ static void set_config(geometry *g, const kiln_shape *s, const kiln_config *c)
     const int64_t terms = v[MMA_BYTES] / (int64_t)kiln_type_size(g->x.type);
     g->tiles_m = divide_up(g->rows, v[MMA_ROWS]);
     g->tiles_n = divide_up(g->columns, v[MMA_COLUMNS]);
-    g->tiles = kiln_mma_tiles_of(g->x.type, 0, c);
+    g->tiles = kiln_mma_tiles_of(KILN_MMA, g->x.type, 0, c);
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * s->g) * v[MMA_SPLIT];
     g->tiles.steps = (double)divide_up(divide_up(g->pixels, terms), v[MMA_SPLIT]);
 }
@@ -94,7 +94,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const int64_t most = INT32_MAX / 4;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
-    if (kiln_mma_lacks(s, d, why))
+    if (kiln_mma_lacks(s, d, KILN_MMA, why))
         return true;
     if (s->x_type != KILN_F16 && s->x_type != KILN_BF16)
         return kiln_no(why, "it multiplies f16 and bf16; x and dy are %s",
@@ -151,7 +151,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     const geometry g = geometry_of(s, c);
     const bool empty = (c->v[MMA_ROWS] > LEAST_SIDE && c->v[MMA_ROWS] >= 2 * g.rows) ||
                        (c->v[MMA_COLUMNS] > LEAST_SIDE && c->v[MMA_COLUMNS] >= 2 * g.columns);
-    return empty || g.tiles.items > 256 ||
+    return empty || kiln_mma_unfit(&g.tiles) ||
            (c->v[MMA_SPLIT] > 1 && g.tiles.count > 8.0 * d->compute_units);
 }
 
@@ -159,7 +159,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
 {
     geometry *g = guess->own;
     set_config(g, guess->s, c);
-    return g->tiles.items > 256 || exceeds(g, guess->d, c, NULL)
+    return kiln_mma_unfit(&g->tiles) || exceeds(g, guess->d, c, NULL)
                ? INFINITY
                : time_of(g, guess->s, guess->d, c);
 }
@@ -218,7 +218,7 @@ static void define_all(const kiln_shape *s, const geometry *g, const kiln_config
     kiln_define(plan, "D_POINTWISE", is_pointwise(s));
     kiln_pitch_define(&g->x.pitch, "D_X", plan);
     kiln_pitch_define(&g->dy.pitch, "D_DY", plan);
-    kiln_mma_define(c, plan);
+    kiln_mma_define(&g->tiles, c, plan);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

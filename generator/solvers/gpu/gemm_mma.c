@@ -1,0 +1,151 @@
+/* A convolution as a product of matrices on tensor cores: its geometry, legality and time. */
+#include "gemm_mma.h"
+
+#include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/plan/config_best.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what a config makes of a shape ---- */
+
+static kiln_gemm_mma of_shape(const kiln_shape *s)
+{
+    kiln_gemm_mma g = {.gemm = kiln_gemm_of(s)};
+    const kiln_gemm *m = &g.gemm;
+    g.src = kiln_mma_source_of(s, m->backward ? 'y' : 'x');
+    g.type_size = (int64_t)kiln_type_size(g.src.type);
+    g.out_size = (int64_t)kiln_type_size(kiln_shape_out_type(s));
+    g.out_unit = m->dst_pitch.channel == 1 ? kiln_mma_unit(&m->dst_pitch, m->dst_c, g.out_size) : 0;
+    return g;
+}
+
+/* Taps of the phase that has most. */
+static int64_t most_taps(const kiln_shape *s, const kiln_gemm *g)
+{
+    int64_t taps = 1;
+    for (int a = 0; a < 3; a++)
+        taps *= divide_up(s->filter[a], g->jump[a]);
+    return taps;
+}
+
+static void set_config(kiln_gemm_mma *g, const kiln_shape *s, kiln_mma_kind kind,
+                       const kiln_config *c)
+{
+    const int *v = c->v;
+    const kiln_gemm *m = &g->gemm;
+    const int64_t terms = v[MMA_BYTES] / g->type_size, split = v[MMA_SPLIT];
+    g->taps_inner = m->taps > 1 && g->src.channels % terms == 0;
+    g->columns = round_up(m->dst_c, v[MMA_COLUMNS]);
+    g->row = round_up(product_of(most_taps(s, m), g->src.channels), terms);
+    g->tiles_n = g->columns / v[MMA_COLUMNS];
+    g->tiles_m = divide_up(m->pixels, v[MMA_ROWS]);
+    g->tiles =
+        kiln_mma_tiles_of(kind, g->src.type, split == 1 && g->out_size < 4 ? g->out_size : 0, c);
+    g->tiles.count = (double)(g->tiles_m * g->tiles_n * m->groups * m->all_phases) * (double)split;
+    g->tiles.steps = ceil((double)product_of(m->taps, g->src.channels) / (double)m->all_phases /
+                          (double)terms / (double)split);
+}
+
+kiln_gemm_mma kiln_gemm_mma_of(const kiln_shape *s, kiln_mma_kind kind, const kiln_config *c)
+{
+    kiln_gemm_mma g = of_shape(s);
+    set_config(&g, s, kind, c);
+    return g;
+}
+
+bool kiln_gemm_mma_exceeds(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c,
+                           kiln_why *why)
+{
+    const int64_t steps = g->row * g->type_size / c->v[MMA_BYTES];
+    if (kiln_mma_refused(&g->tiles, d, c, why))
+        return true;
+    if (c->v[MMA_SPLIT] > 1 && c->v[MMA_SPLIT] > steps)
+        return kiln_no(why, "T_SPLIT is %d, but a tile has only %lld steps", c->v[MMA_SPLIT],
+                       (long long)steps);
+    return false;
+}
+
+bool kiln_gemm_mma_rejects(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+                           const kiln_config *smallest, kiln_why *why)
+{
+    const int64_t most = INT32_MAX / 4;
+    if (s->direction == KILN_BACKWARD_WEIGHTS)
+        return kiln_no(why, "it does forward and backward data");
+    if (kiln_mma_lacks(s, d, kind, why))
+        return true;
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s",
+                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    if (!kiln_tiles_take_layouts(s))
+        return kiln_no(why,
+                       "it works on the layouts NCHW and NHWC and their kin; x and y are %s "
+                       "and %s",
+                       s->x_layout, s->y_layout);
+    const kiln_gemm_mma g = kiln_gemm_mma_of(s, kind, smallest);
+    if (g.gemm.pixels > most || g.row > most || g.gemm.groups * g.gemm.all_phases > 65535)
+        return kiln_no(why, "its pixels, terms, or groups and phases leave the range of its grid");
+    for (int a = 0; a < 3; a++)
+        if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
+            return kiln_no(why, "an axis with its padding has 2^29 elements or more");
+    return kiln_gemm_mma_exceeds(&g, d, smallest, why);
+}
+
+/* ---- time ---- */
+
+double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_config *c)
+{
+    const kiln_gemm *m = &g->gemm;
+    const double src = (double)kiln_mma_source_bytes(&g->src),
+                 out = (double)(kiln_shape_out_count(s) * g->out_size);
+    const double weights = (double)(m->groups * m->all_phases * g->columns * g->row * g->type_size);
+    const double parts =
+        8.0 * c->v[MMA_SPLIT] * (double)(m->groups * m->all_phases * m->dst_c * m->pixels);
+    double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, src + out + weights));
+    ms += kiln_mma_source_ms(&g->src, d);
+    if (c->v[MMA_SPLIT] > 1)
+        ms += kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts);
+    return ms + kiln_device_launch_ms(d);
+}
+
+bool kiln_gemm_mma_skips(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)
+{
+    const bool empty = c->v[MMA_COLUMNS] > 32 && c->v[MMA_COLUMNS] >= 2 * g->gemm.dst_c;
+    return empty || kiln_mma_unfit(&g->tiles) ||
+           (c->v[MMA_SPLIT] > 1 && g->tiles.count > 8.0 * d->compute_units);
+}
+
+typedef struct guessing {
+    kiln_gemm_mma geometry;
+    kiln_mma_kind kind;
+} guessing;
+
+static double ms_of(const kiln_guess *guess, kiln_config *c)
+{
+    guessing *own = guess->own;
+    kiln_gemm_mma *g = &own->geometry;
+    set_config(g, guess->s, own->kind, c);
+    return kiln_mma_unfit(&g->tiles) || kiln_gemm_mma_exceeds(g, guess->d, c, NULL)
+               ? INFINITY
+               : kiln_gemm_mma_ms(g, guess->s, guess->d, c);
+}
+
+void kiln_gemm_mma_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+                         const kiln_param *params, const kiln_config *smallest, kiln_config *c)
+{
+    static const int splits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
+    guessing own = {of_shape(s), kind};
+    kiln_guess best = {
+        .s = s, .d = d, .own = &own, .ms = ms_of, .best = *smallest, .best_ms = INFINITY};
+    const kiln_range all[] = {kiln_searched(params, MMA_ROWS),
+                              kiln_searched(params, MMA_COLUMNS),
+                              kiln_searched(params, MMA_WARPS_R),
+                              kiln_searched(params, MMA_WARPS_C),
+                              kiln_searched(params, MMA_BYTES),
+                              kiln_searched(params, MMA_STAGES),
+                              kiln_listed(MMA_SPLIT, splits, sizeof splits / sizeof *splits)};
+    kiln_config_best(&best, smallest, all, sizeof all / sizeof *all);
+    *c = best.best;
+}

@@ -1,0 +1,113 @@
+/* A convolution as a product of matrices on tensor cores: the stages of its plan. */
+#include "gemm_mma.h"
+
+#include "generator/base/integers.h"
+
+#include <math.h>
+
+/* The defines of templates/gpu/gemm_places.cl. */
+static void define_places(const kiln_shape *s, const kiln_gemm_mma *g, kiln_plan *plan)
+{
+    const kiln_gemm *m = &g->gemm;
+    kiln_define(plan, "P_IMAGES", m->images);
+    kiln_define_axes(plan, "P_SRC", m->src);
+    kiln_define_axes(plan, "P_DST", m->dst);
+    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_STRIDE", s->stride);
+    kiln_define_axes(plan, "P_DILATION", s->dilation);
+    kiln_define_axes(plan, "P_PAD", s->pad);
+    kiln_define(plan, "D_BACKWARD", m->backward);
+    kiln_define_axes(plan, "D_STEP", m->step);
+    kiln_define_axes(plan, "D_MOVE", m->move);
+    kiln_define_axes(plan, "D_JUMP", m->jump);
+    kiln_define_axes(plan, "D_GRID", m->grid);
+    kiln_define_axes(plan, "D_PHASES", m->phases);
+    kiln_pitch_define(&g->src.pitch, "D_SRC", plan);
+    kiln_pitch_define(&m->dst_pitch, "D_DST", plan);
+}
+
+static void define_product(const kiln_shape *s, const kiln_gemm_mma *g, kiln_plan *plan)
+{
+    const kiln_gemm *m = &g->gemm;
+    const int64_t packed = product_of(product_of(m->groups * m->all_phases, g->columns), g->row);
+    define_places(s, g, plan);
+    kiln_define(plan, "D_SRC_C", m->src_c);
+    kiln_define(plan, "D_DST_C", m->dst_c);
+    kiln_define(plan, "D_CHANNELS", g->src.channels);
+    kiln_define(plan, "D_TAPS_INNER", g->taps_inner);
+    kiln_define(plan, "D_COLUMNS", g->columns);
+    kiln_define(plan, "D_ROW", g->row);
+    if (!s->wide && (packed > INT32_MAX || product_of(m->images, g->src.pitch.image) > INT32_MAX))
+        kiln_define(plan, "P_WIDE", 1);
+}
+
+static void emit_pack(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan)
+{
+    const kiln_gemm *m = &g->gemm;
+    const int64_t across = s->c / s->g * m->taps;
+    plan->packed_bytes = m->groups * m->all_phases * g->columns * g->row * g->type_size;
+    kiln_plan_stage(plan, "gemm_mma_pack.cl", "gemm_mma_pack")->pack = true;
+    kiln_define_types(plan, s);
+    define_product(s, g, plan);
+    kiln_define(plan, "T_BYTES", c->v[MMA_BYTES]);
+    kiln_define(plan, "D_TAPS", m->taps);
+    kiln_define(plan, "D_W_DST", m->backward ? m->taps : across);
+    kiln_define(plan, "D_W_SRC", m->backward ? across : m->taps);
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_grid(plan, kiln_device_group(d, 64), 1, 1, g->row, g->columns, m->groups * m->all_phases);
+}
+
+static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_config *c,
+                       kiln_plan *plan)
+{
+    kiln_define_types(plan, s);
+    kiln_define_epilogue(plan, s);
+    define_product(s, g, plan);
+    kiln_define(plan, "P_GROUPS", g->gemm.groups);
+    kiln_define(plan, "D_UNIT", g->src.unit);
+    kiln_define(plan, "D_OUT_UNIT", g->out_unit);
+    kiln_mma_define(&g->tiles, c, plan);
+}
+
+/* Both factors of a product are rounded to 11 bits: it is off by 2^-10 of itself at most, 2^14
+ * units. Where such errors are independent, a sum of n of them is off by about 2^14 / sqrt(n) units
+ * of the sum of absolute values; driver/reference/bound.c counts with eight. */
+static double rounded_amplification(const kiln_shape *s)
+{
+    return fmin(2048, 16384 / sqrt((double)kiln_shape_terms(s)));
+}
+
+void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+                        const kiln_config *c, kiln_plan *plan)
+{
+    const kiln_gemm_mma g = kiln_gemm_mma_of(s, kind, c);
+    const kiln_gemm *m = &g.gemm;
+    const int split = c->v[MMA_SPLIT];
+    const int given = m->backward ? KILN_ROLE_Y : KILN_ROLE_X,
+              dst = m->backward ? KILN_ROLE_X : KILN_ROLE_Y;
+    const int64_t results = m->groups * m->all_phases * m->dst_c * m->pixels;
+    if (g.tiles.type == KILN_F32)
+        plan->amplification = rounded_amplification(s);
+    emit_pack(s, &g, d, c, plan);
+    const int src = kiln_mma_source_emit(&g.src, s, given, plan);
+    const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
+    kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, src);
+    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    kiln_arg_buffer(plan, sums);
+    if (split == 1)
+        kiln_arg_epilogue(plan, s);
+    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items,
+              m->groups * m->all_phases, split);
+    if (split == 1)
+        return;
+    kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma_sum");
+    define_all(s, &g, c, plan);
+    kiln_arg_buffer(plan, sums);
+    kiln_arg_buffer(plan, dst);
+    kiln_arg_epilogue(plan, s);
+    kiln_grid(plan, kiln_device_group(d, 128), 1, 1, results, 1, 1);
+}

@@ -1,0 +1,114 @@
+/* wgmma.cl: the products of mma.cl by the instructions of NVIDIA's compute capability 9.0 alone: four
+ * warps multiply 64 rows by T_COLUMNS columns as one, with both factors in local memory.
+ *
+ *   WGMMA_FENCE_COPIES      before a barrier: what the item copied is seen by the products after it
+ *   WGMMA_BEGIN             before the first product of a stage
+ *   wgmma(sum, left, right) starts to add 128 bytes of terms: of 64 rows at local address `left`, and of
+ *                           T_COLUMNS at `right`; rows of 128 bytes, in which 16 bytes stand where
+ *                           16 * (place ^ row % 8) says, from multiples of 1024 bytes on. An item's
+ *                           sums are those of mma.cl, 16 rows a warp
+ *   WGMMA_END               after the last product of a stage
+ *   WGMMA_WAIT(n)           until the products of all but the last n stages are done
+ *   wgmma_settle(sum)       before the first use of the sums, after WGMMA_WAIT(0)
+ *
+ * OpenCL's compiler takes none of these for an older target: the program asks for another one by
+ * -DD_PTX_TARGET (runtime/programs/program_build.h).
+ *
+ * Defines   those of types.cl; T_COLUMNS: 32, 64, 128 or 256; T_WGMMA: 0: none of this is used
+ */
+#include "types.cl"
+
+#if T_WGMMA
+
+#if SRC_TYPE == TYPE_F16
+#define WGMMA_TYPES "k16.f32.f16.f16 "
+#define WGMMA_FLAGS ", 1, 1, 1, 0, 0;\n"
+#elif SRC_TYPE == TYPE_BF16
+#define WGMMA_TYPES "k16.f32.bf16.bf16 "
+#define WGMMA_FLAGS ", 1, 1, 1, 0, 0;\n"
+#elif SRC_TYPE == TYPE_I8
+#define WGMMA_TYPES "k32.s32.s8.s8 "
+#define WGMMA_FLAGS ", 1;\n"
+#else
+#define WGMMA_TYPES "k8.f32.tf32.tf32 "
+#define WGMMA_FLAGS ", 1, 1, 1;\n"
+#endif
+#if SRC_TYPE == TYPE_I8
+#define WGMMA_SUM "+r"
+#else
+#define WGMMA_SUM "+f"
+#endif
+
+/* An item's sums as operands, and their names; after them come two addresses. */
+#define WGMMA_4(s, i) WGMMA_SUM((s)[i][0]), WGMMA_SUM((s)[i][1]), WGMMA_SUM((s)[i][2]), WGMMA_SUM((s)[i][3])
+#define WGMMA_16(s, i) WGMMA_4(s, i), WGMMA_4(s, i + 1), WGMMA_4(s, i + 2), WGMMA_4(s, i + 3)
+#define WGMMA_32(s, i) WGMMA_16(s, i), WGMMA_16(s, i + 4)
+#define WGMMA_64(s, i) WGMMA_32(s, i), WGMMA_32(s, i + 8)
+#define WGMMA_128(s, i) WGMMA_64(s, i), WGMMA_64(s, i + 16)
+#define WGMMA_NAMES_16 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_NAMES_32 WGMMA_NAMES_16 \
+    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_64 WGMMA_NAMES_32 \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
+    ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_NAMES_128 WGMMA_NAMES_64 \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95" \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
+    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+#if T_COLUMNS == 32
+#define WGMMA_SUMS 16
+#define WGMMA_SIZE "m64n32"
+#define WGMMA_LEFT "%16"
+#define WGMMA_RIGHT "%17"
+#elif T_COLUMNS == 64
+#define WGMMA_SUMS 32
+#define WGMMA_SIZE "m64n64"
+#define WGMMA_LEFT "%32"
+#define WGMMA_RIGHT "%33"
+#elif T_COLUMNS == 128
+#define WGMMA_SUMS 64
+#define WGMMA_SIZE "m64n128"
+#define WGMMA_LEFT "%64"
+#define WGMMA_RIGHT "%65"
+#else
+#define WGMMA_SUMS 128
+#define WGMMA_SIZE "m64n256"
+#define WGMMA_LEFT "%128"
+#define WGMMA_RIGHT "%129"
+#endif
+
+#define WGMMA_FENCE_COPIES __asm__ volatile("fence.proxy.async.shared::cta;" : : : "memory")
+#define WGMMA_BEGIN __asm__ volatile("wgmma.fence.sync.aligned;" : : : "memory")
+#define WGMMA_END __asm__ volatile("wgmma.commit_group.sync.aligned;" : : : "memory")
+#define WGMMA_WAIT(n) __asm__ volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(n) : "memory")
+
+/* Rows of 128 bytes whose places are turned, and 1024 bytes from eight rows to the next. */
+INLINE ulong wgmma_descriptor(const uint address)
+{
+    return (ulong)1 << 62 | (ulong)64 << 32 | (ulong)1 << 16 | (address & 0x3ffff) >> 4;
+}
+
+/* 32 bytes of terms, then the next ones. */
+#define WGMMA_STEP                                                                                 \
+    "wgmma.mma_async.sync.aligned." WGMMA_SIZE WGMMA_TYPES "{" KILN_CAT(WGMMA_NAMES_, WGMMA_SUMS)  \
+    "}, left, right" WGMMA_FLAGS
+#define WGMMA_NEXT "add.s64 left, left, 2;\nadd.s64 right, right, 2;\n"
+
+INLINE void wgmma(ACC_T sum[T_COLUMNS / 8][4], const uint left, const uint right)
+{
+    __asm__ volatile("{\n.reg .b64 left, right;\n"
+                     "mov.b64 left, " WGMMA_LEFT ";\nmov.b64 right, " WGMMA_RIGHT ";\n" WGMMA_STEP
+                         WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
+                     : KILN_CAT(WGMMA_, WGMMA_SUMS)(sum, 0)
+                     : "l"(wgmma_descriptor(left)), "l"(wgmma_descriptor(right))
+                     : "memory");
+}
+
+INLINE void wgmma_settle(ACC_T sum[T_COLUMNS / 8][4])
+{
+    __asm__ volatile("" : KILN_CAT(WGMMA_, WGMMA_SUMS)(sum, 0) : : "memory");
+}
+#endif

@@ -1,0 +1,153 @@
+/* Plans for tensor cores, with the facts of a GPU that has some: refusals, stages, and guesses that
+ * the device can hold. */
+#include "generator/solvers/gpu/mma_tiles.h"
+#include "problems.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+static kiln_device_facts gpu(int64_t static_local_memory)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.kind = KILN_DEVICE_GPU;
+    d.compute_units = 132;
+    d.local_memory = 48 << 10;
+    d.cuda_capability = 90;
+    d.gpu = (kiln_gpu_facts){.subgroup = 32,
+                             .group_registers = 65536,
+                             .clock_ghz = 1.98,
+                             .has_mma = true,
+                             .static_local_memory = static_local_memory};
+    kiln_device_set_roofline(&d, d.gpu.clock_ghz);
+    return d;
+}
+
+static kiln_shape shape_of(const char *text)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    ck_assert_msg(kiln_problem_parse(&p, text, why) == KILN_OK, "%s: %s", text, why);
+    return kiln_shape_of(&p);
+}
+
+static const kiln_solver *solver_of(const kiln_shape *s)
+{
+    return kiln_solver_named(s->direction == KILN_BACKWARD_WEIGHTS ? "gemm_weights_mma"
+                                                                   : "gemm_mma");
+}
+
+/* ---- refusals ---- */
+
+static void check_refused(const char *text, const kiln_device_facts *d, const char *reason)
+{
+    const kiln_shape s = shape_of(text);
+    kiln_shape own;
+    kiln_why why;
+    ck_assert_msg(!kiln_solver_takes(solver_of(&s), &s, d, &own, &why), "%s", text);
+    ck_assert_msg(strstr(why.text, reason), "%s: %s", text, why.text);
+}
+
+START_TEST(tensor_cores_and_types_are_asked_for)
+{
+    const kiln_device_facts d = gpu(0);
+    kiln_device_facts without = d;
+    without.gpu.has_mma = false;
+    check_refused("fwd-f16-n1-c16-k16-i8x8-f3x3", &without, "a probe found none");
+    check_refused("wrw-f16-n1-c16-k16-i8x8-f3x3", &without, "a probe found none");
+    check_refused("fwd-f32-n1-c16-k16-i8x8-f3x3", &d, "--math reduced");
+    check_refused("wrw-f32-n1-c16-k16-i8x8-f3x3-reduced", &d, "f16 and bf16");
+}
+END_TEST
+
+/* ---- stages ---- */
+
+static void check_stages(const char *text, const char *config, const char *wanted)
+{
+    const kiln_device_facts d = gpu(0);
+    const kiln_shape s = shape_of(text);
+    const kiln_solver *solver = solver_of(&s);
+    kiln_shape own;
+    kiln_why why;
+    kiln_config c;
+    kiln_plan plan;
+    char stages[512] = "";
+    ck_assert_msg(kiln_solver_takes(solver, &s, &d, &own, &why), "%s: %s", text, why.text);
+    solver->guess(&own, &d, &c);
+    ck_assert_msg(kiln_config_parse(solver, config, &c, &why), "%s", why.text);
+    ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, true, &why), "%s: %s", text, why.text);
+    ck_assert_msg(kiln_solver_plan(solver, &own, &d, &c, &plan, &why), "%s: %s", text, why.text);
+    for (int i = 0; i < plan.nstages; i++) {
+        const kiln_stage *at = &plan.stage[i];
+        const size_t used = strlen(stages);
+        snprintf(stages + used, sizeof stages - used, "%s%s %zux%zux%zu/%zu", i ? ", " : "",
+                 at->kernel, at->global[0], at->global[1], at->global[2], at->local[0]);
+    }
+    ck_assert_str_eq(stages, wanted);
+}
+
+START_TEST(stages_are_as_planned_by_hand)
+{
+    /* 2 * 8 * 8 pixels in 2 tiles, 40 channels in 2; 9 * 16 terms in 5 rows of 32. */
+    check_stages("fwd-f16-n2-c16-k40-i8x8-f3x3-p1x1-l:NHWC.OIHW.NHWC", "64,32,4,1,64,2,1",
+                 "gemm_mma_pack 160x64x1/64, gemm_mma 512x1x1/128");
+    /* Five channels become eight, in NHWC as in NCHW: 128 pixels a tile of 256, 9 * 8 terms. */
+    check_stages("fwd-bf16-n2-c5-k40-i8x8-f3x3-p1x1-l:NHWC.OIHW.NHWC", "64,64,2,2,64,2,1",
+                 "gemm_mma_pack 96x64x1/64, gemm_mma_source 512x1x1/256, gemm_mma 256x1x1/128");
+    check_stages("fwd-bf16-n2-c5-k40-i8x8-f3x3-p1x1", "64,64,2,2,64,2,1",
+                 "gemm_mma_pack 96x64x1/64, gemm_mma_source 512x1x1/256, gemm_mma 256x1x1/128");
+    /* Backward data with stride 2: four phases of up to four taps, 32 pixels of each. */
+    check_stages("bwd-f16-n2-c32-k16-i8x8-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC", "64,32,4,1,64,2,1",
+                 "gemm_mma_pack 64x32x4/64, gemm_mma 128x4x1/128");
+    /* Terms in three parts; groups of bytes. */
+    check_stages("fwd-i8-n1-c64-k64-i8x8-f3x3-p1x1-g2-l:NHWC.OIHW.NHWC", "64,32,4,1,64,2,3",
+                 "gemm_mma_pack 320x32x2/64, gemm_mma 128x2x3/128, gemm_mma_sum 4096x1x1/128");
+    /* 16 channels by 9 * 8 columns in 2 tiles, 128 pixels in 4 steps. */
+    check_stages("wrw-f16-n2-c8-k16-i8x8-f3x3-p1x1-l:NHWC.OIHW.NHWC", "64,64,2,2,64,2,4",
+                 "gemm_weights_mma 256x1x4/128, gemm_weights_mma_sum 1152x1x1/128");
+}
+END_TEST
+
+/* ---- guesses ---- */
+
+START_TEST(guesses_fit_the_device)
+{
+    static const char *const shapes[] = {
+        "f16-n64-c256-k256-i14x14-f3x3-p1x1", "bf16-n1-c512-k512-i7x7-f3x3-p1x1",
+        "f16-n64-c3-k64-i224x224-f7x7-s2x2-p3x3", "f16-n1-c480-k20-i1x1-f1x1",
+        "bf16-n64-c256-k256-i28x28-f3x3-p1x1-g32"};
+    static const char *const directions[] = {"fwd", "bwd", "wrw"};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int at = 0; at < 6; at++) {
+            const kiln_device_facts d = gpu(at % 2 ? 227 << 10 : 0);
+            char text[KILN_KEY_TEXT];
+            kiln_shape own;
+            kiln_why why;
+            kiln_config c;
+            snprintf(text, sizeof text, "%s-%s", directions[at / 2], shapes[i]);
+            const kiln_shape s = shape_of(text);
+            const kiln_solver *solver = solver_of(&s);
+            ck_assert_msg(kiln_solver_takes(solver, &s, &d, &own, &why), "%s: %s", text, why.text);
+            solver->guess(&own, &d, &c);
+            ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s: %s", text,
+                          why.text);
+            const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 0, &c);
+            ck_assert_int_le(t.local_bytes, at % 2 ? 227 << 10 : 48 << 10);
+        }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("mma plan");
+    TCase *c = tcase_create("mma plan");
+    tcase_add_test(c, tensor_cores_and_types_are_asked_for);
+    tcase_add_test(c, stages_are_as_planned_by_hand);
+    tcase_add_test(c, guesses_fit_the_device);
+    suite_add_tcase(s, c);
+    SRunner *runner = srunner_create(s);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
