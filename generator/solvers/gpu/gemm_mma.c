@@ -17,7 +17,8 @@ static kiln_gemm_mma of_shape(const kiln_shape *s)
     g.src = kiln_mma_source_of(s, m->backward ? 'y' : 'x');
     g.type_size = (int64_t)kiln_type_size(g.src.type);
     g.out_size = (int64_t)kiln_type_size(kiln_shape_out_type(s));
-    g.out_unit = m->dst_pitch.channel == 1 ? kiln_mma_unit(&m->dst_pitch, m->dst_c, g.out_size) : 0;
+    g.out_unit =
+        m->dst_pitch.channel == 1 ? kiln_mma_unit(&m->dst_pitch, m->walk.dst_c, g.out_size) : 0;
     return g;
 }
 
@@ -37,7 +38,7 @@ static void set_config(kiln_gemm_mma *g, const kiln_shape *s, kiln_mma_kind kind
     const kiln_gemm *m = &g->gemm;
     const int64_t terms = v[MMA_BYTES] / g->type_size, split = v[MMA_SPLIT];
     g->taps_inner = m->taps > 1 && g->src.channels % terms == 0;
-    g->columns = round_up(m->dst_c, v[MMA_COLUMNS]);
+    g->columns = round_up(m->walk.dst_c, v[MMA_COLUMNS]);
     g->row = round_up(product_of(most_taps(s, m), g->src.channels), terms);
     g->tiles_n = g->columns / v[MMA_COLUMNS];
     g->tiles_m = divide_up(m->pixels, v[MMA_ROWS]);
@@ -102,7 +103,7 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
                  out = (double)(kiln_shape_out_count(s) * g->out_size);
     const double weights = (double)(m->groups * m->all_phases * g->columns * g->row * g->type_size);
     const double parts =
-        8.0 * c->v[MMA_SPLIT] * (double)(m->groups * m->all_phases * m->dst_c * m->pixels);
+        8.0 * c->v[MMA_SPLIT] * (double)(m->groups * m->all_phases * m->walk.dst_c * m->pixels);
     double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, src + out + weights));
     ms += kiln_mma_source_ms(&g->src, d);
     if (c->v[MMA_SPLIT] > 1)
@@ -112,7 +113,7 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
 
 bool kiln_gemm_mma_skips(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)
 {
-    const bool empty = c->v[MMA_COLUMNS] > 32 && c->v[MMA_COLUMNS] >= 2 * g->gemm.dst_c;
+    const bool empty = c->v[MMA_COLUMNS] > 32 && c->v[MMA_COLUMNS] >= 2 * g->gemm.walk.dst_c;
     return empty || kiln_mma_unfit(&g->tiles) ||
            (c->v[MMA_SPLIT] > 1 && g->tiles.count > 8.0 * d->compute_units);
 }

@@ -10,8 +10,8 @@ static void define_places(const kiln_shape *s, const kiln_gemm_mma *g, kiln_plan
 {
     const kiln_gemm *m = &g->gemm;
     kiln_define(plan, "P_IMAGES", m->images);
-    kiln_define_axes(plan, "P_SRC", m->src);
-    kiln_define_axes(plan, "P_DST", m->dst);
+    kiln_define_axes(plan, "P_SRC", m->walk.src);
+    kiln_define_axes(plan, "P_DST", m->walk.dst);
     kiln_define_axes(plan, "P_FILTER", s->filter);
     kiln_define_axes(plan, "P_STRIDE", s->stride);
     kiln_define_axes(plan, "P_DILATION", s->dilation);
@@ -31,8 +31,8 @@ static void define_product(const kiln_shape *s, const kiln_gemm_mma *g, kiln_pla
     const kiln_gemm *m = &g->gemm;
     const int64_t packed = product_of(product_of(m->groups * m->all_phases, g->columns), g->row);
     define_places(s, g, plan);
-    kiln_define(plan, "D_SRC_C", m->src_c);
-    kiln_define(plan, "D_DST_C", m->dst_c);
+    kiln_define(plan, "D_SRC_C", m->walk.src_c);
+    kiln_define(plan, "D_DST_C", m->walk.dst_c);
     kiln_define(plan, "D_CHANNELS", g->src.channels);
     kiln_define(plan, "D_TAPS_INNER", g->taps_inner);
     kiln_define(plan, "D_COLUMNS", g->columns);
@@ -87,7 +87,7 @@ void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mm
     const int split = c->v[MMA_SPLIT];
     const int given = m->backward ? KILN_ROLE_Y : KILN_ROLE_X,
               dst = m->backward ? KILN_ROLE_X : KILN_ROLE_Y;
-    const int64_t results = m->groups * m->all_phases * m->dst_c * m->pixels;
+    const int64_t results = m->groups * m->all_phases * m->walk.dst_c * m->pixels;
     if (g.tiles.type == KILN_F32)
         plan->amplification = rounded_amplification(s);
     emit_pack(s, &g, d, c, plan);
