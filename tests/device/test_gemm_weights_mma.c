@@ -51,7 +51,7 @@ static const struct {
     {"n2-c3-k17-i21x19-f7x7-s2x2-p3x3", "64,256,1,4,64,3,4"},
     {"n2-c96-k96-i8x8-f3x3-p2x2-d2x2", "64,128,1,4,128,4,2"},
     {"n2-c16-k24-i6x6-f3x3-p1x1-g4", "64,64,2,2,64,3,1"},
-    {"n2-c64-k64-i6x6-f3x3-s2x2-p1x1-g4", "64,64,1,4,64,5,2"},
+    {"n5-c64-k64-i7x7-f3x3-s2x2-p1x1-g4", "64,64,1,4,64,3,2"},
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
