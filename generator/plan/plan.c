@@ -120,6 +120,12 @@ void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value)
     fact->value = value;
 }
 
+void kiln_plan_refuse(kiln_plan *plan, const kiln_why *why)
+{
+    if (!*plan->refusal.text)
+        plan->refusal = *why;
+}
+
 void kiln_define_text(kiln_plan *plan, const char *name, const char *value)
 {
     kiln_stage *stage = last(plan);

@@ -6,12 +6,13 @@
  * Building one: kiln_plan_stage() adds a launch, kiln_define() appends " -DNAME=value" to its
  * compile options in order, kiln_arg_*() its arguments in order. Errors are sticky: when a
  * buffer is full the plan is marked broken and every later call does nothing, so emit() needs no
- * checks. No heap.
+ * checks. A plan that the device has no room for is refused with a reason. No heap.
  */
 #ifndef KILN_PLAN_H
 #define KILN_PLAN_H
 
 #include "device.h"
+#include "generator/base/refuse.h"
 #include "kiln_layout.h"
 #include "shape.h"
 
@@ -103,6 +104,7 @@ typedef struct kiln_plan {
     bool deterministic;   /* two runs give the same bits */
     double amplification; /* of rounding errors by the algorithm: 1 for plain sums */
     bool broken;          /* an array of this struct was too small: a defect of the solver */
+    kiln_why refusal;     /* what the device cannot hold; "": the plan can run */
 } kiln_plan;
 
 void kiln_plan_start(kiln_plan *plan);
@@ -119,6 +121,8 @@ void kiln_plan_pack_image(kiln_plan *plan, kiln_image image);
 void kiln_plan_wrote(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
 void kiln_plan_given(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value);
+/* Says that the device cannot run the plan. The first reason stays. */
+void kiln_plan_refuse(kiln_plan *plan, const kiln_why *why);
 
 /* Adds a define to the last stage. */
 void kiln_define(kiln_plan *plan, const char *name, int64_t value);

@@ -232,6 +232,8 @@ bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln
         return false;
     if (plan->broken || plan->nstages == 0)
         return !kiln_no(why, "solver %s could not express its plan", solver->name);
+    if (*plan->refusal.text)
+        return !kiln_no(why, "%s", plan->refusal.text);
     kiln_plan_finish(plan, s, d);
     return fits_memory(plan, s, d, why) && fit_images(plan, d, why);
 }

@@ -9,8 +9,6 @@
 #include "generator/base/names.h"
 #include "generator/problem/problem_layout.h"
 
-#include "reformat.h"
-
 #include <string.h>
 
 /* Where the facts of a tensor stand in a shape, by role. */
@@ -224,14 +222,24 @@ int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tens
     int role = is_x ? KILN_ROLE_X : KILN_ROLE_Y;
     kiln_type type = is_x ? s->x_type : s->y_type;
     kiln_storage own, wanted;
-    char why[KILN_ERROR_TEXT];
-    if (!kiln_shape_storage(s, tensor, is_x ? s->x_layout : s->y_layout, &own, why) ||
-        !kiln_shape_storage(s, tensor, layout, &wanted, why)) {
-        plan->broken = true;
+    kiln_why why;
+    if (!kiln_shape_storage(s, tensor, is_x ? s->x_layout : s->y_layout, &own, why.text) ||
+        !kiln_shape_storage(s, tensor, layout, &wanted, why.text)) {
+        kiln_plan_refuse(plan, &why);
         return role;
     }
     int temp = kiln_plan_temp(plan, wanted.cells * (int64_t)kiln_type_size(type));
     const kiln_operand from = {&own, type, role}, to = {&wanted, type, temp};
-    plan->broken = !kiln_reformat_stage(plan, &from, &to, 0, d, why) || plan->broken;
+    kiln_stage_reformat(d, &from, &to, plan);
     return temp;
+}
+
+bool kiln_stage_reformat(const kiln_device_facts *d, const kiln_operand *from,
+                         const kiln_operand *to, kiln_plan *plan)
+{
+    kiln_why why;
+    const bool added = kiln_reformat_stage(plan, from, to, 0, d, why.text);
+    if (!added && !plan->broken)
+        kiln_plan_refuse(plan, &why);
+    return added;
 }

@@ -2,6 +2,7 @@
 #ifndef KILN_STAGING_H
 #define KILN_STAGING_H
 
+#include "reformat.h"
 #include "solver.h"
 
 /* Returns the shape with plain layouts. The layouts of the caller's tensors move to *_outer. */
@@ -21,9 +22,13 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
                       const kiln_config *c, kiln_plan *plan, char *why);
 
 /* For emit(): adds the stage that puts the plan's own x or y ('x' or 'y') in another layout, and
- * returns the role of the result. A plan without room for the stage is broken. */
+ * returns the role of the result. Refuses the plan where the device cannot hold the tensor. */
 int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tensor,
                       const char *layout, kiln_plan *plan);
+/* For emit(): adds a reformat. Refuses the plan, and returns false, where the device cannot hold a
+ * tensor of it. */
+bool kiln_stage_reformat(const kiln_device_facts *d, const kiln_operand *from,
+                         const kiln_operand *to, kiln_plan *plan);
 
 /* Returns the time of the reformats in ms: every byte is read once and written once. */
 double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d);

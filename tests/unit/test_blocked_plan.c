@@ -445,6 +445,25 @@ START_TEST(guesses_for_huge_tensors_are_legal)
 }
 END_TEST
 
+/* A tensor that a stage of the solver's own moves between layouts. */
+START_TEST(a_tensor_above_the_largest_buffer_is_refused)
+{
+    static const char *const solvers[] = {"weights_blocked", "winograd_weights"};
+    static kiln_plan plan;
+    kiln_device_facts d = cpu();
+    kiln_shape s;
+    kiln_config c;
+    kiln_why why;
+    d.max_alloc = 1 << 20;
+    const kiln_solver *solver =
+        guess(&d, solvers[_i], "wrw-f32-n5-c64-k16-i36x36-f3x3-p1x1", &s, &c);
+    ck_assert(!kiln_solver_plan(solver, &s, &d, &c, &plan, &why) && !plan.broken);
+    ck_assert_msg(strstr(why.text, "needs 1658880 bytes, but the device's largest allocation is "
+                                   "1048576"),
+                  "%s", why.text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("blocked_plan");
@@ -466,6 +485,7 @@ int main(void)
     tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);
     tcase_add_test(c, time_is_a_number);
     tcase_add_test(c, guesses_for_huge_tensors_are_legal);
+    tcase_add_loop_test(c, a_tensor_above_the_largest_buffer_is_refused, 0, 2);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

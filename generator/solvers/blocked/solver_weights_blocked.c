@@ -4,7 +4,6 @@
 #include "generator/base/names.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
-#include "generator/plan/reformat.h"
 #include "generator/plan/shared_grid.h"
 #include "generator/plan/staging.h"
 #include "generator/problem/problem_layout.h"
@@ -208,7 +207,6 @@ static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
                         const kiln_weights_geometry *g, const kiln_storage *blocked, int parts,
                         int out, kiln_plan *plan)
 {
-    char why[KILN_ERROR_TEXT];
     if (!g->plain_w) {
         kiln_sum_parts_emit(s, d, blocked->cells, parts, out, KILN_ROLE_W, plan);
         return;
@@ -220,21 +218,25 @@ static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
         kiln_sum_parts_emit(&floats, d, blocked->cells, parts, out, sum, plan);
         out = sum;
     }
+    kiln_why why;
     kiln_storage plain;
     const kiln_operand from = {blocked, KILN_F32, out}, to = {&plain, s->w_type, KILN_ROLE_W};
-    plan->broken = !kiln_shape_storage(s, 'w', s->w_layout, &plain, why) ||
-                   !kiln_reformat_stage(plan, &from, &to, 0, d, why) || plan->broken;
+    if (kiln_shape_storage(s, 'w', s->w_layout, &plain, why.text))
+        kiln_stage_reformat(d, &from, &to, plan);
+    else
+        kiln_plan_refuse(plan, &why);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
-    char text[KILN_LAYOUT_TEXT], why[KILN_ERROR_TEXT];
+    char text[KILN_LAYOUT_TEXT];
+    kiln_why why;
     kiln_storage blocked;
     kiln_weights_w_layout(s, g.lanes, g.b.block, text);
-    if (!kiln_shape_storage(s, 'w', text, &blocked, why)) {
-        plan->broken = true;
+    if (!kiln_shape_storage(s, 'w', text, &blocked, why.text)) {
+        kiln_plan_refuse(plan, &why);
         return;
     }
     char data[KILN_LAYOUT_TEXT];

@@ -2,7 +2,7 @@
 #include "image.h"
 
 #include "generator/base/names.h"
-#include "generator/plan/reformat.h"
+#include "generator/plan/staging.h"
 #include "generator/problem/problem_layout.h"
 
 #include <math.h>
@@ -112,9 +112,8 @@ int kiln_image_pack(kiln_plan *plan, const kiln_shape *s, const kiln_device_fact
     }
     const kiln_operand source = {&plain, s->w_type, KILN_ROLE_W};
     const kiln_operand target = {to, s->w_type, KILN_ROLE_PACKED};
-    if (!kiln_reformat_stage(plan, &source, &target, 0, d, why))
-        plan->broken = true;
-    plan->stage[plan->nstages - 1].pack = true;
+    if (kiln_stage_reformat(d, &source, &target, plan))
+        plan->stage[plan->nstages - 1].pack = true;
     kiln_plan_pack_image(plan, (kiln_image){to->width, to->height, s->w_type});
     return KILN_ROLE_PACKED;
 }
