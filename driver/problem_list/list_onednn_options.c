@@ -148,7 +148,36 @@ bool onednn_is_option(list_word word)
     return false;
 }
 
-/* FWD_B, or several directions between commas. */
+/* Options that may name several values between commas: benchdnn runs every combination. Directions
+ * are kiln's to combine. */
+static const char *const lists[] = {"dir",
+                                    "dt",
+                                    "cfg",
+                                    "stag",
+                                    "wtag",
+                                    "dtag",
+                                    "alg",
+                                    "mb",
+                                    "attr-post-ops",
+                                    "attr-fpmath",
+                                    "attr-deterministic"};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+/* Notes whether the option has one value; returns false where it has several. */
+static bool is_single(list_word word, list_options *o)
+{
+    for (int i = 0; i < LISTS; i++) {
+        const list_word value = value_of(word, lists[i]);
+        if (!value.at)
+            continue;
+        const bool several = i > 0 && memchr(value.at, ',', value.length);
+        o->lists = several ? o->lists | 1u << i : o->lists & ~(1u << i);
+        return !several;
+    }
+    return true;
+}
+
+/* FWD_B, or several directions between commas, which have to agree about the bias. */
 static void read_directions(list_word value, list_word whole, list_options *o)
 {
     static const struct {
@@ -157,6 +186,7 @@ static void read_directions(list_word value, list_word whole, list_options *o)
         bool bias;
     } names[] = {{"fwd_d", 1, false}, {"fwd_b", 1, true},  {"fwd_i", 1, false},
                  {"bwd_d", 2, false}, {"bwd_w", 4, false}, {"bwd_wb", 4, true}};
+    bool without = false;
     o->directions = 0;
     o->bias = false;
     while (value.length > 0) {
@@ -167,6 +197,7 @@ static void read_directions(list_word value, list_word whole, list_options *o)
             if (is_any_case(one, names[i].name)) {
                 o->directions |= names[i].direction;
                 o->bias |= names[i].bias;
+                without |= !names[i].bias && names[i].direction != 2;
                 found = true;
             }
         if (!found)
@@ -175,16 +206,13 @@ static void read_directions(list_word value, list_word whole, list_options *o)
         value.at += one.length;
         value.length -= one.length;
     }
+    if (o->bias && without)
+        o->lists |= 1;
 }
 
-/* f32 for all, or src:wei:dst. Of several between commas, kiln takes the first. */
-static void read_types(list_word value, list_word whole, list_options *o)
+/* f32 for all, or src:wei:dst. */
+static void read_types(list_word value, list_options *o)
 {
-    const char *comma = memchr(value.at, ',', value.length);
-    if (comma) {
-        onednn_note(o, whole);
-        value.length = (size_t)(comma - value.at);
-    }
     bool several = memchr(value.at, ':', value.length) != NULL;
     for (int i = ONEDNN_SRC; i <= ONEDNN_DST; i++) {
         const char *colon = memchr(value.at, ':', value.length);
@@ -226,12 +254,14 @@ void onednn_read_option(list_word word, list_options *o)
         memset(o, 0, sizeof *o);
         return;
     }
+    if (!is_single(word, o))
+        return;
     if ((value = value_of(word, "dir")).at) {
         read_directions(value, word, o);
         return;
     }
     if ((value = value_of(word, "dt")).at) {
-        read_types(value, word, o);
+        read_types(value, o);
         return;
     }
     if ((value = value_of(word, "cfg")).at) {
@@ -374,6 +404,12 @@ static list_kind put_types(const list_options *o, list_entry *entry)
 
 list_kind onednn_finish(const list_options *o, list_entry *entry)
 {
+    for (int i = 0; i < LISTS; i++)
+        if (o->lists >> i & 1)
+            return list_bad(entry,
+                            "--%s has several values, and benchdnn runs each; kiln needs a line "
+                            "for each",
+                            lists[i]);
     list_kind kind = put_types(o, entry);
     if (kind == LIST_BAD)
         return kind;

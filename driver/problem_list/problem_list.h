@@ -39,6 +39,7 @@ typedef struct list_options {
     bool bias, sum, exact, reduced, deterministic;
     char activation[64]; /* as flags */
     int64_t batch;       /* 0: the descriptor's */
+    unsigned lists;      /* options with several values, a bit each */
     char note[160];      /* what kiln does not follow */
 } list_options;
 

@@ -302,6 +302,42 @@ START_TEST(onednn_options)
 }
 END_TEST
 
+/* benchdnn runs every combination of the values of its options; kiln runs none of them silently. */
+START_TEST(lists_of_options_are_refused)
+{
+    static const char *const lines[][2] = {
+        {"dt", "--dt=f32,f16"},
+        {"dt", "--dt=f32:f32:f32,bf16:bf16:f32"},
+        {"cfg", "--cfg=f32,s8s8s32"},
+        {"stag", "--stag=axb,abx"},
+        {"wtag", "--wtag=any,hwio"},
+        {"dtag", "--dtag=axb,abx"},
+        {"alg", "--alg=direct,wino"},
+        {"mb", "--mb=1,2"},
+        {"attr-post-ops", "--attr-post-ops=sum,relu"},
+        {"attr-fpmath", "--attr-fpmath=strict,bf16"},
+        {"attr-deterministic", "--attr-deterministic=true,false"},
+        {"dir", "--dir=FWD_B,BWD_W"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        static const char descriptor[] = "mb1ic16ih8oc16oh8kh3ph1";
+        char line[128], why[128];
+        list_reader reader = {0};
+        list_entry e;
+        snprintf(line, sizeof line, "%s %s", lines[i][1], descriptor);
+        snprintf(why, sizeof why, "--%s has several values", lines[i][0]);
+        ck_assert_int_eq(list_read(&reader, line, &e), LIST_BAD);
+        ck_assert_msg(strstr(e.why, why) && !e.unsupported, "%s: %s", line, e.why);
+        /* In a line of its own the option holds for the lines below, until it is given again. */
+        ck_assert_int_eq(list_read(&reader, lines[i][1], &e), LIST_NOTHING);
+        ck_assert_int_eq(list_read(&reader, descriptor, &e), LIST_BAD);
+        snprintf(line, sizeof line, "%.*s %s", (int)(strchr(lines[i][1], ',') - lines[i][1]),
+                 lines[i][1], descriptor);
+        ck_assert_msg(list_read(&reader, line, &e) == LIST_SHAPE, "%s: %s", line, e.why);
+    }
+}
+END_TEST
+
 /* Rows below a bad header are refused, not read in some other order. */
 START_TEST(rows_below_a_bad_header)
 {
@@ -382,6 +418,7 @@ int main(void)
     tcase_add_loop_test(tests, command_places, 0, (int)(sizeof commands / sizeof *commands));
     tcase_add_loop_test(tests, onednn_options, 0, (int)(sizeof options / sizeof *options));
     tcase_add_test(tests, rows_below_a_bad_header);
+    tcase_add_test(tests, lists_of_options_are_refused);
     tcase_add_test(tests, names_are_cut_and_printable);
     tcase_add_test(tests, descriptor_outputs);
     suite_add_tcase(suite, tests);
