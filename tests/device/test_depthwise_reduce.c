@@ -50,7 +50,7 @@ END_TEST
 
 START_TEST(parts_are_added)
 {
-    static const char *const configs[] = {"64,2", "128,7", "256,64"};
+    static const char *const configs[] = {"64,1,4,2", "128,4,1,7", "256,16,3,12"};
     kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[_i]);
     p.epilogue.bias = 1;
     check(&p, configs[_i]);
@@ -60,7 +60,7 @@ END_TEST
 START_TEST(fractions_stay_within_the_bound)
 {
     const kiln_problem p = direct_problem(WEIGHTS, "f32", "n3-c5-k5-i35x36-f3x3-p1x1-g5");
-    support_check(&p, "depthwise_reduce", _i ? "64,3" : NULL, HOST_FILL_UNIFORM);
+    support_check(&p, "depthwise_reduce", _i ? "64,2,7,3" : NULL, HOST_FILL_UNIFORM);
 }
 END_TEST
 
