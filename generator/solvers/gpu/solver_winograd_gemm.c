@@ -137,7 +137,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return !set(&g, s, c) || kiln_tiles_skipped(&g.gemm.tiles, d, c) || empty;
 }
 
-/* Transforms read and write V and M, which a cache does not keep. */
+/* Transforms read and write V and M, which a cache does not keep; of patches of 8 x 8 neighbouring
+ * items read and write addresses so far apart that memory is used less well. */
 static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c)
 {
@@ -150,7 +151,8 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
             ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, 2 * m * c->v[TILES_SPLIT])
             : 0;
     return kiln_device_launch_ms(d) + 2 * kiln_tiles_next_launch_ms + sums +
-           kiln_tiles_ms(&g->gemm.tiles, d, c) + 1.3 * kiln_device_move_ms(d, v + m + tensors);
+           kiln_tiles_ms(&g->gemm.tiles, d, c) +
+           (c->v[PRODUCTS] > 6 ? 1.8 : 1.3) * kiln_device_move_ms(d, v + m + tensors);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)

@@ -1,0 +1,118 @@
+/* Guesses for a GPU: what each solver guesses and what a search tries is legal, and the solver made
+ * for a kind of layer is the one that is predicted to be the fastest. No device is needed. */
+#include "generator/plan/solver.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As an NVIDIA H100 tells. */
+static kiln_device_facts gpu(void)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.kind = KILN_DEVICE_GPU;
+    d.compute_units = 132;
+    d.max_group = d.max_local[0] = d.max_local[1] = 1024;
+    d.max_local[2] = 64;
+    d.local_memory = 48 << 10;
+    d.gpu.group_registers = 65536;
+    kiln_device_set_roofline(&d, 1.98);
+    return d;
+}
+
+static kiln_shape shape_of(const char *name)
+{
+    kiln_problem p = {0};
+    char why[KILN_ERROR_TEXT];
+    ck_assert_msg(kiln_problem_parse(&p, name, why) == KILN_OK, "%s: %s", name, why);
+    ck_assert_msg(kiln_problem_check(&p, why) == KILN_OK, "%s: %s", name, why);
+    return kiln_shape_of(&p);
+}
+
+static const char *const layers[] = {
+    "n64-c3-k64-i224x224-f7x7-s2x2-p3x3", "n64-c48-k64-i35x35-f5x5-p2x2",
+    "n1-c1-k32-i161x700-f20x5-s2x2",      "n3-c3-k5-i8x8-f5x5-s3x3-p2x2",
+    "n64-c256-k512-i56x56-f1x1-s2x2",     "n2-c8-k16-i7x7-f7x7",
+    "n1-c8-k8-i5x4-f3x3-p3x0-d2x1-g4",    "n1-c64-k3-i17x17-f1x7-p0x3",
+};
+
+START_TEST(configs_are_legal)
+{
+    static const char *const directions[] = {"fwd", "bwd", "wrw"};
+    const kiln_device_facts d = gpu();
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        char name[256];
+        snprintf(name, sizeof name, "%s-f32-%s", directions[_i], layers[i]);
+        const kiln_shape s = shape_of(name);
+        const kiln_solver *solver;
+        for (int j = 0; (solver = kiln_solver_at(j)); j++) {
+            kiln_shape own;
+            kiln_why why = {0};
+            kiln_config c = {0};
+            int64_t position = 0;
+            if (!kiln_solver_takes(solver, &s, &d, &own, &why))
+                continue;
+            solver->guess(&own, &d, &c);
+            ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s, %s: %s",
+                          name, solver->name, why.text);
+            ck_assert_double_gt(solver->predict(&own, &d, &c), 0);
+            for (int k = 0; k < 100 && kiln_config_next(solver, &own, &d, &position, &c); k++)
+                ck_assert_double_gt(solver->predict(&own, &d, &c), 0);
+        }
+    }
+}
+END_TEST
+
+static const char *fastest(const kiln_shape *s, const kiln_device_facts *d)
+{
+    const kiln_solver *solver, *best = NULL;
+    double best_ms = 0;
+    for (int j = 0; (solver = kiln_solver_at(j)); j++) {
+        kiln_shape own;
+        kiln_why why;
+        kiln_config c = {0};
+        if (!kiln_solver_takes(solver, s, d, &own, &why))
+            continue;
+        solver->guess(&own, d, &c);
+        const double ms = solver->predict(&own, d, &c);
+        if (!best || ms < best_ms) {
+            best = solver;
+            best_ms = ms;
+        }
+    }
+    return best->name;
+}
+
+START_TEST(a_layer_gets_its_solver)
+{
+    static const struct {
+        const char *problem, *solver;
+    } cases[] = {
+        {"bwd-f32-n64-c3-k64-i224x224-f7x7-s2x2-p3x3", "gemm_phases"},
+        {"bwd-f32-n64-c3-k64-i224x224-f3x3-p1x1", "gemm_phases"},
+        {"bwd-f32-n64-c1-k32-i161x700-f20x5-s2x2", "gemm_phases"},
+        {"bwd-f32-n64-c48-k64-i35x35-f5x5-p2x2", "winograd_gemm"},
+        {"wrw-f32-n64-c48-k64-i35x35-f5x5-p2x2", "winograd_gemm_weights"},
+        {"fwd-f32-n64-c256-k64-i56x56-f1x1", "gemm"},
+        {"bwd-f32-n64-c256-k512-i56x56-f1x1-s2x2", "gemm"},
+        {"wrw-f32-n64-c128-k128-i56x56-f3x3-s2x2-p1x1", "gemm_weights"},
+    };
+    const kiln_device_facts d = gpu();
+    const kiln_shape s = shape_of(cases[_i].problem);
+    ck_assert_str_eq(fastest(&s, &d), cases[_i].solver);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("gpu_guesses");
+    TCase *t = tcase_create("gpu_guesses");
+    tcase_add_loop_test(t, configs_are_legal, 0, 3);
+    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 8);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
