@@ -22,6 +22,8 @@ static const variable table[] = {
     {"KILN_KEEPALIVE_US", "PoCL's CPU: microseconds that threads stay awake after an operation",
      NULL, "200"},
     {"KILN_CHECK_PADDING", "1: fail where the padding of a stage's tensor is not zero", NULL, "0"},
+    {"KILN_LOG_CMD", "file that receives each convolution a program runs, and how often", NULL,
+     "off"},
     {"KILN_CHECK_PACKED", "1: fail where packed weights are not what was packed", NULL, "0"},
     {"KILN_TEMPLATES", "directory of kernel templates that replace the built-in ones", NULL,
      "none"},

@@ -3,6 +3,8 @@
 #include "runtime/pocl/pocl.h"
 #include "runtime/programs/cache_dir.h"
 
+#include "runtime/op/call_log.h"
+
 #include "environment.h"
 #include "process.h"
 #include "tensor_cores.h"
@@ -233,6 +235,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     k->logger = (kiln_logger){s->log, s->log_user, s->warn};
     k->check_padding = s->check_padding || kiln_switch_is_on(getenv("KILN_CHECK_PADDING"), false);
     k->check_packed = s->check_packed || kiln_switch_is_on(getenv("KILN_CHECK_PACKED"), false);
+    resolve(k->call_log, sizeof k->call_log, s->call_log, "KILN_LOG_CMD");
     if (context) {
         status = attach(k, context, device, s);
     } else {
@@ -258,6 +261,8 @@ void kiln_unhold(kiln *k)
 {
     if (atomic_fetch_sub(&k->holders, 1) > 1)
         return;
+    if (*k->call_log)
+        kiln_call_log_write(k->call_log, &k->logger);
     kiln_pocl_close(k->pocl);
     kiln_mem_lifetime_close(k->lifetime);
     kiln_programs_close(k->programs);

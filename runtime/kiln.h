@@ -92,6 +92,11 @@ typedef struct kiln_settings {
      * else the enqueue fails with KILN_INVALID. It waits for its events and its queue, and reads
      * the weights. For finding defects; KILN_CHECK_PACKED=1 */
     int check_packed;
+    /* A file that receives each distinct convolution that the process runs, as a line of the
+     * command `kiln conv`, with the number of runs; KILN_LOG_CMD, none. `kiln tune FILE --profile`
+     * tunes for it. "%p" in the name is the process. Written when a number is a power of two, and
+     * when a kiln is freed. */
+    const char *call_log;
     /* PoCL's CPU device: so many microseconds after the last operation has ended, the device's
      * threads spin, looking for the next operation, before they sleep. KILN_KEEPALIVE_US (there, 0:
      * they sleep at once), else 200. -1: they sleep at once. An operation that comes while they

@@ -36,6 +36,7 @@ struct kiln {
     kiln_pocl *pocl;                  /* NULL: plain OpenCL */
     _Atomic(cl_command_queue) waited; /* the queue of the last kiln_finish() or kiln_flush() */
     bool check_padding, check_packed;
+    char call_log[4096];       /* where runs are counted; "": nowhere */
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];

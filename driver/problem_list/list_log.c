@@ -72,11 +72,23 @@ static const char *command_end(const char *at, char outer)
     return at + strlen(at);
 }
 
+/* Reads the comment of KILN_LOG_CMD, "# 12 runs": how often a program runs the convolution. */
+static int runs_of(const char *comment)
+{
+    enum { MOST = 1000000000 };
+    long long runs;
+    int end = 0;
+    if (sscanf(comment, "# %10lld run%n", &runs, &end) != 1 || end == 0 || runs < 1)
+        return 1;
+    return runs < MOST ? (int)runs : MOST;
+}
+
 static list_kind take_command(const char *line, const char *at, char outer, list_entry *entry)
 {
     const char *end = command_end(at, outer), *name;
     entry->begin = (size_t)(at - line);
     entry->end = (size_t)(end - line);
+    entry->repeat = runs_of(end);
     if (*end != '#' && find_driver(end, &name))
         entry->rest = entry->end;
     return LIST_COMMAND;

@@ -3,6 +3,7 @@
 #include "runtime/process.h"
 
 #include "bind.h"
+#include "call_log.h"
 #include "elapsed.h"
 #include "given.h"
 #include "images.h"
@@ -186,6 +187,8 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     if (status == KILN_OPENCL)
         status = name_refused(op, queue, n_wait, wait);
     pthread_mutex_unlock(&op->lock);
+    if (op->call && !status && phase != KILN_PACK_ONLY)
+        kiln_call_count(op->call);
     return status;
 }
 

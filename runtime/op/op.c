@@ -3,6 +3,7 @@
 
 #include "runtime/process.h"
 
+#include "call_log.h"
 #include "padding_check.h"
 #include "stages.h"
 
@@ -75,6 +76,11 @@ kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_ch
     if (status) {
         kiln_op_discard(op);
         return status;
+    }
+    if (*k->call_log) {
+        kiln_problem asked = *problem;
+        if (kiln_problem_check(&asked, NULL) == KILN_OK)
+            op->call = kiln_call_of(k->call_log, &asked);
     }
     *out = op;
     return KILN_OK;

@@ -46,7 +46,8 @@ struct kiln_op {
     kiln_shape shape;
     kiln_pick pick;
     kiln_plan plan;
-    bool comes_packed; /* kiln_choice.packed_weights */
+    struct kiln_call *call; /* which counts its runs; NULL: nobody does */
+    bool comes_packed;      /* kiln_choice.packed_weights */
     /* Bytes of the caller's tensors that the plan reads or writes; 0: it does not. */
     int64_t bytes[KILN_ROLE_PACKED];
     kiln_launch launch[KILN_MAX_STAGES];

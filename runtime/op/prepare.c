@@ -28,6 +28,8 @@ kiln_status kiln_op_launch_once(kiln_op *op)
     if (kiln_process_check(op->k))
         return KILN_INVALID;
     kiln *k = op->k;
+    struct kiln_call *const call = op->call;
+    op->call = NULL; /* this is no run of the program's */
     kiln_op_info info;
     kiln_op_describe(op, &info);
     const kiln_problem *p = &info.problem;
@@ -58,6 +60,7 @@ kiln_status kiln_op_launch_once(kiln_op *op)
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
         if (*wants[i].mem)
             clReleaseMemObject(*wants[i].mem);
+    op->call = call;
     return status;
 }
 

@@ -130,6 +130,7 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
     b->build_seconds = seconds() - began;
     if (status)
         return KILN_TRIAL_BUILD;
+    (*op)->call = NULL; /* trials are no runs of the program's */
     /* The first candidate, which nothing limits, must give a result. */
     if (worth > 0 && kiln_bench_is_late(b))
         return KILN_BENCH_LATE;

@@ -98,3 +98,16 @@ status=0
 wait "$run" || status=$?
 [ "$status" -eq 130 ] || fail "a run that SIGINT ended gave $status"
 says 'the same command goes on with what is left'
+
+# What a program runs, with its numbers, and the gain for all of it.
+export KILN_LOG_CMD="$KILN_SANDBOX/calls"
+expect 0 conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1 -S naive -i 4 -t 1
+expect 0 explain -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1
+unset KILN_LOG_CMD
+grep -Eq '^kiln conv --problem fwd-f32-n1-c16-k16-i4x4-f1x1  # [5-9] runs$' calls || {
+    cp calls out
+    fail 'the calls were not logged'
+}
+expect 0 tune calls --profile --solvers naive,13 --trials 3 --seconds 0 --jobs 0
+says '^fwd-f32-n1-c16-k16-i4x4-f1x1 +[5-9] '
+says '^the program: .* ms with guesses, .* ms tuned: .* times as fast$'
