@@ -71,7 +71,7 @@ if [ "$KILN_DEVICE" = cpu ]; then
     plant '*(volatile global int *)1 = 1;'
     expect 0 tune list --match f1x1 --solvers naive,13 --trials 3 --seconds 0 --jobs 1
     warns 'f1x1: naive: crashed: signal 11 .*; it is not tried again'
-    says '^[2-4] trials in .*, 1 crashed'
+    says '^[0-9]+ trials in .*, 1 crashed'
     expect 0 tune list --match f1x1 --solvers naive,13 --trials 4 --seconds 0 --fresh
     if grep -q crashed err out; then fail 'what crashed was tried again'; fi
     plant 'for (volatile int i = 1; i;) ;'
