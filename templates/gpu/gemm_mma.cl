@@ -63,7 +63,7 @@
 #define W_TIMES ((T_COLUMNS + W_DOWN - 1) / W_DOWN)
 #define IS_ROW(row, down, rows) ((rows) % (down) == 0 || (row) < (rows))
 
-/* Where a pixel's patch begins: far out of the source where there is no such pixel. */
+/* Where a pixel's patch begins; where there is no such pixel, it lies outside. */
 typedef struct {
     INDEX_T element;
     int d, h, w;
@@ -72,9 +72,7 @@ typedef struct {
 INLINE patch patch_of(const phase_taps *t, const int pixel)
 {
     const pixel_place p = place_of(t, pixel);
-    const patch q = {p.image + (INDEX_T)p.d * D_SRC_PLANE + (INDEX_T)p.h * D_SRC_ROW +
-                         (INDEX_T)p.w * D_SRC_PIXEL,
-                     p.d, p.real ? p.h : INT_MIN / 2, p.w};
+    const patch q = {pixel < PIXELS ? p.image + element_of(p.d, p.h, p.w) : 0, p.d, p.h, p.w};
     return q;
 }
 
@@ -93,8 +91,7 @@ INLINE void set_tap(terms_place *p, const phase_taps *t, const int tap)
     p->d = i.d * D_MOVE_D;
     p->h = i.h * D_MOVE_H;
     p->w = i.w * D_MOVE_W;
-    p->element =
-        (INDEX_T)p->d * D_SRC_PLANE + (INDEX_T)p->h * D_SRC_ROW + (INDEX_T)p->w * D_SRC_PIXEL;
+    p->element = element_of(p->d, p->h, p->w);
 }
 
 INLINE void next_terms(terms_place *p, const phase_taps *t, const int taps)
@@ -123,8 +120,8 @@ INLINE void copy_source(const uint to, global const MMA_T *src, const patch *pat
     UNROLL
     for (int i = 0; i < SRC_TIMES; i++) {
         const patch *p = &patches[i];
-        const bool inside = (uint)(p->d + at->d) < P_SRC_D && (uint)(p->h + at->h) < P_SRC_H &&
-                            (uint)(p->w + at->w) < P_SRC_W && at->tap < taps;
+        const bool inside =
+            is_inside(p->d + at->d, p->h + at->h, p->w + at->w) && at->tap < taps;
         const INDEX_T element = inside ? p->element + at->element + at->channel : 0;
         if (IS_ROW(row + i * SRC_DOWN, SRC_DOWN, T_ROWS))
             COPY_ASYNC(D_UNIT, to + i * SRC_DOWN * T_BYTES, src + element, inside ? D_UNIT : 0);

@@ -14,7 +14,7 @@
  * OpenCL's compiler takes none of these for an older target: the program asks for another one by
  * -DD_PTX_TARGET (runtime/programs/program_build.h).
  *
- * Defines   those of types.cl; T_COLUMNS: 32, 64, 128 or 256; T_WGMMA: 0: none of this is used
+ * Defines   those of types.cl; T_COLUMNS: 32, 64, 96, 128, 192 or 256; T_WGMMA: 0: none of this is used
  */
 #include "types.cl"
 
@@ -44,40 +44,49 @@
 #define WGMMA_16(s, i) WGMMA_4(s, i), WGMMA_4(s, i + 1), WGMMA_4(s, i + 2), WGMMA_4(s, i + 3)
 #define WGMMA_32(s, i) WGMMA_16(s, i), WGMMA_16(s, i + 4)
 #define WGMMA_64(s, i) WGMMA_32(s, i), WGMMA_32(s, i + 8)
-#define WGMMA_128(s, i) WGMMA_64(s, i), WGMMA_64(s, i + 16)
-#define WGMMA_NAMES_16 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define WGMMA_NAMES_32 WGMMA_NAMES_16 \
-    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define WGMMA_NAMES_64 WGMMA_NAMES_32 \
-    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
-    ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define WGMMA_NAMES_128 WGMMA_NAMES_64 \
-    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
-    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95" \
-    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111" \
-    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+
+#define WGMMA_NAMES_0 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
+#define WGMMA_NAMES_1 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_2 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA_NAMES_3 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_NAMES_4 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define WGMMA_NAMES_5 ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_NAMES_6 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+#define WGMMA_NAMES_7 ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
 #if T_COLUMNS == 32
-#define WGMMA_SUMS 16
 #define WGMMA_SIZE "m64n32"
-#define WGMMA_LEFT "%16"
-#define WGMMA_RIGHT "%17"
+#define WGMMA_NAMES WGMMA_NAMES_0
+#define WGMMA_SUMS(s) WGMMA_16(s, 0)
+#define WGMMA_ADDRESSES "mov.b64 left, %16;\nmov.b64 right, %17;\n"
 #elif T_COLUMNS == 64
-#define WGMMA_SUMS 32
 #define WGMMA_SIZE "m64n64"
-#define WGMMA_LEFT "%32"
-#define WGMMA_RIGHT "%33"
+#define WGMMA_NAMES WGMMA_NAMES_0 WGMMA_NAMES_1
+#define WGMMA_SUMS(s) WGMMA_32(s, 0)
+#define WGMMA_ADDRESSES "mov.b64 left, %32;\nmov.b64 right, %33;\n"
+#elif T_COLUMNS == 96
+#define WGMMA_SIZE "m64n96"
+#define WGMMA_NAMES WGMMA_NAMES_0 WGMMA_NAMES_1 WGMMA_NAMES_2
+#define WGMMA_SUMS(s) WGMMA_32(s, 0), WGMMA_16(s, 8)
+#define WGMMA_ADDRESSES "mov.b64 left, %48;\nmov.b64 right, %49;\n"
 #elif T_COLUMNS == 128
-#define WGMMA_SUMS 64
 #define WGMMA_SIZE "m64n128"
-#define WGMMA_LEFT "%64"
-#define WGMMA_RIGHT "%65"
+#define WGMMA_NAMES WGMMA_NAMES_0 WGMMA_NAMES_1 WGMMA_NAMES_2 WGMMA_NAMES_3
+#define WGMMA_SUMS(s) WGMMA_64(s, 0)
+#define WGMMA_ADDRESSES "mov.b64 left, %64;\nmov.b64 right, %65;\n"
+#elif T_COLUMNS == 192
+#define WGMMA_SIZE "m64n192"
+#define WGMMA_NAMES                                                                                \
+    WGMMA_NAMES_0 WGMMA_NAMES_1 WGMMA_NAMES_2 WGMMA_NAMES_3 WGMMA_NAMES_4 WGMMA_NAMES_5
+#define WGMMA_SUMS(s) WGMMA_64(s, 0), WGMMA_32(s, 16)
+#define WGMMA_ADDRESSES "mov.b64 left, %96;\nmov.b64 right, %97;\n"
 #else
-#define WGMMA_SUMS 128
 #define WGMMA_SIZE "m64n256"
-#define WGMMA_LEFT "%128"
-#define WGMMA_RIGHT "%129"
+#define WGMMA_NAMES                                                                                \
+    WGMMA_NAMES_0 WGMMA_NAMES_1 WGMMA_NAMES_2 WGMMA_NAMES_3 WGMMA_NAMES_4 WGMMA_NAMES_5            \
+    WGMMA_NAMES_6 WGMMA_NAMES_7
+#define WGMMA_SUMS(s) WGMMA_64(s, 0), WGMMA_64(s, 16)
+#define WGMMA_ADDRESSES "mov.b64 left, %128;\nmov.b64 right, %129;\n"
 #endif
 
 #define WGMMA_FENCE_COPIES __asm__ volatile("fence.proxy.async.shared::cta;" : : : "memory")
@@ -93,22 +102,21 @@ INLINE ulong wgmma_descriptor(const uint address)
 
 /* 32 bytes of terms, then the next ones. */
 #define WGMMA_STEP                                                                                 \
-    "wgmma.mma_async.sync.aligned." WGMMA_SIZE WGMMA_TYPES "{" KILN_CAT(WGMMA_NAMES_, WGMMA_SUMS)  \
+    "wgmma.mma_async.sync.aligned." WGMMA_SIZE WGMMA_TYPES "{" WGMMA_NAMES                         \
     "}, left, right" WGMMA_FLAGS
 #define WGMMA_NEXT "add.s64 left, left, 2;\nadd.s64 right, right, 2;\n"
 
 INLINE void wgmma(ACC_T sum[T_COLUMNS / 8][4], const uint left, const uint right)
 {
     __asm__ volatile("{\n.reg .b64 left, right;\n"
-                     "mov.b64 left, " WGMMA_LEFT ";\nmov.b64 right, " WGMMA_RIGHT ";\n" WGMMA_STEP
-                         WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
-                     : KILN_CAT(WGMMA_, WGMMA_SUMS)(sum, 0)
+                     WGMMA_ADDRESSES WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
+                     : WGMMA_SUMS(sum)
                      : "l"(wgmma_descriptor(left)), "l"(wgmma_descriptor(right))
                      : "memory");
 }
 
 INLINE void wgmma_settle(ACC_T sum[T_COLUMNS / 8][4])
 {
-    __asm__ volatile("" : KILN_CAT(WGMMA_, WGMMA_SUMS)(sum, 0) : : "memory");
+    __asm__ volatile("" : WGMMA_SUMS(sum) : : "memory");
 }
 #endif

@@ -131,7 +131,7 @@ START_TEST(guesses_fit_the_device)
             solver->guess(&own, &d, &c);
             ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s: %s", text,
                           why.text);
-            const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 0, &c);
+            const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 2, &c);
             ck_assert_int_le(t.local_bytes, at % 2 ? 227 << 10 : 48 << 10);
         }
 }

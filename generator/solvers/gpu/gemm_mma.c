@@ -42,8 +42,7 @@ static void set_config(kiln_gemm_mma *g, const kiln_shape *s, kiln_mma_kind kind
     g->row = round_up(product_of(most_taps(s, m), g->src.channels), terms);
     g->tiles_n = g->columns / v[MMA_COLUMNS];
     g->tiles_m = divide_up(m->pixels, v[MMA_ROWS]);
-    g->tiles =
-        kiln_mma_tiles_of(kind, g->src.type, split == 1 && g->out_size < 4 ? g->out_size : 0, c);
+    g->tiles = kiln_mma_tiles_of(kind, g->src.type, split == 1 ? g->out_size : 4, c);
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * m->groups * m->all_phases) * (double)split;
     g->tiles.steps = ceil((double)product_of(m->taps, g->src.channels) / (double)m->all_phases /
                           (double)terms / (double)split);

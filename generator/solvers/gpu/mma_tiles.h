@@ -18,10 +18,8 @@ enum {
     MMA_PARAMS
 };
 
-/* The parameters of all but T_SPLIT, which a solver limits itself. */
+/* The parameters that solvers have in common. */
 #define MMA_TABLE                                                                                  \
-    [MMA_ROWS] = {"T_ROWS", 3, {64, 128, 256}, 0, 0},                                              \
-    [MMA_COLUMNS] = {"T_COLUMNS", 4, {32, 64, 128, 256}, 0, 0},                                    \
     [MMA_WARPS_R] = {"T_WARPS_R", 3, {1, 2, 4}, 0, 0},                                             \
     [MMA_WARPS_C] = {"T_WARPS_C", 3, {1, 2, 4}, 0, 0},                                             \
     [MMA_BYTES] = {"T_BYTES", 2, {64, 128}, 0, 0},                                                 \
@@ -39,13 +37,14 @@ typedef struct kiln_mma_tiles {
     kiln_type type;      /* of the factors */
     int64_t items;       /* of a work-group */
     int64_t local_bytes; /* of a work-group */
+    int64_t out_size;    /* of a result that a group writes */
     double count;        /* work-groups */
     double steps;        /* of T_BYTES of terms that one group adds up */
 } kiln_mma_tiles;
 
-/* Returns the tiles of a config, without `count` and `steps`. `result_bytes` is the size of a
- * result that passes through local memory; 0: none does. */
-kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t result_bytes,
+/* Returns the tiles of a config, without `count` and `steps`. Results of less than four bytes pass
+ * through local memory. */
+kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t out_size,
                                  const kiln_config *c);
 
 /* For reject(): returns true, with the reason, where the device has no tensor cores that kiln

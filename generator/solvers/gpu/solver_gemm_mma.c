@@ -4,6 +4,8 @@
 #include "gemm_mma.h"
 
 static const kiln_param params[MMA_PARAMS] = {
+    [MMA_ROWS] = {"T_ROWS", 3, {64, 128, 256}, 0, 0},
+    [MMA_COLUMNS] = {"T_COLUMNS", 8, {16, 32, 48, 64, 96, 128, 192, 256}, 0, 0},
     MMA_TABLE,
     [MMA_SPLIT] = {"T_SPLIT", 6, {1, 2, 4, 8, 16, 32}, 1, 128},
 };

@@ -13,12 +13,11 @@
 #include <string.h>
 
 static const kiln_param params[MMA_PARAMS] = {
+    [MMA_ROWS] = {"T_ROWS", 3, {64, 128, 256}, 0, 0},
+    [MMA_COLUMNS] = {"T_COLUMNS", 3, {64, 128, 256}, 0, 0},
     MMA_TABLE,
     [MMA_SPLIT] = {"T_SPLIT", 10, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512}, 1, 4096},
 };
-
-/* A row of local memory holds at least eight vectors of 16 bytes. */
-enum { LEAST_SIDE = 64 };
 
 /* ---- what a config makes of a shape ---- */
 
@@ -46,7 +45,7 @@ static void set_config(geometry *g, const kiln_shape *s, const kiln_config *c)
     const int64_t terms = v[MMA_BYTES] / (int64_t)kiln_type_size(g->x.type);
     g->tiles_m = divide_up(g->rows, v[MMA_ROWS]);
     g->tiles_n = divide_up(g->columns, v[MMA_COLUMNS]);
-    g->tiles = kiln_mma_tiles_of(KILN_MMA, g->x.type, 0, c);
+    g->tiles = kiln_mma_tiles_of(KILN_MMA, g->x.type, 4, c);
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * s->g) * v[MMA_SPLIT];
     g->tiles.steps = (double)divide_up(divide_up(g->pixels, terms), v[MMA_SPLIT]);
 }
@@ -73,9 +72,6 @@ static bool exceeds(const geometry *g, const kiln_device_facts *d, const kiln_co
         divide_up(g->pixels, c->v[MMA_BYTES] / (int64_t)kiln_type_size(g->x.type));
     if (kiln_mma_refused(&g->tiles, d, c, why))
         return true;
-    if (c->v[MMA_ROWS] < LEAST_SIDE || c->v[MMA_COLUMNS] < LEAST_SIDE)
-        return kiln_no(why, "a tile of %d x %d is smaller than %d x %d", c->v[MMA_ROWS],
-                       c->v[MMA_COLUMNS], LEAST_SIDE, LEAST_SIDE);
     if (c->v[MMA_SPLIT] > steps)
         return kiln_no(why, "T_SPLIT is %d, but there are only %lld steps of pixels",
                        c->v[MMA_SPLIT], (long long)steps);
@@ -149,8 +145,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const geometry g = geometry_of(s, c);
-    const bool empty = (c->v[MMA_ROWS] > LEAST_SIDE && c->v[MMA_ROWS] >= 2 * g.rows) ||
-                       (c->v[MMA_COLUMNS] > LEAST_SIDE && c->v[MMA_COLUMNS] >= 2 * g.columns);
+    const bool empty = (c->v[MMA_ROWS] > 64 && c->v[MMA_ROWS] >= 2 * g.rows) ||
+                       (c->v[MMA_COLUMNS] > 64 && c->v[MMA_COLUMNS] >= 2 * g.columns);
     return empty || kiln_mma_unfit(&g.tiles) ||
            (c->v[MMA_SPLIT] > 1 && g.tiles.count > 8.0 * d->compute_units);
 }

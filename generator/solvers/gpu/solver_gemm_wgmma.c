@@ -4,7 +4,7 @@
 
 static const kiln_param params[MMA_PARAMS] = {
     [MMA_ROWS] = {"T_ROWS", 4, {64, 128, 192, 256}, 0, 0},
-    [MMA_COLUMNS] = {"T_COLUMNS", 4, {32, 64, 128, 256}, 0, 0},
+    [MMA_COLUMNS] = {"T_COLUMNS", 6, {32, 64, 96, 128, 192, 256}, 0, 0},
     [MMA_WARPS_R] = {"T_WARPS_R", 3, {4, 8, 12}, 0, 0},
     [MMA_WARPS_C] = {"T_WARPS_C", 1, {1}, 0, 0},
     [MMA_BYTES] = {"T_BYTES", 1, {128}, 0, 0},
