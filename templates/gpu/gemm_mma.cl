@@ -18,7 +18,7 @@
  * has most of what the next taps of a patch need.
  *
  * Backward data is a forward pass over dy, phase by phase; gemm_places.cl says which pixels and taps
- * meet where.
+ * meet where. With D_MERGED a channel of the tile is a phase of a channel of the destination.
  *
  * Where tiles are fewer than the device's units, T_SPLIT groups share the terms of a tile; kernel
  * gemm_mma_sum adds their sums in order and finishes them.
@@ -184,10 +184,27 @@ INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint 
 
 /* ---- results ---- */
 
+/* Phases that have groups of their own, and that are columns of the tile. */
+#define GROUP_PHASES (D_MERGED ? 1 : PHASES)
+#define COLUMN_PHASES (D_MERGED ? PHASES : 1)
+#define PHASE_OF(column) (D_MERGED ? (column) % PHASES : phase)
+
+/* Finishes a sum and stores it, if the pixel exists. */
+INLINE void put_result(global DST_T *dst, const int pixel, const int phase, const int own,
+                       const ACC_T sum EPILOGUE_PARAMS)
+{
+    const INDEX_T to = result_of(pixel, phase), e = to + (INDEX_T)own * D_DST_CHANNEL;
+    if (to >= 0)
+        DST_STORE(dst, e, FINISH(sum, own, e));
+}
+#define PUT_RESULT(pixel, column, sum)                                                             \
+    put_result(dst, pixel, PHASE_OF(column), (group * D_DST_C + (column)) / COLUMN_PHASES,         \
+               sum EPILOGUE_PASS)
+
 #if T_SPLIT > 1
 /* Sums of a part, in the order part, group, phase, pixel, channel. */
 #define PART_OF(part, group_phase, pixel, channel)                                                 \
-    ((((INDEX_T)(part) * (P_GROUPS * PHASES) + (group_phase)) * PIXELS + (pixel)) * D_DST_C +      \
+    ((((INDEX_T)(part) * (P_GROUPS * GROUP_PHASES) + (group_phase)) * PIXELS + (pixel)) * D_DST_C +      \
      (channel))
 #define OUT_T ACC_T
 #define OUT_PARAMS
@@ -195,7 +212,8 @@ INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint 
 #else
 #define OUT_T DST_T
 #define OUT_PARAMS EPILOGUE_PARAMS
-#define EXCHANGED (DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16 || DST_TYPE == TYPE_I8)
+#define EXCHANGED                                                                                  \
+    (!D_MERGED && (DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16 || DST_TYPE == TYPE_I8))
 #endif
 
 #if EXCHANGED
@@ -268,7 +286,7 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
     const int tile = get_group_id(0), group_phase = get_group_id(1), part = get_group_id(2);
     const int tiles_n = D_COLUMNS / T_COLUMNS;
     const int n_first = tile % tiles_n * T_COLUMNS, m_first = tile / tiles_n * T_ROWS;
-    const int group = group_phase / PHASES, phase = group_phase % PHASES;
+    const int group = group_phase / GROUP_PHASES, phase = group_phase % GROUP_PHASES;
     const phase_taps taps = taps_of_phase(phase);
     const int all_taps = taps.d.count * taps.h.count * taps.w.count;
     const int steps = (all_taps * D_CHANNELS + TERMS - 1) / TERMS;
@@ -356,6 +374,15 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
                     dst[PART_OF(part, group_phase, pixel, n + SUM_COLUMN(j) + e)] =
                         SUM_AT(sum, i, j, e);
     }
+#elif D_MERGED
+    UNROLL
+    for (int i = 0; i < SUM_ROWS; i++)
+        UNROLL
+        for (int j = 0; j < SUMS_C; j++)
+            UNROLL
+            for (int e = 0; e < 2; e++)
+                if (n + SUM_COLUMN(j) + e < D_DST_C)
+                    PUT_RESULT(m + SUM_ROW(i), n + SUM_COLUMN(j) + e, SUM_AT(sum, i, j, e));
 #else
 #if EXCHANGED
     COPY_WAIT(0);
@@ -402,20 +429,16 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict 
 /* One element: channels are neighbours. */
 kernel void gemm_mma_sum(global const ACC_T *restrict parts, global DST_T *dst EPILOGUE_PARAMS)
 {
-    const INDEX_T all = (INDEX_T)P_GROUPS * PHASES * PIXELS * D_DST_C, i = get_global_id(0);
+    const INDEX_T all = (INDEX_T)P_GROUPS * GROUP_PHASES * PIXELS * D_DST_C, i = get_global_id(0);
     if (i >= all)
         return;
     const INDEX_T row = i / D_DST_C;
-    const int pixel = (int)(row % PIXELS), group_phase = (int)(row / PIXELS);
-    const int own = group_phase / PHASES * D_DST_C + (int)(i % D_DST_C);
-    const INDEX_T to = result_of(pixel, group_phase % PHASES);
-    if (to < 0)
-        return;
+    const int group_phase = (int)(row / PIXELS);
+    const int group = group_phase / GROUP_PHASES, phase = group_phase % GROUP_PHASES;
     ACC_T sum = 0;
     UNROLL
     for (int part = 0; part < T_SPLIT; part++)
         sum += parts[part * all + i];
-    const INDEX_T e = to + (INDEX_T)own * D_DST_CHANNEL;
-    DST_STORE(dst, e, FINISH(sum, own, e));
+    PUT_RESULT((int)(row % PIXELS), (int)(i % D_DST_C), sum);
 }
 #endif

@@ -7,14 +7,16 @@
  * Grid      (D_ROW, D_COLUMNS, groups * phases)
  * Defines   those of gemm_places.cl and mma.cl, and
  *   D_SRC_C, D_DST_C     channels of one group of the source and of the destination
+ *   D_MERGED             1: a channel of the destination is a phase of one (gemm_merged.cl)
  *   D_CHANNELS           terms of a tap
  *   D_TAPS_INNER         1: a step of T_BYTES of each tap, then the next channels
- *   D_TAPS               of the filter
- *   D_W_DST, D_W_SRC     strides of the weights over channels of the destination and the source
+ *   D_W_GROUP, D_W_DST, D_W_SRC    strides of the weights over groups, and over channels of the
+ *                        destination and the source
  *   D_COLUMNS, D_ROW     above
  */
 #include "mma.cl"
 #include "gemm_places.cl"
+#include "gemm_merged.cl"
 
 #define TERMS (T_BYTES / MMA_BYTES)
 
@@ -23,20 +25,30 @@ kernel void gemm_mma_pack(global const MMA_T *restrict w, global MMA_T *restrict
     const int term = get_global_id(0), k = get_global_id(1), group_phase = get_global_id(2);
     if (term >= D_ROW || k >= D_COLUMNS)
         return;
-    const phase_taps taps = taps_of_phase(group_phase % PHASES);
+#if D_MERGED
+    const int group = group_phase, phase = k % PHASES, all_taps = MERGED_TAPS;
+#else
+    const int group = group_phase / PHASES, phase = group_phase % PHASES;
+    const phase_taps taps = taps_of_phase(phase);
     const int all_taps = taps.d.count * taps.h.count * taps.w.count;
+#endif
 #if D_TAPS_INNER
     const int step = term / TERMS, c = all_taps ? step / all_taps * TERMS + term % TERMS : D_CHANNELS,
               i = all_taps ? step % all_taps : 0;
 #else
     const int i = term / D_CHANNELS, c = term % D_CHANNELS;
 #endif
+    int tap = -1;
+    if (i < all_taps && k < D_DST_C && c < D_SRC_C)
+#if D_MERGED
+        tap = merged_tap(phase, i);
+#else
+        tap = filter_tap(&taps, tap_at(&taps, i));
+#endif
+    const int channel = D_MERGED ? k / PHASES : k;
     MMA_T v = 0;
-    if (i < all_taps && k < D_DST_C && c < D_SRC_C) {
-        const INDEX_T group = group_phase / PHASES;
-        v = w[group * D_DST_C * D_SRC_C * D_TAPS + (INDEX_T)k * D_W_DST + (INDEX_T)c * D_W_SRC +
-              filter_tap(&taps, tap_at(&taps, i))];
-    }
+    if (tap >= 0)
+        v = w[(INDEX_T)group * D_W_GROUP + (INDEX_T)channel * D_W_DST + (INDEX_T)c * D_W_SRC + tap];
 #if MMA_BYTES == 4
     uint rounded;
     __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(v));

@@ -51,6 +51,8 @@ bool kiln_gemm_exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kil
 /* Expected time in ms. */
 double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
                     const kiln_config *c);
+/* For emit(): defines D_AT, D_AT_PHASE and D_AT_TAP of templates/gpu/gemm_merged.cl. */
+void kiln_gemm_define_merged(const kiln_gemm *g, const kiln_shape *s, kiln_plan *plan);
 /* For emit(): adds the stage that packs the weights. */
 void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
                          kiln_plan *plan);

@@ -8,50 +8,55 @@
 #include <math.h>
 #include <string.h>
 
+/* Phases of so few channels share a tile that they would leave empty apart. */
+enum { FEW_CHANNELS = 8 };
+
 /* ---- what a config makes of a shape ---- */
 
 static kiln_gemm_mma of_shape(const kiln_shape *s)
 {
     kiln_gemm_mma g = {.gemm = kiln_gemm_of(s)};
     const kiln_gemm *m = &g.gemm;
-    g.src = kiln_mma_source_of(s, m->backward ? 'y' : 'x');
+    if (m->all_phases > 1 && m->walk.dst_c <= FEW_CHANNELS && s->math != KILN_MATH_EXACT)
+        kiln_gemm_merge(&g.gemm, s, s->stride);
+    g.src = kiln_mma_source_of(s, s->direction == KILN_BACKWARD_DATA ? 'y' : 'x');
     g.type_size = (int64_t)kiln_type_size(g.src.type);
     g.out_size = (int64_t)kiln_type_size(kiln_shape_out_type(s));
     g.out_unit =
         m->dst_pitch.channel == 1 ? kiln_mma_unit(&m->dst_pitch, m->walk.dst_c, g.out_size) : 0;
+    g.phases = m->merged ? 1 : m->all_phases;
     return g;
 }
 
 /* Taps of the phase that has most. */
-static int64_t most_taps(const kiln_shape *s, const kiln_gemm *g)
+static int64_t most_taps(const kiln_gemm *g)
 {
     int64_t taps = 1;
     for (int a = 0; a < 3; a++)
-        taps *= divide_up(s->filter[a], g->jump[a]);
+        taps *= divide_up(g->walk.filter[a], g->jump[a]);
     return taps;
 }
 
-static void set_config(kiln_gemm_mma *g, const kiln_shape *s, kiln_mma_kind kind,
-                       const kiln_config *c)
+static void set_config(kiln_gemm_mma *g, kiln_mma_kind kind, const kiln_config *c)
 {
     const int *v = c->v;
     const kiln_gemm *m = &g->gemm;
     const int64_t terms = v[MMA_BYTES] / g->type_size, split = v[MMA_SPLIT];
     g->taps_inner = m->taps > 1 && g->src.channels % terms == 0;
     g->columns = round_up(m->walk.dst_c, v[MMA_COLUMNS]);
-    g->row = round_up(product_of(most_taps(s, m), g->src.channels), terms);
+    g->row = round_up(product_of(most_taps(m), g->src.channels), terms);
     g->tiles_n = g->columns / v[MMA_COLUMNS];
     g->tiles_m = divide_up(m->pixels, v[MMA_ROWS]);
     g->tiles = kiln_mma_tiles_of(kind, g->src.type, split == 1 ? g->out_size : 4, c);
-    g->tiles.count = (double)(g->tiles_m * g->tiles_n * m->groups * m->all_phases) * (double)split;
-    g->tiles.steps = ceil((double)product_of(m->taps, g->src.channels) / (double)m->all_phases /
+    g->tiles.count = (double)(g->tiles_m * g->tiles_n * m->groups * g->phases) * (double)split;
+    g->tiles.steps = ceil((double)product_of(m->taps, g->src.channels) / (double)g->phases /
                           (double)terms / (double)split);
 }
 
 kiln_gemm_mma kiln_gemm_mma_of(const kiln_shape *s, kiln_mma_kind kind, const kiln_config *c)
 {
     kiln_gemm_mma g = of_shape(s);
-    set_config(&g, s, kind, c);
+    set_config(&g, kind, c);
     return g;
 }
 
@@ -84,7 +89,7 @@ bool kiln_gemm_mma_rejects(const kiln_shape *s, const kiln_device_facts *d, kiln
                        "and %s",
                        s->x_layout, s->y_layout);
     const kiln_gemm_mma g = kiln_gemm_mma_of(s, kind, smallest);
-    if (g.gemm.pixels > most || g.row > most || g.gemm.groups * g.gemm.all_phases > 65535)
+    if (g.gemm.pixels > most || g.row > most || g.gemm.groups * g.phases > 65535)
         return kiln_no(why, "its pixels, terms, or groups and phases leave the range of its grid");
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
@@ -100,9 +105,9 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
     const kiln_gemm *m = &g->gemm;
     const double src = (double)kiln_mma_source_bytes(&g->src),
                  out = (double)(kiln_shape_out_count(s) * g->out_size);
-    const double weights = (double)(m->groups * m->all_phases * g->columns * g->row * g->type_size);
+    const double weights = (double)(m->groups * g->phases * g->columns * g->row * g->type_size);
     const double parts =
-        8.0 * c->v[MMA_SPLIT] * (double)(m->groups * m->all_phases * m->walk.dst_c * m->pixels);
+        8.0 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
     double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, src + out + weights));
     ms += kiln_mma_source_ms(&g->src, d);
     if (c->v[MMA_SPLIT] > 1)
@@ -126,7 +131,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
 {
     guessing *own = guess->own;
     kiln_gemm_mma *g = &own->geometry;
-    set_config(g, guess->s, own->kind, c);
+    set_config(g, own->kind, c);
     return kiln_mma_unfit(&g->tiles) || kiln_gemm_mma_exceeds(g, guess->d, c, NULL)
                ? INFINITY
                : kiln_gemm_mma_ms(g, guess->s, guess->d, c);

@@ -14,6 +14,7 @@ typedef struct kiln_gemm_mma {
     kiln_mma_source src;
     int64_t type_size, out_size; /* bytes of an element of the source and of the destination */
     int64_t out_unit;            /* see the template */
+    int64_t phases;              /* that have groups of their own */
 
     /* Of a config. */
     bool taps_inner;

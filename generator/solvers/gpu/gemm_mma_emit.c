@@ -5,17 +5,19 @@
 
 #include <math.h>
 
-/* The defines of templates/gpu/gemm_places.cl. */
-static void define_places(const kiln_shape *s, const kiln_gemm_mma *g, kiln_plan *plan)
+/* The defines of templates/gpu/gemm_places.cl; of a merged product `filter` is the shape's for
+ * packing, and for multiplying the pixels of the source that phases meet. */
+static void define_places(const kiln_shape *s, const kiln_gemm_mma *g, const int64_t filter[3],
+                          kiln_plan *plan)
 {
     const kiln_gemm *m = &g->gemm;
     kiln_define(plan, "P_IMAGES", m->images);
     kiln_define_axes(plan, "P_SRC", m->walk.src);
     kiln_define_axes(plan, "P_DST", m->walk.dst);
-    kiln_define_axes(plan, "P_FILTER", s->filter);
+    kiln_define_axes(plan, "P_FILTER", filter);
     kiln_define_axes(plan, "P_STRIDE", s->stride);
     kiln_define_axes(plan, "P_DILATION", s->dilation);
-    kiln_define_axes(plan, "P_PAD", s->pad);
+    kiln_define_axes(plan, "P_PAD", m->walk.pad);
     kiln_define(plan, "D_BACKWARD", m->backward);
     kiln_define_axes(plan, "D_STEP", m->step);
     kiln_define_axes(plan, "D_MOVE", m->move);
@@ -26,13 +28,15 @@ static void define_places(const kiln_shape *s, const kiln_gemm_mma *g, kiln_plan
     kiln_pitch_define(&m->dst_pitch, "D_DST", plan);
 }
 
-static void define_product(const kiln_shape *s, const kiln_gemm_mma *g, kiln_plan *plan)
+static void define_product(const kiln_shape *s, const kiln_gemm_mma *g, const int64_t filter[3],
+                           kiln_plan *plan)
 {
     const kiln_gemm *m = &g->gemm;
-    const int64_t packed = product_of(product_of(m->groups * m->all_phases, g->columns), g->row);
-    define_places(s, g, plan);
+    const int64_t packed = product_of(product_of(m->groups * g->phases, g->columns), g->row);
+    define_places(s, g, filter, plan);
     kiln_define(plan, "D_SRC_C", m->walk.src_c);
     kiln_define(plan, "D_DST_C", m->walk.dst_c);
+    kiln_define(plan, "D_MERGED", m->merged);
     kiln_define(plan, "D_CHANNELS", g->src.channels);
     kiln_define(plan, "D_TAPS_INNER", g->taps_inner);
     kiln_define(plan, "D_COLUMNS", g->columns);
@@ -45,18 +49,23 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_de
                       const kiln_config *c, kiln_plan *plan)
 {
     const kiln_gemm *m = &g->gemm;
-    const int64_t across = s->c / s->g * m->taps;
-    plan->packed_bytes = m->groups * m->all_phases * g->columns * g->row * g->type_size;
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const int64_t taps = s->filter[0] * s->filter[1] * s->filter[2], across = s->c / s->g * taps;
+    plan->packed_bytes = m->groups * g->phases * g->columns * g->row * g->type_size;
     kiln_plan_stage(plan, "gemm_mma_pack.cl", "gemm_mma_pack")->pack = true;
     kiln_define_types(plan, s);
-    define_product(s, g, plan);
+    define_product(s, g, s->filter, plan);
     kiln_define(plan, "T_BYTES", c->v[MMA_BYTES]);
-    kiln_define(plan, "D_TAPS", m->taps);
-    kiln_define(plan, "D_W_DST", m->backward ? m->taps : across);
-    kiln_define(plan, "D_W_SRC", m->backward ? across : m->taps);
+    kiln_define(plan, "D_W_GROUP", s->k / s->g * across);
+    kiln_define(plan, "D_W_DST", backward ? taps : across);
+    kiln_define(plan, "D_W_SRC", backward ? across : taps);
+    if (m->merged) {
+        kiln_define_axes(plan, "D_TAPS", m->walk.filter);
+        kiln_gemm_define_merged(m, s, plan);
+    }
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, kiln_device_group(d, 64), 1, 1, g->row, g->columns, m->groups * m->all_phases);
+    kiln_grid(plan, kiln_device_group(d, 64), 1, 1, g->row, g->columns, m->groups * g->phases);
 }
 
 static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_config *c,
@@ -64,12 +73,15 @@ static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_c
 {
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
-    define_product(s, g, plan);
+    define_product(s, g, g->gemm.walk.filter, plan);
     kiln_define(plan, "P_GROUPS", g->gemm.groups);
     kiln_define(plan, "D_UNIT", g->src.unit);
     kiln_define(plan, "D_OUT_UNIT", g->out_unit);
     kiln_mma_define(&g->tiles, c, plan);
 }
+
+/* Errors are those of plain sums, but values meet zeros. */
+static const double merged_amplification = 1.000001;
 
 /* Both factors of a product are rounded to 11 bits: it is off by 2^-10 of itself at most, 2^14
  * units. Where such errors are independent, a sum of n of them is off by about 2^14 / sqrt(n) units
@@ -85,11 +97,14 @@ void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mm
     const kiln_gemm_mma g = kiln_gemm_mma_of(s, kind, c);
     const kiln_gemm *m = &g.gemm;
     const int split = c->v[MMA_SPLIT];
-    const int given = m->backward ? KILN_ROLE_Y : KILN_ROLE_X,
-              dst = m->backward ? KILN_ROLE_X : KILN_ROLE_Y;
-    const int64_t results = m->groups * m->all_phases * m->walk.dst_c * m->pixels;
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const int given = backward ? KILN_ROLE_Y : KILN_ROLE_X,
+              dst = backward ? KILN_ROLE_X : KILN_ROLE_Y;
+    const int64_t results = m->groups * g.phases * m->walk.dst_c * m->pixels;
     if (g.tiles.type == KILN_F32)
         plan->amplification = rounded_amplification(s);
+    else if (m->merged && g.tiles.type != KILN_I8)
+        plan->amplification = merged_amplification;
     emit_pack(s, &g, d, c, plan);
     const int src = kiln_mma_source_emit(&g.src, s, given, plan);
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
@@ -101,7 +116,7 @@ void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mm
     if (split == 1)
         kiln_arg_epilogue(plan, s);
     kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items,
-              m->groups * m->all_phases, split);
+              m->groups * g.phases, split);
     if (split == 1)
         return;
     kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma_sum");

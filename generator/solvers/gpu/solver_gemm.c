@@ -137,7 +137,7 @@ static void define_weights(const kiln_shape *s, const kiln_gemm *g, kiln_plan *p
 }
 
 /* The tap of the filter, times the dilation, is D_AT + D_AT_PHASE * phase + D_AT_TAP * tap. */
-static void define_merged(const kiln_shape *s, const kiln_gemm *g, kiln_plan *plan)
+void kiln_gemm_define_merged(const kiln_gemm *g, const kiln_shape *s, kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     int64_t at[3], at_phase[3], at_tap[3];
@@ -149,9 +149,6 @@ static void define_merged(const kiln_shape *s, const kiln_gemm *g, kiln_plan *pl
     kiln_define_axes(plan, "D_AT", at);
     kiln_define_axes(plan, "D_AT_PHASE", at_phase);
     kiln_define_axes(plan, "D_AT_TAP", at_tap);
-    kiln_define_axes(plan, "D_PHASES", g->phases);
-    kiln_define_axes(plan, "P_FILTER", s->filter);
-    kiln_define_axes(plan, "P_DILATION", s->dilation);
 }
 
 void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
@@ -173,8 +170,12 @@ void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_dev
     kiln_define_axes(plan, "D_MOVE", g->move);
     kiln_define(plan, "D_TABLE", g->table);
     kiln_define(plan, "D_MERGED", g->merged);
-    if (g->merged)
-        define_merged(s, g, plan);
+    if (g->merged) {
+        kiln_gemm_define_merged(g, s, plan);
+        kiln_define_axes(plan, "D_PHASES", g->phases);
+        kiln_define_axes(plan, "P_FILTER", s->filter);
+        kiln_define_axes(plan, "P_DILATION", s->dilation);
+    }
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, kiln_device_group(d, 16), 1, 1, g->columns, g->rows, g->groups);
