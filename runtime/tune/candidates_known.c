@@ -71,12 +71,15 @@ static size_t fastest(const kiln_candidates *list, size_t end)
     return best;
 }
 
-/* The final rounds need operations that run now, and the pace the best one that needs no search. */
+/* The final rounds need operations that run now, the guess among them, and the pace the best one
+ * that needs no search. */
 static void retry_fastest(kiln_candidates *list)
 {
     size_t i = fastest(list, list->firsts);
     if (i < list->count)
         retry(list, i);
+    if (list->guess < list->firsts)
+        retry(list, list->guess);
     for (int n = 0; n < KILN_FASTEST && (i = fastest(list, list->count)) < list->count; n++)
         retry(list, i);
 }

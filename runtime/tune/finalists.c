@@ -43,7 +43,7 @@ static bool is_finalist(const kiln_finalists *f, int which)
 {
     static const double unlucky = 2.1;
     const kiln_result *r = &f->finalist[which];
-    if (which < KILN_FASTEST || which == fastest_first(f))
+    if (which < KILN_FASTEST || which == fastest_first(f) || r->index == f->guess)
         return true;
     int firsts = 0;
     for (int i = KILN_FASTEST; i < which; i++)

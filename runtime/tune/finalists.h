@@ -5,8 +5,9 @@
 #include "bench.h"
 #include "candidates.h"
 
-/* How many of the fastest are finalists, and how many of the candidates that need no search. */
-enum { KILN_FASTEST = 4, KILN_FIRSTS = 4, KILN_FINALISTS = KILN_FASTEST + KILN_FIRSTS };
+/* How many of the fastest are finalists, and how many of the candidates that need no search; the
+ * guess is one besides. */
+enum { KILN_FASTEST = 4, KILN_FIRSTS = 4, KILN_FINALISTS = KILN_FASTEST + KILN_FIRSTS + 1 };
 
 enum { KILN_MOST_CLAIMS = 64 };
 
@@ -23,6 +24,7 @@ typedef struct kiln_finalists {
     kiln_result finalist[KILN_FINALISTS + 1]; /* the best, fastest first; one is in transit */
     int nfinalists;
     size_t firsts;                       /* trials below this number need no search */
+    size_t guess;                        /* the trial of the config that would run without rows */
     kiln_result claim[KILN_MOST_CLAIMS]; /* the user's rows, measured again; no time: it failed */
     int nclaims;
     char without[KILN_ROW_WITHOUT]; /* solvers that had no chance: kiln_row */
@@ -30,7 +32,8 @@ typedef struct kiln_finalists {
 
 /* Puts a result among the finalists and discards the op of the result that is no finalist then. Of
  * many results that are as fast, some look faster: so the fastest one that needs no search stays,
- * to be compared with them, and so do some that may only have been unlucky. */
+ * to be compared with them, and so do some that may only have been unlucky. The guess always stays:
+ * no winner is slower than it in the turns that decide. */
 void kiln_finalists_place(kiln_finalists *found, const kiln_result *result);
 
 /* Returns the fastest one that needs no search; NULL: none has run. */

@@ -104,7 +104,8 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
     const double began = kiln_seconds_since(&t->start);
     const double before = kiln_pace_of(t);
     const double within = index < t->list.firsts ? promising_first : promising;
-    double worth = t->found.nfinalists ? within * before * t->found.finalist[0].times.ms : 0;
+    const bool compared = t->found.nfinalists > 0 && index != t->list.guess;
+    double worth = compared ? within * before * t->found.finalist[0].times.ms : 0;
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
     if (verdict == KILN_BENCH_LATE) {

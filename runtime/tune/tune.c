@@ -128,6 +128,7 @@ static kiln_status start(kiln_tuner *t)
     if (!status)
         status = kiln_candidates_know(t->bench.k, t->shape, o->known, o->nknown, &t->list);
     t->found.firsts = t->list.firsts;
+    t->found.guess = t->list.guess;
     t->trials = t->list.count;
     if (o->max_trials > 0 && (uint64_t)o->max_trials < t->trials)
         t->trials = (size_t)o->max_trials;

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { TRIALS = 7, KERNELS = 64, EVENTS = 1024 };
@@ -202,6 +203,33 @@ START_TEST(bad_luck_rules_no_solver_out)
 }
 END_TEST
 
+/* A row's config runs before the guess, which takes thrice its time when it is tried. */
+START_TEST(nor_the_guess)
+{
+    kiln_problem p = tuning_problem;
+    kiln_row row = {.version = kiln_solver_named(solver)->version, .ms = 1, .runs = 1};
+    kiln_trial best;
+    search((const double[]){1, 1.2, 1.3}, (const double[3]){0}, 3, &best);
+    wins(0, &best);
+    char guess[KILN_INFO_TEXT];
+    snprintf(guess, sizeof guess, "%s", seen.configs[0]);
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, row.key, sizeof row.key);
+    snprintf(row.solver, sizeof row.solver, "%s", solver);
+    snprintf(row.config, sizeof row.config, "%s", seen.configs[2]);
+    ck_assert_int_eq(kiln_rows_append(tuning.rows_file, tuning.kiln->facts.name, &row), KILN_OK);
+    kiln_reload_rows(tuning.kiln);
+    seen = (tuning_record){0};
+    nmade = 0;
+    own_luck[1] = 3;
+    search((const double[]){12, 10, 13, 13, 13, 13, 13}, (const double[7]){0}, 7, &best);
+    ck_assert_str_eq(seen.configs[1], guess);
+    wins(1, &best);
+    ck_assert_str_eq(best.guess_config, guess);
+    ck_assert_double_eq_tol(best.guess_ms, 10, 1e-3);
+}
+END_TEST
+
 START_TEST(nor_where_kernels_are_long)
 {
     the_second_wins_in_spite_of(1.4, (const double[]){10, 8, 11, 11, 11, 11, 11});
@@ -294,6 +322,7 @@ int main(void)
     tcase_add_test(tests, a_hitch_is_no_slow_machine);
     tcase_add_test(tests, bad_luck_rules_no_solver_out);
     tcase_add_test(tests, nor_where_kernels_are_long);
+    tcase_add_test(tests, nor_the_guess);
     tcase_add_test(tests, final_rounds_wait_for_a_fast_machine);
     tcase_add_test(tests, a_lucky_loser_gets_no_row_that_decides);
     tcase_add_test(tests, one_percent_is_noise);

@@ -1,0 +1,150 @@
+/* What every solver plans on device models, as kernels to compile without a device: for offline.sh.
+ *
+ *     offline_plans FOLDER CONFIGS <PROBLEMS
+ *
+ * Problems come by name, one a line. Each solver that takes one on a model has its guess and the
+ * first CONFIGS configs that a search would try. A line of the output has, between tabs, the
+ * model's compiler target, the solver, the template, the kernel and the options. FOLDER receives
+ * the sources of these templates as a driver gets them. */
+#include "generator/plan/solver.h"
+#include "runtime/programs/template.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Who runs work-items in step, and how large a group's share of a unit is. As the vendors' drivers
+ * tell; what a driver does not tell is 0. */
+typedef struct model {
+    const char *target; /* of offline.sh */
+    kiln_device_kind kind;
+    int units, subgroup, lanes, cuda_capability;
+    int64_t registers, local_memory, max_group;
+    double ghz;
+} model;
+
+static const model models[] = {
+    {"nvptx64", KILN_DEVICE_GPU, 132, 32, 0, 90, 65536, 48 << 10, 1024, 1.98},
+    {"gfx900", KILN_DEVICE_GPU, 64, 64, 64, 0, 0, 64 << 10, 256, 1.6},
+    {"gfx90a", KILN_DEVICE_GPU, 104, 64, 64, 0, 0, 64 << 10, 256, 1.7},
+    {"gfx1030", KILN_DEVICE_GPU, 40, 32, 64, 0, 0, 64 << 10, 256, 2.3},
+    /* Drivers that take SPIR-V: a GPU of which nothing more is known, and a CPU other than PoCL's.
+     */
+    {"spirv", KILN_DEVICE_GPU, 32, 0, 0, 0, 0, 32 << 10, 256, 1.5},
+    {"spirv", KILN_DEVICE_CPU, 4, 0, 0, 0, 0, 32 << 10, 1024, 3},
+};
+
+static kiln_device_facts facts_of(const model *m)
+{
+    kiln_device_facts f = kiln_device_generic();
+    snprintf(f.name, sizeof f.name, "%s", m->target);
+    f.kind = m->kind;
+    f.compute_units = m->units;
+    f.max_group = m->max_group;
+    f.max_local[0] = f.max_local[1] = f.max_local[2] = m->max_group;
+    f.local_memory = m->local_memory;
+    f.cuda_capability = m->cuda_capability;
+    if (m->kind == KILN_DEVICE_GPU) {
+        f.simd_floats = 1;
+        f.has_fp64 = true;
+        f.gpu.subgroup = m->subgroup;
+        f.gpu.unit_lanes = m->lanes;
+        f.gpu.group_registers = m->registers;
+        f.gpu.clock_ghz = m->ghz;
+        f.gpu.peak_f32 = 2 * m->lanes * m->ghz * m->units;
+    }
+    kiln_device_set_roofline(&f, m->ghz);
+    return f;
+}
+
+static void print_kernels(const kiln_solver *solver, const kiln_shape *own,
+                          const kiln_device_facts *d, const kiln_config *c)
+{
+    static kiln_plan plan;
+    kiln_why why;
+    if (!kiln_solver_plan(solver, own, d, c, &plan, &why))
+        return;
+    for (int i = 0; i < plan.nstages; i++) {
+        const kiln_stage *s = &plan.stage[i];
+        if (s->kind == KILN_STAGE_LAUNCH)
+            printf("%s\t%s\t%s\t%s\t%s\n", d->name, solver->name, s->template_file, s->kernel,
+                   s->options);
+    }
+}
+
+static void print_solver(const kiln_solver *solver, const kiln_shape *own,
+                         const kiln_device_facts *d, int configs)
+{
+    kiln_config c = {0};
+    solver->guess(own, d, &c);
+    print_kernels(solver, own, d, &c);
+    int64_t position = 0;
+    kiln_config next = {0};
+    for (int i = 0; i < configs && kiln_config_next(solver, own, d, &position, &next); i++)
+        print_kernels(solver, own, d, &next);
+}
+
+static void print_problem(const kiln_problem *checked, const kiln_device_facts *d, int configs)
+{
+    const kiln_shape s = kiln_shape_of(checked);
+    const kiln_solver *solver;
+    for (int i = 0; (solver = kiln_solver_at(i)); i++) {
+        kiln_shape own;
+        kiln_why why;
+        if (kiln_solver_takes(solver, &s, d, &own, &why))
+            print_solver(solver, &own, d, configs);
+    }
+}
+
+/* Those that include nothing of their own accord are in no plan; to write them does no harm. */
+static bool write_sources(const char *folder)
+{
+    for (const kiln_template *t = kiln_embedded_templates; t->file; t++) {
+        char path[1024];
+        char *source;
+        if (kiln_template_source(NULL, t->file, &source) != KILN_OK) {
+            fprintf(stderr, "%s\n", kiln_last_error());
+            return false;
+        }
+        snprintf(path, sizeof path, "%s/%s", folder, t->file);
+        FILE *f = fopen(path, "w");
+        bool written = f && fputs(source, f) >= 0;
+        written = f && fclose(f) == 0 && written;
+        free(source);
+        if (!written) {
+            perror(path);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool print_line(char *line, int configs)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    line[strcspn(line, "\n")] = '\0';
+    if (!*line || *line == '#')
+        return true;
+    if (kiln_problem_parse(&p, line, why) != KILN_OK) {
+        fprintf(stderr, "%s: %s\n", line, why);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        const kiln_device_facts f = facts_of(&models[i]);
+        print_problem(&p, &f, configs);
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    char line[1024];
+    bool fine = argc == 3;
+    if (!fine)
+        fprintf(stderr, "usage: offline_plans FOLDER CONFIGS <PROBLEMS\n");
+    fine = fine && write_sources(argv[1]);
+    while (fine && fgets(line, sizeof line, stdin))
+        fine = print_line(line, atoi(argv[2]));
+    return fine ? EXIT_SUCCESS : EXIT_FAILURE;
+}
