@@ -5,6 +5,7 @@
 #     KILN_COMMAND=build/release/kiln tests/portability/large.sh
 #     tests/portability/large.sh --dry-run     plans every line, on no device, and says what it needs
 #     SCALE=64 tests/portability/large.sh      the same shapes with 1/64 of the images
+#     tests/portability/large.sh 'F 2|gemm'    only lines whose words match the pattern of grep -E
 #
 # KILN_DEVICE chooses the device. Each line needs about the memory that it states on the device, and
 # as much again, and 4 bytes more for each half, on the host. The printed lines tell how many elements
@@ -12,7 +13,11 @@
 set -eu
 kiln=${KILN_COMMAND:-build/release/kiln}
 scale=${SCALE:-1} dry=
-[ "${1:-}" != --dry-run ] || dry=--dry-run
+if [ "${1:-}" = --dry-run ]; then
+    dry=--dry-run
+    shift
+fi
+pattern=${1:-.}
 passed=0 failed=0 skipped=0
 out=$(mktemp) err=$(mktemp)
 trap 'rm -f "$out" "$err"' EXIT
@@ -22,6 +27,7 @@ line() {
     gb=$1 images=$(($2 / scale))
     shift 2
     [ "$images" -gt 0 ] || images=1
+    echo "$*" | grep -Eq -e "$pattern" || return 0
     status=0
     "$kiln" "$@" -n "$images" --fill int -V 1 -t 0 $dry >"$out" 2>"$err" || status=$?
     words="$* -n $images"
@@ -50,15 +56,29 @@ for direction in 1 2 4; do
     # shellcheck disable=SC2086
     line 9.2 544 convfp16 $nchw -F $direction
 done
-# The solvers for devices with local memory.
+# The solvers for GPUs; those that do not take the type are skipped.
+deep='-c 64 -H 256 -W 256 -k 64 -g 64 -y 3 -x 3 -p 1 -q 1'
 # shellcheck disable=SC2086
 for word in conv convfp16; do
     [ $word = conv ] && images=320 || images=544
-    line 10.8 $images $word $nchw -F 1 -S gemm
-    line 10.8 $images $word $nchw -F 2 -S gemm
-    line 10.8 $images $word $nchw -F 4 -S gemm_weights
-    line 6.1 $images $word $wide -F 2 -S gemm
-    line 6.1 $images $word $wide -F 4 -S gemm_weights
+    for solver in gemm gemm_mma gemm_wgmma; do
+        line 10.8 $images $word $nchw -F 1 -S $solver
+        line 10.8 $images $word $nchw -F 2 -S $solver
+        line 10.8 $images $word $nhwc -F 2 -S $solver
+    done
+    for solver in gemm gemm_phases winograd_gemm; do
+        line 6.1 $images $word $wide -F 1 -S $solver
+        line 6.1 $images $word $wide -F 2 -S $solver
+    done
+    for solver in gemm_weights gemm_weights_mma; do
+        line 10.8 $images $word $nchw -F 4 -S $solver
+    done
+    for solver in gemm_weights gemm_weights_mma winograd_gemm_weights; do
+        line 6.1 $images $word $wide -F 4 -S $solver
+    done
+    line 10.8 $images $word $deep -F 1 -S depthwise_gather
+    line 10.8 $images $word $deep -F 2 -S depthwise_gather
+    line 10.8 $images $word $deep -F 4 -S depthwise_reduce
 done
 echo "large: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
