@@ -28,7 +28,7 @@ static void make_step(const kiln *k, const kiln_link *links, int i, kiln_link_co
         for (int b = 0; b < c->y.count; b++) {
             step->ms[a][b] = INFINITY;
             for (int own = 0; own < c->x.count; own++) {
-                double ms = c->ms[own][b];
+                double ms = c->weighed[own][b];
                 if (written)
                     ms += kiln_chain_reformat_ms(k, &links[x].problem, written->name[a],
                                                  c->x.name[own]);
@@ -63,16 +63,16 @@ static kiln_status settle(kiln *k, kiln_link *links, int i, const kiln_link_cost
                           const kiln_chain_step *step, const int *layout, int *reformats)
 {
     kiln_link *l = &links[i];
-    const int a = step->x < 0 ? 0 : layout[step->x], b = layout[i];
+    const int a = step->x < 0 ? 0 : layout[step->x], b = layout[i], x = costs[i].best_x[a][b];
     kiln_pick pick;
-    memcpy(l->problem.x_layout, costs[i].x.name[costs[i].best_x[a][b]], KILN_LAYOUT_TEXT);
+    memcpy(l->problem.x_layout, costs[i].x.name[x], KILN_LAYOUT_TEXT);
     memcpy(l->problem.y_layout, costs[i].y.name[b], KILN_LAYOUT_TEXT);
     const kiln_shape shape = kiln_shape_of(&l->problem);
     kiln_status status = kiln_choose(k, &l->problem, &shape, NULL, &pick);
     if (status)
         return status;
     kiln_shape_give_layouts(&pick.shape, &l->problem);
-    l->predicted_ms = step->ms[a][b];
+    l->predicted_ms = step->ms[a][b] - costs[i].weighed[x][b] + costs[i].ms[x][b];
     l->x_reformat = l->residual_reformat = (kiln_reformat){0};
     if (step->x >= 0)
         *reformats += set_reformat(&links[step->x].problem, l->problem.x_layout, &l->x_reformat);
@@ -87,7 +87,8 @@ static kiln_status settle(kiln *k, kiln_link *links, int i, const kiln_link_cost
 static kiln_status search(const kiln_chain_step *steps, int count, int *layout,
                           kiln_chain_info *info)
 {
-    switch (kiln_chain_search(steps, count, layout, &info->predicted_ms)) {
+    double weighed;
+    switch (kiln_chain_search(steps, count, layout, &weighed)) {
     case KILN_CHAIN_EXACT:
         info->exact = 1;
         return KILN_OK;
@@ -199,8 +200,10 @@ static kiln_status decide(kiln *k, kiln_link *links, int count, const tables *t,
     }
     if (!status)
         status = search(t->steps, count, t->layout, info);
-    for (int i = 0; i < count && !status; i++)
+    for (int i = 0; i < count && !status; i++) {
         status = settle(k, links, i, t->costs, &t->steps[i], t->layout, &info->reformats);
+        info->predicted_ms += links[i].predicted_ms;
+    }
     return status ? status : place(k, links, count, &info->arena_size);
 }
 

@@ -172,8 +172,10 @@ static void weigh(kiln_link_costs *c, pair_time times[KILN_CHAIN_LAYOUTS][KILN_C
         for (int b = 0; b < c->y.count; b++)
             measured = measured || times[a][b].measured;
     for (int a = 0; a < c->x.count; a++)
-        for (int b = 0; b < c->y.count; b++)
-            c->ms[a][b] = times[a][b].ms / (measured && !times[a][b].measured ? 0.8 : 1);
+        for (int b = 0; b < c->y.count; b++) {
+            c->ms[a][b] = times[a][b].ms;
+            c->weighed[a][b] = times[a][b].ms / (measured && !times[a][b].measured ? 0.8 : 1);
+        }
 }
 
 static bool are_same_sets(const kiln_layout_set *a, const kiln_layout_set *b)
@@ -191,6 +193,7 @@ kiln_status kiln_chain_costs(kiln *k, const kiln_link *links, int i, kiln_link_c
         if (is_same(&links[same].problem, &links[i].problem) &&
             are_same_sets(&costs[same].x, &c->x) && are_same_sets(&costs[same].y, &c->y)) {
             memcpy(c->ms, costs[same].ms, sizeof c->ms);
+            memcpy(c->weighed, costs[same].weighed, sizeof c->weighed);
             return KILN_OK;
         }
     for (int a = 0; a < c->x.count; a++)

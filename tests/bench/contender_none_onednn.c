@@ -1,5 +1,5 @@
 /* Stands in for contender_onednn.c where oneDNN was not found. */
-#include "contender.h"
+#include "contender_chain.h"
 
 int contender_onednn_ways(void)
 {
@@ -14,6 +14,13 @@ const char *contender_onednn_version(void)
 contender *contender_onednn(const work *w, const rules *r, int index, char *why)
 {
     (void)w, (void)r, (void)index;
+    *why = '\0';
+    return NULL;
+}
+
+contender *contender_chain_onednn(const chain_net *net, char *why)
+{
+    (void)net;
     *why = '\0';
     return NULL;
 }

@@ -1,0 +1,134 @@
+/* The time of whole networks: layouts decided link by link, all plain, and by kiln_chain(), beside
+ * oneDNN. By prediction and by the clock.
+ */
+#include "contender_chain.h"
+#include "machine.h"
+#include "options.h"
+#include "stats.h"
+#include "turns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ONEDNN = CHAIN_WAYS, SIDES };
+
+/* Compares the last tensor of a side with that of the first one. */
+static bool agree(contender *c, const float *expected, float *got, int64_t count)
+{
+    double worst = 0, largest = 0;
+    if (!c->calls->enqueue(c) || !c->calls->finish(c) || !c->calls->read(c, got))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        worst = fmax(worst, fabs((double)got[i] - (double)expected[i]));
+        largest = fmax(largest, fabs((double)expected[i]));
+    }
+    return largest > 0 && worst <= 1e-3 * largest;
+}
+
+static bool verify(contender *const *side, int n, const chain_net *net)
+{
+    const int64_t count = kiln_problem_count(&net->link[net->count - 1].problem, 'y');
+    float *both[2] = {malloc((size_t)count * sizeof(float)), malloc((size_t)count * sizeof(float))};
+    bool fine = both[0] && both[1] && side[0]->calls->enqueue(side[0]) &&
+                side[0]->calls->finish(side[0]) && side[0]->calls->read(side[0], both[0]);
+    for (int i = 0; i < n && fine; i++) {
+        fine = agree(side[i], both[0], both[1], count);
+        if (!fine)
+            fprintf(stderr, "bench: %s: %s, %s, does not give what kiln's plain layouts give\n",
+                    net->name, side[i]->name, side[i]->detail);
+    }
+    free(both[0]);
+    free(both[1]);
+    return fine;
+}
+
+static void print(const chain_net *net, contender *const *side, int n, const turns_times *times)
+{
+    for (int i = 0; i < n; i++) {
+        const bool doubtful = turns_doubtful(&times[i], &times[n - 1]);
+        printf("%-16s %-9s", net->name, i < ONEDNN ? chain_way_name((chain_way)i) : "oneDNN");
+        if (i < ONEDNN)
+            printf(" %9.3f", side[i]->predicted_ms);
+        else
+            printf(" %9s", "");
+        printf(" %9.3f", times[i].ms);
+        if (n == SIDES)
+            printf(" %7.3f", turns_ratio(&times[i], &times[ONEDNN]));
+        printf("  %s%s\n", side[i]->detail, doubtful ? " ~" : "");
+    }
+    fflush(stdout);
+}
+
+static bool run(const session *s, const char *file, int rounds, stats_mean *mean)
+{
+    static chain_net net;
+    contender *side[SIDES] = {NULL};
+    turns_times times[SIDES];
+    char why[KILN_ERROR_TEXT] = "";
+    const turns_plan plan = {.rounds = rounds, .seconds = 0.1, .latency = true};
+    int n = 0;
+    if (!chain_net_read(&net, file))
+        return false;
+    bool fine = true;
+    for (; n < CHAIN_WAYS && fine; n += fine)
+        fine = (side[n] = contender_chain(s, &net, (chain_way)n, why)) != NULL;
+    if (fine && (side[ONEDNN] = contender_chain_onednn(&net, why)) != NULL)
+        n = SIDES;
+    if (*why)
+        fprintf(stderr, "bench: %s: %s\n", net.name, why);
+    fine = fine && verify(side, n, &net) && turns_take(side, n, &plan, times);
+    if (fine)
+        print(&net, side, n, times);
+    if (fine && n == SIDES)
+        stats_add(mean, turns_ratio(&times[CHAIN_ARENA], &times[ONEDNN]), net.name);
+    for (int i = 0; i < SIDES; i++)
+        contender_release(side[i]);
+    chain_net_free(&net);
+    return fine;
+}
+
+static void help(void)
+{
+    printf("usage: ./dev bench chain [NETWORK...] [OPTIONS]   (mobilenet_v2 resnet_18 resnext_50)\n"
+           "\n"
+           "A network is a file of tests/bench/networks, or the path of another one.\n"
+           "\n"
+           "  plain     NCHW everywhere\n"
+           "  greedy    each convolution takes x as it comes, and writes y as it likes best\n"
+           "  together  kiln_chain() decides the layouts\n"
+           "  arena     the same, with all tensors in one buffer\n"
+           "\n"
+           "The ratio is oneDNN's time over the line's.\n"
+           "\n"
+           "  --rounds N      turns of each  (9)\n");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option known[] = {
+        {"rounds", required_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const char *const usual[] = {"mobilenet_v2", "resnet_18", "resnext_50"};
+    static machine m;
+    session s;
+    stats_mean mean = {0};
+    int rounds = 9, c;
+    while ((c = options_next(argc, argv, known, help)) != -1)
+        if (c != 'r' || !options_number("--rounds", optarg, 1, TURNS_ROUNDS, &rounds))
+            return 2;
+    if (!machine_open(&m, &s))
+        return 1;
+    machine_print(&m, stdout);
+    printf("%-16s %-9s %9s %9s %7s\n", "network", "way", "predicted", "ms", "ratio");
+    bool fine = true;
+    for (int i = optind; i < argc && fine; i++)
+        fine = run(&s, argv[i], rounds, &mean);
+    for (int i = 0; optind == argc && i < 3 && fine; i++)
+        fine = run(&s, usual[i], rounds, &mean);
+    if (mean.count > 0)
+        printf("arena beside oneDNN: networks %d geomean %.3f worst %.3f (%s)\n", mean.count,
+               stats_geomean(&mean), mean.worst, mean.worst_name);
+    session_close(&s);
+    return fine ? 0 : 1;
+}
