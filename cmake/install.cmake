@@ -1,17 +1,20 @@
-# Installs headers, libraries, command, shipped tuning rows, kiln.pc and kilnConfig.cmake.
+# Installs headers, libraries, command, shipped tuning rows, kiln.pc, kilnConfig.cmake, documents and
+# examples; man.cmake installs the manual pages.
 include(CMakePackageConfigHelpers)
 
 set_target_properties(kiln_shared PROPERTIES EXPORT_NAME kiln)
 set_target_properties(kiln_static PROPERTIES EXPORT_NAME static)
-install(TARGETS kiln_shared kiln_static EXPORT kilnTargets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS kiln_shared EXPORT kilnTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS kiln_static EXPORT kilnStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES generator/kiln_problem.h generator/kiln_layout.h runtime/kiln.h runtime/kiln_chain.h
+        runtime/kiln.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY tuning-db/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln FILES_MATCHING PATTERN "*.yaml")
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
 install(EXPORT kilnTargets NAMESPACE kiln:: DESTINATION ${config_dir})
+install(EXPORT kilnStaticTargets NAMESPACE kiln:: DESTINATION ${config_dir})
 configure_package_config_file(cmake/kilnConfig.cmake.in ${CMAKE_BINARY_DIR}/kilnConfig.cmake
                               INSTALL_DESTINATION ${config_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/kilnConfigVersion.cmake
@@ -23,3 +26,6 @@ install(FILES ${CMAKE_BINARY_DIR}/kilnConfig.cmake ${CMAKE_BINARY_DIR}/kilnConfi
 file(RELATIVE_PATH KILN_PC_PREFIX /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/kiln.pc.in ${CMAKE_BINARY_DIR}/kiln.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,7 +1,7 @@
 # Manual pages from man/*.scd, where scdoc is installed; without it there are none.
 find_program(SCDOC scdoc)
 if(NOT SCDOC)
-    message(STATUS "scdoc not found: no manual pages")
+    message(STATUS "scdoc not found: no manual pages (install the package scdoc)")
     return()
 endif()
 file(GLOB MAN_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/man/*.scd)

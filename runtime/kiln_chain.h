@@ -2,8 +2,9 @@
  * for the tensors in one buffer.
  *
  * A solver that is fastest in its own layout may cost its neighbours more than it saves.
- * kiln_chain() decides all layouts that are "any" together, by the predicted (or, where a tuning
- * row has it, measured) time of all convolutions and of the reformats between them.
+ * kiln_chain() decides all layouts that are "any" together, by the predicted time of all
+ * convolutions and of the reformats between them. Tuning rows have no say in that; the operations
+ * that are created for the links use them as ever.
  *
  *     kiln_link net[3] = {
  *         {.problem = expand},                                     // x comes from outside
@@ -45,7 +46,7 @@ typedef struct kiln_link {
     /* Bytes into the arena where the tensors of kiln_buffers lie; -1: x or residual come from
      * outside. A residual may lie where y does, as kiln_buffers allows. */
     int64_t x_offset, residual_offset, y_offset;
-    double predicted_ms; /* with its reformats */
+    double predicted_ms; /* of the solvers' guesses; with its reformats */
 } kiln_link;
 
 typedef struct kiln_chain_info {

@@ -28,7 +28,7 @@ static void make_step(const kiln *k, const kiln_link *links, int i, kiln_link_co
         for (int b = 0; b < c->y.count; b++) {
             step->ms[a][b] = INFINITY;
             for (int own = 0; own < c->x.count; own++) {
-                double ms = c->weighed[own][b];
+                double ms = c->ms[own][b];
                 if (written)
                     ms += kiln_chain_reformat_ms(k, &links[x].problem, written->name[a],
                                                  c->x.name[own]);
@@ -72,7 +72,7 @@ static kiln_status settle(kiln *k, kiln_link *links, int i, const kiln_link_cost
     if (status)
         return status;
     kiln_shape_give_layouts(&pick.shape, &l->problem);
-    l->predicted_ms = step->ms[a][b] - costs[i].weighed[x][b] + costs[i].ms[x][b];
+    l->predicted_ms = step->ms[a][b];
     l->x_reformat = l->residual_reformat = (kiln_reformat){0};
     if (step->x >= 0)
         *reformats += set_reformat(&links[step->x].problem, l->problem.x_layout, &l->x_reformat);

@@ -139,43 +139,21 @@ double kiln_chain_reformat_ms(const kiln *k, const kiln_problem *p, const char *
     return kiln_device_next_launch_ms(&k->facts) + kiln_device_move_ms(&k->facts, bytes);
 }
 
-/* A pair's time: that of a tuning row, or the prediction. */
-typedef struct pair_time {
-    double ms;
-    bool measured;
-} pair_time;
-
+/* Rows are left aside: they cover a few pairs of a link, and were measured at other times, so that
+ * their times tell less of the difference between two pairs than two predictions do. */
 static kiln_status time_pair(kiln *k, const kiln_problem *problem, const char *x, const char *y,
-                             pair_time *time)
+                             double *ms)
 {
+    static const kiln_choice guess = {.ignore_rows = 1};
     kiln_problem p = *problem;
     memcpy(p.x_layout, x, sizeof p.x_layout);
     memcpy(p.y_layout, y, sizeof p.y_layout);
     const kiln_shape shape = kiln_shape_of(&p);
     kiln_pick pick = {0};
-    *time = (pair_time){.ms = INFINITY};
-    kiln_status status = kiln_choose(k, &p, &shape, NULL, &pick);
-    if (status)
-        return status;
-    time->measured = pick.row_ms > 0;
-    time->ms = time->measured
-                   ? pick.row_ms
-                   : kiln_solver_predict(pick.solver, &pick.shape, &k->facts, &pick.config);
-    return KILN_OK;
-}
-
-/* Beside rows of the same link, a guess has to be faster by what predictions err (choose.c). */
-static void weigh(kiln_link_costs *c, pair_time times[KILN_CHAIN_LAYOUTS][KILN_CHAIN_LAYOUTS])
-{
-    bool measured = false;
-    for (int a = 0; a < c->x.count; a++)
-        for (int b = 0; b < c->y.count; b++)
-            measured = measured || times[a][b].measured;
-    for (int a = 0; a < c->x.count; a++)
-        for (int b = 0; b < c->y.count; b++) {
-            c->ms[a][b] = times[a][b].ms;
-            c->weighed[a][b] = times[a][b].ms / (measured && !times[a][b].measured ? 0.8 : 1);
-        }
+    kiln_status status = kiln_choose(k, &p, &shape, &guess, &pick);
+    *ms =
+        status ? INFINITY : kiln_solver_predict(pick.solver, &pick.shape, &k->facts, &pick.config);
+    return status;
 }
 
 static bool are_same_sets(const kiln_layout_set *a, const kiln_layout_set *b)
@@ -186,25 +164,20 @@ static bool are_same_sets(const kiln_layout_set *a, const kiln_layout_set *b)
 kiln_status kiln_chain_costs(kiln *k, const kiln_link *links, int i, kiln_link_costs *costs)
 {
     kiln_link_costs *c = &costs[i];
-    pair_time times[KILN_CHAIN_LAYOUTS][KILN_CHAIN_LAYOUTS];
     kiln_status status = KILN_OK;
     bool any = false;
     for (int same = 0; same < i; same++)
         if (is_same(&links[same].problem, &links[i].problem) &&
             are_same_sets(&costs[same].x, &c->x) && are_same_sets(&costs[same].y, &c->y)) {
             memcpy(c->ms, costs[same].ms, sizeof c->ms);
-            memcpy(c->weighed, costs[same].weighed, sizeof c->weighed);
             return KILN_OK;
         }
     for (int a = 0; a < c->x.count; a++)
         for (int b = 0; b < c->y.count; b++) {
             const kiln_status one =
-                time_pair(k, &links[i].problem, c->x.name[a], c->y.name[b], &times[a][b]);
+                time_pair(k, &links[i].problem, c->x.name[a], c->y.name[b], &c->ms[a][b]);
             any = any || !one;
             status = one ? one : status;
         }
-    if (!any)
-        return status;
-    weigh(c, times);
-    return KILN_OK;
+    return any ? KILN_OK : status;
 }

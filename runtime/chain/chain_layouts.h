@@ -14,9 +14,8 @@ typedef struct kiln_layout_set {
 
 /* What the search needs of a link. */
 typedef struct kiln_link_costs {
-    kiln_layout_set x, y;                                   /* candidates */
-    double ms[KILN_CHAIN_LAYOUTS][KILN_CHAIN_LAYOUTS];      /* of x, y; INFINITY: no solver */
-    double weighed[KILN_CHAIN_LAYOUTS][KILN_CHAIN_LAYOUTS]; /* what the search takes for it */
+    kiln_layout_set x, y;                               /* candidates */
+    double ms[KILN_CHAIN_LAYOUTS][KILN_CHAIN_LAYOUTS];  /* of x, y; INFINITY: no solver */
     int best_x[KILN_CHAIN_LAYOUTS][KILN_CHAIN_LAYOUTS]; /* for the layout of the link that wrote x,
                                                            and y: the layout to read x in */
 } kiln_link_costs;

@@ -91,7 +91,7 @@ static bool run(const session *s, const char *file, int rounds, stats_mean *mean
 
 static void help(void)
 {
-    printf("usage: ./dev bench chain [NETWORK...] [OPTIONS]   (mobilenet_v2 resnet_18 resnext_50)\n"
+    printf("usage: ./dev bench chain [NETWORK...] [OPTIONS]   (mobilenet_v2 resnet_18 shufflenet)\n"
            "\n"
            "A network is a file of tests/bench/networks, or the path of another one.\n"
            "\n"
@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 {
     static const struct option known[] = {
         {"rounds", required_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'}, {0}};
-    static const char *const usual[] = {"mobilenet_v2", "resnet_18", "resnext_50"};
+    static const char *const usual[] = {"mobilenet_v2", "resnet_18", "shufflenet"};
     static machine m;
     session s;
     stats_mean mean = {0};

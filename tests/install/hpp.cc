@@ -1,0 +1,76 @@
+// kiln.hpp without a device: handles that move, exceptions with the sentence, views; and names of
+// the C headers that C++ must be able to say.
+#include <kiln.hpp>
+
+#include <array>
+#include <cstring>
+#include <iostream>
+#include <utility>
+#include <vector>
+
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            std::cerr << __LINE__ << ": " #condition "\n";                                         \
+            return 1;                                                                              \
+        }                                                                                          \
+    } while (0)
+
+template <typename Call> static bool throws(Call call, kiln_status status, const char *says)
+{
+    try {
+        call();
+    } catch (const libkiln::error &e) {
+        return e.status() == status && std::strstr(e.what(), says);
+    }
+    return false;
+}
+
+static std::size_t size_of(libkiln::view<const int> v)
+{
+    return v.size();
+}
+
+int main()
+{
+    const std::vector<int> vector(3);
+    std::array<int, 4> array = {};
+    int plain[5] = {};
+    REQUIRE(size_of(vector) == 3 && size_of(array) == 4 && size_of(plain) == 5 && size_of({}) == 0);
+
+    const kiln_problem p = libkiln::parse("fwd-f32-n2-c16-k32-i9x7-f3x3-p1x1");
+    REQUIRE(libkiln::text(p) == "fwd-f32-n2-c16-k32-i9x7-f3x3-p1x1");
+    REQUIRE(libkiln::bytes(p, 'y') == 2 * 32 * 9 * 7 * 4);
+    kiln_problem open = p;
+    std::strcpy(open.y_layout, "any");
+    REQUIRE(throws([&] { libkiln::bytes(open, 'y'); }, KILN_INVALID, "\"any\""));
+    REQUIRE(throws([] { libkiln::parse("fwd-f31"); }, KILN_INVALID, "f31"));
+    kiln_problem wrong = {};
+    REQUIRE(throws([&] { libkiln::checked(wrong); }, KILN_INVALID, "must be at least 1"));
+
+    libkiln::library k, other;
+    REQUIRE(k.plan(open).y_size >= libkiln::bytes(p, 'y'));
+    libkiln::operation op = k.convolution(p);
+    other = std::move(k); // closes the handle that other had; op holds its own
+    libkiln::operation moved = std::move(op);
+    REQUIRE(moved.info().w_size == 32 * 16 * 9 * 4);
+    REQUIRE(!op.get() && !k.get());
+    REQUIRE(throws([&] { moved.enqueue(nullptr, {}); }, KILN_INVALID, "queue"));
+    REQUIRE(throws([&] { other.convolution(p, {"nobody"}); }, KILN_INVALID, "nobody"));
+
+    std::vector<kiln_link> links(2);
+    links[0].problem = open;
+    links[1].problem = libkiln::parse("fwd-f32-n2-c32-k16-i9x7-f1x1");
+    std::strcpy(links[1].problem.x_layout, "any");
+    links[1].x_back = 1;
+    REQUIRE(other.chain(links).arena_size > 0);
+    links[1].x_back = 2;
+    REQUIRE(throws([&] { other.chain(links); }, KILN_INVALID, "link 1"));
+
+    const kiln_trial_verdict verdict = KILN_TRIAL_OK;
+    const kiln_rows_kind kind = KILN_ROWS_HEAD;
+    const kiln_trial trial = {};
+    REQUIRE(verdict == trial.verdict && kind == kiln_rows_kind(0));
+    std::cout << "ok\n";
+    return 0;
+}
