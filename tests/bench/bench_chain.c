@@ -1,5 +1,6 @@
 /* The time of whole networks: layouts decided link by link, all plain, and by kiln_chain(), beside
- * oneDNN. By prediction and by the clock.
+ * oneDNN. By prediction and by the clock. With --settings, kiln_chain()'s alone with and without
+ * what a program can promise kiln.
  */
 #include "contender_chain.h"
 #include "machine.h"
@@ -43,6 +44,8 @@ static bool verify(contender *const *side, int n, const chain_net *net)
     free(both[1]);
     return fine;
 }
+
+/* ---- layouts ---- */
 
 static void print(const chain_net *net, contender *const *side, int n, const turns_times *times)
 {
@@ -89,6 +92,96 @@ static bool run(const session *s, const char *file, int rounds, stats_mean *mean
     return fine;
 }
 
+/* ---- settings ---- */
+
+/* What a program does: all of it, then all but one thing. Only with buffers_stay do queues_flushed
+ * count. */
+static const struct {
+    const char *name;
+    kiln_settings settings;
+    bool sleeps; /* waits by clFinish() */
+    chain_way way;
+} habits[] = {
+    {"all of docs/network.md", {.buffers_stay = 1, .queues_flushed = 1}, false, CHAIN_ARENA},
+    {"without queues_flushed", {.buffers_stay = 1}, false, CHAIN_ARENA},
+    {"without buffers_stay", {.queues_flushed = 1}, false, CHAIN_ARENA},
+    {"without kiln_finish()", {.buffers_stay = 1, .queues_flushed = 1}, true, CHAIN_ARENA},
+    {"without keepalive", {.buffers_stay = 1, .keepalive_us = -1}, false, CHAIN_ARENA},
+    {"without the arena", {.buffers_stay = 1, .queues_flushed = 1}, false, CHAIN_TOGETHER},
+    {"without any", {.keepalive_us = -1}, true, CHAIN_TOGETHER},
+};
+
+enum { HABITS = sizeof habits / sizeof *habits };
+
+/* A contender that waits in its own way. */
+typedef struct sleeper {
+    contender base, *of;
+    cl_command_queue queue; /* NULL: it waits as the contender does */
+} sleeper;
+
+static bool enqueue(contender *c)
+{
+    contender *of = ((sleeper *)c)->of;
+    return of->calls->enqueue(of);
+}
+
+static bool finish(contender *c)
+{
+    const sleeper *s = (sleeper *)c;
+    return s->queue ? clFinish(s->queue) == CL_SUCCESS : s->of->calls->finish(s->of);
+}
+
+static const contender_calls sleeper_calls = {.enqueue = enqueue, .finish = finish};
+
+static bool open_habit(int i, const session *s, const chain_net *net, session *own, sleeper *one)
+{
+    char why[KILN_ERROR_TEXT];
+    *own = *s;
+    own->kiln = NULL;
+    *one = (sleeper){.base.calls = &sleeper_calls, .queue = habits[i].sleeps ? s->queue : NULL};
+    if (kiln_open(&own->kiln, s->context, s->device, &habits[i].settings) == KILN_OK &&
+        (one->of = contender_chain(own, net, habits[i].way, why)) != NULL)
+        return true;
+    fprintf(stderr, "bench: %s: %s\n", net->name, kiln_last_error());
+    return false;
+}
+
+static bool run_habits(const session *s, const char *file, int rounds)
+{
+    static chain_net net;
+    static session own[HABITS];
+    static sleeper one[HABITS];
+    contender *side[HABITS];
+    turns_times times[HABITS];
+    const turns_plan plan = {.rounds = rounds, .seconds = 0.1, .latency = true};
+    if (!chain_net_read(&net, file))
+        return false;
+    bool fine = true;
+    for (int i = 0; i < HABITS && fine; i++) {
+        fine = open_habit(i, s, &net, &own[i], &one[i]);
+        side[i] = &one[i].base;
+    }
+    fine = fine && turns_take(side, HABITS, &plan, times);
+    for (int i = 0; i < HABITS && fine; i++)
+        printf("%-16s %-24s %9.3f %7.3f%s\n", net.name, habits[i].name, times[i].ms,
+               turns_ratio(&times[0], &times[i]),
+               turns_doubtful(&times[0], &times[i]) ? "  ~" : "");
+    const double alone = fine ? contender_chain_alone(one[0].of) : -1;
+    if (alone > 0)
+        printf("%-16s %-24s %9.3f %7.3f\n", net.name, "its layers alone, best", alone,
+               alone / times[0].ms);
+    for (int i = 0; i < HABITS; i++) {
+        contender_release(one[i].of);
+        kiln_close(own[i].kiln);
+        one[i].of = NULL;
+        own[i].kiln = NULL;
+    }
+    chain_net_free(&net);
+    return fine;
+}
+
+/* ---- the command ---- */
+
 static void help(void)
 {
     printf("usage: ./dev bench chain [NETWORK...] [OPTIONS]   (mobilenet_v2 resnet_18 shufflenet)\n"
@@ -100,32 +193,45 @@ static void help(void)
            "  together  kiln_chain() decides the layouts\n"
            "  arena     the same, with all tensors in one buffer\n"
            "\n"
-           "The ratio is oneDNN's time over the line's.\n"
+           "The ratio is oneDNN's time over the line's. On a CPU, or on the device that\n"
+           "KILN_DEVICE names.\n"
            "\n"
+           "  --settings      kiln's arena alone, with less and less of docs/network.md; the ratio "
+           "is\n"
+           "                  the line's time over the first line's\n"
            "  --rounds N      turns of each  (9)\n");
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"rounds", required_argument, NULL, 'r'}, {"help", no_argument, NULL, 'h'}, {0}};
+    static const struct option known[] = {{"rounds", required_argument, NULL, 'r'},
+                                          {"settings", no_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     static const char *const usual[] = {"mobilenet_v2", "resnet_18", "shufflenet"};
     static machine m;
     session s;
     stats_mean mean = {0};
     int rounds = 9, c;
+    bool settings = false;
     while ((c = options_next(argc, argv, known, help)) != -1)
-        if (c != 'r' || !options_number("--rounds", optarg, 1, TURNS_ROUNDS, &rounds))
+        if (c == 's')
+            settings = true;
+        else if (c != 'r' || !options_number("--rounds", optarg, 1, TURNS_ROUNDS, &rounds))
             return 2;
-    if (!machine_open(&m, &s))
+    if (!machine_open(&m, &s, getenv("KILN_DEVICE") ? NULL : "cpu"))
         return 1;
     machine_print(&m, stdout);
-    printf("%-16s %-9s %9s %9s %7s\n", "network", "way", "predicted", "ms", "ratio");
+    if (settings)
+        printf("%-16s %-24s %9s %7s\n", "network", "habits", "ms", "ratio");
+    else
+        printf("%-16s %-9s %9s %9s %7s\n", "network", "way", "predicted", "ms", "ratio");
     bool fine = true;
-    for (int i = optind; i < argc && fine; i++)
-        fine = run(&s, argv[i], rounds, &mean);
-    for (int i = 0; optind == argc && i < 3 && fine; i++)
-        fine = run(&s, usual[i], rounds, &mean);
+    const int count = optind < argc ? argc - optind : (int)(sizeof usual / sizeof *usual);
+    for (int i = 0; i < count && fine; i++) {
+        const char *file = optind < argc ? argv[optind + i] : usual[i];
+        fine = settings ? run_habits(&s, file, rounds) : run(&s, file, rounds, &mean);
+    }
     if (mean.count > 0)
         printf("arena beside oneDNN: networks %d geomean %.3f worst %.3f (%s)\n", mean.count,
                stats_geomean(&mean), mean.worst, mean.worst_name);

@@ -3,7 +3,9 @@
 #include "contender_chain.h"
 
 #include "driver/layout/layout_host.h"
+#include "stats.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +210,36 @@ static bool read_result(contender *base, void *plain)
         layout_host_load(&storage, KILN_F32, cells, plain);
     free(cells);
     return fine;
+}
+
+/* Measures a row of runs of one convolution. */
+static bool take_alone(const chain_contender *c, const chain_op *o, double *ms)
+{
+    enum { ROW = 8 };
+    const double start = stats_now();
+    bool fine = true;
+    for (int i = 0; i < ROW && fine; i++)
+        fine = enqueue_op(c->session, o->conv, &o->conv_buffers);
+    fine = fine && kiln_finish(c->session->kiln, c->session->queue) == KILN_OK;
+    *ms = (stats_now() - start) * 1e3 / ROW;
+    return fine;
+}
+
+double contender_chain_alone(contender *base)
+{
+    enum { SAMPLES = 60 };
+    const chain_contender *c = (chain_contender *)base;
+    double sum = 0;
+    for (int i = 0; i < c->net->count; i++) {
+        double ms, best = HUGE_VAL;
+        for (int s = 0; s < SAMPLES; s++) {
+            if (!take_alone(c, &c->op[i], &ms))
+                return -1;
+            best = fmin(best, ms);
+        }
+        sum += best;
+    }
+    return sum;
 }
 
 static void release(contender *base)

@@ -20,6 +20,10 @@ const char *chain_way_name(chain_way way);
 /* Makes kiln's contender, which `detail` describes. Returns NULL with a sentence in `why`. */
 contender *contender_chain(const session *s, const chain_net *net, chain_way way, char *why);
 
+/* Returns the time in ms of kiln's convolutions, each of them measured alone, the best of
+ * many rows of runs, all together; negative: a run failed. */
+double contender_chain_alone(contender *c);
+
 /* Makes oneDNN's: formats that it chooses, reorders where they differ, bias, sum and activation in
  * the convolutions, y in place of a residual that nobody else reads. Returns NULL with an empty
  * `why` where oneDNN was not found when this was built. */
