@@ -18,8 +18,9 @@ struct kiln_pocl_op {
     cl_kernel kernel[KILN_MAX_STAGES];
     unsigned shared; /* bit i: threads can share stage i */
     int64_t takes_ns;
-    bool pointers;    /* the kernels have addresses */
-    unsigned binding; /* counts changes of the kernels' buffers */
+    unsigned launched; /* bit i: stage i was launched before, and its kernel is compiled */
+    bool pointers;     /* the kernels have addresses */
+    unsigned binding;  /* counts changes of the kernels' buffers */
     kiln_captured captured[KILN_MAX_STAGES];
     /* Between kiln_pocl_submit() and kiln_pocl_launched(): */
     bool capturing; /* some launches have memory of their own, to be captured */

@@ -172,7 +172,9 @@ kiln_status kiln_pocl_submit(kiln_pocl_op *op, kiln_pocl_call *call, bool *done)
         return KILN_OK;
     kiln_command_batch_end(op->pocl->batch, call->queue);
     op->alone_ns = alone_ns(op, call);
-    op->noted = op->pocl->keepalive &&
+    /* PoCL compiles a kernel when it is first launched. Threads that looked for work beside that
+     * would take the compiler's cores. */
+    op->noted = op->pocl->keepalive && (call->stages & ~op->launched) == 0 &&
                 (call->events == KILN_EVENTS_ALL ||
                  kiln_keepalive_wants(op->pocl->keepalive, op->alone_ns, op->takes_ns));
     op->capturing = false;
@@ -197,5 +199,7 @@ kiln_status kiln_pocl_launched(kiln_pocl_op *op, const kiln_pocl_call *call, con
     const kiln_status status = op->capturing ? end_capture(op, call->stages, events) : KILN_OK;
     if (!status && events && op->noted)
         kiln_keepalive_note(op->pocl->keepalive, events[last], op->alone_ns);
+    if (events)
+        op->launched |= call->stages;
     return status;
 }

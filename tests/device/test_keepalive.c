@@ -210,6 +210,23 @@ START_TEST(they_sleep_where_they_should)
 }
 END_TEST
 
+/* The device's other cores are the compiler's. */
+START_TEST(they_sleep_while_a_kernel_is_compiled)
+{
+    static box b;
+    const int before = looks;
+    make(&b, 1000, _i);
+    enqueue(&b, 1);
+    clFinish(support_open()->queue);
+    ck_assert_int_eq(looks, before);
+    enqueue(&b, 1);
+    clFinish(support_open()->queue);
+    ck_assert_int_eq(looks > before, has_threads_to_keep_awake());
+    close_kiln(&b);
+    check_result(&b);
+}
+END_TEST
+
 /* Another kiln's threads are enough. */
 START_TEST(they_sleep_when_another_kiln_works)
 {
@@ -241,6 +258,7 @@ START_TEST(they_sleep_while_an_operation_waits)
 {
     static box b;
     make(&b, 1000, _i);
+    enqueue(&b, 1);
     cl_event go = clCreateUserEvent(support_open()->context, NULL);
     clReleaseEvent(enqueue_after(&b, support_open()->queue, go));
     wait_for_sleep();
@@ -338,6 +356,7 @@ int main(void)
     tcase_add_loop_test(c, they_take_what_others_enqueue, -1, 2);
     tcase_add_loop_test(c, they_look_until_their_time_is_over, -1, 2);
     tcase_add_loop_test(c, they_sleep_where_they_should, -1, 2);
+    tcase_add_loop_test(c, they_sleep_while_a_kernel_is_compiled, -1, 2);
     tcase_add_loop_test(c, they_sleep_when_another_kiln_works, -1, 2);
     tcase_add_loop_test(c, they_sleep_while_an_operation_waits, -1, 2);
     tcase_add_loop_test(c, finishing_waits_for_the_queue, -1, 2);
