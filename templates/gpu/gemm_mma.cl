@@ -274,7 +274,8 @@ INLINE void write_results(global DST_T *dst, local const BITS_T *tile, const int
 #define RESULT_BYTES 0
 #endif
 
-#define PIECES_BYTES (T_STAGES * STAGE_BYTES)
+/* No more stages than steps. */
+#define PIECES_BYTES ((T_STAGES < D_ROW / TERMS ? T_STAGES : D_ROW / TERMS) * STAGE_BYTES)
 #define LOCAL_BYTES (PIECES_BYTES > RESULT_BYTES ? PIECES_BYTES : RESULT_BYTES)
 
 kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict src,

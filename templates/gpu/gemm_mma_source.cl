@@ -4,12 +4,14 @@
  *
  *     x[n][c][pixel] or x[n][pixel][c]  ->  to[n][pixel][group][c, D_CHANNELS of them]
  *
- * A group of items turns a tile of D_TILE_P pixels and D_TILE_C channels in local memory: neighbouring
+ * With D_ALONE a pixel's channels, padding included, are what one item writes at once, D_CHANNELS of
+ * them. Else a group of items turns a tile of D_TILE_P pixels and D_TILE_C channels in local memory: neighbouring
  * items read neighbours of the source, and write neighbours of the result.
  *
- * Grid      (256 * tiles), tiles of channels fastest, then of pixels, then images
+ * Grid      with D_ALONE the pixels of all images; else (256 * tiles), tiles of channels fastest, then of
+ *           pixels, then images
  * Defines   those of mma.cl, and
- *   P_GROUPS, P_PIXELS              of an image
+ *   P_IMAGES, P_GROUPS, P_PIXELS    P_PIXELS: of an image
  *   D_SRC_C, D_CHANNELS             of one group, without and with padding
  *   D_SRC_IMAGE, _CHANNEL, _PIXEL   elements from one to the next
  *   D_TILE_P, D_TILE_C              above; their product is a multiple of 256
@@ -17,6 +19,26 @@
 #include "mma.cl"
 
 #define ITEMS 256
+
+#if D_ALONE
+kernel GROUP_SIZE(ITEMS, 1, 1) void gemm_mma_source(global const MMA_T *restrict src,
+                                                    global MMA_T *restrict to)
+{
+    const INDEX_T i = get_global_id(0), pixel = i % P_PIXELS;
+    if (i >= (INDEX_T)P_IMAGES * P_PIXELS)
+        return;
+    src += i / P_PIXELS * D_SRC_IMAGE + pixel * D_SRC_PIXEL;
+    MMA_T v[D_CHANNELS] __attribute__((aligned(16)));
+    UNROLL
+    for (int c = 0; c < D_CHANNELS; c++)
+        v[c] = c < D_SRC_C ? src[(INDEX_T)c * D_SRC_CHANNEL] : (MMA_T)0;
+#if D_CHANNELS * MMA_BYTES == 8
+    ((global uint2 *)to)[i] = *(private const uint2 *)v;
+#else
+    ((global uint4 *)to)[i] = *(private const uint4 *)v;
+#endif
+}
+#else
 #define ALL_CHANNELS (P_GROUPS * D_CHANNELS)
 #define TILES_C ((ALL_CHANNELS + D_TILE_C - 1) / D_TILE_C)
 #define TILES_P ((P_PIXELS + D_TILE_P - 1) / D_TILE_P)
@@ -48,3 +70,4 @@ kernel GROUP_SIZE(ITEMS, 1, 1) void gemm_mma_source(global const MMA_T *restrict
             to[(image * P_PIXELS + p_first + p) * ALL_CHANNELS + c_first + c] = tile[c * PITCH + p];
     }
 }
+#endif

@@ -91,11 +91,11 @@ START_TEST(stages_are_as_planned_by_hand)
     /* 2 * 8 * 8 pixels in 2 tiles, 40 channels in 2; 9 * 16 terms in 5 rows of 32. */
     check_stages("fwd-f16-n2-c16-k40-i8x8-f3x3-p1x1-l:NHWC.OIHW.NHWC", "64,32,4,1,64,2,1",
                  "gemm_mma_pack 160x64x1/64, gemm_mma 512x1x1/128");
-    /* Five channels become eight, in NHWC as in NCHW: 128 pixels a tile of 256, 9 * 8 terms. */
+    /* Five channels become eight, in NHWC as in NCHW, an item a pixel: 9 * 8 terms. */
     check_stages("fwd-bf16-n2-c5-k40-i8x8-f3x3-p1x1-l:NHWC.OIHW.NHWC", "64,64,2,2,64,2,1",
-                 "gemm_mma_pack 96x64x1/64, gemm_mma_source 512x1x1/256, gemm_mma 256x1x1/128");
+                 "gemm_mma_pack 96x64x1/64, gemm_mma_source 128x1x1/256, gemm_mma 256x1x1/128");
     check_stages("fwd-bf16-n2-c5-k40-i8x8-f3x3-p1x1", "64,64,2,2,64,2,1",
-                 "gemm_mma_pack 96x64x1/64, gemm_mma_source 512x1x1/256, gemm_mma 256x1x1/128");
+                 "gemm_mma_pack 96x64x1/64, gemm_mma_source 128x1x1/256, gemm_mma 256x1x1/128");
     /* Backward data with stride 2: four phases of up to four taps, 32 pixels of each. */
     check_stages("bwd-f16-n2-c32-k16-i8x8-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC", "64,32,4,1,64,2,1",
                  "gemm_mma_pack 64x32x4/64, gemm_mma 128x4x1/128");
@@ -131,7 +131,7 @@ START_TEST(guesses_fit_the_device)
             solver->guess(&own, &d, &c);
             ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s: %s", text,
                           why.text);
-            const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 2, &c);
+            const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 2, 1, &c);
             ck_assert_int_le(t.local_bytes, at % 2 ? 227 << 10 : 48 << 10);
         }
 }

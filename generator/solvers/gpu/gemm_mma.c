@@ -47,7 +47,8 @@ static void set_config(kiln_gemm_mma *g, kiln_mma_kind kind, const kiln_config *
     g->row = round_up(product_of(most_taps(m), g->src.channels), terms);
     g->tiles_n = g->columns / v[MMA_COLUMNS];
     g->tiles_m = divide_up(m->pixels, v[MMA_ROWS]);
-    g->tiles = kiln_mma_tiles_of(kind, g->src.type, split == 1 ? g->out_size : 4, c);
+    g->tiles =
+        kiln_mma_tiles_of(kind, g->src.type, split == 1 ? g->out_size : 4, g->row / terms, c);
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * m->groups * g->phases) * (double)split;
     g->tiles.steps = ceil((double)product_of(m->taps, g->src.channels) / (double)g->phases /
                           (double)terms / (double)split);
@@ -106,8 +107,9 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
     const double src = (double)kiln_mma_source_bytes(&g->src),
                  out = (double)(kiln_shape_out_count(s) * g->out_size);
     const double weights = (double)(m->groups * g->phases * g->columns * g->row * g->type_size);
+    /* The second cache holds them. */
     const double parts =
-        8.0 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
+        3.6 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
     double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, src + out + weights));
     ms += kiln_mma_source_ms(&g->src, d);
     if (c->v[MMA_SPLIT] > 1)

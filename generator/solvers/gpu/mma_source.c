@@ -77,10 +77,12 @@ int kiln_mma_source_emit(const kiln_mma_source *m, const kiln_shape *s, int role
     int64_t tile = WIDEST;
     while (tile > 4 && tile / 2 >= channels)
         tile /= 2;
+    const bool alone = channels * (int64_t)kiln_type_size(m->type) == m->unit;
     kiln_plan_stage(plan, "gemm_mma_source.cl", "gemm_mma_source");
     kiln_define_types(plan, s);
     if (!s->wide && product_of(m->images, m->pitch.image) > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
+    kiln_define(plan, "P_IMAGES", m->images);
     kiln_define(plan, "P_GROUPS", m->groups);
     kiln_define(plan, "P_PIXELS", pixels);
     kiln_define(plan, "D_SRC_C", m->group_channels);
@@ -88,9 +90,10 @@ int kiln_mma_source_emit(const kiln_mma_source *m, const kiln_shape *s, int role
     kiln_pitch_define(&m->given, "D_SRC", plan);
     kiln_define(plan, "D_TILE_P", TILE / tile);
     kiln_define(plan, "D_TILE_C", tile);
+    kiln_define(plan, "D_ALONE", alone);
+    const int64_t tiles = divide_up(channels, tile) * divide_up(pixels, TILE / tile) * m->images;
     kiln_arg_buffer(plan, role);
     kiln_arg_buffer(plan, to);
-    kiln_grid(plan, ITEMS, 1, 1,
-              ITEMS * divide_up(channels, tile) * divide_up(pixels, TILE / tile) * m->images, 1, 1);
+    kiln_grid(plan, ITEMS, 1, 1, alone ? m->images * pixels : ITEMS * tiles, 1, 1);
     return to;
 }

@@ -1,11 +1,14 @@
 /* Tiles for tensor cores: legality, defines, and the time that they take.
  *
- * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to 220 configs of
- * gemm_mma for 8 problems and 58 of gemm_wgmma for 4, in f16 on an H100 (NVIDIA's driver 580.159,
- * 2026-11-27): predictions are within 11 % (standard deviation), and the config predicted to be the
- * fastest has 0.96 of the speed of the fastest one measured, in the mean (worst 0.83). What bounds
- * most configs is `copy`: 60 bytes a cycle, of what the second cache gives. */
+ * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to 231 configs of
+ * gemm_mma, 87 of gemm_wgmma and 40 of gemm_weights_mma for 15 problems in f16 on an H100 (NVIDIA's
+ * driver 580.159, 2026-11-27): predictions are within 11 to 14 % (standard deviation), and the
+ * config predicted to be the fastest of those measured has 0.97 of the speed of the fastest one, in
+ * the mean (worst 0.83). What bounds most configs is `copy`: 60 to 70 bytes a cycle.
+ */
 #include "mma_tiles.h"
+
+#include "generator/base/integers.h"
 
 #include <math.h>
 
@@ -31,8 +34,9 @@ typedef struct costs {
 } costs;
 
 static const costs costs_of[] = {
-    [KILN_MMA] = {28, 1750, 0.19, 2.03, 34, 29, 0.80, 0.93, 47, 8.3},
-    [KILN_WGMMA] = {40, 2650, 0.31, 2.19, 7.3, 1310, 0.08, 0, 3150, 12.4},
+    [KILN_MMA] = {21, 1710, 0.12, 2.02, 45, 43, 0.76, 1, 39, 8.7},
+    [KILN_WGMMA] = {23, 1855, 0.71, 1.77, 9.8, 1230, 0.12, 0.04, 3560, 12.4},
+    [KILN_MMA_TURNED] = {31, 1820, 0.02, 3.53, 1.1, 589, 0.91, 0.77, 56, 11.2},
 };
 
 static const double unit_ghz = 1.7; /* under load */
@@ -46,10 +50,11 @@ const kiln_config kiln_mma_smallest = {{[MMA_ROWS] = 64,
                                         [MMA_SPLIT] = 1}};
 
 kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t out_size,
-                                 const kiln_config *c)
+                                 int64_t most_steps, const kiln_config *c)
 {
     const int *v = c->v;
-    const int64_t pieces = (int64_t)v[MMA_STAGES] * (v[MMA_ROWS] + v[MMA_COLUMNS]) * v[MMA_BYTES];
+    const int64_t slots = least_of(v[MMA_STAGES], most_steps);
+    const int64_t pieces = slots * (v[MMA_ROWS] + v[MMA_COLUMNS]) * v[MMA_BYTES];
     const int64_t results = out_size < 4 ? v[MMA_ROWS] * (v[MMA_COLUMNS] * out_size + 16) : 0;
     return (kiln_mma_tiles){
         .kind = kind,
@@ -149,7 +154,8 @@ static double step_cycles(const kiln_mma_tiles *t, const kiln_config *c, double 
     const double multiply = rows * columns * v[MMA_BYTES] / 2 / k->multiply,
                  read = k->read * (rows * readers_r + columns * readers_c) * lines,
                  copy = k->copy * (rows + columns) * lines;
-    *alone = k->latency / (v[MMA_STAGES] - (wgmma ? 2 : 1)) + k->alone * (multiply + read);
+    const double ahead = fmax(1, fmin(v[MMA_STAGES] - (wgmma ? 2 : 1), t->steps));
+    *alone = k->latency / ahead + k->alone * (multiply + read);
     return fmax(multiply, read + copy) + k->issue * (double)t->items / 128;
 }
 

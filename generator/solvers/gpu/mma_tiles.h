@@ -28,8 +28,9 @@ enum {
 /* The smallest tile, legal where any is. */
 extern const kiln_config kiln_mma_smallest;
 
-/* Which instructions multiply: templates/gpu/mma.cl or wgmma.cl. */
-typedef enum kiln_mma_kind { KILN_MMA, KILN_WGMMA } kiln_mma_kind;
+/* Which instructions multiply: those of templates/gpu/mma.cl, of wgmma.cl, or of mma.cl with terms
+ * as rows of local memory. */
+typedef enum kiln_mma_kind { KILN_MMA, KILN_WGMMA, KILN_MMA_TURNED } kiln_mma_kind;
 
 /* A product of matrices in tiles of a config. */
 typedef struct kiln_mma_tiles {
@@ -43,9 +44,9 @@ typedef struct kiln_mma_tiles {
 } kiln_mma_tiles;
 
 /* Returns the tiles of a config, without `count` and `steps`. Results of less than four bytes pass
- * through local memory. */
+ * through local memory. A group has `most_steps` steps at most, and no more stages than that. */
 kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t out_size,
-                                 const kiln_config *c);
+                                 int64_t most_steps, const kiln_config *c);
 
 /* For reject(): returns true, with the reason, where the device has no tensor cores that kiln
  * reaches, or they do not multiply the shape's types as its math mode asks. */

@@ -45,7 +45,7 @@ static void set_config(geometry *g, const kiln_shape *s, const kiln_config *c)
     const int64_t terms = v[MMA_BYTES] / (int64_t)kiln_type_size(g->x.type);
     g->tiles_m = divide_up(g->rows, v[MMA_ROWS]);
     g->tiles_n = divide_up(g->columns, v[MMA_COLUMNS]);
-    g->tiles = kiln_mma_tiles_of(KILN_MMA, g->x.type, 4, c);
+    g->tiles = kiln_mma_tiles_of(KILN_MMA_TURNED, g->x.type, 4, INT32_MAX, c);
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * s->g) * v[MMA_SPLIT];
     g->tiles.steps = (double)divide_up(divide_up(g->pixels, terms), v[MMA_SPLIT]);
 }
@@ -90,7 +90,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const int64_t most = INT32_MAX / 4;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
-    if (kiln_mma_lacks(s, d, KILN_MMA, why))
+    if (kiln_mma_lacks(s, d, KILN_MMA_TURNED, why))
         return true;
     if (s->x_type != KILN_F16 && s->x_type != KILN_BF16)
         return kiln_no(why, "it multiplies f16 and bf16; x and dy are %s",
