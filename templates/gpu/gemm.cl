@@ -19,10 +19,11 @@
  * each remainder of the division by the stride; a phase has taps of its own and no others.
  *
  * Where tiles are fewer than the device's units, T_SPLIT groups share the terms of a tile; kernel
- * gemm_sum adds their sums in order and finishes them.
+ * gemm_sum adds their sums in order and finishes them. D_SLICES slices of a group share the terms of a
+ * step.
  *
  * Grid      gemm: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in groups of
- *           (items, 1, 1), items = T_BM * T_BN / (T_TM * T_TN). Without the phases with D_SPREAD, D_MERGED.
+ *           (items, 1, 1), items = T_BM * T_BN / (T_TM * T_TN) * D_SLICES. Without the phases with D_SPREAD, D_MERGED.
  *           gemm_sum: as many as sums, in one dimension.
  * Defines   those of epilogue.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    sizes along a = D, H, W
@@ -41,7 +42,7 @@
  *   D_LOAD                  how the source is read: see gemm_pieces.cl
  *   D_STORE                 how results are written: see gemm_results.cl
  *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements from one to the next
- *   T_BM, T_BN, T_BK, T_TM, T_TN, T_SPLIT                     above
+ *   T_BM, T_BN, T_BK, T_TM, T_TN, T_SPLIT, D_SLICES           above
  * Assumes   what gemm_tile.cl does.
  */
 #include "epilogue.cl"
@@ -148,6 +149,7 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
+    ADD_SLICES(sum, room);
     const tile_place at_tile = {m_first, n_first, group, phase, part};
     store_tile(dst, sum, item, at_tile, room OUT_PASS);
 }

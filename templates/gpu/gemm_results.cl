@@ -38,14 +38,17 @@
 #define OUT_PASS EPILOGUE_PASS
 #endif
 
-/* Elements of local memory: two pairs of pieces, or later four rows of each item's part of a tile. */
+/* Elements of local memory: two pairs of pieces, later sums of slices, then four rows of each item's
+ * part of a tile. */
 #define PIECES (2 * T_BK * (T_BM + B_PITCH))
 #define STAGE_ROWS (T_BM / T_TM * 4)
 #if D_STORE == STORE_ROWS && T_SPLIT == 1
-#define ROOM (PIECES > STAGE_ROWS * T_BN ? PIECES : STAGE_ROWS * T_BN)
+#define STAGE (STAGE_ROWS * T_BN)
 #else
-#define ROOM PIECES
+#define STAGE 0
 #endif
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define ROOM LARGER(PIECES, LARGER(SLICES_ROOM, STAGE))
 
 typedef struct {
     int m_first, n_first; /* its first channel and pixel */
@@ -56,6 +59,8 @@ typedef struct {
 INLINE void store_tile(global OUT_T *dst, private ACC_T (*sum)[T_TN], const int item,
                        const tile_place at, local ACC_T *room)
 {
+    if (SLICE > 0)
+        return;
     const INDEX_T first = ((INDEX_T)at.part * P_GROUPS + at.group) * GROUP_PHASES + at.phase;
     UNROLL
     for (int j = 0; j < T_TN; j++) {
@@ -121,13 +126,14 @@ INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int 
     const int along = item % LINE_ITEMS;
     UNROLL
     for (int strip = 0; strip < T_TM; strip += 4) {
-        UNROLL
-        for (int i = 0; i < 4; i++)
+        if (SLICE == 0)
             UNROLL
-            for (int j = 0; j < T_TN; j += 4)
-                *(local ACC_4 *)(room + (own_row + i) * T_BN + TILE_COLUMN(j)) =
-                    (ACC_4)(sum[strip + i][j], sum[strip + i][j + 1], sum[strip + i][j + 2],
-                            sum[strip + i][j + 3]);
+            for (int i = 0; i < 4; i++)
+                UNROLL
+                for (int j = 0; j < T_TN; j += 4)
+                    *(local ACC_4 *)(room + (own_row + i) * T_BN + TILE_COLUMN(j)) =
+                        (ACC_4)(sum[strip + i][j], sum[strip + i][j + 1], sum[strip + i][j + 2],
+                                sum[strip + i][j + 3]);
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLL
         for (int t = 0; t < LINE_TIMES; t++)
@@ -142,6 +148,8 @@ INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int 
 INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int item,
                        const tile_place at, local ACC_T *room EPILOGUE_PARAMS)
 {
+    if (SLICE > 0)
+        return;
     UNROLL
     for (int j = 0; j < T_TN; j += D_STORE == STORE_PIXELS ? 4 : 1) {
         const INDEX_T to = result_of(at.n_first + TILE_COLUMN(j), at.phase);

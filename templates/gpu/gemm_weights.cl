@@ -13,8 +13,9 @@
  *     of dy
  *
  * A step takes T_BK pixels, of one image or of several: while the group multiplies one pair of
- * pieces, each item has its share of the next pair under way in registers. T_SPLIT groups share the
- * pixels; sum_parts.cl then adds their sums in order, so that two runs give the same bits.
+ * pieces, each item has its share of the next pair under way in registers. D_SLICES slices of the
+ * group share the pixels of a step, and T_SPLIT groups all pixels; sum_parts.cl then adds the groups'
+ * sums in order, so that two runs give the same bits.
  *
  * Grid      (tiles of channels * tiles of columns * items, groups, T_SPLIT) in groups of (items, 1, 1).
  * Defines   those of types.cl and gemm_tile.cl, and
@@ -23,7 +24,7 @@
  *   D_X_LOAD, D_DY_LOAD   how x and dy are read: LOAD_PIXELS, one element, neighbouring items
  *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels
  *   D_X_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DY_...    elements from one to the next
- *   T_SPLIT               above
+ *   T_SPLIT, D_SLICES     above
  */
 #include "gemm_tile.cl"
 
@@ -134,6 +135,10 @@ INLINE A_T read_dy(global const SRC_T *dy, const pixel_place *p, const int chann
 #endif
 }
 
+/* Elements of local memory: two pairs of pieces, or later sums of slices. */
+#define PIECES (2 * T_BK * (A_PITCH + B_PITCH))
+#define ROOM (PIECES > SLICES_ROOM ? PIECES : SLICES_ROOM)
+
 #if T_SPLIT > 1
 #define OUT_T ACC_T
 #define PUT(i, v) dst[(INDEX_T)part * P_GROUPS * D_DST_C * COLUMNS + (i)] = (v)
@@ -146,8 +151,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
                                                        global const SRC_T *restrict dy,
                                                        global OUT_T *restrict dst)
 {
-    local ACC_T as[2][T_BK * A_PITCH] __attribute__((aligned(16)));
-    local ACC_T bs[2][T_BK * B_PITCH] __attribute__((aligned(16)));
+    local ACC_T room[ROOM] __attribute__((aligned(16)));
+    local ACC_T *as = room, *bs = room + 2 * T_BK * A_PITCH;
     const int tiles_m = (D_DST_C + T_BM - 1) / T_BM;
     const int item = get_local_id(0), tile = get_group_id(0), group = get_group_id(1);
     const int m_first = tile % tiles_m * T_BM, n_first = tile / tiles_m * T_BN;
@@ -212,10 +217,11 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
 #endif
         }
         if (step >= first)
-            ADD_PRODUCTS(sum, as[step & 1], A_PITCH, bs[step & 1], B_PITCH);
+            ADD_PRODUCTS(sum, as + (step & 1) * (T_BK * A_PITCH), A_PITCH,
+                         bs + (step & 1) * (T_BK * B_PITCH), B_PITCH);
         if (more) {
-            local ACC_T *a_to = as[(step + 1) & 1] + a_pixel * A_PITCH + a_channel;
-            local ACC_T *b_to = bs[(step + 1) & 1] + b_pixel * B_PITCH + b_column;
+            local ACC_T *a_to = as + ((step + 1) & 1) * (T_BK * A_PITCH) + a_pixel * A_PITCH + a_channel;
+            local ACC_T *b_to = bs + ((step + 1) & 1) * (T_BK * B_PITCH) + b_pixel * B_PITCH + b_column;
 #if D_DY_LOAD == LOAD_PIXELS
             UNROLL
             for (int i = 0; i < A_TIMES; i++)
@@ -242,6 +248,9 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
+    ADD_SLICES(sum, room);
+    if (SLICE > 0)
+        return;
     UNROLL
     for (int j = 0; j < T_TN; j++) {
         const int at = n_first + TILE_COLUMN(j);

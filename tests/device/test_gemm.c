@@ -88,7 +88,8 @@ START_TEST(every_tile_is_exact)
 }
 END_TEST
 
-/* Terms shared by groups: all steps of a tile, of taps, of taps that phases do not have. */
+/* Terms shared by groups: all steps of a tile, of taps, of taps that phases do not have. Terms of a
+ * step shared by slices of a group, which write rows of pixels, or channels. */
 START_TEST(shared_terms_are_exact)
 {
     static const struct {
@@ -100,6 +101,8 @@ START_TEST(shared_terms_are_exact)
         {0, "n1-c3-k17-i11x9-f5x5-p2x2", "16,32,8,4,4,3"},
         {1, "n2-c20-k24-i9x8-f3x3-s2x2-p1x1", "16,32,8,4,4,4"},
         {1, "n2-c20-k24-i9x8-f1x1-s2x2", "16,32,8,4,4,3"},
+        {0, "n1-c140-k20-i5x7-f1x1", "16,32,64,4,4,1"},
+        {1, "n2-c20-k24-i9x8-f3x3-s2x2-p1x1", "16,32,64,4,4,1"},
     };
     for (int layout = 0; layout < 2; layout++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -70,7 +70,7 @@ static const char *const shapes[] = {
 START_TEST(every_tile_is_exact)
 {
     static const char *const tiles[] = {"16,32,8,4,4,3", "32,64,16,8,4,1", "64,32,16,4,4,3",
-                                        "32,64,8,4,8,2"};
+                                        "32,64,8,4,8,2", "16,32,64,4,4,1"};
     enum { TILES = sizeof tiles / sizeof *tiles };
     for (int layout = 0; layout < 2; layout++) {
         kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[_i]);

@@ -96,6 +96,11 @@ START_TEST(a_layer_gets_its_solver)
         {"fwd-f32-n64-c256-k64-i56x56-f1x1", "gemm"},
         {"bwd-f32-n64-c256-k512-i56x56-f1x1-s2x2", "gemm"},
         {"wrw-f32-n64-c128-k128-i56x56-f3x3-s2x2-p1x1", "gemm_weights"},
+        {"fwd-f32-n1-c384-k384-i14x14-f3x3-p1x1-g384", "depthwise_gather"},
+        {"bwd-f32-n1-c184-k184-i14x14-f3x3-p1x1-g184", "depthwise_gather"},
+        {"bwd-f32-n64-c144-k144-i56x56-f3x3-s2x2-p1x1-g144", "depthwise_gather"},
+        {"wrw-f32-n1-c960-k960-i7x7-f5x5-p2x2-g960", "depthwise_reduce"},
+        {"fwd-f32-n1-c320-k64-i28x28-f1x1", "gemm"},
     };
     const kiln_device_facts d = gpu();
     const kiln_shape s = shape_of(cases[_i].problem);
@@ -108,7 +113,7 @@ int main(void)
     Suite *s = suite_create("gpu_guesses");
     TCase *t = tcase_create("gpu_guesses");
     tcase_add_loop_test(t, configs_are_legal, 0, 3);
-    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 8);
+    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 13);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

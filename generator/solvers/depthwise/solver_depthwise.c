@@ -190,7 +190,7 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     if (sums_data && kiln_better_streamed(s, d))
         move *= 1.4;
     if (d->kind == KILN_DEVICE_GPU && sums_data)
-        return kiln_device_launch_ms(d) + 0.003 + 2 * (ms + move); /* items read far apart */
+        return kiln_device_launch_ms(d) + 0.01 + 2 * (ms + move); /* items read far apart */
     return kiln_device_launch_ms(d) + (cpu ? 0.2 * fmin(ms, move) + fmax(ms, move) : ms + move);
 }
 

@@ -132,12 +132,13 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
     g->columns = round_up(g->walk.dst_c, bm);
     g->tiles_m = g->columns / bm;
     g->tiles_n = divide_up(g->pixels, bn);
-    const int64_t pieces = 2 * bk * (bm + bn + gap);
+    const int64_t pieces = 2 * bk * (bm + bn + gap), slices = kiln_tiles_slices_room(c);
     const int64_t staged =
         g->store == GEMM_ROWS && c->v[TILES_SPLIT] == 1 ? bm / c->v[TILES_TM] * 4 * bn : 0;
+    const int64_t after = slices > staged ? slices : staged;
     g->tiles = (kiln_tiles){
         .items = kiln_tiles_items(c),
-        .local_bytes = 4 * (pieces > staged ? pieces : staged),
+        .local_bytes = 4 * (pieces > after ? pieces : after),
         .count =
             (double)(g->tiles_m * g->tiles_n * g->groups * g->group_phases) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->rows / bk, g->group_phases), c->v[TILES_SPLIT]),

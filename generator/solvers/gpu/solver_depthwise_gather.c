@@ -127,8 +127,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     const double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
     const double move = 0.88 * kiln_device_move_ms(d, bytes);
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* its vectors stay empty */
-    return kiln_device_launch_ms(d) +
-           turns * (begin_ms + load_ms * loads + fmax(ms, move) + beside * fmin(ms, move));
+    const double all = begin_ms + load_ms * loads + fmax(ms, move) + beside * fmin(ms, move);
+    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(turns * all, 1);
 }
 
 static double ms_of(const kiln_guess *g, kiln_config *c)

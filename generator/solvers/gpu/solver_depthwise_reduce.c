@@ -4,6 +4,8 @@
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
 
+#include "tiles.h"
+
 #include <math.h>
 
 enum { GROUP, CHANNELS, ROWS, PARTS, PARAMS };
@@ -96,34 +98,39 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
             (groups > 64.0 * d->compute_units || c->v[PARTS] * sharers > 2 * columns_of(s, c)));
 }
 
-/* Tensors move, and then either all items' instructions take the time, or what one item does after
- * the other: a column of a strip at a time, then the tree. Fitted to 680 configs of 20 problems on
- * an H100 (NVIDIA's driver 580.159, 2026-11-27): the config predicted to be the fastest has 0.9 of
- * the speed of the fastest one measured, in the mean. */
+/* Three things take time: moving tensors, longer where some units have more groups than others; all
+ * instructions of a unit; and what one item does after the other, a column of a strip at a time,
+ * then the tree. Fitted to 340 configs of 10 problems at a batch of 64 on an H100 (NVIDIA's driver
+ * 580.159, 2026-11-27): predictions are within 20 % (standard deviation), and the config predicted
+ * to be the fastest has 0.90 of the speed of the fastest one measured, in the mean (worst 0.72). */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const double load = 0.1, column = 4.6; /* cycles of a lane */
-    const double begin_ms = 2e-3, load_ms = 2.6e-5, level_ms = 8.4e-6, next_ms = 7.8e-3,
-                 part_ms = 5e-5;
+    const double begin_ms = 1.3e-3, group_ms = 8e-5, load_ms = 3.8e-5, level_ms = 1.3e-5,
+                 column_cycles = 59;
+    const double uneven = 0.4, beside = 0.85, again = 8.7;
     const int64_t local = d->gpu.unit_local_memory ? d->gpu.unit_local_memory : 4 * d->local_memory;
     const double sharers = (double)c->v[GROUP] / c->v[CHANNELS], parts = c->v[PARTS];
     const double groups = (double)divide_up(s->k, c->v[CHANNELS]) * parts;
-    const double groups_beside =
-        fmax(1, fmin(2048.0 / c->v[GROUP], (double)(local / local_bytes(s, c))));
-    const double rounds = ceil(groups / (d->compute_units * groups_beside));
+    const double of_unit = ceil(groups / d->compute_units);
+    const double at_once = fmax(1, fmin(2048.0 / c->v[GROUP], (double)(local / local_bytes(s, c))));
     const double columns = ceil((double)columns_of(s, c) / parts / sharers); /* of an item */
     const double loads = (double)(s->filter[0] * s->filter[2] * window_of(s, c)) + c->v[ROWS];
-    const double items = fmax(groups, d->compute_units) * c->v[GROUP];
-    const double all = 2 * items * columns * (load * loads + column) / (d->peak_gflops * 1e6);
-    const double one = rounds * (columns * loads * load_ms +
-                                 level_ms * (double)taps_of(s) * log2(fmax(2, sharers)));
     const double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    const double move = 0.9 * kiln_device_move_ms(d, bytes);
-    const double sums = parts > 1 ? next_ms + part_ms * parts +
-                                        kiln_device_move_ms(d, 8 * parts * (double)s->w_count)
-                                  : 0;
+    const double more = of_unit * d->compute_units / groups - 1;
+    const double move = 0.9 * kiln_device_move_ms(d, bytes) * (1 + uneven * more);
+    const double items = of_unit * d->compute_units * c->v[GROUP];
+    const double all = 2 * items * columns * column_cycles / (d->peak_gflops * 1e6);
+    const double one =
+        ceil(of_unit / at_once) *
+        (columns * loads * load_ms + level_ms * (double)taps_of(s) * log2(fmax(2, sharers)));
+    const double most = fmax(move, fmax(all, one)), least = fmin(move, fmin(all, one));
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
-    return kiln_device_launch_ms(d) + sums + turns * (begin_ms + move + fmax(all, one));
+    const double ms =
+        begin_ms + group_ms * of_unit + turns * (most + beside * (move + all + one - most - least));
+    const double sums = again * kiln_device_move_ms(d, 4 * parts * (double)s->w_count);
+    return kiln_device_launch_ms(d) +
+           (parts > 1 ? kiln_tiles_row_ms(ms + kiln_tiles_next_launch_ms + sums, 2)
+                      : kiln_tiles_row_ms(ms, 1));
 }
 
 static double ms_of(const kiln_guess *g, kiln_config *c)

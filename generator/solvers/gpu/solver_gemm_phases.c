@@ -91,6 +91,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "the problem asks for plain sums of products; these have zeros, too");
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const int64_t channels = (backward ? s->c : s->k) / s->g;
+    if (s->c == s->g && s->k == s->g)
+        return kiln_no(why, "groups of one channel on both sides leave its tiles empty");
     if (channels > MOST_CHANNELS)
         return kiln_no(why, "a group's result has %lld channels; it is for %d and fewer",
                        (long long)channels, MOST_CHANNELS);

@@ -33,11 +33,13 @@ kiln_gemm_weights kiln_gemm_weights_of(const kiln_shape *s)
 void kiln_gemm_weights_set(kiln_gemm_weights *g, const kiln_shape *s, const kiln_config *c)
 {
     const int64_t bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
+    const int64_t pieces = 2 * bk * (bm + (g->dy_last ? 0 : 4) + bn + (g->x_last ? 0 : 4));
+    const int64_t slices = kiln_tiles_slices_room(c);
     g->tiles_m = divide_up(s->k / s->g, bm);
     g->tiles_n = divide_up(g->columns, bn);
     g->tiles = (kiln_tiles){
         .items = kiln_tiles_items(c),
-        .local_bytes = 2 * 4 * bk * (bm + (g->dy_last ? 0 : 4) + bn + (g->x_last ? 0 : 4)),
+        .local_bytes = 4 * (pieces > slices ? pieces : slices),
         .count = (double)(g->tiles_m * g->tiles_n * s->g) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->pixels, bk), c->v[TILES_SPLIT]),
         .a_cost = g->dy_last ? kiln_tiles_of_four : kiln_tiles_bounded,
@@ -130,7 +132,7 @@ static double time_of(const kiln_gemm_weights *g, const kiln_shape *s, const kil
     const double sums = split > 1 ? kiln_tiles_next_launch_ms +
                                         kiln_device_move_ms(d, 8.0 * split * (double)s->w_count)
                                   : 0;
-    return ms + sums + kiln_device_launch_ms(d);
+    return kiln_tiles_row_ms(ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)

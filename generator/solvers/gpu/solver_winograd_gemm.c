@@ -150,9 +150,10 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
         c->v[TILES_SPLIT] > 1
             ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, 2 * m * c->v[TILES_SPLIT])
             : 0;
-    return kiln_device_launch_ms(d) + 2 * kiln_tiles_next_launch_ms + sums +
-           kiln_tiles_ms(&g->gemm.tiles, d, c) +
-           (c->v[PRODUCTS] > 6 ? 1.8 : 1.3) * kiln_device_move_ms(d, v + m + tensors);
+    const double moves = (c->v[PRODUCTS] > 6 ? 1.8 : 1.3) * kiln_device_move_ms(d, v + m + tensors);
+    const double ms =
+        2 * kiln_tiles_next_launch_ms + sums + kiln_tiles_ms(&g->gemm.tiles, d, c) + moves;
+    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(ms, c->v[TILES_SPLIT] > 1 ? 4 : 3);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)

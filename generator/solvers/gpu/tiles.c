@@ -22,6 +22,9 @@ enum { MOST_RANGES = 2 };
 /* Groups of more items wait for one another for longer than large tiles save. */
 enum { MOST_ITEMS = 256 };
 
+/* Of a step, where a group has several slices. */
+enum { SLICE_TERMS = 16 };
+
 /* An item that would need more keeps some in memory. */
 enum { MOST_REGISTERS = 192 };
 
@@ -29,11 +32,13 @@ const double kiln_tiles_of_four = 2.5, kiln_tiles_alone = 4.4, kiln_tiles_looked
              kiln_tiles_bounded = 9.6;
 const double kiln_tiles_next_launch_ms = 0.0034;
 
-static const double unit_ghz = 1.755;   /* under load */
-static const double own_registers = 63; /* of an item, besides sums, operands and pieces */
-static const double read_rate = 500;    /* operands that a unit reads from local memory a cycle */
+static const double host_launch_ms = 0.0048; /* of a launch, with NVIDIA's driver */
+static const double unit_ghz = 1.755;        /* under load */
+static const double own_registers = 63;      /* of an item, besides sums, operands and pieces */
+static const double read_rate = 500; /* operands that a unit reads from local memory a cycle */
 static const double multiply_add = 1.38, item_cycles = 3.6; /* of lanes; an item's, in a step */
 static const double step_latency = 390, term_latency = 21;  /* cycles of a unit */
+static const double slices_latency = 150;                   /* for each halving of their number */
 static const double other_steps = 1.84; /* the first and the last one's time, in steps */
 static const double overlap = 0.76;     /* of a unit's groups with one another */
 
@@ -44,9 +49,21 @@ const kiln_config kiln_tiles_smallest = {{[TILES_BM] = 16,
                                           [TILES_TN] = 4,
                                           [TILES_SPLIT] = 1}};
 
+/* Steps of more terms than an item likes are for slices. */
+int kiln_tiles_slices(const kiln_config *c)
+{
+    return c->v[TILES_BK] > 32 ? c->v[TILES_BK] / SLICE_TERMS : 1;
+}
+
 int64_t kiln_tiles_items(const kiln_config *c)
 {
-    return (int64_t)c->v[TILES_BM] * c->v[TILES_BN] / (c->v[TILES_TM] * c->v[TILES_TN]);
+    return (int64_t)c->v[TILES_BM] * c->v[TILES_BN] / (c->v[TILES_TM] * c->v[TILES_TN]) *
+           kiln_tiles_slices(c);
+}
+
+int64_t kiln_tiles_slices_room(const kiln_config *c)
+{
+    return (int64_t)kiln_tiles_slices(c) / 2 * c->v[TILES_BM] * c->v[TILES_BN];
 }
 
 bool kiln_tiles_share(int64_t items, int64_t across, int64_t rows)
@@ -156,6 +173,7 @@ void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln
         kiln_define(plan, "D_ALIGNED", 1);
     for (int i = 0; i < TILES_PARAMS; i++)
         kiln_define(plan, names[i], c->v[i]);
+    kiln_define(plan, "D_SLICES", kiln_tiles_slices(c));
 }
 
 /* Work-groups that a unit runs side by side. */
@@ -180,15 +198,25 @@ static double step_cycles(const kiln_tiles *t, const kiln_device_facts *d, const
            (bk * (bn * t->b_cost + bm * t->a_cost) + item_cycles * (double)t->items) / lanes;
 }
 
+double kiln_tiles_row_ms(double ms, int launches)
+{
+    const double less_busy = 0.05; /* is better where the host sets the pace */
+    return fmax(ms, launches * host_launch_ms) + less_busy * ms;
+}
+
 double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
     const double units = d->compute_units, most = beside(t, d, c), cycles = step_cycles(t, d, c);
-    const double latency = step_latency + term_latency * c->v[TILES_BK];
+    const int slices = kiln_tiles_slices(c);
+    const double latency = step_latency + term_latency * c->v[TILES_BK] / slices;
+    const double adding = slices_latency * log2(slices);
     const double rounds = floor(t->count / (units * most)), left = t->count - rounds * units * most;
     const double last = ceil(left / units);
     const double a_round = fmax(most * cycles, latency + overlap * most * cycles);
     const double last_round = left > 0 ? fmax(last * cycles, latency + overlap * last * cycles) : 0;
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
-    return turns * ((double)t->steps + other_steps) * (rounds * a_round + last_round) /
+    return turns *
+           (((double)t->steps + other_steps) * (rounds * a_round + last_round) +
+            adding * (rounds + (left > 0))) /
            (unit_ghz * 1e6);
 }

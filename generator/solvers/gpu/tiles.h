@@ -13,7 +13,7 @@ enum { TILES_BM, TILES_BN, TILES_BK, TILES_TM, TILES_TN, TILES_SPLIT, TILES_PARA
 #define TILES_TABLE                                                                                \
     [TILES_BM] = {"T_BM", 4, {16, 32, 64, 128}, 0, 0},                                             \
     [TILES_BN] = {"T_BN", 4, {32, 64, 128, 256}, 0, 0},                                            \
-    [TILES_BK] = {"T_BK", 3, {8, 16, 32}, 0, 0}, [TILES_TM] = {"T_TM", 2, {4, 8}, 0, 0},           \
+    [TILES_BK] = {"T_BK", 5, {8, 16, 32, 64, 128}, 0, 0}, [TILES_TM] = {"T_TM", 2, {4, 8}, 0, 0},  \
     [TILES_TN] = {"T_TN", 2, {4, 8}, 0, 0}
 
 /* The smallest tile, legal where any is. */
@@ -34,8 +34,12 @@ typedef struct kiln_tiles_walk {
     int64_t src[3], dst[3], filter[3], pad[3];
 } kiln_tiles_walk;
 
+/* Slices of a group, each of which multiplies its share of the terms of a step. */
+int kiln_tiles_slices(const kiln_config *c);
 /* Items of a work-group. */
 int64_t kiln_tiles_items(const kiln_config *c);
+/* Elements of local memory in which slices add up their sums. */
+int64_t kiln_tiles_slices_room(const kiln_config *c);
 /* Whether `items` items can read `rows` rows of `across` pieces, each item equally many of them. */
 bool kiln_tiles_share(int64_t items, int64_t across, int64_t rows);
 /* For illegal(): true, with the reason, where tiles and the items' parts contradict each other, or
@@ -69,6 +73,10 @@ extern const double kiln_tiles_of_four, kiln_tiles_alone, kiln_tiles_bounded, ki
 
 /* What a second launch adds that waits for the first one. */
 extern const double kiln_tiles_next_launch_ms;
+
+/* Expected time, in ms, of operations in a row of `launches` launches each that keep the device
+ * busy for `ms`: the host needs time for each launch, too. */
+double kiln_tiles_row_ms(double ms, int launches);
 
 /* Expected time of a launch, in ms, without moving tensors from memory. */
 double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
