@@ -64,7 +64,7 @@ static const char *const shapes[] = {
     "n3-c24-k20-i4x6-f1x1",           "n5-c16-k33-i7x7-f1x1",
     "n2-c12-k40-i9x9-f3x3-p1x1",      "n2-c3-k17-i21x19-f7x7-s2x2-p3x3",
     "n2-c20-k24-i9x8-f3x3-s2x2-p1x1", "n2-c16-k24-i6x6-f3x3-p1x1-g4",
-    "n5-c8-k12-i3x7-f3x7-g2",
+    "n40-c8-k12-i3x7-f3x7-g2",
 };
 
 START_TEST(every_tile_is_exact)

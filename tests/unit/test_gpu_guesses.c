@@ -101,6 +101,7 @@ START_TEST(a_layer_gets_its_solver)
         {"bwd-f32-n64-c144-k144-i56x56-f3x3-s2x2-p1x1-g144", "depthwise_gather"},
         {"wrw-f32-n1-c960-k960-i7x7-f5x5-p2x2-g960", "depthwise_reduce"},
         {"fwd-f32-n1-c320-k64-i28x28-f1x1", "gemm"},
+        {"bwd-f32-n1-c168-k672-i1x1-f1x1", "gemm"},
     };
     const kiln_device_facts d = gpu();
     const kiln_shape s = shape_of(cases[_i].problem);
@@ -113,7 +114,7 @@ int main(void)
     Suite *s = suite_create("gpu_guesses");
     TCase *t = tcase_create("gpu_guesses");
     tcase_add_loop_test(t, configs_are_legal, 0, 3);
-    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 13);
+    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 14);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

@@ -203,7 +203,11 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     double elements = (double)s->w_count + (v.forward ? x + y * passes : y + x);
     double compute = s->flops / (d->peak_gflops * reached) * 1e-6;
     double memory = elements * (double)kiln_type_size(s->x_type) / d->bandwidth_gbs * 1e-6;
-    return fmax(compute, memory) + kiln_device_rough_launch_ms(d);
+    /* On a GPU an item waits for memory at each channel of its sums. */
+    double waits = d->kind == KILN_DEVICE_GPU ? 1e-4 * (double)kiln_shape_terms(s) /
+                                                    (double)(m.in_groups > 1 ? m.in_groups : 1)
+                                              : 0;
+    return fmax(fmax(compute, memory), waits) + kiln_device_rough_launch_ms(d);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
