@@ -87,8 +87,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
     at.c = first * T_BK;
 #else
     if (first < last) {
-        at.tap = tap_at(&taps, first / (D_CHANNELS / T_BK));
-        at.c = first % (D_CHANNELS / T_BK) * T_BK;
+        at.tap = tap_at(&taps, first % all_taps);
+        at.c = first / all_taps * T_BK;
     }
 #endif
 

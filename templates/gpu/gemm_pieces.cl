@@ -57,21 +57,22 @@ typedef struct {
     int c;
 } step_place;
 
+/* All taps of some channels come before other channels: their elements are near one another, so that
+ * caches have most of them. */
 INLINE void next_step(step_place *at, const phase_taps *t)
 {
-    at->c += T_BK;
 #if !D_FLAT
-    if (at->c < D_CHANNELS)
-        return;
-    at->c = 0;
     if (++at->tap.w < t->w.count)
         return;
     at->tap.w = 0;
     if (++at->tap.h < t->h.count)
         return;
     at->tap.h = 0;
-    at->tap.d++;
+    if (++at->tap.d < t->d.count)
+        return;
+    at->tap.d = 0;
 #endif
+    at->c += T_BK;
 }
 
 INLINE ACC_4 read_weights(global const ACC_T *packed, const phase_taps *t, const step_place *at,

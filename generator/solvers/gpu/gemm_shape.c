@@ -119,6 +119,19 @@ void kiln_gemm_merge(kiln_gemm *g, const kiln_shape *s, const int64_t phases[3])
     g->store = GEMM_ROWS;
 }
 
+/* What it costs to bring an element of the source. Neighbouring items read pixels that lie so far
+ * apart that they are in more lines of a cache. */
+static double source_cost(const kiln_gemm *g)
+{
+    if (g->flat && !g->table)
+        return kiln_tiles_looked_for;
+    if (g->load != GEMM_ONE)
+        return kiln_tiles_of_four;
+    const int64_t apart = g->src_pitch.pixel * g->step[2];
+    const double lines = 0.5 + 0.5 * (double)(apart < 8 ? apart : 8);
+    return (g->table ? kiln_tiles_bounded : kiln_tiles_alone) * lines;
+}
+
 void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
 {
     const int64_t bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
@@ -143,9 +156,6 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
             (double)(g->tiles_m * g->tiles_n * g->groups * g->group_phases) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->rows / bk, g->group_phases), c->v[TILES_SPLIT]),
         .a_cost = kiln_tiles_of_four,
-        .b_cost = g->table              ? kiln_tiles_bounded
-                  : g->flat             ? kiln_tiles_looked_for
-                  : g->load == GEMM_ONE ? kiln_tiles_alone
-                                        : kiln_tiles_of_four,
+        .b_cost = source_cost(g),
     };
 }

@@ -21,7 +21,7 @@ enum { MOST_CHANNELS = 8 };
 static const kiln_param params[PARAMS] = {
     TILES_TABLE,
     [TILES_SPLIT] = {"T_SPLIT", 3, {1, 2, 4}, 1, 128},
-    [PHASES_H] = {"T_PHASES_H", 3, {1, 2, 4}, 0, 0},
+    [PHASES_H] = {"T_PHASES_H", 4, {1, 2, 4, 8}, 0, 0},
     [PHASES_W] = {"T_PHASES_W", 4, {1, 2, 4, 8}, 0, 0},
 };
 
