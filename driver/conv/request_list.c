@@ -123,13 +123,47 @@ static bool take_line(reading *b, const char *line, ssize_t length)
     return going;
 }
 
+enum { LONGEST = 1 << 20 }; /* bytes of a line: /dev/zero has no end of one */
+
+/* Reads a line with its end into LONGEST + 1 bytes and returns its length; -1 at the end of the
+ * file, and with errno where reading fails or the line is longer. */
+static ssize_t next_line(char *line, FILE *file)
+{
+    size_t n = 0;
+    for (int c = 0; c != '\n' && (c = getc_unlocked(file)) != EOF;) {
+        if (n == LONGEST) {
+            errno = EMSGSIZE;
+            return -1;
+        }
+        line[n++] = (char)c;
+    }
+    line[n] = '\0';
+    return n == 0 || ferror(file) ? -1 : (ssize_t)n;
+}
+
+static void tell_failure(const reading *b, const char *flag)
+{
+    if (errno == EMSGSIZE)
+        fprintf(stderr,
+                "kiln: %s%s: line %lld has more than %d bytes; is this a list of problems?\n", flag,
+                b->name, b->line + 1, LONGEST);
+    else if (b->line == 0)
+        fprintf(stderr, "kiln: %s%s: %s\n", flag, b->name, strerror(errno));
+    else
+        fprintf(stderr, "kiln: %s%s, after line %lld: %s\n", flag, b->name, b->line,
+                strerror(errno));
+}
+
 static kiln_status read_file(reading *b, const char *flag, FILE *file, bool *whole)
 {
-    char *line = NULL;
-    size_t room = 0;
+    char *line = malloc(LONGEST + 1);
     ssize_t length;
     *whole = true;
-    while (*whole && (length = getline(&line, &room, file)) >= 0) {
+    if (!line) {
+        fprintf(stderr, "kiln: %s%s: out of memory\n", flag, b->name);
+        return KILN_NO_MEMORY;
+    }
+    while (*whole && (length = next_line(line, file)) >= 0) {
         if (b->line++ == 0)
             skip_mark(line, &length);
         while (length && isspace((unsigned char)line[length - 1]))
@@ -139,8 +173,7 @@ static kiln_status read_file(reading *b, const char *flag, FILE *file, bool *who
     }
     const bool failed = *whole && !feof(file);
     if (failed)
-        fprintf(stderr, "kiln: %s%s, after line %lld: %s\n", flag, b->name, b->line,
-                strerror(errno));
+        tell_failure(b, flag);
     free(line);
     return failed ? KILN_FILE : KILN_OK;
 }

@@ -28,7 +28,9 @@ for dir in pipe /dev/null kiln; do
     warns "verification_cache \(-C\) $dir"
 done
 expect 5 conv --batch folder
-warns 'batch folder, after line 0: Is a directory'
+warns 'batch folder: Is a directory'
+expect 5 conv --batch /dev/zero
+warns 'batch /dev/zero: line 1 has more than 1048576 bytes'
 (echo "conv $problem" >pipe) &
 expect 0 conv --batch pipe --dry-run
 says '^1 problem: 1 ok, '
