@@ -44,7 +44,6 @@ static kiln_status check_flags(const flags *f, char *why)
          "lacks"},
         {f->gpualloc && f->verify, KILN_INVALID,
          "--gpualloc 1 leaves nothing to verify; give -V 0 with it"},
-        {*f->in_bias && !f->bias, KILN_INVALID, "--in_bias needs --bias 1"},
         {(*f->bias_layout || *f->bias_type) && !f->bias && !*f->problem, KILN_INVALID,
          "--bias_layout and --bias_type need --bias 1"},
         {f->json && f->csv, KILN_INVALID, "--json and --csv exclude each other"},
@@ -80,6 +79,9 @@ kiln_status request_check(request *r, char *why)
             return status;
         r->source = REQUEST_KEY;
     }
+    const bool named_bias = r->source == REQUEST_KEY && r->base.epilogue.bias;
+    if (*f->in_bias && !f->bias && !named_bias)
+        return say(KILN_INVALID, why, "--in_bias needs --bias 1");
     bool several = __builtin_popcount((unsigned)f->forw) != 1 && r->source != REQUEST_KEY;
     if (f->dump_output && f->fill == HOST_FILL_INT && several)
         return say(KILN_INVALID, why,

@@ -64,6 +64,9 @@ refuses '2 groups do not divide 5 input' conv -c 5 -g 2
 refuses 'filter is larger than the padded input: height 40' conv -y 40
 refuses 'overflow' conv -n 2147483647 -c 2147483647 -H 1073741824 -W 1073741824
 refuses '--in_bias needs --bias 1' conv -a file
+refuses '--in_bias needs --bias 1' conv --problem fwd-f32-n1-c8-k8-i7x7-f1x1 -a file
+expect 5 conv --problem fwd-f32-n1-c8-k8-i7x7-f1x1-bias -a file
+warns '--in_bias file: No such file or directory'
 refuses '--json and --csv exclude each other' conv --json --csv
 refuses "--activation is 'swish'" conv --activation swish
 refuses 'clipped_relu clips at its parameter a, 0,' conv --activation clipped_relu --act_alpha 0 -F 1 --dry-run
@@ -100,7 +103,7 @@ status=0
 "$KILN_COMMAND" conv -F 1 --dry-run >&- 2>err || status=$?
 [ "$status" -eq 5 ] || fail "without standard output it ended with $status"
 expect 5 conv --batch . --dry-run
-warns '^kiln: --batch \., after line 0: Is a directory$'
+warns '^kiln: --batch \.: Is a directory$'
 
 # unsupported flags have an exit status of their own, and the message says why
 for flag in '-r 1' '-U fp8'; do
