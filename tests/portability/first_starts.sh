@@ -28,7 +28,7 @@ start_one() { # number, PoCL's cache, kiln's cache
     while [ ! -e "$round/go" ]; do sleep 0.01; done
     status=0
     POCL_CACHE_DIR=$2 KILN_CACHE_DIR=$3 timeout "$patience" "$command" conv -i 1 -t 1 -V 1 \
-        -n 2 -c 16 -H 9 -W 9 -k 24 -y 3 -x 3 -p 1 -q 1 >out 2>err || status=$?
+        -n 1 -c 4 -H 5 -W 5 -k 4 -y 1 -x 1 -S naive >out 2>err || status=$?
     echo "$status" >status
 }
 
