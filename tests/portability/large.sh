@@ -57,6 +57,7 @@ for direction in 1 2 4; do
     line 9.2 544 convfp16 $nchw -F $direction
 done
 # The solvers for GPUs; those that do not take the type are skipped.
+thin='-c 8 -H 256 -W 256 -k 64 -y 3 -x 3 -p 1 -q 1' # few channels of the result of -F 2
 deep='-c 64 -H 256 -W 256 -k 64 -g 64 -y 3 -x 3 -p 1 -q 1'
 # shellcheck disable=SC2086
 for word in conv convfp16; do
@@ -66,10 +67,12 @@ for word in conv convfp16; do
         line 10.8 $images $word $nchw -F 2 -S $solver
         line 10.8 $images $word $nhwc -F 2 -S $solver
     done
-    for solver in gemm gemm_phases winograd_gemm; do
+    for solver in gemm winograd_gemm; do
         line 6.1 $images $word $wide -F 1 -S $solver
         line 6.1 $images $word $wide -F 2 -S $solver
     done
+    line 6.1 $images $word $wide -F 1 -S gemm_phases
+    line 6.1 $images $word $thin -F 2 -S gemm_phases
     for solver in gemm_weights gemm_weights_mma; do
         line 10.8 $images $word $nchw -F 4 -S $solver
     done
