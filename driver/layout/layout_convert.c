@@ -67,8 +67,7 @@ static kiln_status wrong_size(const conversion *c, const char *file, int64_t byt
 {
     snprintf(why, KILN_ERROR_TEXT,
              "%.80s holds %lld bytes, but layout %s with these --dims and type %s takes %zu", file,
-             (long long)bytes, c->r.from, kiln_type_name(c->r.from_type),
-             c->source_bytes);
+             (long long)bytes, c->r.from, kiln_type_name(c->r.from_type), c->source_bytes);
     return KILN_FILE;
 }
 
