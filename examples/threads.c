@@ -16,7 +16,7 @@ typedef struct worker {
     const opencl *cl;
     kiln_op *op;
     kiln_op_info info;
-    cl_mem packed;
+    cl_mem packed, weights; /* packed NULL: the solver takes them as they are */
     const float *w;
     unsigned seed;
 } worker;
@@ -32,6 +32,7 @@ static void *work(void *argument)
     /* An operation's calls may overlap where each has a workspace of its own. */
     const kiln_buffers b = {.x.mem = make_buffer(me->cl, info->x_size, x),
                             .y.mem = make_buffer(me->cl, info->y_size, NULL),
+                            .w.mem = me->weights,
                             .packed.mem = me->packed,
                             .workspace.mem = make_buffer(me->cl, info->workspace_size, NULL)};
     for (int i = 0; i < ROUNDS; i++)
@@ -57,8 +58,7 @@ int main(void)
     kiln *k;
     kiln_op *op;
     kiln_op_info info;
-    /* A solver that packs weights; the natural choice is to leave `solver` NULL. */
-    const kiln_choice choice = {.solver = "direct_blocked", .packed_weights = 1};
+    const kiln_choice choice = {.packed_weights = 1};
     check(kiln_open(&k, cl.context, cl.device, NULL));
     check(kiln_conv_create(k, &problem, &choice, &op));
     kiln_op_describe(op, &info);
@@ -68,13 +68,14 @@ int main(void)
     const kiln_buffers b = {.w.mem = make_buffer(&cl, info.w_size, w),
                             .packed.mem = make_buffer(&cl, info.packed_size, NULL),
                             .workspace.mem = make_buffer(&cl, info.workspace_size, NULL)};
-    check(kiln_op_pack(op, cl.queue, &b, 0, NULL, NULL));
+    if (info.packed_size > 0)
+        check(kiln_op_pack(op, cl.queue, &b, 0, NULL, NULL));
     check_cl(clFinish(cl.queue), "clFinish"); /* other queues do not wait for this one */
 
     pthread_t thread[THREADS];
     worker workers[THREADS];
     for (int i = 0; i < THREADS; i++) {
-        workers[i] = (worker){&cl, op, info, b.packed.mem, w, 1 + (unsigned)i};
+        workers[i] = (worker){&cl, op, info, b.packed.mem, b.w.mem, w, 1 + (unsigned)i};
         if (pthread_create(&thread[i], NULL, work, &workers[i]) != 0)
             return 1;
     }
