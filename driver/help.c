@@ -5,13 +5,14 @@
 
 void help_usage(FILE *to)
 {
-    fputs("usage: kiln WORD [FLAGS]\n"
-          "\n"
-          "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
-          "\n"
-          "words: conv, convfp16, convbfp16, convint8, explain, layout, cache, db, env, help\n"
-          "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
-          to);
+    fputs(
+        "usage: kiln WORD [FLAGS]\n"
+        "\n"
+        "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
+        "\n"
+        "words: conv, convfp16, convbfp16, convint8, tune, explain, layout, cache, db, env, help\n"
+        "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
+        to);
 }
 
 static const char words[] =
@@ -24,6 +25,8 @@ static const char words[] =
     "  convfp16    the same with 16-bit floats\n"
     "  convbfp16   the same with bfloat16\n"
     "  convint8    the same with 8-bit integers\n"
+    "  tune        search for the fastest config of every convolution in files; kiln tune --help\n"
+    "              explains\n"
     "  explain     print what each solver says of a problem: predicted time and config, or why "
     "the\n"
     "              solver refuses; takes the flags of conv, after one of the words above for\n"

@@ -9,11 +9,14 @@
 enum { MOST_DEATHS = 5 };
 
 /* On a GPU more than this many compilers are seldom ahead of one device. */
-enum { GPU_HELPERS = 8 };
+enum { GPU_HELPERS = 16 };
+
+/* How many configs of the next problem are compiled before it begins. */
+enum { FIRSTS = 6 };
 
 static void start_helper(pool *p, pool_worker *w, pool_helper *h)
 {
-    const tune_job job = {.options = p->run->options, .device = w->device};
+    const tune_job job = {.options = p->run->options, .list = p->run->list, .device = w->device};
     *h = (pool_helper){.building = -1, .deaths = h->deaths};
     if (!tune_child_start(&h->child, tune_helper_run, (void *)&job, p->memory))
         h->deaths = MOST_DEATHS;
@@ -118,6 +121,27 @@ static void hand_out(pool *p, pool_worker *w, int most)
     }
 }
 
+/* Gives idle helpers the first configs of the next problem, so that it need not wait for them. */
+static void hand_out_firsts(pool *p, pool_worker *w)
+{
+    const int next = tune_run_next(w->kind, p->run->list->count);
+    if (next != w->ahead)
+        w->firsts = 0;
+    w->ahead = next;
+    for (int i = 0; i < w->helpers && next >= 0 && w->firsts < FIRSTS; i++) {
+        pool_helper *h = &w->helper[i];
+        if (!is_alive(h) || !h->ready || h->building != -1)
+            continue;
+        p->m.kind = MESSAGE_BUILD_FIRST;
+        p->m.item = next;
+        p->m.count = w->firsts++;
+        if (!tune_send(h->child.fd, &p->m))
+            continue;
+        h->building = POOL_ELSEWHERE;
+        h->since = tune_now();
+    }
+}
+
 static void let_go(pool *p, pool_worker *w)
 {
     p->m.kind = MESSAGE_GO;
@@ -144,6 +168,7 @@ void pool_feed(pool *p, pool_worker *w)
     }
     if (w->item >= 0)
         hand_out(p, w, w->nexts);
+    hand_out_firsts(p, w);
     first = w->nexts > 0 ? find(w, &w->next[0]) : NULL;
     if (w->waiting && (alive == 0 || !first || first->state == BUILT))
         let_go(p, w);

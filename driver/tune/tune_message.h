@@ -18,8 +18,9 @@ typedef enum tune_message_kind {
     /* to a child */
     MESSAGE_TUNE, /* item, seconds */
     MESSAGE_GO,
-    MESSAGE_STOP,  /* after the trial */
-    MESSAGE_BUILD, /* line.problem, next[0] */
+    MESSAGE_STOP,        /* after the trial */
+    MESSAGE_BUILD,       /* line.problem, next[0] */
+    MESSAGE_BUILD_FIRST, /* of an item, the config that comes count-th by prediction, from 0 */
 } tune_message_kind;
 
 /* A device, as a child that opened it describes it. */

@@ -40,6 +40,7 @@ typedef struct pool_worker {
     int nexts;
     pool_helper helper[POOL_MOST_HELPERS];
     int helpers;
+    int ahead, firsts; /* the item that comes next, and how many of its configs were handed out */
 } pool_worker;
 
 typedef struct pool {

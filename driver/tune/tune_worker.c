@@ -110,6 +110,45 @@ int tune_worker_run(int fd, void *user)
     return 0;
 }
 
+/* Writes the config that solver number `index` would try first. Returns false past the last solver;
+ * *ms is 0 where the solver does not take the problem. */
+static bool first_of(session *s, const kiln_problem *p, int index, tune_next *n, double *ms)
+{
+    kiln_verdict v;
+    if (kiln_explain(s->kiln, p, index, &v))
+        return false;
+    *ms = v.accepted ? v.predicted_ms : 0;
+    if (v.accepted) {
+        snprintf(n->solver, sizeof n->solver, "%s", v.solver);
+        snprintf(n->config, sizeof n->config, "%s", v.config);
+    }
+    return true;
+}
+
+/* Finds the config that comes m->count-th by prediction. */
+static bool find_first(session *s, const tune_job *job, tune_message *m)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    double before = 0;
+    if (tune_problem_settle(s, &job->list->item[m->item], &p, why))
+        return false;
+    for (int rank = 0; rank <= m->count; rank++) {
+        double least = 0, ms;
+        tune_next n;
+        for (int i = 0; first_of(s, &p, i, &n, &ms); i++)
+            if (ms > before && (least == 0 || ms < least)) {
+                least = ms;
+                m->next[0] = n;
+            }
+        if (least == 0)
+            return false;
+        before = least;
+    }
+    kiln_problem_text(&p, m->line.problem, sizeof m->line.problem);
+    return true;
+}
+
 /* Compiles the programs of a config. PoCL compiles when an operation is launched, so it is launched
  * once; the parent sees to it that nothing is measured on a CPU meanwhile. */
 static void build(session *s, const tune_message *in)
@@ -143,9 +182,8 @@ int tune_helper_run(int fd, void *user)
     m->kind = open ? MESSAGE_READY : MESSAGE_FAIL;
     bool going = tune_send(fd, m) && open;
     while (going && tune_receive(fd, m, false)) {
-        if (m->kind != MESSAGE_BUILD)
-            continue;
-        build(&s, m);
+        if (m->kind == MESSAGE_BUILD || (m->kind == MESSAGE_BUILD_FIRST && find_first(&s, job, m)))
+            build(&s, m);
         m->kind = MESSAGE_BUILT;
         going = tune_send(fd, m);
     }

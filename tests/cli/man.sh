@@ -11,9 +11,16 @@ while read -r flag; do
     grep -Fxq -e "$flag" page || fail "kiln.1.scd has no line '$flag'"
 done <flags
 
-for word in conv explain layout cache db env help version; do
+for word in conv tune explain layout cache db env help version; do
     grep -q "^\*.*\*$word\*" "$man/kiln.1.scd" || fail "kiln.1.scd has no word $word"
 done
+expect 0 tune --help
+sed -n 's/^  \(--[a-z-]*\).*/\1/p' out >options
+[ "$(wc -l <options)" -gt 15 ] || fail 'the help of tune has too few options to be it'
+while read -r option; do
+    grep -q -e "^$option\( \|,\|$\)\|, $option" page || fail "kiln.1.scd has no option $option of tune"
+done <options
+expect 0 conv --help
 sed -n 's/^  \(KILN_[A-Z_]*\) .*/\1/p' out >variables
 [ -s variables ] || fail 'the help names no variables'
 while read -r variable; do
