@@ -14,8 +14,7 @@
  * While a group multiplies one stage, copies of the next STAGES_AHEAD are under way. A copy brings
  * D_UNIT bytes of a patch, channels of one tap of one pixel; past the border it brings zeros. Terms
  * follow one another without a gap: all channels of a tap, then those of the next tap; or, where the
- * channels fill whole steps, one step of each tap, then the next channels, so that the first cache
- * has most of what the next taps of a patch need.
+ * channels fill whole steps, one step of each tap, then the next channels.
  *
  * Backward data is a forward pass over dy, phase by phase; gemm_places.cl says which pixels and taps
  * meet where. With D_MERGED a channel of the tile is a phase of a channel of the destination.
@@ -114,6 +113,13 @@ INLINE void next_terms(terms_place *p, const phase_taps *t, const int taps)
         set_tap(p, t, tap);
 }
 
+/* All taps of one step's channels follow one another: the first cache has most of them. */
+#if T_WGMMA && D_TAPS_INNER && D_CHANNELS == TERMS
+#define COPY_SOURCE(to, from, given) COPY_ASYNC_OF("ca", D_UNIT, to, from, given)
+#else
+#define COPY_SOURCE(to, from, given) COPY_ASYNC(D_UNIT, to, from, given)
+#endif
+
 INLINE void copy_source(const uint to, global const MMA_T *src, const patch *patches,
                         const terms_place *at, const int row, const int taps)
 {
@@ -124,7 +130,7 @@ INLINE void copy_source(const uint to, global const MMA_T *src, const patch *pat
             is_inside(p->d + at->d, p->h + at->h, p->w + at->w) && at->tap < taps;
         const INDEX_T element = inside ? p->element + at->element + at->channel : 0;
         if (IS_ROW(row + i * SRC_DOWN, SRC_DOWN, T_ROWS))
-            COPY_ASYNC(D_UNIT, to + i * SRC_DOWN * T_BYTES, src + element, inside ? D_UNIT : 0);
+            COPY_SOURCE(to + i * SRC_DOWN * T_BYTES, src + element, inside ? D_UNIT : 0);
     }
 }
 
@@ -204,24 +210,47 @@ INLINE void put_result(global DST_T *dst, const int pixel, const int phase, cons
 #if T_SPLIT > 1
 /* Sums of a part, in the order part, group, phase, pixel, channel. */
 #define PART_OF(part, group_phase, pixel, channel)                                                 \
-    ((((INDEX_T)(part) * (P_GROUPS * GROUP_PHASES) + (group_phase)) * PIXELS + (pixel)) * D_DST_C +      \
+    ((((INDEX_T)(part) * (P_GROUPS * GROUP_PHASES) + (group_phase)) * PIXELS + (pixel)) * D_DST_C + \
      (channel))
 #define OUT_T ACC_T
 #define OUT_PARAMS
-#define EXCHANGED 0
 #else
 #define OUT_T DST_T
 #define OUT_PARAMS EPILOGUE_PARAMS
-#define EXCHANGED                                                                                  \
-    (!D_MERGED && (DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16 || DST_TYPE == TYPE_I8))
+#endif
+
+#if DST_TYPE == TYPE_I8
+#define DST_BYTES 1
+#elif DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16
+#define DST_BYTES 2
+#else
+#define DST_BYTES 4
+#endif
+
+/* No more stages than steps. */
+#define PIECES_BYTES ((T_STAGES < D_ROW / TERMS ? T_STAGES : D_ROW / TERMS) * STAGE_BYTES)
+
+/* Results pass through local memory, so that neighbouring items write long runs: narrow ones always,
+ * others where there is room. */
+#define BITS_PITCH (T_COLUMNS + (D_OUT_UNIT ? 16 : DST_BYTES == 4 ? 8 : 4) / DST_BYTES)
+#define RESULT_BYTES (T_ROWS * BITS_PITCH * DST_BYTES)
+#if T_SPLIT == 1 && !D_MERGED && (DST_BYTES < 4 || RESULT_BYTES <= PIECES_BYTES)
+#define EXCHANGED 1
+#define LOCAL_BYTES (PIECES_BYTES > RESULT_BYTES ? PIECES_BYTES : RESULT_BYTES)
+#else
+#define EXCHANGED 0
+#define LOCAL_BYTES PIECES_BYTES
 #endif
 
 #if EXCHANGED
-/* Narrow results pass through local memory, so that neighbouring items write long runs. */
-#if DST_TYPE == TYPE_I8
+#if DST_BYTES == 1
 #define BITS_T uchar
 #define BITS_PAIR_T uchar2
 #define BITS_PAIR(a, b) as_uchar2((char2)(kiln_to_char(a), kiln_to_char(b)))
+#elif DST_BYTES == 4
+#define BITS_T uint
+#define BITS_PAIR_T uint2
+#define BITS_PAIR(a, b) ((uint2)(as_uint(a), as_uint(b)))
 #else
 #define BITS_T ushort
 #define BITS_PAIR_T uint
@@ -237,8 +266,6 @@ INLINE uint kiln_narrow_pair(const float a, const float b)
 }
 #define BITS_PAIR(a, b) kiln_narrow_pair(a, b)
 #endif
-#define BITS_PITCH (T_COLUMNS + (D_OUT_UNIT ? 16 : 4) / (int)sizeof(BITS_T))
-#define RESULT_BYTES (T_ROWS * BITS_PITCH * (int)sizeof(BITS_T))
 #define UNIT_T_16 uint4
 #define UNIT_T_8 uint2
 #define UNIT_T_4 uint
@@ -251,7 +278,7 @@ INLINE void write_results(global DST_T *dst, local const BITS_T *tile, const int
 {
     global BITS_T *to = (global BITS_T *)dst;
 #if D_OUT_UNIT
-    const int elements = D_OUT_UNIT / (int)sizeof(BITS_T), across = T_COLUMNS / elements;
+    const int elements = D_OUT_UNIT / DST_BYTES, across = T_COLUMNS / elements;
     for (int i = item; i < T_ROWS * across; i += GROUP_ITEMS) {
         const int row = i / across, channel = i % across * elements;
         const INDEX_T at = result_of(m_first + row, phase);
@@ -270,13 +297,7 @@ INLINE void write_results(global DST_T *dst, local const BITS_T *tile, const int
     }
 #endif
 }
-#else
-#define RESULT_BYTES 0
 #endif
-
-/* No more stages than steps. */
-#define PIECES_BYTES ((T_STAGES < D_ROW / TERMS ? T_STAGES : D_ROW / TERMS) * STAGE_BYTES)
-#define LOCAL_BYTES (PIECES_BYTES > RESULT_BYTES ? PIECES_BYTES : RESULT_BYTES)
 
 kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict src,
                                                    global const MMA_T *restrict packed,
