@@ -100,18 +100,28 @@ bool kiln_gemm_mma_rejects(const kiln_shape *s, const kiln_device_facts *d, kiln
 
 /* ---- time ---- */
 
+/* The share of the source's pixels that some tap meets. */
+static double share_met(const kiln_gemm *m)
+{
+    double share = 1;
+    for (int a = 0; a < 3; a++)
+        share *= fmin(1, (double)m->walk.filter[a] / (double)m->step[a]);
+    return share;
+}
+
 double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_device_facts *d,
                         const kiln_config *c)
 {
     const kiln_gemm *m = &g->gemm;
-    const double src = (double)kiln_mma_source_bytes(&g->src),
+    const double src = (double)kiln_mma_source_bytes(&g->src) * share_met(m),
                  out = (double)(kiln_shape_out_count(s) * g->out_size);
     const double weights = (double)(m->groups * g->phases * g->columns * g->row * g->type_size);
     /* The second cache holds them. */
     const double parts =
         3.6 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
-    double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, src + out + weights));
-    ms += kiln_mma_source_ms(&g->src, d);
+    const double multiply = kiln_mma_ms(&g->tiles, d, c),
+                 move = kiln_device_move_ms(d, src + out + weights);
+    double ms = fmax(multiply, move) + kiln_mma_source_ms(&g->src, d);
     if (c->v[MMA_SPLIT] > 1)
         ms += kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts);
     return ms + kiln_device_launch_ms(d);

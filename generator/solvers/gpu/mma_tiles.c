@@ -1,10 +1,10 @@
 /* Tiles for tensor cores: legality, defines, and the time that they take.
  *
- * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to 231 configs of
- * gemm_mma, 87 of gemm_wgmma and 40 of gemm_weights_mma for 15 problems in f16 on an H100 (NVIDIA's
- * driver 580.159, 2026-11-27): predictions are within 11 to 14 % (standard deviation), and the
- * config predicted to be the fastest of those measured has 0.97 of the speed of the fastest one, in
- * the mean (worst 0.83). What bounds most configs is `copy`: 60 to 70 bytes a cycle.
+ * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to 284 configs of
+ * gemm_mma, 130 of gemm_wgmma and 40 of gemm_weights_mma for 30 problems in f16 on an H100
+ * (NVIDIA's driver 580.159, 2026-11-27): predictions are within 13 % (standard deviation), and of
+ * those measured the config predicted to be the fastest has 0.98 of the speed of the fastest one,
+ * in the mean (worst 0.83). What bounds most configs is `copy`: 50 to 70 bytes a cycle.
  */
 #include "mma_tiles.h"
 
@@ -24,19 +24,21 @@ enum { UNIT_LOCAL = 228 << 10, GROUP_LOCAL = 1 << 10 };
 
 /* Cycles of a unit, or bytes that it moves in one. */
 typedef struct costs {
-    double own_registers;  /* of an item, besides sums and operands */
-    double multiply;       /* products of 16 bits a cycle */
-    double read, copy;     /* of 128 bytes of local memory; of 128 bytes into it */
-    double issue;          /* of 128 items, in a step */
-    double latency, alone; /* of a copy; how much of its own cycles a group waits for alone */
-    double overlap;        /* of a unit's groups with one another */
-    double begin, store;   /* of a group, before and after its steps; bytes of results a cycle */
+    double own_registers;       /* of an item, besides sums and operands */
+    double multiply;            /* products of 16 bits a cycle */
+    double read, copy;          /* of 128 bytes of local memory; of 128 bytes into it */
+    double issue;               /* of 128 items, in a step */
+    double latency, alone, one; /* of a copy; how much of its own cycles a group waits for alone; of
+                                  an item's copies, one after the other */
+    double overlap;             /* of a unit's groups with one another */
+    double begin, store;        /* of a group, before its steps; bytes of results a cycle */
+    double mixed; /* how well groups store while others copy: a power of their number */
 } costs;
 
 static const costs costs_of[] = {
-    [KILN_MMA] = {21, 1710, 0.12, 2.02, 45, 43, 0.76, 1, 39, 8.7},
-    [KILN_WGMMA] = {23, 1855, 0.71, 1.77, 9.8, 1230, 0.12, 0.04, 3560, 12.4},
-    [KILN_MMA_TURNED] = {31, 1820, 0.02, 3.53, 1.1, 589, 0.91, 0.77, 56, 11.2},
+    [KILN_MMA] = {20, 1300, 0.085, 2.45, 27, 6.2, 0.72, 0.07, 1, 6, 8.2, 0.1},
+    [KILN_WGMMA] = {20, 2030, 0.59, 1.77, 22, 1130, 0.065, 5.6, 0.08, 4250, 11.5, 0.35},
+    [KILN_MMA_TURNED] = {31, 1820, 0.02, 3.53, 1.1, 589, 0.91, 0, 0.77, 56, 11.2, 0},
 };
 
 static const double unit_ghz = 1.7; /* under load */
@@ -155,7 +157,8 @@ static double step_cycles(const kiln_mma_tiles *t, const kiln_config *c, double 
                  read = k->read * (rows * readers_r + columns * readers_c) * lines,
                  copy = k->copy * (rows + columns) * lines;
     const double ahead = fmax(1, fmin(v[MMA_STAGES] - (wgmma ? 2 : 1), t->steps));
-    *alone = k->latency / ahead + k->alone * (multiply + read);
+    const double copies = (rows + columns) * v[MMA_BYTES] / 16 / (double)t->items;
+    *alone = k->latency / ahead + k->alone * (multiply + read) + k->one * copies;
     return fmax(multiply, read + copy) + k->issue * (double)t->items / 128;
 }
 
@@ -170,7 +173,8 @@ double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const ki
     for (int last = 0; last < 2; last++) {
         const double groups = last ? ceil(left / units) : most, times = last ? left > 0 : rounds;
         const double round = fmax(groups * step, alone + k->overlap * groups * step);
-        cycles += times * (t->steps * round + k->begin + groups * end);
+        const double sums = t->steps * round + k->begin, stores = groups * end;
+        cycles += times * (fmax(sums, stores) + fmin(sums, stores) / pow(most, k->mixed));
     }
     return cycles / (unit_ghz * 1e6);
 }
