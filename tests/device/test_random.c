@@ -2,9 +2,11 @@
  *
  * A failure is shrunk and printed as a line for the command. KILN_RANDOM_SECONDS (60) says how long
  * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_RANDOM_WORK (3e7) how many multiply-adds a
- * problem may have, KILN_DEVICE where to run.
+ * problem may have, KILN_RANDOM_SOLVERS (all) which solvers run, as "gemm,direct"; KILN_DEVICE
+ * where to run.
  */
 #include "runtime/kiln_internal.h"
+#include "runtime/tune/candidates.h"
 #include "support/support.h"
 #include "problems.h"
 #include "shrink.h"
@@ -230,11 +232,15 @@ static kiln_problem next_problem(search *s)
 static void try_problem(search *s)
 {
     const kiln_problem *p = &s->now.problem;
+    const char *only = getenv("KILN_RANDOM_SOLVERS");
     kiln_verdict v;
-    bool claimed = false;
+    bool claimed = false, ran = false;
     for (int i = 0; s->failures < ENOUGH && kiln_explain(s->on->kiln, p, i, &v) == KILN_OK; i++)
         if (v.accepted) {
             claimed = true;
+            if (only && !kiln_solver_is_among(kiln_solver_at(i), only))
+                continue;
+            ran = true;
             try_solver(s, i);
         }
     if (!claimed && s->unclaimed++ == 0) {
@@ -242,7 +248,7 @@ static void try_problem(search *s)
         kiln_problem_text(p, text, sizeof text);
         printf("no solver takes %s\n", text);
     }
-    s->problems[p->direction]++;
+    s->problems[p->direction] += ran;
 }
 
 /* Problems in which such a search found a fault. */
