@@ -181,9 +181,7 @@ const char *kiln_cache_load(const char *dir, const char *key, unsigned char **da
     return why;
 }
 
-/* Opens the directory, making it and its parents first when they are missing. Returns -1 and errno
- * where that fails. */
-static int open_dir(const char *dir)
+int kiln_cache_open_dir(const char *dir)
 {
     int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     char path[PATH_MAX];
@@ -263,7 +261,7 @@ bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record
     int error = 0, at = -1;
     if (!data)
         error = ENOMEM;
-    else if ((at = open_dir(dir)) < 0)
+    else if ((at = kiln_cache_open_dir(dir)) < 0)
         error = errno;
     else
         error = write_file(at, name, data, size);

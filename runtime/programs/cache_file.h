@@ -61,6 +61,10 @@ bool kiln_cache_is_distrust(const char *why);
 const char *kiln_cache_load(const char *dir, const char *key, unsigned char **data,
                             kiln_cache_record *record);
 
+/* Opens the directory, making it (0700) and its parents first when they are missing. Returns -1 and
+ * errno where that fails. */
+int kiln_cache_open_dir(const char *dir);
+
 /* Writes a record to file `name` of `dir`, making the directory (0700) when it is missing. Returns
  * false, and logs a line, when the file could not be written. */
 bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,

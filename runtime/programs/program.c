@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include "cache_dir.h"
+#include "cache_lock.h"
 #include "program_build.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ struct kiln_program {
     int users;
     enum { BUILDING, READY, FAILED } state;
     bool stored;     /* it is on disk, or storing it was tried */
+    bool locked;     /* against processes that would take its binary */
     cl_event launch; /* had not completed when its op was released; or NULL */
 };
 
@@ -36,6 +38,8 @@ struct kiln_programs {
     pthread_mutex_t lock; /* guards everything below, and what changes in programs */
     pthread_cond_t built;
     bool unwritable; /* a store failed: do not fetch binaries in vain */
+    bool needs_locks;
+    int locks; /* between processes; -1: none, or not opened yet */
     kiln_program *bucket[BUCKETS];
 };
 
@@ -120,17 +124,31 @@ static cl_program load(const kiln_programs *cache, const char *key, const char *
     return program;
 }
 
-void kiln_program_ran(kiln_program *p)
+/* Before the program is looked for on disk. */
+static void lock_compiling(kiln_program *p)
 {
     kiln_programs *cache = p->cache;
-    if (!cache->dir)
-        return;
     pthread_mutex_lock(&cache->lock);
-    bool store = !p->stored && !cache->unwritable;
-    p->stored = true;
+    const bool opens = cache->needs_locks && cache->locks < 0;
+    cache->needs_locks = cache->needs_locks && !opens;
+    if (opens)
+        cache->locks = kiln_cache_locks_open(cache->dir);
+    const int locks = cache->locks;
     pthread_mutex_unlock(&cache->lock);
-    if (!store)
-        return;
+    kiln_cache_lock_compiling(locks, p->key);
+    p->locked = locks >= 0;
+}
+
+static void unlock(kiln_program *p)
+{
+    if (p->locked)
+        kiln_cache_unlock(p->cache->locks, p->key);
+    p->locked = false;
+}
+
+static void store_binary(kiln_program *p)
+{
+    kiln_programs *cache = p->cache;
     kiln_cache_record record = {.key = p->key};
     unsigned char *binary = kiln_build_get_binary(p->cl, cache->device, &record.binary_size);
     record.binary = binary;
@@ -142,6 +160,24 @@ void kiln_program_ran(kiln_program *p)
         pthread_mutex_unlock(&cache->lock);
     }
     free(binary);
+}
+
+void kiln_program_ran(kiln_program *p)
+{
+    kiln_programs *cache = p->cache;
+    if (!cache->dir)
+        return;
+    pthread_mutex_lock(&cache->lock);
+    const bool first = !p->stored;
+    const bool store = first && !cache->unwritable;
+    p->stored = true;
+    pthread_mutex_unlock(&cache->lock);
+    if (store && kiln_cache_lock_taking(p->locked ? cache->locks : -1, p->key))
+        store_binary(p);
+    else if (store)
+        kiln_log(cache->logger, "cache: another process compiles the program and will store it");
+    if (first)
+        unlock(p);
 }
 
 static bool has_completed(cl_event launch)
@@ -194,6 +230,8 @@ kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_log
     cache->head = head;
     cache->limit = limit > 0 ? limit : default_limit;
     cache->logger = logger;
+    cache->locks = -1;
+    cache->needs_locks = copy && kiln_device_is_pocl(facts);
     cache->context = context;
     cache->device = device;
     clRetainContext(context);
@@ -204,6 +242,7 @@ kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_log
 
 static void destroy(kiln_program *p)
 {
+    unlock(p);
     if (p->launch)
         clReleaseEvent(p->launch);
     if (p->cl)
@@ -224,6 +263,7 @@ void kiln_programs_close(kiln_programs *cache)
                 kiln_program_ran(p);
             destroy(p);
         }
+    kiln_cache_locks_close(cache->locks);
     clReleaseContext(cache->context);
     pthread_cond_destroy(&cache->built);
     pthread_mutex_destroy(&cache->lock);
@@ -246,10 +286,14 @@ static kiln_program **slot(kiln_programs *cache, const char *key)
 static void make(kiln_program *p, const char *source, const char *options)
 {
     kiln_programs *cache = p->cache;
+    if (cache->dir)
+        lock_compiling(p);
     cl_program program = cache->dir ? load(cache, p->key, options) : NULL;
     bool loaded = program != NULL;
     if (!program)
         program = kiln_build_source(cache->context, cache->device, source, options, &p->error);
+    if (loaded || !program)
+        unlock(p);
     pthread_mutex_lock(&cache->lock);
     p->cl = program;
     p->stored = loaded;
