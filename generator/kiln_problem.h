@@ -106,7 +106,8 @@ typedef enum kiln_determinism {
  * where plain sums do not. KILN_MATH_EXACT keeps a NaN to the results that it is a term of. Padding
  * contributes nothing to a sum; but a solver may store it as zeros, so that where a NaN or infinite
  * weight meets padding (in backward weights: in the filters of the channels that hold the NaN) the
- * result may be NaN in any mode. */
+ * result may be NaN in any mode. Instructions for pairs of bf16 take factors below 2^-126 for zero;
+ * KILN_MATH_EXACT leaves them out. */
 typedef enum kiln_math {
     KILN_MATH_DEFAULT = 0, /* = KILN_MATH_FAST */
     KILN_MATH_EXACT,       /* each output is a plain sum of products: no Winograd */

@@ -66,14 +66,20 @@ static void read_kind(cl_device_id device, kiln_device_facts *f)
                                                          : KILN_DEVICE_OTHER;
 }
 
-/* PoCL's CPU device is the CPU that this code runs on. */
-static bool read_vnni(const kiln_device_facts *f)
+/* PoCL's CPU device is the CPU that this code runs on. LLVM 16, which PoCL names in the version of
+ * its platform, crashes where a vector that all lanes share is taken for pairs of bf16: its
+ * estimate of what that costs calls itself forever. */
+static void read_units(cl_platform_id platform, kiln_device_facts *f)
 {
 #if defined __x86_64__ && defined __GNUC__
-    return kiln_device_is_pocl(f) && __builtin_cpu_supports("avx512vnni");
+    char version[512] = "";
+    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
+    const bool pocl = kiln_device_is_pocl(f);
+    f->has_vnni = pocl && __builtin_cpu_supports("avx512vnni");
+    f->has_bf16 = pocl && __builtin_cpu_supports("avx512bf16") && !strstr(version, "LLVM 16.");
 #else
+    (void)platform;
     (void)f;
-    return false;
 #endif
 }
 
@@ -214,7 +220,7 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     read_limits(device, f);
     f->cache = read_cache(device, f);
     f->core_cache = read_core_cache(f);
-    f->has_vnni = read_vnni(f);
+    read_units(platform, f);
     char extensions[8192] = "";
     clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
     f->has_fp16 = strstr(extensions, "cl_khr_fp16") != NULL;

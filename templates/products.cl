@@ -1,22 +1,36 @@
 /* products.cl: adds products of vectors. With D_TOGETHER = 2 or 4, vectors of D_B ints hold as many
- * shorts or bytes in each int; else each lane is one factor.
+ * shorts or bytes in each int; with 2 and a source of bf16, the bits of D_B floats hold pairs of
+ * bf16. Else each lane is one factor.
  *
- *   ADD_PRODUCT(acc, a, b)    adds the products of all parts to acc, modulo 2^32; bytes of a
- *                             are unsigned and bytes of b signed. Else acc += a * b
+ *   ADD_PRODUCT(acc, a, b)    adds the products of all parts to acc, of integers modulo 2^32;
+ *                             bytes of a are unsigned and bytes of b signed. Else acc += a * b
  *   PRODUCTS_FUNCTION         declares a static function that uses ADD_PRODUCT
  *   PRODUCTS_INLINE           declares one that such a function inlines
  *
- * D_VNNI=1 says that the CPU has AVX512_VNNI, even if the compiler does not know.
+ * D_VNNI=1 says that the CPU has AVX512_VNNI, D_BF16=1 that it has AVX512_BF16, even if the compiler
+ * does not know.
  */
+#include "types.cl"
 #include "vectors.cl"
 
 /* x86 multiplies pairs of shorts and adds the two products in one instruction. VNNI adds them to a
- * sum too, or does so with four bytes. Compilers find these instructions in simple code only. A
- * compiler that takes the CPU for an older one uses VNNI in functions that ask for it, and does not
- * inline these functions. */
+ * sum too, or does so with four bytes. AVX512_BF16 adds the products of pairs of bf16 to a float, one
+ * after the other; to it, numbers below 2^-126 are zero. Compilers find these instructions in simple
+ * code only, or never. A compiler that takes the CPU for an older one uses them in functions that
+ * ask for them, and does not inline these functions. */
 #define PRODUCTS_FUNCTION INLINE
 #define PRODUCTS_INLINE INLINE
-#if D_TOGETHER > 1 && D_B == 16 && defined __AVX512BW__ && (D_VNNI || defined __AVX512VNNI__)
+#if D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+#if D_B == 16 && defined __AVX512BW__ && (D_BF16 || defined __AVX512BF16__)
+#define KILN_ADD_BF16 __builtin_ia32_dpbf16ps_512
+#ifndef __AVX512BF16__
+#undef PRODUCTS_FUNCTION
+#undef PRODUCTS_INLINE
+#define PRODUCTS_FUNCTION static __attribute__((noinline, target("avx512bf16")))
+#define PRODUCTS_INLINE INLINE __attribute__((target("avx512bf16")))
+#endif
+#endif
+#elif D_TOGETHER > 1 && D_B == 16 && defined __AVX512BW__ && (D_VNNI || defined __AVX512VNNI__)
 #if D_TOGETHER == 4
 #define KILN_ADD_PRODUCTS __builtin_ia32_vpdpbusd512
 #else
@@ -36,7 +50,32 @@
 #define KILN_MULTIPLY_PAIRS __builtin_ia32_pmaddwd128
 #endif
 
-#if D_TOGETHER > 1
+#if D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+PRODUCTS_INLINE ACC_V kiln_add_products(ACC_V acc, ACC_V a, ACC_V b)
+{
+#ifdef KILN_ADD_BF16
+    typedef float floats __attribute__((__vector_size__(64)));
+#if __clang_major__ < 16
+    typedef int pairs __attribute__((__vector_size__(64)));
+#else
+    typedef __bf16 pairs __attribute__((__vector_size__(64)));
+#endif
+    return __builtin_astype(KILN_ADD_BF16(__builtin_astype(acc, floats), __builtin_astype(a, pairs),
+                                          __builtin_astype(b, pairs)),
+                            ACC_V);
+#else
+    typedef KILN_CAT(uint, D_B) uints;
+#define HIGH(v) __builtin_astype(__builtin_astype(v, uints) & 0xffff0000, ACC_V)
+#define LOW(v) __builtin_astype(__builtin_astype(v, uints) << 16, ACC_V)
+    acc += LOW(a) * LOW(b);
+    acc += HIGH(a) * HIGH(b);
+    return acc;
+#undef HIGH
+#undef LOW
+#endif
+}
+#define ADD_PRODUCT(acc, a, b) acc = kiln_add_products(acc, a, b)
+#elif D_TOGETHER > 1
 PRODUCTS_INLINE ACC_V kiln_add_products(ACC_V acc, ACC_V a, ACC_V b)
 {
 #ifdef KILN_ADD_PRODUCTS

@@ -29,7 +29,8 @@
 #include <math.h>
 
 static const double unit = 0x1p-24;
-static const double tiny = 0x1p-126; /* below this, a device may flush a float to zero */
+static const double tiny = 0x1p-126; /* below this, a device may flush a float to zero, be it a
+                                        result or a factor */
 
 static double sum_error(const bound_rule *r, double sum, double magnitude)
 {
@@ -39,7 +40,7 @@ static double sum_error(const bound_rule *r, double sum, double magnitude)
     double likely = 4 * sqrt(r->terms) * fabs(sum) + 8 * m;
     double reference = (r->terms + 16) * 0x1p-53 * magnitude;
     return unit * r->amplification * (r->arbitrary ? worst : fmin(worst, likely)) + reference +
-           (r->terms + 4) * tiny;
+           (r->terms * fmax(1, r->largest) + 4) * tiny;
 }
 
 /* The error of an activation. Its steepest slope multiplies the error of the argument; its own

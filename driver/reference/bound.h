@@ -13,7 +13,9 @@ typedef struct bound_rule {
     bool arbitrary;                /* false: the data are random numbers */
     double terms;                  /* products in one sum */
     double amplification;          /* factor of the rounding errors, by the algorithm */
-    double floor; /* least magnitude of a sum, for an algorithm that mixes in neighbours' terms */
+    double largest; /* absolute value of the data, where they are arbitrary: what a factor below
+                       2^-126, which a device may take for zero, is multiplied by */
+    double floor;   /* least magnitude of a sum, for an algorithm that mixes in neighbours' terms */
 } bound_rule;
 
 /* Returns a bound on |result - exact result| before the last rounding to the destination's type.

@@ -212,6 +212,13 @@ static double spread(const reference_source *s, bool arbitrary)
     return arbitrary ? largest : sqrt(squares / (double)s->count);
 }
 
+static double largest_of(const kiln_problem *p, const reference_tensors *t)
+{
+    reference_source source[2];
+    reference_sources(p, t, source);
+    return fmax(spread(&source[0], true), spread(&source[1], true));
+}
+
 /* The least magnitude of a sum. Winograd's transforms mix neighbours into a result, whose error is
  * in proportion to them even where its own terms are small. */
 static double magnitude_floor(const kiln_problem *p, const reference_tensors *t, bool arbitrary)
@@ -234,6 +241,8 @@ static bound_rule rule_of(const kiln_problem *p, const reference_tensors *t,
         .terms = (double)reference_terms(p),
         .amplification = fmax(o->amplification, 1),
     };
+    if (r.arbitrary && !r.integer)
+        r.largest = largest_of(p, t);
     if (r.amplification > 1 && !r.integer && !o->exact)
         r.floor = magnitude_floor(p, t, o->arbitrary);
     return r;

@@ -49,7 +49,8 @@ typedef struct kiln_device_facts {
     int simd_floats;         /* preferred vector width for float, at least 1 */
     bool has_fp16, has_fp64; /* arithmetic, not storage */
     bool shares_work;        /* threads of the runtime help with a launch of one work-group */
-    bool has_vnni;           /* x86's AVX512_VNNI, even if kernels' compiler ignores it */
+    bool has_vnni, has_bf16; /* x86's AVX512_VNNI, AVX512_BF16, even if kernels' compiler ignores
+                                them */
     int cuda_capability;     /* major * 10 + minor on NVIDIA, 0 elsewhere */
 
     /* Roofline inputs of predict(), from the counts above and a clock: not measured. */

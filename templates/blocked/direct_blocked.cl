@@ -48,8 +48,8 @@
  *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_STEP              source channels of a step: a part of a block, or whole blocks
- *   D_TOGETHER          2 or 4: the source is bytes, and D_STRIP 2: as many channels are multiplied
- *                       at once (see products.cl); 4 only where all D_UP_a are 1. Else 1
+ *   D_TOGETHER          2 or 4: the source is bytes (2: or bf16), and D_STRIP 2: as many channels are
+ *                       multiplied at once (see products.cl); 4 only where all D_UP_a are 1. Else 1
  *   D_ACCUMULATORS      accumulators of each sum of a whole step
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
@@ -128,6 +128,8 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_
 #if D_TOGETHER == 4
                 const ACC_T all =
                     as_int((char4)((char)WEIGHT(0), (char)WEIGHT(1), (char)WEIGHT(2), (char)WEIGHT(3)));
+#elif D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+                const ACC_T all = as_float(as_uint(WEIGHT(0)) >> 16 | as_uint(WEIGHT(1)));
 #elif D_TOGETHER == 2
                 const ACC_T all = as_int((short2)((short)WEIGHT(0), (short)WEIGHT(1)));
 #else

@@ -11,7 +11,7 @@
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 
 /* Strips and packed weights consist of elements: channels, or D_TOGETHER neighbouring ones as parts
- * of an int. If the last element has fewer channels, its other weights are zero. */
+ * of an int, or of the bits of a float. If the last element has fewer channels, its other weights are zero. */
 #if D_TOGETHER > 1
 #define ELEMENTS(channels) (((channels) + D_TOGETHER - 1) / D_TOGETHER)
 #else
@@ -27,6 +27,9 @@
 #define ELEMENT_ZERO ((int)0x80808080)
 #define TO_STRIP(n, p, i) (KILN_CAT(vload, n)(0, (p) + (i)) ^ (KILN_CAT(char, n))((char)-128))
 #define D_OFFSETS (P_FILTER_D * P_FILTER_H)
+#elif D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+#define STRIP_T ushort
+#define TO_STRIP(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #elif D_TOGETHER == 2
 #define STRIP_T short
 #define TO_STRIP(n, p, i) KILN_CAT(convert_short, n)(SRC_LOADN(n, p, i))

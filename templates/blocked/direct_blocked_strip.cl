@@ -37,6 +37,15 @@
 #define PIXEL_LOADN(n, row, i, left)                                                               \
     TO_ELEMENT(CHANNEL_LOADN(n, 0, row, i, left), CHANNEL_LOADN(n, 1, row, i, left),               \
                CHANNEL_LOADN(n, 2, row, i, left), CHANNEL_LOADN(n, 3, row, i, left))
+#elif D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+/* A missing channel is zero here: an infinity times a weight of zero is a NaN. */
+#define BITS_LOADN(n, row, i) KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (row) + (i)))
+#define PIXEL_LOAD(row, i, left)                                                                   \
+    as_float((ushort2)((row)[i], (left) > 1 ? (row)[D_SRC_CHANNEL + (i)] : (ushort)0))
+#define PIXEL_LOADN(n, row, i, left)                                                               \
+    KILN_CAT(as_float, n)(BITS_LOADN(n, row, i) |                                                  \
+                          ((left) > 1 ? BITS_LOADN(n, row, D_SRC_CHANNEL + (i)) << 16              \
+                                      : (KILN_CAT(uint, n))(0)))
 #elif D_TOGETHER == 2
 #define TO_ELEMENT(a, b) (((a) & 0xffff) | ((b) << 16))
 #define PIXEL_LOAD(row, i, left)                                                                   \
@@ -121,6 +130,9 @@ INLINE void make_strip(ACC_T *strip, global const SRC_T *row, const int channels
             to[e] = as_int((char4)((char)PIXEL_LOAD(4 * e), (char)PIXEL_LOAD(4 * e + 1),
                                    (char)PIXEL_LOAD(4 * e + 2), (char)PIXEL_LOAD(4 * e + 3))) ^
                     ELEMENT_ZERO;
+#elif D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+#define BITS_LOAD(c) (inside && (c) < channels ? pixel[STEP_AT(c)] : (ushort)0)
+            to[e] = as_float((ushort2)(BITS_LOAD(2 * e), BITS_LOAD(2 * e + 1)));
 #elif D_TOGETHER == 2
             to[e] = as_int((short2)(PIXEL_LOAD(2 * e), PIXEL_LOAD(2 * e + 1)));
 #else

@@ -3,8 +3,9 @@
  * For each layer all contenders get the same tensors. A short look at each way in which oneDNN can
  * do the layer finds the ways near the fastest one; these take turns with kiln, and the fastest of
  * them is the rival. Each result is verified before its times count: by the sampled reference, and
- * kiln's whole result against the rival's. A ratio is the rival's time over kiln's: above 1, kiln
- * is faster. In classes of other types than f32 the rival is kiln in f32. With --bare a class has a
+ * kiln's whole result, in f32, against the rival's. A ratio is the rival's time over kiln's: above
+ * 1, kiln is faster. In classes of other types kiln in f32 runs, too; it is the rival where oneDNN
+ * does not have the type. With --bare a class has a
  * second line: the rival's time over that of a kernel that does only what every kernel must, the
  * best ratio to be had.
  */
@@ -45,6 +46,14 @@ static bool is_bare(const result *r)
     return strcmp(r->name, CONTENDER_BARE) == 0;
 }
 
+/* Whether a contender may be the rival. kiln in f32 is one only where no peer has the type. */
+static bool may_decide(const field *f, const result *r)
+{
+    if (strcmp(r->name, CONTENDER_KILN_F32) == 0)
+        return f->count == 2;
+    return strcmp(r->name, "CLBlast") != 0 && !is_bare(r);
+}
+
 static void fill_row(row *row, const field *f, const turns_times *times)
 {
     row->count = f->count;
@@ -53,8 +62,7 @@ static void fill_row(row *row, const field *f, const turns_times *times)
         *to = (result){.times = times[i], .ratio = turns_ratio(&times[0], &times[i])};
         memcpy(to->name, f->c[i]->name, sizeof to->name);
         memcpy(to->detail, f->c[i]->detail, sizeof to->detail);
-        bool decides = i > 0 && strcmp(to->name, "CLBlast") != 0 && !is_bare(to);
-        if (decides && (!row->rival || is_faster(&times[i], &times[row->rival])))
+        if (i > 0 && may_decide(f, to) && (!row->rival || is_faster(&times[i], &times[row->rival])))
             row->rival = i;
     }
 }

@@ -22,7 +22,7 @@ static kiln_device_facts cpu(const char *core, const char *row, int64_t core_cac
     f.local_memory = f.max_constant = 512 << 10;
     f.cpu = kiln_core_named(row);
     f.simd_floats = 16;
-    f.has_vnni = true;
+    f.has_vnni = f.has_bf16 = true;
     f.shares_work = true;
     f.has_fp64 = true;
     f.core_cache = core_cache;

@@ -75,6 +75,9 @@ const char *contender_onednn_version(void);
 contender *contender_clblast(const session *s, const work *w, char *why);
 const char *contender_clblast_version(void);
 
+/* The name of kiln in f32 beside kiln in another type. */
+#define CONTENDER_KILN_F32 "kiln f32"
+
 /* Makes the bare kernel (contender_bare.c), with `groups` work-groups. It computes no convolution,
  * so there is nothing to verify. */
 #define CONTENDER_BARE "bare"

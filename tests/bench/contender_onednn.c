@@ -86,7 +86,7 @@ static bool transfer(const onednn_tensor *t, void *array, bool out)
     return fine;
 }
 
-static bool make_tensor(onednn_tensor *t, float *array)
+static bool make_tensor(onednn_tensor *t, void *array)
 {
     const bool there = dnnl_memory_desc_equal(&t->array_desc, &t->plain_desc);
     if (dnnl_memory_create(&t->plain, &t->plain_desc, engine,
@@ -106,7 +106,7 @@ static bool make_tensor(onednn_tensor *t, float *array)
 
 static bool make_tensors(onednn_contender *o, const rules *r)
 {
-    float *plain[] = {o->work->x, o->work->w, o->work->y};
+    void *plain[] = {o->work->x, o->work->w, o->work->y};
     for (int i = ONEDNN_X; i <= ONEDNN_Y; i++) {
         onednn_tensor *t = &o->tensor[i];
         if (!make_tensor(t, plain[i]))

@@ -23,10 +23,14 @@ static geometry geometry_of(const kiln_problem *p)
     return g;
 }
 
-static bool is_described(dnnl_memory_desc_t *d, int dims, const dnnl_dims_t size,
-                         dnnl_format_tag_t tag)
+static dnnl_data_type_t type_of(kiln_type type)
 {
-    return dnnl_memory_desc_init_by_tag(d, dims, size, dnnl_f32, tag) == dnnl_success;
+    static const dnnl_data_type_t types[] = {[KILN_F32] = dnnl_f32,
+                                             [KILN_F16] = dnnl_f16,
+                                             [KILN_BF16] = dnnl_bf16,
+                                             [KILN_I8] = dnnl_s8,
+                                             [KILN_I32] = dnnl_s32};
+    return types[type];
 }
 
 /* Describes the sizes of x, w, y, and their formats under the rules and a way. */
@@ -44,6 +48,7 @@ static bool describe(const kiln_problem *p, const rules *r, const onednn_way *v,
         size[ONEDNN_W][2 + grouped + i] = p->filter[i];
         size[ONEDNN_Y][2 + i] = kiln_problem_output(p, i);
     }
+    const kiln_type types[ONEDNN_TENSORS] = {p->x_type, p->w_type, p->y_type};
     bool fine = true;
     for (int i = ONEDNN_X; i <= ONEDNN_Y; i++) {
         int dims = i == ONEDNN_W ? 2 + grouped + rank : 2 + rank;
@@ -51,9 +56,11 @@ static bool describe(const kiln_problem *p, const rules *r, const onednn_way *v,
         const dnnl_format_tag_t array = filter ? plain_filter[grouped][at] : plain_data[at],
                                 plain = !filter && r->layout == RULES_NHWC ? nhwc_data[at] : array,
                                 own = filter ? dnnl_format_tag_any : v->tag[at];
-        fine = fine && is_described(&t[i].array_desc, dims, size[i], array) &&
-               is_described(&t[i].plain_desc, dims, size[i], plain) &&
-               is_described(&t[i].desc, dims, size[i], own);
+        const dnnl_data_type_t type = type_of(types[i]);
+        fine = fine &&
+               !dnnl_memory_desc_init_by_tag(&t[i].array_desc, dims, size[i], type, array) &&
+               !dnnl_memory_desc_init_by_tag(&t[i].plain_desc, dims, size[i], type, plain) &&
+               !dnnl_memory_desc_init_by_tag(&t[i].desc, dims, size[i], type, own);
     }
     return fine;
 }

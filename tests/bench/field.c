@@ -17,12 +17,13 @@ void field_clear(field *f)
     work_free(&f->in_f32);
 }
 
-/* Adds a contender whose result is right. */
+/* Adds a contender whose result is right. Results in f32 are compared with kiln's whole. */
 static void admit_peer(field *f, const work *w, contender *c)
 {
     char why[KILN_ERROR_TEXT];
     if (contender_verify(c, w, f->result[1], why) &&
-        contender_agree(w, f->c[0], f->result[0], c, f->result[1], why)) {
+        (work_type(w, 'w') != KILN_F32 ||
+         contender_agree(w, f->c[0], f->result[0], c, f->result[1], why))) {
         f->c[f->count++] = c;
         return;
     }
@@ -84,7 +85,7 @@ static void admit_onednn(field *f, const work *w, const rules *r)
             contender_release(g[i].c);
 }
 
-/* Adds kiln in f32 on the same layer, the rival of other types. */
+/* Adds kiln in f32 on the same layer. */
 static void admit_f32(field *f, const session *s, const work *w, const rules *r)
 {
     char why[KILN_ERROR_TEXT] = "out of memory";
@@ -93,7 +94,7 @@ static void admit_f32(field *f, const session *s, const work *w, const rules *r)
     if (work_make(own, w->layer, w->problem.direction, KILN_F32))
         c = contender_kiln(s, own, r, NULL, why);
     if (c && contender_verify(c, own, f->result[1], why)) {
-        snprintf(c->name, sizeof c->name, "kiln f32");
+        snprintf(c->name, sizeof c->name, CONTENDER_KILN_F32);
         f->c[f->count++] = c;
         return;
     }
@@ -133,11 +134,11 @@ bool field_make(field *f, const session *s, const work *w, const rules *r,
     f->wrong = !contender_verify(f->c[0], w, f->result[0], why);
     if (f->wrong)
         return false;
+    admit_onednn(f, w, r);
     if (work_type(w, 'w') != KILN_F32) {
         admit_f32(f, s, w, r);
         return true;
     }
-    admit_onednn(f, w, r);
     char refusal[KILN_ERROR_TEXT];
     contender *c =
         r->layout == RULES_NCHW && !options->brief ? contender_clblast(s, w, refusal) : NULL;

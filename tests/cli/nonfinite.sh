@@ -111,3 +111,18 @@ if accepting conv $shape -F 1 | grep -q winograd_fused; then
     # shellcheck disable=SC2086
     expect 0 conv $shape -F 1 -S winograd_fused -d x -e plain_w
 fi
+
+# Factors below 2^-126 may count as zero, however large the others are: 16 products of 2^-133 and 1e30.
+# shellcheck disable=SC2046
+printf '\001\0%.0s' $(seq 16) >x
+# shellcheck disable=SC2046
+printf '\111\161%.0s' $(seq 256) >w
+small='-n 1 -c 16 -H 1 -W 1 -k 16 -y 1 -x 1 -F 1 -d x -e w'
+# shellcheck disable=SC2086
+expect 0 convbfp16 $small -S naive
+if [ "${KILN_DEVICE:-}" = cpu ]; then
+    # shellcheck disable=SC2086
+    expect 0 convbfp16 $small -S direct_blocked
+    # shellcheck disable=SC2086
+    expect 0 convbfp16 $small -S direct_blocked --math exact
+fi

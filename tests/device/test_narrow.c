@@ -69,6 +69,7 @@ static void check_plan(const kiln_problem *p, const char *solver, int floats)
     for (int i = 0; kiln_op_stage(op, i, &stage) == KILN_OK; i++) {
         found = found || strstr(stage.options, lanes);
         ck_assert_msg(!strstr(stage.options, "-DD_VNNI=1"), "%s: %s", solver, stage.options);
+        ck_assert_msg(!strstr(stage.options, "-DD_BF16=1"), "%s: %s", solver, stage.options);
     }
     kiln_op_release(op);
     ck_assert_msg(found, "%s: no stage has %s", solver, lanes);
@@ -82,7 +83,7 @@ START_TEST(vectors_of_another_cpu)
     ck_assert_msg(kiln_problem_parse(&p, cases[_i].problem, why) == KILN_OK, "%s", why);
     facts->cpu = kiln_core_of(NULL);
     facts->simd_floats = cases[_i].floats;
-    facts->has_vnni = false;
+    facts->has_vnni = facts->has_bf16 = false;
     check_plan(&p, cases[_i].solver, cases[_i].floats);
     support_check(&p, cases[_i].solver, NULL,
                   p.w_type == KILN_I8 ? HOST_FILL_UNIFORM : HOST_FILL_INT);

@@ -102,6 +102,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
     kiln_define(plan, "D_ACCUMULATORS", kiln_direct_blocked_accumulators(b, d, c));
     kiln_define(plan, "D_VNNI", d->has_vnni);
+    kiln_define(plan, "D_BF16", d->has_bf16);
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);

@@ -189,7 +189,11 @@ int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts
 int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
                                  const kiln_device_facts *d, const kiln_config *c)
 {
-    if (!is_cpu(d) || s->w_type != KILN_I8)
+    if (!is_cpu(d))
+        return 1;
+    if (s->w_type == KILN_BF16)
+        return d->has_bf16 && c->v[BLOCKED_LANES] == 16 && s->math != KILN_MATH_EXACT ? 2 : 1;
+    if (s->w_type != KILN_I8)
         return 1;
     bool one_class = b->up[0] == 1 && b->up[1] == 1 && b->up[2] == 1;
     return d->has_vnni && c->v[BLOCKED_LANES] == 16 && one_class ? 4 : 2;

@@ -72,23 +72,30 @@ static double sums_under_way(const kiln_device_facts *d)
     return d->cpu->sum_latency * d->cpu->sums * kiln_device_unit_floats(d) / d->simd_floats;
 }
 
+/* Cycles of a vector of products, and of one for which no register is left. */
+typedef struct product_cost {
+    double each, over;
+} product_cost;
+
 /* Cycles of a tile for one tap and one element of the sum over channels: one for each vector of
  * sums. All numbers here are measured. Fewer sums than are under way wait for one another. If one
  * register is left the tile takes 2 % more; if none is, the compiler moves one sum; sums that have
  * no register go through memory. Weights are used once a tile and come from further away than
  * pixels. Pairs of bytes take two instructions a vector: 3x3 tiles of them took 1.4 times as long.
- * Sums of four bytes are overwritten in place: one register too few costs many copies. */
+ * Sums of four bytes and of pairs of bf16 are overwritten in place: one register too few costs many
+ * copies. */
 static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c)
 {
-    static const struct {
-        double each, over;
-    } cost[] = {[1] = {1, 3}, [2] = {1.4, 3}, [4] = {1.1, 10}};
-    int together = kiln_direct_blocked_together(b, s, d, c);
+    static const product_cost costs[] = {[1] = {1, 3}, [2] = {1.4, 3}, [4] = {1.1, 10}},
+                              bf16_pairs = {1.1, 10};
+    const int together = kiln_direct_blocked_together(b, s, d, c);
+    const product_cost cost =
+        together == 2 && s->w_type == KILN_BF16 ? bf16_pairs : costs[together];
     double sums = kiln_direct_blocked_sums(d, c);
     double weights = c->v[BLOCKED_TILE_KV] * kiln_blocked_vectors(c->v[BLOCKED_LANES], d);
     double over = sums + weights + 1 - kiln_blocked_registers(d);
-    double moved = over >= 0 ? 1 + cost[together].over * over : over == -1 ? 0.6 : 0;
+    double moved = over >= 0 ? 1 + cost.over * over : over == -1 ? 0.6 : 0;
     /* A tile of one pixel waits for its weights: a vector takes two cycles from the second cache.
      * Where no tile can have more pixels all wait alike, which was not measured. */
     bool lone = c->v[BLOCKED_TILE_W] == 1 && b->dst[KILN_AXIS_W] >= 2 * b->up[KILN_AXIS_W];
@@ -104,9 +111,9 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
     } else if (turn < 1 && c->v[BLOCKED_TILE_KV] == 1) {
         /* Two sums at a time need more pixels than a cycle loads, unless each pixel is multiplied
          * several times. */
-        loads = 1.08 * cost[together].each * fmax(sums, least);
+        loads = 1.08 * cost.each * fmax(sums, least);
     }
-    double multiply = cost[together].each * fmax(sums, least);
+    double multiply = cost.each * fmax(sums, least);
     multiply = d->cpu->sum_beside_loads * multiply +
                d->cpu->load_beside_sums * (c->v[BLOCKED_TILE_W] + weights);
     if (d->cpu->load_bound && over == 1) /* multiply-adds load the pixels */
