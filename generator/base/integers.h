@@ -10,6 +10,12 @@ static inline int64_t divide_up(int64_t a, int64_t b)
     return a > 0 ? (a - 1) / b + 1 : -(-a / b);
 }
 
+/* Returns the greatest integer that is not above a / b, for any a and b > 0. */
+static inline int64_t divide_down(int64_t a, int64_t b)
+{
+    return -divide_up(-a, b);
+}
+
 /* Returns the least multiple of b that is not below a. */
 static inline int64_t round_up(int64_t a, int64_t b)
 {

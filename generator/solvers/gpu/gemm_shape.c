@@ -22,12 +22,6 @@ static void set_axis(kiln_gemm *g, const kiln_shape *s, int a)
     g->grid[a] = divide_up(w->dst[a], stride);
 }
 
-/* Rounded down. */
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a >= 0 ? a / b : -divide_up(-a, b);
-}
-
 static bool is_dense(const kiln_pitch *p, const int64_t size[3])
 {
     return p->row == size[2] * p->pixel && p->plane == size[1] * p->row;
@@ -94,8 +88,8 @@ static void merge_axis(kiln_gemm *g, const kiln_shape *s, int a, int64_t phases)
     const int64_t stride = s->stride[a], reach = (s->filter[a] - 1) * s->dilation[a];
     int64_t first = -s->pad[a], last = (phases - 1) * stride + reach - s->pad[a];
     if (s->direction == KILN_BACKWARD_DATA) {
-        first = -floor_div(reach - s->pad[a], stride);
-        last = floor_div(phases - 1 + s->pad[a], stride);
+        first = -divide_down(reach - s->pad[a], stride);
+        last = divide_down(phases - 1 + s->pad[a], stride);
     }
     g->step[a] = s->direction == KILN_BACKWARD_DATA ? phases / stride : phases * stride;
     g->move[a] = g->jump[a] = 1;

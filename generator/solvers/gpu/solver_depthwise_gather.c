@@ -35,11 +35,6 @@ typedef struct strips {
     int64_t items;
 } strips;
 
-static int64_t divide_down(int64_t a, int64_t b)
-{
-    return a >= 0 ? a / b : -divide_up(-a, b);
-}
-
 static strips strips_of(const kiln_shape *s, const kiln_config *c)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
