@@ -20,7 +20,8 @@
  *
  * Places. info.arena_size bytes hold the tensors that the links write, for a caller that runs the
  * links in order, each after the one before: what no later link reads gives its bytes to others. A
- * chain in one such buffer of a few MiB stays in a CPU's caches, which tensors of their own leave.
+ * chain in one such buffer of a few MiB stays in a CPU's caches, which tensors of their own leave;
+ * where the cores share no cache, it is no faster (docs/network.md).
  */
 #ifndef KILN_CHAIN_H
 #define KILN_CHAIN_H

@@ -182,6 +182,15 @@ static bool run_habits(const session *s, const char *file, int rounds)
 
 /* ---- the command ---- */
 
+/* The first thing to know of a pair of cores; a host may move them while a bench runs. */
+static void print_hand_off(void)
+{
+    double best = HUGE_VAL;
+    for (int i = 0; i < 20; i++)
+        best = fmin(best, machine_hand_off());
+    printf("cores    a cache line goes from one to the other in %.0f ns\n", best * 1e9);
+}
+
 static void help(void)
 {
     printf("usage: ./dev bench chain [NETWORK...] [OPTIONS]   (mobilenet_v2 resnet_18 shufflenet)\n"
@@ -222,6 +231,7 @@ int main(int argc, char **argv)
     if (!machine_open(&m, &s, getenv("KILN_DEVICE") ? NULL : "cpu"))
         return 1;
     machine_print(&m, stdout);
+    print_hand_off();
     if (settings)
         printf("%-16s %-24s %9s %7s\n", "network", "habits", "ms", "ratio");
     else
@@ -235,6 +245,7 @@ int main(int argc, char **argv)
     if (mean.count > 0)
         printf("arena beside oneDNN: networks %d geomean %.3f worst %.3f (%s)\n", mean.count,
                stats_geomean(&mean), mean.worst, mean.worst_name);
+    print_hand_off();
     session_close(&s);
     return fine ? 0 : 1;
 }
