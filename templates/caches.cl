@@ -7,9 +7,10 @@
  */
 #include "types.cl"
 
-/* For CPUs, whose own prefetchers follow rows, not tiles. */
+/* For CPUs, whose own prefetchers follow rows, not tiles. Translators to SPIR-V refuse the builtin.
+ */
 #define KILN_FETCH(p)
-#if (D_AHEAD || D_WEIGHTS_AHEAD) && defined __has_builtin
+#if (D_AHEAD || D_WEIGHTS_AHEAD) && defined __has_builtin && !defined __SPIR__ && !defined __SPIRV__
 #if __has_builtin(__builtin_prefetch)
 #undef KILN_FETCH
 #define KILN_FETCH(p) __builtin_prefetch((const void *)(size_t)(p), 0, 2)

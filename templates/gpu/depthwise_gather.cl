@@ -104,7 +104,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_gather(global const SRC_T *restr
     UNROLL
     for (int k = 0; k < COLUMN_TAPS; k++)
         meets_one[k] =
-            (uint)(from + k * D_MOVE) < P_SRC_W && (D_JUMP == 1 || tap + k * D_JUMP < P_FILTER_W);
+            ((uint)(from + k * D_MOVE) < P_SRC_W) & (D_JUMP == 1 || tap + k * D_JUMP < P_FILTER_W);
     ACC_T sum[D_ROWS];
     UNROLL
     for (int r = 0; r < D_ROWS; r++)

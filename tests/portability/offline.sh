@@ -1,47 +1,92 @@
 #!/bin/sh
-# Compiles the kernels of every solver for GPUs that are not here: NVIDIA's (nvptx64), AMD's (gfx900,
-# gfx90a, gfx1030), and SPIR-V. Prints a line for each with registers, spills, scratch and local
-# memory as far as a tool tells, and fails where one does not compile or a GPU's solver spills.
+# Compiles kernels for GPUs that are not here: NVIDIA's (nvptx64), AMD's (gfx900, gfx90a, gfx1030),
+# and SPIR-V, which other drivers take. Prints a line for each kernel on a GPU with what a tool tells
+# of it. Fails where a kernel does not compile or compiles with a warning, where no plan has a
+# template, and where a kernel that kiln chooses needs more registers than the GPU has.
 #
-#     ./dev check --offline [--configs N]
+#     ./dev check --offline [--all] [--configs N] [--match TEXT]
 #
-# offline.txt has the problems, offline_plans.c the models of the devices. --configs N compiles, beside
-# the guess of each solver, the first N configs that a search would try (0).
+# offline.txt has the problems, offline_plans.c the models of the devices. A kernel is compiled once
+# as kiln chooses it, once as it does not, and once for each type (of AMD's, for gfx90a alone); with
+# --all in each plan of each solver. --configs N has, beside the guess of each solver, the first N
+# configs that a search would try (0). --match TEXT: only kernels whose target, solver, template or
+# kernel contains TEXT. KILN_TEMPLATES names a folder of templates that replace the built-in ones.
 #
-# registers: of a work-item. spills: of AMD's the registers, of NVIDIA's the bytes that are stored in
-# memory for lack of registers. scratch: bytes of a work-item's arrays that are in memory. local: bytes
-# of a group. NVIDIA's come from ptxas, where CUDA is installed. "-": not known; for kernels that call
-# what libclc does not have, such as reads of images, too.
+#   solver      with a star where kiln chooses it for the problem
+#   registers   of a work-item
+#   spills      what is in memory for lack of registers: of AMD's registers, of NVIDIA's bytes
+#   scratch     bytes of a work-item in memory, arrays included
+#   local       bytes of a work-group
+#
+# NVIDIA's numbers come from ptxas, where CUDA is installed. "-": not known, as of a kernel that
+# calls what libclc 14 does not have, such as reads of images.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+templates=$here/../../templates
 plans=${OFFLINE_PLANS:?names the program offline_plans}
-configs=0
-case ${1:-} in
-'') ;;
---configs) configs=${2:?} ;;
-*) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 2 ;;
-esac
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+all=0 configs=0 match=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --all) all=1; shift ;;
+    --configs) [ $# -gt 1 ] || usage; configs=$2; shift 2 ;;
+    --match) [ $# -gt 1 ] || usage; match=$2; shift 2 ;;
+    *) usage ;;
+    esac
+done
+for tool in clang-14 llvm-spirv-14; do
+    command -v $tool >/dev/null 2>&1 ||
+        { echo "offline: there is no $tool; ./dev deps --offline installs it" >&2; exit 1; }
+done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+# Solvers may share a kernel with all of its options.
 "$plans" "$scratch" "$configs" <"$here/offline.txt" >"$scratch/all"
-# Of solvers that share a kernel with all of its options, the first one.
-awk -F '\t' -v folder="$scratch" '
-    !seen[$1, $3, $4, $5]++ {
-        file = sprintf("%s/%05d.plan", folder, ++n)
-        print > file
-        close(file)
+MATCH=$match awk -F '\t' -v folder="$scratch" -v all="$all" '
+    index($1 "\t" $2 "\t" $3 "\t" $4, ENVIRON["MATCH"]) {
+        match($5, /SRC_TYPE=[A-Z0-9_]*/)
+        first = !of_choice[$1, $3, $4, $2 ~ /[*]$/]++
+        if ($1 != "gfx900" && $1 != "gfx1030") # one compiler for all of AMD
+            first = !of_type[$1, $3, $4, substr($5, RSTART, RLENGTH)]++ || first
+        if ((all || first) && !seen[$1, $3, $4, $5]++) {
+            file = sprintf("%s/%05d.plan", folder, ++n)
+            print > file
+            close(file)
+        }
     }' "$scratch/all"
 find "$scratch" -name '*.plan' | sort | xargs -n 4 -P "$(nproc)" sh "$here/offline_compile.sh"
 
-cat "$scratch"/*.row 2>/dev/null | sort | awk -F '\t' '
-    BEGIN { printf "%-8s %-23s %-34s %9s %6s %7s %6s\n", "target", "solver", "kernel", "registers", "spills", "scratch", "local" }
-    { printf "%-8s %-23s %-34s %9s %6s %7s %6s\n", $1, $2, $3 ":" $4, $5, $6, $7, $8 }'
-failed=$(find "$scratch" -name '*.log' | wc -l)
+# What could be compiled, then what could not.
+find "$scratch" -name '*.row' -exec cat {} + | sort | awk -F '\t' '
+    function row(target, solver, kernel, registers, spills, scratch, local) {
+        printf "%-8s %-22s %-40s %9s %6s %7s %6s\n", target, solver, kernel, registers, spills,
+               scratch, local
+    }
+    BEGIN { row("target", "solver", "kernel", "registers", "spills", "scratch", "local") }
+    $1 != "spirv" { row($1, $2, $3 ":" $4, $5, $6, $7, $8) }
+    { compiled[$1]++ }
+    $2 ~ /[*]$/ && $6 > 0 {
+        spilling = spilling "FAILED: " $4 " of " $3 " spills on " $1 "\n"
+    }
+    END {
+        for (target in compiled) print target ": " compiled[target] " kernels compile"
+        printf "%s", spilling
+    }' >"$scratch/table"
 for log in "$scratch"/*.log; do
     [ -f "$log" ] || continue
-    awk -F '\t' '{ printf "FAILED: %s of %s for %s\n", $4, $3, $1 }' "${log%.log}.plan"
+    awk -F '\t' '{ print "FAILED: " $4 " of " $3 " does not compile for " $1 }' "${log%.log}.plan"
     sed 's/^/    /' "$log"
-done
-echo "offline: $(find "$scratch" -name '*.plan' | wc -l) kernels, $failed do not compile"
-[ "$failed" -eq 0 ]
+done >>"$scratch/table"
+[ -n "$match" ] || for template in "$templates"/*.cl "$templates"/*/*.cl; do
+    name=$(basename "$template")
+    # In no solver's plan: this, what asks a device what it can do, and what others include.
+    case $name in padding.cl | *_probe.cl) continue ;; esac
+    ! grep -qrx "#include \"$name\"" "$templates" || continue
+    cut -f 3 "$scratch/all" | grep -qx "$name" ||
+        echo "FAILED: no plan has $name; offline.txt lacks a problem for it"
+done >>"$scratch/table"
+cat "$scratch/table"
+kernels=$(find "$scratch" -name '*.plan' | wc -l) failed=$(grep -c '^FAILED' "$scratch/table" || true)
+echo "offline: $kernels kernels, $failed failures"
+[ "$kernels" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -9,6 +9,7 @@
 #include "generator/plan/solver.h"
 #include "runtime/programs/template.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,8 @@ static kiln_device_facts facts_of(const model *m)
     if (m->kind == KILN_DEVICE_GPU) {
         f.simd_floats = 1;
         f.has_fp64 = true;
+        f.gpu.has_mma = f.gpu.has_wgmma = m->cuda_capability == 90;
+        f.gpu.static_local_memory = m->cuda_capability == 90 ? 200 << 10 : 0;
         f.gpu.subgroup = m->subgroup;
         f.gpu.unit_lanes = m->lanes;
         f.gpu.group_registers = m->registers;
@@ -57,8 +60,9 @@ static kiln_device_facts facts_of(const model *m)
     return f;
 }
 
+/* `chosen` marks the solver's name. */
 static void print_kernels(const kiln_solver *solver, const kiln_shape *own,
-                          const kiln_device_facts *d, const kiln_config *c)
+                          const kiln_device_facts *d, const kiln_config *c, bool chosen)
 {
     static kiln_plan plan;
     kiln_why why;
@@ -67,42 +71,65 @@ static void print_kernels(const kiln_solver *solver, const kiln_shape *own,
     for (int i = 0; i < plan.nstages; i++) {
         const kiln_stage *s = &plan.stage[i];
         if (s->kind == KILN_STAGE_LAUNCH)
-            printf("%s\t%s\t%s\t%s\t%s\n", d->name, solver->name, s->template_file, s->kernel,
-                   s->options);
+            printf("%s\t%s%s\t%s\t%s\t%s\n", d->name, solver->name, chosen ? "*" : "",
+                   s->template_file, s->kernel, s->options);
     }
 }
 
+/* The guess and the first configs of a search. */
 static void print_solver(const kiln_solver *solver, const kiln_shape *own,
-                         const kiln_device_facts *d, int configs)
+                         const kiln_device_facts *d, int configs, bool chosen)
 {
     kiln_config c = {0};
     solver->guess(own, d, &c);
-    print_kernels(solver, own, d, &c);
+    print_kernels(solver, own, d, &c, chosen);
     int64_t position = 0;
     kiln_config next = {0};
     for (int i = 0; i < configs && kiln_config_next(solver, own, d, &position, &next); i++)
-        print_kernels(solver, own, d, &next);
+        print_kernels(solver, own, d, &next, false);
+}
+
+/* Returns the solver that kiln chooses, as far as predictions decide; NULL: none takes the shape.
+ */
+static const kiln_solver *choose(const kiln_shape *s, const kiln_device_facts *d)
+{
+    const kiln_solver *solver, *best = NULL;
+    double best_ms = INFINITY;
+    for (int i = 0; (solver = kiln_solver_at(i)); i++) {
+        kiln_shape own;
+        kiln_why why;
+        kiln_config c = {0};
+        if (!kiln_solver_takes(solver, s, d, &own, &why))
+            continue;
+        solver->guess(&own, d, &c);
+        const double ms = kiln_solver_predict(solver, &own, d, &c);
+        if (ms < best_ms) {
+            best = solver;
+            best_ms = ms;
+        }
+    }
+    return best;
 }
 
 static void print_problem(const kiln_problem *checked, const kiln_device_facts *d, int configs)
 {
     const kiln_shape s = kiln_shape_of(checked);
-    const kiln_solver *solver;
+    const kiln_solver *solver, *chosen = choose(&s, d);
     for (int i = 0; (solver = kiln_solver_at(i)); i++) {
         kiln_shape own;
         kiln_why why;
         if (kiln_solver_takes(solver, &s, d, &own, &why))
-            print_solver(solver, &own, d, configs);
+            print_solver(solver, &own, d, configs, solver == chosen);
     }
 }
 
-/* Those that include nothing of their own accord are in no plan; to write them does no harm. */
+/* All templates: what others include does no harm there. */
 static bool write_sources(const char *folder)
 {
     for (const kiln_template *t = kiln_embedded_templates; t->file; t++) {
         char path[1024];
         char *source;
-        if (kiln_template_source(NULL, t->file, &source) != KILN_OK) {
+        if (kiln_template_source(getenv("KILN_TEMPLATES"), t->file, &source) != KILN_OK) {
             fprintf(stderr, "%s\n", kiln_last_error());
             return false;
         }
