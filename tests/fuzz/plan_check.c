@@ -46,7 +46,9 @@ static kiln_device_facts gpu_device(bool facts)
                                  .peak_f16 = 134000,
                                  .peak_bf16 = 134000,
                                  .peak_i8 = 134000,
-                                 .memory_gbs = 3350};
+                                 .memory_gbs = 3350,
+                                 .has_mma = true,
+                                 .has_wgmma = true};
     }
     kiln_device_set_roofline(&d, 1.5);
     return d;
