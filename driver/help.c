@@ -5,14 +5,14 @@
 
 void help_usage(FILE *to)
 {
-    fputs(
-        "usage: kiln WORD [FLAGS]\n"
-        "\n"
-        "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
-        "\n"
-        "words: conv, convfp16, convbfp16, convint8, tune, explain, layout, cache, db, env, help\n"
-        "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
-        to);
+    fputs("usage: kiln WORD [FLAGS]\n"
+          "\n"
+          "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
+          "\n"
+          "words: conv, convfp16, convbfp16, convint8, tune, explain, prepare, layout, cache, db, "
+          "env, help\n"
+          "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
+          to);
 }
 
 static const char words[] =
@@ -31,6 +31,7 @@ static const char words[] =
     "the\n"
     "              solver refuses; takes the flags of conv, after one of the words above for\n"
     "              another type\n"
+    "  prepare     compile what problems will run, before their first use, or into a bundle\n"
     "  layout      list layouts, show where elements are in memory, convert tensors between "
     "layouts\n"
     "  cache       show or clear the cache of compiled programs\n"

@@ -1,6 +1,7 @@
 /* The command `kiln`: one table of words. */
 #include "driver/conv/conv.h"
 #include "driver/conv/explain.h"
+#include "driver/conv/prepare.h"
 #include "driver/conv/report.h"
 #include "driver/db/db_command.h"
 #include "driver/layout/layout_command.h"
@@ -58,6 +59,7 @@ static const struct {
     {"convbfp16", conv_command},
     {"convint8", conv_command},
     {"explain", explain_command},
+    {"prepare", prepare_command},
     {"tune", tune_command},
     {"cache", cache_command},
     {"layout", layout_command},

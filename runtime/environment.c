@@ -62,6 +62,8 @@ static const struct {
     {"KILN_CACHE_DIR", SETTING(cache_dir), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_CACHE_LIMIT", NO_SETTING, is_bytes,
      "a whole number of bytes, at least 1 (KILN_CACHE=off keeps nothing on disk)"},
+    {"KILN_BUNDLE", SETTING(bundle), is_folder, "a folder that exists, or off"},
+    {"KILN_COMMAND", NO_SETTING, is_path, "a path of less than 4096 bytes"},
     {"KILN_DB", SETTING(rows_file), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_SHIPPED_DB", SETTING(shipped_dir), is_folder, "a folder that exists, or off"},
     {"KILN_TEMPLATES", SETTING(template_dir), is_folder, "a folder that exists, or off"},

@@ -63,6 +63,29 @@ static void find_shipped_dir(char *dir, size_t size)
         dir[0] = '\0';
 }
 
+/* Writes the path of a bundle's part; "" where there is no bundle, or not that part. */
+static void bundle_part(const char *bundle, const char *part, char *path, size_t size)
+{
+    struct stat st;
+    const int length = snprintf(path, size, "%s/%s", bundle, part);
+    if (!*bundle || length >= (int)size || stat(path, &st) != 0)
+        path[0] = '\0';
+}
+
+/* A bundle's rows stand in for those that would be taken unasked. */
+static void set_bundle(kiln *k, const kiln_settings *s)
+{
+    char bundle[sizeof k->rows_file];
+    resolve(bundle, sizeof bundle, s->bundle, "KILN_BUNDLE");
+    if (!*bundle)
+        return;
+    bundle_part(bundle, KILN_BUNDLE_PROGRAMS, k->bundle_programs, sizeof k->bundle_programs);
+    if (!given(s->rows_file) && !getenv("KILN_DB"))
+        bundle_part(bundle, KILN_BUNDLE_ROWS, k->rows_file, sizeof k->rows_file);
+    if (!given(s->shipped_dir) && !getenv("KILN_SHIPPED_DB"))
+        bundle_part(bundle, KILN_BUNDLE_SHIPPED, k->shipped_dir, sizeof k->shipped_dir);
+}
+
 static void set_places(kiln *k, const kiln_settings *s)
 {
     resolve(k->cache_dir, sizeof k->cache_dir, s->cache_dir, NULL);
@@ -75,6 +98,7 @@ static void set_places(kiln *k, const kiln_settings *s)
     if (!given(s->shipped_dir) && !getenv("KILN_SHIPPED_DB"))
         find_shipped_dir(k->shipped_dir, sizeof k->shipped_dir);
     resolve(k->template_dir, sizeof k->template_dir, s->template_dir, "KILN_TEMPLATES");
+    set_bundle(k, s);
 }
 
 /* Returns what named the place: the setting or the variable; NULL where it is the default. */
@@ -177,8 +201,11 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
         return kiln_fail_cl(code, "clRetainContext");
     k->context = context;
     k->device = device;
-    k->programs = kiln_programs_open(k->cache_dir, kiln_environment_cache_limit(s), &k->logger,
-                                     context, device, &k->facts);
+    const kiln_program_places places = {.dir = k->cache_dir,
+                                        .bundle = k->bundle_programs,
+                                        .limit = kiln_environment_cache_limit(s),
+                                        .kept = kiln_device_is_pocl(&k->facts)};
+    k->programs = kiln_programs_open(&places, &k->logger, context, device, &k->facts);
     if (!k->programs)
         return kiln_fail(KILN_NO_MEMORY, "out of memory while opening the program cache");
     k->lifetime = kiln_mem_lifetime_open(context);

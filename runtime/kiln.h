@@ -11,11 +11,16 @@
  *
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
  * installs no signal handler, and does not wait for the caller's queues (kiln_finish(),
- * kiln_op_time(), kiln_tune(), settings.check_padding, .check_packed and .queues_flushed excepted).
- * Creating never measures, enqueueing never compiles, only kiln_tune() measures. On PoCL's CPU
- * device a kiln has queues of its own as well, and the device's threads spin in them for a while
- * after an operation (settings.keepalive_us). An op's second enqueue with the same buffers may wait
- * there for the device's threads, 50 ms at most (settings.buffers_stay).
+ * kiln_op_time(), kiln_op_warm(), kiln_tune(), settings.check_padding, .check_packed and
+ * .queues_flushed excepted). Only kiln_tune() measures. On PoCL's CPU device a kiln has queues of
+ * its own as well, and the device's threads spin in them for a while after an operation
+ * (settings.keepalive_us). An op's second enqueue with the same buffers may wait there for the
+ * device's threads, 50 ms at most (settings.buffers_stay).
+ *
+ * Compiling: creating an operation chooses, and builds its programs; enqueueing builds none. What a
+ * driver leaves to the first launch is done there: PoCL compiles each kernel for its work-group
+ * then, a tenth of a second each, and keeps that in its own cache. kiln_op_warm() has it done
+ * before, kiln_prepare() before a program's first start.
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, and
@@ -72,8 +77,14 @@ KILN_API const char *kiln_last_error(void);
 /* Everything left at zero: the environment decides, then the default written here. */
 typedef struct kiln_settings {
     const char *cache_dir; /* program cache; KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln.
-                              "off" (or KILN_CACHE=off): memory only */
+                              "off" (or KILN_CACHE=off): memory only. A program is stored when an
+                              op is created with it. Not used on PoCL's CPU device, which keeps
+                              programs itself (POCL_CACHE_DIR) */
     int64_t cache_limit;   /* bytes on disk; KILN_CACHE_LIMIT, 256 MiB */
+    /* A folder that kiln_bundle() made; KILN_BUNDLE, none. "off": none. Its programs are looked for
+     * first, and its rows stand for the default rows_file and shipped_dir. Nothing is written to
+     * it. */
+    const char *bundle;
     /* The user's tuning rows; KILN_DB, $XDG_DATA_HOME/kiln/DEVICE.yaml. "off": none. A file that is
      * named, in either way, may be one to be made by kiln_tune(); one that is there and cannot be
      * used is KILN_FILE. One whose head names another device is left alone: its rows are not used,
@@ -187,14 +198,25 @@ KILN_API void kiln_op_release(kiln_op *op); /* NULL is fine */
  * names no solver for it. */
 KILN_API kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op **out);
 
-/* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU), launches each op
- * once on buffers of its own and releases it; the programs stay in the cache. Returns the first
- * failure; attempts all problems. */
+/* Has a driver do now what it leaves to the first launch: launches the op once, packing included,
+ * on buffers of its own in a queue of its own, and waits for it. Takes the memory of the op's
+ * tensors for that time. */
+KILN_API kiln_status kiln_op_warm(kiln_op *op);
+
+/* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU), warms each op
+ * and releases it; the programs stay in the cache. PoCL compiles one program at a time in a
+ * process, so with more than one thread kiln starts as many processes of its command, `kiln
+ * prepare`, where it finds it: KILN_COMMAND, else beside the library or as installed with it.
+ * Returns the first failure; attempts all problems. */
 KILN_API kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads);
 
-/* Launches the op once on buffers of its own, whose contents are arbitrary, and waits: some drivers
- * finish compiling only then. kiln_prepare() does this. */
-KILN_API kiln_status kiln_op_launch_once(kiln_op *op);
+/* Does the same, and writes a bundle into the folder `dir`, which is made where it is missing:
+ * programs as binaries of this driver for this device, and the tuning rows in use. Another machine
+ * with both, or this one, then reads it (settings.bundle). PoCL compiles each kernel once more for
+ * that, and needs a cache folder of its own that it can write to where the bundle is read, in
+ * memory if need be. Returns KILN_FILE where the folder cannot be written. */
+KILN_API kiln_status kiln_bundle(kiln *k, const kiln_problem *problems, size_t count, int threads,
+                                 const char *dir);
 
 /* Where a config came from. */
 typedef enum kiln_origin {

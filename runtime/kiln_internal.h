@@ -24,6 +24,11 @@ typedef struct kiln_packed_marks {
     size_t count;
 } kiln_packed_marks;
 
+/* The parts of a bundle, which kiln_bundle() writes and settings.bundle names. */
+#define KILN_BUNDLE_PROGRAMS "programs"
+#define KILN_BUNDLE_ROWS "rows.yaml"
+#define KILN_BUNDLE_SHIPPED "shipped"
+
 struct kiln {
     atomic_int holders; /* the caller's handle, and operations */
     unsigned forks;     /* of the process, when the kiln was opened (process.h) */
@@ -40,7 +45,8 @@ struct kiln {
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
-    pthread_mutex_t lock; /* guards user_rows, which tuning replaces, and packed */
+    char bundle_programs[4096 + 16]; /* "": no bundle */
+    pthread_mutex_t lock;            /* guards user_rows, which tuning replaces, and packed */
     kiln_packed_marks packed;
     kiln_rows *user_rows, *shipped_rows, *generic_rows;
 };

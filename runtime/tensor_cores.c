@@ -118,7 +118,7 @@ static bool works(const place *at, int local_bytes, const char *more)
     const cl_int code = run(program, at->context, at->queue, &p);
     const bool right = code == CL_SUCCESS && is_right(&p);
     if (right)
-        kiln_program_ran(program);
+        kiln_program_keep(program);
     else if (code != CL_SUCCESS)
         kiln_fail_cl(code, "mma_probe");
     else

@@ -163,7 +163,7 @@ static void build(session *s, const tune_message *in)
         kiln_conv_create(s->kiln, &p, &choice, &op))
         return;
     if (s->cpu)
-        kiln_op_launch_once(op);
+        kiln_op_warm(op);
     kiln_op_release(op);
 }
 

@@ -84,12 +84,11 @@ static int last_stage(unsigned stages)
     return last;
 }
 
-/* Launches the stages as on any device. The first enqueue has an event, which tells when the
- * programs' binaries are complete. */
+/* Launches the stages as on any device. */
 static kiln_status launch(kiln_op *op, kiln_pocl_call *call, cl_uint n_wait, const cl_event *wait,
                           cl_event events[KILN_MAX_STAGES], int last)
 {
-    if (call->events == KILN_EVENTS_NONE && (!op->first || op->owns_images))
+    if (call->events == KILN_EVENTS_NONE && op->owns_images)
         call->events = KILN_EVENTS_LAST;
     kiln_status status =
         (op->owns_images ? start_in_turn : start_stages)(op, call, n_wait, wait, events, last);
@@ -98,10 +97,6 @@ static kiln_status launch(kiln_op *op, kiln_pocl_call *call, cl_uint n_wait, con
     if (status) {
         release_events(events, KILN_MAX_STAGES);
         return status;
-    }
-    if (!op->first && op->plan.stage[last].pack == 0) {
-        op->first = events[last];
-        clRetainEvent(op->first);
     }
     return KILN_OK;
 }

@@ -59,8 +59,8 @@ static kiln_status decide(kiln_op *op, const kiln_problem *problem, const kiln_c
     return KILN_OK;
 }
 
-kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
-                             kiln_op **out)
+kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                           kiln_op **out)
 {
     if (!k || !problem || !out)
         return kiln_fail(KILN_INVALID, "kiln_conv_create: k, problem and out must not be NULL");
@@ -74,7 +74,7 @@ kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_ch
     if (!status)
         status = kiln_op_compile(op, takes_ns(op));
     if (status) {
-        kiln_op_discard(op);
+        kiln_op_release(op);
         return status;
     }
     if (*k->call_log) {
@@ -101,26 +101,32 @@ kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choi
     kiln_status status = decide(op, problem, choice);
     if (!status)
         kiln_op_describe(op, info);
-    kiln_op_discard(op);
+    kiln_op_release(op);
     return status;
 }
 
-void kiln_op_discard(kiln_op *op)
+void kiln_op_keep(const kiln_op *op)
 {
-    if (!op)
-        return;
-    kiln_op_free_checks(op);
-    kiln_op_free(op);
+    for (int i = 0; i < op->plan.nstages; i++)
+        if (op->launch[i].program)
+            kiln_program_keep(op->launch[i].program);
+}
+
+kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                             kiln_op **out)
+{
+    kiln_status status = kiln_op_create(k, problem, choice, out);
+    if (!status)
+        kiln_op_keep(*out);
+    return status;
 }
 
 void kiln_op_release(kiln_op *op)
 {
     if (!op || !kiln_is_here(op->k))
         return;
-    for (int i = 0; op->first && i < op->plan.nstages; i++)
-        if (op->launch[i].program)
-            kiln_program_runs(op->launch[i].program, op->first);
-    kiln_op_discard(op);
+    kiln_op_free_checks(op);
+    kiln_op_free(op);
 }
 
 void kiln_op_describe(const kiln_op *op, kiln_op_info *info)

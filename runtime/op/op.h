@@ -59,7 +59,6 @@ struct kiln_op {
     unsigned queues;              /* how many were found */
     kiln_window window[KILN_MAX_ROLES];
     kiln_pocl_op *pocl;           /* NULL: plain OpenCL */
-    cl_event first;               /* of the first enqueue's last launch; NULL: never enqueued */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;
     kiln_op *check[KILN_MAX_PADDED];  /* of the plan's padded tensors; NULL: unchecked */
@@ -79,7 +78,10 @@ kiln_status kiln_op_compile(kiln_op *op, int64_t takes_ns);
 
 const kiln_plan *kiln_op_plan(const kiln_op *op);
 
-/* Releases an op without keeping the programs' binaries: for candidates that lost. NULL is fine. */
-void kiln_op_discard(kiln_op *op);
+/* Does what kiln_conv_create() does, but stores no program: for candidates that may lose. */
+kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                           kiln_op **out);
+/* Stores the op's programs on disk, if they are not there yet. */
+void kiln_op_keep(const kiln_op *op);
 
 #endif

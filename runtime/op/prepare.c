@@ -1,122 +1,122 @@
-/* Builds many problems at once, so that later creations find their programs in the cache. */
+/* Builds many problems at once, so that later creations find their programs in the cache or in a
+ * bundle. */
 #include "runtime/process.h"
 
-#include "images.h"
+#include "bundle_rows.h"
+#include "warm.h"
+#include "workers.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Creates a tensor, or the workspace where `role` is a temp's. */
-static cl_mem make_object(kiln *k, const kiln_op *op, int role, int64_t bytes, cl_int *code)
-{
-    const kiln_plan *plan = kiln_op_plan(op);
-    const kiln_image image = role < KILN_ROLE_TEMP ? kiln_plan_image(plan, role) : (kiln_image){0};
-    if (bytes == 0 || *code != CL_SUCCESS)
-        return NULL;
-    return image.width ? kiln_image_create(k->context, &image, code)
-                       : clCreateBuffer(k->context, CL_MEM_READ_WRITE, (size_t)bytes, NULL, code);
-}
-
-kiln_status kiln_op_launch_once(kiln_op *op)
-{
-    if (!op)
-        return kiln_fail(KILN_INVALID, "kiln_op_launch_once: op must not be NULL");
-    if (!op->k->context)
-        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
-    if (kiln_process_check(op->k))
-        return KILN_INVALID;
-    kiln *k = op->k;
-    struct kiln_call *const call = op->call;
-    op->call = NULL; /* this is no run of the program's */
-    kiln_op_info info;
-    kiln_op_describe(op, &info);
-    const kiln_problem *p = &info.problem;
-    kiln_buffers b = {0};
-    const struct {
-        cl_mem *mem;
-        int role;
-        int64_t bytes;
-    } wants[] = {
-        {&b.x.mem, KILN_ROLE_X, kiln_problem_bytes(p, 'x', NULL)},
-        {&b.w.mem, KILN_ROLE_W, kiln_problem_bytes(p, 'w', NULL)},
-        {&b.y.mem, KILN_ROLE_Y, kiln_problem_bytes(p, 'y', NULL)},
-        {&b.bias.mem, KILN_ROLE_BIAS, p->epilogue.bias ? kiln_problem_bytes(p, 'b', NULL) : 0},
-        {&b.residual.mem, KILN_ROLE_RESIDUAL,
-         p->epilogue.beta ? kiln_problem_bytes(p, 'y', NULL) : 0},
-        {&b.workspace.mem, KILN_ROLE_TEMP, info.workspace_size},
-    };
-    cl_int code = CL_SUCCESS;
-    cl_command_queue queue = clCreateCommandQueue(k->context, k->device, 0, &code);
-    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
-        *wants[i].mem = make_object(k, op, wants[i].role, wants[i].bytes, &code);
-    kiln_status status = code == CL_SUCCESS ? kiln_op_enqueue(op, queue, &b, 0, NULL, NULL)
-                                            : kiln_fail_cl(code, "kiln_op_launch_once");
-    if (queue) {
-        clFinish(queue);
-        clReleaseCommandQueue(queue);
-    }
-    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++)
-        if (*wants[i].mem)
-            clReleaseMemObject(*wants[i].mem);
-    op->call = call;
-    return status;
-}
-
 typedef struct prepare_job {
     kiln *k;
     const kiln_problem *problems;
     size_t count;
-    atomic_size_t next;
+    bool processes; /* each thread has a process of its own do its share */
+    size_t shares;
+    atomic_size_t share; /* to be taken next */
+    atomic_size_t next;  /* problem; without processes */
     pthread_mutex_t lock;
     kiln_status status; /* the first failure, and its sentence */
     char error[1024];
 } prepare_job;
 
+static void prepare_one(prepare_job *job, size_t i)
+{
+    kiln_op *op = NULL;
+    kiln_status status = kiln_conv_create(job->k, &job->problems[i], NULL, &op);
+    if (!status)
+        status = kiln_op_launch_once(op);
+    if (status) {
+        pthread_mutex_lock(&job->lock);
+        if (!job->status) {
+            job->status = status;
+            snprintf(job->error, sizeof job->error, "problem %zu: %.900s", i, kiln_last_error());
+        }
+        pthread_mutex_unlock(&job->lock);
+    }
+    kiln_op_release(op);
+}
+
 static void *work(void *argument)
 {
     prepare_job *job = argument;
+    const size_t first = atomic_fetch_add(&job->share, 1);
     size_t i;
-    while ((i = atomic_fetch_add(&job->next, 1)) < job->count) {
-        kiln_op *op = NULL;
-        kiln_status status = kiln_conv_create(job->k, &job->problems[i], NULL, &op);
-        if (!status)
-            status = kiln_op_launch_once(op);
-        if (status) {
-            pthread_mutex_lock(&job->lock);
-            if (!job->status) {
-                job->status = status;
-                snprintf(job->error, sizeof job->error, "problem %zu: %.900s", i,
-                         kiln_last_error());
-            }
-            pthread_mutex_unlock(&job->lock);
-        }
-        kiln_op_release(op);
+    if (job->processes) {
+        if (!kiln_worker_prepare(job->k, job->problems, job->count, first, job->shares))
+            for (i = first; i < job->count; i += job->shares)
+                prepare_one(job, i);
+        return NULL;
     }
+    while ((i = atomic_fetch_add(&job->next, 1)) < job->count)
+        prepare_one(job, i);
     return NULL;
 }
 
-kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
+static kiln_status prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
 {
-    if (!k || (count > 0 && !problems))
-        return kiln_fail(KILN_INVALID, "kiln_prepare: k and problems must not be NULL");
-    if (!k->context)
-        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
-    if (kiln_process_check(k))
-        return KILN_INVALID;
     enum { MOST = 64 };
     long n = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
     n = n < 1 ? 1 : n > MOST ? MOST : n;
-    prepare_job job = {.k = k, .problems = problems, .count = count};
+    if ((size_t)n > count)
+        n = (long)count;
+    prepare_job job = {.k = k,
+                       .problems = problems,
+                       .count = count,
+                       .processes = n > 1 && kiln_device_is_pocl(&k->facts),
+                       .shares = (size_t)n};
     pthread_mutex_init(&job.lock, NULL);
     pthread_t thread[MOST];
     long started = 0;
     while (started < n - 1 && pthread_create(&thread[started], NULL, work, &job) == 0)
         started++;
-    work(&job);
+    for (long i = started; i < n; i++) /* the others' shares, where threads are missing */
+        work(&job);
     for (long i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&job.lock);
     return job.status ? kiln_fail(job.status, "%s", job.error) : KILN_OK;
+}
+
+static kiln_status check(const kiln *k, const kiln_problem *problems, size_t count,
+                         const char *function)
+{
+    if (!k || (count > 0 && !problems))
+        return kiln_fail(KILN_INVALID, "%s: k and problems must not be NULL", function);
+    if (!k->context)
+        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    return kiln_process_check(k);
+}
+
+kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
+{
+    kiln_status status = check(k, problems, count, "kiln_prepare");
+    return status ? status : prepare(k, problems, count, threads);
+}
+
+kiln_status kiln_bundle(kiln *k, const kiln_problem *problems, size_t count, int threads,
+                        const char *dir)
+{
+    char programs[PATH_MAX];
+    if (!dir || !*dir)
+        return kiln_fail(KILN_INVALID, "kiln_bundle: dir must not be NULL or empty");
+    kiln_status status = check(k, problems, count, "kiln_bundle");
+    if (status)
+        return status;
+    if (snprintf(programs, sizeof programs, "%s/" KILN_BUNDLE_PROGRAMS, dir) >=
+        (int)sizeof programs)
+        return kiln_fail(KILN_INVALID, "kiln_bundle: the path %.60s... is too long", dir);
+    status = prepare(k, problems, count, threads);
+    /* What processes have compiled comes from PoCL's cache now. No other process may compile a
+     * program whose binary PoCL 3.1 is asked for: PoCL crashes when a file of it disappears. */
+    if (!status && kiln_device_is_pocl(&k->facts))
+        status = prepare(k, problems, count, 1);
+    const kiln_status stored = kiln_programs_store(k->programs, programs);
+    status = status ? status : stored;
+    return status ? status : kiln_bundle_rows(k, dir);
 }

@@ -93,8 +93,6 @@ static cl_int run_probe(kiln_program *program, cl_command_queue queue, cl_mem me
     if (code == CL_SUCCESS)
         code = clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, sizeof *number, number, 0, NULL, NULL);
     const cl_int finished = clFinish(queue);
-    if (code == CL_SUCCESS && finished == CL_SUCCESS)
-        kiln_program_ran(program);
     if (kernel)
         clReleaseKernel(kernel);
     return code == CL_SUCCESS ? finished : code;

@@ -211,8 +211,6 @@ static cl_int run_probe(kiln_program *program, cl_command_queue queue, answer *a
         code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
     if (code == CL_SUCCESS)
         code = clFinish(queue);
-    if (code == CL_SUCCESS)
-        kiln_program_ran(program);
     if (kernel)
         clReleaseKernel(kernel);
     return code;

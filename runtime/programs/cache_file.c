@@ -162,7 +162,7 @@ const char *kiln_cache_read(int at, const char *name, bool touch, unsigned char 
     return why;
 }
 
-const char *kiln_cache_load(const char *dir, const char *key, unsigned char **data,
+const char *kiln_cache_load(const char *dir, const char *key, bool touch, unsigned char **data,
                             kiln_cache_record *record)
 {
     *data = NULL;
@@ -174,14 +174,16 @@ const char *kiln_cache_load(const char *dir, const char *key, unsigned char **da
     struct stat st;
     const char *why = fstat(at, &st) == 0 ? distrust(&st) : "the directory cannot be read";
     if (!why)
-        why = kiln_cache_read(at, name, true, data, record);
+        why = kiln_cache_read(at, name, touch, data, record);
     close(at);
     if (!why && strcmp(record->key, key) != 0)
         why = "the key of another program";
     return why;
 }
 
-int kiln_cache_open_dir(const char *dir)
+/* Opens the directory, making it and its parents first when they are missing. Returns -1 and errno
+ * where that fails. */
+static int open_dir(const char *dir)
 {
     int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     char path[PATH_MAX];
@@ -261,7 +263,7 @@ bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record
     int error = 0, at = -1;
     if (!data)
         error = ENOMEM;
-    else if ((at = kiln_cache_open_dir(dir)) < 0)
+    else if ((at = open_dir(dir)) < 0)
         error = errno;
     else
         error = write_file(at, name, data, size);

@@ -56,14 +56,10 @@ const char *kiln_cache_distrust_dir(const char *dir);
 /* Returns true where a reason of this file is such a one, of a directory or of a file. */
 bool kiln_cache_is_distrust(const char *why);
 
-/* Reads the file that `key` names, as kiln_cache_read() does; the file must hold that very key. A
- * hit is marked as used now. */
-const char *kiln_cache_load(const char *dir, const char *key, unsigned char **data,
+/* Reads the file that `key` names, as kiln_cache_read() does; the file must hold that very key.
+ * With `touch` a hit is marked as used now. */
+const char *kiln_cache_load(const char *dir, const char *key, bool touch, unsigned char **data,
                             kiln_cache_record *record);
-
-/* Opens the directory, making it (0700) and its parents first when they are missing. Returns -1 and
- * errno where that fails. */
-int kiln_cache_open_dir(const char *dir);
 
 /* Writes a record to file `name` of `dir`, making the directory (0700) when it is missing. Returns
  * false, and logs a line, when the file could not be written. */

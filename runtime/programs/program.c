@@ -2,8 +2,8 @@
 #include "program.h"
 
 #include "cache_dir.h"
-#include "cache_lock.h"
 #include "program_build.h"
+#include "template.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -23,14 +23,14 @@ struct kiln_program {
     char *error; /* why it did not build; NULL: out of memory */
     int users;
     enum { BUILDING, READY, FAILED } state;
-    bool stored;     /* it is on disk, or storing it was tried */
-    bool locked;     /* against processes that would take its binary */
-    cl_event launch; /* had not completed when its op was released; or NULL */
+    bool stored; /* it is on disk, or storing it was tried */
 };
 
 struct kiln_programs {
-    char *dir;  /* NULL: memory only */
-    char *head; /* of every key */
+    char *dir;          /* NULL: memory only */
+    char *bundle;       /* read before all others; NULL: none */
+    char *head;         /* of every key */
+    char *declarations; /* of the functions that templates call; NULL: the compiler has its own */
     int64_t limit;
     const kiln_logger *logger;
     cl_context context;
@@ -38,8 +38,6 @@ struct kiln_programs {
     pthread_mutex_t lock; /* guards everything below, and what changes in programs */
     pthread_cond_t built;
     bool unwritable; /* a store failed: do not fetch binaries in vain */
-    bool needs_locks;
-    int locks; /* between processes; -1: none, or not opened yet */
     kiln_program *bucket[BUCKETS];
 };
 
@@ -101,13 +99,16 @@ static char *make_key(const kiln_programs *cache, const char *source, const char
 
 /* ---- the disk ---- */
 
-static cl_program load(const kiln_programs *cache, const char *key, const char *options)
+static cl_program load(const kiln_programs *cache, const char *dir, const char *key,
+                       const char *options)
 {
     unsigned char *data;
     kiln_cache_record record;
     char name[KILN_CACHE_NAME];
     cl_program program = NULL;
-    const char *why = kiln_cache_load(cache->dir, key, &data, &record);
+    if (!dir)
+        return NULL;
+    const char *why = kiln_cache_load(dir, key, dir == cache->dir, &data, &record);
     if (!why && !(program = kiln_build_binary(cache->context, cache->device, record.binary,
                                               record.binary_size, options)))
         why = "the driver refused the binary";
@@ -115,123 +116,125 @@ static cl_program load(const kiln_programs *cache, const char *key, const char *
     kiln_cache_name(key, name);
     if (why && kiln_cache_is_distrust(why))
         kiln_warn(cache->logger,
-                  "the compiled program %s/%s is not used: %s; kiln compiles it again", cache->dir,
-                  name, why);
+                  "the compiled program %s/%s is not used: %s; kiln compiles it again", dir, name,
+                  why);
     else if (why)
         kiln_log(cache->logger, "cache: miss (%s)", why);
     else
-        kiln_log(cache->logger, "cache: hit %s/%s", cache->dir, name);
+        kiln_log(cache->logger, "cache: hit %s/%s", dir, name);
     return program;
 }
 
-/* Before the program is looked for on disk. */
-static void lock_compiling(kiln_program *p)
+/* Takes the program's binary. Returns false: there is none. */
+static bool take(const kiln_program *p, kiln_cache_record *record)
+{
+    *record = (kiln_cache_record){.key = p->key};
+    record->binary = kiln_build_get_binary(p->cl, p->cache->device, &record->binary_size);
+    if (!record->binary)
+        kiln_log(p->cache->logger, "cache: the driver gave no binary");
+    return record->binary != NULL;
+}
+
+void kiln_program_keep(kiln_program *p)
 {
     kiln_programs *cache = p->cache;
+    kiln_cache_record record;
     pthread_mutex_lock(&cache->lock);
-    const bool opens = cache->needs_locks && cache->locks < 0;
-    cache->needs_locks = cache->needs_locks && !opens;
-    if (opens)
-        cache->locks = kiln_cache_locks_open(cache->dir);
-    const int locks = cache->locks;
+    const bool store = cache->dir && !p->stored && !cache->unwritable;
+    p->stored = true;
     pthread_mutex_unlock(&cache->lock);
-    kiln_cache_lock_compiling(locks, p->key);
-    p->locked = locks >= 0;
-}
-
-static void unlock(kiln_program *p)
-{
-    if (p->locked)
-        kiln_cache_unlock(p->cache->locks, p->key);
-    p->locked = false;
-}
-
-static void store_binary(kiln_program *p)
-{
-    kiln_programs *cache = p->cache;
-    kiln_cache_record record = {.key = p->key};
-    unsigned char *binary = kiln_build_get_binary(p->cl, cache->device, &record.binary_size);
-    record.binary = binary;
-    if (!binary) {
-        kiln_log(cache->logger, "cache: the driver gave no binary");
-    } else if (!kiln_cache_store(cache->dir, cache->limit, &record, cache->logger)) {
+    if (!store || !take(p, &record))
+        return;
+    if (!kiln_cache_store(cache->dir, cache->limit, &record, cache->logger)) {
         pthread_mutex_lock(&cache->lock);
         cache->unwritable = true;
         pthread_mutex_unlock(&cache->lock);
     }
-    free(binary);
+    free((void *)record.binary);
 }
 
-void kiln_program_ran(kiln_program *p)
+/* Lists the programs that are ready; they live as long as the cache. Returns NULL: out of
+ * memory. */
+static kiln_program **list_ready(kiln_programs *cache, size_t *count)
 {
-    kiln_programs *cache = p->cache;
-    if (!cache->dir)
-        return;
+    size_t room = 1;
+    *count = 0;
     pthread_mutex_lock(&cache->lock);
-    const bool first = !p->stored;
-    const bool store = first && !cache->unwritable;
-    p->stored = true;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (const kiln_program *p = cache->bucket[i]; p; p = p->next)
+            room++;
+    kiln_program **list = malloc(room * sizeof(kiln_program *));
+    for (size_t i = 0; list && i < BUCKETS; i++)
+        for (kiln_program *p = cache->bucket[i]; p; p = p->next)
+            if (p->state == READY)
+                list[(*count)++] = p;
     pthread_mutex_unlock(&cache->lock);
-    if (store && kiln_cache_lock_taking(p->locked ? cache->locks : -1, p->key))
-        store_binary(p);
-    else if (store)
-        kiln_log(cache->logger, "cache: another process compiles the program and will store it");
-    if (first)
-        unlock(p);
+    return list;
 }
 
-static bool has_completed(cl_event launch)
+kiln_status kiln_programs_store(kiln_programs *cache, const char *dir)
 {
-    cl_int state = CL_QUEUED;
-    return clGetEventInfo(launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ==
-               CL_SUCCESS &&
-           state == CL_COMPLETE;
-}
-
-void kiln_program_runs(kiln_program *p, cl_event launch)
-{
-    if (has_completed(launch)) {
-        kiln_program_ran(p);
-        return;
+    size_t count;
+    kiln_program **list = list_ready(cache, &count);
+    kiln_status status =
+        list ? KILN_OK : kiln_fail(KILN_NO_MEMORY, "out of memory while storing programs");
+    for (size_t i = 0; !status && i < count; i++) {
+        char name[KILN_CACHE_NAME];
+        kiln_cache_record record;
+        if (!take(list[i], &record)) {
+            status = kiln_fail(KILN_OPENCL,
+                               "%s gives no binary of a program, so that it cannot "
+                               "be stored in %s",
+                               "the OpenCL implementation", dir);
+            break;
+        }
+        kiln_cache_name(record.key, name);
+        if (!kiln_cache_write(dir, name, &record, cache->logger))
+            status = kiln_fail(KILN_FILE,
+                               "a program cannot be written to %s; name a folder that "
+                               "you may write to",
+                               dir);
+        free((void *)record.binary);
     }
-    clRetainEvent(launch);
-    pthread_mutex_lock(&p->cache->lock);
-    cl_event unused = p->stored ? launch : p->launch;
-    p->launch = p->stored ? p->launch : launch;
-    pthread_mutex_unlock(&p->cache->lock);
-    if (unused)
-        clReleaseEvent(unused);
+    free(list);
+    return status;
 }
 
 /* ---- the programs in memory ---- */
 
-kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_logger *logger,
+/* Returns a copy of a directory's name; NULL where there is none, or where it is not to be
+ * trusted. */
+static char *trusted(const char *dir, const char *variable, const kiln_logger *logger)
+{
+    const char *why = dir && *dir ? kiln_cache_distrust_dir(dir) : NULL;
+    if (why)
+        kiln_warn(logger,
+                  "the program cache %s is not used: %s; take write permission away (chmod go-w), "
+                  "or set %s to a directory of your own",
+                  dir, why, variable);
+    return dir && *dir && !why ? strdup(dir) : NULL;
+}
+
+kiln_programs *kiln_programs_open(const kiln_program_places *places, const kiln_logger *logger,
                                   cl_context context, cl_device_id device,
                                   const kiln_device_facts *facts)
 {
     kiln_programs *cache = calloc(1, sizeof *cache);
-    const char *why = dir && *dir ? kiln_cache_distrust_dir(dir) : NULL;
-    if (why) {
-        kiln_warn(
-            logger,
-            "the program cache %s is not used: %s; take write permission away (chmod go-w), or "
-            "set KILN_CACHE_DIR to a directory of your own",
-            dir, why);
-        dir = NULL;
-    }
-    char *head = make_head(device, facts), *copy = dir && *dir ? strdup(dir) : NULL;
-    if (!cache || !head || (dir && *dir && !copy)) {
+    char *head = make_head(device, facts), *declarations = NULL;
+    const bool brief = kiln_device_is_pocl(facts);
+    if (!cache || !head ||
+        (brief && kiln_template_source(NULL, "declarations.cl", &declarations))) {
         free(cache);
         free(head);
-        free(copy);
         return NULL;
     }
-    cache->dir = copy;
+    if (!places->kept)
+        cache->dir = trusted(places->dir, "KILN_CACHE_DIR", logger);
+    cache->bundle = trusted(places->bundle, "KILN_BUNDLE", logger);
     cache->head = head;
-    cache->limit = limit > 0 ? limit : default_limit;
+    cache->declarations = declarations;
+    cache->limit = places->limit > 0 ? places->limit : default_limit;
     cache->logger = logger;
-    cache->locks = -1;
-    cache->needs_locks = copy && kiln_device_is_pocl(facts);
     cache->context = context;
     cache->device = device;
     clRetainContext(context);
@@ -242,9 +245,6 @@ kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_log
 
 static void destroy(kiln_program *p)
 {
-    unlock(p);
-    if (p->launch)
-        clReleaseEvent(p->launch);
     if (p->cl)
         clReleaseProgram(p->cl);
     free(p->error);
@@ -259,16 +259,15 @@ void kiln_programs_close(kiln_programs *cache)
     for (size_t i = 0; i < BUCKETS; i++)
         for (kiln_program *p = cache->bucket[i], *next; p; p = next) {
             next = p->next;
-            if (p->launch && has_completed(p->launch))
-                kiln_program_ran(p);
             destroy(p);
         }
-    kiln_cache_locks_close(cache->locks);
     clReleaseContext(cache->context);
     pthread_cond_destroy(&cache->built);
     pthread_mutex_destroy(&cache->lock);
     free(cache->dir);
+    free(cache->bundle);
     free(cache->head);
+    free(cache->declarations);
     free(cache);
 }
 
@@ -281,19 +280,33 @@ static kiln_program **slot(kiln_programs *cache, const char *key)
     return p;
 }
 
+/* Builds the program with the declarations of the functions that kiln's templates call; one that
+ * calls others with all that the compiler has. */
+static cl_program build(const kiln_programs *cache, const char *source, const char *options,
+                        char **error)
+{
+    if (cache->declarations) {
+        cl_program program =
+            kiln_build_brief(cache->context, cache->device, cache->declarations, source, options);
+        if (program)
+            return program;
+        kiln_log(cache->logger, "a program needs more than declarations.cl declares, or has a "
+                                "fault: it is compiled with all of OpenCL C's declarations");
+    }
+    return kiln_build_source(cache->context, cache->device, source, options, error);
+}
+
 /* Makes the program that this thread has put into the table; other threads may be waiting for
  * it. */
 static void make(kiln_program *p, const char *source, const char *options)
 {
     kiln_programs *cache = p->cache;
-    if (cache->dir)
-        lock_compiling(p);
-    cl_program program = cache->dir ? load(cache, p->key, options) : NULL;
-    bool loaded = program != NULL;
+    cl_program program = load(cache, cache->bundle, p->key, options);
     if (!program)
-        program = kiln_build_source(cache->context, cache->device, source, options, &p->error);
-    if (loaded || !program)
-        unlock(p);
+        program = load(cache, cache->dir, p->key, options);
+    const bool loaded = program != NULL;
+    if (!program)
+        program = build(cache, source, options, &p->error);
     pthread_mutex_lock(&cache->lock);
     p->cl = program;
     p->stored = loaded;

@@ -2,8 +2,9 @@
  *
  * The key is a text: format, platform, device, driver, hash of the source, options. Its hash names
  * the file; the text stored inside decides. A file holds key, checksum and binary, is written under
- * a temporary name and renamed, and whatever does not match is a miss, never an error. The binary
- * is taken after the program's first launch, because PoCL finishes compiling only then.
+ * a temporary name and renamed, and whatever does not match is a miss, never an error. It is
+ * written when an operation has been created with the program, so a process that is killed has
+ * stored what it created.
  *
  * All functions may be called from any thread.
  */
@@ -13,14 +14,24 @@
 #include "generator/plan/device.h"
 #include "runtime/error.h"
 
+#include <stdbool.h>
+
 typedef struct kiln_programs kiln_programs;
 typedef struct kiln_program kiln_program;
 
-/* Opens a cache in `dir`; NULL or "": in memory only. `limit` in bytes, 0 = 256 MiB: the least
- * recently used files go first. The logger must outlive the cache. A directory that is missing or
- * cannot be written is no failure: what cannot be stored is one line in the log. Returns NULL: out
- * of memory. */
-kiln_programs *kiln_programs_open(const char *dir, int64_t limit, const kiln_logger *logger,
+/* Directories of programs; NULL or "": none. One that is missing or cannot be written is no
+ * failure: what cannot be stored is one line in the log. */
+typedef struct kiln_program_places {
+    const char *dir;    /* read and written */
+    const char *bundle; /* read first, never written: kiln_programs_store() has made it */
+    int64_t limit;      /* of dir, in bytes; 0: 256 MiB. The least recently used files go first */
+    /* The implementation keeps what it compiles itself, as PoCL does: dir is neither read nor
+     * written. (To give a binary, PoCL compiles each kernel again, for work-groups of any size.) */
+    bool kept;
+} kiln_program_places;
+
+/* The logger must outlive the cache. Returns NULL: out of memory. */
+kiln_programs *kiln_programs_open(const kiln_program_places *places, const kiln_logger *logger,
                                   cl_context context, cl_device_id device,
                                   const kiln_device_facts *facts);
 void kiln_programs_close(kiln_programs *cache);
@@ -31,13 +42,12 @@ void kiln_programs_close(kiln_programs *cache);
 kiln_status kiln_program_get(kiln_programs *cache, const char *source, const char *options,
                              kiln_program **out);
 cl_program kiln_program_cl(const kiln_program *program);
-/* Says that a launch of every used kernel of the program has completed: stores its binary now, if
- * it is not on disk yet. Only the first call does something; on PoCL that takes up to half a
- * second. */
-void kiln_program_ran(kiln_program *program);
-/* The same once `launch` has completed: does it now or when the cache is closed. Waits for
- * nothing. */
-void kiln_program_runs(kiln_program *program, cl_event launch);
+/* Stores the program if it is not on disk yet. Only the first call does something. */
+void kiln_program_keep(kiln_program *program);
+/* Writes all programs that are in memory into `dir`, which may be a bundle of other kilns. PoCL
+ * compiles for that, and what it compiled for launches is in the files, too: call it after a launch
+ * of each kernel. Returns KILN_FILE, KILN_OPENCL or KILN_NO_MEMORY at the first that fails. */
+kiln_status kiln_programs_store(kiln_programs *cache, const char *dir);
 /* Releases the program, which stays in memory for the next kiln_program_get(). NULL is fine. */
 void kiln_program_release(kiln_program *program);
 

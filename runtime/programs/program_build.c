@@ -65,6 +65,28 @@ static cl_program build_for_target(cl_program program, cl_context context, cl_de
     return made;
 }
 
+cl_program kiln_build_brief(cl_context context, cl_device_id device, const char *declarations,
+                            const char *source, const char *options)
+{
+    static const char no_others[] = " -D_OPENCL_H_";
+    const char *const parts[] = {declarations, source};
+    const size_t length = strlen(options);
+    cl_int code;
+    cl_program program = clCreateProgramWithSource(context, 2, (const char **)parts, NULL, &code);
+    char *all = malloc(length + sizeof no_others);
+    if (all) {
+        memcpy(all, options, length);
+        memcpy(all + length, no_others, sizeof no_others);
+    }
+    const bool built =
+        program && all && clBuildProgram(program, 1, &device, all, NULL, NULL) == CL_SUCCESS;
+    free(all);
+    if (built || !program)
+        return program;
+    clReleaseProgram(program);
+    return NULL;
+}
+
 cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
                              const char *options, char **error)
 {

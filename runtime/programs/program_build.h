@@ -14,6 +14,11 @@
 cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
                              const char *options, char **error);
 
+/* Builds a program for PoCL, which includes Clang's opencl-c.h: `declarations` (declarations.cl)
+ * takes its place. Returns NULL when the program needs more than that, or does not build at all. */
+cl_program kiln_build_brief(cl_context context, cl_device_id device, const char *declarations,
+                            const char *source, const char *options);
+
 /* Makes a program of a binary. Returns NULL when the driver refuses it. The binary must be one that
  * a driver made: PoCL 3.1 crashes on damaged ones. */
 cl_program kiln_build_binary(cl_context context, cl_device_id device, const unsigned char *binary,

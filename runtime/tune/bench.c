@@ -126,7 +126,7 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
     const kiln_choice choice = {.solver = solver->name, .config = text, .ignore_rows = 1};
     const double began = seconds();
     b->error = 0;
-    kiln_status status = kiln_conv_create(b->k, b->problem, &choice, op);
+    kiln_status status = kiln_op_create(b->k, b->problem, &choice, op);
     b->build_seconds = seconds() - began;
     if (status)
         return KILN_TRIAL_BUILD;

@@ -61,7 +61,7 @@ void kiln_finalists_place(kiln_finalists *f, const kiln_result *r)
     move(f, f->nfinalists - 1, at);
     for (int i = f->nfinalists - 1; i >= KILN_FASTEST; i--)
         if (!is_finalist(f, i)) {
-            kiln_op_discard(f->finalist[i].op);
+            kiln_op_release(f->finalist[i].op);
             move(f, i, --f->nfinalists);
         }
 }

@@ -41,7 +41,7 @@ static void rounds(kiln_tuner *t, double ms)
     f->nfinalists = 0;
     for (int i = 0; i < n; i++) {
         if (bad[i]) {
-            kiln_op_discard(before[i].op);
+            kiln_op_release(before[i].op);
             continue;
         }
         before[i].times = kiln_times_of(&b->samples[i * b->most], runs[i]);

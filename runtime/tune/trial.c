@@ -109,7 +109,7 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
     int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
                                      &r.op, &r.times);
     if (verdict == KILN_BENCH_LATE) {
-        kiln_op_discard(r.op);
+        kiln_op_release(r.op);
         return;
     }
     t->tried++;
@@ -125,7 +125,7 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
     if (verdict == KILN_TRIAL_OK)
         kiln_finalists_place(&t->found, &r);
     else
-        kiln_op_discard(r.op);
+        kiln_op_release(r.op);
     if (r.candidate.origin == KILN_ORIGIN_USER_ROW && t->found.nclaims < KILN_MOST_CLAIMS)
         t->found.claim[t->found.nclaims++] = r;
     tell(t, &r, verdict, kiln_seconds_since(&t->start) - began);

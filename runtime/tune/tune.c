@@ -138,8 +138,10 @@ static kiln_status start(kiln_tuner *t)
 static void finish(kiln_tuner *t)
 {
     /* The winner's program goes to the cache; the other programs need not. */
+    if (t->found.nfinalists > 0)
+        kiln_op_keep(t->found.finalist[0].op);
     for (int i = 0; i < t->found.nfinalists; i++)
-        (i == 0 ? kiln_op_release : kiln_op_discard)(t->found.finalist[i].op);
+        kiln_op_release(t->found.finalist[i].op);
     if (t->bench.buffers.workspace.mem)
         clReleaseMemObject(t->bench.buffers.workspace.mem);
     free(t->bench.samples);

@@ -1,35 +1,98 @@
 #!/bin/sh
-# Whole-process time of the seed problem with cold and with warm caches.
+# First starts of a program that uses libkiln: a network of 22 convolutions like MobileNet-v2's
+# beginning, and one 1x1 convolution, with empty and with filled caches.
 #
-# Cold: kiln's and PoCL's caches are empty. Warm: both as the previous run left them. Medians of
-# ROUNDS runs (5), printed with their extremes, in seconds.
+# Each row has the median of ROUNDS runs (3) and their extremes in seconds: by the clock, and of all
+# CPUs, which depends less on what else the machine does. The column "at most" is the aim.
+#
+#     cold       no cache has anything
+#     warm       the caches are as a run before has left them
+#     killed     the same, but that run ended 2 s after its first result without releasing anything
+#     release    kiln_op_release() of all operations of the cold run
+#     prepare N  kiln prepare --jobs N of the network's problems, cold
+#     bundle     from a bundle, the other caches empty
+#
+# KILN_DEVICE chooses the device; default: the CPU.
 set -eu
 cd "$(dirname "$0")/../.."
-rounds=${ROUNDS:-5}
+rounds=${ROUNDS:-3}
+program=$PWD/build/release/tests/bench_startup
+kiln=$PWD/build/release/kiln
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-export POCL_CACHE_DIR="$scratch/pocl" KILN_CACHE_DIR="$scratch/kiln" KILN_DB=off
+export KILN_DEVICE="${KILN_DEVICE:-cpu}"
+export POCL_CACHE_DIR="$scratch/pocl" CUDA_CACHE_PATH="$scratch/cuda" KILN_CACHE_DIR="$scratch/kiln"
+export KILN_DB=off
+case $KILN_DEVICE in cpu) network=9 single=1 warm=0.4 ;; *) network=6 single=- warm=0.5 ;; esac
 
-once() {
-    start=$(date +%s%N)
-    build/release/kiln conv -i 1 -V 0 -F 1 -s 0 -n 16 -H 28 -W 28 -c 192 -k 64 -x 1 -y 1 -t 1 \
-        >"$scratch/out"
-    end=$(date +%s%N)
-    echo $((end - start))
+empty() {
+    rm -rf "$scratch/pocl" "$scratch/cuda" "$scratch/kiln"
+    mkdir "$scratch/pocl" "$scratch/cuda"
+}
+# start FILE STEP ARGS...: runs the program, adds the step's times to the file.
+start() {
+    to=$1
+    step=$2
+    shift 2
+    "$program" "$@" >"$scratch/out"
+    awk -v step="$step" '$1 == step { print $2, $3 }' "$scratch/out" >>"$scratch/$to"
+}
+# prepare JOBS
+prepare() {
+    empty
+    sh -c 'from=$(date +%s%N); "$@" >/dev/null; to=$(date +%s%N); times >"$0"
+           echo "wall $((to - from))" >>"$0"' "$scratch/times" "$kiln" prepare --jobs "$1" \
+        "$scratch/problems"
+    # The second line of times: user and system time of all processes, "0m1.2s 0m0.1s".
+    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); cpu += 60 * t[1] + t[2] } }
+         $1 == "wall" { print $2 / 1e9, cpu }' "$scratch/times" >>"$scratch/prepare$1"
+}
+row() { # label, file, aim
+    sort -n "$scratch/$2" | awk -v label="$1" -v aim="$3" '
+        { wall[NR] = $1; cpu[NR] = $2; sum[NR] = $2 }
+        END {
+            for (i = 1; i <= NR; i++)
+                for (j = i; j > 1 && cpu[j] < cpu[j - 1]; j--) {
+                    t = cpu[j]; cpu[j] = cpu[j - 1]; cpu[j - 1] = t
+                }
+            m = int((NR + 1) / 2)
+            printf "%-24s %7.3f (%7.3f .. %7.3f)  %7.3f (%7.3f .. %7.3f)  %7s\n", label,
+                wall[m], wall[1], wall[NR], cpu[m], cpu[1], cpu[NR], aim
+        }'
 }
 
-median() { # label, file of nanoseconds
-    sort -n "$2" | awk -v label="$1" '{ t[NR] = $1 / 1e9 }
-        END { printf "%-5s median %.3f s  (%.3f .. %.3f, %d runs)\n", label, t[int((NR + 1) / 2)], t[1], t[NR], NR }'
-}
-
+empty
+"$program" --names network >"$scratch/problems"
 i=0
 while [ $i -lt "$rounds" ]; do
-    rm -rf "$scratch/pocl" "$scratch/kiln"
-    mkdir "$scratch/pocl"
-    once >>"$scratch/cold"
-    once >>"$scratch/warm"
+    empty
+    start network_cold first network
+    awk '$1 == "release" { print $2, $3 }' "$scratch/out" >>"$scratch/network_release"
+    start network_warm first network
+    empty
+    "$program" --dies 2000 network >/dev/null
+    start network_killed first network
+    empty
+    start single_cold first 1x1
+    start single_warm first 1x1
+    prepare 1
+    prepare 2
+    start prepared first network
+    "$kiln" prepare -o "$scratch/made" "$scratch/problems" >/dev/null
+    empty
+    KILN_BUNDLE="$scratch/made" start bundle first network
     i=$((i + 1))
 done
-median cold "$scratch/cold"
-median warm "$scratch/warm"
+"$kiln" --list-devices | head -1
+printf '%-24s %7s %s  %7s %s  %7s\n' 'to the first result' clock '(fastest .. slowest)' CPUs \
+    '(least   ..    most)' 'at most'
+row 'network, cold' network_cold "$network"
+row 'network, release' network_release 0.1
+row 'network, warm' network_warm "$warm"
+row 'network, killed before' network_killed "$warm"
+row '1x1, cold' single_cold "$single"
+row '1x1, warm' single_warm -
+row 'prepare, 1 job' prepare1 -
+row 'prepare, 2 jobs' prepare2 -
+row 'network, prepared' prepared "$warm"
+row 'network, from a bundle' bundle "$warm"

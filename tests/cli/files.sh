@@ -104,30 +104,28 @@ if "$kiln" --list-devices | grep -q 'Portable Computing Language'; then
     warns '/proc/nowhere \(POCL_CACHE_DIR\)'
 fi
 
-# ---- a program cache that others may write to ----
+# ---- programs that others may write to ----
 trusts() { if grep -q 'is not used' err; then fail 'what is safe is not used'; fi; }
-export KILN_CACHE_DIR="$PWD/programs"
-mkdir programs
-chmod 777 programs
-expect 0 conv $problem -S naive
-warns "^kiln: warning: the program cache $PWD/programs is not used: group or others may write to it; "
-[ "$(grep -c 'program cache' err)" -eq 1 ] || fail 'not one line of warning'
-[ -z "$(ls -A programs)" ] || fail 'a program was stored'
-chmod 755 programs
-expect 0 conv $problem -S naive
+key=fwd-f32-n1-c4-k3-i5x5-f1x1
+expect 0 prepare -o bundle $key
+export KILN_BUNDLE="$PWD/bundle" KILN_CACHE_DIR="$PWD/programs"
+chmod 777 bundle/programs
+expect 0 conv --problem $key
+warns "^kiln: warning: the program cache $PWD/bundle/programs is not used: group or others may write to it; "
+[ "$(grep -c 'is not used' err)" -eq 1 ] || fail 'not one line of warning'
+chmod 755 bundle/programs
+expect 0 conv --problem $key
 trusts
-if [ -n "$(ls -A programs)" ]; then
-    chmod 666 programs/*
-    expect 0 conv $problem -S naive
-    warns '^kiln: warning: the compiled program .* is not used: group or others may write to it; '
-    expect 0 conv $problem -S naive
-    trusts
-fi
+chmod 666 bundle/programs/*
+expect 0 conv --problem $key
+warns '^kiln: warning: the compiled program .* is not used: group or others may write to it; '
+unset KILN_BUNDLE
 
 # ---- no umask ----
 rm -rf programs
 (umask 0 && XDG_DATA_HOME=$PWD/data KILN_DB='' "$kiln" conv $problem -S naive -s 1 --limit-ms 200 \
     >out 2>err) || fail 'umask 0'
+mkdir -p programs
 [ -z "$(find programs data \( -perm -020 -o -perm -002 \) ! -type l)" ] ||
     fail 'others may write to what was made'
 export KILN_CACHE_DIR=off

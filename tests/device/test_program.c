@@ -66,7 +66,8 @@ static void use_device(void)
 
 static kiln_programs *open_cache(const char *where)
 {
-    kiln_programs *cache = kiln_programs_open(where, 0, &t.logger, t.context, t.device, &t.facts);
+    const kiln_program_places places = {.dir = where};
+    kiln_programs *cache = kiln_programs_open(&places, &t.logger, t.context, t.device, &t.facts);
     ck_assert_ptr_nonnull(cache);
     return cache;
 }
@@ -112,7 +113,7 @@ static void use_once(const char *options, int value)
     kiln_programs *cache = open_cache(dir);
     kiln_program *program = get(cache, options);
     run(program, value);
-    kiln_program_ran(program);
+    kiln_program_keep(program);
     kiln_program_release(program);
     kiln_programs_close(cache);
 }
@@ -188,15 +189,15 @@ START_TEST(source_device_and_driver_decide)
 }
 END_TEST
 
-START_TEST(stored_only_after_a_launch_and_once)
+START_TEST(stored_when_kept_and_once)
 {
     use_device();
     kiln_programs *cache = open_cache(dir);
     kiln_program *program = get(cache, "-DVALUE=2");
     ck_assert_int_eq(t.stored, 0);
     run(program, 2);
-    kiln_program_ran(program);
-    kiln_program_ran(program);
+    kiln_program_keep(program);
+    kiln_program_keep(program);
     ck_assert_int_eq(t.stored, 1);
     kiln_program_release(program);
     kiln_programs_close(cache);
@@ -214,7 +215,7 @@ START_TEST(shared_in_memory)
     ck_assert_ptr_ne(a, c);
     run(a, 2);
     run(c, 5);
-    kiln_program_ran(a); /* there is no disk to store it on */
+    kiln_program_keep(a); /* there is no disk to store it on */
     kiln_program_release(a);
     kiln_program_release(b);
     ck_assert_ptr_eq(get(cache, "-DVALUE=2"), a); /* it stayed */
@@ -330,7 +331,7 @@ START_TEST(unwritable_directory_is_no_error)
         snprintf(options, sizeof options, "-DVALUE=%d", value);
         kiln_program *program = get(cache, options);
         run(program, value);
-        kiln_program_ran(program);
+        kiln_program_keep(program);
         kiln_program_release(program);
     }
     ck_assert_int_eq(t.refused, 1); /* one line is enough */
@@ -450,7 +451,7 @@ int main(void)
     tcase_add_test(all, miss_then_hit);
     tcase_add_test(all, each_value_its_program);
     tcase_add_test(all, source_device_and_driver_decide);
-    tcase_add_test(all, stored_only_after_a_launch_and_once);
+    tcase_add_test(all, stored_when_kept_and_once);
     tcase_add_test(all, shared_in_memory);
     tcase_add_test(all, damaged_files_never_reach_the_driver);
     tcase_add_test(all, refused_binary_is_a_miss);

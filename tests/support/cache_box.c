@@ -46,7 +46,7 @@ const char *box_load(const char *key)
 {
     unsigned char *data;
     kiln_cache_record got;
-    const char *why = kiln_cache_load(box_dir, key, &data, &got);
+    const char *why = kiln_cache_load(box_dir, key, true, &data, &got);
     if (!why) {
         ck_assert_str_eq(got.key, key);
         ck_assert_uint_eq(got.binary_size, BOX_BINARY);

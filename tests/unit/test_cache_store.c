@@ -1,5 +1,4 @@
 /* Writing to the program cache: whole files or none, whatever the disk and other processes do. */
-#include "runtime/programs/cache_lock.h"
 #include "support/cache_box.h"
 
 #include <check.h>
@@ -83,7 +82,7 @@ static void store_and_load(int seed)
         memset(own, seed + round % 3, sizeof own);
         kiln_cache_record mine = {box_key, own, sizeof own}, got;
         if (!kiln_cache_store(box_dir, box_no_limit, &mine, &box_silent) ||
-            kiln_cache_load(box_dir, box_key, &data, &got) != NULL || got.binary_size != sizeof own)
+            kiln_cache_load(box_dir, box_key, true, &data, &got) != NULL || got.binary_size != sizeof own)
             _exit(1);
         for (size_t i = 1; i < sizeof own; i++)
             if (got.binary[i] != got.binary[0])
@@ -109,40 +108,6 @@ START_TEST(two_processes_at_once)
 }
 END_TEST
 
-/* Open files stand for processes: locks belong to them. */
-START_TEST(a_binary_waits_for_other_compilers)
-{
-    const int one = kiln_cache_locks_open(box_dir), two = kiln_cache_locks_open(box_dir);
-    ck_assert(one >= 0 && two >= 0);
-    kiln_cache_lock_compiling(one, "a");
-    kiln_cache_lock_compiling(two, "a");
-    ck_assert(!kiln_cache_lock_taking(one, "a"));
-    kiln_cache_unlock(one, "a");
-    ck_assert(kiln_cache_lock_taking(two, "a"));
-    /* Another program, and the same one once its binary has been taken. */
-    kiln_cache_lock_compiling(one, "b");
-    ck_assert(kiln_cache_lock_taking(one, "b"));
-    kiln_cache_unlock(two, "a");
-    kiln_cache_lock_compiling(one, "a");
-    ck_assert(kiln_cache_lock_taking(one, "a"));
-    /* A process that ends leaves no lock. */
-    ck_assert(!kiln_cache_lock_taking(two, "a"));
-    kiln_cache_locks_close(one);
-    ck_assert(kiln_cache_lock_taking(two, "a"));
-    kiln_cache_locks_close(two);
-    unlink(strcat(strcpy(box_path, box_dir), "/lock"));
-}
-END_TEST
-
-START_TEST(no_locks_hold_nobody)
-{
-    kiln_cache_lock_compiling(-1, "a");
-    ck_assert(kiln_cache_lock_taking(-1, "a"));
-    kiln_cache_unlock(-1, "a");
-    kiln_cache_locks_close(-1);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("cache_store");
@@ -152,8 +117,6 @@ int main(void)
     tcase_add_test(tests, unwritable_directory);
     tcase_add_test(tests, full_disk);
     tcase_add_test(tests, two_processes_at_once);
-    tcase_add_test(tests, a_binary_waits_for_other_compilers);
-    tcase_add_test(tests, no_locks_hold_nobody);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -113,8 +113,11 @@ static void operations(void)
     FAILS(kiln_reformat_create(k, NULL, &none));
     FAILS(kiln_reformat_create(k, &reformat, NULL));
     FAILS(kiln_prepare(NULL, &problem, 1, 1));
-    FAILS(kiln_op_launch_once(NULL));
     FAILS(kiln_prepare(k, NULL, 1, 1));
+    FAILS(kiln_bundle(NULL, &problem, 1, 1, "bundle"));
+    FAILS(kiln_bundle(k, NULL, 1, 1, "bundle"));
+    FAILS(kiln_bundle(k, &problem, 1, 1, NULL));
+    FAILS(kiln_op_warm(NULL));
     FAILS(kiln_op_stage(NULL, 0, &stage));
     FAILS(kiln_op_stage(op, 0, NULL));
     FAILS(kiln_op_fact(NULL, 0, &name, &value));

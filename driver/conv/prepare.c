@@ -1,0 +1,218 @@
+/* `kiln prepare`: collects problems from files and names, and has the library compile them. */
+#include "prepare.h"
+
+#include "conv.h"
+#include "request_list.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: kiln prepare [FLAGS] FILE|PROBLEM...\n"
+    "\n"
+    "Compiles what kiln conv or a program that links libkiln would run for the problems, so that\n"
+    "their first start finds compiled programs. A FILE is as for kiln conv --batch (- is standard\n"
+    "input); a PROBLEM is a name: fwd-f32-n16-c192-k64-i28x28-f1x1.\n"
+    "\n"
+    "  -j, --jobs N       compile in N threads, on PoCL in N processes; default: one a CPU\n"
+    "  -o, --output DIR   also write a bundle: programs and tuning rows, which KILN_BUNDLE=DIR or\n"
+    "                     settings.bundle has a machine read that compiles and stores nothing\n"
+    "  -F, --forw N       directions of files' sizes: 1 forward + 2 backward data + 4 backward\n"
+    "                     weights; 0: all; default 1\n"
+    "  -t, --type WORD    type of files' sizes: conv, convfp16, convbfp16 or convint8; default "
+    "conv\n"
+    "      --device NAME  as for kiln conv\n"
+    "  -h, --help         print this text\n"
+    "\n"
+    "Examples:\n"
+    "  kiln prepare --jobs 2 layers.txt\n"
+    "  kiln prepare -o bundle layers.txt && KILN_BUNDLE=$PWD/bundle ./program\n";
+
+typedef struct prepare {
+    request defaults;
+    int64_t jobs; /* 0: one a CPU */
+    const char *output;
+    kiln_problem *problems;
+    size_t count, room;
+    request_list_skipped skipped;
+    int worst; /* exit status */
+} prepare;
+
+static int usage(const char *what, const char *word)
+{
+    fprintf(stderr, "kiln prepare: %s%s; kiln prepare --help explains\n", what, word);
+    return KILN_INVALID;
+}
+
+/* Adds a problem, unless it is there already. */
+static kiln_status add(prepare *all, const kiln_problem *p)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (memcmp(&all->problems[i], p, sizeof *p) == 0)
+            return KILN_OK;
+    if (all->count == all->room) {
+        const size_t room = all->room ? 2 * all->room : 64;
+        kiln_problem *more = realloc(all->problems, room * sizeof *more);
+        if (!more)
+            return KILN_NO_MEMORY;
+        all->problems = more;
+        all->room = room;
+    }
+    all->problems[all->count++] = *p;
+    return KILN_OK;
+}
+
+/* Adds a line's problem in each of its directions. */
+static bool collect(void *user, request_list_item *item)
+{
+    prepare *all = user;
+    kiln_problem p;
+    kiln_status status = item->status;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !status; d++)
+        if (request_wants(&item->request, (kiln_direction)d) &&
+            !(status = request_problem(&item->request, (kiln_direction)d, &p, item->why)))
+            status = add(all, &p);
+    if (status && status != KILN_NO_MEMORY)
+        fprintf(stderr, "kiln: %.255s line %lld: %s\n", item->file, item->number, item->why);
+    all->worst = worse_exit(all->worst, (int)status);
+    return status != KILN_NO_MEMORY;
+}
+
+/* A word is a problem's name, unless a file is called so. */
+static kiln_status read_word(prepare *all, const char *word)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    bool whole;
+    if (strcmp(word, "-") != 0 && access(word, F_OK) != 0 &&
+        kiln_problem_parse(&p, word, why) == KILN_OK)
+        return add(all, &p);
+    return request_list_read("", word, &all->defaults, collect, all, &all->skipped, &whole);
+}
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* With one job, a line tells of each problem. */
+static kiln_status compile_one_by_one(const prepare *all, const session *s)
+{
+    kiln_status first = KILN_OK;
+    for (size_t i = 0; i < all->count; i++) {
+        char text[KILN_KEY_TEXT];
+        const double from = seconds();
+        kiln_problem_text(&all->problems[i], text, sizeof text);
+        kiln_status status = kiln_prepare(s->kiln, &all->problems[i], 1, 1);
+        printf("%zu/%zu  %6.2f s  %s\n", i + 1, all->count, seconds() - from, text);
+        fflush(stdout);
+        if (status)
+            fprintf(stderr, "kiln: %s: %s\n", text, kiln_last_error());
+        first = first ? first : status;
+    }
+    return first;
+}
+
+static kiln_status compile(const prepare *all, const session *s)
+{
+    const bool single = all->jobs == 1 && !all->output;
+    kiln_status status =
+        single        ? compile_one_by_one(all, s)
+        : all->output ? kiln_bundle(s->kiln, all->problems, all->count, (int)all->jobs, all->output)
+                      : kiln_prepare(s->kiln, all->problems, all->count, (int)all->jobs);
+    if (status && !single)
+        fprintf(stderr, "kiln: %s\n", kiln_last_error());
+    return status;
+}
+
+static int run(prepare *all, int count, char **words)
+{
+    session s;
+    char why[KILN_ERROR_TEXT];
+    const double from = seconds();
+    for (int i = 0; i < count; i++)
+        all->worst = worse_exit(all->worst, (int)read_word(all, words[i]));
+    request_list_print_skipped(&all->skipped, stderr);
+    kiln_status status = session_open(&s, all->defaults.flags.device, why);
+    if (status) {
+        fprintf(stderr, "kiln: %s\n", why);
+        return (int)status;
+    }
+    all->worst = worse_exit(all->worst, (int)compile(all, &s));
+    printf("%zu problem%s prepared for %s in %.1f s%s%s\n", all->count, all->count == 1 ? "" : "s",
+           s.name, seconds() - from, all->output ? ", bundle " : "",
+           all->output ? all->output : "");
+    session_close(&s);
+    return all->worst;
+}
+
+/* Reads the value of a flag; returns false, with a sentence on standard error, where it is none. */
+static bool number(const char *flag, const char *text, int64_t most, int64_t *value)
+{
+    char *end;
+    const long long n = strtoll(text, &end, 10);
+    *value = n;
+    if (*text >= '0' && *text <= '9' && !*end && n <= most)
+        return true;
+    fprintf(stderr, "kiln prepare: %s is '%.60s'; it must be a whole number from 0 to %lld\n", flag,
+            text, (long long)most);
+    return false;
+}
+
+/* Returns -1 to go on, else an exit status. */
+static int read_flags(prepare *all, int argc, char **argv)
+{
+    static const struct option known[] = {{"jobs", required_argument, NULL, 'j'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"forw", required_argument, NULL, 'F'},
+                                          {"type", required_argument, NULL, 't'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    request *r = &all->defaults;
+    bool fine = true;
+    int c;
+    optind = 0; /* glibc: start afresh after another parse */
+    opterr = 0;
+    while (fine && (c = getopt_long(argc, argv, "j:o:F:t:h", known, NULL)) != -1) {
+        if (c == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (c == 'j')
+            fine = number("--jobs (-j)", optarg, 64, &all->jobs);
+        else if (c == 'o')
+            all->output = optarg;
+        else if (c == 'F')
+            fine = number("--forw (-F)", optarg, 7, &r->flags.forw);
+        else if (c == 't')
+            fine = request_word(optarg, &r->type) || usage("unknown type ", optarg) == 0;
+        else if (c == 'd')
+            r->flags.device = optarg;
+        else
+            return usage("unknown flag or missing value: ", argv[optind - 1]);
+        if (c == 't')
+            r->word = optarg;
+    }
+    if (!fine)
+        return KILN_INVALID;
+    return optind < argc ? -1 : usage("a file or a problem is missing", "");
+}
+
+int prepare_command(int argc, char **argv)
+{
+    prepare all = {.defaults = {.word = "conv", .type = KILN_F32}};
+    flags_init(&all.defaults.flags);
+    all.defaults.flags.forw = 1;
+    int exit = read_flags(&all, argc, argv);
+    if (exit < 0)
+        exit = run(&all, argc - optind, argv + optind);
+    free(all.problems);
+    return exit;
+}
