@@ -87,6 +87,10 @@ kiln_status kiln_environment_check(const kiln_settings *s)
             "settings.keepalive_us is %d; it must be a number of microseconds up to %d, 0 "
             "for the usual one, or -1 for none",
             s->keepalive_us, MOST_KEEPALIVE_US);
+    if (s->first_use != KILN_FIRST_OWN && s->first_use != KILN_FIRST_QUICK)
+        return kiln_fail(KILN_INVALID,
+                         "settings.first_use is %d; it must be KILN_FIRST_OWN or KILN_FIRST_QUICK",
+                         (int)s->first_use);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *set = NULL;
         if (table[i].setting)

@@ -211,6 +211,9 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
     k->lifetime = kiln_mem_lifetime_open(context);
     if (!k->lifetime)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
+    k->first_use = s->first_use == KILN_FIRST_QUICK;
+    if (k->first_use && !(k->tasks = kiln_task_queue_open()))
+        return kiln_fail(KILN_NO_MEMORY, "out of memory");
     const kiln_pocl_settings settings = {.keepalive_us = kiln_environment_keepalive_us(s),
                                          .place_threads = s->place_threads != 0,
                                          .buffers_stay = s->buffers_stay != 0,
@@ -290,6 +293,7 @@ void kiln_unhold(kiln *k)
         return;
     if (*k->call_log)
         kiln_call_log_write(k->call_log, &k->logger);
+    kiln_task_queue_close(k->tasks);
     kiln_pocl_close(k->pocl);
     kiln_mem_lifetime_close(k->lifetime);
     kiln_programs_close(k->programs);

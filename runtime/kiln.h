@@ -74,6 +74,9 @@ KILN_API const char *kiln_last_error(void);
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
+/* What the first enqueues of an operation run. */
+typedef enum kiln_first { KILN_FIRST_OWN = 0, KILN_FIRST_QUICK } kiln_first;
+
 /* Everything left at zero: the environment decides, then the default written here. */
 typedef struct kiln_settings {
     const char *cache_dir; /* program cache; KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln.
@@ -135,6 +138,15 @@ typedef struct kiln_settings {
      * this at 0 in a program that sets affinities of PoCL's threads itself while operations run. 0:
      * kiln changes no affinity */
     int place_threads;
+    /* KILN_FIRST_QUICK: an operation's first enqueues run a program of general shape, until a
+     * thread of the kiln has compiled the operation's own; the first enqueue asks for that. There
+     * is one such program for each types and epilogue, and it stays in the caches. Its results have
+     * the same error bounds, but other bits, and take many times as long. kiln_op_info.ran tells
+     * which one ran. Enqueue with w (and workspace) at first: kiln_op_pack(), kiln_op_time(),
+     * kiln_op_warm() and kiln_op_source() wait for the thread. Backward passes, and problems with
+     * layouts that are neither plain nor in blocks of channels, are compiled when they are created,
+     * as all are with KILN_FIRST_OWN */
+    kiln_first first_use;
     /* Receives one line for each thing worth knowing (cache hits, rows that do not fit); may be
      * called from several threads. NULL: silence. */
     void (*log)(void *user, const char *line);
@@ -231,6 +243,8 @@ enum { KILN_INFO_TEXT = 192 };
 typedef struct kiln_op_info {
     kiln_problem problem; /* checked and completed; no layout is "any" any more */
     const char *solver;   /* lives as long as the library; "" for a reformat */
+    const char *ran;      /* the solver that the last enqueue ran, as above; "" before the first
+                             and with kiln_conv_plan(). settings.first_use says when it differs */
     int solver_id;        /* MIOpen's number, or 1000 and up */
     int algorithm;        /* MIOpen's number */
     int solver_version;

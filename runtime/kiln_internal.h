@@ -7,6 +7,7 @@
 #include "runtime/rows/rows.h"
 
 #include "error.h"
+#include "task_queue.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,6 +40,8 @@ struct kiln {
     kiln_programs *programs;
     kiln_mem_lifetime *lifetime;
     kiln_pocl *pocl;                  /* NULL: plain OpenCL */
+    bool first_use;                   /* ops have a stand-in (op/first_use.h) */
+    kiln_task_queue *tasks;           /* with first_use */
     _Atomic(cl_command_queue) waited; /* the queue of the last kiln_finish() or kiln_flush() */
     bool check_padding, check_packed;
     char call_log[4096];       /* where runs are counted; "": nowhere */

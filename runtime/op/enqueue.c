@@ -203,8 +203,8 @@ static void give(cl_event *events, int last, cl_event *done)
     release_events(events, KILN_MAX_STAGES);
 }
 
-kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
-                            cl_uint n_wait, const cl_event *wait, cl_event *done)
+kiln_status kiln_op_enqueue_own(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                                cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
     cl_event events[KILN_MAX_STAGES];
     int last = -1;
@@ -215,8 +215,8 @@ kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buff
     return status;
 }
 
-kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
-                         cl_uint n_wait, const cl_event *wait, cl_event *done)
+kiln_status kiln_op_pack_own(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                             cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
     if (op && op->plan.packed_bytes == 0)
         return kiln_fail(KILN_INVALID,
@@ -250,8 +250,8 @@ static cl_int read_spans(const kiln_op *op, const cl_event *events, kiln_span *s
     return code;
 }
 
-kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
-                         double *ms, double *pack_ms)
+kiln_status kiln_op_time_own(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                             double *ms, double *pack_ms)
 {
     if (!ms)
         return kiln_fail(KILN_INVALID, "kiln_op_time: ms must not be NULL");

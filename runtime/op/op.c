@@ -3,7 +3,6 @@
 
 #include "runtime/process.h"
 
-#include "call_log.h"
 #include "padding_check.h"
 #include "stages.h"
 
@@ -59,8 +58,13 @@ static kiln_status decide(kiln_op *op, const kiln_problem *problem, const kiln_c
     return KILN_OK;
 }
 
-kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
-                           kiln_op **out)
+kiln_status kiln_op_compile_planned(kiln_op *op)
+{
+    return kiln_op_compile(op, takes_ns(op));
+}
+
+kiln_status kiln_op_plan_new(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                             kiln_op **out)
 {
     if (!k || !problem || !out)
         return kiln_fail(KILN_INVALID, "kiln_conv_create: k, problem and out must not be NULL");
@@ -71,26 +75,32 @@ kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choi
     if (!op)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     kiln_status status = decide(op, problem, choice);
-    if (!status)
-        status = kiln_op_compile(op, takes_ns(op));
     if (status) {
-        kiln_op_release(op);
+        kiln_op_discard(op);
         return status;
-    }
-    if (*k->call_log) {
-        kiln_problem asked = *problem;
-        if (kiln_problem_check(&asked, NULL) == KILN_OK)
-            op->call = kiln_call_of(k->call_log, &asked);
     }
     *out = op;
     return KILN_OK;
+}
+
+kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                           kiln_op **out)
+{
+    kiln_status status = kiln_op_plan_new(k, problem, choice, out);
+    if (!status)
+        status = kiln_op_compile_planned(*out);
+    if (status && out) {
+        kiln_op_discard(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                            kiln_op_info *info)
 {
     if (info)
-        *info = (kiln_op_info){.solver = ""};
+        *info = (kiln_op_info){.solver = "", .ran = ""};
     if (!k || !problem || !info)
         return kiln_fail(KILN_INVALID, "kiln_conv_plan: k, problem and info must not be NULL");
     if (kiln_process_check(k))
@@ -101,7 +111,7 @@ kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choi
     kiln_status status = decide(op, problem, choice);
     if (!status)
         kiln_op_describe(op, info);
-    kiln_op_release(op);
+    kiln_op_discard(op);
     return status;
 }
 
@@ -112,18 +122,9 @@ void kiln_op_keep(const kiln_op *op)
             kiln_program_keep(op->launch[i].program);
 }
 
-kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
-                             kiln_op **out)
+void kiln_op_discard(kiln_op *op)
 {
-    kiln_status status = kiln_op_create(k, problem, choice, out);
-    if (!status)
-        kiln_op_keep(*out);
-    return status;
-}
-
-void kiln_op_release(kiln_op *op)
-{
-    if (!op || !kiln_is_here(op->k))
+    if (!op)
         return;
     kiln_op_free_checks(op);
     kiln_op_free(op);
@@ -132,7 +133,7 @@ void kiln_op_release(kiln_op *op)
 void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
 {
     if (info)
-        *info = (kiln_op_info){.solver = ""};
+        *info = (kiln_op_info){.solver = "", .ran = ""};
     if (!op || !info) {
         kiln_fail(KILN_INVALID, "kiln_op_describe: op and info must not be NULL");
         return;
@@ -141,6 +142,7 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     *info = (kiln_op_info){
         .problem = op->problem,
         .solver = "",
+        .ran = "",
         .x_size = op->bytes[KILN_ROLE_X],
         .w_size = op->bytes[KILN_ROLE_W],
         .y_size = op->bytes[KILN_ROLE_Y],
@@ -159,6 +161,8 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     };
     if (!solver)
         return;
+    const kiln_solver *ran = atomic_load(&op->ran);
+    info->ran = ran ? ran->name : "";
     info->solver = solver->name;
     info->solver_id = solver->id;
     info->algorithm = solver->algorithm;
@@ -195,13 +199,6 @@ kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info)
         info->groups *= info->launched[i] / stage->local[i];
     }
     return KILN_OK;
-}
-
-const char *kiln_op_source(const kiln_op *op, int index)
-{
-    if (!op)
-        kiln_fail(KILN_INVALID, "kiln_op_source: op must not be NULL");
-    return op && index >= 0 && index < op->plan.nstages ? op->launch[index].source : NULL;
 }
 
 kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_t *value)

@@ -4,6 +4,7 @@
 
 #include "runtime/choose/choose.h"
 #include "runtime/pocl/pocl.h"
+#include "runtime/task_queue.h"
 
 /* A sub-buffer made for an offset, kept while the caller keeps passing the same one. */
 typedef struct kiln_window {
@@ -64,6 +65,11 @@ struct kiln_op {
     kiln_op *check[KILN_MAX_PADDED];  /* of the plan's padded tensors; NULL: unchecked */
     int64_t padding[KILN_MAX_PADDED]; /* cells of padding */
     cl_mem dirty;                     /* an int: how many of these cells are not zero */
+    kiln_op *stand_in;                /* runs until the op itself is compiled; NULL: it is */
+    kiln_task compiling;              /* of an op with a stand-in; and whether it has succeeded */
+    atomic_bool compiled;
+    char own_error[KILN_ERROR_TEXT];
+    _Atomic(const kiln_solver *) ran; /* the solver of the last enqueue; NULL: none */
     cl_event busy;                    /* of the last enqueue that used the images; NULL: none */
 };
 
@@ -76,11 +82,26 @@ static inline bool kiln_phase_runs(kiln_phase phase, const kiln_stage *stage)
  * padding. `takes_ns`: one core's time for a launch of the plan; -1: not known. */
 kiln_status kiln_op_compile(kiln_op *op, int64_t takes_ns);
 
+/* The same for an op of kiln_op_plan_new(). */
+kiln_status kiln_op_compile_planned(kiln_op *op);
+
 const kiln_plan *kiln_op_plan(const kiln_op *op);
 
-/* Does what kiln_conv_create() does, but stores no program: for candidates that may lose. */
+/* Make what kiln_conv_create() makes, for the room and for candidates that may lose: an op that is
+ * only planned, and one that is compiled; no program is stored. */
+kiln_status kiln_op_plan_new(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                             kiln_op **out);
 kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                            kiln_op **out);
+/* Frees an op that has no stand-in. NULL is fine. */
+void kiln_op_discard(kiln_op *op);
+/* Do what kiln_op_enqueue(), kiln_op_pack() and kiln_op_time() do, never with the stand-in. */
+kiln_status kiln_op_enqueue_own(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                                cl_uint n_wait, const cl_event *wait, cl_event *done);
+kiln_status kiln_op_pack_own(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                             cl_uint n_wait, const cl_event *wait, cl_event *done);
+kiln_status kiln_op_time_own(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                             double *ms, double *pack_ms);
 /* Stores the op's programs on disk, if they are not there yet. */
 void kiln_op_keep(const kiln_op *op);
 

@@ -42,7 +42,7 @@ kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op
     if (!status)
         status = kiln_op_compile(op, takes_ns(op));
     if (status) {
-        kiln_op_release(op);
+        kiln_op_discard(op);
         return status;
     }
     kiln_op_keep(op);

@@ -2,8 +2,6 @@
  * compile at the first launch. */
 #include "warm.h"
 
-#include "runtime/process.h"
-
 #include "images.h"
 
 /* Creates a tensor, packed weights, or the workspace where `role` is a temp's. */
@@ -43,9 +41,9 @@ kiln_status kiln_op_launch_once(kiln_op *op)
         *wants[i].mem = make_object(k, op, wants[i].role, wants[i].bytes, &code);
     kiln_status status = code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "kiln_op_warm");
     if (!status && packed)
-        status = kiln_op_pack(op, queue, &b, 0, NULL, NULL);
+        status = kiln_op_pack_own(op, queue, &b, 0, NULL, NULL);
     if (!status)
-        status = kiln_op_enqueue(op, queue, &b, 0, NULL, NULL);
+        status = kiln_op_enqueue_own(op, queue, &b, 0, NULL, NULL);
     if (queue) {
         clFinish(queue);
         clReleaseCommandQueue(queue);
@@ -55,14 +53,4 @@ kiln_status kiln_op_launch_once(kiln_op *op)
             clReleaseMemObject(*wants[i].mem);
     op->call = call;
     return status;
-}
-
-kiln_status kiln_op_warm(kiln_op *op)
-{
-    if (!op)
-        return kiln_fail(KILN_INVALID, "kiln_op_warm: op must not be NULL");
-    if (!op->k->context)
-        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
-    kiln_status status = kiln_process_check(op->k);
-    return status ? status : kiln_op_launch_once(op);
 }

@@ -1,0 +1,105 @@
+/* The calls on operations that may have a stand-in: each goes to the operation itself or to its
+ * stand-in, or waits until the operation is compiled. */
+#include "runtime/process.h"
+
+#include "call_log.h"
+#include "first_use.h"
+#include "warm.h"
+
+kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                             kiln_op **out)
+{
+    kiln_op *op = NULL;
+    kiln_status status = kiln_op_plan_new(k, problem, choice, out ? &op : NULL);
+    if (out)
+        *out = NULL;
+    if (status)
+        return status;
+    if (!k->first_use || !kiln_first_use_begin(op)) {
+        status = kiln_op_compile_planned(op);
+        if (status) {
+            kiln_op_discard(op);
+            return status;
+        }
+        kiln_op_keep(op);
+    }
+    if (*k->call_log) {
+        kiln_problem asked = *problem;
+        if (kiln_problem_check(&asked, NULL) == KILN_OK)
+            op->call = kiln_call_of(k->call_log, &asked);
+        if (op->stand_in)
+            op->stand_in->call = op->call;
+    }
+    *out = op;
+    return KILN_OK;
+}
+
+void kiln_op_release(kiln_op *op)
+{
+    if (!op || !kiln_is_here(op->k))
+        return;
+    kiln_first_use_end(op);
+    kiln_op_discard(op);
+}
+
+/* A stand-in packs nothing and needs no workspace. */
+static kiln_status enqueue_stand_in(kiln_op *op, cl_command_queue queue,
+                                    const kiln_buffers *buffers, cl_uint n_wait,
+                                    const cl_event *wait, cl_event *done)
+{
+    kiln_buffers b = *buffers;
+    b.packed = b.workspace = (kiln_buffer){0};
+    return kiln_op_enqueue_own(op, queue, &b, n_wait, wait, done);
+}
+
+kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                            cl_uint n_wait, const cl_event *wait, cl_event *done)
+{
+    kiln_op *runs = op;
+    if (op && op->stand_in && buffers)
+        runs = kiln_first_use_running(op, buffers);
+    kiln_status status = runs == op ? kiln_op_enqueue_own(op, queue, buffers, n_wait, wait, done)
+                                    : enqueue_stand_in(runs, queue, buffers, n_wait, wait, done);
+    if (!status)
+        atomic_store_explicit(&op->ran, runs->pick.solver, memory_order_relaxed);
+    return status;
+}
+
+kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                         cl_uint n_wait, const cl_event *wait, cl_event *done)
+{
+    kiln_status status = op ? kiln_first_use_wait(op) : KILN_OK;
+    return status ? status : kiln_op_pack_own(op, queue, buffers, n_wait, wait, done);
+}
+
+kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
+                         double *ms, double *pack_ms)
+{
+    kiln_status status = op ? kiln_first_use_wait(op) : KILN_OK;
+    if (!status)
+        status = kiln_op_time_own(op, queue, buffers, ms, pack_ms);
+    if (!status)
+        atomic_store_explicit(&op->ran, op->pick.solver, memory_order_relaxed);
+    return status;
+}
+
+kiln_status kiln_op_warm(kiln_op *op)
+{
+    if (!op)
+        return kiln_fail(KILN_INVALID, "kiln_op_warm: op must not be NULL");
+    if (!op->k->context)
+        return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
+    kiln_status status = kiln_process_check(op->k);
+    if (!status)
+        status = kiln_first_use_wait(op); /* which has launched it */
+    return status || op->stand_in ? status : kiln_op_launch_once(op);
+}
+
+const char *kiln_op_source(const kiln_op *op, int index)
+{
+    if (!op)
+        kiln_fail(KILN_INVALID, "kiln_op_source: op must not be NULL");
+    if (!op || index < 0 || index >= op->plan.nstages || kiln_first_use_wait((kiln_op *)op))
+        return NULL;
+    return op->launch[index].source;
+}
