@@ -8,6 +8,7 @@
 #     cold       no cache has anything
 #     warm       the caches are as a run before has left them
 #     killed     the same, but that run ended 2 s after its first result without releasing anything
+#     quick      settings.first_use is KILN_FIRST_QUICK; the caches have the general programs
 #     release    kiln_op_release() of all operations of the cold run
 #     prepare N  kiln prepare --jobs N of the network's problems, cold
 #     bundle     from a bundle, the other caches empty
@@ -73,6 +74,9 @@ while [ $i -lt "$rounds" ]; do
     "$program" --dies 2000 network >/dev/null
     start network_killed first network
     empty
+    "$program" --quick --dies 0 network >/dev/null
+    start network_quick first --quick network
+    empty
     start single_cold first 1x1
     start single_warm first 1x1
     prepare 1
@@ -90,6 +94,7 @@ row 'network, cold' network_cold "$network"
 row 'network, release' network_release 0.1
 row 'network, warm' network_warm "$warm"
 row 'network, killed before' network_killed "$warm"
+row 'network, quick' network_quick 1.0
 row '1x1, cold' single_cold "$single"
 row '1x1, warm' single_warm -
 row 'prepare, 1 job' prepare1 -
