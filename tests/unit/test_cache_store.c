@@ -82,7 +82,8 @@ static void store_and_load(int seed)
         memset(own, seed + round % 3, sizeof own);
         kiln_cache_record mine = {box_key, own, sizeof own}, got;
         if (!kiln_cache_store(box_dir, box_no_limit, &mine, &box_silent) ||
-            kiln_cache_load(box_dir, box_key, true, &data, &got) != NULL || got.binary_size != sizeof own)
+            kiln_cache_load(box_dir, box_key, true, &data, &got) != NULL ||
+            got.binary_size != sizeof own)
             _exit(1);
         for (size_t i = 1; i < sizeof own; i++)
             if (got.binary[i] != got.binary[0])
