@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOATS = 1 << 14 };
+enum { FLOATS = 1 << 16 };
 
 typedef struct run {
     kiln *k;
