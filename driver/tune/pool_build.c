@@ -124,7 +124,7 @@ static void hand_out(pool *p, pool_worker *w, int most)
 /* Gives idle helpers the first configs of the next problem, so that it need not wait for them. */
 static void hand_out_firsts(pool *p, pool_worker *w)
 {
-    const int next = tune_run_next(w->kind, p->run->list->count);
+    const int next = tune_run_next(w->kind, p->run->list);
     if (next != w->ahead)
         w->firsts = 0;
     w->ahead = next;

@@ -40,7 +40,7 @@ kiln_status tune_here(tune_run *run, char *why)
     kiln_status status = session_open(&s, kind->device.spec, why);
     if (status)
         return status;
-    while (!run->interrupted && (h.item = tune_run_next(kind, run->list->count)) >= 0 &&
+    while (!run->interrupted && (h.item = tune_run_next(kind, run->list)) >= 0 &&
            (o->total_time <= 0 || tune_now() - run->began < o->total_time)) {
         tune_result result;
         const double began = tune_now();

@@ -40,7 +40,7 @@ static void assign(pool *p, pool_worker *w)
     if (!w->ready || w->waiting || w->in_trial || p->stopping)
         return;
     if (w->item < 0) {
-        w->item = out_of_time(p->run) ? -1 : tune_run_next(w->kind, p->run->list->count);
+        w->item = out_of_time(p->run) ? -1 : tune_run_next(w->kind, p->run->list);
         if (w->item < 0)
             return;
         w->item_since = tune_now();

@@ -115,12 +115,15 @@ void tune_run_close(tune_run *run)
     }
 }
 
-int tune_run_next(const tune_kind *kind, size_t items)
+/* Several devices end together if the long problems do not come last. */
+int tune_run_next(const tune_kind *kind, const tune_list *list)
 {
-    for (size_t i = 0; i < items; i++)
-        if (kind->state[i] == TUNE_WAITING)
-            return (int)i;
-    return -1;
+    int next = -1;
+    for (size_t i = 0; i < list->count; i++)
+        if (kind->state[i] == TUNE_WAITING &&
+            (next < 0 || (kind->devices > 1 && list->item[i].cost > list->item[next].cost)))
+            next = (int)i;
+    return next;
 }
 
 /* What is left of the whole time goes to the problems that are left, by their weight. */

@@ -42,7 +42,7 @@ kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list 
 void tune_run_close(tune_run *run);
 
 /* Returns the next item that waits; -1: there is none. */
-int tune_run_next(const tune_kind *kind, size_t items);
+int tune_run_next(const tune_kind *kind, const tune_list *list);
 
 /* Returns the limit of an item's search in seconds, as time passes; 0: none. */
 double tune_run_seconds(const tune_run *run, const tune_kind *kind, int item);

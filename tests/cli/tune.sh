@@ -111,3 +111,12 @@ grep -Eq '^kiln conv --problem fwd-f32-n1-c16-k16-i4x4-f1x1  # [5-9] runs$' call
 expect 0 tune calls --profile --solvers naive,13 --trials 3 --seconds 0 --jobs 0
 says '^fwd-f32-n1-c16-k16-i4x4-f1x1 +[5-9] '
 says '^the program: .* ms with guesses, .* ms tuned: .* times as fast$'
+
+# Two devices of one kind share the problems and one file of rows.
+if [ "$KILN_DEVICE" = cpu ] && "$KILN_COMMAND" --list-devices | grep -q '"Portable Computing'; then
+    export KILN_DB="$KILN_SANDBOX/two.yaml" POCL_DEVICES='pthread pthread'
+    unset KILN_DEVICE
+    expect 0 tune list -F 1 --device all --solvers naive --jobs 0
+    says '^2 tuned, 0 tuned before, 0 failed, 0 left; '
+    says '^2 trials in .* on 2 devices'
+fi

@@ -9,6 +9,7 @@ for size in 4 5 6 7 8 9; do
 done >list
 set -- list --solvers naive,13,direct --trials 5 --seconds 0
 
+lines() { if [ -f rows.trials.jsonl ]; then wc -l <rows.trials.jsonl; else echo 0; fi; }
 keys() { [ ! -f rows.yaml ] || sed -n 's/^- {key: "\([^"]*\)".*}$/\1/p' rows.yaml | sort -u; }
 expect 0 tune "$@" --dry-run
 sed 's/  # .*//' out | sort >wanted
@@ -19,7 +20,14 @@ while [ "$done" -lt "$kills" ]; do
     [ "$ended" -eq 0 ] || fresh=--fresh
     "$KILN_COMMAND" tune "$@" $fresh >out 2>err &
     run=$!
-    sleep "$(awk -v seed="${SEED:-1}$done" 'BEGIN { srand(seed); print 0.1 + 1.9 * rand() * rand() }')"
+    # Some moments lie anywhere, some behind a trial or two.
+    lines=$(($(lines) + done % 4))
+    waits=0
+    while [ "$(lines)" -lt "$lines" ] && [ "$waits" -lt 100 ] && kill -0 "$run" 2>/dev/null; do
+        waits=$((waits + 1))
+        sleep 0.05
+    done
+    sleep "$(awk -v seed="${SEED:-1}$done" 'BEGIN { srand(seed); print 0.8 * rand() * rand() }')"
     if kill -s KILL "$run" 2>/dev/null; then done=$((done + 1)); fi
     status=0
     wait "$run" 2>/dev/null || status=$?

@@ -159,5 +159,5 @@ int main(void)
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    return failed != 0;
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
