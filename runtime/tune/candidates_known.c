@@ -78,7 +78,8 @@ static void retry_fastest(kiln_candidates *list)
     size_t i = fastest(list, list->firsts);
     if (i < list->count)
         retry(list, i);
-    if (list->guess < list->firsts)
+    const kiln_trial *guess = list->guess < list->firsts ? list->at[list->guess].known : NULL;
+    if (guess && was_measured(guess)) /* what crashed must not be tried again */
         retry(list, list->guess);
     for (int n = 0; n < KILN_FASTEST && (i = fastest(list, list->count)) < list->count; n++)
         retry(list, i);
