@@ -52,7 +52,8 @@ kernel GROUP_SIZE(ITEMS, 1, 1) void gemm_mma_source(global const MMA_T *restrict
     const int c_first = at % TILES_C * D_TILE_C, p_first = at / TILES_C % TILES_P * D_TILE_P;
     const INDEX_T image = at / (TILES_C * TILES_P);
     UNROLL
-    for (int i = item; i < D_TILE_P * D_TILE_C; i += ITEMS) {
+    for (int t = 0; t < D_TILE_P * D_TILE_C / ITEMS; t++) {
+        const int i = item + t * ITEMS;
         const int p = D_SRC_CHANNEL == 1 ? i / D_TILE_C : i % D_TILE_P,
                   c = D_SRC_CHANNEL == 1 ? i % D_TILE_C : i / D_TILE_P;
         const int all = c_first + c, channel = all % D_CHANNELS;
@@ -64,7 +65,8 @@ kernel GROUP_SIZE(ITEMS, 1, 1) void gemm_mma_source(global const MMA_T *restrict
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     UNROLL
-    for (int i = item; i < D_TILE_P * D_TILE_C; i += ITEMS) {
+    for (int t = 0; t < D_TILE_P * D_TILE_C / ITEMS; t++) {
+        const int i = item + t * ITEMS;
         const int p = i / D_TILE_C, c = i % D_TILE_C;
         if (c_first + c < ALL_CHANNELS && p_first + p < P_PIXELS)
             to[(image * P_PIXELS + p_first + p) * ALL_CHANNELS + c_first + c] = tile[c * PITCH + p];
