@@ -21,7 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERRUPTED = 130, MOST_ROUNDS = 15, MOST_BATCHES = 8, ROW_MS = 20, MOST_RUNS = 400 };
+enum {
+    INTERRUPTED = 130,
+    MOST_ROUNDS = 15,
+    MOST_BATCHES = 8,
+    ROW_MS = 20,
+    ROWS = 7,
+    MOST_RUNS = 1400
+};
 
 static bool is_dense(const kiln_problem *p)
 {
@@ -84,7 +91,7 @@ typedef struct measured {
     char format[200];        /* the peer's, or why it does not do the layer */
 } measured;
 
-/* Runs in a row for ROW_MS; the time of one. Negative: a run failed. */
+/* The time of one of so many runs in a row. Negative: a run failed. */
 static double time_row(contender *c, int runs)
 {
     const double begin = stats_now();
@@ -94,13 +101,23 @@ static double time_row(contender *c, int runs)
     return c->calls->finish(c) ? (stats_now() - begin) * 1e3 / runs : -1;
 }
 
+/* The median of rows that take ROW_MS together: the host may be late once. */
+static double time_turn(contender *c, int runs)
+{
+    double row[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        if ((row[i] = time_row(c, runs / ROWS > 3 ? runs / ROWS : 3)) <= 0)
+            return -1;
+    return stats_median(row, ROWS);
+}
+
 /* The time of kiln's other contender, or of the peer. */
 static double time_peer(bench *b, contender *other, int runs, const char *problem, measured *m)
 {
     if (!other)
         return peer_time(&b->peer, problem, m->format, sizeof m->format);
     snprintf(m->format, sizeof m->format, "%.180s", other->detail);
-    return time_row(other, runs);
+    return time_turn(other, runs);
 }
 
 static bool take_turns(bench *b, contender *c, contender *other, const char *problem, measured *m)
@@ -113,7 +130,7 @@ static bool take_turns(bench *b, contender *c, contender *other, const char *pro
     const int runs = fit < 3 ? 3 : fit > MOST_RUNS ? MOST_RUNS : (int)fit;
     int n = 0, peers = 0;
     for (; n < b->rounds; n++) {
-        own[n] = time_row(c, runs);
+        own[n] = time_turn(c, runs);
         if (own[n] <= 0)
             return false;
         if (peers == n && (peer[n] = time_peer(b, other, runs, problem, m)) > 0)
