@@ -1,9 +1,9 @@
-/* Golden storage of every layout, on a device: into the layout and back. tests/unit/test_layout.c
- * goes through all golden dims on the host; here, where each takes two programs, a layout has the
- * largest that fill its storage and the largest that leave padding in it. */
+/* Golden storage of every layout, on a device: into the layout and back. */
 #include "support/suite.h"
 #include "golden.h"
 #include "reformats.h"
+
+/* ---- golden storage ---- */
 
 enum { MOST_CELLS = 16384 };
 
@@ -18,57 +18,12 @@ static void read_case(const char *line, golden_case *c)
     ck_assert(golden_text(line, "layout", c->layout, sizeof c->layout));
     ck_assert(golden_text(line, "dims_order", c->dims, sizeof c->dims));
     ck_assert(golden_text(line, "fill", c->fill, sizeof c->fill));
-    memset(c->dim, 0, sizeof c->dim);
     int ndims = golden_numbers(line, "dims", c->dim, KILN_MAX_DIMS);
     c->ncells = golden_numbers(line, "storage", c->cell, MOST_CELLS);
     c->elements = 1;
     for (int d = 0; d < ndims; d++)
         c->elements *= c->dim[d];
 }
-
-/* ---- the dims of a layout that a device gets ---- */
-
-enum { MOST_CHOSEN = 128 };
-
-typedef struct chosen_dims {
-    char layout[64];
-    bool padded;
-    int64_t dim[KILN_MAX_DIMS], elements;
-} chosen_dims;
-
-static chosen_dims chosen[MOST_CHOSEN];
-static int nchosen;
-
-static chosen_dims *find_chosen(const golden_case *c)
-{
-    for (int i = 0; i < nchosen; i++)
-        if (strcmp(chosen[i].layout, c->layout) == 0 &&
-            chosen[i].padded == (c->ncells > c->elements))
-            return &chosen[i];
-    return NULL;
-}
-
-static void choose(const golden_case *c)
-{
-    chosen_dims *d = find_chosen(c);
-    if (d && d->elements >= c->elements)
-        return;
-    if (!d) {
-        ck_assert_int_lt(nchosen, MOST_CHOSEN);
-        d = &chosen[nchosen++];
-        memcpy(d->layout, c->layout, sizeof d->layout);
-        d->padded = c->ncells > c->elements;
-    }
-    memcpy(d->dim, c->dim, sizeof d->dim);
-    d->elements = c->elements;
-}
-
-static bool is_chosen(const golden_case *c)
-{
-    return memcmp(find_chosen(c)->dim, c->dim, sizeof c->dim) == 0;
-}
-
-/* ---- into the layout and back ---- */
 
 /* The ops of one layout and its dims, and where golden data put the elements: order[cell] is 1 +
  * the element's place in logical order, 0 for padding. */
@@ -110,55 +65,34 @@ static void check_both_ways(const golden_ops *ops, const int64_t *cells)
     check_same(&ops->back, out, plain);
 }
 
-/* Calls `use` for each golden line; returns their number. */
-static int for_each_line(void (*use)(const golden_case *))
+START_TEST(golden_storage)
 {
+    static golden_ops ops;
     static golden_case c;
     char *line = NULL;
     size_t room = 0;
-    int n = 0;
+    int n = 0, orders = 0;
     FILE *f = golden_open("layout.jsonl");
     ck_assert_ptr_nonnull(f);
-    for (; getline(&line, &room, f) > 0; n++) {
+    while (getline(&line, &room, f) > 0) {
         read_case(line, &c);
-        use(&c);
+        if (strcmp(c.fill, "index1") == 0) {
+            kiln_op_release(ops.to.op);
+            kiln_op_release(ops.back.op);
+            ops.order = c;
+            make_ops(&ops, orders++ % 2 ? KILN_F16 : KILN_F32);
+        }
+        /* A line with random values follows the one that says their order. */
+        ck_assert_str_eq(c.layout, ops.order.layout);
+        ck_assert_mem_eq(c.dim, ops.order.dim, sizeof c.dim);
+        check_both_ways(&ops, c.cell);
+        n++;
     }
-    free(line);
-    fclose(f);
-    return n;
-}
-
-static golden_ops ops;
-static int orders;
-
-static void release(void)
-{
+    ck_assert_int_ge(n, 300);
     kiln_op_release(ops.to.op);
     kiln_op_release(ops.back.op);
-    ops = (golden_ops){0};
-}
-
-/* A line with random values follows the one that says their order. */
-static void check_line(const golden_case *c)
-{
-    if (!is_chosen(c))
-        return;
-    if (strcmp(c->fill, "index1") == 0) {
-        release();
-        ops.order = *c;
-        make_ops(&ops, orders++ % 2 ? KILN_F16 : KILN_F32);
-    }
-    ck_assert_str_eq(c->layout, ops.order.layout);
-    ck_assert_mem_eq(c->dim, ops.order.dim, sizeof c->dim);
-    check_both_ways(&ops, c->cell);
-}
-
-START_TEST(golden_storage)
-{
-    ck_assert_int_ge(for_each_line(choose), 300);
-    for_each_line(check_line);
-    release();
-    ck_assert_int_eq(orders, nchosen);
+    free(line);
+    fclose(f);
 }
 END_TEST
 
