@@ -2,8 +2,8 @@
  *
  * A failure is shrunk and printed as a line for the command. KILN_RANDOM_SECONDS (60) says how long
  * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_RANDOM_WORK (3e7) how many multiply-adds a
- * problem may have, KILN_RANDOM_SOLVERS (all) which solvers run, as "gemm,direct"; KILN_DEVICE
- * where to run.
+ * problem may have, KILN_RANDOM_SOLVERS (all) which solvers run, as "gemm,direct", KILN_RANDOM_EACH
+ * (all) how many of those that take a problem, drawn anew for each; KILN_DEVICE where to run.
  */
 #include "runtime/kiln_internal.h"
 #include "runtime/tune/candidates.h"
@@ -233,22 +233,26 @@ static void try_problem(search *s)
 {
     const kiln_problem *p = &s->now.problem;
     const char *only = getenv("KILN_RANDOM_SOLVERS");
+    int taking[64], count = 0;
     kiln_verdict v;
-    bool claimed = false, ran = false;
-    for (int i = 0; s->failures < ENOUGH && kiln_explain(s->on->kiln, p, i, &v) == KILN_OK; i++)
-        if (v.accepted) {
-            claimed = true;
-            if (only && !kiln_solver_is_among(kiln_solver_at(i), only))
-                continue;
-            ran = true;
-            try_solver(s, i);
-        }
+    bool claimed = false;
+    for (int i = 0; i < 64 && kiln_explain(s->on->kiln, p, i, &v) == KILN_OK; i++) {
+        claimed = claimed || v.accepted;
+        if (v.accepted && (!only || kiln_solver_is_among(kiln_solver_at(i), only)))
+            taking[count++] = i;
+    }
     if (!claimed && s->unclaimed++ == 0) {
         char text[KILN_KEY_TEXT];
         kiln_problem_text(p, text, sizeof text);
         printf("no solver takes %s\n", text);
     }
-    s->problems[p->direction] += ran;
+    s->problems[p->direction] += count > 0;
+    while (count > (int)number_from("KILN_RANDOM_EACH", count)) {
+        int64_t out = dice_roll(&s->dice, 0, count - 1);
+        taking[out] = taking[--count];
+    }
+    for (int i = 0; i < count && s->failures < ENOUGH; i++)
+        try_solver(s, taking[i]);
 }
 
 /* Problems in which such a search found a fault. */
