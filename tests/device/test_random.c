@@ -260,6 +260,9 @@ static const char *const once_wrong[] = {
     /* 1x1 without stride or padding, but x and y differ in size. */
     "fwd-f32-n1-c1-k1-i4x4-f1x1-d1x2-trans-o0x1",
     "wrw-f32-n1-c1-k1-i4x4-f1x1-d1x2-trans-o0x1",
+    /* Backward data with a stride, and no more than one of its phases. */
+    "bwd-f32-n1-c1-k1-i1-f2-s2-p1",
+    "bwd-f32-n2-c40-k80-i1x9-f2x2-s2x1-p1x4-g40",
 };
 
 START_TEST(stays_right)

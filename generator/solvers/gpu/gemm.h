@@ -20,9 +20,10 @@ typedef struct kiln_gemm {
     int64_t groups, images, taps;
     int64_t step[3], move[3], jump[3], phases[3], grid[3];
     int64_t all_phases, pixels; /* pixels of one phase, in all images */
-    bool spread;                /* phase 0 alone has taps, and its groups write the others, too */
-    bool merged;                /* a row is a phase of a channel */
-    int64_t group_phases;       /* that have groups of their own */
+    bool skips_taps;      /* a pixel meets those of its phase, be there one phase or several */
+    bool spread;          /* phase 0 alone has taps, and its groups write the others, too */
+    bool merged;          /* a row is a phase of a channel */
+    int64_t group_phases; /* that have groups of their own */
     kiln_pitch src_pitch, dst_pitch;
     gemm_access load, store;
 

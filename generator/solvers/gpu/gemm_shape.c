@@ -20,6 +20,7 @@ static void set_axis(kiln_gemm *g, const kiln_shape *s, int a)
     g->move[a] = -(g->jump[a] * dilation / stride);
     g->phases[a] = stride < w->dst[a] ? stride : w->dst[a];
     g->grid[a] = divide_up(w->dst[a], stride);
+    g->skips_taps = g->skips_taps || stride > 1;
 }
 
 static bool is_dense(const kiln_pitch *p, const int64_t size[3])
@@ -104,7 +105,7 @@ void kiln_gemm_merge(kiln_gemm *g, const kiln_shape *s, const int64_t phases[3])
     for (int a = 0; a < 3; a++)
         merge_axis(g, s, a, phases[a]);
     count_pixels(g);
-    g->backward = g->spread = false;
+    g->backward = g->spread = g->skips_taps = false;
     g->merged = true;
     g->group_phases = 1;
     g->taps = g->walk.filter[0] * g->walk.filter[1] * g->walk.filter[2];
@@ -133,7 +134,7 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
     /* Filling the channels of a tap up costs more than finding each term's tap. */
     g->flat =
         g->load == GEMM_ONE && (round_up(g->walk.src_c, bk) - g->walk.src_c) * 8 > g->walk.src_c;
-    g->table = g->flat && (g->merged || g->all_phases == 1);
+    g->table = g->flat && !g->skips_taps;
     g->channels = g->flat ? g->walk.src_c : round_up(g->walk.src_c, bk);
     g->rows = round_up(product_of(g->channels, g->taps), bk);
     g->columns = round_up(g->walk.dst_c, bm);
