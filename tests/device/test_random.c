@@ -3,7 +3,8 @@
  * A failure is shrunk and printed as a line for the command. KILN_RANDOM_SECONDS (60) says how long
  * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_RANDOM_WORK (3e7) how many multiply-adds a
  * problem may have, KILN_RANDOM_SOLVERS (all) which solvers run, as "gemm,direct", KILN_RANDOM_EACH
- * (all) how many of those that take a problem, drawn anew for each; KILN_DEVICE where to run.
+ * (all) how many of those that take a problem, drawn anew for each, KILN_RANDOM_CONFIGS (2) in how
+ * many configs beside the guess; KILN_DEVICE where to run.
  */
 #include "runtime/kiln_internal.h"
 #include "runtime/tune/candidates.h"
@@ -123,7 +124,7 @@ static bool try_one(search *s, int solver)
     return false;
 }
 
-/* The guess, and up to two legal configs by chance. */
+/* The guess, and a few legal configs by chance. */
 static void try_solver(search *s, int index)
 {
     const kiln_solver *solver = kiln_solver_at(index);
@@ -136,7 +137,8 @@ static void try_solver(search *s, int index)
     for (int i = 0; i < solver->nparams; i++)
         grid *= solver->params[i].nvalues;
     right = right && kiln_solver_takes(solver, &given, &s->on->kiln->facts, &shape, &why);
-    for (int i = 0; i < 2 && solver->nparams && right; i++) {
+    const int configs = (int)number_from("KILN_RANDOM_CONFIGS", 2);
+    for (int i = 0; i < configs && solver->nparams && right; i++) {
         int64_t position = dice_roll(&s->dice, 0, grid - 1);
         kiln_config c;
         if (!kiln_config_next(solver, &shape, &s->on->kiln->facts, &position, &c))
