@@ -1,5 +1,5 @@
-/* depthwise_reduce.cl: backward weights of groups of one source channel: each gradient is the sum of
- * products of two planes, which the items of a group share.
+/* depthwise_reduce.cl: backward weights of groups of few source channels: each gradient is the sum of
+ * products of two planes, of a pair of channels, which the items of a group share.
  *
  *     dy, one channel of all images, in strips of T_ROWS rows:
  *
@@ -7,14 +7,14 @@
  *         | image 0      | image 1      | ...       with the rows of x that its taps meet, each of them
  *         | part 0              | part 1 ...        read once
  *
- * A group has T_CHANNELS channels and a part of their columns; as many items share a channel. An item
+ * A group has T_CHANNELS pairs and a part of their columns; as many items share a pair. An item
  * keeps a sum for each tap. In the end the group adds them up, as a tree in local memory. Parts are
  * added by sum_parts.cl, in order, so that two runs give the same bits.
  *
- * Grid      (T_GROUP * channels of dy / T_CHANNELS, T_PARTS), rounded up to groups of T_GROUP.
+ * Grid      (T_GROUP * pairs / T_CHANNELS, T_PARTS), rounded up to groups of T_GROUP.
  * Defines   those of types.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    of x and dy along a = D, H, W
- *   P_IMAGES, P_CHANNELS    of dy; D_MULTIPLE: of those, how many read one channel of x
+ *   P_IMAGES, P_CHANNELS    of dy; D_MULTIPLE, D_SOURCES: channels of a group of dy and of x
  *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS    above; the first two are powers of two
  * Assumes   x and dy are plain, [n][channel][d][h][w].
  */
@@ -24,8 +24,9 @@
 #define SRC_PLANE ((INDEX_T)P_SRC_D * P_SRC_H * P_SRC_W)
 #define DST_PLANE ((INDEX_T)P_DST_D * P_DST_H * P_DST_W)
 #define STRIPS ((P_DST_H + T_ROWS - 1) / T_ROWS)
-#define COLUMNS (P_IMAGES * P_DST_D * STRIPS * P_DST_W) /* of strips, of a channel */
-#define SHARERS (T_GROUP / T_CHANNELS)                  /* items of a channel */
+#define PAIRS (P_CHANNELS * D_SOURCES)
+#define COLUMNS (P_IMAGES * P_DST_D * STRIPS * P_DST_W) /* of strips, of a pair */
+#define SHARERS (T_GROUP / T_CHANNELS)                  /* items of a pair */
 #define WINDOW ((T_ROWS - 1) * P_STRIDE_H + (P_FILTER_H - 1) * P_DILATION_H + 1) /* rows of x */
 
 /* The row of the strip whose tap `t` meets row `j` of the window, if there is one. */
@@ -35,7 +36,7 @@
 
 #if T_PARTS > 1
 #define OUT_T ACC_T
-#define PUT(i, v) dw[(INDEX_T)part * P_CHANNELS * TAPS + (i)] = (v)
+#define PUT(i, v) dw[(INDEX_T)part * PAIRS * TAPS + (i)] = (v)
 #else
 #define OUT_T DST_T
 #define PUT(i, v) DST_STORE(dw, i, v)
@@ -67,7 +68,7 @@ INLINE void add_column(private ACC_T *sum, global const SRC_T *x, global const S
     }
 }
 
-/* A tree's levels, one behind the other: for each tap and channel SHARERS values, then an eighth of
+/* A tree's levels, one behind the other: for each tap and pair SHARERS values, then an eighth of
  * them, and so on to one. */
 #define FOLDED(width) ((width) > 8 ? (width) / 8 : 1)
 #define LEVELS (SHARERS + SHARERS / 8 + SHARERS / 64 + SHARERS / 512 + 1)
@@ -78,18 +79,19 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
 {
     local ACC_T all[TAPS * T_CHANNELS * LEVELS];
     const int item = get_local_id(0), part = get_group_id(1);
-    const int first = get_group_id(0) * T_CHANNELS, channel = first + item / SHARERS;
+    const int first = get_group_id(0) * T_CHANNELS, pair = first + item / SHARERS;
+    const int channel = pair / D_SOURCES, source = channel / D_MULTIPLE * D_SOURCES + pair % D_SOURCES;
     const int end = (int)((long)COLUMNS * (part + 1) / T_PARTS);
     ACC_T sum[TAPS];
     UNROLL
     for (int t = 0; t < TAPS; t++)
         sum[t] = 0;
-    if (T_CHANNELS == 1 || channel < P_CHANNELS)
+    if (T_CHANNELS == 1 || pair < PAIRS)
         for (int i = (int)((long)COLUMNS * part / T_PARTS) + item % SHARERS; i < end; i += SHARERS) {
             const int column = i % P_DST_W, first_row = i / P_DST_W % STRIPS * T_ROWS;
             const int d = i / (P_DST_W * STRIPS) % P_DST_D, image = i / (P_DST_W * STRIPS * P_DST_D);
             global const SRC_T *from =
-                x + ((INDEX_T)image * (P_CHANNELS / D_MULTIPLE) + channel / D_MULTIPLE) * SRC_PLANE;
+                x + ((INDEX_T)image * (P_CHANNELS / D_MULTIPLE * D_SOURCES) + source) * SRC_PLANE;
             global const SRC_T *own = dy + ((INDEX_T)image * P_CHANNELS + channel) * DST_PLANE +
                                       ((INDEX_T)d * P_DST_H + first_row) * P_DST_W + column;
             UNROLL
@@ -121,7 +123,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
     }
     for (int i = item; i < TAPS * T_CHANNELS; i += T_GROUP) {
         const int own = first + i % T_CHANNELS;
-        if (T_CHANNELS == 1 || own < P_CHANNELS)
+        if (T_CHANNELS == 1 || own < PAIRS)
             PUT((INDEX_T)own * TAPS + i / T_CHANNELS, level[i]);
     }
 }

@@ -22,7 +22,8 @@
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    of x and dy along a = D, H, W
  *   P_IMAGES, P_GROUPS    D_SRC_C, D_DST_C: channels of one group of x and of dy
  *   D_X_LOAD, D_DY_LOAD   how x and dy are read: LOAD_PIXELS, one element, neighbouring items
- *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels
+ *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels; LOAD_QUADS,
+ *                         four neighbouring pixels, of x with a filter of one tap alone
  *   D_X_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DY_...    elements from one to the next
  *   T_SPLIT, D_SLICES     above
  */
@@ -30,25 +31,48 @@
 
 #define LOAD_PIXELS 0
 #define LOAD_CHANNELS 1
+#define LOAD_QUADS 2
 
 #define TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define COLUMNS (D_SRC_C * TAPS)
 #define PIXELS (P_IMAGES * P_DST_D * P_DST_H * P_DST_W)
 
-/* A piece's rows are pixels. Of LOAD_PIXELS an item reads one pixel of several rows of the tensor,
- * and writes them side by side: rows are 4 further apart, so that items write to different banks. */
-#define PITCH(load, tile) ((tile) + ((load) == LOAD_PIXELS ? 4 : 0))
+/* A piece's rows are pixels. But of LOAD_CHANNELS an item writes pixels of a channel below one another:
+ * rows are 4 further apart, so that items write to different banks. */
+#define PITCH(load, tile) ((tile) + ((load) == LOAD_CHANNELS ? 0 : 4))
 #define A_PITCH PITCH(D_DY_LOAD, T_BM)
 #define B_PITCH PITCH(D_X_LOAD, T_BN)
 
-/* By LOAD_PIXELS: GROUP_ITEMS / T_BK rows of the tensor at a time. By LOAD_CHANNELS: pixels. */
-#define ROWS_AT_ONCE (GROUP_ITEMS / T_BK)
-#define READERS(tile) (GROUP_ITEMS < T_BK * (tile) / 4 ? GROUP_ITEMS : T_BK * (tile) / 4)
-#define PIXELS_AT_ONCE(tile) (READERS(tile) / ((tile) / 4))
-#define TIMES(load, tile)                                                                          \
-    ((load) == LOAD_PIXELS ? (tile) / ROWS_AT_ONCE : T_BK / PIXELS_AT_ONCE(tile))
-#define A_TIMES TIMES(D_DY_LOAD, T_BM)
-#define B_TIMES TIMES(D_X_LOAD, T_BN)
+/* An item reads so many times one element or four: the first of pixel READ_PIXEL and column
+ * READ_COLUMN of the piece. Of LOAD_QUADS 32 items read eight pixels of sixteen columns. */
+#define WIDTH(load) ((load) == LOAD_PIXELS ? 1 : 4)
+#define ALL_READS(load, tile) (T_BK * (tile) / WIDTH(load))
+#define READERS(load, tile) (GROUP_ITEMS < ALL_READS(load, tile) ? GROUP_ITEMS : ALL_READS(load, tile))
+#define READS(load, tile) (ALL_READS(load, tile) / READERS(load, tile))
+#define IS_READER(load, tile) (READERS(load, tile) == GROUP_ITEMS || item < READERS(load, tile))
+#define EIGHTS (T_BK / 8)
+#define EIGHT_OF(load, tile, i) (item / 32 + (i) * (READERS(load, tile) / 32))
+
+INLINE int read_pixel(const int load, const int tile, const int item, const int i)
+{
+    return load == LOAD_PIXELS     ? item % T_BK
+           : load == LOAD_CHANNELS ? item / (tile / 4) + i * (READERS(load, tile) / (tile / 4))
+                                   : EIGHT_OF(load, tile, i) % EIGHTS * 8 + item % 2 * 4;
+}
+
+INLINE int read_column(const int load, const int tile, const int item, const int i)
+{
+    return load == LOAD_PIXELS     ? item / T_BK + i * (GROUP_ITEMS / T_BK)
+           : load == LOAD_CHANNELS ? item % (tile / 4) * 4
+                                   : EIGHT_OF(load, tile, i) / EIGHTS * 16 + item / 2 % 16;
+}
+
+#define A_READS READS(D_DY_LOAD, T_BM)
+#define A_PIXEL(i) read_pixel(D_DY_LOAD, T_BM, item, i)
+#define A_COLUMN(i) read_column(D_DY_LOAD, T_BM, item, i)
+#define B_READS READS(D_X_LOAD, T_BN)
+#define B_PIXEL(i) read_pixel(D_X_LOAD, T_BN, item, i)
+#define B_COLUMN(i) read_column(D_X_LOAD, T_BN, item, i)
 
 #if D_DY_LOAD == LOAD_PIXELS
 #define A_T ACC_T
@@ -59,6 +83,26 @@
 #define B_T ACC_T
 #else
 #define B_T ACC_4
+#endif
+
+/* Writes what was read: one element, four of a row of the piece, or four of a column. */
+#define WRITE_1(to, v, pitch) *(to) = (v)
+#define WRITE_4(to, v, pitch) *(local ACC_4 *)(to) = (v)
+#define WRITE_DOWN(to, v, pitch)                                                                   \
+    ((to)[0] = (v).s0, (to)[pitch] = (v).s1, (to)[2 * (pitch)] = (v).s2, (to)[3 * (pitch)] = (v).s3)
+#if D_DY_LOAD == LOAD_PIXELS
+#define A_WRITE WRITE_1
+#elif D_DY_LOAD == LOAD_CHANNELS
+#define A_WRITE WRITE_4
+#else
+#define A_WRITE WRITE_DOWN
+#endif
+#if D_X_LOAD == LOAD_PIXELS
+#define B_WRITE WRITE_1
+#elif D_X_LOAD == LOAD_CHANNELS
+#define B_WRITE WRITE_4
+#else
+#define B_WRITE WRITE_DOWN
 #endif
 
 /* A pixel of dy, and where its patch begins in x. */
@@ -90,7 +134,7 @@ typedef struct {
 } column_place;
 
 /* The order of columns: neighbouring ones are taps, or with LOAD_CHANNELS channels. */
-#if D_X_LOAD == LOAD_PIXELS
+#if D_X_LOAD != LOAD_CHANNELS
 #define CHANNEL_OF(column) ((column) / TAPS)
 #define TAP_OF(column) ((column) % TAPS)
 #else
@@ -111,8 +155,9 @@ INLINE column_place column_of(const int column)
 INLINE B_T read_x(global const SRC_T *x, const pixel_place *p, const column_place *c)
 {
     const int d = p->d + c->d, h = p->h + c->h, w = p->w + c->w;
-    const bool inside = (uint)d < P_SRC_D && (uint)h < P_SRC_H && (uint)w < P_SRC_W && p->real &&
-                        c->real;
+    const bool padded = D_X_LOAD != LOAD_QUADS;
+    const bool inside = (!padded || ((uint)d < P_SRC_D && (uint)h < P_SRC_H && (uint)w < P_SRC_W)) &&
+                        p->real && c->real;
     const INDEX_T from = p->image + c->channel + (INDEX_T)d * D_X_PLANE + (INDEX_T)h * D_X_ROW +
                          (INDEX_T)w * D_X_PIXEL;
     if (!inside)
@@ -128,10 +173,11 @@ INLINE A_T read_dy(global const SRC_T *dy, const pixel_place *p, const int chann
 {
     if (!p->real || channel >= D_DST_C)
         return (A_T)((ACC_T)0);
+    const INDEX_T from = p->dy + (INDEX_T)channel * D_DY_CHANNEL;
 #if D_DY_LOAD == LOAD_PIXELS
-    return SRC_LOAD(dy, p->dy + (INDEX_T)channel * D_DY_CHANNEL);
+    return SRC_LOAD(dy, from);
 #else
-    return SRC_LOAD_QUAD(dy, p->dy + channel);
+    return SRC_LOAD_QUAD(dy, from);
 #endif
 }
 
@@ -162,88 +208,51 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
     x += (INDEX_T)group * D_SRC_C * D_X_CHANNEL;
     dy += (INDEX_T)group * D_DST_C * D_DY_CHANNEL;
 
-#if D_DY_LOAD == LOAD_PIXELS
-    const int a_pixel = item % T_BK, a_channel = item / T_BK;
-#else
-    const int a_pixel = item / (T_BM / 4), a_channel = item % (T_BM / 4) * 4;
-#endif
-#if D_X_LOAD == LOAD_PIXELS
-    const int b_pixel = item % T_BK, b_column = item / T_BK;
-    column_place column[B_TIMES];
+    column_place column[B_READS];
     UNROLL
-    for (int i = 0; i < B_TIMES; i++)
-        column[i] = column_of(n_first + b_column + i * ROWS_AT_ONCE);
-#else
-    const int b_pixel = item / (T_BN / 4), b_column = item % (T_BN / 4) * 4;
-    const column_place column = column_of(n_first + b_column);
-#endif
+    for (int i = 0; i < B_READS; i++)
+        column[i] = column_of(n_first + B_COLUMN(i));
 
     ACC_T sum[T_TM][T_TN];
     CLEAR_SUMS(sum)
 
-    A_T a_next[A_TIMES];
-    B_T b_next[B_TIMES];
+    A_T a_next[A_READS];
+    B_T b_next[B_READS];
     for (int step = first - 1; step < last; step++) {
         const bool more = step + 1 < last;
         if (more) {
             const int pixel = (step + 1) * T_BK;
-#if D_DY_LOAD == LOAD_PIXELS
-            const pixel_place a_place = place_of(pixel + a_pixel);
-            UNROLL
-            for (int i = 0; i < A_TIMES; i++)
-                a_next[i] = read_dy(dy, &a_place, m_first + a_channel + i * ROWS_AT_ONCE);
-#else
-            if (READERS(T_BM) == GROUP_ITEMS || item < READERS(T_BM)) {
+            if (IS_READER(D_DY_LOAD, T_BM)) {
                 UNROLL
-                for (int i = 0; i < A_TIMES; i++) {
-                    const pixel_place place = place_of(pixel + a_pixel + i * PIXELS_AT_ONCE(T_BM));
-                    a_next[i] = read_dy(dy, &place, m_first + a_channel);
+                for (int i = 0; i < A_READS; i++) {
+                    const pixel_place place = place_of(pixel + A_PIXEL(i));
+                    a_next[i] = read_dy(dy, &place, m_first + A_COLUMN(i));
                 }
             }
-#endif
-#if D_X_LOAD == LOAD_PIXELS
-            const pixel_place b_place = place_of(pixel + b_pixel);
-            UNROLL
-            for (int i = 0; i < B_TIMES; i++)
-                b_next[i] = read_x(x, &b_place, &column[i]);
-#else
-            if (READERS(T_BN) == GROUP_ITEMS || item < READERS(T_BN)) {
+            if (IS_READER(D_X_LOAD, T_BN)) {
                 UNROLL
-                for (int i = 0; i < B_TIMES; i++) {
-                    const pixel_place place = place_of(pixel + b_pixel + i * PIXELS_AT_ONCE(T_BN));
-                    b_next[i] = read_x(x, &place, &column);
+                for (int i = 0; i < B_READS; i++) {
+                    const pixel_place place = place_of(pixel + B_PIXEL(i));
+                    b_next[i] = read_x(x, &place, &column[i]);
                 }
             }
-#endif
         }
         if (step >= first)
             ADD_PRODUCTS(sum, as + (step & 1) * (T_BK * A_PITCH), A_PITCH,
                          bs + (step & 1) * (T_BK * B_PITCH), B_PITCH);
         if (more) {
-            local ACC_T *a_to = as + ((step + 1) & 1) * (T_BK * A_PITCH) + a_pixel * A_PITCH + a_channel;
-            local ACC_T *b_to = bs + ((step + 1) & 1) * (T_BK * B_PITCH) + b_pixel * B_PITCH + b_column;
-#if D_DY_LOAD == LOAD_PIXELS
-            UNROLL
-            for (int i = 0; i < A_TIMES; i++)
-                a_to[i * ROWS_AT_ONCE] = a_next[i];
-#else
-            if (READERS(T_BM) == GROUP_ITEMS || item < READERS(T_BM)) {
+            local ACC_T *a_to = as + ((step + 1) & 1) * (T_BK * A_PITCH);
+            local ACC_T *b_to = bs + ((step + 1) & 1) * (T_BK * B_PITCH);
+            if (IS_READER(D_DY_LOAD, T_BM)) {
                 UNROLL
-                for (int i = 0; i < A_TIMES; i++)
-                    *(local ACC_4 *)(a_to + i * PIXELS_AT_ONCE(T_BM) * A_PITCH) = a_next[i];
+                for (int i = 0; i < A_READS; i++)
+                    A_WRITE(a_to + A_PIXEL(i) * A_PITCH + A_COLUMN(i), a_next[i], A_PITCH);
             }
-#endif
-#if D_X_LOAD == LOAD_PIXELS
-            UNROLL
-            for (int i = 0; i < B_TIMES; i++)
-                b_to[i * ROWS_AT_ONCE] = b_next[i];
-#else
-            if (READERS(T_BN) == GROUP_ITEMS || item < READERS(T_BN)) {
+            if (IS_READER(D_X_LOAD, T_BN)) {
                 UNROLL
-                for (int i = 0; i < B_TIMES; i++)
-                    *(local ACC_4 *)(b_to + i * PIXELS_AT_ONCE(T_BN) * B_PITCH) = b_next[i];
+                for (int i = 0; i < B_READS; i++)
+                    B_WRITE(b_to + B_PIXEL(i) * B_PITCH + B_COLUMN(i), b_next[i], B_PITCH);
             }
-#endif
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -9,7 +9,8 @@
 enum { WEIGHTS = 2 };
 
 /* Multipliers, strides alone and with a dilation, padding that differs and reaches beyond the
- * image, one pixel, fewer pixels than items, one and three axes, a transposed problem. */
+ * image, one pixel, fewer pixels than items, one and three axes, a transposed problem, groups of
+ * several source channels. */
 static const char *const shapes[] = {
     "n2-c7-k7-i9x11-f3x3-p1x1-g7",
     "n2-c3-k9-i8x8-f5x5-s3x3-p2x2-g3",
@@ -20,6 +21,9 @@ static const char *const shapes[] = {
     "n3-c4-k4-i131-f7-s3-p6-e1-d2-g4",
     "n2-c3-k6-i5x6x7-f3x3x3-s2x1x2-p1x1x1-g3",
     "n2-c4-k4-i5x3-f2x3-s4x3-g4-trans-o3x2",
+    "n3-c3-k5-i8x8-f5x5-s3x3-p2x2",
+    "n2-c6-k4-i9x7-f3x3-p1x1-g2",
+    "n1-c16-k3-i3x5x4-f2x3x2-p1x0x1",
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -50,8 +54,8 @@ END_TEST
 
 START_TEST(parts_are_added)
 {
-    static const char *const configs[] = {"64,1,4,2", "128,4,1,7", "256,16,3,12"};
-    kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[_i]);
+    static const char *const configs[] = {"64,1,4,2", "128,4,1,7", "256,16,3,12", "64,4,3,5"};
+    kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[_i < 3 ? _i : SHAPES - 2]);
     p.epilogue.bias = 1;
     check(&p, configs[_i]);
 }
@@ -71,7 +75,7 @@ int main(void)
     tcase_set_timeout(c, 600);
     tcase_add_test(c, every_shape_is_exact);
     tcase_add_test(c, every_type_is_exact);
-    tcase_add_loop_test(c, parts_are_added, 0, 3);
+    tcase_add_loop_test(c, parts_are_added, 0, 4);
     tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 2);
     suite_add_tcase(s, c);
     return support_run_suite(s);

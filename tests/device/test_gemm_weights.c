@@ -58,8 +58,8 @@ START_TEST(every_type_is_exact)
 }
 END_TEST
 
-/* Channels and columns that fill no tile, pixels of several images in one step, four channels at a
- * time, pixels that groups share. */
+/* Channels and columns that fill no tile, pixels of several images in one step, four channels or
+ * four pixels at a time, pixels that groups share. */
 static const char *const shapes[] = {
     "n3-c24-k20-i4x6-f1x1",           "n5-c16-k33-i7x7-f1x1",
     "n2-c12-k40-i9x9-f3x3-p1x1",      "n2-c3-k17-i21x19-f7x7-s2x2-p3x3",
@@ -70,7 +70,7 @@ static const char *const shapes[] = {
 START_TEST(every_tile_is_exact)
 {
     static const char *const tiles[] = {"16,32,8,4,4,3", "32,64,16,8,4,1", "64,32,16,4,4,3",
-                                        "32,64,8,4,8,2", "16,32,64,4,4,1"};
+                                        "32,64,8,4,8,2", "16,32,64,4,4,1", "64,64,8,4,4,2"};
     enum { TILES = sizeof tiles / sizeof *tiles };
     for (int layout = 0; layout < 2; layout++) {
         kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[_i]);

@@ -23,17 +23,6 @@ static void set_axis(kiln_gemm *g, const kiln_shape *s, int a)
     g->skips_taps = g->skips_taps || stride > 1;
 }
 
-static bool is_dense(const kiln_pitch *p, const int64_t size[3])
-{
-    return p->row == size[2] * p->pixel && p->plane == size[1] * p->row;
-}
-
-/* Four pixels of an image follow one another, in groups of four from the first on. */
-static bool has_pixel_quads(const kiln_pitch *p, const int64_t size[3])
-{
-    return p->pixel == 1 && is_dense(p, size) && size[0] * size[1] * size[2] % 4 == 0;
-}
-
 /* Backward data of filters of one tap: with a stride, one phase has it. */
 static bool has_one_phase(const kiln_shape *s)
 {
@@ -73,12 +62,13 @@ kiln_gemm kiln_gemm_of(const kiln_shape *s)
     g.spread = g.all_phases > 1 && g.dst_pitch.pixel == 1 && has_one_phase(s);
     g.group_phases = g.spread ? 1 : g.all_phases;
     g.load = g.src_pitch.channel == 1 && g.walk.src_c % 4 == 0 ? GEMM_CHANNELS
-             : kiln_shape_is_pointwise(s) && has_pixel_quads(&g.src_pitch, g.walk.src) ? GEMM_PIXELS
-                                                                                       : GEMM_ONE;
-    g.store = g.dst_pitch.channel == 1 && g.walk.dst_c % 4 == 0                ? GEMM_CHANNELS
-              : g.all_phases == 1 && has_pixel_quads(&g.dst_pitch, g.walk.dst) ? GEMM_PIXELS
-              : g.dst_pitch.pixel == 1                                         ? GEMM_ROWS
-                                                                               : GEMM_ONE;
+             : kiln_shape_is_pointwise(s) && kiln_tiles_have_quads(&g.src_pitch, g.walk.src)
+                 ? GEMM_PIXELS
+                 : GEMM_ONE;
+    g.store = g.dst_pitch.channel == 1 && g.walk.dst_c % 4 == 0                      ? GEMM_CHANNELS
+              : g.all_phases == 1 && kiln_tiles_have_quads(&g.dst_pitch, g.walk.dst) ? GEMM_PIXELS
+              : g.dst_pitch.pixel == 1                                               ? GEMM_ROWS
+                                                                                     : GEMM_ONE;
     return g;
 }
 

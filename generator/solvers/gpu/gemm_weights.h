@@ -3,16 +3,21 @@
 #ifndef KILN_GEMM_WEIGHTS_H
 #define KILN_GEMM_WEIGHTS_H
 
-#include "generator/geometry/blocked.h"
-
 #include "tiles.h"
+
+/* How x and dy are read, as in templates/gpu/gemm_weights.cl. */
+typedef enum kiln_gemm_weights_load {
+    GEMM_WEIGHTS_PIXELS,   /* one by one */
+    GEMM_WEIGHTS_CHANNELS, /* four neighbouring ones at a time */
+    GEMM_WEIGHTS_QUADS     /* of pixels */
+} kiln_gemm_weights_load;
 
 /* The product of matrices that backward weights is: channels of dy, by columns, summed over
  * pixels. */
 typedef struct kiln_gemm_weights {
     int64_t columns, pixels; /* source channels and taps of a group; pixels of dy in all images */
     kiln_pitch x_pitch, dy_pitch;
-    bool x_last, dy_last; /* four neighbouring channels are read at a time */
+    kiln_gemm_weights_load x_load, dy_load;
     int64_t tiles_m, tiles_n;
     kiln_tiles tiles;
 } kiln_gemm_weights;

@@ -1,4 +1,4 @@
-/* Backward weights of groups of one source channel, each gradient summed by the items of a group;
+/* Backward weights of groups of few source channels, each gradient summed by the items of a group;
  * from plain tensors, for devices whose work-items share local memory. */
 #include "generator/base/integers.h"
 #include "generator/geometry/sum_parts.h"
@@ -17,11 +17,17 @@ static const kiln_param params[PARAMS] = {
     [PARTS] = {"T_PARTS", 9, {1, 2, 4, 8, 16, 32, 64, 128, 256}, 1, 4096},
 };
 
-enum { MOST_TAPS = 49, MOST_WINDOW = 256 };
+enum { MOST_TAPS = 49, MOST_WINDOW = 256, MOST_SOURCES = 16 };
 
 static int64_t taps_of(const kiln_shape *s)
 {
     return s->filter[0] * s->filter[1] * s->filter[2];
+}
+
+/* Of a channel of dy and one of x; each has a filter's gradients. */
+static int64_t pairs_of(const kiln_shape *s)
+{
+    return s->k * (s->c / s->g);
 }
 
 static int64_t pixels_of(const kiln_shape *s)
@@ -29,7 +35,7 @@ static int64_t pixels_of(const kiln_shape *s)
     return s->n * s->out[0] * s->out[1] * s->out[2];
 }
 
-/* Columns of strips, of a channel in all images. */
+/* Columns of strips, of a pair in all images. */
 static int64_t columns_of(const kiln_shape *s, const kiln_config *c)
 {
     return s->n * s->out[0] * divide_up(s->out[1], c->v[ROWS]) * s->out[2];
@@ -72,9 +78,9 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const kiln_config least = {{[GROUP] = 64, [CHANNELS] = 1, [ROWS] = 1, [PARTS] = 1}};
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
-    if (s->c != s->g)
-        return kiln_no(why, "it does groups of one source channel; these have %lld",
-                       (long long)(s->c / s->g));
+    if (s->c / s->g > MOST_SOURCES)
+        return kiln_no(why, "it does groups of at most %d source channels; these have %lld",
+                       MOST_SOURCES, (long long)(s->c / s->g));
     if (!kiln_shape_is_plain_layout(s))
         return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
     if (taps_of(s) > MOST_TAPS)
@@ -83,7 +89,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    if (pixels_of(s) > most || s->k > most / 256)
+    if (pixels_of(s) > most || pairs_of(s) > most / 256)
         return kiln_no(why, "its pixels or channels leave the range of its grid");
     return illegal(s, d, &least, why);
 }
@@ -91,7 +97,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 /* A CPU runs the items of a group in turns between barriers, and has better solvers. */
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const double groups = (double)divide_up(s->k, c->v[CHANNELS]) * c->v[PARTS];
+    const double groups = (double)divide_up(pairs_of(s), c->v[CHANNELS]) * c->v[PARTS];
     const int64_t sharers = c->v[GROUP] / c->v[CHANNELS];
     return d->kind == KILN_DEVICE_CPU || sharers > 2 * columns_of(s, c) ||
            (c->v[PARTS] > 1 &&
@@ -102,19 +108,22 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
  * instructions of a unit; and what one item does after the other, a column of a strip at a time,
  * then the tree. Fitted to 340 configs of 10 problems at a batch of 64 on an H100 (NVIDIA's driver
  * 580.159, 2026-11-27): predictions are within 20 % (standard deviation), and the config predicted
- * to be the fastest has 0.90 of the speed of the fastest one measured, in the mean (worst 0.72). */
+ * to be the fastest has 0.90 of the speed of the fastest one measured, in the mean (worst 0.72).
+ * All of them have groups of one source channel; longer filters of others take in proportion. */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const double begin_ms = 1.3e-3, group_ms = 8e-5, load_ms = 3.8e-5, level_ms = 1.3e-5,
-                 column_cycles = 59;
+                 least_cycles = 59; /* of a column */
     const double uneven = 0.4, beside = 0.85, again = 8.7;
     const int64_t local = d->gpu.unit_local_memory ? d->gpu.unit_local_memory : 4 * d->local_memory;
     const double sharers = (double)c->v[GROUP] / c->v[CHANNELS], parts = c->v[PARTS];
-    const double groups = (double)divide_up(s->k, c->v[CHANNELS]) * parts;
+    const double groups = (double)divide_up(pairs_of(s), c->v[CHANNELS]) * parts;
     const double of_unit = ceil(groups / d->compute_units);
     const double at_once = fmax(1, fmin(2048.0 / c->v[GROUP], (double)(local / local_bytes(s, c))));
     const double columns = ceil((double)columns_of(s, c) / parts / sharers); /* of an item */
     const double loads = (double)(s->filter[0] * s->filter[2] * window_of(s, c)) + c->v[ROWS];
+    const double sums = (double)(taps_of(s) * c->v[ROWS]);
+    const double column_cycles = s->c == s->g ? least_cycles : fmax(least_cycles, loads + sums);
     const double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
     const double more = of_unit * d->compute_units / groups - 1;
     const double move = 0.9 * kiln_device_move_ms(d, bytes) * (1 + uneven * more);
@@ -127,9 +136,9 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
     const double ms =
         begin_ms + group_ms * of_unit + turns * (most + beside * (move + all + one - most - least));
-    const double sums = again * kiln_device_move_ms(d, 4 * parts * (double)s->w_count);
+    const double adding = again * kiln_device_move_ms(d, 4 * parts * (double)s->w_count);
     return kiln_device_launch_ms(d) +
-           (parts > 1 ? kiln_tiles_row_ms(ms + kiln_tiles_next_launch_ms + sums, 2)
+           (parts > 1 ? kiln_tiles_row_ms(ms + kiln_tiles_next_launch_ms + adding, 2)
                       : kiln_tiles_row_ms(ms, 1));
 }
 
@@ -171,12 +180,14 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_define(plan, "P_IMAGES", s->n);
     kiln_define(plan, "P_CHANNELS", s->k);
     kiln_define(plan, "D_MULTIPLE", s->k / s->g);
+    kiln_define(plan, "D_SOURCES", s->c / s->g);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
     kiln_arg_buffer(plan, sums);
-    kiln_grid(plan, c->v[GROUP], 1, 1, c->v[GROUP] * divide_up(s->k, c->v[CHANNELS]), parts, 1);
+    kiln_grid(plan, c->v[GROUP], 1, 1, c->v[GROUP] * divide_up(pairs_of(s), c->v[CHANNELS]), parts,
+              1);
     if (parts > 1)
         kiln_sum_parts_emit(s, d, s->w_count, parts, sums, KILN_ROLE_W, plan);
 }
@@ -185,7 +196,7 @@ const kiln_solver kiln_solver_depthwise_reduce = {
     .name = "depthwise_reduce",
     .id = 1052,
     .algorithm = 1,
-    .version = 2,
+    .version = 3,
     .params = params,
     .nparams = PARAMS,
     .reject = reject,

@@ -17,6 +17,14 @@ static const kiln_param params[TILES_PARAMS] = {
 
 /* ---- what a config makes of a shape ---- */
 
+static kiln_gemm_weights_load load_of(const kiln_pitch *p, const int64_t size[3], int64_t channels,
+                                      bool one_tap)
+{
+    return p->channel == 1 && channels % 4 == 0        ? GEMM_WEIGHTS_CHANNELS
+           : one_tap && kiln_tiles_have_quads(p, size) ? GEMM_WEIGHTS_QUADS
+                                                       : GEMM_WEIGHTS_PIXELS;
+}
+
 kiln_gemm_weights kiln_gemm_weights_of(const kiln_shape *s)
 {
     kiln_gemm_weights g = {
@@ -25,15 +33,26 @@ kiln_gemm_weights kiln_gemm_weights_of(const kiln_shape *s)
         .x_pitch = kiln_pitch_of(s, 'x'),
         .dy_pitch = kiln_pitch_of(s, 'y'),
     };
-    g.x_last = g.x_pitch.channel == 1 && s->c / s->g % 4 == 0;
-    g.dy_last = g.dy_pitch.channel == 1 && s->k / s->g % 4 == 0;
+    g.x_load = load_of(&g.x_pitch, s->in, s->c / s->g, kiln_shape_is_pointwise(s));
+    g.dy_load = load_of(&g.dy_pitch, s->out, s->k / s->g, true);
     return g;
+}
+
+/* Elements of local memory between rows of a piece. */
+static int64_t gap_of(kiln_gemm_weights_load load)
+{
+    return load == GEMM_WEIGHTS_CHANNELS ? 0 : 4;
+}
+
+static double cost_of(kiln_gemm_weights_load load)
+{
+    return load == GEMM_WEIGHTS_PIXELS ? kiln_tiles_bounded : kiln_tiles_of_four;
 }
 
 void kiln_gemm_weights_set(kiln_gemm_weights *g, const kiln_shape *s, const kiln_config *c)
 {
     const int64_t bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
-    const int64_t pieces = 2 * bk * (bm + (g->dy_last ? 0 : 4) + bn + (g->x_last ? 0 : 4));
+    const int64_t pieces = 2 * bk * (bm + gap_of(g->dy_load) + bn + gap_of(g->x_load));
     const int64_t slices = kiln_tiles_slices_room(c);
     g->tiles_m = divide_up(s->k / s->g, bm);
     g->tiles_n = divide_up(g->columns, bn);
@@ -42,8 +61,8 @@ void kiln_gemm_weights_set(kiln_gemm_weights *g, const kiln_shape *s, const kiln
         .local_bytes = 4 * (pieces > slices ? pieces : slices),
         .count = (double)(g->tiles_m * g->tiles_n * s->g) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->pixels, bk), c->v[TILES_SPLIT]),
-        .a_cost = g->dy_last ? kiln_tiles_of_four : kiln_tiles_bounded,
-        .b_cost = g->x_last ? kiln_tiles_of_four : kiln_tiles_bounded,
+        .a_cost = cost_of(g->dy_load),
+        .b_cost = cost_of(g->x_load),
     };
 }
 
@@ -56,9 +75,11 @@ static kiln_gemm_weights geometry_of(const kiln_shape *s, const kiln_config *c)
 }
 
 /* Whether the items read a piece of `tile` columns evenly. */
-static bool shares(int64_t items, bool last, int64_t tile, int64_t bk)
+static bool shares(int64_t items, kiln_gemm_weights_load load, int64_t tile, int64_t bk)
 {
-    if (last)
+    if (load == GEMM_WEIGHTS_QUADS)
+        return items % 32 == 0 && kiln_tiles_share(items, 32, bk * tile / 128);
+    if (load == GEMM_WEIGHTS_CHANNELS)
         return items >= tile / 4 && kiln_tiles_share(items, tile / 4, bk);
     return items % bk == 0 && tile % (items / bk) == 0;
 }
@@ -69,8 +90,8 @@ bool kiln_gemm_weights_exceeds(const kiln_gemm_weights *g, const kiln_device_fac
     const int *v = c->v;
     if (kiln_tiles_refused(&g->tiles, d, c, why))
         return true;
-    if (!shares(g->tiles.items, g->dy_last, v[TILES_BM], v[TILES_BK]) ||
-        !shares(g->tiles.items, g->x_last, v[TILES_BN], v[TILES_BK]))
+    if (!shares(g->tiles.items, g->dy_load, v[TILES_BM], v[TILES_BK]) ||
+        !shares(g->tiles.items, g->x_load, v[TILES_BN], v[TILES_BK]))
         return kiln_no(why,
                        "%lld items cannot share the reading of %d pixels of %d channels of dy and "
                        "%d columns evenly",
@@ -179,8 +200,8 @@ static void define_all(const kiln_shape *s, const kiln_gemm_weights *g, const ki
     kiln_tiles_define(s, &walk, d, c, plan);
     if (!s->wide && product_of(s->w_count, c->v[TILES_SPLIT]) > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
-    kiln_define(plan, "D_X_LOAD", g->x_last);
-    kiln_define(plan, "D_DY_LOAD", g->dy_last);
+    kiln_define(plan, "D_X_LOAD", g->x_load);
+    kiln_define(plan, "D_DY_LOAD", g->dy_load);
     kiln_pitch_define(&g->x_pitch, "D_X", plan);
     kiln_pitch_define(&g->dy_pitch, "D_DY", plan);
 }
@@ -214,7 +235,7 @@ const kiln_solver kiln_solver_gemm_weights = {
     .name = "gemm_weights",
     .id = 1051,
     .algorithm = 5,
-    .version = 1,
+    .version = 2,
     .params = params,
     .nparams = TILES_PARAMS,
     .reject = reject,

@@ -10,7 +10,6 @@
 #include "tiles.h"
 
 #include "generator/base/integers.h"
-#include "generator/geometry/blocked.h"
 
 #include <math.h>
 
@@ -152,6 +151,12 @@ bool kiln_tiles_take_layouts(const kiln_shape *s)
     const kiln_pitch x = kiln_pitch_of(s, 'x'), y = kiln_pitch_of(s, 'y');
     return kiln_order_of(&x, s->in, s->c) != KILN_CHANNELS_ELSEWHERE &&
            kiln_order_of(&y, s->out, s->k) != KILN_CHANNELS_ELSEWHERE;
+}
+
+bool kiln_tiles_have_quads(const kiln_pitch *p, const int64_t size[3])
+{
+    const bool dense = p->row == size[2] * p->pixel && p->plane == size[1] * p->row;
+    return p->pixel == 1 && dense && size[0] * size[1] * size[2] % 4 == 0;
 }
 
 void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln_device_facts *d,

@@ -3,6 +3,7 @@
 #ifndef KILN_TILES_H
 #define KILN_TILES_H
 
+#include "generator/geometry/blocked.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/solver.h"
 
@@ -62,6 +63,8 @@ kiln_shape kiln_tiles_fold(const kiln_shape *s);
 /* For reject(): whether x and y are NCHW or NHWC (or their 1-D and 3-D kin) without padding, which
  * nobody would write. */
 bool kiln_tiles_take_layouts(const kiln_shape *s);
+/* Whether four pixels of an image follow one another, in groups of four from the first on. */
+bool kiln_tiles_have_quads(const kiln_pitch *p, const int64_t size[3]);
 /* For emit(): -D of types, sizes and parameters, for the last stage. */
 void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan);
