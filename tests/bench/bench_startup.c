@@ -68,6 +68,16 @@ static moment now(void)
     return m;
 }
 
+static moment between(moment since, moment until)
+{
+    return (moment){until.wall - since.wall, until.cpu - since.cpu};
+}
+
+static moment sum_of(moment a, moment b)
+{
+    return (moment){a.wall + b.wall, a.cpu + b.cpu};
+}
+
 static void tell(const char *step, moment since, moment until)
 {
     printf("%-8s %9.4f %9.4f\n", step, until.wall - since.wall, until.cpu - since.cpu);
@@ -271,6 +281,7 @@ static bool steps(start *n, const options *o)
     fine = fine && run(n);
     tell("run", t[4], t[5] = now());
     tell("first", t[0], t[5]);
+    tell("shape", (moment){0, 0}, sum_of(between(t[1], t[2]), between(t[3], t[5])));
     if (fine && o->quick) {
         printf("sum      %.9g\n", sum(n));
         fine = pack(n) && run(n);

@@ -2,6 +2,10 @@
 # First starts of a program that uses libkiln: a network of 22 convolutions like MobileNet-v2's
 # beginning, and one 1x1 convolution, with empty and with filled caches.
 #
+#     ./dev bench startup [--device NAME] [--single]
+#
+# --single leaves the network out. KILN_DEVICE chooses the device as well; default: the CPU.
+#
 # Each row has the median of ROUNDS runs (3) and their extremes in seconds: by the clock, and of all
 # CPUs, which depends less on what else the machine does. The column "at most" is the aim.
 #
@@ -12,9 +16,16 @@
 #     release    kiln_op_release() of all operations of the cold run
 #     prepare N  kiln prepare --jobs N of the network's problems, cold
 #     bundle     from a bundle, the other caches empty
-#
-# KILN_DEVICE chooses the device; default: the CPU.
+#     shape      of the 1x1 convolution: to create, pack and run it, on a device that is open
 set -eu
+network_too=1
+while [ $# -gt 0 ]; do
+    case $1 in
+    --device) KILN_DEVICE=${2:?names the device}; shift 2 ;;
+    --single) network_too=0; shift ;;
+    *) echo "startup.sh: takes --device NAME and --single, not $1" >&2; exit 2 ;;
+    esac
+done
 cd "$(dirname "$0")/../.."
 rounds=${ROUNDS:-3}
 program=$PWD/build/release/tests/bench_startup
@@ -24,7 +35,10 @@ trap 'rm -rf "$scratch"' EXIT
 export KILN_DEVICE="${KILN_DEVICE:-cpu}"
 export POCL_CACHE_DIR="$scratch/pocl" CUDA_CACHE_PATH="$scratch/cuda" KILN_CACHE_DIR="$scratch/kiln"
 export KILN_DB=off
-case $KILN_DEVICE in cpu) network=9 single=1 warm=0.4 ;; *) network=6 single=- warm=0.5 ;; esac
+case $KILN_DEVICE in
+cpu) network=9 warm=0.4 single=1 shape=- shape_warm=- ;;
+*) network=6 warm=0.5 single=- shape=1 shape_warm=0.06 ;;
+esac
 
 empty() {
     rm -rf "$scratch/pocl" "$scratch/cuda" "$scratch/kiln"
@@ -62,10 +76,8 @@ row() { # label, file, aim
         }'
 }
 
-empty
-"$program" --names network >"$scratch/problems"
-i=0
-while [ $i -lt "$rounds" ]; do
+# starts_network: each kind of start of the network once.
+starts_network() {
     empty
     start network_cold first network
     awk '$1 == "release" { print $2, $3 }' "$scratch/out" >>"$scratch/network_release"
@@ -76,27 +88,42 @@ while [ $i -lt "$rounds" ]; do
     empty
     "$program" --quick --dies 0 network >/dev/null
     start network_quick first --quick network
-    empty
-    start single_cold first 1x1
-    start single_warm first 1x1
     prepare 1
     prepare 2
     start prepared first network
     "$kiln" prepare -o "$scratch/made" "$scratch/problems" >/dev/null
     empty
     KILN_BUNDLE="$scratch/made" start bundle first network
+}
+# start_single STATE: of the 1x1 convolution.
+start_single() {
+    start "single_$1" first 1x1
+    awk '$1 == "shape" { print $2, $3 }' "$scratch/out" >>"$scratch/shape_$1"
+}
+
+empty
+"$program" --names network >"$scratch/problems"
+i=0
+while [ $i -lt "$rounds" ]; do
+    [ $network_too = 0 ] || starts_network
+    empty
+    start_single cold
+    start_single warm
     i=$((i + 1))
 done
 "$kiln" --list-devices | head -1
 printf '%-24s %7s %s  %7s %s  %7s\n' 'to the first result' clock '(fastest .. slowest)' CPUs \
     '(least   ..    most)' 'at most'
+row '1x1, cold' single_cold "$single"
+row '1x1, warm' single_warm -
+row '1x1, its shape, cold' shape_cold "$shape"
+row '1x1, its shape, warm' shape_warm "$shape_warm"
+[ $network_too = 1 ] || exit 0
 row 'network, cold' network_cold "$network"
 row 'network, release' network_release 0.1
 row 'network, warm' network_warm "$warm"
 row 'network, killed before' network_killed "$warm"
 row 'network, quick' network_quick 1.0
-row '1x1, cold' single_cold "$single"
-row '1x1, warm' single_warm -
 row 'prepare, 1 job' prepare1 -
 row 'prepare, 2 jobs' prepare2 -
 row 'network, prepared' prepared "$warm"
