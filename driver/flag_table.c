@@ -120,6 +120,8 @@ const flag flag_table[] = {
          "plan only: print with -P 1, launch nothing, need no device"),
 
     ON_OFF("verify", 'V', GROUP_DATA, verify, "1", "check the result against the CPU reference"),
+    {"verify-ms", 0, GROUP_DATA, NUMBER, AT(verify_ms), "20000", 1, MOST, "N",
+     "check a seeded sample of a result, for N ms, where checking all of it would take longer"},
     {"fill", 0, GROUP_DATA, CHOICE, AT(fill), "miopen", 0, 0, "miopen|int|uniform",
      "data: in MIOpen's ranges; small integers, which make results exact; uniform in -1 to 1"},
     {"seed", 0, GROUP_DATA, NUMBER, AT(seed), "12345678", 0, INT64_MAX, "N", "seed of the data"},

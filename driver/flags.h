@@ -36,7 +36,7 @@ typedef struct flags {
     int64_t search, iter, limit_ms, max_batch; /* a limit of 0 is none */
     int64_t native_layout;
     /* data and verification */
-    int64_t verify, fill, seed, dump_output;
+    int64_t verify, verify_ms, fill, seed, dump_output;
     const char *in_data, *weights, *dout_data, *in_bias, *verification_cache;
     /* reporting */
     int64_t time, wall, printconv, json, csv, dry_run;

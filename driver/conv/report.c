@@ -36,6 +36,7 @@ verify_options verify_options_for(const request *r, const kiln_op_info *info, bo
                                      verify_can_be_exact(&info->problem, fill, info->amplification),
                             .arbitrary = from_files,
                             .poisoned = true,
+                            .max_seconds = (double)r->flags.verify_ms / 1000,
                             .seed = (uint64_t)r->flags.seed,
                             .cache = r->flags.verification_cache};
 }

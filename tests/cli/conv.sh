@@ -22,6 +22,10 @@ for result in 'Convolution' 'Convolution Data' 'Convolution Weights' 'Convolutio
 done
 says '^    largest error .* all [0-9]+ elements checked$'
 
+# A result that takes longer to check is checked in part.
+expect 0 conv -n 1 -c 64 -H 32 -W 32 -k 64 -y 3 -x 3 -S naive --verify-ms 1
+says '^    largest error .* a sample of [0-9]+ of 57600 elements checked$'
+
 # Without -t 1 nothing is timed; the bits of -F combine.
 # shellcheck disable=SC2086
 expect 0 conv $small -F 6
