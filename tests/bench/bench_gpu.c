@@ -11,6 +11,7 @@
 
 #include "contender.h"
 #include "gpu_limits.h"
+#include "machine.h"
 #include "options.h"
 #include "peer.h"
 #include "progress.h"
@@ -370,6 +371,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench: %s\n", why);
         return 1;
     }
+    if (!machine_forgo_profiling(&b.session))
+        return 1;
     interrupt watch;
     interrupt_watch(&watch);
     if (b.json_file && !(b.json = fopen(b.json_file, "w"))) {

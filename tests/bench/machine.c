@@ -55,14 +55,14 @@ static void describe(machine *m, const session *s)
     snprintf(m->opencl, sizeof m->opencl, "%s, %s", version, name);
 }
 
-/* Replaces the queue by one without profiling, as applications have: taking the times of a command
- * costs PoCL a tenth to half of a microsecond. */
-static bool forgo_profiling(session *s)
+bool machine_forgo_profiling(session *s)
 {
     cl_int code;
     cl_command_queue queue = clCreateCommandQueue(s->context, s->device, 0, &code);
-    if (!queue)
+    if (!queue) {
+        fprintf(stderr, "bench: no queue without profiling\n");
         return false;
+    }
     clReleaseCommandQueue(s->queue);
     s->queue = queue;
     return true;
@@ -75,8 +75,7 @@ bool machine_open(machine *m, session *s, const char *device)
         fprintf(stderr, "bench: %s\n", why);
         return false;
     }
-    if (!forgo_profiling(s)) {
-        fprintf(stderr, "bench: no queue without profiling\n");
+    if (!machine_forgo_profiling(s)) {
         session_close(s);
         return false;
     }

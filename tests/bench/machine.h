@@ -18,6 +18,10 @@ typedef struct machine {
  * profiling, and describes the machine. Returns false, with the reason on standard error, where
  * there is none. */
 bool machine_open(machine *m, session *s, const char *device);
+/* Replaces the queue by one without profiling, as applications have: taking the times of a command
+ * costs PoCL a tenth to half of a microsecond, and other drivers more. Returns false, with the
+ * reason on standard error, where there is none. */
+bool machine_forgo_profiling(session *s);
 /* Measures the limits, the best of many rounds; takes about a second. */
 void machine_measure(machine *m);
 void machine_print(const machine *m, FILE *to);
