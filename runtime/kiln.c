@@ -5,6 +5,7 @@
 
 #include "runtime/op/call_log.h"
 
+#include "amx.h"
 #include "environment.h"
 #include "process.h"
 #include "tensor_cores.h"
@@ -218,6 +219,7 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
                                          .place_threads = s->place_threads != 0,
                                          .buffers_stay = s->buffers_stay != 0,
                                          .queues_flushed = s->queues_flushed != 0};
+    kiln_amx_probe(k->programs, context, device, &k->logger, &k->facts);
     kiln_tensor_cores_probe(k->programs, context, device, &k->logger, &k->facts);
     k->pocl = kiln_pocl_open(context, device, &k->facts, k->programs, &settings, &k->logger);
     return KILN_OK;

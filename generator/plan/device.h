@@ -51,6 +51,7 @@ typedef struct kiln_device_facts {
     bool shares_work;        /* threads of the runtime help with a launch of one work-group */
     bool has_vnni, has_bf16; /* x86's AVX512_VNNI, AVX512_BF16, even if kernels' compiler ignores
                                 them */
+    bool has_amx;            /* tile registers of x86's AMX with bf16 and int8, as a probe showed */
     int cuda_capability;     /* major * 10 + minor on NVIDIA, 0 elsewhere */
 
     /* Roofline inputs of predict(), from the counts above and a clock: not measured. */

@@ -23,6 +23,7 @@ static kiln_device_facts cpu(const char *core, const char *row, int64_t core_cac
     f.cpu = kiln_core_named(row);
     f.simd_floats = 16;
     f.has_vnni = f.has_bf16 = true;
+    f.has_amx = strcmp(row, "emerald_rapids") == 0;
     f.shares_work = true;
     f.has_fp64 = true;
     f.core_cache = core_cache;

@@ -83,7 +83,7 @@ START_TEST(vectors_of_another_cpu)
     ck_assert_msg(kiln_problem_parse(&p, cases[_i].problem, why) == KILN_OK, "%s", why);
     facts->cpu = kiln_core_of(NULL);
     facts->simd_floats = cases[_i].floats;
-    facts->has_vnni = facts->has_bf16 = false;
+    facts->has_vnni = facts->has_bf16 = facts->has_amx = false;
     check_plan(&p, cases[_i].solver, cases[_i].floats);
     support_check(&p, cases[_i].solver, NULL,
                   p.w_type == KILN_I8 ? HOST_FILL_UNIFORM : HOST_FILL_INT);

@@ -19,6 +19,7 @@ static kiln_device_facts cpu_device(int which)
     d.cpu = kiln_core_at(which % rows);
     d.simd_floats = 4 << which % 3;
     d.has_vnni = d.has_bf16 = which & 1;
+    d.has_amx = which & 4;
     d.shares_work = which & 2;
     d.has_fp64 = true;
     d.core_cache = 512 << 10;

@@ -1,0 +1,78 @@
+/* Computes the steps and tiles of the direct solver by AMX. */
+#include "generator/base/integers.h"
+
+#include "direct_amx.h"
+
+/* Few channels leave room for a row of the filter in one row of a tile: the pixels that the row
+ * meets follow one another, unless it is dilated. */
+static void set_steps(kiln_direct_amx *g)
+{
+    const kiln_blocked *b = &g->b;
+    const int64_t most = AMX_ROW_BYTES / g->size, together = 4 / g->size;
+    const int64_t width = b->filter[KILN_AXIS_W], few = round_up(b->src_c, together);
+    const bool whole_row = width > 1 && b->dilation[KILN_AXIS_W] == 1 && width * few <= most;
+    g->pixel = whole_row || few < most ? few : most;
+    g->taps_step = whole_row ? width : 1;
+    g->blocks = divide_up(b->src_c, g->pixel);
+    g->steps = g->blocks * b->filter[0] * b->filter[1] * (width / g->taps_step);
+}
+
+static kiln_direct_amx of_shape(const kiln_shape *s)
+{
+    kiln_direct_amx g = {.b = kiln_blocked_of(s), .size = (int64_t)kiln_type_size(s->w_type)};
+    const int64_t stored = g.b.dst_pitch.neighbours * g.b.dst_pitch.blocks;
+    const int64_t padding = stored - g.b.dst_c * g.b.groups;
+    set_steps(&g);
+    g.vectors = divide_up(g.b.dst_c + padding, AMX_CHANNELS);
+    g.pairs = divide_up(g.vectors, 2);
+    return g;
+}
+
+/* Returns what `n` positions of an axis read. */
+static int64_t span_of(const kiln_blocked *b, int a, int64_t n)
+{
+    return (n - 1) * b->stride[a] + (b->filter[a] - 1) * b->dilation[a] + 1;
+}
+
+/* As many rows as have the wanted positions, in equal numbers over the image, or a part of one
+ * row. */
+static void set_tile(kiln_direct_amx *g, int64_t wanted)
+{
+    const kiln_blocked *b = &g->b;
+    const int64_t w = b->dst[KILN_AXIS_W], h = b->dst[KILN_AXIS_H];
+    const int64_t line = divide_up(span_of(b, KILN_AXIS_W, w), b->stride[KILN_AXIS_W]);
+    g->rows = 1;
+    g->cols = w;
+    if (w > wanted) {
+        g->cols = divide_up(w, divide_up(w, wanted));
+    } else {
+        g->rows = divide_up(h, divide_up(h, (wanted - w) / line + 1));
+    }
+    g->tiles_h = divide_up(h, g->rows);
+    g->tiles_w = divide_up(w, g->cols);
+}
+
+void kiln_direct_amx_set(kiln_direct_amx *g, const kiln_config *c)
+{
+    const kiln_blocked *b = &g->b;
+    const int64_t sw = b->stride[KILN_AXIS_W], sh = b->stride[KILN_AXIS_H];
+    set_tile(g, c->v[AMX_TILE]);
+    g->pitch = round_up(span_of(b, KILN_AXIS_W, g->cols), sw);
+    g->phase_rows = divide_up(span_of(b, KILN_AXIS_H, g->rows), sh);
+    g->plane = product_of(sh * g->phase_rows, g->pitch);
+    g->positions = (g->rows - 1) * (g->pitch / sw) + g->cols;
+    g->tiles = divide_up(g->positions, AMX_ROWS);
+    g->tile_rows = divide_up(g->positions, g->tiles);
+    /* The last tile begins before the last position. */
+    const int64_t behind = 2 * AMX_ROWS * sw * g->pixel + AMX_ROW_BYTES / g->size;
+    g->piece = product_of(product_of(g->plane, g->blocks * g->pixel), b->filter[0]) + behind;
+    g->part = divide_up(g->pairs, c->v[AMX_PARTS]);
+    g->parts = divide_up(g->pairs, g->part);
+}
+
+kiln_direct_amx kiln_direct_amx_of(const kiln_shape *s, const kiln_config *c)
+{
+    kiln_direct_amx g = of_shape(s);
+    kiln_direct_amx_set(&g, c);
+    return g;
+}

@@ -1,0 +1,324 @@
+/* direct_amx.cl: direct convolution by the tile registers of x86's AMX, where neighbouring channels
+ * of a pixel are neighbours in memory: all of them (NHWC), or blocks of them (NC/16HW16).
+ *
+ * An item computes T_ROWS rows by T_COLS columns of an image, for some channels. First it copies
+ * what their taps read to local memory: a piece, in blocks of channels that fill a row of a tile
+ * register, with zeros for padding and for missing channels. Rows of a piece that are a stride
+ * apart follow one another, so that a destination position is one step further in the piece for
+ * every tap, over the ends of rows too:
+ *
+ *     a block of a piece, 3x3:  0 x x x x x 0 0 x x x x x 0 ...  each x is AMX_ELEMENTS channels
+ *
+ *                            weights of 16 channels
+ *     D_TILE positions   [ sums 0 ][ sums 1 ]     a tap and block of source channels:
+ *     D_TILE positions   [ sums 2 ][ sums 3 ]     two tiles of the piece, at the tap's offset, times
+ *                                                 two tiles of weights
+ *
+ * The positions between two rows are computed and dropped. A source of few channels has whole rows
+ * of the filter in a row of a tile register: D_TAPS_STEP taps of D_PIXEL elements.
+ *
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`); its
+ * strides are 1.
+ *
+ * Grid of `direct_amx`: (tiles of an image plane, images * P_DST_D, D_GROUPS * D_PARTS); groups of
+ * one item may be fewer (see items.cl). Of `pack`: (D_STEPS, D_GROUPS * D_PAIRS).
+ *
+ * Defines, besides those of the files included (D_B=16 and D_ROW=16 among them); _a stands for each of _D, _H,
+ * _W:
+ *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
+ *   D_LEAD_a            source coordinate of destination element 0, tap 0, is -D_LEAD_a
+ *   D_GROUPS, D_SRC_C, D_DST_C    groups and the channels of one
+ *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _NEIGHBOURS, _BLOCKS    see kiln_pitch; D_DST_ the same
+ *   D_DST_PADDED        destination channels with the padding of the layout
+ *   D_BACKWARD          1: the filter is rotated
+ *   D_TILE              rows of a tile of the source and of sums
+ *   D_STEP_BYTES        bytes of such a row of the source
+ *   D_PIXEL             elements of a pixel in a block of a piece
+ *   D_TAPS_STEP         above: 1, or P_FILTER_W
+ *   D_DEPTH_BLOCKS   blocks of a piece
+ *   D_PITCH             pixels of a row of a piece, a multiple of P_STRIDE_W
+ *   D_PHASE_ROWS        rows of a piece of each remainder by P_STRIDE_H
+ *   D_PLANE             pixels of a block of a piece of one filter plane
+ *   D_PIECE             elements of a piece, with what tiles read behind its end
+ *   D_PAIRS             pairs of 16 destination channels of a group; the last may be one alone
+ *   D_VECTORS           16 destination channels of a group, with padding of the layout in the last ones
+ *   D_PARTS, D_PART     parts of the pairs, and pairs of one
+ *   D_STEPS             rows of taps and blocks that are summed
+ *   D_TILES_W           tiles of a row
+ *   T_ROWS, T_COLS      above
+ */
+#include "amx_tiles.cl"
+#include "channels.cl"
+#include "items.cl"
+#include "rows.cl"
+
+#define STEPS_W (P_FILTER_W / D_TAPS_STEP)
+#define STEP_ELEMENTS (D_STEP_BYTES / (int)sizeof(SRC_T))
+#define TILE_ELEMENTS (16 * STEP_ELEMENTS) /* of a tile of weights */
+/* Positions of a row. */
+#define POSITIONS_W (D_PITCH / P_STRIDE_W)
+
+#if D_DST_BLOCKS == 1
+#define DST_AT(c) (c)
+#else
+#define DST_AT(c) ((INDEX_T)((c) / D_DST_NEIGHBOURS) * D_DST_BLOCK + (c) % D_DST_NEIGHBOURS)
+#endif
+
+/* ---- weights as [group and pair][block, plane, row, tap][half of the pair][elements / together][16]
+ * [together], zero where there is no channel ---- */
+
+static inline SRC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
+                           const int tap)
+{
+    const int taps = P_FILTER_D * P_FILTER_H * P_FILTER_W;
+    if (k >= D_DST_C || c >= D_SRC_C)
+        return 0;
+#if D_BACKWARD
+    return w[((group * D_SRC_C + c) * D_DST_C + k) * taps + taps - 1 - tap];
+#else
+    return w[((group * D_DST_C + k) * D_SRC_C + c) * taps + tap];
+#endif
+}
+
+kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SRC_T *restrict packed)
+{
+    const int step = get_global_id(0), pair = get_global_id(1);
+    const INDEX_T group = pair / D_PAIRS;
+    const int steps_block = P_FILTER_D * P_FILTER_H * STEPS_W;
+    const int tap = step % steps_block * D_TAPS_STEP, c0 = step / steps_block * D_PIXEL;
+    packed += ((INDEX_T)pair * D_STEPS + step) * (2 * TILE_ELEMENTS);
+    for (int i = 0; i < 2 * TILE_ELEMENTS; i++) {
+        const int k = i / TILE_ELEMENTS * 16 + i / AMX_TOGETHER % 16;
+        const int e = i % TILE_ELEMENTS / (16 * AMX_TOGETHER) * AMX_TOGETHER + i % AMX_TOGETHER;
+        packed[i] = e / D_PIXEL < D_TAPS_STEP ? weight(w, group, pair % D_PAIRS * 32 + k,
+                                                       c0 + e % D_PIXEL, tap + e / D_PIXEL)
+                                              : (SRC_T)0;
+    }
+}
+
+/* ---- the piece ---- */
+
+/* Copies `take` of AMX_ELEMENTS neighbours, and zeros up to `give` elements. Both are constants. */
+#define ALL_ELEMENTS(n) ((n) == AMX_ELEMENTS ? ~(MASK_T)0 : ((MASK_T)1 << (n)) - 1)
+#if SRC_TYPE == TYPE_I8
+#define MASK_T ulong
+typedef char elements __attribute__((__vector_size__(64)));
+#define LOAD_ELEMENTS __builtin_ia32_loaddquqi512_mask
+#define STORE_ELEMENTS __builtin_ia32_storedquqi512_mask
+#else
+#define MASK_T uint
+typedef short elements __attribute__((__vector_size__(64)));
+#define LOAD_ELEMENTS __builtin_ia32_loaddquhi512_mask
+#define STORE_ELEMENTS __builtin_ia32_storedquhi512_mask
+#endif
+AMX_INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int take,
+                              const int give)
+{
+    const elements v = LOAD_ELEMENTS((const elements *)(size_t)from, __builtin_astype((int16)(0), elements),
+                                     ALL_ELEMENTS(take));
+    STORE_ELEMENTS((elements *)(size_t)to, v, ALL_ELEMENTS(give));
+}
+
+/* Elements that are copied at once, and elements from channel 0 of a pixel to channel c. */
+#if D_SRC_BLOCKS == 1
+#define AT_ONCE D_PIXEL
+#define SRC_AT(c) (c)
+#else
+#define AT_ONCE (D_PIXEL < 16 ? D_PIXEL : 16)
+#define SRC_AT(c) ((INDEX_T)((c) / D_SRC_NEIGHBOURS) * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
+#endif
+#define PIECE_AT(c) ((c) / D_PIXEL * (D_PLANE * D_PIXEL) + (c) % D_PIXEL)
+
+/* Copies the channels of a pixel to all blocks of a piece. */
+AMX_INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
+{
+    int c = 0;
+    for (; c + AT_ONCE <= D_SRC_C; c += AT_ONCE)
+        copy_elements(to + PIECE_AT(c), from + SRC_AT(c), AT_ONCE, AT_ONCE);
+#if D_SRC_C % AT_ONCE
+    copy_elements(to + PIECE_AT(c), from + SRC_AT(c), D_SRC_C % AT_ONCE, AT_ONCE);
+    c += AT_ONCE;
+#endif
+    for (; c < D_DEPTH_BLOCKS * D_PIXEL; c += AT_ONCE)
+        copy_elements(to + PIECE_AT(c), from, 0, AT_ONCE);
+}
+
+AMX_INLINE void clear_pixels(local SRC_T *to, const int count)
+{
+    for (int b = 0; b < D_DEPTH_BLOCKS; b++)
+        for (int i = 0; i < count * D_PIXEL; i++)
+            to[b * (D_PLANE * D_PIXEL) + i] = 0;
+}
+
+/* What `n` positions of an axis read. */
+#define SPAN(n, a) (((n)-1) * P_STRIDE_##a + (P_FILTER_##a - 1) * P_DILATION_##a + 1)
+
+/* Fills the piece of a filter plane, whose source plane is at src, or which is padding. */
+AMX_INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool inside,
+                           const int row0, const int col0, const int rows, const int cols)
+{
+    const int x0 = col0 * P_STRIDE_W - D_LEAD_W, width = SPAN(cols, W);
+    const int low = clamp(-x0, 0, width), high = clamp(P_SRC_W - x0, low, width);
+    for (int i = 0; i < SPAN(rows, H); i++) {
+        local SRC_T *const to =
+            piece + (i % P_STRIDE_H * D_PHASE_ROWS + i / P_STRIDE_H) * (D_PITCH * D_PIXEL);
+        const int y = row0 * P_STRIDE_H - D_LEAD_H + i;
+        if (!inside || y < 0 || y >= P_SRC_H) {
+            clear_pixels(to, width);
+            continue;
+        }
+        global const SRC_T *const from =
+            src + (INDEX_T)y * D_SRC_ROW + (INDEX_T)(x0 + low) * D_SRC_PIXEL;
+        clear_pixels(to, low);
+        for (int v = 0; v < high - low; v++)
+            copy_pixel(to + (low + v) * D_PIXEL, from + (INDEX_T)v * D_SRC_PIXEL);
+        clear_pixels(to + high * D_PIXEL, width - high);
+    }
+}
+
+/* ---- sums ---- */
+
+#define TILE_PITCH (P_STRIDE_W * D_PIXEL * (int)sizeof(SRC_T))
+#define NEXT_TILE (D_TILE * P_STRIDE_W * D_PIXEL)
+#define ROW_OFFSET(r)                                                                              \
+    ((((r)*P_DILATION_H) % P_STRIDE_H * D_PHASE_ROWS + (r)*P_DILATION_H / P_STRIDE_H) * D_PITCH)
+
+/* Sums of `down` tiles of positions, from a position of the piece on, by `across` tiles of channels,
+ * as rows of 32. */
+AMX_INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *w,
+                         const int down, const int across)
+{
+    AMX_ZERO(0);
+    AMX_ZERO(1);
+    AMX_ZERO(2);
+    AMX_ZERO(3);
+#pragma nounroll
+    for (int b = 0; b < D_DEPTH_BLOCKS; b++)
+#pragma nounroll
+        for (int q = 0; q < P_FILTER_D; q++)
+#pragma nounroll
+            for (int r = 0; r < P_FILTER_H; r++)
+                for (int s = 0; s < STEPS_W; s++) {
+                    const int pixel =
+                        (q * D_DEPTH_BLOCKS + b) * D_PLANE + ROW_OFFSET(r) + s * P_DILATION_W;
+                    local const SRC_T *const from = piece + pixel * D_PIXEL;
+                    AMX_LOAD(4, from, TILE_PITCH);
+                    AMX_LOAD(6, w, 64);
+                    AMX_MULTIPLY(0, 4, 6);
+                    if (across > 1) {
+                        AMX_LOAD(7, w + TILE_ELEMENTS, 64);
+                        AMX_MULTIPLY(1, 4, 7);
+                    }
+                    if (down > 1) {
+                        AMX_LOAD(5, from + NEXT_TILE, TILE_PITCH);
+                        AMX_MULTIPLY(2, 5, 6);
+                        if (across > 1)
+                            AMX_MULTIPLY(3, 5, 7);
+                    }
+                    w += 2 * TILE_ELEMENTS;
+                }
+    AMX_STORE(0, sums, 128);
+    AMX_STORE(1, sums + 16, 128);
+    if (down > 1) {
+        AMX_STORE(2, sums + D_TILE * 32, 128);
+        AMX_STORE(3, sums + D_TILE * 32 + 16, 128);
+    }
+}
+
+/* Where the results of an item go. */
+typedef struct tile {
+    int rows, cols;  /* that the image has */
+    int group, pair; /* channels */
+    INDEX_T at;      /* element of the first position's channel 0 */
+} tile;
+
+/* Stores the sums of `count` positions from position `first` on, of `across` vectors. */
+AMX_INLINE void put(global DST_T *dst, const ACC_T *sums, const tile *t, const int first,
+                    const int count, const int across EPILOGUE_PARAMS)
+{
+    const int end = D_DST_C + (t->group == D_GROUPS - 1 ? D_DST_PADDED - D_CHANNELS : 0);
+    for (int i = 0; i < count; i++) {
+        const int row = (first + i) / POSITIONS_W, col = (first + i) % POSITIONS_W;
+        if (row >= t->rows || col >= t->cols)
+            continue;
+        const INDEX_T at = t->at + (INDEX_T)row * D_DST_ROW + (INDEX_T)col * D_DST_PIXEL;
+        EACH_RESULT
+        for (int k = 0; k < across; k++) {
+            const int own = t->pair * 32 + k * 16, channel = t->group * D_DST_C + own;
+            const int lanes = min(end - own, 16);
+            const INDEX_T to = at + DST_AT(channel);
+            const ACC_V sum = *(private const ACC_V *)(sums + i * 32 + k * 16);
+            if (lanes == 16)
+                kiln_put(dst, sum, channel, to EPILOGUE_PASS);
+            else
+                STORE_SOME(dst, FINISH_V(sum, OLD_SOME(lanes, to), channel), lanes, to);
+        }
+    }
+}
+
+AMX_INLINE void add_and_put(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
+                            const tile *t, const int first, const int down,
+                            const int across EPILOGUE_PARAMS)
+{
+    ACC_T sums[32 * 32] __attribute__((aligned(64)));
+    multiply(sums, piece + first * (P_STRIDE_W * D_PIXEL), w, down, across);
+    put(dst, sums, t, first, down * D_TILE, across EPILOGUE_PASS);
+}
+
+/* All positions of a pair of vectors. */
+AMX_INLINE void add_pair(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
+                         const tile *t, const int across EPILOGUE_PARAMS)
+{
+    const int positions = (t->rows - 1) * POSITIONS_W + t->cols;
+    int first = 0;
+    for (; first + D_TILE < positions; first += 2 * D_TILE)
+        add_and_put(dst, piece, w, t, first, 2, across EPILOGUE_PASS);
+    if (first < positions)
+        add_and_put(dst, piece, w, t, first, 1, across EPILOGUE_PASS);
+}
+
+/* One item. */
+AMX_FUNCTION void item(global const SRC_T *src, global const SRC_T *w, global DST_T *dst,
+                       local SRC_T *piece, const int place, const int image,
+                       const int part EPILOGUE_PARAMS)
+{
+    const int row0 = place / D_TILES_W * T_ROWS, col0 = place % D_TILES_W * T_COLS;
+    const int z = image % P_DST_D, group = part / D_PARTS;
+    const INDEX_T n = image / P_DST_D;
+    tile t = {.rows = min(T_ROWS, P_DST_H - row0), .cols = min(T_COLS, P_DST_W - col0),
+              .group = group,
+              .at = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)row0 * D_DST_ROW +
+                    (INDEX_T)col0 * D_DST_PIXEL};
+    for (int q = 0; q < P_FILTER_D; q++) {
+        const int depth = z * P_STRIDE_D + q * P_DILATION_D - D_LEAD_D;
+        const bool inside = depth >= 0 && depth < P_SRC_D;
+        fill_plane(piece + q * (D_DEPTH_BLOCKS * D_PLANE * D_PIXEL),
+                   src + n * D_SRC_IMAGE + (INDEX_T)(inside ? depth : 0) * D_SRC_PLANE +
+                       SRC_AT(group * D_SRC_C),
+                   inside, row0, col0, t.rows, t.cols);
+    }
+    const int first = part % D_PARTS * D_PART;
+    AMX_BEGIN(D_TILE, D_STEP_BYTES);
+    for (t.pair = first; t.pair < min(first + D_PART, D_PAIRS); t.pair++) {
+        global const SRC_T *const from =
+            w + ((INDEX_T)group * D_PAIRS + t.pair) * ((INDEX_T)D_STEPS * 2 * TILE_ELEMENTS);
+        if (t.pair * 2 + 1 < D_VECTORS)
+            add_pair(dst, piece, from, &t, 2 EPILOGUE_PASS);
+        else
+            add_pair(dst, piece, from, &t, 1 EPILOGUE_PASS);
+    }
+    AMX_END;
+}
+
+#define ITEM_HERE                                                                                  \
+    item(src, w, dst, (local SRC_T *)scratch, ITEM(0), ITEM(1), ITEM(2) EPILOGUE_PASS)
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *src, global const SRC_T *w,
+                        global DST_T *dst EPILOGUE_PARAMS))
+
+kernel GROUP_SIZE(1, 1, 1) void direct_amx(global const SRC_T *restrict src,
+                                           global const SRC_T *restrict w,
+                                           global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
+{
+    local int16 scratch[(D_PIECE * sizeof(SRC_T) + 63) / 64];
+    EACH_ITEM_WITH(scratch, ITEM_HERE, (src, w, dst EPILOGUE_PASS))
+}

@@ -1,0 +1,141 @@
+/* Plans for AMX, with the facts of a CPU that has it: refusals, steps, tiles and guesses. */
+#include "generator/solvers/amx/direct_amx.h"
+#include "problems.h"
+
+#include <check.h>
+#include <string.h>
+
+static kiln_device_facts cpu(void)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.cpu = kiln_core_named("emerald_rapids");
+    d.local_memory = 1 << 20;
+    d.simd_floats = 16;
+    d.cache = 32 << 20;
+    d.has_amx = true;
+    return d;
+}
+
+static kiln_shape shape_of(const char *text)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    ck_assert_msg(kiln_problem_parse(&p, text, why) == KILN_OK, "%s: %s", text, why);
+    return kiln_shape_of(&p);
+}
+
+static void check_refused(const char *text, const kiln_device_facts *d, const char *reason)
+{
+    const kiln_shape s = shape_of(text);
+    kiln_shape own;
+    kiln_why why;
+    ck_assert_msg(!kiln_solver_takes(kiln_solver_named("direct_amx"), &s, d, &own, &why), "%s",
+                  text);
+    ck_assert_msg(strstr(why.text, reason), "%s: %s", text, why.text);
+}
+
+START_TEST(what_it_cannot_do_is_refused_with_the_reason)
+{
+    const kiln_device_facts d = cpu();
+    kiln_device_facts without = d, small = d;
+    without.has_amx = false;
+    small.local_memory = 1 << 10;
+    check_refused("fwd-bf16-n1-c16-k16-i8x8-f3x3-l:NHWC.OIHW.NHWC", &without, "lacks AMX");
+    check_refused("fwd-bf16-n1-c256-k16-i8x8-f3x3-l:NHWC.OIHW.NHWC", &small, "local memory");
+    check_refused("fwd-f32-n1-c16-k16-i8x8-f3x3-l:NHWC.OIHW.NHWC", &d, "bf16 and int8");
+    check_refused("fwd-bf16-n1-c16-k16-i8x8-f3x3-l:NHWC.OIHW.NHWC-exact", &d, "2^-126");
+    check_refused("wrw-bf16-n1-c16-k16-i8x8-f3x3-l:NHWC.OIHW.NHWC", &d, "backward data");
+    check_refused("bwd-bf16-n1-c16-k16-i8x8-f3x3-s2x2-l:NHWC.OIHW.NHWC", &d, "without stride");
+    check_refused("fwd-bf16-n1-c16-k16-i8x8-f3x3", &d, "the layouts are NCHW and NCHW");
+    check_refused("fwd-bf16-n1-c48-k48-i8x8-f3x3-g2-l:NCHW16c.OIHW.NCHW16c", &d, "blocks of 16");
+}
+END_TEST
+
+/* By hand: elements of a pixel, taps of a step, steps; rows, columns, positions, tiles, parts. */
+static const struct {
+    const char *problem;
+    int tile, parts;
+    int64_t pixel, taps, steps, rows, cols, positions, tile_rows, pairs_of_part;
+} geometry[] = {
+    /* Two blocks of 32 channels, nine taps; rows of 58 pixels: 3 * 58 + 56. */
+    {"fwd-bf16-n1-c64-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC", 230, 1, 32, 1, 18, 4, 56, 230, 16, 2},
+    /* Seven taps of four elements in 56 bytes. Steps of two pixels: rows of 115 positions. */
+    {"fwd-bf16-n1-c3-k64-i224x224-f7x7-s2x2-p3x3-l:NHWC.OIHW.NHWC", 112, 2, 4, 7, 7, 1, 112, 112,
+     16, 1},
+    /* A pixel alone: all pixels of both images are one row, of 98; three tiles of at most 16. */
+    {"fwd-i8-n2-c96-k40-i7x7-f1x1-l:NHWC.OIHW.NHWC", 40, 1, 64, 1, 2, 1, 33, 33, 11, 2},
+    /* Whole images: 5 rows, 4 * 7 + 5 positions in three tiles of 11. */
+    {"bwd-bf16-n2-c16-k48-i5x5-f3x3-p1x1-l:NHWC.OIHW.NHWC", 64, 1, 32, 1, 18, 5, 5, 33, 11, 1},
+};
+
+START_TEST(geometry_is_as_computed_by_hand)
+{
+    const kiln_shape s = shape_of(geometry[_i].problem);
+    const kiln_config c = {{[AMX_TILE] = geometry[_i].tile, [AMX_PARTS] = geometry[_i].parts}};
+    const kiln_direct_amx g = kiln_direct_amx_of(&s, &c);
+    ck_assert_int_eq(g.pixel, geometry[_i].pixel);
+    ck_assert_int_eq(g.taps_step, geometry[_i].taps);
+    ck_assert_int_eq(g.steps, geometry[_i].steps);
+    ck_assert_int_eq(g.rows, geometry[_i].rows);
+    ck_assert_int_eq(g.cols, geometry[_i].cols);
+    ck_assert_int_eq(g.positions, geometry[_i].positions);
+    ck_assert_int_eq(g.tile_rows, geometry[_i].tile_rows);
+    ck_assert_int_eq(g.part, geometry[_i].pairs_of_part);
+}
+END_TEST
+
+/* Tiles read whole rows of 64 bytes from each position on, for each tap. */
+static void check_piece(const kiln_direct_amx *g)
+{
+    const kiln_blocked *b = &g->b;
+    const int64_t sw = b->stride[KILN_AXIS_W], sh = b->stride[KILN_AXIS_H];
+    const int64_t r = (b->filter[KILN_AXIS_H] - 1) * b->dilation[KILN_AXIS_H];
+    const int64_t s = (b->filter[KILN_AXIS_W] / g->taps_step - 1) * b->dilation[KILN_AXIS_W];
+    const int64_t row = (sh - 1 < r % sh ? sh - 1 : r % sh) * g->phase_rows + r / sh;
+    const int64_t last = (b->filter[0] * g->blocks - 1) * g->plane + row * g->pitch + s +
+                         (g->tiles * g->tile_rows - 1) * sw;
+    ck_assert_int_le(last * g->pixel + kiln_direct_amx_step_bytes(g) / g->size, g->piece);
+    ck_assert_int_eq(g->pitch % sw, 0);
+    ck_assert_int_le(g->tile_rows, AMX_ROWS);
+}
+
+START_TEST(guesses_fit_the_device)
+{
+    static const char *const shapes[] = {
+        "fwd-bf16-n16-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC",
+        "fwd-i8-n1-c2048-k512-i7x7-f3x3-p1x1-l:NHWC.OIHW.NHWC",
+        "fwd-bf16-n1-c3-k64-i227x227-f11x11-s4x4-l:NHWC.OIHW.NHWC",
+        "fwd-bf16-n1-c480-k20-i1x1-f1x1-l:NHWC.OIHW.NHWC",
+        "fwd-bf16-n1-c64-k64-i28x28-f3x3-s2x2-p6x6-d6x6-g2-l:NHWC.OIHW.NHWC",
+        "bwd-bf16-n1-c512-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC"};
+    const kiln_device_facts d = cpu();
+    const kiln_solver *solver = kiln_solver_named("direct_amx");
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const kiln_shape s = shape_of(shapes[i]);
+        kiln_shape own;
+        kiln_config c;
+        kiln_why why;
+        ck_assert_msg(kiln_solver_takes(solver, &s, &d, &own, &why), "%s: %s", shapes[i], why.text);
+        solver->guess(&own, &d, &c);
+        ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s: %s", shapes[i],
+                      why.text);
+        const kiln_direct_amx g = kiln_direct_amx_of(&own, &c);
+        check_piece(&g);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("amx plan");
+    TCase *c = tcase_create("amx_plan");
+    tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
+    tcase_add_loop_test(c, geometry_is_as_computed_by_hand, 0, sizeof geometry / sizeof *geometry);
+    tcase_add_test(c, guesses_fit_the_device);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    const int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
