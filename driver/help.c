@@ -9,8 +9,8 @@ void help_usage(FILE *to)
           "\n"
           "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
           "\n"
-          "words: conv, convfp16, convbfp16, convint8, tune, explain, prepare, layout, cache, db, "
-          "env, help\n"
+          "words: conv, convfp16, convbfp16, convint8, tune, report, explain, prepare, layout, "
+          "cache, db, env, help\n"
           "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
           to);
 }
@@ -27,6 +27,7 @@ static const char words[] =
     "  convint8    the same with 8-bit integers\n"
     "  tune        search for the fastest config of every convolution in files; kiln tune --help\n"
     "              explains\n"
+    "  report      write a page with pictures of what tuning found; kiln report --help explains\n"
     "  explain     print what each solver says of a problem: predicted time and config, or why "
     "the\n"
     "              solver refuses; takes the flags of conv, after one of the words above for\n"

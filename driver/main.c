@@ -5,6 +5,7 @@
 #include "driver/conv/report.h"
 #include "driver/db/db_command.h"
 #include "driver/layout/layout_command.h"
+#include "driver/report/report_command.h"
 #include "driver/tune/tune_command.h"
 
 #include "cache_command.h"
@@ -54,12 +55,25 @@ static const struct {
     const char *word;
     int (*run)(int argc, char **argv); /* argv[0] is the word */
 } words[] = {
-    {"conv", conv_command},       {"convfp16", conv_command},     {"convbfp16", conv_command},
-    {"convint8", conv_command},   {"explain", explain_command},   {"prepare", prepare_command},
-    {"tune", tune_command},       {"cache", cache_command},       {"layout", layout_command},
-    {"db", db_command},           {"env", env_command},           {"help", help_command},
-    {"--help", help_command},     {"-h", help_command},           {"-?", help_command},
-    {"version", version_command}, {"--version", version_command}, {"--list-devices", list_command},
+    {"conv", conv_command},
+    {"convfp16", conv_command},
+    {"convbfp16", conv_command},
+    {"convint8", conv_command},
+    {"explain", explain_command},
+    {"prepare", prepare_command},
+    {"tune", tune_command},
+    {"report", report_command},
+    {"cache", cache_command},
+    {"layout", layout_command},
+    {"db", db_command},
+    {"env", env_command},
+    {"help", help_command},
+    {"--help", help_command},
+    {"-h", help_command},
+    {"-?", help_command},
+    {"version", version_command},
+    {"--version", version_command},
+    {"--list-devices", list_command},
 };
 
 /* "MIOpenDriver", "./bin/MIOpenDriver" or "bin\\MIOpenDriver.exe", the beginning of a pasted line.

@@ -172,6 +172,12 @@ KILN_API const char *kiln_cache_dir(const kiln *k);
 KILN_API const char *kiln_rows_file(const kiln *k);
 KILN_API const char *kiln_shipped_dir(const kiln *k);
 
+/* Return what the device can do at most with tensors of a type, in 1e9 operations a second, and how
+ * fast it moves data in memory, in 1e9 bytes a second: counted from the units, the clock and the
+ * memory that it tells, not measured. 0: unknown. */
+KILN_API double kiln_device_gflops(const kiln *k, kiln_type type);
+KILN_API double kiln_device_gbs(const kiln *k);
+
 /* ---- operations -------------------------------------------------------------------------------
  */
 

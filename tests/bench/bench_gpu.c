@@ -8,9 +8,9 @@
  * the same run, kiln reaches.
  */
 #include "driver/conv/interrupt.h"
+#include "driver/device_limits.h"
 
 #include "contender.h"
-#include "gpu_limits.h"
 #include "machine.h"
 #include "options.h"
 #include "peer.h"
@@ -79,7 +79,7 @@ typedef struct bench {
     const char *json_file, *solver;
     FILE *json;
     session session;
-    gpu_limits limits;
+    device_limits limits;
     peer peer;
     stats_mean mean[CLASSES];
     int wrong, failed;
@@ -341,7 +341,7 @@ static int run(bench *b)
         printf("peer: %s\n", b->peer.what);
     else
         printf("no peer: %s\n", b->peer.what);
-    b->limits = gpu_limits_measure(&b->session);
+    b->limits = device_limits_measure(&b->session);
     printf("%s: %.0f GFLOP/s multiply-add, %.0f GB/s copy\n", b->session.name, b->limits.gflops,
            b->limits.gbs);
     const progress p = progress_start(b->layers.count);

@@ -21,8 +21,9 @@ runtime/pocl generator/base generator/plan runtime runtime/programs
 runtime/op generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs
 runtime/chain generator/base generator/layout generator/problem generator/plan runtime runtime/choose
 runtime/tune generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/op
-driver driver/conv driver/problem_list driver/db driver/layout driver/tune
+driver driver/conv driver/problem_list driver/db driver/layout driver/tune driver/report
 driver/tune driver driver/conv driver/problem_list
+driver/report driver driver/conv driver/reference
 driver/reference driver
 driver/problem_list
 driver/db driver

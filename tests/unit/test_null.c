@@ -171,6 +171,10 @@ static void descriptions(void)
     check_sentence("kiln_rows_file(NULL)", kiln_last_error());
     GIVES_TEXT(kiln_shipped_dir(NULL), "");
     check_sentence("kiln_shipped_dir(NULL)", kiln_last_error());
+    GIVES(kiln_device_gflops(NULL, KILN_F32), 0);
+    check_sentence("kiln_device_gflops(NULL)", kiln_last_error());
+    GIVES(kiln_device_gbs(NULL), 0);
+    check_sentence("kiln_device_gbs(NULL)", kiln_last_error());
     CALLS(kiln_op_release(NULL));
     CALLS(kiln_close(NULL));
 }

@@ -1,0 +1,224 @@
+/* The best time over trials: of all layers together, and of each layer with the largest gain. */
+#include "axis.h"
+#include "html.h"
+#include "page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The picture of all layers. */
+enum { WIDTH = 960, HEIGHT = 300, LEFT = 64, RIGHT = 24, TOP = 40, BOTTOM = 50, POINTS = 160 };
+/* The small pictures. */
+enum { SMALL_WIDTH = 310, SMALL_HEIGHT = 190, SMALL_LEFT = 66, SMALL_BOTTOM = 46, MOST = 12 };
+
+static bool counts(const report_trial *t)
+{
+    return t->ms > 0 && t->verdict == KILN_TRIAL_OK;
+}
+
+/* Returns the best time of the first n trials; 0: none of them counts. */
+static double best_after(const report_layer *l, size_t n)
+{
+    double best = 0;
+    for (size_t i = 0; i < n && i < l->trials; i++)
+        if (counts(&l->trial[i]) && (best == 0 || l->trial[i].ms < best))
+            best = l->trial[i].ms;
+    return best;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, size_t n, double q)
+{
+    return sorted[(size_t)lrint((double)(n - 1) * q)];
+}
+
+/* Fewer trials tell nothing. */
+enum { FEW = 5 };
+
+static double trials_of(const report_layer *l)
+{
+    return l->trials > FEW && best_after(l, l->trials) > 0 ? (double)l->trials : 0;
+}
+
+/* What all layers have of their final speed after a number of trials. */
+typedef struct progress {
+    double trials, worst, tenth, median;
+} progress;
+
+static size_t collect(const page_part *p, double most, progress *at)
+{
+    double *share = malloc((p->count + 1) * sizeof *share);
+    size_t points = 0, before = 0;
+    for (int i = 0; i < POINTS && share; i++) {
+        const size_t trials = (size_t)floor(pow(most, (double)i / (POINTS - 1)) + 1e-6);
+        size_t n = 0;
+        if (trials == before)
+            continue;
+        before = trials;
+        for (size_t j = 0; j < p->count; j++) {
+            const report_layer *l = &p->layer[j];
+            const double end = trials_of(l) > 0 ? best_after(l, l->trials) : 0;
+            const double now = end > 0 ? best_after(l, trials) : 0;
+            if (end > 0)
+                share[n++] = now > 0 ? end / now : 0;
+        }
+        if (n == 0)
+            break;
+        qsort(share, n, sizeof *share, by_value);
+        at[points++] =
+            (progress){(double)trials, share[0], quantile(share, n, 0.1), quantile(share, n, 0.5)};
+    }
+    free(share);
+    return points;
+}
+
+static void draw_line(FILE *to, const axis *x, const axis *y, const progress *at, size_t n,
+                      size_t field, const char *class, const char *name)
+{
+    fprintf(to, "<g><title>%s</title><path class=\"%s\" d=\"", name, class);
+    for (size_t i = 0; i < n; i++) {
+        const double value = *(const double *)(const void *)((const char *)&at[i] + field);
+        fprintf(to, i ? "H%.1fV%.1f" : "M%.1f %.1f", axis_at(x, at[i].trials), axis_at(y, value));
+    }
+    fprintf(to, "H%.1f\"/></g>\n", x->to);
+}
+
+static void draw_key(FILE *to, double x, const char *class, const char *words)
+{
+    const double y = 18, length = 26;
+    fprintf(to, "<path class=\"%s\" d=\"M%.1f %.1fh%.1f\"/>", class, x, y - 4, length);
+    fprintf(to, "<text class=\"legend\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + length + 6, y,
+            words);
+}
+
+static void draw_all(const page_part *p, double most)
+{
+    progress at[POINTS];
+    const size_t n = collect(p, most, at);
+    double least = 0.9;
+    for (size_t i = 0; i < n; i++)
+        least = at[i].worst > 0 ? fmin(least, at[i].worst) : 0;
+    axis x = axis_make(true, 1, fmax(most, 2), LEFT, WIDTH - RIGHT),
+         y = axis_make(false, least, 1, HEIGHT - BOTTOM, TOP);
+    page_picture(p->to, WIDTH, HEIGHT, "Share of the final speed over trials, for all layers");
+    axis_draw_x(p->to, &x, &y, 14, "trials of a layer (logarithmic)");
+    axis_draw_y(p->to, &x, &y, 6, "final best time / best time so far");
+    if (n > 0) {
+        draw_line(p->to, &x, &y, at, n, offsetof(progress, worst), "line worst", "worst layer");
+        draw_line(p->to, &x, &y, at, n, offsetof(progress, tenth), "line tenth",
+                  "a tenth of the layers is below");
+        draw_line(p->to, &x, &y, at, n, offsetof(progress, median), "line median", "median layer");
+    }
+    const double apart = 130, from = WIDTH - RIGHT - 3 * apart + 10;
+    draw_key(p->to, from, "line median", "median layer");
+    draw_key(p->to, from + apart + 6, "line tenth", "lowest tenth");
+    draw_key(p->to, from + 2 * apart + 12, "line worst", "worst layer");
+    page_picture_end(p->to);
+}
+
+static void draw_trial(const page_part *p, const axis *x, const axis *y, const report_layer *l,
+                       size_t i)
+{
+    const report_trial *t = &l->trial[i];
+    char number[HTML_NUMBER], config[REPORT_CONFIG];
+    fprintf(p->to, "<g class=\"trial\"><circle cx=\"%.1f\" cy=\"%.1f\" r=\"2\"/>",
+            axis_at(x, (double)i + 1), axis_at(y, t->ms));
+    html_fill(p->to, "<title>% ms: %</title></g>\n", html_number(t->ms, number),
+              page_config(t->config, t->solver, config));
+}
+
+/* At most so many marks: a page of hundreds of thousands cannot be opened. */
+static void draw_trials(const page_part *p, const axis *x, const axis *y, const report_layer *l)
+{
+    enum { MARKS = 400 };
+    const size_t step = l->trials / MARKS + 1;
+    for (size_t i = 0; i < l->trials; i += step)
+        if (l->trial[i].ms > 0)
+            draw_trial(p, x, y, l, i);
+}
+
+static void draw_steps(const page_part *p, const axis *x, const axis *y, const report_layer *l)
+{
+    double best = 0;
+    fputs("<path class=\"line median\" d=\"", p->to);
+    for (size_t i = 0; i < l->trials; i++) {
+        const report_trial *t = &l->trial[i];
+        if (!counts(t) || (best > 0 && t->ms >= best))
+            continue;
+        fprintf(p->to, best > 0 ? "H%.1fV%.1f" : "M%.1f %.1f", axis_at(x, (double)i + 1),
+                axis_at(y, t->ms));
+        best = t->ms;
+    }
+    fprintf(p->to, "H%.1f\"/>\n", x->to);
+}
+
+/* Slower trials than twice the guess stand at the upper edge: they are of no interest. */
+static void draw_small(const page_part *p, const report_layer *l)
+{
+    const double best = best_after(l, l->trials), above = 2;
+    double most = fmax(best * 1.2, l->guess_ms * 1.05);
+    for (size_t i = 0; i < l->trials; i++)
+        if (counts(&l->trial[i]))
+            most = fmax(most, fmin(l->trial[i].ms, above * fmax(best, l->guess_ms)));
+    const double top = 14;
+    const axis x = {false, 1, (double)l->trials, SMALL_LEFT, SMALL_WIDTH - 12},
+               y = axis_make(true, best, most, SMALL_HEIGHT - SMALL_BOTTOM, top);
+    fputs("<figure class=\"small\">\n", p->to);
+    html_fill(p->to, "<figcaption>%</figcaption>\n", l->name);
+    page_picture(p->to, SMALL_WIDTH, SMALL_HEIGHT, l->name);
+    axis_draw_x(p->to, &x, &y, 5, "trial");
+    axis_draw_y(p->to, &x, &y, 4, NULL);
+    fprintf(p->to,
+            "<text class=\"title\" transform=\"translate(12 %.1f) rotate(-90)\" "
+            "text-anchor=\"middle\">time (ms, log.)</text>\n",
+            (y.from + y.to) / 2);
+    draw_trials(p, &x, &y, l);
+    if (l->guess_ms > 0)
+        fprintf(p->to,
+                "<g><title>the guess</title><line class=\"line tenth\" x1=\"%.1f\" x2=\"%.1f\" "
+                "y1=\"%.1f\" y2=\"%.1f\"/></g>\n",
+                x.from, x.to, axis_at(&y, l->guess_ms), axis_at(&y, l->guess_ms));
+    draw_steps(p, &x, &y, l);
+    page_picture_end(p->to);
+    fputs("</figure>\n", p->to);
+}
+
+static double gain_over_trials(const report_layer *l)
+{
+    return trials_of(l) > 0 ? fmax(report_gain(l), 1e-3) : 0;
+}
+
+void page_progress(const page_part *p)
+{
+    const report_layer *list[MOST];
+    double most = 0;
+    for (size_t i = 0; i < p->count; i++)
+        most = fmax(most, trials_of(&p->layer[i]));
+    page_section(p->to, "progress", p->number, "Best time over trials",
+                 "How much of the final speed a search has after so many trials: where the curves "
+                 "are flat, more trials found nothing. --patience ends a search there. Layers with "
+                 "five trials or fewer are left out.");
+    if (most > 0)
+        draw_all(p, most);
+    else
+        fputs(
+            "<p class=\"none\">There is no log of trials of this device with enough of them.</p>\n",
+            p->to);
+    const size_t all = page_largest(p, gain_over_trials, MOST, list);
+    if (all > 0)
+        fprintf(p->to,
+                "<p class=\"says\">The layers with the largest gain%s. A dot is a trial, the line "
+                "the best so far, the dashes the guess.</p>\n<div class=\"smalls\">\n",
+                all > MOST ? ", twelve of them" : "");
+    for (size_t i = 0; i < all && i < MOST; i++)
+        draw_small(p, list[i]);
+    if (all > 0)
+        fputs("</div>\n", p->to);
+    page_section_end(p->to);
+}

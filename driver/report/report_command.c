@@ -1,0 +1,235 @@
+/* `kiln report`: reads its flags and files, finds the device's limits, writes the page. */
+#include "report_command.h"
+
+#include "driver/replaced_file.h"
+
+#include "page.h"
+#include "report_limits.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: kiln report [FILE...] [-o PAGE]\n"
+    "\n"
+    "Writes one HTML page, which needs nothing else, with pictures of what the files say: the\n"
+    "roofline of the device with each layer on it, the gain of each layer, the best time over\n"
+    "trials, heat maps of two parameters, and a table.\n"
+    "\n"
+    "A FILE has tuning rows (the log of trials beside it is read, too), a log of trials, or what\n"
+    "kiln conv --json and kiln tune --json printed. Without a FILE, kiln takes the user's file "
+    "for\n"
+    "the device. Files of several devices give a part of the page each.\n"
+    "\n"
+    "  -o, --output PAGE     the file to write [kiln-report.html]; -: standard output\n"
+    "  --match TEXT          only problems that contain TEXT\n"
+    "  --device DEVICE       the device whose limits are drawn; KILN_DEVICE unless given\n"
+    "  --limits measure|count|none\n"
+    "                        measure: multiply-adds and copies, a second each, if the files are "
+    "of\n"
+    "                        this device; count: from the units and the clock that it tells; "
+    "none:\n"
+    "                        open no device [measure]\n"
+    "  --peak GFLOPS         the limit of multiply-adds, in 1e9 operations a second\n"
+    "  --bandwidth GBS       the limit of memory, in 1e9 bytes a second\n"
+    "  --help                print this text\n"
+    "\n"
+    "Exit status: 0 success; 2 the command line makes no sense; 5 a file could not be read or\n"
+    "written; 6 out of memory.\n";
+
+enum { LIMITS_MEASURE = 0, LIMITS_COUNT, LIMITS_NONE };
+
+typedef struct options {
+    const char *output, *match, *device;
+    int limits;
+    double peak, bandwidth;
+    bool help;
+} options;
+
+/* The files, and those beside them. */
+typedef struct files {
+    report_file *at;
+    char (*beside)[4096]; /* names of logs */
+    int count;
+} files;
+
+static int fail(kiln_status status, const char *why)
+{
+    fprintf(stderr, "kiln report: %s\n", why);
+    return (int)status;
+}
+
+static bool parse_limits(const char *word, int *limits)
+{
+    static const char *const words[] = {"measure", "count", "none"};
+    for (int i = LIMITS_MEASURE; i <= LIMITS_NONE; i++)
+        if (strcmp(words[i], word) == 0) {
+            *limits = i;
+            return true;
+        }
+    return false;
+}
+
+static bool parse_rate(const char *text, double *rate)
+{
+    char *end;
+    *rate = strtod(text, &end);
+    return end != text && !*end && isfinite(*rate) && *rate > 0;
+}
+
+static kiln_status parse(options *o, int argc, char **argv, char *why)
+{
+    static const struct option table[] = {
+        {"output", required_argument, NULL, 'o'}, {"match", required_argument, NULL, 'm'},
+        {"device", required_argument, NULL, 'd'}, {"limits", required_argument, NULL, 'l'},
+        {"peak", required_argument, NULL, 'p'},   {"bandwidth", required_argument, NULL, 'b'},
+        {"help", no_argument, NULL, 'h'},         {0}};
+    bool ok = true;
+    optind = 0;
+    for (int c; ok && (c = getopt_long(argc, argv, "o:h", table, NULL)) != -1;)
+        switch (c) {
+        case 'o':
+            o->output = optarg;
+            ok = *optarg;
+            break;
+        case 'm':
+            o->match = optarg;
+            break;
+        case 'd':
+            o->device = optarg;
+            break;
+        case 'l':
+            ok = parse_limits(optarg, &o->limits);
+            break;
+        case 'p':
+            ok = parse_rate(optarg, &o->peak);
+            break;
+        case 'b':
+            ok = parse_rate(optarg, &o->bandwidth);
+            break;
+        case 'h':
+            o->help = true;
+            break;
+        default:
+            return KILN_INVALID; /* getopt_long() has said why */
+        }
+    if (!ok)
+        snprintf(why, KILN_ERROR_TEXT,
+                 "'%.60s' is no value of that flag; kiln report --help "
+                 "explains",
+                 optarg);
+    return ok ? KILN_OK : KILN_INVALID;
+}
+
+static kiln_status read_one(report_data *d, files *f, const char *name, const char *match,
+                            char *why)
+{
+    kiln_status status = report_read(d, name, match, &f->at[f->count], why);
+    f->count += status == KILN_OK;
+    return status;
+}
+
+/* Reads a file, after the log beside it if it has rows: the log tells more. */
+static kiln_status read_with_log(report_data *d, files *f, const char *name, const char *match,
+                                 char *why)
+{
+    char *log = f->beside[f->count];
+    const size_t length = strlen(name);
+    kiln_status status = KILN_OK;
+    kiln_trials_file(name, log, sizeof *f->beside);
+    const bool yaml = length > 5 && strcmp(name + length - 5, ".yaml") == 0;
+    if (yaml && *log && access(log, F_OK) == 0)
+        status = read_one(d, f, log, match, why);
+    return status ? status : read_one(d, f, name, match, why);
+}
+
+static kiln_status read_all(report_data *d, files *f, char *const *names, int n, const char *match,
+                            char *why)
+{
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < n && !status; i++)
+        status = read_with_log(d, f, names[i], match, why);
+    if (!status && d->too_many_devices)
+        fprintf(stderr, "kiln report: warning: only the first %d devices are shown\n",
+                REPORT_DEVICES);
+    report_data_finish(d);
+    return status;
+}
+
+static kiln_status write_page(const report_data *d, const files *f, const char *name, char *why)
+{
+    replaced_file file;
+    kiln_status status = replaced_file_open(&file, name, why);
+    if (status)
+        return status;
+    const page p = {.to = file.to, .data = d, .file = f->at, .files = f->count};
+    page_write(&p);
+    return replaced_file_close(&file, why);
+}
+
+static void print_sums(const report_data *d, const char *name)
+{
+    size_t trials = 0;
+    for (size_t i = 0; i < d->layers; i++)
+        trials += d->layer[i].trials;
+    fprintf(stderr, "%s: %d device%s, %zu layer%s, %zu trial%s\n", name, d->devices,
+            d->devices == 1 ? "" : "s", d->layers, d->layers == 1 ? "" : "s", trials,
+            trials == 1 ? "" : "s");
+}
+
+static int report(const options *o, const session *s, char *const *names, int n)
+{
+    report_data d = {.devices = 0};
+    char why[KILN_ERROR_TEXT];
+    const size_t room = 2 * (size_t)n;
+    files f = {.at = calloc(room, sizeof *f.at), .beside = calloc(room, sizeof *f.beside)};
+    kiln_status status = f.at && f.beside ? KILN_OK : KILN_NO_MEMORY;
+    snprintf(why, sizeof why, "out of memory for the report");
+    if (!status)
+        status = read_all(&d, &f, names, n, o->match, why);
+    if (!status) {
+        report_limits_give(&d, o->peak, o->bandwidth);
+        if (s->kiln)
+            report_limits_find(&d, s, o->limits == LIMITS_COUNT);
+        status = write_page(&d, &f, o->output, why);
+    }
+    if (!status && strcmp(o->output, "-") != 0)
+        print_sums(&d, o->output);
+    report_data_free(&d);
+    free(f.at);
+    free(f.beside);
+    return status ? fail(status, why) : 0;
+}
+
+int report_command(int argc, char **argv)
+{
+    options o = {.output = "kiln-report.html", .match = "", .device = ""};
+    char why[KILN_ERROR_TEXT] = "", rows[4096] = "";
+    session s = {0};
+    kiln_status status = parse(&o, argc, argv, why);
+    if (status)
+        return *why ? fail(status, why) : (int)status;
+    if (o.help) {
+        fputs(help, stdout);
+        return 0;
+    }
+    char **names = argv + optind;
+    int n = argc - optind;
+    char *own[] = {rows};
+    /* Limits are a help, not a need: a page can be made where the device is not. */
+    if (o.limits != LIMITS_NONE || n == 0)
+        status = session_open(&s, o.device, why);
+    if (status && (n == 0 || *o.device))
+        return fail(status, why);
+    if (n == 0) {
+        snprintf(rows, sizeof rows, "%s", kiln_rows_file(s.kiln));
+        names = own;
+        n = 1;
+    }
+    const int exit = report(&o, &s, names, n);
+    session_close(&s);
+    return exit;
+}

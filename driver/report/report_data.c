@@ -1,0 +1,233 @@
+/* Keeps what a report shows. */
+#include "report_data.h"
+
+#include "driver/conv/report.h"
+#include "driver/reference/reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+void report_data_forget(report_layer *l)
+{
+    for (size_t i = 0; i < l->trials; i++) {
+        free(l->trial[i].solver);
+        free(l->trial[i].config);
+        free(l->trial[i].params);
+        free(l->trial[i].why);
+    }
+    l->trials = 0;
+    l->seconds = 0;
+    l->ended = false;
+}
+
+void report_data_free(report_data *d)
+{
+    for (size_t i = 0; i < d->layers; i++) {
+        report_data_forget(&d->layer[i]);
+        free(d->layer[i].trial);
+    }
+    free(d->layer);
+    free(d->slot);
+    *d = (report_data){.devices = 0};
+}
+
+/* A session names a device with its place and its platform: "0:0 NAME (PLATFORM)". */
+static void plain_name(const char *given, char name[200])
+{
+    const size_t digits = strspn(given, "0123456789:");
+    if (digits > 0 && given[digits] == ' ')
+        given += digits + 1;
+    snprintf(name, 200, "%.199s", given);
+    char *bracket = strrchr(name, '(');
+    if (digits > 0 && bracket && bracket > name && name[strlen(name) - 1] == ')')
+        bracket[-1] = '\0';
+}
+
+int report_data_device(report_data *d, const char *given, const char *core)
+{
+    char name[200];
+    plain_name(given, name);
+    for (int i = 0; i < d->devices; i++) {
+        report_device *known = &d->device[i];
+        const bool same_core = !*core || !*known->core || strcmp(known->core, core) == 0;
+        if (strcmp(known->name, name) != 0 || !same_core)
+            continue;
+        if (*core)
+            snprintf(known->core, sizeof known->core, "%s", core);
+        return i;
+    }
+    if (d->devices == REPORT_DEVICES) {
+        d->too_many_devices = true;
+        return -1;
+    }
+    report_device *added = &d->device[d->devices];
+    memcpy(added->name, name, sizeof name);
+    snprintf(added->core, sizeof added->core, "%.23s", core);
+    return d->devices++;
+}
+
+static size_t *slot_of(const report_data *d, int device, const char *name)
+{
+    for (uint64_t i = XXH3_64bits_withSeed(name, strlen(name), (XXH64_hash_t)device);; i++) {
+        size_t *slot = &d->slot[i & (d->slots - 1)];
+        if (*slot == 0 ||
+            (d->layer[*slot - 1].device == device && strcmp(d->layer[*slot - 1].name, name) == 0))
+            return slot;
+    }
+}
+
+static bool grow(report_data *d)
+{
+    const size_t room = d->layers_room ? d->layers_room * 2 : 64;
+    report_layer *more = realloc(d->layer, room * sizeof *more);
+    size_t *slot = calloc(room * 2, sizeof *slot);
+    if (more)
+        d->layer = more;
+    if (!more || !slot) {
+        free(slot);
+        return false;
+    }
+    free(d->slot);
+    d->slot = slot;
+    d->slots = room * 2;
+    d->layers_room = room;
+    for (size_t i = 0; i < d->layers; i++)
+        *slot_of(d, d->layer[i].device, d->layer[i].name) = i + 1;
+    return true;
+}
+
+/* Counts what the problem's name tells. A name that is none stays a name. */
+static void count(report_layer *l)
+{
+    char why[KILN_ERROR_TEXT];
+    snprintf(l->key, sizeof l->key, "%s", l->name);
+    if (kiln_problem_parse(&l->problem, l->name, why))
+        return;
+    l->known = true;
+    kiln_problem_row_key(&l->problem, l->key, sizeof l->key);
+    l->flops = reference_flops(&l->problem);
+    l->bytes = problem_bytes(&l->problem, false) + problem_bytes(&l->problem, true);
+}
+
+report_layer *report_data_layer(report_data *d, int device, const char *name)
+{
+    if (device < 0)
+        return NULL;
+    if (d->layers == d->layers_room && !grow(d)) {
+        d->no_memory = true;
+        return NULL;
+    }
+    size_t *slot = slot_of(d, device, name);
+    if (*slot)
+        return &d->layer[*slot - 1];
+    report_layer *l = &d->layer[d->layers++];
+    *slot = d->layers;
+    *l = (report_layer){.device = device};
+    snprintf(l->name, sizeof l->name, "%s", name);
+    count(l);
+    return l;
+}
+
+void report_data_trial(report_data *d, report_layer *l, const report_trial *trial)
+{
+    if (l->trials == l->trials_room) {
+        const size_t room = l->trials_room ? l->trials_room * 2 : 16;
+        report_trial *more = realloc(l->trial, room * sizeof *more);
+        if (!more) {
+            d->no_memory = true;
+            return;
+        }
+        l->trial = more;
+        l->trials_room = room;
+    }
+    report_trial *t = &l->trial[l->trials];
+    *t = *trial;
+    t->solver = strdup(trial->solver);
+    t->config = strdup(trial->config);
+    t->params = strdup(trial->params);
+    t->why = trial->why && *trial->why ? strdup(trial->why) : NULL;
+    l->trials++;
+    l->seconds += l->ended ? 0 : trial->seconds;
+    if (!t->solver || !t->config || !t->params) {
+        d->no_memory = true;
+        free(t->solver);
+        free(t->config);
+        free(t->params);
+        free(t->why);
+        l->trials--;
+    }
+}
+
+void report_data_best(report_layer *l, report_source source, double ms, const char *solver,
+                      const char *config)
+{
+    if (source < l->source || !(ms > 0))
+        return;
+    l->source = source;
+    l->ms = ms;
+    snprintf(l->solver, sizeof l->solver, "%s", solver);
+    snprintf(l->config, sizeof l->config, "%s", config);
+}
+
+/* A search that was killed has no end in the log: its trials tell. */
+static void finish(report_layer *l)
+{
+    const report_trial *best = NULL;
+    for (size_t i = 0; i < l->trials; i++) {
+        const report_trial *t = &l->trial[i];
+        if (t->ms <= 0 || t->verdict != KILN_TRIAL_OK)
+            continue;
+        if (!best || t->ms < best->ms)
+            best = t;
+        if (t->guessed && l->guess_ms == 0) {
+            l->guess_ms = t->ms;
+            snprintf(l->guess, sizeof l->guess, "%s%s%s", t->config, *t->config ? " of " : "",
+                     t->solver);
+        }
+    }
+    if (best && l->source < FROM_ROW)
+        report_data_best(l, FROM_SEARCH, best->ms, best->solver, best->config);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const report_layer *l = a, *m = b;
+    return l->device != m->device ? l->device - m->device : strcmp(l->name, m->name);
+}
+
+void report_data_finish(report_data *d)
+{
+    for (size_t i = 0; i < d->layers; i++)
+        finish(&d->layer[i]);
+    if (d->layers > 1)
+        qsort(d->layer, d->layers, sizeof *d->layer, by_place);
+    free(d->slot); /* its places are those before */
+    d->slot = NULL;
+    d->slots = d->layers_room = 0;
+}
+
+double report_gflops(const report_layer *l)
+{
+    return l->known && l->ms > 0 ? l->flops / l->ms / 1e6 : 0;
+}
+
+double report_gbs(const report_layer *l)
+{
+    return l->known && l->ms > 0 ? l->bytes / l->ms / 1e6 : 0;
+}
+
+double report_roof(const report_data *d, const report_layer *l)
+{
+    const report_device *of = &d->device[l->device];
+    if (!l->known || (unsigned)l->problem.x_type >= REPORT_TYPES || l->bytes <= 0)
+        return 0;
+    const double peak = of->gflops[l->problem.x_type].value;
+    const double slope = of->gbs.value * l->flops / l->bytes;
+    return peak <= 0 || slope <= 0 ? 0 : peak < slope ? peak : slope;
+}
+
+double report_gain(const report_layer *l)
+{
+    return l->ms > 0 && l->guess_ms > 0 ? l->guess_ms / l->ms : 0;
+}

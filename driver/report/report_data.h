@@ -1,0 +1,94 @@
+/* What a report shows: devices, their layers, and the trials of each layer. */
+#ifndef KILN_REPORT_DATA_H
+#define KILN_REPORT_DATA_H
+
+#include "kiln.h"
+
+#include <stdbool.h>
+
+enum { REPORT_CONFIG = KILN_INFO_TEXT + 48, REPORT_TYPES = KILN_I32 + 1 };
+
+typedef struct report_trial {
+    char *solver, *config, *params; /* params may be "" */
+    double ms;                      /* 0: not measured */
+    double seconds;
+    kiln_trial_verdict verdict;
+    bool guessed; /* its config needed no search */
+    char *why;    /* of a failure; NULL: unknown */
+} report_trial;
+
+/* Where the best time of a layer is from, the best source last. */
+typedef enum report_source { FROM_NOWHERE = 0, FROM_RESULT, FROM_ROW, FROM_SEARCH } report_source;
+
+/* A problem on a device. */
+typedef struct report_layer {
+    char name[KILN_KEY_TEXT], key[KILN_KEY_TEXT]; /* of the problem; of its row */
+    int device;
+    bool known; /* `problem` is read, and the numbers behind it are counted */
+    kiln_problem problem;
+    double flops, bytes; /* of plain sums; of x, w and y, once each */
+    report_source source;
+    double ms, spread; /* the best; 0: none */
+    int runs;
+    char solver[48], config[KILN_INFO_TEXT];
+    double guess_ms; /* without rows; 0: unknown */
+    char guess[REPORT_CONFIG];
+    double seconds; /* of searches */
+    bool ended;     /* a search has ended: its trials count up to here */
+    report_trial *trial;
+    size_t trials, trials_room;
+} report_layer;
+
+typedef struct report_limit {
+    double value; /* 0: unknown */
+    enum { LIMIT_UNKNOWN = 0, LIMIT_GIVEN, LIMIT_MEASURED, LIMIT_COUNTED } origin;
+} report_limit;
+
+typedef struct report_device {
+    char name[200], core[24]; /* core: "" where nobody says */
+    report_limit gflops[REPORT_TYPES], gbs;
+} report_device;
+
+enum { REPORT_DEVICES = 16 };
+
+typedef struct report_data {
+    report_device device[REPORT_DEVICES];
+    int devices;
+    report_layer *layer;
+    size_t layers, layers_room;
+    size_t *slot; /* of a hash of name and device: index of the layer plus 1; 0: none */
+    size_t slots;
+    bool no_memory, too_many_devices;
+} report_data;
+
+void report_data_free(report_data *d);
+
+/* Returns the index of a device, added where it is missing; an empty core is that of any device of
+ * the name. -1: there are too many. */
+int report_data_device(report_data *d, const char *name, const char *core);
+
+/* Returns the layer of a problem's name on a device, made where it is missing; NULL: out of memory,
+ * or `device` is -1. */
+report_layer *report_data_layer(report_data *d, int device, const char *name);
+
+/* Adds a copy of a trial. */
+void report_data_trial(report_data *d, report_layer *l, const report_trial *trial);
+/* Forgets the trials of a layer, after a restart. */
+void report_data_forget(report_layer *l);
+
+/* Takes a best time unless a better source has given one. */
+void report_data_best(report_layer *l, report_source source, double ms, const char *solver,
+                      const char *config);
+
+/* Finishes layers whose search did not end, and puts layers into the order of the page: by device,
+ * then by name. */
+void report_data_finish(report_data *d);
+
+/* Return what a layer reaches, and may reach at most by the limits of its device; 0: unknown. */
+double report_gflops(const report_layer *l);
+double report_gbs(const report_layer *l);
+double report_roof(const report_data *d, const report_layer *l);
+/* Returns how many times as long the guess takes as the best; 0: unknown. */
+double report_gain(const report_layer *l);
+
+#endif

@@ -1,0 +1,61 @@
+/* Measures or counts what a device can do at most. */
+#include "report_limits.h"
+
+#include "driver/device_limits.h"
+
+static void set(report_limit *limit, double value, int origin)
+{
+    if (value > 0 && limit->origin == LIMIT_UNKNOWN) {
+        limit->value = value;
+        limit->origin = origin;
+    }
+}
+
+void report_limits_give(report_data *d, double gflops, double gbs)
+{
+    for (int i = 0; i < d->devices; i++) {
+        for (int t = 0; t < REPORT_TYPES; t++)
+            set(&d->device[i].gflops[t], gflops, LIMIT_GIVEN);
+        set(&d->device[i].gbs, gbs, LIMIT_GIVEN);
+    }
+}
+
+/* Returns the device that the session has open; NULL: the report has nothing of it. */
+static report_device *find(report_data *d, const session *s)
+{
+    kiln_trial_line of;
+    kiln_trial_line_fill(&of, s->kiln, NULL, NULL);
+    const int before = d->devices;
+    const int index = report_data_device(d, of.device, of.core);
+    if (index < before)
+        return index < 0 ? NULL : &d->device[index];
+    d->devices = before;
+    return NULL;
+}
+
+void report_limits_find(report_data *d, const session *s, bool counted)
+{
+    report_device *device = find(d, s);
+    if (!device)
+        return;
+    const bool needed = !device->gflops[KILN_F32].value || !device->gbs.value;
+    if (!counted && needed) {
+        const device_limits limits = device_limits_measure(s);
+        set(&device->gflops[KILN_F32], limits.gflops, LIMIT_MEASURED);
+        set(&device->gbs, limits.gbs, LIMIT_MEASURED);
+    }
+    for (int t = 0; t < REPORT_TYPES; t++)
+        set(&device->gflops[t], kiln_device_gflops(s->kiln, (kiln_type)t), LIMIT_COUNTED);
+    set(&device->gbs, kiln_device_gbs(s->kiln), LIMIT_COUNTED);
+}
+
+const char *report_limit_origin(const report_limit *limit)
+{
+    static const char *const words[] = {
+        [LIMIT_UNKNOWN] = "unknown",
+        [LIMIT_GIVEN] = "as given on the command line",
+        [LIMIT_MEASURED] = "measured for this page",
+        [LIMIT_COUNTED] = "counted from units and clock",
+    };
+    return words[limit->origin];
+}

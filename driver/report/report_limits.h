@@ -1,0 +1,20 @@
+/* The limits of the devices of a report, from the best source there is. */
+#ifndef KILN_REPORT_LIMITS_H
+#define KILN_REPORT_LIMITS_H
+
+#include "driver/session.h"
+
+#include "report_data.h"
+
+/* Sets limits that the user gave (0: none) for all devices. */
+void report_limits_give(report_data *d, double gflops, double gbs);
+
+/* Sets the limits that are still unknown of the device that the session has open, if the report has
+ * that device: multiply-adds of floats and copies by measuring, unless `counted`; the others as
+ * kiln counts them. */
+void report_limits_find(report_data *d, const session *s, bool counted);
+
+/* Returns "measured in this run" and the like. */
+const char *report_limit_origin(const report_limit *limit);
+
+#endif

@@ -1,0 +1,178 @@
+/* Finds out what a file is and adds what it says. The files may come from anywhere. */
+#include "report_read.h"
+
+#include "flat_json.h"
+#include "report_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct reading {
+    report_data *data;
+    const char *match;
+    report_file *file;
+} reading;
+
+static bool is_wanted(const reading *r, const char *problem)
+{
+    return !*r->match || strstr(problem, r->match) != NULL;
+}
+
+static kiln_trial_verdict verdict_named(const char *text)
+{
+    for (int v = 0; v < KILN_TRIAL_VERDICTS; v++)
+        if (strcmp(text, kiln_trial_verdict_text((kiln_trial_verdict)v)) == 0)
+            return (kiln_trial_verdict)v;
+    return KILN_TRIAL_RUN;
+}
+
+/* The end of a search. */
+static void take_end(report_layer *l, const kiln_trial_line *line)
+{
+    if (strcmp(line->verdict, "restarted") == 0) {
+        report_data_forget(l);
+        return;
+    }
+    report_data_best(l, FROM_SEARCH, line->ms, line->solver, line->config);
+    l->spread = line->spread;
+    l->runs = line->runs;
+    l->guess_ms = line->guess_ms;
+    memcpy(l->guess, line->guess, sizeof l->guess);
+    l->seconds = line->seconds;
+    l->ended = true;
+}
+
+static void take_trial_line(void *user, const kiln_trial_line *line)
+{
+    const reading *r = user;
+    if (!is_wanted(r, line->problem))
+        return;
+    report_layer *l = report_data_layer(
+        r->data, report_data_device(r->data, line->device, line->core), line->problem);
+    if (!l)
+        return;
+    if (line->kind == KILN_LINE_SEARCH) {
+        take_end(l, line);
+        return;
+    }
+    const report_trial trial = {.solver = (char *)line->solver,
+                                .config = (char *)line->config,
+                                .params = (char *)line->params,
+                                .ms = line->ms,
+                                .seconds = line->seconds,
+                                .verdict = verdict_named(line->verdict),
+                                .guessed = strcmp(line->origin, "guess") == 0,
+                                .why = (char *)line->why};
+    report_data_trial(r->data, l, &trial);
+    r->file->count++;
+}
+
+/* A line of --json, of conv or of tune. */
+static bool take_result(const reading *r, const char *text)
+{
+    char problem[KILN_KEY_TEXT] = "", device[200] = "", solver[48] = "", verify[16] = "";
+    char config[KILN_INFO_TEXT] = "", guess[REPORT_CONFIG] = "";
+    double schema = 0, median = 0, best = 0, spread = 0, guess_ms = 0, runs = 0, seconds = 0;
+    const flat_json_field fields[] = {
+        {"schema", NULL, 0, &schema},
+        {"problem", problem, sizeof problem, NULL},
+        {"device", device, sizeof device, NULL},
+        {"solver", solver, sizeof solver, NULL},
+        {"config", config, sizeof config, NULL},
+        {"verify", verify, sizeof verify, NULL},
+        {"median_ms", NULL, 0, &median},
+        {"runs", NULL, 0, &runs},
+        {"best_ms", NULL, 0, &best},
+        {"spread", NULL, 0, &spread},
+        {"guess", guess, sizeof guess, NULL},
+        {"guess_ms", NULL, 0, &guess_ms},
+        {"seconds", NULL, 0, &seconds},
+    };
+    if (!flat_json_read(text, fields, sizeof fields / sizeof *fields) || schema != 1)
+        return false;
+    const double ms = best > 0 ? best : median;
+    if (!*problem || !(ms > 0) || strcmp(verify, "failed") == 0 || !is_wanted(r, problem))
+        return true; /* a result without a time */
+    report_layer *l = report_data_layer(r->data, report_data_device(r->data, device, ""), problem);
+    if (!l)
+        return true;
+    report_data_best(l, best > 0 ? FROM_SEARCH : FROM_RESULT, ms, solver, config);
+    if (guess_ms > 0 && l->guess_ms == 0) {
+        l->guess_ms = guess_ms;
+        memcpy(l->guess, guess, sizeof guess);
+    }
+    l->spread = spread > 0 ? spread : l->spread;
+    l->runs = runs > 0 && runs < 1e9 ? (int)runs : l->runs;
+    l->seconds = seconds > 0 ? seconds : l->seconds;
+    r->file->count++;
+    return true;
+}
+
+static kiln_status read_results(const reading *r, FILE *from)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    while ((length = getline(&line, &room, from)) > 0)
+        if (strspn(line, " \t\r\n") < (size_t)length && !take_result(r, line))
+            r->file->skipped++;
+    free(line);
+    return ferror(from) ? KILN_FILE : KILN_OK;
+}
+
+/* Returns "log of trials", "results" or "tuning rows", by the first line that says something. */
+static const char *kind_of(FILE *from)
+{
+    char *line = NULL, kind[16] = "";
+    size_t room = 0;
+    ssize_t length;
+    const flat_json_field field = {"kind", kind, sizeof kind, NULL};
+    const char *found = "tuning rows";
+    while ((length = getline(&line, &room, from)) > 0) {
+        const char *text = line + strspn(line, " \t\r\n");
+        if (!*text)
+            continue;
+        if (*text == '{' && flat_json_read(text, &field, 1))
+            found = *kind ? "log of trials" : "results";
+        else if (*text == '{')
+            continue; /* a kill may leave half a line */
+        break;
+    }
+    free(line);
+    rewind(from);
+    return found;
+}
+
+kiln_status report_read(report_data *d, const char *name, const char *match, report_file *file,
+                        char *why)
+{
+    struct stat st;
+    kiln_status status = KILN_FILE;
+    *file = (report_file){.name = name};
+    const reading r = {d, match, file};
+    FILE *from = fopen(name, "re");
+    if (!from || fstat(fileno(from), &st) != 0 || !S_ISREG(st.st_mode)) {
+        snprintf(why, KILN_ERROR_TEXT, "%.150s: %s", name,
+                 from ? "it is not a plain file" : strerror(errno));
+        if (from)
+            fclose(from);
+        return KILN_FILE;
+    }
+    file->kind = kind_of(from);
+    if (strcmp(file->kind, "results") == 0)
+        status = read_results(&r, from);
+    else if (strcmp(file->kind, "log of trials") == 0)
+        status = kiln_trials_read(name, NULL, take_trial_line, (void *)&r, &file->skipped);
+    else
+        status = report_rows_read(d, name, match, &file->count, &file->skipped);
+    fclose(from);
+    if (status)
+        snprintf(why, KILN_ERROR_TEXT, "%.150s: %.90s", name, kiln_last_error());
+    if (!status && d->no_memory) {
+        status = KILN_NO_MEMORY;
+        snprintf(why, KILN_ERROR_TEXT, "out of memory for the report");
+    }
+    return status;
+}

@@ -1,0 +1,13 @@
+/* Adds the rows of a file to a report. */
+#ifndef KILN_REPORT_ROWS_H
+#define KILN_REPORT_ROWS_H
+
+#include "report_data.h"
+
+/* Adds the rows that have a time and would be used: of each solver the newest, of these the
+ * fastest. Where the log of trials has the problem already, the row is for that layer. Returns
+ * KILN_FILE where the file cannot be read; sets kiln_last_error() then. */
+kiln_status report_rows_read(report_data *d, const char *name, const char *match, int64_t *count,
+                             int64_t *skipped);
+
+#endif

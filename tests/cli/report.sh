@@ -1,0 +1,47 @@
+#!/bin/sh
+# kiln report: a page of what a search left, and what it refuses. tests/unit/test_report.c looks into
+# pages.
+. "$(dirname "$0")/common"
+
+cat >rows.yaml <<'TEXT'
+schema: 1
+device: "a card"
+rows:
+- {key: "fwd-f32-n1-c16-k16-i4x4-f1x1", solver: direct, version: 1, config: "1", ms: 0.5}
+TEXT
+expect 0 report --help
+says '^usage: kiln report'
+expect 0 report rows.yaml --limits none
+silent out
+warns '^kiln-report.html: 1 device, 1 layer, 0 trials$'
+grep -q '</html>' kiln-report.html || fail 'the page has no end'
+expect 0 report rows.yaml --limits none -o - --peak 100 --bandwidth 10
+silent err
+says '^<!DOCTYPE html>'
+says 'fwd-f32-n1-c16-k16-i4x4-f1x1'
+says '100 GFLOP/s, as given on the command line'
+expect 0 report rows.yaml --limits none --match f3x3 -o none.html
+warns '^none.html: .* 0 layers'
+expect 0 report rows.yaml -o same.html --limits count
+# the page replaces what was there, and only when it is whole
+expect 5 report nowhere.yaml --limits none
+warns '^kiln report: nowhere.yaml: No such file'
+expect 5 report rows.yaml --limits none -o nowhere/page.html
+warns '^kiln report: cannot write nowhere/page.html: No such file'
+expect 5 report rows.yaml --limits none -o .
+[ "$(find . -name '*.tmp' | wc -l)" -eq 0 ] || fail 'a temporary file was left'
+for wrong in '--limits some' '--peak fast' '--bandwidth -1' '--pages 3'; do
+    # shellcheck disable=SC2086
+    expect 2 report rows.yaml $wrong
+done
+# the log beside the rows is read too, and the limits of this device are measured
+rm rows.yaml
+expect 0 conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1 -S naive -s 1 -t 1 --json
+cp out results.json
+expect 0 report rows.yaml results.json -o page.html
+warns '^page.html: 1 device, 1 layer, [1-9][0-9]* trials?$'
+grep -q 'multiply-adds: .* GFLOP/s, measured for this page' page.html || fail 'no limit was measured'
+grep -q 'log of trials' page.html || fail 'the log was not read'
+grep -q 'results' page.html || fail 'the results were not read'
+expect 0 report -o own.html --limits count
+warns '^own.html: 1 device, 1 layer'

@@ -1,0 +1,308 @@
+/* The page of `kiln report`: it is well-formed, has the elements that its data call for, and takes
+ * hostile files as texts. */
+#include "driver/report/flat_json.h"
+#include "driver/report/html.h"
+#include "driver/report/page.h"
+#include "driver/report/report_limits.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char file[] = "/tmp/kiln_report_XXXXXX";
+static report_data data;
+static report_file read_files[4];
+static int nfiles;
+static char *text; /* of the page */
+
+static void setup(void)
+{
+    close(mkstemp(file));
+    nfiles = 0;
+}
+
+static void teardown(void)
+{
+    unlink(file);
+    strcpy(file + strlen(file) - 6, "XXXXXX");
+    report_data_free(&data);
+    free(text);
+    text = NULL;
+}
+
+/* Replaces the file's contents and reads it into the report. */
+static void take(const char *contents)
+{
+    char why[KILN_ERROR_TEXT];
+    FILE *to = fopen(file, "w");
+    ck_assert(to && fputs(contents, to) >= 0 && fclose(to) == 0);
+    ck_assert_int_eq(report_read(&data, file, "", &read_files[nfiles++], why), KILN_OK);
+}
+
+static void make_page(void)
+{
+    size_t size;
+    const page p = {open_memstream(&text, &size), &data, read_files, nfiles};
+    report_data_finish(&data);
+    ck_assert_ptr_nonnull(p.to);
+    page_write(&p);
+    fclose(p.to);
+}
+
+static int count(const char *what)
+{
+    int n = 0;
+    for (const char *s = text; (s = strstr(s, what)); s += strlen(what))
+        n++;
+    return n;
+}
+
+/* ---- a reader that knows as much of XML as the page uses ---- */
+
+/* Returns what is behind an attribute's quoted value. */
+static const char *check_value(const char *s)
+{
+    ck_assert_msg(*s == '"', "a value without quotes: %.40s", s);
+    for (s++; *s != '"'; s++)
+        ck_assert_msg(*s && *s != '<', "'<' in a value: %.40s", s);
+    return s + 1;
+}
+
+/* Returns what is behind a tag; writes its name, and whether it has an end of its own. */
+static const char *check_tag(const char *s, char name[32], bool *whole)
+{
+    const size_t length = strcspn(s, " />\n");
+    ck_assert(length > 0 && length < 32);
+    snprintf(name, 32, "%.*s", (int)length, s);
+    s += length;
+    for (;;) {
+        s += strspn(s, " \n");
+        *whole = s[0] == '/' && s[1] == '>';
+        if (*whole)
+            return s + 2;
+        if (*s == '>')
+            return s + 1;
+        const size_t attribute =
+            strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789");
+        ck_assert_msg(attribute > 0 && s[attribute] == '=', "no attribute: %.40s", s);
+        s = check_value(s + attribute + 1);
+    }
+}
+
+static void check_entity(const char *s)
+{
+    static const char *const known[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "&#37;"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(s, known[i], strlen(known[i])) == 0)
+            return;
+    ck_abort_msg("a bare '&': %.40s", s);
+}
+
+/* Every element ends, in the right order; every '&' begins an entity. */
+static void check_well_formed(void)
+{
+    char open[32][32], name[32];
+    int depth = 0;
+    bool whole;
+    const char *s = text;
+    ck_assert(strncmp(s, "<!DOCTYPE html>\n", 16) == 0);
+    for (s += 16; *s;) {
+        if (*s == '&')
+            check_entity(s);
+        if (*s != '<') {
+            s++;
+            continue;
+        }
+        if (s[1] == '/') {
+            const size_t length = strcspn(s + 2, ">");
+            ck_assert_msg(depth > 0 && strlen(open[depth - 1]) == length &&
+                              strncmp(open[depth - 1], s + 2, length) == 0,
+                          "%.20s ends <%s>", s, depth > 0 ? open[depth - 1] : "nothing");
+            depth--;
+            s += length + 3;
+            continue;
+        }
+        s = check_tag(s + 1, name, &whole);
+        ck_assert_int_lt(depth, 31);
+        if (!whole)
+            strcpy(open[depth++], name);
+    }
+    ck_assert_int_eq(depth, 0);
+}
+
+/* ---- tests ---- */
+
+#define TRIAL(problem, index, config, verdict, ms)                                                 \
+    "{\"schema\": 1, \"kind\": \"trial\", \"problem\": \"" problem "\", \"key\": \"" problem       \
+    "\", \"index\": " #index ", \"solver\": \"direct\", \"version\": 1, \"config\": \"" config     \
+    "\", \"params\": \"T_A,T_B,T_C\", \"origin\": \"grid\", \"verdict\": \"" verdict               \
+    "\", \"ms\": " #ms ", \"seconds\": 1, \"why\": \"a reason\", \"device\": \"a card\"}\n"
+#define END(problem, verdict, ms, guess_ms)                                                        \
+    "{\"schema\": 1, \"kind\": \"search\", \"problem\": \"" problem "\", \"key\": \"" problem      \
+    "\", \"solver\": \"direct\", \"version\": 1, \"config\": \"1,2,3\", \"verdict\": \"" verdict   \
+    "\", \"ms\": " #ms ", \"guess\": \"1,1,1 of direct\", \"guess_ms\": " #guess_ms                \
+    ", \"device\": \"a card\"}\n"
+#define A "fwd-f32-n1-c16-k16-i8x8-f3x3-p1x1"
+#define B "bwd-f32-n1-c16-k16-i8x8-f1x1"
+#define C "wrw-f16-n4-c16-k32-i8x8-f1x1"
+
+static const char search[] = TRIAL(A, 0, "1,1,1", "ok", 4) TRIAL(A, 1, "1,2,1", "ok", 3)
+    TRIAL(A, 2, "2,1,1", "slow", 9) TRIAL(A, 3, "2,2,1", "wrong", 0) TRIAL(A, 4, "4,2,1", "ok", 2)
+        TRIAL(A, 5, "4,1,1", "ok", 2.5) TRIAL(A, 6, "4,1,3", "crashed", 0) END(A, "done", 2, 4);
+
+START_TEST(a_page_has_what_its_data_call_for)
+{
+    take(search);
+    take("schema: 1\ndevice: \"a card\"\nrows:\n"
+         "- {key: \"" B "\", solver: direct, version: 1, config: \"1\", ms: 5}\n"
+         "- {key: \"" B "\", solver: direct, version: 1, config: \"2\", ms: 7}\n"
+         "- {key: \"" B "\", solver: naive, version: 1, config: \"\", ms: 6}\n");
+    take("{\"schema\":1,\"problem\":\"" C "\",\"device\":\"0:0 a card (a platform)\",\"solver\":"
+         "\"gemm\",\"config\":\"8\",\"median_ms\":1.5,\"verify\":\"ok\",\"repro\":null}\n");
+    report_limits_give(&data, 100, 10);
+    make_page();
+    check_well_formed();
+    ck_assert_int_eq(data.devices, 1);
+    ck_assert_uint_eq(data.layers, 3);
+    const char *const parts[] = {"roofline", "gains", "progress", "heat", "layers", "failures"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "<section id=\"d1-%s\">", parts[i]);
+        ck_assert_msg(count(id) == 1, "%s", id);
+    }
+    ck_assert_int_eq(count("<a href=\"#d1-l"), 3 + 1); /* marks, and a bar for the gain of A */
+    ck_assert_int_eq(count("<tr id=\"d1-l"), 3);
+    ck_assert_int_eq(count("class=\"roof\""), 3); /* a slope, f32 and f16 */
+    ck_assert_int_eq(count("as given on the command line"), 3);
+    ck_assert_int_eq(count("<figure class=\"small\">"), 1);
+    ck_assert_int_eq(count("<figure class=\"heat\">"), 1);
+    ck_assert_int_eq(count("class=\"trial\""), 5); /* those with a time */
+    ck_assert_int_eq(count("<td>wrong</td>") + count("<td>crashed</td>"), 2);
+    /* the newest row of a solver, and the fastest of these */
+    ck_assert_int_eq(count("data-v=\"6\""), 1);
+    ck_assert_int_eq(count("data-v=\"5\""), 0);
+    ck_assert_int_eq(count("<button>"), 14);
+    ck_assert_int_eq(count("<script>"), 1);
+}
+END_TEST
+
+START_TEST(nothing_comes_from_elsewhere)
+{
+    take(search);
+    make_page();
+    const char *const words[] = {"http:", "https:", "src=", "url(", "@import", "<link", "<img"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const int namespaces = strcmp(words[i], "http:") == 0; /* that of the page itself */
+        ck_assert_msg(count(words[i]) == namespaces, "%s", words[i]);
+    }
+    ck_assert_int_eq(count("<script>"), 1);
+}
+END_TEST
+
+#define HOSTILE "</title><script>alert('&')</script>\\\"%s%n"
+
+START_TEST(hostile_texts_stay_texts)
+{
+    take(TRIAL(HOSTILE, 0, HOSTILE, "ok", 4) TRIAL(HOSTILE, 1, "1,2", "build failed", 0)
+             TRIAL(HOSTILE, 2, "2,2,-999999999999999999999", "ok", 3)
+                 TRIAL(HOSTILE, 3, "1,2,3", "ok", 1e-300) TRIAL(HOSTILE, 4, ",,,", "ok", 1e300)
+                     TRIAL(HOSTILE, 5, "", "nonsense", 2) TRIAL(HOSTILE, 6, "1,1,1", "ok", 2)
+                         END(HOSTILE, "done", 1e-300, 1e300));
+    take("{\"schema\":1,\"problem\":\"\xff\xfe \\u0001 \\ud800 <b>\",\"device\":\"a card\","
+         "\"solver\":\"<i>\",\"config\":\"\",\"median_ms\":1.5}\n"
+         "{\"schema\":1,\"problem\":[1]}\nnonsense\n{\"schema\":1,\"problem\":\"cut");
+    make_page();
+    check_well_formed();
+    ck_assert_int_eq(count("<script>"), 1);
+    ck_assert_int_eq(count("alert('"), 0);
+    ck_assert_int_gt(count("&lt;/title&gt;&lt;script&gt;alert(&#39;&amp;&#39;)"), 1);
+    ck_assert_int_eq(count("<b>\""), 0);
+    ck_assert_int_eq(read_files[1].count, 1);
+    ck_assert_int_eq(read_files[1].skipped, 3);
+}
+END_TEST
+
+START_TEST(a_restart_forgets_what_was_before)
+{
+    take(TRIAL(A, 0, "1,1,1", "ok", 1) END(A, "restarted", 0, 0) TRIAL(A, 0, "1,2,1", "ok", 3));
+    report_data_finish(&data);
+    ck_assert_uint_eq(data.layer[0].trials, 1);
+    ck_assert_double_eq(data.layer[0].ms, 3);
+}
+END_TEST
+
+START_TEST(a_report_of_nothing_is_a_page)
+{
+    take("schema: 1\ndevice: \"a card\"\nrows:\n");
+    make_page();
+    check_well_formed();
+    ck_assert_int_eq(count("nothing that can be shown"), 1);
+}
+END_TEST
+
+START_TEST(objects_are_read_without_trust)
+{
+    char word[4] = "old";
+    double number = 7;
+    const flat_json_field fields[] = {{"w", word, sizeof word, NULL}, {"n", NULL, 0, &number}};
+    const char *const bad[] = {"",
+                               "{",
+                               "[]",
+                               "{\"w\"}",
+                               "{\"w\":}",
+                               "{\"w\":\"x}",
+                               "{\"w\":{}}",
+                               "{\"w\":[]}",
+                               "{\"n\":1,}",
+                               "{\"n\":0x10}",
+                               "{\"n\":inf}",
+                               "{} x",
+                               "{\"w\":\"\\x\"}",
+                               "{\"w\":\"\\u12g4\"}",
+                               "{,}",
+                               "{\"w\":\"\\"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!flat_json_read(bad[i], fields, 2), "%s", bad[i]);
+    ck_assert(
+        flat_json_read(" { \"w\" : \"a\\u00e9long\", \"n\":-1.5e1,\"x\":null } \n", fields, 2));
+    ck_assert_str_eq(word, "a\xc3\xa9");
+    ck_assert_double_eq(number, -15);
+    ck_assert(flat_json_read("{\"n\":\"text\",\"w\":12}", fields, 2));
+    ck_assert_double_eq(number, -15);
+}
+END_TEST
+
+START_TEST(numbers_are_short)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0, "0"},         {1, "1"},       {12.345, "12.3"}, {0.0012345, "0.00123"},
+                 {99999, "99999"}, {-2.5, "-2.5"}, {1e300, "?"},     {NAN, "?"}};
+    char number[HTML_NUMBER];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(html_number(cases[i].value, number), cases[i].text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("report");
+    TCase *all = tcase_create("report");
+    tcase_add_checked_fixture(all, setup, teardown);
+    tcase_add_test(all, a_page_has_what_its_data_call_for);
+    tcase_add_test(all, nothing_comes_from_elsewhere);
+    tcase_add_test(all, hostile_texts_stay_texts);
+    tcase_add_test(all, a_restart_forgets_what_was_before);
+    tcase_add_test(all, a_report_of_nothing_is_a_page);
+    tcase_add_test(all, objects_are_read_without_trust);
+    tcase_add_test(all, numbers_are_short);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
