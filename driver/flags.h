@@ -40,6 +40,7 @@ typedef struct flags {
     const char *in_data, *weights, *dout_data, *in_bias, *verification_cache;
     /* reporting */
     int64_t time, wall, printconv, json, csv, dry_run;
+    const char *trace;
     /* device */
     const char *device;
     int64_t list_devices;

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "pocl_cache.h"
+#include "trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -209,7 +210,9 @@ static kiln_status open_on(session *s, const found *d, char *why)
         snprintf(why, KILN_ERROR_TEXT, "device %s does not open: OpenCL error %d", s->name, code);
         return KILN_OPENCL;
     }
-    kiln_status status = kiln_open(&s->kiln, s->context, s->device, &settings);
+    kiln_settings own = settings;
+    own.span = trace_of_library();
+    kiln_status status = kiln_open(&s->kiln, s->context, s->device, &own);
     if (status)
         snprintf(why, KILN_ERROR_TEXT, "%s", kiln_last_error());
     return status;

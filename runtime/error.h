@@ -18,6 +18,7 @@ typedef struct kiln_logger {
     void (*log)(void *user, const char *line);
     void *user;
     void (*warn)(void *user, const char *line); /* NULL: as log */
+    void (*span)(void *user, const char *what, const char *detail, int64_t begin, int64_t end);
 } kiln_logger;
 
 void kiln_log(const kiln_logger *logger, const char *format, ...)

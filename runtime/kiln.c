@@ -264,7 +264,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     pthread_mutex_init(&k->lock, NULL);
     atomic_init(&k->holders, 1);
     k->forks = atomic_load(&kiln_process_forks);
-    k->logger = (kiln_logger){s->log, s->log_user, s->warn};
+    k->logger = (kiln_logger){s->log, s->log_user, s->warn, s->span};
     k->check_padding = s->check_padding || kiln_switch_is_on(getenv("KILN_CHECK_PADDING"), false);
     k->check_packed = s->check_packed || kiln_switch_is_on(getenv("KILN_CHECK_PACKED"), false);
     resolve(k->call_log, sizeof k->call_log, s->call_log, "KILN_LOG_CMD");

@@ -156,6 +156,10 @@ typedef struct kiln_settings {
      * device's rows, a named file that is not there when its rows are first asked for, a user's row
      * of the problem of another version. NULL: log receives these lines, too. */
     void (*warn)(void *user, const char *line);
+    /* Receives, with log_user, what the library did when it has ended: "choose", "emit", "build",
+     * and in kiln_tune() "launch", with a detail, and its times in ns of CLOCK_MONOTONIC. For
+     * traces; may be called from several threads. NULL: nobody listens. */
+    void (*span)(void *user, const char *what, const char *detail, int64_t begin, int64_t end);
 } kiln_settings;
 
 /* Opens kiln on a device of a context, and retains the context. With context and device NULL the

@@ -1,5 +1,6 @@
 /* The conv words: parse the flags, open the device, run one problem or a batch. */
 #include "driver/help.h"
+#include "driver/trace.h"
 
 #include "batch.h"
 #include "conv.h"
@@ -35,6 +36,17 @@ static int run(const request *r)
     return exit;
 }
 
+static int run_traced(const request *r)
+{
+    char why[KILN_ERROR_TEXT];
+    kiln_status status = trace_open(r->flags.trace, why);
+    if (status)
+        return conv_refuse(r, status, why);
+    const int exit = run(r);
+    status = trace_close(why);
+    return status ? worse_exit(exit, fail(status, why)) : exit;
+}
+
 int conv_command(int argc, char **argv)
 {
     request r = {.word = argv[0]};
@@ -54,5 +66,5 @@ int conv_command(int argc, char **argv)
         echo(argc, argv);
     if (!*r.flags.batch_file && (status = conv_check(&r, why)))
         return conv_refuse(&r, status, why);
-    return run(&r);
+    return run_traced(&r);
 }

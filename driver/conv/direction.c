@@ -1,6 +1,8 @@
 /* Runs one problem in one direction, from plan to report. */
 #include "direction.h"
 
+#include "driver/trace.h"
+
 #include "conv.h"
 #include "describe.h"
 #include "measure.h"
@@ -77,11 +79,13 @@ static void announce(const run *r)
 static kiln_status launch_once(run *r)
 {
     outcome *o = r->outcome;
+    const int64_t began = trace_begin();
     kiln_status status =
         kiln_op_enqueue(r->op, r->session->queue, &r->tensors.buffers, 0, NULL, NULL);
     if (status)
         return library_error(o, status);
     cl_int code = clFinish(r->session->queue);
+    trace_end(began, "launch", "the first run, which PoCL compiles in");
     if (code != CL_SUCCESS) {
         char text[64];
         snprintf(text, sizeof text, "the launch failed: OpenCL error %d", code);
@@ -98,7 +102,9 @@ static kiln_status measure(run *r)
     bool asked = f->time || r->format != REPORT_LINES || flags_given(f, "iter");
     if (!asked)
         return KILN_OK;
+    const int64_t began = trace_begin();
     kiln_status status = measure_op(r->op, r->session, &r->tensors.buffers, f, &o->time, why);
+    trace_end(began, "launch", "timed runs");
     return status ? outcome_fail(o, status, why) : KILN_OK;
 }
 
@@ -136,8 +142,10 @@ static kiln_status judge(run *r)
     if (!f->verify && !f->dump_output)
         return KILN_OK;
     kiln_status status = tensors_read(&r->tensors, r->session, why);
+    const int64_t began = trace_begin();
     if (!status && f->verify)
         verify(r);
+    trace_end(began, "verify", "");
     if (!status && f->dump_output)
         status = dump_tensors(r->dumps, &r->tensors, f->verify, why);
     return status ? outcome_fail(r->outcome, status, why) : KILN_OK;
@@ -169,7 +177,9 @@ static kiln_status compute(run *r)
     kiln_status status = plan(r);
     if (status)
         return status;
+    const int64_t began = trace_begin();
     status = tensors_make(&r->tensors, r->session, r->request, &o->problem, why);
+    trace_end(began, "tensors", "made and filled");
     if (status)
         return outcome_fail(o, status, why);
     if (f->search && ((status = search(r, &best)) || r->interrupted || (status = create(r, &best))))
@@ -208,7 +218,8 @@ int direction_run(const session *s, const request *q, kiln_direction direction, 
              .format = report_format_of(&q->flags),
              .dumps = dumps,
              .outcome = &o};
-    char why[KILN_ERROR_TEXT];
+    char why[KILN_ERROR_TEXT], name[KILN_KEY_TEXT] = "";
+    const int64_t began = trace_begin();
     request_repro(q, direction, o.repro, sizeof o.repro);
     kiln_status status = request_problem(q, direction, &o.problem, why);
     o.has_problem = !status;
@@ -223,6 +234,9 @@ int direction_run(const session *s, const request *q, kiln_direction direction, 
     report(&r);
     kiln_op_release(r.op);
     tensors_free(&r.tensors);
+    if (began && o.has_problem)
+        kiln_problem_text(&o.problem, name, sizeof name);
+    trace_end(began, "problem", name);
     return r.interrupted ? CONV_INTERRUPTED : outcome_exit(&o);
 }
 

@@ -1,6 +1,8 @@
 /* Runs kiln_tune() with verification and a log, until a signal ends it early. */
 #include "search.h"
 
+#include "driver/trace.h"
+
 #include "interrupt.h"
 #include "measure.h"
 
@@ -45,10 +47,9 @@ static void remember(search *s, const void *result, size_t bytes, double error)
         s->good[s->ngood++] = (good_result){memcpy(copy, result, bytes), error};
 }
 
-/* The verify function of kiln_tune(): non-zero means wrong. */
-static int judge(void *user, const kiln_op *op, double *error)
+/* Returns non-zero where the result is wrong. */
+static int compare(search *s, const kiln_op *op, double *error)
 {
-    search *s = user;
     tensors *t = s->tensors;
     char why[KILN_ERROR_TEXT];
     if (tensors_read(t, s->session, why) || t->dirty)
@@ -75,6 +76,15 @@ static int judge(void *user, const kiln_op *op, double *error)
     return 0;
 }
 
+/* The verify function of kiln_tune(): non-zero means wrong. */
+static int judge(void *user, const kiln_op *op, double *error)
+{
+    const int64_t began = trace_begin();
+    const int wrong = compare(user, op, error);
+    trace_end(began, "verify", wrong ? "wrong" : "");
+    return wrong;
+}
+
 const char *search_config_text(const char *config, const char *solver, char *text, size_t size)
 {
     snprintf(text, size, "%s%s%s", config ? config : "", config && *config ? " of " : "",
@@ -91,6 +101,19 @@ static bool log_line(search *s, const kiln_trial_line *line)
     return false;
 }
 
+/* A trial ends now. */
+static void trace_trial(const kiln_trial *trial)
+{
+    char what[KILN_INFO_TEXT + 96], config[KILN_INFO_TEXT + 64];
+    const int64_t now = trace_begin();
+    if (!now)
+        return;
+    snprintf(what, sizeof what, "%s: %s",
+             search_config_text(trial->config, trial->solver, config, sizeof config),
+             kiln_trial_verdict_text(trial->verdict));
+    trace_end(now - (int64_t)(trial->seconds * 1e9), "trial", what);
+}
+
 /* The progress function of kiln_tune(): non-zero stops the search. */
 static int progress(void *user, const kiln_trial *trial)
 {
@@ -104,6 +127,7 @@ static int progress(void *user, const kiln_trial *trial)
     if (trial->verdict != KILN_TRIAL_OK && trial->verdict != KILN_TRIAL_SLOW)
         snprintf(line.why, sizeof line.why, "%.*s", (int)sizeof line.why - 1, kiln_last_error());
     const bool logged = log_line(s, &line);
+    trace_trial(trial);
     const bool going = !o->trial || o->trial(o->user, trial, &line);
     s->result->interrupted = s->result->interrupted || !going || interrupt_came();
     /* The next trial must not pass with the result of this one. */

@@ -2,6 +2,7 @@
 #include "tune_command.h"
 
 #include "driver/conv/conv.h"
+#include "driver/trace.h"
 
 #include "tune_show.h"
 
@@ -83,8 +84,12 @@ static int tune(const tune_options *o, const request *defaults, const char **fil
     } else if (list.count == 0) {
         fprintf(stderr, "kiln tune: this shard has none of the %d problems\n", list.unwanted);
         exit = 0;
+    } else if ((status = trace_open(defaults->flags.trace, why))) {
+        exit = fail(status, why);
     } else {
         exit = run_list(o, &list, report_format_of(&defaults->flags));
+        if ((status = trace_close(why)))
+            exit = worse_exit(exit, fail(status, why));
     }
     tune_list_free(&list);
     return exit;

@@ -1,6 +1,8 @@
 /* From a problem of a list to its row. */
 #include "tune_problem.h"
 
+#include "driver/trace.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,6 +76,7 @@ void tune_problem(const session *s, const tune_item *item, const search_settings
     kiln_problem p;
     own.since = restarted(s, item, asked->book);
     char why[KILN_ERROR_TEXT];
+    const int64_t began = trace_begin();
     *result = (tune_result){.status = tune_problem_settle(s, item, &p, why)};
     if (result->status)
         snprintf(result->why, sizeof result->why, "%s", why);
@@ -81,4 +84,5 @@ void tune_problem(const session *s, const tune_item *item, const search_settings
         result->known = true;
     else
         result->status = search(s, item, &p, settings, result);
+    trace_end(began, "problem", item->name);
 }

@@ -1,6 +1,8 @@
 /* A process that tunes items on one device. */
 #include "tune_worker.h"
 
+#include "driver/trace.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +41,11 @@ static void announce(void *user, const kiln_trial *trials, size_t count)
         snprintf(n->solver, sizeof n->solver, "%s", trials[i].solver);
         snprintf(n->config, sizeof n->config, "%s", trials[i].config);
     }
+    const int64_t began = trace_begin();
     say(w, MESSAGE_UPCOMING);
     while (!w->stopped && tune_receive(w->fd, &in, false) && in.kind != MESSAGE_GO)
         w->stopped = w->stopped || in.kind == MESSAGE_STOP;
+    trace_end(began, "wait", "for compilers");
 }
 
 static bool ended(void *user, const kiln_trial *trial, const kiln_trial_line *line)
@@ -80,6 +84,13 @@ static void tune(worker *w, const tune_message *in)
     say(w, MESSAGE_RESULT);
 }
 
+static void name_process(const char *does, const tune_job *job)
+{
+    char name[300];
+    snprintf(name, sizeof name, "%s %s", does, job->device->name);
+    trace_name_process(name);
+}
+
 static bool open_device(const tune_job *job, session *s, tune_message *out)
 {
     const tune_device *device = job->device;
@@ -97,6 +108,7 @@ int tune_worker_run(int fd, void *user)
         return KILN_NO_MEMORY;
     w->fd = fd;
     w->job = user;
+    name_process("kiln tune: searches on", w->job);
     const bool open = open_device(w->job, &w->session, &w->out);
     say(w, open ? MESSAGE_READY : MESSAGE_FAIL);
     while (open && !w->stopped && tune_receive(fd, &in, false))
@@ -151,7 +163,7 @@ static bool find_first(session *s, const tune_job *job, tune_message *m)
 
 /* Compiles the programs of a config. PoCL compiles when an operation is launched, so it is launched
  * once; the parent sees to it that nothing is measured on a CPU meanwhile. */
-static void build(session *s, const tune_message *in)
+static void build_config(session *s, const tune_message *in)
 {
     kiln_problem p;
     char why[KILN_ERROR_TEXT];
@@ -167,6 +179,15 @@ static void build(session *s, const tune_message *in)
     kiln_op_release(op);
 }
 
+static void build(session *s, const tune_message *in)
+{
+    char config[KILN_INFO_TEXT + 64];
+    const int64_t began = trace_begin();
+    build_config(s, in);
+    trace_end(began, "build",
+              search_config_text(in->next[0].config, in->next[0].solver, config, sizeof config));
+}
+
 int tune_helper_run(int fd, void *user)
 {
     const tune_job *job = user;
@@ -174,6 +195,7 @@ int tune_helper_run(int fd, void *user)
     session s;
     if (!m)
         return KILN_NO_MEMORY;
+    name_process("kiln tune: compiles for", job);
     /* To store a program, PoCL compiles it once more; it has a cache of its own, which is enough.
      */
     if (job->device->cpu)

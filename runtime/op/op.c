@@ -2,6 +2,7 @@
 #include "op.h"
 
 #include "runtime/process.h"
+#include "runtime/span.h"
 
 #include "padding_check.h"
 #include "stages.h"
@@ -43,7 +44,9 @@ static kiln_status decide(kiln_op *op, const kiln_problem *problem, const kiln_c
     if (kiln_problem_check(&op->problem, text))
         return kiln_fail(KILN_INVALID, "%s", text);
     op->shape = kiln_shape_of(&op->problem);
+    int64_t began = kiln_span_begin(&op->k->logger);
     kiln_status status = kiln_choose(op->k, &op->problem, &op->shape, choice, &op->pick);
+    kiln_span_end(&op->k->logger, began, "choose", status ? "" : op->pick.solver->name);
     if (status)
         return status;
     kiln_warn_of_choice(op->k, &op->problem, choice, &op->pick);
@@ -51,8 +54,11 @@ static kiln_status decide(kiln_op *op, const kiln_problem *problem, const kiln_c
     op->comes_packed = choice && choice->packed_weights;
     kiln_shape_give_layouts(&op->shape, &op->problem);
     kiln_why why;
-    if (!kiln_solver_plan(op->pick.solver, &op->shape, &op->k->facts, &op->pick.config, &op->plan,
-                          &why))
+    began = kiln_span_begin(&op->k->logger);
+    const bool planned = kiln_solver_plan(op->pick.solver, &op->shape, &op->k->facts,
+                                          &op->pick.config, &op->plan, &why);
+    kiln_span_end(&op->k->logger, began, "emit", op->pick.solver->name);
+    if (!planned)
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", op->pick.solver->name, why.text);
     set_bytes(op);
     return KILN_OK;

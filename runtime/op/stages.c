@@ -2,6 +2,7 @@
 #include "stages.h"
 
 #include "runtime/programs/template.h"
+#include "runtime/span.h"
 
 #include "bind.h"
 #include "images.h"
@@ -25,7 +26,9 @@ static kiln_status compile_stage(kiln_op *op, int i)
     kiln_stage_launch(stage, launch->global);
     char options[KILN_OPTIONS_TEXT + sizeof language + 1];
     snprintf(options, sizeof options, "%s %s", stage->options, language);
+    const int64_t began = kiln_span_begin(&op->k->logger);
     status = kiln_program_get(op->k->programs, launch->source, options, &launch->program);
+    kiln_span_end(&op->k->logger, began, "build", stage->template_file);
     if (status)
         return status;
     cl_int code;

@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include "runtime/op/images.h"
+#include "runtime/span.h"
 
 #include <math.h>
 #include <time.h>
@@ -134,7 +135,10 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
     /* The first candidate, which nothing limits, must give a result. */
     if (worth > 0 && kiln_bench_is_late(b))
         return KILN_BENCH_LATE;
-    if (run_once(b, *op) != KILN_OK)
+    int64_t span = kiln_span_begin(&b->k->logger);
+    status = run_once(b, *op);
+    kiln_span_end(&b->k->logger, span, "launch", "the first run, which PoCL compiles in");
+    if (status)
         return KILN_TRIAL_RUN;
     if (b->k->facts.kind != KILN_DEVICE_GPU) /* PoCL compiles in the first launch */
         b->build_seconds = seconds() - began;

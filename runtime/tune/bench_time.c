@@ -2,6 +2,7 @@
  * row. */
 #include "runtime/op/elapsed.h"
 #include "runtime/op/images.h"
+#include "runtime/span.h"
 
 #include "bench.h"
 
@@ -122,9 +123,11 @@ kiln_status kiln_bench_time(kiln_bench *b, kiln_op *op, const kiln_effort *effor
 {
     kiln_buffers with = b->buffers;
     *n = 0;
+    const int64_t began = kiln_span_begin(&b->k->logger);
     kiln_status status = pack(b, op, &with);
     if (!status)
         status = take(b, op, &with, effort, samples, n);
+    kiln_span_end(&b->k->logger, began, "launch", "timed runs");
     if (with.packed.mem)
         clReleaseMemObject(with.packed.mem);
     return status;

@@ -1,0 +1,121 @@
+/* Writes spans as lines of JSON, each in a single write(). */
+#include "trace.h"
+
+#include "json_csv.h"
+#include "replaced_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    replaced_file file;
+    int fd; /* -1: there is no trace */
+    int64_t began;
+    bool failed;
+} trace = {.fd = -1};
+
+static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Appends a text; processes that append at once do not mix theirs. */
+static void append(const char *text, size_t length)
+{
+    if (write(trace.fd, text, length) != (ssize_t)length)
+        trace.failed = true;
+}
+
+kiln_status trace_open(const char *name, char *why)
+{
+    static const char head[] = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+    if (!*name)
+        return KILN_OK;
+    kiln_status status = replaced_file_open(&trace.file, name, why);
+    if (status)
+        return status;
+    trace.fd = fileno(trace.file.to);
+    const int flags = fcntl(trace.fd, F_GETFL);
+    fcntl(trace.fd, F_SETFL, flags | O_APPEND);
+    trace.began = now();
+    append(head, sizeof head - 1);
+    trace_name_process("kiln");
+    return KILN_OK;
+}
+
+kiln_status trace_close(char *why)
+{
+    static const char tail[] = "\n]}\n";
+    if (trace.fd < 0)
+        return KILN_OK;
+    append(tail, sizeof tail - 1);
+    trace.fd = -1;
+    if (!trace.failed)
+        return replaced_file_close(&trace.file, why);
+    snprintf(why, KILN_ERROR_TEXT, "cannot write %.150s: %s", trace.file.name,
+             "not everything was written");
+    replaced_file_discard(&trace.file);
+    return KILN_FILE;
+}
+
+/* Makes and appends a line; `put` writes what is special about it. */
+static void add(const char *phase, const char *name, int64_t begin, int64_t end, const char *key,
+                const char *value)
+{
+    char *line = NULL;
+    size_t length = 0;
+    static bool first = true; /* of the process that opened the trace, before any child's */
+    FILE *to = open_memstream(&line, &length);
+    if (!to)
+        return;
+    fprintf(to, "%s{\"ph\":\"%s\",\"pid\":%ld,\"tid\":%ld,\"name\":", first ? "" : ",\n", phase,
+            (long)getpid(), (long)syscall(SYS_gettid));
+    json_string(to, name);
+    if (end)
+        fprintf(to, ",\"cat\":\"kiln\",\"ts\":%.3f,\"dur\":%.3f",
+                (double)(begin - trace.began) * 1e-3, (double)(end - begin) * 1e-3);
+    fprintf(to, ",\"args\":{\"%s\":", key);
+    json_string(to, value);
+    fputs("}}", to);
+    if (fclose(to) == 0 && line)
+        append(line, length);
+    first = false;
+    free(line);
+}
+
+void trace_name_process(const char *name)
+{
+    if (trace.fd >= 0)
+        add("M", "process_name", 0, 0, "name", name);
+}
+
+int64_t trace_begin(void)
+{
+    return trace.fd < 0 ? 0 : now();
+}
+
+void trace_end(int64_t begin, const char *what, const char *detail)
+{
+    if (trace.fd >= 0 && begin)
+        add("X", what, begin, now(), "detail", detail);
+}
+
+static void hear(void *user, const char *what, const char *detail, int64_t begin, int64_t end)
+{
+    (void)user;
+    if (trace.fd >= 0)
+        add("X", what, begin, end, "detail", detail);
+}
+
+trace_listener *trace_of_library(void)
+{
+    return trace.fd < 0 ? NULL : hear;
+}
