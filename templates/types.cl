@@ -5,17 +5,21 @@
  *                (TYPE_I32 too, where values only move)
  *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
  *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
- *   D_ALIGNED=1  every fourth element of a buffer is aligned for vectors of four
+ *   D_ALIGNED=1  buffers are aligned for vectors of every length
  *
  * What templates use:
  *   SRC_T, SRC_LOAD(p, i), SRC_LOADN(n, p, i)      element i of p as ACC_T; n of them from i on
  *   DST_T, DST_LOAD(p, i), DST_LOADN(n, p, i)      the same of the destination, as VAL_T
  *   DST_STORE(p, i, v), DST_STOREN(n, p, i, v)     v, one VAL_T or n, rounded to nearest even
- *   SRC_LOAD_QUAD(p, i), DST_STORE_QUAD(p, i, v)   four of them, i a multiple of four
- *   QUAD_AT(T, p)                                  four neighbours of type T from *p on, whose place in
- *                                                  their buffer is a multiple of four
+ *   SRC_LOAD_WHOLE(n, p, i), DST_LOAD_WHOLE(n, p, i), DST_STORE_WHOLE(n, p, i, v)
+ *                                                  the same of n, whose place in their buffer is a
+ *                                                  multiple of n; SRC_LOAD_QUAD(p, i),
+ *                                                  DST_STORE_QUAD(p, i, v): of four
+ *   WHOLE_AT(T, n, p), QUAD_AT(T, p)               n of type T from *p on, in such a place; four
  *   ACC_T                                          float, or int for integer sources
  *   VAL_T                                          float, or int for an i32 destination
+ *   SRC_BITS_T, SRC_OF_BITS(n, bits)               elements as memory holds them, of a type that may be
+ *                                                  copied, and the n ACC_T that such a vector stands for
  *   INDEX_T                                        int, or long with P_WIDE
  *   KILN_BITS(n, v)                                the vector v of n VAL_T as memory holds it, with
  *                                                  elements of type KILN_BITS_T
@@ -85,30 +89,35 @@ KILN_HALF_DEFINE(16)
 #define SRC_T char
 #define ACC_T int
 #define SRC_LOAD(p, i) ((int)(p)[i])
-#define SRC_LOADN(n, p, i) KILN_CAT(convert_int, n)(KILN_CAT(vload, n)(0, (p) + (i)))
+#define SRC_BITS_T char
+#define SRC_OF_BITS(n, bits) KILN_CAT(convert_int, n)(bits)
 #elif SRC_TYPE == TYPE_I32
 #define SRC_T int
 #define ACC_T int
 #define SRC_LOAD(p, i) ((p)[i])
-#define SRC_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
+#define SRC_BITS_T int
+#define SRC_OF_BITS(n, bits) (bits)
 #elif SRC_TYPE == TYPE_F16
 #define SRC_T half
 #define ACC_T float
 #define SRC_LOAD(p, i) vload_half(i, p)
-#define SRC_LOADN(n, p, i)                                                                         \
-    KILN_CAT(kiln_from_half, n)(KILN_CAT(vload, n)(0, (const global ushort *)(p) + (i)))
+#define SRC_BITS_T ushort
+#define SRC_OF_BITS(n, bits) KILN_CAT(kiln_from_half, n)(bits)
 #elif SRC_TYPE == TYPE_BF16
 #define SRC_T ushort
 #define ACC_T float
 #define SRC_LOAD(p, i) as_float((uint)(p)[i] << 16)
-#define SRC_LOADN(n, p, i)                                                                         \
-    KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (p) + (i))) << 16)
+#define SRC_BITS_T ushort
+#define SRC_OF_BITS(n, bits) KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(bits) << 16)
 #else
 #define SRC_T float
 #define ACC_T float
 #define SRC_LOAD(p, i) ((p)[i])
-#define SRC_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
+#define SRC_BITS_T float
+#define SRC_OF_BITS(n, bits) (bits)
 #endif
+#define SRC_LOADN(n, p, i)                                                                         \
+    SRC_OF_BITS(n, KILN_CAT(vload, n)(0, (const global SRC_BITS_T *)(p) + (i)))
 
 /* ---- destination ---- */
 
@@ -116,17 +125,17 @@ KILN_HALF_DEFINE(16)
 #define DST_T int
 #define VAL_T int
 #define DST_LOAD(p, i) ((p)[i])
-#define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #define DST_STORE(p, i, v) ((p)[i] = (v))
 #define KILN_BITS_T int
+#define DST_OF_BITS(n, bits) (bits)
 #define KILN_BITS(n, v) (v)
 #elif DST_TYPE == TYPE_I8
 #define DST_T char
 #define VAL_T float
 #define DST_LOAD(p, i) ((float)(p)[i])
-#define DST_LOADN(n, p, i) KILN_CAT(convert_float, n)(KILN_CAT(vload, n)(0, (p) + (i)))
 #define DST_STORE(p, i, v) ((p)[i] = kiln_to_char(v))
 #define KILN_BITS_T char
+#define DST_OF_BITS(n, bits) KILN_CAT(convert_float, n)(bits)
 #define KILN_BITS(n, v) KILN_CAT(kiln_to_char, n)(v)
 
 /* Next to 1.5 * 2^23 a float has no fraction: the sum rounds, and its bits are the integer's. */
@@ -150,19 +159,17 @@ KILN_CHAR_DEFINE(16)
 #define DST_T half
 #define VAL_T float
 #define DST_LOAD(p, i) vload_half(i, p)
-#define DST_LOADN(n, p, i)                                                                         \
-    KILN_CAT(kiln_from_half, n)(KILN_CAT(vload, n)(0, (const global ushort *)(p) + (i)))
 #define DST_STORE(p, i, v) vstore_half_rte(v, i, p)
 #define KILN_BITS_T ushort
+#define DST_OF_BITS(n, bits) KILN_CAT(kiln_from_half, n)(bits)
 #define KILN_BITS(n, v) KILN_CAT(kiln_to_half, n)(v)
 #elif DST_TYPE == TYPE_BF16
 #define DST_T ushort
 #define VAL_T float
 #define DST_LOAD(p, i) as_float((uint)(p)[i] << 16)
-#define DST_LOADN(n, p, i)                                                                         \
-    KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(KILN_CAT(vload, n)(0, (p) + (i))) << 16)
 #define DST_STORE(p, i, v) ((p)[i] = kiln_bf16(v))
 #define KILN_BITS_T ushort
+#define DST_OF_BITS(n, bits) KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(bits) << 16)
 #define KILN_BITS(n, v) KILN_CAT(kiln_bf16_, n)(v)
 
 /* Round to nearest even; a NaN stays a (quiet) NaN. */
@@ -181,35 +188,35 @@ KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ush
 #define DST_T float
 #define VAL_T float
 #define DST_LOAD(p, i) ((p)[i])
-#define DST_LOADN(n, p, i) KILN_CAT(vload, n)(0, (p) + (i))
 #define DST_STORE(p, i, v) ((p)[i] = (v))
 #define KILN_BITS_T float
+#define DST_OF_BITS(n, bits) (bits)
 #define KILN_BITS(n, v) (v)
 #endif
 
+#define DST_LOADN(n, p, i)                                                                         \
+    DST_OF_BITS(n, KILN_CAT(vload, n)(0, (const global KILN_BITS_T *)(p) + (i)))
 #define DST_STOREN(n, p, i, v)                                                                     \
     KILN_CAT(vstore, n)(KILN_BITS(n, v), 0, (global KILN_BITS_T *)(p) + (i))
 
-/* ---- four neighbours in one access ---- */
+/* ---- whole vectors in one access ---- */
 
-/* A compiler may split vload4 and vstore4, whose addresses are aligned as elements are. On a CPU no
+/* A compiler may split vloadn and vstoren, whose addresses are aligned as elements are. On a CPU no
  * address need be aligned better: memory may be the caller's. */
 #ifdef D_ALIGNED
-#define QUAD_AT(T, p) (*(const global KILN_CAT(T, 4) *)(p))
-#define KILN_PUT_QUAD(T, p, v) (*(global KILN_CAT(T, 4) *)(p) = (v))
+#define WHOLE_AT(T, n, p) (*(const global KILN_CAT(T, n) *)(p))
+#define KILN_PUT_WHOLE(T, n, p, v) (*(global KILN_CAT(T, n) *)(p) = (v))
 #else
-#define QUAD_AT(T, p) vload4(0, p)
-#define KILN_PUT_QUAD(T, p, v) vstore4(v, 0, p)
+#define WHOLE_AT(T, n, p) KILN_CAT(vload, n)(0, p)
+#define KILN_PUT_WHOLE(T, n, p, v) KILN_CAT(vstore, n)(v, 0, p)
 #endif
+#define QUAD_AT(T, p) WHOLE_AT(T, 4, p)
 
-#if SRC_TYPE == TYPE_I8
-#define SRC_LOAD_QUAD(p, i) convert_int4(QUAD_AT(char, (p) + (i)))
-#elif SRC_TYPE == TYPE_F16
-#define SRC_LOAD_QUAD(p, i) kiln_from_half4(QUAD_AT(ushort, (const global ushort *)(p) + (i)))
-#elif SRC_TYPE == TYPE_BF16
-#define SRC_LOAD_QUAD(p, i) as_float4(convert_uint4(QUAD_AT(ushort, (p) + (i))) << 16)
-#else
-#define SRC_LOAD_QUAD(p, i) QUAD_AT(SRC_T, (p) + (i))
-#endif
-#define DST_STORE_QUAD(p, i, v)                                                                    \
-    KILN_PUT_QUAD(KILN_BITS_T, (global KILN_BITS_T *)(p) + (i), KILN_BITS(4, v))
+#define SRC_LOAD_WHOLE(n, p, i)                                                                    \
+    SRC_OF_BITS(n, WHOLE_AT(SRC_BITS_T, n, (const global SRC_BITS_T *)(p) + (i)))
+#define DST_LOAD_WHOLE(n, p, i)                                                                    \
+    DST_OF_BITS(n, WHOLE_AT(KILN_BITS_T, n, (const global KILN_BITS_T *)(p) + (i)))
+#define DST_STORE_WHOLE(n, p, i, v)                                                                \
+    KILN_PUT_WHOLE(KILN_BITS_T, n, (global KILN_BITS_T *)(p) + (i), KILN_BITS(n, v))
+#define SRC_LOAD_QUAD(p, i) SRC_LOAD_WHOLE(4, p, i)
+#define DST_STORE_QUAD(p, i, v) DST_STORE_WHOLE(4, p, i, v)

@@ -1,39 +1,84 @@
-/* depthwise_gather.cl: groups of one channel on both sides, an item for a few elements of a column of
- * the destination, which gathers what their taps meet.
+/* depthwise_gather.cl: groups of one channel on both sides, an item for a tile of the destination,
+ * which gathers what the tile's taps meet.
  *
- *     destination, one channel of an image:       source:
+ *     destination, T_VECTOR channels of an image:     source:
  *
- *         item 0 1 2 3 ...                            every row that an item's elements meet is read
- *       +--+--+--+--+---                              once for all of them; neighbouring items read
- *       | 0| 0| 0| 0|     D_ROWS elements             neighbouring elements
- *       | 1| 1| 1| 1|     of an item
- *       +--+--+--+--+---
+ *         item 0  1  2  3 ...                            every pixel that an item's elements meet is
+ *       +---+---+---+---+---                             read once for all of them, T_VECTOR channels
+ *       |0 0|1 1|2 2|3 3|     D_ROWS x T_COLUMNS         at a time; neighbouring items read neighbours
+ *       |0 0|1 1|2 2|3 3|     pixels of an item
+ *       +---+---+---+---+---
  *
  * Along an axis, tap t of the destination's element q meets the source's element
  * (q * stride + t * dilation - pad), or for backward data (q + pad - t * dilation) / stride where that
  * leaves no rest. Backward data with a stride: D_ROWS is a multiple of it, so that it is known which
- * taps meet what in a row; in a column an item has taps first, first + D_JUMP, ... and no others.
+ * taps meet what in a row; an item has one column, of which it has taps first, first + D_JUMP, ... and
+ * no others.
  *
- * Grid      (columns of the destination * strips of D_ROWS rows * depth * channels * images), one
- *           dimension, in groups of T_GROUP, rounded up; neighbouring items in the order of memory.
+ * Grid      (channels / T_VECTOR * tiles of columns * tiles of rows * depth * images), one dimension,
+ *           in groups of T_GROUP, rounded up; neighbouring items in the order of memory.
  * Defines   those of epilogue.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    sizes along a = D, H, W
  *   P_IMAGES, P_CHANNELS       D_BACKWARD: backward data
  *   D_CHANNELS_LAST            of the destination's layout: NHWC and its kin
  *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements from one to the next
+ *   D_W_CHANNEL, D_W_TAP       the same of the weights; with vectors they are packed, [tap][channel],
+ *                              as ACC_T
  *   D_ROWS                     of the destination, an item's
- *   D_FIRST, D_WINDOW          the first source row that the elements of the first strip meet, which
+ *   D_FIRST, D_WINDOW          the first source row that the elements of the first tile meet, which
  *                              may be negative, and how many
  *   D_JUMP, D_MOVE             of columns: from one of an item's taps to the next; columns of the
  *                              source between what the two meet
- *   T_GROUP                    above
+ *   D_ACROSS                   columns of the source between what an item's neighbouring columns meet
+ *   D_LEFT, D_STEP, D_STEPS    the columns of the source that are met, D_LEFT + s * D_STEP for
+ *                              s < D_STEPS, counted from what an item's first column and tap meet
+ *   T_GROUP, T_COLUMNS, T_VECTOR    above
+ *   D_WORDS                    32-bit words that a vector of the source has
+ * Assumes   T_VECTOR > 1: it divides the channels, which are neighbours in both tensors.
  */
-#include "epilogue.cl"
+#define WHOLE T_VECTOR
+#include "whole_channels.cl"
 
 #define TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
-#define STRIPS ((P_DST_H + D_ROWS - 1) / D_ROWS)
-#define ITEMS ((INDEX_T)P_IMAGES * P_CHANNELS * P_DST_D * STRIPS * P_DST_W)
+#define TILES_H ((P_DST_H + D_ROWS - 1) / D_ROWS)
+#define TILES_W ((P_DST_W + T_COLUMNS - 1) / T_COLUMNS)
+#define VECTORS (P_CHANNELS / T_VECTOR)
+#define ITEMS ((INDEX_T)P_IMAGES * VECTORS * P_DST_D * TILES_H * TILES_W)
 #define COLUMN_TAPS ((P_FILTER_W + D_JUMP - 1) / D_JUMP) /* at most */
+
+/* An item's channels of a pixel. */
+#if T_VECTOR == 1
+#define ACC_V ACC_T
+#define W_T SRC_T
+#define LOAD_IF(wanted, p, i) ((wanted) ? SRC_LOAD(p, i) : 0)
+#define LOAD_W_IF(wanted, p, i) LOAD_IF(wanted, p, i)
+#define PUT(i, sum, channel) DST_STORE(dst, i, FINISH(sum, channel, i))
+#else
+#define ACC_V KILN_CAT(ACC_T, T_VECTOR)
+#define W_T ACC_T
+#define BITS_V KILN_CAT(SRC_BITS_T, T_VECTOR)
+#if D_WORDS == 1
+#define WORDS_V uint
+#define WORDS_AT(p) (*(p))
+#else
+#define WORDS_V KILN_CAT(uint, D_WORDS)
+#define WORDS_AT(p) WHOLE_AT(uint, D_WORDS, p)
+#endif
+/* Zero is zero in every type, and has fewer words than elements. */
+#define LOAD_IF(wanted, p, i)                                                                      \
+    SRC_OF_BITS(T_VECTOR,                                                                          \
+                KILN_CAT(as_, BITS_V)((wanted) ? WORDS_AT((global const uint *)((p) + (i)))        \
+                                               : (WORDS_V)(0)))
+#define LOAD_W_IF(wanted, p, i) ((wanted) ? WHOLE_AT(ACC_T, T_VECTOR, (p) + (i)) : (ACC_V)(0))
+#define PUT(i, sum, channel) put_whole(dst, i, sum, channel EPILOGUE_PASS)
+
+kernel void depthwise_gather_pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
+{
+    const int i = get_global_id(0);
+    if (i < P_CHANNELS * TAPS)
+        packed[i] = SRC_LOAD(w, i % P_CHANNELS * TAPS + i / P_CHANNELS);
+}
+#endif
 
 /* `at` is a column, or a plane: what tap `t` meets; -1: nothing. */
 #if D_BACKWARD
@@ -49,19 +94,46 @@ INLINE int meets(const int at, const int t, const int pad, const int stride, con
 }
 #endif
 
-/* The source row where the window of a strip begins, and the strip's element for which tap `t` meets
- * row `j` of the window, if it is one. */
+/* The source row where the window of a tile begins, and the tile's row for which tap `t` meets row `j`
+ * of the window, if it is one. */
 #if D_BACKWARD
 #define ROW_OF(first) ((first) / P_STRIDE_H + D_FIRST)
-#define ELEMENT(j, t) (((j) + D_FIRST) * P_STRIDE_H + (t) * P_DILATION_H - P_PAD_H)
-#define IS_ELEMENT(j, t) (ELEMENT(j, t) >= 0 && ELEMENT(j, t) < D_ROWS)
+#define ROW(j, t) (((j) + D_FIRST) * P_STRIDE_H + (t) * P_DILATION_H - P_PAD_H)
+#define IS_ROW(j, t) (ROW(j, t) >= 0 && ROW(j, t) < D_ROWS)
 #else
 #define ROW_OF(first) ((first) * P_STRIDE_H + D_FIRST)
-#define ELEMENT(j, t) (((j) - (t) * P_DILATION_H) / P_STRIDE_H)
-#define IS_ELEMENT(j, t)                                                                           \
+#define ROW(j, t) (((j) - (t) * P_DILATION_H) / P_STRIDE_H)
+#define IS_ROW(j, t)                                                                           \
     ((j) >= (t) * P_DILATION_H && ((j) - (t) * P_DILATION_H) % P_STRIDE_H == 0 &&                  \
-     ELEMENT(j, t) < D_ROWS)
+     ROW(j, t) < D_ROWS)
 #endif
+
+/* The tap by which an item's column `c` meets the source in step `s`, if there is one. */
+#if T_COLUMNS == 1
+#define TAP(s, c) (s)
+#define IS_TAP(s, c) true
+#else
+#define TAP(s, c) ((D_LEFT + (s)*D_STEP - (c)*D_ACROSS) / D_MOVE)
+#define IS_TAP(s, c)                                                                               \
+    ((D_LEFT + (s)*D_STEP - (c)*D_ACROSS) % D_MOVE == 0 &&                                         \
+     (D_LEFT + (s)*D_STEP - (c)*D_ACROSS) * D_MOVE >= 0 && TAP(s, c) < COLUMN_TAPS)
+#endif
+
+/* Steps whose weights an item has at a time. All of them are too many for vectors; and where their
+ * steps were unrolled, compilers would load them all at once. */
+#define STEPS_AT_ONCE (T_VECTOR == 1 ? D_STEPS : 1)
+#if T_VECTOR > 1 && T_COLUMNS == 1
+#define EACH_STEP _Pragma("nounroll")
+#else
+#define EACH_STEP UNROLL
+#endif
+
+/* Whether a pixel of a tile is one of the destination. */
+#define HAS_ROW(r) (first_row + (P_DST_H % D_ROWS ? (r) : 0) < P_DST_H)
+#define HAS_COLUMN(c) (first_column + (P_DST_W % T_COLUMNS ? (c) : 0) < P_DST_W)
+
+/* With a stride a column may have less than COLUMN_TAPS taps, or none. */
+#define HAS_TAP(t) (!D_BACKWARD || P_STRIDE_W == 1 || (t) < P_FILTER_W)
 
 /* The first tap of a column; P_FILTER_W: there is none. */
 INLINE int first_tap(const int column)
@@ -74,76 +146,97 @@ INLINE int first_tap(const int column)
     return t;
 }
 
+/* The sums of one tap along the depth grow by what the tile meets in some steps of the columns. The
+ * pixel that an item's first column and tap meet is `src`, in row and column (row, from). */
+INLINE void add_steps(private ACC_V (*sum)[T_COLUMNS], global const SRC_T *src,
+                      global const W_T *w, const int first, const int tap, const int row,
+                      const int from)
+{
+    ACC_V weight[STEPS_AT_ONCE][P_FILTER_H][T_COLUMNS];
+    bool met[STEPS_AT_ONCE];
+    UNROLL
+    for (int i = 0; i < STEPS_AT_ONCE; i++) {
+        const int s = first + i;
+        met[i] = ((uint)(from + D_LEFT + s * D_STEP) < P_SRC_W) &
+                 (T_COLUMNS > 1 || HAS_TAP(tap + s * D_JUMP));
+        UNROLL
+        for (int t = 0; t < P_FILTER_H; t++)
+            UNROLL
+            for (int c = 0; c < T_COLUMNS; c++)
+                if (IS_TAP(s, c))
+                    weight[i][t][c] = LOAD_W_IF(HAS_TAP(tap + TAP(s, c) * D_JUMP), w,
+                                                (t * P_FILTER_W + TAP(s, c) * D_JUMP) * D_W_TAP);
+    }
+    UNROLL
+    for (int j = 0; j < D_WINDOW; j++) {
+        const bool inside = (uint)(row + j) < P_SRC_H;
+        UNROLL
+        for (int i = 0; i < STEPS_AT_ONCE; i++) {
+            const int s = first + i;
+            const ACC_V v = LOAD_IF(inside & met[i], src,
+                                    (INDEX_T)j * D_SRC_ROW + (INDEX_T)(D_LEFT + s * D_STEP) * D_SRC_PIXEL);
+            UNROLL
+            for (int t = 0; t < P_FILTER_H; t++)
+                UNROLL
+                for (int c = 0; c < T_COLUMNS; c++)
+                    if (IS_TAP(s, c) && IS_ROW(j, t))
+                        sum[ROW(j, t)][c] += weight[i][t][c] * v;
+        }
+    }
+}
+
 kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_gather(global const SRC_T *restrict src,
-                                                       global const SRC_T *restrict w,
+                                                       global const W_T *restrict w,
                                                        global DST_T *dst EPILOGUE_PARAMS)
 {
     INDEX_T i = get_global_id(0);
     if (i >= ITEMS)
         return;
 #if D_CHANNELS_LAST
-    const int channel = i % P_CHANNELS;
-    i /= P_CHANNELS;
+    const int channel = i % VECTORS * T_VECTOR;
+    i /= VECTORS;
 #endif
-    const int column = i % P_DST_W;
-    i /= P_DST_W;
-    const int strip = i % STRIPS;
-    i /= STRIPS;
+    const int first_column = i % TILES_W * T_COLUMNS;
+    i /= TILES_W;
+    const int first_row = i % TILES_H * D_ROWS;
+    i /= TILES_H;
     const int d = i % P_DST_D;
     i /= P_DST_D;
 #if !D_CHANNELS_LAST
-    const int channel = i % P_CHANNELS;
-    i /= P_CHANNELS;
+    const int channel = i % VECTORS * T_VECTOR;
+    i /= VECTORS;
 #endif
-    const int first_row = strip * D_ROWS, tap = first_tap(column);
-    const int row = ROW_OF(first_row), from = meets(column, tap, P_PAD_W, P_STRIDE_W, P_DILATION_W);
-    src += i * D_SRC_IMAGE + (INDEX_T)channel * D_SRC_CHANNEL;
-    w += (INDEX_T)channel * TAPS + tap;
+    const int row = ROW_OF(first_row), tap = first_tap(first_column),
+              from = meets(first_column, tap, P_PAD_W, P_STRIDE_W, P_DILATION_W);
+    src += i * D_SRC_IMAGE + (INDEX_T)channel * D_SRC_CHANNEL + (INDEX_T)row * D_SRC_ROW +
+           (INDEX_T)from * D_SRC_PIXEL;
+    w += (INDEX_T)channel * D_W_CHANNEL + tap * D_W_TAP;
 
-    bool meets_one[COLUMN_TAPS];
-    UNROLL
-    for (int k = 0; k < COLUMN_TAPS; k++)
-        meets_one[k] =
-            ((uint)(from + k * D_MOVE) < P_SRC_W) & (D_JUMP == 1 || tap + k * D_JUMP < P_FILTER_W);
-    ACC_T sum[D_ROWS];
+    ACC_V sum[D_ROWS][T_COLUMNS];
     UNROLL
     for (int r = 0; r < D_ROWS; r++)
-        sum[r] = 0;
+        UNROLL
+        for (int c = 0; c < T_COLUMNS; c++)
+            sum[r][c] = 0;
     for (int tap_d = 0; tap_d < P_FILTER_D; tap_d++) {
         const int at_d = meets(d, tap_d, P_PAD_D, P_STRIDE_D, P_DILATION_D);
         if ((uint)at_d >= P_SRC_D)
             continue;
-        ACC_T weight[P_FILTER_H][COLUMN_TAPS];
-        UNROLL
-        for (int t = 0; t < P_FILTER_H; t++)
-            UNROLL
-            for (int k = 0; k < COLUMN_TAPS; k++)
-                weight[t][k] = D_JUMP == 1 || tap + k * D_JUMP < P_FILTER_W
-                                   ? SRC_LOAD(w, (tap_d * P_FILTER_H + t) * P_FILTER_W + k * D_JUMP)
-                                   : 0;
-        const INDEX_T at = (INDEX_T)at_d * D_SRC_PLANE + (INDEX_T)row * D_SRC_ROW +
-                           (INDEX_T)from * D_SRC_PIXEL;
-        UNROLL
-        for (int j = 0; j < D_WINDOW; j++) {
-            const bool inside = (uint)(row + j) < P_SRC_H;
-            UNROLL
-            for (int k = 0; k < COLUMN_TAPS; k++) {
-                const ACC_T v =
-                    inside && meets_one[k]
-                        ? SRC_LOAD(src, at + (INDEX_T)j * D_SRC_ROW + k * D_MOVE * D_SRC_PIXEL)
-                        : 0;
-                UNROLL
-                for (int t = 0; t < P_FILTER_H; t++)
-                    if (IS_ELEMENT(j, t))
-                        sum[ELEMENT(j, t)] += weight[t][k] * v;
-            }
-        }
+        EACH_STEP
+        for (int s = 0; s < D_STEPS; s += STEPS_AT_ONCE)
+            add_steps(sum, src + (INDEX_T)at_d * D_SRC_PLANE,
+                      w + (INDEX_T)tap_d * P_FILTER_H * P_FILTER_W * D_W_TAP, s, tap, row, from);
     }
 
-    INDEX_T to = i * D_DST_IMAGE + (INDEX_T)channel * D_DST_CHANNEL + (INDEX_T)d * D_DST_PLANE +
-                 (INDEX_T)first_row * D_DST_ROW + (INDEX_T)column * D_DST_PIXEL;
+    const INDEX_T to = i * D_DST_IMAGE + (INDEX_T)channel * D_DST_CHANNEL +
+                       (INDEX_T)d * D_DST_PLANE + (INDEX_T)first_row * D_DST_ROW +
+                       (INDEX_T)first_column * D_DST_PIXEL;
     UNROLL
     for (int r = 0; r < D_ROWS; r++)
-        if (P_DST_H % D_ROWS == 0 || first_row + r < P_DST_H)
-            DST_STORE(dst, to + r * D_DST_ROW, FINISH(sum[r], channel, to + r * D_DST_ROW));
+        UNROLL
+        for (int c = 0; c < T_COLUMNS; c++) {
+            const INDEX_T at = to + (INDEX_T)r * D_DST_ROW + (INDEX_T)c * D_DST_PIXEL;
+            if (HAS_ROW(r) && HAS_COLUMN(c))
+                PUT(at, sum[r][c], channel);
+        }
 }

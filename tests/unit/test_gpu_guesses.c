@@ -99,6 +99,8 @@ START_TEST(a_layer_gets_its_solver)
         {"fwd-f32-n1-c384-k384-i14x14-f3x3-p1x1-g384", "depthwise_gather"},
         {"bwd-f32-n1-c184-k184-i14x14-f3x3-p1x1-g184", "depthwise_gather"},
         {"bwd-f32-n64-c144-k144-i56x56-f3x3-s2x2-p1x1-g144", "depthwise_gather"},
+        {"fwd-f16-n64-c32-k32-i112x112-f3x3-p1x1-g32-l:NHWC.OIHW.NHWC", "depthwise_gather"},
+        {"fwd-i8-n64-c672-k672-i14x14-f5x5-p2x2-g672-l:any.OIHW.any", "depthwise_gather"},
         {"wrw-f32-n1-c960-k960-i7x7-f5x5-p2x2-g960", "depthwise_reduce"},
         {"fwd-f32-n1-c320-k64-i28x28-f1x1", "gemm"},
         {"bwd-f32-n1-c168-k672-i1x1-f1x1", "gemm"},
@@ -114,7 +116,7 @@ int main(void)
     Suite *s = suite_create("gpu_guesses");
     TCase *t = tcase_create("gpu_guesses");
     tcase_add_loop_test(t, configs_are_legal, 0, 3);
-    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 14);
+    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 16);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

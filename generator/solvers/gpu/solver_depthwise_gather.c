@@ -1,6 +1,5 @@
-/* Groups of one channel on both sides, an item for a few elements of a column of the destination:
- * forward and backward data, in NCHW and NHWC; for GPUs, whose caches serve neighbouring items
- * together. */
+/* Groups of one channel on both sides, an item for a tile of the destination: forward and backward
+ * data, in NCHW and NHWC; for GPUs, whose caches serve neighbouring items together. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/blocked.h"
@@ -11,14 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUP, ROWS, PARAMS };
+enum { GROUP, ROWS, COLUMNS, VECTOR, PARAMS };
 
 static const kiln_param params[PARAMS] = {
     [GROUP] = {"T_GROUP", 3, {128, 256, 64}, 32, 512},
     [ROWS] = {"T_ROWS", 6, {1, 2, 4, 7, 8, 14}, 1, 16},
+    [COLUMNS] = {"T_COLUMNS", 3, {1, 2, 4}, 1, 8},
+    [VECTOR] = {"T_VECTOR", 4, {1, 4, 8, 16}, 0, 0},
 };
 
-enum { MOST_TAPS = 121, MOST_SUMS = 64 };
+enum { MOST_TAPS = 121, MOST_SUMS = 128, MOST_ROWS_MET = 256, MOST_PRODUCTS = 8192 };
 
 static int64_t taps_of(const kiln_shape *s)
 {
@@ -26,57 +27,96 @@ static int64_t taps_of(const kiln_shape *s)
 }
 
 /* What a config makes of a shape. */
-typedef struct strips {
+typedef struct tile {
     bool backward;
     const int64_t *src, *dst;
-    int64_t rows;          /* of the destination, an item's */
-    int64_t first, window; /* the source rows that the first strip's elements meet */
-    int64_t jump, move;    /* of columns, as templates/gpu/depthwise_gather.cl has them */
-    int64_t items;
-} strips;
+    int64_t rows;                      /* of the destination, an item's */
+    int64_t first, window;             /* the source rows that the first tile's elements meet */
+    int64_t jump, move;                /* of columns, as depthwise_gather.cl has them */
+    int64_t across, left, step, steps; /* the same */
+    int64_t items, sums;
+} tile;
 
-static strips strips_of(const kiln_shape *s, const kiln_config *c)
+static void set_rows(const kiln_shape *s, const kiln_config *c, tile *g)
 {
-    const bool backward = s->direction == KILN_BACKWARD_DATA;
     const int64_t stride = s->stride[1], reach = (s->filter[1] - 1) * s->dilation[1];
-    strips g = {.backward = backward,
-                .src = backward ? s->out : s->in,
-                .dst = backward ? s->in : s->out,
-                .rows = c->v[ROWS] * (backward ? stride : 1)};
-    if (backward) {
-        g.first = divide_down(s->pad[1] - reach, stride);
-        g.window = divide_down(g.rows - 1 + s->pad[1], stride) - g.first + 1;
-        g.jump = s->stride[2] / gcd(s->stride[2], s->dilation[2]);
-        g.move = -(g.jump * s->dilation[2] / s->stride[2]);
+    g->rows = c->v[ROWS] * (g->backward ? stride : 1);
+    if (g->backward) {
+        g->first = divide_down(s->pad[1] - reach, stride);
+        g->window = divide_down(g->rows - 1 + s->pad[1], stride) - g->first + 1;
     } else {
-        g.first = -s->pad[1];
-        g.window = (g.rows - 1) * stride + reach + 1;
-        g.jump = 1;
-        g.move = s->dilation[2];
+        g->first = -s->pad[1];
+        g->window = (g->rows - 1) * stride + reach + 1;
     }
-    g.items = product_of(product_of(s->n * s->c, g.dst[0] * divide_up(g.dst[1], g.rows)), g.dst[2]);
+}
+
+static void set_columns(const kiln_shape *s, const kiln_config *c, tile *g)
+{
+    const int64_t stride = s->stride[2], dilation = s->dilation[2];
+    g->jump = g->backward ? stride / gcd(stride, dilation) : 1;
+    g->move = g->backward ? -(g->jump * dilation / stride) : dilation;
+    g->across = g->backward ? 1 : stride;
+    const int64_t taps = divide_up(s->filter[2], g->jump), last = (taps - 1) * g->move;
+    if (c->v[COLUMNS] == 1) {
+        g->step = g->move;
+        g->steps = taps;
+        return;
+    }
+    g->left = last < 0 ? last : 0;
+    g->step = gcd(g->across, dilation);
+    g->steps = ((c->v[COLUMNS] - 1) * g->across + (last < 0 ? -last : last)) / g->step + 1;
+}
+
+static tile tile_of(const kiln_shape *s, const kiln_config *c)
+{
+    tile g = {.backward = s->direction == KILN_BACKWARD_DATA};
+    g.src = g.backward ? s->out : s->in;
+    g.dst = g.backward ? s->in : s->out;
+    set_rows(s, c, &g);
+    set_columns(s, c, &g);
+    const int64_t tiles = divide_up(g.dst[1], g.rows) * divide_up(g.dst[2], c->v[COLUMNS]);
+    g.items = product_of(s->n * (s->c / c->v[VECTOR]), g.dst[0] * tiles);
+    g.sums = g.rows * c->v[COLUMNS] * c->v[VECTOR];
     return g;
+}
+
+static bool are_neighbours(const kiln_shape *s, char tensor, const int64_t size[3])
+{
+    const kiln_pitch p = kiln_pitch_of(s, tensor);
+    return kiln_order_of(&p, size, s->c) == KILN_CHANNELS_LAST;
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const strips g = strips_of(s, c);
+    const tile g = tile_of(s, c);
     if (c->v[GROUP] > d->max_group || c->v[GROUP] > d->max_local[0])
         return kiln_no(why, "a group of %d items exceeds the device's limit", c->v[GROUP]);
-    if (g.rows > MOST_SUMS)
-        return kiln_no(why, "an item would have %lld rows, more than %d", (long long)g.rows,
+    if (g.sums > MOST_SUMS)
+        return kiln_no(why, "an item would have %lld sums, more than %d", (long long)g.sums,
                        MOST_SUMS);
-    if (g.window > 4 * MOST_SUMS)
+    if (g.sums * s->filter[1] * s->filter[2] > MOST_PRODUCTS)
+        return kiln_no(why, "the products of an item, of %lld sums, would be more than %d",
+                       (long long)g.sums, MOST_PRODUCTS);
+    if (g.window > MOST_ROWS_MET)
         return kiln_no(why, "the rows of an item meet %lld rows of the source, more than %d",
-                       (long long)g.window, 4 * MOST_SUMS);
+                       (long long)g.window, MOST_ROWS_MET);
+    if (c->v[COLUMNS] > 1 && g.steps > 2 * s->filter[2] + 2 * c->v[COLUMNS])
+        return kiln_no(why, "between what the columns of an item meet lie columns that none does");
+    if (c->v[COLUMNS] > 1 && g.backward && s->stride[2] > 1)
+        return kiln_no(why, "columns of an item would have taps of their own");
+    if (c->v[VECTOR] > 1 && s->c % c->v[VECTOR])
+        return kiln_no(why, "%lld channels are no multiple of %d", (long long)s->c, c->v[VECTOR]);
+    if (c->v[VECTOR] > 1 && (!are_neighbours(s, 'x', s->in) || !are_neighbours(s, 'y', s->out)))
+        return kiln_no(why, "the channels of a vector are no neighbours in %s and %s", s->x_layout,
+                       s->y_layout);
     return false;
 }
 
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
-    const kiln_config least = {{[GROUP] = 32, [ROWS] = 1}};
+    const kiln_config least = {{[GROUP] = 32, [ROWS] = 1, [COLUMNS] = 1, [VECTOR] = 1}};
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does forward and backward data");
     if (s->c != s->g || s->k != s->g)
@@ -98,6 +138,16 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return illegal(s, d, &least, why);
 }
 
+/* Types of less than 32 bits are slow without vectors. */
+static void prefer(kiln_shape *s, const kiln_device_facts *d)
+{
+    static const char *const last[] = {"NWC", "NHWC", "NDHWC"};
+    if (d->kind != KILN_DEVICE_GPU || s->x_type == KILN_F32 || s->c % 4)
+        return;
+    kiln_prefer_layout(s->x_layout, last[s->rank - 1]);
+    kiln_prefer_layout(s->y_layout, last[s->rank - 1]);
+}
+
 /* A CPU has better solvers. */
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
@@ -105,88 +155,151 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return d->kind == KILN_DEVICE_CPU;
 }
 
-/* Items read, multiply and add while tensors move, but not altogether: the numbers were fitted to
- * 230 configs of 10 problems at a batch of 64 on an H100 (NVIDIA's driver 580.159, 2026-11-27).
- * Predictions are within 8 % (standard deviation), and the guess has 0.98 of the speed of the
- * fastest config measured, in the mean (worst 0.94). */
+/* Cycles of a lane, or ms. */
+typedef struct costs {
+    double load;    /* of a vector of the source, for each 8 bytes */
+    double convert; /* of an element of it, but a float */
+    double sum;     /* of a product */
+    double weight;  /* of a channel and a tap */
+    double item;
+    double crowded;          /* for each hundred registers more than a hundred */
+    double begin_ms;         /* of a launch */
+    double load_ms, step_ms; /* of an item's loads, or steps, one after the other */
+    double move;             /* of a copy's time */
+    double beside;           /* how much of the shorter time adds to the longer one */
+} costs;
+
+/* Items read, multiply and add while tensors move, but not altogether: the numbers were fitted on
+ * an H100 at a batch of 64 (NVIDIA's driver 580.159, 2026-11-27), to 230 configs of 10 problems
+ * without vectors and 255 of 16 problems with vectors. Predictions are within 8 and 20 % (standard
+ * deviation); of those measured the guess has 0.98 and 0.93 of the speed of the fastest config, in
+ * the mean (worst 0.94 and 0.83). */
+static const costs plain = {3.4, 0, 1.4, 4.5, 20, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44};
+static const costs vectors = {5.6, 2.35, 0.24, 1.06, 20, 1.18, 0, 0, 1.7e-4, 0.88, 0.9};
+
+/* Of an item: its sums, a step's weights, and what the step loads at once. */
+static double registers_of(const kiln_shape *s, const kiln_config *c, const tile *g)
+{
+    const double vector = c->v[VECTOR], words = vector * (double)kiln_type_size(s->x_type) / 4;
+    return (double)g->sums + vector * (double)s->filter[1] * c->v[COLUMNS] +
+           words * (double)g->window;
+}
+
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const double load = 3.4, sum = 1.4, weight = 4.5, item = 20; /* cycles of a lane */
-    const double begin_ms = 1.3e-3, load_ms = 5e-5, beside = 0.44;
-    const strips g = strips_of(s, c);
-    const double across = (double)(s->filter[0] * divide_up(s->filter[2], g.jump));
-    const double loads = across * (double)g.window, weights = across * (double)s->filter[1];
-    const double sums = weights * c->v[ROWS];
-    const double cycles = load * loads + sum * sums + weight * weights + item;
-    const double ms = 2 * cycles * (double)g.items / (d->peak_gflops * 1e6);
-    const double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
-    const double move = 0.88 * kiln_device_move_ms(d, bytes);
+    const tile g = tile_of(s, c);
+    const costs *k = c->v[VECTOR] > 1 ? &vectors : &plain;
+    const double size = (double)kiln_type_size(s->x_type), vector = c->v[VECTOR];
+    const double taps = (double)(s->filter[0] * s->filter[1] * divide_up(s->filter[2], g.jump));
+    const double steps = (double)(s->filter[0] * g.steps), loads = steps * (double)g.window;
+    const double convert = s->x_type == KILN_F32 ? 0 : k->convert * vector;
+    const double cycles = (k->load * fmax(1, vector * size / 8) + convert) * loads +
+                          k->sum * taps * c->v[ROWS] * c->v[COLUMNS] * vector +
+                          k->weight * taps * vector + k->item;
+    const double crowd = 1 + k->crowded * fmax(0, registers_of(s, c, &g) / 100 - 1);
+    const double ms = 2 * crowd * cycles * (double)g.items / (d->peak_gflops * 1e6);
+    const double bytes = size * (double)(s->x_count + s->y_count);
+    const double move = k->move * kiln_device_move_ms(d, bytes);
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* its vectors stay empty */
-    const double all = begin_ms + load_ms * loads + fmax(ms, move) + beside * fmin(ms, move);
+    const double all = k->begin_ms + k->load_ms * loads +
+                       k->step_ms * steps * sqrt((double)g.window) + fmax(ms, move) +
+                       k->beside * fmin(ms, move);
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(turns * all, 1);
 }
 
 /* More rows of the source and the destination than so many take more registers than they save. */
 enum { MOST_ROWS = 8 };
 
+/* An item with several columns keeps all weights: with more than so many it lacks registers. */
+enum { MOST_WEIGHTS = 48 };
+
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    if (c->v[ROWS] * g->s->stride[1] > MOST_ROWS)
+    if (c->v[VECTOR] == 1 && (c->v[ROWS] * g->s->stride[1] > MOST_ROWS || c->v[COLUMNS] > 1))
+        return INFINITY;
+    const int64_t weights = g->s->filter[1] * g->s->filter[2] * c->v[VECTOR];
+    if (c->v[COLUMNS] > 1 && weights > MOST_WEIGHTS)
         return INFINITY;
     return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_config start = {{[GROUP] = 32, [ROWS] = 1}};
-    const kiln_range all[] = {kiln_searched(params, GROUP), kiln_searched(params, ROWS)};
+    const kiln_config start = {{[GROUP] = 32, [ROWS] = 1, [COLUMNS] = 1, [VECTOR] = 1}};
+    const kiln_range all[] = {kiln_searched(params, GROUP), kiln_searched(params, ROWS),
+                              kiln_searched(params, COLUMNS), kiln_searched(params, VECTOR)};
     kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = start, .best_ms = INFINITY};
     kiln_config_best(&g, &start, all, sizeof all / sizeof *all);
     *c = g.best;
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                       const tile *g, kiln_plan *plan)
 {
-    const strips g = strips_of(s, c);
-    const kiln_pitch src = kiln_pitch_of(s, g.backward ? 'y' : 'x');
-    const kiln_pitch dst = kiln_pitch_of(s, g.backward ? 'x' : 'y');
-    (void)d;
-    kiln_plan_stage(plan, "depthwise_gather.cl", "depthwise_gather");
+    const bool packed = c->v[VECTOR] > 1;
+    const kiln_pitch src = kiln_pitch_of(s, g->backward ? 'y' : 'x');
+    const kiln_pitch dst = kiln_pitch_of(s, g->backward ? 'x' : 'y');
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
-    kiln_define_axes(plan, "P_SRC", g.src);
-    kiln_define_axes(plan, "P_DST", g.dst);
+    if (d->kind == KILN_DEVICE_GPU)
+        kiln_define(plan, "D_ALIGNED", 1);
+    kiln_define_axes(plan, "P_SRC", g->src);
+    kiln_define_axes(plan, "P_DST", g->dst);
     kiln_define_axes(plan, "P_FILTER", s->filter);
     kiln_define_axes(plan, "P_STRIDE", s->stride);
     kiln_define_axes(plan, "P_DILATION", s->dilation);
     kiln_define_axes(plan, "P_PAD", s->pad);
     kiln_define(plan, "P_IMAGES", s->n);
     kiln_define(plan, "P_CHANNELS", s->c);
-    kiln_define(plan, "D_BACKWARD", g.backward);
-    kiln_define(plan, "D_CHANNELS_LAST", kiln_order_of(&dst, g.dst, s->c) == KILN_CHANNELS_LAST);
+    kiln_define(plan, "D_BACKWARD", g->backward);
+    kiln_define(plan, "D_CHANNELS_LAST", kiln_order_of(&dst, g->dst, s->c) == KILN_CHANNELS_LAST);
     kiln_pitch_define(&src, "D_SRC", plan);
     kiln_pitch_define(&dst, "D_DST", plan);
-    kiln_define(plan, "D_ROWS", g.rows);
-    kiln_define(plan, "D_FIRST", g.first);
-    kiln_define(plan, "D_WINDOW", g.window);
-    kiln_define(plan, "D_JUMP", g.jump);
-    kiln_define(plan, "D_MOVE", g.move);
+    kiln_define(plan, "D_W_CHANNEL", packed ? 1 : taps_of(s));
+    kiln_define(plan, "D_W_TAP", packed ? s->c : 1);
+    kiln_define(plan, "D_ROWS", g->rows);
+    kiln_define(plan, "D_FIRST", g->first);
+    kiln_define(plan, "D_WINDOW", g->window);
+    kiln_define(plan, "D_JUMP", g->jump);
+    kiln_define(plan, "D_MOVE", g->move);
+    kiln_define(plan, "D_ACROSS", g->across);
+    kiln_define(plan, "D_LEFT", g->left);
+    kiln_define(plan, "D_STEP", g->step);
+    kiln_define(plan, "D_STEPS", g->steps);
     kiln_define(plan, "T_GROUP", c->v[GROUP]);
+    kiln_define(plan, "T_COLUMNS", c->v[COLUMNS]);
+    kiln_define(plan, "T_VECTOR", c->v[VECTOR]);
+    kiln_define(plan, "D_WORDS", c->v[VECTOR] * (int64_t)kiln_type_size(s->w_type) / 4);
+}
+
+static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                 kiln_plan *plan)
+{
+    const tile g = tile_of(s, c);
+    if (c->v[VECTOR] > 1) {
+        plan->packed_bytes = 4 * s->w_count;
+        kiln_plan_stage(plan, "depthwise_gather.cl", "depthwise_gather_pack")->pack = true;
+        define_all(s, d, c, &g, plan);
+        kiln_arg_buffer(plan, KILN_ROLE_W);
+        kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+        kiln_grid(plan, kiln_device_group(d, 64), 1, 1, s->w_count, 1, 1);
+    }
+    kiln_plan_stage(plan, "depthwise_gather.cl", "depthwise_gather");
+    define_all(s, d, c, &g, plan);
     kiln_arg_buffer(plan, g.backward ? KILN_ROLE_Y : KILN_ROLE_X);
-    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_arg_buffer(plan, c->v[VECTOR] > 1 ? KILN_ROLE_PACKED : KILN_ROLE_W);
     kiln_arg_buffer(plan, g.backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
     kiln_grid(plan, c->v[GROUP], 1, 1, g.items, 1, 1);
 }
-
 const kiln_solver kiln_solver_depthwise_gather = {
     .name = "depthwise_gather",
     .id = 1053,
     .algorithm = 1,
-    .version = 2,
+    .version = 3,
     .params = params,
     .nparams = PARAMS,
+    .prefer = prefer,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,
