@@ -24,7 +24,7 @@
  * padding. Where the source has to be converted, the strip holds the converted values for all
  * pixels and channels.
  *
- * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`), with
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (packed weights), with
  * the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all of them
  * or none.
@@ -33,7 +33,7 @@
  * the first two exchanged with T_ORDER=1, the last two with T_ORDER=2, and with T_ORDER=3 (D_PART
  * tiles of channels times the first, images, parts); groups of (T_GROUP, 1, 1). The first axis has
  * D_ITEMS items, with T_ORDER=3 D_ITEMS * D_PART, rounded up to groups; with T_GROUP=1 one group
- * may run all items (see items.cl). Of `pack`: (steps of a group, groups * D_TILES_K).
+ * may run all items (see items.cl).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, destination channels
@@ -58,7 +58,6 @@
  *   D_END               at the ends of a row: 1 the compiler knows which pixels taps leave out, and
  *                       unrolls them; 2 the item checks; 0 neither
  *   D_FIRST, D_LAST     1: the first, last tile is at an end
- *   D_BACKWARD          1: the filter is rotated
  *   D_AHEAD             1: pixels of a tile ahead are fetched, all D_UP_a are 1 then or the filter has
  *                       one tap
  *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
@@ -81,65 +80,8 @@
 #include "direct_blocked_sums.cl"
 #include "items.cl"
 
-/* ---- weights as [group and tile][step][tap][element][D_KT], zero where there is no channel; before
- * the first step of a tile, the corrections of sums for the source's offset, one for each of D_OFFSETS
- * rows of the filter ---- */
-
-static inline ACC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
-                           const int tap)
-{
-    if (k >= D_DST_C || c >= D_SRC_C)
-        return 0;
-#if D_BACKWARD
-    return SRC_LOAD(w, ((group * D_SRC_C + c) * D_DST_C + k) * D_TAPS + D_TAPS - 1 - tap);
-#else
-    return SRC_LOAD(w, ((group * D_DST_C + k) * D_SRC_C + c) * D_TAPS + tap);
-#endif
-}
-
+/* Elements of a tile of channels in what pack_channels.cl made. */
 #define D_TILE_WEIGHTS ((D_ELEMENTS * D_TAPS + D_OFFSETS) * D_KT)
-
-/* The last step has no channels: it writes the offsets. */
-kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
-{
-    const int step = get_global_id(0), tile = get_global_id(1);
-    const int k0 = min(tile % D_TILES_K * T_KV, D_DST_VECTORS - T_KV) * D_B;
-    const int c0 = step * D_STEP, elements = ELEMENTS(min(D_STEP, D_SRC_C - c0));
-    const INDEX_T group = tile / D_TILES_K;
-    packed += (INDEX_T)tile * D_TILE_WEIGHTS;
-#if D_OFFSETS
-    if (c0 >= D_SRC_C) {
-        for (int k = 0; k < D_KT; k++)
-            for (int row = 0; row < D_OFFSETS; row++) {
-                int sum = 0;
-                for (int c = 0; c < D_SRC_C; c++)
-                    for (int s = 0; s < P_FILTER_W; s++)
-                        sum += weight(w, group, k0 + k, c, row * P_FILTER_W + s);
-                packed[row * D_KT + k] = -128 * sum;
-            }
-        return;
-    }
-#endif
-    packed += (D_OFFSETS + step * D_STEP_ELEMENTS * D_TAPS) * D_KT;
-    for (int k = 0; k < D_KT; k++)
-        for (int i = 0; i < elements; i++)
-            for (int tap = 0; tap < D_TAPS; tap++) {
-#define WEIGHT(j) weight(w, group, k0 + k, c0 + D_TOGETHER * i + (j), tap)
-#if D_TOGETHER == 4
-                const ACC_T all =
-                    as_int((char4)((char)WEIGHT(0), (char)WEIGHT(1), (char)WEIGHT(2), (char)WEIGHT(3)));
-#elif D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
-                const ACC_T all = as_float(as_uint(WEIGHT(0)) >> 16 | as_uint(WEIGHT(1)));
-#elif D_TOGETHER == 2
-                const ACC_T all = as_int((short2)((short)WEIGHT(0), (short)WEIGHT(1)));
-#else
-                const ACC_T all = WEIGHT(0);
-#endif
-                packed[(tap * elements + i) * D_KT + k] = all;
-            }
-}
-
-/* ---- the convolution ---- */
 
 /* A tile of pixels of an image. */
 typedef struct pixels {

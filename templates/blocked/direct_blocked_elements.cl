@@ -19,8 +19,7 @@
 #endif
 
 /* A strip has bytes as shorts, or, where four are multiplied at once, as bytes plus 128, which
- * makes them unsigned. The offsets that `pack` writes for the rows of the filter correct the sums.
- */
+ * makes them unsigned. What pack_channels.cl writes for the rows of the filter corrects the sums. */
 #if D_TOGETHER == 4
 #define STRIP_T char
 #define STRIP_ZERO (-128)

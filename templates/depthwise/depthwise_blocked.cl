@@ -20,7 +20,7 @@
  * which taps meet which pixels, and which columns are outside: some of the first and of the last
  * tile of a row. Otherwise the item checks, except at taps that all pixels of a tile meet.
  *
- * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`), with
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (packed weights), with
  * the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. A tile then begins at a multiple of D_UP, so that a tap meets the same pixels of every
  * tile; with the others it would only multiply zeros.
@@ -36,7 +36,7 @@
  *      channel 2   k l m n o p ...    <---  scatter  ----
  *
  * Grid of `depthwise_blocked`: (D_STRIPS * planes, D_VECTORS, images), groups of one item, or of
- * several (see items.cl). Of `pack`: (D_VECTORS).
+ * several (see items.cl).
  *
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
@@ -47,8 +47,7 @@
  *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is -D_LEAD_a
  *   D_SRC_IMAGE, _PLANE, _ROW, _PIXEL    elements from one to the next; D_DST_ the same
  *   D_SRC_VECTOR, D_DST_VECTOR           elements from one vector of channels to the next
- *   D_UNROLL            above
- *   D_BACKWARD          1: the filter is rotated
+ *   D_UNROLL            above; D_FLOAT=1: bytes are summed as floats
  *   D_AHEAD             1: source rows of the row of tiles after the next are fetched
  *   T_W, T_H            a tile is T_W * D_UP_W pixels wide, T_H * D_UP_H high
  *   T_TILES             tiles that an item goes down; D_STRIPS items do a plane
@@ -64,28 +63,6 @@
 #include "depthwise_blocked_sums.cl"
 #include "items.cl"
 #include "taps.cl"
-
-/* Weights as [vector][tap][source channel of a group][D_B], zero where there is no channel. */
-kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SUM_T *restrict packed)
-{
-    const int vector = get_global_id(0);
-    const INDEX_T first =
-        D_EARLIER ? min((INDEX_T)vector * D_B, (INDEX_T)D_CHANNELS - D_B) : (INDEX_T)vector * D_B;
-    packed += (INDEX_T)vector * D_TAPS * D_GROUP * D_B;
-    for (int tap = 0; tap < D_TAPS; tap++)
-        for (int c = 0; c < D_GROUP; c++)
-            for (int lane = 0; lane < D_B; lane++) {
-                const INDEX_T k = first + lane;
-#if D_BACKWARD
-                const INDEX_T row = k - k % D_GROUP + c, column = k % D_GROUP;
-                const INDEX_T at = (row * D_GROUP + column) * D_TAPS + D_TAPS - 1 - tap;
-#else
-                const INDEX_T at = (k * D_GROUP + c) * D_TAPS + tap;
-#endif
-                packed[(tap * D_GROUP + c) * D_B + lane] =
-                    k < D_CHANNELS ? (SUM_T)SRC_LOAD(w, at) : (SUM_T)0;
-            }
-}
 
 #if !D_PLAIN
 /* Stores one vector of channels. If the last vector starts earlier, stores only its own channels.

@@ -22,9 +22,7 @@
 #define D_LAST_H LAST_START(P_DST_H, TILE_H, D_UP_H)
 #define D_LAST_W LAST_START(P_DST_W, TILE_W, D_UP_W)
 
-/* Sums of bytes are floats where there are not too many products: these are exact too, and have a
- * multiply-add. */
-#if SRC_TYPE == TYPE_I8 && D_TAPS * D_GROUP <= 1024
+#if D_FLOAT
 #define SUM_T float
 #define SUM_V KILN_CAT(float, D_B)
 typedef SUM_V __attribute__((aligned(4))) loose_sum;

@@ -34,7 +34,7 @@
  *   D_W_DST, D_W_SRC    strides of the weights over channels of the destination and the source
  *   T_VEC T_K T_PIX     tile of one item, as above (T_K <= D_DST_C)
  *   T_C                 source channels between two changes of the tap
- *   T_GROUP T_GROUP_K T_ORDER T_COPY   as above; T_PACK=1: w holds what pack_blocks.cl made
+ *   T_GROUP T_GROUP_K T_ORDER T_COPY   as above; T_PACK=1: w holds what pack_channels.cl made
  *   D_AHEAD             1: positions of items ahead are fetched
  *   T_STREAM            1: stores go past the caches, with T_COPY=0 (see caches.cl)
  */

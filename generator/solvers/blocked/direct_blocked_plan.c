@@ -1,5 +1,6 @@
 /* The plan of the blocked direct solvers: defines, packed weights and grid. */
 #include "generator/base/integers.h"
+#include "generator/geometry/pack_channels.h"
 #include "generator/plan/shared_grid.h"
 
 #include "direct_blocked.h"
@@ -108,9 +109,25 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_LAST", e.last);
     kiln_define(plan, "D_AHEAD", how == STRIPS_NEVER && fetches_pixels(b, s, d, c));
     kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(b, d, c, plan));
-    kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, kiln_direct_blocked_params[i].name, c->v[i]);
+}
+
+static void emit_pack(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
+                      const kiln_config *c, kiln_plan *plan)
+{
+    const int64_t vectors = kiln_direct_blocked_vectors(b, c), kv = c->v[BLOCKED_TILE_KV];
+    const int together = kiln_direct_blocked_together(b, s, d, c);
+    const kiln_packing packing = {.lanes = kv * c->v[BLOCKED_LANES],
+                                  .spans = b->groups,
+                                  .tiles = divide_up(vectors, kv),
+                                  .channels = b->dst_c,
+                                  .latest = (vectors - kv) * c->v[BLOCKED_LANES],
+                                  .step = kiln_direct_blocked_step(b),
+                                  .together = together,
+                                  .rotated = s->direction == KILN_BACKWARD_DATA,
+                                  .corrected = together == 4};
+    kiln_pack_channels_emit(s, &packing, plan);
 }
 
 void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -120,20 +137,8 @@ void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, c
     const double ms = kiln_direct_blocked_ms(&b, s, d, c);
     b.block = c->v[BLOCKED_LANES];
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), items = items_of(&b, d, c);
-    int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    int64_t step = kiln_direct_blocked_step(&b), steps = divide_up(b.src_c, step);
-    int together = kiln_direct_blocked_together(&b, s, d, c);
-    int64_t elements =
-        b.src_c / step * divide_up(step, together) + divide_up(b.src_c % step, together);
-    int64_t offsets = together == 4 ? s->filter[0] * s->filter[1] : 0;
-    plan->packed_bytes =
-        tiles_k * (elements * taps + offsets) * c->v[BLOCKED_TILE_KV] * c->v[BLOCKED_LANES] * 4;
-    kiln_plan_stage(plan, "direct_blocked.cl", "pack")->pack = true;
-    define_all(s, &b, d, c, plan);
-    kiln_arg_buffer(plan, KILN_ROLE_W);
-    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, offsets ? steps + 1 : steps, tiles_k, 1);
+    const int64_t tiles_k = kiln_direct_blocked_tiles_k(&b, c), items = items_of(&b, d, c);
+    emit_pack(s, &b, d, c, plan);
 
     kiln_plan_stage(plan, "direct_blocked.cl", "direct_blocked");
     define_all(s, &b, d, c, plan);

@@ -2,6 +2,7 @@
  * neighbours in memory, or items transpose plain tensors. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/pack_channels.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
@@ -164,6 +165,15 @@ static void define_plain(const kiln_blocked *b, const kiln_config *c, kiln_plan 
                 kiln_depthwise_strips(b, c) > 1 ? down : b->block * b->src_pitch.channel);
 }
 
+/* Sums of bytes are floats where there are not too many products: these are exact too, and have a
+ * multiply-add. */
+static bool sums_floats(const kiln_shape *s, const kiln_blocked *b)
+{
+    const int64_t products = b->filter[0] * b->filter[1] * b->filter[2] * b->src_c;
+    const kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
+    return source == KILN_I8 && products <= 1024;
+}
+
 static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
                        const kiln_config *c, kiln_plan *plan)
 {
@@ -174,7 +184,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_UNROLL", kiln_depthwise_unrolls(b, c));
     kiln_define(plan, "D_STRIPS", kiln_depthwise_strips(b, c));
     kiln_define(plan, "D_AHEAD", fetches(s, d, b, c));
-    kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
+    kiln_define(plan, "D_FLOAT", sums_floats(s, b));
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
     kiln_define(plan, "D_PLAIN", kiln_shape_is_plain_layout(s));
@@ -182,18 +192,28 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
         define_plain(b, c, plan);
 }
 
+static void emit_pack(const kiln_shape *s, const kiln_blocked *b, kiln_plan *plan)
+{
+    const int64_t vectors = kiln_depthwise_vectors(b), channels = b->groups * b->dst_c;
+    const bool earlier = b->dst_pitch.neighbours % b->block != 0;
+    const kiln_packing packing = {.lanes = b->block,
+                                  .spans = 1,
+                                  .tiles = vectors,
+                                  .channels = channels,
+                                  .latest = (earlier ? channels : vectors * b->block) - b->block,
+                                  .step = b->src_c,
+                                  .together = 1,
+                                  .rotated = s->direction == KILN_BACKWARD_DATA,
+                                  .floats = sums_floats(s, b)};
+    kiln_pack_channels_emit(s, &packing, plan);
+}
+
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
-    plan->packed_bytes = kiln_depthwise_vectors(&b) * taps * b.src_c * b.block * 4;
-    kiln_plan_stage(plan, "depthwise_blocked.cl", "pack")->pack = true;
-    define_all(s, d, &b, c, plan);
-    kiln_arg_buffer(plan, KILN_ROLE_W);
-    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, kiln_depthwise_vectors(&b), 1, 1);
+    emit_pack(s, &b, plan);
 
     kiln_plan_stage(plan, "depthwise_blocked.cl", "depthwise_blocked");
     define_all(s, d, &b, c, plan);

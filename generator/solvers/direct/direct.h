@@ -37,9 +37,8 @@ int64_t kiln_direct_taps(const kiln_shape *s);
 void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan);
 /* Returns the elements of weights packed in blocks of `t_k` channels. */
 int64_t kiln_direct_packed(const kiln_shape *s, int t_k);
-/* Adds the stage that packs the weights in blocks of `t_k` channels (templates/pack_blocks.cl). If
- * a group does not fill its last block, the block has zeros for the missing channels, or else
- * starts earlier. */
+/* Adds the stage that packs the weights in blocks of `t_k` channels. If a group does not fill its
+ * last block, the block has zeros for the missing channels, or else starts earlier. */
 void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan);
 /* For illegal(): returns true, with the reason, when an item would keep more than its share of
  * local memory: `scratch` elements of `of`, a noun for the message. */

@@ -1,6 +1,7 @@
 /* What the direct solvers over plain tensors share: channels and taps of a group, the stage that
  * packs weights in blocks of channels, and a limit on memory. */
 #include "generator/base/integers.h"
+#include "generator/geometry/pack_channels.h"
 
 #include "direct.h"
 
@@ -39,20 +40,15 @@ void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan)
 
 void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan)
 {
-    const int64_t blocks = divide_up(kiln_direct_dst_channels(s), t_k);
-    const int64_t packed = kiln_direct_packed(s, t_k);
-    plan->packed_bytes = packed * 4;
-    kiln_plan_stage(plan, "pack_blocks.cl", "pack")->pack = true;
-    kiln_define_types(plan, s);
-    if (!s->wide && packed > INT32_MAX)
-        kiln_define(plan, "P_WIDE", 1);
-    kiln_direct_define_weights(s, plan);
-    kiln_define(plan, "D_BLOCKS", blocks);
-    kiln_define(plan, "D_ZEROS", zeros);
-    kiln_define(plan, "T_K", t_k);
-    kiln_arg_buffer(plan, KILN_ROLE_W);
-    kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, 1, 1, 1, packed / (s->g * blocks * t_k), s->g * blocks, 1);
+    const int64_t channels = kiln_direct_dst_channels(s), blocks = divide_up(channels, t_k);
+    const kiln_packing packing = {.lanes = t_k,
+                                  .spans = s->g,
+                                  .tiles = blocks,
+                                  .channels = channels,
+                                  .latest = (zeros ? blocks * t_k : channels) - t_k,
+                                  .step = 1,
+                                  .together = 1};
+    kiln_pack_channels_emit(s, &packing, plan);
 }
 
 bool kiln_direct_keeps_too_much(int64_t scratch, const char *of, const kiln_device_facts *d,

@@ -1,0 +1,98 @@
+/* pack_channels.cl: packs weights for vectors of destination channels, as [tile of channels]
+ * [step of source channels][tap][element][lane], and converts them; zero where there is no channel.
+ * All sizes are arguments, so that layers of all sizes share the program.
+ *
+ * An element is a source channel, or D_TOGETHER neighbouring ones as parts of an int, or of the bits
+ * of a float (see products.cl). Before the first step of a tile stand the corrections of sums for
+ * the source's offset, [row of the filter][lane]; the step behind the last one writes these.
+ *
+ * A tile belongs to a span of channels, and starts at `latest` of the span or earlier. A span is a
+ * group, or all groups where a tile has several. A lane's weights lie in the source from
+ *
+ *     group * next_group + channel of the group * next_dst + source channel * next_src
+ *         + first_tap + tap * next_tap
+ *
+ * Grid: (steps, and one more with corrections; tiles).
+ *
+ * Defines, besides those of types.cl:
+ *   D_TOGETHER     1, 2, or 4: channels of an element
+ *   D_FLOAT        1: packed bytes become floats
+ */
+#include "types.cl"
+
+#if D_FLOAT
+#define PACKED_T float
+#else
+#define PACKED_T ACC_T
+#endif
+#define ELEMENTS(channels) (((channels) + D_TOGETHER - 1) / D_TOGETHER)
+
+/* `left` source channels are left from this one on. */
+static inline PACKED_T element(global const SRC_T *w, const long left, const long next_src)
+{
+#define WEIGHT(j) (left > (j) ? SRC_LOAD(w, (j)*next_src) : 0)
+#if D_TOGETHER == 4
+    return as_int((char4)((char)WEIGHT(0), (char)WEIGHT(1), (char)WEIGHT(2), (char)WEIGHT(3)));
+#elif D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+    return as_float(as_uint(WEIGHT(0)) >> 16 | as_uint(WEIGHT(1)));
+#elif D_TOGETHER == 2
+    return as_int((short2)((short)WEIGHT(0), (short)WEIGHT(1)));
+#else
+    return WEIGHT(0);
+#endif
+}
+
+#if D_TOGETHER == 4
+/* -128 times the sum of the weights of `taps` taps from w on, of all source channels. */
+static inline int correction(global const SRC_T *w, const long src_channels, const long next_src,
+                             const long taps, const long next_tap)
+{
+    int sum = 0;
+    for (long c = 0; c < src_channels; c++)
+        for (long tap = 0; tap < taps; tap++)
+            sum += (int)SRC_LOAD(w, c * next_src + tap * next_tap);
+    return -128 * sum;
+}
+#endif
+
+/* It packs no faster in vectors, and takes longer to compile. */
+#define NO_VECTORS _Pragma("clang loop vectorize(disable)")
+
+kernel GROUP_SIZE(1, 1, 1) void pack_channels(
+    global const SRC_T *restrict w, global PACKED_T *restrict packed, const long lanes,
+    const long tiles, const long channels, const long latest, const long group_channels,
+    const long src_channels, const long step, const long taps, const long rows,
+    const long next_group, const long next_dst, const long next_src, const long first_tap,
+    const long next_tap, const long tile_elements)
+{
+    const long c0 = get_global_id(0) * step, tile = get_global_id(1);
+    const long own = min(tile % tiles * lanes, latest);
+    const long elements = ELEMENTS(min(step, src_channels - c0));
+    packed += tile * tile_elements;
+    for (long lane = 0; lane < lanes; lane++) {
+        const long k = tile / tiles * channels + own + lane;
+        const bool there = own + lane < channels;
+        global const SRC_T *from =
+            w + k / group_channels * next_group + k % group_channels * next_dst + first_tap;
+        global PACKED_T *to = packed + lane;
+#if D_TOGETHER == 4
+        if (c0 >= src_channels) {
+            for (long row = 0; row < rows; row++)
+                to[row * lanes] = there ? correction(from + row * (taps / rows) * next_tap,
+                                                     src_channels, next_src, taps / rows, next_tap)
+                                        : 0;
+            continue;
+        }
+#endif
+        from += c0 * next_src;
+        to += (rows + c0 / step * ELEMENTS(step) * taps) * lanes;
+        const long left = there ? src_channels - c0 : 0;
+        NO_VECTORS
+        for (long i = 0; i < elements; i++)
+            NO_VECTORS
+            for (long tap = 0; tap < taps; tap++)
+                to[(tap * elements + i) * lanes] =
+                    element(from + i * D_TOGETHER * next_src + tap * next_tap,
+                            left - i * D_TOGETHER, next_src);
+    }
+}
