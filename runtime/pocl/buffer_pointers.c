@@ -4,10 +4,10 @@
 #include "buffer_pointers.h"
 
 #include "runtime/clock.h"
-#include "runtime/programs/template.h"
+
+#include "probe.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 enum { MOST_NS = 50000000 };
 
@@ -76,25 +76,20 @@ static bool may_work(cl_context context, cl_device_id device)
 }
 
 /* A kernel doubles through the address what a command wrote; another command reads it. */
-static cl_int run_probe(kiln_program *program, cl_command_queue queue, cl_mem mem, cl_int *number)
+static cl_int run_probe(const kiln_probe *probe, cl_command_queue queue, cl_mem mem, cl_int *number)
 {
     void *address;
-    const size_t one = 1;
-    cl_int code;
-    cl_kernel kernel = clCreateKernel(kiln_program_cl(program), "pointer_probe", &code);
-    if (code == CL_SUCCESS)
-        code = clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, sizeof *number, number, 0, NULL, NULL);
+    cl_int code =
+        clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, sizeof *number, number, 0, NULL, NULL);
     if (code == CL_SUCCESS && !kiln_buffer_pointers_find(queue, &mem, &address, 1))
         code = CL_INVALID_MEM_OBJECT;
     if (code == CL_SUCCESS)
-        code = kiln_buffer_pointers_give(kernel, 0, address);
+        code = kiln_buffer_pointers_give(probe->kernel, 0, address);
     if (code == CL_SUCCESS)
-        code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
+        code = kiln_probe_enqueue(probe, queue, 0);
     if (code == CL_SUCCESS)
         code = clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, sizeof *number, number, 0, NULL, NULL);
     const cl_int finished = clFinish(queue);
-    if (kernel)
-        clReleaseKernel(kernel);
     return code == CL_SUCCESS ? finished : code;
 }
 
@@ -102,14 +97,11 @@ static cl_int run_probe(kiln_program *program, cl_command_queue queue, cl_mem me
 static bool passes_probe(kiln_programs *programs, cl_context context, cl_command_queue queue)
 {
     cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(cl_int), NULL, NULL);
-    char *source = NULL;
-    kiln_program *program = NULL;
+    kiln_probe probe;
     cl_int number = 21;
-    const bool passes = mem && !kiln_template_source(NULL, "pointer_probe.cl", &source) &&
-                        !kiln_program_get(programs, source, "-cl-std=CL1.2", &program) &&
-                        run_probe(program, queue, mem, &number) == CL_SUCCESS && number == 42;
-    kiln_program_release(program);
-    free(source);
+    const bool passes = kiln_probe_open(&probe, programs) && mem &&
+                        run_probe(&probe, queue, mem, &number) == CL_SUCCESS && number == 42;
+    kiln_probe_close(&probe);
     if (mem)
         clReleaseMemObject(mem);
     return passes;

@@ -2,9 +2,8 @@
  */
 #include "work_sharing.h"
 
-#include "runtime/programs/template.h"
-
 #include "affinity.h"
+#include "probe.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -191,29 +190,15 @@ void kiln_sharing_do(const kiln_sharing_call *c, void *scratch)
 
 /* ---- whether it works ---- */
 
-static const char probe_options[] = "-DITEMS_SHARED=1 -DITEMS_0=1 -DITEMS_1=1 -DITEMS_2=1 "
-                                    "-DITEMS_UNIT=1 -cl-std=CL1.2";
-
 typedef struct answer {
     uint64_t code;
     int32_t numbers[4];
 } answer;
 
-static cl_int run_probe(kiln_program *program, cl_command_queue queue, answer *a)
+static bool run_probe(const kiln_probe *probe, cl_command_queue queue, answer *a)
 {
-    const cl_ulong to = (uint64_t)(uintptr_t)a;
-    const size_t one = 1;
-    cl_int code;
-    cl_kernel kernel = clCreateKernel(kiln_program_cl(program), "sharing_probe", &code);
-    if (code == CL_SUCCESS)
-        code = clSetKernelArg(kernel, 0, sizeof to, &to);
-    if (code == CL_SUCCESS)
-        code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL);
-    if (code == CL_SUCCESS)
-        code = clFinish(queue);
-    if (kernel)
-        clReleaseKernel(kernel);
-    return code;
+    return kiln_probe_enqueue(probe, queue, (uint64_t)(uintptr_t)a) == CL_SUCCESS &&
+           clFinish(queue) == CL_SUCCESS;
 }
 
 static bool is_right(const answer *a)
@@ -232,16 +217,11 @@ bool kiln_sharing_works(kiln_programs *programs, cl_context context, cl_device_i
         return false;
     }
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
-    char *source = NULL;
-    kiln_program *program = NULL;
-    bool works = false;
-    if (queue && !kiln_template_source(NULL, "sharing_probe.cl", &source) &&
-        !kiln_program_get(programs, source, probe_options, &program)) {
-        answer a = {0};
-        works = run_probe(program, queue, &a) == CL_SUCCESS && is_right(&a);
-    }
-    kiln_program_release(program);
-    free(source);
+    kiln_probe probe;
+    answer a = {0};
+    const bool works =
+        kiln_probe_open(&probe, programs) && queue && run_probe(&probe, queue, &a) && is_right(&a);
+    kiln_probe_close(&probe);
     if (queue)
         clReleaseCommandQueue(queue);
     return works;
