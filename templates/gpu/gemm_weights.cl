@@ -152,12 +152,20 @@ INLINE column_place column_of(const int column)
     return c;
 }
 
+/* Some tap of some pixel lies outside of x. */
+#define PADDED(A)                                                                                  \
+    (P_PAD_##A > 0 || (P_DST_##A - 1) * P_STRIDE_##A + (P_FILTER_##A - 1) * P_DILATION_##A >= P_SRC_##A)
+
+INLINE bool is_inside(const bool padded, const int at, const int size)
+{
+    return !padded || (uint)at < (uint)size;
+}
+
 INLINE B_T read_x(global const SRC_T *x, const pixel_place *p, const column_place *c)
 {
     const int d = p->d + c->d, h = p->h + c->h, w = p->w + c->w;
-    const bool padded = D_X_LOAD != LOAD_QUADS;
-    const bool inside = (!padded || ((uint)d < P_SRC_D && (uint)h < P_SRC_H && (uint)w < P_SRC_W)) &&
-                        p->real && c->real;
+    const bool inside = is_inside(PADDED(D), d, P_SRC_D) && is_inside(PADDED(H), h, P_SRC_H) &&
+                        is_inside(PADDED(W), w, P_SRC_W) && p->real && c->real;
     const INDEX_T from = p->image + c->channel + (INDEX_T)d * D_X_PLANE + (INDEX_T)h * D_X_ROW +
                          (INDEX_T)w * D_X_PIXEL;
     if (!inside)
