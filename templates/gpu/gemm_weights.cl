@@ -112,12 +112,23 @@ typedef struct {
     bool real;
 } pixel_place;
 
+#define IMAGE_PIXELS (P_DST_D * P_DST_H * P_DST_W)
+#if P_IMAGES == 1
+#define IMAGE_OF(pixel) 0
+#else
+#define IMAGE_OF(pixel) ((pixel) / IMAGE_PIXELS)
+#endif
+#if P_DST_D == 1 && P_DST_H == 1
+#define W_OF(within) (within)
+#else
+#define W_OF(within) ((within) % P_DST_W)
+#endif
+
 INLINE pixel_place place_of(const int pixel)
 {
-    const int w = pixel % P_DST_W, h = pixel / P_DST_W % P_DST_H,
-              d = pixel / (P_DST_W * P_DST_H) % P_DST_D, image = pixel / (P_DST_W * P_DST_H * P_DST_D);
-    const pixel_place p = {(INDEX_T)image * D_DY_IMAGE + (INDEX_T)d * D_DY_PLANE +
-                               (INDEX_T)h * D_DY_ROW + (INDEX_T)w * D_DY_PIXEL,
+    const int image = IMAGE_OF(pixel), within = pixel - image * IMAGE_PIXELS;
+    const int w = W_OF(within), h = within / P_DST_W % P_DST_H, d = within / (P_DST_W * P_DST_H);
+    const pixel_place p = {(INDEX_T)image * D_DY_IMAGE + (INDEX_T)within * D_DY_PIXEL,
                            (INDEX_T)image * D_X_IMAGE,
                            d * P_STRIDE_D - P_PAD_D,
                            h * P_STRIDE_H - P_PAD_H,

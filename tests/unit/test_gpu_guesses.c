@@ -102,6 +102,9 @@ START_TEST(a_layer_gets_its_solver)
         {"fwd-f16-n64-c32-k32-i112x112-f3x3-p1x1-g32-l:NHWC.OIHW.NHWC", "depthwise_gather"},
         {"fwd-i8-n64-c672-k672-i14x14-f5x5-p2x2-g672-l:any.OIHW.any", "depthwise_gather"},
         {"wrw-f32-n1-c960-k960-i7x7-f5x5-p2x2-g960", "depthwise_reduce"},
+        {"wrw-f32-n64-c3-k5-i8x8-f5x5-s3x3-p2x2", "depthwise_reduce"},
+        {"wrw-f32-n64-c256-k256-i28x28-f3x3-p1x1-g32", "depthwise_reduce"},
+        {"wrw-f32-n64-c3-k64-i224x224-f7x7-s2x2-p3x3", "gemm_weights"},
         {"fwd-f32-n1-c320-k64-i28x28-f1x1", "gemm"},
         {"bwd-f32-n1-c168-k672-i1x1-f1x1", "gemm"},
     };
@@ -116,7 +119,7 @@ int main(void)
     Suite *s = suite_create("gpu_guesses");
     TCase *t = tcase_create("gpu_guesses");
     tcase_add_loop_test(t, configs_are_legal, 0, 3);
-    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 16);
+    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 19);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);

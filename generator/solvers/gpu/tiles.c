@@ -12,6 +12,7 @@
 #include "generator/base/integers.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What a unit has where the device does not tell. */
 enum { UNIT_LANES = 128, UNIT_REGISTERS = 65536, UNIT_ITEMS = 2048, UNIT_GROUPS = 32 };
@@ -129,20 +130,32 @@ bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const k
     return d->kind == KILN_DEVICE_CPU || t->items < 32 || kiln_tiles_unfit(t, c) || crowded;
 }
 
+/* Filters as large as images, whose memory is that of channels. */
+static bool fold_filter(kiln_shape *f)
+{
+    const bool bias_of_x = f->direction == KILN_BACKWARD_DATA && f->epilogue.bias;
+    if (!kiln_shape_is_plain_layout(f) || bias_of_x)
+        return false;
+    for (int a = 0; a < 3; a++)
+        if (f->filter[a] != f->in[a] || f->out[a] != 1 || f->pad[a] != 0 ||
+            (f->filter[a] > 1 && f->dilation[a] != 1))
+            return false;
+    for (int a = 0; a < 3; a++) {
+        f->c *= f->filter[a];
+        f->in[a] = f->filter[a] = f->stride[a] = f->dilation[a] = 1;
+        f->pad_end[a] = 0;
+    }
+    return true;
+}
+
 kiln_shape kiln_tiles_fold(const kiln_shape *s)
 {
     kiln_shape f = *s;
-    const bool bias_of_x = s->direction == KILN_BACKWARD_DATA && s->epilogue.bias;
-    if (!kiln_shape_is_plain_layout(s) || bias_of_x)
+    if (fold_filter(&f) || !kiln_shape_is_pointwise(s) || s->rank == 1)
         return f;
-    for (int a = 0; a < 3; a++) {
-        if (s->filter[a] != s->in[a] || s->out[a] != 1 || s->pad[a] != 0 ||
-            (s->filter[a] > 1 && s->dilation[a] != 1))
-            return *s;
-        f.c *= s->filter[a];
-        f.in[a] = f.filter[a] = f.stride[a] = f.dilation[a] = 1;
-        f.pad_end[a] = 0;
-    }
+    const int64_t row[3] = {1, 1, s->in[0] * s->in[1] * s->in[2]};
+    memcpy(f.in, row, sizeof row);
+    memcpy(f.out, row, sizeof row);
     return f;
 }
 
@@ -194,10 +207,15 @@ static double beside(const kiln_tiles *t, const kiln_device_facts *d, const kiln
     return fmax(1, groups);
 }
 
+static double lanes_of(const kiln_device_facts *d)
+{
+    return d->gpu.unit_lanes ? d->gpu.unit_lanes : UNIT_LANES;
+}
+
 /* Cycles that a unit has for one step of a group. */
 static double step_cycles(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
-    const double lanes = d->gpu.unit_lanes ? d->gpu.unit_lanes : UNIT_LANES;
+    const double lanes = lanes_of(d);
     const double bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
     const double tm = c->v[TILES_TM], tn = c->v[TILES_TN], sums = bm * bn * bk;
     return multiply_add * sums / lanes + sums * (tm + tn) / (tm * tn) / read_rate +
@@ -210,6 +228,15 @@ double kiln_tiles_row_ms(double ms, int launches)
     return fmax(ms, launches * host_launch_ms) + less_busy * ms;
 }
 
+/* Of a step of so many groups that a unit runs side by side. Few items leave lanes without any. */
+static double round_cycles(const kiln_tiles *t, const kiln_device_facts *d, double cycles,
+                           double latency, double groups)
+{
+    const double all = lanes_of(d), used = fmin(all, groups * (double)t->items);
+    const double busy = cycles * all / used;
+    return fmax(busy, latency + overlap * busy);
+}
+
 double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
     const double units = d->compute_units, most = beside(t, d, c), cycles = step_cycles(t, d, c);
@@ -218,8 +245,8 @@ double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln
     const double adding = slices_latency * log2(slices);
     const double rounds = floor(t->count / (units * most)), left = t->count - rounds * units * most;
     const double last = ceil(left / units);
-    const double a_round = fmax(most * cycles, latency + overlap * most * cycles);
-    const double last_round = left > 0 ? fmax(last * cycles, latency + overlap * last * cycles) : 0;
+    const double a_round = round_cycles(t, d, most * cycles, latency, most);
+    const double last_round = left > 0 ? round_cycles(t, d, last * cycles, latency, last) : 0;
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
     return turns *
            (((double)t->steps + other_steps) * (rounds * a_round + last_round) +

@@ -57,8 +57,8 @@ void kiln_tiles_guess(kiln_guess *g, const kiln_param *params, kiln_range splits
                       const kiln_range *more, int nmore, kiln_config *c);
 /* For skip(): whether a search leaves out groups so small or large. */
 bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
-/* The same problem as one of 1x1 filters on images of one pixel, where filters are as large as
- * images and the memory is the same; else the shape itself. */
+/* The same problem on the same memory with fewer axes: filters as large as images as 1x1 filters of
+ * images of one pixel, images of other 1x1 filters as one row. Else the shape itself. */
 kiln_shape kiln_tiles_fold(const kiln_shape *s);
 /* For reject(): whether x and y are NCHW or NHWC (or their 1-D and 3-D kin) without padding, which
  * nobody would write. */
