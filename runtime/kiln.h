@@ -285,6 +285,11 @@ typedef struct kiln_op_info {
 KILN_API kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                                     kiln_op_info *info);
 
+/* Does the same and calls `visit` with the operation, for kiln_op_describe(), kiln_op_stage() and
+ * kiln_op_fact(). It is not compiled, and ends with the call. */
+KILN_API kiln_status kiln_conv_show(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                                    void (*visit)(void *user, const kiln_op *op), void *user);
+
 KILN_API void kiln_op_describe(const kiln_op *op, kiln_op_info *info);
 
 /* One launch of the plan, complete enough to repeat it elsewhere. Pointers live as long as op. */
@@ -535,6 +540,21 @@ typedef struct kiln_row {
      * no other. "": on any that has the name. */
     char core[24];
 } kiln_row;
+
+/* What came of a row of the problem. */
+typedef struct kiln_row_verdict {
+    kiln_row row;
+    kiln_origin origin; /* KILN_ORIGIN_USER_ROW, KILN_ORIGIN_SHIPPED_ROW */
+    int any_device;     /* 1: shipped for devices of all kinds */
+    int taken;          /* 1: kiln_conv_create() would run this config, because of this row */
+    char why[KILN_ERROR_TEXT]; /* if not taken */
+} kiln_row_verdict;
+
+/* Calls `row` for each row of the problem, of each file the newest first, and says why it is taken
+ * or not. Where layouts are "any", these are the rows of the layouts that solvers would choose. */
+KILN_API kiln_status kiln_explain_rows(kiln *k, const kiln_problem *problem,
+                                       void (*row)(void *user, const kiln_row_verdict *verdict),
+                                       void *user);
 
 typedef enum kiln_rows_kind {
     KILN_ROWS_HEAD = 0, /* up to and including the line "rows:" */

@@ -1,10 +1,12 @@
-/* Prints what every solver says of a problem. */
+/* Prints the road to the answer: what every solver says of a problem, the rows that speak of it,
+ * and the plan that comes of it. */
 #include "explain.h"
 
 #include "driver/help.h"
 #include "driver/json_csv.h"
 
 #include "conv.h"
+#include "describe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,10 +56,93 @@ static void print_json(const char *key, const char *device, const kiln_verdict *
     printf("}\n");
 }
 
+/* How a problem is explained, and how many rows were found. */
+typedef struct explained {
+    const char *key, *device;
+    bool json;
+    int rows;
+} explained;
+
+static const char *file_of(const kiln_row_verdict *v)
+{
+    return v->any_device ? "shipped, any device" : origin_word(v->origin);
+}
+
+static void print_row(void *user, const kiln_row_verdict *v)
+{
+    explained *e = user;
+    const kiln_row *r = &v->row;
+    char config[KILN_INFO_TEXT + 64];
+    e->rows++;
+    if (e->json) {
+        printf("{\"schema\":%d,\"problem\":\"%s\",\"device\":", REPORT_SCHEMA, e->key);
+        json_string(stdout, e->device);
+        printf(",\"row\":\"%s\",\"row_problem\":", file_of(v));
+        json_string(stdout, r->key);
+        printf(",\"solver\":");
+        json_string(stdout, r->solver);
+        printf(",\"version\":%d,\"config\":", r->version);
+        json_string(stdout, r->config);
+        printf(",\"ms\":%.9g,\"taken\":%s,\"reason\":", r->ms, v->taken ? "true" : "false");
+        json_string(stdout, v->why);
+        printf("}\n");
+        return;
+    }
+    if (e->rows == 1)
+        printf("rows (* decides)\n");
+    snprintf(config, sizeof config, "%s%s%s", r->config, *r->config ? " of " : "", r->solver);
+    printf("%c %s: %s: %s, ", v->taken ? '*' : ' ', file_of(v), r->key, config);
+    if (r->ms > 0)
+        printf("%.4g ms", r->ms);
+    else
+        printf("no time");
+    printf("%s%s\n", v->taken ? "" : ": ", v->why);
+}
+
+static void explain_rows(const session *s, const kiln_problem *p, explained *e)
+{
+    kiln_explain_rows(s->kiln, p, print_row, e);
+    if (e->rows > 0 || e->json)
+        return;
+    const char *user = kiln_rows_file(s->kiln), *shipped = kiln_shipped_dir(s->kiln);
+    printf("rows    none of this problem in %s (the user's), nor in %s (shipped)\n",
+           *user ? user : "no file", *shipped ? shipped : "no folder");
+}
+
+static void print_stage_json(const explained *e, const kiln_op *op, int index)
+{
+    kiln_stage_info s;
+    char local[80], global[80];
+    if (kiln_op_stage(op, index, &s))
+        return;
+    printf("{\"schema\":%d,\"problem\":\"%s\",\"device\":", REPORT_SCHEMA, e->key);
+    json_string(stdout, e->device);
+    printf(",\"stage\":%d,\"kernel\":\"%s\",\"template\":\"%s\",\"packs_weights\":%s,\"options\":",
+           index, s.kernel, s.template_file, s.packs_weights ? "true" : "false");
+    json_string(stdout, s.options);
+    printf(",\"local\":\"%s\",\"global\":\"%s\"}\n", sizes_text(s.local, 3, local, sizeof local),
+           sizes_text(s.launched, 3, global, sizeof global));
+}
+
+/* Prints what kiln conv would run: compile options and sizes of the launches. */
+static void print_plan(void *user, const kiln_op *op)
+{
+    const explained *e = user;
+    outcome o = {.device = e->device};
+    kiln_op_describe(op, &o.info);
+    for (int i = 0; i < o.info.stages && e->json; i++)
+        print_stage_json(e, op, i);
+    if (!e->json) {
+        printf("plan\n");
+        describe_plan(&o, op);
+    }
+}
+
 /* Returns whether a solver accepts. */
 static bool explain_problem(const session *s, const kiln_problem *p, bool json, bool first)
 {
     char key[KILN_KEY_TEXT];
+    explained e = {.key = key, .device = s->name, .json = json};
     kiln_problem_text(p, key, sizeof key);
     if (!json)
         printf("%sproblem %s\ndevice  %s\n  %-24s %5s  %s\n", first ? "" : "\n", key, s->name,
@@ -71,6 +156,9 @@ static bool explain_problem(const session *s, const kiln_problem *p, bool json, 
         else
             print_line(p, &v);
     }
+    explain_rows(s, p, &e);
+    if (accepted)
+        kiln_conv_show(s->kiln, p, NULL, print_plan, &e);
     return accepted;
 }
 

@@ -23,9 +23,8 @@ static const kiln_solver *read_row(const kiln_row *row, kiln_config *config, kil
     return NULL;
 }
 
-/* Turns a row into a pick if it still holds: known solver, same version, legal config. */
-static bool use_row(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
-                    kiln_why *why)
+bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
+                     kiln_why *why)
 {
     pick->solver = read_row(row, &pick->config, why);
     return pick->solver && kiln_solver_takes(pick->solver, shape, &k->facts, &pick->shape, why) &&
@@ -46,7 +45,7 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
     for (int nth = 0; (row = kiln_rows_find(rows, key, only, nth)); nth++) {
         kiln_pick candidate = *pick;
         kiln_why why;
-        if (!use_row(k, row, shape, &candidate, &why)) {
+        if (!kiln_row_usable(k, row, shape, &candidate, &why)) {
             kiln_log(&k->logger, "row skipped: %s: %s", key, why.text);
             continue;
         }

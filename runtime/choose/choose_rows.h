@@ -10,6 +10,11 @@
 bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
                          kiln_pick *pick);
 
+/* Turns a row into a pick if it still holds: known solver, same version, legal config. Returns
+ * false, with the reason in `why`, where it does not. */
+bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
+                     kiln_why *why);
+
 /* Warns where the user's rows might have been expected to decide, and could not: the named file is
  * not there, or its row of the key is of another version, has no config of its solver, or comes
  * from a search that could not choose all solvers. */

@@ -121,6 +121,20 @@ kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choi
     return status;
 }
 
+kiln_status kiln_conv_show(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
+                           void (*visit)(void *user, const kiln_op *op), void *user)
+{
+    kiln_op *op;
+    if (!visit)
+        return kiln_fail(KILN_INVALID, "kiln_conv_show: visit must not be NULL");
+    kiln_status status = kiln_op_plan_new(k, problem, choice, &op);
+    if (status)
+        return status;
+    visit(user, op);
+    kiln_op_discard(op);
+    return KILN_OK;
+}
+
 void kiln_op_keep(const kiln_op *op)
 {
     for (int i = 0; i < op->plan.nstages; i++)

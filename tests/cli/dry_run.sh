@@ -70,6 +70,7 @@ says '^. winograd_fused .* \([a-z ]*\); spreads NaN over tiles, overflows earlie
 says '^. naive .* config none$'
 # shellcheck disable=SC2086
 expect 0 explain convfp16 --dry-run --json $seed -F 1
+says '"stage":0,"kernel":"[A-Za-z0-9_]+","template":"[a-z0-9_]+.cl",.*"options":".*-D.*"local":"[0-9x]+","global":"[0-9x]+"'
 [ "$(grep -c '"chosen":true' out)" -eq 1 ] || fail 'not one solver is chosen'
 if grep -vE '^\{"schema":1,"problem":"fwd-f16-n16-.*\}$' out; then
     fail 'a line is not an object'

@@ -71,6 +71,16 @@ static void check_text(const char *call, const char *text, const char *expected)
 #define GIVES_TEXT(call, value) (note(#call), check_text(#call, call, value))
 #define CALLS(call) (note(#call), call)
 
+static void seen_row(void *user, const kiln_row_verdict *verdict)
+{
+    (void)user, (void)verdict;
+}
+
+static void seen_op(void *user, const kiln_op *op)
+{
+    (void)user, (void)op;
+}
+
 static int seen(void *user, const kiln_op *op, double *error)
 {
     (void)error;
@@ -140,6 +150,12 @@ static void operations(void)
     FAILS(kiln_explain(NULL, &problem, 0, &verdict));
     FAILS(kiln_explain(k, NULL, 0, &verdict));
     FAILS(kiln_explain(k, &problem, 0, NULL));
+    FAILS(kiln_explain_rows(NULL, &problem, seen_row, NULL));
+    FAILS(kiln_explain_rows(k, NULL, seen_row, NULL));
+    FAILS(kiln_explain_rows(k, &problem, NULL, NULL));
+    FAILS(kiln_conv_show(NULL, &problem, NULL, seen_op, NULL));
+    FAILS(kiln_conv_show(k, NULL, NULL, seen_op, NULL));
+    FAILS(kiln_conv_show(k, &problem, NULL, NULL, NULL));
     FAILS(kiln_tune(NULL, &problem, queue, &buffers, &tune, &trial));
     FAILS(kiln_tune(k, NULL, queue, &buffers, &tune, &trial));
     FAILS(kiln_tune(k, &problem, NULL, &buffers, &tune, &trial));
