@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { PATH_TEXT = 4096 };
@@ -72,15 +73,36 @@ int kiln_append_open(const char *file)
     return open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
 }
 
+static bool write_whole(int fd, const struct iovec *pieces, int n)
+{
+    size_t size = 0;
+    ssize_t done;
+    for (int i = 0; i < n; i++)
+        size += pieces[i].iov_len;
+    do
+        done = writev(fd, pieces, n);
+    while (done < 0 && errno == EINTR);
+    if (done >= 0 && (size_t)done != size)
+        errno = ENOSPC;
+    return done >= 0 && (size_t)done == size;
+}
+
+/* Returns whether the line just written stands behind the stump of one that a kill cut short after
+ * kiln_append_cut_short() had looked. */
+static bool is_behind_a_stump(int fd, const kiln_line *l)
+{
+    const off_t start = lseek(fd, 0, SEEK_CUR) - (off_t)l->used;
+    char before = '\n';
+    return l->text[0] != '\n' && start > 0 && pread(fd, &before, 1, start - 1) == 1 &&
+           before != '\n';
+}
+
 bool kiln_append_write(int fd, const kiln_line *l)
 {
-    ssize_t done;
-    do
-        done = write(fd, l->text, l->used);
-    while (done < 0 && errno == EINTR);
-    if (done >= 0 && (size_t)done != l->used)
-        errno = ENOSPC;
-    return done == (ssize_t)l->used;
+    char newline[] = "\n", *text = (char *)l->text;
+    const struct iovec pieces[] = {{newline, 1}, {text, l->used}};
+    return write_whole(fd, &pieces[1], 1) &&
+           (!is_behind_a_stump(fd, l) || write_whole(fd, pieces, 2));
 }
 
 bool kiln_append_cut_short(int fd)

@@ -28,7 +28,8 @@ bool kiln_make_folders(const char *file);
  * errno. */
 int kiln_append_open(const char *file);
 
-/* Appends the line whole or not at all, as far as the system allows: one write(). Returns false,
+/* Appends the line whole or not at all, as far as the system allows: one write. A kill may cut a
+ * write at the end of a page; the line that follows such a stump is written again. Returns false,
  * with errno. */
 bool kiln_append_write(int fd, const kiln_line *l);
 

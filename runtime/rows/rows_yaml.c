@@ -1,18 +1,12 @@
-/* Walks libyaml's events over one small mapping; every limit on untrusted YAML is here. */
+/* Walks libyaml's events over one small mapping, without trusting it. */
 #include "rows_yaml.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <locale.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
 
-enum { MAX_DEPTH = 16, QUOTED = 40 };
+enum { MAX_DEPTH = 16 };
 
 typedef struct walk {
     yaml_parser_t parser;
@@ -26,7 +20,7 @@ static bool no(walk *w, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vsnprintf(w->why, KILN_YAML_WHY, format, list);
+    vsnprintf(w->why, KILN_FIELD_WHY, format, list);
     va_end(list);
     return false;
 }
@@ -70,66 +64,12 @@ static bool skip_value(walk *w)
     }
 }
 
-/* The decimal point is a point whatever the program's locale says. */
-static double number_read(const char *text, char **end)
-{
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    locale_t before = c ? uselocale(c) : (locale_t)0;
-    double value = strtod(text, end);
-    if (c) {
-        uselocale(before);
-        freelocale(c);
-    }
-    return value;
-}
-
-/* Neither ASCII's control characters nor those that UTF-8 spells C2 80 to C2 9F. */
-static bool printable(const char *text, size_t length)
-{
-    const unsigned char *at = (const unsigned char *)text;
-    for (size_t i = 0; i < length; i++)
-        if (at[i] < 0x20 || at[i] == 0x7f || (at[i] == 0xc2 && i + 1 < length && at[i + 1] < 0xa0))
-            return false;
-    return true;
-}
-
 static bool store(walk *w, const kiln_field *f, void *out)
 {
     if (w->event.type != YAML_SCALAR_EVENT)
         return no(w, "%s is not a single value", f->name);
-    const char *text = (const char *)w->event.data.scalar.value;
-    size_t length = w->event.data.scalar.length;
-    char *end, *at = (char *)out + f->offset;
-    if (!printable(text, length))
-        return no(w, "%s has a control character", f->name);
-    if (f->kind == KILN_FIELD_TEXT) {
-        if (length >= f->size)
-            return no(w, "%s is longer than %zu bytes", f->name, f->size - 1);
-        memcpy(at, text, length + 1);
-        return true;
-    }
-    errno = 0;
-    if (f->kind == KILN_FIELD_COUNT) {
-        long value = strtol(text, &end, 10);
-        if (end == text || *end || errno || value < 0 || value > INT_MAX)
-            return no(w, "%s is \"%.*s\", not a count", f->name, QUOTED, text);
-        memcpy(at, &(int){(int)value}, sizeof(int));
-        return true;
-    }
-    double value = number_read(text, &end);
-    if (end == text || *end || !isfinite(value) || value < 0)
-        return no(w, "%s is \"%.*s\", not a number from 0 up", f->name, QUOTED, text);
-    memcpy(at, &value, sizeof value);
-    return true;
-}
-
-static int field_named(const kiln_field *fields, int nfields, const yaml_event_t *key)
-{
-    for (int i = 0; i < nfields; i++)
-        if (strlen(fields[i].name) == key->data.scalar.length &&
-            memcmp(fields[i].name, key->data.scalar.value, key->data.scalar.length) == 0)
-            return i;
-    return -1;
+    return kiln_field_store(f, (const char *)w->event.data.scalar.value,
+                            w->event.data.scalar.length, out, w->why);
 }
 
 /* Reads a mapping: the parser stands on its start before and on its end after. */
@@ -143,7 +83,8 @@ static bool read_mapping(walk *w, const kiln_field *fields, int nfields, void *o
             break;
         if (w->event.type != YAML_SCALAR_EVENT)
             return no(w, "a field's name is not a single word");
-        int which = field_named(fields, nfields, &w->event);
+        int which = kiln_field_named(fields, nfields, (const char *)w->event.data.scalar.value,
+                                     w->event.data.scalar.length);
         if (!next(w))
             return false;
         if (which >= 0 && seen >> which & 1)
@@ -172,7 +113,7 @@ static bool read_document(walk *w, bool item, const kiln_field *fields, int nfie
 }
 
 bool kiln_yaml_read(const char *text, size_t length, bool item, const kiln_field *fields,
-                    int nfields, void *out, char why[KILN_YAML_WHY])
+                    int nfields, void *out, char why[KILN_FIELD_WHY])
 {
     walk w = {.why = why};
     if (!yaml_parser_initialize(&w.parser))

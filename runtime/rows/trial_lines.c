@@ -131,7 +131,7 @@ kiln_status kiln_trials_append(const char *file, const kiln_trial_line *line)
 
 static bool read_one(const char *text, size_t length, kiln_trial_line *line)
 {
-    char why[KILN_YAML_WHY];
+    char why[KILN_FIELD_WHY];
     read_line whole = {.schema = 0};
     if (!kiln_yaml_read(text, length, false, fields, FIELDS, &whole, why) || whole.schema != SCHEMA)
         return false;

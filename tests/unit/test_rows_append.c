@@ -1,4 +1,6 @@
 /* Appending tuning rows: they are read back whole, also where several processes write. */
+#include "runtime/rows/append_line.h"
+
 #include "support/comma.h"
 #include "support/rows_box.h"
 
@@ -74,6 +76,26 @@ START_TEST(append_after_a_cut)
     kiln_rows *rows = kiln_rows_load(rows_file, "", NULL);
     ck_assert_uint_eq(kiln_rows_count(rows), 2);
     ck_assert_str_eq(kiln_rows_at(rows, 1)->key, "c");
+    kiln_rows_free(rows);
+}
+END_TEST
+
+/* Another process's line may be cut short between the look for that and the write. */
+START_TEST(what_lands_behind_a_stump_is_written_again)
+{
+    kiln_line l = {.used = 0};
+    kiln_rows_free(rows_load_text(ROWS_HEAD ROWS_ROW("a", "1")));
+    const int fd = kiln_append_open(rows_file);
+    ck_assert(!kiln_append_cut_short(fd));
+    ck_assert_int_eq(write(fd, "- {key: \"b\"", 11), 11);
+    kiln_line_put(&l, ROWS_ROW("c", "3"));
+    ck_assert(kiln_append_write(fd, &l));
+    close(fd);
+    kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
+    ck_assert_uint_eq(kiln_rows_count(rows), 2);
+    ck_assert_str_eq(kiln_rows_at(rows, 1)->key, "c");
+    ck_assert_ptr_nonnull(strstr(rows_told, "rows.yaml:6: "));
+    ck_assert_ptr_null(strstr(rows_told, "rows.yaml:7: "));
     kiln_rows_free(rows);
 }
 END_TEST
@@ -253,6 +275,7 @@ int main(void)
     tcase_add_test(tests, round_trip_makes_folders);
     tcase_add_test(tests, the_longest_row_fits);
     tcase_add_test(tests, append_after_a_cut);
+    tcase_add_test(tests, what_lands_behind_a_stump_is_written_again);
     tcase_add_test(tests, a_long_head_gains_rows);
     tcase_add_test(tests, rows_of_two_devices_do_not_mix);
     tcase_add_test(tests, an_empty_file_gets_its_head);
