@@ -123,7 +123,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     const double columns = ceil((double)columns_of(s, c) / parts / sharers); /* of an item */
     const double loads = (double)(s->filter[0] * s->filter[2] * window_of(s, c)) + c->v[ROWS];
     const double sums = (double)(taps_of(s) * c->v[ROWS]);
-    const double column_cycles = s->c == s->g ? least_cycles : fmax(least_cycles, 1.4 * (loads + sums));
+    const double column_cycles =
+        s->c == s->g ? least_cycles : fmax(least_cycles, 1.4 * (loads + sums));
     const double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
     const double more = of_unit * d->compute_units / groups - 1;
     const double move = 0.9 * kiln_device_move_ms(d, bytes) * (1 + uneven * more);
