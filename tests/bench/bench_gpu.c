@@ -2,15 +2,16 @@
  *
  * For each layer kiln and the peer (cudnn.py, a process of its own) take turns on the same card,
  * and the medians are compared: kiln's time of one run in a row of runs that only the last one is
- * waited for, the peer's in a replayed graph. kiln's result is verified by the sampled reference
- * before its times count. A ratio is the peer's time over kiln's: above 1, kiln is faster. "peak"
- * and "copy" say what share of the card's multiply-adds and of its copy bandwidth, both measured in
- * the same run, kiln reaches.
+ * waited for, the peer's in a replayed graph. "events" is the time of a run that is waited for, by
+ * the device's clock. kiln's result is verified by the sampled reference before its times count. A
+ * ratio is the peer's time over kiln's: above 1, kiln is faster. "peak" and "copy" say what share
+ * of the card's multiply-adds and of its copy bandwidth, both measured in the same run, kiln
+ * reaches.
  */
 #include "driver/conv/interrupt.h"
 #include "driver/device_limits.h"
 
-#include "contender.h"
+#include "contender_kiln.h"
 #include "machine.h"
 #include "options.h"
 #include "peer.h"
@@ -79,6 +80,7 @@ typedef struct bench {
     const char *json_file, *solver;
     FILE *json;
     session session;
+    cl_command_queue profiled; /* the session's queue is not */
     device_limits limits;
     peer peer;
     stats_mean mean[CLASSES];
@@ -89,6 +91,7 @@ typedef struct bench {
 
 typedef struct measured {
     double kiln_ms, peer_ms; /* medians; peer_ms negative: the peer does not do it */
+    double event_ms;         /* of one run of kiln's that is waited for, by the device's clock */
     char format[200];        /* the peer's, or why it does not do the layer */
 } measured;
 
@@ -110,6 +113,16 @@ static double time_turn(contender *c, int runs)
         if ((row[i] = time_row(c, runs / ROWS > 3 ? runs / ROWS : 3)) <= 0)
             return -1;
     return stats_median(row, ROWS);
+}
+
+/* The median of as many single runs as a turn has rows. */
+static double time_events(const bench *b, contender *c)
+{
+    double run[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        if ((run[i] = contender_kiln_event_ms(c, b->profiled)) <= 0)
+            return -1;
+    return stats_median(run, ROWS);
 }
 
 /* The time of kiln's other contender, or of the peer. */
@@ -138,8 +151,9 @@ static bool take_turns(bench *b, contender *c, contender *other, const char *pro
             peers++;
     }
     m->kiln_ms = stats_median(own, n);
+    m->event_ms = time_events(b, c);
     m->peer_ms = peers ? stats_median(peer, peers) : -1;
-    return true;
+    return m->event_ms > 0;
 }
 
 static void print_json(const bench *b, const gpu_class *class, const char *problem,
@@ -147,8 +161,10 @@ static void print_json(const bench *b, const gpu_class *class, const char *probl
 {
     if (!b->json)
         return;
-    fprintf(b->json, "{\"kind\":\"row\",\"class\":\"%s\",\"problem\":\"%s\",\"kiln_ms\":%.6f,",
-            class->name, problem, m->kiln_ms);
+    fprintf(b->json,
+            "{\"kind\":\"row\",\"class\":\"%s\",\"problem\":\"%s\",\"kiln_ms\":%.6f,"
+            "\"event_ms\":%.6f,",
+            class->name, problem, m->kiln_ms, m->event_ms);
     if (m->peer_ms > 0)
         fprintf(b->json, "\"peer_ms\":%.6f,\"format\":\"%s\",\"ratio\":%.4f,", m->peer_ms,
                 m->format, m->peer_ms / m->kiln_ms);
@@ -159,8 +175,8 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
                       const contender *c)
 {
     const double seconds = m->kiln_ms * 1e-3;
-    printf("%-17s %-32.32s %3lld %9.4f ms  peak %3.0f%% copy %3.0f%%", classes[at].name,
-           w->layer->name, (long long)w->problem.batch, m->kiln_ms,
+    printf("%-17s %-32.32s %3lld %9.4f ms (events %.4f)  peak %3.0f%% copy %3.0f%%",
+           classes[at].name, w->layer->name, (long long)w->problem.batch, m->kiln_ms, m->event_ms,
            100e-9 * w->flops / seconds / fmax(b->limits.gflops, 1),
            100e-9 * w->bytes / seconds / fmax(b->limits.gbs, 1));
     if (m->peer_ms > 0) {
@@ -371,7 +387,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench: %s\n", why);
         return 1;
     }
-    if (!machine_forgo_profiling(&b.session))
+    cl_int code;
+    b.profiled =
+        clCreateCommandQueue(b.session.context, b.session.device, CL_QUEUE_PROFILING_ENABLE, &code);
+    if (!b.profiled || !machine_forgo_profiling(&b.session))
         return 1;
     interrupt watch;
     interrupt_watch(&watch);
@@ -384,6 +403,7 @@ int main(int argc, char **argv)
         perror(b.json_file);
         status = 1;
     }
+    clReleaseCommandQueue(b.profiled);
     session_close(&b.session);
     layers_free(&b.layers);
     return status;

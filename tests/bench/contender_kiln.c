@@ -103,6 +103,13 @@ static bool finish(contender *c)
     return kiln_finish(s->kiln, s->queue) == KILN_OK;
 }
 
+double contender_kiln_event_ms(contender *c, cl_command_queue profiled)
+{
+    kiln_contender *k = (kiln_contender *)c;
+    double ms;
+    return kiln_op_time(k->op, profiled, &k->buffers, &ms, NULL) == KILN_OK ? ms : -1;
+}
+
 static bool read_result(contender *c, void *plain)
 {
     kiln_contender *k = (kiln_contender *)c;

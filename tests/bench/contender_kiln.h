@@ -14,6 +14,11 @@ kiln_problem contender_kiln_problem(const work *w, const rules *r);
  * then. */
 contender *contender_kiln_wrap(const session *s, const work *w, kiln_op *op, char *why);
 
+/* Returns the time of one run of kiln's by the device's clock, from the start of its first launch
+ * to the end of its last one, without packing; negative: it failed. The queue has
+ * CL_QUEUE_PROFILING_ENABLE. */
+double contender_kiln_event_ms(contender *c, cl_command_queue profiled);
+
 /* Makes a memory object, none of 0 bytes. Returns false on failure. */
 bool contender_kiln_memory(const session *s, kiln_buffer *b, const memory_kind *kind);
 
