@@ -181,7 +181,7 @@ static kiln_status find_known(search *s, trial_book_known *known, trial_book **o
 static kiln_status tune(search *s, const trial_book_known *known)
 {
     const search_settings *o = s->settings;
-    const double left = o->seconds - known->seconds, least = 1;
+    const double left = o->seconds - (o->alone ? 0 : known->seconds), least = 1;
     kiln_tune_options options = {.solver = o->solvers,
                                  .max_trials = o->trials,
                                  .patience = o->patience,
@@ -225,7 +225,8 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
     if (!status) {
         fill_end(&s, known.seconds);
         if (!result->interrupted) {
-            snprintf(result->end.verdict, sizeof result->end.verdict, "done");
+            const bool paused = settings->alone && result->end.index < result->end.count;
+            snprintf(result->end.verdict, sizeof result->end.verdict, paused ? "paused" : "done");
             log_line(&s, &result->end);
         }
     }

@@ -8,6 +8,8 @@
 
 typedef struct search_settings {
     double seconds;         /* with those of earlier searches that count; 0: no limit */
+    bool alone;             /* the seconds are of this search alone; where it leaves something
+                               untried, it ends as "paused" */
     int64_t trials;         /* the same; 0: the whole grid */
     int64_t patience;       /* as in kiln_tune_options */
     const char *solvers;    /* the same */

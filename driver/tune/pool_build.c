@@ -1,5 +1,6 @@
 /* Has programs compiled before their trials come. */
 #include "tune_pool.h"
+#include "tune_rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static void hand_out(pool *p, pool_worker *w, int most)
 /* Gives idle helpers the first configs of the next problem, so that it need not wait for them. */
 static void hand_out_firsts(pool *p, pool_worker *w)
 {
-    const int next = tune_run_next(w->kind, p->run->list);
+    const int next = tune_rounds_next(p->run, w->kind);
     if (next != w->ahead)
         w->firsts = 0;
     w->ahead = next;

@@ -4,6 +4,7 @@
 #include "driver/conv/conv.h"
 #include "driver/trace.h"
 
+#include "tune_rounds.h"
 #include "tune_show.h"
 
 #include <stdio.h>
@@ -59,6 +60,8 @@ static int run_list(const tune_options *o, const tune_list *list, report_format 
         status = start_over(run, why);
     if (!status)
         status = (o->isolate ? tune_pool : tune_here)(run, why);
+    if (!status && (status = tune_rounds_end(run)))
+        snprintf(why, sizeof why, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
     const int exit = status ? fail(status, why) : tune_show_end(run, format);
     tune_run_close(run);
     free(run);

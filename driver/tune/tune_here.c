@@ -1,6 +1,7 @@
 /* Tunes in this process: what crashes ends the run. */
 #include "driver/conv/interrupt.h"
 
+#include "tune_rounds.h"
 #include "tune_show.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@ typedef struct here {
 static bool ended(void *user, const kiln_trial *trial, const kiln_trial_line *line)
 {
     here *h = user;
+    trial_book_add(h->run->kind[0].book, line);
     tune_run_note_trial(h->run, line);
     tune_show_trial(h->run, &h->run->kind[0], h->item, line, trial->best_ms, trial->guess_ms);
     return true;
@@ -40,16 +42,17 @@ kiln_status tune_here(tune_run *run, char *why)
     kiln_status status = session_open(&s, kind->device.spec, why);
     if (status)
         return status;
-    while (!run->interrupted && (h.item = tune_run_next(kind, run->list)) >= 0 &&
+    while (!run->interrupted && (h.item = tune_rounds_next(run, kind)) >= 0 &&
            (o->total_time <= 0 || tune_now() - run->began < o->total_time)) {
         tune_result result;
         const double began = tune_now();
-        search_settings settings = tune_settings(&job, tune_run_seconds(run, kind, h.item));
+        const tune_slice slice = tune_rounds_slice(run, kind, h.item);
+        search_settings settings = tune_settings(&job, &slice);
         settings.trial = ended;
         settings.user = &h;
         tune_problem(&s, &run->list->item[h.item], &settings, &result);
         run->busy += tune_now() - began;
-        tune_run_note(run, kind, h.item, &result);
+        tune_rounds_note(run, kind, h.item, &result);
         tune_show_item(run, kind, h.item);
     }
     session_close(&s);

@@ -16,7 +16,7 @@ typedef enum tune_message_kind {
     MESSAGE_RESULT,   /* of an item */
     MESSAGE_BUILT,    /* the programs of a config have been compiled, or do not compile */
     /* to a child */
-    MESSAGE_TUNE, /* item, seconds */
+    MESSAGE_TUNE, /* item, slice */
     MESSAGE_GO,
     MESSAGE_STOP,        /* after the trial */
     MESSAGE_BUILD,       /* line.problem, next[0] */
@@ -40,7 +40,7 @@ typedef struct tune_next {
 typedef struct tune_message {
     tune_message_kind kind;
     int item;
-    double seconds; /* TUNE: the limit; 0: none */
+    tune_slice slice;
     double best_ms, guess_ms;
     kiln_status status;
     char why[512];

@@ -17,10 +17,11 @@ static const struct option_row {
     {"seconds", SECONDS, AT(seconds), "30", "T",
      "limit a problem's search; 0: none. With --total-time, 0 unless given"},
     {"total-time", SECONDS, AT(total_time), "0", "T",
-     "limit the whole run: what is left is shared among the problems that are left"},
+     "limit the whole run: one half for all problems, then rounds for those that gain most"},
     {"trials", COUNT, AT(trials), "0", "N", "limit a problem's trials; 0: none"},
     {"patience", COUNT, AT(patience), "0", "N",
-     "end a problem's search after N trials of the grids without a faster config; 0: never"},
+     "end a problem's search after N trials of the grids without a faster config; 0: never, with "
+     "--total-time 24 in the first round and twice as many in each further one"},
     {"solvers", TEXT, AT(solvers), "", "LIST", "try these solvers only: names or ids"},
     {"types", TEXT, AT(types), "", "LIST",
      "tune for these types (f32, f16, bf16, i8), whatever the lines say"},

@@ -2,6 +2,7 @@
 #include "driver/conv/interrupt.h"
 
 #include "tune_pool.h"
+#include "tune_rounds.h"
 #include "tune_show.h"
 
 #include <errno.h>
@@ -40,7 +41,7 @@ static void assign(pool *p, pool_worker *w)
     if (!w->ready || w->waiting || w->in_trial || p->stopping)
         return;
     if (w->item < 0) {
-        w->item = out_of_time(p->run) ? -1 : tune_run_next(w->kind, p->run->list);
+        w->item = out_of_time(p->run) ? -1 : tune_rounds_next(p->run, w->kind);
         if (w->item < 0)
             return;
         w->item_since = tune_now();
@@ -50,7 +51,7 @@ static void assign(pool *p, pool_worker *w)
     }
     p->m.kind = MESSAGE_TUNE;
     p->m.item = w->item;
-    p->m.seconds = tune_run_seconds(p->run, w->kind, w->item);
+    p->m.slice = tune_rounds_slice(p->run, w->kind, w->item);
     w->heard = tune_now();
     w->ready = !tune_send(w->child.fd, &p->m);
 }
@@ -58,7 +59,7 @@ static void assign(pool *p, pool_worker *w)
 static void end_item(pool *p, pool_worker *w, const tune_result *result)
 {
     p->run->busy += tune_now() - w->item_since;
-    tune_run_note(p->run, w->kind, w->item, result);
+    tune_rounds_note(p->run, w->kind, w->item, result);
     tune_show_item(p->run, w->kind, w->item);
     w->item = -1;
 }

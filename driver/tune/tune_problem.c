@@ -43,7 +43,8 @@ static bool was_tuned(const session *s, const kiln_problem *p, const search_sett
     kiln_trial_line_fill(&of, s->kiln, p, NULL);
     const kiln_trial_line *last =
         settings->book ? trial_book_end_of(settings->book, &of, settings->since) : NULL;
-    if (!last || strcmp(last->limits, settings->limits) != 0)
+    if (!last || strcmp(last->limits, settings->limits) != 0 ||
+        strcmp(last->verdict, "paused") == 0)
         return false;
     *end = *last;
     return true;
@@ -64,6 +65,7 @@ static kiln_status search(const session *s, const tune_item *item, const kiln_pr
     result->interrupted = found.interrupted;
     result->end = found.end;
     result->trials = found.trials;
+    result->ended_late = settings->seconds > 0 && found.seconds > 0.9 * settings->seconds;
     memcpy(result->refused, found.refused, sizeof result->refused);
     tensors_free(&t);
     return status;

@@ -6,11 +6,21 @@
 
 #include "tune_list.h"
 
+/* The limits of one search for a problem. */
+typedef struct tune_slice {
+    double seconds; /* 0: none */
+    bool alone;     /* one round of several: the seconds are of this search, whatever earlier ones
+                       took, and where it leaves something untried it only pauses */
+    int64_t patience;
+    int round; /* from 1 */
+} tune_slice;
+
 /* What became of a problem. */
 typedef struct tune_result {
     kiln_status status;
     char why[512];       /* where status is not KILN_OK */
     bool interrupted;    /* the search ended early; what it found is kept */
+    bool ended_late;     /* its time ended it */
     bool known;          /* an earlier run has tuned it: nothing was done */
     kiln_trial_line end; /* of the search */
     int64_t trials, refused[KILN_TRIAL_VERDICTS];

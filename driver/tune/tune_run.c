@@ -65,8 +65,9 @@ static kiln_status open_kind(tune_run *run, const tune_device *d, char *why)
     *k = (tune_kind){.device = *d, .devices = 1};
     k->state = calloc(run->list->count, sizeof *k->state);
     k->result = calloc(run->list->count, sizeof *k->result);
+    k->progress = calloc(run->list->count, sizeof *k->progress);
     run->kinds++;
-    if (!k->state || !k->result) {
+    if (!k->state || !k->result || !k->progress) {
         snprintf(why, KILN_ERROR_TEXT, "out of memory for the problems");
         return KILN_NO_MEMORY;
     }
@@ -112,38 +113,8 @@ void tune_run_close(tune_run *run)
         trial_book_free(run->kind[i].book);
         free(run->kind[i].state);
         free(run->kind[i].result);
+        free(run->kind[i].progress);
     }
-}
-
-/* Several devices end together if the long problems do not come last. */
-int tune_run_next(const tune_kind *kind, const tune_list *list)
-{
-    int next = -1;
-    for (size_t i = 0; i < list->count; i++)
-        if (kind->state[i] == TUNE_WAITING &&
-            (next < 0 || (kind->devices > 1 && list->item[i].cost > list->item[next].cost)))
-            next = (int)i;
-    return next;
-}
-
-/* What is left of the whole time goes to the problems that are left, by their weight. */
-double tune_run_seconds(const tune_run *run, const tune_kind *kind, int item)
-{
-    const tune_options *o = run->options;
-    if (o->total_time <= 0)
-        return o->seconds;
-    double all = 0, own = 0;
-    for (size_t i = 0; i < run->list->count; i++) {
-        const tune_item *it = &run->list->item[i];
-        const double weight = o->profile && it->cost > 0 ? it->cost * (double)it->count : 1;
-        all += kind->state[i] == TUNE_WAITING || (int)i == item ? weight : 0;
-        own = (int)i == item ? weight : own;
-    }
-    const double least = 1, left = o->total_time - (tune_now() - run->began);
-    double seconds = left * kind->devices * own / all;
-    if (o->seconds > 0 && seconds > o->seconds)
-        seconds = o->seconds;
-    return seconds > least ? seconds : least;
 }
 
 void tune_run_note_trial(tune_run *run, const kiln_trial_line *line)
@@ -153,15 +124,4 @@ void tune_run_note_trial(tune_run *run, const kiln_trial_line *line)
         run->refused[v] +=
             strcmp(line->verdict, kiln_trial_verdict_text((kiln_trial_verdict)v)) == 0;
     run->waited += line->build_seconds;
-}
-
-void tune_run_note(tune_run *run, tune_kind *kind, int item, const tune_result *result)
-{
-    kind->result[item] = *result;
-    kind->state[item] = TUNE_ENDED;
-    kind->ended++;
-    if (result->interrupted)
-        run->interrupted = true;
-    if (!result->status && *result->end.verdict && !result->known)
-        trial_book_add(kind->book, &result->end);
 }

@@ -6,7 +6,15 @@
 
 #include <time.h>
 
-typedef enum tune_state { TUNE_WAITING = 0, TUNE_RUNNING, TUNE_ENDED } tune_state;
+/* AGAIN: a search has ended, and goes on if there is time. */
+typedef enum tune_state { TUNE_WAITING = 0, TUNE_RUNNING, TUNE_AGAIN, TUNE_ENDED } tune_state;
+
+/* How an item's searches went. */
+typedef struct tune_progress {
+    int rounds;      /* searches so far */
+    double gain;     /* best time before the last search, or the guess, over the one after it */
+    bool ended_late; /* the last search ended by time: it was still finding something */
+} tune_progress;
 
 /* Devices of one kind: they share rows, log and problems. */
 typedef struct tune_kind {
@@ -16,7 +24,8 @@ typedef struct tune_kind {
     trial_book *book;
     tune_state *state;   /* of each item */
     tune_result *result; /* of each item */
-    size_t ended;
+    tune_progress *progress;
+    size_t ended; /* items that were searched, or cannot be */
 } tune_kind;
 
 enum { TUNE_MOST_KINDS = 16, TUNE_MOST_DEVICES = 64 };
@@ -41,15 +50,8 @@ typedef struct tune_run {
 kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list *list, char *why);
 void tune_run_close(tune_run *run);
 
-/* Returns the next item that waits; -1: there is none. */
-int tune_run_next(const tune_kind *kind, const tune_list *list);
-
-/* Returns the limit of an item's search in seconds, as time passes; 0: none. */
-double tune_run_seconds(const tune_run *run, const tune_kind *kind, int item);
-
-/* Notes how a trial, and how an item ended. */
+/* Notes how a trial ended. */
 void tune_run_note_trial(tune_run *run, const kiln_trial_line *line);
-void tune_run_note(tune_run *run, tune_kind *kind, int item, const tune_result *result);
 
 /* Tunes with worker processes; tune_here() in this process. */
 kiln_status tune_pool(tune_run *run, char *why);

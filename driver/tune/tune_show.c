@@ -7,7 +7,7 @@
 
 /* The trial that was heard of last. */
 static struct {
-    int item;
+    int item, round;
     long long index, count;
     double best_ms, guess_ms;
     char name[KILN_KEY_TEXT];
@@ -42,7 +42,7 @@ static size_t count_ended(const tune_run *run, size_t *all, size_t *worked)
         ended += run->kind[k].ended;
         *all += run->list->count;
         for (size_t i = 0; i < run->list->count; i++)
-            *worked += run->kind[k].state[i] == TUNE_ENDED && !run->kind[k].result[i].known;
+            *worked += run->kind[k].state[i] >= TUNE_AGAIN && !run->kind[k].result[i].known;
     }
     return ended;
 }
@@ -53,11 +53,10 @@ static double time_left(const tune_run *run, size_t ended, size_t all, size_t wo
 {
     const tune_options *o = run->options;
     const double spent = tune_now() - run->began;
-    double each = worked > 0 ? run->busy / (double)worked : o->seconds > 0 ? o->seconds : -1;
-    double left = each < 0 ? -1 : each * (double)(all - ended) / (run->devices ? run->devices : 1);
-    if (o->total_time > 0 && (left < 0 || left > o->total_time - spent))
-        left = o->total_time - spent;
-    return left;
+    const double each = worked > 0 ? run->busy / (double)worked : o->seconds > 0 ? o->seconds : -1;
+    if (o->total_time > 0) /* further rounds take what is left */
+        return o->total_time > spent ? o->total_time - spent : 0;
+    return each < 0 ? -1 : each * (double)(all - ended) / (run->devices ? run->devices : 1);
 }
 
 static void print_progress(const tune_run *run)
@@ -66,6 +65,8 @@ static void print_progress(const tune_run *run)
     const double left = time_left(run, ended, all, worked);
     char text[24];
     fprintf(stderr, "tune %zu/%zu", ended + (ended < all), all);
+    if (last.item >= 0 && last.round > 1)
+        fprintf(stderr, ", round %d", last.round);
     if (last.item >= 0)
         fprintf(stderr, ", trial %lld/%lld", last.index + 1, last.count);
     if (last.best_ms > 0)
@@ -98,8 +99,8 @@ void tune_show_trial(const tune_run *run, const tune_kind *kind, int item,
                      const kiln_trial_line *line, double best_ms, double guess_ms)
 {
     const bool other = item != last.item;
-    (void)kind;
     last.item = item;
+    last.round = kind->progress[item].rounds + 1;
     last.index = line->index;
     last.count = line->count;
     last.best_ms = best_ms > 0 || other ? best_ms : last.best_ms;

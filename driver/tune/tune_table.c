@@ -30,7 +30,7 @@ static double gain_of(const tune_result *r)
 static void add(sums *s, const tune_kind *k, const tune_item *item, size_t i)
 {
     const tune_result *r = &k->result[i];
-    if (k->state[i] != TUNE_ENDED || r->interrupted) {
+    if (k->progress[i].rounds == 0 || r->interrupted) {
         s->left++;
     } else if (r->status) {
         s->failed++;
@@ -73,7 +73,7 @@ static void print_json_csv(const tune_run *run, const tune_kind *k, size_t i, re
     const tune_result *r = &k->result[i];
     const kiln_trial_line *e = &r->end;
     json_csv j = {.count = 0};
-    const bool ended = k->state[i] == TUNE_ENDED, found = ended && e->ms > 0;
+    const bool ended = k->progress[i].rounds > 0, found = ended && e->ms > 0;
     json_csv_count(&j, "schema", true, REPORT_SCHEMA);
     json_csv_words(&j, "problem", true, found ? e->problem : item->name);
     json_csv_words(&j, "device", true, k->device.device);

@@ -55,18 +55,20 @@ static bool ended(void *user, const kiln_trial *trial, const kiln_trial_line *li
     w->out.line = *line;
     w->out.best_ms = trial->best_ms;
     w->out.guess_ms = trial->guess_ms;
+    trial_book_add(w->job->book, line); /* for the next round; the parent has a book of its own */
     say(w, MESSAGE_TRIAL);
     while (tune_receive(w->fd, &in, true))
         w->stopped = w->stopped || in.kind == MESSAGE_STOP;
     return !w->stopped;
 }
 
-search_settings tune_settings(const tune_job *job, double seconds)
+search_settings tune_settings(const tune_job *job, const tune_slice *slice)
 {
     const tune_options *o = job->options;
-    return (search_settings){.seconds = seconds,
+    return (search_settings){.seconds = slice->seconds,
+                             .alone = slice->alone,
                              .trials = o->trials,
-                             .patience = o->patience,
+                             .patience = slice->patience,
                              .solvers = *o->solvers ? o->solvers : NULL,
                              .limits = job->limits,
                              .book = job->book,
@@ -75,12 +77,14 @@ search_settings tune_settings(const tune_job *job, double seconds)
 
 static void tune(worker *w, const tune_message *in)
 {
-    search_settings settings = tune_settings(w->job, in->seconds);
+    search_settings settings = tune_settings(w->job, &in->slice);
     settings.upcoming = announce;
     settings.trial = ended;
     settings.user = w;
     w->item = in->item;
     tune_problem(&w->session, &w->job->list->item[in->item], &settings, &w->out.result);
+    if (*w->out.result.end.verdict && !w->out.result.known)
+        trial_book_add(w->job->book, &w->out.result.end);
     say(w, MESSAGE_RESULT);
 }
 

@@ -8,7 +8,7 @@
 typedef struct tune_job {
     const tune_options *options;
     const tune_list *list;
-    const trial_book *book;
+    trial_book *book; /* the process' own */
     const tune_device *device;
     const char *limits;
 } tune_job;
@@ -24,6 +24,6 @@ int tune_worker_run(int fd, void *user);
 int tune_helper_run(int fd, void *user);
 
 /* Returns the settings of a search. */
-search_settings tune_settings(const tune_job *job, double seconds);
+search_settings tune_settings(const tune_job *job, const tune_slice *slice);
 
 #endif

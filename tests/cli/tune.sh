@@ -49,7 +49,7 @@ expect 0 tune list --match f1x1 --solvers naive,13 --trials 3 --seconds 0
 says '^fwd-f32-n1-c16-k16-i4x4-f1x1 +[0-9.e-]+ +[0-9.e-]+ +[0-9.]+  .*$'
 says '^1 tuned, 0 tuned before, 0 failed, 0 left; gain .*rows.yaml$'
 says '^3 trials in '
-grep -q '"fwd-f32-n1-c16-k16-i4x4-f1x1".*second: "' rows.yaml || fail 'no row with a second was kept'
+grep -q '"fwd-f32-n1-c16-k16-i4x4-f1x1"' rows.yaml || fail 'no row was kept'
 [ "$(grep -c '"kind": "trial"' rows.trials.jsonl)" -eq 3 ] || fail 'the log has not three trials'
 expect 0 tune list --match f1x1 --solvers naive,13 --trials 3 --seconds 0 --json
 says '"state":"tuned before"'
@@ -58,6 +58,13 @@ expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --no-isol
 says '^1 tuned, '
 expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --fresh --no-isolate
 says '^1 trials in '
+
+# A row names the next best config. On a busy machine a search may find all others too slow to name.
+for try in 1 2 3 4 5; do
+    grep -q '"fwd-f32-n1-c16-k16-i4x4-f1x1".*second: "' rows.yaml && break
+    [ $try -lt 5 ] || fail 'no row with a second was kept'
+    expect 0 tune list --match f1x1 --solvers 13 --trials 8 --seconds 0 --fresh
+done
 
 # A kernel that crashes, and one that does not end.
 plant() { # line that every item begins with
