@@ -8,7 +8,6 @@
 #include "amx.h"
 #include "environment.h"
 #include "process.h"
-#include "tensor_cores.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -220,7 +219,6 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
                                          .buffers_stay = s->buffers_stay != 0,
                                          .queues_flushed = s->queues_flushed != 0};
     kiln_amx_probe(k->programs, context, device, &k->logger, &k->facts);
-    kiln_tensor_cores_probe(k->programs, context, device, &k->logger, &k->facts);
     k->pocl = kiln_pocl_open(context, device, &k->facts, k->programs, &settings, &k->logger);
     return KILN_OK;
 }
@@ -262,6 +260,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     if (!k)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     pthread_mutex_init(&k->lock, NULL);
+    pthread_mutex_init(&k->probing, NULL);
     atomic_init(&k->holders, 1);
     k->forks = atomic_load(&kiln_process_forks);
     k->logger = (kiln_logger){s->log, s->log_user, s->warn, s->span};
@@ -306,6 +305,7 @@ void kiln_unhold(kiln *k)
         clReleaseContext(k->context);
     free(k->packed.at);
     pthread_mutex_destroy(&k->lock);
+    pthread_mutex_destroy(&k->probing);
     free(k);
 }
 

@@ -3,13 +3,12 @@
 #ifndef KILN_TENSOR_CORES_H
 #define KILN_TENSOR_CORES_H
 
-#include "generator/plan/device.h"
-#include "runtime/programs/program.h"
+#include "kiln_internal.h"
 
-/* Sets gpu.has_mma, gpu.has_wgmma and gpu.static_local_memory. Does nothing on devices without
- * NVIDIA's attribute of a compute capability of 8.0 or more. The probe's programs are cached as all
- * others. */
-void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_device_id device,
-                             const kiln_logger *logger, kiln_device_facts *facts);
+/* Sees to it that k->facts.gpu has has_mma, has_wgmma and static_local_memory. Call before solvers
+ * see a shape; NULL: any shape. The probe takes a second of compiling, so that the first shape that
+ * suits tensor cores starts it. Does nothing on devices without NVIDIA's attribute of a compute
+ * capability of 8.0 or more. The probe's programs are cached as all others. */
+void kiln_tensor_cores_ask(kiln *k, const kiln_shape *shape);
 
 #endif

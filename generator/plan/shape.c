@@ -117,6 +117,12 @@ int64_t kiln_shape_out_channels(const kiln_shape *s)
     return s->direction == KILN_BACKWARD_DATA ? s->c : s->k;
 }
 
+bool kiln_shape_suits_tensor_cores(const kiln_shape *s)
+{
+    const kiln_type type = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
+    return type != KILN_F32 || s->math == KILN_MATH_REDUCED;
+}
+
 int64_t kiln_shape_terms(const kiln_shape *s)
 {
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];

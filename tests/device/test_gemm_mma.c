@@ -8,9 +8,26 @@
 
 #include <check.h>
 
+/* A kiln asks a device for tensor cores when the first shape comes that suits them. */
+START_TEST(floats_ask_for_no_tensor_cores)
+{
+    const support_device *d = support_open();
+    kiln *k;
+    kiln_op_info info;
+    const kiln_problem floats = direct_problem(0, "f32", "n1-c16-k16-i4x4-f1x1"),
+                       halves = direct_problem(0, "f16", "n1-c16-k16-i4x4-f1x1");
+    ck_assert_int_eq(kiln_open(&k, d->context, d->device, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_conv_plan(k, &floats, NULL, &info), KILN_OK);
+    ck_assert(!k->probed);
+    ck_assert_int_eq(kiln_conv_plan(k, &halves, NULL, &info), KILN_OK);
+    ck_assert_int_eq(k->probed, k->facts.cuda_capability >= 80);
+    kiln_close(k);
+}
+END_TEST
+
 static void check(const kiln_problem *p, const char *config)
 {
-    if (support_open()->kiln->facts.gpu.has_mma)
+    if (support_gpu()->has_mma)
         support_check(p, "gemm_mma", config, HOST_FILL_INT);
     else
         ck_assert(!support_try(p, "gemm_mma", config, HOST_FILL_INT));
@@ -89,7 +106,7 @@ START_TEST(floats_are_rounded_where_that_is_allowed)
         p.math = KILN_MATH_REDUCED;
         set_last(&p, i % 3);
         check(&p, shapes[i].config);
-        if (support_open()->kiln->facts.gpu.has_mma)
+        if (support_gpu()->has_mma)
             support_check(&p, "gemm_mma", shapes[i].config, HOST_FILL_UNIFORM);
     }
 }
@@ -117,7 +134,7 @@ START_TEST(random_data_are_within_the_bound)
         kiln_problem p =
             direct_problem(shapes[i].direction, i % 2 ? "f16" : "bf16", shapes[i].shape);
         set_last(&p, 0);
-        if (support_open()->kiln->facts.gpu.has_mma)
+        if (support_gpu()->has_mma)
             support_check(&p, "gemm_mma", shapes[i].config, HOST_FILL_UNIFORM);
     }
 }
@@ -143,7 +160,7 @@ START_TEST(other_instructions_are_exact)
 {
     kiln_problem p = direct_problem(others[_i].direction, others[_i].type, others[_i].shape);
     set_last(&p, _i % 4);
-    if (support_open()->kiln->facts.gpu.has_wgmma)
+    if (support_gpu()->has_wgmma)
         support_check(&p, "gemm_wgmma", others[_i].config, HOST_FILL_INT);
     else
         ck_assert(!support_try(&p, "gemm_wgmma", others[_i].config, HOST_FILL_INT));
@@ -155,7 +172,7 @@ START_TEST(other_instructions_round_floats)
     kiln_problem p = direct_problem(0, "f32", "n2-c40-k72-i9x9-f3x3-p1x1");
     p.math = KILN_MATH_REDUCED;
     set_last(&p, 0);
-    if (support_open()->kiln->facts.gpu.has_wgmma) {
+    if (support_gpu()->has_wgmma) {
         support_check(&p, "gemm_wgmma", "128,64,8,1,128,3,1", HOST_FILL_INT);
         support_check(&p, "gemm_wgmma", "128,64,8,1,128,3,1", HOST_FILL_UNIFORM);
     }
@@ -174,6 +191,7 @@ static TCase *add_case(Suite *s, const char *name)
 int main(void)
 {
     Suite *s = suite_create("gemm_mma");
+    tcase_add_test(add_case(s, "probe"), floats_ask_for_no_tensor_cores);
     tcase_add_loop_test(add_case(s, "shapes"), every_shape_is_exact, 0, 2);
     tcase_add_loop_test(add_case(s, "tiles"), every_tile_is_exact, 0, SHAPES);
     tcase_add_loop_test(add_case(s, "types"), every_type_is_exact, 0, 5);

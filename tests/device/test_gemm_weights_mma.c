@@ -1,6 +1,5 @@
 /* The solver gemm_weights_mma: type, layout, tile and split, for equality, on devices whose tensor
  * cores a probe found. On others it must refuse. */
-#include "runtime/kiln_internal.h"
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
@@ -8,14 +7,9 @@
 
 #include <check.h>
 
-static bool has_tensor_cores(void)
-{
-    return support_open()->kiln->facts.gpu.has_mma;
-}
-
 static void check(const kiln_problem *p, const char *config)
 {
-    if (has_tensor_cores())
+    if (support_gpu()->has_mma)
         support_check(p, "gemm_weights_mma", config, HOST_FILL_INT);
     else
         ck_assert(!support_try(p, "gemm_weights_mma", config, HOST_FILL_INT));
@@ -80,7 +74,7 @@ END_TEST
 
 START_TEST(random_data_are_within_the_bound)
 {
-    for (int i = 0; i < SHAPES && has_tensor_cores(); i += 2) {
+    for (int i = 0; i < SHAPES && support_gpu()->has_mma; i += 2) {
         kiln_problem p = direct_problem(2, i % 4 ? "f16" : "bf16", shapes[i].shape);
         set_last(&p, 0);
         support_check(&p, "gemm_weights_mma", shapes[i].config, HOST_FILL_UNIFORM);

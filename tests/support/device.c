@@ -1,5 +1,6 @@
 /* Finds and opens the device under test. */
 #include "runtime/kiln_internal.h"
+#include "runtime/tensor_cores.h"
 #include "support.h"
 
 #include <check.h>
@@ -147,4 +148,11 @@ cl_command_queue support_queue(bool out_of_order)
     cl_command_queue queue = clCreateCommandQueue(d->context, d->device, has, &code);
     ck_assert_int_eq(code, CL_SUCCESS);
     return queue;
+}
+
+const kiln_gpu_facts *support_gpu(void)
+{
+    kiln *k = support_open()->kiln;
+    kiln_tensor_cores_ask(k, NULL);
+    return &k->facts.gpu;
 }

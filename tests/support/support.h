@@ -10,6 +10,7 @@
 #define SUPPORT_H
 
 #include "driver/reference/host.h"
+#include "generator/plan/device.h"
 #include "kiln.h"
 
 #include <stdbool.h>
@@ -28,6 +29,9 @@ cl_device_id support_find_device(void);
 
 /* Returns that device, opened once per process. */
 const support_device *support_open(void);
+
+/* Returns what a probe showed of that device's tensor cores, if it is a GPU. */
+const kiln_gpu_facts *support_gpu(void);
 
 /* Makes another queue of the device; out of order on request, if the device has such queues. */
 cl_command_queue support_queue(bool out_of_order);

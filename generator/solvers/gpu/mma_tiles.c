@@ -70,15 +70,15 @@ kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t out
 bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
                     kiln_why *why)
 {
-    const kiln_type type = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
+    /* First: the device is asked for tensor cores only where a shape suits them. */
+    if (!kiln_shape_suits_tensor_cores(s))
+        return kiln_no(why, "tensor cores round f32 to 10 bits of fraction; allow that with "
+                            "--math reduced");
     if (kind == KILN_WGMMA ? !d->gpu.has_wgmma : !d->gpu.has_mma)
         return kiln_no(why,
                        "it needs tensor cores that kernels reach by the instruction %s; a probe "
                        "found none on the device",
                        kind == KILN_WGMMA ? "wgmma" : "mma");
-    if (type == KILN_F32 && s->math != KILN_MATH_REDUCED)
-        return kiln_no(why, "tensor cores round f32 to 10 bits of fraction; allow that with "
-                            "--math reduced");
     return false;
 }
 
