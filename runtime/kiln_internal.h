@@ -36,7 +36,8 @@ struct kiln {
     cl_context context; /* NULL: plans only */
     cl_device_id device;
     kiln_device_facts facts;
-    pthread_mutex_t probing; /* guards `probed`, and facts.gpu's of tensor_cores.h before it is set */
+    pthread_mutex_t
+        probing; /* guards `probed`, and facts.gpu's of tensor_cores.h before it is set */
     bool probed;
     kiln_logger logger;
     kiln_programs *programs;

@@ -9,6 +9,7 @@
  *   D_SRC_C, D_DST_C     channels of one group of the source and of the destination
  *   D_MERGED             1: a channel of the destination is a phase of one (gemm_merged.cl)
  *   D_CHANNELS           terms of a tap
+ *   D_TOGETHER           groups of the weights that count as one: those of other groups are 0
  *   D_TAPS_INNER         1: a step of T_BYTES of each tap, then the next channels
  *   D_W_GROUP, D_W_DST, D_W_SRC    strides of the weights over groups, and over channels of the
  *                        destination and the source
@@ -38,17 +39,19 @@ kernel void gemm_mma_pack(global const MMA_T *restrict w, global MMA_T *restrict
 #else
     const int i = term / D_CHANNELS, c = term % D_CHANNELS;
 #endif
+    const int own = k * D_TOGETHER / D_DST_C; /* which of the groups that count as one */
     int tap = -1;
-    if (i < all_taps && k < D_DST_C && c < D_SRC_C)
+    if (i < all_taps && k < D_DST_C && c < D_SRC_C && c * D_TOGETHER / D_SRC_C == own)
 #if D_MERGED
         tap = merged_tap(phase, i);
 #else
         tap = filter_tap(&taps, tap_at(&taps, i));
 #endif
-    const int channel = D_MERGED ? k / PHASES : k;
+    const int channel = (D_MERGED ? k / PHASES : k) % (D_DST_C / D_TOGETHER);
     MMA_T v = 0;
     if (tap >= 0)
-        v = w[(INDEX_T)group * D_W_GROUP + (INDEX_T)channel * D_W_DST + (INDEX_T)c * D_W_SRC + tap];
+        v = w[((INDEX_T)group * D_TOGETHER + own) * D_W_GROUP + (INDEX_T)channel * D_W_DST +
+              (INDEX_T)(c % (D_SRC_C / D_TOGETHER)) * D_W_SRC + tap];
 #if MMA_BYTES == 4
     uint rounded;
     __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(v));

@@ -19,6 +19,8 @@
  *   read_left(f, address), read_right(f, address)     what an item holds of 16 rows of the left
  *                                        factor, or of 16 columns of the right one: four words
  *   multiply(sum, left, right)           adds a product to an item's four sums; `right` is two words
+ *   multiply_half(sum, left, right)      the same for 16 bytes of terms: the first two words of `left`
+ *                                        and the first of `right` are their first 16 bytes
  *   ROW_OF_LEFT, BYTE_OF_LEFT, ...       which row and byte of its 16 rows of 32 bytes the `address`
  *                                        of an item `lane` must be
  *   read_turned(f, address)              the same for halves whose terms are rows; the address is that
@@ -41,12 +43,16 @@
 
 #if SRC_TYPE == TYPE_F16
 #define MMA_NAME "m16n8k16.row.col.f32.f16.f16.f32"
+#define MMA_HALF_NAME "m16n8k8.row.col.f32.f16.f16.f32"
 #elif SRC_TYPE == TYPE_BF16
 #define MMA_NAME "m16n8k16.row.col.f32.bf16.bf16.f32"
+#define MMA_HALF_NAME "m16n8k8.row.col.f32.bf16.bf16.f32"
 #elif SRC_TYPE == TYPE_I8
 #define MMA_NAME "m16n8k32.row.col.s32.s8.s8.s32"
+#define MMA_HALF_NAME "m16n8k16.row.col.s32.s8.s8.s32"
 #else
 #define MMA_NAME "m16n8k8.row.col.f32.tf32.tf32.f32"
+#define MMA_HALF_NAME "m16n8k4.row.col.f32.tf32.tf32.f32"
 #endif
 #if SRC_TYPE == TYPE_I8
 #define MMA_SUM "+r"
@@ -123,4 +129,11 @@ INLINE void multiply(ACC_T sum[4], const uint left[4], const uint right[2])
             : MMA_SUM(sum[0]), MMA_SUM(sum[1]), MMA_SUM(sum[2]), MMA_SUM(sum[3])
             : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right[0]),
               "r"(right[1]));
+}
+
+INLINE void multiply_half(ACC_T sum[4], const uint left[2], const uint right[1])
+{
+    __asm__("mma.sync.aligned." MMA_HALF_NAME " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+            : MMA_SUM(sum[0]), MMA_SUM(sum[1]), MMA_SUM(sum[2]), MMA_SUM(sum[3])
+            : "r"(left[0]), "r"(left[1]), "r"(right[0]));
 }

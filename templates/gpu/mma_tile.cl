@@ -55,6 +55,18 @@ INLINE void add_slice(ACC_T sum[SUMS_R][SUMS_C][4], const slice *s)
             multiply(sum[i][j], s->left[i], &s->right[j / 2][j % 2 * 2]);
 }
 
+/* Two neighbouring sums, both aligned as one where `even`; the second one exists where `two`. */
+#define PUT_PAIR(to, even, two, a, b)                                                              \
+    do {                                                                                           \
+        if (even)                                                                                  \
+            *(global KILN_CAT(ACC_T, 2) *)(to) = (KILN_CAT(ACC_T, 2))(a, b);                       \
+        else {                                                                                     \
+            *(to) = (a);                                                                           \
+            if (two)                                                                               \
+                (to)[1] = (b);                                                                     \
+        }                                                                                          \
+    } while (0)
+
 #define SUM_ROWS (2 * SUMS_R)
 #define SUM_COLUMN(j) ((j) * 8 + lane % 4 * 2)
 #define SUM_AT(sum, i, j, e) sum[(i) / 2][j][(i) % 2 * 2 + (e)]

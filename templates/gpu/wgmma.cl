@@ -14,18 +14,32 @@
  * OpenCL's compiler takes none of these for an older target: the program asks for another one by
  * -DD_PTX_TARGET (runtime/programs/program_build.h).
  *
+ * With WGMMA_TURNED defined the factors lie the other way, f16 and bf16 alone: a row of 128 bytes holds
+ * the same term of 64 rows or columns, and the next 64 of those lie WGMMA_TURNED bytes further on. A
+ * product is of 64 terms.
+ *
  * Defines   those of types.cl; T_COLUMNS: 32, 64, 96, 128, 192 or 256; T_WGMMA: 0: none of this is used
  */
 #include "types.cl"
 
 #if T_WGMMA
 
+#ifdef WGMMA_TURNED
+#define WGMMA_NEXT "add.s64 left, left, 128;\nadd.s64 right, right, 128;\n"
+#define WGMMA_FLAGS_16 ", 1, 1, 1, 1, 1;\n"
+#define WGMMA_LEADING WGMMA_TURNED
+#else
+#define WGMMA_NEXT "add.s64 left, left, 2;\nadd.s64 right, right, 2;\n"
+#define WGMMA_FLAGS_16 ", 1, 1, 1, 0, 0;\n"
+#define WGMMA_LEADING 16 /* has no meaning */
+#endif
+
 #if SRC_TYPE == TYPE_F16
 #define WGMMA_TYPES "k16.f32.f16.f16 "
-#define WGMMA_FLAGS ", 1, 1, 1, 0, 0;\n"
+#define WGMMA_FLAGS WGMMA_FLAGS_16
 #elif SRC_TYPE == TYPE_BF16
 #define WGMMA_TYPES "k16.f32.bf16.bf16 "
-#define WGMMA_FLAGS ", 1, 1, 1, 0, 0;\n"
+#define WGMMA_FLAGS WGMMA_FLAGS_16
 #elif SRC_TYPE == TYPE_I8
 #define WGMMA_TYPES "k32.s32.s8.s8 "
 #define WGMMA_FLAGS ", 1;\n"
@@ -97,14 +111,14 @@
 /* Rows of 128 bytes whose places are turned, and 1024 bytes from eight rows to the next. */
 INLINE ulong wgmma_descriptor(const uint address)
 {
-    return (ulong)1 << 62 | (ulong)64 << 32 | (ulong)1 << 16 | (address & 0x3ffff) >> 4;
+    return (ulong)1 << 62 | (ulong)64 << 32 | (ulong)(WGMMA_LEADING >> 4) << 16 |
+           (address & 0x3ffff) >> 4;
 }
 
-/* 32 bytes of terms, then the next ones. */
+/* 32 bytes of terms, or 16 terms, then the next ones. */
 #define WGMMA_STEP                                                                                 \
     "wgmma.mma_async.sync.aligned." WGMMA_SIZE WGMMA_TYPES "{" WGMMA_NAMES                         \
     "}, left, right" WGMMA_FLAGS
-#define WGMMA_NEXT "add.s64 left, left, 2;\nadd.s64 right, right, 2;\n"
 
 INLINE void wgmma(ACC_T sum[T_COLUMNS / 8][4], const uint left, const uint right)
 {

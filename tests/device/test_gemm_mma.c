@@ -71,6 +71,18 @@ static const struct {
     {0, "n2-c16-k24-i6x6-f3x3-p1x1-g4", "64,32,2,2,128,3,1"},
     {0, "n2-c64-k64-i6x6-f3x3-p1x1-g4", "64,32,4,1,64,4,1"},
     {1, "n2-c18-k30-i6x6-f3x3-p1x1-g6", "64,32,4,1,64,2,1"},
+    /* Groups that share a tile: eight of 16 bytes, with and without columns to spare; two of 32 in
+     * a step, in a step of two taps, over more columns; four of 16 that are no whole step, split.
+     */
+    {0, "n2-c64-k64-i9x7-f3x3-p1x1-g8", "64,64,4,1,128,3,1"},
+    {1, "n2-c128-k128-i7x7-f3x3-p1x1-g16", "128,96,4,1,128,2,1"},
+    {0, "n3-c32-k64-i6x6-f1x1-g2", "64,64,4,1,64,3,1"},
+    {0, "n2-c96-k192-i7x7-f3x3-s2x2-p1x1-g6", "64,64,4,1,128,3,1"},
+    {1, "n2-c96-k96-i8x8-f3x3-s2x2-p1x1-g12", "64,32,4,1,128,4,2"},
+    /* Two and four teams of warps. */
+    {0, "n1-c40-k24-i9x7-f3x3-p1x1", "64,16,4,1,256,3,1"},
+    {0, "n1-c256-k64-i7x7-f3x3-p1x1", "64,32,2,2,512,2,2"},
+    {1, "n2-c64-k64-i8x8-f3x3-s2x2-p1x1-g8", "64,64,4,1,256,2,1"},
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -87,7 +99,7 @@ END_TEST
 
 START_TEST(every_type_is_exact)
 {
-    static const int some[] = {0, 2, 4, 8, 12};
+    static const int some[] = {0, 2, 8, 12, 16, 21};
     const int i = some[_i];
     for (int t = 0; t < SUPPORT_TYPES; t++) {
         kiln_problem p = direct_problem(shapes[i].direction, "f32", shapes[i].shape);
@@ -95,6 +107,25 @@ START_TEST(every_type_is_exact)
         set_last(&p, t % 4);
         check(&p, shapes[i].config);
     }
+}
+END_TEST
+
+START_TEST(blocks_of_channels_are_exact)
+{
+    static const char *const layouts[] = {"NC/4HW4", "NC/8HW8", "NC/16HW16", "NC/32HW32", "NHWC"};
+    static const char *const types[] = {"f16", "bf16", "i8"};
+    for (int i = 0; i < 5; i++)
+        for (int t = 0; t < 3; t++) {
+            kiln_problem p = direct_problem(t == 1, types[t],
+                                            i % 2 ? "n2-c64-k96-i9x7-f3x3-s2x1-p1x1"
+                                                  : "n2-c64-k128-i7x6-f3x3-p1x1-g2");
+            support_set_layouts(&p, layouts[(i + _i) % 5], layouts[i]);
+            if (t == 2)
+                p.y_type = KILN_I8;
+            if (t != 1)
+                p.epilogue = direct_epilogues[i % DIRECT_EPILOGUES];
+            check(&p, i % 2 ? "64,32,4,1,64,3,1" : NULL);
+        }
 }
 END_TEST
 
@@ -115,7 +146,7 @@ END_TEST
 START_TEST(the_epilogue_is_applied)
 {
     static const char *const types[] = {"f16", "bf16", "i8"};
-    static const int some[] = {1, 4, 7, 12};
+    static const int some[] = {1, 4, 7, 20};
     for (int i = 0; i < 4; i++)
         for (int t = 0; t < 3; t++) {
             kiln_problem p = direct_problem(0, types[t], shapes[some[i]].shape);
@@ -194,7 +225,8 @@ int main(void)
     tcase_add_test(add_case(s, "probe"), floats_ask_for_no_tensor_cores);
     tcase_add_loop_test(add_case(s, "shapes"), every_shape_is_exact, 0, 2);
     tcase_add_loop_test(add_case(s, "tiles"), every_tile_is_exact, 0, SHAPES);
-    tcase_add_loop_test(add_case(s, "types"), every_type_is_exact, 0, 5);
+    tcase_add_loop_test(add_case(s, "types"), every_type_is_exact, 0, 6);
+    tcase_add_loop_test(add_case(s, "blocks"), blocks_of_channels_are_exact, 0, 3);
     tcase_add_test(add_case(s, "floats"), floats_are_rounded_where_that_is_allowed);
     tcase_add_loop_test(add_case(s, "epilogue"), the_epilogue_is_applied, 0, DIRECT_EPILOGUES);
     tcase_add_loop_test(add_case(s, "random"), random_data_are_within_the_bound, 0, 3);

@@ -46,6 +46,8 @@ static const struct {
     {"n2-c96-k96-i8x8-f3x3-p2x2-d2x2", "64,128,1,4,128,4,2"},
     {"n2-c16-k24-i6x6-f3x3-p1x1-g4", "64,64,2,2,64,3,1"},
     {"n5-c64-k64-i7x7-f3x3-s2x2-p1x1-g4", "64,64,1,4,64,3,2"},
+    {"n2-c64-k64-i9x7-f3x3-p1x1-g8", "64,128,1,4,64,3,1"},
+    {"n2-c48-k24-i8x8-f1x1-g6", "64,64,2,2,64,3,2"},
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -60,6 +62,31 @@ START_TEST(every_tile_is_exact)
 }
 END_TEST
 
+/* The same by the instructions of compute capability 9.0 alone, where a probe found them. */
+static const struct {
+    const char *type, *shape, *config;
+} others[] = {
+    {"f16", "n3-c24-k20-i4x6-f1x1", "64,64,4,1,128,3,1"},
+    {"bf16", "n2-c64-k136-i9x9-f3x3-p1x1", "128,128,8,1,128,3,1"},
+    {"f16", "n2-c32-k72-i15x15-f3x3-p1x1", "128,64,4,1,128,4,2"},
+    {"f16", "n2-c20-k264-i9x9-f3x3-p1x1", "256,128,8,1,128,3,1"},
+    {"bf16", "n2-c3-k17-i21x19-f7x7-s2x2-p3x3", "64,256,4,1,128,3,4"},
+    {"f16", "n2-c96-k96-i8x8-f3x3-p2x2-d2x2", "64,128,4,1,128,6,2"},
+    {"f16", "n2-c64-k64-i9x7-f3x3-p1x1-g8", "64,128,4,1,128,3,1"},
+    {"f16", "n5-c64-k64-i7x7-f3x3-s2x2-p1x1-g4", "64,64,4,1,128,3,2"},
+};
+
+START_TEST(other_instructions_are_exact)
+{
+    kiln_problem p = direct_problem(2, others[_i].type, others[_i].shape);
+    set_last(&p, _i % 4);
+    if (support_gpu()->has_wgmma)
+        support_check(&p, "gemm_weights_wgmma", others[_i].config, HOST_FILL_INT);
+    else
+        ck_assert(!support_try(&p, "gemm_weights_wgmma", others[_i].config, HOST_FILL_INT));
+}
+END_TEST
+
 START_TEST(every_type_is_exact)
 {
     for (int t = 0; t < SUPPORT_FLOATS; t++)
@@ -69,6 +96,17 @@ START_TEST(every_type_is_exact)
             set_last(&p, i % 4);
             check(&p, shapes[i].config);
         }
+}
+END_TEST
+
+START_TEST(blocks_of_channels_are_exact)
+{
+    static const char *const layouts[] = {"NC/4HW4", "NC/8HW8", "NC/16HW16", "NHWC"};
+    for (int i = 0; i < 4; i++) {
+        kiln_problem p = direct_problem(2, i % 2 ? "bf16" : "f16", "n2-c48-k32-i9x7-f3x3-p1x1");
+        support_set_layouts(&p, layouts[i], layouts[(i + 1) % 4]);
+        check(&p, NULL);
+    }
 }
 END_TEST
 
@@ -89,7 +127,9 @@ int main(void)
     tcase_set_timeout(c, 600);
     tcase_add_test(c, every_shape_is_exact);
     tcase_add_loop_test(c, every_tile_is_exact, 0, SHAPES);
+    tcase_add_loop_test(c, other_instructions_are_exact, 0, sizeof others / sizeof *others);
     tcase_add_test(c, every_type_is_exact);
+    tcase_add_test(c, blocks_of_channels_are_exact);
     tcase_add_test(c, random_data_are_within_the_bound);
     suite_add_tcase(s, c);
     return support_run_suite(s);

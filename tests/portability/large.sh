@@ -73,10 +73,10 @@ for word in conv convfp16; do
     done
     line 6.1 $images $word $wide -F 1 -S gemm_phases
     line 6.1 $images $word $thin -F 2 -S gemm_phases
-    for solver in gemm_weights gemm_weights_mma; do
+    for solver in gemm_weights gemm_weights_mma gemm_weights_wgmma; do
         line 10.8 $images $word $nchw -F 4 -S $solver
     done
-    for solver in gemm_weights gemm_weights_mma winograd_gemm_weights; do
+    for solver in gemm_weights gemm_weights_mma gemm_weights_wgmma winograd_gemm_weights; do
         line 6.1 $images $word $wide -F 4 -S $solver
     done
     line 10.8 $images $word $deep -F 1 -S depthwise_gather

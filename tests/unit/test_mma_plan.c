@@ -96,6 +96,19 @@ START_TEST(stages_are_as_planned_by_hand)
                  "gemm_mma_pack 96x64x1/64, gemm_mma_source 128x1x1/256, gemm_mma 256x1x1/128");
     check_stages("fwd-bf16-n2-c5-k40-i8x8-f3x3-p1x1", "64,64,2,2,64,2,1",
                  "gemm_mma_pack 96x64x1/64, gemm_mma_source 128x1x1/256, gemm_mma 256x1x1/128");
+    /* Whole blocks of channels are read and written as they lie; blocks of 4 bytes, and blocks that
+     * are filled up, by way of a stage. */
+    check_stages("fwd-f16-n2-c16-k40-i8x8-f3x3-p1x1-l:NCHW8c.OIHW.NCHW8c", "64,32,4,1,64,2,1",
+                 "gemm_mma_pack 160x64x1/64, gemm_mma 512x1x1/128");
+    check_stages("fwd-i8-n2-c32-k32-i8x8-f1x1-l:NCHW32c.OIHW.NCHW32c", "64,32,4,1,64,2,1",
+                 "gemm_mma_pack 64x32x1/64, gemm_mma 256x1x1/128");
+    check_stages("fwd-i8-n2-c32-k32-i8x8-f1x1-l:NCHW4c.OIHW.NCHW4c", "64,32,4,1,64,2,1",
+                 "gemm_mma_pack 64x32x1/64, gemm_mma_source 512x1x1/256, gemm_mma 256x1x1/128");
+    check_stages("wrw-f16-n2-c16-k16-i8x8-f3x3-p1x1-l:NCHW8c.OIHW.NHWC", "64,64,2,2,64,2,1",
+                 "gemm_mma_source 512x1x1/256, gemm_weights_mma 384x1x1/128");
+    /* Eight groups of 8 channels are one of 64. */
+    check_stages("fwd-f16-n2-c64-k64-i8x8-f3x3-p1x1-g8-l:NHWC.OIHW.NHWC", "64,64,4,1,128,2,1",
+                 "gemm_mma_pack 576x64x1/64, gemm_mma 256x1x1/128");
     /* Backward data with stride 2: four phases of up to four taps, 32 pixels of each. */
     check_stages("bwd-f16-n2-c32-k16-i8x8-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC", "64,32,4,1,64,2,1",
                  "gemm_mma_pack 64x32x4/64, gemm_mma 128x4x1/128");
@@ -131,7 +144,7 @@ START_TEST(guesses_fit_the_device)
             solver->guess(&own, &d, &c);
             ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s: %s", text,
                           why.text);
-            const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 2, 1, &c);
+            const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 2, true, 1, &c);
             ck_assert_int_le(t.local_bytes, at % 2 ? 227 << 10 : 48 << 10);
         }
 }

@@ -19,7 +19,7 @@ static kiln_gemm_mma of_shape(const kiln_shape *s)
     const kiln_gemm *m = &g.gemm;
     if (m->all_phases > 1 && m->walk.dst_c <= FEW_CHANNELS && s->math != KILN_MATH_EXACT)
         kiln_gemm_merge(&g.gemm, s, s->stride);
-    g.src = kiln_mma_source_of(s, s->direction == KILN_BACKWARD_DATA ? 'y' : 'x');
+    g.src = kiln_mma_source_of(s, s->direction == KILN_BACKWARD_DATA ? 'y' : 'x', true);
     g.type_size = (int64_t)kiln_type_size(g.src.type);
     g.out_size = (int64_t)kiln_type_size(kiln_shape_out_type(s));
     g.out_unit =
@@ -37,21 +37,45 @@ static int64_t most_taps(const kiln_gemm *g)
     return taps;
 }
 
+/* How many neighbouring groups share a tile: a step has a tap's channels of all of them, and the
+ * tile all of their channels. Products of one group's channels with another's are left out, which a
+ * warp knows how to if each product is of one group's results and of whole 16 bytes of terms, and
+ * the warp has all columns. */
+static int64_t groups_together(const kiln_gemm_mma *g, kiln_mma_kind kind, const int *v)
+{
+    const kiln_gemm *m = &g->gemm;
+    const int64_t bytes = g->src.channels * g->type_size,
+                  row = v[MMA_BYTES] < 128 ? v[MMA_BYTES] : 128;
+    int64_t most = 1;
+    if (kind != KILN_MMA || m->merged || v[MMA_WARPS_C] > 1 || bytes % 16 || m->walk.dst_c % 8 ||
+        g->src.channels != g->src.group_channels)
+        return 1;
+    for (int64_t n = 2; m->groups % n == 0 && n * bytes <= row; n *= 2)
+        if (row % (n * bytes) == 0 && n * bytes % 32 == 0 && n * m->walk.dst_c <= v[MMA_COLUMNS])
+            most = n;
+    return most;
+}
+
 static void set_config(kiln_gemm_mma *g, kiln_mma_kind kind, const kiln_config *c)
 {
     const int *v = c->v;
     const kiln_gemm *m = &g->gemm;
     const int64_t terms = v[MMA_BYTES] / g->type_size, split = v[MMA_SPLIT];
-    g->taps_inner = m->taps > 1 && g->src.channels % terms == 0;
-    g->columns = round_up(m->walk.dst_c, v[MMA_COLUMNS]);
-    g->row = round_up(product_of(most_taps(m), g->src.channels), terms);
+    g->together = groups_together(g, kind, v);
+    g->groups = m->groups / g->together;
+    g->channels = g->src.channels * g->together;
+    g->dst_c = m->walk.dst_c * g->together;
+    g->taps_inner = m->taps > 1 && g->channels % terms == 0;
+    g->columns = round_up(g->dst_c, v[MMA_COLUMNS]);
+    g->row = round_up(product_of(most_taps(m), g->channels), terms);
     g->tiles_n = g->columns / v[MMA_COLUMNS];
     g->tiles_m = divide_up(m->pixels, v[MMA_ROWS]);
-    g->tiles =
-        kiln_mma_tiles_of(kind, g->src.type, split == 1 ? g->out_size : 4, g->row / terms, c);
-    g->tiles.count = (double)(g->tiles_m * g->tiles_n * m->groups * g->phases) * (double)split;
-    g->tiles.steps = ceil((double)product_of(m->taps, g->src.channels) / (double)g->phases /
+    g->tiles = kiln_mma_tiles_of(kind, g->src.type, split == 1 ? g->out_size : 4,
+                                 split == 1 && !m->merged, g->row / terms, c);
+    g->tiles.count = (double)(g->tiles_m * g->tiles_n * g->groups * g->phases) * (double)split;
+    g->tiles.steps = ceil((double)product_of(m->taps, g->channels) / (double)g->phases /
                           (double)terms / (double)split);
+    g->tiles.share = 1.0 / (double)g->together;
 }
 
 kiln_gemm_mma kiln_gemm_mma_of(const kiln_shape *s, kiln_mma_kind kind, const kiln_config *c)
@@ -84,11 +108,8 @@ bool kiln_gemm_mma_rejects(const kiln_shape *s, const kiln_device_facts *d, kiln
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
-    if (!kiln_tiles_take_layouts(s))
-        return kiln_no(why,
-                       "it works on the layouts NCHW and NHWC and their kin; x and y are %s "
-                       "and %s",
-                       s->x_layout, s->y_layout);
+    if (kiln_mma_refuses_layouts(s, why))
+        return true;
     const kiln_gemm_mma g = kiln_gemm_mma_of(s, kind, smallest);
     if (g.gemm.pixels > most || g.row > most || g.gemm.groups * g.phases > 65535)
         return kiln_no(why, "its pixels, terms, or groups and phases leave the range of its grid");
@@ -115,7 +136,7 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
     const kiln_gemm *m = &g->gemm;
     const double src = (double)kiln_mma_source_bytes(&g->src) * share_met(m),
                  out = (double)(kiln_shape_out_count(s) * g->out_size);
-    const double weights = (double)(m->groups * g->phases * g->columns * g->row * g->type_size);
+    const double weights = (double)(g->groups * g->phases * g->columns * g->row * g->type_size);
     /* The second cache holds them. */
     const double parts =
         3.6 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
@@ -129,8 +150,8 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
 
 bool kiln_gemm_mma_skips(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)
 {
-    const bool empty = c->v[MMA_COLUMNS] > 32 && c->v[MMA_COLUMNS] >= 2 * g->gemm.walk.dst_c;
-    return empty || kiln_mma_unfit(&g->tiles) ||
+    const bool empty = c->v[MMA_COLUMNS] > 32 && c->v[MMA_COLUMNS] >= 2 * g->dst_c;
+    return empty || kiln_mma_unfit(&g->tiles, c) ||
            (c->v[MMA_SPLIT] > 1 && g->tiles.count > 8.0 * d->compute_units);
 }
 
@@ -144,7 +165,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     guessing *own = guess->own;
     kiln_gemm_mma *g = &own->geometry;
     set_config(g, own->kind, c);
-    return kiln_mma_unfit(&g->tiles) || kiln_gemm_mma_exceeds(g, guess->d, c, NULL)
+    return kiln_mma_unfit(&g->tiles, c) || kiln_gemm_mma_exceeds(g, guess->d, c, NULL)
                ? INFINITY
                : kiln_gemm_mma_ms(g, guess->s, guess->d, c);
 }

@@ -17,6 +17,8 @@ typedef struct kiln_gemm_mma {
     int64_t phases;              /* that have groups of their own */
 
     /* Of a config. */
+    int64_t together;                /* groups that share a tile, and count as one: */
+    int64_t groups, channels, dst_c; /* so many, and theirs of the source and the destination */
     bool taps_inner;
     int64_t columns, row, tiles_m, tiles_n;
     kiln_mma_tiles tiles;

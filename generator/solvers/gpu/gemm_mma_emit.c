@@ -32,12 +32,13 @@ static void define_product(const kiln_shape *s, const kiln_gemm_mma *g, const in
                            kiln_plan *plan)
 {
     const kiln_gemm *m = &g->gemm;
-    const int64_t packed = product_of(product_of(m->groups * g->phases, g->columns), g->row);
+    const int64_t packed = product_of(product_of(g->groups * g->phases, g->columns), g->row);
     define_places(s, g, filter, plan);
-    kiln_define(plan, "D_SRC_C", m->walk.src_c);
-    kiln_define(plan, "D_DST_C", m->walk.dst_c);
+    kiln_define(plan, "D_TOGETHER", g->together);
+    kiln_define(plan, "D_SRC_C", g->together * m->walk.src_c);
+    kiln_define(plan, "D_DST_C", g->dst_c);
     kiln_define(plan, "D_MERGED", m->merged);
-    kiln_define(plan, "D_CHANNELS", g->src.channels);
+    kiln_define(plan, "D_CHANNELS", g->channels);
     kiln_define(plan, "D_TAPS_INNER", g->taps_inner);
     kiln_define(plan, "D_COLUMNS", g->columns);
     kiln_define(plan, "D_ROW", g->row);
@@ -51,7 +52,7 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_de
     const kiln_gemm *m = &g->gemm;
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const int64_t taps = s->filter[0] * s->filter[1] * s->filter[2], across = s->c / s->g * taps;
-    plan->packed_bytes = m->groups * g->phases * g->columns * g->row * g->type_size;
+    plan->packed_bytes = g->groups * g->phases * g->columns * g->row * g->type_size;
     kiln_plan_stage(plan, "gemm_mma_pack.cl", "gemm_mma_pack")->pack = true;
     kiln_define_types(plan, s);
     define_product(s, g, s->filter, plan);
@@ -65,7 +66,7 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_de
     }
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_grid(plan, kiln_device_group(d, 64), 1, 1, g->row, g->columns, m->groups * g->phases);
+    kiln_grid(plan, kiln_device_group(d, 64), 1, 1, g->row, g->columns, g->groups * g->phases);
 }
 
 static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_config *c,
@@ -74,7 +75,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_c
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
     define_product(s, g, g->gemm.walk.filter, plan);
-    kiln_define(plan, "P_GROUPS", g->gemm.groups);
+    kiln_define(plan, "P_GROUPS", g->groups);
     kiln_define(plan, "D_UNIT", g->src.unit);
     kiln_define(plan, "D_OUT_UNIT", g->out_unit);
     kiln_mma_define(&g->tiles, c, plan);
@@ -82,14 +83,6 @@ static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_c
 
 /* Errors are those of plain sums, but values meet zeros. */
 static const double merged_amplification = 1.000001;
-
-/* Both factors of a product are rounded to 11 bits: it is off by 2^-10 of itself at most, 2^14
- * units. Where such errors are independent, a sum of n of them is off by about 2^14 / sqrt(n) units
- * of the sum of absolute values; driver/reference/bound.c counts with eight. */
-static double rounded_amplification(const kiln_shape *s)
-{
-    return fmin(2048, 16384 / sqrt((double)kiln_shape_terms(s)));
-}
 
 void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
                         const kiln_config *c, kiln_plan *plan)
@@ -101,10 +94,11 @@ void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mm
     const int given = backward ? KILN_ROLE_Y : KILN_ROLE_X,
               dst = backward ? KILN_ROLE_X : KILN_ROLE_Y;
     const int64_t results = m->groups * g.phases * m->walk.dst_c * m->pixels;
-    if (g.tiles.type == KILN_F32)
-        plan->amplification = rounded_amplification(s);
-    else if (m->merged && g.tiles.type != KILN_I8)
-        plan->amplification = merged_amplification;
+    const double terms = (double)kiln_shape_terms(s);
+    plan->amplification =
+        kiln_mma_amplification(g.tiles.type, terms, terms / (split * kiln_mma_teams(c)));
+    if (m->merged && g.tiles.type != KILN_I8)
+        plan->amplification = fmax(plan->amplification, merged_amplification);
     emit_pack(s, &g, d, c, plan);
     const int src = kiln_mma_source_emit(&g.src, s, given, plan);
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
@@ -115,8 +109,8 @@ void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mm
     kiln_arg_buffer(plan, sums);
     if (split == 1)
         kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items,
-              m->groups * g.phases, split);
+    kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items, g.groups * g.phases,
+              split);
     if (split == 1)
         return;
     kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma_sum");

@@ -13,9 +13,32 @@ void kiln_mma_prefer(kiln_shape *s, const kiln_device_facts *d)
     kiln_prefer_layout(s->y_layout, last[s->rank - 1]);
 }
 
+static bool takes(const kiln_pitch *p, const int64_t size[3], int64_t images, int64_t channels)
+{
+    if (kiln_order_of(p, size, channels) != KILN_CHANNELS_ELSEWHERE)
+        return true;
+    const bool rows = (size[1] == 1 || p->row == size[2] * p->pixel) &&
+                      (size[0] == 1 || p->plane == size[1] * p->row);
+    return p->blocks > 1 && p->channel == 1 && rows && p->blocks * p->neighbours == channels &&
+           p->cells == images * channels * size[0] * size[1] * size[2];
+}
+
+bool kiln_mma_refuses_layouts(const kiln_shape *s, kiln_why *why)
+{
+    const kiln_pitch x = kiln_pitch_of(s, 'x'), y = kiln_pitch_of(s, 'y');
+    if (takes(&x, s->in, s->n, s->c) && takes(&y, s->out, s->n, s->k))
+        return false;
+    return kiln_no(why,
+                   "it works on the layouts NCHW, NHWC and their kin, and on whole blocks of "
+                   "channels; x and y are %s and %s",
+                   s->x_layout, s->y_layout);
+}
+
 int64_t kiln_mma_unit(const kiln_pitch *p, int64_t channels, int64_t type_size)
 {
-    const int64_t all = gcd(gcd(gcd(p->image, p->plane), gcd(p->row, p->pixel)), channels);
+    int64_t all = gcd(gcd(gcd(p->image, p->plane), gcd(p->row, p->pixel)), channels);
+    if (p->blocks > 1)
+        all = gcd(all, gcd(p->block, p->neighbours));
     return gcd(all * type_size, 16);
 }
 
@@ -28,10 +51,12 @@ static kiln_pitch turned_pitch(const kiln_mma_source *m)
                         .plane = plane,
                         .row = row,
                         .pixel = pixel,
-                        .channel = 1};
+                        .channel = 1,
+                        .neighbours = pixel,
+                        .blocks = 1};
 }
 
-kiln_mma_source kiln_mma_source_of(const kiln_shape *s, char tensor)
+kiln_mma_source kiln_mma_source_of(const kiln_shape *s, char tensor, bool blocks)
 {
     const bool x = tensor == 'x';
     const int64_t *size = x ? s->in : s->out;
@@ -45,7 +70,7 @@ kiln_mma_source kiln_mma_source_of(const kiln_shape *s, char tensor)
     m.pitch = m.given;
     m.channels = m.group_channels;
     m.unit = kiln_mma_unit(&m.given, m.channels, bytes);
-    m.turned = m.given.channel != 1 || m.unit < 8;
+    m.turned = m.given.channel != 1 || m.unit < 8 || (m.given.blocks > 1 && !blocks);
     if (m.turned) {
         m.unit = m.channels * bytes <= 8 ? 8 : 16;
         m.channels = round_up(m.channels, m.unit / bytes);
@@ -69,15 +94,16 @@ double kiln_mma_source_ms(const kiln_mma_source *m, const kiln_device_facts *d)
 
 int kiln_mma_source_emit(const kiln_mma_source *m, const kiln_shape *s, int role, kiln_plan *plan)
 {
-    enum { ITEMS = 256, TILE = 2048, WIDEST = 32 };
+    enum { ITEMS = 256, TILE = 4096, WIDEST = 64 };
     if (!m->turned)
         return role;
     const int64_t channels = m->groups * m->channels, pixels = m->size[0] * m->size[1] * m->size[2];
     const int to = kiln_plan_temp(plan, kiln_mma_source_bytes(m));
+    const int64_t size = (int64_t)kiln_type_size(m->type);
     int64_t tile = WIDEST;
-    while (tile > 4 && tile / 2 >= channels)
+    while (tile > m->unit / size && tile / 2 >= channels)
         tile /= 2;
-    const bool alone = channels * (int64_t)kiln_type_size(m->type) == m->unit;
+    const bool alone = channels * size == m->unit;
     kiln_plan_stage(plan, "gemm_mma_source.cl", "gemm_mma_source");
     kiln_define_types(plan, s);
     if (!s->wide && product_of(m->images, m->pitch.image) > INT32_MAX)
@@ -88,6 +114,8 @@ int kiln_mma_source_emit(const kiln_mma_source *m, const kiln_shape *s, int role
     kiln_define(plan, "D_SRC_C", m->group_channels);
     kiln_define(plan, "D_CHANNELS", m->channels);
     kiln_pitch_define(&m->given, "D_SRC", plan);
+    kiln_define(plan, "D_UNIT", m->unit);
+    kiln_define(plan, "D_READ", gcd(pixels, 16 / size));
     kiln_define(plan, "D_TILE_P", TILE / tile);
     kiln_define(plan, "D_TILE_C", tile);
     kiln_define(plan, "D_ALONE", alone);

@@ -1,5 +1,5 @@
 /* Sources of products on tensor cores: kernels copy 8 or 16 bytes of neighbouring channels at a
- * time, and a stage makes a tensor so that is not. */
+ * time, of all channels or of blocks of them; a stage makes a tensor so that is not. */
 #ifndef KILN_MMA_SOURCE_H
 #define KILN_MMA_SOURCE_H
 
@@ -16,11 +16,16 @@ typedef struct kiln_mma_source {
 /* For prefer(): neighbouring channels. */
 void kiln_mma_prefer(kiln_shape *s, const kiln_device_facts *d);
 
-/* Returns how x or y ('x', 'y') of the shape is read. */
-kiln_mma_source kiln_mma_source_of(const kiln_shape *s, char tensor);
+/* For reject(): returns true, with the reason, where x or y is neither NCHW nor NHWC (or their 1-D
+ * and 3-D kin) nor in blocks of neighbouring channels, or has padding, which nobody would write. */
+bool kiln_mma_refuses_layouts(const kiln_shape *s, kiln_why *why);
 
-/* Returns the largest power of two up to 16 that divides the bytes of a group's channels, and all
- * distances of the tensor but that from channel to channel. */
+/* Returns how x or y ('x', 'y') of the shape is read. Where the kernel reads no `blocks`, a stage
+ * joins them. */
+kiln_mma_source kiln_mma_source_of(const kiln_shape *s, char tensor, bool blocks);
+
+/* Returns the largest power of two up to 16 that divides the bytes of a group's and of a block's
+ * channels, and all distances of the tensor but that from channel to channel. */
 int64_t kiln_mma_unit(const kiln_pitch *p, int64_t channels, int64_t type_size);
 
 /* Returns the bytes that the kernel reads, and the time of the stage before it, if there is one. */

@@ -30,16 +30,23 @@ typedef struct costs {
     double issue;               /* of 128 items, in a step */
     double latency, alone, one; /* of a copy; how much of its own cycles a group waits for alone; of
                                   an item's copies, one after the other */
+    double chain;               /* of a group's step, however little there is to do */
     double overlap;             /* of a unit's groups with one another */
     double begin, store;        /* of a group, before its steps; bytes of results a cycle */
     double mixed; /* how well groups store while others copy: a power of their number */
 } costs;
 
 static const costs costs_of[] = {
-    [KILN_MMA] = {20, 1300, 0.085, 2.45, 27, 6.2, 0.72, 0.07, 1, 6, 8.2, 0.1},
-    [KILN_WGMMA] = {20, 2030, 0.59, 1.77, 22, 1130, 0.065, 5.6, 0.08, 4250, 11.5, 0.35},
-    [KILN_MMA_TURNED] = {31, 1820, 0.02, 3.53, 1.1, 589, 0.91, 0, 0.77, 56, 11.2, 0},
+    [KILN_MMA] = {20, 1300, 0.085, 2.45, 27, 6.2, 0.72, 0.07, 430, 1, 6, 8.2, 0.1},
+    [KILN_WGMMA] = {20, 2030, 0.59, 1.77, 22, 1130, 0.065, 5.6, 0, 0.08, 4250, 11.5, 0.35},
+    [KILN_MMA_TURNED] = {31, 1820, 0.02, 3.53, 1.1, 589, 0.91, 0, 0, 0.77, 56, 11.2, 0},
+    [KILN_WGMMA_TURNED] = {24, 2030, 0.59, 2.2, 30, 1130, 0.065, 5.6, 0, 0.08, 4250, 11.5, 0.35},
 };
+
+static bool is_wgmma(kiln_mma_kind kind)
+{
+    return kind == KILN_WGMMA || kind == KILN_WGMMA_TURNED;
+}
 
 static const double unit_ghz = 1.7; /* under load */
 
@@ -51,19 +58,28 @@ const kiln_config kiln_mma_smallest = {{[MMA_ROWS] = 64,
                                         [MMA_STAGES] = 2,
                                         [MMA_SPLIT] = 1}};
 
+int kiln_mma_teams(const kiln_config *c)
+{
+    return c->v[MMA_BYTES] > 128 ? c->v[MMA_BYTES] / 128 : 1;
+}
+
 kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t out_size,
-                                 int64_t most_steps, const kiln_config *c)
+                                 bool exchanged, int64_t most_steps, const kiln_config *c)
 {
     const int *v = c->v;
     const int64_t slots = least_of(v[MMA_STAGES], most_steps);
     const int64_t pieces = slots * (v[MMA_ROWS] + v[MMA_COLUMNS]) * v[MMA_BYTES];
-    const int64_t results = out_size < 4 ? v[MMA_ROWS] * (v[MMA_COLUMNS] * out_size + 16) : 0;
+    const int teams = kiln_mma_teams(c);
+    const int64_t sums = 4 * (teams - 1) * v[MMA_ROWS] * v[MMA_COLUMNS];
+    const int64_t results = exchanged ? v[MMA_ROWS] * (v[MMA_COLUMNS] * out_size + 16) : 0;
+    const int64_t after = results > sums ? results : sums;
     return (kiln_mma_tiles){
         .kind = kind,
         .type = type,
-        .items = 32 * v[MMA_WARPS_R] * v[MMA_WARPS_C],
+        .items = 32 * v[MMA_WARPS_R] * v[MMA_WARPS_C] * teams,
         .out_size = out_size,
-        .local_bytes = pieces > results ? pieces : results,
+        .local_bytes = pieces > after ? pieces : after,
+        .share = 1,
     };
 }
 
@@ -74,11 +90,11 @@ bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_ki
     if (!kiln_shape_suits_tensor_cores(s))
         return kiln_no(why, "tensor cores round f32 to 10 bits of fraction; allow that with "
                             "--math reduced");
-    if (kind == KILN_WGMMA ? !d->gpu.has_wgmma : !d->gpu.has_mma)
+    if (is_wgmma(kind) ? !d->gpu.has_wgmma : !d->gpu.has_mma)
         return kiln_no(why,
                        "it needs tensor cores that kernels reach by the instruction %s; a probe "
                        "found none on the device",
-                       kind == KILN_WGMMA ? "wgmma" : "mma");
+                       is_wgmma(kind) ? "wgmma" : "mma");
     return false;
 }
 
@@ -95,10 +111,10 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
                        "a warp's part of %d x %d is no whole number of 16 x 16, or needs more than "
                        "%d registers for an item's sums",
                        rows, columns, MOST_SUMS);
-    if (t->kind == KILN_WGMMA && (v[MMA_WARPS_R] % 4 || rows % 16 || v[MMA_STAGES] < 3))
+    if (is_wgmma(t->kind) && (v[MMA_WARPS_R] % 4 || rows % 16 || v[MMA_STAGES] < 3))
         return kiln_no(why, "%d rows are no whole number of 64 for each four of %d warps",
                        v[MMA_ROWS], v[MMA_WARPS_R]);
-    if (t->items < 128 || t->items > d->max_group || t->items > d->max_local[0])
+    if (t->items < 128 * kiln_mma_teams(c) || t->items > d->max_group || t->items > d->max_local[0])
         return kiln_no(why, "a group of %lld items is below 128 or exceeds the device's limit",
                        (long long)t->items);
     if (t->local_bytes > local)
@@ -107,9 +123,9 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
     return false;
 }
 
-bool kiln_mma_unfit(const kiln_mma_tiles *t)
+bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c)
 {
-    return t->items > (t->kind == KILN_WGMMA ? 384 : 256);
+    return t->items > (is_wgmma(t->kind) ? 384 : kiln_mma_teams(c) > 1 ? 512 : 256);
 }
 
 void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan)
@@ -118,9 +134,26 @@ void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *p
                                                   "T_BYTES", "T_STAGES",  "T_SPLIT"};
     for (int i = 0; i < MMA_PARAMS; i++)
         kiln_define(plan, names[i], c->v[i]);
-    kiln_define(plan, "T_WGMMA", t->kind == KILN_WGMMA);
-    if (t->kind == KILN_WGMMA)
+    kiln_define(plan, "T_WGMMA", is_wgmma(t->kind));
+    if (is_wgmma(t->kind))
         kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
+}
+
+/* Tensor cores cut a sum off, toward zero, each time that they add the products of an instruction,
+ * sixteen or so. Where the sum grows evenly, `chain` / 16 of such errors add up to at most
+ * u chain |S| / 8, if a cut is of 2^-22 of the sum, four units u; driver/reference/bound.c allows
+ * plain sums 4 u sqrt(terms) |S|. On an H100 the largest errors of sums of 3136 to 12544 products
+ * in f16 were 0.75 to 0.8 of that.
+ *
+ * Both factors of a product in f32 are rounded to 11 bits: it is off by 2^-10 of itself at most,
+ * 2^14 units. Where such errors are independent, a sum of n of them is off by about 2^14 / sqrt(n)
+ * units of the sum of absolute values; bound.c counts with eight. */
+double kiln_mma_amplification(kiln_type type, double terms, double chain)
+{
+    const double cut = fmax(1, chain / (32 * sqrt(terms)));
+    return type == KILN_I8    ? 1
+           : type == KILN_F32 ? fmax(cut, fmin(2048, 16384 / sqrt(terms)))
+                              : cut;
 }
 
 /* Registers of an item: sums, two slices of operands (of wgmma none), addresses. */
@@ -128,7 +161,7 @@ static double registers_of(const kiln_mma_tiles *t, const kiln_config *c)
 {
     const double rows = c->v[MMA_ROWS] / c->v[MMA_WARPS_R],
                  columns = c->v[MMA_COLUMNS] / c->v[MMA_WARPS_C];
-    const double operands = t->kind == KILN_WGMMA ? 0 : (rows + columns) / 2;
+    const double operands = is_wgmma(t->kind) ? 0 : (rows + columns) / 2;
     return fmin(255, rows * columns / 32 + operands + costs_of[t->kind].own_registers);
 }
 
@@ -149,12 +182,12 @@ static double step_cycles(const kiln_mma_tiles *t, const kiln_config *c, double 
 {
     const costs *k = &costs_of[t->kind];
     const int *v = c->v;
-    const bool wgmma = t->kind == KILN_WGMMA;
+    const bool wgmma = is_wgmma(t->kind);
     const double rows = v[MMA_ROWS], columns = v[MMA_COLUMNS], lines = v[MMA_BYTES] / 128.0;
     const double readers_r = wgmma ? 1 : v[MMA_WARPS_C],
                  readers_c = wgmma ? v[MMA_WARPS_R] / 4.0 : v[MMA_WARPS_R];
-    const double multiply = rows * columns * v[MMA_BYTES] / 2 / k->multiply,
-                 read = k->read * (rows * readers_r + columns * readers_c) * lines,
+    const double multiply = t->share * rows * columns * v[MMA_BYTES] / 2 / k->multiply,
+                 read = k->read * (rows * readers_r + t->share * columns * readers_c) * lines,
                  copy = k->copy * (rows + columns) * lines;
     const double ahead = fmax(1, fmin(v[MMA_STAGES] - (wgmma ? 2 : 1), t->steps));
     const double copies = (rows + columns) * v[MMA_BYTES] / 16 / (double)t->items;
@@ -172,7 +205,8 @@ double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const ki
     double cycles = 0;
     for (int last = 0; last < 2; last++) {
         const double groups = last ? ceil(left / units) : most, times = last ? left > 0 : rounds;
-        const double round = fmax(groups * step, alone + k->overlap * groups * step);
+        const double one = fmax(k->chain, alone + k->overlap * groups * step);
+        const double round = fmax(groups * step, one);
         const double sums = t->steps * round + k->begin, stores = groups * end;
         cycles += times * (fmax(sums, stores) + fmin(sums, stores) / pow(most, k->mixed));
     }

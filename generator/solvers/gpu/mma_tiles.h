@@ -18,19 +18,17 @@ enum {
     MMA_PARAMS
 };
 
-/* The parameters that solvers have in common. */
-#define MMA_TABLE                                                                                  \
-    [MMA_WARPS_R] = {"T_WARPS_R", 3, {1, 2, 4}, 0, 0},                                             \
-    [MMA_WARPS_C] = {"T_WARPS_C", 3, {1, 2, 4}, 0, 0},                                             \
-    [MMA_BYTES] = {"T_BYTES", 2, {64, 128}, 0, 0},                                                 \
-    [MMA_STAGES] = {"T_STAGES", 4, {2, 3, 4, 5}, 0, 0}
-
 /* The smallest tile, legal where any is. */
 extern const kiln_config kiln_mma_smallest;
 
-/* Which instructions multiply: those of templates/gpu/mma.cl, of wgmma.cl, or of mma.cl with terms
- * as rows of local memory. */
-typedef enum kiln_mma_kind { KILN_MMA, KILN_WGMMA, KILN_MMA_TURNED } kiln_mma_kind;
+/* Which instructions multiply: those of templates/gpu/mma.cl or of wgmma.cl; turned: with terms as
+ * rows of local memory. */
+typedef enum kiln_mma_kind {
+    KILN_MMA,
+    KILN_WGMMA,
+    KILN_MMA_TURNED,
+    KILN_WGMMA_TURNED
+} kiln_mma_kind;
 
 /* A product of matrices in tiles of a config. */
 typedef struct kiln_mma_tiles {
@@ -41,12 +39,17 @@ typedef struct kiln_mma_tiles {
     int64_t out_size;    /* of a result that a group writes */
     double count;        /* work-groups */
     double steps;        /* of T_BYTES of terms that one group adds up */
+    double share;        /* of a step's products that are multiplied: others meet zeros */
 } kiln_mma_tiles;
 
-/* Returns the tiles of a config, without `count` and `steps`. Results of less than four bytes pass
- * through local memory. A group has `most_steps` steps at most, and no more stages than that. */
+/* Returns how many teams of warps multiply the terms of a step, 128 bytes each. */
+int kiln_mma_teams(const kiln_config *c);
+
+/* Returns the tiles of a config, without `count` and `steps`. Where results are `exchanged`, they
+ * pass through local memory. A group has `most_steps` steps at most, and no more stages than that.
+ */
 kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t out_size,
-                                 int64_t most_steps, const kiln_config *c);
+                                 bool exchanged, int64_t most_steps, const kiln_config *c);
 
 /* For reject(): returns true, with the reason, where the device has no tensor cores that kiln
  * reaches, or they do not multiply the shape's types as its math mode asks. */
@@ -57,9 +60,13 @@ bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_ki
 bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
                       kiln_why *why);
 /* For guess() and skip(): returns whether groups are so large that a config is not worth trying. */
-bool kiln_mma_unfit(const kiln_mma_tiles *t);
+bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c);
 /* Defines every parameter and the kind, for the last stage. */
 void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan);
+
+/* Returns by how much more than plain sums of `terms` products err, of which `chain` are added one
+ * after the other in the same register. */
+double kiln_mma_amplification(kiln_type type, double terms, double chain);
 
 /* Returns the expected time of a launch, in ms, without moving tensors from memory. */
 double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c);

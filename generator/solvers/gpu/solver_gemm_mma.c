@@ -6,7 +6,10 @@
 static const kiln_param params[MMA_PARAMS] = {
     [MMA_ROWS] = {"T_ROWS", 3, {64, 128, 256}, 0, 0},
     [MMA_COLUMNS] = {"T_COLUMNS", 8, {16, 32, 48, 64, 96, 128, 192, 256}, 0, 0},
-    MMA_TABLE,
+    [MMA_WARPS_R] = {"T_WARPS_R", 3, {1, 2, 4}, 0, 0},
+    [MMA_WARPS_C] = {"T_WARPS_C", 3, {1, 2, 4}, 0, 0},
+    [MMA_BYTES] = {"T_BYTES", 4, {64, 128, 256, 512}, 0, 0},
+    [MMA_STAGES] = {"T_STAGES", 4, {2, 3, 4, 5}, 0, 0},
     [MMA_SPLIT] = {"T_SPLIT", 6, {1, 2, 4, 8, 16, 32}, 1, 128},
 };
 

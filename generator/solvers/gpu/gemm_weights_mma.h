@@ -1,0 +1,44 @@
+/* What the solvers gemm_weights_mma and gemm_weights_wgmma share: backward weights as a product of
+ * matrices on tensor cores (templates/gpu/gemm_weights_mma.cl). They differ in the instructions
+ * that multiply, and so in the tiles that are legal. */
+#ifndef KILN_GEMM_WEIGHTS_MMA_H
+#define KILN_GEMM_WEIGHTS_MMA_H
+
+#include "mma_source.h"
+#include "mma_tiles.h"
+
+typedef struct kiln_gemm_weights_mma {
+    kiln_mma_source x, dy;
+    bool pointwise; /* pixels of x and of dy are the same */
+    int64_t pixels, taps;
+
+    /* Of a config. */
+    int64_t together;                   /* groups that share a tile, and count as one: */
+    int64_t groups, rows, x_c, columns; /* so many, with channels of dy and x, and columns */
+    int64_t tiles_m, tiles_n;
+    kiln_mma_tiles tiles;
+} kiln_gemm_weights_mma;
+
+/* Of the shape and a config; the layouts of x and y have a pitch. */
+kiln_gemm_weights_mma kiln_gemm_weights_mma_of(const kiln_shape *s, kiln_mma_kind kind,
+                                               const kiln_config *c);
+/* Returns the floats of one part of a split sum. */
+int64_t kiln_gemm_weights_mma_part(const kiln_gemm_weights_mma *g);
+
+/* For reject(), with a config that is legal where any is; illegal(); skip(); predict(); guess();
+ * and emit(). */
+bool kiln_gemm_weights_mma_rejects(const kiln_shape *s, const kiln_device_facts *d,
+                                   kiln_mma_kind kind, const kiln_config *smallest, kiln_why *why);
+bool kiln_gemm_weights_mma_exceeds(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
+                                   const kiln_config *c, kiln_why *why);
+bool kiln_gemm_weights_mma_skips(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
+                                 const kiln_config *c);
+double kiln_gemm_weights_mma_ms(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
+                                const kiln_config *c);
+void kiln_gemm_weights_mma_guess(const kiln_shape *s, const kiln_device_facts *d,
+                                 kiln_mma_kind kind, const kiln_param *params,
+                                 const kiln_config *smallest, kiln_config *c);
+void kiln_gemm_weights_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+                                const kiln_config *c, kiln_plan *plan);
+
+#endif
