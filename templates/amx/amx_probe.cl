@@ -12,7 +12,7 @@
 #define LEFT(row, e) (((row)*3 + (e)*5 + (row) * (e) / 7) % 4)
 #define RIGHT(k, e) (((k)*7 + (e)*3 + (k) * (e) / 5) % 4)
 
-AMX_FUNCTION void multiply(global float *sums, const ushort *left, const ushort *right)
+INLINE void multiply(global float *sums, const ushort *left, const ushort *right)
 {
     AMX_BEGIN(16, 64);
     AMX_ZERO(0);

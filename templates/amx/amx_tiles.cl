@@ -11,21 +11,19 @@
  *        source 0 (4)      sums (0)        sums (1)
  *        source 1 (5)      sums (2)        sums (3)
  *
- *   AMX_FUNCTION                  declares a static function that uses tiles, and begins and ends them
- *   AMX_INLINE                    declares one that such a function inlines
  *   AMX_BEGIN(rows, bytes)        sets the sizes: rows of sources and sums, bytes of a source's row
  *   AMX_END                       gives the registers back
  *   AMX_ZERO(sums), AMX_LOAD(tile, p, pitch), AMX_STORE(sums, p, pitch)   pitch in bytes
  *   AMX_MULTIPLY(sums, source, weights)
  *   AMX_ELEMENTS, AMX_TOGETHER    elements of a row of 64 bytes; of 4 bytes
  *
- * Compilers do not know that the CPU has them: functions ask for the instructions.
+ * The instructions are written as bytes: a compiler that takes the CPU for an older one refuses their
+ * names, and gives them only to functions that ask for them, which it does not inline; a compiler
+ * hands such a function the memory of a kernel's `local` variable as a constant, and PoCL, which
+ * makes a variable for each thread, does not see that. No compiler uses tile registers by itself, so
+ * that they hold what these instructions put there.
  */
 #include "types.cl"
-
-#define AMX_TARGET target("amx-tile,amx-bf16,amx-int8")
-#define AMX_FUNCTION static __attribute__((noinline, AMX_TARGET))
-#define AMX_INLINE INLINE __attribute__((AMX_TARGET))
 
 #define AMX_TOGETHER (4 / (int)sizeof(SRC_T))
 #define AMX_ELEMENTS (16 * AMX_TOGETHER)
@@ -37,7 +35,7 @@ typedef struct amx_sizes {
     uchar rows[16];
 } amx_sizes;
 
-AMX_INLINE void amx_begin(const int rows, const int bytes)
+INLINE void amx_begin(const int rows, const int bytes)
 {
     amx_sizes all __attribute__((aligned(64))) = {.palette = 1};
 #pragma unroll
@@ -45,16 +43,31 @@ AMX_INLINE void amx_begin(const int rows, const int bytes)
         all.row_bytes[i] = i == 4 || i == 5 ? bytes : 64;
         all.rows[i] = i < 6 ? rows : bytes / 4;
     }
-    __builtin_ia32_tile_loadconfig(&all);
+    /* ldtilecfg (%rax) */
+    __asm__ volatile(".byte 0xc4, 0xe2, 0x78, 0x49, 0x00" : : "a"(&all) : "memory");
 }
 
 #define AMX_BEGIN(rows, bytes) amx_begin(rows, bytes)
-#define AMX_END __builtin_ia32_tilerelease()
-#define AMX_ZERO(sums) __builtin_ia32_tilezero(sums)
-#define AMX_LOAD(tile, p, pitch) __builtin_ia32_tileloadd64(tile, (const void *)(size_t)(p), pitch)
-#define AMX_STORE(sums, p, pitch) __builtin_ia32_tilestored64(sums, (void *)(size_t)(p), pitch)
+/* tilerelease */
+#define AMX_END __asm__ volatile(".byte 0xc4, 0xe2, 0x78, 0x49, 0xc0")
+/* tilezero %tmm */
+#define AMX_ZERO(sums)                                                                             \
+    __asm__ volatile(".byte 0xc4, 0xe2, 0x7b, 0x49, 0xc0 + 8 * %c0" : : "i"(sums))
+/* tileloadd (%rax, %rcx), %tmm and tilestored %tmm, (%rax, %rcx) */
+#define AMX_MOVE(byte, tile, p, pitch)                                                             \
+    __asm__ volatile(".byte 0xc4, 0xe2, " byte ", 0x4b, 4 + 8 * %c0, 8"                            \
+                     :                                                                             \
+                     : "i"(tile), "a"((size_t)(p)), "c"((size_t)(pitch))                           \
+                     : "memory")
+#define AMX_LOAD(tile, p, pitch) AMX_MOVE("0x7b", tile, p, pitch)
+#define AMX_STORE(sums, p, pitch) AMX_MOVE("0x7a", sums, p, pitch)
+/* tdpbssd or tdpbf16ps %tmm, %tmm, %tmm */
 #if SRC_TYPE == TYPE_I8
-#define AMX_MULTIPLY(sums, source, weights) __builtin_ia32_tdpbssd(sums, source, weights)
+#define AMX_PRODUCT "3, 0x5e"
 #else
-#define AMX_MULTIPLY(sums, source, weights) __builtin_ia32_tdpbf16ps(sums, source, weights)
+#define AMX_PRODUCT "2, 0x5c"
 #endif
+#define AMX_MULTIPLY(sums, source, weights)                                                        \
+    __asm__ volatile(".byte 0xc4, 0xe2, 8 * (15 - %c2) + " AMX_PRODUCT ", 0xc0 + 8 * %c0 + %c1"     \
+                     :                                                                             \
+                     : "i"(sums), "i"(source), "i"(weights))

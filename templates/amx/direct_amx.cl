@@ -111,7 +111,7 @@ typedef short elements __attribute__((__vector_size__(64)));
 #define LOAD_ELEMENTS __builtin_ia32_loaddquhi512_mask
 #define STORE_ELEMENTS __builtin_ia32_storedquhi512_mask
 #endif
-AMX_INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int take,
+INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int take,
                               const int give)
 {
     const elements v = LOAD_ELEMENTS((const elements *)(size_t)from, __builtin_astype((int16)(0), elements),
@@ -130,7 +130,7 @@ AMX_INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const i
 #define PIECE_AT(c) ((c) / D_PIXEL * (D_PLANE * D_PIXEL) + (c) % D_PIXEL)
 
 /* Copies the channels of a pixel to all blocks of a piece. */
-AMX_INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
+INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
 {
     int c = 0;
     for (; c + AT_ONCE <= D_SRC_C; c += AT_ONCE)
@@ -143,7 +143,7 @@ AMX_INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
         copy_elements(to + PIECE_AT(c), from, 0, AT_ONCE);
 }
 
-AMX_INLINE void clear_pixels(local SRC_T *to, const int count)
+INLINE void clear_pixels(local SRC_T *to, const int count)
 {
     for (int b = 0; b < D_DEPTH_BLOCKS; b++)
         for (int i = 0; i < count * D_PIXEL; i++)
@@ -154,7 +154,7 @@ AMX_INLINE void clear_pixels(local SRC_T *to, const int count)
 #define SPAN(n, a) (((n)-1) * P_STRIDE_##a + (P_FILTER_##a - 1) * P_DILATION_##a + 1)
 
 /* Fills the piece of a filter plane, whose source plane is at src, or which is padding. */
-AMX_INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool inside,
+INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool inside,
                            const int row0, const int col0, const int rows, const int cols)
 {
     const int x0 = col0 * P_STRIDE_W - D_LEAD_W, width = SPAN(cols, W);
@@ -185,7 +185,7 @@ AMX_INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bo
 
 /* Sums of `down` tiles of positions, from a position of the piece on, by `across` tiles of channels,
  * as rows of 32. */
-AMX_INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *w,
+INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *w,
                          const int down, const int across)
 {
     AMX_ZERO(0);
@@ -233,7 +233,7 @@ typedef struct tile {
 } tile;
 
 /* Stores the sums of `count` positions from position `first` on, of `across` vectors. */
-AMX_INLINE void put(global DST_T *dst, const ACC_T *sums, const tile *t, const int first,
+INLINE void put(global DST_T *dst, const ACC_T *sums, const tile *t, const int first,
                     const int count, const int across EPILOGUE_PARAMS)
 {
     const int end = D_DST_C + (t->group == D_GROUPS - 1 ? D_DST_PADDED - D_CHANNELS : 0);
@@ -256,7 +256,7 @@ AMX_INLINE void put(global DST_T *dst, const ACC_T *sums, const tile *t, const i
     }
 }
 
-AMX_INLINE void add_and_put(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
+INLINE void add_and_put(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
                             const tile *t, const int first, const int down,
                             const int across EPILOGUE_PARAMS)
 {
@@ -266,7 +266,7 @@ AMX_INLINE void add_and_put(global DST_T *dst, local const SRC_T *piece, global 
 }
 
 /* All positions of a pair of vectors. */
-AMX_INLINE void add_pair(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
+INLINE void add_pair(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
                          const tile *t, const int across EPILOGUE_PARAMS)
 {
     const int positions = (t->rows - 1) * POSITIONS_W + t->cols;
@@ -278,7 +278,7 @@ AMX_INLINE void add_pair(global DST_T *dst, local const SRC_T *piece, global con
 }
 
 /* One item. */
-AMX_FUNCTION void item(global const SRC_T *src, global const SRC_T *w, global DST_T *dst,
+INLINE void item(global const SRC_T *src, global const SRC_T *w, global DST_T *dst,
                        local SRC_T *piece, const int place, const int image,
                        const int part EPILOGUE_PARAMS)
 {
