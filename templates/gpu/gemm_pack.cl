@@ -1,20 +1,21 @@
 /* gemm_pack.cl: weights as gemm.cl reads them: for each group [tap][source channel][row of the
  * destination], converted, filled up with zeros.
  *
- *     w[k][c][tap]  ->  packed[group][tap][c, D_CHANNELS of them][k, D_COLUMNS of them]
+ *     w[k][c][tap]  ->  packed[group][tap][c, `channels` of them][k, `columns` of them]
  *
  * A row of the destination is a channel, or with D_MERGED a phase of a channel; taps are then the pixels
  * of the source that all phases meet together, and each phase has zeros for those that it does not meet.
  *
- * Grid      (D_COLUMNS, D_ROWS, P_GROUPS)
+ * Grid      (columns, rows, groups)
  * Defines   those of types.cl, and
- *   D_SRC_C, D_DST_C     channels and rows of one group of the source and of the destination
- *   P_TAPS               of the filter
- *   D_W_DST, D_W_SRC     strides of the weights over channels of the destination and the source
- *   D_CHANNELS           rows of a tap; D_ROWS: of a group; D_COLUMNS: above
- *   D_TABLE              1: behind the weights the table of terms, D_ROWS of (d, h, w, channel), where a
- *                        term's element lies from the first one of a patch; D_TAPS_a, D_MOVE_a
- *   with D_MERGED also those of gemm_merged.cl
+ *   D_TABLE              1: behind the weights the table of terms, `rows` of (d, h, w, channel), where a
+ *                        term's element lies from the first one of a patch: `moves` from tap to tap of the
+ *                        `filter`
+ *   D_MERGED             above; 1: and those of gemm_merged.cl
+ *
+ * Sizes are arguments, so that layers of all sizes share the program: rows of the destination with
+ * (columns) and without zeros, channels of the source with (channels) and without zeros, rows of a group,
+ * taps of the filter, and strides of the weights over channels of the destination and of the source.
  */
 #include "types.cl"
 #include "gemm_merged.cl"
@@ -24,36 +25,45 @@
 #define filter_tap merged_tap
 #else
 #define PHASES 1
-#define TAPS P_TAPS
+#define TAPS taps
 #define filter_tap(phase, tap) (tap)
 #endif
 
 #if D_TABLE
 /* Terms behind the last one lie outside. */
-INLINE int4 way_of(const int row)
+INLINE int4 way_of(const int row, const int src_channels, const int4 filter, const int4 moves)
 {
-    const int tap = row / D_SRC_C;
-    if (tap >= D_TAPS_D * D_TAPS_H * D_TAPS_W)
+    const int tap = row / src_channels;
+    if (tap >= filter.x * filter.y * filter.z)
         return (int4)(1 << 30, 0, 0, 0);
-    return (int4)(tap / (D_TAPS_H * D_TAPS_W) * D_MOVE_D, tap / D_TAPS_W % D_TAPS_H * D_MOVE_H,
-                  tap % D_TAPS_W * D_MOVE_W, row % D_SRC_C);
+    return (int4)(tap / (filter.y * filter.z) * moves.x, tap / filter.z % filter.y * moves.y,
+                  tap % filter.z * moves.z, row % src_channels);
 }
+#define TABLE_PARAMS                                                                               \
+    , const int filter_d, const int filter_h, const int filter_w, const int move_d,               \
+        const int move_h, const int move_w
+#else
+#define TABLE_PARAMS
 #endif
 
-kernel void gemm_pack(global const SRC_T *restrict w, global ACC_T *restrict packed)
+kernel void gemm_pack(global const SRC_T *restrict w, global ACC_T *restrict packed,
+                      const int columns, const int dst_rows, const int channels,
+                      const int src_channels, const int rows, const int taps, const long next_dst,
+                      const long next_src TABLE_PARAMS)
 {
     const int column = get_global_id(0), row = get_global_id(1), group = get_global_id(2);
-    if (column >= D_COLUMNS || row >= D_ROWS)
+    if (column >= columns || row >= rows)
         return;
 #if D_TABLE
     if (column == 0 && group == 0)
-        vstore4(way_of(row), row,
-                (global int *)(packed + (INDEX_T)P_GROUPS * D_ROWS * D_COLUMNS));
+        vstore4(way_of(row, src_channels, (int4)(filter_d, filter_h, filter_w, 0),
+                       (int4)(move_d, move_h, move_w, 0)),
+                row, (global int *)(packed + (long)get_global_size(2) * rows * columns));
 #endif
-    const int k = column / PHASES, c = row % D_CHANNELS;
-    const int tap = row / D_CHANNELS < TAPS ? filter_tap(column % PHASES, row / D_CHANNELS) : -1;
-    const bool real = column < D_DST_C && c < D_SRC_C && tap >= 0;
-    const INDEX_T from = (INDEX_T)group * (D_DST_C / PHASES) * D_SRC_C * P_TAPS +
-                         (INDEX_T)k * D_W_DST + (INDEX_T)c * D_W_SRC + tap;
-    packed[((INDEX_T)group * D_ROWS + row) * D_COLUMNS + column] = real ? SRC_LOAD(w, from) : 0;
+    const int k = column / PHASES, c = row % channels;
+    const int tap = row / channels < TAPS ? filter_tap(column % PHASES, row / channels) : -1;
+    const bool real = column < dst_rows && c < src_channels && tap >= 0;
+    const long from = (long)group * (dst_rows / PHASES) * src_channels * taps + k * next_dst +
+                      c * next_src + tap;
+    packed[((long)group * rows + row) * columns + column] = real ? SRC_LOAD(w, from) : 0;
 }

@@ -158,26 +158,27 @@ void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_dev
     const int64_t taps = s->filter[0] * s->filter[1] * s->filter[2], across = s->c / s->g * taps;
     plan->packed_bytes = 4 * g->groups * g->rows * g->columns + (g->table ? 16 * g->rows : 0);
     kiln_plan_stage(plan, "gemm_pack.cl", "gemm_pack")->pack = true;
-    kiln_define_types(plan, s);
-    define_weights(s, g, plan);
-    kiln_define(plan, "D_SRC_C", g->walk.src_c);
-    kiln_define(plan, "D_DST_C", g->walk.dst_c);
-    kiln_define(plan, "P_TAPS", taps);
-    kiln_define(plan, "D_W_DST", backward ? taps : across);
-    kiln_define(plan, "D_W_SRC", backward ? across : taps);
-    kiln_define(plan, "P_GROUPS", g->groups);
-    kiln_define_axes(plan, "D_TAPS", g->walk.filter);
-    kiln_define_axes(plan, "D_MOVE", g->move);
+    kiln_define_type(plan, "SRC_TYPE", backward ? s->y_type : s->x_type);
     kiln_define(plan, "D_TABLE", g->table);
     kiln_define(plan, "D_MERGED", g->merged);
     if (g->merged) {
         kiln_gemm_define_merged(g, s, plan);
         kiln_define_axes(plan, "D_PHASES", g->phases);
+        kiln_define_axes(plan, "D_TAPS", g->walk.filter);
         kiln_define_axes(plan, "P_FILTER", s->filter);
         kiln_define_axes(plan, "P_DILATION", s->dilation);
     }
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
+    const int64_t sizes[] = {g->columns, g->walk.dst_c, g->channels, g->walk.src_c, g->rows, taps};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        kiln_arg_int(plan, sizes[i]);
+    kiln_arg_long(plan, backward ? taps : across);
+    kiln_arg_long(plan, backward ? across : taps);
+    for (int a = 0; a < 3 && g->table; a++)
+        kiln_arg_int(plan, g->walk.filter[a]);
+    for (int a = 0; a < 3 && g->table; a++)
+        kiln_arg_int(plan, g->move[a]);
     kiln_grid(plan, kiln_device_group(d, 16), 1, 1, g->columns, g->rows, g->groups);
 }
 
