@@ -1,4 +1,4 @@
-/* `kiln prepare`: collects problems from files and names, and has the library compile them. */
+/* `kiln prepare`: has the library compile the problems of files and names. */
 #include "prepare.h"
 
 #include "conv.h"
@@ -36,6 +36,8 @@ typedef struct prepare {
     request defaults;
     int64_t jobs; /* 0: one a CPU */
     const char *output;
+    bool single; /* one job, and no bundle */
+    const session *s;
     kiln_problem *problems;
     size_t count, room;
     request_list_skipped skipped;
@@ -48,7 +50,29 @@ static int usage(const char *what, const char *word)
     return KILN_INVALID;
 }
 
-/* Adds a problem, unless it is there already. */
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Compiles one problem, and tells so in a line. */
+static kiln_status compile_one(const prepare *all, const kiln_problem *p)
+{
+    char text[KILN_KEY_TEXT];
+    const double from = seconds();
+    kiln_problem_text(p, text, sizeof text);
+    const kiln_status status = kiln_prepare(all->s->kiln, p, 1, 1);
+    printf("%zu  %6.2f s  %s\n", all->count, seconds() - from, text);
+    fflush(stdout);
+    if (status)
+        fprintf(stderr, "kiln: %s: %s\n", text, kiln_last_error());
+    return status;
+}
+
+/* Adds a problem, unless it is there already. A single job compiles it at once: what it reads from
+ * may hand out one problem after the other. */
 static kiln_status add(prepare *all, const kiln_problem *p)
 {
     for (size_t i = 0; i < all->count; i++)
@@ -63,6 +87,8 @@ static kiln_status add(prepare *all, const kiln_problem *p)
         all->room = room;
     }
     all->problems[all->count++] = *p;
+    if (all->single)
+        all->worst = worse_exit(all->worst, (int)compile_one(all, p));
     return KILN_OK;
 }
 
@@ -94,39 +120,13 @@ static kiln_status read_word(prepare *all, const char *word)
     return request_list_read("", word, &all->defaults, collect, all, &all->skipped, &whole);
 }
 
-static double seconds(void)
+static kiln_status compile_all(const prepare *all)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-/* With one job, a line tells of each problem. */
-static kiln_status compile_one_by_one(const prepare *all, const session *s)
-{
-    kiln_status first = KILN_OK;
-    for (size_t i = 0; i < all->count; i++) {
-        char text[KILN_KEY_TEXT];
-        const double from = seconds();
-        kiln_problem_text(&all->problems[i], text, sizeof text);
-        kiln_status status = kiln_prepare(s->kiln, &all->problems[i], 1, 1);
-        printf("%zu/%zu  %6.2f s  %s\n", i + 1, all->count, seconds() - from, text);
-        fflush(stdout);
-        if (status)
-            fprintf(stderr, "kiln: %s: %s\n", text, kiln_last_error());
-        first = first ? first : status;
-    }
-    return first;
-}
-
-static kiln_status compile(const prepare *all, const session *s)
-{
-    const bool single = all->jobs == 1 && !all->output;
-    kiln_status status =
-        single        ? compile_one_by_one(all, s)
-        : all->output ? kiln_bundle(s->kiln, all->problems, all->count, (int)all->jobs, all->output)
-                      : kiln_prepare(s->kiln, all->problems, all->count, (int)all->jobs);
-    if (status && !single)
+    kiln *k = all->s->kiln;
+    const int jobs = (int)all->jobs;
+    kiln_status status = all->output ? kiln_bundle(k, all->problems, all->count, jobs, all->output)
+                                     : kiln_prepare(k, all->problems, all->count, jobs);
+    if (status)
         fprintf(stderr, "kiln: %s\n", kiln_last_error());
     return status;
 }
@@ -136,15 +136,17 @@ static int run(prepare *all, int count, char **words)
     session s;
     char why[KILN_ERROR_TEXT];
     const double from = seconds();
-    for (int i = 0; i < count; i++)
-        all->worst = worse_exit(all->worst, (int)read_word(all, words[i]));
-    request_list_print_skipped(&all->skipped, stderr);
     kiln_status status = session_open(&s, all->defaults.flags.device, why);
     if (status) {
         fprintf(stderr, "kiln: %s\n", why);
         return (int)status;
     }
-    all->worst = worse_exit(all->worst, (int)compile(all, &s));
+    all->s = &s;
+    for (int i = 0; i < count; i++)
+        all->worst = worse_exit(all->worst, (int)read_word(all, words[i]));
+    request_list_print_skipped(&all->skipped, stderr);
+    if (!all->single)
+        all->worst = worse_exit(all->worst, (int)compile_all(all));
     printf("%zu problem%s prepared for %s in %.1f s%s%s\n", all->count, all->count == 1 ? "" : "s",
            s.name, seconds() - from, all->output ? ", bundle " : "",
            all->output ? all->output : "");
@@ -211,6 +213,7 @@ int prepare_command(int argc, char **argv)
     flags_init(&all.defaults.flags);
     all.defaults.flags.forw = 1;
     int exit = read_flags(&all, argc, argv);
+    all.single = all.jobs == 1 && !all.output;
     if (exit < 0)
         exit = run(&all, argc - optind, argv + optind);
     free(all.problems);

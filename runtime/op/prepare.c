@@ -16,71 +16,81 @@ typedef struct prepare_job {
     kiln *k;
     const kiln_problem *problems;
     size_t count;
-    bool processes; /* each thread has a process of its own do its share */
-    size_t shares;
-    atomic_size_t share; /* to be taken next */
-    atomic_size_t next;  /* problem; without processes */
+    atomic_size_t next; /* problem */
     pthread_mutex_t lock;
     kiln_status status; /* the first failure, and its sentence */
     char error[1024];
 } prepare_job;
 
-static void prepare_one(prepare_job *job, size_t i)
+static kiln_status prepare_one(kiln *k, const kiln_problem *p)
 {
     kiln_op *op = NULL;
-    kiln_status status = kiln_conv_create(job->k, &job->problems[i], NULL, &op);
+    kiln_status status = kiln_conv_create(k, p, NULL, &op);
     if (!status)
         status = kiln_op_launch_once(op);
-    if (status) {
-        pthread_mutex_lock(&job->lock);
-        if (!job->status) {
-            job->status = status;
-            snprintf(job->error, sizeof job->error, "problem %zu: %.900s", i, kiln_last_error());
-        }
-        pthread_mutex_unlock(&job->lock);
-    }
     kiln_op_release(op);
+    return status;
 }
 
 static void *work(void *argument)
 {
     prepare_job *job = argument;
-    const size_t first = atomic_fetch_add(&job->share, 1);
     size_t i;
-    if (job->processes) {
-        if (!kiln_worker_prepare(job->k, job->problems, job->count, first, job->shares))
-            for (i = first; i < job->count; i += job->shares)
-                prepare_one(job, i);
-        return NULL;
+    while ((i = atomic_fetch_add(&job->next, 1)) < job->count) {
+        const kiln_status status = prepare_one(job->k, &job->problems[i]);
+        pthread_mutex_lock(&job->lock);
+        if (status && !job->status) {
+            job->status = status;
+            snprintf(job->error, sizeof job->error, "problem %zu: %.900s", i, kiln_last_error());
+        }
+        pthread_mutex_unlock(&job->lock);
     }
-    while ((i = atomic_fetch_add(&job->next, 1)) < job->count)
-        prepare_one(job, i);
     return NULL;
+}
+
+enum { MOST = 64 };
+
+static kiln_status prepare_in_threads(kiln *k, const kiln_problem *problems, size_t count,
+                                      int threads)
+{
+    prepare_job job = {.k = k, .problems = problems, .count = count};
+    pthread_mutex_init(&job.lock, NULL);
+    pthread_t thread[MOST];
+    int started = 0;
+    while (started < threads - 1 && pthread_create(&thread[started], NULL, work, &job) == 0)
+        started++;
+    work(&job);
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+    pthread_mutex_destroy(&job.lock);
+    return job.status ? kiln_fail(job.status, "%s", job.error) : KILN_OK;
+}
+
+/* Has other processes do what they can, and does its share. Returns false where something is left
+ * to do, or has failed. */
+static bool prepare_in_processes(kiln *k, const kiln_problem *problems, size_t count, int processes)
+{
+    kiln_workers *w = kiln_workers_start(k, problems, count, processes - 1);
+    kiln_problem p;
+    bool done = true;
+    if (!w)
+        return false;
+    while (kiln_workers_take(w, &p))
+        done = prepare_one(k, &p) == KILN_OK && done;
+    return kiln_workers_end(w) && done;
 }
 
 static kiln_status prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
 {
-    enum { MOST = 64 };
     long n = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
     n = n < 1 ? 1 : n > MOST ? MOST : n;
     if ((size_t)n > count)
         n = (long)count;
-    prepare_job job = {.k = k,
-                       .problems = problems,
-                       .count = count,
-                       .processes = n > 1 && kiln_device_is_pocl(&k->facts),
-                       .shares = (size_t)n};
-    pthread_mutex_init(&job.lock, NULL);
-    pthread_t thread[MOST];
-    long started = 0;
-    while (started < n - 1 && pthread_create(&thread[started], NULL, work, &job) == 0)
-        started++;
-    for (long i = started; i < n; i++) /* the others' shares, where threads are missing */
-        work(&job);
-    for (long i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
-    pthread_mutex_destroy(&job.lock);
-    return job.status ? kiln_fail(job.status, "%s", job.error) : KILN_OK;
+    if (!kiln_device_is_pocl(&k->facts))
+        return prepare_in_threads(k, problems, count, (int)n);
+    if (n > 1 && prepare_in_processes(k, problems, count, (int)n))
+        return KILN_OK;
+    return prepare_in_threads(k, problems, count, 1);
 }
 
 static kiln_status check(const kiln *k, const kiln_problem *problems, size_t count,

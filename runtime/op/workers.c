@@ -1,4 +1,4 @@
-/* Starts a process of the command `kiln` that compiles. */
+/* Starts processes of the command `kiln` that compile, and hands out problems to them. */
 #include "workers.h"
 
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,25 +64,6 @@ static bool device_name(cl_device_id device, char name[32])
     return false;
 }
 
-/* Writes the problems' names into a file without a name, one a line. Returns -1 on failure. */
-static int list_problems(const kiln_problem *problems, size_t count, size_t first, size_t step)
-{
-    const int fd = memfd_create("kiln-problems", MFD_CLOEXEC);
-    FILE *to = fd < 0 ? NULL : fdopen(dup(fd), "w");
-    for (size_t i = first; to && i < count; i += step) {
-        char text[KILN_KEY_TEXT], why[KILN_ERROR_TEXT];
-        kiln_problem p = problems[i];
-        if (kiln_problem_check(&p, why) == KILN_OK) { /* the caller tells of the others */
-            kiln_problem_text(&p, text, sizeof text);
-            fprintf(to, "%s\n", text);
-        }
-    }
-    const bool written = to && fclose(to) == 0;
-    if (!written && fd >= 0)
-        close(fd);
-    return written && lseek(fd, 0, SEEK_SET) == 0 ? fd : -1;
-}
-
 /* The environment of the process says what this kiln's settings say. */
 enum { SETTINGS = 6 };
 
@@ -123,13 +104,13 @@ static void make_environment(environment *e, const kiln *k)
         e->all[used++] = e->text[i];
 }
 
-static pid_t start(const char *command, char *const *words, char *const *variables, int list)
+static pid_t start(const char *command, char *const *words, char *const *variables, int input)
 {
     posix_spawn_file_actions_t files;
     pid_t child = -1;
     if (posix_spawn_file_actions_init(&files) != 0)
         return -1;
-    if (posix_spawn_file_actions_adddup2(&files, list, STDIN_FILENO) != 0 ||
+    if (posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO) != 0 ||
         posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) != 0 ||
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0 ||
         posix_spawn(&child, command, &files, NULL, words, variables) != 0)
@@ -148,26 +129,118 @@ static bool succeeds(pid_t child)
     return got == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool kiln_worker_prepare(const kiln *k, const kiln_problem *problems, size_t count, size_t first,
-                         size_t step)
+/* ---- problems, each a packet with its name as a line ---- */
+
+enum { MOST = 64, READ = 0, WRITE = 1 };
+
+struct kiln_workers {
+    const kiln *k;
+    const kiln_problem *problem;
+    size_t count, sent;
+    int end[2]; /* of the socket: to read problems from, and to write them to */
+    bool whole; /* every problem was handed out */
+    int processes;
+    pid_t process[MOST];
+};
+
+/* Writes the name with a line's end. Returns its length; 0: the problem has none. */
+static size_t line_of(const kiln_problem *problem, char line[KILN_KEY_TEXT + 1])
+{
+    kiln_problem p = *problem;
+    char why[KILN_ERROR_TEXT];
+    if (kiln_problem_check(&p, why) != KILN_OK)
+        return 0;
+    kiln_problem_text(&p, line, KILN_KEY_TEXT);
+    strcat(line, "\n");
+    return strlen(line);
+}
+
+/* Sends what the socket has room for. Closes the end to write to when all is sent, which ends the
+ * processes. */
+static void send_some(kiln_workers *w)
+{
+    char line[KILN_KEY_TEXT + 1];
+    while (w->sent < w->count) {
+        const size_t length = line_of(&w->problem[w->sent], line);
+        if (length > 0 && send(w->end[WRITE], line, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+            if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
+                return;
+            w->whole = false;
+        }
+        if (length == 0)
+            w->whole = false;
+        w->sent++;
+    }
+    if (w->end[WRITE] >= 0)
+        close(w->end[WRITE]);
+    w->end[WRITE] = -1;
+}
+
+bool kiln_workers_take(kiln_workers *w, kiln_problem *p)
+{
+    char line[KILN_KEY_TEXT + 1], why[KILN_ERROR_TEXT];
+    ssize_t length;
+    do {
+        send_some(w);
+        length = recv(w->end[READ], line, KILN_KEY_TEXT, MSG_DONTWAIT);
+    } while (length < 0 && (errno == EINTR || w->sent < w->count));
+    if (length <= 0)
+        return false;
+    line[length - 1] = '\0';
+    const bool read = kiln_problem_parse(p, line, why) == KILN_OK;
+    w->whole = w->whole && read;
+    return read;
+}
+
+bool kiln_workers_end(kiln_workers *w)
+{
+    bool done = w->whole && w->sent == w->count;
+    close(w->end[READ]);
+    if (w->end[WRITE] >= 0)
+        close(w->end[WRITE]);
+    for (int i = 0; i < w->processes; i++) {
+        const bool fine = succeeds(w->process[i]);
+        kiln_log(&w->k->logger, "prepare: a process has %s", fine ? "done its part" : "failed");
+        done = fine && done;
+    }
+    free(w);
+    return done;
+}
+
+/* Starts the processes; they read problems as soon as there are any. */
+static bool start_all(kiln_workers *w, int processes)
 {
     char command[PATH_MAX], device[32];
     environment *e = calloc(1, sizeof *e);
-    if (!e || !find_command(command) || !device_name(k->device, device)) {
-        free(e);
-        return false;
+    if (e && find_command(command) && device_name(w->k->device, device)) {
+        char *const words[] = {command, "prepare", "--jobs", "1", "--device", device, "-", NULL};
+        make_environment(e, w->k);
+        for (int i = 0; e->all && i < processes && i < MOST; i++) {
+            const pid_t child = start(command, words, e->all, w->end[READ]);
+            if (child > 0)
+                w->process[w->processes++] = child;
+        }
     }
-    char *const words[] = {command, "prepare", "--jobs", "1", "--device", device, "-", NULL};
-    const int list = list_problems(problems, count, first, step);
-    make_environment(e, k);
-    const pid_t child = list >= 0 && e->all ? start(command, words, e->all, list) : -1;
-    if (list >= 0)
-        close(list);
-    const bool done = child > 0 && succeeds(child);
-    if (child > 0)
-        kiln_log(&k->logger, "prepare: a process of %s has %s", command,
-                 done ? "done its part" : "failed");
-    free(e->all);
+    free(e ? e->all : NULL);
     free(e);
-    return done;
+    return w->processes > 0;
+}
+
+kiln_workers *kiln_workers_start(const kiln *k, const kiln_problem *problems, size_t count,
+                                 int processes)
+{
+    kiln_workers *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (kiln_workers){.k = k, .problem = problems, .count = count, .whole = true};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->end) == 0) {
+        if (start_all(w, processes)) {
+            send_some(w);
+            return w;
+        }
+        close(w->end[READ]);
+        close(w->end[WRITE]);
+    }
+    free(w);
+    return NULL;
 }

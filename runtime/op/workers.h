@@ -1,14 +1,23 @@
 /* Compiling in processes of the command `kiln`: PoCL compiles one program at a time in a process,
- * whatever its threads do. The processes share PoCL's cache with this one. */
+ * whatever its threads do. The processes share PoCL's cache with this one. They take one problem
+ * after the other from a socket, as the caller does, so that all end at about the same time.
+ */
 #ifndef KILN_WORKERS_H
 #define KILN_WORKERS_H
 
 #include "op.h"
 
-/* Has another process prepare every `step`-th problem, from number `first` on, and waits for it.
- * Returns false when the process did not start or did not do all of that: the caller then does it
- * itself, which is quick for what the process has compiled. */
-bool kiln_worker_prepare(const kiln *k, const kiln_problem *problems, size_t count, size_t first,
-                         size_t step);
+typedef struct kiln_workers kiln_workers;
+
+/* Starts up to `processes` processes for the problems, which must stay. Returns NULL where none
+ * starts. */
+kiln_workers *kiln_workers_start(const kiln *k, const kiln_problem *problems, size_t count,
+                                 int processes);
+/* Takes a problem that nobody has taken. Returns false where none is left. */
+bool kiln_workers_take(kiln_workers *w, kiln_problem *p);
+/* Waits for the processes and frees *w. Returns false where a process did not do all that it took,
+ * or a problem was not fit to be handed out: the caller then does everything itself, which is quick
+ * for what is compiled. */
+bool kiln_workers_end(kiln_workers *w);
 
 #endif
