@@ -4,7 +4,7 @@
  *
  * An element is a source channel, or D_TOGETHER neighbouring ones as parts of an int, or of the bits
  * of a float (see products.cl). Before the first step of a tile stand the corrections of sums for
- * the source's offset, [row of the filter][lane]; the step behind the last one writes these.
+ * the source's offset, [row of the filter][lane].
  *
  * A tile belongs to a span of channels, and starts at `latest` of the span or earlier. A span is a
  * group, or all groups where a tile has several. A lane's weights lie in the source from
@@ -12,7 +12,9 @@
  *     group * next_group + channel of the group * next_dst + source channel * next_src
  *         + first_tap + tap * next_tap
  *
- * Grid: (steps, and one more with corrections; tiles).
+ * An item packs `item_channels` source channels, whole steps, of a tile.
+ *
+ * Grid: (items, and one more that writes corrections; tiles).
  *
  * Defines, besides those of types.cl:
  *   D_TOGETHER     1, 2, or 4: channels of an element
@@ -61,38 +63,48 @@ static inline int correction(global const SRC_T *w, const long src_channels, con
 kernel GROUP_SIZE(1, 1, 1) void pack_channels(
     global const SRC_T *restrict w, global PACKED_T *restrict packed, const long lanes,
     const long tiles, const long channels, const long latest, const long group_channels,
-    const long src_channels, const long step, const long taps, const long rows,
-    const long next_group, const long next_dst, const long next_src, const long first_tap,
-    const long next_tap, const long tile_elements)
+    const long src_channels, const long step, const long item_channels, const long taps,
+    const long rows, const long next_group, const long next_dst, const long next_src,
+    const long first_tap, const long next_tap, const long tile_elements)
 {
-    const long c0 = get_global_id(0) * step, tile = get_global_id(1);
-    const long own = min(tile % tiles * lanes, latest);
-    const long elements = ELEMENTS(min(step, src_channels - c0));
+    const long begin = get_global_id(0) * item_channels, tile = get_global_id(1);
+    const long end = min(begin + item_channels, src_channels);
+    const long own = min(tile % tiles * lanes, latest), k = tile / tiles * channels + own;
+    long channel = k % group_channels;
+    global const SRC_T *of_lane =
+        w + k / group_channels * next_group + channel * next_dst + first_tap;
     packed += tile * tile_elements;
+    NO_VECTORS
     for (long lane = 0; lane < lanes; lane++) {
-        const long k = tile / tiles * channels + own + lane;
         const bool there = own + lane < channels;
-        global const SRC_T *from =
-            w + k / group_channels * next_group + k % group_channels * next_dst + first_tap;
-        global PACKED_T *to = packed + lane;
-#if D_TOGETHER == 4
-        if (c0 >= src_channels) {
-            for (long row = 0; row < rows; row++)
-                to[row * lanes] = there ? correction(from + row * (taps / rows) * next_tap,
-                                                     src_channels, next_src, taps / rows, next_tap)
-                                        : 0;
-            continue;
-        }
-#endif
-        from += c0 * next_src;
-        to += (rows + c0 / step * ELEMENTS(step) * taps) * lanes;
-        const long left = there ? src_channels - c0 : 0;
+        global const SRC_T *from = of_lane + begin * next_src;
+        global PACKED_T *to =
+            packed + lane + (rows + begin / step * ELEMENTS(step) * taps) * lanes;
         NO_VECTORS
-        for (long i = 0; i < elements; i++)
+        for (long c = begin; c < end; c += step) {
+            const long elements = ELEMENTS(min(step, src_channels - c));
+            const long left = there ? src_channels - c : 0;
             NO_VECTORS
-            for (long tap = 0; tap < taps; tap++)
-                to[(tap * elements + i) * lanes] =
-                    element(from + i * D_TOGETHER * next_src + tap * next_tap,
-                            left - i * D_TOGETHER, next_src);
+            for (long i = 0; i < elements; i++)
+                NO_VECTORS
+                for (long tap = 0; tap < taps; tap++)
+                    to[(tap * elements + i) * lanes] =
+                        element(from + i * D_TOGETHER * next_src + tap * next_tap,
+                                left - i * D_TOGETHER, next_src);
+            from += step * next_src;
+            to += elements * taps * lanes;
+        }
+#if D_TOGETHER == 4
+        for (long row = 0; row < rows && begin >= src_channels; row++)
+            packed[row * lanes + lane] =
+                there ? correction(of_lane + row * (taps / rows) * next_tap, src_channels, next_src,
+                                   taps / rows, next_tap)
+                      : 0;
+#endif
+        of_lane += next_dst;
+        if (++channel == group_channels) {
+            channel = 0;
+            of_lane += next_group - group_channels * next_dst;
+        }
     }
 }

@@ -4,13 +4,16 @@
 
 #include "generator/base/integers.h"
 
+enum { LEAST = 16 }; /* source channels of an item: fewer take less time than a work-group */
+
 void kiln_pack_channels_emit(const kiln_shape *s, const kiln_packing *p, kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const int64_t dst_c = (backward ? s->c : s->k) / s->g, src_c = (backward ? s->k : s->c) / s->g;
     const int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];
     const int64_t rows = p->corrected ? s->filter[0] * s->filter[1] : 0;
-    const int64_t steps = divide_up(src_c, p->step), tiles = p->spans * p->tiles;
+    const int64_t item = round_up(LEAST, p->step), items = divide_up(src_c, item);
+    const int64_t tiles = p->spans * p->tiles;
     const int64_t elements =
         src_c / p->step * divide_up(p->step, p->together) + divide_up(src_c % p->step, p->together);
     const int64_t of_tile = (elements * taps + rows) * p->lanes;
@@ -22,7 +25,7 @@ void kiln_pack_channels_emit(const kiln_shape *s, const kiln_packing *p, kiln_pl
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     const int64_t sizes[] = {p->lanes, p->tiles, p->channels, p->latest, dst_c,
-                             src_c,    p->step,  taps,        rows};
+                             src_c,    p->step,  item,        taps,      rows};
     const int64_t places[] = {dst_c * src_c * taps,
                               backward ? taps : src_c * taps,
                               backward ? dst_c * taps : taps,
@@ -33,5 +36,5 @@ void kiln_pack_channels_emit(const kiln_shape *s, const kiln_packing *p, kiln_pl
         kiln_arg_long(plan, sizes[i]);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         kiln_arg_long(plan, places[i]);
-    kiln_grid(plan, 1, 1, 1, p->corrected ? steps + 1 : steps, tiles, 1);
+    kiln_grid(plan, 1, 1, 1, p->corrected ? items + 1 : items, tiles, 1);
 }
