@@ -307,6 +307,8 @@ KILN_API kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info
 /* Returns the OpenCL C source of a stage, without its options; NULL for a clear. Lives as long as
  * op. */
 KILN_API const char *kiln_op_source(const kiln_op *op, int index);
+/* Writes the hash of the operation's templates, which its tuning row has. */
+KILN_API kiln_status kiln_op_hash(const kiln_op *op, char *hash, size_t size);
 /* Tells a number that the solver derived ("N_LCL_IN_MAPS", 192). Returns KILN_INVALID past the
  * last. */
 KILN_API kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_t *value);

@@ -1,9 +1,12 @@
-/* `kiln db`: reads its flags and calls the word; lint and prune. */
+/* `kiln db`: reads its flags and calls the word. */
 #include "db_command.h"
 
 #include "driver/session.h"
 
-#include "db_judge.h"
+#include "db_check.h"
+#include "db_export.h"
+#include "db_import.h"
+#include "db_lint.h"
 #include "db_merge.h"
 
 #include <getopt.h>
@@ -18,6 +21,9 @@ static const char help[] =
     "       kiln db merge FILE FILE... [-o OUT]\n"
     "       kiln db diff FILE FILE\n"
     "       kiln db prune [FILE]\n"
+    "       kiln db check [FILE] [--sample N]\n"
+    "       kiln db import PERF-DB [--device NAME] [-o OUT]\n"
+    "       kiln db export [FILE] [--format t4|csv]\n"
     "\n"
     "Files of tuning rows say which config was fastest for which problem; `kiln conv -s 1` writes\n"
     "them. Without a FILE, kiln takes the user's file for the device (KILN_DEVICE picks the "
@@ -37,111 +43,25 @@ static const char help[] =
     "  prune    drop, in place, rows that a later row replaces, and rows of other versions of "
     "their\n"
     "           solver; keep everything else as it is\n"
+    "  check    tell which rows are stale: their solver's version, their templates or the driver "
+    "have\n"
+    "           changed, or the guess is faster; for the last, N of the rows (10) are timed in "
+    "turns\n"
+    "           with the guess\n"
+    "  import   make rows of the configs of ConvOclDirectFwd1x1 in a perf-db of MIOpen's that is "
+    "text\n"
+    "           (*.cd.pdb.txt), and say what was skipped and why. They have no times and stand for "
+    "any\n"
+    "           device unless --device names one\n"
+    "  export   print the rows that count, or the trials of a log (*.trials.jsonl), as JSON by the "
+    "T4\n"
+    "           schema, which Kernel Tuner reads, or as CSV\n"
     "  --help   print this text\n"
     "\n"
-    "Exit status: 0 success; 1 diff found differences; 2 the command line makes no sense; 5 a "
+    "Exit status: 0 success; 1 diff found differences, or check stale rows; 2 the command line "
+    "makes no sense; 5 a "
     "file\n"
     "could not be read or written, or lint found errors; 6 out of memory.\n";
-
-/* Counts of what lint found. */
-typedef struct findings {
-    int rows, errors, notes;
-} findings;
-
-static void find(findings *found, const db_file *f, const db_piece *p, db_verdict verdict,
-                 const char *why)
-{
-    found->errors += verdict == DB_ERROR;
-    found->notes += verdict == DB_NOTE;
-    printf("%s:%lld: %s: %s\n", f->name, (long long)p->line, verdict == DB_ERROR ? "error" : "note",
-           why);
-}
-
-static void lint_piece(kiln *k, const db_file *f, const db_piece *p, findings *found)
-{
-    char why[KILN_ERROR_TEXT];
-    if (*p->why)
-        find(found, f, p, DB_ERROR, p->why);
-    if (p->kind == KILN_ROWS_HEAD && !*p->why && !*f->device)
-        find(found, f, p, DB_ERROR, "the head names no device (write \"any\" for all devices)");
-    if (!p->row)
-        return;
-    found->rows++;
-    db_verdict verdict = db_judge(k, p->row, f->device, why);
-    if (verdict)
-        find(found, f, p, verdict, why);
-}
-
-static int lint(const db_call *c)
-{
-    kiln *k;
-    findings found = {0};
-    kiln_status status = db_judge_open(&k);
-    if (status)
-        return (int)status;
-    for (int i = 0; i < c->nfiles; i++)
-        for (size_t j = 0; j < c->files[i].count; j++)
-            lint_piece(k, &c->files[i], &c->files[i].piece[j], &found);
-    kiln_close(k);
-    printf("%d row%s, %d error%s, %d note%s\n", found.rows, found.rows == 1 ? "" : "s",
-           found.errors, found.errors == 1 ? "" : "s", found.notes, found.notes == 1 ? "" : "s");
-    return found.errors ? KILN_FILE : KILN_OK;
-}
-
-/* Marks the pieces to drop. Returns how many rows these are. */
-static size_t mark_dropped(kiln *k, db_file *f, db_piece *const *current, size_t n)
-{
-    size_t all = 0;
-    for (size_t i = 0; i < f->count; i++) {
-        f->piece[i].dropped = f->piece[i].row != NULL;
-        all += f->piece[i].dropped;
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        int version = db_solver_version(k, current[i]->row);
-        current[i]->dropped = version && version != current[i]->row->version;
-        kept += !current[i]->dropped;
-    }
-    return all - kept;
-}
-
-static int prune_marked(db_file *f, size_t dropped)
-{
-    if (dropped == 0) {
-        printf("%s: nothing to drop\n", f->name);
-        return KILN_OK;
-    }
-    db_piece **pieces = malloc(f->count * sizeof *pieces);
-    if (!pieces)
-        return db_no_memory();
-    for (size_t i = 0; i < f->count; i++)
-        pieces[i] = &f->piece[i];
-    int status = KILN_FILE;
-    if (db_changed(f))
-        fprintf(stderr, "kiln db: %s was changed meanwhile; prune it when nothing is tuning\n",
-                f->name);
-    else
-        status = (int)db_write(f->name, pieces, f->count);
-    if (!status)
-        printf("%s: dropped %zu row%s\n", f->name, dropped, dropped == 1 ? "" : "s");
-    free(pieces);
-    return status;
-}
-
-static int prune(const db_call *c)
-{
-    size_t n;
-    kiln *k;
-    db_piece **current = db_current(c->files, 1, &n);
-    if (!current)
-        return db_no_memory();
-    kiln_status status = db_judge_open(&k);
-    if (!status)
-        status = (kiln_status)prune_marked(c->files, mark_dropped(k, c->files, current, n));
-    kiln_close(k);
-    free(current);
-    return (int)status;
-}
 
 /* Whether the file begins like rows; an empty one has none. Only lint takes all others, to say what
  * is wrong with them. */
@@ -153,38 +73,44 @@ static bool is_rows_file(const db_file *f)
     return false;
 }
 
-static const struct {
+typedef struct db_word {
     const char *name;
-    int min, max; /* number of files; min 0: where none is named, the user's */
-    bool out;
+    int min, max;      /* number of files; min 0: where none is named, the user's */
+    const char *flags; /* those that it takes */
+    bool unread;       /* it reads its files itself */
     int (*run)(const db_call *c);
-} words[] = {
-    {"list", 0, 1, false, db_list},     {"lint", 0, 1000, false, lint},
-    {"merge", 2, 1000, true, db_merge}, {"diff", 2, 2, false, db_diff},
-    {"prune", 0, 1, false, prune},
+} db_word;
+
+static const db_word words[] = {
+    {"list", 0, 1, "", false, db_list},       {"lint", 0, 1000, "", false, db_lint},
+    {"merge", 2, 1000, "o", false, db_merge}, {"diff", 2, 2, "", false, db_diff},
+    {"prune", 0, 1, "", false, db_prune},     {"import", 1, 1, "od", true, db_import},
+    {"export", 0, 1, "f", true, db_export},   {"check", 0, 1, "s", false, db_check},
 };
 
 static int usage(const char *what, const char *word)
 {
-    fprintf(stderr,
-            "kiln db: %s%.200s; say list, lint, merge, diff or prune and files (--help explains)\n",
-            what, word);
+    fprintf(stderr, "kiln db: %s%.200s; say", what, word);
+    const size_t n = sizeof words / sizeof *words;
+    for (size_t i = 0; i < n; i++)
+        fprintf(stderr, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", words[i].name);
+    fputs(" and files (--help explains)\n", stderr);
     return KILN_INVALID;
 }
 
-static int run(int (*word)(const db_call *c), int nfiles, char **names, const char *out)
+static int run(const db_word *word, db_call *c)
 {
-    db_call c = {.nfiles = nfiles, .out = out, .files = calloc((size_t)nfiles, sizeof *c.files)};
-    int status = c.files ? KILN_OK : db_no_memory();
-    for (int i = 0; i < nfiles && !status; i++)
-        if ((status = (int)db_load(&c.files[i], names[i], i)) == KILN_OK && word != lint &&
-            !is_rows_file(&c.files[i]))
+    c->files = calloc((size_t)c->nfiles, sizeof *c->files);
+    int status = c->files ? KILN_OK : db_no_memory();
+    for (int i = 0; i < c->nfiles && !status && !word->unread; i++)
+        if ((status = (int)db_load(&c->files[i], c->name[i], i)) == KILN_OK &&
+            word->run != db_lint && !is_rows_file(&c->files[i]))
             status = KILN_FILE;
     if (!status)
-        status = word(&c);
-    for (int i = 0; i < nfiles && c.files; i++)
-        db_free(&c.files[i]);
-    free(c.files);
+        status = word->run(c);
+    for (int i = 0; i < c->nfiles && c->files; i++)
+        db_free(&c->files[i]);
+    free(c->files);
     return status;
 }
 
@@ -209,27 +135,45 @@ static int find_own(char **file)
     return *file ? KILN_OK : db_no_memory();
 }
 
-static int run_on_own(int (*word)(const db_call *c))
+static int run_on_own(const db_word *word, db_call *c)
 {
     char *file = NULL;
     int exit = find_own(&file);
     if (exit)
         return exit;
+    c->name = &file;
+    c->nfiles = 1;
     if (!*file)
         printf("the user's tuning rows are switched off: KILN_DB=off, or no home directory\n");
     else if (access(file, F_OK) != 0)
         printf("%s: no such file yet; kiln conv -s 1 makes it\n", file);
     else
-        exit = run(word, 1, &file, NULL);
+        exit = run(word, c);
     free(file);
     return exit;
+}
+
+/* Puts a flag's value into its place. Returns false for a flag that there is not. */
+static bool take_flag(db_call *c, int flag, const char *value)
+{
+    const char **place = flag == 'o'   ? &c->out
+                         : flag == 'd' ? &c->device
+                         : flag == 'f' ? &c->format
+                         : flag == 's' ? &c->sample
+                                       : NULL;
+    if (place)
+        *place = value;
+    return place != NULL;
 }
 
 int db_command(int argc, char **argv)
 {
     static const struct option flags[] = {
-        {"help", no_argument, NULL, 'h'}, {"output", required_argument, NULL, 'o'}, {0}};
-    const char *out = NULL;
+        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
+        {"device", required_argument, NULL, 'd'}, {"format", required_argument, NULL, 'f'},
+        {"sample", required_argument, NULL, 's'}, {0}};
+    db_call c = {0};
+    char given[8] = "";
     optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
     for (int flag; (flag = getopt_long(argc, argv, "ho:", flags, NULL)) != -1;) {
@@ -237,22 +181,25 @@ int db_command(int argc, char **argv)
             fputs(help, stdout);
             return KILN_OK;
         }
-        if (flag != 'o')
+        if (!take_flag(&c, flag, optarg))
             return usage("unknown or incomplete flag ", argv[optind - 1]);
-        out = optarg;
+        if (!strchr(given, flag))
+            given[strlen(given)] = (char)flag;
     }
     if (optind >= argc)
         return usage("what to do is missing", "");
-    const char *word = argv[optind++];
-    int nfiles = argc - optind;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(word, words[i].name) != 0)
-            continue;
-        if (nfiles < words[i].min || nfiles > words[i].max)
-            return usage("wrong number of files for ", word);
-        if (out && !words[i].out)
-            return usage("there is no -o for ", word);
-        return nfiles ? run(words[i].run, nfiles, argv + optind, out) : run_on_own(words[i].run);
-    }
-    return usage("unknown word ", word);
+    const char *name = argv[optind++];
+    const db_word *word = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words && !word; i++)
+        word = strcmp(name, words[i].name) == 0 ? &words[i] : NULL;
+    if (!word)
+        return usage("unknown word ", name);
+    c.name = argv + optind;
+    c.nfiles = argc - optind;
+    if (c.nfiles < word->min || c.nfiles > word->max)
+        return usage("wrong number of files for ", name);
+    for (const char *f = given; *f; f++)
+        if (!strchr(word->flags, *f))
+            return usage(*f == 'o' ? "there is no -o for " : "a flag is not one of ", name);
+    return c.nfiles ? run(word, &c) : run_on_own(word, &c);
 }

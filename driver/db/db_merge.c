@@ -107,7 +107,7 @@ static db_piece *comment_of(const db_call *c, const db_piece *row)
     return before->kind == KILN_ROWS_NOTE && strchr(before->text, '#') ? before : NULL;
 }
 
-static int put_merged(const db_call *c, db_piece **pieces, size_t n)
+int db_put(const db_call *c, db_piece *const *pieces, size_t n)
 {
     if (c->out)
         return (int)db_write(c->out, pieces, n);
@@ -115,7 +115,7 @@ static int put_merged(const db_call *c, db_piece **pieces, size_t n)
         fwrite(pieces[i]->text, 1, pieces[i]->length, stdout);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return KILN_OK;
-    perror("kiln db: cannot write the merged rows");
+    perror("kiln db: cannot write the rows");
     return KILN_FILE;
 }
 
@@ -164,7 +164,7 @@ int db_merge(const db_call *c)
         pieces[used++] = rows[i];
     }
     if (pieces)
-        status = put_merged(c, pieces, used);
+        status = db_put(c, pieces, used);
     free(pieces);
     free(rows);
     return status;

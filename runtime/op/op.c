@@ -2,6 +2,7 @@
 #include "op.h"
 
 #include "runtime/process.h"
+#include "runtime/programs/template.h"
 #include "runtime/span.h"
 
 #include "padding_check.h"
@@ -190,6 +191,18 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     info->origin = op->pick.origin;
     info->predicted_ms = kiln_solver_predict(solver, &op->shape, &op->k->facts, &op->pick.config);
     kiln_config_text(solver, &op->pick.config, info->config, sizeof info->config);
+}
+
+kiln_status kiln_op_hash(const kiln_op *op, char *hash, size_t size)
+{
+    char text[KILN_TEMPLATE_HASH];
+    if (!op || !hash)
+        return kiln_fail(KILN_INVALID, "kiln_op_hash: op and hash must not be NULL");
+    kiln_plan_template_hash(op->k->template_dir, &op->plan, text);
+    if (strlen(text) >= size)
+        return kiln_fail(KILN_INVALID, "kiln_op_hash: %zu bytes hold no hash", size);
+    strcpy(hash, text);
+    return KILN_OK;
 }
 
 kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info)

@@ -26,7 +26,7 @@ driver/tune driver driver/conv driver/problem_list
 driver/report driver driver/conv driver/reference
 driver/reference driver
 driver/problem_list
-driver/db driver
+driver/db driver driver/conv
 driver/layout driver driver/reference
 driver/conv driver driver/reference driver/problem_list driver/layout
 '

@@ -179,6 +179,7 @@ static void descriptions(void)
     ck_assert_str_eq(info.solver, "");
     kiln_op_describe(NULL, NULL);
     check_sentence("kiln_op_describe(NULL, NULL)", kiln_last_error());
+    FAILS(kiln_op_hash(NULL, (char[40]){0}, 40));
     GIVES(kiln_op_source(NULL, 0), NULL);
     check_sentence("kiln_op_source(NULL, 0)", kiln_last_error());
     GIVES_TEXT(kiln_cache_dir(NULL), "");

@@ -1,0 +1,214 @@
+/* A row is stale when its solver has another version, its templates or the device's driver have
+ * changed since, or its config is now slower than the one that kiln would guess. The first three
+ * are looked up for each row; a sample of the rows is timed for the last one.
+ */
+#include "db_check.h"
+
+#include "driver/conv/measure.h"
+#include "driver/conv/tensors.h"
+
+#include "db_judge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STALE = 1, SAMPLE = 10, TURNS = 5, RUNS = 20, TURN_MS = 200 };
+
+/* Below it the guess is as good as the row, as measurements go. */
+static const double slower = 1.05;
+
+typedef struct check {
+    session session;
+    char driver[128], core[24];
+    size_t rows, stale, timed, beaten, elsewhere;
+} check;
+
+typedef struct contender {
+    kiln_op *op;
+    kiln_op_info info;
+    double ms; /* least of the medians of its turns */
+} contender;
+
+static kiln_status make(check *c, const kiln_problem *p, const kiln_row *row, contender *to)
+{
+    const kiln_choice choice = {.solver = row ? row->solver : NULL,
+                                .config = row && *row->config ? row->config : NULL,
+                                .ignore_rows = 1};
+    kiln_status status = kiln_conv_create(c->session.kiln, p, &choice, &to->op);
+    if (!status)
+        kiln_op_describe(to->op, &to->info);
+    return status;
+}
+
+static kiln_status time_once(const check *c, const request *r, tensors *t, contender *of, char *why)
+{
+    timing timed = {0};
+    const double before = of->ms;
+    kiln_status status = tensors_workspace(t, &c->session, of->info.workspace_size, why);
+    if (!status)
+        status = measure_op(of->op, &c->session, &t->buffers, &r->flags, &timed, why);
+    if (!status && (before == 0 || timed.median < before))
+        of->ms = timed.median;
+    return status;
+}
+
+/* Times both in turns: what slows the machine down for a while slows both. */
+static kiln_status time_both(check *c, const kiln_problem *p, contender *a, contender *b, char *why)
+{
+    request r = {.word = "conv", .type = p->x_type};
+    tensors t;
+    flags_init(&r.flags);
+    r.flags.iter = RUNS;
+    r.flags.limit_ms = TURN_MS;
+    r.flags.verify = 0;
+    kiln_status status = tensors_make(&t, &c->session, &r, p, why);
+    if (status)
+        return status;
+    for (int i = 0; i < TURNS && !status; i++) {
+        status = time_once(c, &r, &t, a, why);
+        if (!status)
+            status = time_once(c, &r, &t, b, why);
+    }
+    tensors_free(&t);
+    return status;
+}
+
+static bool is_same(const contender *a, const contender *b)
+{
+    return strcmp(a->info.solver, b->info.solver) == 0 &&
+           strcmp(a->info.config, b->info.config) == 0;
+}
+
+/* Prints what the clock says of the row. Returns whether the guess beats it. */
+static bool time_row(check *c, const kiln_row *row)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT] = "";
+    contender own = {0}, guess = {0};
+    bool beaten = false;
+    kiln_status status = kiln_problem_parse(&p, row->key, why);
+    if (!status && ((status = make(c, &p, row, &own)) || (status = make(c, &p, NULL, &guess))))
+        snprintf(why, sizeof why, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    const bool same = !status && is_same(&own, &guess);
+    if (!status)
+        status = time_both(c, &p, &own, &guess, why);
+    if (status) {
+        printf("%s  not timed: %s\n", row->key, why);
+    } else {
+        beaten = !same && own.ms > slower * guess.ms;
+        c->timed++;
+        printf("%s  row %.4g ms, now %.4g ms, guess %.4g ms", row->key, row->ms, own.ms, guess.ms);
+        if (beaten)
+            printf(": stale: the guess %s%s%s is faster\n", guess.info.config,
+                   *guess.info.config ? " of " : "", guess.info.solver);
+        else
+            puts(same ? ": the guess is the same" : ": good");
+    }
+    kiln_op_release(own.op);
+    kiln_op_release(guess.op);
+    return beaten;
+}
+
+typedef struct plan_hash {
+    char text[40];
+} plan_hash;
+
+static void take_hash(void *user, const kiln_op *op)
+{
+    plan_hash *h = user;
+    kiln_op_hash(op, h->text, sizeof h->text);
+}
+
+/* Writes why the row is stale, by what it says of itself. Returns false where it is not. */
+static bool is_stale(check *c, const kiln_row *row, char *why)
+{
+    kiln_problem p;
+    plan_hash hash = {""};
+    const kiln_choice choice = {
+        .solver = row->solver, .config = *row->config ? row->config : NULL, .ignore_rows = 1};
+    const int version = db_solver_version(c->session.kiln, row);
+    if (version != row->version)
+        snprintf(why, KILN_ERROR_TEXT, "of version %d of %s, now %d", row->version, row->solver,
+                 version);
+    else if (kiln_problem_parse(&p, row->key, why))
+        return true;
+    else if (kiln_conv_show(c->session.kiln, &p, &choice, take_hash, &hash))
+        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    else if (*row->hash && strcmp(row->hash, hash.text) != 0)
+        snprintf(why, KILN_ERROR_TEXT, "its templates have changed");
+    else if (*row->driver && strcmp(row->driver, c->driver) != 0)
+        snprintf(why, KILN_ERROR_TEXT, "measured with driver %.80s, now %.80s", row->driver,
+                 c->driver);
+    else
+        return false;
+    return true;
+}
+
+static void check_rows(check *c, db_piece **rows, size_t n, size_t sample)
+{
+    const size_t step = sample ? (n + sample - 1) / sample : 0;
+    for (size_t i = 0; i < n; i++) {
+        const kiln_row *row = rows[i]->row;
+        char why[KILN_ERROR_TEXT];
+        if (*row->core && *c->core && strcmp(row->core, c->core) != 0) {
+            c->elsewhere++;
+            continue;
+        }
+        c->rows++;
+        if (is_stale(c, row, why)) {
+            c->stale++;
+            printf("%s  %s: stale: %s\n", row->key, row->solver, why);
+        } else if (step && i % step == 0) {
+            c->beaten += time_row(c, row);
+        }
+        fflush(stdout);
+    }
+}
+
+/* Takes the device's driver and CPU, and refuses rows of another device. */
+static bool is_own(check *c, const db_file *f)
+{
+    kiln_trial_line line;
+    kiln_trial_line_fill(&line, c->session.kiln, NULL, NULL);
+    memcpy(c->driver, line.driver, sizeof c->driver);
+    memcpy(c->core, line.core, sizeof c->core);
+    if (!*f->device || !strcmp(f->device, "any") || !strcmp(f->device, line.device))
+        return true;
+    fprintf(stderr,
+            "kiln db: %s has rows of \"%s\", but the device is \"%s\"; KILN_DEVICE picks one\n",
+            f->name, f->device, line.device);
+    return false;
+}
+
+int db_check(const db_call *call)
+{
+    check c = {0};
+    char why[KILN_ERROR_TEXT], *end = NULL;
+    size_t n = 0;
+    const long sample = call->sample ? strtol(call->sample, &end, 10) : SAMPLE;
+    if (call->sample && (end == call->sample || *end || sample < 0)) {
+        fprintf(stderr, "kiln db: --sample %.40s is not a count\n", call->sample);
+        return KILN_INVALID;
+    }
+    kiln_status status = session_open(&c.session, NULL, why);
+    if (status) {
+        fprintf(stderr, "kiln db: %s\n", why);
+        return (int)status;
+    }
+    int exit = is_own(&c, &call->files[0]) ? KILN_OK : KILN_FILE;
+    db_piece **rows = exit ? NULL : db_current(call->files, 1, &n);
+    if (!exit && !rows)
+        exit = db_no_memory();
+    if (!exit) {
+        check_rows(&c, rows, n, (size_t)sample);
+        printf("%zu row%s, %zu stale; %zu timed, %zu of them slower than the guess\n", c.rows,
+               c.rows == 1 ? "" : "s", c.stale, c.timed, c.beaten);
+        if (c.elsewhere)
+            printf("%zu of another CPU left out\n", c.elsewhere);
+        exit = c.stale || c.beaten ? STALE : KILN_OK;
+    }
+    free(rows);
+    session_close(&c.session);
+    return exit;
+}

@@ -1,0 +1,179 @@
+/* Prints rows and trials as CSV, or as T4: the JSON by which auto-tuners exchange results (Kernel
+ * Tuner's kernel_tuner/schema/T4/1.0.0/results-schema.json). Times are in ms.
+ */
+#include "db_export.h"
+
+#include "driver/json_csv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What T4 calls the outcome of a trial. */
+static const struct {
+    const char *verdict, *invalidity;
+    bool correct;
+} outcomes[] = {
+    {"ok", "correct", true},          {"slow", "correct", true},
+    {"wrong", "correctness", false},  {"build failed", "compile", false},
+    {"run failed", "runtime", false}, {"crashed", "runtime", false},
+    {"timeout", "timeout", false},
+};
+
+typedef struct export
+{
+    bool t4;
+    long long printed;
+}
+export;
+
+/* Prints the config's values with their names. A solver that this version does not have has none.
+ */
+static void print_params(const kiln_trial_line *l)
+{
+    const char *name = l->params, *value = l->config;
+    while (*name && *value) {
+        const int named = (int)strcspn(name, ","), valued = (int)strcspn(value, ",");
+        printf(",\"%.*s\":%.*s", named, name, valued, value);
+        name += named + (name[named] == ',');
+        value += valued + (value[valued] == ',');
+    }
+}
+
+static void print_text(const char *before, const char *text)
+{
+    fputs(before, stdout);
+    json_string(stdout, text);
+}
+
+static void print_t4(const kiln_trial_line *l, bool first)
+{
+    size_t which = 0;
+    while (which + 1 < sizeof outcomes / sizeof *outcomes &&
+           strcmp(outcomes[which].verdict, l->verdict) != 0)
+        which++;
+    print_text(first ? "\n{\"timestamp\":" : ",\n{\"timestamp\":", l->time);
+    print_text(",\"configuration\":{\"problem\":", *l->problem ? l->problem : l->key);
+    print_text(",\"solver\":", l->solver);
+    printf(",\"version\":%d", l->version);
+    print_params(l);
+    printf("},\"times\":{\"compilation_time\":%.9g,\"runtimes\":[", l->build_seconds * 1e3);
+    if (l->ms > 0)
+        printf("%.9g", l->ms);
+    printf("]},\"invalidity\":\"%s\",\"correctness\":%d,\"measurements\":[",
+           outcomes[which].invalidity, outcomes[which].correct);
+    if (l->ms > 0)
+        printf("{\"name\":\"time\",\"value\":%.9g,\"unit\":\"ms\"},"
+               "{\"name\":\"spread\",\"value\":%.9g,\"unit\":\"\"}",
+               l->ms, l->spread);
+    fputs("],\"objectives\":[\"time\"]}", stdout);
+}
+
+static void print_csv(const kiln_trial_line *l)
+{
+    json_csv j = {.count = 0};
+    json_csv_words(&j, "problem", true, *l->problem ? l->problem : l->key);
+    json_csv_words(&j, "solver", true, l->solver);
+    json_csv_count(&j, "version", true, l->version);
+    json_csv_words(&j, "config", true, l->config);
+    json_csv_words(&j, "params", true, l->params);
+    json_csv_words(&j, "verdict", true, l->verdict);
+    json_csv_real(&j, "ms", l->ms > 0, l->ms);
+    json_csv_real(&j, "spread", l->ms > 0, l->spread);
+    json_csv_count(&j, "runs", l->runs > 0, l->runs);
+    json_csv_real(&j, "error", l->error > 0, l->error);
+    json_csv_words(&j, "second", true, l->second);
+    json_csv_real(&j, "second_ms", l->second_ms > 0, l->second_ms);
+    json_csv_real(&j, "build_seconds", l->build_seconds > 0, l->build_seconds);
+    json_csv_words(&j, "time", true, l->time);
+    json_csv_words(&j, "hash", true, l->hash);
+    json_csv_words(&j, "driver", true, l->driver);
+    json_csv_words(&j, "core", true, l->core);
+    json_csv_print_csv(&j);
+}
+
+static void print_line(void *user, const kiln_trial_line *l)
+{
+    export *e = user;
+    if (l->kind != KILN_LINE_TRIAL)
+        return;
+    if (e->t4)
+        print_t4(l, e->printed == 0);
+    else
+        print_csv(l);
+    e->printed++;
+}
+
+/* A row says what the last of its search's trials would. */
+static void print_row(export *e, const kiln_row *row)
+{
+    kiln_trial_line l;
+    kiln_trial trial = {.solver = row->solver, .version = row->version};
+    memcpy(trial.config, row->config, sizeof trial.config);
+    memcpy(trial.hash, row->hash, sizeof trial.hash);
+    trial.ms = row->ms;
+    trial.spread = row->spread;
+    trial.runs = row->runs;
+    trial.error = row->error;
+    kiln_trial_line_fill(&l, NULL, NULL, &trial);
+    memcpy(l.key, row->key, sizeof l.key);
+    memcpy(l.second, row->second, sizeof l.second);
+    l.second_ms = row->second_ms;
+    memcpy(l.driver, row->driver, sizeof l.driver);
+    memcpy(l.core, row->core, sizeof l.core);
+    snprintf(l.time, sizeof l.time, "%s", row->date);
+    print_line(e, &l);
+}
+
+static int print_rows(export *e, const char *name)
+{
+    db_file f;
+    size_t n = 0;
+    int status = (int)db_load(&f, name, 0);
+    db_piece **rows = status ? NULL : db_current(&f, 1, &n);
+    if (!status && f.count && *f.piece[0].why) {
+        fprintf(stderr, "kiln db: %s is not a file of tuning rows: %s\n", name, f.piece[0].why);
+        status = KILN_FILE;
+    } else if (!status && !rows) {
+        status = db_no_memory();
+    }
+    for (size_t i = 0; i < n && !status; i++)
+        print_row(e, rows[i]->row);
+    free(rows);
+    db_free(&f);
+    return status;
+}
+
+static int print_trials(export *e, const char *name)
+{
+    int64_t skipped;
+    const kiln_status status = kiln_trials_read(name, NULL, print_line, e, &skipped);
+    if (status)
+        fprintf(stderr, "kiln db: %s\n", kiln_last_error());
+    else if (skipped)
+        fprintf(stderr, "kiln db: %s: %lld damaged lines skipped\n", name, (long long)skipped);
+    return (int)status;
+}
+
+int db_export(const db_call *c)
+{
+    const char *name = c->name[0], *dot = strrchr(name, '.');
+    const bool log = dot && strcmp(dot, ".jsonl") == 0;
+    export e = {.t4 = !c->format || strcmp(c->format, "t4") == 0};
+    if (!e.t4 && strcmp(c->format, "csv") != 0) {
+        fprintf(stderr, "kiln db: there is no format %.60s; say t4 or csv\n", c->format);
+        return KILN_INVALID;
+    }
+    if (access(name, R_OK) != 0) {
+        fprintf(stderr, "kiln db: cannot read %s: %s\n", name, strerror(errno));
+        return KILN_FILE;
+    }
+    if (e.t4)
+        fputs("{\"schema_version\":\"1.0.0\",\"results\":[", stdout);
+    const int status = log ? print_trials(&e, name) : print_rows(&e, name);
+    if (e.t4)
+        fputs("\n]}\n", stdout);
+    return status;
+}
