@@ -472,10 +472,11 @@ typedef struct kiln_tune_options {
  * best in *best. The tuner allocates workspace itself; buffers->workspace and packed are ignored.
  *
  * The search first tries the configs that each solver would run with now, fastest prediction
- * first; these need no search. Then come the grids. Under a limit of trials or seconds the most
- * promising configs of the grids come first, by the predictions and by how the first trials bore
- * them out, a little shuffled. Whenever a config is the fastest so far, its neighbours, with one
- * parameter a step up or down, come next.
+ * first; these need no search. Under a limit of time, guesses that are predicted to take ten times
+ * as long as the fastest one are left out. Then come the grids. Under a limit of trials or seconds
+ * the most promising configs of the grids come first, by the predictions and by how the first
+ * trials bore them out, a little shuffled. Whenever a config is the fastest so far, its neighbours,
+ * with one parameter a step up or down, come next.
  *
  * Before a config's first run the destination is filled with NaN (i8: 0x8f, i32: 0x8badf00d), so
  * that elements that a config leaves unwritten show. Weights are packed once, then `runs` samples

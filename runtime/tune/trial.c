@@ -65,7 +65,23 @@ void kiln_trial_fill(const kiln_tuner *t, const kiln_result *r, kiln_trial *tria
     fill_best(t, trial);
 }
 
-/* Tells the caller which trials come next, this one first. */
+/* A guess that is predicted to take this many times as long as the fastest one. */
+static const double hopeless = 10;
+
+bool kiln_trial_is_due(const kiln_tuner *t, size_t index)
+{
+    const kiln_candidate *c = &t->list.at[index];
+    const kiln_tune_options *o = t->options;
+    const bool limited = o->max_seconds > 0 || o->patience > 0,
+               guessed = index < t->list.firsts && c->origin == KILN_ORIGIN_GUESS;
+    if (c->known)
+        return false;
+    return !limited || !guessed || t->found.nfinalists == 0 ||
+           c->expected <= hopeless * t->list.at[t->list.guess].expected;
+}
+
+/* Tells the caller which trials come next, this one first. The order of the grids is decided when
+ * the others have been tried. */
 static void announce(const kiln_tuner *t, size_t index)
 {
     kiln_trial next[UPCOMING];
@@ -73,14 +89,13 @@ static void announce(const kiln_tuner *t, size_t index)
     if (!t->options->upcoming)
         return;
     for (size_t i = index; i < t->list.count && n < UPCOMING; i++) {
-        if (t->list.at[i].known || (i > index && t->tried + n >= t->trials))
+        if (i == t->list.firsts && index < i)
+            break;
+        if (!kiln_trial_is_due(t, i) || (i > index && t->tried + n >= t->trials))
             continue;
         introduce(t, &t->list.at[i], &next[n]);
         next[n].index = (int64_t)(t->tried + n);
         n++;
-        /* The order of the grids is decided when the others have been tried. */
-        if (i + 1 == t->list.firsts)
-            break;
     }
     fill_best(t, &next[0]);
     t->options->upcoming(t->options->user, next, n);

@@ -75,7 +75,7 @@ static void search(kiln_tuner *t)
     for (size_t i = 0; i < t->list.count; i++) {
         if (i == t->list.firsts)
             start_grids(t);
-        if (t->list.at[i].known)
+        if (!kiln_trial_is_due(t, i))
             continue;
         if (i > 0 && is_over(t))
             break;

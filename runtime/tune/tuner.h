@@ -46,6 +46,9 @@ void kiln_rounds_final(kiln_tuner *t);
 
 /* trial.c */
 
+/* Returns whether a candidate is to be tried: no earlier search has, and it is not so slow by its
+ * prediction that a search under a limit of time leaves it out. */
+bool kiln_trial_is_due(const kiln_tuner *t, size_t index);
 /* Tries a candidate, and tells the caller before and after. */
 void kiln_trial_run(kiln_tuner *t, size_t index);
 /* Fills what the caller is told about a trial and about the best so far. */

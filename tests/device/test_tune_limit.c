@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <dlfcn.h>
+#include <string.h>
 #include <time.h>
 
 static tuning_record seen;
@@ -51,6 +52,43 @@ START_TEST(without_a_limit_it_is_run)
 }
 END_TEST
 
+/* Counts the guesses of solvers that were announced or tried, though predicted hopelessly slow. */
+static int hopeless_tried(bool limited)
+{
+    kiln_trial best;
+    kiln_verdict v;
+    double least = 0;
+    int n = 0;
+    kiln_tune_options o = tuning_options(&seen, 60);
+    o.max_seconds = limited ? 120 : 0;
+    o.solver = "naive,direct,general";
+    o.max_trials = 6;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    for (int i = 0; kiln_explain(tuning.kiln, &tuning_problem, i, &v) == KILN_OK; i++)
+        if (v.accepted && strcmp(v.solver, "direct") == 0)
+            least = v.predicted_ms;
+    for (int i = 0; kiln_explain(tuning.kiln, &tuning_problem, i, &v) == KILN_OK; i++)
+        for (int t = 0; t < seen.trials && v.accepted && v.predicted_ms > 10 * least; t++)
+            n += strcmp(seen.solvers[t], v.solver) == 0;
+    return n;
+}
+
+static void set_up_again(void)
+{
+    tuning_tear_down();
+    seen = (tuning_record){0};
+    tuning_set_up();
+}
+
+START_TEST(a_limit_leaves_hopeless_guesses_out)
+{
+    ck_assert_int_gt(hopeless_tried(false), 0);
+    set_up_again();
+    ck_assert_int_eq(hopeless_tried(true), 0);
+    ck_assert_int_eq(seen.trials, 6);
+}
+END_TEST
+
 static void set_up(void)
 {
     seen = (tuning_record){0};
@@ -65,6 +103,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tuning_tear_down);
     tcase_add_test(tests, what_compiles_too_long_is_not_run);
     tcase_add_test(tests, without_a_limit_it_is_run);
+    tcase_add_test(tests, a_limit_leaves_hopeless_guesses_out);
     suite_add_tcase(suite, tests);
     return support_run_suite(suite);
 }
