@@ -1,0 +1,53 @@
+#!/bin/sh
+# kiln prepare: whoever compiles, all problems are compiled in the end.
+. "$(dirname "$0")/common"
+one=fwd-f32-n1-c4-k3-i5x5-f1x1 two=fwd-f32-n1-c4-k3-i5x5-f2x2 three=fwd-f32-n1-c3-k4-i5x5-f1x3
+own=$KILN_COMMAND
+
+# ---- a single job compiles each problem as soon as its line is there ----
+mkfifo pipe
+"$own" prepare --jobs 1 - <pipe >out 2>err &
+exec 3>pipe
+echo $one >&3
+tries=0
+until grep -q "$one" out || [ $((tries += 1)) -gt 600 ]; do sleep 0.1; done
+says "^1 .* s  $one"
+echo $two >&3
+echo $one >&3 # once is enough
+exec 3>&-
+wait $! || fail 'prepare from a pipe'
+says "^2 .* s  $two"
+says '^2 problems prepared for '
+
+# ---- a problem too large for any memory: a sentence names it ----
+expect 3 prepare --jobs 2 $one fwd-f32-n10000-c1000-k1000-i1000x1000-f1x1
+warns '^kiln: problem 1: tensor x needs '
+"$own" --list-devices | grep -q 'Portable Computing Language' || exit 0
+
+# ---- other processes ----
+compiled() { find "$POCL_CACHE_DIR" -name '*.so' | wc -l; }
+fresh() { rm -rf pocl && mkdir pocl; }
+export POCL_CACHE_DIR="$PWD/pocl" KILN_CACHE_DIR=off
+fresh
+expect 0 prepare --jobs 1 $one $two $three
+all=$(compiled)
+[ "$all" -gt 3 ] || fail "only $all kernels were compiled"
+
+# A process that works, one that fails at once, one that takes a problem and fails.
+cat >works <<END
+#!/bin/sh
+echo >>started
+exec "$own" "\$@"
+END
+printf '#!/bin/sh\necho >>started\nexit 1\n' >fails
+printf '#!/bin/sh\necho >>started\ndd bs=4096 count=1 of=taken 2>/dev/null\nexit 1\n' >takes
+chmod +x works fails takes
+for command in works fails takes nowhere; do
+    fresh
+    rm -f started taken
+    KILN_COMMAND=$PWD/$command "$own" prepare --jobs 3 $one $two $three >out 2>err ||
+        fail "prepare with $command"
+    says '^3 problems prepared for '
+    [ "$(compiled)" -eq "$all" ] || fail "$command: $(compiled) kernels instead of $all"
+    [ "$command" = nowhere ] || [ "$(wc -l <started)" -eq 2 ] || fail "$command: not two processes"
+done
