@@ -18,7 +18,7 @@ static const char style[] =
     "--grid:#2c3037;--axis:#6d7580;--card:#1f2228;--fwd:#56b4e9;--bwd:#f59a5a;--wrw:#4cc9a0;"
     "--roof:#c6ccd4;--mark:#4a4420}}\n"
     "*{box-sizing:border-box}\n"
-    "body{margin:0 auto;max-width:1040px;padding:24px 20px 60px;background:var(--back);"
+    "body{margin:0 auto;max-width:1200px;padding:24px 20px 60px;background:var(--back);"
     "color:var(--ink);font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',"
     "sans-serif}\n"
     "h1{font-size:26px;margin:0 0 2px}h2{font-size:21px;margin:40px 0 4px}"

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 960, LEFT = 490, RIGHT = 70, TOP = 44, BOTTOM = 46, ROW = 20, MOST = 40 };
+enum { WIDTH = 960, LEFT = 490, RIGHT = 70, TOP = 8, BOTTOM = 46, ROW = 20, MOST = 40 };
 
 /* How many letters have room; the middle of a longer name is left out. */
 enum { LETTERS = 66, TAIL = 28, NAME = LETTERS + 8 };

@@ -6,7 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMS = 16, VALUES = 16, MAPS = 4, CELL_W = 62, CELL_H = 28, LEFT = 84, TOP = 34 };
+enum {
+    PARAMS = 16,
+    ENOUGH = 6,
+    VALUES = 16,
+    MAPS = 4,
+    SLOWEST = 4,
+    CELL_W = 62,
+    CELL_H = 28,
+    LEFT = 84,
+    TOP = 34
+};
 
 /* The trials of one solver with one layer, by their parameters. */
 typedef struct grid {
@@ -74,22 +84,30 @@ static bool belongs(const grid *g, const report_trial *t, long value[PARAMS])
     return strcmp(t->solver, g->solver) == 0 && read_values(t->config, value) == g->params;
 }
 
-/* Returns the solver with most trials that have a time; NULL: there is none. */
-static const report_trial *busiest(const report_layer *l)
+static size_t count_measured(const report_layer *l, const char *solver)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->trials; i++)
+        n += l->trial[i].ms > 0 && strcmp(l->trial[i].solver, solver) == 0;
+    return n;
+}
+
+/* Returns a trial of the winner's solver, if that has enough of them, else of the solver with most
+ * trials that have a time; NULL: there is none. */
+static const report_trial *trial_of_interest(const report_layer *l)
 {
     const report_trial *found = NULL;
     size_t most = 0;
     for (size_t i = 0; i < l->trials; i++) {
-        size_t n = 0;
-        if (!*l->trial[i].params)
+        const report_trial *t = &l->trial[i];
+        if (!*t->params || (found && strcmp(found->solver, t->solver) == 0))
             continue;
-        if (found && strcmp(found->solver, l->trial[i].solver) == 0)
-            continue;
-        for (size_t j = i; j < l->trials; j++)
-            n += l->trial[j].ms > 0 && strcmp(l->trial[i].solver, l->trial[j].solver) == 0;
+        const size_t n = count_measured(l, t->solver);
+        if (strcmp(t->solver, l->solver) == 0 && n >= ENOUGH)
+            return t;
         if (n > most) {
             most = n;
-            found = &l->trial[i];
+            found = t;
         }
     }
     return found;
@@ -97,7 +115,7 @@ static const report_trial *busiest(const report_layer *l)
 
 static bool open_grid(grid *g, const report_layer *l)
 {
-    const report_trial *of = busiest(l);
+    const report_trial *of = trial_of_interest(l);
     long value[PARAMS];
     *g = (grid){.layer = l};
     if (!of)
@@ -247,7 +265,8 @@ static void draw_values(const page_part *p, const grid *g, int x, int y)
 }
 
 /* Beside the cells: which colour is which time. */
-static void draw_scale(const page_part *p, double least, double most, double x, double height)
+static void draw_scale(const page_part *p, double least, double most, bool cut, double x,
+                       double height)
 {
     enum { STEPS = 24, BAR = 14 };
     char number[HTML_NUMBER];
@@ -262,8 +281,8 @@ static void draw_scale(const page_part *p, double least, double most, double x, 
     }
     fprintf(p->to, "<text class=\"tick\" x=\"%.1f\" y=\"%d\">%s ms, fastest</text>", x + BAR + 5,
             TOP + 10, html_number(least, number));
-    fprintf(p->to, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\">%s ms, slowest</text>\n",
-            x + BAR + 5, TOP + height - 2, html_number(most, number));
+    fprintf(p->to, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\">%s ms, %s</text>\n", x + BAR + 5,
+            TOP + height - 2, html_number(most, number), cut ? "and slower" : "slowest");
 }
 
 static void draw(const page_part *p, const grid *g, int x, int y)
@@ -280,6 +299,9 @@ static void draw(const page_part *p, const grid *g, int x, int y)
             least = least > 0 ? fmin(least, ms) : ms;
             most = fmax(most, ms);
         }
+    /* One very slow cell would make all others look alike. */
+    const bool cut = most > SLOWEST * least;
+    most = cut ? SLOWEST * least : most;
     fputs("<figure class=\"heat\">\n", p->to);
     html_fill(p->to, "<figcaption>%: % by % and %</figcaption>\n", g->layer->name, g->solver,
               g->name[y], g->name[x]);
@@ -288,7 +310,7 @@ static void draw(const page_part *p, const grid *g, int x, int y)
         for (int j = 0; j < g->values[x]; j++)
             draw_cell(p, &cells[i][j], least, most, LEFT + j * CELL_W, TOP + i * CELL_H);
     draw_values(p, g, x, y);
-    draw_scale(p, least, most, LEFT + width + 16, fmax(height, 40));
+    draw_scale(p, least, most, cut, LEFT + width + 16, fmax(height, 40));
     page_picture_end(p->to);
     fputs("</figure>\n", p->to);
 }
