@@ -11,11 +11,11 @@
  *
  * The library works on the caller's context, device and queues; it prints nothing, never exits,
  * installs no signal handler, and does not wait for the caller's queues (kiln_finish(),
- * kiln_op_time(), kiln_op_warm(), kiln_tune(), settings.check_padding, .check_packed and
- * .queues_flushed excepted). Only kiln_tune() measures. On PoCL's CPU device a kiln has queues of
- * its own as well, and the device's threads spin in them for a while after an operation
- * (settings.keepalive_us). An op's second enqueue with the same buffers may wait there for the
- * device's threads, 50 ms at most (settings.buffers_stay).
+ * kiln_op_time(), kiln_op_warm(), kiln_tune(), kiln_find(), settings.check_padding, .check_packed
+ * and .queues_flushed excepted). Only kiln_tune() and kiln_find() measure. On PoCL's CPU device a
+ * kiln has queues of its own as well, and the device's threads spin in them for a while after an
+ * operation (settings.keepalive_us). An op's second enqueue with the same buffers may wait there
+ * for the device's threads, 50 ms at most (settings.buffers_stay).
  *
  * Compiling: creating an operation chooses, and builds its programs; enqueueing builds none. What a
  * driver leaves to the first launch is done there: PoCL compiles each kernel for its work-group

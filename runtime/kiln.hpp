@@ -1,6 +1,6 @@
 // libkiln for C++17: handles that release themselves, errors as exceptions, views instead of a
-// pointer and a count. Header only; everything else is kiln.h's and kiln_chain.h's, which say what
-// each thing means, and when it may be used by several threads.
+// pointer and a count. Header only; everything else is kiln.h's, kiln_chain.h's and kiln_find.h's,
+// which say what each thing means, and when it may be used by several threads.
 //
 //     libkiln::library k(context, device);
 //     libkiln::operation op = k.convolution(problem);
@@ -13,6 +13,7 @@
 
 #include "kiln.h"
 #include "kiln_chain.h"
+#include "kiln_find.h"
 
 #include <cstddef>
 #include <memory>
@@ -20,6 +21,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace libkiln
 {
@@ -207,6 +209,35 @@ class library
         kiln_op_info info;
         check(kiln_conv_plan(kiln_.get(), &problem, &choice, &info));
         return info;
+    }
+    // Lists what can run the problem, the library's choice first.
+    std::vector<kiln_solution> solutions(const kiln_problem &problem) const
+    {
+        std::vector<kiln_solution> list;
+        std::size_t count = 0;
+        check(kiln_solutions(kiln_.get(), &problem, nullptr, 0, &count));
+        list.resize(count);
+        check(kiln_solutions(kiln_.get(), &problem, list.data(), list.size(), &count));
+        list.resize(count < list.size() ? count : list.size());
+        return list;
+    }
+    // Measures the solutions and lists those that ran, the fastest first.
+    std::vector<kiln_solution> find(const kiln_problem &problem, cl_command_queue queue,
+                                    const kiln_buffers &buffers,
+                                    const kiln_find_options &options = {}) const
+    {
+        std::vector<kiln_solution> list = solutions(problem);
+        std::size_t count = 0;
+        check(kiln_find(kiln_.get(), &problem, queue, &buffers, &options, list.data(), list.size(),
+                        &count));
+        list.resize(count < list.size() ? count : list.size());
+        return list;
+    }
+    operation convolution(const kiln_solution &solution) const
+    {
+        kiln_op *op = nullptr;
+        check(kiln_solution_create(kiln_.get(), &solution, &op));
+        return operation(op);
     }
     // Decides the layouts of links that read each other's results.
     kiln_chain_info chain(view<kiln_link> links) const

@@ -165,7 +165,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     if (!k || !problem || !best)
         return kiln_fail(KILN_INVALID, "kiln_tune: k, problem and best must not be NULL");
     kiln_problem p = *problem;
-    kiln_status status = kiln_tune_check(k, &p, queue, buffers, options);
+    kiln_status status = kiln_tune_check("kiln_tune", k, &p, queue, buffers, options);
     if (status)
         return status;
     kiln_shape shape = kiln_shape_of(&p);

@@ -7,7 +7,7 @@
 
 enum { MAX_RUNS = 10000 };
 
-static kiln_status check_queue(const kiln *k, cl_command_queue queue)
+static kiln_status check_queue(const char *who, const kiln *k, cl_command_queue queue)
 {
     kiln_status status = kiln_given_queue(k, queue);
     if (status)
@@ -18,12 +18,13 @@ static kiln_status check_queue(const kiln *k, cl_command_queue queue)
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clGetCommandQueueInfo");
     if (!(properties & CL_QUEUE_PROFILING_ENABLE))
-        return kiln_fail(KILN_INVALID, "kiln_tune: the queue has no CL_QUEUE_PROFILING_ENABLE");
+        return kiln_fail(KILN_INVALID, "%s: the queue has no CL_QUEUE_PROFILING_ENABLE", who);
     return KILN_OK;
 }
 
 /* Checks what each trial would refuse, and what it would give as the reason of a trial only. */
-static kiln_status check_buffers(const kiln *k, const kiln_problem *problem, const kiln_buffers *b)
+static kiln_status check_buffers(const char *who, const kiln *k, const kiln_problem *problem,
+                                 const kiln_buffers *b)
 {
     kiln_problem closed = *problem; /* a trial decides open layouts, and checks the sizes itself */
     kiln_problem_close(&closed);
@@ -41,7 +42,7 @@ static kiln_status check_buffers(const kiln *k, const kiln_problem *problem, con
     kiln_status status = KILN_OK;
     for (int i = 0; i < N && !status; i++) {
         if (given[i].bytes > 0 && !given[i].buffer.mem)
-            return kiln_fail(KILN_INVALID, "kiln_tune: the problem needs buffer %s; it is NULL",
+            return kiln_fail(KILN_INVALID, "%s: the problem needs buffer %s; it is NULL", who,
                              given[i].name);
         if (given[i].bytes > 0)
             status = kiln_given_memory(k, given[i].name, given[i].buffer.mem);
@@ -49,28 +50,29 @@ static kiln_status check_buffers(const kiln *k, const kiln_problem *problem, con
     return status ? status : kiln_given_apart(given, N);
 }
 
-kiln_status kiln_tune_check(const kiln *k, kiln_problem *problem, cl_command_queue queue,
-                            const kiln_buffers *buffers, const kiln_tune_options *options)
+kiln_status kiln_tune_check(const char *who, const kiln *k, kiln_problem *problem,
+                            cl_command_queue queue, const kiln_buffers *buffers,
+                            const kiln_tune_options *options)
 {
     char why[KILN_ERROR_TEXT];
     if (!queue || !buffers || !options || !options->verify)
         return kiln_fail(KILN_INVALID,
-                         "kiln_tune: queue, buffers, options and options->verify must "
-                         "not be NULL");
+                         "%s: queue, buffers, options and options->verify must not be NULL", who);
     if (!k->context)
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
     kiln_status status = kiln_process_check(k);
     if (status)
         return status;
     if (options->runs < 0 || options->runs > MAX_RUNS)
-        return kiln_fail(KILN_INVALID, "kiln_tune: %d runs; give 1 to %d", options->runs, MAX_RUNS);
+        return kiln_fail(KILN_INVALID, "%s: %d runs; give 1 to %d", who, options->runs, MAX_RUNS);
     if (kiln_problem_check(problem, why))
         return kiln_fail(KILN_INVALID, "%s", why);
     if (problem->epilogue.beta != 0 && buffers->residual.mem == buffers->y.mem)
         return kiln_fail(KILN_INVALID,
-                         "kiln_tune: the residual must have a buffer of its own, since "
-                         "every trial overwrites y");
-    if ((status = check_queue(k, queue)) || (status = check_buffers(k, problem, buffers)))
+                         "%s: the residual must have a buffer of its own, since every trial "
+                         "overwrites y",
+                         who);
+    if ((status = check_queue(who, k, queue)) || (status = check_buffers(who, k, problem, buffers)))
         return status;
     if (options->keep && !*k->rows_file)
         return kiln_fail(KILN_FILE, "there is no file to keep tuning rows in; set KILN_DB");

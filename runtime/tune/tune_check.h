@@ -5,8 +5,10 @@
 #include "runtime/kiln_internal.h"
 
 /* Checks everything that can be known before hours are spent, the place of the row included, and
- * completes `problem`. Returns what kiln_tune() returns. */
-kiln_status kiln_tune_check(const kiln *k, kiln_problem *problem, cl_command_queue queue,
-                            const kiln_buffers *buffers, const kiln_tune_options *options);
+ * completes `problem`. `who` is the function that the caller called. Returns what kiln_tune()
+ * returns. */
+kiln_status kiln_tune_check(const char *who, const kiln *k, kiln_problem *problem,
+                            cl_command_queue queue, const kiln_buffers *buffers,
+                            const kiln_tune_options *options);
 
 #endif

@@ -58,6 +58,11 @@ int main()
     REQUIRE(throws([&] { moved.enqueue(nullptr, {}); }, KILN_INVALID, "queue"));
     REQUIRE(throws([&] { other.convolution(p, {"nobody"}); }, KILN_INVALID, "nobody"));
 
+    const std::vector<kiln_solution> solutions = other.solutions(p);
+    REQUIRE(solutions.size() > 1 && !std::strcmp(solutions[0].solver, other.plan(p).solver));
+    REQUIRE(!std::strcmp(other.convolution(solutions[1]).info().solver, solutions[1].solver));
+    REQUIRE(throws([&] { other.find(p, nullptr, {}); }, KILN_INVALID, "kiln_find"));
+
     std::vector<kiln_link> links(2);
     links[0].problem = open;
     links[1].problem = libkiln::parse("fwd-f32-n2-c32-k16-i9x7-f1x1");

@@ -2,6 +2,7 @@
  * outside its enum, or answers with "", NULL or zero. No function of the headers is left out. */
 #include "runtime/error.h"
 #include "kiln_chain.h"
+#include "kiln_find.h"
 
 #include <check.h>
 #include <limits.h>
@@ -102,6 +103,8 @@ static void operations(void)
     kiln_link link = {.problem = problem};
     kiln_stage_info stage;
     kiln_verdict verdict;
+    kiln_solution solution = {.solver = NULL};
+    size_t count;
     kiln_trial trial;
     const char *name;
     int64_t value;
@@ -147,6 +150,15 @@ static void operations(void)
     FAILS(kiln_op_time(op, NULL, &buffers, &ms, NULL));
     FAILS(kiln_op_time(op, queue, NULL, &ms, NULL));
     FAILS(kiln_op_time(op, queue, &buffers, NULL, NULL));
+    FAILS(kiln_solutions(NULL, &problem, &solution, 1, &count));
+    FAILS(kiln_solutions(k, NULL, &solution, 1, &count));
+    FAILS(kiln_solutions(k, &problem, NULL, 1, &count));
+    FAILS(kiln_solutions(k, &problem, &solution, 1, NULL));
+    FAILS(kiln_find(NULL, &problem, NULL, NULL, NULL, NULL, 0, &count));
+    FAILS(kiln_find(k, &problem, NULL, NULL, NULL, NULL, 0, &count));
+    FAILS(kiln_solution_create(NULL, &solution, &none));
+    FAILS(kiln_solution_create(k, NULL, &none));
+    FAILS(kiln_solution_create(k, &solution, &none));
     FAILS(kiln_explain(NULL, &problem, 0, &verdict));
     FAILS(kiln_explain(k, NULL, 0, &verdict));
     FAILS(kiln_explain(k, &problem, 0, NULL));
@@ -478,6 +490,7 @@ START_TEST(every_function)
     unchecked_problems();
     storages();
     const int functions = check_header("runtime/kiln.h") + check_header("runtime/kiln_chain.h") +
+                          check_header("runtime/kiln_find.h") +
                           check_header("generator/kiln_problem.h") +
                           check_header("generator/kiln_layout.h");
     ck_assert_int_eq(functions, ncalled);
