@@ -46,6 +46,7 @@ static void assign(pool *p, pool_worker *w)
             return;
         w->item_since = tune_now();
         w->deaths = 0;
+        w->killer = (tune_next){.solver = ""};
         w->kind->state[w->item] = TUNE_RUNNING;
         pool_forget_built(w);
     }
@@ -78,10 +79,31 @@ static void record(pool *p, pool_worker *w, kiln_trial_verdict verdict, const ch
     tune_show_trial(p->run, w->kind, w->item, line, 0, 0);
 }
 
+/* Returns whether the config of the worker's trial has ended its process once before. The book of
+ * trials keeps a new process from trying it again, unless its key has changed: someone edits a
+ * template, say. */
+static bool killed_again(pool_worker *w)
+{
+    const kiln_trial_line *t = &w->trial;
+    const bool again =
+        strcmp(w->killer.solver, t->solver) == 0 && strcmp(w->killer.config, t->config) == 0;
+    snprintf(w->killer.solver, sizeof w->killer.solver, "%s", t->solver);
+    snprintf(w->killer.config, sizeof w->killer.config, "%s", t->config);
+    return again;
+}
+
+/* Gives the worker's problem up. */
+static void lose_item(pool *p, pool_worker *w, const char *why)
+{
+    tune_result lost = {.status = KILN_OPENCL};
+    snprintf(lost.why, sizeof lost.why, "%s", why);
+    end_item(p, w, &lost);
+}
+
 /* Goes on after a worker has ended, or ends it. */
 static void replace(pool *p, pool_worker *w, bool late)
 {
-    char how[160], why[300];
+    char how[160], why[512];
     const bool in_trial = w->in_trial, opened = w->ready || w->item >= 0;
     tune_child_end(&w->child, how, sizeof how);
     if (late)
@@ -89,14 +111,18 @@ static void replace(pool *p, pool_worker *w, bool late)
                  in_trial ? p->run->options->trial_limit : quiet_limit);
     else if (!*how)
         snprintf(how, sizeof how, "its process ended");
-    if (in_trial)
+    if (in_trial) {
         record(p, w, late ? KILN_TRIAL_TIMEOUT : KILN_TRIAL_CRASHED, how);
-    else if (w->item >= 0 && ++w->deaths >= MOST_DEATHS) {
-        tune_result lost = {.status = KILN_OPENCL};
+        if (killed_again(w)) {
+            snprintf(why, sizeof why,
+                     "config \"%s\" of %s ended its process twice (%s); do templates change?",
+                     w->killer.config, w->killer.solver, how);
+            lose_item(p, w, why);
+        }
+    } else if (w->item >= 0 && ++w->deaths >= MOST_DEATHS) {
         snprintf(why, sizeof why, "the process that tuned it ended %d times outside of trials: %s",
                  MOST_DEATHS, how);
-        snprintf(lost.why, sizeof lost.why, "%s", why);
-        end_item(p, w, &lost);
+        lose_item(p, w, why);
     }
     if (!opened || p->stopping) {
         w->gone = true;

@@ -33,6 +33,7 @@ typedef struct pool_worker {
     bool in_trial, waiting;   /* a trial runs; a trial waits for its programs */
     double trial_since;
     kiln_trial_line trial; /* that one */
+    tune_next killer;      /* the config whose trial ended the last process with this item */
     int deaths;            /* outside trials, of this item */
     built *table;          /* of this item */
     size_t built, built_room;

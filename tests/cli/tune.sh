@@ -66,6 +66,29 @@ for try in 1 2 3 4 5; do
     expect 0 tune list --match f1x1 --solvers 13 --trials 8 --seconds 0 --fresh
 done
 
+# The winners' programs are in the cache, kiln's or PoCL's: a run adds none.
+(
+    export POCL_CACHE_DIR="$KILN_SANDBOX/pocl" KILN_CACHE_DIR="$KILN_SANDBOX/winners" KILN_DB="$KILN_SANDBOX/w.yaml"
+    kept() { find pocl winners -name '*.so' -o -name '*.bin' -o -path 'winners/*' -type f | sort; }
+    mkdir -p pocl winners
+    expect 0 tune list --match f1x1 --solvers 13 --trials 2 --seconds 0
+    kept >before
+    [ -s before ] || fail 'no program was kept'
+    expect 0 conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1
+    says 'of ConvOclDirectFwd1x1 from the user'
+    kept | cmp -s - before || fail 'the winner was compiled again'
+)
+
+# Patience: so many trials of the grid without a faster config end the search; the grid has more.
+expect 0 tune list --match f1x1 --solvers 13 --seconds 0 --patience 1 --jobs 0 --fresh
+trials=$(sed -n 's/^\([0-9]*\) trials in .*/\1/p' out)
+expect 0 tune list --match f1x1 --solvers 13 --seconds 0 --jobs 0 --fresh
+all=$(sed -n 's/^\([0-9]*\) trials in .*/\1/p' out)
+[ "$trials" -lt "$all" ] || fail "patience tried $trials of $all configs"
+# No time at all leaves every problem for the next run.
+expect 0 tune list --total-time 0.001 --fresh
+says '^0 tuned, 0 tuned before, 0 failed, 4 left; '
+
 # A kernel that crashes, and one that does not end.
 plant() { # line that every item begins with
     rm -rf planted
@@ -81,6 +104,15 @@ if [ "$KILN_DEVICE" = cpu ]; then
     says '^[0-9]+ trials in .*, 1 crashed'
     expect 0 tune list --match f1x1 --solvers naive,13 --trials 4 --seconds 0 --fresh
     if grep -q crashed err out; then fail 'what crashed was tried again'; fi
+    # A template that changes all the time makes each try a new one: two are enough.
+    plant '*(volatile global int *)1 = 1;'
+    while sleep 0.05; do echo '//' >>planted/naive.cl; done &
+    churn=$!
+    status=0
+    timeout 60 "$KILN_COMMAND" tune list --match f1x1 --solvers naive --jobs 0 >out 2>err || status=$?
+    kill "$churn"
+    [ "$status" -eq 4 ] || fail "a config that crashes again and again gave $status"
+    warns 'config "" of naive ended its process twice \(.*signal 11'
     plant 'for (volatile int i = 1; i;) ;'
     expect 3 tune list --match f1x1 --solvers naive --jobs 0 --trial-limit 4
     warns 'f1x1: naive: timeout: it took longer than 4 s'
