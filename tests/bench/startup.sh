@@ -111,7 +111,7 @@ while [ $i -lt "$rounds" ]; do
     start_single warm
     i=$((i + 1))
 done
-"$kiln" --list-devices | head -1
+"$kiln" --list-devices | { grep -i -m1 "$KILN_DEVICE" || echo "$KILN_DEVICE"; }
 printf '%-24s %7s %s  %7s %s  %7s\n' 'to the first result' clock '(fastest .. slowest)' CPUs \
     '(least   ..    most)' 'at most'
 row '1x1, cold' single_cold "$single"
