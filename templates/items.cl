@@ -50,15 +50,25 @@
  * Defines: ITEMS_SHARED                 1: a launch of one work-group does all items
  *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes
  *          ITEMS_UNIT                   with it: items of a unit; at most 65535 units
+ *          ITEMS_HALVED                 with it, 1: the halves are those of the first axis, of two items
+ *                                       or more; else those of the last axis of several items
  */
 #if ITEMS_SHARED
 
 #define ITEMS (ITEMS_0 * ITEMS_1 * ITEMS_2)
 #define ITEMS_UNITS ((ITEMS + ITEMS_UNIT - 1) / ITEMS_UNIT)
+#define ITEM_OF(i, axis, count)                                                                    \
+    ((axis) == 0 ? (i) % (count) : (axis) == 1 ? (i) / (count) % ITEMS_1 : (i) / ((count) * ITEMS_1))
+#if ITEMS_HALVED
+#define ITEMS_LEFT (ITEMS_0 / 2)
+#define ITEMS_FIRST (ITEMS_LEFT * ITEMS_1 * ITEMS_2)
 #define ITEM(axis)                                                                                 \
-    ((axis) == 0   ? item_i % ITEMS_0                                                              \
-     : (axis) == 1 ? item_i / ITEMS_0 % ITEMS_1                                                    \
-                   : item_i / (ITEMS_0 * ITEMS_1))
+    (item_i < ITEMS_FIRST ? ITEM_OF(item_i, axis, ITEMS_LEFT)                                      \
+                          : ITEM_OF(item_i - ITEMS_FIRST, axis, ITEMS_0 - ITEMS_LEFT) +            \
+                                ((axis) == 0 ? ITEMS_LEFT : 0))
+#else
+#define ITEM(axis) ITEM_OF(item_i, axis, ITEMS_0)
+#endif
 
 #ifndef __x86_64__
 #error "ITEMS_SHARED=1 is for x86-64 only: the host cannot call an item elsewhere"

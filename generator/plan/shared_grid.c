@@ -44,23 +44,37 @@ static void share_program(kiln_plan *plan, size_t before)
             strcpy(s->options, last->options);
 }
 
-void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
-                      int64_t g1, int64_t g2)
+static void share_grid(kiln_plan *plan, const kiln_device_facts *d, double ms, const int64_t g[3],
+                       bool halved)
 {
     const double all_us = 1000 * (ms - kiln_device_launch_ms(d)) * d->compute_units;
-    const int64_t items = g0 * g1 * g2, unit = unit_of(d, all_us, items);
+    const int64_t items = g[0] * g[1] * g[2], unit = unit_of(d, all_us, items);
     const size_t before = strlen(plan->stage[plan->nstages - 1].options);
     kiln_define(plan, "ITEMS_SHARED", unit > 0);
     if (unit == 0) {
         share_program(plan, before);
-        kiln_grid(plan, 1, 1, 1, g0, g1, g2);
+        kiln_grid(plan, 1, 1, 1, g[0], g[1], g[2]);
         return;
     }
-    kiln_define(plan, "ITEMS_0", g0);
-    kiln_define(plan, "ITEMS_1", g1);
-    kiln_define(plan, "ITEMS_2", g2);
+    kiln_define(plan, "ITEMS_0", g[0]);
+    kiln_define(plan, "ITEMS_1", g[1]);
+    kiln_define(plan, "ITEMS_2", g[2]);
     kiln_define(plan, "ITEMS_UNIT", unit);
+    if (halved && g[0] > 1 && unit < items)
+        kiln_define(plan, "ITEMS_HALVED", 1);
     share_program(plan, before);
     kiln_arg_sharing(plan);
     kiln_grid(plan, 1, 1, 1, items, 1, 1);
+}
+
+void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
+                      int64_t g1, int64_t g2)
+{
+    share_grid(plan, d, ms, (const int64_t[3]){g0, g1, g2}, false);
+}
+
+void kiln_grid_halved(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
+                      int64_t g1, int64_t g2)
+{
+    share_grid(plan, d, ms, (const int64_t[3]){g0, g1, g2}, true);
 }

@@ -21,6 +21,8 @@ static const struct {
     {"direct_blocked", "fwd-f32-n5-c96-k112-i6x11-f1x1-g2-l:NCHW.OIHW.NCHW"},
     {"depthwise_blocked", "fwd-f32-n9-c72-k72-i13x11-f3x3-p1x1-g72-l:NCHW16c.OIHW.NCHW16c"},
     {"depthwise_blocked", "fwd-f32-n5-c65-k65-i12x17-f3x3-p1x1-g65-l:NCHW.OIHW.NCHW"},
+    {"direct_blocked", "fwd-f32-n1-c37-k150-i17x19-f1x1-l:NCHW16c.OIHW.NCHW16c"},
+    {"depthwise_blocked", "fwd-f32-n1-c40-k40-i27x23-f3x3-p1x1-g40-l:NCHW16c.OIHW.NCHW16c"},
     {"winograd_fused", "fwd-f32-n1-c40-k37-i19x21-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c"},
     {"winograd_fused", "bwd-f32-n1-c33-k48-i15x20-f3x3-p1x1-l:NCHW.OIHW.NCHW"},
     {"direct_pixels", "fwd-f32-n3-c19-k23-i17x14-f3x3-p1x1-l:NCHW.OIHW.NCHW"},

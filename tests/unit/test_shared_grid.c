@@ -15,17 +15,25 @@ static kiln_device_facts two_cores(void)
     return d;
 }
 
-/* Returns the stage of a launch that takes one core `all_us`. */
-static kiln_stage grid_of(const kiln_device_facts *d, double all_us, int64_t g0, int64_t g1,
-                          int64_t g2)
+typedef void set_grid(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
+                      int64_t g1, int64_t g2);
+
+static kiln_stage grid_by(set_grid *set, const kiln_device_facts *d, double all_us, int64_t g0,
+                          int64_t g1, int64_t g2)
 {
     static kiln_plan plan;
     kiln_plan_start(&plan);
     kiln_plan_stage(&plan, "direct_blocked.cl", "direct_blocked");
-    kiln_grid_shared(&plan, d, all_us / 1000 / d->compute_units + kiln_device_launch_ms(d), g0, g1,
-                     g2);
+    set(&plan, d, all_us / 1000 / d->compute_units + kiln_device_launch_ms(d), g0, g1, g2);
     ck_assert(!plan.broken);
     return plan.stage[0];
+}
+
+/* Returns the stage of a launch that takes one core `all_us`. */
+static kiln_stage grid_of(const kiln_device_facts *d, double all_us, int64_t g0, int64_t g1,
+                          int64_t g2)
+{
+    return grid_by(kiln_grid_shared, d, all_us, g0, g1, g2);
 }
 
 START_TEST(a_team_knows_its_items)
@@ -75,6 +83,23 @@ START_TEST(others_keep_their_grid)
 }
 END_TEST
 
+/* Only what is shared has halves, and only what has two items along the axis. */
+START_TEST(the_first_axis_is_halved)
+{
+    const kiln_device_facts d = two_cores();
+    const char *const options[] = {
+        "-DITEMS_SHARED=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=20 -DITEMS_UNIT=3 -DITEMS_HALVED=1",
+        "-DITEMS_SHARED=1 -DITEMS_0=1 -DITEMS_1=2 -DITEMS_2=20 -DITEMS_UNIT=1",
+        "-DITEMS_SHARED=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=2 -DITEMS_UNIT=28",
+        "-DITEMS_SHARED=0",
+    };
+    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 38, 7, 2, 20).options, options[0]);
+    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 38, 1, 2, 20).options, options[1]);
+    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 3, 7, 2, 2).options, options[2]);
+    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 1e300, 7, 2, 2).options, options[3]);
+}
+END_TEST
+
 /* A short launch, or one with a single item, is one unit. */
 START_TEST(one_thread_has_one_unit)
 {
@@ -112,6 +137,7 @@ int main(void)
     Suite *suite = suite_create("team_grid");
     TCase *tests = tcase_create("team_grid");
     tcase_add_test(tests, a_team_knows_its_items);
+    tcase_add_test(tests, the_first_axis_is_halved);
     tcase_add_test(tests, others_keep_their_grid);
     tcase_add_test(tests, one_thread_has_one_unit);
     tcase_add_test(tests, there_are_neither_few_nor_many_units);

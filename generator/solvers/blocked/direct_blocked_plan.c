@@ -113,6 +113,15 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
         kiln_define(plan, kiln_direct_blocked_params[i].name, c->v[i]);
 }
 
+/* Whether two threads halve an image's pixels instead of the channels: each then reads all weights,
+ * but only its half of the source, which it mostly wrote itself in the layer before. */
+static bool halves_pixels(const kiln_blocked *b, const kiln_config *c, const kiln_plan *plan)
+{
+    const int64_t pixels = b->src[0] * b->src[1] * b->src[2];
+    return c->v[BLOCKED_ORDER] == ORDER_PIXELS && b->n == 1 &&
+           plan->packed_bytes < pixels * b->src_c * b->groups * 4;
+}
+
 static void emit_pack(const kiln_shape *s, const kiln_blocked *b, const kiln_device_facts *d,
                       const kiln_config *c, kiln_plan *plan)
 {
@@ -152,7 +161,9 @@ void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, c
                                 [ORDER_IMAGES] = {items, b.n, tiles_k},
                                 [ORDER_PARTS] = {items * part, b.n, divide_up(tiles_k, part)}};
     const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
-    if (c->v[BLOCKED_GROUP] == 1)
+    if (c->v[BLOCKED_GROUP] == 1 && halves_pixels(&b, c, plan))
+        kiln_grid_halved(plan, d, ms, grid[0], grid[1], grid[2]);
+    else if (c->v[BLOCKED_GROUP] == 1)
         kiln_grid_shared(plan, d, ms, grid[0], grid[1], grid[2]);
     else
         kiln_grid(plan, c->v[BLOCKED_GROUP], 1, 1, grid[0], grid[1], grid[2]);
