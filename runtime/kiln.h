@@ -227,8 +227,8 @@ KILN_API kiln_status kiln_op_warm(kiln_op *op);
 
 /* Creates the ops of `count` problems on up to `threads` threads (0: one per CPU), warms each op
  * and releases it; the programs stay in the cache. PoCL compiles one program at a time in a
- * process, so with more than one thread kiln starts as many processes of its command, `kiln
- * prepare`, where it finds it: KILN_COMMAND, else beside the library or as installed with it.
+ * process, so with more than one thread the caller compiles beside processes of the command `kiln
+ * prepare`, where kiln finds it: KILN_COMMAND, else beside the library or as installed with it.
  * Returns the first failure; attempts all problems. */
 KILN_API kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads);
 
