@@ -15,7 +15,8 @@
  *
  * Sizes are arguments, so that layers of all sizes share the program: rows of the destination with
  * (columns) and without zeros, channels of the source with (channels) and without zeros, rows of a group,
- * taps of the filter, and strides of the weights over channels of the destination and of the source.
+ * taps of the filter, strides of the weights over channels of the destination and of the source, and
+ * where the table begins.
  */
 #include "types.cl"
 #include "gemm_merged.cl"
@@ -41,7 +42,7 @@ INLINE int4 way_of(const int row, const int src_channels, const int4 filter, con
 }
 #define TABLE_PARAMS                                                                               \
     , const int filter_d, const int filter_h, const int filter_w, const int move_d,               \
-        const int move_h, const int move_w
+        const int move_h, const int move_w, const long table
 #else
 #define TABLE_PARAMS
 #endif
@@ -58,7 +59,7 @@ kernel void gemm_pack(global const SRC_T *restrict w, global ACC_T *restrict pac
     if (column == 0 && group == 0)
         vstore4(way_of(row, src_channels, (int4)(filter_d, filter_h, filter_w, 0),
                        (int4)(move_d, move_h, move_w, 0)),
-                row, (global int *)(packed + (long)get_global_size(2) * rows * columns));
+                row, (global int *)(packed + table));
 #endif
     const int k = column / PHASES, c = row % channels;
     const int tap = row / channels < TAPS ? filter_tap(column % PHASES, row / channels) : -1;

@@ -64,8 +64,10 @@ bool kiln_gemm_rejects(const kiln_gemm *g, const kiln_shape *s, kiln_why *why)
                        "it works on the layouts NCHW and NHWC and their kin; x and y are %s "
                        "and %s",
                        s->x_layout, s->y_layout);
-    if (g->pixels > most || g->rows > most || product_of(g->groups, g->all_phases) > 65535)
-        return kiln_no(why, "its pixels, terms, or groups and phases leave the range of its grid");
+    if (g->pixels > most || g->rows > most || g->walk.dst_c > most ||
+        product_of(g->groups, g->all_phases) > 65535)
+        return kiln_no(why, "its pixels, terms, channels, or groups and phases leave the range of "
+                            "its grid");
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
@@ -179,6 +181,8 @@ void kiln_gemm_emit_pack(const kiln_gemm *g, const kiln_shape *s, const kiln_dev
         kiln_arg_int(plan, g->walk.filter[a]);
     for (int a = 0; a < 3 && g->table; a++)
         kiln_arg_int(plan, g->move[a]);
+    if (g->table)
+        kiln_arg_long(plan, g->groups * g->rows * g->columns);
     kiln_grid(plan, kiln_device_group(d, 16), 1, 1, g->columns, g->rows, g->groups);
 }
 
