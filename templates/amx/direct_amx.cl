@@ -14,8 +14,12 @@
  *     D_TILE positions   [ sums 2 ][ sums 3 ]     two tiles of the piece, at the tap's offset, times
  *                                                 two tiles of weights
  *
- * The positions between two rows are computed and dropped. A source of few channels has whole rows
- * of the filter in a row of a tile register: D_TAPS_STEP taps of D_PIXEL elements.
+ * The positions between two rows are computed and dropped. A source of few channels has no blocks:
+ * what a row of the filter meets lies together in the piece, and is summed D_STEP_BYTES at a time,
+ * which may begin and end within a pixel.
+ *
+ * The sums of a tile are stored while those of the next one are computed: they wait in one of two
+ * buffers.
  *
  * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`); its
  * strides are 1.
@@ -32,9 +36,9 @@
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_BACKWARD          1: the filter is rotated
  *   D_TILE              rows of a tile of the source and of sums
- *   D_STEP_BYTES        bytes of such a row of the source
+ *   D_STEP_BYTES        bytes of such a row of the source: a step
  *   D_PIXEL             elements of a pixel in a block of a piece
- *   D_TAPS_STEP         above: 1, or P_FILTER_W
+ *   D_STEPS_W           steps of a row of the filter
  *   D_DEPTH_BLOCKS   blocks of a piece
  *   D_PITCH             pixels of a row of a piece, a multiple of P_STRIDE_W
  *   D_PHASE_ROWS        rows of a piece of each remainder by P_STRIDE_H
@@ -43,16 +47,18 @@
  *   D_PAIRS             pairs of 16 destination channels of a group; the last may be one alone
  *   D_VECTORS           16 destination channels of a group, with padding of the layout in the last ones
  *   D_PARTS, D_PART     parts of the pairs, and pairs of one
- *   D_STEPS             rows of taps and blocks that are summed
+ *   D_STEPS             steps of all rows, planes and blocks
  *   D_TILES_W           tiles of a row
  *   T_ROWS, T_COLS      above
+ *   T_ORDER             0: an item takes all positions of a pair, then of the next one; 1: all pairs
+ *                       of two tiles of positions, then of the next two
  */
 #include "amx_tiles.cl"
+#include "amx_bf16.cl"
 #include "channels.cl"
 #include "items.cl"
 #include "rows.cl"
 
-#define STEPS_W (P_FILTER_W / D_TAPS_STEP)
 #define STEP_ELEMENTS (D_STEP_BYTES / (int)sizeof(SRC_T))
 #define TILE_ELEMENTS (16 * STEP_ELEMENTS) /* of a tile of weights */
 /* Positions of a row. */
@@ -64,7 +70,7 @@
 #define DST_AT(c) ((INDEX_T)((c) / D_DST_NEIGHBOURS) * D_DST_BLOCK + (c) % D_DST_NEIGHBOURS)
 #endif
 
-/* ---- weights as [group and pair][block, plane, row, tap][half of the pair][elements / together][16]
+/* ---- weights as [group and pair][block, plane, row, step][half of the pair][elements / together][16]
  * [together], zero where there is no channel ---- */
 
 static inline SRC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
@@ -84,21 +90,21 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SRC_
 {
     const int step = get_global_id(0), pair = get_global_id(1);
     const INDEX_T group = pair / D_PAIRS;
-    const int steps_block = P_FILTER_D * P_FILTER_H * STEPS_W;
-    const int tap = step % steps_block * D_TAPS_STEP, c0 = step / steps_block * D_PIXEL;
+    const int rows = P_FILTER_D * P_FILTER_H, s = step % D_STEPS_W;
+    const int row = step / D_STEPS_W % rows, c0 = step / D_STEPS_W / rows * D_PIXEL;
     packed += ((INDEX_T)pair * D_STEPS + step) * (2 * TILE_ELEMENTS);
     for (int i = 0; i < 2 * TILE_ELEMENTS; i++) {
         const int k = i / TILE_ELEMENTS * 16 + i / AMX_TOGETHER % 16;
-        const int e = i % TILE_ELEMENTS / (16 * AMX_TOGETHER) * AMX_TOGETHER + i % AMX_TOGETHER;
-        packed[i] = e / D_PIXEL < D_TAPS_STEP ? weight(w, group, pair % D_PAIRS * 32 + k,
-                                                       c0 + e % D_PIXEL, tap + e / D_PIXEL)
-                                              : (SRC_T)0;
+        const int e = s * STEP_ELEMENTS + i % TILE_ELEMENTS / (16 * AMX_TOGETHER) * AMX_TOGETHER +
+                      i % AMX_TOGETHER;
+        packed[i] = weight(w, group, pair % D_PAIRS * 32 + k, c0 + e % D_PIXEL,
+                           row * P_FILTER_W + e / D_PIXEL);
     }
 }
 
 /* ---- the piece ---- */
 
-/* Copies `take` of AMX_ELEMENTS neighbours, and zeros up to `give` elements. Both are constants. */
+/* Copies `take` of AMX_ELEMENTS neighbours, and zeros up to `give` elements. */
 #define ALL_ELEMENTS(n) ((n) == AMX_ELEMENTS ? ~(MASK_T)0 : ((MASK_T)1 << (n)) - 1)
 #if SRC_TYPE == TYPE_I8
 #define MASK_T ulong
@@ -119,28 +125,40 @@ INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int t
     STORE_ELEMENTS((elements *)(size_t)to, v, ALL_ELEMENTS(give));
 }
 
-/* Elements that are copied at once, and elements from channel 0 of a pixel to channel c. */
+/* Elements that are copied at once, from channel 0 of a pixel to channel c, and of a pixel's piece. */
 #if D_SRC_BLOCKS == 1
-#define AT_ONCE D_PIXEL
+#define MOST_AT_ONCE AMX_ELEMENTS
 #define SRC_AT(c) (c)
 #else
-#define AT_ONCE (D_PIXEL < 16 ? D_PIXEL : 16)
+#define MOST_AT_ONCE 16
 #define SRC_AT(c) ((INDEX_T)((c) / D_SRC_NEIGHBOURS) * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
 #endif
+#define AT_ONCE (D_PIXEL < MOST_AT_ONCE ? D_PIXEL : MOST_AT_ONCE)
 #define PIECE_AT(c) ((c) / D_PIXEL * (D_PLANE * D_PIXEL) + (c) % D_PIXEL)
+#define PIECE_C (D_DEPTH_BLOCKS * D_PIXEL)
 
 /* Copies the channels of a pixel to all blocks of a piece. */
 INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
 {
-    int c = 0;
-    for (; c + AT_ONCE <= D_SRC_C; c += AT_ONCE)
+    const int last = D_SRC_C / AT_ONCE * AT_ONCE;
+    for (int c = 0; c < last; c += AT_ONCE)
         copy_elements(to + PIECE_AT(c), from + SRC_AT(c), AT_ONCE, AT_ONCE);
-#if D_SRC_C % AT_ONCE
-    copy_elements(to + PIECE_AT(c), from + SRC_AT(c), D_SRC_C % AT_ONCE, AT_ONCE);
-    c += AT_ONCE;
+    for (int c = last; c < PIECE_C; c += AT_ONCE)
+        copy_elements(to + PIECE_AT(c), from + SRC_AT(c), c == last ? D_SRC_C - last : 0,
+                      min(AT_ONCE, PIECE_C - c));
+}
+
+/* Copies pixels of a row. */
+INLINE void copy_pixels(local SRC_T *to, global const SRC_T *from, const int count)
+{
+#if D_SRC_BLOCKS == 1 && D_PIXEL == D_SRC_PIXEL
+    const int all = count * D_PIXEL;
+    for (int i = 0; i < all; i += AMX_ELEMENTS)
+        copy_elements(to + i, from + i, min(all - i, AMX_ELEMENTS), min(all - i, AMX_ELEMENTS));
+#else
+    for (int i = 0; i < count; i++)
+        copy_pixel(to + i * D_PIXEL, from + (INDEX_T)i * D_SRC_PIXEL);
 #endif
-    for (; c < D_DEPTH_BLOCKS * D_PIXEL; c += AT_ONCE)
-        copy_elements(to + PIECE_AT(c), from, 0, AT_ONCE);
 }
 
 INLINE void clear_pixels(local SRC_T *to, const int count)
@@ -170,8 +188,7 @@ INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool i
         global const SRC_T *const from =
             src + (INDEX_T)y * D_SRC_ROW + (INDEX_T)(x0 + low) * D_SRC_PIXEL;
         clear_pixels(to, low);
-        for (int v = 0; v < high - low; v++)
-            copy_pixel(to + (low + v) * D_PIXEL, from + (INDEX_T)v * D_SRC_PIXEL);
+        copy_pixels(to + low * D_PIXEL, from, high - low);
         clear_pixels(to + high * D_PIXEL, width - high);
     }
 }
@@ -183,10 +200,10 @@ INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool i
 #define ROW_OFFSET(r)                                                                              \
     ((((r)*P_DILATION_H) % P_STRIDE_H * D_PHASE_ROWS + (r)*P_DILATION_H / P_STRIDE_H) * D_PITCH)
 
-/* Sums of `down` tiles of positions, from a position of the piece on, by `across` tiles of channels,
- * as rows of 32. */
-INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *w,
-                         const int down, const int across)
+/* Sums of two tiles of positions, from a position of the piece on, or of one if not `both`, by one or
+ * two tiles of channels, as rows of 32. */
+INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *w, const bool both,
+                     const int across)
 {
     AMX_ZERO(0);
     AMX_ZERO(1);
@@ -197,11 +214,11 @@ INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *
 #pragma nounroll
         for (int q = 0; q < P_FILTER_D; q++)
 #pragma nounroll
-            for (int r = 0; r < P_FILTER_H; r++)
-                for (int s = 0; s < STEPS_W; s++) {
-                    const int pixel =
-                        (q * D_DEPTH_BLOCKS + b) * D_PLANE + ROW_OFFSET(r) + s * P_DILATION_W;
-                    local const SRC_T *const from = piece + pixel * D_PIXEL;
+            for (int r = 0; r < P_FILTER_H; r++) {
+                local const SRC_T *from =
+                    piece + ((q * D_DEPTH_BLOCKS + b) * D_PLANE + ROW_OFFSET(r)) * D_PIXEL;
+#pragma nounroll
+                for (int s = 0; s < D_STEPS_W; s++) {
                     AMX_LOAD(4, from, TILE_PITCH);
                     AMX_LOAD(6, w, 64);
                     AMX_MULTIPLY(0, 4, 6);
@@ -209,17 +226,19 @@ INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *
                         AMX_LOAD(7, w + TILE_ELEMENTS, 64);
                         AMX_MULTIPLY(1, 4, 7);
                     }
-                    if (down > 1) {
+                    if (both) {
                         AMX_LOAD(5, from + NEXT_TILE, TILE_PITCH);
                         AMX_MULTIPLY(2, 5, 6);
                         if (across > 1)
                             AMX_MULTIPLY(3, 5, 7);
                     }
+                    from += STEP_ELEMENTS * P_DILATION_W;
                     w += 2 * TILE_ELEMENTS;
                 }
+            }
     AMX_STORE(0, sums, 128);
     AMX_STORE(1, sums + 16, 128);
-    if (down > 1) {
+    if (both) {
         AMX_STORE(2, sums + D_TILE * 32, 128);
         AMX_STORE(3, sums + D_TILE * 32 + 16, 128);
     }
@@ -228,53 +247,80 @@ INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *
 /* Where the results of an item go. */
 typedef struct tile {
     int rows, cols;  /* that the image has */
-    int group, pair; /* channels */
+    int group;
     INDEX_T at;      /* element of the first position's channel 0 */
 } tile;
 
-/* Stores the sums of `count` positions from position `first` on, of `across` vectors. */
-INLINE void put(global DST_T *dst, const ACC_T *sums, const tile *t, const int first,
-                    const int count, const int across EPILOGUE_PARAMS)
+/* Sums that wait to be stored: of a pair, of `count` positions from position `first` on. */
+typedef struct waiting {
+    const ACC_T *sums;
+    int pair, first, count;
+} waiting;
+
+INLINE int vectors_of(const int pair)
+{
+    return D_VECTORS % 2 && pair == D_PAIRS - 1 ? 1 : 2;
+}
+
+INLINE void put_position(global DST_T *dst, const ACC_T *sums, const tile *t, const int pair,
+                         const INDEX_T at EPILOGUE_PARAMS)
 {
     const int end = D_DST_C + (t->group == D_GROUPS - 1 ? D_DST_PADDED - D_CHANNELS : 0);
-    for (int i = 0; i < count; i++) {
-        const int row = (first + i) / POSITIONS_W, col = (first + i) % POSITIONS_W;
-        if (row >= t->rows || col >= t->cols)
+    EACH_RESULT
+    for (int k = 0; k < 2; k++) {
+        const int own = pair * 32 + k * 16, channel = t->group * D_DST_C + own;
+        if (k >= vectors_of(pair))
             continue;
-        const INDEX_T at = t->at + (INDEX_T)row * D_DST_ROW + (INDEX_T)col * D_DST_PIXEL;
-        EACH_RESULT
-        for (int k = 0; k < across; k++) {
-            const int own = t->pair * 32 + k * 16, channel = t->group * D_DST_C + own;
-            const int lanes = min(end - own, 16);
-            const INDEX_T to = at + DST_AT(channel);
-            const ACC_V sum = *(private const ACC_V *)(sums + i * 32 + k * 16);
-            if (lanes == 16)
-                kiln_put(dst, sum, channel, to EPILOGUE_PASS);
-            else
-                STORE_SOME(dst, FINISH_V(sum, OLD_SOME(lanes, to), channel), lanes, to);
-        }
+        const int lanes = end - own;
+        const INDEX_T to = at + DST_AT(channel);
+        const ACC_V sum = *(private const ACC_V *)(sums + k * 16);
+        if (lanes >= 16)
+            kiln_put(dst, sum, channel, to EPILOGUE_PASS);
+        else
+            STORE_SOME(dst, FINISH_V(sum, OLD_SOME(lanes, to), channel), lanes, to);
     }
 }
 
-INLINE void add_and_put(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
-                            const tile *t, const int first, const int down,
-                            const int across EPILOGUE_PARAMS)
+INLINE void put(global DST_T *dst, const waiting *from, const tile *t EPILOGUE_PARAMS)
 {
-    ACC_T sums[32 * 32] __attribute__((aligned(64)));
-    multiply(sums, piece + first * (P_STRIDE_W * D_PIXEL), w, down, across);
-    put(dst, sums, t, first, down * D_TILE, across EPILOGUE_PASS);
+    int row = from->first / POSITIONS_W, col = from->first % POSITIONS_W;
+    const ACC_T *sums = from->sums;
+    for (int left = from->count; left > 0 && row < t->rows; row++, col = 0) {
+        const INDEX_T at = t->at + (INDEX_T)row * D_DST_ROW;
+        const int whole = min(POSITIONS_W - col, left), some = min(t->cols - col, left);
+        for (int i = 0; i < some; i++)
+            put_position(dst, sums + i * 32, t, from->pair,
+                         at + (INDEX_T)(col + i) * D_DST_PIXEL EPILOGUE_PASS);
+        left -= whole;
+        sums += whole * 32;
+    }
 }
 
-/* All positions of a pair of vectors. */
-INLINE void add_pair(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
-                         const tile *t, const int across EPILOGUE_PARAMS)
+/* All positions of the pairs from `begin` to `end`, whose weights begin at w. */
+INLINE void add_and_put(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
+                        const tile *t, const int begin, const int end EPILOGUE_PARAMS)
 {
+    ACC_T sums[2][32 * 32] __attribute__((aligned(64)));
     const int positions = (t->rows - 1) * POSITIONS_W + t->cols;
-    int first = 0;
-    for (; first + D_TILE < positions; first += 2 * D_TILE)
-        add_and_put(dst, piece, w, t, first, 2, across EPILOGUE_PASS);
-    if (first < positions)
-        add_and_put(dst, piece, w, t, first, 1, across EPILOGUE_PASS);
+    const int twos = (positions + 2 * D_TILE - 1) / (2 * D_TILE), pairs = end - begin;
+    waiting last = {sums[0], 0, 0, 0};
+    for (int i = 0; i < twos * pairs; i++) {
+        const int pair = T_ORDER ? i % pairs : i / twos, two = T_ORDER ? i / pairs : i % twos;
+        const int first = two * 2 * D_TILE;
+        const bool both = first + D_TILE < positions;
+        local const SRC_T *const from = piece + first * (P_STRIDE_W * D_PIXEL);
+        global const SRC_T *const by = w + (INDEX_T)pair * (D_STEPS * 2 * TILE_ELEMENTS);
+        ACC_T *const to = sums[i % 2];
+        if (vectors_of(begin + pair) == 1)
+            multiply(to, from, by, both, 1);
+        else if (both)
+            multiply(to, from, by, true, 2);
+        else
+            multiply(to, from, by, false, 2);
+        put(dst, &last, t EPILOGUE_PASS);
+        last = (waiting){to, begin + pair, first, min(2 * D_TILE, positions - first)};
+    }
+    put(dst, &last, t EPILOGUE_PASS);
 }
 
 /* One item. */
@@ -285,7 +331,7 @@ INLINE void item(global const SRC_T *src, global const SRC_T *w, global DST_T *d
     const int row0 = place / D_TILES_W * T_ROWS, col0 = place % D_TILES_W * T_COLS;
     const int z = image % P_DST_D, group = part / D_PARTS;
     const INDEX_T n = image / P_DST_D;
-    tile t = {.rows = min(T_ROWS, P_DST_H - row0), .cols = min(T_COLS, P_DST_W - col0),
+    const tile t = {.rows = min(T_ROWS, P_DST_H - row0), .cols = min(T_COLS, P_DST_W - col0),
               .group = group,
               .at = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)row0 * D_DST_ROW +
                     (INDEX_T)col0 * D_DST_PIXEL};
@@ -299,14 +345,9 @@ INLINE void item(global const SRC_T *src, global const SRC_T *w, global DST_T *d
     }
     const int first = part % D_PARTS * D_PART;
     AMX_BEGIN(D_TILE, D_STEP_BYTES);
-    for (t.pair = first; t.pair < min(first + D_PART, D_PAIRS); t.pair++) {
-        global const SRC_T *const from =
-            w + ((INDEX_T)group * D_PAIRS + t.pair) * ((INDEX_T)D_STEPS * 2 * TILE_ELEMENTS);
-        if (t.pair * 2 + 1 < D_VECTORS)
-            add_pair(dst, piece, from, &t, 2 EPILOGUE_PASS);
-        else
-            add_pair(dst, piece, from, &t, 1 EPILOGUE_PASS);
-    }
+    add_and_put(dst, piece,
+                w + ((INDEX_T)group * D_PAIRS + first) * ((INDEX_T)D_STEPS * 2 * TILE_ELEMENTS), &t,
+                first, min(first + D_PART, D_PAIRS) EPILOGUE_PASS);
     AMX_END;
 }
 

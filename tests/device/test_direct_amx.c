@@ -24,27 +24,32 @@ static void check(const kiln_problem *p, const char *config, host_fill fill)
 }
 
 /* What tiles, pieces and steps meet: channels that fill no block, one or several; few channels,
- * with a row of the filter in a step; strides whose rows are sorted; an odd tile, one row, parts of
- * a row; groups that fill no vector; planes outside of the source; parts of the pairs. */
+ * with rows of the filter in steps that end within a pixel; strides whose rows are sorted; an odd
+ * tile, one row, parts of a row; groups that fill no vector; planes outside of the source; parts of
+ * the pairs. */
 static const struct {
     int direction;
     const char *type, *shape, *layout, *config;
 } cases[] = {
-    {0, "bf16", "n2-c64-k40-i9x7-f3x3-p1x1", "NHWC", "1024,1"},
-    {0, "bf16", "n3-c40-k72-i5x6-f1x1", "NHWC", "40,2"},
-    {0, "i8", "n2-c72-k33-i9x7-f3x3-p1x1", "NHWC", "20,1"},
-    {0, "bf16", "n1-c3-k17-i21x19-f7x7-s2x2-p3x3", "NHWC", "60,1"},
-    {0, "i8", "n1-c5-k8-i13x11-f3x3-s2x3-p1x2", "NHWC", "4,1"},
-    {0, "bf16", "n1-c33-k16-i11x12-f5x3-s3x2-p2x1-d1x2", "NHWC", "1024,1"},
-    {0, "bf16", "n2-c24-k24-i6x6-f3x3-p1x1-g3", "NHWC", "64,1"},
-    {0, "i8", "n1-c128-k128-i5x5-f3x3-p1x1-g2", "NHWC", "64,3"},
-    {0, "bf16", "n2-c48-k20-i7x8-f3x3-p1x1", "NCHW16c", "30,1"},
-    {0, "i8", "n1-c64-k64-i6x6-f3x3-p1x1-g4", "NCHW16c", "64,1"},
-    {0, "bf16", "n1-c7-k9-i3x5x4-f3x3x3-p1x1x1", "NDHWC", "64,1"},
-    {0, "bf16", "n2-c32-k16-i40-f3-p2-d2", "NWC", "33,1"},
-    {1, "bf16", "n2-c40-k24-i7x9-f3x3-p1x1", "NHWC", "64,2"},
-    {1, "bf16", "n1-c16-k6-i8x7-f3x5-p2x0-d2x1", "NHWC", "8,1"},
-    {1, "bf16", "n2-c32-k48-i5x5-f1x1", "NCHW16c", "64,1"},
+    {0, "bf16", "n2-c64-k40-i9x7-f3x3-p1x1", "NHWC", "1024,1,0"},
+    {0, "bf16", "n3-c40-k72-i5x6-f1x1", "NHWC", "40,2,1"},
+    {0, "i8", "n2-c72-k33-i9x7-f3x3-p1x1", "NHWC", "20,1,1"},
+    {0, "bf16", "n1-c3-k17-i21x19-f7x7-s2x2-p3x3", "NHWC", "60,1,0"},
+    {0, "i8", "n1-c5-k8-i13x11-f3x3-s2x3-p1x2", "NHWC", "4,1,0"},
+    {0, "bf16", "n1-c33-k16-i11x12-f5x3-s3x2-p2x1-d1x2", "NHWC", "1024,1,0"},
+    {0, "bf16", "n1-c3-k40-i23x21-f11x11-s4x4", "NHWC", "1024,1,1"},
+    {0, "bf16", "n1-c1-k16-i9x40-f3x20-s2x2", "NHWC", "20,1,0"},
+    {0, "bf16", "n1-c47-k80-i6x5-f3x3-p1x1", "NHWC", "1024,1,1"},
+    {0, "i8", "n1-c48-k24-i6x5-f5x5-p2x2", "NHWC", "1024,1,0"},
+    {0, "bf16", "n2-c24-k24-i6x6-f3x3-p1x1-g3", "NHWC", "64,1,1"},
+    {0, "i8", "n1-c128-k128-i5x5-f3x3-p1x1-g2", "NHWC", "64,3,0"},
+    {0, "bf16", "n2-c48-k20-i7x8-f3x3-p1x1", "NCHW16c", "30,1,1"},
+    {0, "i8", "n1-c64-k64-i6x6-f3x3-p1x1-g4", "NCHW16c", "64,1,1"},
+    {0, "bf16", "n1-c7-k9-i3x5x4-f3x3x3-p1x1x1", "NDHWC", "64,1,1"},
+    {0, "bf16", "n2-c32-k16-i40-f3-p2-d2", "NWC", "33,1,0"},
+    {1, "bf16", "n2-c40-k24-i7x9-f3x3-p1x1", "NHWC", "64,2,1"},
+    {1, "bf16", "n1-c16-k6-i8x7-f3x5-p2x0-d2x1", "NHWC", "8,1,0"},
+    {1, "bf16", "n2-c32-k48-i5x5-f1x1", "NCHW16c", "64,1,1"},
 };
 
 enum { CASES = sizeof cases / sizeof *cases };

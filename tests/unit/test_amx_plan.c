@@ -51,21 +51,26 @@ START_TEST(what_it_cannot_do_is_refused_with_the_reason)
 }
 END_TEST
 
-/* By hand: elements of a pixel, taps of a step, steps; rows, columns, positions, tiles, parts. */
+/* By hand: elements of a pixel, steps of a row of the filter, steps; rows, columns, positions,
+ * tiles, parts. */
 static const struct {
     const char *problem;
     int tile, parts;
-    int64_t pixel, taps, steps, rows, cols, positions, tile_rows, pairs_of_part;
+    int64_t pixel, steps_w, steps, rows, cols, positions, tile_rows, pairs_of_part;
 } geometry[] = {
     /* Two blocks of 32 channels, nine taps; rows of 58 pixels: 3 * 58 + 56. */
-    {"fwd-bf16-n1-c64-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC", 230, 1, 32, 1, 18, 4, 56, 230, 16, 2},
+    {"fwd-bf16-n1-c64-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC", 230, 1, 32, 3, 18, 4, 56, 230, 16, 2},
     /* Seven taps of four elements in 56 bytes. Steps of two pixels: rows of 115 positions. */
-    {"fwd-bf16-n1-c3-k64-i224x224-f7x7-s2x2-p3x3-l:NHWC.OIHW.NHWC", 112, 2, 4, 7, 7, 1, 112, 112,
+    {"fwd-bf16-n1-c3-k64-i224x224-f7x7-s2x2-p3x3-l:NHWC.OIHW.NHWC", 112, 2, 4, 1, 7, 1, 112, 112,
      16, 1},
+    /* 11 taps of four elements in two steps of 22. */
+    {"fwd-bf16-n1-c3-k64-i227x227-f11x11-s4x4-l:NHWC.OIHW.NHWC", 55, 1, 4, 2, 22, 1, 55, 55, 14, 2},
+    /* 20 taps of one channel. */
+    {"fwd-bf16-n1-c1-k32-i41x80-f5x20-s2x2-l:NHWC.OIHW.NHWC", 31, 1, 1, 1, 5, 1, 31, 31, 16, 1},
     /* A pixel alone: all pixels of both images are one row, of 98; three tiles of at most 16. */
     {"fwd-i8-n2-c96-k40-i7x7-f1x1-l:NHWC.OIHW.NHWC", 40, 1, 64, 1, 2, 1, 33, 33, 11, 2},
     /* Whole images: 5 rows, 4 * 7 + 5 positions in three tiles of 11. */
-    {"bwd-bf16-n2-c16-k48-i5x5-f3x3-p1x1-l:NHWC.OIHW.NHWC", 64, 1, 32, 1, 18, 5, 5, 33, 11, 1},
+    {"bwd-bf16-n2-c16-k48-i5x5-f3x3-p1x1-l:NHWC.OIHW.NHWC", 64, 1, 32, 3, 18, 5, 5, 33, 11, 1},
 };
 
 START_TEST(geometry_is_as_computed_by_hand)
@@ -74,7 +79,7 @@ START_TEST(geometry_is_as_computed_by_hand)
     const kiln_config c = {{[AMX_TILE] = geometry[_i].tile, [AMX_PARTS] = geometry[_i].parts}};
     const kiln_direct_amx g = kiln_direct_amx_of(&s, &c);
     ck_assert_int_eq(g.pixel, geometry[_i].pixel);
-    ck_assert_int_eq(g.taps_step, geometry[_i].taps);
+    ck_assert_int_eq(g.steps_w, geometry[_i].steps_w);
     ck_assert_int_eq(g.steps, geometry[_i].steps);
     ck_assert_int_eq(g.rows, geometry[_i].rows);
     ck_assert_int_eq(g.cols, geometry[_i].cols);
@@ -90,11 +95,11 @@ static void check_piece(const kiln_direct_amx *g)
     const kiln_blocked *b = &g->b;
     const int64_t sw = b->stride[KILN_AXIS_W], sh = b->stride[KILN_AXIS_H];
     const int64_t r = (b->filter[KILN_AXIS_H] - 1) * b->dilation[KILN_AXIS_H];
-    const int64_t s = (b->filter[KILN_AXIS_W] / g->taps_step - 1) * b->dilation[KILN_AXIS_W];
+    const int64_t s = (g->steps_w - 1) * g->step * b->dilation[KILN_AXIS_W];
     const int64_t row = (sh - 1 < r % sh ? sh - 1 : r % sh) * g->phase_rows + r / sh;
-    const int64_t last = (b->filter[0] * g->blocks - 1) * g->plane + row * g->pitch + s +
+    const int64_t last = (b->filter[0] * g->blocks - 1) * g->plane + row * g->pitch +
                          (g->tiles * g->tile_rows - 1) * sw;
-    ck_assert_int_le(last * g->pixel + kiln_direct_amx_step_bytes(g) / g->size, g->piece);
+    ck_assert_int_le(last * g->pixel + s + g->step, g->piece);
     ck_assert_int_eq(g->pitch % sw, 0);
     ck_assert_int_le(g->tile_rows, AMX_ROWS);
 }

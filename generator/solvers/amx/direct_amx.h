@@ -5,7 +5,10 @@
 #include "generator/geometry/blocked.h"
 
 /* Positions in the parameter table. */
-enum { AMX_TILE, AMX_PARTS, AMX_PARAMS };
+enum { AMX_TILE, AMX_PARTS, AMX_ORDER, AMX_PARAMS };
+
+/* Which an item goes through first: positions of a pair of vectors, or pairs of a position. */
+enum { AMX_POSITIONS_FIRST, AMX_PAIRS_FIRST };
 
 /* A tile register: rows, their bytes, and the sums in one. */
 enum { AMX_ROWS = 16, AMX_ROW_BYTES = 64, AMX_CHANNELS = 16 };
@@ -15,9 +18,10 @@ typedef struct kiln_direct_amx {
     kiln_blocked b;
     int64_t size;           /* bytes of a source element */
     int64_t pixel;          /* elements of a pixel in a block of a piece */
-    int64_t taps_step;      /* taps in a row of a tile of the source: 1, or a row of the filter */
     int64_t blocks;         /* blocks of source channels */
-    int64_t steps;          /* rows of taps and blocks that are summed */
+    int64_t step;           /* elements that a product sums */
+    int64_t steps_w;        /* steps of a row of the filter and a block */
+    int64_t steps;          /* of all of them */
     int64_t vectors, pairs; /* of 16 destination channels of a group; of two vectors */
 
     /* These follow from a config. */
@@ -36,14 +40,8 @@ kiln_direct_amx kiln_direct_amx_of(const kiln_shape *s, const kiln_config *c);
 /* Replaces the members that follow from a config, for another config of the same shape. */
 void kiln_direct_amx_set(kiln_direct_amx *g, const kiln_config *c);
 
-/* Returns the bytes of a row of a tile of the source. */
-static inline int64_t kiln_direct_amx_step_bytes(const kiln_direct_amx *g)
-{
-    return g->taps_step * g->pixel * g->size;
-}
-
 /* As predict() of kiln_solver. */
-double kiln_direct_amx_ms(const kiln_direct_amx *g, const kiln_shape *s,
-                          const kiln_device_facts *d);
+double kiln_direct_amx_ms(const kiln_direct_amx *g, const kiln_shape *s, const kiln_device_facts *d,
+                          const kiln_config *c);
 
 #endif

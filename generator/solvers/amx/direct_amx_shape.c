@@ -3,18 +3,42 @@
 
 #include "direct_amx.h"
 
-/* Few channels leave room for a row of the filter in one row of a tile: the pixels that the row
- * meets follow one another, unless it is dilated. */
+/* With more steps in a row of the filter one fewer is no gain. */
+enum { FEW_STEPS = 32 };
+
+/* Returns the fewest steps into which a row of `elements` is divided evenly. */
+static int64_t steps_of(int64_t elements, int64_t most, int64_t together)
+{
+    int64_t steps = divide_up(elements, most);
+    while (elements % (steps * together) != 0)
+        steps++;
+    return steps;
+}
+
+/* What a row of the filter meets lies together in a piece that has no blocks of channels, unless
+ * the row is dilated: it takes fewer steps where channels would leave a block half empty. Pixels
+ * are filled up only as far as the row needs. */
 static void set_steps(kiln_direct_amx *g)
 {
     const kiln_blocked *b = &g->b;
     const int64_t most = AMX_ROW_BYTES / g->size, together = 4 / g->size;
-    const int64_t width = b->filter[KILN_AXIS_W], few = round_up(b->src_c, together);
-    const bool whole_row = width > 1 && b->dilation[KILN_AXIS_W] == 1 && width * few <= most;
-    g->pixel = whole_row || few < most ? few : most;
-    g->taps_step = whole_row ? width : 1;
+    const int64_t width = b->filter[KILN_AXIS_W];
+    const int64_t filled = round_up(b->src_c, together);
+    const int64_t pixel = b->src_c * width % together == 0 ? b->src_c : filled;
+    const int64_t by_blocks = divide_up(b->src_c, most) * width;
+    const bool dilated = b->dilation[KILN_AXIS_W] > 1 && width > 1;
+    const int64_t by_row =
+        dilated || by_blocks > FEW_STEPS ? by_blocks : steps_of(pixel * width, most, together);
+    if (by_row < by_blocks) {
+        g->pixel = pixel;
+        g->steps_w = by_row;
+        g->step = pixel * width / by_row;
+    } else {
+        g->pixel = g->step = least_of(filled, most);
+        g->steps_w = width;
+    }
     g->blocks = divide_up(b->src_c, g->pixel);
-    g->steps = g->blocks * b->filter[0] * b->filter[1] * (width / g->taps_step);
+    g->steps = g->blocks * b->filter[0] * b->filter[1] * g->steps_w;
 }
 
 static kiln_direct_amx of_shape(const kiln_shape *s)

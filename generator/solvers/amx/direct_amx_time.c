@@ -5,43 +5,64 @@
 
 #include <math.h>
 
-/* Cycles to copy an item's piece. */
+/* Cycles to copy an item's piece: its lines. */
 static double fill_cycles(const kiln_direct_amx *g)
 {
-    const double each = g->pixel * g->size < AMX_ROW_BYTES ? 4 : 3;
-    return each * (double)(g->plane * g->blocks * g->b.filter[0]);
+    const bool narrow = g->pixel * g->size < AMX_ROW_BYTES;
+    const double lines = (double)divide_up(g->pixel * g->size, AMX_ROW_BYTES);
+    return (narrow ? 4 : 2 * lines) * (double)(g->plane * g->blocks * g->b.filter[0]);
 }
 
-/* Cycles to sum up `down` tiles of positions by `across` vectors: a row of a tile takes one, unless
- * loads take longer. The second cache has the piece and the weights where the first is too small.
- */
-static double sums_cycles(const kiln_direct_amx *g, const kiln_device_facts *d, double down,
-                          double across)
+/* Cycles to load a row of a tile again, by the bytes that were read since. */
+static double load_cycles(const kiln_device_facts *d, double bytes)
 {
-    const double rows = (double)g->tile_rows, bytes = (double)kiln_direct_amx_step_bytes(g);
-    const double lines = down * rows + across * bytes / 4;
-    const double held = (double)(g->piece * g->size) + (double)g->steps * across * 16 * bytes;
-    const double each = held < 1.2 * (double)d->cpu->l1_bytes ? 0.6 : 1.3;
-    return (double)g->steps * fmax(down * across * rows, each * lines) + 50;
+    return bytes < 1.3 * (double)d->cpu->l1_bytes ? 0.6
+           : bytes < 1.5 * (double)d->core_cache  ? 1.4
+                                                  : 3;
 }
 
-/* Cycles to store a vector of each position. */
+/* Cycles of the sums of an item: those of a row of a tile take one, unless loads take longer. The
+ * first operand of an order stays near, in the first cache if it is small enough; all of the other
+ * one is read again each time. */
+static double sums_cycles(const kiln_direct_amx *g, const kiln_device_facts *d,
+                          const kiln_config *c)
+{
+    const double rows = (double)g->tile_rows, pairs = (double)g->part;
+    const double across = (double)g->vectors / (double)g->pairs;
+    const double twos = (double)divide_up(g->tiles, 2), down = (double)g->tiles / twos;
+    const double row = (double)(g->step * g->size), weights = across * row / 4;
+    const double panel = (double)g->steps * weights * 64;
+    const kiln_blocked *b = &g->b;
+    const double all = (double)(g->piece * g->size);
+    const double lines =
+        fmin((double)(b->filter[0] * b->filter[1] * g->blocks) *
+                 (down * rows * (double)b->stride[KILN_AXIS_W] + (double)b->filter[KILN_AXIS_W]),
+             all);
+    const double window = lines * (double)(g->pixel * g->size);
+    const bool first = c->v[AMX_ORDER] == AMX_POSITIONS_FIRST;
+    const double of_piece = load_cycles(d, first ? all + (twos > 1 ? panel : 0) : window + 2 * row);
+    const double of_weights =
+        load_cycles(d, first ? (twos > 1 ? panel + window : 1e9) : pairs * panel + window);
+    const double loads = down * rows * of_piece + weights * of_weights;
+    return pairs * twos * ((double)g->steps * fmax(down * across * rows, loads) + 60);
+}
+
+/* Cycles to store an item's results, a vector of each position, or a part of one. */
 static double put_cycles(const kiln_direct_amx *g)
 {
-    const int64_t rest = g->b.dst_c % AMX_CHANNELS;
-    return (g->b.groups > 1 && rest ? 16 : 8) * (double)(g->rows * g->cols);
-}
-
-static double item_cycles(const kiln_direct_amx *g, const kiln_device_facts *d)
-{
+    const double parts = g->b.dst_c % AMX_CHANNELS ? 10 : 0;
     const double across = (double)g->vectors / (double)g->pairs;
-    const double passes = (double)(g->tiles / 2) * sums_cycles(g, d, 2, across) +
-                          (double)(g->tiles % 2) * sums_cycles(g, d, 1, across);
-    const double pairs = (double)g->pairs / (double)g->parts;
-    return fill_cycles(g) + pairs * (passes + across * put_cycles(g)) + 200;
+    return (double)(g->part * g->rows * g->cols) * (4 * across + parts);
 }
 
-double kiln_direct_amx_ms(const kiln_direct_amx *g, const kiln_shape *s, const kiln_device_facts *d)
+static double item_cycles(const kiln_direct_amx *g, const kiln_device_facts *d,
+                          const kiln_config *c)
+{
+    return fill_cycles(g) + sums_cycles(g, d, c) + put_cycles(g) + 300;
+}
+
+double kiln_direct_amx_ms(const kiln_direct_amx *g, const kiln_shape *s, const kiln_device_facts *d,
+                          const kiln_config *c)
 {
     const kiln_blocked *b = &g->b;
     const double items = (double)(g->tiles_h * g->tiles_w * b->dst[0]) * (double)b->n *
@@ -52,6 +73,6 @@ double kiln_direct_amx_ms(const kiln_direct_amx *g, const kiln_shape *s, const k
     const double bytes = (double)g->size * (double)(b->src_pitch.cells + b->dst_pitch.cells) +
                          (double)g->size * (double)s->w_count;
     const double share = kiln_device_holds(d, bytes) ? 0.2 : 0.7;
-    return (items + whole) / 2 * item_cycles(g, d) * flops / (d->peak_gflops * 1e6) +
+    return (items + whole) / 2 * item_cycles(g, d, c) * flops / (d->peak_gflops * 1e6) +
            share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }

@@ -16,6 +16,7 @@ enum { LEAST_TILE = 16, MOST_TILE = 4096, MOST_PARTS = 64 };
 static const kiln_param params[AMX_PARAMS] = {
     [AMX_TILE] = {"T_TILE", 8, {32, 64, 128, 256, 384, 512, 1024, 2048}, 1, 1 << 20},
     [AMX_PARTS] = {"T_PARTS", 5, {1, 2, 4, 8, 16}, 1, 4096},
+    [AMX_ORDER] = {"T_ORDER", 2, {AMX_POSITIONS_FIRST, AMX_PAIRS_FIRST}, 0, 0},
 };
 
 /* Legal if any config is. */
@@ -110,7 +111,7 @@ static double guessed_ms(const kiln_guess *guess, kiln_config *c)
 {
     kiln_direct_amx *g = guess->own;
     kiln_direct_amx_set(g, c);
-    return exceeds(g, guess->d, NULL) ? INFINITY : kiln_direct_amx_ms(g, guess->s, guess->d);
+    return exceeds(g, guess->d, NULL) ? INFINITY : kiln_direct_amx_ms(g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -119,7 +120,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     for (int t = LEAST_TILE; t <= MOST_TILE; t += t < 256 ? 16 : t / 8)
         tile[tiles++] = t;
     const kiln_range range[] = {kiln_listed(AMX_TILE, tile, tiles),
-                                kiln_doubled(AMX_PARTS, 1, MOST_PARTS)};
+                                kiln_doubled(AMX_PARTS, 1, MOST_PARTS),
+                                kiln_each(AMX_ORDER, AMX_POSITIONS_FIRST, AMX_PAIRS_FIRST)};
     kiln_direct_amx own = kiln_direct_amx_of(s, &smallest);
     kiln_guess g = {s, d, &own, guessed_ms, smallest, INFINITY};
     kiln_config_best(&g, &smallest, range, sizeof range / sizeof *range);
@@ -129,12 +131,13 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_direct_amx g = kiln_direct_amx_of(s, c);
-    return kiln_direct_amx_ms(&g, s, d);
+    return kiln_direct_amx_ms(&g, s, d, c);
 }
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const kiln_direct_amx *g, kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_direct_amx *g, const kiln_config *c,
+                       kiln_plan *plan)
 {
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
@@ -144,9 +147,9 @@ static void define_all(const kiln_shape *s, const kiln_direct_amx *g, kiln_plan 
     kiln_define(plan, "D_DST_PADDED", g->b.dst_pitch.neighbours * g->b.dst_pitch.blocks);
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     kiln_define(plan, "D_TILE", g->tile_rows);
-    kiln_define(plan, "D_STEP_BYTES", kiln_direct_amx_step_bytes(g));
+    kiln_define(plan, "D_STEP_BYTES", g->step * g->size);
     kiln_define(plan, "D_PIXEL", g->pixel);
-    kiln_define(plan, "D_TAPS_STEP", g->taps_step);
+    kiln_define(plan, "D_STEPS_W", g->steps_w);
     kiln_define(plan, "D_DEPTH_BLOCKS", g->blocks);
     kiln_define(plan, "D_PITCH", g->pitch);
     kiln_define(plan, "D_PHASE_ROWS", g->phase_rows);
@@ -160,6 +163,7 @@ static void define_all(const kiln_shape *s, const kiln_direct_amx *g, kiln_plan 
     kiln_define(plan, "D_TILES_W", g->tiles_w);
     kiln_define(plan, "T_ROWS", g->rows);
     kiln_define(plan, "T_COLS", g->cols);
+    kiln_define(plan, "T_ORDER", c->v[AMX_ORDER]);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -167,19 +171,19 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     kiln_direct_amx g = kiln_direct_amx_of(s, c);
-    const double ms = kiln_direct_amx_ms(&g, s, d);
+    const double ms = kiln_direct_amx_ms(&g, s, d, c);
     g.b.block = AMX_CHANNELS;
-    const int64_t weights = 2 * AMX_CHANNELS * kiln_direct_amx_step_bytes(&g);
+    const int64_t weights = 2 * AMX_CHANNELS * g.step * g.size;
     plan->packed_bytes = g.b.groups * g.pairs * g.steps * weights;
     kiln_plan_stage(plan, "direct_amx.cl", "pack")->pack = true;
-    define_all(s, &g, plan);
+    define_all(s, &g, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, 1, 1, 1, g.steps, g.b.groups * g.pairs, 1);
 
     kiln_plan_fact(plan, "LOCAL_BYTES", g.piece * g.size);
     kiln_plan_stage(plan, "direct_amx.cl", "direct_amx");
-    define_all(s, &g, plan);
+    define_all(s, &g, c, plan);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_Y : KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
