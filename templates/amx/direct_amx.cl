@@ -18,6 +18,10 @@
  * what a row of the filter meets lies together in the piece, and is summed D_STEP_BYTES at a time,
  * which may begin and end within a pixel.
  *
+ * Where a pixel reads one pixel and all channels of a pixel lie together (D_DIRECT=1), nothing is
+ * copied: tiles are read where they lie. There is no memory behind the last pixel that a tile could
+ * read: the last item and the last tile of an item begin earlier, and do not store what others do.
+ *
  * The sums of a tile are stored while those of the next one are computed: they wait in one of two
  * buffers.
  *
@@ -40,8 +44,12 @@
  *   D_PIXEL             elements of a pixel in a block of a piece
  *   D_STEPS_W           steps of a row of the filter
  *   D_DEPTH_BLOCKS   blocks of a piece
- *   D_PITCH             pixels of a row of a piece, a multiple of P_STRIDE_W
- *   D_PHASE_ROWS        rows of a piece of each remainder by P_STRIDE_H
+ *   D_DIRECT            above
+ *   D_PHASES_a          positions apart read pixels so many apart in the piece: P_STRIDE_a, or 1 where
+ *                       the filter's one tap leaves out the pixels between
+ *   D_POSITION          elements from one position to the next
+ *   D_PITCH             pixels of a row of a piece, a multiple of D_PHASES_W
+ *   D_PHASE_ROWS        rows of a piece of each remainder by D_PHASES_H
  *   D_PLANE             pixels of a block of a piece of one filter plane
  *   D_PIECE             elements of a piece, with what tiles read behind its end
  *   D_PAIRS             pairs of 16 destination channels of a group; the last may be one alone
@@ -62,7 +70,7 @@
 #define STEP_ELEMENTS (D_STEP_BYTES / (int)sizeof(SRC_T))
 #define TILE_ELEMENTS (16 * STEP_ELEMENTS) /* of a tile of weights */
 /* Positions of a row. */
-#define POSITIONS_W (D_PITCH / P_STRIDE_W)
+#define POSITIONS_W (D_PITCH / D_PHASES_W)
 
 #if D_DST_BLOCKS == 1
 #define DST_AT(c) (c)
@@ -136,6 +144,8 @@ INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int t
 #define AT_ONCE (D_PIXEL < MOST_AT_ONCE ? D_PIXEL : MOST_AT_ONCE)
 #define PIECE_AT(c) ((c) / D_PIXEL * (D_PLANE * D_PIXEL) + (c) % D_PIXEL)
 #define PIECE_C (D_DEPTH_BLOCKS * D_PIXEL)
+/* Pixels of the source from one of the piece to the next. */
+#define APART(a) (P_STRIDE_##a / D_PHASES_##a)
 
 /* Copies the channels of a pixel to all blocks of a piece. */
 INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
@@ -151,13 +161,13 @@ INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
 /* Copies pixels of a row. */
 INLINE void copy_pixels(local SRC_T *to, global const SRC_T *from, const int count)
 {
-#if D_SRC_BLOCKS == 1 && D_PIXEL == D_SRC_PIXEL
+#if D_SRC_BLOCKS == 1 && D_PIXEL == D_SRC_PIXEL && P_STRIDE_W == D_PHASES_W
     const int all = count * D_PIXEL;
     for (int i = 0; i < all; i += AMX_ELEMENTS)
         copy_elements(to + i, from + i, min(all - i, AMX_ELEMENTS), min(all - i, AMX_ELEMENTS));
 #else
     for (int i = 0; i < count; i++)
-        copy_pixel(to + i * D_PIXEL, from + (INDEX_T)i * D_SRC_PIXEL);
+        copy_pixel(to + i * D_PIXEL, from + (INDEX_T)i * (APART(W) * D_SRC_PIXEL));
 #endif
 }
 
@@ -168,25 +178,26 @@ INLINE void clear_pixels(local SRC_T *to, const int count)
             to[b * (D_PLANE * D_PIXEL) + i] = 0;
 }
 
-/* What `n` positions of an axis read. */
-#define SPAN(n, a) (((n)-1) * P_STRIDE_##a + (P_FILTER_##a - 1) * P_DILATION_##a + 1)
+/* Pixels of a piece that `n` positions of an axis read. */
+#define SPAN(n, a) (((n)-1) * D_PHASES_##a + (P_FILTER_##a - 1) * P_DILATION_##a + 1)
 
 /* Fills the piece of a filter plane, whose source plane is at src, or which is padding. */
 INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool inside,
                            const int row0, const int col0, const int rows, const int cols)
 {
     const int x0 = col0 * P_STRIDE_W - D_LEAD_W, width = SPAN(cols, W);
-    const int low = clamp(-x0, 0, width), high = clamp(P_SRC_W - x0, low, width);
+    const int low = clamp((APART(W) - 1 - x0) / APART(W), 0, width);
+    const int high = clamp((P_SRC_W - 1 - x0 + APART(W)) / APART(W), low, width);
     for (int i = 0; i < SPAN(rows, H); i++) {
         local SRC_T *const to =
-            piece + (i % P_STRIDE_H * D_PHASE_ROWS + i / P_STRIDE_H) * (D_PITCH * D_PIXEL);
-        const int y = row0 * P_STRIDE_H - D_LEAD_H + i;
+            piece + (i % D_PHASES_H * D_PHASE_ROWS + i / D_PHASES_H) * (D_PITCH * D_PIXEL);
+        const int y = row0 * P_STRIDE_H - D_LEAD_H + i * APART(H);
         if (!inside || y < 0 || y >= P_SRC_H) {
             clear_pixels(to, width);
             continue;
         }
         global const SRC_T *const from =
-            src + (INDEX_T)y * D_SRC_ROW + (INDEX_T)(x0 + low) * D_SRC_PIXEL;
+            src + (INDEX_T)y * D_SRC_ROW + (INDEX_T)(x0 + low * APART(W)) * D_SRC_PIXEL;
         clear_pixels(to, low);
         copy_pixels(to + low * D_PIXEL, from, high - low);
         clear_pixels(to + high * D_PIXEL, width - high);
@@ -195,15 +206,14 @@ INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool i
 
 /* ---- sums ---- */
 
-#define TILE_PITCH (P_STRIDE_W * D_PIXEL * (int)sizeof(SRC_T))
-#define NEXT_TILE (D_TILE * P_STRIDE_W * D_PIXEL)
+#define POSITION_BYTES (D_POSITION * (int)sizeof(SRC_T))
 #define ROW_OFFSET(r)                                                                              \
-    ((((r)*P_DILATION_H) % P_STRIDE_H * D_PHASE_ROWS + (r)*P_DILATION_H / P_STRIDE_H) * D_PITCH)
+    ((((r)*P_DILATION_H) % D_PHASES_H * D_PHASE_ROWS + (r)*P_DILATION_H / D_PHASES_H) * D_PITCH)
 
-/* Sums of two tiles of positions, from a position of the piece on, or of one if not `both`, by one or
- * two tiles of channels, as rows of 32. */
-INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *w, const bool both,
-                     const int across)
+/* Sums of a tile of positions from address `piece` on, and, if `both`, of one that begins `next` bytes
+ * behind it, by one or two tiles of channels, as rows of 32. */
+INLINE void multiply(ACC_T *sums, const size_t piece, const int next, global const SRC_T *w,
+                     const bool both, const int across)
 {
     AMX_ZERO(0);
     AMX_ZERO(1);
@@ -215,11 +225,11 @@ INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *
         for (int q = 0; q < P_FILTER_D; q++)
 #pragma nounroll
             for (int r = 0; r < P_FILTER_H; r++) {
-                local const SRC_T *from =
-                    piece + ((q * D_DEPTH_BLOCKS + b) * D_PLANE + ROW_OFFSET(r)) * D_PIXEL;
+                size_t from = piece + ((q * D_DEPTH_BLOCKS + b) * D_PLANE + ROW_OFFSET(r)) *
+                                          (D_PIXEL * sizeof(SRC_T));
 #pragma nounroll
                 for (int s = 0; s < D_STEPS_W; s++) {
-                    AMX_LOAD(4, from, TILE_PITCH);
+                    AMX_LOAD(4, from, POSITION_BYTES);
                     AMX_LOAD(6, w, 64);
                     AMX_MULTIPLY(0, 4, 6);
                     if (across > 1) {
@@ -227,12 +237,12 @@ INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *
                         AMX_MULTIPLY(1, 4, 7);
                     }
                     if (both) {
-                        AMX_LOAD(5, from + NEXT_TILE, TILE_PITCH);
+                        AMX_LOAD(5, from + next, POSITION_BYTES);
                         AMX_MULTIPLY(2, 5, 6);
                         if (across > 1)
                             AMX_MULTIPLY(3, 5, 7);
                     }
-                    from += STEP_ELEMENTS * P_DILATION_W;
+                    from += D_STEP_BYTES * P_DILATION_W;
                     w += 2 * TILE_ELEMENTS;
                 }
             }
@@ -246,16 +256,28 @@ INLINE void multiply(ACC_T *sums, local const SRC_T *piece, global const SRC_T *
 
 /* Where the results of an item go. */
 typedef struct tile {
-    int rows, cols;  /* that the image has */
+    int rows, cols; /* that the image has */
+    int skip;       /* positions that another item stores */
     int group;
-    INDEX_T at;      /* element of the first position's channel 0 */
+    INDEX_T at; /* element of the first position's channel 0 */
 } tile;
 
-/* Sums that wait to be stored: of a pair, of `count` positions from position `first` on. */
+/* Sums that wait to be stored: of a pair, of one or two tiles of positions. */
 typedef struct waiting {
     const ACC_T *sums;
-    int pair, first, count;
+    int pair, tile, end;
 } waiting;
+
+/* Positions of an item, and the first one of a tile. */
+INLINE int positions_of(const tile *t)
+{
+    return (t->rows - 1) * POSITIONS_W + t->cols;
+}
+
+INLINE int first_of(const int i, const int positions)
+{
+    return D_DIRECT ? min(i * D_TILE, positions - D_TILE) : i * D_TILE;
+}
 
 INLINE int vectors_of(const int pair)
 {
@@ -281,71 +303,90 @@ INLINE void put_position(global DST_T *dst, const ACC_T *sums, const tile *t, co
     }
 }
 
-INLINE void put(global DST_T *dst, const waiting *from, const tile *t EPILOGUE_PARAMS)
+/* Stores positions `first` to `end`, whose sums follow one another. */
+INLINE void put_positions(global DST_T *dst, const ACC_T *sums, const tile *t, const int pair,
+                          const int first, const int end EPILOGUE_PARAMS)
 {
-    int row = from->first / POSITIONS_W, col = from->first % POSITIONS_W;
-    const ACC_T *sums = from->sums;
-    for (int left = from->count; left > 0 && row < t->rows; row++, col = 0) {
+    int row = first / POSITIONS_W, col = first % POSITIONS_W;
+    for (int left = end - first; left > 0 && row < t->rows; row++, col = 0) {
         const INDEX_T at = t->at + (INDEX_T)row * D_DST_ROW;
         const int whole = min(POSITIONS_W - col, left), some = min(t->cols - col, left);
         for (int i = 0; i < some; i++)
-            put_position(dst, sums + i * 32, t, from->pair,
+            put_position(dst, sums + i * 32, t, pair,
                          at + (INDEX_T)(col + i) * D_DST_PIXEL EPILOGUE_PASS);
         left -= whole;
         sums += whole * 32;
     }
 }
 
-/* All positions of the pairs from `begin` to `end`, whose weights begin at w. */
-INLINE void add_and_put(global DST_T *dst, local const SRC_T *piece, global const SRC_T *w,
-                        const tile *t, const int begin, const int end EPILOGUE_PARAMS)
+INLINE void put(global DST_T *dst, const waiting *from, const tile *t EPILOGUE_PARAMS)
+{
+    const int positions = positions_of(t);
+    for (int i = from->tile; i < from->end; i++) {
+        const int first = max(i * D_TILE, t->skip), end = min((i + 1) * D_TILE, positions);
+        const int row = (i - from->tile) * D_TILE + first - first_of(i, positions);
+        put_positions(dst, from->sums + row * 32, t, from->pair, first, end EPILOGUE_PASS);
+    }
+}
+
+/* All positions, from address `piece` on, of the pairs from `begin` to `end`, whose weights begin at
+ * w. */
+INLINE void add_and_put(global DST_T *dst, const size_t piece, global const SRC_T *w, const tile *t,
+                        const int begin, const int end EPILOGUE_PARAMS)
 {
     ACC_T sums[2][32 * 32] __attribute__((aligned(64)));
-    const int positions = (t->rows - 1) * POSITIONS_W + t->cols;
-    const int twos = (positions + 2 * D_TILE - 1) / (2 * D_TILE), pairs = end - begin;
+    const int positions = positions_of(t), tiles = (positions + D_TILE - 1) / D_TILE;
+    const int twos = (tiles + 1) / 2, pairs = end - begin;
     waiting last = {sums[0], 0, 0, 0};
     for (int i = 0; i < twos * pairs; i++) {
         const int pair = T_ORDER ? i % pairs : i / twos, two = T_ORDER ? i / pairs : i % twos;
-        const int first = two * 2 * D_TILE;
-        const bool both = first + D_TILE < positions;
-        local const SRC_T *const from = piece + first * (P_STRIDE_W * D_PIXEL);
+        const int first = first_of(2 * two, positions);
+        const int next = (first_of(2 * two + 1, positions) - first) * POSITION_BYTES;
+        const bool both = 2 * two + 1 < tiles;
+        const size_t from = piece + (size_t)first * POSITION_BYTES;
         global const SRC_T *const by = w + (INDEX_T)pair * (D_STEPS * 2 * TILE_ELEMENTS);
         ACC_T *const to = sums[i % 2];
         if (vectors_of(begin + pair) == 1)
-            multiply(to, from, by, both, 1);
+            multiply(to, from, next, by, both, 1);
         else if (both)
-            multiply(to, from, by, true, 2);
+            multiply(to, from, next, by, true, 2);
         else
-            multiply(to, from, by, false, 2);
+            multiply(to, from, next, by, false, 2);
         put(dst, &last, t EPILOGUE_PASS);
-        last = (waiting){to, begin + pair, first, min(2 * D_TILE, positions - first)};
+        last = (waiting){to, begin + pair, 2 * two, min(2 * two + 2, tiles)};
     }
     put(dst, &last, t EPILOGUE_PASS);
 }
 
 /* One item. */
 INLINE void item(global const SRC_T *src, global const SRC_T *w, global DST_T *dst,
-                       local SRC_T *piece, const int place, const int image,
-                       const int part EPILOGUE_PARAMS)
+                 local SRC_T *piece, const int place, const int image, const int part EPILOGUE_PARAMS)
 {
-    const int row0 = place / D_TILES_W * T_ROWS, col0 = place % D_TILES_W * T_COLS;
-    const int z = image % P_DST_D, group = part / D_PARTS;
+    const int row0 = place / D_TILES_W * T_ROWS, own = place % D_TILES_W * T_COLS;
+    const int col0 = D_DIRECT ? min(own, P_DST_W - T_COLS) : own;
+    const int z = image % P_DST_D, group = part / D_PARTS, first = part % D_PARTS * D_PART;
     const INDEX_T n = image / P_DST_D;
-    const tile t = {.rows = min(T_ROWS, P_DST_H - row0), .cols = min(T_COLS, P_DST_W - col0),
-              .group = group,
-              .at = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)row0 * D_DST_ROW +
-                    (INDEX_T)col0 * D_DST_PIXEL};
+    const tile t = {.rows = min(T_ROWS, P_DST_H - row0),
+                    .cols = min(T_COLS, P_DST_W - col0),
+                    .skip = own - col0,
+                    .group = group,
+                    .at = n * D_DST_IMAGE + (INDEX_T)z * D_DST_PLANE + (INDEX_T)row0 * D_DST_ROW +
+                          (INDEX_T)col0 * D_DST_PIXEL};
+    src += n * D_SRC_IMAGE + SRC_AT(group * D_SRC_C);
+#if D_DIRECT
+    const size_t from = (size_t)(src + (INDEX_T)col0 * D_SRC_PIXEL);
+#else
+    const size_t from = (size_t)piece;
     for (int q = 0; q < P_FILTER_D; q++) {
         const int depth = z * P_STRIDE_D + q * P_DILATION_D - D_LEAD_D;
         const bool inside = depth >= 0 && depth < P_SRC_D;
         fill_plane(piece + q * (D_DEPTH_BLOCKS * D_PLANE * D_PIXEL),
-                   src + n * D_SRC_IMAGE + (INDEX_T)(inside ? depth : 0) * D_SRC_PLANE +
-                       SRC_AT(group * D_SRC_C),
-                   inside, row0, col0, t.rows, t.cols);
+                   src + (INDEX_T)(inside ? depth : 0) * D_SRC_PLANE, inside, row0, col0, t.rows,
+                   t.cols);
     }
-    const int first = part % D_PARTS * D_PART;
+#endif
     AMX_BEGIN(D_TILE, D_STEP_BYTES);
-    add_and_put(dst, piece,
+    add_and_put(dst, from,
                 w + ((INDEX_T)group * D_PAIRS + first) * ((INDEX_T)D_STEPS * 2 * TILE_ELEMENTS), &t,
                 first, min(first + D_PART, D_PAIRS) EPILOGUE_PASS);
     AMX_END;

@@ -17,6 +17,8 @@ typedef struct kiln_direct_amx {
     /* These follow from the shape. */
     kiln_blocked b;
     int64_t size;           /* bytes of a source element */
+    bool direct;            /* tiles are read from the source itself: there are no pieces */
+    int64_t phases[3];      /* pixels of a piece from one position to the next */
     int64_t pixel;          /* elements of a pixel in a block of a piece */
     int64_t blocks;         /* blocks of source channels */
     int64_t step;           /* elements that a product sums */
@@ -27,6 +29,7 @@ typedef struct kiln_direct_amx {
     /* These follow from a config. */
     int64_t rows, cols; /* of the tile of an item */
     int64_t tiles_h, tiles_w;
+    int64_t position;         /* elements from one position to the next */
     int64_t pitch;            /* pixels of a row of a piece */
     int64_t phase_rows;       /* rows of a piece of each remainder by the stride */
     int64_t plane;            /* pixels of a block of a piece of one filter plane */

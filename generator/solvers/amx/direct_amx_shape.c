@@ -6,13 +6,25 @@
 /* With more steps in a row of the filter one fewer is no gain. */
 enum { FEW_STEPS = 32 };
 
-/* Returns the fewest steps into which a row of `elements` is divided evenly. */
-static int64_t steps_of(int64_t elements, int64_t most, int64_t together)
+/* Returns the fewest steps into which `elements` are divided evenly; `limit` if they are as many.
+ */
+static int64_t steps_of(int64_t elements, int64_t most, int64_t together, int64_t limit)
 {
     int64_t steps = divide_up(elements, most);
-    while (elements % (steps * together) != 0)
+    while (steps < limit && elements % (steps * together) != 0)
         steps++;
-    return steps;
+    return least_of(steps, limit);
+}
+
+/* Whether a position reads one pixel, and positions of a row neighbouring ones, whose channels lie
+ * together. */
+static bool is_direct(const kiln_blocked *b)
+{
+    const kiln_pitch *p = &b->src_pitch;
+    for (int a = 0; a < 3; a++)
+        if (b->filter[a] > 1 || b->stride[a] > 1 || b->lead[a] != 0 || b->src[a] < b->dst[a])
+            return false;
+    return p->blocks == 1 && b->dst[0] == 1 && b->dst[KILN_AXIS_H] == 1;
 }
 
 /* What a row of the filter meets lies together in a piece that has no blocks of channels, unless
@@ -27,9 +39,17 @@ static void set_steps(kiln_direct_amx *g)
     const int64_t pixel = b->src_c * width % together == 0 ? b->src_c : filled;
     const int64_t by_blocks = divide_up(b->src_c, most) * width;
     const bool dilated = b->dilation[KILN_AXIS_W] > 1 && width > 1;
-    const int64_t by_row =
-        dilated || by_blocks > FEW_STEPS ? by_blocks : steps_of(pixel * width, most, together);
-    if (by_row < by_blocks) {
+    const int64_t by_row = dilated || by_blocks > FEW_STEPS
+                               ? by_blocks
+                               : steps_of(pixel * width, most, together, by_blocks);
+    const int64_t few_more = divide_up(b->src_c, most) * 5 / 4 + 1;
+    const int64_t by_pixel = steps_of(b->src_c, most, together, few_more);
+    g->direct = is_direct(b) && by_pixel < few_more;
+    if (g->direct) {
+        g->pixel = b->src_c;
+        g->steps_w = by_pixel;
+        g->step = b->src_c / by_pixel;
+    } else if (by_row < by_blocks) {
         g->pixel = pixel;
         g->steps_w = by_row;
         g->step = pixel * width / by_row;
@@ -46,16 +66,18 @@ static kiln_direct_amx of_shape(const kiln_shape *s)
     kiln_direct_amx g = {.b = kiln_blocked_of(s), .size = (int64_t)kiln_type_size(s->w_type)};
     const int64_t stored = g.b.dst_pitch.neighbours * g.b.dst_pitch.blocks;
     const int64_t padding = stored - g.b.dst_c * g.b.groups;
+    for (int a = 0; a < 3; a++)
+        g.phases[a] = g.b.filter[a] > 1 ? g.b.stride[a] : 1;
     set_steps(&g);
     g.vectors = divide_up(g.b.dst_c + padding, AMX_CHANNELS);
     g.pairs = divide_up(g.vectors, 2);
     return g;
 }
 
-/* Returns what `n` positions of an axis read. */
-static int64_t span_of(const kiln_blocked *b, int a, int64_t n)
+/* Returns the pixels of a piece that `n` positions of an axis read. */
+static int64_t span_of(const kiln_direct_amx *g, int a, int64_t n)
 {
-    return (n - 1) * b->stride[a] + (b->filter[a] - 1) * b->dilation[a] + 1;
+    return (n - 1) * g->phases[a] + (g->b.filter[a] - 1) * g->b.dilation[a] + 1;
 }
 
 /* As many rows as have the wanted positions, in equal numbers over the image, or a part of one
@@ -64,7 +86,7 @@ static void set_tile(kiln_direct_amx *g, int64_t wanted)
 {
     const kiln_blocked *b = &g->b;
     const int64_t w = b->dst[KILN_AXIS_W], h = b->dst[KILN_AXIS_H];
-    const int64_t line = divide_up(span_of(b, KILN_AXIS_W, w), b->stride[KILN_AXIS_W]);
+    const int64_t line = divide_up(span_of(g, KILN_AXIS_W, w), g->phases[KILN_AXIS_W]);
     g->rows = 1;
     g->cols = w;
     if (w > wanted) {
@@ -79,17 +101,20 @@ static void set_tile(kiln_direct_amx *g, int64_t wanted)
 void kiln_direct_amx_set(kiln_direct_amx *g, const kiln_config *c)
 {
     const kiln_blocked *b = &g->b;
-    const int64_t sw = b->stride[KILN_AXIS_W], sh = b->stride[KILN_AXIS_H];
+    const int64_t sw = g->phases[KILN_AXIS_W], sh = g->phases[KILN_AXIS_H];
     set_tile(g, c->v[AMX_TILE]);
-    g->pitch = round_up(span_of(b, KILN_AXIS_W, g->cols), sw);
-    g->phase_rows = divide_up(span_of(b, KILN_AXIS_H, g->rows), sh);
+    g->pitch = round_up(span_of(g, KILN_AXIS_W, g->cols), sw);
+    g->phase_rows = divide_up(span_of(g, KILN_AXIS_H, g->rows), sh);
     g->plane = product_of(sh * g->phase_rows, g->pitch);
     g->positions = (g->rows - 1) * (g->pitch / sw) + g->cols;
     g->tiles = divide_up(g->positions, AMX_ROWS);
     g->tile_rows = divide_up(g->positions, g->tiles);
     /* The last tile begins before the last position. */
     const int64_t behind = 2 * AMX_ROWS * sw * g->pixel + AMX_ROW_BYTES / g->size;
-    g->piece = product_of(product_of(g->plane, g->blocks * g->pixel), b->filter[0]) + behind;
+    g->position = g->direct ? b->src_pitch.pixel : sw * g->pixel;
+    g->piece = g->direct
+                   ? AMX_ROW_BYTES / g->size
+                   : product_of(product_of(g->plane, g->blocks * g->pixel), b->filter[0]) + behind;
     g->part = divide_up(g->pairs, c->v[AMX_PARTS]);
     g->parts = divide_up(g->pairs, g->part);
 }

@@ -8,6 +8,8 @@
 /* Cycles to copy an item's piece: its lines. */
 static double fill_cycles(const kiln_direct_amx *g)
 {
+    if (g->direct)
+        return 0;
     const bool narrow = g->pixel * g->size < AMX_ROW_BYTES;
     const double lines = (double)divide_up(g->pixel * g->size, AMX_ROW_BYTES);
     return (narrow ? 4 : 2 * lines) * (double)(g->plane * g->blocks * g->b.filter[0]);
@@ -33,10 +35,10 @@ static double sums_cycles(const kiln_direct_amx *g, const kiln_device_facts *d,
     const double row = (double)(g->step * g->size), weights = across * row / 4;
     const double panel = (double)g->steps * weights * 64;
     const kiln_blocked *b = &g->b;
-    const double all = (double)(g->piece * g->size);
+    const double all = (double)((g->direct ? g->cols * g->pixel : g->piece) * g->size);
     const double lines =
         fmin((double)(b->filter[0] * b->filter[1] * g->blocks) *
-                 (down * rows * (double)b->stride[KILN_AXIS_W] + (double)b->filter[KILN_AXIS_W]),
+                 (down * rows * (double)g->phases[KILN_AXIS_W] + (double)b->filter[KILN_AXIS_W]),
              all);
     const double window = lines * (double)(g->pixel * g->size);
     const bool first = c->v[AMX_ORDER] == AMX_POSITIONS_FIRST;

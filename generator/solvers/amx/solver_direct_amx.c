@@ -151,6 +151,9 @@ static void define_all(const kiln_shape *s, const kiln_direct_amx *g, const kiln
     kiln_define(plan, "D_PIXEL", g->pixel);
     kiln_define(plan, "D_STEPS_W", g->steps_w);
     kiln_define(plan, "D_DEPTH_BLOCKS", g->blocks);
+    kiln_define(plan, "D_DIRECT", g->direct);
+    kiln_define_axes(plan, "D_PHASES", g->phases);
+    kiln_define(plan, "D_POSITION", g->position);
     kiln_define(plan, "D_PITCH", g->pitch);
     kiln_define(plan, "D_PHASE_ROWS", g->phase_rows);
     kiln_define(plan, "D_PLANE", g->plane);
