@@ -33,6 +33,10 @@
  *   D_LEFT, D_STEP, D_STEPS    the columns of the source that are met, D_LEFT + s * D_STEP for
  *                              s < D_STEPS, counted from what an item's first column and tap meet
  *   T_GROUP, T_COLUMNS, T_VECTOR    above
+ *   T_ROW_WISE                 1: an item goes through the source row by row, with all weights in
+ *                              registers, and stores a row as soon as it has it; 0: column by column,
+ *                              with all sums and the weights of one column. Neighbours read the same
+ *                              columns a little later: the first cache holds a row, seldom a column
  *   D_WORDS                    32-bit words that a vector of the source has
  * Assumes   T_VECTOR > 1: it divides the channels, which are neighbours in both tensors.
  */
@@ -94,18 +98,24 @@ INLINE int meets(const int at, const int t, const int pad, const int stride, con
 }
 #endif
 
-/* The source row where the window of a tile begins, and the tile's row for which tap `t` meets row `j`
- * of the window, if it is one. */
+/* The source row where the window of a tile begins; the tile's row for which tap `t` meets row `j` of
+ * the window, if it is one; and the tile's rows that meet nothing behind row `j`. */
 #if D_BACKWARD
 #define ROW_OF(first) ((first) / P_STRIDE_H + D_FIRST)
+#define ROWS_AT_ONCE P_STRIDE_H
+#define ENDING(j, e) (((j) + D_FIRST) * P_STRIDE_H - P_PAD_H + (e))
 #define ROW(j, t) (((j) + D_FIRST) * P_STRIDE_H + (t) * P_DILATION_H - P_PAD_H)
 #define IS_ROW(j, t) (ROW(j, t) >= 0 && ROW(j, t) < D_ROWS)
+#define IS_ENDING(j, e) (ENDING(j, e) >= 0 && ENDING(j, e) < D_ROWS)
 #else
 #define ROW_OF(first) ((first) * P_STRIDE_H + D_FIRST)
+#define ROWS_AT_ONCE 1
+#define ENDING(j, e) ROW(j, P_FILTER_H - 1)
 #define ROW(j, t) (((j) - (t) * P_DILATION_H) / P_STRIDE_H)
 #define IS_ROW(j, t)                                                                           \
     ((j) >= (t) * P_DILATION_H && ((j) - (t) * P_DILATION_H) % P_STRIDE_H == 0 &&                  \
      ROW(j, t) < D_ROWS)
+#define IS_ENDING(j, e) IS_ROW(j, P_FILTER_H - 1)
 #endif
 
 /* The tap by which an item's column `c` meets the source in step `s`, if there is one. */
@@ -119,18 +129,9 @@ INLINE int meets(const int at, const int t, const int pad, const int stride, con
      (D_LEFT + (s)*D_STEP - (c)*D_ACROSS) * D_MOVE >= 0 && TAP(s, c) < COLUMN_TAPS)
 #endif
 
-/* Steps whose weights an item has at a time. All of them are too many for vectors; and where their
- * steps were unrolled, compilers would load them all at once. */
-#define STEPS_AT_ONCE (T_VECTOR == 1 ? D_STEPS : 1)
-#if T_VECTOR > 1 && T_COLUMNS == 1
-#define EACH_STEP _Pragma("nounroll")
-#else
-#define EACH_STEP UNROLL
-#endif
-
-/* Whether a pixel of a tile is one of the destination. */
-#define HAS_ROW(r) (first_row + (P_DST_H % D_ROWS ? (r) : 0) < P_DST_H)
-#define HAS_COLUMN(c) (first_column + (P_DST_W % T_COLUMNS ? (c) : 0) < P_DST_W)
+/* Steps whose weights an item has at a time, and whether a row of the tile ends before the next ones. */
+#define STEPS_AT_ONCE (T_ROW_WISE ? D_STEPS : 1)
+#define ROWS_END (T_ROW_WISE && P_FILTER_D == 1)
 
 /* With a stride a column may have less than COLUMN_TAPS taps, or none. */
 #define HAS_TAP(t) (!D_BACKWARD || P_STRIDE_W == 1 || (t) < P_FILTER_W)
@@ -146,11 +147,31 @@ INLINE int first_tap(const int column)
     return t;
 }
 
-/* The sums of one tap along the depth grow by what the tile meets in some steps of the columns. The
- * pixel that an item's first column and tap meet is `src`, in row and column (row, from). */
+/* ---- a tile ---- */
+
+typedef struct {
+    INDEX_T element;
+    int channel, row, column;
+} tile_place;
+
+/* Stores row `r` of a tile. */
+INLINE void put_row(global DST_T *dst, const tile_place *tile, private const ACC_V *sum,
+                    const int r EPILOGUE_PARAMS)
+{
+    UNROLL
+    for (int c = 0; c < T_COLUMNS; c++) {
+        const INDEX_T at = tile->element + (INDEX_T)r * D_DST_ROW + (INDEX_T)c * D_DST_PIXEL;
+        if (tile->row + (P_DST_H % D_ROWS ? r : 0) < P_DST_H &&
+            tile->column + (P_DST_W % T_COLUMNS ? c : 0) < P_DST_W)
+            PUT(at, sum[c], tile->channel);
+    }
+}
+
+/* The sums of one tap along the depth grow by what the tile meets in some steps of the columns, row by
+ * row. The pixel that an item's first column and tap meet is `src`, in row and column (row, from). */
 INLINE void add_steps(private ACC_V (*sum)[T_COLUMNS], global const SRC_T *src,
                       global const W_T *w, const int first, const int tap, const int row,
-                      const int from)
+                      const int from, global DST_T *dst, const tile_place *tile EPILOGUE_PARAMS)
 {
     ACC_V weight[STEPS_AT_ONCE][P_FILTER_H][T_COLUMNS];
     bool met[STEPS_AT_ONCE];
@@ -173,8 +194,9 @@ INLINE void add_steps(private ACC_V (*sum)[T_COLUMNS], global const SRC_T *src,
         UNROLL
         for (int i = 0; i < STEPS_AT_ONCE; i++) {
             const int s = first + i;
-            const ACC_V v = LOAD_IF(inside & met[i], src,
-                                    (INDEX_T)j * D_SRC_ROW + (INDEX_T)(D_LEFT + s * D_STEP) * D_SRC_PIXEL);
+            const INDEX_T apart =
+                (INDEX_T)j * D_SRC_ROW + (INDEX_T)(D_LEFT + s * D_STEP) * D_SRC_PIXEL;
+            const ACC_V v = LOAD_IF(inside & met[i], src, apart);
             UNROLL
             for (int t = 0; t < P_FILTER_H; t++)
                 UNROLL
@@ -182,6 +204,10 @@ INLINE void add_steps(private ACC_V (*sum)[T_COLUMNS], global const SRC_T *src,
                     if (IS_TAP(s, c) && IS_ROW(j, t))
                         sum[ROW(j, t)][c] += weight[i][t][c] * v;
         }
+        UNROLL
+        for (int e = 0; e < ROWS_AT_ONCE; e++)
+            if (ROWS_END && IS_ENDING(j, e))
+                put_row(dst, tile, sum[ENDING(j, e)], ENDING(j, e) EPILOGUE_PASS);
     }
 }
 
@@ -192,25 +218,29 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_gather(global const SRC_T *restr
     INDEX_T i = get_global_id(0);
     if (i >= ITEMS)
         return;
+    tile_place tile;
 #if D_CHANNELS_LAST
-    const int channel = i % VECTORS * T_VECTOR;
+    tile.channel = i % VECTORS * T_VECTOR;
     i /= VECTORS;
 #endif
-    const int first_column = i % TILES_W * T_COLUMNS;
+    tile.column = i % TILES_W * T_COLUMNS;
     i /= TILES_W;
-    const int first_row = i % TILES_H * D_ROWS;
+    tile.row = i % TILES_H * D_ROWS;
     i /= TILES_H;
     const int d = i % P_DST_D;
     i /= P_DST_D;
 #if !D_CHANNELS_LAST
-    const int channel = i % VECTORS * T_VECTOR;
+    tile.channel = i % VECTORS * T_VECTOR;
     i /= VECTORS;
 #endif
-    const int row = ROW_OF(first_row), tap = first_tap(first_column),
-              from = meets(first_column, tap, P_PAD_W, P_STRIDE_W, P_DILATION_W);
-    src += i * D_SRC_IMAGE + (INDEX_T)channel * D_SRC_CHANNEL + (INDEX_T)row * D_SRC_ROW +
+    tile.element = i * D_DST_IMAGE + (INDEX_T)tile.channel * D_DST_CHANNEL +
+                   (INDEX_T)d * D_DST_PLANE + (INDEX_T)tile.row * D_DST_ROW +
+                   (INDEX_T)tile.column * D_DST_PIXEL;
+    const int row = ROW_OF(tile.row), tap = first_tap(tile.column),
+              from = meets(tile.column, tap, P_PAD_W, P_STRIDE_W, P_DILATION_W);
+    src += i * D_SRC_IMAGE + (INDEX_T)tile.channel * D_SRC_CHANNEL + (INDEX_T)row * D_SRC_ROW +
            (INDEX_T)from * D_SRC_PIXEL;
-    w += (INDEX_T)channel * D_W_CHANNEL + tap * D_W_TAP;
+    w += (INDEX_T)tile.channel * D_W_CHANNEL + tap * D_W_TAP;
 
     ACC_V sum[D_ROWS][T_COLUMNS];
     UNROLL
@@ -220,23 +250,16 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_gather(global const SRC_T *restr
             sum[r][c] = 0;
     for (int tap_d = 0; tap_d < P_FILTER_D; tap_d++) {
         const int at_d = meets(d, tap_d, P_PAD_D, P_STRIDE_D, P_DILATION_D);
-        if ((uint)at_d >= P_SRC_D)
+        if ((uint)at_d >= P_SRC_D && !ROWS_END)
             continue;
-        EACH_STEP
+        _Pragma("nounroll")
         for (int s = 0; s < D_STEPS; s += STEPS_AT_ONCE)
             add_steps(sum, src + (INDEX_T)at_d * D_SRC_PLANE,
-                      w + (INDEX_T)tap_d * P_FILTER_H * P_FILTER_W * D_W_TAP, s, tap, row, from);
+                      w + (INDEX_T)tap_d * P_FILTER_H * P_FILTER_W * D_W_TAP, s, tap, row, from, dst,
+                      &tile EPILOGUE_PASS);
     }
-
-    const INDEX_T to = i * D_DST_IMAGE + (INDEX_T)channel * D_DST_CHANNEL +
-                       (INDEX_T)d * D_DST_PLANE + (INDEX_T)first_row * D_DST_ROW +
-                       (INDEX_T)first_column * D_DST_PIXEL;
     UNROLL
     for (int r = 0; r < D_ROWS; r++)
-        UNROLL
-        for (int c = 0; c < T_COLUMNS; c++) {
-            const INDEX_T at = to + (INDEX_T)r * D_DST_ROW + (INDEX_T)c * D_DST_PIXEL;
-            if (HAS_ROW(r) && HAS_COLUMN(c))
-                PUT(at, sum[r][c], channel);
-        }
+        if (!ROWS_END)
+            put_row(dst, &tile, sum[r], r EPILOGUE_PASS);
 }

@@ -23,7 +23,8 @@ static const char *const shapes[] = {
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Rows that fill the last strip of a column, or do not. */
-static const char *const configs[] = {"32,1,1,1", "64,2,1,1", "128,3,1,1", "256,7,1,1", NULL};
+static const char *const configs[] = {"32,1,1,1,1", "64,2,1,1,0", "128,3,1,1,1", "256,7,1,1,0",
+                                      NULL};
 
 static void check(const kiln_problem *p, const char *config)
 {
@@ -58,13 +59,13 @@ START_TEST(items_may_have_columns)
         int direction;
         const char *shape, *config;
     } cases[] = {
-        {0, "n2-c7-k7-i9x11-f3x3-p1x1-g7", "64,2,2,1"},
-        {0, "n1-c3-k3-i12x9-f2x4-s2x3-p1x0-e0x2-d1x2-g3", "32,1,4,1"},
-        {0, "n3-c4-k4-i31-f5-s2-p6-e1-d4-g4", "128,1,4,1"},
-        {0, "n2-c3-k3-i5x6x7-f3x3x3-s2x1x2-p1x1x1-g3", "32,3,3,1"},
-        {1, "n2-c7-k7-i9x11-f3x3-p1x1-g7", "64,2,4,1"},
-        {1, "n2-c4-k4-i10x13-f3x3-s2x1-p2x2-d2x3-g4", "32,1,3,1"},
-        {1, "n2-c3-k3-i5x6x7-f3x3x3-s2x1x1-p1x1x1-g3", "32,1,2,1"},
+        {0, "n2-c7-k7-i9x11-f3x3-p1x1-g7", "64,2,2,1,1"},
+        {0, "n1-c3-k3-i12x9-f2x4-s2x3-p1x0-e0x2-d1x2-g3", "32,1,4,1,1"},
+        {0, "n3-c4-k4-i31-f5-s2-p6-e1-d4-g4", "128,1,4,1,1"},
+        {0, "n2-c3-k3-i5x6x7-f3x3x3-s2x1x2-p1x1x1-g3", "32,3,3,1,1"},
+        {1, "n2-c7-k7-i9x11-f3x3-p1x1-g7", "64,2,4,1,1"},
+        {1, "n2-c4-k4-i10x13-f3x3-s2x1-p2x2-d2x3-g4", "32,1,3,1,1"},
+        {1, "n2-c3-k3-i5x6x7-f3x3x3-s2x1x1-p1x1x1-g3", "32,1,2,1,1"},
     };
     const kiln_problem p = direct_problem(cases[_i].direction, "f32", cases[_i].shape);
     check(&p, cases[_i].config);
@@ -80,7 +81,7 @@ static const char *const of_sixteen[] = {
 
 enum { SIXTEENS = sizeof of_sixteen / sizeof *of_sixteen };
 
-static const char *const of_vectors[SIXTEENS] = {"64,2,1,4", "32,3,1,8", "64,1,1,16"};
+static const char *const of_vectors[SIXTEENS] = {"64,2,1,8,0", "32,3,1,4,1", "64,1,1,16,0"};
 
 START_TEST(channels_may_be_vectors)
 {
@@ -95,7 +96,7 @@ END_TEST
 
 START_TEST(vectors_may_have_columns)
 {
-    static const char *const configs[SIXTEENS] = {"64,2,2,4", "32,1,3,8", "64,1,2,16"};
+    static const char *const configs[SIXTEENS] = {"64,4,2,8,1", "32,1,3,4,1", "64,1,2,4,1"};
     const kiln_problem p = direct_problem(_i / 3, "f16", of_sixteen[_i < 3 ? _i : _i % 3 * 2]);
     check(&p, configs[_i % 3]);
 }

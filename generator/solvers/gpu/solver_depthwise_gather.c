@@ -10,16 +10,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROUP, ROWS, COLUMNS, VECTOR, PARAMS };
+enum { GROUP, ROWS, COLUMNS, VECTOR, ROW_WISE, PARAMS };
 
 static const kiln_param params[PARAMS] = {
     [GROUP] = {"T_GROUP", 3, {128, 256, 64}, 32, 512},
     [ROWS] = {"T_ROWS", 6, {1, 2, 4, 7, 8, 14}, 1, 16},
     [COLUMNS] = {"T_COLUMNS", 3, {1, 2, 4}, 1, 8},
     [VECTOR] = {"T_VECTOR", 4, {1, 4, 8, 16}, 0, 0},
+    [ROW_WISE] = {"T_ROW_WISE", 2, {1, 0}, 0, 0},
 };
 
-enum { MOST_TAPS = 121, MOST_SUMS = 128, MOST_ROWS_MET = 256, MOST_PRODUCTS = 8192 };
+static const kiln_config least = {
+    {[GROUP] = 32, [ROWS] = 1, [COLUMNS] = 1, [VECTOR] = 1, [ROW_WISE] = 1}};
+
+/* Of sums and weights that an item holds. */
+enum { MOST_HELD = 160 };
+
+enum { MOST_TAPS = 121, MOST_ROWS_MET = 256, MOST_PRODUCTS = 8192 };
 
 static int64_t taps_of(const kiln_shape *s)
 {
@@ -34,7 +41,8 @@ typedef struct tile {
     int64_t first, window;             /* the source rows that the first tile's elements meet */
     int64_t jump, move;                /* of columns, as depthwise_gather.cl has them */
     int64_t across, left, step, steps; /* the same */
-    int64_t items, sums;
+    int64_t items;
+    int64_t sums, weights; /* that an item holds at a time */
 } tile;
 
 static void set_rows(const kiln_shape *s, const kiln_config *c, tile *g)
@@ -76,7 +84,10 @@ static tile tile_of(const kiln_shape *s, const kiln_config *c)
     set_columns(s, c, &g);
     const int64_t tiles = divide_up(g.dst[1], g.rows) * divide_up(g.dst[2], c->v[COLUMNS]);
     g.items = product_of(s->n * (s->c / c->v[VECTOR]), g.dst[0] * tiles);
-    g.sums = g.rows * c->v[COLUMNS] * c->v[VECTOR];
+    const bool ends = c->v[ROW_WISE] && s->filter[0] == 1; /* a row, before the last ones begin */
+    const int64_t reach = (s->filter[1] - 1) * s->dilation[1];
+    g.sums = (ends ? least_of(g.rows, reach + 1) : g.rows) * c->v[COLUMNS] * c->v[VECTOR];
+    g.weights = s->filter[1] * (c->v[ROW_WISE] ? s->filter[2] : 1) * c->v[VECTOR];
     return g;
 }
 
@@ -92,12 +103,13 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     const tile g = tile_of(s, c);
     if (c->v[GROUP] > d->max_group || c->v[GROUP] > d->max_local[0])
         return kiln_no(why, "a group of %d items exceeds the device's limit", c->v[GROUP]);
-    if (g.sums > MOST_SUMS)
-        return kiln_no(why, "an item would have %lld sums, more than %d", (long long)g.sums,
-                       MOST_SUMS);
-    if (g.sums * s->filter[1] * s->filter[2] > MOST_PRODUCTS)
-        return kiln_no(why, "the products of an item, of %lld sums, would be more than %d",
-                       (long long)g.sums, MOST_PRODUCTS);
+    if (g.sums + g.weights > MOST_HELD && (c->v[VECTOR] > 1 || c->v[COLUMNS] > 1))
+        return kiln_no(why, "an item would hold %lld sums and %lld weights, more than %d",
+                       (long long)g.sums, (long long)g.weights, MOST_HELD);
+    if (g.rows * c->v[COLUMNS] * c->v[VECTOR] * s->filter[1] * s->filter[2] > MOST_PRODUCTS)
+        return kiln_no(why, "the products of an item would be more than %d", MOST_PRODUCTS);
+    if (c->v[COLUMNS] > 1 && !c->v[ROW_WISE])
+        return kiln_no(why, "only items that go row by row may have several columns");
     if (g.window > MOST_ROWS_MET)
         return kiln_no(why, "the rows of an item meet %lld rows of the source, more than %d",
                        (long long)g.window, MOST_ROWS_MET);
@@ -116,7 +128,6 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
-    const kiln_config least = {{[GROUP] = 32, [ROWS] = 1, [COLUMNS] = 1, [VECTOR] = 1}};
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does forward and backward data");
     if (s->c != s->g || s->k != s->g)
@@ -225,11 +236,11 @@ static double ms_of(const kiln_guess *g, kiln_config *c)
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_config start = {{[GROUP] = 32, [ROWS] = 1, [COLUMNS] = 1, [VECTOR] = 1}};
     const kiln_range all[] = {kiln_searched(params, GROUP), kiln_searched(params, ROWS),
-                              kiln_searched(params, COLUMNS), kiln_searched(params, VECTOR)};
-    kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = start, .best_ms = INFINITY};
-    kiln_config_best(&g, &start, all, sizeof all / sizeof *all);
+                              kiln_searched(params, COLUMNS), kiln_searched(params, VECTOR),
+                              kiln_searched(params, ROW_WISE)};
+    kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
+    kiln_config_best(&g, &least, all, sizeof all / sizeof *all);
     *c = g.best;
 }
 
@@ -269,6 +280,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "T_GROUP", c->v[GROUP]);
     kiln_define(plan, "T_COLUMNS", c->v[COLUMNS]);
     kiln_define(plan, "T_VECTOR", c->v[VECTOR]);
+    kiln_define(plan, "T_ROW_WISE", c->v[ROW_WISE]);
     kiln_define(plan, "D_WORDS", c->v[VECTOR] * (int64_t)kiln_type_size(s->w_type) / 4);
 }
 
@@ -296,7 +308,7 @@ const kiln_solver kiln_solver_depthwise_gather = {
     .name = "depthwise_gather",
     .id = 1053,
     .algorithm = 1,
-    .version = 3,
+    .version = 4,
     .params = params,
     .nparams = PARAMS,
     .prefer = prefer,
