@@ -62,6 +62,9 @@ static const gpu_class classes[] = {
     {"tf32", KILN_FORWARD, is_dense, KILN_F32, RULES_NHWC, true},
     {"i8", KILN_FORWARD, is_dense, KILN_I8, RULES_NHWC, false},
     {"f16-depthwise", KILN_FORWARD, work_is_depthwise, KILN_F16, RULES_NHWC, false},
+    {"f16-depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F16, RULES_NHWC, false},
+    {"f16-depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F16, RULES_NHWC,
+     false},
 };
 
 /* PyTorch has no convolution of bytes on a GPU: the peer is kiln in f16. */
@@ -175,7 +178,7 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
                       const contender *c)
 {
     const double seconds = m->kiln_ms * 1e-3;
-    printf("%-17s %-32.32s %3lld %9.4f ms (events %.4f)  peak %3.0f%% copy %3.0f%%",
+    printf("%-21s %-32.32s %3lld %9.4f ms (events %.4f)  peak %3.0f%% copy %3.0f%%",
            classes[at].name, w->layer->name, (long long)w->problem.batch, m->kiln_ms, m->event_ms,
            100e-9 * w->flops / seconds / fmax(b->limits.gflops, 1),
            100e-9 * w->bytes / seconds / fmax(b->limits.gbs, 1));
@@ -201,13 +204,13 @@ static void compare_with(bench *b, int at, const work *w, contender *c, contende
     kiln_problem_text(&named, problem, sizeof problem);
     void *result = malloc((size_t)kiln_problem_count(&w->problem, w->to) * sizeof(float));
     if (!result || !contender_verify(c, w, result, why)) {
-        printf("%-17s %-32.32s WRONG: %s (%s)\n", classes[at].name, w->layer->name,
+        printf("%-21s %-32.32s WRONG: %s (%s)\n", classes[at].name, w->layer->name,
                result ? why : "out of memory", c->detail);
         b->wrong++;
     } else if (take_turns(b, c, other, problem, &m)) {
         print_row(b, at, w, problem, &m, c);
     } else {
-        printf("%-17s %-32.32s a run failed\n", classes[at].name, w->layer->name);
+        printf("%-21s %-32.32s a run failed\n", classes[at].name, w->layer->name);
         b->failed++;
     }
     free(result);
@@ -227,7 +230,7 @@ static void compare(bench *b, int at, const work *w)
     if (c) {
         compare_with(b, at, w, c, other);
     } else {
-        printf("%-17s %-32.32s not measured: %s\n", class->name, w->layer->name, why);
+        printf("%-21s %-32.32s not measured: %s\n", class->name, w->layer->name, why);
         b->failed += b->solver == NULL;
     }
     contender_release(c);
