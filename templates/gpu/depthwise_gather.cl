@@ -17,7 +17,7 @@
  *
  * Grid      (channels / T_VECTOR * tiles of columns * tiles of rows * depth * images), one dimension,
  *           in groups of T_GROUP, rounded up; neighbouring items in the order of memory.
- * Defines   those of epilogue.cl, and
+ * Defines   those of epilogue.cl and depthwise_vectors.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    sizes along a = D, H, W
  *   P_IMAGES, P_CHANNELS       D_BACKWARD: backward data
  *   D_CHANNELS_LAST            of the destination's layout: NHWC and its kin
@@ -37,11 +37,11 @@
  *                              registers, and stores a row as soon as it has it; 0: column by column,
  *                              with all sums and the weights of one column. Neighbours read the same
  *                              columns a little later: the first cache holds a row, seldom a column
- *   D_WORDS                    32-bit words that a vector of the source has
  * Assumes   T_VECTOR > 1: it divides the channels, which are neighbours in both tensors.
  */
 #define WHOLE T_VECTOR
 #include "whole_channels.cl"
+#include "depthwise_vectors.cl"
 
 #define TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define TILES_H ((P_DST_H + D_ROWS - 1) / D_ROWS)
@@ -52,27 +52,11 @@
 
 /* An item's channels of a pixel. */
 #if T_VECTOR == 1
-#define ACC_V ACC_T
 #define W_T SRC_T
-#define LOAD_IF(wanted, p, i) ((wanted) ? SRC_LOAD(p, i) : 0)
 #define LOAD_W_IF(wanted, p, i) LOAD_IF(wanted, p, i)
 #define PUT(i, sum, channel) DST_STORE(dst, i, FINISH(sum, channel, i))
 #else
-#define ACC_V KILN_CAT(ACC_T, T_VECTOR)
 #define W_T ACC_T
-#define BITS_V KILN_CAT(SRC_BITS_T, T_VECTOR)
-#if D_WORDS == 1
-#define WORDS_V uint
-#define WORDS_AT(p) (*(p))
-#else
-#define WORDS_V KILN_CAT(uint, D_WORDS)
-#define WORDS_AT(p) WHOLE_AT(uint, D_WORDS, p)
-#endif
-/* Zero is zero in every type, and has fewer words than elements. */
-#define LOAD_IF(wanted, p, i)                                                                      \
-    SRC_OF_BITS(T_VECTOR,                                                                          \
-                KILN_CAT(as_, BITS_V)((wanted) ? WORDS_AT((global const uint *)((p) + (i)))        \
-                                               : (WORDS_V)(0)))
 #define LOAD_W_IF(wanted, p, i) ((wanted) ? WHOLE_AT(ACC_T, T_VECTOR, (p) + (i)) : (ACC_V)(0))
 #define PUT(i, sum, channel) put_whole(dst, i, sum, channel EPILOGUE_PASS)
 
@@ -250,13 +234,18 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_gather(global const SRC_T *restr
             sum[r][c] = 0;
     for (int tap_d = 0; tap_d < P_FILTER_D; tap_d++) {
         const int at_d = meets(d, tap_d, P_PAD_D, P_STRIDE_D, P_DILATION_D);
-        if ((uint)at_d >= P_SRC_D && !ROWS_END)
+#if ROWS_END /* those of a plane that meets nothing are stored, too */
+        const int first_row = (uint)at_d < P_SRC_D ? row : P_SRC_H;
+#else
+        const int first_row = row;
+        if ((uint)at_d >= P_SRC_D)
             continue;
-        _Pragma("nounroll")
+#endif
+        _Pragma("nounroll") /* or compilers load the weights of all steps at once */
         for (int s = 0; s < D_STEPS; s += STEPS_AT_ONCE)
             add_steps(sum, src + (INDEX_T)at_d * D_SRC_PLANE,
-                      w + (INDEX_T)tap_d * P_FILTER_H * P_FILTER_W * D_W_TAP, s, tap, row, from, dst,
-                      &tile EPILOGUE_PASS);
+                      w + (INDEX_T)tap_d * P_FILTER_H * P_FILTER_W * D_W_TAP, s, tap, first_row, from,
+                      dst, &tile EPILOGUE_PASS);
     }
     UNROLL
     for (int r = 0; r < D_ROWS; r++)

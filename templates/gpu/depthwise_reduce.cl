@@ -7,26 +7,27 @@
  *         | image 0      | image 1      | ...       with the rows of x that its taps meet, each of them
  *         | part 0              | part 1 ...        read once
  *
- * A group has T_CHANNELS pairs and a part of their columns; as many items share a pair. An item
- * keeps a sum for each tap. In the end the group adds them up, as a tree in local memory. Parts are
- * added by sum_parts.cl, in order, so that two runs give the same bits.
+ * A group has T_CHANNELS pairs and a part of their columns; SHARERS items share a pair. An item
+ * keeps a sum for each tap, of T_VECTOR neighbouring pairs. In the end the group adds them up, as a tree
+ * in local memory. Parts are added by sum_parts.cl, in order, so that two runs give the same bits.
  *
  * Grid      (T_GROUP * pairs / T_CHANNELS, T_PARTS), rounded up to groups of T_GROUP.
- * Defines   those of types.cl, and
+ * Defines   those of depthwise_vectors.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    of x and dy along a = D, H, W
  *   P_IMAGES, P_CHANNELS    of dy; D_MULTIPLE, D_SOURCES: channels of a group of dy and of x
- *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS    above; the first two are powers of two
- * Assumes   x and dy are plain, [n][channel][d][h][w].
+ *   D_CHANNELS_LAST         of dy: NHWC and its kin; neighbouring items then have neighbouring pairs
+ *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements of x and dy from one to the next
+ *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS, T_VECTOR    above; all but rows and parts are powers of two
+ * Assumes   T_VECTOR > 1: pairs are channels, neighbours in both tensors, and a multiple of it.
  */
-#include "types.cl"
+#include "depthwise_vectors.cl"
 
 #define TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
-#define SRC_PLANE ((INDEX_T)P_SRC_D * P_SRC_H * P_SRC_W)
-#define DST_PLANE ((INDEX_T)P_DST_D * P_DST_H * P_DST_W)
 #define STRIPS ((P_DST_H + T_ROWS - 1) / T_ROWS)
 #define PAIRS (P_CHANNELS * D_SOURCES)
 #define COLUMNS (P_IMAGES * P_DST_D * STRIPS * P_DST_W) /* of strips, of a pair */
-#define SHARERS (T_GROUP / T_CHANNELS)                  /* items of a pair */
+#define VECTORS (T_CHANNELS / T_VECTOR)                 /* of a group */
+#define SHARERS (T_GROUP / VECTORS)                     /* items of a pair */
 #define WINDOW ((T_ROWS - 1) * P_STRIDE_H + (P_FILTER_H - 1) * P_DILATION_H + 1) /* rows of x */
 
 /* The row of the strip whose tap `t` meets row `j` of the window, if there is one. */
@@ -43,23 +44,23 @@
 #endif
 
 /* The sums of one tap along the depth, [row][column], grow by a column of a strip. */
-INLINE void add_column(private ACC_T *sum, global const SRC_T *x, global const SRC_T *dy,
+INLINE void add_column(private ACC_V *sum, global const SRC_T *x, global const SRC_T *dy,
                        const int first_row, const int column)
 {
-    ACC_T gradient[T_ROWS];
+    ACC_V gradient[T_ROWS];
     UNROLL
     for (int r = 0; r < T_ROWS; r++)
-        gradient[r] = first_row + r < P_DST_H ? SRC_LOAD(dy, r * P_DST_W) : 0;
+        gradient[r] = LOAD_IF(first_row + r < P_DST_H, dy, (INDEX_T)r * D_DST_ROW);
     const int row = first_row * P_STRIDE_H - P_PAD_H, from = column * P_STRIDE_W - P_PAD_W;
+    x += (INDEX_T)row * D_SRC_ROW + (INDEX_T)from * D_SRC_PIXEL;
     UNROLL
     for (int j = 0; j < WINDOW; j++) {
         const bool inside = (uint)(row + j) < P_SRC_H;
         UNROLL
         for (int k = 0; k < P_FILTER_W; k++) {
-            const int at = from + k * P_DILATION_W;
-            const ACC_T v = inside && (uint)at < P_SRC_W
-                                ? SRC_LOAD(x, (INDEX_T)(row + j) * P_SRC_W + at)
-                                : 0;
+            const bool met = (uint)(from + k * P_DILATION_W) < P_SRC_W;
+            const ACC_V v = LOAD_IF(inside & met, x,
+                                    (INDEX_T)j * D_SRC_ROW + (INDEX_T)k * P_DILATION_W * D_SRC_PIXEL);
             UNROLL
             for (int t = 0; t < P_FILTER_H; t++)
                 if (IS_ROW(j, t))
@@ -69,7 +70,10 @@ INLINE void add_column(private ACC_T *sum, global const SRC_T *x, global const S
 }
 
 /* A tree's levels, one behind the other: for each tap and pair SHARERS values, then an eighth of
- * them, and so on to one. */
+ * them, and so on to one. Value s of tap and pair q, of `width` each, lies where neighbouring items
+ * meet neighbours. */
+#define VALUE(width, q, s)                                                                         \
+    (D_CHANNELS_LAST ? (s) * (TAPS * T_CHANNELS) + (q) : (q) * (width) + (s))
 #define FOLDED(width) ((width) > 8 ? (width) / 8 : 1)
 #define LEVELS (SHARERS + SHARERS / 8 + SHARERS / 64 + SHARERS / 512 + 1)
 
@@ -79,32 +83,42 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
 {
     local ACC_T all[TAPS * T_CHANNELS * LEVELS];
     const int item = get_local_id(0), part = get_group_id(1);
-    const int first = get_group_id(0) * T_CHANNELS, pair = first + item / SHARERS;
+#if D_CHANNELS_LAST
+    const int vector = item % VECTORS, sharer = item / VECTORS;
+#else
+    const int vector = item / SHARERS, sharer = item % SHARERS;
+#endif
+    const int first = get_group_id(0) * T_CHANNELS, pair = first + vector * T_VECTOR;
     const int channel = pair / D_SOURCES, source = channel / D_MULTIPLE * D_SOURCES + pair % D_SOURCES;
     const int end = (int)((long)COLUMNS * (part + 1) / T_PARTS);
-    ACC_T sum[TAPS];
+    ACC_V sum[TAPS];
     UNROLL
     for (int t = 0; t < TAPS; t++)
         sum[t] = 0;
     if (T_CHANNELS == 1 || pair < PAIRS)
-        for (int i = (int)((long)COLUMNS * part / T_PARTS) + item % SHARERS; i < end; i += SHARERS) {
+        for (int i = (int)((long)COLUMNS * part / T_PARTS) + sharer; i < end; i += SHARERS) {
             const int column = i % P_DST_W, first_row = i / P_DST_W % STRIPS * T_ROWS;
             const int d = i / (P_DST_W * STRIPS) % P_DST_D, image = i / (P_DST_W * STRIPS * P_DST_D);
             global const SRC_T *from =
-                x + ((INDEX_T)image * (P_CHANNELS / D_MULTIPLE * D_SOURCES) + source) * SRC_PLANE;
-            global const SRC_T *own = dy + ((INDEX_T)image * P_CHANNELS + channel) * DST_PLANE +
-                                      ((INDEX_T)d * P_DST_H + first_row) * P_DST_W + column;
+                x + (INDEX_T)image * D_SRC_IMAGE + (INDEX_T)source * D_SRC_CHANNEL;
+            global const SRC_T *own = dy + (INDEX_T)image * D_DST_IMAGE +
+                                      (INDEX_T)channel * D_DST_CHANNEL + (INDEX_T)d * D_DST_PLANE +
+                                      (INDEX_T)first_row * D_DST_ROW + (INDEX_T)column * D_DST_PIXEL;
             UNROLL
             for (int t = 0; t < P_FILTER_D; t++) {
                 const int at = d * P_STRIDE_D + t * P_DILATION_D - P_PAD_D;
                 if ((uint)at < P_SRC_D)
                     add_column(sum + t * P_FILTER_H * P_FILTER_W,
-                               from + (INDEX_T)at * P_SRC_H * P_SRC_W, own, first_row, column);
+                               from + (INDEX_T)at * D_SRC_PLANE, own, first_row, column);
             }
         }
     UNROLL
-    for (int t = 0; t < TAPS; t++)
-        all[t * T_GROUP + item] = sum[t];
+    for (int t = 0; t < TAPS; t++) {
+        const ACC_V v = sum[t];
+        UNROLL
+        for (int e = 0; e < T_VECTOR; e++)
+            all[VALUE(SHARERS, t * T_CHANNELS + vector * T_VECTOR + e, sharer)] = ((const private ACC_T *)&v)[e];
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     local ACC_T *level = all;
     UNROLL
@@ -115,7 +129,9 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
             ACC_T folded = 0;
             UNROLL
             for (int j = 0; j < width / across; j++)
-                folded += level[i / across * width + j * across + i % across];
+                folded += level[D_CHANNELS_LAST
+                                    ? j * (TAPS * T_CHANNELS) * across + i
+                                    : i / across * width + j * across + i % across];
             next[i] = folded;
         }
         barrier(CLK_LOCAL_MEM_FENCE);

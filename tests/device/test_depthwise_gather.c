@@ -18,6 +18,7 @@ static const char *const shapes[] = {
     "n2-c3-k3-i5x6x7-f3x3x3-s2x1x2-p1x1x1-g3",
     "n2-c4-k4-i5x3-f2x3-s4x3-g4-trans-o3x2",
     "n1-c1-k1-i6x5-f2x2-s2x2-p2x1-d1x2",
+    "n1-c2-k2-i3x5x4-f1x3x2-s2x1x1-p1x1x0-g2",
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };

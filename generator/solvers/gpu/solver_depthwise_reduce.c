@@ -1,23 +1,31 @@
 /* Backward weights of groups of few source channels, each gradient summed by the items of a group;
- * from plain tensors, for devices whose work-items share local memory. */
+ * from plain tensors, or several at a time in NHWC; for devices whose work-items share local
+ * memory. */
 #include "generator/base/integers.h"
+#include "generator/base/names.h"
+#include "generator/geometry/blocked.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
 
 #include "tiles.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { GROUP, CHANNELS, ROWS, PARTS, PARAMS };
+enum { GROUP, CHANNELS, ROWS, PARTS, VECTOR, PARAMS };
 
 static const kiln_param params[PARAMS] = {
     [GROUP] = {"T_GROUP", 4, {64, 128, 256, 512}, 0, 0},
     [CHANNELS] = {"T_CHANNELS", 7, {1, 2, 4, 8, 16, 32, 64}, 0, 0},
     [ROWS] = {"T_ROWS", 5, {1, 2, 4, 7, 14}, 1, 16},
     [PARTS] = {"T_PARTS", 9, {1, 2, 4, 8, 16, 32, 64, 128, 256}, 1, 4096},
+    [VECTOR] = {"T_VECTOR", 3, {1, 4, 8}, 0, 0},
 };
 
-enum { MOST_TAPS = 49, MOST_WINDOW = 256, MOST_SOURCES = 16 };
+static const kiln_config least = {
+    {[GROUP] = 64, [CHANNELS] = 1, [ROWS] = 1, [PARTS] = 1, [VECTOR] = 1}};
+
+enum { MOST_TAPS = 49, MOST_SUMS = 128, MOST_WINDOW = 256, MOST_SOURCES = 16 };
 
 static int64_t taps_of(const kiln_shape *s)
 {
@@ -47,9 +55,22 @@ static int64_t window_of(const kiln_shape *s, const kiln_config *c)
     return (c->v[ROWS] - 1) * s->stride[1] + (s->filter[1] - 1) * s->dilation[1] + 1;
 }
 
+/* Items that share a pair. */
+static int64_t sharers_of(const kiln_config *c)
+{
+    return c->v[GROUP] / (c->v[CHANNELS] / c->v[VECTOR]);
+}
+
+static bool channels_are_last(const kiln_shape *s)
+{
+    const kiln_pitch x = kiln_pitch_of(s, 'x'), y = kiln_pitch_of(s, 'y');
+    return kiln_order_of(&x, s->in, s->c) == KILN_CHANNELS_LAST &&
+           kiln_order_of(&y, s->out, s->k) == KILN_CHANNELS_LAST;
+}
+
 static int64_t local_bytes(const kiln_shape *s, const kiln_config *c)
 {
-    const int64_t sharers = c->v[GROUP] / c->v[CHANNELS];
+    const int64_t sharers = sharers_of(c);
     return 4 * taps_of(s) * c->v[CHANNELS] *
            (sharers + sharers / 8 + sharers / 64 + sharers / 512 + 1);
 }
@@ -57,6 +78,17 @@ static int64_t local_bytes(const kiln_shape *s, const kiln_config *c)
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
+    if (c->v[CHANNELS] % c->v[VECTOR])
+        return kiln_no(why, "%d channels of a group are no multiple of %d", c->v[CHANNELS],
+                       c->v[VECTOR]);
+    if (c->v[VECTOR] > 1 &&
+        (s->c != s->g || s->k != s->g || s->c % c->v[VECTOR] || !channels_are_last(s)))
+        return kiln_no(why,
+                       "vectors are of %d neighbouring groups of one channel; x has %lld in %s",
+                       c->v[VECTOR], (long long)s->c, s->x_layout);
+    if (c->v[VECTOR] > 1 && taps_of(s) * c->v[VECTOR] > MOST_SUMS)
+        return kiln_no(why, "an item would have %lld sums, more than %d",
+                       (long long)(taps_of(s) * c->v[VECTOR]), MOST_SUMS);
     const int64_t bytes = local_bytes(s, c);
     if (c->v[GROUP] > d->max_group || c->v[GROUP] > d->max_local[0])
         return kiln_no(why, "a group of %d items exceeds the device's limit", c->v[GROUP]);
@@ -75,14 +107,14 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
-    const kiln_config least = {{[GROUP] = 64, [CHANNELS] = 1, [ROWS] = 1, [PARTS] = 1}};
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
     if (s->c / s->g > MOST_SOURCES)
         return kiln_no(why, "it does groups of at most %d source channels; these have %lld",
                        MOST_SOURCES, (long long)(s->c / s->g));
-    if (!kiln_shape_is_plain_layout(s))
-        return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0 ||
+        (!kiln_shape_is_plain_layout(s) && !channels_are_last(s)))
+        return kiln_no(why, "it works on the layouts NCHW, or NHWC, and OIHW and their kin");
     if (taps_of(s) > MOST_TAPS)
         return kiln_no(why, "an item keeps a sum for each tap, at most %d; the filter has %lld",
                        MOST_TAPS, (long long)taps_of(s));
@@ -98,7 +130,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const double groups = (double)divide_up(pairs_of(s), c->v[CHANNELS]) * c->v[PARTS];
-    const int64_t sharers = c->v[GROUP] / c->v[CHANNELS];
+    const int64_t sharers = sharers_of(c);
     return d->kind == KILN_DEVICE_CPU || sharers > 2 * columns_of(s, c) ||
            (c->v[PARTS] > 1 &&
             (groups > 64.0 * d->compute_units || c->v[PARTS] * sharers > 2 * columns_of(s, c)));
@@ -116,23 +148,29 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
                  least_cycles = 59; /* of a column */
     const double uneven = 0.4, beside = 0.85, again = 8.7;
     const int64_t local = d->gpu.unit_local_memory ? d->gpu.unit_local_memory : 4 * d->local_memory;
-    const double sharers = (double)c->v[GROUP] / c->v[CHANNELS], parts = c->v[PARTS];
+    const double sharers = (double)sharers_of(c), parts = c->v[PARTS];
     const double groups = (double)divide_up(pairs_of(s), c->v[CHANNELS]) * parts;
     const double of_unit = ceil(groups / d->compute_units);
     const double at_once = fmax(1, fmin(2048.0 / c->v[GROUP], (double)(local / local_bytes(s, c))));
     const double columns = ceil((double)columns_of(s, c) / parts / sharers); /* of an item */
     const double loads = (double)(s->filter[0] * s->filter[2] * window_of(s, c)) + c->v[ROWS];
     const double sums = (double)(taps_of(s) * c->v[ROWS]);
-    const double column_cycles =
+    const double size = (double)kiln_type_size(s->x_type), vector = c->v[VECTOR];
+    /* Without vectors neighbouring items read neighbouring pixels, which are far apart in NHWC. */
+    const double apart = vector == 1 && s->c > 1 && !kiln_shape_is_plain_layout(s) ? 4 : 1;
+    const double vector_cycles =
+        loads * (1.5 * fmax(1, vector * size / 8) + 1.2 * vector) + 0.4 * sums * vector;
+    const double plain_cycles =
         s->c == s->g ? least_cycles : fmax(least_cycles, 1.4 * (loads + sums));
-    const double bytes = (double)kiln_type_size(s->x_type) * (double)(s->x_count + s->y_count);
+    const double column_cycles = vector > 1 ? vector_cycles : apart * plain_cycles;
+    const double bytes = size * (double)(s->x_count + s->y_count);
     const double more = of_unit * d->compute_units / groups - 1;
     const double move = 0.9 * kiln_device_move_ms(d, bytes) * (1 + uneven * more);
     const double items = of_unit * d->compute_units * c->v[GROUP];
     const double all = 2 * items * columns * column_cycles / (d->peak_gflops * 1e6);
     const double one =
-        ceil(of_unit / at_once) *
-        (columns * loads * load_ms + level_ms * (double)taps_of(s) * log2(fmax(2, sharers)));
+        ceil(of_unit / at_once) * (apart * columns * loads * load_ms +
+                                   level_ms * (double)taps_of(s) * log2(fmax(2, sharers)));
     const double most = fmax(move, fmax(all, one)), least = fmin(move, fmin(all, one));
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
     const double ms =
@@ -143,21 +181,27 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
                       : kiln_tiles_row_ms(ms, 1));
 }
 
+/* What a GPU brings from memory at a time. */
+enum { SECTOR_BYTES = 32 };
+
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
+    const int64_t read = c->v[CHANNELS] * (int64_t)kiln_type_size(g->s->x_type);
+    if (c->v[VECTOR] > 1 && read < SECTOR_BYTES)
+        return INFINITY;
     return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_config start = {{[GROUP] = 64, [CHANNELS] = 1, [ROWS] = 1, [PARTS] = 1}};
     const kiln_range all[] = {kiln_searched(params, GROUP), kiln_searched(params, CHANNELS),
-                              kiln_searched(params, ROWS), kiln_searched(params, PARTS)};
-    kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = start, .best_ms = INFINITY};
-    *c = start;
+                              kiln_searched(params, ROWS), kiln_searched(params, PARTS),
+                              kiln_searched(params, VECTOR)};
+    kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
+    *c = least;
     if (d->kind == KILN_DEVICE_CPU)
         return; /* where a small kernel compiles soonest */
-    kiln_config_best(&g, &start, all, sizeof all / sizeof *all);
+    kiln_config_best(&g, &least, all, sizeof all / sizeof *all);
     *c = g.best;
 }
 
@@ -165,6 +209,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     const int parts = c->v[PARTS];
+    const kiln_pitch x = kiln_pitch_of(s, 'x'), y = kiln_pitch_of(s, 'y');
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
     const int sums = parts > 1 ? kiln_plan_temp(plan, 4 * s->w_count * parts) : KILN_ROLE_W;
@@ -182,6 +227,12 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_define(plan, "P_CHANNELS", s->k);
     kiln_define(plan, "D_MULTIPLE", s->k / s->g);
     kiln_define(plan, "D_SOURCES", s->c / s->g);
+    kiln_define(plan, "D_CHANNELS_LAST", kiln_order_of(&y, s->out, s->k) == KILN_CHANNELS_LAST);
+    kiln_pitch_define(&x, "D_SRC", plan);
+    kiln_pitch_define(&y, "D_DST", plan);
+    kiln_define(plan, "D_WORDS", c->v[VECTOR] * (int64_t)kiln_type_size(s->x_type) / 4);
+    if (d->kind == KILN_DEVICE_GPU)
+        kiln_define(plan, "D_ALIGNED", 1);
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
     kiln_arg_buffer(plan, KILN_ROLE_X);
@@ -197,7 +248,7 @@ const kiln_solver kiln_solver_depthwise_reduce = {
     .name = "depthwise_reduce",
     .id = 1052,
     .algorithm = 1,
-    .version = 3,
+    .version = 4,
     .params = params,
     .nparams = PARAMS,
     .reject = reject,
