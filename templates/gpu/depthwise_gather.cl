@@ -33,6 +33,8 @@
  *   D_LEFT, D_STEP, D_STEPS    the columns of the source that are met, D_LEFT + s * D_STEP for
  *                              s < D_STEPS, counted from what an item's first column and tap meet
  *   T_GROUP, T_COLUMNS, T_VECTOR    above
+ *   D_RUN, D_RUN_AT            columns that an item reads as one vector, and the step of the first one;
+ *                              then it stores a row as one, too; 0: none
  *   T_ROW_WISE                 1: an item goes through the source row by row, with all weights in
  *                              registers, and stores a row as soon as it has it; 0: column by column,
  *                              with all sums and the weights of one column. Neighbours read the same
@@ -138,10 +140,30 @@ typedef struct {
     int channel, row, column;
 } tile_place;
 
+/* Neighbouring columns that an item meets, from a multiple of D_RUN on: all of them exist. */
+#if D_RUN
+INLINE KILN_CAT(ACC_T, D_RUN) load_run(const bool inside, global const SRC_T *p)
+{
+    KILN_CAT(SRC_BITS_T, D_RUN) bits = 0;
+    if (inside)
+        bits = WHOLE_AT(SRC_BITS_T, D_RUN, (global const SRC_BITS_T *)p);
+    return SRC_OF_BITS(D_RUN, bits);
+}
+#endif
+
 /* Stores row `r` of a tile. */
 INLINE void put_row(global DST_T *dst, const tile_place *tile, private const ACC_V *sum,
                     const int r EPILOGUE_PARAMS)
 {
+#if D_RUN
+    KILN_CAT(VAL_T, T_COLUMNS) v;
+    const INDEX_T first = tile->element + (INDEX_T)r * D_DST_ROW;
+    UNROLL
+    for (int c = 0; c < T_COLUMNS; c++)
+        ((private VAL_T *)&v)[c] = FINISH(sum[c], tile->channel, first + c);
+    if (tile->row + (P_DST_H % D_ROWS ? r : 0) < P_DST_H)
+        DST_STORE_WHOLE(T_COLUMNS, dst, first, v);
+#else
     UNROLL
     for (int c = 0; c < T_COLUMNS; c++) {
         const INDEX_T at = tile->element + (INDEX_T)r * D_DST_ROW + (INDEX_T)c * D_DST_PIXEL;
@@ -149,6 +171,7 @@ INLINE void put_row(global DST_T *dst, const tile_place *tile, private const ACC
             tile->column + (P_DST_W % T_COLUMNS ? c : 0) < P_DST_W)
             PUT(at, sum[c], tile->channel);
     }
+#endif
 }
 
 /* The sums of one tap along the depth grow by what the tile meets in some steps of the columns, row by
@@ -175,12 +198,21 @@ INLINE void add_steps(private ACC_V (*sum)[T_COLUMNS], global const SRC_T *src,
     UNROLL
     for (int j = 0; j < D_WINDOW; j++) {
         const bool inside = (uint)(row + j) < P_SRC_H;
+#if D_RUN
+        const KILN_CAT(ACC_T, D_RUN) run = load_run(inside, src + (INDEX_T)j * D_SRC_ROW + D_LEFT + D_RUN_AT);
+#endif
         UNROLL
         for (int i = 0; i < STEPS_AT_ONCE; i++) {
             const int s = first + i;
             const INDEX_T apart =
                 (INDEX_T)j * D_SRC_ROW + (INDEX_T)(D_LEFT + s * D_STEP) * D_SRC_PIXEL;
+#if D_RUN
+            const ACC_V v = s >= D_RUN_AT && s < D_RUN_AT + D_RUN
+                                ? ((const private ACC_T *)&run)[s - D_RUN_AT]
+                                : LOAD_IF(inside & met[i], src, apart);
+#else
             const ACC_V v = LOAD_IF(inside & met[i], src, apart);
+#endif
             UNROLL
             for (int t = 0; t < P_FILTER_H; t++)
                 UNROLL

@@ -67,8 +67,12 @@ START_TEST(items_may_have_columns)
         {1, "n2-c7-k7-i9x11-f3x3-p1x1-g7", "64,2,4,1,1"},
         {1, "n2-c4-k4-i10x13-f3x3-s2x1-p2x2-d2x3-g4", "32,1,3,1,1"},
         {1, "n2-c3-k3-i5x6x7-f3x3x3-s2x1x1-p1x1x1-g3", "32,1,2,1,1"},
+        {0, "n2-c5-k5-i7x16-f3x3-p1x1-g5", "32,3,8,1,1"}, /* rows of whole vectors */
+        {0, "n2-c5-k5-i7x16-f3x3-s2x2-p1x1-g5", "32,2,4,1,1"},
+        {1, "n2-c5-k5-i7x12-f5x5-p2x2-g5", "32,3,4,1,1"},
     };
-    const kiln_problem p = direct_problem(cases[_i].direction, "f32", cases[_i].shape);
+    const kiln_problem p =
+        direct_problem(cases[_i].direction, _i % 2 ? "f16" : "f32", cases[_i].shape);
     check(&p, cases[_i].config);
 }
 END_TEST
@@ -142,7 +146,7 @@ int main(void)
     tcase_add_loop_test(c, channels_may_be_last, 0, 2);
     tcase_add_loop_test(c, every_type_is_exact, 0, 2);
     tcase_add_loop_test(c, the_epilogue_is_applied, 0, DIRECT_EPILOGUES);
-    tcase_add_loop_test(c, items_may_have_columns, 0, 7);
+    tcase_add_loop_test(c, items_may_have_columns, 0, 10);
     tcase_add_loop_test(c, channels_may_be_vectors, 0, 2);
     tcase_add_loop_test(c, vectors_may_have_columns, 0, 5);
     tcase_add_loop_test(c, vectors_have_an_epilogue, 0, DIRECT_EPILOGUES);

@@ -15,7 +15,7 @@ enum { GROUP, ROWS, COLUMNS, VECTOR, ROW_WISE, PARAMS };
 static const kiln_param params[PARAMS] = {
     [GROUP] = {"T_GROUP", 3, {128, 256, 64}, 32, 512},
     [ROWS] = {"T_ROWS", 6, {1, 2, 4, 7, 8, 14}, 1, 16},
-    [COLUMNS] = {"T_COLUMNS", 3, {1, 2, 4}, 1, 8},
+    [COLUMNS] = {"T_COLUMNS", 4, {1, 2, 4, 8}, 1, 8},
     [VECTOR] = {"T_VECTOR", 4, {1, 4, 8, 16}, 0, 0},
     [ROW_WISE] = {"T_ROW_WISE", 2, {1, 0}, 0, 0},
 };
@@ -41,6 +41,7 @@ typedef struct tile {
     int64_t first, window;             /* the source rows that the first tile's elements meet */
     int64_t jump, move;                /* of columns, as depthwise_gather.cl has them */
     int64_t across, left, step, steps; /* the same */
+    int64_t run, run_at;               /* the same */
     int64_t items;
     int64_t sums, weights; /* that an item holds at a time */
 } tile;
@@ -75,6 +76,30 @@ static void set_columns(const kiln_shape *s, const kiln_config *c, tile *g)
     g->steps = ((c->v[COLUMNS] - 1) * g->across + (last < 0 ? -last : last)) / g->step + 1;
 }
 
+static bool is_order(const kiln_shape *s, char tensor, const int64_t size[3], kiln_order order)
+{
+    const kiln_pitch p = kiln_pitch_of(s, tensor);
+    return kiln_order_of(&p, size, s->c) == order;
+}
+
+static bool are_order(const kiln_shape *s, kiln_order order)
+{
+    return is_order(s, 'x', s->in, order) && is_order(s, 'y', s->out, order);
+}
+
+/* Rows of NCHW that are whole numbers of vectors. */
+static void set_run(const kiln_shape *s, const kiln_config *c, tile *g)
+{
+    const int64_t columns = c->v[COLUMNS], run = columns * g->across;
+    const bool whole = run <= 16 && (run & (run - 1)) == 0 && columns >= 4 &&
+                       g->src[2] % run == 0 && g->dst[2] % columns == 0 &&
+                       g->dst[2] * g->across <= g->src[2];
+    if (!whole || c->v[VECTOR] > 1 || g->step != 1 || !are_order(s, KILN_CHANNELS_FIRST))
+        return;
+    g->run_at = (g->backward ? -s->pad[2] : s->pad[2]) - g->left;
+    g->run = g->run_at >= 0 && g->run_at + run <= g->steps ? run : 0;
+}
+
 static tile tile_of(const kiln_shape *s, const kiln_config *c)
 {
     tile g = {.backward = s->direction == KILN_BACKWARD_DATA};
@@ -82,6 +107,7 @@ static tile tile_of(const kiln_shape *s, const kiln_config *c)
     g.dst = g.backward ? s->in : s->out;
     set_rows(s, c, &g);
     set_columns(s, c, &g);
+    set_run(s, c, &g);
     const int64_t tiles = divide_up(g.dst[1], g.rows) * divide_up(g.dst[2], c->v[COLUMNS]);
     g.items = product_of(s->n * (s->c / c->v[VECTOR]), g.dst[0] * tiles);
     const bool ends = c->v[ROW_WISE] && s->filter[0] == 1; /* a row, before the last ones begin */
@@ -89,12 +115,6 @@ static tile tile_of(const kiln_shape *s, const kiln_config *c)
     g.sums = (ends ? least_of(g.rows, reach + 1) : g.rows) * c->v[COLUMNS] * c->v[VECTOR];
     g.weights = s->filter[1] * (c->v[ROW_WISE] ? s->filter[2] : 1) * c->v[VECTOR];
     return g;
-}
-
-static bool are_neighbours(const kiln_shape *s, char tensor, const int64_t size[3])
-{
-    const kiln_pitch p = kiln_pitch_of(s, tensor);
-    return kiln_order_of(&p, size, s->c) == KILN_CHANNELS_LAST;
 }
 
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
@@ -119,7 +139,7 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
         return kiln_no(why, "columns of an item would have taps of their own");
     if (c->v[VECTOR] > 1 && s->c % c->v[VECTOR])
         return kiln_no(why, "%lld channels are no multiple of %d", (long long)s->c, c->v[VECTOR]);
-    if (c->v[VECTOR] > 1 && (!are_neighbours(s, 'x', s->in) || !are_neighbours(s, 'y', s->out)))
+    if (c->v[VECTOR] > 1 && !are_order(s, KILN_CHANNELS_LAST))
         return kiln_no(why, "the channels of a vector are no neighbours in %s and %s", s->x_layout,
                        s->y_layout);
     return false;
@@ -277,6 +297,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_LEFT", g->left);
     kiln_define(plan, "D_STEP", g->step);
     kiln_define(plan, "D_STEPS", g->steps);
+    kiln_define(plan, "D_RUN", g->run);
+    kiln_define(plan, "D_RUN_AT", g->run_at);
     kiln_define(plan, "T_GROUP", c->v[GROUP]);
     kiln_define(plan, "T_COLUMNS", c->v[COLUMNS]);
     kiln_define(plan, "T_VECTOR", c->v[VECTOR]);
