@@ -2,26 +2,27 @@
  * data, in NCHW and NHWC; for GPUs, whose caches serve neighbouring items together. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
-#include "generator/geometry/blocked.h"
 #include "generator/plan/config_best.h"
 
+#include "depthwise_tile.h"
 #include "tiles.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { GROUP, ROWS, COLUMNS, VECTOR, ROW_WISE, PARAMS };
-
-static const kiln_param params[PARAMS] = {
-    [GROUP] = {"T_GROUP", 3, {128, 256, 64}, 32, 512},
-    [ROWS] = {"T_ROWS", 6, {1, 2, 4, 7, 8, 14}, 1, 16},
-    [COLUMNS] = {"T_COLUMNS", 4, {1, 2, 4, 8}, 1, 8},
-    [VECTOR] = {"T_VECTOR", 4, {1, 4, 8, 16}, 0, 0},
-    [ROW_WISE] = {"T_ROW_WISE", 2, {1, 0}, 0, 0},
+static const kiln_param params[GATHER_PARAMS] = {
+    [GATHER_GROUP] = {"T_GROUP", 3, {128, 256, 64}, 32, 512},
+    [GATHER_ROWS] = {"T_ROWS", 6, {1, 2, 4, 7, 8, 14}, 1, 16},
+    [GATHER_COLUMNS] = {"T_COLUMNS", 4, {1, 2, 4, 8}, 1, 8},
+    [GATHER_VECTOR] = {"T_VECTOR", 4, {1, 4, 8, 16}, 0, 0},
+    [GATHER_ROW_WISE] = {"T_ROW_WISE", 2, {1, 0}, 0, 0},
 };
 
-static const kiln_config least = {
-    {[GROUP] = 32, [ROWS] = 1, [COLUMNS] = 1, [VECTOR] = 1, [ROW_WISE] = 1}};
+static const kiln_config least = {{[GATHER_GROUP] = 32,
+                                   [GATHER_ROWS] = 1,
+                                   [GATHER_COLUMNS] = 1,
+                                   [GATHER_VECTOR] = 1,
+                                   [GATHER_ROW_WISE] = 1}};
 
 /* Of sums and weights that an item holds. */
 enum { MOST_HELD = 160 };
@@ -33,113 +34,31 @@ static int64_t taps_of(const kiln_shape *s)
     return s->filter[0] * s->filter[1] * s->filter[2];
 }
 
-/* What a config makes of a shape. */
-typedef struct tile {
-    bool backward;
-    const int64_t *src, *dst;
-    int64_t rows;                      /* of the destination, an item's */
-    int64_t first, window;             /* the source rows that the first tile's elements meet */
-    int64_t jump, move;                /* of columns, as depthwise_gather.cl has them */
-    int64_t across, left, step, steps; /* the same */
-    int64_t run, run_at;               /* the same */
-    int64_t items;
-    int64_t sums, weights; /* that an item holds at a time */
-} tile;
-
-static void set_rows(const kiln_shape *s, const kiln_config *c, tile *g)
-{
-    const int64_t stride = s->stride[1], reach = (s->filter[1] - 1) * s->dilation[1];
-    g->rows = c->v[ROWS] * (g->backward ? stride : 1);
-    if (g->backward) {
-        g->first = divide_down(s->pad[1] - reach, stride);
-        g->window = divide_down(g->rows - 1 + s->pad[1], stride) - g->first + 1;
-    } else {
-        g->first = -s->pad[1];
-        g->window = (g->rows - 1) * stride + reach + 1;
-    }
-}
-
-static void set_columns(const kiln_shape *s, const kiln_config *c, tile *g)
-{
-    const int64_t stride = s->stride[2], dilation = s->dilation[2];
-    g->jump = g->backward ? stride / gcd(stride, dilation) : 1;
-    g->move = g->backward ? -(g->jump * dilation / stride) : dilation;
-    g->across = g->backward ? 1 : stride;
-    const int64_t taps = divide_up(s->filter[2], g->jump), last = (taps - 1) * g->move;
-    if (c->v[COLUMNS] == 1) {
-        g->step = g->move;
-        g->steps = taps;
-        return;
-    }
-    g->left = last < 0 ? last : 0;
-    g->step = gcd(g->across, dilation);
-    g->steps = ((c->v[COLUMNS] - 1) * g->across + (last < 0 ? -last : last)) / g->step + 1;
-}
-
-static bool is_order(const kiln_shape *s, char tensor, const int64_t size[3], kiln_order order)
-{
-    const kiln_pitch p = kiln_pitch_of(s, tensor);
-    return kiln_order_of(&p, size, s->c) == order;
-}
-
-static bool are_order(const kiln_shape *s, kiln_order order)
-{
-    return is_order(s, 'x', s->in, order) && is_order(s, 'y', s->out, order);
-}
-
-/* Rows of NCHW that are whole numbers of vectors. */
-static void set_run(const kiln_shape *s, const kiln_config *c, tile *g)
-{
-    const int64_t columns = c->v[COLUMNS], run = columns * g->across;
-    const bool whole = run <= 16 && (run & (run - 1)) == 0 && columns >= 4 &&
-                       g->src[2] % run == 0 && g->dst[2] % columns == 0 &&
-                       g->dst[2] * g->across <= g->src[2];
-    if (!whole || c->v[VECTOR] > 1 || g->step != 1 || !are_order(s, KILN_CHANNELS_FIRST))
-        return;
-    g->run_at = (g->backward ? -s->pad[2] : s->pad[2]) - g->left;
-    g->run = g->run_at >= 0 && g->run_at + run <= g->steps ? run : 0;
-}
-
-static tile tile_of(const kiln_shape *s, const kiln_config *c)
-{
-    tile g = {.backward = s->direction == KILN_BACKWARD_DATA};
-    g.src = g.backward ? s->out : s->in;
-    g.dst = g.backward ? s->in : s->out;
-    set_rows(s, c, &g);
-    set_columns(s, c, &g);
-    set_run(s, c, &g);
-    const int64_t tiles = divide_up(g.dst[1], g.rows) * divide_up(g.dst[2], c->v[COLUMNS]);
-    g.items = product_of(s->n * (s->c / c->v[VECTOR]), g.dst[0] * tiles);
-    const bool ends = c->v[ROW_WISE] && s->filter[0] == 1; /* a row, before the last ones begin */
-    const int64_t reach = (s->filter[1] - 1) * s->dilation[1];
-    g.sums = (ends ? least_of(g.rows, reach + 1) : g.rows) * c->v[COLUMNS] * c->v[VECTOR];
-    g.weights = s->filter[1] * (c->v[ROW_WISE] ? s->filter[2] : 1) * c->v[VECTOR];
-    return g;
-}
-
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const tile g = tile_of(s, c);
-    if (c->v[GROUP] > d->max_group || c->v[GROUP] > d->max_local[0])
-        return kiln_no(why, "a group of %d items exceeds the device's limit", c->v[GROUP]);
-    if (g.sums + g.weights > MOST_HELD && (c->v[VECTOR] > 1 || c->v[COLUMNS] > 1))
+    const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
+    if (c->v[GATHER_GROUP] > d->max_group || c->v[GATHER_GROUP] > d->max_local[0])
+        return kiln_no(why, "a group of %d items exceeds the device's limit", c->v[GATHER_GROUP]);
+    if (g.sums + g.weights > MOST_HELD && (c->v[GATHER_VECTOR] > 1 || c->v[GATHER_COLUMNS] > 1))
         return kiln_no(why, "an item would hold %lld sums and %lld weights, more than %d",
                        (long long)g.sums, (long long)g.weights, MOST_HELD);
-    if (g.rows * c->v[COLUMNS] * c->v[VECTOR] * s->filter[1] * s->filter[2] > MOST_PRODUCTS)
+    if (g.rows * c->v[GATHER_COLUMNS] * c->v[GATHER_VECTOR] * s->filter[1] * s->filter[2] >
+        MOST_PRODUCTS)
         return kiln_no(why, "the products of an item would be more than %d", MOST_PRODUCTS);
-    if (c->v[COLUMNS] > 1 && !c->v[ROW_WISE])
+    if (c->v[GATHER_COLUMNS] > 1 && !c->v[GATHER_ROW_WISE])
         return kiln_no(why, "only items that go row by row may have several columns");
     if (g.window > MOST_ROWS_MET)
         return kiln_no(why, "the rows of an item meet %lld rows of the source, more than %d",
                        (long long)g.window, MOST_ROWS_MET);
-    if (c->v[COLUMNS] > 1 && g.steps > 2 * s->filter[2] + 2 * c->v[COLUMNS])
+    if (c->v[GATHER_COLUMNS] > 1 && g.steps > 2 * s->filter[2] + 2 * c->v[GATHER_COLUMNS])
         return kiln_no(why, "between what the columns of an item meet lie columns that none does");
-    if (c->v[COLUMNS] > 1 && g.backward && s->stride[2] > 1)
+    if (c->v[GATHER_COLUMNS] > 1 && g.backward && s->stride[2] > 1)
         return kiln_no(why, "columns of an item would have taps of their own");
-    if (c->v[VECTOR] > 1 && s->c % c->v[VECTOR])
-        return kiln_no(why, "%lld channels are no multiple of %d", (long long)s->c, c->v[VECTOR]);
-    if (c->v[VECTOR] > 1 && !are_order(s, KILN_CHANNELS_LAST))
+    if (c->v[GATHER_VECTOR] > 1 && s->c % c->v[GATHER_VECTOR])
+        return kiln_no(why, "%lld channels are no multiple of %d", (long long)s->c,
+                       c->v[GATHER_VECTOR]);
+    if (c->v[GATHER_VECTOR] > 1 && !kiln_depthwise_order(s, KILN_CHANNELS_LAST))
         return kiln_no(why, "the channels of a vector are no neighbours in %s and %s", s->x_layout,
                        s->y_layout);
     return false;
@@ -209,23 +128,24 @@ static const costs plain = {3.4, 0, 1.4, 4.5, 20, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44
 static const costs vectors = {5.6, 2.35, 0.24, 1.06, 20, 1.18, 0, 0, 1.7e-4, 0.88, 0.9};
 
 /* Of an item: its sums, a step's weights, and what the step loads at once. */
-static double registers_of(const kiln_shape *s, const kiln_config *c, const tile *g)
+static double registers_of(const kiln_shape *s, const kiln_config *c, const kiln_depthwise_tile *g)
 {
-    const double vector = c->v[VECTOR], words = vector * (double)kiln_type_size(s->x_type) / 4;
-    return (double)g->sums + vector * (double)s->filter[1] * c->v[COLUMNS] +
+    const double vector = c->v[GATHER_VECTOR],
+                 words = vector * (double)kiln_type_size(s->x_type) / 4;
+    return (double)g->sums + vector * (double)s->filter[1] * c->v[GATHER_COLUMNS] +
            words * (double)g->window;
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const tile g = tile_of(s, c);
-    const costs *k = c->v[VECTOR] > 1 ? &vectors : &plain;
-    const double size = (double)kiln_type_size(s->x_type), vector = c->v[VECTOR];
+    const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
+    const costs *k = c->v[GATHER_VECTOR] > 1 ? &vectors : &plain;
+    const double size = (double)kiln_type_size(s->x_type), vector = c->v[GATHER_VECTOR];
     const double taps = (double)(s->filter[0] * s->filter[1] * divide_up(s->filter[2], g.jump));
     const double steps = (double)(s->filter[0] * g.steps), loads = steps * (double)g.window;
     const double convert = s->x_type == KILN_F32 ? 0 : k->convert * vector;
     const double cycles = (k->load * fmax(1, vector * size / 8) + convert) * loads +
-                          k->sum * taps * c->v[ROWS] * c->v[COLUMNS] * vector +
+                          k->sum * taps * c->v[GATHER_ROWS] * c->v[GATHER_COLUMNS] * vector +
                           k->weight * taps * vector + k->item;
     const double crowd = 1 + k->crowded * fmax(0, registers_of(s, c, &g) / 100 - 1);
     const double ms = 2 * crowd * cycles * (double)g.items / (d->peak_gflops * 1e6);
@@ -246,28 +166,30 @@ enum { MOST_WEIGHTS = 48 };
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    if (c->v[VECTOR] == 1 && (c->v[ROWS] * g->s->stride[1] > MOST_ROWS || c->v[COLUMNS] > 1))
+    if (c->v[GATHER_VECTOR] == 1 &&
+        (c->v[GATHER_ROWS] * g->s->stride[1] > MOST_ROWS || c->v[GATHER_COLUMNS] > 1))
         return INFINITY;
-    const int64_t weights = g->s->filter[1] * g->s->filter[2] * c->v[VECTOR];
-    if (c->v[COLUMNS] > 1 && weights > MOST_WEIGHTS)
+    const int64_t weights = g->s->filter[1] * g->s->filter[2] * c->v[GATHER_VECTOR];
+    if (c->v[GATHER_COLUMNS] > 1 && weights > MOST_WEIGHTS)
         return INFINITY;
     return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_range all[] = {kiln_searched(params, GROUP), kiln_searched(params, ROWS),
-                              kiln_searched(params, COLUMNS), kiln_searched(params, VECTOR),
-                              kiln_searched(params, ROW_WISE)};
+    const kiln_range all[] = {
+        kiln_searched(params, GATHER_GROUP), kiln_searched(params, GATHER_ROWS),
+        kiln_searched(params, GATHER_COLUMNS), kiln_searched(params, GATHER_VECTOR),
+        kiln_searched(params, GATHER_ROW_WISE)};
     kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
     kiln_config_best(&g, &least, all, sizeof all / sizeof *all);
     *c = g.best;
 }
 
 static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                       const tile *g, kiln_plan *plan)
+                       const kiln_depthwise_tile *g, kiln_plan *plan)
 {
-    const bool packed = c->v[VECTOR] > 1;
+    const bool packed = c->v[GATHER_VECTOR] > 1;
     const kiln_pitch src = kiln_pitch_of(s, g->backward ? 'y' : 'x');
     const kiln_pitch dst = kiln_pitch_of(s, g->backward ? 'x' : 'y');
     kiln_define_types(plan, s);
@@ -299,18 +221,18 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_STEPS", g->steps);
     kiln_define(plan, "D_RUN", g->run);
     kiln_define(plan, "D_RUN_AT", g->run_at);
-    kiln_define(plan, "T_GROUP", c->v[GROUP]);
-    kiln_define(plan, "T_COLUMNS", c->v[COLUMNS]);
-    kiln_define(plan, "T_VECTOR", c->v[VECTOR]);
-    kiln_define(plan, "T_ROW_WISE", c->v[ROW_WISE]);
-    kiln_define(plan, "D_WORDS", c->v[VECTOR] * (int64_t)kiln_type_size(s->w_type) / 4);
+    kiln_define(plan, "T_GROUP", c->v[GATHER_GROUP]);
+    kiln_define(plan, "T_COLUMNS", c->v[GATHER_COLUMNS]);
+    kiln_define(plan, "T_VECTOR", c->v[GATHER_VECTOR]);
+    kiln_define(plan, "T_ROW_WISE", c->v[GATHER_ROW_WISE]);
+    kiln_define(plan, "D_WORDS", c->v[GATHER_VECTOR] * (int64_t)kiln_type_size(s->w_type) / 4);
 }
 
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    const tile g = tile_of(s, c);
-    if (c->v[VECTOR] > 1) {
+    const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
+    if (c->v[GATHER_VECTOR] > 1) {
         plan->packed_bytes = 4 * s->w_count;
         kiln_plan_stage(plan, "depthwise_gather.cl", "depthwise_gather_pack")->pack = true;
         define_all(s, d, c, &g, plan);
@@ -321,10 +243,10 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_plan_stage(plan, "depthwise_gather.cl", "depthwise_gather");
     define_all(s, d, c, &g, plan);
     kiln_arg_buffer(plan, g.backward ? KILN_ROLE_Y : KILN_ROLE_X);
-    kiln_arg_buffer(plan, c->v[VECTOR] > 1 ? KILN_ROLE_PACKED : KILN_ROLE_W);
+    kiln_arg_buffer(plan, c->v[GATHER_VECTOR] > 1 ? KILN_ROLE_PACKED : KILN_ROLE_W);
     kiln_arg_buffer(plan, g.backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, c->v[GROUP], 1, 1, g.items, 1, 1);
+    kiln_grid(plan, c->v[GATHER_GROUP], 1, 1, g.items, 1, 1);
 }
 const kiln_solver kiln_solver_depthwise_gather = {
     .name = "depthwise_gather",
@@ -332,7 +254,7 @@ const kiln_solver kiln_solver_depthwise_gather = {
     .algorithm = 1,
     .version = 4,
     .params = params,
-    .nparams = PARAMS,
+    .nparams = GATHER_PARAMS,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,
