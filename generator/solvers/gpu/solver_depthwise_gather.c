@@ -111,68 +111,71 @@ typedef struct costs {
     double convert; /* of an element of it, but a float */
     double sum;     /* of a product */
     double weight;  /* of a channel and a tap */
-    double item;
-    double crowded;          /* for each hundred registers more than a hundred */
-    double begin_ms;         /* of a launch */
-    double load_ms, step_ms; /* of an item's loads, or steps, one after the other */
-    double move;             /* of a copy's time */
-    double beside;           /* how much of the shorter time adds to the longer one */
+    double result, item;
+    double crowded;         /* for each hundred registers more than a hundred */
+    double begin_ms;        /* of a launch */
+    double load_ms, row_ms; /* of an item's loads, or rows that it meets, one after the other */
+    double move;            /* of a copy's time */
+    double beside;          /* how much of the shorter time adds to the longer one */
 } costs;
 
 /* Items read, multiply and add while tensors move, but not altogether: the numbers were fitted on
  * an H100 at a batch of 64 (NVIDIA's driver 580.159, 2026-11-27), to 230 configs of 10 problems
- * without vectors and 255 of 16 problems with vectors. Predictions are within 8 and 20 % (standard
- * deviation); of those measured the guess has 0.98 and 0.93 of the speed of the fastest config, in
- * the mean (worst 0.94 and 0.83). */
-static const costs plain = {3.4, 0, 1.4, 4.5, 20, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44};
-static const costs vectors = {5.6, 2.35, 0.24, 1.06, 20, 1.18, 0, 0, 1.7e-4, 0.88, 0.9};
+ * without vectors and 203 of 16 problems with vectors. Predictions are within 8 and 12 % (standard
+ * deviation); of those measured the guess has 0.98 and 0.97 of the speed of the fastest config, in
+ * the mean (worst 0.94 and 0.91). */
+static const costs plain = {3.4, 0, 1.4, 4.5, 0, 20, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44};
+static const costs by_columns = {1.8, 6.1, 0.49, 0.49, 0.9, 9, 0, 0, 0, 2.7e-4, 0.935, 0.285};
+static const costs by_rows = {1.5, 1.96, 0.41, 0.41, 0.75, 7.5, 1.2, 0, 0, 0, 0.955, 1};
 
-/* Of an item: its sums, a step's weights, and what the step loads at once. */
+/* Of an item: its sums, weights, and what it loads at once. */
 static double registers_of(const kiln_shape *s, const kiln_config *c, const kiln_depthwise_tile *g)
 {
-    const double vector = c->v[GATHER_VECTOR],
-                 words = vector * (double)kiln_type_size(s->x_type) / 4;
-    return (double)g->sums + vector * (double)s->filter[1] * c->v[GATHER_COLUMNS] +
-           words * (double)g->window;
+    const double words = c->v[GATHER_VECTOR] * (double)kiln_type_size(s->x_type) / 4;
+    const double loads = (double)(c->v[GATHER_ROW_WISE] ? g->steps : g->window);
+    return (double)(g->sums + g->weights) + words * loads;
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
-    const costs *k = c->v[GATHER_VECTOR] > 1 ? &vectors : &plain;
     const double size = (double)kiln_type_size(s->x_type), vector = c->v[GATHER_VECTOR];
+    const costs *k = vector == 1 ? &plain : c->v[GATHER_ROW_WISE] ? &by_rows : &by_columns;
     const double taps = (double)(s->filter[0] * s->filter[1] * divide_up(s->filter[2], g.jump));
-    const double steps = (double)(s->filter[0] * g.steps), loads = steps * (double)g.window;
+    const double outs = (double)c->v[GATHER_ROWS] * c->v[GATHER_COLUMNS];
+    const double met = (double)(s->filter[0] * g.window);
+    const double loads = met * (double)(g.run ? g.steps - g.run + 1 : g.steps);
     const double convert = s->x_type == KILN_F32 ? 0 : k->convert * vector;
     const double cycles = (k->load * fmax(1, vector * size / 8) + convert) * loads +
-                          k->sum * taps * c->v[GATHER_ROWS] * c->v[GATHER_COLUMNS] * vector +
-                          k->weight * taps * vector + k->item;
+                          (k->sum * taps + k->result) * outs * vector + k->weight * taps * vector +
+                          k->item;
     const double crowd = 1 + k->crowded * fmax(0, registers_of(s, c, &g) / 100 - 1);
     const double ms = 2 * crowd * cycles * (double)g.items / (d->peak_gflops * 1e6);
-    const double bytes = size * (double)(s->x_count + s->y_count);
+    const double bytes =
+        size * (double)s->x_count + (double)kiln_type_size(s->y_type) * (double)s->y_count;
     const double move = k->move * kiln_device_move_ms(d, bytes);
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* its vectors stay empty */
-    const double all = k->begin_ms + k->load_ms * loads +
-                       k->step_ms * steps * sqrt((double)g.window) + fmax(ms, move) +
+    const double all = k->begin_ms + k->load_ms * loads + k->row_ms * met + fmax(ms, move) +
                        k->beside * fmin(ms, move);
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(turns * all, 1);
 }
 
-/* More rows of the source and the destination than so many take more registers than they save. */
-enum { MOST_ROWS = 8 };
-
-/* An item with several columns keeps all weights: with more than so many it lacks registers. */
-enum { MOST_WEIGHTS = 48 };
+/* What was never the fastest, or not fitted: rows of the source that take more registers than they
+ * save, columns but for short elements of NCHW, long vectors. */
+static bool unlikely(const kiln_shape *s, const kiln_config *c)
+{
+    const int64_t rows = c->v[GATHER_ROWS] * s->stride[1];
+    if (c->v[GATHER_VECTOR] > 1)
+        return c->v[GATHER_VECTOR] > 8 || c->v[GATHER_COLUMNS] > 1 || rows > 14;
+    if (c->v[GATHER_COLUMNS] > 1 &&
+        (c->v[GATHER_COLUMNS] != 4 || s->x_type == KILN_F32 || !kiln_depthwise_tile_of(s, c).run))
+        return true;
+    return rows > 8 || !c->v[GATHER_ROW_WISE];
+}
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    if (c->v[GATHER_VECTOR] == 1 &&
-        (c->v[GATHER_ROWS] * g->s->stride[1] > MOST_ROWS || c->v[GATHER_COLUMNS] > 1))
-        return INFINITY;
-    const int64_t weights = g->s->filter[1] * g->s->filter[2] * c->v[GATHER_VECTOR];
-    if (c->v[GATHER_COLUMNS] > 1 && weights > MOST_WEIGHTS)
-        return INFINITY;
-    return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
+    return unlikely(g->s, c) || illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
