@@ -28,7 +28,8 @@ typedef struct search {
     search_result *result;
     good_result good[KNOWN_GOOD];
     int ngood;
-    char log[4096]; /* "": none is kept */
+    struct verify_kept kept; /* the reference, which all trials share */
+    char log[4096];          /* "": none is kept */
     char failure[KILN_ERROR_TEXT];
 } search;
 
@@ -57,7 +58,8 @@ static int compare(search *s, const kiln_op *op, double *error)
     kiln_op_info info;
     kiln_op_describe(op, &info);
     reference_tensors sources = tensors_sources(t);
-    const verify_options options = verify_options_for(s->request, &info, t->from_files);
+    verify_options options = verify_options_for(s->request, &info, t->from_files);
+    options.kept = &s->kept;
     bool gradient = t->bias && t->problem.direction == KILN_BACKWARD_WEIGHTS;
     if (gradient && !verify_bias_gradient(&t->problem, t->y, t->bias, &options).ok)
         return 1;
@@ -239,6 +241,8 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
         snprintf(why, why_size, "%s", *s.failure || !searches ? reason : kiln_last_error());
     for (int i = 0; i < s.ngood; i++)
         free(s.good[i].result);
+    kept_sums_free(&s.kept.whole);
+    kept_sums_free(&s.kept.sample);
     free(known.trial);
     trial_book_free(own);
     return status;

@@ -1,8 +1,9 @@
 /* Stores the reference's sums and magnitudes in files. */
 #include "reference_cache.h"
 
+#include "kept_sums.h"
+
 #include <errno.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { PATH_TEXT = 4096, BLOCK = 4096 };
+enum { PATH_TEXT = 4096 };
 
 kiln_status reference_cache_check(const char *dir, char *why)
 {
@@ -36,20 +37,7 @@ typedef struct head {
 /* Another number where sums change their meaning. */
 static const char magic[8] = "kilnre2";
 
-typedef struct sums {
-    int64_t count;
-    double *sum, *magnitude; /* one allocation */
-} sums;
-
-static bool sums_new(sums *s, int64_t count)
-{
-    s->count = count;
-    s->sum = malloc(2 * (size_t)count * sizeof *s->sum);
-    s->magnitude = s->sum ? s->sum + count : NULL;
-    return s->sum;
-}
-
-static uint64_t checksum_of(const sums *s)
+static uint64_t checksum_of(const kept_sums *s)
 {
     return XXH3_64bits(s->sum, 2 * (size_t)s->count * sizeof *s->sum);
 }
@@ -100,7 +88,7 @@ static void file_name(char path[PATH_TEXT], const char *dir, const kiln_problem 
              (unsigned long long)key);
 }
 
-static bool load(const char *path, uint64_t key, sums *s)
+static bool load(const char *path, uint64_t key, kept_sums *s)
 {
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* a pipe would hang us */
@@ -117,7 +105,7 @@ static bool load(const char *path, uint64_t key, sums *s)
     return whole;
 }
 
-static void store(const char *dir, const char *path, uint64_t key, const sums *s)
+static void store(const char *dir, const char *path, uint64_t key, const kept_sums *s)
 {
     mkdir(dir, 0777);
     char temporary[PATH_TEXT + 32];
@@ -134,53 +122,23 @@ static void store(const char *dir, const char *path, uint64_t key, const sums *s
         remove(temporary);
 }
 
-/* Keeps the sums while another visitor gets them. */
-typedef struct recorder {
-    sums *to;
-    contraction_visit *visit;
-    void *user;
-} recorder;
-
-static void record(void *user, int thread, const contraction_part *part)
-{
-    const recorder *r = user;
-    for (int i = 0; i < part->count; i++) {
-        r->to->sum[part->index[i]] = part->sum[i];
-        r->to->magnitude[part->index[i]] = part->magnitude[i];
-    }
-    r->visit(r->user, thread, part);
-}
-
-static void replay(const sums *s, contraction_visit *visit, void *user)
-{
-#pragma omp parallel for schedule(static)
-    for (int64_t first = 0; first < s->count; first += BLOCK) {
-        int64_t index[BLOCK], n = s->count - first < BLOCK ? s->count - first : BLOCK;
-        for (int64_t i = 0; i < n; i++)
-            index[i] = first + i;
-        const contraction_part part = {(int)n, index, s->sum + first, s->magnitude + first};
-        visit(user, omp_get_thread_num(), &part);
-    }
-}
-
 bool reference_cache_visit(const char *dir, const kiln_problem *problem, const reference_tensors *t,
                            contraction_visit *visit, void *user)
 {
-    sums s;
-    if (!sums_new(&s, reference_count(problem)))
+    kept_sums s;
+    if (!kept_sums_new(&s, reference_count(problem)))
         return reference_sums(problem, t, visit, user);
     char path[PATH_TEXT];
     uint64_t key = key_of(problem, t);
     file_name(path, dir, problem, key);
     bool done = load(path, key, &s);
     if (done) {
-        replay(&s, visit, user);
+        kept_sums_replay(&s, visit, user);
     } else {
-        recorder r = {&s, visit, user};
-        done = reference_sums(problem, t, record, &r);
+        done = kept_sums_record(&s, problem, t, visit, user);
         if (done)
             store(dir, path, key, &s);
     }
-    free(s.sum);
+    kept_sums_free(&s);
     return done;
 }

@@ -184,9 +184,21 @@ static bool judge_sample(judge *j, double seconds, int64_t total)
     sample s;
     if (!sample_take(&s, j->problem, j->options->seed, sample_size(j->problem, seconds, total)))
         return false;
+    kept_sums *kept = j->options->kept ? &j->options->kept->sample : NULL;
+    const bool known = kept && kept->sum && kept->count == s.count;
+    if (kept && !known) {
+        kept_sums_free(kept);
+        kept_sums_new(kept, s.count);
+    }
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < s.count; i++) {
-        double magnitude, sum = reference_sum(j->problem, j->tensors, s.index[i], &magnitude);
+        double magnitude = known ? kept->magnitude[i] : 0;
+        const double sum =
+            known ? kept->sum[i] : reference_sum(j->problem, j->tensors, s.index[i], &magnitude);
+        if (!known && kept && kept->sum) {
+            kept->sum[i] = sum;
+            kept->magnitude[i] = magnitude;
+        }
         judge_sum(j, &j->stats[omp_get_thread_num()], s.index[i], sum, magnitude);
     }
     scan(j, &s, total);
@@ -248,6 +260,17 @@ static bound_rule rule_of(const kiln_problem *p, const reference_tensors *t,
     return r;
 }
 
+/* Judges every element. Returns false, having judged none, without memory. */
+static bool visit_all(judge *j)
+{
+    const verify_options *o = j->options;
+    if (o->kept)
+        return kept_sums_visit(&o->kept->whole, j->problem, j->tensors, judge_part, j);
+    if (o->cache && *o->cache)
+        return reference_cache_visit(o->cache, j->problem, j->tensors, judge_part, j);
+    return reference_sums(j->problem, j->tensors, judge_part, j);
+}
+
 verify_result verify_destination(const kiln_problem *problem, const reference_tensors *t,
                                  const void *got, const verify_options *options)
 {
@@ -265,10 +288,7 @@ verify_result verify_destination(const kiln_problem *problem, const reference_te
     }
     int64_t total = reference_count(problem);
     double seconds = options->max_seconds > 0 ? options->max_seconds : 20;
-    bool whole = estimated_seconds(problem) <= seconds &&
-                 (options->cache && *options->cache
-                      ? reference_cache_visit(options->cache, problem, t, judge_part, &j)
-                      : reference_sums(problem, t, judge_part, &j));
+    bool whole = estimated_seconds(problem) <= seconds && visit_all(&j);
     bool done = whole || judge_sample(&j, seconds, total);
     verify_result r = error_stats_result(j.stats, problem, total);
     r.ok = r.ok && done;

@@ -10,6 +10,7 @@
 #define KILN_VERIFY_H
 
 #include "host.h"
+#include "kept_sums.h"
 #include "reference.h"
 
 #include <stdbool.h>
@@ -23,6 +24,12 @@ typedef struct verify_options {
     double max_seconds; /* where the estimate is longer, only a sample is checked; 0: 20 */
     uint64_t seed;      /* of the sample */
     const char *cache;  /* a directory of stored reference results; NULL or "": none */
+    /* What calls for the same problem and tensors share: `whole` or, where only a sample is
+     * checked, `sample`. The first call computes it. NULL: nothing. Free both with
+     * kept_sums_free(). */
+    struct verify_kept {
+        kept_sums whole, sample;
+    } * kept;
 } verify_options;
 
 typedef struct verify_result {
