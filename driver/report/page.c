@@ -42,6 +42,8 @@ static const char style[] =
     ".mark>*{stroke:var(--back);stroke-width:1;fill-opacity:.85}.fwd>*{fill:var(--fwd)}"
     ".bwd>*{fill:var(--bwd)}.wrw>*{fill:var(--wrw)}a:hover .mark>*,a:focus .mark>*"
     "{stroke:var(--ink);stroke-width:2}\n"
+    ".hollow.fwd>*{stroke:var(--fwd)}.hollow.bwd>*{stroke:var(--bwd)}"
+    ".hollow.wrw>*{stroke:var(--wrw)}.mark.hollow>*{fill:var(--back);stroke-width:2}\n"
     ".bar{fill:var(--fwd)}a:hover .bar{fill:var(--bwd)}\n"
     ".line{fill:none;stroke-width:2}.median{stroke:var(--fwd)}"
     ".tenth{stroke:var(--bwd);stroke-dasharray:6 4}.worst{stroke:var(--wrw);stroke-dasharray:2 3}"

@@ -23,9 +23,10 @@ static double intensity(const report_layer *l)
     return l->flops / l->bytes;
 }
 
-static void draw_mark(FILE *to, kiln_direction direction, double x, double y)
+/* Marks of other types than f32 are hollow: another roof is theirs. */
+static void draw_mark(FILE *to, kiln_direction direction, bool hollow, double x, double y)
 {
-    fprintf(to, "<g class=\"mark %s\">", looks[direction].class);
+    fprintf(to, "<g class=\"mark %s%s\">", looks[direction].class, hollow ? " hollow" : "");
     switch (direction) {
     case KILN_FORWARD:
         fprintf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>", x, y);
@@ -133,8 +134,8 @@ static void draw_layers(const page_part *p, const axis *x, const axis *y)
             continue;
         fprintf(p->to, "<a href=\"#d%d-l%zu\">", p->number, i + 1);
         page_layer_title(p, l);
-        draw_mark(p->to, l->problem.direction, axis_at(x, intensity(l)),
-                  axis_at(y, report_gflops(l)));
+        draw_mark(p->to, l->problem.direction, l->problem.x_type != KILN_F32,
+                  axis_at(x, intensity(l)), axis_at(y, report_gflops(l)));
         fputs("</a>\n", p->to);
     }
 }
@@ -145,10 +146,26 @@ static void draw_legend(const page_part *p)
     const double y = 18;
     for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
         const double x = WIDTH - RIGHT - from_right[d];
-        draw_mark(p->to, (kiln_direction)d, x, y - 4);
+        draw_mark(p->to, (kiln_direction)d, false, x, y - 4);
         fprintf(p->to, "<text class=\"legend\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 11, y,
                 looks[d].words);
     }
+}
+
+/* Says which types have marks of their own, and which have no roof. */
+static void put_types(const page_part *p)
+{
+    bool hollow = false;
+    for (int t = KILN_F32 + 1; t < REPORT_TYPES; t++)
+        hollow = hollow || has_type(p, (kiln_type)t);
+    if (hollow)
+        fputs("<p class=\"note\">Hollow marks are layers of other types than f32.</p>\n", p->to);
+    for (int t = KILN_F32; t < REPORT_TYPES && p->device->gbs.value > 0; t++)
+        if (has_type(p, (kiln_type)t) && p->device->gflops[t].value <= 0)
+            html_fill(p->to,
+                      "<p class=\"note\">What the device can do with % is not known here; --peak "
+                      "%=GFLOPS gives it.</p>\n",
+                      kiln_type_name((kiln_type)t), kiln_type_name((kiln_type)t));
 }
 
 void page_roofline(const page_part *p)
@@ -179,6 +196,7 @@ void page_roofline(const page_part *p)
         draw_layers(p, &x, &y);
         draw_legend(p);
         page_picture_end(p->to);
+        put_types(p);
     }
     if (p->device->gbs.value <= 0 && drawn > 0)
         fputs("<p class=\"none\">The limits of this device are not known here: make the report on "

@@ -33,7 +33,9 @@ static const char help[] =
     "                        this device; count: from the units and the clock that it tells; "
     "none:\n"
     "                        open no device [measure]\n"
-    "  --peak GFLOPS         the limit of multiply-adds, in 1e9 operations a second\n"
+    "  --peak [TYPE=]GFLOPS  the limit of multiply-adds, in 1e9 operations a second, of a type "
+    "(f32,\n"
+    "                        f16, bf16, i8) or of those that have none; may be given again\n"
     "  --bandwidth GBS       the limit of memory, in 1e9 bytes a second\n"
     "  --help                print this text\n"
     "\n"
@@ -45,7 +47,7 @@ enum { LIMITS_MEASURE = 0, LIMITS_COUNT, LIMITS_NONE };
 typedef struct options {
     const char *output, *match, *device;
     int limits;
-    double peak, bandwidth;
+    double peak[REPORT_TYPES], bandwidth;
     bool help;
 } options;
 
@@ -80,6 +82,25 @@ static bool parse_rate(const char *text, double *rate)
     return end != text && !*end && isfinite(*rate) && *rate > 0;
 }
 
+/* Reads "GFLOPS" for all types that have none yet, or "TYPE=GFLOPS". */
+static bool parse_peak(const char *text, double peak[REPORT_TYPES])
+{
+    const char *rate = strchr(text, '=');
+    const size_t length = rate ? (size_t)(rate - text) : 0;
+    double value;
+    bool known = !rate;
+    if (!parse_rate(rate ? rate + 1 : text, &value))
+        return false;
+    for (int t = KILN_F32; t < REPORT_TYPES; t++) {
+        const char *name = kiln_type_name((kiln_type)t);
+        const bool named = rate && strlen(name) == length && strncmp(name, text, length) == 0;
+        known = known || named;
+        if (named || (!rate && peak[t] == 0))
+            peak[t] = value;
+    }
+    return known;
+}
+
 static kiln_status parse(options *o, int argc, char **argv, char *why)
 {
     static const struct option table[] = {
@@ -105,7 +126,7 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
             ok = parse_limits(optarg, &o->limits);
             break;
         case 'p':
-            ok = parse_rate(optarg, &o->peak);
+            ok = parse_peak(optarg, o->peak);
             break;
         case 'b':
             ok = parse_rate(optarg, &o->bandwidth);

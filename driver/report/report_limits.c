@@ -11,11 +11,11 @@ static void set(report_limit *limit, double value, int origin)
     }
 }
 
-void report_limits_give(report_data *d, double gflops, double gbs)
+void report_limits_give(report_data *d, const double gflops[REPORT_TYPES], double gbs)
 {
     for (int i = 0; i < d->devices; i++) {
         for (int t = 0; t < REPORT_TYPES; t++)
-            set(&d->device[i].gflops[t], gflops, LIMIT_GIVEN);
+            set(&d->device[i].gflops[t], gflops[t], LIMIT_GIVEN);
         set(&d->device[i].gbs, gbs, LIMIT_GIVEN);
     }
 }

@@ -56,7 +56,9 @@ static kiln_status search(const session *s, const tune_item *item, const kiln_pr
     tensors t;
     search_result found;
     char why[KILN_ERROR_TEXT];
+    const int64_t began = trace_begin();
     kiln_status status = tensors_make(&t, s, &item->request, p, why);
+    trace_end(began, "tensors", "made and filled");
     if (status) {
         snprintf(result->why, sizeof result->why, "%s", why);
         return status;

@@ -15,7 +15,7 @@ expect 0 report rows.yaml --limits none
 silent out
 warns '^kiln-report.html: 1 device, 1 layer, 0 trials$'
 grep -q '</html>' kiln-report.html || fail 'the page has no end'
-expect 0 report rows.yaml --limits none -o - --peak 100 --bandwidth 10
+expect 0 report rows.yaml --limits none -o - --peak f16=7 --peak 100 --bandwidth 10
 silent err
 says '^<!DOCTYPE html>'
 says 'fwd-f32-n1-c16-k16-i4x4-f1x1'
@@ -30,7 +30,7 @@ expect 5 report rows.yaml --limits none -o nowhere/page.html
 warns '^kiln report: cannot write nowhere/page.html: No such file'
 expect 5 report rows.yaml --limits none -o .
 [ "$(find . -name '*.tmp' | wc -l)" -eq 0 ] || fail 'a temporary file was left'
-for wrong in '--limits some' '--peak fast' '--bandwidth -1' '--pages 3'; do
+for wrong in '--limits some' '--peak fast' '--peak f31=7' '--bandwidth -1' '--pages 3'; do
     # shellcheck disable=SC2086
     expect 2 report rows.yaml $wrong
 done

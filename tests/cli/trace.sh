@@ -52,7 +52,7 @@ has problem trial build launch verify
 # tune: a worker and compilers beside the first process
 expect 0 tune list --solvers naive,13 --trials 4 --seconds 0 --jobs 1 --trace tune.json
 parse tune.json
-has problem trial wait build launch verify
+has problem tensors trial wait build launch verify
 grep -q '"name":"kiln tune: searches on ' tune.json || fail 'the worker has no name'
 grep -q '"name":"kiln tune: compiles for ' tune.json || fail 'the compiler has no name'
 [ "$(cut -d' ' -f1 spans | sort -u | wc -l)" -eq 2 ] || fail 'the spans are not of two processes'

@@ -161,7 +161,8 @@ START_TEST(a_page_has_what_its_data_call_for)
          "- {key: \"" B "\", solver: naive, version: 1, config: \"\", ms: 6}\n");
     take("{\"schema\":1,\"problem\":\"" C "\",\"device\":\"0:0 a card (a platform)\",\"solver\":"
          "\"gemm\",\"config\":\"8\",\"median_ms\":1.5,\"verify\":\"ok\",\"repro\":null}\n");
-    report_limits_give(&data, 100, 10);
+    const double peak[REPORT_TYPES] = {[KILN_F32] = 100, [KILN_F16] = 200};
+    report_limits_give(&data, peak, 10);
     make_page();
     check_well_formed();
     ck_assert_int_eq(data.devices, 1);
@@ -175,6 +176,8 @@ START_TEST(a_page_has_what_its_data_call_for)
     ck_assert_int_eq(count("<a href=\"#d1-l"), 3 + 1); /* marks, and a bar for the gain of A */
     ck_assert_int_eq(count("<tr id=\"d1-l"), 3);
     ck_assert_int_eq(count("class=\"roof\""), 3); /* a slope, f32 and f16 */
+    ck_assert_int_eq(count("class=\"mark wrw hollow\""), 1);
+    ck_assert_int_eq(count("is not known here"), 0);
     ck_assert_int_eq(count("as given on the command line"), 3);
     ck_assert_int_eq(count("<figure class=\"small\">"), 1);
     ck_assert_int_eq(count("<figure class=\"heat\">"), 1);
