@@ -117,15 +117,14 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
            v[WIDTH] >= 2 * round_up(s->out[2], 16);
 }
 
-/* Groups copy, multiply and write; where they write much at a time, they do so one after the other.
- * Eight warps leave a unit room for fewer groups. Fitted to 28 configs of 4 problems at a batch of
- * 64 on an H100 (NVIDIA's driver 580.159, 2026-11-27): predictions are within 10 % (standard
- * deviation), and of those measured the guess has 0.97 of the speed of the fastest config, in the
- * mean (worst 0.87). */
+/* Groups copy, multiply and write; where they write much at a time, words and not halves of them,
+ * they do so one after the other. Eight warps leave a unit room for fewer groups. Fitted to 28
+ * configs of 4 problems at a batch of 64 on an H100 (NVIDIA's driver 580.159, 2026-11-27); the
+ * guess is the fastest of those measured. */
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const double step = 7.5, pixel = 0.93, weights = 65; /* cycles of a unit */
-    const double ghz = 1.7, crowded = 0.52, beside = 0.04, burst = 0.11 / 65536, begin_ms = 1.5e-3;
+    const double ghz = 1.7, crowded = 0.52, beside = 0.04, burst = 0.15 / 65536, begin_ms = 1.5e-3;
     const tile t = tile_of(s, c);
     const double out = (double)kiln_type_size(s->y_type);
     const double groups = (double)(t.tiles * divide_up(t.blocks, c->v[BLOCKS]));
@@ -136,16 +135,17 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     const double ms = slower * cycles * ceil(groups / d->compute_units) / (ghz * 1e6);
     const double bytes = (double)t.size * (double)s->x_count + out * (double)s->y_count;
     const double move = kiln_device_move_ms(d, bytes);
-    const double written = out * BLOCK * columns * c->v[ROWS] * c->v[WIDTH];
-    return kiln_device_launch_ms(d) +
-           kiln_tiles_row_ms(
-               begin_ms + fmax(ms, move) + beside * fmin(ms, move) + burst * written * move, 1);
+    const double written = out * BLOCK * c->v[ROWS] * c->v[WIDTH]; /* by a block's warps */
+    const double later = out > 2 ? burst * written * move : 0;
+    return kiln_device_launch_ms(d) + begin_ms + fmax(ms, move) + beside * fmin(ms, move) + later;
 }
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    /* Narrow tiles of wide images were not fitted. */
-    if (c->v[WIDTH] < 56 && g->s->out[2] >= 56)
+    /* Narrow tiles of wide images were not fitted, nor low ones where there are many. */
+    const double many = 8.0 * g->d->compute_units;
+    if ((c->v[WIDTH] < 56 && g->s->out[2] >= 56) ||
+        (c->v[ROWS] < 4 && (double)tile_of(g->s, c).tiles > many))
         return INFINITY;
     return illegal(g->s, g->d, c, NULL) || skip(g->s, g->d, c) ? INFINITY : predict(g->s, g->d, c);
 }
