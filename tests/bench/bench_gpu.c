@@ -44,26 +44,30 @@ typedef struct gpu_class {
     kiln_type type;
     rules_layout layout; /* tensor cores take channels that are neighbours */
     bool reduced;        /* products may be rounded to a shorter type */
+    bool bytes;          /* results are i8, too */
 } gpu_class;
 
 static const gpu_class classes[] = {
-    {"forward", KILN_FORWARD, is_dense, KILN_F32, RULES_NCHW, false},
-    {"backward-data", KILN_BACKWARD_DATA, is_dense, KILN_F32, RULES_NCHW, false},
-    {"backward-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F32, RULES_NCHW, false},
-    {"depthwise", KILN_FORWARD, work_is_depthwise, KILN_F32, RULES_NCHW, false},
-    {"depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F32, RULES_NCHW, false},
-    {"depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F32, RULES_NCHW, false},
-    {"f16", KILN_FORWARD, is_dense, KILN_F16, RULES_NHWC, false},
-    {"f16-data", KILN_BACKWARD_DATA, is_dense, KILN_F16, RULES_NHWC, false},
-    {"f16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F16, RULES_NHWC, false},
-    {"bf16", KILN_FORWARD, is_dense, KILN_BF16, RULES_NHWC, false},
-    {"bf16-data", KILN_BACKWARD_DATA, is_dense, KILN_BF16, RULES_NHWC, false},
-    {"bf16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_BF16, RULES_NHWC, false},
-    {"tf32", KILN_FORWARD, is_dense, KILN_F32, RULES_NHWC, true},
-    {"i8", KILN_FORWARD, is_dense, KILN_I8, RULES_NHWC, false},
-    {"f16-depthwise", KILN_FORWARD, work_is_depthwise, KILN_F16, RULES_NHWC, false},
-    {"f16-depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F16, RULES_NHWC, false},
-    {"f16-depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F16, RULES_NHWC,
+    {"forward", KILN_FORWARD, is_dense, KILN_F32, RULES_NCHW, false, false},
+    {"backward-data", KILN_BACKWARD_DATA, is_dense, KILN_F32, RULES_NCHW, false, false},
+    {"backward-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F32, RULES_NCHW, false, false},
+    {"depthwise", KILN_FORWARD, work_is_depthwise, KILN_F32, RULES_NCHW, false, false},
+    {"depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F32, RULES_NCHW, false, false},
+    {"depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F32, RULES_NCHW, false,
+     false},
+    {"f16", KILN_FORWARD, is_dense, KILN_F16, RULES_NHWC, false, false},
+    {"f16-data", KILN_BACKWARD_DATA, is_dense, KILN_F16, RULES_NHWC, false, false},
+    {"f16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F16, RULES_NHWC, false, false},
+    {"bf16", KILN_FORWARD, is_dense, KILN_BF16, RULES_NHWC, false, false},
+    {"bf16-data", KILN_BACKWARD_DATA, is_dense, KILN_BF16, RULES_NHWC, false, false},
+    {"bf16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_BF16, RULES_NHWC, false, false},
+    {"tf32", KILN_FORWARD, is_dense, KILN_F32, RULES_NHWC, true, false},
+    {"i8", KILN_FORWARD, is_dense, KILN_I8, RULES_NHWC, false, false},
+    {"i8-to-i8", KILN_FORWARD, is_dense, KILN_I8, RULES_NHWC, false, true},
+    {"f16-depthwise", KILN_FORWARD, work_is_depthwise, KILN_F16, RULES_NHWC, false, false},
+    {"f16-depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F16, RULES_NHWC, false,
+     false},
+    {"f16-depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F16, RULES_NHWC, false,
      false},
 };
 
@@ -347,7 +351,8 @@ static void compare_layer(bench *b, const layer *l)
         work w = {0};
         if (!b->wanted[i] || !classes[i].takes(&l->problem))
             continue;
-        if (work_make(&w, l, classes[i].direction, classes[i].type))
+        if (classes[i].bytes ? work_make_bytes(&w, l)
+                             : work_make(&w, l, classes[i].direction, classes[i].type))
             compare(b, i, &w);
         work_free(&w);
     }

@@ -5,6 +5,7 @@
 #include "driver/reference/host.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,8 @@ static void *make_tensor(const work *w, char name, int tensor)
     return data;
 }
 
-bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type)
+static bool make(work *w, const layer *l, kiln_direction direction, kiln_type type, kiln_type to,
+                 float alpha)
 {
     kiln_type *types[] = {&w->problem.x_type, &w->problem.w_type, &w->problem.y_type};
     *w = (work){
@@ -143,7 +145,9 @@ bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type
     w->problem.direction = direction;
     w->to = reference_destination(&w->problem);
     for (int i = 0; i < 3; i++)
-        *types[i] = "xwy"[i] == w->to ? KILN_TYPE_DEFAULT : type;
+        *types[i] = "xwy"[i] == w->to ? to : type;
+    if (alpha != 0)
+        w->problem.epilogue.alpha = alpha;
     if (l->problem.transposed || kiln_problem_check(&w->problem, NULL))
         return false;
     count_costs(w);
@@ -154,6 +158,18 @@ bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type
         return true;
     work_free(w);
     return false;
+}
+
+bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type)
+{
+    return make(w, l, direction, type, KILN_TYPE_DEFAULT, 0);
+}
+
+bool work_make_bytes(work *w, const layer *l)
+{
+    /* Products of two uniform bytes are 73 * 73 in the root mean square, a third of the range. */
+    const double terms = (double)reference_terms(&l->problem);
+    return make(w, l, KILN_FORWARD, KILN_I8, KILN_I8, (float)(42 / (73 * 73 * sqrt(terms))));
 }
 
 void work_free(work *w)

@@ -40,6 +40,8 @@ typedef struct work {
  * of the destination, which is i32 where `type` is i8. Returns false without memory, or where kiln
  * takes no such problem. */
 bool work_make(work *w, const layer *l, kiln_direction direction, kiln_type type);
+/* The same forward from i8 to i8, with a scale that few results exceed. */
+bool work_make_bytes(work *w, const layer *l);
 void work_free(work *w);
 
 reference_tensors work_sources(const work *w);
