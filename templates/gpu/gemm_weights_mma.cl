@@ -20,7 +20,8 @@
  * group's channels and another's are not stored.
  *
  * T_SPLIT groups share the pixels; kernel gemm_weights_mma_sum then adds their sums in order, so that
- * two runs give the same bits.
+ * two runs give the same bits. It also puts the taps of a filter side by side: stores of single
+ * elements that far apart take longer than the kernel.
  *
  * Grid      gemm_weights_mma: (tiles of channels * tiles of columns * items, groups, T_SPLIT) in groups
  *           of (items, 1, 1).
@@ -33,6 +34,7 @@
  *   D_X_UNIT, D_DY_UNIT   bytes of a copy, 16 or 8: divide the bytes of those channels, and all distances
  *   D_POINTWISE           pixels of dy and of x are the same: one tap, no stride and no padding
  *   D_X_IMAGE, _PLANE, _ROW, _PIXEL, D_DY_PIXEL    elements from one to the next
+ *   D_PARTS               1: sums go to that kernel; 0: T_SPLIT is 1, and sums are elements of dw
  *   T_BYTES, T_STAGES, T_SPLIT    above
  * Assumes   128 items or more; T_ROWS and T_COLUMNS are powers of two from 64 on; pixels of dy follow one
  *           another.
@@ -220,7 +222,7 @@ INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint stage, const int 
 #define OWN_CHANNELS (D_X_CHANNELS / D_TOGETHER) /* of x in a filter, padding included */
 #define IS_OWN(channel, c) ((channel)*D_TOGETHER / D_DST_C == (c) / OWN_CHANNELS)
 
-#if T_SPLIT > 1
+#if D_PARTS
 /* Sums of a part, in the order part, channel, tap, channel of x. */
 #define OUT_T ACC_T
 #else
@@ -234,7 +236,7 @@ INLINE void put_pair(global OUT_T *dst, const int part, const int group, const i
     const INDEX_T k = (INDEX_T)group * D_DST_C + channel;
     if (channel >= D_DST_C || column >= COLUMNS || !IS_OWN(channel, c))
         return;
-#if T_SPLIT > 1
+#if D_PARTS
     dst += (((INDEX_T)part * P_GROUPS * D_DST_C + k) * TAPS + tap) * OWN_CHANNELS + own_c;
     PUT_PAIR(dst, true, true, a, b);
 #else
@@ -317,7 +319,7 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights_mma(global const MMA_T *r
                      SUM_AT(sum, i, j, 1));
 }
 
-#if T_SPLIT > 1
+#if D_PARTS
 /* Neighbouring items write neighbours; what they read is near. */
 kernel void gemm_weights_mma_sum(global const ACC_T *restrict parts, global DST_T *restrict dst)
 {

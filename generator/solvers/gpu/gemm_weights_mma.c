@@ -55,6 +55,7 @@ static void set_config(kiln_gemm_weights_mma *g, kiln_mma_kind kind, const kiln_
     g->tiles_m = divide_up(g->rows, v[MMA_ROWS]);
     g->tiles_n = divide_up(g->columns, v[MMA_COLUMNS]);
     g->tiles = kiln_mma_tiles_of(kind, g->x.type, 4, false, INT32_MAX, c);
+    g->parts = v[MMA_SPLIT] > 1 || g->taps > 1;
     if (!g->pointwise)
         g->tiles.local_bytes += 2 * terms * 24; /* places of pixels */
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * g->groups) * v[MMA_SPLIT];
@@ -125,9 +126,9 @@ double kiln_gemm_weights_mma_ms(const kiln_gemm_weights_mma *g, const kiln_devic
     const double bytes = (double)(kiln_mma_source_bytes(&g->x) + kiln_mma_source_bytes(&g->dy));
     double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
     ms += kiln_mma_source_ms(&g->x, d) + kiln_mma_source_ms(&g->dy, d);
-    if (c->v[MMA_SPLIT] > 1)
+    if (g->parts)
         ms += kiln_tiles_next_launch_ms +
-              kiln_device_move_ms(d, 8.0 * c->v[MMA_SPLIT] * (double)kiln_gemm_weights_mma_part(g));
+              kiln_device_move_ms(d, 4.0 * c->v[MMA_SPLIT] * (double)kiln_gemm_weights_mma_part(g));
     return ms + kiln_device_launch_ms(d);
 }
 

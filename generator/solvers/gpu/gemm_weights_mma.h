@@ -15,6 +15,7 @@ typedef struct kiln_gemm_weights_mma {
     /* Of a config. */
     int64_t together;                   /* groups that share a tile, and count as one: */
     int64_t groups, rows, x_c, columns; /* so many, with channels of dy and x, and columns */
+    bool parts;                         /* a second kernel adds them, or sorts the only one */
     int64_t tiles_m, tiles_n;
     kiln_mma_tiles tiles;
 } kiln_gemm_weights_mma;

@@ -27,6 +27,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g, cons
     kiln_define_axes(plan, "P_DILATION", s->dilation);
     kiln_define_axes(plan, "P_PAD", s->pad);
     kiln_define(plan, "D_POINTWISE", g->pointwise);
+    kiln_define(plan, "D_PARTS", g->parts);
     kiln_pitch_define(&g->x.pitch, "D_X", plan);
     kiln_pitch_define(&g->dy.pitch, "D_DY", plan);
     kiln_mma_define(&g->tiles, c, plan);
@@ -44,14 +45,14 @@ void kiln_gemm_weights_mma_emit(const kiln_shape *s, const kiln_device_facts *d,
     const int x = kiln_mma_source_emit(&g.x, s, KILN_ROLE_X, plan),
               dy = kiln_mma_source_emit(&g.dy, s, KILN_ROLE_Y, plan);
     const int sums =
-        split > 1 ? kiln_plan_temp(plan, 4 * kiln_gemm_weights_mma_part(&g) * split) : KILN_ROLE_W;
+        g.parts ? kiln_plan_temp(plan, 4 * kiln_gemm_weights_mma_part(&g) * split) : KILN_ROLE_W;
     kiln_plan_stage(plan, "gemm_weights_mma.cl", "gemm_weights_mma");
     define_all(s, &g, c, plan);
     kiln_arg_buffer(plan, x);
     kiln_arg_buffer(plan, dy);
     kiln_arg_buffer(plan, sums);
     kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items, g.groups, split);
-    if (split == 1)
+    if (!g.parts)
         return;
     kiln_plan_stage(plan, "gemm_weights_mma.cl", "gemm_weights_mma_sum");
     define_all(s, &g, c, plan);
