@@ -1,6 +1,8 @@
 /* What a search need not try, because an earlier one has, and what it tries sooner. */
 #include "candidates.h"
 
+#include "runtime/choose/near_row.h"
+
 #include "finalists.h"
 
 #include <stdlib.h>
@@ -113,6 +115,31 @@ kiln_status kiln_candidates_know(kiln *k, const kiln_shape *shape, const kiln_tr
     return KILN_OK;
 }
 
+/* Moves a candidate to an earlier place. */
+static void advance(kiln_candidates *list, size_t from, size_t to)
+{
+    const kiln_candidate moved = list->at[from];
+    memmove(&list->at[to + 1], &list->at[to], (from - to) * sizeof *list->at);
+    list->at[to] = moved;
+}
+
+void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                          kiln_candidates *list)
+{
+    enum { MOST = 8 };
+    kiln_pick near[MOST];
+    size_t to = list->firsts;
+    const int n = kiln_near_rows(k, problem, shape, near, MOST);
+    for (int i = 0; i < n; i++)
+        for (size_t at = to; at < list->count; at++)
+            if (list->at[at].solver == near[i].solver && !list->at[at].known &&
+                memcmp(list->at[at].config.v, near[i].config.v,
+                       (size_t)near[i].solver->nparams * sizeof near[i].config.v[0]) == 0) {
+                advance(list, at, to++);
+                break;
+            }
+}
+
 static int place_of(const kiln_param *p, int value)
 {
     for (int i = 0; i < p->nvalues; i++)
@@ -143,8 +170,6 @@ void kiln_candidates_promote(kiln_candidates *list, size_t of, size_t to)
         if (list->at[i].solver != solver || list->at[i].known ||
             !are_neighbours(solver, &config, &list->at[i].config))
             continue;
-        const kiln_candidate neighbour = list->at[i];
-        memmove(&list->at[to + 1], &list->at[to], (i - to) * sizeof *list->at);
-        list->at[to++] = neighbour;
+        advance(list, i, to++);
     }
 }

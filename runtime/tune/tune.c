@@ -60,6 +60,8 @@ static void start_grids(kiln_tuner *t)
         kiln_candidates_sort(&t->list);
     if (t->found.nfinalists > 0 && t->list.firsts < t->list.count)
         kiln_candidates_promote(&t->list, t->found.finalist[0].index, t->list.firsts);
+    if (limited)
+        kiln_candidates_seed(t->bench.k, t->bench.problem, t->shape, &t->list);
 }
 
 static bool is_over(const kiln_tuner *t)

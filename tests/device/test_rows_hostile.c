@@ -1,7 +1,8 @@
 /* Damaged files of rows: nothing crashes, and whatever config a damaged row gives, its result is
  * right.
  *
- * KILN_DAMAGED_FILES (30) is the number of files; tests/portability/damage.sh reads 1000 of them.
+ * KILN_DAMAGED_FILES (30) is the number of files, KILN_DAMAGED_FIRST (0) the first;
+ * tests/portability/damage.sh reads 1000 of them.
  */
 #include "runtime/kiln_internal.h"
 
@@ -24,6 +25,12 @@ static const kiln_problem problems[] = {
 enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 static uint32_t state;
+
+static int number_of(const char *variable, int otherwise)
+{
+    const char *text = getenv(variable);
+    return text ? atoi(text) : otherwise;
+}
 
 static uint32_t draw(uint32_t below)
 {
@@ -154,12 +161,12 @@ static int use_file(int *refused)
 START_TEST(damaged_files_do_no_harm)
 {
     static char text[MOST_TEXT];
-    const char *many = getenv("KILN_DAMAGED_FILES");
-    const int files = many ? atoi(many) : 30;
+    const int files = number_of("KILN_DAMAGED_FILES", 30);
+    const int before = number_of("KILN_DAMAGED_FIRST", 0);
     int refused = 0, from_rows = 0;
     rows_make_folder();
     for (int i = 0; i < files; i++) {
-        state = (uint32_t)i;
+        state = (uint32_t)(before + i);
         size_t length = write_rows(text, support_open()->kiln->facts.name);
         length = damage(text, length);
         FILE *f = fopen(rows_file, "wb");

@@ -153,6 +153,34 @@ START_TEST(a_row_is_tried_first)
 }
 END_TEST
 
+/* What was fastest for another batch begins the grid, the nearest batch first. */
+START_TEST(rows_of_other_batches_are_tried_early)
+{
+    tuning_record all = {0}, r = {0};
+    kiln_trial best;
+    kiln_problem other = tuning_problem;
+    kiln_tune_options o = tuning_options(&all, 6);
+    o.keep = 0;
+    o.solver = "13";
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    other.batch = 16;
+    add_row_of(other, best.solver, all.configs[4], 1);
+    other.batch = 2;
+    add_row_of(other, best.solver, all.configs[5], 1);
+    o.user = &r;
+    o.max_trials = 2;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ck_assert_str_eq(r.configs[0], all.configs[0]);
+    ck_assert_str_eq(r.configs[1], all.configs[5]);
+    other.batch = 32; /* too far away */
+    unlink(tuning.rows_file);
+    add_row_of(other, best.solver, all.configs[5], 1);
+    r = (tuning_record){0};
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ck_assert_str_eq(r.configs[1], all.configs[1]);
+}
+END_TEST
+
 /* A row of another solver that promises too much is renewed, whether it still runs or not. */
 START_TEST(old_promises_do_not_beat_the_winner)
 {
@@ -382,6 +410,7 @@ int main(void)
     tcase_add_test(tests, a_row_of_the_predicted_layouts_decides);
     tcase_add_test(tests, a_row_for_any_device_tells_a_config_but_no_solver);
     tcase_add_test(tests, a_row_is_tried_first);
+    tcase_add_test(tests, rows_of_other_batches_are_tried_early);
     tcase_add_test(tests, a_search_of_one_solver_decides_for_that_solver);
     tcase_add_test(tests, what_was_ruled_out_stays_ruled_out);
     tcase_add_test(tests, a_row_decides_where_it_leaves_nobody_out);
