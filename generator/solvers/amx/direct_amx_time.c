@@ -5,11 +5,11 @@
 
 #include <math.h>
 
-/* Cycles to copy an item's piece: its lines. */
+/* Cycles to copy an item's piece, line by line. */
 static double fill_cycles(const kiln_direct_amx *g)
 {
-    if (g->direct)
-        return 0;
+    if (g->direct) /* its lines come from beyond the first cache all the same */
+        return (double)(g->cols * g->pixel * g->size) / AMX_ROW_BYTES;
     const bool narrow = g->pixel * g->size < AMX_ROW_BYTES;
     const double lines = (double)divide_up(g->pixel * g->size, AMX_ROW_BYTES);
     return (narrow ? 4 : 2 * lines) * (double)(g->plane * g->blocks * g->b.filter[0]);
@@ -71,10 +71,13 @@ double kiln_direct_amx_ms(const kiln_direct_amx *g, const kiln_shape *s, const k
                          (double)(b->groups * g->parts);
     const double units = d->compute_units;
     const double whole = (double)divide_up((int64_t)items, d->compute_units) * units;
+    /* Halfway between an even share and whole rounds; and a core waits while another, which may
+     * have been held up, ends its last item. */
+    const double rounds = (items + whole) / 2 + 0.15 * units;
     const double flops = 2 * d->cpu->sums * kiln_device_unit_floats(d); /* of f32, in a cycle */
     const double bytes = (double)g->size * (double)(b->src_pitch.cells + b->dst_pitch.cells) +
                          (double)g->size * (double)s->w_count;
     const double share = kiln_device_holds(d, bytes) ? 0.2 : 0.7;
-    return (items + whole) / 2 * item_cycles(g, d, c) * flops / (d->peak_gflops * 1e6) +
+    return rounds * item_cycles(g, d, c) * flops / (d->peak_gflops * 1e6) +
            share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
