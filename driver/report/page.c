@@ -2,7 +2,7 @@
 #include "page.h"
 
 #include "html.h"
-#include "report_limits.h"
+#include "page_part.h"
 
 #include <math.h>
 #include <string.h>
@@ -89,76 +89,6 @@ static const char script[] =
     "    const rows = Array.from(body.rows).sort((a, b) => up ? order(a, b) : order(b, a));\n"
     "    body.append(...rows);\n"
     "  });\n";
-
-void page_section(FILE *to, const char *id, int number, const char *title, const char *says)
-{
-    fprintf(to, "<section id=\"d%d-%s\">\n<h3>%s</h3>\n<p class=\"says\">", number, id, title);
-    html_fill(to, "%</p>\n", says);
-}
-
-void page_section_end(FILE *to)
-{
-    fputs("</section>\n", to);
-}
-
-void page_picture(FILE *to, double width, double height, const char *description)
-{
-    fprintf(to, "<div class=\"chart\"><svg viewBox=\"0 0 %.0f %.0f\" ", width, height);
-    if (width < 900) /* a narrow picture does not grow beyond its size */
-        fprintf(to, "style=\"max-width:%.0fpx\" ", width);
-    html_fill(to, "role=\"img\" aria-label=\"%\">\n", description);
-}
-
-void page_picture_end(FILE *to)
-{
-    fputs("</svg></div>\n", to);
-}
-
-const char *page_config(const char *config, const char *solver, char text[REPORT_CONFIG])
-{
-    snprintf(text, REPORT_CONFIG, "%.191s%s%.40s", config, *config && *solver ? " of " : "",
-             solver);
-    return text;
-}
-
-void page_layer_title(const page_part *p, const report_layer *l)
-{
-    char number[HTML_NUMBER], config[REPORT_CONFIG];
-    const double roof = report_roof(p->data, l);
-    html_fill(p->to, "<title>%\n", l->name);
-    html_fill(p->to, "% ms: %", html_number(l->ms, number),
-              page_config(l->config, l->solver, config));
-    if (report_gflops(l) > 0)
-        html_fill(p->to, "\n% GFLOP/s", html_number(report_gflops(l), number));
-    if (report_gbs(l) > 0)
-        html_fill(p->to, ", % GB/s", html_number(report_gbs(l), number));
-    if (roof > 0)
-        html_fill(p->to, ", % &#37; of the roof",
-                  html_number(100 * report_gflops(l) / roof, number));
-    if (report_gain(l) > 0)
-        html_fill(p->to, "\nguess % ms", html_number(l->guess_ms, number));
-    fputs("</title>", p->to);
-}
-
-size_t page_largest(const page_part *p, double (*value)(const report_layer *l), size_t most,
-                    const report_layer **list)
-{
-    size_t all = 0, kept = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const report_layer *l = &p->layer[i];
-        const double own = value(l);
-        if (!(own > 0))
-            continue;
-        all++;
-        size_t at = kept < most ? kept++ : most;
-        for (; at > 0 && value(list[at - 1]) < own; at--)
-            if (at < most)
-                list[at] = list[at - 1];
-        if (at < most)
-            list[at] = l;
-    }
-    return all;
-}
 
 static void tile(FILE *to, double value, const char *words)
 {

@@ -1,6 +1,6 @@
 /* Trials that gave no time, by solver and reason. */
 #include "html.h"
-#include "page.h"
+#include "page_part.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Gain per layer: how many times as fast the best config is as the guess. */
 #include "axis.h"
 #include "html.h"
-#include "page.h"
+#include "page_part.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Heat maps: the best time for each pair of values of two parameters. */
 #include "html.h"
-#include "page.h"
+#include "page_part.h"
 
 #include <math.h>
 #include <stdlib.h>

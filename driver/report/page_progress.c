@@ -1,7 +1,7 @@
 /* The best time over trials: of all layers together, and of each layer with the largest gain. */
 #include "axis.h"
 #include "html.h"
-#include "page.h"
+#include "page_part.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The roofline: what each layer reaches, under what the device can do. */
 #include "axis.h"
 #include "html.h"
-#include "page.h"
+#include "page_part.h"
 #include "report_limits.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The table of layers, which a click on a column sorts, and which can be read without. */
 #include "html.h"
-#include "page.h"
+#include "page_part.h"
 
 #include <math.h>
 

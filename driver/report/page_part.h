@@ -1,0 +1,45 @@
+/* The parts of a page about one device, and what they share. */
+#ifndef KILN_PAGE_PART_H
+#define KILN_PAGE_PART_H
+
+#include "report_data.h"
+
+#include <stdio.h>
+
+/* A device and its layers. */
+typedef struct page_part {
+    FILE *to;
+    const report_data *data;
+    const report_device *device;
+    const report_layer *layer; /* the first of `count` */
+    size_t count;
+    int number; /* of the device, from 1: part of identifiers */
+} page_part;
+
+void page_roofline(const page_part *p); /* page_roofline.c */
+void page_gains(const page_part *p);    /* page_gains.c */
+void page_progress(const page_part *p); /* page_progress.c */
+void page_heat(const page_part *p);     /* page_heat.c */
+void page_table(const page_part *p);    /* page_table.c */
+void page_failures(const page_part *p); /* page_failures.c */
+
+/* Begin a section, with what its picture shows in one sentence, and end it. */
+void page_section(FILE *to, const char *id, int number, const char *title, const char *says);
+void page_section_end(FILE *to);
+
+/* Begin a picture of a size in units of about a pixel, with its description, and end it. */
+void page_picture(FILE *to, double width, double height, const char *description);
+void page_picture_end(FILE *to);
+
+/* Writes the text that a pointer sees over a layer: its name, config, time and rates. */
+void page_layer_title(const page_part *p, const report_layer *l);
+
+/* Returns "8,1 of direct". */
+const char *page_config(const char *config, const char *solver, char text[REPORT_CONFIG]);
+
+/* Lists up to `most` layers of the part that `value` gives a positive number, the largest first,
+ * into `list`. Returns how many there are. */
+size_t page_largest(const page_part *p, double (*value)(const report_layer *l), size_t most,
+                    const report_layer **list);
+
+#endif
