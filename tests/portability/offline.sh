@@ -81,8 +81,9 @@ done >>"$scratch/table"
 [ -n "$match" ] || for template in "$templates"/*.cl "$templates"/*/*.cl; do
     name=$(basename "$template")
     # In no solver's plan: this, what asks a device what it can do, what stands before programs for
-    # PoCL, and what others include.
-    case $name in padding.cl | declarations.cl | *_probe.cl) continue ;; esac
+    # PoCL, and what others include. In no GPU's: instructions of x86.
+    case $name in padding.cl | declarations.cl | probe.cl | *_probe.cl) continue ;; esac
+    case $template in */amx/*) continue ;; esac
     ! grep -qrx "#include \"$name\"" "$templates" || continue
     cut -f 3 "$scratch/all" | grep -qx "$name" ||
         echo "FAILED: no plan has $name; offline.txt lacks a problem for it"
