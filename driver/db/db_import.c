@@ -189,7 +189,12 @@ int db_import(const db_call *c)
         db_piece whole = {.text = rows, .length = length};
         db_piece *pieces[] = {&whole};
         print_report(im, c->name[0]);
-        status = db_put(c, pieces, 1);
+        if (im->taken > 0) {
+            status = db_put(c, pieces, 1);
+        } else {
+            fprintf(stderr, "kiln db: %s has no row for kiln; nothing is written\n", c->name[0]);
+            status = KILN_FILE;
+        }
     }
     kiln_close(im->k);
     free(rows);

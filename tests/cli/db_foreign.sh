@@ -46,6 +46,13 @@ expect 0 db import gfx.pdb.txt --device card
 says '^device: "card"$'
 expect 5 db import missing.txt
 warns 'missing.txt'
+
+# A file without a row that kiln can take replaces nothing.
+echo 'not a perf-db' >passwd.txt
+echo kept >target.yaml
+expect 5 db import passwd.txt -o target.yaml
+warns '^kiln db: passwd.txt has no row for kiln; nothing is written$'
+[ "$(cat target.yaml)" = kept ] || fail "target.yaml was replaced"
 expect 2 db list imported.yaml --device card
 warns 'a flag is not one of list'
 
