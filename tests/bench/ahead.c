@@ -3,22 +3,18 @@
 
 #include "driver/conv/interrupt.h"
 
-#include <sched.h>
+#include "cpus.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* OpenMP has bound this process to one CPU. PoCL would bind its threads to that CPU too, the same
- * one in each process. */
-static void use_all_cpus(void)
+/* PoCL would bind its threads to the same cores in each process. */
+static void leave_threads_free(void)
 {
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        CPU_SET(i, &all);
-    sched_setaffinity(0, sizeof all, &all);
+    cpus_use_all();
     setenv("POCL_AFFINITY", "0", 1); /* session_open() would set it to 1 */
 }
 
@@ -27,7 +23,7 @@ static void take_part(atomic_int *next, int count,
 {
     session s;
     char why[KILN_ERROR_TEXT];
-    use_all_cpus();
+    leave_threads_free();
     if (session_open(&s, "cpu", why))
         return;
     for (int i; (i = atomic_fetch_add(next, 1)) < count && !interrupt_came();)

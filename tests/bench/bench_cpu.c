@@ -5,9 +5,10 @@
  * them is the rival. Each result is verified before its times count: by the sampled reference, and
  * kiln's whole result, in f32, against the rival's. A ratio is the rival's time over kiln's: above
  * 1, kiln is faster. In classes of other types kiln in f32 runs, too; it is the rival where oneDNN
- * does not have the type. With --bare a class has a
- * second line: the rival's time over that of a kernel that does only what every kernel must, the
- * best ratio to be had.
+ * does not have the type. After the turns a second peer, PyTorch with a oneDNN of its own, times
+ * the layer, where Python has it; a class has a second line for it. With --bare a class has one
+ * more line: the rival's time over that of a kernel that does only what every kernel must, the best
+ * ratio to be had.
  */
 #include "driver/conv/interrupt.h"
 #include "ahead.h"
@@ -15,6 +16,7 @@
 #include "field.h"
 #include "progress.h"
 #include "results.h"
+#include "second_peer.h"
 
 #include <math.h>
 #include <omp.h>
@@ -28,7 +30,9 @@ typedef struct bench {
     session session;
     machine machine;
     results results;
+    peer second;
     stats_mean mean[CPU_CLASSES];
+    stats_mean against_second[CPU_CLASSES];
     stats_mean bare[CPU_CLASSES]; /* the rival's time over that of the bare kernel */
     int doubtful[CPU_CLASSES];    /* rows that do not count */
     int wrong;
@@ -85,6 +89,14 @@ static void count_row(bench *b, int at, const row *row)
         stats_add(&b->bare[at], best, name);
 }
 
+static void add_second(bench *b, int at, double seconds, row *row)
+{
+    const double ratio = second_peer_add(&b->second, &cpu_classes[at], seconds, row);
+    const turns_times *own = &row->result[0].times;
+    if (ratio > 0 && !turns_doubtful(own, own))
+        stats_add(&b->against_second[at], ratio, row->work->layer->name);
+}
+
 static void compare(void *user, const session *s, int at, const work *w)
 {
     bench *b = user;
@@ -104,6 +116,7 @@ static void compare(void *user, const session *s, int at, const work *w)
     plan.bystanders = f.bare;
     if (fit && turns_take(f.c, f.count, &plan, times)) {
         fill_row(&row, &f, times);
+        add_second(b, at, plan.seconds * plan.rounds, &row);
         results_row(&b->results, &row);
         count_row(b, at, &row);
     } else {
@@ -173,6 +186,19 @@ static int compare_all(bench *b)
     return begun;
 }
 
+static void tell_classes(const bench *b)
+{
+    for (int i = 0; i < CPU_CLASSES; i++) {
+        const char *name = cpu_classes[i].name;
+        if (b->options->wanted[i])
+            results_class(&b->results, name, "", &b->mean[i], b->doubtful[i]);
+        if (b->against_second[i].count > 0)
+            results_class(&b->results, name, " beside " SECOND_PEER, &b->against_second[i], 0);
+        if (b->bare[i].count > 0)
+            results_class(&b->results, name, "/bare", &b->bare[i], 0);
+    }
+}
+
 static int run(bench *b, FILE *json)
 {
     const cpu_options *o = b->options;
@@ -182,16 +208,13 @@ static int run(bench *b, FILE *json)
         return 1;
     machine_measure(&b->machine);
     machine_print(&b->machine, stdout);
+    second_peer_start(&b->second);
     results_start(&b->results, &b->machine, json);
     const int begun = compare_all(b);
     results_end(&b->results, begun, o->layers.count, interrupt_came());
-    for (int i = 0; i < CPU_CLASSES; i++) {
-        if (b->options->wanted[i])
-            results_class(&b->results, cpu_classes[i].name, "", &b->mean[i], b->doubtful[i]);
-        if (b->bare[i].count > 0)
-            results_class(&b->results, cpu_classes[i].name, "/bare", &b->bare[i], 0);
-    }
+    tell_classes(b);
     session_close(&b->session);
+    peer_end(&b->second);
     if (b->wrong)
         printf("%d of kiln's results were wrong; see the rows above\n", b->wrong);
     return b->wrong ? 1 : interrupt_came() ? INTERRUPTED : 0;

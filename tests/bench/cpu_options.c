@@ -79,6 +79,8 @@ static void help(void)
            "it to\n"
            "                  compile kernels that are not in PoCL's cache yet\n"
            "  --batch N,...   batches to run; 0: each list's own  (1,16)\n"
+           "  --every N       only one of N layers  (1)\n"
+           "  --threads N     of every side, each on a core of its own  (2)\n"
            "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)
         printf("                  %c %s\n", cpu_classes[i].brief ? '*' : ' ', cpu_classes[i].name);
@@ -140,9 +142,21 @@ static bool read_option(cpu_options *o, int letter, const char *value)
         return !value || options_number("--tuned", value, 1, 1000000, &o->trials);
     case 'b':
         return read_batches(o, value);
+    case 'e':
+        return options_number("--every", value, 1, 1000, &o->every);
     default:
         return false;
     }
+}
+
+/* Leaves one of so many layers, with all of its batches. */
+static void thin(layers *l, int every, int batches)
+{
+    int kept = 0;
+    for (int i = 0; i < l->count; i++)
+        if (i / batches % every == 0)
+            l->at[kept++] = l->at[i];
+    l->count = kept;
 }
 
 static bool read_lists(cpu_options *o, char **file, int files)
@@ -163,21 +177,20 @@ static bool read_lists(cpu_options *o, char **file, int files)
     for (int i = 0; i < files; i++)
         if (!layers_read(&o->layers, file[i], o->batch, o->batches))
             return false;
+    thin(&o->layers, o->every, o->batches);
     return true;
 }
 
 bool cpu_options_read(cpu_options *o, int argc, char **argv)
 {
-    static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
-                                          {"json", required_argument, NULL, 'j'},
-                                          {"class", required_argument, NULL, 'c'},
-                                          {"rounds", required_argument, NULL, 'r'},
-                                          {"tuned", optional_argument, NULL, 't'},
-                                          {"batch", required_argument, NULL, 'b'},
-                                          {"bare", no_argument, NULL, 'l'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"quick", no_argument, NULL, 'q'},       {"json", required_argument, NULL, 'j'},
+        {"class", required_argument, NULL, 'c'}, {"rounds", required_argument, NULL, 'r'},
+        {"tuned", optional_argument, NULL, 't'}, {"batch", required_argument, NULL, 'b'},
+        {"every", required_argument, NULL, 'e'}, {"bare", no_argument, NULL, 'l'},
+        {"help", no_argument, NULL, 'h'},        {0}};
     bool some = false;
+    o->every = 1;
     for (int letter; (letter = options_next(argc, argv, known, help)) != -1;)
         if (letter == '?' || !read_option(o, letter, optarg))
             return false;

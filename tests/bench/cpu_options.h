@@ -22,7 +22,8 @@ typedef struct cpu_options {
     bool quick, bare;
     const char *json;
     bool wanted[CPU_CLASSES];
-    int rounds, trials; /* 0: no search */
+    int rounds, every;
+    int trials; /* 0: no search */
     int64_t batch[CPU_BATCHES];
     int batches;
 } cpu_options;

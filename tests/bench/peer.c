@@ -1,6 +1,8 @@
 /* Starts the peer with a pipe in each direction and speaks in lines. */
 #include "peer.h"
 
+#include "cpus.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@ static void become_peer(const int to[2], const int from[2], const char *script)
     close(to[1]);
     close(from[0]);
     close(from[1]);
+    cpus_use_all();
     execlp("python3", "python3", script, (char *)NULL);
     printf("none python3 cannot be started\n");
     fflush(stdout);

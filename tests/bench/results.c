@@ -61,8 +61,8 @@ static void print_text(const results *r, const row *row)
         printf(" %9s %7s %6s  %s | none", "", "", "", k->detail);
     for (int i = 1; i < row->count; i++)
         if (strcmp(row->result[i].name, p->name) != 0)
-            printf(" | %s %.4f ms, ratio %.2f", row->result[i].name, row->result[i].times.ms,
-                   row->result[i].ratio);
+            printf(" | %s %.4f ms (%s), ratio %.2f", row->result[i].name, row->result[i].times.ms,
+                   row->result[i].detail, row->result[i].ratio);
     printf("\n");
     fflush(stdout);
 }

@@ -1,0 +1,31 @@
+/* Undoes what OpenMP did to the thread that started a process. */
+#include "cpus.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+/* Adds a list such as "0-3,8", as Linux writes it. */
+static void add_cpus(cpu_set_t *set, const char *list)
+{
+    while (*list) {
+        char *end;
+        const long first = strtol(list, &end, 10),
+                   last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        for (long i = first; i <= last && i < CPU_SETSIZE; i++)
+            CPU_SET((size_t)i, set);
+        list = *end ? end + 1 : end;
+    }
+}
+
+void cpus_use_all(void)
+{
+    cpu_set_t all;
+    const char *list = getenv("BENCH_CPUS");
+    CPU_ZERO(&all);
+    if (list && *list)
+        add_cpus(&all, list);
+    else
+        for (size_t i = 0; i < CPU_SETSIZE; i++)
+            CPU_SET(i, &all);
+    sched_setaffinity(0, sizeof all, &all);
+}
