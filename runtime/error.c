@@ -3,15 +3,19 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local char last[4096];
 
+/* An argument may be the last sentence itself, which a new one quotes. */
 kiln_status kiln_fail(kiln_status status, const char *format, ...)
 {
+    char text[sizeof last];
     va_list list;
     va_start(list, format);
-    vsnprintf(last, sizeof last, format, list);
+    vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    strcpy(last, text);
     return status;
 }
 

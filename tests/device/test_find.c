@@ -111,6 +111,26 @@ START_TEST(what_ran_is_ranked_by_its_time)
 }
 END_TEST
 
+static int refuse_all(void *user, const kiln_op *op, double *error)
+{
+    (void)user;
+    (void)op;
+    *error = 1;
+    return 1;
+}
+
+START_TEST(where_nothing_is_right_the_last_failure_is_told)
+{
+    const kiln_find_options o = {.verify = refuse_all};
+    ck_assert_int_eq(kiln_find(tuning.kiln, &tuning_problem, tuning.queue, &tuning.buffers, &o,
+                               list, ROOM, &count),
+                     KILN_UNSUPPORTED);
+    ck_assert_uint_eq(count, 0);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "no solution ran; the last: config "));
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "computed a wrong result"));
+}
+END_TEST
+
 START_TEST(a_limit_leaves_the_first)
 {
     const kiln_find_options o = {.max_seconds = 1e-9};
@@ -150,6 +170,7 @@ int main(void)
     tcase_add_test(tests, predictions_rank_solutions);
     tcase_add_test(tests, a_row_ranks_its_solver_first);
     tcase_add_test(tests, what_ran_is_ranked_by_its_time);
+    tcase_add_test(tests, where_nothing_is_right_the_last_failure_is_told);
     tcase_add_test(tests, a_limit_leaves_the_first);
     tcase_add_test(tests, what_makes_no_sense_is_refused);
     suite_add_tcase(suite, tests);
