@@ -52,7 +52,8 @@ void pool_forget_built(pool_worker *w)
         w->helper[i].building = w->helper[i].building >= 0 ? POOL_ELSEWHERE : -1;
 }
 
-/* Returns the table's entry of a config, made if need be; NULL: out of memory. */
+/* Returns the table's entry of a config, made if need be; NULL: out of memory. The next call may
+ * move the table. */
 static built *find(pool_worker *w, const tune_next *config)
 {
     for (size_t i = 0; i < w->built; i++)
@@ -153,25 +154,31 @@ static void let_go(pool *p, pool_worker *w)
     tune_send(w->child.fd, &p->m);
 }
 
+/* Returns whether the waiting trial need not wait: its programs are compiled, or there is no memory
+ * to remember whether they are. */
+static bool is_first_built(pool_worker *w)
+{
+    const built *first = w->nexts > 0 ? find(w, &w->next[0]) : NULL;
+    return !first || first->state == BUILT;
+}
+
 /* A GPU measures while helpers compile. A CPU is the helpers' own device: what comes next is
  * compiled on all cores, then measured while they rest. */
 void pool_feed(pool *p, pool_worker *w)
 {
     const int alive = count_alive(w);
-    const built *first = w->nexts > 0 ? find(w, &w->next[0]) : NULL;
     if (w->device->cpu) {
         enum { TURNS = 2 };
-        if (w->waiting && first && first->state != BUILT)
+        if (w->waiting && !is_first_built(w))
             hand_out(p, w, TURNS * alive);
-        if (w->waiting && (alive == 0 || !first || (first->state == BUILT && !is_busy(w))))
+        if (w->waiting && (alive == 0 || (is_first_built(w) && !is_busy(w))))
             let_go(p, w);
         return;
     }
     if (w->item >= 0)
         hand_out(p, w, w->nexts);
     hand_out_firsts(p, w);
-    first = w->nexts > 0 ? find(w, &w->next[0]) : NULL;
-    if (w->waiting && (alive == 0 || !first || first->state == BUILT))
+    if (w->waiting && (alive == 0 || is_first_built(w)))
         let_go(p, w);
 }
 

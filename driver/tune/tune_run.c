@@ -103,6 +103,12 @@ kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list 
             run->kind[kind].devices++;
         else if (kind < TUNE_MOST_KINDS)
             status = open_kind(run, &run->device[i], why);
+        else {
+            snprintf(why, KILN_ERROR_TEXT,
+                     "there are more than %d kinds of devices; name some of them with --device",
+                     TUNE_MOST_KINDS);
+            status = KILN_INVALID;
+        }
     }
     return status;
 }
