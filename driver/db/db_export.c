@@ -6,6 +6,7 @@
 #include "driver/json_csv.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,30 +23,51 @@ static const struct {
     {"timeout", "timeout", false},
 };
 
-typedef struct export
-{
+typedef struct printer {
     bool t4;
     long long printed;
-}
-export;
-
-/* Prints the config's values with their names. A solver that this version does not have has none.
- */
-static void print_params(const kiln_trial_line *l)
-{
-    const char *name = l->params, *value = l->config;
-    while (*name && *value) {
-        const int named = (int)strcspn(name, ","), valued = (int)strcspn(value, ",");
-        printf(",\"%.*s\":%.*s", named, name, valued, value);
-        name += named + (name[named] == ',');
-        value += valued + (value[valued] == ',');
-    }
-}
+} printer;
 
 static void print_text(const char *before, const char *text)
 {
     fputs(before, stdout);
     json_string(stdout, text);
+}
+
+/* Cuts the text up to the next comma off a list. */
+static const char *cut(char **list)
+{
+    char *word = *list;
+    *list += strcspn(word, ",");
+    if (**list)
+        *(*list)++ = '\0';
+    return word;
+}
+
+static bool is_integer(const char *word)
+{
+    char *end;
+    errno = 0;
+    const long value = strtol(word, &end, 10);
+    return *word && !*end && !errno && value >= INT_MIN && value <= INT_MAX;
+}
+
+/* Prints the config's values with their names. A solver that this version does not have has none. A
+ * log may come from anywhere: what is no number is printed as a text. */
+static void print_params(const kiln_trial_line *l)
+{
+    char names[sizeof l->params], values[sizeof l->config], *name = names, *value = values;
+    memcpy(names, l->params, sizeof names);
+    memcpy(values, l->config, sizeof values);
+    while (*name && *value) {
+        const char *word;
+        print_text(",", cut(&name));
+        word = cut(&value);
+        if (is_integer(word))
+            printf(":%ld", strtol(word, NULL, 10));
+        else
+            print_text(":", word);
+    }
 }
 
 static void print_t4(const kiln_trial_line *l, bool first)
@@ -96,7 +118,7 @@ static void print_csv(const kiln_trial_line *l)
 
 static void print_line(void *user, const kiln_trial_line *l)
 {
-    export *e = user;
+    printer *e = user;
     if (l->kind != KILN_LINE_TRIAL)
         return;
     if (e->t4)
@@ -107,7 +129,7 @@ static void print_line(void *user, const kiln_trial_line *l)
 }
 
 /* A row says what the last of its search's trials would. */
-static void print_row(export *e, const kiln_row *row)
+static void print_row(printer *e, const kiln_row *row)
 {
     kiln_trial_line l;
     kiln_trial trial = {.solver = row->solver, .version = row->version};
@@ -127,7 +149,7 @@ static void print_row(export *e, const kiln_row *row)
     print_line(e, &l);
 }
 
-static int print_rows(export *e, const char *name)
+static int print_rows(printer *e, const char *name)
 {
     db_file f;
     size_t n = 0;
@@ -146,7 +168,7 @@ static int print_rows(export *e, const char *name)
     return status;
 }
 
-static int print_trials(export *e, const char *name)
+static int print_trials(printer *e, const char *name)
 {
     int64_t skipped;
     const kiln_status status = kiln_trials_read(name, NULL, print_line, e, &skipped);
@@ -161,7 +183,7 @@ int db_export(const db_call *c)
 {
     const char *name = c->name[0], *dot = strrchr(name, '.');
     const bool log = dot && strcmp(dot, ".jsonl") == 0;
-    export e = {.t4 = !c->format || strcmp(c->format, "t4") == 0};
+    printer e = {.t4 = !c->format || strcmp(c->format, "t4") == 0};
     if (!e.t4 && strcmp(c->format, "csv") != 0) {
         fprintf(stderr, "kiln db: there is no format %.60s; say t4 or csv\n", c->format);
         return KILN_INVALID;

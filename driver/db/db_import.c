@@ -4,6 +4,8 @@
  */
 #include "db_import.h"
 
+#include "driver/json_csv.h"
+
 #include "db_judge.h"
 
 #include <errno.h>
@@ -156,19 +158,20 @@ static int read_file(import *im, const db_call *c)
         fprintf(stderr, "kiln db: cannot read %s: %s\n", c->name[0], strerror(errno));
         return KILN_FILE;
     }
-    fprintf(im->to,
-            "# configs of MIOpen's perf-db, without times\nschema: 1\ndevice: \"%s\"\nrows:\n",
-            c->device ? c->device : "any");
+    fputs("# configs of MIOpen's perf-db, without times\nschema: 1\ndevice: ", im->to);
+    json_string(im->to, c->device ? c->device : "any"); /* YAML reads it, too */
+    fputs("\nrows:\n", im->to);
     while (getline(&text, &room, from) >= 0) {
         im->line++;
         read_line(im, text);
     }
+    const int code = errno;
     const bool failed = ferror(from);
     free(text);
     fclose(from);
     if (!failed)
         return KILN_OK;
-    fprintf(stderr, "kiln db: cannot read %s\n", c->name[0]);
+    fprintf(stderr, "kiln db: cannot read %s: %s\n", c->name[0], strerror(code));
     return KILN_FILE;
 }
 

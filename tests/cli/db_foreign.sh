@@ -44,8 +44,12 @@ expect 0 conv $conv -S 13
 says '^config 1,64,1,1,1,1,16,2048,0 of ConvOclDirectFwd1x1 from the user'
 expect 0 db import gfx.pdb.txt --device card
 says '^device: "card"$'
+expect 0 db import gfx.pdb.txt --device 'a "b" \c' -o quoted.yaml
+expect 0 db lint quoted.yaml
 expect 5 db import missing.txt
 warns 'missing.txt'
+expect 5 db import .
+warns '^kiln db: cannot read .: Is a directory$'
 
 # A file without a row that kiln can take replaces nothing.
 echo 'not a perf-db' >passwd.txt
@@ -72,15 +76,19 @@ warns 'not a file of tuning rows'
 crash='s/"verdict": "[^"]*"/"verdict": "crashed"/; s/"ms": [^,]*, //'
 grep '"kind": "trial"' rows.trials.jsonl | tail -n 1 | sed "$crash" >crashed
 cat crashed >>rows.trials.jsonl
+# A config that no kiln wrote stays one text.
+sed 's/"config": "[^"]*", "params": "[^"]*"/"config": "7,08,1]},{a\\"b", "params": "a\\"b,c,d,e"/' crashed >hostile
+cat hostile >>rows.trials.jsonl
 expect 0 db export
 cp out rows.json
 expect 0 db export rows.trials.jsonl
 cp out trials.json
 says '"problem":"fwd-f32-n1-c16-k16-i4x4-f1x1","solver":"ConvOclDirectFwd1x1","version":1,"grp_tile1":[0-9]+,'
 says '"invalidity":"runtime","correctness":0'
+says '"a\\"b":7,"c":8,"d":"1\]\}","e":"\{a\\"b"'
 # The rules of the schema: required fields, their types, and the words of `invalidity`.
 if command -v python3 >/dev/null 2>&1; then
-    python3 - rows.json 1 trials.json 4 <<'TEXT' || fail 'the results are not T4'
+    python3 - rows.json 1 trials.json 5 <<'TEXT' || fail 'the results are not T4'
 import json, re, sys
 number = (int, float)
 for name, count in zip(sys.argv[1::2], sys.argv[2::2]):
