@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static size_t bytes_of(const tensor_part *a)
 {
@@ -34,6 +35,10 @@ kiln_status tensor_part_check_file(const tensor_part *a, char *why)
     if (!S_ISREG(st.st_mode)) {
         snprintf(why, KILN_ERROR_TEXT, "--%s %.120s: %s", a->flag, a->file,
                  S_ISDIR(st.st_mode) ? strerror(EISDIR) : "it is not a plain file");
+        return KILN_FILE;
+    }
+    if (access(a->file, R_OK) != 0) {
+        snprintf(why, KILN_ERROR_TEXT, "--%s %.120s: %s", a->flag, a->file, strerror(errno));
         return KILN_FILE;
     }
     if ((size_t)st.st_size == bytes_of(a))
