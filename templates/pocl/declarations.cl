@@ -10,6 +10,11 @@
  * compilations: add it. Attributes are those that the functions have by their meaning: `const` for
  * one that reads no memory, `pure` for one that only reads.
  */
+/* Clang warns of each function that takes or returns a vector wider than the CPU's, since code for
+ * a wider CPU would pass it in another way. A program is compiled for one CPU, and PoCL would count
+ * these warnings on the terminal. */
+#pragma clang diagnostic ignored "-Wpsabi"
+
 #define OVERLOAD __attribute__((overloadable))
 #define CONST OVERLOAD __attribute__((const))
 #define PURE OVERLOAD __attribute__((pure))
