@@ -72,7 +72,8 @@ static void add(const char *phase, const char *name, int64_t begin, int64_t end,
 {
     char *line = NULL;
     size_t length = 0;
-    static bool first = true; /* of the process that opened the trace, before any child's */
+    /* Of the process that opened the trace, before any child's and while it has one thread. */
+    static bool first = true;
     FILE *to = open_memstream(&line, &length);
     if (!to)
         return;
@@ -87,7 +88,8 @@ static void add(const char *phase, const char *name, int64_t begin, int64_t end,
     fputs("}}", to);
     if (fclose(to) == 0 && line)
         append(line, length);
-    first = false;
+    if (first)
+        first = false;
     free(line);
 }
 
