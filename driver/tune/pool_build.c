@@ -2,6 +2,7 @@
 #include "tune_pool.h"
 #include "tune_rounds.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,11 +24,19 @@ static void start_helper(pool *p, pool_worker *w, pool_helper *h)
         h->deaths = MOST_DEATHS;
 }
 
+/* Returns how many cores this process may use: taskset, Slurm and containers give it some. */
+static long count_cores(void)
+{
+    cpu_set_t may;
+    const long cores = sched_getaffinity(0, sizeof may, &may) == 0 ? (long)CPU_COUNT(&may)
+                                                                   : sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores;
+}
+
 void pool_start_helpers(pool *p, pool_worker *w)
 {
     const int64_t asked = p->run->options->jobs;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    cores = cores < 1 ? 1 : cores;
+    const long cores = count_cores();
     /* On a CPU nothing is measured while helpers work: each core may have one. */
     int64_t wanted = w->device->cpu ? cores : (cores - 1) / p->run->devices;
     if (!w->device->cpu && wanted > GPU_HELPERS)

@@ -7,6 +7,7 @@
 #include "workers.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +81,17 @@ static bool prepare_in_processes(kiln *k, const kiln_problem *problems, size_t c
     return kiln_workers_end(w) && done;
 }
 
+/* Returns how many cores this process may use: taskset, Slurm and containers give it some. */
+static long count_cores(void)
+{
+    cpu_set_t may;
+    return sched_getaffinity(0, sizeof may, &may) == 0 ? (long)CPU_COUNT(&may)
+                                                       : sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static kiln_status prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
 {
-    long n = threads > 0 ? threads : sysconf(_SC_NPROCESSORS_ONLN);
+    long n = threads > 0 ? threads : count_cores();
     n = n < 1 ? 1 : n > MOST ? MOST : n;
     if ((size_t)n > count)
         n = (long)count;

@@ -1,6 +1,9 @@
 /* What a short sweep found against what a long one did: the configs of two files of tuning rows,
  * and the guess of none, timed in turns, layer by layer. A share of 1 means that nothing faster was
- * found; a layer for which both files have the same config has a share of 1. */
+ * found; a layer for which both files have the same config has a share of 1.
+ *
+ * With a part of the layers, "2/13", it only compiles and verifies them, so that PoCL's cache has
+ * what a later run times. */
 #include "results.h"
 
 #include <stdlib.h>
@@ -14,6 +17,7 @@ typedef struct sweep {
     rules rules;
     stats_mean found, guessed; /* speed of the short sweep's, of the guess, over the long one's */
     int failed, doubtful, same;
+    int part, parts; /* compile only these layers; parts 0: time all */
 } sweep;
 
 static bool open_side(sweep *s, int side, const char *rows)
@@ -78,7 +82,9 @@ static void compare(sweep *s, const work *w)
     bool fine = result != NULL;
     for (int i = 0; i < SIDES && fine; i++)
         fine = (c[i] = make(s, i, w, result, why)) != NULL;
-    if (fine && turns_take(c, SIDES, &plan, times)) {
+    if (fine && s->parts) {
+        printf("%s compiled\n", w->layer->name);
+    } else if (fine && turns_take(c, SIDES, &plan, times)) {
         report(s, w, c, times);
     } else {
         s->failed++;
@@ -89,18 +95,29 @@ static void compare(sweep *s, const work *w)
         contender_release(c[i]);
 }
 
-static int run(sweep *s, const layers *l)
+static void compare_all(sweep *s, const layers *l)
 {
-    printf("%-32s %10s %10s %10s %7s %7s  short's config | long's\n", "layer", "guess ms",
-           "short ms", "long ms", "short", "guess");
     for (int i = 0; i < l->count; i++) {
         work w;
+        if (s->parts && i % s->parts != s->part - 1)
+            continue;
         if (work_make(&w, &l->at[i], KILN_FORWARD, KILN_F32))
             compare(s, &w);
         else
             s->failed++;
         work_free(&w);
     }
+}
+
+static int run(sweep *s, const layers *l)
+{
+    if (s->parts) {
+        compare_all(s, l);
+        return s->failed ? 1 : 0;
+    }
+    printf("%-32s %10s %10s %10s %7s %7s  short's config | long's\n", "layer", "guess ms",
+           "short ms", "long ms", "short", "guess");
+    compare_all(s, l);
     if (s->doubtful)
         printf("%d more layers, marked ~, were disturbed and do not count\n", s->doubtful);
     printf(
@@ -116,8 +133,9 @@ int main(int argc, char **argv)
     static sweep s;
     const int64_t batch = 1;
     layers l = {0};
-    if (argc != 4) {
-        fprintf(stderr, "usage: bench_sweep LIST SHORT.yaml LONG.yaml\n");
+    if (argc < 4 || argc > 5 ||
+        (argc == 5 && (sscanf(argv[4], "%5d/%5d", &s.part, &s.parts) != 2 || s.parts < 1))) {
+        fprintf(stderr, "usage: bench_sweep LIST SHORT.yaml LONG.yaml [I/N]\n");
         return 2;
     }
     if (!layers_read(&l, argv[1], &batch, 1))
