@@ -4,9 +4,11 @@
 #include "pocl_cache.h"
 #include "trace.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { MAX_PLATFORMS = 32, MAX_DEVICES = 128 };
 
@@ -77,14 +79,23 @@ static void warn_once(const char *line)
     warned = true;
 }
 
+/* Returns whether the process may use every core of the machine. */
+static bool has_all_cores(void)
+{
+    cpu_set_t may;
+    return sched_getaffinity(0, sizeof may, &may) != 0 ||
+           CPU_COUNT(&may) >= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static kiln_status take_census(census *all, char *why)
 {
     cl_platform_id platforms[MAX_PLATFORMS];
     cl_uint count = 0;
     all->count = 0;
     /* PoCL keeps each thread on one core with this, so that times repeat. It reads the variable at
-     * the first call of OpenCL. */
-    setenv("POCL_AFFINITY", "1", 0);
+     * the first call of OpenCL. It counts the machine's cores from 0, whichever the process has. */
+    if (has_all_cores())
+        setenv("POCL_AFFINITY", "1", 0);
     pocl_cache_prepare();
     cl_int code = clGetPlatformIDs(MAX_PLATFORMS, platforms, &count);
     for (cl_uint i = 0; code == CL_SUCCESS && i < count && i < MAX_PLATFORMS; i++)

@@ -52,7 +52,7 @@ if [ -n "${PAIRS:-}" ]; then
         echo "bench: this process may use $pairs pairs of cores" >&2
         exit 2
     }
-    unset POCL_AFFINITY # it means the machine's first cores, whatever pair a process has
+    export POCL_AFFINITY=0 # 1 means the machine's first cores, whatever pair a process has
     echo "$pairs pairs of cores: $(echo $cores); siblings of the first:" \
         "$(cat "/sys/devices/system/cpu/cpu${cores%%,*}/topology/thread_siblings_list" 2>/dev/null)"
 else

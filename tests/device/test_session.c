@@ -1,0 +1,55 @@
+/* What the command asks of PoCL before it looks for devices: nothing where it has only some of the
+ * machine's cores, as PoCL would bind its threads to cores of other processes. */
+#include "driver/session.h"
+
+#include <check.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char spec[DEVICE_MOST][DEVICE_SPEC], why[KILN_ERROR_TEXT];
+static int count;
+
+static void look(void)
+{
+    unsetenv("POCL_AFFINITY");
+    ck_assert_msg(device_find("all", spec, &count, why) == KILN_OK, "%s", why);
+}
+
+START_TEST(pins_where_all_cores_are_its_own)
+{
+    cpu_set_t may;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof may, &may), 0);
+    look();
+    if (CPU_COUNT(&may) == sysconf(_SC_NPROCESSORS_ONLN))
+        ck_assert_str_eq(getenv("POCL_AFFINITY"), "1");
+}
+END_TEST
+
+START_TEST(does_not_pin_on_a_share_of_the_cores)
+{
+    cpu_set_t one;
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+        return;
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    look();
+    ck_assert_ptr_null(getenv("POCL_AFFINITY"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("session");
+    TCase *tests = tcase_create("cores");
+    tcase_add_test(tests, pins_where_all_cores_are_its_own);
+    tcase_add_test(tests, does_not_pin_on_a_share_of_the_cores);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_set_fork_status(runner, CK_FORK);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
