@@ -109,7 +109,8 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
         {"peak", required_argument, NULL, 'p'},   {"bandwidth", required_argument, NULL, 'b'},
         {"help", no_argument, NULL, 'h'},         {0}};
     bool ok = true;
-    optind = 0;
+    optind = 0; /* glibc: start afresh after another parse */
+    opterr = 0;
     for (int c; ok && (c = getopt_long(argc, argv, "o:h", table, NULL)) != -1;)
         switch (c) {
         case 'o':
@@ -135,7 +136,10 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
             o->help = true;
             break;
         default:
-            return KILN_INVALID; /* getopt_long() has said why */
+            snprintf(why, KILN_ERROR_TEXT,
+                     "unknown flag or missing value: %.60s; kiln report --help explains",
+                     argv[optind - 1]);
+            return KILN_INVALID;
         }
     if (!ok)
         snprintf(why, KILN_ERROR_TEXT,
@@ -225,6 +229,21 @@ static int report(const options *o, const session *s, char *const *names, int n)
     return status ? fail(status, why) : 0;
 }
 
+/* Names the user's file of rows; where there is none, `why` says how to get one. */
+static kiln_status find_own(const session *s, char rows[4096], char *why)
+{
+    snprintf(rows, 4096, "%s", kiln_rows_file(s->kiln));
+    if (!*rows)
+        snprintf(why, KILN_ERROR_TEXT,
+                 "the user's tuning rows are switched off: KILN_DB=off, or no home directory; "
+                 "name a file");
+    else if (access(rows, F_OK) != 0)
+        snprintf(why, KILN_ERROR_TEXT, "%.150s: no such file yet; kiln conv -s 1 makes it", rows);
+    else
+        return KILN_OK;
+    return KILN_FILE;
+}
+
 int report_command(int argc, char **argv)
 {
     options o = {.output = "kiln-report.html", .match = "", .device = ""};
@@ -232,7 +251,7 @@ int report_command(int argc, char **argv)
     session s = {0};
     kiln_status status = parse(&o, argc, argv, why);
     if (status)
-        return *why ? fail(status, why) : (int)status;
+        return fail(status, why);
     if (o.help) {
         fputs(help, stdout);
         return 0;
@@ -245,12 +264,12 @@ int report_command(int argc, char **argv)
         status = session_open(&s, o.device, why);
     if (status && (n == 0 || *o.device))
         return fail(status, why);
+    status = n == 0 ? find_own(&s, rows, why) : KILN_OK;
     if (n == 0) {
-        snprintf(rows, sizeof rows, "%s", kiln_rows_file(s.kiln));
         names = own;
         n = 1;
     }
-    const int exit = report(&o, &s, names, n);
+    const int exit = status ? fail(status, why) : report(&o, &s, names, n);
     session_close(&s);
     return exit;
 }

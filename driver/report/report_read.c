@@ -110,7 +110,7 @@ static bool take_result(const reading *r, const char *text)
     return true;
 }
 
-static kiln_status read_results(const reading *r, FILE *from)
+static kiln_status read_results(const reading *r, FILE *from, char *why)
 {
     char *line = NULL;
     size_t room = 0;
@@ -118,8 +118,12 @@ static kiln_status read_results(const reading *r, FILE *from)
     while ((length = getline(&line, &room, from)) > 0)
         if (strspn(line, " \t\r\n") < (size_t)length && !take_result(r, line))
             r->file->skipped++;
+    const int code = errno;
     free(line);
-    return ferror(from) ? KILN_FILE : KILN_OK;
+    if (!ferror(from))
+        return KILN_OK;
+    snprintf(why, KILN_ERROR_TEXT, "%s", strerror(code));
+    return KILN_FILE;
 }
 
 /* Returns "log of trials", "results" or "tuning rows", by the first line that says something. */
@@ -149,6 +153,7 @@ kiln_status report_read(report_data *d, const char *name, const char *match, rep
                         char *why)
 {
     struct stat st;
+    char reason[KILN_ERROR_TEXT] = "";
     kiln_status status = KILN_FILE;
     *file = (report_file){.name = name};
     const reading r = {d, match, file};
@@ -162,14 +167,14 @@ kiln_status report_read(report_data *d, const char *name, const char *match, rep
     }
     file->kind = kind_of(from);
     if (strcmp(file->kind, "results") == 0)
-        status = read_results(&r, from);
-    else if (strcmp(file->kind, "log of trials") == 0)
-        status = kiln_trials_read(name, NULL, take_trial_line, (void *)&r, &file->skipped);
-    else
-        status = report_rows_read(d, name, match, &file->count, &file->skipped);
+        status = read_results(&r, from, reason);
+    else if (strcmp(file->kind, "log of trials") != 0)
+        status = report_rows_read(d, name, match, &file->count, &file->skipped, reason);
+    else if ((status = kiln_trials_read(name, NULL, take_trial_line, (void *)&r, &file->skipped)))
+        snprintf(reason, sizeof reason, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
     fclose(from);
     if (status)
-        snprintf(why, KILN_ERROR_TEXT, "%.150s: %.90s", name, kiln_last_error());
+        snprintf(why, KILN_ERROR_TEXT, "%.150s: %.90s", name, reason);
     if (!status && d->no_memory) {
         status = KILN_NO_MEMORY;
         snprintf(why, KILN_ERROR_TEXT, "out of memory for the report");

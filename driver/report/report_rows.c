@@ -20,6 +20,7 @@ typedef struct rows {
     row *at;
     size_t count, room;
     int64_t skipped;
+    bool foreign; /* the file does not begin like one of rows */
 } rows;
 
 static void add(rows *r, const kiln_row *from)
@@ -50,8 +51,10 @@ static void add(rows *r, const kiln_row *from)
 static void take(void *user, const kiln_rows_piece *p)
 {
     rows *r = user;
-    if (p->kind == KILN_ROWS_HEAD)
+    if (p->kind == KILN_ROWS_HEAD) {
         snprintf(r->device, sizeof r->device, "%.199s", p->device);
+        r->foreign = p->why != NULL;
+    }
     r->skipped += p->kind == KILN_ROWS_BAD;
     if (p->kind == KILN_ROWS_ROW && p->row->ms > 0 && strcmp(r->device, "any") != 0 &&
         (!*r->match || strstr(p->row->key, r->match)) && !r->data->no_memory)
@@ -133,10 +136,17 @@ static void hand_out(rows *r, size_t kept)
 }
 
 kiln_status report_rows_read(report_data *d, const char *name, const char *match, int64_t *count,
-                             int64_t *skipped)
+                             int64_t *skipped, char *why)
 {
     rows r = {.data = d, .match = match};
     kiln_status status = kiln_rows_read(name, take, &r);
+    if (status) {
+        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    } else if (r.foreign) {
+        snprintf(why, KILN_ERROR_TEXT,
+                 "it has neither tuning rows, nor a log of trials, nor what --json prints");
+        status = KILN_FILE;
+    }
     if (!status && !d->no_memory) {
         const size_t kept = reduce(&r);
         *count = (int64_t)kept;

@@ -6,8 +6,9 @@
 
 /* Adds the rows that have a time and would be used: of each solver the newest, of these the
  * fastest. Where the log of trials has the problem already, the row is for that layer. Returns
- * KILN_FILE where the file cannot be read; sets kiln_last_error() then. */
+ * KILN_FILE with a sentence in `why` where the file cannot be read, or does not begin like one of
+ * rows. */
 kiln_status report_rows_read(report_data *d, const char *name, const char *match, int64_t *count,
-                             int64_t *skipped);
+                             int64_t *skipped, char *why);
 
 #endif

@@ -34,12 +34,27 @@ for wrong in '--limits some' '--peak fast' '--peak f31=7' '--bandwidth -1' '--pa
     # shellcheck disable=SC2086
     expect 2 report rows.yaml $wrong
 done
+# flags and files that make no sense are named, and what is no file of kiln's replaces no page
+for wrong in -o --pages --match; do
+    expect 2 report $wrong
+    warns "^kiln report: unknown flag or missing value: $wrong; kiln report --help explains$"
+done
+echo kept >page.html
+echo 'conv -n 1 -c 4 -H 5 -W 5 -k 3' >layers.txt
+expect 5 report layers.txt --limits none -o page.html
+warns '^kiln report: layers.txt: it has neither tuning rows, nor '
+[ "$(cat page.html)" = kept ] || fail 'the page was replaced'
+KILN_DB=off expect 5 report
+warns '^kiln report: .*KILN_DB=off, .*; name a file$'
+KILN_DB=$PWD/none.yaml expect 5 report
+warns '^kiln report: .*/none.yaml: no such file yet; kiln conv -s 1 makes it$'
 # the log beside the rows is read too, and the limits of this device are measured
 rm rows.yaml
 expect 0 conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1 -S naive -s 1 -t 1 --json
 cp out results.json
 expect 0 report rows.yaml results.json -o page.html
 warns '^page.html: 1 device, 1 layer, [1-9][0-9]* trials?$'
+[ "$(wc -l <err)" -eq 1 ] || fail 'more was said than what was written'
 grep -q 'multiply-adds: .* GFLOP/s, measured for this page' page.html || fail 'no limit was measured'
 grep -q 'log of trials' page.html || fail 'the log was not read'
 grep -q 'results' page.html || fail 'the results were not read'
