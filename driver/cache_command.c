@@ -17,17 +17,16 @@ static const char help[] =
     "\n"
     "The program cache keeps compiled kernels between runs. It can be deleted at any time.\n"
     "\n"
-    "  show     list the programs, the most recently used first: size, last use, device, "
-    "template,\n"
-    "           compile options\n"
+    "  show     list the programs, the most recently used first: size, last use, device,\n"
+    "           template, compile options\n"
     "  clear    remove all programs\n"
     "  --help   print this text\n"
     "\n"
     "Environment:\n"
-    "  KILN_CACHE_DIR     directory of the cache; default $XDG_CACHE_HOME/kiln, else "
-    "~/.cache/kiln\n"
-    "  KILN_CACHE_LIMIT   largest size in bytes; default 256 MiB; the least recently used programs "
-    "go first\n"
+    "  KILN_CACHE_DIR     directory of the cache; default $XDG_CACHE_HOME/kiln, else\n"
+    "                     ~/.cache/kiln\n"
+    "  KILN_CACHE_LIMIT   largest size in bytes; default 256 MiB; the least recently used\n"
+    "                     programs go first\n"
     "  KILN_CACHE=off     keep programs in memory only\n";
 
 typedef struct totals {

@@ -105,12 +105,11 @@ size_t flags_repro(const flags *f, bool problem, char *text, size_t size)
     return w.length;
 }
 
-/* Prints the words of `text` in columns 34 to 99; the cursor is at `column`. */
-static void print_wrapped(FILE *to, int column, const char *text)
+void flags_print_wrapped(FILE *to, int left, int column, const char *text)
 {
-    enum { LEFT = 34, RIGHT = 99 };
+    enum { RIGHT = 99 };
     bool first = true;
-    if (column >= LEFT) {
+    if (column >= left) {
         fputc('\n', to);
         column = 0;
     }
@@ -121,7 +120,7 @@ static void print_wrapped(FILE *to, int column, const char *text)
             column = 0;
             first = true;
         }
-        column += fprintf(to, "%*s%.*s", first ? LEFT - column : 1, "", n, text);
+        column += fprintf(to, "%*s%.*s", first ? left - column : 1, "", n, text);
         first = false;
         text += n + (text[n] == ' ');
     }
@@ -130,6 +129,7 @@ static void print_wrapped(FILE *to, int column, const char *text)
 
 void flags_help(FILE *to)
 {
+    enum { LEFT = 34 };
     static const char *const titles[GROUP_COUNT] = {
         [GROUP_SHAPE] = "The problem",
         [GROUP_EPILOGUE] = "Epilogue and arithmetic",
@@ -152,7 +152,7 @@ void flags_help(FILE *to)
             char help[400];
             bool shown = row->kind != SWITCH && *row->initial && strcmp(row->initial, "-1") != 0;
             snprintf(help, sizeof help, shown ? "%s [%s]" : "%s", row->help, row->initial);
-            print_wrapped(to, column, help);
+            flags_print_wrapped(to, LEFT, column, help);
         }
     }
 }

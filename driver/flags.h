@@ -78,5 +78,7 @@ size_t flags_repro(const flags *f, bool problem, char *text, size_t size);
 
 /* Prints the table by groups, for --help. */
 void flags_help(FILE *to);
+/* Prints the words of `text` in columns `left` to 99; the cursor is at `column`. */
+void flags_print_wrapped(FILE *to, int left, int column, const char *text);
 
 #endif

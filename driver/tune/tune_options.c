@@ -261,13 +261,16 @@ static const char tail[] =
 
 void tune_options_help(FILE *to)
 {
+    enum { LEFT = 6 };
     fputs(head, to);
     for (int i = 0; i < OPTIONS; i++) {
         const bool plain =
             !takes_value(&table[i]) || !*table[i].initial || table[i].initial[0] == '-';
-        fprintf(to, "  --%s%s%s\n      %s%s%s%s\n", table[i].name,
-                takes_value(&table[i]) ? " " : "", table[i].what, table[i].help, plain ? "" : " [",
-                plain ? "" : table[i].initial, plain ? "" : "]");
+        char help[400];
+        fprintf(to, "  --%s%s%s\n", table[i].name, takes_value(&table[i]) ? " " : "",
+                table[i].what);
+        snprintf(help, sizeof help, plain ? "%s" : "%s [%s]", table[i].help, table[i].initial);
+        flags_print_wrapped(to, LEFT, 0, help);
     }
     fputs(tail, to);
 }
