@@ -24,7 +24,8 @@ static void start_worker(pool *p, pool_worker *w)
                           .list = p->run->list,
                           .book = w->kind->book,
                           .device = w->device,
-                          .limits = p->run->limits};
+                          .limits = p->run->limits,
+                          .workers = p->workers};
     w->ready = w->in_trial = w->waiting = false;
     w->heard = tune_now();
     w->gone = !tune_child_start(&w->child, tune_worker_run, (void *)&job, p->memory);

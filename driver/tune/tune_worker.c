@@ -3,6 +3,7 @@
 
 #include "driver/trace.h"
 
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,14 @@ static bool open_device(const tune_job *job, session *s, tune_message *out)
     return out->status == KILN_OK;
 }
 
+/* Each worker's references get their share of the cores. */
+static void share_cores(int workers)
+{
+    const int cores = omp_get_num_procs();
+    if (workers > 1 && !getenv("OMP_NUM_THREADS"))
+        omp_set_num_threads(cores > workers ? cores / workers : 1);
+}
+
 int tune_worker_run(int fd, void *user)
 {
     worker *w = calloc(1, sizeof *w);
@@ -113,6 +122,7 @@ int tune_worker_run(int fd, void *user)
     w->fd = fd;
     w->job = user;
     name_process("kiln tune: searches on", w->job);
+    share_cores(w->job->workers);
     const bool open = open_device(w->job, &w->session, &w->out);
     say(w, open ? MESSAGE_READY : MESSAGE_FAIL);
     while (open && !w->stopped && tune_receive(fd, &in, false))

@@ -11,6 +11,7 @@ typedef struct tune_job {
     trial_book *book; /* the process' own */
     const tune_device *device;
     const char *limits;
+    int workers; /* that share this machine's cores; 0: one */
 } tune_job;
 
 /* Describes the devices that options->device names, one message each, or fails with one. `user` is
