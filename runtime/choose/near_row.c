@@ -33,7 +33,8 @@ int kiln_near_rows(kiln *k, const kiln_problem *problem, const kiln_shape *shape
         if ((!small && !large) || count == room)
             return count;
         /* n / below against above / n */
-        const bool down = small && (!large || n * n <= above * below);
+        const bool down =
+            small && (!large || (double)n * (double)n <= (double)above * (double)below);
         count += find(k, problem, shape, down ? below : above, &picks[count]);
         below = down ? below / 2 : below;
         above = down ? above : above * 2;
