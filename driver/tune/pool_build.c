@@ -215,12 +215,17 @@ void pool_hear_helper(pool *p, pool_worker *w, pool_helper *h)
     pool_feed(p, w);
 }
 
+bool pool_is_too_long(const pool *p, double seconds)
+{
+    const double limit = p->run->options->trial_limit;
+    return limit > 0 && seconds > limit;
+}
+
 void pool_check_helpers(pool *p, pool_worker *w)
 {
     for (int i = 0; i < w->helpers; i++) {
         pool_helper *h = &w->helper[i];
-        if (!is_alive(h) || h->building == -1 ||
-            tune_now() - h->since < p->run->options->trial_limit)
+        if (!is_alive(h) || h->building == -1 || !pool_is_too_long(p, tune_now() - h->since))
             continue;
         tune_child_end(&h->child, NULL, 0);
         finish(w, h);

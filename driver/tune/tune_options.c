@@ -43,7 +43,7 @@ static const struct option_row {
      "compile ahead in N processes a device; 0: none. Unless given: as many as the device needs "
      "and cores there are"},
     {"trial-limit", SECONDS, AT(trial_limit), "120", "T",
-     "end a trial that takes longer, and never try it again"},
+     "end a trial that takes longer, and never try it again; 0: wait for it"},
     {"memory", COUNT, AT(memory), "0", "MIB",
      "end a process that asks for more memory; 0: three quarters of the machine's"},
     {"dry-run", ON, AT(dry_run), "0", "", "print the problems; this needs no device"},

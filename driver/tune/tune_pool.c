@@ -148,7 +148,8 @@ static void hear(pool *p, pool_worker *w)
         w->ready = true;
         break;
     case MESSAGE_FAIL:
-        fprintf(stderr, "kiln tune: %s: %s\n", w->device->name, m->why);
+        fprintf(stderr, "kiln tune: %s: %s%s\n", w->device->name, m->why,
+                p->run->options->memory > 0 ? "; or --memory is too small for its driver" : "");
         break; /* it ends by itself */
     case MESSAGE_UPCOMING:
         w->trial = m->line;
@@ -215,7 +216,7 @@ static void check_times(pool *p, pool_worker *w)
     pool_check_helpers(p, w);
     if (w->child.pid <= 0)
         return;
-    if (w->in_trial && now - w->trial_since > p->run->options->trial_limit)
+    if (w->in_trial && pool_is_too_long(p, now - w->trial_since))
         replace(p, w, true);
     else if (w->item >= 0 && !w->in_trial && !w->waiting && now - w->heard > quiet_limit)
         replace(p, w, true);

@@ -65,6 +65,8 @@ void pool_forget_built(pool_worker *w);
 void pool_feed(pool *p, pool_worker *w);
 /* Takes a helper's message, or its end. */
 void pool_hear_helper(pool *p, pool_worker *w, pool_helper *h);
+/* Returns whether a trial or a compilation that takes so long is to be ended. */
+bool pool_is_too_long(const pool *p, double seconds);
 /* Ends helpers that take too long. */
 void pool_check_helpers(pool *p, pool_worker *w);
 

@@ -114,6 +114,8 @@ if [ "$KILN_DEVICE" = cpu ]; then
     [ "$status" -eq 4 ] || fail "a config that crashes again and again gave $status"
     warns 'config "" of naive ended its process twice \(.*signal 11'
     plant 'for (volatile int i = 1; i;) ;'
+    expect 4 tune list --match f1x1 --solvers naive --jobs 0 --memory 1
+    warns '; or --memory is too small for its driver$'
     expect 3 tune list --match f1x1 --solvers naive --jobs 0 --trial-limit 4
     warns 'f1x1: naive: timeout: it took longer than 4 s'
     grep -q '"verdict": "timeout"' rows.trials.jsonl || fail 'the log has no timeout'

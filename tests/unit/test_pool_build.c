@@ -114,6 +114,14 @@ START_TEST(a_trial_without_compilers_compiles_itself)
 }
 END_TEST
 
+START_TEST(without_a_limit_no_trial_is_too_long)
+{
+    ck_assert(!pool_is_too_long(&p, 60) && pool_is_too_long(&p, 61));
+    options.trial_limit = 0;
+    ck_assert(!pool_is_too_long(&p, 1e9));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pool_build");
@@ -122,6 +130,7 @@ int main(void)
     tcase_add_test(all, a_table_that_moves_keeps_its_trial_waiting);
     tcase_add_test(all, a_cpu_measures_when_its_compilers_rest);
     tcase_add_test(all, a_trial_without_compilers_compiles_itself);
+    tcase_add_test(all, without_a_limit_no_trial_is_too_long);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
