@@ -2,12 +2,14 @@
  *
  * Grid      D_GROUP items a channel, one group each.
  * Defines   D_GROUP, a power of two; those of types.cl.
- * Assumes   dy is plain: `n` images of `channels` planes of `plane` pixels.
+ * Assumes   dy has `n` images of `planes` planes of `rows` rows of `columns` pixels, at distances of
+ *           `image`, `plane`, `row` and `pixel` elements; channels lie in blocks of `neighbours`, at
+ *           `channel` elements from one to the next, and `block` elements from block to block.
  *
- * The items of a group stand side by side on a plane and step over it together; a tree then adds
+ * The items of a group stand side by side on a row and step over it together; a tree then adds
  * their sums:
  *
- *     plane   0 1 2 3 0 1 2 3 0 1 ...     item that adds a pixel (D_GROUP = 4)
+ *     row     0 1 2 3 0 1 2 3 0 1 ...     item that adds a pixel (D_GROUP = 4)
  *     tree    0+2 1+3 -> 0+1
  */
 #include "types.cl"
@@ -19,20 +21,26 @@
 #endif
 
 kernel GROUP_SIZE(D_GROUP, 1, 1) void bias_gradient(global const SRC_T *restrict dy,
-                                                    global float *db, INDEX_T n, INDEX_T channels,
-                                                    INDEX_T plane)
+                                                    global float *db, INDEX_T n, INDEX_T planes,
+                                                    INDEX_T rows, INDEX_T columns, INDEX_T image,
+                                                    INDEX_T plane, INDEX_T row, INDEX_T pixel,
+                                                    INDEX_T neighbours, INDEX_T block,
+                                                    INDEX_T channel)
 {
     local SUM_T part[D_GROUP];
     const int item = (int)get_local_id(0);
-    const INDEX_T channel = (INDEX_T)get_group_id(0);
+    const INDEX_T at = (INDEX_T)get_group_id(0);
+    dy += at / neighbours * block + at % neighbours * channel;
     SUM_T sum = 0;
-    for (INDEX_T image = 0; image < n; image++) {
-        global const SRC_T *pixel = dy + (image * channels + channel) * plane;
-        SUM_T run = 0;
-        for (INDEX_T left = plane - item; left > 0; left -= D_GROUP)
-            run += SRC_LOAD(pixel, plane - left);
-        sum += run;
-    }
+    for (INDEX_T i = 0; i < n; i++)
+        for (INDEX_T d = 0; d < planes; d++)
+            for (INDEX_T h = 0; h < rows; h++) {
+                global const SRC_T *line = dy + i * image + d * plane + h * row;
+                SUM_T run = 0;
+                for (INDEX_T left = columns - item; left > 0; left -= D_GROUP)
+                    run += SRC_LOAD(line, (columns - left) * pixel);
+                sum += run;
+            }
     part[item] = sum;
     for (int width = D_GROUP / 2; width > 0; width /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -40,5 +48,5 @@ kernel GROUP_SIZE(D_GROUP, 1, 1) void bias_gradient(global const SRC_T *restrict
             part[item] += part[item + width];
     }
     if (item == 0)
-        db[channel] = (float)part[0];
+        db[at] = (float)part[0];
 }

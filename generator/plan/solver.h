@@ -76,10 +76,6 @@ bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why);
 /* For prefer(): sets a layout that is "any". */
 void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 
-/* For emit(): adds the stage that writes the bias gradient. The stage reads plain layouts and any
- * others that solver naive reads. */
-void kiln_bias_gradient_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_plan *plan);
-
 /* Returns whether x and y together are larger than this share of a CPU's last cache, if its size is
  * known. */
 bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double share);

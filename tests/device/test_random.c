@@ -3,8 +3,9 @@
  * A failure is shrunk and printed as a line for the command. KILN_RANDOM_SECONDS (60) says how long
  * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_RANDOM_WORK (3e7) how many multiply-adds a
  * problem may have, KILN_RANDOM_SOLVERS (all) which solvers run, as "gemm,direct", KILN_RANDOM_EACH
- * (all) how many of those that take a problem, drawn anew for each, KILN_RANDOM_CONFIGS (2) in how
- * many configs beside the guess; KILN_DEVICE where to run.
+ * (all) how many of those that take a problem, drawn anew for each, KILN_RANDOM_PROBLEM (random
+ * ones) which problem, again and again with other values, KILN_RANDOM_CONFIGS (2) in how many
+ * configs beside the guess; KILN_DEVICE where to run.
  */
 #include "runtime/kiln_internal.h"
 #include "runtime/tune/candidates.h"
@@ -265,6 +266,9 @@ static const char *const once_wrong[] = {
     /* Backward data with a stride, and no more than one of its phases. */
     "bwd-f32-n1-c1-k1-i1-f2-s2-p1",
     "bwd-f32-n2-c40-k80-i1x9-f2x2-s2x1-p1x4-g40",
+    /* The gradient of a bias where channels of dy are neighbours. */
+    "wrw-f32-n2-c1-k13-i5x6-f3x3-p1x1-l:NHWC.OIHW.NHWC-bias",
+    "wrw-f32-n1-c2-k4-i3x5-f2x3-s1x2-trans-l:NHWC;C%8.OIHW.NHWC;C%8-bias",
 };
 
 START_TEST(stays_right)
@@ -285,8 +289,14 @@ START_TEST(random_problems)
     uint64_t seed = (uint64_t)number_from("KILN_RANDOM_SEED", 1);
     watch_crashes();
     search s = {.on = support_open(), .dice = {.seed = seed}};
+    const char *only = getenv("KILN_RANDOM_PROBLEM");
+    kiln_problem named;
+    char why[KILN_ERROR_TEXT];
+    if (only)
+        ck_assert_msg(kiln_problem_parse(&named, only, why) == KILN_OK, "KILN_RANDOM_PROBLEM: %s",
+                      why);
     while (seconds() < start + limit && s.failures < ENOUGH) {
-        s.now.problem = next_problem(&s);
+        s.now.problem = only ? named : next_problem(&s);
         s.now.fill = (host_fill)dice_roll(&s.dice, 0, 2);
         s.now.seed = (uint64_t)dice_roll(&s.dice, 1, 999999);
         try_problem(&s);

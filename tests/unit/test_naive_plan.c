@@ -104,8 +104,8 @@ START_TEST(the_bias_gradient_reads_dy)
         const kiln_plan plan = plan_of(&p, &d);
         ck_assert_int_eq(plan.stage[1].arg[0].role, KILN_ROLE_Y);
         ck_assert_int_eq(plan.stage[1].arg[1].role, KILN_ROLE_BIAS);
-        ck_assert_int_eq(plan.stage[1].arg[3].i, 5);
-        ck_assert_int_eq(plan.stage[1].arg[4].i, transposed ? 9 * 5 : 5 * 3);
+        ck_assert_uint_eq(plan.stage[1].global[0], 5 * plan.stage[1].local[0]);
+        ck_assert_int_eq(plan.stage[1].arg[5].i, transposed ? 9 * 5 : 5 * 3);
     }
 }
 END_TEST

@@ -2,6 +2,7 @@
  */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
@@ -71,10 +72,6 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it adds floats, and these tensors are i8");
     if (wrong_layouts(s, d, why))
         return true;
-    const char *dy = s->mirrored ? s->x_layout : s->y_layout; /* the dy of the caller */
-    if (s->epilogue.bias && kiln_layout_block(dy, s->rank) != 1)
-        return kiln_no(why, "the bias gradient needs dy in the layout %s; it is %s",
-                       kiln_plain_data_layout(s->rank), dy);
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > INT32_MAX / 64)
             return kiln_no(why, "an axis with its padding has 2^25 elements or more");

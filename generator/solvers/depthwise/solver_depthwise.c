@@ -1,5 +1,6 @@
 /* The depthwise solver: one input channel per group, in all three directions. */
 #include "generator/base/integers.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/geometry/lines.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"

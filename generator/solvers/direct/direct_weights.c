@@ -1,6 +1,7 @@
 /* Backward weights by the direct solver: dot products of lines, in parts that are added in order.
  */
 #include "generator/base/integers.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 

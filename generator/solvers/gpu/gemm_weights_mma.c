@@ -102,11 +102,6 @@ bool kiln_gemm_weights_mma_rejects(const kiln_shape *s, const kiln_device_facts 
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it writes weights in the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
-    if (s->epilogue.bias && !kiln_shape_is_plain_layout(s))
-        return kiln_no(why,
-                       "the gradient of the bias is summed from plain layouts; x and y are %s "
-                       "and %s",
-                       s->x_layout, s->y_layout);
     if (kiln_mma_refuses_layouts(s, why))
         return true;
     const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(s, kind, smallest);

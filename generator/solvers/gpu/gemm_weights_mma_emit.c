@@ -2,6 +2,7 @@
 #include "gemm_weights_mma.h"
 
 #include "generator/base/integers.h"
+#include "generator/geometry/bias_gradient.h"
 
 static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g, const kiln_config *c,
                        kiln_plan *plan)

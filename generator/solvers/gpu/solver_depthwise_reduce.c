@@ -3,6 +3,7 @@
  * memory. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/geometry/blocked.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"

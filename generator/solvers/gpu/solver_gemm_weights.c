@@ -3,6 +3,7 @@
  * work-items share local memory. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/geometry/sum_parts.h"
 
 #include "gemm_weights.h"
@@ -117,11 +118,6 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it writes weights in the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
-    if (s->epilogue.bias && !kiln_shape_is_plain_layout(s))
-        return kiln_no(why,
-                       "the gradient of the bias is summed from plain layouts; x and y are %s "
-                       "and %s",
-                       s->x_layout, s->y_layout);
     const kiln_gemm_weights g = geometry_of(s, &kiln_tiles_smallest);
     if (!kiln_tiles_take_layouts(s))
         return kiln_no(why,

@@ -5,6 +5,7 @@
  * Accuracy: that of sums over tiles, see kiln_winograd_amplification(). */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/solvers/winograd/winograd.h"
 
 #include "gemm_weights.h"
@@ -114,11 +115,6 @@ static bool reject_problem(const kiln_shape *s, kiln_why *why)
                        "the problem asks for plain sums of products, which Winograd's are not");
     if (s->x_type == KILN_I8)
         return kiln_no(why, "Winograd's transforms are not for integers");
-    if (s->epilogue.bias && !kiln_shape_is_plain_layout(s))
-        return kiln_no(why,
-                       "the gradient of the bias is summed from plain layouts; x and y are %s and "
-                       "%s",
-                       s->x_layout, s->y_layout);
     return false;
 }
 

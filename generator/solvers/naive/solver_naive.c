@@ -2,6 +2,7 @@
  * program takes the sizes as arguments, so that a new shape costs no compile. It is also the
  * reference on the device. */
 #include "generator/base/integers.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/plan/solver.h"
 
 #include <math.h>

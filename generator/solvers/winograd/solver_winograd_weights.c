@@ -4,6 +4,7 @@
  * Accuracy: as sums over 4x4 tiles, see kiln_winograd_amplification(). */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/bias_gradient.h"
 #include "generator/geometry/blocked.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/staging.h"
