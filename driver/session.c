@@ -253,6 +253,12 @@ kiln_status session_open_dry(session *s, char *why)
     return status;
 }
 
+void session_end(session *s)
+{
+    kiln_close(s->kiln);
+    s->kiln = NULL;
+}
+
 void session_close(session *s)
 {
     kiln_close(s->kiln);

@@ -27,6 +27,9 @@ kiln_status session_open(session *s, const char *wanted, char *why);
 kiln_status session_open_dry(session *s, char *why);
 
 void session_close(session *s);
+/* Closes the kiln alone, in a process that ends now: PoCL takes a tenth of a second to free what
+ * its compiler has read. */
+void session_end(session *s);
 
 /* Finds the devices of a list: "all", or what session_open() takes with commas between; "" is the
  * device that session_open() takes. Writes their names, "P:D", and their number. Returns as

@@ -5,7 +5,6 @@
 
 #include "runtime/op/call_log.h"
 
-#include "amx.h"
 #include "environment.h"
 #include "process.h"
 
@@ -214,12 +213,10 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
     k->first_use = s->first_use == KILN_FIRST_QUICK;
     if (k->first_use && !(k->tasks = kiln_task_queue_open()))
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
-    const kiln_pocl_settings settings = {.keepalive_us = kiln_environment_keepalive_us(s),
-                                         .place_threads = s->place_threads != 0,
-                                         .buffers_stay = s->buffers_stay != 0,
-                                         .queues_flushed = s->queues_flushed != 0};
-    kiln_amx_probe(k->programs, context, device, &k->logger, &k->facts);
-    k->pocl = kiln_pocl_open(context, device, &k->facts, k->programs, &settings, &k->logger);
+    k->keepalive_us = kiln_environment_keepalive_us(s);
+    k->place_threads = s->place_threads != 0;
+    k->buffers_stay = s->buffers_stay != 0;
+    k->queues_flushed = s->queues_flushed != 0;
     return KILN_OK;
 }
 

@@ -164,7 +164,8 @@ typedef struct kiln_settings {
 
 /* Opens kiln on a device of a context, and retains the context. With context and device NULL the
  * handle can plan, explain and describe for a device of no particular kind, but not compile or run.
- */
+ * Opening compiles nothing. What only a kernel can find out about a device (PoCL's threads, AMX,
+ * tensor cores), the first plan that may use it does: a second once, then it is in the caches. */
 KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                                const kiln_settings *settings);
 /* Gives the handle up; NULL is fine. Ops that are left stay usable (kiln_finish() and kiln_flush()
@@ -278,10 +279,10 @@ typedef struct kiln_op_info {
     int stages, facts;
 } kiln_op_info;
 
-/* Does what kiln_conv_create() does, without compiling: chooses solver, config and layouts, and
- * describes them and all sizes in *info. Needs no queue, and no device where kiln_open() had none.
- * Returns as kiln_conv_create(). An operation that is created with the same problem and choice is
- * what *info says, unless rows were added in between. */
+/* Does what kiln_conv_create() does, without compiling the operation: chooses solver, config and
+ * layouts, and describes them and all sizes in *info. Needs no queue, and no device where
+ * kiln_open() had none. Returns as kiln_conv_create(). An operation that is created with the same
+ * problem and choice is what *info says, unless rows were added in between. */
 KILN_API kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                                     kiln_op_info *info);
 

@@ -36,13 +36,16 @@ struct kiln {
     cl_context context; /* NULL: plans only */
     cl_device_id device;
     kiln_device_facts facts;
-    pthread_mutex_t
-        probing; /* guards `probed`, and facts.gpu's of tensor_cores.h before it is set */
-    bool probed;
+    pthread_mutex_t probing; /* guards `probed`, and before it is set what it stands for */
+    struct {
+        bool pocl, amx, tensor_cores; /* probes.h */
+    } probed;
     kiln_logger logger;
     kiln_programs *programs;
     kiln_mem_lifetime *lifetime;
-    kiln_pocl *pocl;                  /* NULL: plain OpenCL */
+    _Atomic(kiln_pocl *) pocl; /* NULL: plain OpenCL, or not probed yet */
+    int64_t keepalive_us;      /* what the settings ask of PoCL's CPU device, as this and */
+    bool place_threads, buffers_stay, queues_flushed;
     bool first_use;                   /* ops have a stand-in (op/first_use.h) */
     kiln_task_queue *tasks;           /* with first_use */
     _Atomic(cl_command_queue) waited; /* the queue of the last kiln_finish() or kiln_flush() */

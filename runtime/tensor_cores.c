@@ -149,29 +149,19 @@ static void probe_all(const place *at, const kiln_logger *logger, kiln_device_fa
         kiln_log(logger, "the instruction wgmma is not used: %s", kiln_last_error());
 }
 
-static void probe_device(kiln *k)
+void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_device_id device,
+                             const kiln_logger *logger, kiln_device_facts *facts)
 {
-    place at = {.programs = k->programs, .context = k->context};
+    place at = {.programs = programs, .context = context};
     char *source = NULL;
-    at.queue = clCreateCommandQueue(k->context, k->device, 0, NULL);
+    if (facts->kind != KILN_DEVICE_GPU || facts->cuda_capability < 80)
+        return;
+    at.queue = clCreateCommandQueue(context, device, 0, NULL);
     if (at.queue && !kiln_template_source(NULL, "mma_probe.cl", &source)) {
         at.source = source;
-        probe_all(&at, &k->logger, &k->facts);
+        probe_all(&at, logger, facts);
     }
     free(source);
     if (at.queue)
         clReleaseCommandQueue(at.queue);
-}
-
-void kiln_tensor_cores_ask(kiln *k, const kiln_shape *shape)
-{
-    if (!k->context || k->facts.kind != KILN_DEVICE_GPU || k->facts.cuda_capability < 80 ||
-        (shape && !kiln_shape_suits_tensor_cores(shape)))
-        return;
-    /* Solvers read these facts only for shapes that come by here first. */
-    pthread_mutex_lock(&k->probing);
-    if (!k->probed)
-        probe_device(k);
-    k->probed = true;
-    pthread_mutex_unlock(&k->probing);
 }

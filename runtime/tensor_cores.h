@@ -3,12 +3,13 @@
 #ifndef KILN_TENSOR_CORES_H
 #define KILN_TENSOR_CORES_H
 
-#include "kiln_internal.h"
+#include "generator/plan/device.h"
+#include "runtime/programs/program.h"
 
-/* Sees to it that k->facts.gpu has has_mma, has_wgmma and static_local_memory. Call before solvers
- * see a shape; NULL: any shape. The probe takes a second of compiling, so that the first shape that
- * suits tensor cores starts it. Does nothing on devices without NVIDIA's attribute of a compute
- * capability of 8.0 or more. The probe's programs are cached as all others. */
-void kiln_tensor_cores_ask(kiln *k, const kiln_shape *shape);
+/* Sets has_mma, has_wgmma and static_local_memory of facts->gpu. Takes a second of compiling. Does
+ * nothing on devices without NVIDIA's attribute of a compute capability of 8.0 or more. The probe's
+ * programs are cached as all others. */
+void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_device_id device,
+                             const kiln_logger *logger, kiln_device_facts *facts);
 
 #endif

@@ -123,6 +123,11 @@ bool kiln_shape_suits_tensor_cores(const kiln_shape *s)
     return type != KILN_F32 || s->math == KILN_MATH_REDUCED;
 }
 
+bool kiln_shape_suits_amx(const kiln_shape *s)
+{
+    return s->w_type == KILN_BF16 || s->w_type == KILN_I8;
+}
+
 int64_t kiln_shape_terms(const kiln_shape *s)
 {
     int64_t taps = s->filter[0] * s->filter[1] * s->filter[2];

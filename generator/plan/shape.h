@@ -72,6 +72,8 @@ int64_t kiln_shape_terms(const kiln_shape *s);
 /* Returns whether products may be those of tensor cores: x and y are of narrow types, or the caller
  * lets floats be rounded. */
 bool kiln_shape_suits_tensor_cores(const kiln_shape *s);
+/* The same of x86's AMX. */
+bool kiln_shape_suits_amx(const kiln_shape *s);
 
 /* Returns whether the epilogue asks for nothing at all. */
 bool kiln_epilogue_is_identity(const kiln_epilogue *e);

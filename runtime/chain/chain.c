@@ -2,7 +2,7 @@
 #include "generator/plan/shape.h"
 #include "runtime/choose/choose.h"
 #include "runtime/process.h"
-#include "runtime/tensor_cores.h"
+#include "runtime/probes.h"
 
 #include "chain_arena.h"
 #include "chain_check.h"
@@ -195,7 +195,7 @@ static kiln_status decide(kiln *k, kiln_link *links, int count, const tables *t,
     kiln_status status = KILN_OK;
     for (int i = 0; i < count; i++) {
         const kiln_shape shape = kiln_shape_of(&links[i].problem);
-        kiln_tensor_cores_ask(k, &shape);
+        kiln_probe_for(k, &shape);
     }
     kiln_chain_candidates(k, links, count, t->costs);
     for (int i = 0; i < count && !status; i++) {

@@ -3,7 +3,7 @@
 
 #include "generator/problem/problem_layout.h"
 
-#include "runtime/tensor_cores.h"
+#include "runtime/probes.h"
 
 #include "choose_rows.h"
 #include "kiln_layout.h"
@@ -246,7 +246,7 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
     kiln_shape own = *asked;
     own.native_layout = c->native_layout != 0;
     const kiln_shape *shape = &own;
-    kiln_tensor_cores_ask(k, shape);
+    kiln_probe_for(k, shape);
     bool named = c->solver && *c->solver, forced = c->config && *c->config;
     kiln_status status = kiln_sizes_check(k, problem);
     if (status)

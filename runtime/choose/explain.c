@@ -2,7 +2,7 @@
 #include "choose.h"
 
 #include "runtime/process.h"
-#include "runtime/tensor_cores.h"
+#include "runtime/probes.h"
 
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
     if (kiln_problem_check(&p, text))
         return kiln_fail(KILN_INVALID, "%s", text);
     kiln_shape shape = kiln_shape_of(&p);
-    kiln_tensor_cores_ask(k, &shape);
+    kiln_probe_for(k, &shape);
     *verdict = (kiln_verdict){
         .solver = solver->name, .solver_id = solver->id, .algorithm = solver->algorithm};
     kiln_pick pick, chosen;

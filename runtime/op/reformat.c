@@ -1,5 +1,6 @@
 /* Creates reformats: operations like a convolution's, with a plan of one stage. */
 #include "generator/plan/reformat.h"
+#include "runtime/probes.h"
 #include "runtime/process.h"
 
 #include "stages.h"
@@ -38,6 +39,7 @@ kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op
     kiln_op *op = kiln_op_new(k);
     if (!op)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
+    kiln_probe_pocl(k);
     kiln_status status = plan(op, reformat);
     if (!status)
         status = kiln_op_compile(op, takes_ns(op));

@@ -2,6 +2,7 @@
 #include "solutions.h"
 
 #include "generator/problem/problem_layout.h"
+#include "runtime/probes.h"
 #include "runtime/process.h"
 
 #include <stdlib.h>
@@ -84,6 +85,7 @@ kiln_status kiln_solutions_make(kiln *k, const kiln_problem *problem, kiln_solut
         return status;
     while (kiln_solver_at((int)solvers))
         solvers++;
+    kiln_probe_for(k, &shape);
     out->at = calloc(solvers, sizeof *out->at);
     if (!out->at)
         return kiln_fail(KILN_NO_MEMORY, "out of memory for %zu solutions", solvers);

@@ -3,7 +3,7 @@
  */
 #include "runtime/choose/excluded_solvers.h"
 #include "runtime/op/op.h"
-#include "runtime/tensor_cores.h"
+#include "runtime/probes.h"
 
 #include "tune_check.h"
 #include "tuner.h"
@@ -171,7 +171,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     if (status)
         return status;
     kiln_shape shape = kiln_shape_of(&p);
-    kiln_tensor_cores_ask(k, &shape);
+    kiln_probe_for(k, &shape);
     kiln_tuner t = {.options = options,
                     .shape = &shape,
                     .bench = {.k = k,

@@ -1,6 +1,8 @@
 /* Describes the machine and measures its limits. */
 #include "machine.h"
 
+#include "runtime/probes.h"
+
 #include "contender.h"
 #include "stats.h"
 
@@ -79,6 +81,7 @@ bool machine_open(machine *m, session *s, const char *device)
         session_close(s);
         return false;
     }
+    kiln_probe_pocl(s->kiln); /* lest the first operation pays for it, in a turn of its own */
     describe(m, s);
     return true;
 }

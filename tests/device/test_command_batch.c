@@ -2,6 +2,7 @@
  * enqueued between. */
 #include "runtime/op/op.h"
 #include "runtime/pocl/pocl_internal.h"
+#include "runtime/probes.h"
 #include "support/suite.h"
 #include "support/support.h"
 
@@ -49,6 +50,7 @@ static void open_trusting(void)
     queue = clCreateCommandQueue(d->context, d->device, 0, NULL);
     ck_assert_ptr_nonnull(queue);
     const kiln_device_facts *f = &trusting->facts;
+    kiln_probe_pocl(trusting);
     if (f->compute_units == 2 && kiln_device_is_pocl(f))
         ck_assert_msg(trusting->pocl && trusting->pocl->batch,
                       "no operation joins a batch on PoCL");

@@ -1,6 +1,6 @@
 /* The solver direct_amx: shapes, types, layouts, tiles and epilogues, for equality, on CPUs whose
  * AMX a probe found. On others it must refuse. */
-#include "runtime/kiln_internal.h"
+#include "runtime/probes.h"
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"
@@ -12,7 +12,9 @@
 
 static bool has_amx(void)
 {
-    return support_open()->kiln->facts.has_amx;
+    kiln *k = support_open()->kiln;
+    kiln_probe_for(k, NULL);
+    return k->facts.has_amx;
 }
 
 static void check(const kiln_problem *p, const char *config, host_fill fill)

@@ -18,9 +18,9 @@ START_TEST(floats_ask_for_no_tensor_cores)
                        halves = direct_problem(0, "f16", "n1-c16-k16-i4x4-f1x1");
     ck_assert_int_eq(kiln_open(&k, d->context, d->device, NULL), KILN_OK);
     ck_assert_int_eq(kiln_conv_plan(k, &floats, NULL, &info), KILN_OK);
-    ck_assert(!k->probed);
+    ck_assert(!k->probed.tensor_cores);
     ck_assert_int_eq(kiln_conv_plan(k, &halves, NULL, &info), KILN_OK);
-    ck_assert_int_eq(k->probed, k->facts.cuda_capability >= 80);
+    ck_assert(k->probed.tensor_cores);
     kiln_close(k);
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* A launch of one work-group, whoever helps with its items, gives the bits of one of many. */
 #include "runtime/op/op.h"
 #include "runtime/pocl/work_sharing.h"
+#include "runtime/probes.h"
 #include "support/suite.h"
 #include "support/support.h"
 
@@ -100,7 +101,9 @@ static void run(const box *b, unsigned char result[MOST])
 
 static bool shares_work(void)
 {
-    const kiln_device_facts *f = &support_open()->kiln->facts;
+    kiln *k = support_open()->kiln;
+    const kiln_device_facts *f = &k->facts;
+    kiln_probe_pocl(k);
     if (f->compute_units == 2 && kiln_device_is_pocl(f)) {
         ck_assert_msg(f->shares_work, "PoCL's kernels cannot be called");
         return true;

@@ -1,7 +1,7 @@
 /* Solvers for CPUs with the vectors of other CPUs than this one: eight floats (AVX2), four (SSE,
  * NEON), and sixteen without VNNI, whose products of bytes take other ways. What has no such
  * instructions runs the same kernels without them. */
-#include "runtime/kiln_internal.h"
+#include "runtime/probes.h"
 #include "support/suite.h"
 #include "support/support.h"
 
@@ -47,7 +47,9 @@ static kiln_device_facts own;
 
 static void remember(void)
 {
-    own = support_open()->kiln->facts;
+    kiln *k = support_open()->kiln;
+    kiln_probe_for(k, NULL);
+    own = k->facts;
 }
 
 static void restore(void)

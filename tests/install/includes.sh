@@ -37,6 +37,7 @@ generator/solvers/image generator/solvers/winograd/winograd.h
 generator/solvers/gpu generator/solvers/winograd/winograd.h
 runtime/op runtime/pocl/pocl.h
 runtime/kiln.c runtime/pocl/pocl.h
+runtime/probes.c runtime/pocl/pocl.h
 '
 public='kiln.h kiln_chain.h kiln_find.h kiln_problem.h kiln_layout.h'
 libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'

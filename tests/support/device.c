@@ -1,6 +1,6 @@
 /* Finds and opens the device under test. */
 #include "runtime/kiln_internal.h"
-#include "runtime/tensor_cores.h"
+#include "runtime/probes.h"
 #include "support.h"
 
 #include <check.h>
@@ -153,6 +153,6 @@ cl_command_queue support_queue(bool out_of_order)
 const kiln_gpu_facts *support_gpu(void)
 {
     kiln *k = support_open()->kiln;
-    kiln_tensor_cores_ask(k, NULL);
+    kiln_probe_for(k, NULL);
     return &k->facts.gpu;
 }

@@ -64,11 +64,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const char *filter = kiln_plain_filter_layout(s->rank);
     if (kiln_reject_but_cpu(d, why))
         return true;
+    if (!kiln_shape_suits_amx(s))
+        return kiln_no(why, "AMX multiplies bf16 and int8");
     if (!d->has_amx)
         return kiln_no(why, "the CPU lacks AMX, or the system or the compiler does not let kernels "
                             "use it");
-    if (s->w_type != KILN_BF16 && s->w_type != KILN_I8)
-        return kiln_no(why, "AMX multiplies bf16 and int8");
     if (s->math == KILN_MATH_EXACT)
         return kiln_no(why, "AMX takes numbers below 2^-126 for zero");
     if (s->direction == KILN_BACKWARD_WEIGHTS)

@@ -1,0 +1,55 @@
+/* Asks a device once for what only a probe tells. */
+#include "probes.h"
+
+#include "runtime/pocl/pocl.h"
+
+#include "amx.h"
+#include "tensor_cores.h"
+
+static void open_pocl(kiln *k)
+{
+    const kiln_pocl_settings settings = {.keepalive_us = k->keepalive_us,
+                                         .place_threads = k->place_threads,
+                                         .buffers_stay = k->buffers_stay,
+                                         .queues_flushed = k->queues_flushed};
+    if (!k->probed.pocl)
+        atomic_store(&k->pocl, kiln_pocl_open(k->context, k->device, &k->facts, k->programs,
+                                              &settings, &k->logger));
+    k->probed.pocl = true;
+}
+
+static void ask_for_amx(kiln *k, const kiln_shape *shape)
+{
+    if (k->probed.amx || (shape && !kiln_shape_suits_amx(shape)))
+        return;
+    kiln_amx_probe(k->programs, k->context, k->device, &k->logger, &k->facts);
+    k->probed.amx = true;
+}
+
+static void ask_for_tensor_cores(kiln *k, const kiln_shape *shape)
+{
+    if (k->probed.tensor_cores || (shape && !kiln_shape_suits_tensor_cores(shape)))
+        return;
+    kiln_tensor_cores_probe(k->programs, k->context, k->device, &k->logger, &k->facts);
+    k->probed.tensor_cores = true;
+}
+
+void kiln_probe_for(kiln *k, const kiln_shape *shape)
+{
+    if (!k->context)
+        return;
+    pthread_mutex_lock(&k->probing);
+    open_pocl(k);
+    ask_for_amx(k, shape);
+    ask_for_tensor_cores(k, shape);
+    pthread_mutex_unlock(&k->probing);
+}
+
+void kiln_probe_pocl(kiln *k)
+{
+    if (!k->context)
+        return;
+    pthread_mutex_lock(&k->probing);
+    open_pocl(k);
+    pthread_mutex_unlock(&k->probing);
+}

@@ -1,0 +1,16 @@
+/* What only a probe tells of a device, a kernel that is built and run: asked when the first plan
+ * needs it, because compiling takes a second. Opening a kiln compiles nothing.
+ */
+#ifndef KILN_PROBES_H
+#define KILN_PROBES_H
+
+#include "kiln_internal.h"
+
+/* Sees to it that k->facts has what solvers read of them for the shape, and that k->pocl is open.
+ * Call before solvers see a shape. NULL: any shape. */
+void kiln_probe_for(kiln *k, const kiln_shape *shape);
+
+/* Opens k->pocl, and sets facts.shares_work: enough for a plan that no solver makes. */
+void kiln_probe_pocl(kiln *k);
+
+#endif
