@@ -159,6 +159,8 @@ static void read_gpu(cl_device_id device, const char *extensions, kiln_device_fa
     if (strstr(extensions, "cl_nv_device_attribute_query")) {
         f->cuda_capability = (int)(ask_uint(device, NV_COMPUTE_CAPABILITY_MAJOR) * 10 +
                                    ask_uint(device, NV_COMPUTE_CAPABILITY_MINOR));
+        snprintf(f->core, sizeof f->core, "NVIDIA %d.%d", f->cuda_capability / 10,
+                 f->cuda_capability % 10);
         g->subgroup = (int)ask_uint(device, NV_WARP_SIZE);
         g->group_registers = ask_uint(device, NV_REGISTERS_PER_BLOCK);
     }

@@ -298,6 +298,8 @@ void kiln_unhold(kiln *k)
     kiln_rows_free(k->user_rows);
     kiln_rows_free(k->shipped_rows);
     kiln_rows_free(k->generic_rows);
+    for (int i = 0; i < k->nkindred; i++)
+        kiln_rows_free(k->kindred[i]);
     if (k->context)
         clReleaseContext(k->context);
     free(k->packed.at);

@@ -541,7 +541,7 @@ typedef struct kiln_row {
      * them is allowed; elsewhere it stands beside their predictions. */
     char without[KILN_ROW_WITHOUT];
     /* "x86 6-207": the CPU it was measured on, where a device's name does not tell. It is used on
-     * no other. "": on any that has the name. */
+     * no other. "NVIDIA 9.0": a GPU's compute capability. "": on any that has the name. */
     char core[24];
 } kiln_row;
 
@@ -552,10 +552,13 @@ typedef struct kiln_row_verdict {
     int any_device;     /* 1: shipped for devices of all kinds */
     int taken;          /* 1: kiln_conv_create() would run this config, because of this row */
     char why[KILN_ERROR_TEXT]; /* if not taken */
+    char device[128];          /* another device with the same core that it is of; "": none */
 } kiln_row_verdict;
 
 /* Calls `row` for each row of the problem, of each file the newest first, and says why it is taken
- * or not. Where layouts are "any", these are the rows of the layouts that solvers would choose. */
+ * or not. Where layouts are "any", these are the rows of the layouts that solvers would choose.
+ * Where no row decides, the rows follow with which a search would begin: of the same problem on
+ * another device with the same core, or with another batch. */
 KILN_API kiln_status kiln_explain_rows(kiln *k, const kiln_problem *problem,
                                        void (*row)(void *user, const kiln_row_verdict *verdict),
                                        void *user);

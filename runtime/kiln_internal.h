@@ -30,6 +30,8 @@ typedef struct kiln_packed_marks {
 #define KILN_BUNDLE_ROWS "rows.yaml"
 #define KILN_BUNDLE_SHIPPED "shipped"
 
+enum { KILN_MOST_KINDRED = 8 };
+
 struct kiln {
     atomic_int holders; /* the caller's handle, and operations */
     unsigned forks;     /* of the process, when the kiln was opened (process.h) */
@@ -55,9 +57,12 @@ struct kiln {
     atomic_bool missing_told;  /* that the file so named is not there */
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
     char bundle_programs[4096 + 16]; /* "": no bundle */
-    pthread_mutex_t lock;            /* guards user_rows, which tuning replaces, and packed */
+    pthread_mutex_t lock; /* guards user_rows, which tuning replaces, kindred, and packed */
     kiln_packed_marks packed;
     kiln_rows *user_rows, *shipped_rows, *generic_rows;
+    kiln_rows *kindred[KILN_MOST_KINDRED]; /* of other devices (choose/kindred_rows.h) */
+    int nkindred;
+    bool kindred_loaded;
 };
 
 /* Hold a kiln, and give it up: the last holder frees it. */

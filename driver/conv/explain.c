@@ -65,7 +65,7 @@ typedef struct explained {
 
 static const char *file_of(const kiln_row_verdict *v)
 {
-    return v->any_device ? "shipped, any device" : origin_word(v->origin);
+    return v->any_device ? "shipped, any device" : *v->device ? v->device : origin_word(v->origin);
 }
 
 static void print_row(void *user, const kiln_row_verdict *v)
@@ -77,7 +77,9 @@ static void print_row(void *user, const kiln_row_verdict *v)
     if (e->json) {
         printf("{\"schema\":%d,\"problem\":\"%s\",\"device\":", REPORT_SCHEMA, e->key);
         json_string(stdout, e->device);
-        printf(",\"row\":\"%s\",\"row_problem\":", file_of(v));
+        printf(",\"row\":");
+        json_string(stdout, file_of(v));
+        printf(",\"row_problem\":");
         json_string(stdout, r->key);
         printf(",\"solver\":");
         json_string(stdout, r->solver);

@@ -34,7 +34,9 @@ typedef struct kiln_gpu_facts {
 typedef struct kiln_device_facts {
     kiln_device_kind kind;
     char name[128], vendor[128], platform[128], driver[128];
-    char core[24]; /* "x86 6-207": which CPU it is, where the name may not tell; "": unknown */
+    /* "x86 6-207": which CPU it is, where the name may not tell; "NVIDIA 9.0": a GPU's compute
+     * capability; "": unknown. Devices with the same core want much the same configs. */
+    char core[24];
     const kiln_core *cpu; /* never NULL; of what is no CPU the row "generic" */
     kiln_gpu_facts gpu;   /* all 0 of what is no GPU */
     int compute_units;

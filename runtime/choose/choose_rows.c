@@ -2,7 +2,9 @@
 #include "choose_rows.h"
 
 #include "excluded_solvers.h"
+#include "kindred_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_SOLVERS = 64 };
@@ -33,9 +35,9 @@ bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape
 
 /* Finds the best usable row of one file: the newest row of each solver counts, and the fastest of
  * these wins. Where any solver may be chosen, one of these rows must come from a search of all
- * solvers. */
+ * solvers. Copies it to `taken` unless that is NULL. */
 static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, const char *only,
-                     const kiln_shape *shape, kiln_pick *pick)
+                     const kiln_shape *shape, kiln_pick *pick, kiln_row *taken)
 {
     const kiln_solver *seen[MAX_SOLVERS];
     int nseen = 0;
@@ -60,23 +62,51 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
             *pick = candidate;
             pick->row_ms = best = row->ms;
             pick->row_spread = row->spread;
+            if (taken)
+                *taken = *row;
         }
         seen[nseen++] = candidate.solver;
     }
     return nseen > 0 && decides;
 }
 
-bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
-                         kiln_pick *pick)
+static bool pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
+                           kiln_pick *pick, kiln_row *row)
 {
     pthread_mutex_lock(&k->lock);
-    bool found = best_row(k, k->user_rows, key, only, shape, pick);
+    bool found = best_row(k, k->user_rows, key, only, shape, pick, row);
     pick->origin = KILN_ORIGIN_USER_ROW;
     if (!found) {
         pick->origin = KILN_ORIGIN_SHIPPED_ROW;
-        found = best_row(k, k->shipped_rows, key, only, shape, pick) ||
-                (only && best_row(k, k->generic_rows, key, only, shape, pick));
+        found = best_row(k, k->shipped_rows, key, only, shape, pick, row) ||
+                (only && best_row(k, k->generic_rows, key, only, shape, pick, row));
     }
+    pthread_mutex_unlock(&k->lock);
+    return found;
+}
+
+bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
+                         kiln_pick *pick)
+{
+    return pick_from_rows(k, key, only, shape, pick, NULL);
+}
+
+bool kiln_row_of_pick(kiln *k, const char *key, const kiln_shape *shape, kiln_pick *pick,
+                      kiln_row *row)
+{
+    return pick_from_rows(k, key, NULL, shape, pick, row);
+}
+
+bool kiln_pick_from_kindred(kiln *k, int index, const char *key, const kiln_shape *shape,
+                            kiln_pick *pick, kiln_row *row, char device[128])
+{
+    pthread_mutex_lock(&k->lock);
+    kiln_kindred_load(k);
+    const kiln_rows *rows = index < k->nkindred ? k->kindred[index] : NULL;
+    const bool found = rows && best_row(k, rows, key, NULL, shape, pick, row);
+    if (found)
+        snprintf(device, 128, "%s", kiln_rows_device(rows));
+    pick->origin = KILN_ORIGIN_SHIPPED_ROW;
     pthread_mutex_unlock(&k->lock);
     return found;
 }

@@ -10,6 +10,15 @@
 bool kiln_pick_from_rows(kiln *k, const char *key, const char *only, const kiln_shape *shape,
                          kiln_pick *pick);
 
+/* Does the same, and copies the row. */
+bool kiln_row_of_pick(kiln *k, const char *key, const kiln_shape *shape, kiln_pick *pick,
+                      kiln_row *row);
+
+/* Finds the best usable row of the key that the kindred device number `index` has, from 0
+ * (kindred_rows.h), and writes the device's name. Returns false where it has none. */
+bool kiln_pick_from_kindred(kiln *k, int index, const char *key, const kiln_shape *shape,
+                            kiln_pick *pick, kiln_row *row, char device[128]);
+
 /* Turns a row into a pick if it still holds: known solver, same version, legal config. Returns
  * false, with the reason in `why`, where it does not. */
 bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,

@@ -5,6 +5,7 @@
 #include "choose_rows.h"
 #include "excluded_solvers.h"
 #include "kiln_layout.h"
+#include "near_row.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,6 +169,31 @@ static void judge_all(explaining *e)
     pthread_mutex_unlock(&e->k->lock);
 }
 
+/* No row decides: lists those that a search begins with. */
+static void list_near(explaining *e)
+{
+    enum { MOST = 8 };
+    kiln_near near[MOST];
+    kiln_problem p = *e->problem;
+    if (!e->chosen.solver || e->chosen.origin != KILN_ORIGIN_GUESS)
+        return;
+    kiln_shape_give_layouts(&e->chosen.shape, &p);
+    const kiln_shape settled = kiln_shape_of(&p);
+    const int n = kiln_near_rows(e->k, &p, &settled, near, MOST);
+    for (int i = 0; i < n && e->count < MOST_ROWS; i++) {
+        kiln_row_verdict *v = &e->verdict[e->count++];
+        *v = (kiln_row_verdict){.row = near[i].row, .origin = near[i].pick.origin};
+        memcpy(v->device, near[i].device, sizeof v->device);
+        if (*v->device)
+            snprintf(v->why, sizeof v->why,
+                     "it was measured on another device with the same core, %s: a search begins "
+                     "with it",
+                     e->k->facts.core);
+        else
+            snprintf(v->why, sizeof v->why, "it is of another batch: a search begins with it");
+    }
+}
+
 kiln_status kiln_explain_rows(kiln *k, const kiln_problem *problem,
                               void (*row)(void *user, const kiln_row_verdict *verdict), void *user)
 {
@@ -195,6 +221,7 @@ kiln_status kiln_explain_rows(kiln *k, const kiln_problem *problem,
                          sizeof e->chosen_config);
     }
     judge_all(e);
+    list_near(e);
     for (size_t i = 0; i < e->count; i++)
         row(user, &verdict[i]);
     free(verdict);

@@ -26,6 +26,7 @@ typedef struct loading {
     kiln_rows *rows;
     const char *file, *core;
     const kiln_logger *logger;
+    bool stated; /* rows must name the core */
     size_t skipped;
     bool headed; /* the head was read, and is fine */
     bool no_memory;
@@ -48,7 +49,8 @@ static bool add_row(kiln_rows *rows, const kiln_row *row)
 static void load_piece(void *user, const kiln_rows_piece *p)
 {
     loading *l = user;
-    const bool elsewhere = p->row && *l->core && *p->row->core && strcmp(p->row->core, l->core);
+    const bool unstated = p->row && !*p->row->core && !l->stated;
+    const bool elsewhere = p->row && *l->core && !unstated && strcmp(p->row->core, l->core) != 0;
     if (elsewhere)
         l->rows->elsewhere++;
     else if (p->row && !l->no_memory)
@@ -96,9 +98,13 @@ static bool index_rows(kiln_rows *rows)
     return true;
 }
 
-kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger *logger)
+static kiln_rows *load(const char *file, const char *core, bool stated, const kiln_logger *logger)
 {
-    loading l = {.rows = calloc(1, sizeof *l.rows), .file = file, .core = core, .logger = logger};
+    loading l = {.rows = calloc(1, sizeof *l.rows),
+                 .file = file,
+                 .core = core,
+                 .stated = stated,
+                 .logger = logger};
     if (!l.rows)
         return NULL;
     l.rows->missing = *file && access(file, F_OK) != 0 && errno == ENOENT;
@@ -114,6 +120,16 @@ kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger 
         return NULL;
     }
     return l.rows;
+}
+
+kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger *logger)
+{
+    return load(file, core, false, logger);
+}
+
+kiln_rows *kiln_rows_load_of_core(const char *file, const char *core)
+{
+    return load(file, core, true, NULL);
 }
 
 void kiln_rows_free(kiln_rows *rows)

@@ -29,6 +29,9 @@ typedef struct kiln_rows kiln_rows;
  * Rows of other cores than `core` are left out, unless `core` is "". Returns NULL only when out of
  * memory. */
 kiln_rows *kiln_rows_load(const char *file, const char *core, const kiln_logger *logger);
+/* Loads the rows of a file that say that they are of `core`, whatever its device, without a word
+ * of what is wrong with the file. */
+kiln_rows *kiln_rows_load_of_core(const char *file, const char *core);
 void kiln_rows_free(kiln_rows *rows);
 /* Returns why the whole file is of no use, and so an empty set: file, line and reason. "" where the
  * file is of use, or is missing. */

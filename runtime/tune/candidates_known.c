@@ -127,14 +127,15 @@ void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape
                           kiln_candidates *list)
 {
     enum { MOST = 8 };
-    kiln_pick near[MOST];
+    kiln_near near[MOST];
     size_t to = list->firsts;
     const int n = kiln_near_rows(k, problem, shape, near, MOST);
     for (int i = 0; i < n; i++)
         for (size_t at = to; at < list->count; at++)
-            if (list->at[at].solver == near[i].solver && !list->at[at].known &&
-                memcmp(list->at[at].config.v, near[i].config.v,
-                       (size_t)near[i].solver->nparams * sizeof near[i].config.v[0]) == 0) {
+            if (list->at[at].solver == near[i].pick.solver && !list->at[at].known &&
+                memcmp(list->at[at].config.v, near[i].pick.config.v,
+                       (size_t)near[i].pick.solver->nparams * sizeof near[i].pick.config.v[0]) ==
+                    0) {
                 advance(list, at, to++);
                 break;
             }

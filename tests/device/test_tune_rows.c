@@ -181,6 +181,76 @@ START_TEST(rows_of_other_batches_are_tried_early)
 }
 END_TEST
 
+/* Writes a file of shipped rows with one row of the problem. */
+static void ship(const char *name, const char *device, const char *core, const char *solver,
+                 const char *config)
+{
+    char file[256];
+    kiln_problem p = tuning_problem;
+    kiln_row row = {.version = kiln_solver_named(solver)->version, .ms = 1, .runs = 1};
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, row.key, sizeof row.key);
+    snprintf(row.solver, sizeof row.solver, "%s", solver);
+    snprintf(row.config, sizeof row.config, "%s", config);
+    snprintf(row.core, sizeof row.core, "%s", core);
+    snprintf(file, sizeof file, "%s/%s.yaml", tuning.folder, name);
+    ck_assert_int_eq(kiln_rows_append(file, device, &row), KILN_OK);
+}
+
+typedef struct elsewhere {
+    int rows;
+    kiln_row_verdict first;
+} elsewhere;
+
+static void note_elsewhere(void *user, const kiln_row_verdict *v)
+{
+    elsewhere *e = user;
+    if (*v->device && e->rows++ == 0)
+        e->first = *v;
+}
+
+/* What was fastest on another device with the same core begins the grid, and explain says so. Rows
+ * of other cores, and rows that do not say of which they are, are no such rows. */
+START_TEST(rows_of_kindred_devices_are_tried_early)
+{
+    tuning_record all = {0}, r = {0};
+    kiln_trial best;
+    elsewhere seen = {0};
+    const char *core = tuning.kiln->facts.core;
+    kiln_tune_options o = tuning_options(&all, 6);
+    if (!*core)
+        return; /* nothing is known of this device's kin */
+    o.keep = 0;
+    o.solver = "13";
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    ship("a", "a device", "another core", best.solver, all.configs[2]);
+    ship("b", "b device", "", best.solver, all.configs[3]);
+    ship("c", tuning.kiln->facts.name, core, best.solver, all.configs[4]);
+    ship("d", "d device", core, best.solver, all.configs[5]);
+    const kiln_settings settings = {
+        .rows_file = "off", .cache_dir = "off", .shipped_dir = tuning.folder};
+    kiln *k;
+    ck_assert_int_eq(kiln_open(&k, tuning.context, tuning.device, &settings), KILN_OK);
+    o.user = &r;
+    o.max_trials = 2;
+    ck_assert_int_eq(tuning_run(k, &o, &best), KILN_OK);
+    ck_assert_str_eq(r.configs[0], all.configs[0]);
+    ck_assert_str_eq(r.configs[1], all.configs[5]);
+    ck_assert_int_eq(kiln_explain_rows(k, &tuning_problem, note_elsewhere, &seen), KILN_OK);
+    ck_assert_int_eq(seen.rows, 1);
+    ck_assert_int_eq(seen.first.taken, 0);
+    ck_assert_str_eq(seen.first.device, "d device");
+    ck_assert_str_eq(seen.first.row.config, all.configs[5]);
+    ck_assert_ptr_nonnull(strstr(seen.first.why, "a search begins with it"));
+    kiln_close(k);
+    for (const char *name = "abcd"; *name; name++) {
+        char file[256];
+        snprintf(file, sizeof file, "%s/%c.yaml", tuning.folder, *name);
+        unlink(file);
+    }
+}
+END_TEST
+
 /* A row of another solver that promises too much is renewed, whether it still runs or not. */
 START_TEST(old_promises_do_not_beat_the_winner)
 {
@@ -411,6 +481,7 @@ int main(void)
     tcase_add_test(tests, a_row_for_any_device_tells_a_config_but_no_solver);
     tcase_add_test(tests, a_row_is_tried_first);
     tcase_add_test(tests, rows_of_other_batches_are_tried_early);
+    tcase_add_test(tests, rows_of_kindred_devices_are_tried_early);
     tcase_add_test(tests, a_search_of_one_solver_decides_for_that_solver);
     tcase_add_test(tests, what_was_ruled_out_stays_ruled_out);
     tcase_add_test(tests, a_row_decides_where_it_leaves_nobody_out);
