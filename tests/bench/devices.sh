@@ -24,7 +24,7 @@ box=${KEEP:-$(mktemp -d)}
 mkdir -p "$box"
 job=
 leave() {
-    [ -z "$job" ] || kill "$job" 2>/dev/null || true
+    [ -z "$job" ] || kill $job 2>/dev/null || true
     wait
     [ -n "${KEEP:-}" ] || rm -rf "$box"
 }
@@ -115,8 +115,11 @@ done
 # The rows are those of the last run: all devices of it wrote to one file.
 for device in "${devices%%,*}" "${devices##*,}"; do
     KILN_DEVICE=$device "$kiln" db check "$box/$last/rows.yaml" --sample "${SAMPLE:-20}" \
-        >"$box/timed.$device" 2>&1 || true
+        >"$box/timed.$device" 2>&1 &
+    job="$job $!"
 done
+wait
+job=
 awk -v a="${devices%%,*}" -v b="${devices##*,}" '
     { for (i = 1; i < NF; i++) if ($i == "now") ms = $(i + 1); }
     / row .* now / && NR == FNR { first[$1] = ms; next }
