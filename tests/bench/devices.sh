@@ -7,7 +7,7 @@
 # batch of BATCH (64), forward, in TYPES (f32,f16), with TRIALS (24) trials a problem, until the problem
 # ends that it has after TIME (90) seconds. Then the first 2, 4 and 8 of DEVICES, if there are so many,
 # tune all problems that the first one has finished. Each run begins without rows and without
-# compiled programs. OPTIONS (--verify-ms 50) are flags of kiln tune.
+# compiled programs. OPTIONS (--verify-ms 50 --patience 100) are flags of kiln tune.
 #
 # A line for each run has the problems and trials that ended a minute, the share of the devices' time
 # in which they waited for compilers, the cores of the host that all processes kept busy, the rows that
@@ -63,7 +63,7 @@ tune() { # name, devices, seconds or nothing, problems...
     begin=$(now)
     KILN_DB=$box/$name/rows.yaml KILN_CACHE_DIR=$box/$name/kiln POCL_CACHE_DIR=$box/$name/pocl \
         CUDA_CACHE_PATH=$box/$name/cuda "$kiln" tune "$@" -F 1 --device "$on" \
-        --trials "${TRIALS:-24}" --seconds 0 ${OPTIONS:---verify-ms 50} \
+        --trials "${TRIALS:-24}" --seconds 0 ${OPTIONS:---verify-ms 50 --patience 100} \
         >"$box/$name/out" 2>"$box/$name/err" &
     job=$!
     if [ -n "$limit" ]; then
