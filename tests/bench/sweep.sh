@@ -5,7 +5,8 @@
 #
 # The short sweep takes SHORT (15m). The long one goes on from there for LONG more (105m). Then the
 # winners of both, and the guesses, are timed in turns (bench_sweep.c). KEEP=DIR keeps rows, logs and
-# a page of kiln report there.
+# a page of kiln report there. With KILN_DEVICE the sweeps are of another device than the CPU; OPTIONS
+# (--jobs 2) are flags of kiln tune.
 #
 # PAIRS=N spreads a sweep over N pairs of neighbouring cores, which work at once: each has a shard of
 # the list and an N-th of the time, so that all together have SHORT and LONG of two cores. PAIRS=all
@@ -32,6 +33,7 @@ leave() {
 trap leave EXIT
 trap 'exit 130' INT TERM
 export KILN_SHIPPED_DB=off KILN_DEVICE="${KILN_DEVICE:-cpu}" POCL_CACHE_DIR="$scratch/sweep"
+[ "$KILN_DEVICE" = cpu ] || export KILN_CACHE=on KILN_CACHE_DIR="$scratch/sweep/kiln"
 
 in_seconds() { # 90, 90s, 15m, 2h
     echo "$1" | awk '{ print $1 * ($1 ~ /h$/ ? 3600 : $1 ~ /m$/ ? 60 : 1) }'
@@ -86,7 +88,7 @@ tune() { # name, seconds
     for pair in $cores; do
         i=$((i + 1))
         KILN_DB="$box/$1.yaml" on "$pair" "$kiln" tune "$list" --max-batchsize 1 -F 1 -I any -O any \
-            --jobs 2 --shard "$i/$pairs" --total-time "$2" >"$box/$1.$i.txt" 2>"$box/$1.$i.err"
+            ${OPTIONS:---jobs 2} --shard "$i/$pairs" --total-time "$2" >"$box/$1.$i.txt" 2>"$box/$1.$i.err"
     done
     join || { tail -qn 2 "$box/$1".*.err; exit 1; }
     i=0
