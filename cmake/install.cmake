@@ -8,7 +8,7 @@ install(TARGETS kiln_shared EXPORT kilnTargets LIBRARY DESTINATION ${CMAKE_INSTA
 install(TARGETS kiln_static EXPORT kilnStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES generator/kiln_problem.h generator/kiln_layout.h runtime/kiln.h runtime/kiln_chain.h
-        runtime/kiln_find.h runtime/kiln.hpp
+        runtime/kiln_find.h runtime/kiln_tune.h runtime/kiln.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY tuning-db/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln FILES_MATCHING PATTERN "*.yaml")
 

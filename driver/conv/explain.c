@@ -5,6 +5,8 @@
 #include "driver/help.h"
 #include "driver/json_csv.h"
 
+#include "kiln_tune.h"
+
 #include "conv.h"
 #include "describe.h"
 

@@ -2,7 +2,7 @@
 #ifndef KILN_TRIAL_BOOK_H
 #define KILN_TRIAL_BOOK_H
 
-#include "kiln.h"
+#include "kiln_tune.h"
 
 #include <stdbool.h>
 

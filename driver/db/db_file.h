@@ -2,7 +2,7 @@
 #ifndef KILN_DB_FILE_H
 #define KILN_DB_FILE_H
 
-#include "kiln.h"
+#include "kiln_tune.h"
 
 #include <stdbool.h>
 

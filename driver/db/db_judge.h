@@ -2,7 +2,7 @@
 #ifndef KILN_DB_JUDGE_H
 #define KILN_DB_JUDGE_H
 
-#include "kiln.h"
+#include "kiln_tune.h"
 
 /* Opens a kiln without a device that has no rows of its own. Prints what went wrong. */
 kiln_status db_judge_open(kiln **k);

@@ -2,7 +2,7 @@
 #ifndef KILN_REPORT_DATA_H
 #define KILN_REPORT_DATA_H
 
-#include "kiln.h"
+#include "kiln_tune.h"
 
 #include <stdbool.h>
 

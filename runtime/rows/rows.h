@@ -13,6 +13,8 @@
 
 #include "runtime/error.h"
 
+#include "kiln_tune.h"
+
 #include <stdbool.h>
 
 enum { KILN_ROWS_MAX_HEAD = 64 << 10 }; /* bytes up to and including the line "rows:" */

@@ -2,7 +2,7 @@
  *
  * The problems of the rows differ in their sizes; each row has every field that a search writes.
  */
-#include "kiln.h"
+#include "kiln_tune.h"
 #include "runtime/clock.h"
 #include "runtime/rows/rows.h"
 

@@ -1,4 +1,6 @@
 /* Lets kiln search before it takes part in a comparison. */
+#include "kiln_tune.h"
+
 #include "contender_kiln.h"
 
 #include <stdio.h>

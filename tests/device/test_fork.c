@@ -1,5 +1,7 @@
 /* What a child of fork() gets from a kiln of its parent's: an error, and no wait for threads that
  * it does not have. */
+#include "kiln_tune.h"
+
 #include "support/suite.h"
 #include "support/support.h"
 

@@ -1,4 +1,6 @@
 /* Objects that callers must not give: of another context or device, NULL, or one buffer twice. */
+#include "kiln_tune.h"
+
 #include "support/suite.h"
 #include "support/support.h"
 

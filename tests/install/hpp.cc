@@ -1,6 +1,7 @@
 // kiln.hpp without a device: handles that move, exceptions with the sentence, views; and names of
 // the C headers that C++ must be able to say.
 #include <kiln.hpp>
+#include <kiln_tune.h>
 
 #include <array>
 #include <cstring>

@@ -39,7 +39,7 @@ runtime/op runtime/pocl/pocl.h
 runtime/kiln.c runtime/pocl/pocl.h
 runtime/probes.c runtime/pocl/pocl.h
 '
-public='kiln.h kiln_chain.h kiln_find.h kiln_problem.h kiln_layout.h'
+public='kiln.h kiln_chain.h kiln_find.h kiln_tune.h kiln_problem.h kiln_layout.h'
 libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'
 bad=0
 

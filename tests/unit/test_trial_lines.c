@@ -1,5 +1,5 @@
 /* The log of trials: what was written is read, and damage costs the damaged line only. */
-#include "kiln.h"
+#include "kiln_tune.h"
 
 #include <check.h>
 #include <stdio.h>
