@@ -10,6 +10,8 @@
  *
  * Assumes   what gemm_mma.cl includes before it.
  */
+#include "mma_bits.cl"
+
 /* Phases that have groups of their own, and that are columns of the tile. */
 #define GROUP_PHASES (D_MERGED ? 1 : PHASES)
 #define COLUMN_PHASES (D_MERGED ? PHASES : 1)
@@ -72,14 +74,6 @@ INLINE void put_phases(global DST_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], co
 }
 #endif
 
-#if DST_TYPE == TYPE_I8
-#define DST_BYTES 1
-#elif DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16
-#define DST_BYTES 2
-#else
-#define DST_BYTES 4
-#endif
-
 /* No more stages than steps. */
 #define PIECES_BYTES ((T_STAGES < D_ROW / TERMS ? T_STAGES : D_ROW / TERMS) * STAGE_BYTES)
 
@@ -118,36 +112,6 @@ INLINE void add_teams(ACC_T sum[SUMS_R][SUMS_C][4], local ACC_T *room, const int
 #endif
 
 #if EXCHANGED
-#if DST_BYTES == 1
-#define BITS_T uchar
-#define BITS_PAIR_T uchar2
-#define BITS_PAIR(a, b) as_uchar2((char2)(kiln_to_char(a), kiln_to_char(b)))
-#elif DST_BYTES == 4
-#define BITS_T uint
-#define BITS_PAIR_T uint2
-#define BITS_PAIR(a, b) ((uint2)(as_uint(a), as_uint(b)))
-#else
-#define BITS_T ushort
-#define BITS_PAIR_T uint
-INLINE uint kiln_narrow_pair(const float a, const float b)
-{
-    uint both;
-#if DST_TYPE == TYPE_F16
-    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(b), "f"(a));
-#else
-    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(b), "f"(a));
-#endif
-    return both;
-}
-#define BITS_PAIR(a, b) kiln_narrow_pair(a, b)
-#endif
-#define UNIT_T_16 uint4
-#define UNIT_T_8 uint2
-#define UNIT_T_4 uint
-#define UNIT_T_2 ushort
-#define UNIT_T_1 uchar
-#define UNIT_T KILN_CAT(UNIT_T_, D_OUT_UNIT)
-
 /* `to` is the place of the warp's part. */
 INLINE void finish_results(local BITS_T *to, const ACC_T sum[SUMS_R][SUMS_C][4], const int m,
                            const int n, const int group, const int phase,

@@ -15,7 +15,7 @@
  *   COPY_ASYNC(bytes, to, from, given)   starts to copy 16 or 8 bytes to local address `to`; those past
  *                                        the first `given` become 0
  *   COPY_COMMIT, COPY_WAIT(n)            ends a batch of copies; waits for all but the last n batches
- *   LOCAL_ADDRESS(p)                     of a pointer to local memory
+ *   ADDRESS_T, LOCAL_ADDRESS(p)          of a pointer to local memory
  *   read_left(f, address), read_right(f, address)     what an item holds of 16 rows of the left
  *                                        factor, or of 16 columns of the right one: four words
  *   multiply(sum, left, right)           adds a product to an item's four sums; `right` is two words
@@ -23,6 +23,8 @@
  *                                        and the first of `right` are their first 16 bytes
  *   ROW_OF_LEFT, BYTE_OF_LEFT, ...       which row and byte of its 16 rows of 32 bytes the `address`
  *                                        of an item `lane` must be
+ *   narrow_pair(a, b)                    two floats as the destination's halves, side by side in a word
+ *   WARP_BARRIER                         a barrier for local memory among the items of a warp
  *   read_turned(f, address)              the same for halves whose terms are rows; the address is that
  *                                        of term TERM_OF_LEFT and of row AT_OF_LEFT, and so on
  *
@@ -60,6 +62,7 @@
 #define MMA_SUM "+f"
 #endif
 
+typedef uint ADDRESS_T;
 #define LOCAL_ADDRESS(p) ((uint)(ulong)(p))
 
 /* Only copies of 16 bytes may pass by the first cache. */
@@ -137,3 +140,18 @@ INLINE void multiply_half(ACC_T sum[4], const uint left[2], const uint right[1])
             : MMA_SUM(sum[0]), MMA_SUM(sum[1]), MMA_SUM(sum[2]), MMA_SUM(sum[3])
             : "r"(left[0]), "r"(left[1]), "r"(right[0]));
 }
+
+#if DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16
+INLINE uint narrow_pair(const float a, const float b)
+{
+    uint both;
+#if DST_TYPE == TYPE_F16
+    __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(b), "f"(a));
+#else
+    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(b), "f"(a));
+#endif
+    return both;
+}
+#endif
+
+#define WARP_BARRIER __asm__ volatile("bar.warp.sync 0xffffffff;" : : : "memory")

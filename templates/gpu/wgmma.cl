@@ -7,9 +7,15 @@
  *                           T_COLUMNS at `right`; rows of 128 bytes, in which 16 bytes stand where
  *                           16 * (place ^ row % 8) says, from multiples of 1024 bytes on. An item's
  *                           sums are those of mma.cl, 16 rows a warp
+ *   wgmma_step(sum, left, right)  the same for 32 bytes of terms
  *   WGMMA_END               after the last product of a stage
  *   WGMMA_WAIT(n)           until the products of all but the last n stages are done
  *   wgmma_settle(sum)       before the first use of the sums, after WGMMA_WAIT(0)
+ *   WGMMA_BARRIER(team)     a barrier for local memory among four warps; `team` is their number in the
+ *                           group, below 15
+ *
+ * The 64 rows are eight times eight. With WGMMA_EIGHTH defined each eight begin so many bytes after
+ * those before, a multiple of 128, instead of 1024; and `left` is any multiple of 128.
  *
  * OpenCL's compiler takes none of these for an older target: the program asks for another one by
  * -DD_PTX_TARGET (runtime/programs/program_build.h).
@@ -23,6 +29,10 @@
 #include "types.cl"
 
 #if T_WGMMA
+
+#ifndef WGMMA_EIGHTH
+#define WGMMA_EIGHTH 1024
+#endif
 
 #ifdef WGMMA_TURNED
 #define WGMMA_NEXT "add.s64 left, left, 128;\nadd.s64 right, right, 128;\n"
@@ -108,12 +118,15 @@
 #define WGMMA_END __asm__ volatile("wgmma.commit_group.sync.aligned;" : : : "memory")
 #define WGMMA_WAIT(n) __asm__ volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(n) : "memory")
 
-/* Rows of 128 bytes whose places are turned, and 1024 bytes from eight rows to the next. */
-INLINE ulong wgmma_descriptor(const uint address)
+/* Rows of 128 bytes whose places are turned, as the address's own bits say, and `eighth` bytes from
+ * eight rows to the next. */
+INLINE ulong wgmma_descriptor(const uint address, const uint eighth)
 {
-    return (ulong)1 << 62 | (ulong)64 << 32 | (ulong)(WGMMA_LEADING >> 4) << 16 |
+    return (ulong)1 << 62 | (ulong)(eighth >> 4) << 32 | (ulong)(WGMMA_LEADING >> 4) << 16 |
            (address & 0x3ffff) >> 4;
 }
+#define WGMMA_DESCRIPTORS(left, right)                                                             \
+    "l"(wgmma_descriptor(left, WGMMA_EIGHTH)), "l"(wgmma_descriptor(right, 1024))
 
 /* 32 bytes of terms, or 16 terms, then the next ones. */
 #define WGMMA_STEP                                                                                 \
@@ -125,9 +138,20 @@ INLINE void wgmma(ACC_T sum[T_COLUMNS / 8][4], const uint left, const uint right
     __asm__ volatile("{\n.reg .b64 left, right;\n"
                      WGMMA_ADDRESSES WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
                      : WGMMA_SUMS(sum)
-                     : "l"(wgmma_descriptor(left)), "l"(wgmma_descriptor(right))
+                     : WGMMA_DESCRIPTORS(left, right)
                      : "memory");
 }
+
+INLINE void wgmma_step(ACC_T sum[T_COLUMNS / 8][4], const uint left, const uint right)
+{
+    __asm__ volatile("{\n.reg .b64 left, right;\n" WGMMA_ADDRESSES WGMMA_STEP "}"
+                     : WGMMA_SUMS(sum)
+                     : WGMMA_DESCRIPTORS(left, right)
+                     : "memory");
+}
+
+/* Barrier 0 is the group's. */
+#define WGMMA_BARRIER(team) __asm__ volatile("bar.sync %0, 128;" : : "r"((team) + 1) : "memory")
 
 INLINE void wgmma_settle(ACC_T sum[T_COLUMNS / 8][4])
 {

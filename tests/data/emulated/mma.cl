@@ -1,0 +1,36 @@
+/* mma.cl for devices without tensor cores: what kernels on wgmma.cl use of the template of this name, so
+ * that all of such a kernel but the instructions can run anywhere. Copies are done at once. */
+#include "types.cl"
+
+#define MMA_T ushort
+#define MMA_BYTES 2
+
+typedef local uchar *ADDRESS_T;
+#define LOCAL_ADDRESS(p) ((local uchar *)(p))
+
+static inline void copy_now(local uchar *to, global const MMA_T *from, const int bytes, const int given)
+{
+    for (int i = 0; i < bytes / 2; i++)
+        ((local ushort *)to)[i] = 2 * i < given ? from[i] : 0;
+}
+#define COPY_ASYNC(bytes, to, from, given) copy_now(to, from, bytes, given)
+#define COPY_COMMIT
+#define COPY_WAIT(n)
+
+static inline uint narrow_pair(const float a, const float b)
+{
+    ushort half_of[2];
+#if DST_TYPE == TYPE_BF16
+    half_of[0] = kiln_bf16(a);
+    half_of[1] = kiln_bf16(b);
+#else
+    vstore_half_rte(a, 0, (private half *)half_of);
+    vstore_half_rte(b, 1, (private half *)half_of);
+#endif
+    return half_of[0] | (uint)half_of[1] << 16;
+}
+
+/* mma_tile.cl has a function that calls it. */
+#define multiply(sum, left, right)
+
+#define WARP_BARRIER barrier(CLK_LOCAL_MEM_FENCE)
