@@ -6,5 +6,7 @@
 
 /* Returns nanoseconds since some moment that never changes. Any thread may call it. */
 int64_t kiln_clock_ns(void);
+/* The same in seconds. */
+double kiln_clock_seconds(void);
 
 #endif

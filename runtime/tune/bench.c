@@ -1,11 +1,11 @@
 /* Runs, verifies and times one candidate on the path that every operation takes. */
 #include "bench.h"
 
+#include "runtime/clock.h"
 #include "runtime/op/images.h"
 #include "runtime/span.h"
 
 #include <math.h>
-#include <time.h>
 
 /* NaN, or integers that a result hardly takes; the words hold elements of one, two or four bytes.
  */
@@ -104,16 +104,9 @@ static kiln_status run_once(kiln_bench *b, kiln_op *op)
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "running a candidate");
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 bool kiln_bench_is_late(const kiln_bench *b)
 {
-    return b->deadline > 0 && seconds() >= b->deadline;
+    return b->deadline > 0 && kiln_clock_seconds() >= b->deadline;
 }
 
 /* How long a promising candidate is timed. */
@@ -125,10 +118,10 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
     char text[KILN_CONFIG_TEXT];
     kiln_config_text(solver, config, text, sizeof text);
     const kiln_choice choice = {.solver = solver->name, .config = text, .ignore_rows = 1};
-    const double began = seconds();
+    const double began = kiln_clock_seconds();
     b->error = 0;
     kiln_status status = kiln_op_create(b->k, b->problem, &choice, op);
-    b->build_seconds = seconds() - began;
+    b->build_seconds = kiln_clock_seconds() - began;
     if (status)
         return KILN_TRIAL_BUILD;
     (*op)->call = NULL; /* trials are no runs of the program's */
@@ -141,7 +134,7 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
     if (status)
         return KILN_TRIAL_RUN;
     if (b->k->facts.kind != KILN_DEVICE_GPU) /* PoCL compiles in the first launch */
-        b->build_seconds = seconds() - began;
+        b->build_seconds = kiln_clock_seconds() - began;
     if (b->verify(b->user, *op, &b->error) != 0) {
         kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s computed a wrong result", text,
                   solver->name);

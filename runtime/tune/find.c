@@ -1,12 +1,12 @@
 /* Times one config of each solver. */
 #include "generator/problem/problem_layout.h"
+#include "runtime/clock.h"
 
 #include "bench.h"
 #include "solutions.h"
 #include "tune_check.h"
 
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 5, MOST_RUNS = 100 };
 
@@ -59,13 +59,6 @@ static void measure(kiln_bench *b, kiln_solutions_list *list)
     kiln_solutions_sort(list, 0);
 }
 
-static double deadline(double max_seconds)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return max_seconds > 0 ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec + max_seconds : 0;
-}
-
 static kiln_status check(const kiln *k, kiln_problem *p, cl_command_queue queue,
                          const kiln_buffers *buffers, const kiln_find_options *options)
 {
@@ -100,7 +93,7 @@ kiln_status kiln_find(kiln *k, const kiln_problem *problem, cl_command_queue que
                     .problem = &p,
                     .queue = queue,
                     .buffers = *buffers,
-                    .deadline = deadline(o->max_seconds),
+                    .deadline = o->max_seconds > 0 ? kiln_clock_seconds() + o->max_seconds : 0,
                     .runs = RUNS,
                     .most = MOST_RUNS,
                     .samples = samples,

@@ -4,6 +4,7 @@
 #include "tuner.h"
 
 #include <string.h>
+#include <time.h>
 
 /* How long the rounds before the grids take. Rounds are for operations of which all turns fit into
  * that time: the trial of a longer operation is no single moment. */
@@ -59,9 +60,9 @@ void kiln_rounds_first(kiln_tuner *t)
 
 void kiln_rounds_final(kiln_tuner *t)
 {
-    const double until = kiln_seconds_since(&t->start) + patience;
+    const double until = kiln_clock_seconds() + patience;
     rounds(t, kiln_final_ms);
-    while (kiln_pace_was_slow(t) && kiln_seconds_since(&t->start) < until &&
+    while (kiln_pace_was_slow(t) && kiln_clock_seconds() < until &&
            !kiln_bench_is_late(&t->bench)) {
         nanosleep(&(struct timespec){.tv_nsec = (long)(rest * 1e9)}, NULL);
         rounds(t, kiln_final_ms);

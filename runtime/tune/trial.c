@@ -13,13 +13,6 @@ static const double promising = 1.25, promising_first = 2;
 /* How many trials the caller is told of before they come. */
 enum { UPCOMING = 24 };
 
-double kiln_seconds_since(const struct timespec *start)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
 /* Tells what is known of a candidate before it is tried. */
 static void introduce(const kiln_tuner *t, const kiln_candidate *c, kiln_trial *trial)
 {
@@ -116,7 +109,7 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
 {
     kiln_result r = {.candidate = t->list.at[index], .index = index};
     announce(t, index);
-    const double began = kiln_seconds_since(&t->start);
+    const double began = kiln_clock_seconds();
     const double before = kiln_pace_of(t);
     const double within = index < t->list.firsts ? promising_first : promising;
     const bool compared = t->found.nfinalists > 0 && index != t->list.guess;
@@ -143,5 +136,5 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
         kiln_op_release(r.op);
     if (r.candidate.origin == KILN_ORIGIN_USER_ROW && t->found.nclaims < KILN_MOST_CLAIMS)
         t->found.claim[t->found.nclaims++] = r;
-    tell(t, &r, verdict, kiln_seconds_since(&t->start) - began);
+    tell(t, &r, verdict, kiln_clock_seconds() - began);
 }

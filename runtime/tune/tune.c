@@ -30,7 +30,7 @@ static bool out_of_time(const kiln_tuner *t)
     for (int i = 0; i < t->found.nfinalists; i++)
         finals += fmax(kiln_final_ms, t->found.finalist[i].times.ms * kiln_rounds_turns(t)) * 1e-3;
     return t->options->max_seconds > 0 &&
-           kiln_seconds_since(&t->start) + finals >= t->options->max_seconds;
+           kiln_clock_seconds() - t->start + finals >= t->options->max_seconds;
 }
 
 /* Notes whether the trial of a grid was an improvement; tries its neighbours next if it was. */
@@ -115,10 +115,9 @@ static kiln_status check_solvers(kiln_tuner *t)
 static kiln_status start(kiln_tuner *t)
 {
     const kiln_tune_options *o = t->options;
-    clock_gettime(CLOCK_MONOTONIC, &t->start);
+    t->start = kiln_clock_seconds();
     if (o->max_seconds > 0)
-        t->bench.deadline =
-            (double)t->start.tv_sec + 1e-9 * (double)t->start.tv_nsec + o->max_seconds;
+        t->bench.deadline = t->start + o->max_seconds;
     kiln_status status = check_solvers(t);
     if (status)
         return status;

@@ -2,10 +2,10 @@
 #ifndef KILN_TUNER_H
 #define KILN_TUNER_H
 
+#include "runtime/clock.h"
+
 #include "bench.h"
 #include "finalists.h"
-
-#include <time.h>
 
 typedef struct kiln_tuner {
     kiln_bench bench;
@@ -14,7 +14,7 @@ typedef struct kiln_tuner {
     kiln_candidates list;
     size_t tried;  /* trials, those of earlier searches included */
     size_t trials; /* how many there may be */
-    struct timespec start;
+    double start;  /* by kiln_clock_seconds() */
     kiln_finalists found;
     double improved_ms; /* the best time when it last improved, and how many trials of the grids */
     int64_t since;      /* came after that */
@@ -53,6 +53,5 @@ bool kiln_trial_is_due(const kiln_tuner *t, size_t index);
 void kiln_trial_run(kiln_tuner *t, size_t index);
 /* Fills what the caller is told about a trial and about the best so far. */
 void kiln_trial_fill(const kiln_tuner *t, const kiln_result *r, kiln_trial *trial);
-double kiln_seconds_since(const struct timespec *start);
 
 #endif
