@@ -15,14 +15,14 @@
  * on lie behind all pixels of the first ones. 16 bytes stand where 16 * (place ^ pixel % 8) says.
  *
  * Each team of four warps has tiles of its own and T_SLOTS patches in local memory: while it multiplies
- * one, the next ones are copied. Results pass through the patch that was multiplied,
- * 128 bytes of a pixel at a time, so that neighbouring items write long runs.
+ * one, the next ones are copied. Results pass through the patch that was multiplied, 128 bytes of a
+ * pixel at a time, so that neighbouring items write long runs.
  *
  * Backward data is a forward pass over dy with the filter turned by 180 degrees.
  *
  * Grid      halo_wgmma: (groups * items, tiles of channels) in groups of (items, 1, 1), items =
- *           128 * T_TEAMS; group g has every D_GROUPS-th T_TEAMS tiles. halo_wgmma_pack: (channels of a
- *           row, channels of the destination, taps * rows).
+ *           128 * T_TEAMS; group g has tiles g * T_TEAMS and following, D_GROUPS * T_TEAMS further on
+ *           the next ones, and so on. halo_wgmma_pack: (terms of a row, D_COLUMNS, taps * rows).
  * Defines   those of epilogue.cl and mma_bits.cl, and
  *   P_IMAGES, P_SRC_a, P_DST_a, P_FILTER_a, P_DILATION_a    sizes along a = H, W
  *   D_LEAD_a                   pixels before the source that the first tap of the first pixel meets

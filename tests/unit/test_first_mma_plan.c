@@ -37,6 +37,8 @@ START_TEST(what_it_cannot_do_is_refused)
         {"fwd-f16-n1-c3-k16-i9x9-f3x3-l:NHWC.OIHW.NCHW", "eight neighbouring channels"},
         {"fwd-f16-n1-c3-k16-i30x30-f11x11-l:NHWC.OIHW.NHWC", "121 taps"},
         {"fwd-f16-n1-c3-k16-i5x9x9-f3x3x3-l:NDHWC.OIDHW.NDHWC", "one and two axes"},
+        /* The only pixels of depth that meet lie in the padding. */
+        {"fwd-f16-n1-c3-k16-i1x9x9-f1x3x3-s3x1x1-p1x1x1-l:NDHWC.OIDHW.NDHWC", "one and two axes"},
     };
     kiln_device_facts d = gpu();
     kiln_shape own;

@@ -52,6 +52,7 @@ START_TEST(what_it_cannot_do_is_refused)
         {"fwd-f16-n1-c64-k64-i9x9-f1x1-l:NHWC.OIHW.NHWC", "one tap"},
         {"fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NCHW", "not NCHW"},
         {"fwd-f16-n1-c64-k64-i5x9x9-f3x3x3-l:NDHWC.OIDHW.NDHWC", "one and two axes"},
+        {"fwd-f16-n1-c64-k64-i1x9x9-f1x3x3-s3x1x1-p1x1x1-l:NDHWC.OIDHW.NDHWC", "one and two axes"},
         {"fwd-f16-n1-c512-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "bytes of local memory"},
     };
     kiln_device_facts d = gpu();

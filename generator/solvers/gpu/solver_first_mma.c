@@ -87,7 +87,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
                        "it works on the layouts NCHW, NHWC and OIHW and their kin; these are "
                        "%s and %s",
                        s->x_layout, s->w_layout);
-    if (s->in[0] != 1 || s->filter[0] != 1 || s->out[0] != 1)
+    if (s->in[0] != 1 || s->filter[0] != 1 || s->out[0] != 1 || s->pad[0] != 0)
         return kiln_no(why, "it does one and two axes");
     if (t.steps > MOST_STEPS)
         return kiln_no(why, "an item keeps weights of %d steps; the filter has %lld taps",

@@ -111,7 +111,7 @@ static bool refuses_geometry(const kiln_shape *s, kiln_why *why)
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS || s->g != 1)
         return kiln_no(why, "it does forward and backward data without groups");
-    if (s->in[0] != 1 || s->filter[0] != 1 || s->out[0] != 1)
+    if (s->in[0] != 1 || s->filter[0] != 1 || s->out[0] != 1 || s->pad[0] != 0)
         return kiln_no(why, "it does one and two axes");
     if (s->filter[1] * s->filter[2] == 1)
         return kiln_no(why, "a filter of one tap has no patch to keep");
@@ -149,7 +149,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     for (int a = 1; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->filter[a] * s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    if (h.tiles > most || h.columns > most / ROW_BYTES)
+    if (h.tiles > most || product_of(h.columns, h.taps * h.rows) > most / ROW_BYTES)
         return kiln_no(why, "its tiles or channels leave the range of its grid");
     return exceeds(&h, d, &smallest, why);
 }
