@@ -16,6 +16,7 @@
 #include "kiln_find.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>

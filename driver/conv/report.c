@@ -46,7 +46,7 @@ report_format report_format_of(const flags *f)
     return f->json ? REPORT_JSON : f->csv ? REPORT_CSV : REPORT_LINES;
 }
 
-const char *direction_title(kiln_direction direction)
+static const char *direction_title(kiln_direction direction)
 {
     static const char *const titles[] = {"Forward Conv.", "Backward Data Conv.",
                                          "Backward Weights Conv."};

@@ -59,8 +59,6 @@ verify_options verify_options_for(const request *r, const kiln_op_info *info, bo
 /* Returns the bytes of the tensor that the problem writes, or of the two that it reads. */
 double problem_bytes(const kiln_problem *p, bool written);
 
-/* Returns "Forward Conv.", "Backward Data Conv." or "Backward Weights Conv.". */
-const char *direction_title(kiln_direction direction);
 /* Return where a config comes from: "user row", "guess", ...; for an outcome also "search". */
 const char *origin_word(kiln_origin origin);
 const char *origin_name(const outcome *o);

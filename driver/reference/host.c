@@ -135,16 +135,6 @@ bool host_type_named(const char *name, kiln_type *type)
 
 static const char *const fill_names[] = {"miopen", "int", "uniform"};
 
-bool host_fill_named(const char *name, host_fill *fill)
-{
-    for (size_t i = 0; i < sizeof fill_names / sizeof *fill_names; i++)
-        if (strcmp(name, fill_names[i]) == 0) {
-            *fill = (host_fill)i;
-            return true;
-        }
-    return false;
-}
-
 const char *host_fill_name(host_fill fill)
 {
     return (size_t)fill < sizeof fill_names / sizeof *fill_names ? fill_names[fill] : "?";

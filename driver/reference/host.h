@@ -27,7 +27,7 @@ bool host_type_named(const char *name, kiln_type *type);
 typedef enum host_fill { HOST_FILL_MIOPEN = 0, HOST_FILL_INT, HOST_FILL_UNIFORM } host_fill;
 enum { HOST_X = 0, HOST_W, HOST_Y, HOST_BIAS, HOST_RESIDUAL };
 
-bool host_fill_named(const char *name, host_fill *fill); /* "miopen", "int", "uniform" */
+/* Returns "miopen", "int" or "uniform". */
 const char *host_fill_name(host_fill fill);
 /* Fills an array. `terms` is the number of products in a sum (reference_terms()): INT makes long
  * sums sparse, so that every sum is exact in the destination too. */

@@ -19,7 +19,8 @@
 
 enum { TILE = 10 }; /* the largest patch of Winograd's solvers */
 
-int nonfinite_class(double value)
+/* Returns the set that holds `value`; 0 for a finite value. */
+static int class_of(double value)
 {
     return isnan(value)    ? NONFINITE_NAN
            : !isinf(value) ? 0
@@ -38,7 +39,7 @@ static int overflow(double up, double down)
 int nonfinite_sum(double sum, double magnitude, double terms, double largest)
 {
     if (!isfinite(sum))
-        return nonfinite_class(sum) | (largest >= FLT_MAX ? NONFINITE_NAN : 0);
+        return class_of(sum) | (largest >= FLT_MAX ? NONFINITE_NAN : 0);
     double rounding = 1 + (terms + 16) * 0x1p-24;
     return overflow((magnitude + sum) / 2 * rounding, (magnitude - sum) / 2 * rounding);
 }
@@ -53,7 +54,7 @@ int nonfinite_argument(int of_sum, double sum, double magnitude, double alpha, d
                        double argument)
 {
     int set = alpha < 0 ? negated(of_sum) : of_sum;
-    const int own = nonfinite_class(argument);
+    const int own = class_of(argument);
     if (own) { /* an infinity of the other sign, on the way, makes a NaN */
         bool other = (set & ~own) || (!isfinite(sum) && isfinite(added) && added >= FLT_MAX);
         return own | (other ? NONFINITE_NAN : 0);

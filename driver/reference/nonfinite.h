@@ -26,8 +26,6 @@ bool nonfinite_new(nonfinite *n, const kiln_problem *problem, const reference_te
                    double amplification);
 void nonfinite_free(nonfinite *n);
 
-/* Returns the set that holds `value`; 0 for a finite value. */
-int nonfinite_class(double value);
 /* Returns the values that a sum in f32 may have besides one near `sum`: the class of `sum`, and
  * what an overflow on the way makes of it. `magnitude` is at least the sum of the absolute values
  * of the `terms` products, `largest` as in nonfinite. */

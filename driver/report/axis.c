@@ -34,7 +34,8 @@ axis axis_make(bool log, double low, double high, double from, double to)
     return (axis){true, low / margin, high * margin, from, to};
 }
 
-double axis_share(const axis *a, double value)
+/* Returns where a value lies between the ends, from 0 to 1. */
+static double share_of(const axis *a, double value)
 {
     double share = a->log ? (value > 0 ? log(value / a->low) / log(a->high / a->low) : 0)
                           : (value - a->low) / (a->high - a->low);
@@ -43,7 +44,7 @@ double axis_share(const axis *a, double value)
 
 double axis_at(const axis *a, double value)
 {
-    return a->from + (a->to - a->from) * axis_share(a, value);
+    return a->from + (a->to - a->from) * share_of(a, value);
 }
 
 static bool is_within(const axis *a, double value)

@@ -17,9 +17,6 @@ axis axis_make(bool log, double low, double high, double from, double to);
 /* Returns the place of a value; values outside lie at the nearer end. */
 double axis_at(const axis *a, double value);
 
-/* Returns where a value lies between the ends, from 0 to 1. */
-double axis_share(const axis *a, double value);
-
 /* Draw the lines of round values across the picture, their numbers, and the axis' title. The other
  * axis tells how far lines reach. `most`: so many numbers fit. */
 void axis_draw_x(FILE *to, const axis *x, const axis *y, int most, const char *title);

@@ -112,11 +112,6 @@ int64_t kiln_shape_out_count(const kiln_shape *s)
                                                 : s->w_count;
 }
 
-int64_t kiln_shape_out_channels(const kiln_shape *s)
-{
-    return s->direction == KILN_BACKWARD_DATA ? s->c : s->k;
-}
-
 bool kiln_shape_suits_tensor_cores(const kiln_shape *s)
 {
     const kiln_type type = s->direction == KILN_FORWARD ? s->x_type : s->y_type;

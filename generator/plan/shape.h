@@ -63,7 +63,6 @@ bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, ki
  * per image. */
 kiln_type kiln_shape_out_type(const kiln_shape *s);
 int64_t kiln_shape_out_count(const kiln_shape *s);
-int64_t kiln_shape_out_channels(const kiln_shape *s);
 
 /* Returns how many products are summed into one element of the destination: the accumulation length
  * of error bounds. */

@@ -15,14 +15,9 @@ static const struct {
     [KILN_I32] = {CL_SIGNED_INT32, "CL_SIGNED_INT32"},
 };
 
-cl_image_format kiln_image_format(kiln_type type)
-{
-    return (cl_image_format){CL_RGBA, channels[type].type};
-}
-
 cl_mem kiln_image_create(cl_context context, const kiln_image *image, cl_int *code)
 {
-    const cl_image_format format = kiln_image_format(image->type);
+    const cl_image_format format = {CL_RGBA, channels[image->type].type};
     const cl_image_desc desc = {.image_type = CL_MEM_OBJECT_IMAGE2D,
                                 .image_width = (size_t)image->width,
                                 .image_height = (size_t)image->height};

@@ -4,8 +4,6 @@
 
 #include "op.h"
 
-/* Returns CL_RGBA in the channel type that stores `type`. */
-cl_image_format kiln_image_format(kiln_type type);
 cl_mem kiln_image_create(cl_context context, const kiln_image *image, cl_int *code);
 
 /* Returns KILN_INVALID, with the reason, unless `given` is an image of that format and at least of

@@ -237,17 +237,6 @@ START_TEST(integers_stay_exact)
 }
 END_TEST
 
-START_TEST(fill_names)
-{
-    host_fill fill;
-    for (int i = 0; i < 3; i++) {
-        ck_assert(host_fill_named(host_fill_name((host_fill)i), &fill));
-        ck_assert_int_eq(fill, i);
-    }
-    ck_assert(!host_fill_named("zeros", &fill));
-}
-END_TEST
-
 START_TEST(poison_is_recognised)
 {
     static const kiln_type all[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8, KILN_I32};
@@ -279,7 +268,6 @@ int main(void)
     tcase_add_test(c, fills_depend_on_the_index_only);
     tcase_add_test(c, miopen_ranges);
     tcase_add_test(c, integers_stay_exact);
-    tcase_add_test(c, fill_names);
     tcase_add_test(c, poison_is_recognised);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);

@@ -155,7 +155,7 @@ static int64_t true_source(const kiln_shape *s, int64_t at)
     const int64_t *in = forward ? s->in : s->out, *out = forward ? s->out : s->in;
     int64_t channels = forward ? s->c : s->k, h = KILN_AXIS_H, w = KILN_AXIS_W;
     int64_t x = at % out[w], y = at / out[w] % out[h];
-    int64_t image = at / out[w] / out[h] / kiln_shape_out_channels(s);
+    int64_t image = at / out[w] / out[h] / (forward ? s->k : s->c);
     if (!forward && (x % s->stride[w] != 0 || y % s->stride[h] != 0))
         return -1;
     y = forward ? y * s->stride[h] : y / s->stride[h];

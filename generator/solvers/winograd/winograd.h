@@ -51,22 +51,16 @@ enum { WINOGRAD_T, WINOGRAD_TILES, WINOGRAD_W, WINOGRAD_KV, WINOGRAD_SHARED };
 /* The largest T_T along one axis, and along both, where errors multiply. */
 enum { WINOGRAD_LONGEST = 10, WINOGRAD_SQUARE = 8 };
 
-/* Return the products along axis 0 or 1 (H, W) of a tile, the destination elements along it, and
- * the products of a whole tile. */
-int kiln_winograd_products(const kiln_winograd *w, const kiln_config *c, int axis);
-int kiln_winograd_side(const kiln_winograd *w, const kiln_config *c, int axis);
+/* Returns the products of a tile. */
 int kiln_winograd_elements(const kiln_winograd *w, const kiln_config *c);
 /* Returns the least T_T for the filter. */
 int kiln_winograd_least(const kiln_winograd *w);
-/* Return the tiles along axis 0 or 1 (H, W), and of all images. */
-int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis);
+/* Returns the tiles of all images. */
 int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c);
 /* Returns the items of T_TILES tiles. */
 int64_t kiln_winograd_items(const kiln_winograd *w, const kiln_config *c);
 /* Returns the tiles of T_KV blocks of the destination channels of one group. */
 int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c);
-/* Returns the elements of the transformed filters of one group. */
-int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c);
 /* Returns the bytes of the strip in local memory. */
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c);
 

@@ -8,19 +8,21 @@
 #include <math.h>
 #include <stdio.h>
 
-int kiln_winograd_products(const kiln_winograd *w, const kiln_config *c, int axis)
+/* Returns the products along axis 0 or 1 (H, W) of a tile. */
+static int products_of(const kiln_winograd *w, const kiln_config *c, int axis)
 {
     return w->taps[axis] > 1 ? c->v[WINOGRAD_T] : 1;
 }
 
-int kiln_winograd_side(const kiln_winograd *w, const kiln_config *c, int axis)
+/* Returns the destination elements along an axis of a tile. */
+static int side_of(const kiln_winograd *w, const kiln_config *c, int axis)
 {
-    return kiln_winograd_products(w, c, axis) - w->taps[axis] + 1;
+    return products_of(w, c, axis) - w->taps[axis] + 1;
 }
 
 int kiln_winograd_elements(const kiln_winograd *w, const kiln_config *c)
 {
-    return kiln_winograd_products(w, c, 0) * kiln_winograd_products(w, c, 1);
+    return products_of(w, c, 0) * products_of(w, c, 1);
 }
 
 int kiln_winograd_least(const kiln_winograd *w)
@@ -29,15 +31,16 @@ int kiln_winograd_least(const kiln_winograd *w)
     return taps < 4 ? 4 : taps / 2 * 2 + 2;
 }
 
-int64_t kiln_winograd_tiles(const kiln_winograd *w, const kiln_config *c, int axis)
+/* Returns the tiles along an axis. */
+static int64_t tiles_of(const kiln_winograd *w, const kiln_config *c, int axis)
 {
-    return divide_up(divide_up(w->dst[axis], w->dilation[axis]), kiln_winograd_side(w, c, axis));
+    return divide_up(divide_up(w->dst[axis], w->dilation[axis]), side_of(w, c, axis));
 }
 
 int64_t kiln_winograd_all_tiles(const kiln_winograd *w, const kiln_config *c)
 {
     int64_t planes = w->images * w->dilation[0] * w->dilation[1];
-    return planes * kiln_winograd_tiles(w, c, 0) * kiln_winograd_tiles(w, c, 1);
+    return planes * tiles_of(w, c, 0) * tiles_of(w, c, 1);
 }
 
 int64_t kiln_winograd_items(const kiln_winograd *w, const kiln_config *c)
@@ -50,7 +53,8 @@ int64_t kiln_winograd_dst_tiles(const kiln_winograd *w, const kiln_config *c)
     return divide_up(w->dst_blocks, c->v[WINOGRAD_KV]);
 }
 
-int64_t kiln_winograd_filters(const kiln_winograd *w, const kiln_config *c)
+/* Returns the elements of the transformed filters of one group. */
+static int64_t filters_of(const kiln_winograd *w, const kiln_config *c)
 {
     int64_t rows = divide_up(w->src_rows, 4) * 4, columns = (int64_t)c->v[WINOGRAD_KV] * w->block;
     return kiln_winograd_dst_tiles(w, c) * kiln_winograd_elements(w, c) * rows * columns;
@@ -66,14 +70,14 @@ int64_t kiln_winograd_run(int64_t row, int side, const kiln_config *c)
 
 static int64_t run_of(const kiln_winograd *w, const kiln_config *c)
 {
-    return kiln_winograd_run(kiln_winograd_tiles(w, c, 1), kiln_winograd_side(w, c, 1), c);
+    return kiln_winograd_run(tiles_of(w, c, 1), side_of(w, c, 1), c);
 }
 
 int64_t kiln_winograd_strip(const kiln_winograd *w, const kiln_config *c)
 {
-    int64_t columns = kiln_winograd_side(w, c, 1) * run_of(w, c) + w->taps[1] - 1;
+    int64_t columns = side_of(w, c, 1) * run_of(w, c) + w->taps[1] - 1;
     int64_t spare = w->src_pixel && w->dst_pixel ? 0 : w->block;
-    int64_t rows = kiln_winograd_products(w, c, 0);
+    int64_t rows = products_of(w, c, 0);
     return (rows * (columns > w->block ? columns : w->block) + spare) * w->block * 4;
 }
 
@@ -116,7 +120,7 @@ bool kiln_winograd_illegal(const kiln_winograd *w, const kiln_config *c, kiln_wh
                        v[WINOGRAD_T], WINOGRAD_SQUARE);
     if (kiln_winograd_illegal_tiles(w->dst_blocks, c, why))
         return true;
-    if (kiln_winograd_filters(w, c) * w->groups > INT32_MAX)
+    if (filters_of(w, c) * w->groups > INT32_MAX)
         return kiln_no(why, "the transformed filters have 2^31 elements or more");
     return false;
 }
@@ -170,7 +174,7 @@ bool kiln_winograd_skip(const kiln_winograd *w, const kiln_device_facts *d, cons
     for (int a = 0; a < 2; a++)
         if (w->taps[a] > 1 && w->dst[a] <= 16)
             return false;
-    return kiln_winograd_side(w, c, 0) * kiln_winograd_side(w, c, 1) <= 4 && v[WINOGRAD_T] < 8;
+    return side_of(w, c, 0) * side_of(w, c, 1) <= 4 && v[WINOGRAD_T] < 8;
 }
 
 kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_config *c,
@@ -213,7 +217,7 @@ double kiln_winograd_multiply_ms(const kiln_winograd *w, const kiln_device_facts
                                  const kiln_config *c, double operations, int64_t readers)
 {
     double compute = kiln_winograd_ms(w, d, operations);
-    double bytes = 4.0 * (double)(kiln_winograd_filters(w, c) * w->groups);
+    double bytes = 4.0 * (double)(filters_of(w, c) * w->groups);
     /* Multiples of the roofline's bandwidth, fitted to the products: filters that leave room in the
      * last cache for other data, filters that fill it, and filters that come from memory. */
     double cache = (double)d->cache;
@@ -257,7 +261,7 @@ static void define_sizes(const kiln_winograd *w, const kiln_config *c, kiln_plan
         kiln_define(plan, names[a][0], w->src[a]);
         kiln_define(plan, names[a][1], w->dst[a]);
         kiln_define(plan, names[a][2], w->lead[a]);
-        kiln_define(plan, names[a][3], kiln_winograd_tiles(w, c, a));
+        kiln_define(plan, names[a][3], tiles_of(w, c, a));
     }
     kiln_define(plan, "P_GROUPS", w->groups);
     kiln_define(plan, "D_B", w->block);
@@ -291,7 +295,7 @@ void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln
     kiln_define_epilogue(plan, s);
     define_sizes(w, c, plan);
     kiln_define(plan, "D_SRC_COUNT", w->backward ? s->y_count : s->x_count);
-    bool filters = staged && w->cache > 0 && kiln_winograd_filters(w, c) * 4 > w->cache / 2;
+    bool filters = staged && w->cache > 0 && filters_of(w, c) * 4 > w->cache / 2;
     kiln_define(plan, "D_STREAM", w->dst_streamed);
     kiln_define(plan, "D_AHEAD", filters || w->src_ahead);
     kiln_define(plan, "D_FILTERS_AHEAD", filters);
@@ -305,7 +309,7 @@ void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln
 void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
                              const kiln_config *c, bool staged, kiln_plan *plan)
 {
-    plan->packed_bytes = kiln_winograd_filters(w, c) * w->groups * 4;
+    plan->packed_bytes = filters_of(w, c) * w->groups * 4;
     plan->amplification =
         kiln_winograd_amplification(c->v[WINOGRAD_T], w->taps, w->src_rows) * w->waste;
     kiln_winograd_stage(s, w, solver, c, staged, "pack", plan);
