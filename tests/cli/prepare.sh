@@ -28,6 +28,10 @@ warns '^kiln: problem 1: tensor x needs '
 compiled() { find "$POCL_CACHE_DIR" -name '*.so' | wc -l; }
 fresh() { rm -rf pocl && mkdir pocl; }
 export POCL_CACHE_DIR="$PWD/pocl" KILN_CACHE_DIR=off
+# Opening compiles nothing, so that other processes start at once.
+fresh
+expect 0 prepare --jobs 1 /dev/null
+[ "$(compiled)" -eq 0 ] || fail "$(compiled) kernels were compiled for no problem"
 fresh
 expect 0 prepare --jobs 1 $one $two $three
 all=$(compiled)
