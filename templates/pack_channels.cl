@@ -29,7 +29,7 @@
 #endif
 #define ELEMENTS(channels) (((channels) + D_TOGETHER - 1) / D_TOGETHER)
 
-/* `left` source channels are left from this one on. */
+/* `left` source channels of the step are left from this one on. */
 static inline PACKED_T element(global const SRC_T *w, const long left, const long next_src)
 {
 #define WEIGHT(j) (left > (j) ? SRC_LOAD(w, (j)*next_src) : 0)
@@ -82,8 +82,8 @@ kernel GROUP_SIZE(1, 1, 1) void pack_channels(
             packed + lane + (rows + begin / step * ELEMENTS(step) * taps) * lanes;
         NO_VECTORS
         for (long c = begin; c < end; c += step) {
-            const long elements = ELEMENTS(min(step, src_channels - c));
-            const long left = there ? src_channels - c : 0;
+            const long own_step = min(step, src_channels - c), elements = ELEMENTS(own_step);
+            const long left = there ? own_step : 0; /* no element has channels of two steps */
             NO_VECTORS
             for (long i = 0; i < elements; i++)
                 NO_VECTORS

@@ -97,7 +97,10 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
 
     ACC_4 a_next[A_TIMES];
     B_T b_next[B_PIXELS * B_TIMES];
-    for (int step = first - 1; step < last; step++) {
+    /* Never skipped, and not to be a `for`: it has a barrier, and PoCL 5.0 mistakes the values of all
+     * items but the first where such a loop might be skipped. */
+    int step = first - 1;
+    do {
         const bool more = step + 1 < last;
         if (more) {
             if (A_READERS == GROUP_ITEMS || item < A_READERS) {
@@ -147,7 +150,7 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    } while (++step < last);
 
     ADD_SLICES(sum, room);
     const tile_place at_tile = {m_first, n_first, group, phase, part};

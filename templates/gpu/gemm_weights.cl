@@ -237,7 +237,10 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
 
     A_T a_next[A_READS];
     B_T b_next[B_READS];
-    for (int step = first - 1; step < last; step++) {
+    /* Never skipped, and not to be a `for`: it has a barrier, and PoCL 5.0 mistakes the values of all
+     * items but the first where such a loop might be skipped. */
+    int step = first - 1;
+    do {
         const bool more = step + 1 < last;
         if (more) {
             const int pixel = (step + 1) * T_BK;
@@ -274,7 +277,7 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    } while (++step < last);
 
     ADD_SLICES(sum, room);
     if (SLICE > 0)
