@@ -38,7 +38,7 @@ static const char words[] =
     "  cache       show or clear the cache of compiled programs\n"
     "  db          list, check, merge, compare and prune files of tuning rows\n"
     "  env         print the environment variables that kiln reads, and the values in force\n"
-    "  help        print this text; also --help\n"
+    "  help        print this text, or with a word that word's; also --help\n"
     "  version     print the versions of kiln and its compiler; also --version\n"
     "  --list-devices  list the devices that --device and KILN_DEVICE can name\n"
     "\n"

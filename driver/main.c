@@ -29,14 +29,6 @@ static int list_command(int argc, char **argv)
     return (int)status;
 }
 
-static int help_command(int argc, char **argv)
-{
-    (void)argc;
-    (void)argv;
-    help_print(stdout);
-    return 0;
-}
-
 static int version_command(int argc, char **argv)
 {
     (void)argc;
@@ -51,30 +43,44 @@ static int version_command(int argc, char **argv)
     return 0;
 }
 
+static int help_command(int argc, char **argv);
+
 static const struct {
     const char *word;
     int (*run)(int argc, char **argv); /* argv[0] is the word */
+    bool own_help;                     /* it has --help of its own */
 } words[] = {
-    {"conv", conv_command},
-    {"convfp16", conv_command},
-    {"convbfp16", conv_command},
-    {"convint8", conv_command},
-    {"explain", explain_command},
-    {"prepare", prepare_command},
-    {"tune", tune_command},
-    {"report", report_command},
-    {"cache", cache_command},
-    {"layout", layout_command},
-    {"db", db_command},
-    {"env", env_command},
-    {"help", help_command},
-    {"--help", help_command},
-    {"-h", help_command},
-    {"-?", help_command},
-    {"version", version_command},
-    {"--version", version_command},
-    {"--list-devices", list_command},
+    {"conv", conv_command, false},
+    {"convfp16", conv_command, false},
+    {"convbfp16", conv_command, false},
+    {"convint8", conv_command, false},
+    {"explain", explain_command, false},
+    {"prepare", prepare_command, true},
+    {"tune", tune_command, true},
+    {"report", report_command, true},
+    {"cache", cache_command, true},
+    {"layout", layout_command, true},
+    {"db", db_command, true},
+    {"env", env_command, false},
+    {"help", help_command, false},
+    {"--help", help_command, false},
+    {"-h", help_command, false},
+    {"-?", help_command, false},
+    {"version", version_command, false},
+    {"--version", version_command, false},
+    {"--list-devices", list_command, false},
 };
+
+/* Prints the help of a word that has one of its own, else that of all. */
+static int help_command(int argc, char **argv)
+{
+    char *asked[] = {argc > 1 ? argv[1] : "", "--help", NULL};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].own_help && strcmp(words[i].word, asked[0]) == 0)
+            return words[i].run(2, asked);
+    help_print(stdout);
+    return 0;
+}
 
 /* "MIOpenDriver", "./bin/MIOpenDriver" or "bin\\MIOpenDriver.exe", the beginning of a pasted line.
  */

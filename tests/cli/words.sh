@@ -29,6 +29,16 @@ says '^  -!, --in_d N '
 says '^      --pad_h_end N '
 [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail 'a line of the help is too wide'
 cp out help
+for word in tune report prepare layout cache db; do
+    expect 0 $word --help
+    cp out own
+    expect 0 help $word
+    cmp -s out own || fail "help $word is not $word --help"
+done
+for word in conv env nonsense; do
+    expect 0 help $word
+    cmp -s out help || fail "help $word is not the help"
+done
 for way in --help -h '-?'; do
     expect 0 conv "$way"
     cmp -s out help || fail "conv $way is not the help"
