@@ -363,6 +363,24 @@ START_TEST(weights_are_fetched_ahead)
 }
 END_TEST
 
+/* Two blocks of eight, unless one tap reads floats. */
+START_TEST(steps_are_blocks)
+{
+    static const struct {
+        const char *solver, *problem, *step;
+    } cases[] = {
+        {"direct_blocked", "fwd-f32-n1-c64-k64-i14x14-f1x1-l:NCHW8c.OIHW.NCHW8c", "-DD_STEP=8"},
+        {"direct_blocked", "bwd-f32-n1-c64-k64-i14x14-f1x1-l:NCHW8c.OIHW.NCHW8c", "-DD_STEP=8"},
+        {"direct_blocked", "fwd-f32-n1-c64-k64-i14x14-f1x3-l:NCHW8c.OIHW.NCHW8c", "-DD_STEP=16"},
+        {"direct_blocked", "fwd-i8-n1-c64-k64-i14x14-f1x1-l:NCHW8c.OIHW.NCHW8c", "-DD_STEP=16"},
+        {"direct_blocked", "fwd-f32-n1-c64-k64-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c", "-DD_STEP=16"},
+        {"nhwc_direct", "fwd-f32-n1-c64-k64-i14x14-f1x1-l:NHWC.OIHW.NHWC", "-DD_STEP=16"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect(cases[i].solver, cases[i].problem, cases[i].step);
+}
+END_TEST
+
 /* Data in the last cache arrive soon enough; rows of plain tensors are fetched from there, too. */
 START_TEST(depthwise_rows_are_fetched_from_memory)
 {
@@ -480,6 +498,7 @@ int main(void)
     tcase_add_test(c, channels_that_fill_no_vector_are_better_as_planes);
     tcase_add_test(c, no_group_computes_padding_that_is_whole_vectors);
     tcase_add_test(c, weights_are_fetched_ahead);
+    tcase_add_test(c, steps_are_blocks);
     tcase_add_test(c, depthwise_rows_are_fetched_from_memory);
     tcase_add_test(c, channels_are_blocked_with_many_weights);
     tcase_add_test(c, strips_of_one_tap_have_its_pixels_only);

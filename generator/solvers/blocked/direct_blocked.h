@@ -57,12 +57,12 @@ int kiln_direct_blocked_together(const kiln_blocked *b, const kiln_shape *s,
 
 /* Returns how many channels the loop over taps takes at a time: channels within a block or whole
  * blocks, wherever the channels of a group begin. */
-int64_t kiln_direct_blocked_step(const kiln_blocked *b);
+int64_t kiln_direct_blocked_step(const kiln_blocked *b, const kiln_shape *s);
 
 /* Returns the accumulators of each sum of a tile. With more of them fewer additions wait for one
  * another. */
-int kiln_direct_blocked_accumulators(const kiln_blocked *b, const kiln_device_facts *d,
-                                     const kiln_config *c);
+int kiln_direct_blocked_accumulators(const kiln_blocked *b, const kiln_shape *s,
+                                     const kiln_device_facts *d, const kiln_config *c);
 
 /* Returns the hardware vectors of sums of a tile. */
 int kiln_direct_blocked_sums(const kiln_device_facts *d, const kiln_config *c);
@@ -80,8 +80,8 @@ int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts 
  * takes all channels. A chunk of channels is whole steps. */
 int64_t kiln_direct_blocked_channel_blocking(const kiln_blocked *b, const kiln_device_facts *d,
                                              const kiln_config *c);
-int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_device_facts *d,
-                                  const kiln_config *c);
+int64_t kiln_direct_blocked_chunk(const kiln_blocked *b, const kiln_shape *s,
+                                  const kiln_device_facts *d, const kiln_config *c);
 
 /* Returns whether items of a filter of one tap had better prefetch pixels, because the tensors come
  * from beyond the caches of a core. */

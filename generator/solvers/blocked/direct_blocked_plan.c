@@ -11,9 +11,10 @@ static int64_t at_most(int64_t size)
     return size >= 16 ? 16 : size >= 8 ? 8 : size >= 4 ? 4 : 1;
 }
 
-static void define_vectors(const kiln_blocked *b, const kiln_config *c, kiln_plan *plan)
+static void define_vectors(const kiln_blocked *b, const kiln_shape *s, const kiln_config *c,
+                           kiln_plan *plan)
 {
-    int64_t lanes = c->v[BLOCKED_LANES], step = kiln_direct_blocked_step(b),
+    int64_t lanes = c->v[BLOCKED_LANES], step = kiln_direct_blocked_step(b, s),
             padding = kiln_direct_blocked_padding(b);
     int64_t neighbours = b->src_pitch.neighbours;
     bool rows = b->src_pitch.channel != 1;
@@ -61,11 +62,12 @@ static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kil
  * prefetches weights too, but from memory not as far ahead. Where a weight meets few pixels, loads
  * take most of the time, and prefetches would be more of them. A distance of whole steps stays
  * within a tap: a tile that leaves taps out would else fetch weights that it does not use. */
-static int64_t weights_ahead(const kiln_blocked *b, const kiln_device_facts *d,
+static int64_t weights_ahead(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                              const kiln_config *c, const kiln_plan *plan)
 {
     const int64_t l2_share = d->cpu->l2_bytes / 4, few = 6, usual = 128;
-    const int64_t step = kiln_direct_blocked_step(b) * b->filter[0] * b->filter[1] * b->filter[2];
+    const int64_t step =
+        kiln_direct_blocked_step(b, s) * b->filter[0] * b->filter[1] * b->filter[2];
     const bool helps = c->v[BLOCKED_TILE_W] > few && plan->packed_bytes > l2_share;
     if (!is_cpu(d) || d->cache <= 0 || !helps)
         return 0;
@@ -88,27 +90,27 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
     kiln_blocked_define(b, plan);
-    define_vectors(b, c, plan);
+    define_vectors(b, s, c, plan);
     kiln_define(plan, "D_TILES", kiln_direct_blocked_tiles(b, c));
     kiln_define(plan, "D_TILES_W", e.tiles);
     kiln_define(plan, "D_TILES_K",
                 divide_up(kiln_direct_blocked_vectors(b, c), c->v[BLOCKED_TILE_KV]));
     kiln_define(plan, "D_CHANNEL_BLOCKING", kiln_direct_blocked_channel_blocking(b, d, c));
-    kiln_define(plan, "D_CHUNK", kiln_direct_blocked_chunk(b, d, c));
+    kiln_define(plan, "D_CHUNK", kiln_direct_blocked_chunk(b, s, d, c));
     kiln_define(plan, "D_ITEMS",
                 c->v[BLOCKED_ORDER] == ORDER_CHANNELS ? kiln_direct_blocked_tiles_k(b, c)
                                                       : items_of(b, d, c));
     kiln_define(plan, "D_PART", kiln_direct_blocked_part(b, d, c));
     kiln_define(plan, "D_STRIP", how);
     kiln_define(plan, "D_TOGETHER", kiln_direct_blocked_together(b, s, d, c));
-    kiln_define(plan, "D_ACCUMULATORS", kiln_direct_blocked_accumulators(b, d, c));
+    kiln_define(plan, "D_ACCUMULATORS", kiln_direct_blocked_accumulators(b, s, d, c));
     kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_BF16", d->has_bf16);
     kiln_define(plan, "D_END", !ends ? 0 : is_cpu(d) ? 1 : 2);
     kiln_define(plan, "D_FIRST", e.first);
     kiln_define(plan, "D_LAST", e.last);
     kiln_define(plan, "D_AHEAD", how == STRIPS_NEVER && fetches_pixels(b, s, d, c));
-    kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(b, d, c, plan));
+    kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(b, s, d, c, plan));
     for (int i = 0; i < BLOCKED_PARAMS; i++)
         kiln_define(plan, kiln_direct_blocked_params[i].name, c->v[i]);
 }
@@ -132,7 +134,7 @@ static void emit_pack(const kiln_shape *s, const kiln_blocked *b, const kiln_dev
                                   .tiles = divide_up(vectors, kv),
                                   .channels = b->dst_c,
                                   .latest = (vectors - kv) * c->v[BLOCKED_LANES],
-                                  .step = kiln_direct_blocked_step(b),
+                                  .step = kiln_direct_blocked_step(b, s),
                                   .together = together,
                                   .rotated = s->direction == KILN_BACKWARD_DATA,
                                   .corrected = together == 4};
