@@ -1,0 +1,95 @@
+/* direct_amx_piece.cl: fills the piece of an item of direct_amx.cl, which has the defines. */
+#include "amx_tiles.cl"
+
+/* Copies `take` of AMX_ELEMENTS neighbours, and zeros up to `give` elements. */
+#define ALL_ELEMENTS(n) ((n) == AMX_ELEMENTS ? ~(MASK_T)0 : ((MASK_T)1 << (n)) - 1)
+#if SRC_TYPE == TYPE_I8
+#define MASK_T ulong
+typedef char elements __attribute__((__vector_size__(64)));
+#define LOAD_ELEMENTS __builtin_ia32_loaddquqi512_mask
+#define STORE_ELEMENTS __builtin_ia32_storedquqi512_mask
+#else
+#define MASK_T uint
+typedef short elements __attribute__((__vector_size__(64)));
+#define LOAD_ELEMENTS __builtin_ia32_loaddquhi512_mask
+#define STORE_ELEMENTS __builtin_ia32_storedquhi512_mask
+#endif
+INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int take,
+                          const int give)
+{
+    const elements v =
+        LOAD_ELEMENTS((const elements *)(size_t)from, __builtin_astype((int16)(0), elements),
+                      ALL_ELEMENTS(take));
+    STORE_ELEMENTS((elements *)(size_t)to, v, ALL_ELEMENTS(give));
+}
+
+/* Elements that are copied at once, from channel 0 of a pixel to channel c, and of a pixel's piece. */
+#if D_SRC_BLOCKS == 1
+#define MOST_AT_ONCE AMX_ELEMENTS
+#define SRC_AT(c) (c)
+#else
+#define MOST_AT_ONCE 16
+#define SRC_AT(c) ((INDEX_T)((c) / D_SRC_NEIGHBOURS) * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
+#endif
+#define AT_ONCE (D_PIXEL < MOST_AT_ONCE ? D_PIXEL : MOST_AT_ONCE)
+#define PIECE_AT(c) ((c) / D_PIXEL * (D_PLANE * D_PIXEL) + (c) % D_PIXEL)
+#define PIECE_C (D_DEPTH_BLOCKS * D_PIXEL)
+/* Pixels of the source from one of the piece to the next. */
+#define APART(a) (P_STRIDE_##a / D_PHASES_##a)
+
+/* Copies the channels of a pixel to all blocks of a piece. */
+INLINE void copy_pixel(local SRC_T *to, global const SRC_T *from)
+{
+    const int last = D_SRC_C / AT_ONCE * AT_ONCE;
+    for (int c = 0; c < last; c += AT_ONCE)
+        copy_elements(to + PIECE_AT(c), from + SRC_AT(c), AT_ONCE, AT_ONCE);
+    for (int c = last; c < PIECE_C; c += AT_ONCE)
+        copy_elements(to + PIECE_AT(c), from + SRC_AT(c), c == last ? D_SRC_C - last : 0,
+                      min(AT_ONCE, PIECE_C - c));
+}
+
+/* Copies pixels of a row. */
+INLINE void copy_pixels(local SRC_T *to, global const SRC_T *from, const int count)
+{
+#if D_SRC_BLOCKS == 1 && D_PIXEL == D_SRC_PIXEL && P_STRIDE_W == D_PHASES_W
+    const int all = count * D_PIXEL;
+    for (int i = 0; i < all; i += AMX_ELEMENTS)
+        copy_elements(to + i, from + i, min(all - i, AMX_ELEMENTS), min(all - i, AMX_ELEMENTS));
+#else
+    for (int i = 0; i < count; i++)
+        copy_pixel(to + i * D_PIXEL, from + (INDEX_T)i * (APART(W) * D_SRC_PIXEL));
+#endif
+}
+
+INLINE void clear_pixels(local SRC_T *to, const int count)
+{
+    for (int b = 0; b < D_DEPTH_BLOCKS; b++)
+        for (int i = 0; i < count * D_PIXEL; i++)
+            to[b * (D_PLANE * D_PIXEL) + i] = 0;
+}
+
+/* Pixels of a piece that `n` positions of an axis read. */
+#define SPAN(n, a) (((n)-1) * D_PHASES_##a + (P_FILTER_##a - 1) * P_DILATION_##a + 1)
+
+/* Fills the piece of a filter plane, whose source plane is at src, or which is padding. */
+INLINE void fill_plane(local SRC_T *piece, global const SRC_T *src, const bool inside,
+                       const int row0, const int col0, const int rows, const int cols)
+{
+    const int x0 = col0 * P_STRIDE_W - D_LEAD_W, width = SPAN(cols, W);
+    const int low = clamp((APART(W) - 1 - x0) / APART(W), 0, width);
+    const int high = clamp((P_SRC_W - 1 - x0 + APART(W)) / APART(W), low, width);
+    for (int i = 0; i < SPAN(rows, H); i++) {
+        local SRC_T *const to =
+            piece + (i % D_PHASES_H * D_PHASE_ROWS + i / D_PHASES_H) * (D_PITCH * D_PIXEL);
+        const int y = row0 * P_STRIDE_H - D_LEAD_H + i * APART(H);
+        if (!inside || y < 0 || y >= P_SRC_H) {
+            clear_pixels(to, width);
+            continue;
+        }
+        global const SRC_T *const from =
+            src + (INDEX_T)y * D_SRC_ROW + (INDEX_T)(x0 + low * APART(W)) * D_SRC_PIXEL;
+        clear_pixels(to, low);
+        copy_pixels(to + low * D_PIXEL, from, high - low);
+        clear_pixels(to + high * D_PIXEL, width - high);
+    }
+}
