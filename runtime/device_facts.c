@@ -66,9 +66,9 @@ static void read_kind(cl_device_id device, kiln_device_facts *f)
                                                          : KILN_DEVICE_OTHER;
 }
 
-/* PoCL's CPU device is the CPU that this code runs on. LLVM 16, which PoCL names in the version of
- * its platform, crashes where a vector that all lanes share is taken for pairs of bf16: its
- * estimate of what that costs calls itself forever. */
+/* PoCL's CPU device is the CPU that this code runs on. With LLVM 16, which PoCL names in the
+ * version of its platform, pairs of bf16 are off: they are exact there, but on the one CPU that ran
+ * them, a Xeon under load, they took longer than floats. */
 static void read_units(cl_platform_id platform, kiln_device_facts *f)
 {
 #if defined __x86_64__ && defined __GNUC__

@@ -4,6 +4,7 @@
  *
  *   ADD_PRODUCT(acc, a, b)    adds the products of all parts to acc, of integers modulo 2^32;
  *                             bytes of a are unsigned and bytes of b signed. Else acc += a * b
+ *   PAIR(low, high)           with pairs of bf16: makes them of two vectors of bf16 as floats
  *   PRODUCTS_FUNCTION         declares a static function that uses ADD_PRODUCT
  *   PRODUCTS_INLINE           declares one that such a function inlines
  *
@@ -16,19 +17,15 @@
 /* x86 multiplies pairs of shorts and adds the two products in one instruction. VNNI adds them to a
  * sum too, or does so with four bytes. AVX512_BF16 adds the products of pairs of bf16 to a float, one
  * after the other; to it, numbers below 2^-126 are zero. Compilers find these instructions in simple
- * code only, or never. A compiler that takes the CPU for an older one uses them in functions that
- * ask for them, and does not inline these functions. */
+ * code only, or never. A compiler that takes the CPU for an older one uses VNNI in functions that
+ * ask for it, and does not inline these functions. The instruction for bf16 is given by its name,
+ * which assemblers take for any CPU: LLVM 16 crashes where a vector that all lanes share is taken
+ * for pairs of bf16, as its estimate of what that costs calls itself forever. */
 #define PRODUCTS_FUNCTION INLINE
 #define PRODUCTS_INLINE INLINE
 #if D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
 #if D_B == 16 && defined __AVX512BW__ && (D_BF16 || defined __AVX512BF16__)
-#define KILN_ADD_BF16 __builtin_ia32_dpbf16ps_512
-#ifndef __AVX512BF16__
-#undef PRODUCTS_FUNCTION
-#undef PRODUCTS_INLINE
-#define PRODUCTS_FUNCTION static __attribute__((noinline, target("avx512bf16")))
-#define PRODUCTS_INLINE INLINE __attribute__((target("avx512bf16")))
-#endif
+#define KILN_ADD_BF16 "vdpbf16ps %2, %1, %0"
 #endif
 #elif D_TOGETHER > 1 && D_B == 16 && defined __AVX512BW__ && (D_VNNI || defined __AVX512VNNI__)
 #if D_TOGETHER == 4
@@ -51,22 +48,17 @@
 #endif
 
 #if D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16
+#define BITS_OF(v) __builtin_astype(v, KILN_CAT(uint, D_B))
+#define PAIR(low, high) __builtin_astype(BITS_OF(low) >> 16 | BITS_OF(high), ACC_V)
+
 PRODUCTS_INLINE ACC_V kiln_add_products(ACC_V acc, ACC_V a, ACC_V b)
 {
 #ifdef KILN_ADD_BF16
-    typedef float floats __attribute__((__vector_size__(64)));
-#if __clang_major__ < 16
-    typedef int pairs __attribute__((__vector_size__(64)));
+    __asm__(KILN_ADD_BF16 : "+v"(acc) : "v"(a), "v"(b));
+    return acc;
 #else
-    typedef __bf16 pairs __attribute__((__vector_size__(64)));
-#endif
-    return __builtin_astype(KILN_ADD_BF16(__builtin_astype(acc, floats), __builtin_astype(a, pairs),
-                                          __builtin_astype(b, pairs)),
-                            ACC_V);
-#else
-    typedef KILN_CAT(uint, D_B) uints;
-#define HIGH(v) __builtin_astype(__builtin_astype(v, uints) & 0xffff0000, ACC_V)
-#define LOW(v) __builtin_astype(__builtin_astype(v, uints) << 16, ACC_V)
+#define HIGH(v) __builtin_astype(BITS_OF(v) & 0xffff0000, ACC_V)
+#define LOW(v) __builtin_astype(BITS_OF(v) << 16, ACC_V)
     acc += LOW(a) * LOW(b);
     acc += HIGH(a) * HIGH(b);
     return acc;

@@ -41,6 +41,7 @@
  *   D_ITEM_X, D_ITEM_Y  units that one item takes, in whole tiles
  *   D_STRIPS, D_STRIP   strips that a row of dy is cut into, and pixels of one
  *   D_ROWS, D_CHUNK, D_PART   strips of dy in all images, of a chunk, of a part
+ *   D_TOGETHER, D_BF16  2: pixels are multiplied in pairs (see products.cl)
  *   D_CELLS             elements of one `out`
  *   T_X T_Y T_S         tile; T_S divides P_FILTER_W, and T_Y divides D_B for lanes 0
  *   T_CUTS_X, T_CUTS_Y, T_PARTS   above

@@ -6,6 +6,7 @@
  *                         pixel 0 finds its first tap, column `at`
  */
 #include "caches.cl"
+#include "products.cl"
 #include "taps.cl"
 #include "vectors.cl"
 
@@ -35,6 +36,54 @@
 #else
 #define AHEAD_X (D_CHUNK * (INDEX_T)D_SRC_IMAGE)
 #define AHEAD_Y (D_CHUNK * (INDEX_T)D_DST_IMAGE)
+#endif
+
+#if D_TOGETHER == 2
+/* Adds a pixel and the next one, as pairs. */
+#define X_NEXT (P_STRIDE_W * D_SRC_PIXEL)
+#define TWO(f, p, next) PAIR(f(p), f((p) + (next)))
+INLINE void add_two(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy)
+{
+#if D_LANES == 0
+    ACC_V v[T_X * T_S];
+    KILN_FETCH(dy + AHEAD_Y);
+#pragma unroll
+    for (int i = 0; i < T_X; i++) {
+        KILN_FETCH(x + i * UNIT_X + AHEAD_X);
+        KILN_FETCH(x + i * UNIT_X + AHEAD_X + X_NEXT);
+#pragma unroll
+        for (int s = 0; s < T_S; s++)
+            v[i * T_S + s] =
+                TWO(VECTOR, x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL), X_NEXT);
+    }
+#pragma unroll
+    for (int j = 0; j < T_Y; j++) {
+        const ACC_V a = TWO(ELEMENT, dy + j * UNIT_Y, D_DST_PIXEL);
+#pragma unroll
+        for (int i = 0; i < T_X * T_S; i++)
+            ADD_PRODUCT(acc[i * T_Y + j], v[i], a);
+    }
+#else
+    ACC_V v[T_Y];
+    KILN_FETCH(x + AHEAD_X);
+#pragma unroll
+    for (int j = 0; j < T_Y; j++) {
+        KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y);
+        KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y + D_DST_PIXEL);
+        v[j] = TWO(VECTOR, dy + j * UNIT_Y, D_DST_PIXEL);
+    }
+#pragma unroll
+    for (int i = 0; i < T_X; i++)
+#pragma unroll
+        for (int s = 0; s < T_S; s++) {
+            const ACC_V a =
+                TWO(ELEMENT, x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL), X_NEXT);
+#pragma unroll
+            for (int j = 0; j < T_Y; j++)
+                ADD_PRODUCT(acc[SUM(i, s, j)], v[j], a);
+        }
+#endif
+}
 #endif
 
 /* Adds one pixel. */
@@ -110,28 +159,39 @@ INLINE void add_checked(ACC_V *acc, global const SRC_T *x, global const SRC_T *d
     (LEAVES(W) && T_S == P_FILTER_W && P_SRC_W + D_LEAD_W > D_REACH_W &&                           \
      D_BEFORE + D_AFTER < D_LAST_STRIP && (D_BEFORE + D_AFTER) * SUMS <= 600)
 
-/* The compiler leaves sums in their registers if the loop always runs. */
+/* Adds pixels from i on, before `high`; one or more. The compiler leaves sums in their registers if
+ * the loop always runs. */
+INLINE void add_pixels(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, int i,
+                       const int high)
+{
+    const int step = P_STRIDE_W * D_SRC_PIXEL;
+#if D_TOGETHER == 2
+    if ((high - i) % 2)
+        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+#pragma nounroll
+    for (i += (high - i) % 2; i < high; i += 2)
+        add_two(acc, x + i * step, dy + i * D_DST_PIXEL);
+#else
+#pragma nounroll
+    do
+        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+    while (++i < high);
+#endif
+}
+
 INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const int left,
                     const int right, const int at)
 {
     const int step = P_STRIDE_W * D_SRC_PIXEL;
 #if !LEAVES(W)
-    int i = left;
-#pragma nounroll
-    do
-        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
-    while (++i < right);
+    add_pixels(acc, x, dy, left, right);
 #elif D_ENDS
     if (left == 0)
 #pragma unroll
         for (int i = 0; i < D_BEFORE; i++)
             add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, i * P_STRIDE_W - D_LEAD_W);
     const int high = right == P_DST_W ? right - D_AFTER : right;
-    int i = left == 0 ? D_BEFORE : left;
-#pragma nounroll
-    do
-        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
-    while (++i < high);
+    add_pixels(acc, x, dy, left == 0 ? D_BEFORE : left, high);
     if (right == P_DST_W)
 #pragma unroll
         for (int i = P_DST_W - D_AFTER; i < P_DST_W; i++)
@@ -145,9 +205,14 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, c
     for (int i = left; i < low; i++)
         add_checked(acc, x + i * step, dy + i * D_DST_PIXEL, at + i * P_STRIDE_W);
 #endif
+#if D_TOGETHER == 2
+    if (low < high)
+        add_pixels(acc, x, dy, low, high);
+#else
 #pragma nounroll
     for (int i = low; i < high; i++)
         add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+#endif
 #if T_S > 1
 #pragma nounroll
     for (int i = high; i < right; i++)

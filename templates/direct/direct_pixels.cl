@@ -33,6 +33,8 @@
  *   D_TILES_W, D_COLS     tiles of a row; columns of one
  *   D_VECTORS             above
  *   D_BLOCKS, D_PARTS     blocks of a group, and items for them
+ *   D_TOGETHER, D_BF16    2: pairs of channels are multiplied at once (see products.cl), for which D_CHUNK
+ *                         is even or all channels
  *   D_CHUNK               above; D_KEPT: blocks whose sums wait, or 1 where a chunk is all channels
  *   T_VEC T_K T_PIX T_ROWS T_BLOCKS   above; T_K <= D_DST_C
  */
@@ -59,7 +61,8 @@
 #define D_PIECES (D_CHUNK * P_FILTER_D)
 #define D_SUMS (T_K * D_VECTORS)
 
-#define ACC_V PIECE_V
+/* Channels, and channels of a chunk, in steps of D_TOGETHER. */
+#define STEPS(channels) (((channels) + D_TOGETHER - 1) / D_TOGETHER)
 
 /* Unrolled taps have their offsets in the instructions; with many taps the code is only longer. */
 #if D_PLANE_TAPS * T_K * T_PIX <= 800 && D_PHASES == 1
@@ -92,6 +95,9 @@ INLINE void fill_pieces(global const SRC_T *src, local ACC_V *pieces, const INDE
             *(local ACC_V *)(to + c * apart + (D_PIECE - 1) * T_VEC) = (ACC_V)(0);
         }
     }
+#if D_TOGETHER > 1
+    merge_pieces(pieces, channels, P_FILTER_D, D_PIECE);
+#endif
 }
 
 /* Adds the products of `count` pieces to a block's sums of T_PIX vectors, in phase (ph, pw). */
@@ -194,20 +200,20 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
     const int end = min(first + T_BLOCKS, D_BLOCKS);
     const INDEX_T n = image / P_DST_D;
     local ACC_V *const pieces = scratch + D_KEPT * D_PHASES * D_SUMS;
-    w += (INDEX_T)group * D_BLOCKS * D_SRC_C * D_TAPS * T_K;
+    w += (INDEX_T)group * D_BLOCKS * STEPS(D_SRC_C) * D_TAPS * T_K;
     for (int c0 = 0; c0 < D_SRC_C; c0 += D_CHUNK) {
         const int channels = min(D_CHUNK, D_SRC_C - c0);
         fill_pieces(src, pieces, n, group * D_SRC_C + c0, channels, z, row0, col0);
         for (int i = 0; i < D_BEHIND; i++)
-            pieces[channels * P_FILTER_D * D_PIECE + i] = (ACC_V)(0);
+            pieces[STEPS(channels) * P_FILTER_D * D_PIECE + i] = (ACC_V)(0);
         for (int j = 0; j < (end - first) * D_PHASES; j++) {
             const int block = first + j / D_PHASES, pw = j % D_PHASES_W;
             const int ph = j % D_PHASES / D_PHASES_W;
             local ACC_V *const sums = scratch + (D_KEPT > 1 ? j : j % D_PHASES) * D_SUMS;
             global const ACC_T *const wb =
-                w + ((INDEX_T)block * D_SRC_C + c0) * (D_TAPS * T_K);
+                w + ((INDEX_T)block * STEPS(D_SRC_C) + c0 / D_TOGETHER) * (D_TAPS * T_K);
             for (int v = 0; v < D_VECTORS; v += T_PIX)
-                add_pieces(sums + v, pieces + v, wb, channels * P_FILTER_D, ph, pw, c0 == 0);
+                add_pieces(sums + v, pieces + v, wb, STEPS(channels) * P_FILTER_D, ph, pw, c0 == 0);
             if (c0 + D_CHUNK >= D_SRC_C)
                 put_block(dst, sums, n, group, block, z, row0, col0, ph, pw EPILOGUE_PASS);
         }

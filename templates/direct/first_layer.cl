@@ -24,6 +24,10 @@
  * lines.cl count elements. With pixels as the vector a row's elements are sorted by remainder of
  * the stride (D_SLOTS_a).
  *
+ * With D_TOGETHER = 2 an element of a piece is made a pair: of two channels that have rows of their
+ * own, or of an element and the one behind it, unless that is another pixel's. Each step of the sums
+ * is then two channels.
+ *
  * In channels, the last tile of a row starts earlier where it would be narrower: its first pixels
  * are computed twice and stored once. In pixels, positions beyond the row are computed and dropped.
  *
@@ -36,7 +40,9 @@
  *   P_DST_a               sizes of the destination
  *   D_SRC_C, D_SRC_PLANES source channels, and the pieces of them for each plane of the filter
  *   D_TAPS                of the filter
- *   D_CHANNEL, D_APART_a  elements of a piece, or rows of it, from a channel, column or row to the next
+ *   D_STEPS               steps of the sums over channels: D_SRC_C / D_TOGETHER, rounded up
+ *   D_CHANNEL, D_APART_a  elements of a piece, or rows of it, from a step, column or row to the next
+ *   D_TOGETHER, D_BF16    above, and see products.cl
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
  *   D_DST_NEIGHBOURS      channels of a block; D_DST_PADDED: of all blocks; D_CHANNELS: without padding
  *   D_BLOCKS              of T_K vectors of channels, or T_K channels: all of them
@@ -61,6 +67,28 @@
 #define TILE_K (T_K * T_VEC)
 #endif
 
+#if D_TOGETHER > 1
+#if D_SRC_PLANES > 1
+#define MERGE(pieces) merge_pieces(pieces, D_SRC_PLANES, P_FILTER_D, D_PIECE / T_VEC)
+#else
+/* Pairs of neighbours. A row is whole pixels. A pixel's last channel stays alone. */
+INLINE void merge_neighbours(local ACC_V *pieces)
+{
+    KILN_CAT(int, D_B) channel = LANES(D_B) % D_SRC_C;
+    for (int i = 0; i < P_FILTER_D * (D_PIECE / T_VEC); i++) {
+        if (i % (D_PIECE / T_VEC) == 0)
+            channel = LANES(D_B) % D_SRC_C;
+        const ACC_V next = *(local const kiln_loose_acc *)((local ACC_T *)(pieces + i) + 1);
+        const ACC_V high = channel == D_SRC_C - 1 ? (ACC_V)(0) : next;
+        pieces[i] = PAIR(pieces[i], high);
+        channel += D_B % D_SRC_C;
+        channel = channel >= D_SRC_C ? channel - D_SRC_C : channel;
+    }
+}
+#define MERGE(pieces) merge_neighbours(pieces)
+#endif
+#endif
+
 /* Copies the rows of image n that the tile from row0 and col0 on reads, at depth z. */
 INLINE void fill_pieces(global const SRC_T *src, local ACC_T *pieces, const INDEX_T n, const int z,
                         const int row0, const int col0)
@@ -72,6 +100,9 @@ INLINE void fill_pieces(global const SRC_T *src, local ACC_T *pieces, const INDE
             fill(src, ((n * D_SRC_PLANES + c) * P_SRC_D + d) * ((INDEX_T)P_SRC_H * P_SRC_W),
                  pieces + (c * P_FILTER_D + q) * D_PIECE, row, col0 * D_APART_W);
     }
+#if D_TOGETHER > 1
+    MERGE((local ACC_V *)pieces);
+#endif
 }
 
 /* Adds one tap of one channel. The tile's first element reads `at`. */
@@ -89,7 +120,7 @@ INLINE void add_tap(ACC_V *acc, local const ACC_T *at, global const ACC_T *w)
         const ACC_V v = (ACC_V)(at[i * D_APART_W]);
 #pragma unroll
         for (int k = 0; k < T_K; k++)
-            acc[k * T_PIX + i] += v * a[k];
+            ADD_PRODUCT(acc[k * T_PIX + i], v, a[k]);
     }
 #endif
 }
@@ -105,7 +136,7 @@ INLINE void add_tap(ACC_V *acc, local const ACC_T *at, global const ACC_T *w)
 INLINE void add_all(ACC_V *acc, local const ACC_T *pieces, global const ACC_T *w)
 {
 #pragma nounroll
-    for (int c = 0; c < D_SRC_C; c++)
+    for (int c = 0; c < D_STEPS; c++)
 #pragma nounroll
         for (int q = 0; q < P_FILTER_D; q++, w += P_FILTER_H * P_FILTER_W * TILE_K)
             EACH_TAP
@@ -186,7 +217,7 @@ INLINE void item(global const SRC_T *src, global const ACC_T *w, global DST_T *d
                     acc[i] = (ACC_V)((ACC_T)0);
                 if (block * TILE_K < D_CHANNELS) /* else all channels are padding of the layout */
                     add_all(acc, pieces + row * D_APART_H * D_PITCH + x * D_APART_W,
-                            w + block * (D_SRC_C * D_TAPS * TILE_K));
+                            w + block * (D_STEPS * D_TAPS * TILE_K));
                 put_tile(dst, acc, block * TILE_K, first, cols - x,
                          to + (INDEX_T)row * D_DST_ROW +
                              (INDEX_T)(col0 + x) * D_DST_PIXEL EPILOGUE_PASS);
@@ -202,6 +233,7 @@ kernel GROUP_SIZE(1, 1, 1) void first_layer(global const SRC_T *restrict src,
                                             global const ACC_T *restrict w,
                                             global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
-    local ACC_V scratch[D_SRC_PLANES * P_FILTER_D * D_PIECE / T_VEC];
+    /* Pairs of neighbours read one element more. */
+    local ACC_V scratch[D_SRC_PLANES * P_FILTER_D * D_PIECE / T_VEC + (D_TOGETHER > 1)];
     EACH_ITEM_WITH(scratch, ITEM_HERE, (src, w, dst EPILOGUE_PASS))
 }

@@ -369,7 +369,7 @@ START_TEST(pieces_cover_the_grid)
         if (solver->reject(&s, &facts, &why))
             continue;
         solver->guess(&s, &facts, &c);
-        const kiln_direct_pixels g = kiln_direct_pixels_of(&s, &c);
+        const kiln_direct_pixels g = kiln_direct_pixels_of(&s, &facts, &c);
         const int64_t *grid = g.lines.grid;
         ck_assert_int_ge(g.rows * g.tiles_h, grid[KILN_AXIS_H]);
         ck_assert_int_lt(g.rows * (g.tiles_h - 1), grid[KILN_AXIS_H]);
@@ -403,7 +403,7 @@ START_TEST(rows_are_whole_or_in_parts)
         if (solver->reject(&s, &facts, &why))
             continue;
         solver->guess(&s, &facts, &c);
-        const kiln_first_layer g = kiln_first_layer_of(&s, &c);
+        const kiln_first_layer g = kiln_first_layer_of(&s, &facts, &c);
         const int64_t h = g.dst[KILN_AXIS_H], w = g.dst[KILN_AXIS_W];
         taken++;
         in_parts += g.tiles_w > 1;

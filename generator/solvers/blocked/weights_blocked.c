@@ -101,7 +101,9 @@ static void flatten(kiln_blocked *b)
 kiln_weights_geometry kiln_weights_geometry_of(const kiln_shape *s, const kiln_device_facts *d)
 {
     int block = kiln_weights_block(s, d);
+    const bool pairs = d->has_bf16 && s->x_type == KILN_BF16 && block == 16;
     kiln_weights_geometry g = {.lanes = kiln_weights_lanes(s, block),
+                               .together = pairs && s->math != KILN_MATH_EXACT ? 2 : 1,
                                .plain_w =
                                    strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) == 0};
     kiln_blocked *b = &g.b;
@@ -216,11 +218,13 @@ static double spare_registers(const kiln_weights_geometry *g, const kiln_device_
     return kiln_blocked_registers(d) - 2 - kiln_weights_sums(g, d, c) - wide_loads(g, d, c);
 }
 
-/* Cycles of a tile at one pixel: as many as it has multiply-adds, or loads. */
+/* Cycles of a tile at one pixel: as many as it has multiply-adds, half of them for each of a pair,
+ * or loads. */
 static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts *d,
                          const kiln_config *c)
 {
-    double sums = kiln_weights_sums(g, d, c), spare = spare_registers(g, d, c);
+    double sums = (double)kiln_weights_sums(g, d, c) / g->together;
+    double spare = spare_registers(g, d, c);
     double narrow = g->lanes == LANES_C ? c->v[TILE_Y] : c->v[TILE_X] * c->v[TILE_S];
     double loads = wide_loads(g, d, c) + 0.75 * narrow, cost = fmax(fmax(sums, loads), 4);
     /* Where a wide multiply-add takes half a cycle loads count for more, most of all if each load

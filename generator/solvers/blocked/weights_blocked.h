@@ -14,6 +14,7 @@ typedef enum kiln_lanes { LANES_C, LANES_K } kiln_lanes;
 typedef struct kiln_weights_geometry {
     kiln_blocked b; /* source x, destination dy */
     kiln_lanes lanes;
+    int together; /* pixels that are multiplied at once */
     bool plain_x; /* x stays plain, and items read single elements of it */
     bool plain_w; /* dw is a plain tensor */
 } kiln_weights_geometry;

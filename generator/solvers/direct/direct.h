@@ -37,9 +37,13 @@ int64_t kiln_direct_taps(const kiln_shape *s);
 void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan);
 /* Returns the elements of weights packed in blocks of `t_k` channels. */
 int64_t kiln_direct_packed(const kiln_shape *s, int t_k);
-/* Adds the stage that packs the weights in blocks of `t_k` channels. If a group does not fill its
- * last block, the block has zeros for the missing channels, or else starts earlier. */
-void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan);
+/* Returns how many source channels a vector of `vec` elements multiplies at once: pairs of bf16
+ * where the CPU does that, which takes numbers below 2^-126 for zero. */
+int kiln_direct_together(const kiln_shape *s, const kiln_device_facts *d, int vec);
+/* Adds the stage that packs the weights in blocks of `t_k` channels, with `together` source
+ * channels as one element. If a group does not fill its last block, the block has zeros for the
+ * missing channels, or else starts earlier. */
+void kiln_direct_pack_emit(const kiln_shape *s, int t_k, int together, bool zeros, kiln_plan *plan);
 /* For illegal(): returns true, with the reason, when an item would keep more than its share of
  * local memory: `scratch` elements of `of`, a noun for the message. */
 bool kiln_direct_keeps_too_much(int64_t scratch, const char *of, const kiln_device_facts *d,

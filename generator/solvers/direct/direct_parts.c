@@ -38,7 +38,15 @@ void kiln_direct_define_weights(const kiln_shape *s, kiln_plan *plan)
     kiln_define(plan, "D_W_SRC", backward ? across : taps);
 }
 
-void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *plan)
+int kiln_direct_together(const kiln_shape *s, const kiln_device_facts *d, int vec)
+{
+    return d->has_bf16 && s->w_type == KILN_BF16 && s->math != KILN_MATH_EXACT && vec == 16 &&
+                   kiln_direct_src_channels(s) > 1
+               ? 2
+               : 1;
+}
+
+void kiln_direct_pack_emit(const kiln_shape *s, int t_k, int together, bool zeros, kiln_plan *plan)
 {
     const int64_t channels = kiln_direct_dst_channels(s), blocks = divide_up(channels, t_k);
     const kiln_packing packing = {.lanes = t_k,
@@ -46,8 +54,8 @@ void kiln_direct_pack_emit(const kiln_shape *s, int t_k, bool zeros, kiln_plan *
                                   .tiles = blocks,
                                   .channels = channels,
                                   .latest = (zeros ? blocks * t_k : channels) - t_k,
-                                  .step = 1,
-                                  .together = 1};
+                                  .step = together,
+                                  .together = together};
     kiln_pack_channels_emit(s, &packing, plan);
 }
 

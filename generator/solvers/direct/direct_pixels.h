@@ -22,6 +22,7 @@ typedef struct kiln_direct_pixels {
     int64_t dst_c, src_c; /* of one group */
     int64_t phases;       /* of rows and columns */
     bool src_last, dst_last;
+    bool may_pair; /* source channels, in vectors of sixteen */
 
     /* These follow from a config. */
     int64_t rows, cols, pitch; /* of a tile; positions from row to row */
@@ -29,12 +30,14 @@ typedef struct kiln_direct_pixels {
     int64_t vectors;       /* of a tile, a multiple of T_PIX */
     int64_t piece;         /* elements that an item keeps of a channel and filter plane */
     int64_t blocks, parts; /* blocks of T_K channels of a group, and parts of T_BLOCKS blocks */
+    int together;          /* source channels that are multiplied at once */
     int64_t chunk;         /* source channels that an item takes at a time */
     int64_t kept;          /* blocks whose sums wait for the next chunk */
     int64_t scratch;       /* elements that an item keeps */
 } kiln_direct_pixels;
 
-kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s, const kiln_config *c);
+kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s, const kiln_device_facts *d,
+                                         const kiln_config *c);
 /* Replaces the members that follow from a config, for another config of the same shape. */
 void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c);
 

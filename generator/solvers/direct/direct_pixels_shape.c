@@ -32,7 +32,7 @@ static kiln_shape flattened(const kiln_shape *s)
     return flat;
 }
 
-static kiln_direct_pixels of_shape(const kiln_shape *s)
+static kiln_direct_pixels of_shape(const kiln_shape *s, const kiln_device_facts *d)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const kiln_shape flat = flattened(s);
@@ -47,6 +47,7 @@ static kiln_direct_pixels of_shape(const kiln_shape *s)
         .phases = backward ? s->stride[KILN_AXIS_H] * s->stride[KILN_AXIS_W] : 1,
         .src_last = backward ? y_last : x_last,
         .dst_last = backward ? x_last : y_last,
+        .may_pair = kiln_direct_together(s, d, 16) == 2,
     };
     for (int a = 0; a < 3; a++) {
         g.dst[a] = backward ? flat.in[a] : flat.out[a];
@@ -86,7 +87,8 @@ void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
     set_tile(g, v);
     g->blocks = divide_up(g->dst_c, v[PIXELS_K]);
     g->parts = divide_up(g->blocks, v[PIXELS_BLOCKS]);
-    g->chunk = least_of(v[PIXELS_C], g->src_c);
+    g->together = g->may_pair && vec == 16 ? 2 : 1;
+    g->chunk = least_of(round_up(v[PIXELS_C], g->together), g->src_c);
     g->kept = g->chunk < g->src_c ? least_of(v[PIXELS_BLOCKS], g->blocks) : 1;
     const int64_t slots = l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W];
     const int64_t lines = product_of(slots, g->rows + l->reach[KILN_AXIS_H]);
@@ -97,9 +99,10 @@ void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c)
                  product_of(product_of(g->chunk, g->filter[KILN_AXIS_D]), g->piece);
 }
 
-kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s, const kiln_config *c)
+kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s, const kiln_device_facts *d,
+                                         const kiln_config *c)
 {
-    kiln_direct_pixels g = of_shape(s);
+    kiln_direct_pixels g = of_shape(s, d);
     kiln_direct_pixels_set(&g, c);
     return g;
 }

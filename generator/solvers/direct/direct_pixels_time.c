@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* Cycles to copy the pieces of an item: vectors of pixels, or squares of pixels by channels. */
+/* Cycles to copy the pieces of an item: vectors of pixels, or squares of pixels by channels; and to
+ * make pairs of them. */
 static double fill_cycles(const kiln_direct_pixels *g, const kiln_config *c)
 {
     const kiln_lines *l = &g->lines;
@@ -15,9 +16,10 @@ static double fill_cycles(const kiln_direct_pixels *g, const kiln_config *c)
                         : step == 1 ? 5
                         : step == 2 ? 8
                                     : 3.0 * (double)vec;
+    const double merge = g->together > 1 ? 1.5 : 0;
     const double rows = (double)(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W] *
                                  (g->rows + l->reach[KILN_AXIS_H]) * g->filter[0]);
-    return (double)g->src_c * rows * (each * (double)divide_up(g->pitch, vec) + 4);
+    return (double)g->src_c * rows * ((each + merge) * (double)divide_up(g->pitch, vec) + 4);
 }
 
 /* Cycles to add up the sums of T_PIX vectors and to move them. Loads that are not aligned count
@@ -29,7 +31,8 @@ static double sums_cycles(const kiln_direct_pixels *g, const kiln_config *c)
     const double sums = k * pix, loads = 2 * pix + k;
     const double step = fmax(fmax(sums, loads), 4) + 0.2 * (pix + k);
     const double chunks = (double)divide_up(g->src_c, g->chunk);
-    return (double)g->src_c * taps * step + chunks * (double)g->phases * (2 * sums + 20);
+    return (double)divide_up(g->src_c, g->together) * taps * step +
+           chunks * (double)g->phases * (2 * sums + 20);
 }
 
 /* Cycles to store a block's sums, one by one where they are no neighbours. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static kiln_first_layer of_shape(const kiln_shape *s)
+static kiln_first_layer of_shape(const kiln_shape *s, const kiln_device_facts *d)
 {
     const int h = KILN_AXIS_H, w = KILN_AXIS_W;
     const kiln_blocked b = kiln_blocked_of(s);
@@ -18,7 +18,8 @@ static kiln_first_layer of_shape(const kiln_shape *s)
                           .apart_h = 1,
                           .apart_w = 1,
                           .k = b.dst_pitch.neighbours * b.dst_pitch.blocks,
-                          .last = across - 1};
+                          .last = across - 1,
+                          .may_pair = kiln_direct_together(s, d, 16) == 2};
     for (int a = 0; a < 3; a++)
         g.dst[a] = s->out[a];
     if (!g.plain) {
@@ -72,20 +73,24 @@ void kiln_first_layer_set(kiln_first_layer *g, const kiln_config *c)
     const int64_t last = g->plain ? round_up(g->cols, g->tile_pix) : g->cols;
     g->pitch = product_of(last - 1, g->apart_w) + 1 + beyond(g);
     g->piece = round_up(product_of(lines, g->pitch) + vec, vec);
-    g->channel = g->last ? 1 : product_of(g->walk.filter[KILN_AXIS_D], g->piece);
-    g->scratch = product_of(product_of(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece);
+    g->together = g->may_pair && vec == 16 ? 2 : 1;
+    g->channel = g->last ? g->together : product_of(g->walk.filter[KILN_AXIS_D], g->piece);
+    g->scratch = product_of(product_of(g->planes, g->walk.filter[KILN_AXIS_D]), g->piece) +
+                 (g->together > 1 ? vec : 0);
 }
 
-kiln_first_layer kiln_first_layer_of(const kiln_shape *s, const kiln_config *c)
+kiln_first_layer kiln_first_layer_of(const kiln_shape *s, const kiln_device_facts *d,
+                                     const kiln_config *c)
 {
-    kiln_first_layer g = of_shape(s);
+    kiln_first_layer g = of_shape(s, d);
     kiln_first_layer_set(&g, c);
     return g;
 }
 
 /* ---- time, in cycles of a vector multiply-add, as measured on a double-pumped core ---- */
 
-/* Cycles to copy an item's pieces: vectors as they are, every other element, or each element. */
+/* Cycles to copy an item's pieces: vectors as they are, every other element, or each element; and
+ * to make pairs of them. */
 static double fill_cycles(const kiln_first_layer *g, const kiln_config *c)
 {
     const kiln_lines *l = &g->lines;
@@ -93,7 +98,8 @@ static double fill_cycles(const kiln_first_layer *g, const kiln_config *c)
     const double each = step == 1 ? 3 : step == 2 ? 4.5 : 3.2 * (double)vec;
     const double rows = (double)(l->slots[KILN_AXIS_H] * l->slots[KILN_AXIS_W] * g->rows) *
                         (double)(g->planes * g->walk.filter[KILN_AXIS_D]);
-    return rows * (each * (double)divide_up(g->pitch, vec) + 8);
+    const double merge = g->together == 1 ? 0 : g->last ? 4 : 1.5;
+    return rows * ((each + merge) * (double)divide_up(g->pitch, vec) + 8);
 }
 
 /* Cycles of a tile. Fewer than eight sums wait for one another. If there are many sums, or several
@@ -106,7 +112,8 @@ static double tile_cycles(const kiln_first_layer *g, const kiln_device_facts *d,
     const double loads = d->cpu->load * (g->plain ? 2 * pix + k : pix + k);
     const double moved = g->plain && pix > 1 ? 1.12 : sums > 16 ? 1.04 : 1;
     const double step = fmax(fmax(sums * moved, loads), 8) + 0.02 * loads;
-    return (double)(g->walk.c * kiln_direct_taps(&g->walk)) * step + 0.6 * sums + 4;
+    const int64_t steps = divide_up(g->walk.c, g->together);
+    return (double)(steps * kiln_direct_taps(&g->walk)) * step + 0.6 * sums + 4;
 }
 
 /* Time to move the tensors that sums do not hide. */

@@ -178,7 +178,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     int source = backward ? KILN_ROLE_Y : KILN_ROLE_X;
     int64_t blocks = s->g * divide_up(kiln_direct_dst_channels(s), v[DIRECT_K]);
     if (v[DIRECT_PACK])
-        kiln_direct_pack_emit(s, v[DIRECT_K], false, plan);
+        kiln_direct_pack_emit(s, v[DIRECT_K], 1, false, plan);
     if (v[DIRECT_COPY])
         source = kiln_lines_emit(&l, s, d, kiln_direct_span(c), source, plan);
     kiln_plan_stage(plan, "direct.cl", "direct");

@@ -51,7 +51,7 @@ static bool exceeds(const kiln_direct_pixels *g, const kiln_device_facts *d, con
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);
     return exceeds(&g, d, c, why);
 }
 
@@ -80,14 +80,15 @@ static bool fits_registers(const kiln_device_facts *d, int k, int pix)
 }
 
 /* Whether the value that a search tries before this one does the same. */
-static bool is_same(const kiln_shape *s, const kiln_direct_pixels *g, const kiln_config *c, int i)
+static bool is_same(const kiln_shape *s, const kiln_device_facts *d, const kiln_direct_pixels *g,
+                    const kiln_config *c, int i)
 {
     kiln_config before = *c;
     for (int j = 0; j < params[i].nvalues && params[i].value[j] < c->v[i]; j++)
         before.v[i] = params[i].value[j];
     if (before.v[i] == c->v[i] || before.v[PIXELS_TILE] < before.v[PIXELS_PIX])
         return false;
-    const kiln_direct_pixels b = kiln_direct_pixels_of(s, &before);
+    const kiln_direct_pixels b = kiln_direct_pixels_of(s, d, &before);
     return b.rows == g->rows && b.cols == g->cols && b.parts == g->parts && b.chunk == g->chunk;
 }
 
@@ -95,20 +96,20 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     const int *v = c->v;
     const int64_t little = 2 << 10; /* elements */
-    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);
     /* Loads outweigh the sums of a small tile, and half a vector takes a whole one's time. */
     const int few_sums = d->simd_floats >= 16 ? 12 : 6;
     const bool few = v[PIXELS_K] * v[PIXELS_PIX] < few_sums && v[PIXELS_K] < g.dst_c;
     const bool narrow = 2 * v[PIXELS_VEC] < d->simd_floats || v[PIXELS_VEC] > d->simd_floats;
     const bool short_chunk = g.chunk < 16 && g.chunk < g.src_c && g.scratch < little;
     return narrow || few || short_chunk || !fits_registers(d, v[PIXELS_K], v[PIXELS_PIX]) ||
-           is_same(s, &g, c, PIXELS_TILE) || is_same(s, &g, c, PIXELS_BLOCKS) ||
-           is_same(s, &g, c, PIXELS_C);
+           is_same(s, d, &g, c, PIXELS_TILE) || is_same(s, d, &g, c, PIXELS_BLOCKS) ||
+           is_same(s, d, &g, c, PIXELS_C);
 }
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);
     return kiln_direct_pixels_ms(&g, s, d, c);
 }
 
@@ -167,7 +168,7 @@ static void guess_tiles(kiln_guess *g)
  * once more. */
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_direct_pixels p = kiln_direct_pixels_of(s, &smallest);
+    kiln_direct_pixels p = kiln_direct_pixels_of(s, d, &smallest);
     kiln_guess g = {s, d, &p, guessed_ms, smallest, kiln_direct_pixels_ms(&p, s, d, &smallest)};
     guess_registers(&g, USUAL_TILE);
     guess_tiles(&g);
@@ -206,6 +207,8 @@ static void define_all(const kiln_shape *s, const kiln_direct_pixels *g, const k
     kiln_define(plan, "D_VECTORS", g->vectors);
     kiln_define(plan, "D_BLOCKS", g->blocks);
     kiln_define(plan, "D_PARTS", g->parts);
+    kiln_define(plan, "D_TOGETHER", g->together);
+    kiln_define(plan, "D_BF16", g->together > 1);
     kiln_define(plan, "D_CHUNK", g->chunk);
     kiln_define(plan, "D_KEPT", g->kept);
     kiln_define(plan, "T_ROWS", g->rows);
@@ -217,8 +220,8 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
                  kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
-    const kiln_direct_pixels g = kiln_direct_pixels_of(s, c);
-    kiln_direct_pack_emit(s, c->v[PIXELS_K], false, plan);
+    const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);
+    kiln_direct_pack_emit(s, c->v[PIXELS_K], g.together, false, plan);
     kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
     kiln_plan_stage(plan, "direct_pixels.cl", "direct_pixels");
     define_all(s, &g, c, plan);

@@ -56,7 +56,7 @@ static bool exceeds(const kiln_first_layer *g, const kiln_device_facts *d, const
 static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const kiln_first_layer g = kiln_first_layer_of(s, c);
+    const kiln_first_layer g = kiln_first_layer_of(s, d, c);
     return exceeds(&g, d, c, why);
 }
 
@@ -95,7 +95,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "packed weights have 2^31 elements or more");
     if (reject_layouts(s, why) || kiln_reject_but_cpu(d, why) || kiln_blocked_too_large(s, why))
         return true;
-    const kiln_first_layer g = kiln_first_layer_of(s, &smallest);
+    const kiln_first_layer g = kiln_first_layer_of(s, d, &smallest);
     return kiln_lines_too_large(&g.walk, why) || exceeds(&g, d, &smallest, why);
 }
 
@@ -120,7 +120,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
 {
-    kiln_first_layer f = kiln_first_layer_of(s, &smallest);
+    kiln_first_layer f = kiln_first_layer_of(s, d, &smallest);
     const kiln_config start = {{[FIRST_STREAM] = kiln_better_streamed(s, d)}};
     const int64_t most = 2 * f.dst[KILN_AXIS_H];
     const kiln_range range[] = {
@@ -135,7 +135,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;
-    const kiln_first_layer g = kiln_first_layer_of(s, c);
+    const kiln_first_layer g = kiln_first_layer_of(s, d, c);
     /* Loads outweigh the sums of a small tile, and half a vector takes a whole one's time. */
     const int least = kiln_blocked_registers(d) / 3;
     const bool few = v[FIRST_K] * v[FIRST_PIX] < least;
@@ -147,7 +147,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
-    const kiln_first_layer g = kiln_first_layer_of(s, c);
+    const kiln_first_layer g = kiln_first_layer_of(s, d, c);
     return kiln_first_layer_ms(&g, s, d, c);
 }
 
@@ -175,6 +175,9 @@ static void define_all(const kiln_shape *s, const kiln_first_layer *g, const kil
     kiln_define_axes(plan, "P_DILATION", g->walk.dilation);
     kiln_define_axes(plan, "P_PAD", g->walk.pad);
     kiln_lines_define(&g->lines, plan);
+    kiln_define(plan, "D_STEPS", divide_up(s->c, g->together));
+    kiln_define(plan, "D_TOGETHER", g->together);
+    kiln_define(plan, "D_BF16", g->together > 1);
     kiln_define(plan, "D_CHANNEL", g->channel);
     kiln_define(plan, "D_APART_H", g->apart_h);
     kiln_define(plan, "D_APART_W", g->apart_w);
@@ -194,8 +197,8 @@ static void define_all(const kiln_shape *s, const kiln_first_layer *g, const kil
 static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                  kiln_plan *plan)
 {
-    const kiln_first_layer g = kiln_first_layer_of(s, c);
-    kiln_direct_pack_emit(s, (int)g.tile_k, true, plan);
+    const kiln_first_layer g = kiln_first_layer_of(s, d, c);
+    kiln_direct_pack_emit(s, (int)g.tile_k, g.together, true, plan);
     kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
     kiln_plan_stage(plan, "first_layer.cl", "first_layer");
     define_all(s, &g, c, plan);
