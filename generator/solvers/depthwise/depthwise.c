@@ -17,6 +17,11 @@ static int lanes_of(const kiln_blocked *b, const kiln_device_facts *d)
     int lanes = d->simd_floats >= 16 ? 16 : d->simd_floats >= 8 ? 8 : 4;
     while (lanes > 4 && (lanes > src->neighbours || lanes > dst->neighbours))
         lanes /= 2;
+    /* One block of which narrow vectors would leave some without a channel is a vector, as the
+     * blocks of more channels are. */
+    const int64_t stored = dst->neighbours, channels = b->dst_c * b->groups;
+    if (src->neighbours == stored && stored <= 16 && stored > divide_up(channels, lanes) * lanes)
+        return (int)stored;
     return lanes;
 }
 
