@@ -34,6 +34,7 @@ static const char *const layers[] = {
     "n1-c1-k32-i161x700-f20x5-s2x2",      "n3-c3-k5-i8x8-f5x5-s3x3-p2x2",
     "n64-c256-k512-i56x56-f1x1-s2x2",     "n2-c8-k16-i7x7-f7x7",
     "n1-c8-k8-i5x4-f3x3-p3x0-d2x1-g4",    "n1-c64-k3-i17x17-f1x7-p0x3",
+    "n3-c3-k3-i268435456x3-f1x1-s3x3-g3",
 };
 
 START_TEST(configs_are_legal)

@@ -220,7 +220,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     *c = g.best;
     /* Enough parts to keep every core busy to the end; a GPU wants thousands of items. */
     const int64_t wanted = (cpu ? 4 : 256) * (int64_t)d->compute_units;
-    while (weights && s->k * c->v[SPLIT] < wanted && 2 * c->v[SPLIT] <= row_blocks(s, c))
+    while (weights && s->k * c->v[SPLIT] < wanted && 2 * c->v[SPLIT] <= row_blocks(s, c) &&
+           2 * c->v[SPLIT] <= params[SPLIT].max)
         c->v[SPLIT] *= 2;
 }
 
