@@ -82,7 +82,7 @@ DEFINE_TAP(add_part, global, SRC_T, SRC_LOAD, STEP_AT, "nounroll")
 
 /* Where tiles under channel blocking are whole rows, clang 14 keeps a pointer for each pixel and
  * element of a step, most of them in memory: one more load for two products. A volatile variable
- * hides from the compiler where a tap begins. (PoCL 5.0 has no inline assembler.) */
+ * hides from the compiler where a tap begins. */
 INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
 {
 #if D_CHANNEL_BLOCKING > 1 && D_TILES_W == 1
