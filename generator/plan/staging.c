@@ -209,10 +209,16 @@ double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)
 {
     const int64_t counts[3] = {s->x_count, s->w_count, s->y_count};
     double bytes = 0;
-    for (int role = 0; role < 3; role++)
-        if (*outer_of(s, role))
-            bytes += 2.0 * (double)counts[role] * (double)kiln_type_size(type_of(s, role));
-    return bytes / (d->bandwidth_gbs * 1e6);
+    int launches = 0;
+    for (int role = 0; role < 3; role++) {
+        if (!*outer_of(s, role))
+            continue;
+        bytes += 2.0 * (double)counts[role] * (double)kiln_type_size(type_of(s, role));
+        launches += role != KILN_ROLE_W || is_written(s, role);
+    }
+    /* On a CPU a short launch hardly costs anything behind another one. */
+    const double launch_ms = d->kind == KILN_DEVICE_GPU ? kiln_device_next_launch_ms(d) : 0;
+    return bytes / (d->bandwidth_gbs * 1e6) + launches * launch_ms;
 }
 
 int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tensor,

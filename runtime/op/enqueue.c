@@ -30,19 +30,29 @@ static kiln_status check_given(kiln_op *op, cl_command_queue queue, cl_uint n_wa
                               : kiln_fail_cl(code, "clWaitForEvents");
 }
 
+/* Finds whether stages must wait for one another by events. A single one has nothing to wait for. */
+static kiln_status find_chained(const kiln_pocl_call *call, bool *chained)
+{
+    cl_command_queue_properties properties = 0;
+    *chained = false;
+    if (!(call->stages & (call->stages - 1)))
+        return KILN_OK;
+    cl_int code = clGetCommandQueueInfo(call->queue, CL_QUEUE_PROPERTIES, sizeof properties,
+                                        &properties, NULL);
+    *chained = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clGetCommandQueueInfo");
+}
+
 /* Starts the stages one after the other. events[i] receives stage i's event where it is wanted, or
  * needed for an out-of-order queue. */
 static kiln_status start_stages(kiln_op *op, const kiln_pocl_call *call, cl_uint n_wait,
                                 const cl_event *wait, cl_event events[KILN_MAX_STAGES], int last)
 {
-    cl_command_queue_properties properties = 0;
-    cl_int code = clGetCommandQueueInfo(call->queue, CL_QUEUE_PROPERTIES, sizeof properties,
-                                        &properties, NULL);
-    if (code != CL_SUCCESS)
-        return kiln_fail_cl(code, "clGetCommandQueueInfo");
-    const bool chained = properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    bool chained;
+    kiln_status status = find_chained(call, &chained);
+    if (!status)
+        status = check_given(op, call->queue, n_wait, wait);
     int previous = -1;
-    kiln_status status = check_given(op, call->queue, n_wait, wait);
     for (int i = 0; i <= last && !status; i++) {
         if (!(call->stages >> i & 1))
             continue;

@@ -213,6 +213,51 @@ START_TEST(choices_are_known)
 }
 END_TEST
 
+/* Returns the plan of the solver that is predicted to be the fastest of all. */
+static const kiln_plan *fastest_plan(const kiln_shape *s, const kiln_device_facts *d)
+{
+    static kiln_plan plan;
+    const kiln_solver *solver;
+    double best = INFINITY;
+    for (int i = 0; (solver = kiln_solver_at(i)); i++) {
+        kiln_shape own;
+        kiln_why why;
+        kiln_config c;
+        if (!kiln_solver_takes(solver, s, d, &own, &why))
+            continue;
+        solver->guess(&own, d, &c);
+        const double ms = kiln_solver_predict(solver, &own, d, &c);
+        if (ms >= best)
+            continue;
+        best = ms;
+        ck_assert_msg(kiln_solver_plan(solver, &own, d, &c, &plan, &why), "%s", why.text);
+    }
+    return &plan;
+}
+
+/* The host needs longer to enqueue a second launch than these layers take. */
+static const char *const small[] = {
+    "wrw-f16-n64-c8-k16-i7x7-f7x7-l:NHWC.OIHW.NHWC",
+    "wrw-f16-n64-c3-k5-i8x8-f5x5-s3x3-p2x2-l:NHWC.OIHW.NHWC",
+    "bwd-f16-n64-c480-k20-i1x1-f1x1-l:NHWC.OIHW.NHWC",
+    "fwd-f16-n64-c3-k5-i8x8-f5x5-s3x3-p2x2-l:NHWC.OIHW.NHWC",
+    "fwd-f16-n1-c256-k512-i14x14-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC",
+    "fwd-f32-n64-c960-k240-i1x1-f1x1-l:NHWC.OIHW.NHWC-reduced",
+};
+
+START_TEST(a_small_problem_is_one_launch)
+{
+    kiln_device_facts d = gpu(200 << 10);
+    d.gpu.has_wgmma = true;
+    const kiln_shape s = shape_of(small[_i]);
+    const kiln_plan *plan = fastest_plan(&s, &d);
+    int launches = 0;
+    for (int i = 0; i < plan->nstages; i++)
+        launches += !plan->stage[i].pack;
+    ck_assert_int_eq(launches, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("mma plan");
@@ -221,6 +266,7 @@ int main(void)
     tcase_add_test(c, stages_are_as_planned_by_hand);
     tcase_add_test(c, guesses_fit_the_device);
     tcase_add_loop_test(c, choices_are_known, 0, sizeof choices / sizeof *choices);
+    tcase_add_loop_test(c, a_small_problem_is_one_launch, 0, sizeof small / sizeof *small);
     suite_add_tcase(s, c);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

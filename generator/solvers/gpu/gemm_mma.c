@@ -143,9 +143,10 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
     const double multiply = kiln_mma_ms(&g->tiles, d, c),
                  move = kiln_device_move_ms(d, src + out + weights);
     double ms = fmax(multiply, move) + kiln_mma_source_ms(&g->src, d);
+    const int launches = 1 + g->src.turned + (c->v[MMA_SPLIT] > 1);
     if (c->v[MMA_SPLIT] > 1)
         ms += kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts);
-    return ms + kiln_device_launch_ms(d);
+    return kiln_mma_row_ms(ms, launches) + kiln_device_launch_ms(d);
 }
 
 bool kiln_gemm_mma_skips(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)

@@ -70,5 +70,8 @@ double kiln_mma_amplification(kiln_type type, double terms, double chain);
 
 /* Returns the expected time of a launch, in ms, without moving tensors from memory. */
 double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+/* Returns the time of an operation of `ms` and so many launches: where there are several, the host
+ * may set the pace. */
+double kiln_mma_row_ms(double ms, int launches);
 
 #endif

@@ -157,8 +157,11 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     const double loads = (double)(s->filter[0] * s->filter[2] * window_of(s, c)) + c->v[ROWS];
     const double sums = (double)(taps_of(s) * c->v[ROWS]);
     const double size = (double)kiln_type_size(s->x_type), vector = c->v[VECTOR];
-    /* Without vectors neighbouring items read neighbouring pixels, which are far apart in NHWC. */
-    const double apart = vector == 1 && s->c > 1 && !kiln_shape_is_plain_layout(s) ? 4 : 1;
+    /* Without vectors neighbouring items read neighbouring pixels, which are a pixel's channels
+     * apart in NHWC. */
+    const double apart = vector == 1 && !kiln_shape_is_plain_layout(s)
+                             ? fmax(1, fmin(4, size * (double)s->c / 8))
+                             : 1;
     const double vector_cycles =
         loads * (1.5 * fmax(1, vector * size / 8) + 1.2 * vector) + 0.4 * sums * vector;
     const double plain_cycles =
