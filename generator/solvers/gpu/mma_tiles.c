@@ -217,9 +217,10 @@ double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const ki
     return cycles / (unit_ghz * 1e6);
 }
 
-/* Operations of one launch that take 8 to 13 us in a row need 2.4 us more than their prediction, the
- * mean of 15 layers. In the same terms several launches need what the host takes to enqueue them: on
- * an H100 one launch was faster in 15 of 15 layers, by 1.2 to 2.7 (2026-11-27). */
+/* In a row, operations of one launch of 7 to 9 us needed 2.1 to 3.0 us more than their prediction
+ * (ten layers). In the same terms, several launches need what the host takes to enqueue them. On an
+ * H100 one launch was 1.2 to 2.4 times as fast as two or more in all of 18 layers beside other
+ * processes, and no slower in 15 of them with the host ahead of the device (2026-11-27). */
 double kiln_mma_row_ms(double ms, int launches)
 {
     const double between = 0.0024;
