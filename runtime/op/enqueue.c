@@ -30,7 +30,8 @@ static kiln_status check_given(kiln_op *op, cl_command_queue queue, cl_uint n_wa
                               : kiln_fail_cl(code, "clWaitForEvents");
 }
 
-/* Finds whether stages must wait for one another by events. A single one has nothing to wait for. */
+/* Finds whether stages must wait for one another by events. A single one has nothing to wait for.
+ */
 static kiln_status find_chained(const kiln_pocl_call *call, bool *chained)
 {
     cl_command_queue_properties properties = 0;
