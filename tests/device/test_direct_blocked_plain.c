@@ -47,7 +47,7 @@ static void check_plain(kiln_problem p, const char *config)
 {
     support_set_layouts(&p, "", "");
     if (support_on_cpu())
-        support_check(&p, "direct_blocked", config, HOST_FILL_INT);
+        support_check_tile(&p, "direct_blocked", config, HOST_FILL_INT);
 }
 
 /* Plain to plain: vectors of channels become rows of pixels, whole ones and pieces. A third of the

@@ -124,23 +124,16 @@ static const char *const by_c[] = {"2,8,3,1,1,16,1",  "2,4,1,2,4,64,4", "1,16,1,
 static const char *const by_k[] = {"4,2,1,2,2,16,1", "2,1,3,5,1,64,3", "8,3,1,1,1,20,7",
                                    "1,2,3,53,2,9,14"};
 
-/* A tile that fills AVX-512's registers is too large for those of older CPUs. */
-static void check_tile(const kiln_problem *p, const char *config)
-{
-    if (!support_try(p, "weights_blocked", config, HOST_FILL_INT))
-        ck_assert_msg(strstr(kiln_last_error(), "too many for registers"), "%s", kiln_last_error());
-}
-
 START_TEST(every_tile)
 {
     kiln_problem p = small(53, 45);
     p.input[0] = 7;
     if (_i < 6) {
         p = in_layouts(p, "NCHW16c", "OIHW16o16i", "NCHW16c");
-        check_tile(&p, by_c[_i]);
+        support_check_tile(&p, "weights_blocked", by_c[_i], HOST_FILL_INT);
     } else {
         p = in_layouts(p, _i % 2 ? "NCHW" : "NCHW16c", "OIHW16o", "NCHW16c");
-        check_tile(&p, by_k[_i - 6]);
+        support_check_tile(&p, "weights_blocked", by_k[_i - 6], HOST_FILL_INT);
     }
 }
 END_TEST

@@ -70,6 +70,11 @@ support_verdict support_run(const support_case *c, char why[SUPPORT_TEXT]);
 void support_check(const kiln_problem *problem, const char *solver, const char *config,
                    host_fill fill);
 
+/* Like support_check(), but a tile that this CPU has too few registers for may be refused: what
+ * fills those of AVX-512 is too large for older CPUs. */
+void support_check_tile(const kiln_problem *problem, const char *solver, const char *config,
+                        host_fill fill);
+
 /* Like support_check(), but returns false without failing where the library answers
  * KILN_UNSUPPORTED; kiln_last_error() has the reason then. */
 bool support_try(const kiln_problem *problem, const char *solver, const char *config,
