@@ -81,7 +81,7 @@ static bool is_header(const char *line)
 
 static list_kind read_header(list_reader *r, const char *line, list_entry *entry)
 {
-    memset(r, 0, sizeof *r);
+    r->columns = 0;
     r->broken = true;
     for (list_word word; (word = list_next_word(&line)).length > 0;) {
         int column = find_column(word);

@@ -6,6 +6,7 @@
 #include "list_onednn.h"
 
 #include "list_descriptor.h"
+#include "list_onednn_flags.h"
 #include "list_onednn_options.h"
 #include "list_text.h"
 
@@ -68,18 +69,11 @@ static void read_field(list_word field, list_options *o)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strncmp(at, kinds[i].name, strlen(kinds[i].name)) == 0)
             o->directions = kinds[i].direction;
-    if (strncmp(at, "alg:", 4) == 0) {
-        onednn_set_algorithm(o, (list_word){at + 4, field.length - 4});
-        return;
-    }
     for (list_word word; (word = list_next_word(&at)).length > 0 && word.at < end;) {
-        const char *value = memchr(word.at, ':', word.length);
         if (word.at + word.length > end)
             word.length = (size_t)(end - word.at);
-        if (strncmp(word.at, "attr-post-ops:", 14) == 0)
-            onednn_set_post_ops(o, (list_word){value + 1, word.length - 14}, word);
-        else if (strncmp(word.at, "attr-scratchpad", 15) != 0 && strncmp(word.at, "attr-", 5) == 0)
-            onednn_note(o, word);
+        if (strncmp(word.at, "alg:", 4) == 0 || strncmp(word.at, "attr-", 5) == 0)
+            onednn_read_log_option(o, word);
         else
             read_tensor(word, o);
         at = word.at + word.length;
@@ -176,7 +170,7 @@ static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry
             list_kind kind = list_read_descriptor(here, entry);
             return kind == LIST_SHAPE ? onednn_finish(&options, entry) : kind;
         }
-        onednn_read_option(word, &options);
+        onednn_read_option(&options, word);
     }
     reader->options = options;
     return LIST_NOTHING;

@@ -35,13 +35,31 @@ bool list_is_program(list_word word, const char *program)
            (word.length == n || strchr("/\\", word.at[word.length - n - 1]));
 }
 
+bool list_take_prefix(list_word *word, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    if (word->length < n || memcmp(word->at, prefix, n) != 0)
+        return false;
+    *word = (list_word){word->at + n, word->length - n};
+    return true;
+}
+
+list_word list_take_part(list_word *word, char letter)
+{
+    const char *end = memchr(word->at, letter, word->length);
+    const list_word part = {word->at, end ? (size_t)(end - word->at) : word->length};
+    const size_t gone = part.length + (end != NULL);
+    *word = (list_word){word->at + gone, word->length - gone};
+    return part;
+}
+
 bool list_at_end(const char *at)
 {
     list_word next = list_next_word(&at);
     return next.length == 0 || next.at[0] == '#';
 }
 
-static void copy_printable(list_word word, char *text, size_t size)
+void list_copy_printable(list_word word, char *text, size_t size)
 {
     size_t n = 0;
     for (; n + 1 < size && n < word.length; n++)
@@ -52,7 +70,7 @@ static void copy_printable(list_word word, char *text, size_t size)
 list_quoted list_quote(list_word word)
 {
     list_quoted q;
-    copy_printable(word, q.text, sizeof q.text);
+    list_copy_printable(word, q.text, sizeof q.text);
     return q;
 }
 
@@ -97,5 +115,5 @@ void list_take_name(list_word word, list_entry *entry)
             word.length = star;
         break;
     }
-    copy_printable(word, entry->name, sizeof entry->name);
+    list_copy_printable(word, entry->name, sizeof entry->name);
 }

@@ -4,8 +4,6 @@
 
 #include "problem_list.h"
 
-enum { LIST_QUOTE = 48 };
-
 /* Part of a line. */
 typedef struct list_word {
     const char *at;
@@ -17,10 +15,18 @@ list_word list_next_word(const char **at);
 bool list_word_is(list_word word, const char *text);
 /* Returns true where the word is the program's name, alone or at the end of a path. */
 bool list_is_program(list_word word, const char *program);
+/* Takes a prefix off a word. Returns false where the word has another one. */
+bool list_take_prefix(list_word *word, const char *prefix);
+/* Takes the part before a letter off a word, and the letter; all of the word where it has none. */
+list_word list_take_part(list_word *word, char letter);
 /* Returns true when only blanks or a comment are left. */
 bool list_at_end(const char *at);
 
-/* A word that is safe to print: cut to fit, with '?' for bytes that are not printable ASCII. */
+/* Copies a word so that it is safe to print: cut to fit, with '?' for bytes that are not printable
+ * ASCII. */
+void list_copy_printable(list_word word, char *text, size_t size);
+
+/* The same as a value. */
 typedef struct list_quoted {
     char text[LIST_QUOTE];
 } list_quoted;

@@ -19,7 +19,7 @@
 
 #include <stdbool.h>
 
-enum { LIST_NAME = 64, LIST_COLUMNS = 24, LIST_FLAGS = 256 };
+enum { LIST_NAME = 64, LIST_COLUMNS = 24, LIST_FLAGS = 256, LIST_QUOTE = 48, LIST_UNFOLLOWED = 8 };
 
 typedef enum list_kind {
     LIST_NOTHING = 0,
@@ -37,10 +37,11 @@ typedef struct list_options {
     char type[4][8]; /* src, wei, dst, bia: oneDNN's names; "": not said */
     char tag[3][24]; /* layouts of src, wei, dst: oneDNN's names */
     bool bias, sum, exact, reduced, deterministic;
-    char activation[64]; /* as flags */
-    int64_t batch;       /* 0: the descriptor's */
-    unsigned lists;      /* options with several values, a bit each */
-    char note[160];      /* what kiln does not follow */
+    bool biases_differ;                           /* between the directions */
+    char activation[64];                          /* as flags */
+    int64_t batch;                                /* 0: the descriptor's */
+    unsigned several;                             /* options with several values, a bit each */
+    char unfollowed[LIST_UNFOLLOWED][LIST_QUOTE]; /* options; "": none */
 } list_options;
 
 /* What earlier lines of a file say about later ones. Start each file with one that is all zero. */

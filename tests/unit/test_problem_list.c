@@ -279,12 +279,29 @@ static const struct {
     {"--wtag=hwio mb1ic16ih8oc16oh8kh3ph1", " -f HWIO", ""},
     {"--wtag=Abcde8a g2mb1ic16ih8oc16oh8kh3ph1", "", "the layout Abcde8a"},
     {"--alg=WINO --skip-impl=ref --dir=FWD_D mb1ic16ih8oc16oh8kh3ph1", " -F 1",
-     "WINO, --skip-impl=ref"},
+     "--alg=WINO, --skip-impl=ref"},
     {"--alg=direct --attr-post-ops=sum+relu:0.1 mb1ic16ih8oc16oh8kh3ph1",
      " --activation leaky_relu --act_alpha 0.1 --beta 1 --math exact", ""},
     {"--attr-post-ops=relu+sum mb1ic16ih8oc16oh8kh3ph1", "", "--attr-post-ops=relu+sum"},
     {"--attr-fpmath=bf16 --attr-deterministic=true mb1ic16ih8oc16oh8kh3ph1",
      " --math reduced --deterministic 1", ""},
+    {"--attr-post-ops='relu:0.1' mb1ic16ih8oc16oh8kh3ph1",
+     " --activation leaky_relu --act_alpha 0.1", ""},
+    {"--attr-post-ops=elu:0:0:1 mb1ic16ih8oc16oh8kh3ph1", " --activation elu --act_alpha 0", ""},
+    {"--attr-post-ops=relu:0.1+ mb1ic16ih8oc16oh8kh3ph1",
+     " --activation leaky_relu --act_alpha 0.1", ""},
+    {"--attr-post-ops=relu:some mb1ic16ih8oc16oh8kh3ph1", "", "--attr-post-ops=relu:some"},
+    {"--attr-post-ops=relu:0:0:2 mb1ic16ih8oc16oh8kh3ph1", "", "--attr-post-ops=relu:0:0:2"},
+    {"--cfg=f32_wino mb1ic16ih8oc16oh8kh3ph1", "", "--cfg=f32_wino"},
+    {"--mb=8x mb1ic16ih8oc16oh8kh3ph1", "", "--mb=8x"},
+    {"--stag=a'b mb1ic16ih8oc16oh8kh3ph1", "", "the layout a'b"},
+    {"onednn_verbose,v1,primitive,exec,cpu,convolution,jit:avx2,forward_inference,"
+     "src_f32:a:blocked:acdb::f0 wei_f32:a:blocked:Acdb16a::f0 bia_undef::undef::: "
+     "dst_f32:a:blocked:acdb::f0,attr-fpmath:bf16 attr-deterministic:true "
+     "attr-post-ops:eltwise_relu "
+     "attr-scales:src0:0,alg:convolution_direct,mb1_ic16oc16_ih8oh8kh3sh1dh0ph1,0.1",
+     "conv -F 1 -I NHWC -f OHWI16o -O NHWC --activation relu --math reduced --deterministic 1",
+     "attr-scales:src0:0"},
     {"onednn_verbose,exec,cpu,convolution,jit,backward_data,src_bf16::blocked:acdb:f0 "
      "wei_bf16::blocked:ABcd16b16a:f0 bia_undef::undef::f0 dst_bf16::blocked:aBcd16b:f0,"
      "attr-scratchpad:user,alg:convolution_auto,mb1_ic16oc16_ih8oh8kh3sh1dh0ph1,0.1",
@@ -299,6 +316,48 @@ START_TEST(onednn_options)
     ck_assert_msg(kind == LIST_SHAPE, "%s: kind %d, %s", options[_i].line, (int)kind, e.why);
     ck_assert_str_eq(e.flags, options[_i].flags);
     ck_assert_str_eq(e.note, options[_i].note);
+}
+END_TEST
+
+/* An option holds for the lines below until it is given again, and so does what kiln says of it. */
+START_TEST(the_latest_option_holds)
+{
+    static const struct {
+        const char *first, *then, *flags, *note;
+    } cases[] = {{"--alg=direct", "--alg=auto", "", ""},
+                 {"--alg=wino", "--alg=direct", " --math exact", ""},
+                 {"--mode=P", "--mode=P", "", "--mode=P"},
+                 {"--attr-scales=src:common:2", "--attr-scales=", "", "--attr-scales="},
+                 {"--mode=P --alg=wino --impl=ref", "--alg=auto", "", "--mode=P, --impl=ref"},
+                 {"--attr-post-ops=sum", "--attr-post-ops=", "", ""},
+                 {"--dt=f16", "--cfg=f32_wino", "convfp16", "--cfg=f32_wino"},
+                 {"--alg=direct --mode=P", "--reset", "", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        list_reader reader = {0};
+        list_entry e;
+        ck_assert_int_eq(list_read(&reader, cases[i].first, &e), LIST_NOTHING);
+        ck_assert_int_eq(list_read(&reader, cases[i].then, &e), LIST_NOTHING);
+        const list_kind kind = list_read(&reader, "mb1ic16ih8oc16oh8kh3ph1", &e);
+        ck_assert_msg(kind == LIST_SHAPE, "%s: %s", cases[i].then, e.why);
+        ck_assert_str_eq(e.flags, cases[i].flags);
+        ck_assert_str_eq(e.note, cases[i].note);
+    }
+}
+END_TEST
+
+/* What an option says is refused as a descriptor would be, in words that can be printed. */
+START_TEST(options_are_not_trusted)
+{
+    static const char *const lines[] = {"--mb=9223372036854775807 mb1ic16ih8oc16oh8kh3ph1",
+                                        "--dt=\x1b[31m mb1ic16ih8oc16oh8kh3ph1"};
+    list_reader reader = {0};
+    list_entry e;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        ck_assert_int_eq(list_read(&reader, lines[i], &e), LIST_BAD);
+        ck_assert_msg(*e.why && !strchr(e.why, '\x1b'), "%s", e.why);
+    }
+    ck_assert_int_eq(list_read(&reader, "--wtag=\x1b[31m mb1ic16ih8oc16oh8kh3ph1", &e), LIST_SHAPE);
+    ck_assert_str_eq(e.note, "the layout ?[31m");
 }
 END_TEST
 
@@ -417,6 +476,8 @@ int main(void)
     tcase_add_loop_test(tests, refused_lines, 0, (int)(sizeof refused / sizeof *refused));
     tcase_add_loop_test(tests, command_places, 0, (int)(sizeof commands / sizeof *commands));
     tcase_add_loop_test(tests, onednn_options, 0, (int)(sizeof options / sizeof *options));
+    tcase_add_test(tests, the_latest_option_holds);
+    tcase_add_test(tests, options_are_not_trusted);
     tcase_add_test(tests, rows_below_a_bad_header);
     tcase_add_test(tests, lists_of_options_are_refused);
     tcase_add_test(tests, names_are_cut_and_printable);
