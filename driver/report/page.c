@@ -147,7 +147,8 @@ static void put_sources(const page *p)
         html_fill(p->to, "<li><code>%</code>: %, ", f->name, f->kind);
         fprintf(p->to, "%lld used", (long long)f->count);
         if (f->skipped > 0)
-            fprintf(p->to, ", %lld lines could not be read", (long long)f->skipped);
+            fprintf(p->to, ", %lld line%s could not be read", (long long)f->skipped,
+                    page_plural((size_t)f->skipped));
         fputs("</li>\n", p->to);
     }
     fputs("</ul>\n<p class=\"note\">Operations are those of plain sums, a multiply-add counted as "

@@ -30,7 +30,7 @@ typedef struct grid {
 
 typedef struct cell {
     double ms; /* the best; 0: none */
-    int tried, failed;
+    int tried;
     const report_trial *best;
 } cell;
 
@@ -150,7 +150,6 @@ static void fill(const grid *g, int x, int y, cell cells[VALUES][VALUES])
             continue;
         cell *c = &cells[index_of(g, y, value[y])][index_of(g, x, value[x])];
         c->tried++;
-        c->failed += t->verdict != KILN_TRIAL_OK && t->verdict != KILN_TRIAL_SLOW;
         if (t->ms > 0 && (c->ms == 0 || t->ms < c->ms)) {
             c->ms = t->ms;
             c->best = t;
@@ -226,10 +225,11 @@ static void draw_cell(const page_part *p, const cell *c, double least, double mo
         return;
     if (c->ms <= 0) {
         fprintf(p->to,
-                "<g><title>%d trials, none with a time</title><rect class=\"failed\" x=\"%.1f\" "
+                "<g><title>%d trial%s, none with a time</title><rect class=\"failed\" x=\"%.1f\" "
                 "y=\"%.1f\" width=\"%d\" height=\"%d\"/><text class=\"failedtext\" x=\"%.1f\" "
                 "y=\"%.1f\" text-anchor=\"middle\">failed</text></g>\n",
-                c->tried, x, y, CELL_W - 2, CELL_H - 2, x + CELL_W / 2.0 - 1, y + CELL_H / 2.0 + 3);
+                c->tried, page_plural((size_t)c->tried), x, y, CELL_W - 2, CELL_H - 2,
+                x + CELL_W / 2.0 - 1, y + CELL_H / 2.0 + 3);
         return;
     }
     const double share = most > least ? log(most / c->ms) / log(most / least) : 1;
@@ -237,7 +237,7 @@ static void draw_cell(const page_part *p, const cell *c, double least, double mo
     colour(share, rgb);
     html_fill(p->to, "<g><title>% ms: %", html_number(c->ms, number),
               page_config(c->best->config, c->best->solver, config));
-    fprintf(p->to, " (the best of %d trials)</title>", c->tried);
+    fprintf(p->to, " (the best of %d trial%s)</title>", c->tried, page_plural((size_t)c->tried));
     fprintf(p->to,
             "<rect fill=\"#%02x%02x%02x\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\"/>",
             rgb[0], rgb[1], rgb[2], x, y, CELL_W - 2, CELL_H - 2);

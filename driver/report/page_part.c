@@ -27,6 +27,11 @@ void page_picture_end(FILE *to)
     fputs("</svg></div>\n", to);
 }
 
+const char *page_plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 const char *page_config(const char *config, const char *solver, char text[REPORT_CONFIG])
 {
     snprintf(text, REPORT_CONFIG, "%.191s%s%.40s", config, *config && *solver ? " of " : "",

@@ -34,6 +34,9 @@ void page_picture_end(FILE *to);
 /* Writes the text that a pointer sees over a layer: its name, config, time and rates. */
 void page_layer_title(const page_part *p, const report_layer *l);
 
+/* Returns "s", for one thing "". */
+const char *page_plural(size_t n);
+
 /* Returns "8,1 of direct". */
 const char *page_config(const char *config, const char *solver, char text[REPORT_CONFIG]);
 

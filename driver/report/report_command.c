@@ -7,9 +7,9 @@
 #include "report_limits.h"
 
 #include <getopt.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -20,27 +20,23 @@ static const char help[] =
     "trials, heat maps of two parameters, and a table.\n"
     "\n"
     "A FILE has tuning rows (the log of trials beside it is read, too), a log of trials, or what\n"
-    "kiln conv --json and kiln tune --json printed. Without a FILE, kiln takes the user's file "
-    "for\n"
-    "the device. Files of several devices give a part of the page each.\n"
+    "kiln conv --json and kiln tune --json printed. Without a FILE, kiln takes the user's file\n"
+    "for the device. Files of several devices give a part of the page each.\n"
     "\n"
     "  -o, --output PAGE     the file to write [kiln-report.html]; -: standard output\n"
     "  --match TEXT          only problems that contain TEXT\n"
     "  --device DEVICE       the device whose limits are drawn; KILN_DEVICE unless given\n"
     "  --limits measure|count|none\n"
-    "                        measure: multiply-adds and copies, a second each, if the files are "
-    "of\n"
-    "                        this device; count: from the units and the clock that it tells; "
-    "none:\n"
-    "                        open no device [measure]\n"
-    "  --peak [TYPE=]GFLOPS  the limit of multiply-adds, in 1e9 operations a second, of a type "
-    "(f32,\n"
-    "                        f16, bf16, i8) or of those that have none; may be given again\n"
+    "                        measure: multiply-adds and copies, a second each, if the files are\n"
+    "                        of this device; count: from the units and the clock that it tells;\n"
+    "                        none: only what --peak and --bandwidth give [measure]\n"
+    "  --peak [TYPE=]GFLOPS  the limit of multiply-adds, in 1e9 operations a second, of a type\n"
+    "                        (f32, f16, bf16, i8) or of those that have none; may be given again\n"
     "  --bandwidth GBS       the limit of memory, in 1e9 bytes a second\n"
     "  --help                print this text\n"
     "\n"
-    "Exit status: 0 success; 2 the command line makes no sense; 5 a file could not be read or\n"
-    "written; 6 out of memory.\n";
+    "Exit status: 0 success; 2 the command line makes no sense; 4 no device could be opened, and\n"
+    "one is needed; 5 a file could not be read or written; 6 out of memory.\n";
 
 enum { LIMITS_MEASURE = 0, LIMITS_COUNT, LIMITS_NONE };
 
@@ -77,9 +73,10 @@ static bool parse_limits(const char *word, int *limits)
 
 static bool parse_rate(const char *text, double *rate)
 {
+    const double least = 1e-6, most = 1e12;
     char *end;
     *rate = strtod(text, &end);
-    return end != text && !*end && isfinite(*rate) && *rate > 0;
+    return end != text && !*end && *rate >= least && *rate <= most;
 }
 
 /* Reads "GFLOPS" for all types that have none yet, or "TYPE=GFLOPS". */
@@ -101,6 +98,16 @@ static bool parse_peak(const char *text, double peak[REPORT_TYPES])
     return known;
 }
 
+/* Names what getopt does not take: a letter may stand among others, in a word that is not done. */
+static void name_unknown(int code, char *const *argv, char *why)
+{
+    const char letter[] = {'-', (char)optopt, '\0'};
+    const bool is_letter = code == '?' && optopt > 0 && optopt != 'h'; /* that is --help=VALUE */
+    snprintf(why, KILN_ERROR_TEXT,
+             "unknown flag or missing value: %.60s; kiln report --help explains",
+             is_letter ? letter : argv[optind - 1]);
+}
+
 static kiln_status parse(options *o, int argc, char **argv, char *why)
 {
     static const struct option table[] = {
@@ -111,7 +118,7 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
     bool ok = true;
     optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
-    for (int c; ok && (c = getopt_long(argc, argv, "o:h", table, NULL)) != -1;)
+    for (int c; ok && (c = getopt_long(argc, argv, ":o:h", table, NULL)) != -1;)
         switch (c) {
         case 'o':
             o->output = optarg;
@@ -136,9 +143,7 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
             o->help = true;
             break;
         default:
-            snprintf(why, KILN_ERROR_TEXT,
-                     "unknown flag or missing value: %.60s; kiln report --help explains",
-                     argv[optind - 1]);
+            name_unknown(c, argv, why);
             return KILN_INVALID;
         }
     if (!ok)
@@ -149,9 +154,22 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
     return ok ? KILN_OK : KILN_INVALID;
 }
 
+/* Whether a file has been read: all files of a folder have logs beside rows. */
+static bool is_read(const files *f, const char *name)
+{
+    struct stat this, other;
+    for (int i = 0; i < f->count; i++)
+        if (stat(name, &this) == 0 && stat(f->at[i].name, &other) == 0 &&
+            this.st_dev == other.st_dev && this.st_ino == other.st_ino)
+            return true;
+    return false;
+}
+
 static kiln_status read_one(report_data *d, files *f, const char *name, const char *match,
                             char *why)
 {
+    if (is_read(f, name))
+        return KILN_OK;
     kiln_status status = report_read(d, name, match, &f->at[f->count], why);
     f->count += status == KILN_OK;
     return status;
@@ -217,7 +235,7 @@ static int report(const options *o, const session *s, char *const *names, int n)
         status = read_all(&d, &f, names, n, o->match, why);
     if (!status) {
         report_limits_give(&d, o->peak, o->bandwidth);
-        if (s->kiln)
+        if (s->kiln && o->limits != LIMITS_NONE)
             report_limits_find(&d, s, o->limits == LIMITS_COUNT);
         status = write_page(&d, &f, o->output, why);
     }

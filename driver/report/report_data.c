@@ -39,9 +39,18 @@ static void plain_name(const char *given, char name[200])
     if (digits > 0 && given[digits] == ' ')
         given += digits + 1;
     snprintf(name, 200, "%.199s", given);
-    char *bracket = strrchr(name, '(');
-    if (digits > 0 && bracket && bracket > name && name[strlen(name) - 1] == ')')
-        bracket[-1] = '\0';
+    const size_t length = strlen(name);
+    if (digits == 0 || length == 0 || name[length - 1] != ')')
+        return;
+    int open = 0; /* the platform may have brackets of its own */
+    for (size_t at = length; at-- > 1;) {
+        open += (name[at] == ')') - (name[at] == '(');
+        if (open > 0)
+            continue;
+        if (name[at - 1] == ' ')
+            name[at - 1] = '\0';
+        return;
+    }
 }
 
 int report_data_device(report_data *d, const char *given, const char *core)
@@ -129,6 +138,12 @@ report_layer *report_data_layer(report_data *d, int device, const char *name)
     return l;
 }
 
+double report_time(double ms)
+{
+    const double least = 1e-6, most = 1e12;
+    return ms >= least && ms <= most ? ms : 0;
+}
+
 void report_data_trial(report_data *d, report_layer *l, const report_trial *trial)
 {
     if (l->trials == l->trials_room) {
@@ -143,6 +158,7 @@ void report_data_trial(report_data *d, report_layer *l, const report_trial *tria
     }
     report_trial *t = &l->trial[l->trials];
     *t = *trial;
+    t->ms = report_time(trial->ms);
     t->solver = strdup(trial->solver);
     t->config = strdup(trial->config);
     t->params = strdup(trial->params);
@@ -162,7 +178,7 @@ void report_data_trial(report_data *d, report_layer *l, const report_trial *tria
 void report_data_best(report_layer *l, report_source source, double ms, const char *solver,
                       const char *config)
 {
-    if (source < l->source || !(ms > 0))
+    if (source < l->source || report_time(ms) == 0)
         return;
     l->source = source;
     l->ms = ms;
@@ -180,11 +196,8 @@ static void finish(report_layer *l)
             continue;
         if (!best || t->ms < best->ms)
             best = t;
-        if (t->guessed && l->guess_ms == 0) {
+        if (t->guessed && l->guess_ms == 0)
             l->guess_ms = t->ms;
-            snprintf(l->guess, sizeof l->guess, "%s%s%s", t->config, *t->config ? " of " : "",
-                     t->solver);
-        }
     }
     if (best && l->source < FROM_ROW)
         report_data_best(l, FROM_SEARCH, best->ms, best->solver, best->config);

@@ -29,12 +29,10 @@ typedef struct report_layer {
     double flops, bytes; /* of plain sums; of x, w and y, once each */
     report_source source;
     double ms, spread; /* the best; 0: none */
-    int runs;
     char solver[48], config[KILN_INFO_TEXT];
     double guess_ms; /* without rows; 0: unknown */
-    char guess[REPORT_CONFIG];
-    double seconds; /* of searches */
-    bool ended;     /* a search has ended: its trials count up to here */
+    double seconds;  /* of searches */
+    bool ended;      /* a search has ended: its trials count up to here */
     report_trial *trial;
     size_t trials, trials_room;
 } report_layer;
@@ -66,6 +64,9 @@ void report_data_free(report_data *d);
 /* Returns the index of a device, added where it is missing; an empty core is that of any device of
  * the name. -1: there are too many. */
 int report_data_device(report_data *d, const char *name, const char *core);
+
+/* Returns a time that a file tells in ms; 0 where no device can take it. */
+double report_time(double ms);
 
 /* Returns the layer of a problem's name on a device, made where it is missing; NULL: out of memory,
  * or `device` is -1. */

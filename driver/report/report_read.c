@@ -37,9 +37,7 @@ static void take_end(report_layer *l, const kiln_trial_line *line)
     }
     report_data_best(l, FROM_SEARCH, line->ms, line->solver, line->config);
     l->spread = line->spread;
-    l->runs = line->runs;
-    l->guess_ms = line->guess_ms;
-    memcpy(l->guess, line->guess, sizeof l->guess);
+    l->guess_ms = report_time(line->guess_ms);
     l->seconds = line->seconds;
     l->ended = true;
 }
@@ -73,8 +71,8 @@ static void take_trial_line(void *user, const kiln_trial_line *line)
 static bool take_result(const reading *r, const char *text)
 {
     char problem[KILN_KEY_TEXT] = "", device[200] = "", solver[48] = "", verify[16] = "";
-    char config[KILN_INFO_TEXT] = "", guess[REPORT_CONFIG] = "";
-    double schema = 0, median = 0, best = 0, spread = 0, guess_ms = 0, runs = 0, seconds = 0;
+    char config[KILN_INFO_TEXT] = "";
+    double schema = 0, median = 0, best = 0, spread = 0, guess_ms = 0, seconds = 0;
     const flat_json_field fields[] = {
         {"schema", NULL, 0, &schema},
         {"problem", problem, sizeof problem, NULL},
@@ -83,28 +81,24 @@ static bool take_result(const reading *r, const char *text)
         {"config", config, sizeof config, NULL},
         {"verify", verify, sizeof verify, NULL},
         {"median_ms", NULL, 0, &median},
-        {"runs", NULL, 0, &runs},
         {"best_ms", NULL, 0, &best},
         {"spread", NULL, 0, &spread},
-        {"guess", guess, sizeof guess, NULL},
         {"guess_ms", NULL, 0, &guess_ms},
         {"seconds", NULL, 0, &seconds},
     };
     if (!flat_json_read(text, fields, sizeof fields / sizeof *fields) || schema != 1)
         return false;
     const double ms = best > 0 ? best : median;
-    if (!*problem || !(ms > 0) || strcmp(verify, "failed") == 0 || !is_wanted(r, problem))
+    if (!*problem || report_time(ms) == 0 || strcmp(verify, "failed") == 0 ||
+        !is_wanted(r, problem))
         return true; /* a result without a time */
     report_layer *l = report_data_layer(r->data, report_data_device(r->data, device, ""), problem);
     if (!l)
         return true;
     report_data_best(l, best > 0 ? FROM_SEARCH : FROM_RESULT, ms, solver, config);
-    if (guess_ms > 0 && l->guess_ms == 0) {
-        l->guess_ms = guess_ms;
-        memcpy(l->guess, guess, sizeof guess);
-    }
+    if (l->guess_ms == 0)
+        l->guess_ms = report_time(guess_ms);
     l->spread = spread > 0 ? spread : l->spread;
-    l->runs = runs > 0 && runs < 1e9 ? (int)runs : l->runs;
     l->seconds = seconds > 0 ? seconds : l->seconds;
     r->file->count++;
     return true;
@@ -120,32 +114,34 @@ static kiln_status read_results(const reading *r, FILE *from, char *why)
             r->file->skipped++;
     const int code = errno;
     free(line);
-    if (!ferror(from))
+    if (feof(from))
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "%s", strerror(code));
     return KILN_FILE;
 }
 
-/* Returns "log of trials", "results" or "tuning rows", by the first line that says something. */
+/* Returns "log of trials", "results" or "tuning rows", by the first line that says something; NULL,
+ * with errno: the file cannot be read. */
 static const char *kind_of(FILE *from)
 {
-    char *line = NULL, kind[16] = "";
+    char *line = NULL;
     size_t room = 0;
-    ssize_t length;
-    const flat_json_field field = {"kind", kind, sizeof kind, NULL};
-    const char *found = "tuning rows";
-    while ((length = getline(&line, &room, from)) > 0) {
+    const char *found = NULL;
+    while (!found && getline(&line, &room, from) > 0) {
+        char kind[16] = "";
+        const flat_json_field field = {"kind", kind, sizeof kind, NULL};
         const char *text = line + strspn(line, " \t\r\n");
-        if (!*text)
-            continue;
-        if (*text == '{' && flat_json_read(text, &field, 1))
+        if (*text && *text != '{')
+            found = "tuning rows";
+        else if (flat_json_read(text, &field, 1)) /* a kill may leave half a line */
             found = *kind ? "log of trials" : "results";
-        else if (*text == '{')
-            continue; /* a kill may leave half a line */
-        break;
     }
+    if (!found && feof(from))
+        found = "tuning rows";
+    const int code = errno;
     free(line);
     rewind(from);
+    errno = code;
     return found;
 }
 
@@ -166,7 +162,9 @@ kiln_status report_read(report_data *d, const char *name, const char *match, rep
         return KILN_FILE;
     }
     file->kind = kind_of(from);
-    if (strcmp(file->kind, "results") == 0)
+    if (!file->kind)
+        snprintf(reason, sizeof reason, "%s", strerror(errno));
+    else if (strcmp(file->kind, "results") == 0)
         status = read_results(&r, from, reason);
     else if (strcmp(file->kind, "log of trials") != 0)
         status = report_rows_read(d, name, match, &file->count, &file->skipped, reason);

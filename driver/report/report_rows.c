@@ -8,7 +8,7 @@
 /* A row, with the layer that it is for. */
 typedef struct row {
     char *key, *solver, *config;
-    int device, runs;
+    int device;
     double ms, spread;
     size_t order;
 } row;
@@ -40,7 +40,6 @@ static void add(rows *r, const kiln_row *from)
                 .solver = strdup(from->solver),
                 .config = strdup(from->config),
                 .device = report_data_device(r->data, r->device, from->core),
-                .runs = from->runs,
                 .ms = from->ms,
                 .spread = from->spread,
                 .order = r->count};
@@ -56,7 +55,7 @@ static void take(void *user, const kiln_rows_piece *p)
         r->foreign = p->why != NULL;
     }
     r->skipped += p->kind == KILN_ROWS_BAD;
-    if (p->kind == KILN_ROWS_ROW && p->row->ms > 0 && strcmp(r->device, "any") != 0 &&
+    if (p->kind == KILN_ROWS_ROW && report_time(p->row->ms) > 0 && strcmp(r->device, "any") != 0 &&
         (!*r->match || strstr(p->row->key, r->match)) && !r->data->no_memory)
         add(r, p->row);
 }
@@ -107,7 +106,6 @@ static void give(report_layer *l, const row *from)
         return; /* the search that wrote the row says more */
     report_data_best(l, FROM_ROW, from->ms, from->solver, from->config);
     l->spread = from->spread;
-    l->runs = from->runs;
 }
 
 /* Gives the rows to the layers of their key, and makes layers for the others. */

@@ -173,10 +173,14 @@ kiln_status kiln_trials_read(const char *file, const char *problem,
         } else if (length > 1)
             bad++;
     }
+    const int code = errno;
+    const bool whole = !from || feof(from);
     free(text);
     if (from)
         fclose(from);
     if (skipped)
         *skipped = bad;
-    return KILN_OK;
+    return whole
+               ? KILN_OK
+               : kiln_fail(KILN_FILE, "cannot read the log of trials %s: %s", file, strerror(code));
 }

@@ -39,6 +39,8 @@ for wrong in -o --pages --match; do
     expect 2 report $wrong
     warns "^kiln report: unknown flag or missing value: $wrong; kiln report --help explains$"
 done
+expect 2 report rows.yaml -xo page.html
+warns "^kiln report: unknown flag or missing value: -x; "
 echo kept >page.html
 echo 'conv -n 1 -c 4 -H 5 -W 5 -k 3' >layers.txt
 expect 5 report layers.txt --limits none -o page.html
@@ -60,3 +62,11 @@ grep -q 'log of trials' page.html || fail 'the log was not read'
 grep -q 'results' page.html || fail 'the results were not read'
 expect 0 report -o own.html --limits count
 warns '^own.html: 1 device, 1 layer'
+# a log that is named beside its rows is read once, and without limits none is measured
+expect 0 report rows.yaml --limits none -o once.html
+cp err once
+expect 0 report rows.trials.jsonl ./rows.yaml ./rows.trials.jsonl --limits none -o once.html
+cmp -s err once || fail "a log was read twice: $(cat err)"
+expect 0 report --limits none -o own.html
+grep -q 'measured for this page' own.html && fail 'limits were measured'
+true

@@ -227,6 +227,65 @@ START_TEST(hostile_texts_stay_texts)
 }
 END_TEST
 
+/* The name that a session prints is that of rows and logs, brackets of a maker or not. */
+START_TEST(a_device_has_one_name)
+{
+    static const char *const printed[] = {"Intel(R) card", "0:0 Intel(R) card (Intel(R) OpenCL)",
+                                          "1:12 Intel(R) card (OpenCL (a) (b))",
+                                          "0:0 Intel(R) card (a platform)"};
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++)
+        ck_assert_int_eq(report_data_device(&data, printed[i], ""), 0);
+    ck_assert_str_eq(data.device[0].name, "Intel(R) card");
+    ck_assert_int_eq(report_data_device(&data, "0:0 odd) (name)", ""), 1);
+    ck_assert_str_eq(data.device[1].name, "odd)");
+    ck_assert_int_eq(report_data_device(&data, "0:0 odd)", ""), 1);
+}
+END_TEST
+
+#define RESULT(problem, ms)                                                                        \
+    "{\"schema\":1,\"problem\":\"" problem "\",\"device\":\"a card\",\"solver\":\"direct\","       \
+    "\"config\":\"8\",\"median_ms\":" ms "}\n"
+
+/* What no device can take, and what none can do, is no number of a picture. */
+START_TEST(pictures_have_numbers)
+{
+    const double peak[REPORT_TYPES] = {[KILN_F32] = 100};
+    take(RESULT(A, "1e-310") RESULT(B, "1e300") RESULT(C, "1e-300"));
+    take(TRIAL(A, 0, "1,1,1", "ok", 1e-300) TRIAL(A, 1, "1,2,1", "ok", 1e300)
+             TRIAL(A, 2, "2,1,1", "ok", 1e-310) TRIAL(A, 3, "2,2,1", "ok", 2)
+                 TRIAL(A, 4, "4,2,1", "ok", 3) TRIAL(A, 5, "4,2,2", "ok", 4)
+                     END(A, "done", 1e-300, 1e300));
+    report_limits_give(&data, peak, 10);
+    make_page();
+    check_well_formed();
+    ck_assert_int_eq(count("nan\""), 0);
+    ck_assert_int_eq(count("inf\""), 0);
+    ck_assert_uint_eq(data.layers, 1);
+    ck_assert_double_eq(data.layer[0].ms, 2);
+}
+END_TEST
+
+START_TEST(a_file_that_cannot_be_read_is_an_error)
+{
+    char why[KILN_ERROR_TEXT];
+    report_file of;
+    ck_assert_int_eq(report_read(&data, "/proc/self/mem", "", &of, why), KILN_FILE);
+    ck_assert_msg(strstr(why, "Input/output error"), "%s", why);
+}
+END_TEST
+
+/* A kill may leave half a line, which tells nothing of the file. */
+START_TEST(half_a_line_is_no_first_line)
+{
+    take("{\"schema\": 1, \"kind\": \"trial\", \"prob\n" RESULT(A, "3"));
+    ck_assert_str_eq(read_files[0].kind, "results");
+    ck_assert_int_eq(read_files[0].count, 1);
+    ck_assert_int_eq(read_files[0].skipped, 1);
+    make_page();
+    ck_assert_int_eq(count("1 line could not be read"), 1);
+}
+END_TEST
+
 START_TEST(a_restart_forgets_what_was_before)
 {
     take(TRIAL(A, 0, "1,1,1", "ok", 1) END(A, "restarted", 0, 0) TRIAL(A, 0, "1,2,1", "ok", 3));
@@ -298,6 +357,10 @@ int main(void)
     tcase_add_test(all, a_page_has_what_its_data_call_for);
     tcase_add_test(all, nothing_comes_from_elsewhere);
     tcase_add_test(all, hostile_texts_stay_texts);
+    tcase_add_test(all, a_device_has_one_name);
+    tcase_add_test(all, pictures_have_numbers);
+    tcase_add_test(all, a_file_that_cannot_be_read_is_an_error);
+    tcase_add_test(all, half_a_line_is_no_first_line);
     tcase_add_test(all, a_restart_forgets_what_was_before);
     tcase_add_test(all, a_report_of_nothing_is_a_page);
     tcase_add_test(all, objects_are_read_without_trust);
