@@ -38,11 +38,23 @@
 #define AHEAD_Y (D_CHUNK * (INDEX_T)D_DST_IMAGE)
 #endif
 
-#if D_TOGETHER == 2
-/* Adds a pixel and the next one, as pairs. */
+/* With `two` of pixels as pairs: OF(f, p, next) is f of an element and of the next pixel's, ADD_OF adds
+ * the products of both. */
 #define X_NEXT (P_STRIDE_W * D_SRC_PIXEL)
-#define TWO(f, p, next) PAIR(f(p), f((p) + (next)))
-INLINE void add_two(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy)
+#if D_TOGETHER == 2
+#define OF(f, p, next) (two ? PAIR(f(p), f((p) + (next))) : f(p))
+#define ADD_OF(acc, a, b)                                                                          \
+    if (two)                                                                                       \
+        ADD_PRODUCT(acc, a, b);                                                                    \
+    else                                                                                           \
+        acc += (a) * (b)
+#else
+#define OF(f, p, next) f(p)
+#define ADD_OF(acc, a, b) acc += (a) * (b)
+#endif
+
+/* Adds a pixel, or two, of which all taps are inside. */
+INLINE void add_inside(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, const bool two)
 {
 #if D_LANES == 0
     ACC_V v[T_X * T_S];
@@ -50,18 +62,20 @@ INLINE void add_two(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy)
 #pragma unroll
     for (int i = 0; i < T_X; i++) {
         KILN_FETCH(x + i * UNIT_X + AHEAD_X);
-        KILN_FETCH(x + i * UNIT_X + AHEAD_X + X_NEXT);
+        if (two) {
+            KILN_FETCH(x + i * UNIT_X + AHEAD_X + X_NEXT);
+        }
 #pragma unroll
         for (int s = 0; s < T_S; s++)
             v[i * T_S + s] =
-                TWO(VECTOR, x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL), X_NEXT);
+                OF(VECTOR, x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL), X_NEXT);
     }
 #pragma unroll
     for (int j = 0; j < T_Y; j++) {
-        const ACC_V a = TWO(ELEMENT, dy + j * UNIT_Y, D_DST_PIXEL);
+        const ACC_V a = OF(ELEMENT, dy + j * UNIT_Y, D_DST_PIXEL);
 #pragma unroll
         for (int i = 0; i < T_X * T_S; i++)
-            ADD_PRODUCT(acc[i * T_Y + j], v[i], a);
+            ADD_OF(acc[i * T_Y + j], v[i], a);
     }
 #else
     ACC_V v[T_Y];
@@ -69,59 +83,19 @@ INLINE void add_two(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy)
 #pragma unroll
     for (int j = 0; j < T_Y; j++) {
         KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y);
-        KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y + D_DST_PIXEL);
-        v[j] = TWO(VECTOR, dy + j * UNIT_Y, D_DST_PIXEL);
-    }
-#pragma unroll
-    for (int i = 0; i < T_X; i++)
-#pragma unroll
-        for (int s = 0; s < T_S; s++) {
-            const ACC_V a =
-                TWO(ELEMENT, x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL), X_NEXT);
-#pragma unroll
-            for (int j = 0; j < T_Y; j++)
-                ADD_PRODUCT(acc[SUM(i, s, j)], v[j], a);
+        if (two) {
+            KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y + D_DST_PIXEL);
         }
-#endif
-}
-#endif
-
-/* Adds one pixel. */
-INLINE void add_inside(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy)
-{
-#if D_LANES == 0
-    ACC_V v[T_X * T_S];
-    KILN_FETCH(dy + AHEAD_Y);
-#pragma unroll
-    for (int i = 0; i < T_X; i++) {
-        KILN_FETCH(x + i * UNIT_X + AHEAD_X);
-#pragma unroll
-        for (int s = 0; s < T_S; s++)
-            v[i * T_S + s] = VECTOR(x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL));
-    }
-#pragma unroll
-    for (int j = 0; j < T_Y; j++) {
-        const ACC_V a = ELEMENT(dy + j * UNIT_Y);
-#pragma unroll
-        for (int i = 0; i < T_X * T_S; i++)
-            acc[i * T_Y + j] += v[i] * a;
-    }
-#else
-    ACC_V v[T_Y];
-    KILN_FETCH(x + AHEAD_X);
-#pragma unroll
-    for (int j = 0; j < T_Y; j++) {
-        KILN_FETCH(dy + j * UNIT_Y + AHEAD_Y);
-        v[j] = VECTOR(dy + j * UNIT_Y);
+        v[j] = OF(VECTOR, dy + j * UNIT_Y, D_DST_PIXEL);
     }
 #pragma unroll
     for (int i = 0; i < T_X; i++)
 #pragma unroll
         for (int s = 0; s < T_S; s++) {
-            const ACC_V a = ELEMENT(x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL));
+            const ACC_V a = OF(ELEMENT, x + i * UNIT_X + s * (P_DILATION_W * D_SRC_PIXEL), X_NEXT);
 #pragma unroll
             for (int j = 0; j < T_Y; j++)
-                acc[SUM(i, s, j)] += a * v[j];
+                ADD_OF(acc[SUM(i, s, j)], v[j], a);
         }
 #endif
 }
@@ -167,14 +141,14 @@ INLINE void add_pixels(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy
     const int step = P_STRIDE_W * D_SRC_PIXEL;
 #if D_TOGETHER == 2
     if ((high - i) % 2)
-        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL, false);
 #pragma nounroll
     for (i += (high - i) % 2; i < high; i += 2)
-        add_two(acc, x + i * step, dy + i * D_DST_PIXEL);
+        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL, true);
 #else
 #pragma nounroll
     do
-        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL, false);
     while (++i < high);
 #endif
 }
@@ -211,7 +185,7 @@ INLINE void add_row(ACC_V *acc, global const SRC_T *x, global const SRC_T *dy, c
 #else
 #pragma nounroll
     for (int i = low; i < high; i++)
-        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL);
+        add_inside(acc, x + i * step, dy + i * D_DST_PIXEL, false);
 #endif
 #if T_S > 1
 #pragma nounroll
