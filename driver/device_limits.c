@@ -1,7 +1,7 @@
 /* Runs multiply-adds that wait for nothing, and copies large buffers. */
 #include "device_limits.h"
 
-#include <time.h>
+#include "clock.h"
 
 /* Independent sums hide how long one multiply-add takes. */
 static const char source[] =
@@ -65,24 +65,17 @@ static const recipe cpu = {"-DFLOATS=float16 -DSUMS=12 -DROUNDS=2048",
                            (size_t)1 << 28,
                            false};
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double multiply_gflops(const session *s, const recipe *r, cl_kernel kernel, size_t items)
 {
     const size_t local = (size_t)r->group;
     const double flops = 2.0 * STEPS * r->lanes * r->sums * r->rounds * (double)items;
     double best = 0;
     for (int i = 0; i <= r->tries; i++) {
-        const double begin = now();
+        const double begin = clock_seconds();
         if (clEnqueueNDRangeKernel(s->queue, kernel, 1, NULL, &items, &local, 0, NULL, NULL) ||
             clFinish(s->queue))
             return 0;
-        const double gflops = 1e-9 * flops / (now() - begin);
+        const double gflops = 1e-9 * flops / (clock_seconds() - begin);
         best = i && gflops > best ? gflops : best; /* the first run compiles or loads */
     }
     return best;
@@ -120,13 +113,13 @@ static double copy_gbs(const session *s, const recipe *r, cl_kernel kernel, cl_m
 {
     double best = 0;
     for (int i = 0; i <= r->tries; i++) {
-        const double begin = now();
+        const double begin = clock_seconds();
         cl_int code = CL_SUCCESS;
         for (int j = 0; j < r->copies && code == CL_SUCCESS; j++)
             code = copy_once(s, r, kernel, from, to);
         if (code != CL_SUCCESS || clFinish(s->queue) != CL_SUCCESS)
             return 0;
-        const double gbs = 2e-9 * r->copies * (double)r->bytes / (now() - begin);
+        const double gbs = 2e-9 * r->copies * (double)r->bytes / (clock_seconds() - begin);
         best = i && gbs > best ? gbs : best;
     }
     return best;

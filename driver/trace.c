@@ -1,6 +1,7 @@
 /* Writes spans as lines of JSON, each in a single write(). */
 #include "trace.h"
 
+#include "clock.h"
 #include "json_csv.h"
 #include "replaced_file.h"
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -19,13 +19,6 @@ static struct {
     int64_t began;
     bool failed;
 } trace = {.fd = -1};
-
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Appends a text; processes that append at once do not mix theirs. */
 static void append(const char *text, size_t length)
@@ -45,7 +38,7 @@ kiln_status trace_open(const char *name, char *why)
     trace.fd = fileno(trace.file.to);
     const int flags = fcntl(trace.fd, F_GETFL);
     fcntl(trace.fd, F_SETFL, flags | O_APPEND);
-    trace.began = now();
+    trace.began = clock_ns();
     append(head, sizeof head - 1);
     trace_name_process("kiln");
     return KILN_OK;
@@ -101,13 +94,13 @@ void trace_name_process(const char *name)
 
 int64_t trace_begin(void)
 {
-    return trace.fd < 0 ? 0 : now();
+    return trace.fd < 0 ? 0 : clock_ns();
 }
 
 void trace_end(int64_t begin, const char *what, const char *detail)
 {
     if (trace.fd >= 0 && begin)
-        add("X", what, begin, now(), "detail", detail);
+        add("X", what, begin, clock_ns(), "detail", detail);
 }
 
 static void hear(void *user, const char *what, const char *detail, int64_t begin, int64_t end)

@@ -1,6 +1,7 @@
 /* Runs one problem in one direction, from plan to report. */
 #include "direction.h"
 
+#include "driver/clock.h"
 #include "driver/trace.h"
 
 #include "conv.h"
@@ -50,9 +51,9 @@ static kiln_status create(run *r, const kiln_trial *found)
     }
     kiln_op_release(r->op);
     r->op = NULL;
-    double start = now_ms();
+    double start = clock_ms();
     kiln_status status = kiln_conv_create(r->session->kiln, &o->problem, &choice, &r->op);
-    o->time.create = now_ms() - start;
+    o->time.create = clock_ms() - start;
     o->planned = !status;
     if (status)
         return library_error(o, status);
@@ -250,12 +251,12 @@ void direction_warm_up(const session *s, const request *q)
     tiny.flags.batch = tiny.flags.in_channels = tiny.flags.out_channels = 1;
     tiny.flags.size[1] = tiny.flags.size[2] = 16;
     tiny.flags.filter[1] = tiny.flags.filter[2] = 1;
-    double start = now_ms();
+    double start = clock_ms();
     bool done = !request_problem(&tiny, KILN_FORWARD, &o.problem, why) &&
                 !tensors_make(&r.tensors, s, &tiny, &o.problem, why) && !create(&r, NULL) &&
                 !tensors_workspace(&r.tensors, s, o.info.workspace_size, why) && !launch_once(&r);
     if (done && report_format_of(&q->flags) == REPORT_LINES)
-        printf("Warm-up: Wall-clock Total Time: %g ms, Find Algorithm: %d\n", now_ms() - start,
+        printf("Warm-up: Wall-clock Total Time: %g ms, Find Algorithm: %d\n", clock_ms() - start,
                o.info.algorithm);
     kiln_op_release(r.op);
     tensors_free(&r.tensors);

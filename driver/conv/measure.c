@@ -1,15 +1,9 @@
 /* Repeats an operation and sums up its times. */
 #include "measure.h"
 
-#include <stdlib.h>
-#include <time.h>
+#include "driver/clock.h"
 
-double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
+#include <stdlib.h>
 
 static int by_value(const void *a, const void *b)
 {
@@ -60,11 +54,11 @@ kiln_status measure_op(kiln_op *op, const session *s, const kiln_buffers *buffer
     int64_t runs = 0;
     kiln_buffers b = *buffers;
     kiln_status status = pack_once(op, s, &b, &t->pack);
-    double start = now_ms(), wall = 0;
+    double start = clock_ms(), wall = 0;
     while (!status && runs < f->iter &&
            (runs == 0 || f->limit_ms == 0 || wall < (double)f->limit_ms)) {
         status = kiln_op_time(op, s->queue, &b, &ms[runs], b.packed.mem ? NULL : &t->pack);
-        wall = now_ms() - start;
+        wall = clock_ms() - start;
         runs += !status;
     }
     if (status)

@@ -9,7 +9,4 @@
 kiln_status measure_op(kiln_op *op, const session *s, const kiln_buffers *buffers, const flags *f,
                        timing *t, char *why);
 
-/* Returns the host's monotonic clock. */
-double now_ms(void);
-
 #endif

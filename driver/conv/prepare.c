@@ -1,6 +1,8 @@
 /* `kiln prepare`: has the library compile the problems of files and names. */
 #include "prepare.h"
 
+#include "driver/clock.h"
+
 #include "conv.h"
 #include "request_list.h"
 
@@ -8,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -50,21 +51,14 @@ static int usage(const char *what, const char *word)
     return KILN_INVALID;
 }
 
-static double seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Compiles one problem, and tells so in a line. */
 static kiln_status compile_one(const prepare *all, const kiln_problem *p)
 {
     char text[KILN_KEY_TEXT];
-    const double from = seconds();
+    const double from = clock_seconds();
     kiln_problem_text(p, text, sizeof text);
     const kiln_status status = kiln_prepare(all->s->kiln, p, 1, 1);
-    printf("%zu  %6.2f s  %s\n", all->count, seconds() - from, text);
+    printf("%zu  %6.2f s  %s\n", all->count, clock_seconds() - from, text);
     fflush(stdout);
     if (status)
         fprintf(stderr, "kiln: %s: %s\n", text, kiln_last_error());
@@ -135,7 +129,7 @@ static int run(prepare *all, int count, char **words)
 {
     static session s; /* never closed: a search for leaks must find it */
     char why[KILN_ERROR_TEXT];
-    const double from = seconds();
+    const double from = clock_seconds();
     kiln_status status = session_open(&s, all->defaults.flags.device, why);
     if (status) {
         fprintf(stderr, "kiln: %s\n", why);
@@ -148,7 +142,7 @@ static int run(prepare *all, int count, char **words)
     if (!all->single)
         all->worst = worse_exit(all->worst, (int)compile_all(all));
     printf("%zu problem%s prepared for %s in %.1f s%s%s\n", all->count, all->count == 1 ? "" : "s",
-           s.name, seconds() - from, all->output ? ", bundle " : "",
+           s.name, clock_seconds() - from, all->output ? ", bundle " : "",
            all->output ? all->output : "");
     session_end(&s);
     return all->worst;

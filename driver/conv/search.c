@@ -1,10 +1,10 @@
 /* Runs kiln_tune() with verification and a log, until a signal ends it early. */
 #include "search.h"
 
+#include "driver/clock.h"
 #include "driver/trace.h"
 
 #include "interrupt.h"
-#include "measure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -216,10 +216,10 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
     kiln_trials_file(kiln_rows_file(session->kiln), s.log, sizeof s.log);
     kiln_status status = find_known(&s, &known, &own, reason);
     const bool searches = !status;
-    const double began = now_ms();
+    const double began = clock_seconds();
     if (searches && (status = tune(&s, &known)))
         snprintf(reason, sizeof reason, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
-    result->seconds = (now_ms() - began) / 1000;
+    result->seconds = clock_seconds() - began;
     if (!status && *s.failure) {
         status = KILN_FILE;
         snprintf(reason, sizeof reason, "%s", s.failure);

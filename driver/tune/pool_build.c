@@ -1,4 +1,6 @@
 /* Has programs compiled before their trials come. */
+#include "driver/clock.h"
+
 #include "tune_pool.h"
 #include "tune_rounds.h"
 
@@ -111,7 +113,7 @@ static void give(pool *p, pool_worker *w, pool_helper *h, built *b)
         return;
     b->state = BEING_BUILT;
     h->building = (int)(b - w->table);
-    h->since = tune_now();
+    h->since = clock_seconds();
 }
 
 /* Gives each idle helper the next config, among the first `most`, that nobody has compiled. */
@@ -149,17 +151,17 @@ static void hand_out_firsts(pool *p, pool_worker *w)
         if (!tune_send(h->child.fd, &p->m))
             continue;
         h->building = POOL_ELSEWHERE;
-        h->since = tune_now();
+        h->since = clock_seconds();
     }
 }
 
 static void let_go(pool *p, pool_worker *w)
 {
     p->m.kind = MESSAGE_GO;
-    p->run->waited += tune_now() - w->trial_since;
+    p->run->waited += clock_seconds() - w->trial_since;
     w->waiting = false;
     w->in_trial = true;
-    w->trial_since = tune_now();
+    w->trial_since = clock_seconds();
     tune_send(w->child.fd, &p->m);
 }
 
@@ -225,7 +227,7 @@ void pool_check_helpers(pool *p, pool_worker *w)
 {
     for (int i = 0; i < w->helpers; i++) {
         pool_helper *h = &w->helper[i];
-        if (!is_alive(h) || h->building == -1 || !pool_is_too_long(p, tune_now() - h->since))
+        if (!is_alive(h) || h->building == -1 || !pool_is_too_long(p, clock_seconds() - h->since))
             continue;
         tune_child_end(&h->child, NULL, 0);
         finish(w, h);

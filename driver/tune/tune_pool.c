@@ -1,4 +1,5 @@
 /* Runs workers, hears what they say, and goes on without those that crash or hang. */
+#include "driver/clock.h"
 #include "driver/conv/interrupt.h"
 
 #include "tune_pool.h"
@@ -27,13 +28,13 @@ static void start_worker(pool *p, pool_worker *w)
                           .limits = p->run->limits,
                           .workers = p->workers};
     w->ready = w->in_trial = w->waiting = false;
-    w->heard = tune_now();
+    w->heard = clock_seconds();
     w->gone = !tune_child_start(&w->child, tune_worker_run, (void *)&job, p->memory);
 }
 
 static bool out_of_time(const tune_run *run)
 {
-    return run->options->total_time > 0 && tune_now() - run->began >= run->options->total_time;
+    return run->options->total_time > 0 && clock_seconds() - run->began >= run->options->total_time;
 }
 
 /* Gives an idle worker its item again, after a crash, or the next one. */
@@ -45,7 +46,7 @@ static void assign(pool *p, pool_worker *w)
         w->item = out_of_time(p->run) ? -1 : tune_rounds_next(p->run, w->kind);
         if (w->item < 0)
             return;
-        w->item_since = tune_now();
+        w->item_since = clock_seconds();
         w->deaths = 0;
         w->killer = (tune_next){.solver = ""};
         w->kind->state[w->item] = TUNE_RUNNING;
@@ -54,13 +55,13 @@ static void assign(pool *p, pool_worker *w)
     p->m.kind = MESSAGE_TUNE;
     p->m.item = w->item;
     p->m.slice = tune_rounds_slice(p->run, w->kind, w->item);
-    w->heard = tune_now();
+    w->heard = clock_seconds();
     w->ready = !tune_send(w->child.fd, &p->m);
 }
 
 static void end_item(pool *p, pool_worker *w, const tune_result *result)
 {
-    p->run->busy += tune_now() - w->item_since;
+    p->run->busy += clock_seconds() - w->item_since;
     tune_rounds_note(p->run, w->kind, w->item, result);
     tune_show_item(p->run, w->kind, w->item);
     w->item = -1;
@@ -72,7 +73,7 @@ static void record(pool *p, pool_worker *w, kiln_trial_verdict verdict, const ch
     kiln_trial_line *line = &w->trial;
     snprintf(line->verdict, sizeof line->verdict, "%s", kiln_trial_verdict_text(verdict));
     snprintf(line->why, sizeof line->why, "%s", how);
-    line->seconds = tune_now() - w->trial_since;
+    line->seconds = clock_seconds() - w->trial_since;
     if (kiln_trials_append(w->kind->log, line))
         fprintf(stderr, "kiln tune: %s\n", kiln_last_error());
     trial_book_add(w->kind->book, line);
@@ -142,7 +143,7 @@ static void hear(pool *p, pool_worker *w)
         return;
     }
     const tune_message *m = &p->m;
-    w->heard = tune_now();
+    w->heard = clock_seconds();
     switch (m->kind) {
     case MESSAGE_READY:
         w->ready = true;
@@ -212,7 +213,7 @@ static void listen(pool *p)
 
 static void check_times(pool *p, pool_worker *w)
 {
-    const double now = tune_now();
+    const double now = clock_seconds();
     pool_check_helpers(p, w);
     if (w->child.pid <= 0)
         return;
@@ -234,7 +235,7 @@ static void stop(pool *p)
         if (w->waiting) {
             w->waiting = false;
             w->in_trial = true;
-            w->trial_since = tune_now();
+            w->trial_since = clock_seconds();
         }
     }
 }

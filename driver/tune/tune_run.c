@@ -1,19 +1,14 @@
 /* Sets a run up and keeps its books. */
 #include "tune_run.h"
 
+#include "driver/clock.h"
+
 #include "tune_child.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-double tune_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* Asks a child for the devices. */
 static kiln_status probe(tune_run *run, char *why)
@@ -90,7 +85,7 @@ static kiln_status open_kind(tune_run *run, const tune_device *d, char *why)
 
 kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list *list, char *why)
 {
-    *run = (tune_run){.options = o, .list = list, .began = tune_now()};
+    *run = (tune_run){.options = o, .list = list, .began = clock_seconds()};
     tune_options_limits(o, run->limits);
     kiln_status status = probe(run, why);
     for (int i = 0; i < run->devices && !status; i++) {

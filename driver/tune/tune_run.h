@@ -4,8 +4,6 @@
 
 #include "tune_worker.h"
 
-#include <time.h>
-
 /* AGAIN: a search has ended, and goes on if there is time. */
 typedef enum tune_state { TUNE_WAITING = 0, TUNE_RUNNING, TUNE_AGAIN, TUNE_ENDED } tune_state;
 
@@ -56,7 +54,5 @@ void tune_run_note_trial(tune_run *run, const kiln_trial_line *line);
 /* Tunes with worker processes; tune_here() in this process. */
 kiln_status tune_pool(tune_run *run, char *why);
 kiln_status tune_here(tune_run *run, char *why);
-
-double tune_now(void); /* seconds of a clock that only goes forward */
 
 #endif

@@ -1,6 +1,8 @@
 /* Shows how far a run is. */
 #include "tune_show.h"
 
+#include "driver/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,7 +54,7 @@ static size_t count_ended(const tune_run *run, size_t *all, size_t *worked)
 static double time_left(const tune_run *run, size_t ended, size_t all, size_t worked)
 {
     const tune_options *o = run->options;
-    const double spent = tune_now() - run->began;
+    const double spent = clock_seconds() - run->began;
     const double each = worked > 0 ? run->busy / (double)worked : o->seconds > 0 ? o->seconds : -1;
     if (o->total_time > 0) /* further rounds take what is left */
         return o->total_time > spent ? o->total_time - spent : 0;
@@ -82,7 +84,7 @@ static void print_progress(const tune_run *run)
 void tune_show_tick(const tune_run *run)
 {
     static int terminal = -1;
-    const double now = tune_now();
+    const double now = clock_seconds();
     if (terminal < 0)
         terminal = isatty(STDERR_FILENO);
     if (now - last.told < (terminal ? 0.2 : 60) || (!terminal && now - run->began < 60))

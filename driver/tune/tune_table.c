@@ -1,4 +1,5 @@
 /* The table at the end of a run, its sums, and the exit status. */
+#include "driver/clock.h"
 #include "driver/conv/conv.h"
 #include "driver/json_csv.h"
 
@@ -129,7 +130,7 @@ static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, F
 
 static void print_work(const tune_run *run, FILE *to)
 {
-    const double wall = tune_now() - run->began;
+    const double wall = clock_seconds() - run->began;
     fprintf(to, "%lld trials in %.0f s on %d device%s", (long long)run->trials, wall, run->devices,
             run->devices == 1 ? "" : "s");
     for (int v = KILN_TRIAL_BUILD; v < KILN_TRIAL_VERDICTS; v++)
