@@ -10,10 +10,11 @@
  */
 #include "driver/conv/interrupt.h"
 #include "driver/device_limits.h"
+#include "driver/json_csv.h"
 
 #include "contender_kiln.h"
+#include "gpu_options.h"
 #include "machine.h"
-#include "options.h"
 #include "peer.h"
 #include "progress.h"
 #include "stats.h"
@@ -23,53 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    INTERRUPTED = 130,
-    MOST_ROUNDS = 15,
-    MOST_BATCHES = 8,
-    ROW_MS = 20,
-    ROWS = 7,
-    MOST_RUNS = 1400
-};
-
-static bool is_dense(const kiln_problem *p)
-{
-    return !work_is_depthwise(p);
-}
-
-typedef struct gpu_class {
-    const char *name;
-    kiln_direction direction;
-    bool (*takes)(const kiln_problem *p);
-    kiln_type type;
-    rules_layout layout; /* tensor cores take channels that are neighbours */
-    bool reduced;        /* products may be rounded to a shorter type */
-    bool bytes;          /* results are i8, too */
-} gpu_class;
-
-static const gpu_class classes[] = {
-    {"forward", KILN_FORWARD, is_dense, KILN_F32, RULES_NCHW, false, false},
-    {"backward-data", KILN_BACKWARD_DATA, is_dense, KILN_F32, RULES_NCHW, false, false},
-    {"backward-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F32, RULES_NCHW, false, false},
-    {"depthwise", KILN_FORWARD, work_is_depthwise, KILN_F32, RULES_NCHW, false, false},
-    {"depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F32, RULES_NCHW, false, false},
-    {"depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F32, RULES_NCHW, false,
-     false},
-    {"f16", KILN_FORWARD, is_dense, KILN_F16, RULES_NHWC, false, false},
-    {"f16-data", KILN_BACKWARD_DATA, is_dense, KILN_F16, RULES_NHWC, false, false},
-    {"f16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_F16, RULES_NHWC, false, false},
-    {"bf16", KILN_FORWARD, is_dense, KILN_BF16, RULES_NHWC, false, false},
-    {"bf16-data", KILN_BACKWARD_DATA, is_dense, KILN_BF16, RULES_NHWC, false, false},
-    {"bf16-weights", KILN_BACKWARD_WEIGHTS, is_dense, KILN_BF16, RULES_NHWC, false, false},
-    {"tf32", KILN_FORWARD, is_dense, KILN_F32, RULES_NHWC, true, false},
-    {"i8", KILN_FORWARD, is_dense, KILN_I8, RULES_NHWC, false, false},
-    {"i8-to-i8", KILN_FORWARD, is_dense, KILN_I8, RULES_NHWC, false, true},
-    {"f16-depthwise", KILN_FORWARD, work_is_depthwise, KILN_F16, RULES_NHWC, false, false},
-    {"f16-depthwise-data", KILN_BACKWARD_DATA, work_is_depthwise, KILN_F16, RULES_NHWC, false,
-     false},
-    {"f16-depthwise-weights", KILN_BACKWARD_WEIGHTS, work_is_depthwise, KILN_F16, RULES_NHWC, false,
-     false},
-};
+enum { INTERRUPTED = 130, ROW_MS = 20, ROWS = 7, MOST_RUNS = 1400 };
 
 /* PyTorch has no convolution of bytes on a GPU: the peer is kiln in f16. */
 static bool is_own_peer(const gpu_class *class)
@@ -77,20 +32,14 @@ static bool is_own_peer(const gpu_class *class)
     return class->type == KILN_I8;
 }
 
-enum { CLASSES = sizeof classes / sizeof *classes };
-
 typedef struct bench {
-    layers layers;
-    int64_t batch[MOST_BATCHES];
-    int batches, rounds, every;
-    bool quick, wanted[CLASSES];
-    const char *json_file, *solver;
+    gpu_options given;
     FILE *json;
     session session;
     cl_command_queue profiled; /* the session's queue is not */
     device_limits limits;
     peer peer;
-    stats_mean mean[CLASSES];
+    stats_mean mean[GPU_CLASSES];
     int wrong, failed;
 } bench;
 
@@ -143,14 +92,14 @@ static double time_peer(bench *b, contender *other, int runs, const char *proble
 
 static bool take_turns(bench *b, contender *c, contender *other, const char *problem, measured *m)
 {
-    double own[MOST_ROUNDS], peer[MOST_ROUNDS];
+    double own[GPU_ROUNDS], peer[GPU_ROUNDS];
     const double first = time_row(c, 3), again = first > 0 ? time_row(c, 10) : -1;
     if (again <= 0)
         return false;
     const double fit = ROW_MS / again;
     const int runs = fit < 3 ? 3 : fit > MOST_RUNS ? MOST_RUNS : (int)fit;
     int n = 0, peers = 0;
-    for (; n < b->rounds; n++) {
+    for (; n < b->given.rounds; n++) {
         own[n] = time_turn(c, runs);
         if (own[n] <= 0)
             return false;
@@ -172,10 +121,14 @@ static void print_json(const bench *b, const gpu_class *class, const char *probl
             "{\"kind\":\"row\",\"class\":\"%s\",\"problem\":\"%s\",\"kiln_ms\":%.6f,"
             "\"event_ms\":%.6f,",
             class->name, problem, m->kiln_ms, m->event_ms);
-    if (m->peer_ms > 0)
-        fprintf(b->json, "\"peer_ms\":%.6f,\"format\":\"%s\",\"ratio\":%.4f,", m->peer_ms,
-                m->format, m->peer_ms / m->kiln_ms);
-    fprintf(b->json, "\"kiln\":\"%s\"}\n", c->detail);
+    if (m->peer_ms > 0) {
+        fprintf(b->json, "\"peer_ms\":%.6f,\"format\":", m->peer_ms);
+        json_string(b->json, m->format);
+        fprintf(b->json, ",\"ratio\":%.4f,", m->peer_ms / m->kiln_ms);
+    }
+    fputs("\"kiln\":", b->json);
+    json_string(b->json, c->detail);
+    fputs("}\n", b->json);
 }
 
 static void print_row(bench *b, int at, const work *w, const char *problem, const measured *m,
@@ -183,11 +136,11 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
 {
     const double seconds = m->kiln_ms * 1e-3;
     printf("%-21s %-32.32s %3lld %9.4f ms (events %.4f)  peak %3.0f%% copy %3.0f%%",
-           classes[at].name, w->layer->name, (long long)w->problem.batch, m->kiln_ms, m->event_ms,
-           100e-9 * w->flops / seconds / fmax(b->limits.gflops, 1),
+           gpu_classes[at].name, w->layer->name, (long long)w->problem.batch, m->kiln_ms,
+           m->event_ms, 100e-9 * w->flops / seconds / fmax(b->limits.gflops, 1),
            100e-9 * w->bytes / seconds / fmax(b->limits.gbs, 1));
     if (m->peer_ms > 0) {
-        printf("  %s %9.4f ms (%s)  ratio %.3f", is_own_peer(&classes[at]) ? "kiln" : "cuDNN",
+        printf("  %s %9.4f ms (%s)  ratio %.3f", is_own_peer(&gpu_classes[at]) ? "kiln" : "cuDNN",
                m->peer_ms, m->format, m->peer_ms / m->kiln_ms);
         stats_add(&b->mean[at], m->peer_ms / m->kiln_ms, w->layer->name);
     } else if (b->peer.process) {
@@ -195,7 +148,7 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
     }
     printf("  %s\n", c->detail);
     fflush(stdout);
-    print_json(b, &classes[at], problem, m, c);
+    print_json(b, &gpu_classes[at], problem, m, c);
 }
 
 static void compare_with(bench *b, int at, const work *w, contender *c, contender *other)
@@ -203,18 +156,18 @@ static void compare_with(bench *b, int at, const work *w, contender *c, contende
     char why[KILN_ERROR_TEXT], problem[KILN_KEY_TEXT];
     measured m;
     kiln_problem named = w->problem;
-    if (classes[at].reduced)
+    if (gpu_classes[at].reduced)
         named.math = KILN_MATH_REDUCED;
     kiln_problem_text(&named, problem, sizeof problem);
     void *result = malloc((size_t)kiln_problem_count(&w->problem, w->to) * sizeof(float));
     if (!result || !contender_verify(c, w, result, why)) {
-        printf("%-21s %-32.32s WRONG: %s (%s)\n", classes[at].name, w->layer->name,
+        printf("%-21s %-32.32s WRONG: %s (%s)\n", gpu_classes[at].name, w->layer->name,
                result ? why : "out of memory", c->detail);
         b->wrong++;
     } else if (take_turns(b, c, other, problem, &m)) {
         print_row(b, at, w, problem, &m, c);
     } else {
-        printf("%-21s %-32.32s a run failed\n", classes[at].name, w->layer->name);
+        printf("%-21s %-32.32s a run failed\n", gpu_classes[at].name, w->layer->name);
         b->failed++;
     }
     free(result);
@@ -222,137 +175,36 @@ static void compare_with(bench *b, int at, const work *w, contender *c, contende
 
 static void compare(bench *b, int at, const work *w)
 {
-    const gpu_class *class = &classes[at];
+    const gpu_class *class = &gpu_classes[at];
     const rules rules = {class->layout, class->reduced ? RULES_REDUCED : RULES_ANY};
-    const kiln_choice choice = {.solver = b->solver};
+    const kiln_choice choice = {.solver = b->given.solver};
     char why[KILN_ERROR_TEXT];
     work half = {0};
     contender *other = NULL;
-    contender *c = contender_kiln(&b->session, w, &rules, b->solver ? &choice : NULL, why);
-    if (is_own_peer(class) && work_make(&half, w->layer, class->direction, KILN_F16))
+    contender *c = contender_kiln(&b->session, w, &rules, b->given.solver ? &choice : NULL, why);
+    if (c && is_own_peer(class) && work_make(&half, w->layer, class->direction, KILN_F16))
         other = contender_kiln(&b->session, &half, &rules, NULL, why);
     if (c) {
         compare_with(b, at, w, c, other);
     } else {
         printf("%-21s %-32.32s not measured: %s\n", class->name, w->layer->name, why);
-        b->failed += b->solver == NULL;
+        b->failed += b->given.solver == NULL;
     }
     contender_release(c);
     contender_release(other);
     work_free(&half);
 }
 
-/* ---- the command line ---- */
-
-static void help(void)
-{
-    printf("usage: ./dev bench gpu [FILE...] [OPTIONS]\n\n"
-           "FILE is a list of layers or the name of one in tests/bench/shapes\n"
-           "(resnet50 vgg mobilenet inception resnext quick); all of them by default.\n"
-           "KILN_DEVICE names the device (NVIDIA). Without PyTorch there is no peer: kiln's times "
-           "and\n"
-           "shares of the limits are printed alone.\n\n"
-           "  --quick        the layers of quick.txt\n"
-           "  --batch N,...  batches to run; 0: each list's own  (64,1)\n"
-           "  --every N      only one of N layers  (1)\n"
-           "  --class NAME   only this class; may be repeated. One of:\n");
-    for (int i = 0; i < CLASSES; i++)
-        printf("                   %s\n", classes[i].name);
-    printf("  --solver NAME  this solver instead of kiln's choice\n"
-           "  --rounds N     turns of each side  (3)\n"
-           "  --json FILE    also write one JSON object per row to FILE\n");
-}
-
-static bool want_class(bench *b, const char *name)
-{
-    for (int i = 0; i < CLASSES; i++)
-        if (strcmp(classes[i].name, name) == 0)
-            return b->wanted[i] = true;
-    fprintf(stderr, "bench: there is no class \"%s\"; --help lists them\n", name);
-    return false;
-}
-
-static bool read_batches(bench *b, const char *text)
-{
-    const char *at = text;
-    for (b->batches = 0; b->batches < MOST_BATCHES; at++) {
-        char *end;
-        const long long n = strtoll(at, &end, 10);
-        if (end == at || n < 0)
-            break;
-        b->batch[b->batches++] = n;
-        if (!*end)
-            return true;
-        at = end;
-    }
-    fprintf(stderr, "bench: --batch is \"%s\"; give up to %d numbers with commas between\n", text,
-            MOST_BATCHES);
-    return false;
-}
-
-static bool read_option(bench *b, int letter, const char *value)
-{
-    switch (letter) {
-    case 'q':
-        return b->quick = true;
-    case 'b':
-        return read_batches(b, value);
-    case 'e':
-        return options_number("--every", value, 1, 1000, &b->every);
-    case 'c':
-        return want_class(b, value);
-    case 's':
-        b->solver = value;
-        return true;
-    case 'r':
-        return options_number("--rounds", value, 1, MOST_ROUNDS, &b->rounds);
-    case 'j':
-        b->json_file = value;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool read_options(bench *b, int argc, char **argv)
-{
-    static const struct option known[] = {{"quick", no_argument, NULL, 'q'},
-                                          {"batch", required_argument, NULL, 'b'},
-                                          {"every", required_argument, NULL, 'e'},
-                                          {"class", required_argument, NULL, 'c'},
-                                          {"solver", required_argument, NULL, 's'},
-                                          {"rounds", required_argument, NULL, 'r'},
-                                          {"json", required_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
-    static char *const lists[] = {"resnet50", "vgg", "mobilenet", "inception", "resnext", "quick"};
-    bool some = false;
-    *b = (bench){.rounds = 3, .every = 1, .batches = 2, .batch = {64, 1}};
-    for (int letter; (letter = options_next(argc, argv, known, help)) != -1;)
-        if (letter == '?' || !read_option(b, letter, optarg))
-            return false;
-    for (int i = 0; i < CLASSES; i++)
-        some = some || b->wanted[i];
-    for (int i = 0; i < CLASSES; i++)
-        b->wanted[i] = b->wanted[i] || !some;
-    char *const *file = optind < argc ? argv + optind : b->quick ? lists + 5 : lists;
-    const int files = optind < argc ? argc - optind : b->quick ? 1 : 6;
-    for (int i = 0; i < files; i++)
-        if (!layers_read(&b->layers, file[i], b->batch, b->batches))
-            return false;
-    return true;
-}
-
 /* ---- all layers ---- */
 
 static void compare_layer(bench *b, const layer *l)
 {
-    for (int i = 0; i < CLASSES && !interrupt_came(); i++) {
+    for (int i = 0; i < GPU_CLASSES && !interrupt_came(); i++) {
         work w = {0};
-        if (!b->wanted[i] || !classes[i].takes(&l->problem))
+        if (!b->given.wanted[i] || !gpu_classes[i].takes(&l->problem))
             continue;
-        if (classes[i].bytes ? work_make_bytes(&w, l)
-                             : work_make(&w, l, classes[i].direction, classes[i].type))
+        if (gpu_classes[i].bytes ? work_make_bytes(&w, l)
+                                 : work_make(&w, l, gpu_classes[i].direction, gpu_classes[i].type))
             compare(b, i, &w);
         work_free(&w);
     }
@@ -368,15 +220,15 @@ static int run(bench *b)
     b->limits = device_limits_measure(&b->session);
     printf("%s: %.0f GFLOP/s multiply-add, %.0f GB/s copy\n", b->session.name, b->limits.gflops,
            b->limits.gbs);
-    const progress p = progress_start(b->layers.count);
-    for (int i = 0; i < b->layers.count && !interrupt_came(); i += b->every) {
+    const progress p = progress_start(b->given.layers.count);
+    for (int i = 0; i < b->given.layers.count && !interrupt_came(); i++) {
         progress_tell(&p, i);
-        compare_layer(b, &b->layers.at[i]);
+        compare_layer(b, &b->given.layers.at[i]);
     }
-    progress_tell(&p, b->layers.count);
-    for (int i = 0; i < CLASSES; i++)
+    progress_tell(&p, b->given.layers.count);
+    for (int i = 0; i < GPU_CLASSES; i++)
         if (b->mean[i].count)
-            printf("class %s layers %d geomean %.3f worst %.3f (%s)\n", classes[i].name,
+            printf("class %s layers %d geomean %.3f worst %.3f (%s)\n", gpu_classes[i].name,
                    b->mean[i].count, stats_geomean(&b->mean[i]), b->mean[i].worst,
                    b->mean[i].worst_name);
     if (b->wrong)
@@ -389,7 +241,7 @@ int main(int argc, char **argv)
 {
     static bench b;
     char why[KILN_ERROR_TEXT];
-    if (!read_options(&b, argc, argv))
+    if (!gpu_options_read(&b.given, argc, argv))
         return 2;
     if (session_open(&b.session, NULL, why)) {
         fprintf(stderr, "bench: %s\n", why);
@@ -398,21 +250,25 @@ int main(int argc, char **argv)
     cl_int code;
     b.profiled =
         clCreateCommandQueue(b.session.context, b.session.device, CL_QUEUE_PROFILING_ENABLE, &code);
-    if (!b.profiled || !machine_forgo_profiling(&b.session))
+    if (!b.profiled) {
+        fprintf(stderr, "bench: no queue with profiling (OpenCL error %d)\n", (int)code);
+        return 1;
+    }
+    if (!machine_forgo_profiling(&b.session))
         return 1;
     interrupt watch;
     interrupt_watch(&watch);
-    if (b.json_file && !(b.json = fopen(b.json_file, "w"))) {
-        perror(b.json_file);
+    if (b.given.json && !(b.json = fopen(b.given.json, "w"))) {
+        perror(b.given.json);
         return 1;
     }
     int status = run(&b);
     if (b.json && fclose(b.json)) {
-        perror(b.json_file);
+        perror(b.given.json);
         status = 1;
     }
     clReleaseCommandQueue(b.profiled);
     session_close(&b.session);
-    layers_free(&b.layers);
+    layers_free(&b.given.layers);
     return status;
 }

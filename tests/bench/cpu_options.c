@@ -5,7 +5,6 @@
 #include "turns.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_dense(const kiln_problem *p)
@@ -101,28 +100,6 @@ static bool want_class(cpu_options *o, const char *name)
     return false;
 }
 
-static bool read_batches(cpu_options *o, const char *text)
-{
-    const char *given = text;
-    for (o->batches = 0; o->batches < CPU_BATCHES; text++) {
-        char *end;
-        long long n = strtoll(text, &end, 10);
-        if (end == text || n < 0)
-            break;
-        o->batch[o->batches++] = n;
-        if (!*end)
-            return true;
-        text = end;
-        if (*text != ',')
-            break;
-    }
-    fprintf(stderr,
-            "bench: --batch is '%s'; it must be up to %d whole numbers from 0 on with commas "
-            "between them\n",
-            given, CPU_BATCHES);
-    return false;
-}
-
 static bool read_option(cpu_options *o, int letter, const char *value)
 {
     switch (letter) {
@@ -141,22 +118,12 @@ static bool read_option(cpu_options *o, int letter, const char *value)
         o->trials = 24;
         return !value || options_number("--tuned", value, 1, 1000000, &o->trials);
     case 'b':
-        return read_batches(o, value);
+        return (o->batches = options_batches(value, o->batch, CPU_BATCHES)) > 0;
     case 'e':
         return options_number("--every", value, 1, 1000, &o->every);
     default:
         return false;
     }
-}
-
-/* Leaves one of so many layers, with all of its batches. */
-static void thin(layers *l, int every, int batches)
-{
-    int kept = 0;
-    for (int i = 0; i < l->count; i++)
-        if (i / batches % every == 0)
-            l->at[kept++] = l->at[i];
-    l->count = kept;
 }
 
 static bool read_lists(cpu_options *o, char **file, int files)
@@ -177,7 +144,7 @@ static bool read_lists(cpu_options *o, char **file, int files)
     for (int i = 0; i < files; i++)
         if (!layers_read(&o->layers, file[i], o->batch, o->batches))
             return false;
-    thin(&o->layers, o->every, o->batches);
+    layers_thin(&o->layers, o->every);
     return true;
 }
 

@@ -45,3 +45,23 @@ bool options_word(const char *option, const char *text, const char *const *words
     fprintf(stderr, "\n");
     return false;
 }
+
+int options_batches(const char *text, int64_t *batch, int most)
+{
+    const char *at = text;
+    for (int n = 0; n < most; at++) {
+        char *end;
+        const long long value = strtoll(at, &end, 10);
+        if (end == at || value < 0)
+            break;
+        batch[n++] = value;
+        if (!*end)
+            return n;
+        at = end;
+        if (*at != ',')
+            break;
+    }
+    fprintf(stderr, "bench: --batch is \"%s\"; give up to %d numbers with commas between them\n",
+            text, most);
+    return 0;
+}

@@ -4,6 +4,7 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Returns the letter of the next option, with its value in `optarg`; -1 after the last one, '?' for
  * a wrong one. -h and --help print help() and exit. */
@@ -13,5 +14,8 @@ int options_next(int argc, char **argv, const struct option *known, void (*help)
  * NULL. */
 bool options_number(const char *option, const char *text, int least, int most, int *value);
 bool options_word(const char *option, const char *text, const char *const *words, int *value);
+
+/* Reads the value of --batch, up to `most` numbers. Returns how many there are; 0: it is wrong. */
+int options_batches(const char *text, int64_t *batch, int most);
 
 #endif

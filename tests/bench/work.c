@@ -83,6 +83,24 @@ bool layers_read(layers *l, const char *file, const int64_t *batch, int batches)
     return fine;
 }
 
+static bool is_same_layer(const layer *l, const layer *other)
+{
+    kiln_problem p = other->problem;
+    p.batch = l->problem.batch;
+    return memcmp(&p, &l->problem, sizeof p) == 0;
+}
+
+void layers_thin(layers *l, int every)
+{
+    int kept = 0, number = 0;
+    for (int i = 0; i < l->count; i++) {
+        number += i > 0 && !is_same_layer(&l->at[i - 1], &l->at[i]);
+        if (number % every == 0)
+            l->at[kept++] = l->at[i];
+    }
+    l->count = kept;
+}
+
 void layers_free(layers *l)
 {
     free(l->at);

@@ -24,6 +24,8 @@ typedef struct layers {
  * that are there already. `file` may also be the name of a list in shapes/. Returns false, with a
  * sentence on standard error, where the list cannot be read. */
 bool layers_read(layers *l, const char *file, const int64_t *batch, int batches);
+/* Leaves one of `every` layers, with all of its batches. */
+void layers_thin(layers *l, int every);
 void layers_free(layers *l);
 
 typedef struct work {
