@@ -1,9 +1,9 @@
 /* Plans for AMX, with the facts of a CPU that has it: refusals, steps, tiles and guesses. */
 #include "generator/solvers/amx/direct_amx.h"
 #include "problems.h"
+#include "support/plans.h"
 
 #include <check.h>
-#include <string.h>
 
 static kiln_device_facts cpu(void)
 {
@@ -16,22 +16,9 @@ static kiln_device_facts cpu(void)
     return d;
 }
 
-static kiln_shape shape_of(const char *text)
-{
-    kiln_problem p;
-    char why[KILN_ERROR_TEXT];
-    ck_assert_msg(kiln_problem_parse(&p, text, why) == KILN_OK, "%s: %s", text, why);
-    return kiln_shape_of(&p);
-}
-
 static void check_refused(const char *text, const kiln_device_facts *d, const char *reason)
 {
-    const kiln_shape s = shape_of(text);
-    kiln_shape own;
-    kiln_why why;
-    ck_assert_msg(!kiln_solver_takes(kiln_solver_named("direct_amx"), &s, d, &own, &why), "%s",
-                  text);
-    ck_assert_msg(strstr(why.text, reason), "%s: %s", text, why.text);
+    support_check_refused(kiln_solver_named("direct_amx"), text, d, reason);
 }
 
 START_TEST(what_it_cannot_do_is_refused_with_the_reason)
@@ -77,7 +64,7 @@ static const struct {
 
 START_TEST(geometry_is_as_computed_by_hand)
 {
-    const kiln_shape s = shape_of(geometry[_i].problem);
+    const kiln_shape s = support_shape(geometry[_i].problem);
     const kiln_config c = {{[AMX_TILE] = geometry[_i].tile, [AMX_PARTS] = geometry[_i].parts}};
     const kiln_direct_amx g = kiln_direct_amx_of(&s, &c);
     ck_assert_int_eq(g.pixel, geometry[_i].pixel);
@@ -120,14 +107,8 @@ START_TEST(guesses_fit_the_device)
     const kiln_device_facts d = cpu();
     const kiln_solver *solver = kiln_solver_named("direct_amx");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const kiln_shape s = shape_of(shapes[i]);
-        kiln_shape own;
         kiln_config c;
-        kiln_why why;
-        ck_assert_msg(kiln_solver_takes(solver, &s, &d, &own, &why), "%s: %s", shapes[i], why.text);
-        solver->guess(&own, &d, &c);
-        ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s: %s", shapes[i],
-                      why.text);
+        const kiln_shape own = support_check_guess(solver, shapes[i], &d, &c);
         const kiln_direct_amx g = kiln_direct_amx_of(&own, &c);
         check_piece(&g);
     }

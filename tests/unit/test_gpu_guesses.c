@@ -1,32 +1,17 @@
 /* Guesses for a GPU: what each solver guesses and what a search tries is legal, and the solver made
  * for a kind of layer is the one that is predicted to be the fastest. No device is needed. */
-#include "generator/plan/solver.h"
+#include "support/plans.h"
 
 #include <check.h>
 #include <stdio.h>
-#include <string.h>
 
-/* As an NVIDIA H100 tells. */
+/* Without what probes find. */
 static kiln_device_facts gpu(void)
 {
-    kiln_device_facts d = kiln_device_generic();
-    d.kind = KILN_DEVICE_GPU;
-    d.compute_units = 132;
-    d.max_group = d.max_local[0] = d.max_local[1] = 1024;
-    d.max_local[2] = 64;
-    d.local_memory = 48 << 10;
-    d.gpu.group_registers = 65536;
-    kiln_device_set_roofline(&d, 1.98);
+    kiln_device_facts d = support_h100();
+    d.gpu.has_mma = d.gpu.has_wgmma = false;
+    d.gpu.static_local_memory = 0;
     return d;
-}
-
-static kiln_shape shape_of(const char *name)
-{
-    kiln_problem p = {0};
-    char why[KILN_ERROR_TEXT];
-    ck_assert_msg(kiln_problem_parse(&p, name, why) == KILN_OK, "%s: %s", name, why);
-    ck_assert_msg(kiln_problem_check(&p, why) == KILN_OK, "%s: %s", name, why);
-    return kiln_shape_of(&p);
 }
 
 static const char *const layers[] = {
@@ -44,7 +29,7 @@ START_TEST(configs_are_legal)
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         char name[256];
         snprintf(name, sizeof name, "%s-f32-%s", directions[_i], layers[i]);
-        const kiln_shape s = shape_of(name);
+        const kiln_shape s = support_shape(name);
         const kiln_solver *solver;
         for (int j = 0; (solver = kiln_solver_at(j)); j++) {
             kiln_shape own;
@@ -110,7 +95,7 @@ START_TEST(a_layer_gets_its_solver)
         {"bwd-f32-n1-c168-k672-i1x1-f1x1", "gemm"},
     };
     const kiln_device_facts d = gpu();
-    const kiln_shape s = shape_of(cases[_i].problem);
+    const kiln_shape s = support_shape(cases[_i].problem);
     ck_assert_str_eq(fastest(&s, &d), cases[_i].solver);
 }
 END_TEST

@@ -1,42 +1,12 @@
 /* Plans of halo_wgmma, with the facts of a GPU that has the instruction wgmma: what it refuses, its
  * stages, and guesses that the device can hold. */
-#include "generator/plan/solver.h"
+#include "support/plans.h"
 
 #include <check.h>
-#include <stdio.h>
-#include <string.h>
-
-static kiln_device_facts gpu(void)
-{
-    kiln_device_facts d = kiln_device_generic();
-    d.kind = KILN_DEVICE_GPU;
-    d.compute_units = 132;
-    d.local_memory = 48 << 10;
-    d.max_group = 1024;
-    for (int a = 0; a < 3; a++)
-        d.max_local[a] = 1024;
-    d.cuda_capability = 90;
-    d.gpu = (kiln_gpu_facts){.subgroup = 32,
-                             .group_registers = 65536,
-                             .has_mma = true,
-                             .has_wgmma = true,
-                             .static_local_memory = 200 << 10};
-    kiln_device_set_roofline(&d, 1.98);
-    return d;
-}
 
 static const kiln_solver *solver(void)
 {
     return kiln_solver_named("halo_wgmma");
-}
-
-static bool takes(const char *text, const kiln_device_facts *d, kiln_shape *own, kiln_why *why)
-{
-    kiln_problem p;
-    char reason[KILN_ERROR_TEXT];
-    ck_assert_msg(kiln_problem_parse(&p, text, reason) == KILN_OK, "%s: %s", text, reason);
-    const kiln_shape s = kiln_shape_of(&p);
-    return kiln_solver_takes(solver(), &s, d, own, why);
 }
 
 START_TEST(what_it_cannot_do_is_refused)
@@ -55,40 +25,19 @@ START_TEST(what_it_cannot_do_is_refused)
         {"fwd-f16-n1-c64-k64-i1x9x9-f1x3x3-s3x1x1-p1x1x1-l:NDHWC.OIDHW.NDHWC", "one and two axes"},
         {"fwd-f16-n1-c512-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "bytes of local memory"},
     };
-    kiln_device_facts d = gpu();
-    kiln_shape own;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kiln_why why = {0};
-        ck_assert_msg(!takes(cases[i].problem, &d, &own, &why), "%s", cases[i].problem);
-        ck_assert_msg(strstr(why.text, cases[i].reason), "%s: %s", cases[i].problem, why.text);
-    }
-    kiln_why why = {0};
+    kiln_device_facts d = support_h100();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        support_check_refused(solver(), cases[i].problem, &d, cases[i].reason);
     d.gpu.has_wgmma = false;
-    ck_assert(!takes("fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", &d, &own, &why));
-    ck_assert_msg(strstr(why.text, "a probe found none"), "%s", why.text);
+    support_check_refused(solver(), "fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", &d,
+                          "a probe found none");
 }
 END_TEST
 
-static void check_stages(const char *text, const char *config, const char *wanted)
+static void check_stages(const char *problem, const char *config, const char *stages)
 {
-    const kiln_device_facts d = gpu();
-    kiln_shape own;
-    kiln_why why = {0};
-    kiln_config c = {0};
-    kiln_plan plan;
-    char stages[512] = "";
-    ck_assert_msg(takes(text, &d, &own, &why), "%s: %s", text, why.text);
-    ck_assert_msg(kiln_config_parse(solver(), config, &c, &why), "%s", why.text);
-    ck_assert_msg(!kiln_config_refused(solver(), &own, &d, &c, true, &why), "%s: %s", text,
-                  why.text);
-    ck_assert_msg(kiln_solver_plan(solver(), &own, &d, &c, &plan, &why), "%s: %s", text, why.text);
-    for (int i = 0; i < plan.nstages; i++) {
-        const kiln_stage *at = &plan.stage[i];
-        const size_t used = strlen(stages);
-        snprintf(stages + used, sizeof stages - used, "%s%s %zux%zux%zu/%zu", i ? ", " : "",
-                 at->kernel, at->global[0], at->global[1], at->global[2], at->local[0]);
-    }
-    ck_assert_str_eq(stages, wanted);
+    const kiln_device_facts d = support_h100();
+    support_check_stages(solver(), problem, &d, config, stages);
 }
 
 START_TEST(stages_are_as_planned_by_hand)
@@ -118,17 +67,10 @@ START_TEST(guesses_fit_the_device)
         "fwd-f16-n1-c8-k8-i300-f9-l:NWC.OIW.NWC",
         "fwd-f16-n1-c96-k32-i40x50-f2x2-d3x4-l:NHWC.OIHW.NHWC",
     };
-    const kiln_device_facts d = gpu();
-    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
-        kiln_shape own;
-        kiln_why why = {0};
-        kiln_config c = {0};
-        ck_assert_msg(takes(problems[i], &d, &own, &why), "%s: %s", problems[i], why.text);
-        solver()->guess(&own, &d, &c);
-        ck_assert_msg(!kiln_config_refused(solver(), &own, &d, &c, false, &why), "%s: %s",
-                      problems[i], why.text);
-        ck_assert_double_gt(solver()->predict(&own, &d, &c), 0);
-    }
+    const kiln_device_facts d = support_h100();
+    kiln_config guess;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+        support_check_guess(solver(), problems[i], &d, &guess);
 }
 END_TEST
 

@@ -2,34 +2,19 @@
  * the device can hold. */
 #include "generator/solvers/gpu/mma_tiles.h"
 #include "problems.h"
+#include "support/plans.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
+/* Without the instruction wgmma. */
 static kiln_device_facts gpu(int64_t static_local_memory)
 {
-    kiln_device_facts d = kiln_device_generic();
-    d.kind = KILN_DEVICE_GPU;
-    d.compute_units = 132;
-    d.local_memory = 48 << 10;
-    d.cuda_capability = 90;
-    d.gpu = (kiln_gpu_facts){.subgroup = 32,
-                             .group_registers = 65536,
-                             .clock_ghz = 1.98,
-                             .has_mma = true,
-                             .static_local_memory = static_local_memory};
-    kiln_device_set_roofline(&d, d.gpu.clock_ghz);
+    kiln_device_facts d = support_h100();
+    d.gpu.has_wgmma = false;
+    d.gpu.static_local_memory = static_local_memory;
     return d;
-}
-
-static kiln_shape shape_of(const char *text)
-{
-    kiln_problem p;
-    char why[KILN_ERROR_TEXT];
-    ck_assert_msg(kiln_problem_parse(&p, text, why) == KILN_OK, "%s: %s", text, why);
-    return kiln_shape_of(&p);
 }
 
 static const kiln_solver *solver_of(const kiln_shape *s)
@@ -42,11 +27,8 @@ static const kiln_solver *solver_of(const kiln_shape *s)
 
 static void check_refused(const char *text, const kiln_device_facts *d, const char *reason)
 {
-    const kiln_shape s = shape_of(text);
-    kiln_shape own;
-    kiln_why why;
-    ck_assert_msg(!kiln_solver_takes(solver_of(&s), &s, d, &own, &why), "%s", text);
-    ck_assert_msg(strstr(why.text, reason), "%s: %s", text, why.text);
+    const kiln_shape s = support_shape(text);
+    support_check_refused(solver_of(&s), text, d, reason);
 }
 
 START_TEST(tensor_cores_and_types_are_asked_for)
@@ -63,28 +45,11 @@ END_TEST
 
 /* ---- stages ---- */
 
-static void check_stages(const char *text, const char *config, const char *wanted)
+static void check_stages(const char *text, const char *config, const char *stages)
 {
     const kiln_device_facts d = gpu(0);
-    const kiln_shape s = shape_of(text);
-    const kiln_solver *solver = solver_of(&s);
-    kiln_shape own;
-    kiln_why why;
-    kiln_config c;
-    kiln_plan plan;
-    char stages[512] = "";
-    ck_assert_msg(kiln_solver_takes(solver, &s, &d, &own, &why), "%s: %s", text, why.text);
-    solver->guess(&own, &d, &c);
-    ck_assert_msg(kiln_config_parse(solver, config, &c, &why), "%s", why.text);
-    ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, true, &why), "%s: %s", text, why.text);
-    ck_assert_msg(kiln_solver_plan(solver, &own, &d, &c, &plan, &why), "%s: %s", text, why.text);
-    for (int i = 0; i < plan.nstages; i++) {
-        const kiln_stage *at = &plan.stage[i];
-        const size_t used = strlen(stages);
-        snprintf(stages + used, sizeof stages - used, "%s%s %zux%zux%zu/%zu", i ? ", " : "",
-                 at->kernel, at->global[0], at->global[1], at->global[2], at->local[0]);
-    }
-    ck_assert_str_eq(stages, wanted);
+    const kiln_shape s = support_shape(text);
+    support_check_stages(solver_of(&s), text, &d, config, stages);
 }
 
 START_TEST(stages_are_as_planned_by_hand)
@@ -136,16 +101,10 @@ START_TEST(guesses_fit_the_device)
         for (int at = 0; at < 6; at++) {
             const kiln_device_facts d = gpu(at % 2 ? 227 << 10 : 0);
             char text[KILN_KEY_TEXT];
-            kiln_shape own;
-            kiln_why why;
             kiln_config c;
             snprintf(text, sizeof text, "%s-%s", directions[at / 2], shapes[i]);
-            const kiln_shape s = shape_of(text);
-            const kiln_solver *solver = solver_of(&s);
-            ck_assert_msg(kiln_solver_takes(solver, &s, &d, &own, &why), "%s: %s", text, why.text);
-            solver->guess(&own, &d, &c);
-            ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s: %s", text,
-                          why.text);
+            const kiln_shape s = support_shape(text);
+            support_check_guess(solver_of(&s), text, &d, &c);
             const kiln_mma_tiles t = kiln_mma_tiles_of(KILN_MMA, KILN_F16, 2, true, 1, &c);
             ck_assert_int_le(t.local_bytes, at % 2 ? 227 << 10 : 48 << 10);
         }
@@ -207,7 +166,7 @@ START_TEST(choices_are_known)
     kiln_device_facts d = gpu(200 << 10);
     char text[256] = "";
     d.gpu.has_wgmma = true;
-    const kiln_shape s = shape_of(choices[_i].problem);
+    const kiln_shape s = support_shape(choices[_i].problem);
     choose(&s, &d, text, sizeof text);
     ck_assert_str_eq(text, choices[_i].choice);
 }
@@ -249,7 +208,7 @@ START_TEST(a_small_problem_is_one_launch)
 {
     kiln_device_facts d = gpu(200 << 10);
     d.gpu.has_wgmma = true;
-    const kiln_shape s = shape_of(small[_i]);
+    const kiln_shape s = support_shape(small[_i]);
     const kiln_plan *plan = fastest_plan(&s, &d);
     int launches = 0;
     for (int i = 0; i < plan->nstages; i++)
