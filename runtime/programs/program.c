@@ -221,10 +221,9 @@ kiln_programs *kiln_programs_open(const kiln_program_places *places, const kiln_
 {
     kiln_programs *cache = calloc(1, sizeof *cache);
     char *head = make_head(device, facts), *declarations = NULL;
-    /* PoCL 5 warns of something in each program that is compiled like that. */
-    const bool brief = kiln_device_is_pocl(facts) && strncmp(facts->driver, "3.", 2) == 0;
     if (!cache || !head ||
-        (brief && kiln_template_source(NULL, "declarations.cl", &declarations))) {
+        (kiln_device_is_pocl(facts) &&
+         kiln_template_source(NULL, "declarations.cl", &declarations))) {
         free(cache);
         free(head);
         return NULL;
