@@ -87,9 +87,11 @@ static cl_int run(kiln_program *program, cl_context context, cl_device_id device
 {
     const size_t one = 1, size = ROWS * ROWS * sizeof *sums;
     cl_int code = CL_SUCCESS;
+    cl_mem mem = NULL;
     cl_kernel kernel = clCreateKernel(kiln_program_cl(program), "amx_probe", &code);
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, NULL);
-    cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE, size, NULL, NULL);
+    if (code == CL_SUCCESS)
+        mem = clCreateBuffer(context, CL_MEM_READ_WRITE, size, NULL, &code);
     if (code == CL_SUCCESS)
         code = clSetKernelArg(kernel, 0, sizeof mem, &mem);
     if (code == CL_SUCCESS)
