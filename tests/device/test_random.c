@@ -7,6 +7,7 @@
  * ones) which problem, again and again with other values, KILN_RANDOM_CONFIGS (2) in how many
  * configs beside the guess; KILN_DEVICE where to run.
  */
+#include "runtime/clock.h"
 #include "runtime/kiln_internal.h"
 #include "runtime/tune/candidates.h"
 #include "support/support.h"
@@ -18,15 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double number_from(const char *name, double otherwise)
 {
@@ -100,12 +93,12 @@ static void report(search *s, const char *why)
 {
     char small_why[SUPPORT_TEXT];
     support_case small = s->now;
-    double start = seconds();
+    double start = kiln_clock_seconds();
     printf("FAILED: %s\n", why);
     fputs(current, stdout);
     shrink(&small.problem, still_fails, &s->now, 150);
     run_case(&small, small_why);
-    printf("  shrunk in %.1f s: %s\n", seconds() - start, small_why);
+    printf("  shrunk in %.1f s: %s\n", kiln_clock_seconds() - start, small_why);
     fputs(current, stdout);
     fflush(stdout);
     s->failures++;
@@ -290,7 +283,7 @@ END_TEST
 
 START_TEST(random_problems)
 {
-    double start = seconds(), limit = number_from("KILN_RANDOM_SECONDS", 60);
+    double start = kiln_clock_seconds(), limit = number_from("KILN_RANDOM_SECONDS", 60);
     uint64_t seed = (uint64_t)number_from("KILN_RANDOM_SEED", 1);
     watch_crashes();
     search s = {.on = support_open(), .dice = {.seed = seed}};
@@ -300,7 +293,7 @@ START_TEST(random_problems)
     if (only)
         ck_assert_msg(kiln_problem_parse(&named, only, why) == KILN_OK, "KILN_RANDOM_PROBLEM: %s",
                       why);
-    while (seconds() < start + limit && s.failures < ENOUGH) {
+    while (kiln_clock_seconds() < start + limit && s.failures < ENOUGH) {
         s.now.problem = only ? named : next_problem(&s);
         s.now.fill = (host_fill)dice_roll(&s.dice, 0, 2);
         s.now.seed = (uint64_t)dice_roll(&s.dice, 1, 999999);
@@ -308,8 +301,9 @@ START_TEST(random_problems)
     }
     printf("seed %llu, %.0f s, problems: forward %lld, backward data %lld, backward weights %lld; "
            "runs:",
-           (unsigned long long)seed, seconds() - start, (long long)s.problems[KILN_FORWARD],
-           (long long)s.problems[KILN_BACKWARD_DATA], (long long)s.problems[KILN_BACKWARD_WEIGHTS]);
+           (unsigned long long)seed, kiln_clock_seconds() - start,
+           (long long)s.problems[KILN_FORWARD], (long long)s.problems[KILN_BACKWARD_DATA],
+           (long long)s.problems[KILN_BACKWARD_WEIGHTS]);
     for (int i = 0; kiln_solver_at(i); i++)
         printf(" %s %d", kiln_solver_at(i)->name, s.runs[i]);
     printf("\n");
