@@ -46,10 +46,8 @@ int env_command(int argc, char **argv)
 {
     session s;
     char why[KILN_ERROR_TEXT];
-    if (argc > 1) {
-        fprintf(stderr, "kiln: env takes no words or flags, but got '%.60s'\n", argv[1]);
-        return KILN_INVALID;
-    }
+    (void)argc;
+    (void)argv;
     /* The file of tuning rows depends on the device; the other places can be shown without one. */
     kiln_status status = session_open(&s, NULL, why);
     if (status) {

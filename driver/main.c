@@ -45,39 +45,59 @@ static int version_command(int argc, char **argv)
 
 static int help_command(int argc, char **argv);
 
+/* What may stand behind a word. */
+typedef enum follow {
+    FLAGS, /* the flags of conv; behind help, a word */
+    OWN,   /* flags of its own, with a --help of its own */
+    ALONE  /* nothing */
+} follow;
+
 static const struct {
     const char *word;
     int (*run)(int argc, char **argv); /* argv[0] is the word */
-    bool own_help;                     /* it has --help of its own */
+    follow follow;
 } words[] = {
-    {"conv", conv_command, false},
-    {"convfp16", conv_command, false},
-    {"convbfp16", conv_command, false},
-    {"convint8", conv_command, false},
-    {"explain", explain_command, false},
-    {"prepare", prepare_command, true},
-    {"tune", tune_command, true},
-    {"report", report_command, true},
-    {"cache", cache_command, true},
-    {"layout", layout_command, true},
-    {"db", db_command, true},
-    {"env", env_command, false},
-    {"help", help_command, false},
-    {"--help", help_command, false},
-    {"-h", help_command, false},
-    {"-?", help_command, false},
-    {"version", version_command, false},
-    {"--version", version_command, false},
-    {"--list-devices", list_command, false},
+    {"conv", conv_command, FLAGS},
+    {"convfp16", conv_command, FLAGS},
+    {"convbfp16", conv_command, FLAGS},
+    {"convint8", conv_command, FLAGS},
+    {"explain", explain_command, FLAGS},
+    {"prepare", prepare_command, OWN},
+    {"tune", tune_command, OWN},
+    {"report", report_command, OWN},
+    {"cache", cache_command, OWN},
+    {"layout", layout_command, OWN},
+    {"db", db_command, OWN},
+    {"env", env_command, ALONE},
+    {"help", help_command, FLAGS},
+    {"--help", help_command, FLAGS},
+    {"-h", help_command, FLAGS},
+    {"-?", help_command, FLAGS},
+    {"version", version_command, ALONE},
+    {"--version", version_command, ALONE},
+    {"--list-devices", list_command, ALONE},
 };
+
+/* Returns the index of a word; -1: there is none, and the user has been told. */
+static int find_word(const char *word)
+{
+    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+        if (strcmp(words[i].word, word) == 0)
+            return i;
+    fprintf(stderr, "kiln: unknown word '%.60s'\n", word);
+    help_usage(stderr);
+    return -1;
+}
 
 /* Prints the help of a word that has one of its own, else that of all. */
 static int help_command(int argc, char **argv)
 {
-    char *asked[] = {argc > 1 ? argv[1] : "", "--help", NULL};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i].own_help && strcmp(words[i].word, asked[0]) == 0)
-            return words[i].run(2, asked);
+    char *asked[] = {argc > 1 ? argv[1] : argv[0], "--help", NULL};
+    const int i = find_word(asked[0]);
+    if (i < 0)
+        return KILN_INVALID;
+    if (words[i].follow == OWN)
+        return words[i].run(2, asked);
     help_print(stdout);
     return 0;
 }
@@ -109,12 +129,14 @@ static int run(int argc, char **argv)
         help_usage(stderr);
         return KILN_INVALID;
     }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].word, *argv) == 0)
-            return words[i].run(argc, argv);
-    fprintf(stderr, "kiln: unknown word '%.60s'\n", *argv);
-    help_usage(stderr);
-    return KILN_INVALID;
+    const int i = find_word(*argv);
+    if (i < 0)
+        return KILN_INVALID;
+    if (words[i].follow == ALONE && argc > 1) {
+        fprintf(stderr, "kiln: %s takes no words or flags, but got '%.60s'\n", *argv, argv[1]);
+        return KILN_INVALID;
+    }
+    return words[i].run(argc, argv);
 }
 
 /* Where a standard stream is closed, the next file to be opened would take its place and receive

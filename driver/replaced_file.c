@@ -31,6 +31,7 @@ kiln_status replaced_file_open(replaced_file *f, const char *name, char *why)
     if (length >= (int)sizeof f->name - 32)
         return fail(f, ENAMETOOLONG, why);
     if (strcmp(name, "-") == 0) {
+        strcpy(f->name, "standard output");
         f->to = stdout;
         return KILN_OK;
     }

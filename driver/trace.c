@@ -17,14 +17,25 @@ static struct {
     replaced_file file;
     int fd; /* -1: there is no trace */
     int64_t began;
-    bool failed;
+    int error; /* an errno: something was not written */
 } trace = {.fd = -1};
 
 /* Appends a text; processes that append at once do not mix theirs. */
 static void append(const char *text, size_t length)
 {
-    if (write(trace.fd, text, length) != (ssize_t)length)
-        trace.failed = true;
+    const ssize_t written = write(trace.fd, text, length);
+    if (written != (ssize_t)length)
+        trace.error = written < 0 ? errno : ENOSPC;
+}
+
+/* Keeps standard output for the trace: what else is printed goes to standard error. */
+static int claim_standard_output(void)
+{
+    fflush(stdout);
+    const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0)
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+    return fd;
 }
 
 kiln_status trace_open(const char *name, char *why)
@@ -35,7 +46,11 @@ kiln_status trace_open(const char *name, char *why)
     kiln_status status = replaced_file_open(&trace.file, name, why);
     if (status)
         return status;
-    trace.fd = fileno(trace.file.to);
+    trace.fd = trace.file.to == stdout ? claim_standard_output() : fileno(trace.file.to);
+    if (trace.fd < 0) {
+        snprintf(why, KILN_ERROR_TEXT, "cannot write standard output: %s", strerror(errno));
+        return KILN_FILE;
+    }
     const int flags = fcntl(trace.fd, F_GETFL);
     fcntl(trace.fd, F_SETFL, flags | O_APPEND);
     trace.began = clock_ns();
@@ -51,10 +66,10 @@ kiln_status trace_close(char *why)
         return KILN_OK;
     append(tail, sizeof tail - 1);
     trace.fd = -1;
-    if (!trace.failed)
+    if (!trace.error)
         return replaced_file_close(&trace.file, why);
     snprintf(why, KILN_ERROR_TEXT, "cannot write %.150s: %s", trace.file.name,
-             "not everything was written");
+             strerror(trace.error));
     replaced_file_discard(&trace.file);
     return KILN_FILE;
 }

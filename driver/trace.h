@@ -3,6 +3,7 @@
  * There is one trace a process, which its children take part in: each adds lines of its own, so
  * that what a child did until it crashed is there. The file takes its name when the trace is
  * closed.
+ * Named "-", the trace has standard output to itself: what else is printed goes to standard error.
  */
 #ifndef KILN_TRACE_H
 #define KILN_TRACE_H

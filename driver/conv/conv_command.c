@@ -36,17 +36,6 @@ static int run(const request *r)
     return exit;
 }
 
-static int run_traced(const request *r)
-{
-    char why[KILN_ERROR_TEXT];
-    kiln_status status = trace_open(r->flags.trace, why);
-    if (status)
-        return conv_refuse(r, status, why);
-    const int exit = run(r);
-    status = trace_close(why);
-    return status ? worse_exit(exit, fail(status, why)) : exit;
-}
-
 int conv_command(int argc, char **argv)
 {
     request r = {.word = argv[0]};
@@ -62,9 +51,13 @@ int conv_command(int argc, char **argv)
     }
     if (r.flags.list_devices)
         return (status = device_list(stdout, why)) ? fail(status, why) : 0;
-    if (report_format_of(&r.flags) == REPORT_LINES)
-        echo(argc, argv);
     if (!*r.flags.batch_file && (status = conv_check(&r, why)))
         return conv_refuse(&r, status, why);
-    return run_traced(&r);
+    if ((status = trace_open(r.flags.trace, why)))
+        return conv_refuse(&r, status, why);
+    if (report_format_of(&r.flags) == REPORT_LINES)
+        echo(argc, argv);
+    const int exit = run(&r);
+    status = trace_close(why);
+    return status ? worse_exit(exit, fail(status, why)) : exit;
 }

@@ -89,12 +89,28 @@ bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d)
     return kiln_tensors_exceed(s, d, 0.1);
 }
 
+/* "1, 2, 4", or "1 to 256". */
+static void write_values(const kiln_param *param, char *text, size_t size)
+{
+    size_t used = 0;
+    if (param->max > param->min)
+        snprintf(text, size, "%d to %d", param->min, param->max);
+    else
+        for (int i = 0; i < param->nvalues && used < size; i++)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%d", i ? ", " : "", param->value[i]);
+}
+
 bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why)
 {
-    for (int i = 0; i < solver->nparams; i++)
-        if (!listed(&solver->params[i], c->v[i]))
-            return kiln_no(why, "%s is %d, which %s never takes", solver->params[i].name, c->v[i],
-                           solver->name);
+    char values[KILN_ERROR_TEXT / 2];
+    for (int i = 0; i < solver->nparams; i++) {
+        if (listed(&solver->params[i], c->v[i]))
+            continue;
+        write_values(&solver->params[i], values, sizeof values);
+        return kiln_no(why, "%s is %d; %s takes %s", solver->params[i].name, c->v[i], solver->name,
+                       values);
+    }
     return false;
 }
 

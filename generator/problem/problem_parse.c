@@ -11,6 +11,7 @@ enum { QUOTE = 48 };
 
 typedef struct reader {
     kiln_problem p;
+    const char *whole;
     kiln_type source;       /* the type behind the direction */
     const char *at, *start; /* of the part being read, behind its '-' */
     int last;               /* index of the latest part, -1 before the first */
@@ -228,7 +229,7 @@ static kiln_status read_head(reader *r)
         d++;
     if (d > KILN_BACKWARD_WEIGHTS || !kiln_scan(&r->at, "-") || !scan_type(&r->at, &r->source)) {
         char quote[QUOTE];
-        kiln_quote(r->at, "", quote, sizeof quote);
+        kiln_quote(r->whole, "", quote, sizeof quote);
         return kiln_refuse(r->why,
                            "a problem starts with fwd, bwd or wrw and a type (fwd-f32-...), or is "
                            "a MIOpen key; this does not: \"%s\"",
@@ -244,6 +245,7 @@ static kiln_status read_head(reader *r)
 
 static kiln_status read_text(reader *r)
 {
+    char quote[QUOTE];
     kiln_status status = read_head(r);
     while (status == KILN_OK && kiln_scan(&r->at, "-"))
         status = read_part(r);
@@ -254,8 +256,10 @@ static kiln_status read_text(reader *r)
         return wrong(r, "expected a - here");
     }
     for (int i = 0; i < KILN_PARTS; i++) {
-        if (kiln_parts[i].needed && !r->seen[i])
-            return kiln_refuse(r->why, "-%s is missing", kiln_parts[i].name);
+        if (kiln_parts[i].needed && !r->seen[i]) {
+            kiln_quote(r->whole, "", quote, sizeof quote);
+            return kiln_refuse(r->why, "-%s is missing in \"%s\"", kiln_parts[i].name, quote);
+        }
         if (kiln_parts[i].offset == offsetof(kiln_problem, pad_end) && !r->seen[i])
             memcpy(r->p.pad_end, r->p.pad_begin, sizeof r->p.pad_end);
     }
@@ -268,7 +272,7 @@ kiln_status kiln_problem_parse(kiln_problem *problem, const char *text, char *wh
         return kiln_refuse(why, "kiln_problem_parse: problem and text must not be NULL");
     if (*text >= '0' && *text <= '9')
         return kiln_miopen_key_parse(problem, text, why);
-    reader r = {.at = text, .last = -1, .why = why};
+    reader r = {.whole = text, .at = text, .last = -1, .why = why};
     kiln_status status = read_text(&r);
     if (status == KILN_OK)
         *problem = r.p;

@@ -145,17 +145,6 @@ static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const ki
     return pick_fastest(k, problem, shape, ignore_rows, pick);
 }
 
-static kiln_status unknown_solver(const char *name)
-{
-    char names[512] = "";
-    size_t used = 0;
-    const kiln_solver *solver;
-    for (int i = 0; (solver = kiln_solver_at(i)) && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s (%d)", i ? ", " : "",
-                                 solver->name, solver->id);
-    return kiln_fail(KILN_INVALID, "there is no solver \"%.60s\"; there are %s", name, names);
-}
-
 /* Takes the config that the caller insists on, for one solver. */
 static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *text,
                                 const kiln_shape *shape, kiln_pick *pick)
@@ -253,7 +242,10 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
         return status;
     const kiln_solver *solver = named ? kiln_solver_named(c->solver) : NULL;
     if (named && !solver)
-        return unknown_solver(c->solver);
+        return kiln_fail(KILN_INVALID,
+                         "there is no solver \"%.60s\"; kiln explain, or kiln_explain(), "
+                         "lists all",
+                         c->solver);
     if (forced)
         return solver ? force_config(k, solver, c->config, shape, pick)
                       : force_config_anywhere(k, c->config, problem, shape, pick);

@@ -57,6 +57,23 @@ grep -q '"name":"kiln tune: searches on ' tune.json || fail 'the worker has no n
 grep -q '"name":"kiln tune: compiles for ' tune.json || fail 'the compiler has no name'
 [ "$(cut -d' ' -f1 spans | sort -u | wc -l)" -eq 2 ] || fail 'the spans are not of two processes'
 
+# standard output is the trace's alone
+# shellcheck disable=SC2086
+expect 0 conv $problem -S naive -t 1 --trace -
+mv out whole.json
+parse whole.json
+has problem launch verify
+warns '^kiln conv -n 1'
+warns '^stats: '
+warns 'Verifies OK'
+if [ -c /dev/full ]; then
+    status=0
+    # shellcheck disable=SC2086
+    "$KILN_COMMAND" conv $problem -S naive --trace - >/dev/full 2>err || status=$?
+    [ "$status" -eq 5 ] || fail "a trace into a full disk ended with $status"
+    warns '^kiln: cannot write standard output: No space'
+fi
+
 # a file that cannot be written, before anything is done
 # shellcheck disable=SC2086
 expect 5 conv $problem -S naive --trace nowhere/trace.json

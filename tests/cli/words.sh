@@ -35,9 +35,15 @@ for word in tune report prepare layout cache db; do
     expect 0 help $word
     cmp -s out own || fail "help $word is not $word --help"
 done
-for word in conv env nonsense; do
+for word in conv env --list-devices; do
     expect 0 help $word
     cmp -s out help || fail "help $word is not the help"
+done
+expect 2 help nonsense
+silent out
+warns "^kiln: unknown word 'nonsense'$"
+for word in env version --version --list-devices; do
+    refuses "^kiln: $word takes no words or flags, but got '-n'$" $word -n
 done
 for way in --help -h '-?'; do
     expect 0 conv "$way"
@@ -88,7 +94,8 @@ refuses '--activation, --alpha and --beta belong to the forward direction' conv 
 refuses "--out_type is 'f64'" conv --out_type f64
 refuses '--problem already says what --batchsize says' conv -n 2 --problem fwd-f32-n1-c1-k1-i1x1-f1x1
 refuses 'nonsense' conv --problem nonsense
-refuses 'there is no solver "nonsense"' conv -F 1 -S nonsense --dry-run
+refuses 'there is no solver "nonsense"; kiln explain, or kiln_explain\(\), lists all$' conv -F 1 -S nonsense --dry-run
+refuses '^kiln: T_VEC is 3; direct takes 1, 4, 8, 16$' conv -F 1 -S direct --config T_VEC=3 --dry-run
 refuses '--gpualloc 1 leaves nothing to verify' conv -G 1
 
 # a wrong value of a variable is an error, not the default

@@ -10,10 +10,10 @@ static const struct {
     const char *text, *says;
 } hostile[] = {
     {"", "fwd, bwd or wrw"},
-    {"fwd", "fwd, bwd or wrw"},
-    {"fwd-f64-n1-c1-k1-i1x1-f1x1", "f64"},
+    {"fwd", ": \"fwd\""},
+    {"fwd-f64-n1-c1-k1-i1x1-f1x1", "\"fwd-f64-"},
     {"FWD-f32-n1-c1-k1-i1x1-f1x1", "FWD"},
-    {"fwd-f32", "-n is missing"},
+    {"fwd-f32", "-n is missing in \"fwd-f32\""},
     {"fwd-f32-n1-c1-k1-i1x1", "-f is missing"},
     {"fwd-f32-n1-c1-k1-f1x1", "-i is missing"},
     {"fwd-f32-n1-c1-k1-i1x1-f1x1-", "\"-\""},
