@@ -49,9 +49,10 @@ static const char *own_folder(char *path, size_t size)
     } else if (xdg && *xdg) {
         variable = "XDG_CACHE_HOME";
         length = snprintf(path, size, "%s/pocl/kcache", xdg);
-    } else if (home && *home) {
+    } else if (home) {
+        /* PoCL takes an empty HOME for the root folder; it is treated as a relative one here. */
         variable = "HOME";
-        length = snprintf(path, size, "%s/.cache/pocl/kcache", home);
+        length = snprintf(path, size, "%s%s.cache/pocl/kcache", home, *home ? "/" : "");
     } else {
         variable = "no HOME";
         length = snprintf(path, size, "/tmp/pocl/kcache");

@@ -2,9 +2,9 @@
 #ifndef KILN_POCL_CACHE_H
 #define KILN_POCL_CACHE_H
 
-/* Gives PoCL a temporary folder, which goes when the process ends, where it could not make its own
- * or would make it in the current directory. To be called before the first call of OpenCL; further
- * calls do nothing. */
+/* Gives PoCL a temporary folder, which goes when the process exits (children end by _exit()), where
+ * it could not make its own or would make it in the current directory. To be called before the
+ * first call of OpenCL; further calls do nothing. */
 void pocl_cache_prepare(void);
 
 /* Returns what was the matter with PoCL's own folder, a sentence; NULL: nothing. */

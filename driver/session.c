@@ -71,12 +71,18 @@ static bool has_pocl(const cl_platform_id *platforms, cl_uint count)
     return false;
 }
 
-static void warn_once(const char *line)
+static bool told; /* what is the matter with PoCL's folder */
+
+void session_tell_nothing(void)
 {
-    static bool warned;
-    if (!warned)
+    told = true;
+}
+
+static void tell_once(const char *line)
+{
+    if (!told)
         fprintf(stderr, "kiln: warning: %s\n", line);
-    warned = true;
+    told = true;
 }
 
 /* Returns whether the process may use every core of the machine. */
@@ -106,7 +112,7 @@ static kiln_status take_census(census *all, char *why)
                      pocl_cache_trouble());
             return KILN_OPENCL;
         }
-        warn_once(pocl_cache_trouble());
+        tell_once(pocl_cache_trouble());
     }
     if (all->count)
         return KILN_OK;

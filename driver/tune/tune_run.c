@@ -2,6 +2,8 @@
 #include "tune_run.h"
 
 #include "driver/clock.h"
+#include "driver/pocl_cache.h"
+#include "driver/session.h"
 
 #include "tune_child.h"
 
@@ -19,6 +21,7 @@ static kiln_status probe(tune_run *run, char *why)
     tune_message *m = malloc(sizeof *m);
     kiln_status status = KILN_OPENCL;
     snprintf(why, KILN_ERROR_TEXT, "looking for devices failed");
+    pocl_cache_prepare(); /* one folder for all processes, which this one removes */
     if (m && tune_child_start(&child, tune_probe_run, (void *)&job, 0)) {
         while (tune_receive(child.fd, m, false) && m->kind == MESSAGE_DEVICE)
             if (run->devices < TUNE_MOST_DEVICES)
@@ -28,6 +31,7 @@ static kiln_status probe(tune_run *run, char *why)
             snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, m->why);
         }
         tune_child_end(&child, how, sizeof how);
+        session_tell_nothing();
     }
     free(m);
     return status;
