@@ -4,7 +4,9 @@
 #include "generator/base/text.h"
 
 #include "error.h"
+#include "kiln_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,6 +51,14 @@ static bool is_folder(const char *text)
            (is_path(text) && stat(text, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
+/* A folder with programs: any other would compile all the same, in silence. */
+static bool is_bundle(const char *text)
+{
+    char programs[PATH_TEXT + sizeof "/" KILN_BUNDLE_PROGRAMS];
+    snprintf(programs, sizeof programs, "%s/" KILN_BUNDLE_PROGRAMS, text);
+    return strcmp(text, "off") == 0 || (is_path(text) && is_folder(programs));
+}
+
 #define SETTING(name) #name, offsetof(kiln_settings, name)
 #define NO_SETTING NULL, 0
 
@@ -62,7 +72,7 @@ static const struct {
     {"KILN_CACHE_DIR", SETTING(cache_dir), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_CACHE_LIMIT", NO_SETTING, is_bytes,
      "a whole number of bytes, at least 1 (KILN_CACHE=off keeps nothing on disk)"},
-    {"KILN_BUNDLE", SETTING(bundle), is_folder, "a folder that exists, or off"},
+    {"KILN_BUNDLE", SETTING(bundle), is_bundle, "a folder that kiln prepare -o made, or off"},
     {"KILN_COMMAND", NO_SETTING, is_path, "a path of less than 4096 bytes"},
     {"KILN_DB", SETTING(rows_file), is_path, "a path of less than 4096 bytes, or off"},
     {"KILN_SHIPPED_DB", SETTING(shipped_dir), is_folder, "a folder that exists, or off"},

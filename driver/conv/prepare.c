@@ -139,11 +139,12 @@ static int run(prepare *all, int count, char **words)
     for (int i = 0; i < count; i++)
         all->worst = worse_exit(all->worst, (int)read_word(all, words[i]));
     request_list_print_skipped(&all->skipped, stderr);
-    if (!all->single)
-        all->worst = worse_exit(all->worst, (int)compile_all(all));
-    printf("%zu problem%s prepared for %s in %.1f s%s%s\n", all->count, all->count == 1 ? "" : "s",
-           s.name, clock_seconds() - from, all->output ? ", bundle " : "",
-           all->output ? all->output : "");
+    if (!all->single && (status = compile_all(all)))
+        all->worst = worse_exit(all->worst, (int)status);
+    else
+        printf("%zu problem%s prepared for %s in %.1f s%s%s\n", all->count,
+               all->count == 1 ? "" : "s", s.name, clock_seconds() - from,
+               all->output ? ", bundle " : "", all->output ? all->output : "");
     session_end(&s);
     return all->worst;
 }

@@ -148,7 +148,7 @@ bool kiln_cache_store(const char *dir, int64_t limit, const kiln_cache_record *r
 {
     char name[KILN_CACHE_NAME];
     kiln_cache_name(record->key, name);
-    if (!kiln_cache_write(dir, name, record, logger))
+    if (kiln_cache_write(dir, name, record, logger))
         return false;
     trim(dir, limit, name, logger);
     return true;

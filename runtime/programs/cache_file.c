@@ -255,8 +255,8 @@ static int write_file(int at, const char *name, const unsigned char *data, size_
     return error;
 }
 
-bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,
-                      const kiln_logger *logger)
+int kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,
+                     const kiln_logger *logger)
 {
     size_t size = 0;
     unsigned char *data = kiln_cache_encode(record, &size);
@@ -273,8 +273,8 @@ bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record
     if (error) {
         char text[128];
         kiln_log(logger, "cache: not stored in %s: %s", dir, strerror_r(error, text, sizeof text));
-        return false;
+    } else {
+        kiln_log(logger, "cache: stored %s/%s (%zu bytes)", dir, name, size);
     }
-    kiln_log(logger, "cache: stored %s/%s (%zu bytes)", dir, name, size);
-    return true;
+    return error;
 }

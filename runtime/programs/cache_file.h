@@ -62,8 +62,8 @@ const char *kiln_cache_load(const char *dir, const char *key, bool touch, unsign
                             kiln_cache_record *record);
 
 /* Writes a record to file `name` of `dir`, making the directory (0700) when it is missing. Returns
- * false, and logs a line, when the file could not be written. */
-bool kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,
-                      const kiln_logger *logger);
+ * 0, or an errno when the file could not be written; logs a line. */
+int kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,
+                     const kiln_logger *logger);
 
 #endif

@@ -179,7 +179,7 @@ kiln_status kiln_programs_store(kiln_programs *cache, const char *dir)
     kiln_status status =
         list ? KILN_OK : kiln_fail(KILN_NO_MEMORY, "out of memory while storing programs");
     for (size_t i = 0; !status && i < count; i++) {
-        char name[KILN_CACHE_NAME];
+        char name[KILN_CACHE_NAME], text[128];
         kiln_cache_record record;
         if (!take(list[i], &record)) {
             status = kiln_fail(KILN_OPENCL,
@@ -189,11 +189,13 @@ kiln_status kiln_programs_store(kiln_programs *cache, const char *dir)
             break;
         }
         kiln_cache_name(record.key, name);
-        if (!kiln_cache_write(dir, name, &record, cache->logger))
-            status = kiln_fail(KILN_FILE,
-                               "a program cannot be written to %s; name a folder that "
-                               "you may write to",
-                               dir);
+        const int error = kiln_cache_write(dir, name, &record, cache->logger);
+        if (error)
+            status =
+                kiln_fail(KILN_FILE,
+                          "a program cannot be written to %s: %s; name a folder with room that "
+                          "you may write to",
+                          dir, strerror_r(error, text, sizeof text));
         free((void *)record.binary);
     }
     free(list);
