@@ -39,7 +39,8 @@ static const char help[] =
     "For\n"
     "           the same problem, solver and version, a row of a later file replaces a row of an\n"
     "           earlier one. The head is that of the first file; a comment stays before its row\n"
-    "  diff     print what merging the second file into the first would change\n"
+    "  diff     print the rows in which two files differ: - of the first, + of the second, which\n"
+    "           a merge would take\n"
     "  prune    drop, in place, rows that a later row replaces, and rows of other versions of "
     "their\n"
     "           solver; keep everything else as it is\n"
@@ -63,7 +64,7 @@ static bool is_rows_file(const db_file *f)
 {
     if (f->count == 0 || !*f->piece[0].why)
         return true;
-    fprintf(stderr, "kiln db: %s is not a file of tuning rows: %s\n", f->name, f->piece[0].why);
+    fprintf(stderr, "kiln db: %s: %s\n", f->name, f->piece[0].why);
     return false;
 }
 
@@ -89,6 +90,16 @@ static int usage(const char *what, const char *word)
     for (size_t i = 0; i < n; i++)
         fprintf(stderr, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " or", words[i].name);
     fputs(" and files (--help explains)\n", stderr);
+    return KILN_INVALID;
+}
+
+static int wrong_count(const db_word *word, int count)
+{
+    fprintf(stderr, "kiln db: %s takes %d", word->name, word->min);
+    if (word->max > word->min)
+        fprintf(stderr, " to %d", word->max);
+    fprintf(stderr, " file%s, not %d (--help explains)\n", word->max == 1 && word->min ? "" : "s",
+            count);
     return KILN_INVALID;
 }
 
@@ -191,7 +202,7 @@ int db_command(int argc, char **argv)
     c.name = argv + optind;
     c.nfiles = argc - optind;
     if (c.nfiles < word->min || c.nfiles > word->max)
-        return usage("wrong number of files for ", name);
+        return wrong_count(word, c.nfiles);
     for (const char *f = given; *f; f++)
         if (!strchr(word->flags, *f))
             return usage(*f == 'o' ? "there is no -o for " : "a flag is not one of ", name);

@@ -156,7 +156,7 @@ static int print_rows(printer *e, const char *name)
     int status = (int)db_load(&f, name, 0);
     db_piece **rows = status ? NULL : db_current(&f, 1, &n);
     if (!status && f.count && *f.piece[0].why) {
-        fprintf(stderr, "kiln db: %s is not a file of tuning rows: %s\n", name, f.piece[0].why);
+        fprintf(stderr, "kiln db: %s: %s\n", name, f.piece[0].why);
         status = KILN_FILE;
     } else if (!status && !rows) {
         status = db_no_memory();

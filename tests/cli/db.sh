@@ -29,7 +29,9 @@ expect 2 db
 expect 2 db burn a.yaml
 warns 'unknown word burn'
 expect 2 db list a.yaml b.yaml
+warns '^kiln db: list takes 0 to 1 files, not 2 '
 expect 2 db diff a.yaml
+warns '^kiln db: diff takes 2 files, not 1 \(--help explains\)$'
 expect 2 db list a.yaml -o x
 expect 5 db list missing.yaml
 warns 'missing.yaml'
@@ -83,12 +85,12 @@ says '^7 rows, 9 errors, 1 note$'
 # A file without rows is not called clean.
 echo nonsense >nonsense.yaml
 expect 5 db prune nonsense.yaml
-warns '^kiln db: nonsense.yaml is not a file of tuning rows: no line "rows:"'
+warns '^kiln db: nonsense.yaml: no line "rows:" here: not a file of tuning rows$'
 expect 5 db list nonsense.yaml
-warns '^kiln db: nonsense.yaml is not a file of tuning rows: no line "rows:"'
+warns '^kiln db: nonsense.yaml: no line "rows:" here: not a file of tuning rows$'
 silent out
 expect 5 db diff a.yaml nonsense.yaml
-warns '^kiln db: nonsense.yaml is not a file of tuning rows'
+warns '^kiln db: nonsense.yaml: no line'
 expect 5 db diff nonsense.yaml a.yaml
 expect 5 db merge nonsense.yaml a.yaml
 silent out
