@@ -146,7 +146,8 @@ const flag flag_table[] = {
          "print one CSV line per result on standard output and nothing else"),
     WORD("trace", 0, GROUP_REPORT, trace, "FILE",
          "write what took how long (choose, emit, build, launch, verify) to FILE, in the format of "
-         "chrome://tracing and Perfetto; -: to standard output, and what else is printed to standard "
+         "chrome://tracing and Perfetto; -: to standard output, and what else is printed to "
+         "standard "
          "error"),
     BARE("help", 'h', GROUP_REPORT, help, "print this text"),
 

@@ -136,7 +136,7 @@ static kiln_status replace(const conversion *c, const char *name, char *why)
     }
     FILE *file = fopen(temporary, "wbx");
     if (!file)
-        return file_error(temporary, why);
+        return file_error(name, why);
     bool whole = fwrite(c->target, 1, c->target_bytes, file) == c->target_bytes;
     whole = fclose(file) == 0 && whole;
     if (whole && rename(temporary, name) == 0)

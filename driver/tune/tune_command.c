@@ -40,13 +40,15 @@ static kiln_status start_over(tune_run *run, char *why)
     return status;
 }
 
-static void print_list(const tune_list *list)
+static void print_list(const tune_list *list, bool sharded)
 {
     for (size_t i = 0; i < list->count; i++)
         printf("%s%s%lld\n", list->item[i].name, "  # ", (long long)list->item[i].count);
     request_list_print_skipped(&list->skipped, stderr);
-    fprintf(stderr, "%zu problem%s, %d of other shards\n", list->count, list->count == 1 ? "" : "s",
-            list->unwanted);
+    fprintf(stderr, "%zu problem%s", list->count, list->count == 1 ? "" : "s");
+    if (sharded)
+        fprintf(stderr, ", %d of other shards", list->unwanted);
+    fputs("\n", stderr);
 }
 
 static int run_list(const tune_options *o, const tune_list *list, report_format format)
@@ -82,7 +84,7 @@ static int tune(const tune_options *o, const request *defaults, const char **fil
     if (status)
         exit = fail(status, why);
     else if (o->dry_run) {
-        print_list(&list);
+        print_list(&list, o->shard_count > 1);
         exit = list.worst;
     } else if (list.count == 0) {
         fprintf(stderr, "kiln tune: this shard has none of the %d problems\n", list.unwanted);

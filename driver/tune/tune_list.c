@@ -50,6 +50,25 @@ static kiln_status check_types(const char *list, char *why)
     return KILN_OK;
 }
 
+/* Finds an unknown name before the searches, each of which would stumble over it. */
+static kiln_status check_solvers(kiln *k, const char *list, char *why)
+{
+    const kiln_problem tiny = {
+        .batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}};
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
+        char name[64];
+        kiln_op_info info;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        const kiln_choice choice = {.solver = name, .ignore_rows = 1};
+        if (k && kiln_conv_plan(k, &tiny, &choice, &info) == KILN_INVALID) {
+            snprintf(why, KILN_ERROR_TEXT, "--solvers: %.*s", KILN_ERROR_TEXT - 16,
+                     kiln_last_error());
+            return KILN_INVALID;
+        }
+    }
+    return KILN_OK;
+}
+
 static double predicted_ms(kiln *k, const kiln_problem *p)
 {
     const kiln_choice choice = {.ignore_rows = 1};
@@ -171,19 +190,24 @@ kiln_status tune_list_read(tune_list *list, const tune_options *o, const request
         return status;
     if (session_open_dry(&dry, why) == KILN_OK)
         r.kiln = dry.kiln;
-    bool whole = true;
+    status = check_solvers(r.kiln, o->solvers, why);
+    bool whole = !status;
     for (int i = 0; i < nfiles && whole; i++)
         list->worst = worse_exit(list->worst, (int)request_list_read("", files[i], defaults, take,
                                                                      &r, &list->skipped, &whole));
     if (r.kiln)
         session_close(&dry);
+    if (status)
+        return status;
     if (list->no_memory) {
         snprintf(why, KILN_ERROR_TEXT, "out of memory for the list of problems");
         return KILN_NO_MEMORY;
     }
     if (list->count)
         return KILN_OK;
-    snprintf(why, KILN_ERROR_TEXT, "there is no problem to tune in the files");
+    snprintf(why, KILN_ERROR_TEXT, "there is no problem to tune in the files%s%.100s%s",
+             *defaults->flags.match ? ": --match is '" : "", defaults->flags.match,
+             *defaults->flags.match ? "'" : "");
     return list->worst ? (kiln_status)list->worst : KILN_INVALID;
 }
 

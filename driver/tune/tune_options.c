@@ -39,7 +39,7 @@ static const struct option_row {
     {"no-isolate", OFF, AT(isolate), "1", "",
      "search in this process: what crashes ends the run, and nothing is compiled ahead"},
     {"isolate", ON, AT(isolate), "1", "", "search in processes of their own (the default)"},
-    {"jobs", COUNT, AT(jobs), "-1", "N",
+    {"jobs", COUNT, AT(jobs), "", "N",
      "compile ahead in N processes a device; 0: none. Unless given: as many as the device needs "
      "and cores there are"},
     {"trial-limit", SECONDS, AT(trial_limit), "120", "T",
@@ -89,8 +89,7 @@ static kiln_status set(tune_options *o, const struct option_row *row, const char
                    : bad(why, row, value, "a time such as 90, 90s, 10m or 2h");
     case COUNT:
         number = strtoll(value, &end, 10);
-        if (end == value || *end || number < -1 || number > 1000000000 ||
-            (number < 0 && strcmp(value, row->initial) != 0))
+        if (end == value || *end || number < 0 || number > 1000000000)
             return bad(why, row, value, "a whole number from 0 to 1000000000");
         memcpy(at, &number, sizeof number);
         return KILN_OK;
@@ -115,7 +114,7 @@ static kiln_status set(tune_options *o, const struct option_row *row, const char
 static void init(tune_options *o)
 {
     char why[KILN_ERROR_TEXT];
-    *o = (tune_options){.seconds = 0};
+    *o = (tune_options){.jobs = -1};
     for (int i = 0; i < OPTIONS; i++)
         set(o, &table[i], table[i].kind == OFF ? "0" : table[i].initial, why);
 }
@@ -194,6 +193,16 @@ static void take_slurm(tune_options *o)
     o->shard_count = count;
 }
 
+/* Refuses flags of conv that say nothing about a line. */
+static kiln_status check_flags(const flags *f, char *why)
+{
+    const char *sentence = f->json && f->csv ? "--json and --csv exclude each other"
+                           : *f->batch_file  ? "name files without --batch: kiln tune FILE..."
+                                             : "";
+    snprintf(why, KILN_ERROR_TEXT, "%s", sentence);
+    return *sentence ? KILN_INVALID : KILN_OK;
+}
+
 kiln_status tune_options_parse(tune_options *o, request *defaults, const char **files, int *nfiles,
                                int argc, char **argv, char *why)
 {
@@ -217,6 +226,8 @@ kiln_status tune_options_parse(tune_options *o, request *defaults, const char **
     flags[nflags] = NULL;
     if (!status && !o->help)
         status = flags_parse(&defaults->flags, nflags, flags, why);
+    if (!status)
+        status = check_flags(&defaults->flags, why);
     if (o->total_time > 0 && !o->seconds_given)
         o->seconds = 0;
     take_slurm(o);
@@ -264,8 +275,7 @@ void tune_options_help(FILE *to)
     enum { LEFT = 6 };
     fputs(head, to);
     for (int i = 0; i < OPTIONS; i++) {
-        const bool plain =
-            !takes_value(&table[i]) || !*table[i].initial || table[i].initial[0] == '-';
+        const bool plain = !takes_value(&table[i]) || !*table[i].initial;
         char help[400];
         fprintf(to, "  --%s%s%s\n", table[i].name, takes_value(&table[i]) ? " " : "",
                 table[i].what);

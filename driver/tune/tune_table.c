@@ -131,8 +131,8 @@ static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, F
 static void print_work(const tune_run *run, FILE *to)
 {
     const double wall = clock_seconds() - run->began;
-    fprintf(to, "%lld trials in %.0f s on %d device%s", (long long)run->trials, wall, run->devices,
-            run->devices == 1 ? "" : "s");
+    fprintf(to, "%lld trial%s in %.0f s on %d device%s", (long long)run->trials,
+            run->trials == 1 ? "" : "s", wall, run->devices, run->devices == 1 ? "" : "s");
     for (int v = KILN_TRIAL_BUILD; v < KILN_TRIAL_VERDICTS; v++)
         if (v != KILN_TRIAL_SLOW && run->refused[v])
             fprintf(to, ", %lld %s", (long long)run->refused[v],

@@ -46,6 +46,8 @@ for file in pipe folder /dev/null /dev/zero nowhere; do
 done
 expect 5 $convert plain folder
 warns 'folder: Is a directory'
+expect 5 $convert plain nowhere/target
+warns '^kiln layout: nowhere/target: No such file'
 expect 5 $convert plain pipe
 warns 'pipe: No such device'
 expect 0 $convert plain /dev/null
@@ -85,7 +87,7 @@ unset KILN_TEMPLATES
 if "$kiln" --list-devices | grep -q 'Portable Computing Language'; then
     touch file
     mkdir work
-    for home in /proc "$PWD/file" relative; do
+    for home in /proc "$PWD/file" relative ''; do
         status=0
         (cd work && unset POCL_CACHE_DIR XDG_CACHE_HOME && HOME=$home TMPDIR=$PWD/../folder \
             "$kiln" conv $problem -S naive >../out 2>../err) || status=$?
@@ -95,6 +97,11 @@ if "$kiln" --list-devices | grep -q 'Portable Computing Language'; then
         [ -z "$(ls -A work)" ] || fail 'a folder was made in the current directory'
         [ -z "$(ls -A folder)" ] || fail 'the temporary folder was left behind'
     done
+    echo conv $problem >list
+    (unset POCL_CACHE_DIR XDG_CACHE_HOME && HOME=/proc TMPDIR=$PWD/folder \
+        "$kiln" tune list --solvers naive --trials 1 >out 2>err) || fail 'tune in a home that is read only'
+    [ "$(grep -c 'PoCL' err)" -eq 1 ] || fail 'not one line of warning'
+    [ -z "$(ls -A folder)" ] || fail 'a temporary folder was left behind'
     (cd work && unset POCL_CACHE_DIR && HOME=rel XDG_CACHE_HOME=xdg XDG_DATA_HOME=data \
         XDG_CONFIG_HOME=config KILN_DB='' KILN_CACHE_DIR='' "$kiln" conv $problem -S naive -s 1 \
         --limit-ms 200 >../out 2>../err) || fail 'a relative HOME'
@@ -119,7 +126,13 @@ trusts
 chmod 666 bundle/programs/*
 expect 0 conv --problem $key
 warns '^kiln: warning: the compiled program .* is not used: group or others may write to it; '
+mkdir other
+KILN_BUNDLE="$PWD/other" expect 2 conv --problem $key
+warns "^kiln: KILN_BUNDLE is '$PWD/other'; it must be a folder that kiln prepare -o made, or off$"
 unset KILN_BUNDLE
+expect 5 prepare -o plain $key
+warns '^kiln: a program cannot be written to plain/programs: Not a directory; '
+silent out
 
 # ---- no umask ----
 rm -rf programs

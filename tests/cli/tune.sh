@@ -32,7 +32,8 @@ expect 0 tune list --dry-run --shard 3/3
 expect 0 tune list --dry-run --types f16,bf16 -F 2
 says '^bwd-f16-.*i5x5'
 says '^bwd-bf16-.*i5x5'
-for wrong in '--shard 4/3' '--seconds soon' '--types f31' '--trials -1' '--shard-by size'; do
+for wrong in '--shard 4/3' '--seconds soon' '--types f31' '--trials -1' '--shard-by size' \
+    '--jobs -1' '--solvers naive,nobody' '--batch list' '--json --csv' '--match zzz'; do
     # shellcheck disable=SC2086
     expect 2 tune list $wrong
     warns "$(echo "$wrong" | cut -d' ' -f1)"
@@ -57,7 +58,7 @@ warns '^0 trials in '
 expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --no-isolate
 says '^1 tuned, '
 expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --fresh --no-isolate
-says '^1 trials in '
+says '^1 trial in '
 
 # A row names the next best config. On a busy machine a search may find all others too slow to name.
 for try in 1 2 3 4 5; do
@@ -81,9 +82,9 @@ done
 
 # Patience: so many trials of the grid without a faster config end the search; the grid has more.
 expect 0 tune list --match f1x1 --solvers 13 --seconds 0 --patience 1 --jobs 0 --fresh
-trials=$(sed -n 's/^\([0-9]*\) trials in .*/\1/p' out)
+trials=$(sed -n 's/^\([0-9]*\) trials* in .*/\1/p' out)
 expect 0 tune list --match f1x1 --solvers 13 --seconds 0 --jobs 0 --fresh
-all=$(sed -n 's/^\([0-9]*\) trials in .*/\1/p' out)
+all=$(sed -n 's/^\([0-9]*\) trials* in .*/\1/p' out)
 [ "$trials" -lt "$all" ] || fail "patience tried $trials of $all configs"
 # No time at all leaves every problem for the next run.
 expect 0 tune list --total-time 0.001 --fresh
@@ -101,7 +102,7 @@ if [ "$KILN_DEVICE" = cpu ]; then
     plant '*(volatile global int *)1 = 1;'
     expect 0 tune list --match f1x1 --solvers naive,13 --trials 3 --seconds 0 --jobs 1
     warns 'f1x1: naive: crashed: signal 11 .*; it is not tried again'
-    says '^[0-9]+ trials in .*, 1 crashed'
+    says '^[0-9]+ trials? in .*, 1 crashed'
     expect 0 tune list --match f1x1 --solvers naive,13 --trials 4 --seconds 0 --fresh
     if grep -q crashed err out; then fail 'what crashed was tried again'; fi
     # A template that changes all the time makes each try a new one: two are enough.
