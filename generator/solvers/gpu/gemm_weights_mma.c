@@ -3,7 +3,6 @@
 
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
-#include "generator/plan/config_best.h"
 
 #include "tiles.h"
 
@@ -160,15 +159,6 @@ void kiln_gemm_weights_mma_guess(const kiln_shape *s, const kiln_device_facts *d
     static const int splits[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
                                  32, 48, 64, 96, 128, 192, 256, 384, 512};
     guessing own = {of_shape(s), kind};
-    kiln_guess best = {
-        .s = s, .d = d, .own = &own, .ms = ms_of, .best = *smallest, .best_ms = INFINITY};
-    const kiln_range all[] = {kiln_searched(params, MMA_ROWS),
-                              kiln_searched(params, MMA_COLUMNS),
-                              kiln_searched(params, MMA_WARPS_R),
-                              kiln_searched(params, MMA_WARPS_C),
-                              kiln_searched(params, MMA_BYTES),
-                              kiln_searched(params, MMA_STAGES),
-                              kiln_listed(MMA_SPLIT, splits, sizeof splits / sizeof *splits)};
-    kiln_config_best(&best, smallest, all, sizeof all / sizeof *all);
-    *c = best.best;
+    const kiln_guess guess = {.s = s, .d = d, .own = &own, .ms = ms_of};
+    *c = kiln_mma_best(&guess, params, smallest, splits, sizeof splits / sizeof *splits);
 }

@@ -132,6 +132,21 @@ bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c)
     return t->items > (is_wgmma(t->kind) ? 384 : kiln_mma_teams(c) > 1 ? 512 : 256);
 }
 
+kiln_config kiln_mma_best(const kiln_guess *guess, const kiln_param *params,
+                          const kiln_config *smallest, const int *splits, int nsplits)
+{
+    kiln_guess g = *guess;
+    const kiln_range all[] = {
+        kiln_searched(params, MMA_ROWS),        kiln_searched(params, MMA_COLUMNS),
+        kiln_searched(params, MMA_WARPS_R),     kiln_searched(params, MMA_WARPS_C),
+        kiln_searched(params, MMA_BYTES),       kiln_searched(params, MMA_STAGES),
+        kiln_listed(MMA_SPLIT, splits, nsplits)};
+    g.best = *smallest;
+    g.best_ms = INFINITY;
+    kiln_config_best(&g, smallest, all, sizeof all / sizeof *all);
+    return g.best;
+}
+
 void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan)
 {
     static const char *const names[MMA_PARAMS] = {"T_ROWS",  "T_COLUMNS", "T_WARPS_R", "T_WARPS_C",

@@ -3,6 +3,7 @@
 #ifndef KILN_MMA_TILES_H
 #define KILN_MMA_TILES_H
 
+#include "generator/plan/config_best.h"
 #include "generator/plan/solver.h"
 
 /* Positions in the parameter tables: rows and columns of a tile, warps along both, bytes of terms
@@ -61,6 +62,10 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
                       kiln_why *why);
 /* For guess() and skip(): returns whether groups are so large that a config is not worth trying. */
 bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c);
+/* For guess(): returns the config that takes least time, of all values in the parameter table and
+ * of such numbers of parts; `guess` has all but the best one. `smallest` is legal where any is. */
+kiln_config kiln_mma_best(const kiln_guess *guess, const kiln_param *params,
+                          const kiln_config *smallest, const int *splits, int nsplits);
 /* Defines every parameter and the kind, for the last stage. */
 void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan);
 
