@@ -7,7 +7,9 @@
  *     destination   [ 0 1 2 3 ... ]  +=  [ 0 1 2 3 ... ]  *  weights of the tap
  *
  * With groups of 2, 4 or 8 channels a tap is as many multiply-adds, each with one source channel of
- * every group copied over the group's lanes (D_GROUP = 2: 0 0 2 2 ..., then 1 1 3 3 ...).
+ * every group copied over the group's lanes (D_GROUP = 2: 0 0 2 2 ..., then 1 1 3 3 ...). With
+ * D_TOGETHER = 4, bytes, a lane has four source channels of its group, which one instruction
+ * multiplies and adds.
  *
  * One item goes down T_TILES rows of tiles of one vector of channels. The sums of a tile stay in
  * registers, and a source vector is loaded once for all taps of a tile that meet it:
@@ -41,7 +43,8 @@
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
  *   D_VECTORS           of channels; D_EARLIER=1: the last one starts earlier
- *   D_GROUP             channels of a group
+ *   D_GROUP             channels of a group; D_TOGETHER=4: four of them are multiplied at once, which
+ *                       needs D_B = 16, D_UNROLL=1, and images of one plane and D_UP 1
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_UP_a              above; 1 forward
  *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is -D_LEAD_a
@@ -62,6 +65,7 @@
 #include "depthwise_blocked_plain.cl"
 #include "depthwise_blocked_sums.cl"
 #include "items.cl"
+#include "products.cl"
 #include "taps.cl"
 
 #if !D_PLAIN
@@ -91,17 +95,29 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int vector,
 }
 #endif
 
+/* What the sums of a tile begin with. */
+INLINE SUM_V corrections(global const SUM_T *w)
+{
+    SUM_V sum = (SUM_V)((SUM_T)0);
+#pragma unroll
+    for (int i = 1; i <= D_OFFSETS; i++)
+        sum += LOAD_W(w - i * D_B);
+    return sum;
+}
+
 /* Computes the tile from row y and column x on, and stores its own rows, from `own_y` on, and
  * columns, from `own_x` on. `src`, which begins with row `row0`, `w` and `dst` are of its channels,
  * `z` is its plane. */
-INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, const int vector,
-                 const INDEX_T to, const int z, const int y, const int own_y, const int x,
-                 const int own_x, const bool check EPILOGUE_PARAMS)
+PRODUCTS_INLINE void tile(source src, const int row0, global const SUM_T *w, target dst,
+                          const int vector, const INDEX_T to, const int z, const int y,
+                          const int own_y, const int x, const int own_x,
+                          const bool check EPILOGUE_PARAMS)
 {
+    const SUM_V first = corrections(w);
     SUM_V acc[TILE_H * TILE_W];
 #pragma unroll
     for (int i = 0; i < TILE_H * TILE_W; i++)
-        acc[i] = (SUM_V)((SUM_T)0);
+        acc[i] = first;
 #if P_SRC_D == 1 && P_FILTER_D == 1 && P_DST_D == 1 && D_LEAD_D == 0
     add_plane(acc, src, row0, w, y, x, check);
 #else
@@ -112,7 +128,7 @@ INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, 
         const int up = at + d * P_DILATION_D;
         if (up % D_UP_D == 0)
             add_plane(acc, src + (INDEX_T)(up / D_UP_D) * D_SRC_PLANE, row0,
-                      w + d * P_FILTER_H * P_FILTER_W * D_GROUP * D_B, y, x, check);
+                      w + d * P_FILTER_H * P_FILTER_W * D_ELEMENTS * D_B, y, x, check);
     }
 #endif
     EACH_RESULT
@@ -132,8 +148,9 @@ INLINE void tile(source src, const int row0, global const SUM_T *w, target dst, 
 }
 
 /* Rows [begin, end) of the destination, of which row 0 would be element `to` of `dst`. */
-INLINE void strip(source src, const int row0, global const SUM_T *w, target dst, const int vector,
-                  const INDEX_T to, const int z, const int begin, const int end EPILOGUE_PARAMS)
+PRODUCTS_FUNCTION void strip(source src, const int row0, global const SUM_T *w, target dst,
+                             const int vector, const INDEX_T to, const int z, const int begin,
+                             const int end EPILOGUE_PARAMS)
 {
 #pragma nounroll
     for (int own_y = begin; own_y < end; own_y += TILE_H) {
@@ -165,7 +182,7 @@ INLINE void item(global const SRC_T *src, global const SUM_T *w, global DST_T *d
     const int begin = part * (T_TILES * TILE_H), end = min(begin + T_TILES * TILE_H, P_DST_H);
     /* Elements of the vector that starts earlier and of its own. */
     const int shift = D_EARLIER && vector == D_VECTORS - 1 ? D_VECTORS * D_B - D_CHANNELS : 0;
-    w += (INDEX_T)vector * D_TAPS * D_GROUP * D_B;
+    w += ((INDEX_T)vector * (D_TAPS * D_ELEMENTS + D_OFFSETS) + D_OFFSETS) * D_B;
 #if D_PLAIN
     SUM_V rows[D_ROWS * P_SRC_W], results[T_TILES * TILE_H * P_DST_W];
     const int channel = vector * D_B - shift;

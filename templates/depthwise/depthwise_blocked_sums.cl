@@ -9,6 +9,7 @@
  */
 #include "caches.cl"
 #include "depthwise_blocked_elements.cl"
+#include "products.cl"
 #include "taps.cl"
 
 #define FLOOR(a, b) ((a) >= 0 ? (a) / (b) : -((-(a) + (b)-1) / (b)))
@@ -20,40 +21,45 @@
 /* Source rows between tiles of neighbouring rows. */
 #define D_NEXT_ROWS (TILE_H * P_STRIDE_H / D_UP_H)
 
-/* Adds source column i of a row to pixels of row h of the tile by filter row r. */
-INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i, const int h,
+/* Adds element c of source column i of a row to pixels of row h of the tile by filter row r. */
+PRODUCTS_INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i, const int h,
                      const int r, const int c)
 {
 #pragma unroll
     for (int s = 0; s < P_FILTER_W; s++) {
         const int at = i * D_UP_W + D_LEAD_W - s * P_DILATION_W;
         if (at >= 0 && at % P_STRIDE_W == 0 && at / P_STRIDE_W < TILE_W)
-            acc[h * TILE_W + at / P_STRIDE_W] +=
-                v * LOAD_W(w + ((r * P_FILTER_W + s) * D_GROUP + c) * D_B);
+            ADD_PRODUCT(acc[h * TILE_W + at / P_STRIDE_W], v,
+                        LOAD_W(w + ((r * P_FILTER_W + s) * D_ELEMENTS + c) * D_B));
     }
 }
 
-INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w, const int y,
-                      const int x, const bool check)
+/* Whether a row or column of the source, which may be padding, adds to the sums. */
+#define COUNTS(there) (D_OFFSETS > 0 || (there))
+
+PRODUCTS_INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w,
+                               const int y, const int x, const bool check)
 {
     const int y0 = y * P_STRIDE_H / D_UP_H, x0 = x * P_STRIDE_W / D_UP_W;
 #pragma unroll
     for (int j = FROM(H); j <= TO(TILE_H, H); j++) {
-        if (y0 + j < 0 || y0 + j >= P_SRC_H)
+        const bool row_there = y0 + j >= 0 && y0 + j < P_SRC_H;
+        if (!COUNTS(row_there))
             continue;
         const source row =
             plane + (INDEX_T)(y0 + j - row0) * D_SRC_ROW + (INDEX_T)x0 * D_SRC_PIXEL;
 #pragma unroll
         for (int i = FROM(W); i <= TO(TILE_W, W); i++) {
-            if (check && (x0 + i < 0 || x0 + i >= P_SRC_W))
+            const bool there = !check || (x0 + i >= 0 && x0 + i < P_SRC_W);
+            if (!COUNTS(there))
                 continue;
 #if D_AHEAD && !D_PLAIN
             if (j > TO(TILE_H, H) - D_NEXT_ROWS)
                 KILN_FETCH(row + 2 * D_NEXT_ROWS * D_SRC_ROW + i * D_SRC_PIXEL);
 #endif
-            const SUM_V v = LOAD_SRC(row, i * D_SRC_PIXEL);
+            const SOURCE_V v = LOAD_IF(row_there && there, row, i * D_SRC_PIXEL);
 #pragma unroll
-            for (int c = 0; c < D_GROUP; c++)
+            for (int c = 0; c < D_ELEMENTS; c++)
 #pragma unroll
                 for (int h = 0; h < TILE_H; h++) {
                     const int at = j * D_UP_H + D_LEAD_H - h * P_STRIDE_H;

@@ -1,5 +1,6 @@
 /* The blocked depthwise solver: groups, remainders, borders and tiles, compared for equality. */
 #include "runtime/kiln_internal.h"
+#include "runtime/op/op.h"
 #include "support/kinds.h"
 #include "support/suite.h"
 #include "support/support.h"
@@ -258,6 +259,46 @@ START_TEST(every_large_filter)
 }
 END_TEST
 
+/* Groups of four and of eight channels whose bytes are multiplied four at a time: padding of more
+ * than a tap, strides, dilation, even filters, no padding, last vectors that start earlier. */
+static const struct {
+    const char *problem, *config;
+} bytes[] = {
+    {"fwd-i8-n2-c32-k32-i9x14-f3x3-p1x1-g4-l:NCHW16c.OIHW.NCHW16c", "4,2,3,0"},
+    {"fwd-i8-n1-c32-k32-i8x15-f3x3-s2x2-p1x1-g8-t:i8.i8.i8-l:NCHW16c.OIHW.NCHW16c-bias-a0.25",
+     "8,1,2,0"},
+    {"fwd-i8-n1-c40-k40-i7x7-f5x5-p4x3-g5-l:NCHW16c.OIHW.NCHW16c", "3,1,2,0"},
+    {"fwd-i8-n2-c24-k24-i6x11-f2x4-p0x2-g3-t:i8.i8.f32-l:NHWC.OIHW.NHWC-a0.5-act:relu", "5,2,2,0"},
+    {"fwd-i8-n1-c28-k28-i12x13-f3x2-p2x2-d3x2-g7-t:i8.i8.i8-l:NHWC.OIHW.NHWC-r1", NULL},
+    {"fwd-i8-n2-c20-k20-i5x6-f1x1-g5-l:NCHW16c.OIHW.NCHW16c", NULL},
+    {"fwd-i8-n1-c16-k16-i31-f5-s3-p2-g2-l:NCW16c.OIW.NCW16c", NULL},
+};
+
+enum { BYTES = sizeof bytes / sizeof *bytes };
+
+static void multiplies_bytes(void)
+{
+    kiln *k = support_open()->kiln;
+    k->facts.has_vnni = true;
+    k->facts.simd_floats = 16;
+}
+
+START_TEST(every_group_of_bytes)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    const kiln_choice choice = {.solver = "depthwise_blocked", .config = bytes[_i].config};
+    kiln_op *op;
+    ck_assert_msg(kiln_problem_parse(&p, bytes[_i].problem, why) == KILN_OK, "%s", why);
+    ck_assert_msg(kiln_conv_create(support_open()->kiln, &p, &choice, &op) == KILN_OK, "%s",
+                  kiln_last_error());
+    ck_assert(strstr(op->plan.stage[op->plan.nstages - 1].options, "-DD_TOGETHER=4"));
+    kiln_op_release(op);
+    support_check(&p, "depthwise_blocked", bytes[_i].config, HOST_FILL_INT);
+    support_check(&p, "depthwise_blocked", bytes[_i].config, HOST_FILL_UNIFORM);
+}
+END_TEST
+
 /* With a group for each channel, and with groups of four. */
 START_TEST(every_type)
 {
@@ -311,6 +352,11 @@ int main(void)
     c = tcase_create("plain");
     tcase_set_timeout(c, 300);
     tcase_add_loop_test(c, every_plain_problem, 0, PLAIN);
+    suite_add_tcase(s, c);
+    c = tcase_create("bytes");
+    tcase_set_timeout(c, 300);
+    tcase_add_checked_fixture(c, multiplies_bytes, NULL);
+    tcase_add_loop_test(c, every_group_of_bytes, 0, BYTES);
     suite_add_tcase(s, c);
     return support_run_suite(s);
 }

@@ -16,9 +16,15 @@ typedef struct depthwise_span {
 
 depthwise_span kiln_depthwise_span(const kiln_blocked *b, const kiln_config *c, int a);
 
+/* Returns how many source channels of a group are multiplied at once: 4 where the CPU multiplies
+ * bytes like that, else 1. */
+int kiln_depthwise_together(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
+                            const kiln_config *c);
+
 /* Returns whether to let the compiler know the columns that taps do not reach: only the first and
  * the last tile have such columns, and the code stays small. */
-bool kiln_depthwise_unrolls(const kiln_blocked *b, const kiln_config *c);
+bool kiln_depthwise_unrolls(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
+                            const kiln_config *c);
 
 /* Returns how many items share one plane of a vector of channels. */
 int64_t kiln_depthwise_strips(const kiln_blocked *b, const kiln_config *c);

@@ -25,14 +25,33 @@ static bool reads_past(const kiln_blocked *b, const depthwise_span *w, int64_t t
     return at + w->from < 0 || at + w->to >= b->src[KILN_AXIS_W];
 }
 
-bool kiln_depthwise_unrolls(const kiln_blocked *b, const kiln_config *c)
+/* `elements` of a group are multiplied one after the other. */
+static bool may_unroll(const kiln_blocked *b, const kiln_config *c, int64_t elements)
 {
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
                          w = kiln_depthwise_span(b, c, KILN_AXIS_W);
     if (w.tiles > 2 && (reads_past(b, &w, 1) || reads_past(b, &w, w.tiles - 2)))
         return false;
     double met = (double)(h.to - h.from + 1) * (double)(w.to - w.from + 1);
-    return met * (double)(h.pixels * b->filter[KILN_AXIS_W] * b->src_c) <= MOST_UNROLLED;
+    return met * (double)(h.pixels * b->filter[KILN_AXIS_W] * elements) <= MOST_UNROLLED;
+}
+
+/* Sums of bytes that are multiplied four at a time are corrected as if all taps counted. */
+int kiln_depthwise_together(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
+                            const kiln_config *c)
+{
+    const bool planes = b->filter[0] == 1 && b->src[0] == 1 && b->dst[0] == 1 && b->lead[0] == 0;
+    const bool all_taps = planes && b->up[1] == 1 && b->up[2] == 1;
+    const bool bytes = s->w_type == KILN_I8 && d->has_vnni && b->block == 16 && b->src_c % 4 == 0;
+    return bytes && all_taps && !kiln_shape_is_plain_layout(s) && may_unroll(b, c, b->src_c / 4)
+               ? 4
+               : 1;
+}
+
+bool kiln_depthwise_unrolls(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
+                            const kiln_config *c)
+{
+    return may_unroll(b, c, b->src_c / kiln_depthwise_together(s, d, b, c));
 }
 
 int64_t kiln_depthwise_strips(const kiln_blocked *b, const kiln_config *c)
@@ -93,16 +112,19 @@ static double checked_row_cost(const kiln_blocked *b, const kiln_device_facts *d
 }
 
 /* Cycles of one core for a row of tiles, in vector multiply-adds. */
-static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
+static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
+                       int together)
 {
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
                          w = kiln_depthwise_span(b, c, KILN_AXIS_W);
-    const double group = (double)b->src_c, vectors = kiln_blocked_vectors(b->block, d);
+    const double elements = (double)b->src_c / together;
+    const double vectors = kiln_blocked_vectors(b->block, d);
     const double sums = (double)(h.pixels * w.pixels) * vectors;
     double taps = 1;
     for (int a = 0; a < 3; a++)
-        taps *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
-    double adds = taps * group * sums;
+        taps *= together > 1 ? (double)b->filter[a]
+                             : (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
+    double adds = taps * elements * sums;
     /* The weights of all filter rows that meet one source row stay in registers if there is room.
      */
     double rows = fmin((double)h.pixels, ceil((double)b->filter[1] / (double)b->stride[1]));
@@ -110,11 +132,11 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
     double over = sums + weights + 2 - kiln_blocked_registers(d);
     double loads = (double)((h.to - h.from + 1) * (w.to - w.from + 1)) * vectors;
     double cost = fmax(adds, loads) + 0.1 * adds + 0.25 * loads;
-    if (group > 1)
-        cost += 0.8 * loads * group;
+    if (b->src_c > 1)
+        cost += 0.8 * loads * elements;
     if (over > 0)
         cost += adds * fmin(0.6, 0.6 * over / weights);
-    return (double)w.tiles * (fmax(cost, 4 * taps * group) + sums + 15);
+    return (double)w.tiles * (fmax(cost, 4 * taps * elements) + sums + 15);
 }
 
 /* Cycles of one core to turn an item's squares of channels by pixels: rounds of shuffles, loads and
@@ -133,7 +155,9 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
         (double)(kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
     /* All cores wait in the end for the one that took the last item. */
     double wait = 1 + 0.7 * d->compute_units / items;
-    const double row = (kiln_depthwise_unrolls(&b, c) ? row_cost : checked_row_cost)(&b, d, c);
+    const int together = kiln_depthwise_together(s, d, &b, c);
+    const double row = kiln_depthwise_unrolls(s, d, &b, c) ? row_cost(&b, d, c, together)
+                                                           : checked_row_cost(&b, d, c);
     double item = c->v[TILES] * row + 250;
     /* Plain tensors: more bytes than these leave a core's first cache while an item keeps them. */
     const int64_t few = d->cpu->l1_bytes * 7 / 8;

@@ -94,9 +94,10 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 /* ---- configs ---- */
 
 /* Tiles whose taps are unrolled need registers for weights. */
-static bool is_too_wide(const kiln_blocked *b, const kiln_config *c)
+static bool is_too_wide(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
+                        const kiln_config *c)
 {
-    return c->v[TILE_W] > WIDEST_UNROLLED && kiln_depthwise_unrolls(b, c);
+    return c->v[TILE_W] > WIDEST_UNROLLED && kiln_depthwise_unrolls(s, d, b, c);
 }
 
 static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -108,7 +109,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         h.tiles * h.pixels * 3 > b.dst[KILN_AXIS_H] * 4)
         return true;
     int64_t items = kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n;
-    return h.pixels * w.pixels > kiln_blocked_registers(d) || is_too_wide(&b, c) ||
+    return h.pixels * w.pixels > kiln_blocked_registers(d) || is_too_wide(s, d, &b, c) ||
            (c->v[TILES] > 1 && items < 2 * d->compute_units) ||
            (c->v[STREAM] &&
             (kiln_shape_out_type(s) != KILN_F32 || !kiln_depthwise_whole(s, &b, c)));
@@ -122,7 +123,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     if (c->v[TILES] > tiles || divide_up(tiles, c->v[TILES]) > params[TILES].max)
         return INFINITY;
     c->v[TILES] = (int)divide_up(tiles, c->v[TILES]);
-    if (is_too_wide(b, c) || illegal(g->s, g->d, c, NULL))
+    if (is_too_wide(g->s, g->d, b, c) || illegal(g->s, g->d, c, NULL))
         return INFINITY;
     c->v[STREAM] = kiln_better_streamed(g->s, g->d) && kiln_depthwise_whole(g->s, b, c);
     return kiln_depthwise_predict(g->s, g->d, c);
@@ -167,11 +168,11 @@ static void define_plain(const kiln_blocked *b, const kiln_config *c, kiln_plan 
 
 /* Sums of bytes are floats where there are not too many products: these are exact too, and have a
  * multiply-add. */
-static bool sums_floats(const kiln_shape *s, const kiln_blocked *b)
+static bool sums_floats(const kiln_shape *s, const kiln_blocked *b, int together)
 {
     const int64_t products = b->filter[0] * b->filter[1] * b->filter[2] * b->src_c;
     const kiln_type source = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
-    return source == KILN_I8 && products <= 1024;
+    return source == KILN_I8 && together == 1 && products <= 1024;
 }
 
 static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_blocked *b,
@@ -181,10 +182,13 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define_epilogue(plan, s);
     kiln_depthwise_define(b, plan);
     kiln_define(plan, "D_GROUP", b->src_c);
-    kiln_define(plan, "D_UNROLL", kiln_depthwise_unrolls(b, c));
+    const int together = kiln_depthwise_together(s, d, b, c);
+    kiln_define(plan, "D_TOGETHER", together);
+    kiln_define(plan, "D_VNNI", together > 1);
+    kiln_define(plan, "D_UNROLL", kiln_depthwise_unrolls(s, d, b, c));
     kiln_define(plan, "D_STRIPS", kiln_depthwise_strips(b, c));
     kiln_define(plan, "D_AHEAD", fetches(s, d, b, c));
-    kiln_define(plan, "D_FLOAT", sums_floats(s, b));
+    kiln_define(plan, "D_FLOAT", sums_floats(s, b, together));
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
     kiln_define(plan, "D_PLAIN", kiln_shape_is_plain_layout(s));
@@ -192,7 +196,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
         define_plain(b, c, plan);
 }
 
-static void emit_pack(const kiln_shape *s, const kiln_blocked *b, kiln_plan *plan)
+static void emit_pack(const kiln_shape *s, const kiln_blocked *b, int together, kiln_plan *plan)
 {
     const int64_t vectors = kiln_depthwise_vectors(b), channels = b->groups * b->dst_c;
     const bool earlier = b->dst_pitch.neighbours % b->block != 0;
@@ -202,9 +206,10 @@ static void emit_pack(const kiln_shape *s, const kiln_blocked *b, kiln_plan *pla
                                   .channels = channels,
                                   .latest = (earlier ? channels : vectors * b->block) - b->block,
                                   .step = b->src_c,
-                                  .together = 1,
+                                  .together = together,
                                   .rotated = s->direction == KILN_BACKWARD_DATA,
-                                  .floats = sums_floats(s, b)};
+                                  .corrected = together > 1,
+                                  .floats = sums_floats(s, b, together)};
     kiln_pack_channels_emit(s, &packing, plan);
 }
 
@@ -213,7 +218,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     bool backward = s->direction == KILN_BACKWARD_DATA;
-    emit_pack(s, &b, plan);
+    emit_pack(s, &b, kiln_depthwise_together(s, d, &b, c), plan);
 
     kiln_plan_stage(plan, "depthwise_blocked.cl", "depthwise_blocked");
     define_all(s, d, &b, c, plan);
