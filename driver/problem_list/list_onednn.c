@@ -155,6 +155,7 @@ static bool is_benchdnn(const char *line)
 static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry *entry)
 {
     list_options options = reader->options;
+    list_word file = {0};
     for (const char *at = line;;) {
         const char *here = at + strspn(at, " \t");
         list_word word = list_next_word(&at);
@@ -166,14 +167,21 @@ static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry
             snprintf(entry->name, sizeof entry->name, "%s", list_quote(word).text);
             return LIST_FOREIGN;
         }
-        if (strncmp(word.at, "--", 2) != 0) {
+        if (strncmp(word.at, "--batch=", 8) == 0) {
+            file = word;
+        } else if (strncmp(word.at, "--", 2) == 0) {
+            onednn_read_option(&options, word);
+        } else if (file.length == 0) {
             list_kind kind = list_read_descriptor(here, entry);
             return kind == LIST_SHAPE ? onednn_finish(&options, entry) : kind;
         }
-        onednn_read_option(&options, word);
     }
     reader->options = options;
-    return LIST_NOTHING;
+    return file.length == 0 ? LIST_NOTHING
+                            : list_bad(entry,
+                                       "%s is a file of problems, which is not read from here; put "
+                                       "its lines below this one",
+                                       list_quote(file).text);
 }
 
 bool list_read_onednn(list_reader *reader, const char *line, list_entry *entry, list_kind *kind)

@@ -19,7 +19,7 @@
 
 #include <stdbool.h>
 
-enum { LIST_NAME = 64, LIST_COLUMNS = 24, LIST_FLAGS = 256, LIST_QUOTE = 48, LIST_UNFOLLOWED = 8 };
+enum { LIST_NAME = 64, LIST_COLUMNS = 24, LIST_FLAGS = 256, LIST_QUOTE = 48, LIST_UNFOLLOWED = 16 };
 
 typedef enum list_kind {
     LIST_NOTHING = 0,

@@ -158,6 +158,8 @@ END_TEST
 static const struct {
     const char *line, *says;
 } refused[] = {
+    {"--conv --dir=FWD_B --batch=shapes_all", "--batch=shapes_all"},
+    {"--dir=FWD_B --batch=shapes_all mb1ic16ih8oc16oh8kh3ph1", "--batch=shapes_all"},
     /* descriptors */
     {"hello", "hello"},
     {"mb1ic8ih5oc8", "kh is missing"},
@@ -332,6 +334,11 @@ START_TEST(the_latest_option_holds)
                  {"--attr-post-ops=sum", "--attr-post-ops=", "", ""},
                  {"--dt=f16", "--cfg=f32_wino", "convfp16", "--cfg=f32_wino"},
                  {"--alg=direct --mode=P", "--reset", "", ""}};
+    list_reader files = {0};
+    list_entry under;
+    ck_assert_int_eq(list_read(&files, "--conv --dir=FWD_B --batch=shapes_all", &under), LIST_BAD);
+    ck_assert_int_eq(list_read(&files, "mb1ic16ih8oc16oh8kh3ph1", &under), LIST_SHAPE);
+    ck_assert_str_eq(under.flags, " -F 1 -b 1");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         list_reader reader = {0};
         list_entry e;
