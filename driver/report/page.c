@@ -153,8 +153,9 @@ static void put_sources(const page *p)
     }
     fputs("</ul>\n<p class=\"note\">Operations are those of plain sums, a multiply-add counted as "
           "two; bytes are those of x, w and y, once each. Of several rows of a problem the newest "
-          "of each solver counts, and of these the fastest; a search in the log counts more than a "
-          "row, a row more than a single run.</p>\n</section>\n",
+          "of each solver counts, and of these the fastest; of several runs the fastest, or the "
+          "newest of its solver; a search in the log counts more than a row, a row more than a "
+          "single run.</p>\n</section>\n",
           p->to);
 }
 

@@ -67,6 +67,13 @@ static void take_trial_line(void *user, const kiln_trial_line *line)
     r->file->count++;
 }
 
+/* Whether a single run says more than the best that is known: it is faster, or newer and of the
+ * same solver. */
+static bool is_news(const report_layer *l, double ms, const char *solver)
+{
+    return l->source != FROM_RESULT || ms <= l->ms || strcmp(solver, l->solver) == 0;
+}
+
 /* A line of --json, of conv or of tune. */
 static bool take_result(const reading *r, const char *text)
 {
@@ -95,7 +102,10 @@ static bool take_result(const reading *r, const char *text)
     report_layer *l = report_data_layer(r->data, report_data_device(r->data, device, ""), problem);
     if (!l)
         return true;
-    report_data_best(l, best > 0 ? FROM_SEARCH : FROM_RESULT, ms, solver, config);
+    if (best > 0)
+        report_data_best(l, FROM_SEARCH, ms, solver, config);
+    else if (is_news(l, ms, solver))
+        report_data_best(l, FROM_RESULT, ms, solver, config);
     if (l->guess_ms == 0)
         l->guess_ms = report_time(guess_ms);
     l->spread = spread > 0 ? spread : l->spread;
