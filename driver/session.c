@@ -71,18 +71,19 @@ static bool has_pocl(const cl_platform_id *platforms, cl_uint count)
     return false;
 }
 
-static bool told; /* what is the matter with PoCL's folder */
+static bool quiet;
 
-void session_tell_nothing(void)
+void session_quiet(void)
 {
-    told = true;
+    quiet = true;
 }
 
-static void tell_once(const char *line)
+static void warn_once(const char *line)
 {
-    if (!told)
+    static bool warned;
+    if (!warned && !quiet)
         fprintf(stderr, "kiln: warning: %s\n", line);
-    told = true;
+    warned = true;
 }
 
 /* Returns whether the process may use every core of the machine. */
@@ -112,7 +113,7 @@ static kiln_status take_census(census *all, char *why)
                      pocl_cache_trouble());
             return KILN_OPENCL;
         }
-        tell_once(pocl_cache_trouble());
+        warn_once(pocl_cache_trouble());
     }
     if (all->count)
         return KILN_OK;
@@ -202,7 +203,7 @@ static void warn(void *user, const char *line)
 {
     static char last[512];
     (void)user;
-    if (strncmp(line, last, sizeof last - 1) == 0)
+    if (quiet || strncmp(line, last, sizeof last - 1) == 0)
         return;
     snprintf(last, sizeof last, "%s", line);
     fflush(stdout);

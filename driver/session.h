@@ -31,9 +31,8 @@ void session_close(session *s);
  * its compiler has read. */
 void session_end(session *s);
 
-/* For a process whose first child has looked for devices: neither it nor further children say again
- * what is the matter with PoCL's folder. */
-void session_tell_nothing(void);
+/* Warns of nothing from now on: for a process beside one that opens the same device and warns. */
+void session_quiet(void);
 
 /* Finds the devices of a list: "all", or what session_open() takes with commas between; "" is the
  * device that session_open() takes. Writes their names, "P:D", and their number. Returns as

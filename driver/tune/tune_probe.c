@@ -26,6 +26,7 @@ int tune_probe_run(int fd, void *user)
     tune_message *m = calloc(1, sizeof *m);
     if (!m)
         return KILN_NO_MEMORY;
+    session_quiet();
     m->status = device_find(job->options->device, spec, &count, m->why);
     for (int i = 0; i < count && !m->status; i++) {
         if ((m->status = session_open(&s, spec[i], m->why)))

@@ -3,7 +3,6 @@
 
 #include "driver/clock.h"
 #include "driver/pocl_cache.h"
-#include "driver/session.h"
 
 #include "tune_child.h"
 
@@ -31,7 +30,6 @@ static kiln_status probe(tune_run *run, char *why)
             snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, m->why);
         }
         tune_child_end(&child, how, sizeof how);
-        session_tell_nothing();
     }
     free(m);
     return status;

@@ -103,9 +103,15 @@ static void print_json_csv(const tune_run *run, const tune_kind *k, size_t i, re
 static void print_table(const tune_run *run, const tune_kind *k)
 {
     int width = 7;
+    bool any = false;
     for (size_t i = 0; i < run->list->count; i++)
-        if (k->result[i].end.ms > 0 && (int)strlen(run->list->item[i].name) > width)
-            width = (int)strlen(run->list->item[i].name);
+        if (k->result[i].end.ms > 0) {
+            const int length = (int)strlen(run->list->item[i].name);
+            width = length > width ? length : width;
+            any = true;
+        }
+    if (!any)
+        return;
     if (run->kinds > 1)
         printf("%s\n", k->device.name);
     printf("%-*s %s%10s %10s %6s  %s\n", width, "problem", run->options->profile ? " count " : "",

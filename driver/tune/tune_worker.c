@@ -210,6 +210,7 @@ int tune_helper_run(int fd, void *user)
     if (!m)
         return KILN_NO_MEMORY;
     name_process("kiln tune: compiles for", job);
+    session_quiet();
     /* To store a program, PoCL compiles it once more; it has a cache of its own, which is enough.
      */
     if (job->device->cpu)
