@@ -3,8 +3,10 @@
 
 #include "tune_pool.h"
 #include "tune_rounds.h"
+#include "tune_show.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -201,10 +203,22 @@ static void finish(pool_worker *w, pool_helper *h)
     h->building = -1;
 }
 
+static void end_dead(pool_worker *w, pool_helper *h)
+{
+    char how[512], config[KILN_INFO_TEXT + 64], did[sizeof config + 16] = "compiled";
+    const tune_next *n = h->building >= 0 ? &w->table[h->building].config : NULL;
+    tune_child_end(&h->child, how, sizeof how);
+    if (n)
+        snprintf(did, sizeof did, "compiled %s",
+                 search_config_text(n->config, n->solver, config, sizeof config));
+    if (h->ready && *how)
+        tune_show_death(w->device->name, did, how);
+}
+
 void pool_hear_helper(pool *p, pool_worker *w, pool_helper *h)
 {
     if (!tune_receive(h->child.fd, &p->m, false)) {
-        tune_child_end(&h->child, NULL, 0);
+        end_dead(w, h);
         h->deaths += h->building == -1; /* a config that crashes is the config's fault */
         finish(w, h);
         if (h->deaths < MOST_DEATHS)

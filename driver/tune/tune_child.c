@@ -1,10 +1,13 @@
 /* Starts and ends child processes. */
 #include "tune_child.h"
 
+#include "crash_trace.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -39,25 +42,36 @@ bool tune_child_start(tune_child *c, int (*run)(int fd, void *user), void *user,
 {
     int ends[2];
     const pid_t parent = getpid();
-    *c = (tune_child){.fd = -1};
+    *c = (tune_child){.fd = -1, .trace = -1};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
+    const int trace = memfd_create("crash", MFD_CLOEXEC);
     fflush(NULL); /* what is in a buffer now must be written once */
     const pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
         enter(parent, memory);
+        crash_trace_to(trace);
         _exit(run(ends[1], user));
     }
     const int code = errno;
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
+        close(trace);
         errno = code;
         return false;
     }
-    *c = (tune_child){pid, ends[0]};
+    *c = (tune_child){pid, ends[0], trace};
     return true;
+}
+
+static void tell_signal(const tune_child *c, int number, char *how, unsigned size)
+{
+    char stack[1024];
+    crash_trace_read(c->trace, stack, sizeof stack);
+    snprintf(how, size, "signal %d (%s)%s%s", number, strsignal(number), *stack ? " in " : "",
+             stack);
 }
 
 void tune_child_end(tune_child *c, char *how, unsigned size)
@@ -76,10 +90,11 @@ void tune_child_end(tune_child *c, char *how, unsigned size)
         while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
             ;
     } else if (ended == c->pid && WIFSIGNALED(status) && size) {
-        snprintf(how, size, "signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+        tell_signal(c, WTERMSIG(status), how, size);
     } else if (ended == c->pid && size) {
         snprintf(how, size, "exit status %d", WEXITSTATUS(status));
     }
     close(c->fd);
-    *c = (tune_child){.fd = -1};
+    close(c->trace);
+    *c = (tune_child){.fd = -1, .trace = -1};
 }

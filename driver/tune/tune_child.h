@@ -9,6 +9,7 @@
 typedef struct tune_child {
     pid_t pid; /* 0: there is none */
     int fd;
+    int trace; /* a file in memory that receives its stack if it crashes; -1: there is none */
 } tune_child;
 
 /* Starts a child that calls run(fd, user) and ends. It ends with its parent, too, leaves no core
@@ -16,8 +17,8 @@ typedef struct tune_child {
  * process must not have used OpenCL. Returns false, with errno. */
 bool tune_child_start(tune_child *c, int (*run)(int fd, void *user), void *user, int64_t memory);
 
-/* Ends a child at once and writes how it had ended, if it had ("signal 11 (Segmentation fault)").
- */
+/* Ends a child at once and writes how it had ended, if it had: "signal 11 (Segmentation fault) in
+ * libpocl.so.2(...) < ...", with the calls that it was in. */
 void tune_child_end(tune_child *c, char *how, unsigned size);
 
 #endif

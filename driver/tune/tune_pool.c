@@ -105,7 +105,7 @@ static void lose_item(pool *p, pool_worker *w, const char *why)
 /* Goes on after a worker has ended, or ends it. */
 static void replace(pool *p, pool_worker *w, bool late)
 {
-    char how[160], why[512];
+    char how[sizeof w->trial.why], why[512];
     const bool in_trial = w->in_trial, opened = w->ready || w->item >= 0;
     tune_child_end(&w->child, how, sizeof how);
     if (late)
@@ -117,14 +117,17 @@ static void replace(pool *p, pool_worker *w, bool late)
         record(p, w, late ? KILN_TRIAL_TIMEOUT : KILN_TRIAL_CRASHED, how);
         if (killed_again(w)) {
             snprintf(why, sizeof why,
-                     "config \"%s\" of %s ended its process twice (%s); do templates change?",
+                     "config \"%s\" of %s ended its process twice (%.200s); do templates change?",
                      w->killer.config, w->killer.solver, how);
             lose_item(p, w, why);
         }
     } else if (w->item >= 0 && ++w->deaths >= MOST_DEATHS) {
-        snprintf(why, sizeof why, "the process that tuned it ended %d times outside of trials: %s",
-                 MOST_DEATHS, how);
+        snprintf(why, sizeof why,
+                 "the process that tuned it ended %d times outside of trials: %.400s", MOST_DEATHS,
+                 how);
         lose_item(p, w, why);
+    } else if (w->item >= 0) {
+        tune_show_death(w->device->name, "searched", how);
     }
     if (!opened || p->stopping) {
         w->gone = true;

@@ -119,6 +119,12 @@ void tune_show_trial(const tune_run *run, const tune_kind *kind, int item,
     tune_show_tick(run);
 }
 
+void tune_show_death(const char *device, const char *did, const char *how)
+{
+    clear_line();
+    fprintf(stderr, "kiln tune: %s: a process that %s has ended: %s\n", device, did, how);
+}
+
 void tune_show_item(const tune_run *run, const tune_kind *kind, int item)
 {
     const tune_result *r = &kind->result[item];

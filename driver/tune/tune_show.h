@@ -10,6 +10,9 @@ void tune_show_trial(const tune_run *run, const tune_kind *kind, int item,
                      const kiln_trial_line *line, double best_ms, double guess_ms);
 void tune_show_item(const tune_run *run, const tune_kind *kind, int item);
 
+/* Tells how a process has ended that searched or compiled on a device, and was in no trial. */
+void tune_show_death(const char *device, const char *did, const char *how);
+
 /* Renews the line on a terminal; elsewhere prints a line a minute. */
 void tune_show_tick(const tune_run *run);
 
