@@ -59,7 +59,11 @@ static kiln_status cut(kiln_window *window, cl_mem mem, size_t offset, size_t si
         return kiln_fail_cl(code, "clCreateSubBuffer");
     /* An equal handle is the same object only while the object lives, and `sub` keeps but its own
      * parent alive. */
-    clRetainMemObject(mem);
+    code = clRetainMemObject(mem);
+    if (code != CL_SUCCESS) {
+        clReleaseMemObject(sub);
+        return kiln_fail_cl(code, "clRetainMemObject");
+    }
     kiln_window_close(window);
     *window = (kiln_window){mem, offset, size, sub};
     return KILN_OK;

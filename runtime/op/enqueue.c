@@ -79,10 +79,10 @@ static kiln_status start_in_turn(kiln_op *op, const kiln_pocl_call *call, cl_uin
     if (status)
         return status;
     status = start_stages(op, call, n_wait, n_wait ? list : NULL, events, last);
+    if (!status)
+        status = kiln_op_images_busy(op, events[last]);
     if (status)
         clFinish(call->queue); /* what was started must not meet the next enqueue */
-    else
-        kiln_op_images_busy(op, events[last]);
     free(list);
     return status;
 }

@@ -121,10 +121,13 @@ kiln_status kiln_op_images_wait(kiln_op *op, cl_command_queue queue, cl_uint *n,
     return KILN_OK;
 }
 
-void kiln_op_images_busy(kiln_op *op, cl_event last)
+kiln_status kiln_op_images_busy(kiln_op *op, cl_event last)
 {
+    cl_int code = clRetainEvent(last);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clRetainEvent");
     if (op->busy)
         clReleaseEvent(op->busy);
     op->busy = last;
-    clRetainEvent(last);
+    return KILN_OK;
 }

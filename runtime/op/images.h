@@ -19,6 +19,6 @@ void kiln_op_free_images(kiln_op *op);
 kiln_status kiln_op_images_wait(kiln_op *op, cl_command_queue queue, cl_uint *n,
                                 const cl_event *wait, cl_event **list);
 /* Sets the event that the next enqueue waits for; retains it. */
-void kiln_op_images_busy(kiln_op *op, cl_event last);
+kiln_status kiln_op_images_busy(kiln_op *op, cl_event last);
 
 #endif

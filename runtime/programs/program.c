@@ -239,7 +239,6 @@ kiln_programs *kiln_programs_open(const kiln_program_places *places, const kiln_
     cache->logger = logger;
     cache->context = context;
     cache->device = device;
-    clRetainContext(context);
     pthread_mutex_init(&cache->lock, NULL);
     pthread_cond_init(&cache->built, NULL);
     return cache;
@@ -263,7 +262,6 @@ void kiln_programs_close(kiln_programs *cache)
             next = p->next;
             destroy(p);
         }
-    clReleaseContext(cache->context);
     pthread_cond_destroy(&cache->built);
     pthread_mutex_destroy(&cache->lock);
     free(cache->dir);

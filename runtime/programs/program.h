@@ -30,7 +30,7 @@ typedef struct kiln_program_places {
     bool kept;
 } kiln_program_places;
 
-/* The logger must outlive the cache. Returns NULL: out of memory. */
+/* Logger and context must outlive the cache. Returns NULL: out of memory. */
 kiln_programs *kiln_programs_open(const kiln_program_places *places, const kiln_logger *logger,
                                   cl_context context, cl_device_id device,
                                   const kiln_device_facts *facts);
