@@ -49,12 +49,14 @@ static void add_platform(census *all, int platform, cl_platform_id id)
         return;
     clGetPlatformInfo(id, CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
     for (cl_uint i = 0; i < count && i < MAX_DEVICES && all->count < MAX_DEVICES; i++) {
+        const cl_device_type type = number_of(devices[i], CL_DEVICE_TYPE);
+        if (!type) /* a device that answers nothing */
+            continue;
         found *d = &all->device[all->count++];
-        *d = (found){.id = devices[i], .platform = platform, .index = (int)i};
+        *d = (found){.id = devices[i], .platform = platform, .index = (int)i, .type = type};
         snprintf(d->platform_name, sizeof d->platform_name, "%.127s", name);
         text_of(devices[i], CL_DEVICE_NAME, d->name, sizeof d->name);
         text_of(devices[i], CL_DRIVER_VERSION, d->driver, sizeof d->driver);
-        d->type = number_of(devices[i], CL_DEVICE_TYPE);
         d->weight = number_of(devices[i], CL_DEVICE_MAX_COMPUTE_UNITS) *
                     (number_of(devices[i], CL_DEVICE_MAX_CLOCK_FREQUENCY) + 1);
     }

@@ -1,10 +1,12 @@
-/* What the command asks of PoCL before it looks for devices: nothing where it has only some of the
+/* How the command looks for devices. Of PoCL it asks nothing before where it has only some of the
  * machine's cores, as PoCL would bind its threads to cores of other processes. */
 #include "driver/session.h"
 
 #include <check.h>
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static char spec[DEVICE_MOST][DEVICE_SPEC], why[KILN_ERROR_TEXT];
@@ -39,12 +41,34 @@ START_TEST(does_not_pin_on_a_share_of_the_cores)
 }
 END_TEST
 
+static bool silent; /* devices do not tell what they are */
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
+                       size_t *told)
+{
+    cl_int (*real)(cl_device_id, cl_device_info, size_t, void *, size_t *);
+    *(void **)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
+    return silent && what == CL_DEVICE_TYPE ? CL_OUT_OF_HOST_MEMORY
+                                            : real(device, what, size, value, told);
+}
+
+START_TEST(does_without_devices_that_answer_nothing)
+{
+    session s;
+    unsetenv("KILN_DEVICE");
+    silent = true;
+    ck_assert_int_eq(session_open(&s, NULL, why), KILN_OPENCL);
+    ck_assert_msg(strstr(why, "no OpenCL device found") == why, "%s", why);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("session");
     TCase *tests = tcase_create("cores");
     tcase_add_test(tests, pins_where_all_cores_are_its_own);
     tcase_add_test(tests, does_not_pin_on_a_share_of_the_cores);
+    tcase_add_test(tests, does_without_devices_that_answer_nothing);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_set_fork_status(runner, CK_FORK);
