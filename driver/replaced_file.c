@@ -1,6 +1,8 @@
 /* Writes beside a file, then renames. */
 #include "replaced_file.h"
 
+#include "open_file.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,12 +22,17 @@ static bool is_whole(replaced_file *f)
     return fflush(f->to) == 0 && !ferror(f->to);
 }
 
-/* A link stays, and the file that it points to is replaced. A pipe or a device is written to. */
+/* A link stays, and the file that it points to is replaced; the new file has the modes of the old
+ * one. A pipe or a device is written to. */
 kiln_status replaced_file_open(replaced_file *f, const char *name, char *why)
 {
     struct stat st;
     char *target = realpath(name, NULL);
     *f = (replaced_file){.to = NULL};
+    if (!target && errno == ELOOP) {
+        snprintf(f->name, sizeof f->name, "%s", name);
+        return fail(f, ELOOP, why);
+    }
     const int length = snprintf(f->name, sizeof f->name, "%s", target ? target : name);
     free(target);
     if (length >= (int)sizeof f->name - 32)
@@ -39,11 +46,16 @@ kiln_status replaced_file_open(replaced_file *f, const char *name, char *why)
     if (there && S_ISDIR(st.st_mode))
         return fail(f, EISDIR, why);
     if (there && !S_ISREG(st.st_mode)) {
-        f->to = fopen(f->name, "we");
+        f->to = open_file_to_write(f->name);
     } else {
         memcpy(f->temporary, f->name, sizeof f->temporary);
         sprintf(f->temporary + strlen(f->temporary), ".%ld.tmp", (long)getpid());
         f->to = fopen(f->temporary, "wxe");
+        if (f->to && there && fchmod(fileno(f->to), st.st_mode & 07777) != 0) {
+            const int code = errno;
+            replaced_file_discard(f);
+            return fail(f, code, why);
+        }
     }
     return f->to ? KILN_OK : fail(f, errno, why);
 }

@@ -1,12 +1,12 @@
 /* Loads, sorts and replaces files of tuning rows. */
 #include "db_file.h"
 
-#include <errno.h>
+#include "driver/replaced_file.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool make_room(db_file *f)
 {
@@ -116,58 +116,18 @@ db_piece **db_current(const db_file *files, int nfiles, size_t *n)
     return list;
 }
 
-static bool put_pieces(FILE *to, db_piece *const *pieces, size_t n)
-{
-    bool ok = true;
-    for (size_t i = 0; i < n && ok; i++)
-        ok = pieces[i]->dropped ||
-             fwrite(pieces[i]->text, 1, pieces[i]->length, to) == pieces[i]->length;
-    return ok;
-}
-
-static kiln_status fail_write(const char *name)
-{
-    fprintf(stderr, "kiln db: cannot write %s: %s\n", name, strerror(errno));
-    return KILN_FILE;
-}
-
-/* Returns the file to replace: a symbolic link stays, the file that it points to is replaced. */
-static char *target_of(const char *name)
-{
-    char *path = realpath(name, NULL);
-    return path ? path : strdup(name);
-}
-
-static bool write_temporary(const char *temporary, const char *target, db_piece *const *pieces,
-                            size_t n)
-{
-    struct stat st;
-    FILE *to = fopen(temporary, "wx");
-    if (!to)
-        return false;
-    bool ok = put_pieces(to, pieces, n) && fflush(to) == 0;
-    if (ok && stat(target, &st) == 0)
-        ok = fchmod(fileno(to), st.st_mode & 07777) == 0;
-    if (fclose(to) != 0)
-        ok = false;
-    return ok;
-}
-
 kiln_status db_write(const char *name, db_piece *const *pieces, size_t n)
 {
-    char *target = target_of(name), *temporary = NULL;
-    size_t size = target ? strlen(target) + 40 : 0;
-    kiln_status status = KILN_OK;
-    if (target && (temporary = malloc(size)) != NULL)
-        snprintf(temporary, size, "%s.%ld.tmp", target, (long)getpid());
-    if (!temporary) {
-        status = fail_write(name);
-    } else if (!write_temporary(temporary, target, pieces, n) || rename(temporary, target) != 0) {
-        status = fail_write(name);
-        unlink(temporary);
-    }
-    free(temporary);
-    free(target);
+    char why[KILN_ERROR_TEXT];
+    replaced_file file;
+    kiln_status status = replaced_file_open(&file, name, why);
+    for (size_t i = 0; i < n && !status; i++)
+        if (!pieces[i]->dropped)
+            fwrite(pieces[i]->text, 1, pieces[i]->length, file.to);
+    if (!status)
+        status = replaced_file_close(&file, why);
+    if (status)
+        fprintf(stderr, "kiln db: %s\n", why);
     return status;
 }
 

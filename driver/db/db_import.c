@@ -5,13 +5,16 @@
 #include "db_import.h"
 
 #include "driver/json_csv.h"
+#include "driver/open_file.h"
 
 #include "db_judge.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char solver_name[] = "ConvOclDirectFwd1x1";
 
@@ -149,13 +152,24 @@ static void print_report(const import *im, const char *file)
                     (long long)im->why[i].line);
 }
 
+static bool is_device(FILE *file)
+{
+    struct stat st;
+    return fstat(fileno(file), &st) != 0 || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode);
+}
+
 static int read_file(import *im, const db_call *c)
 {
     char *text = NULL;
     size_t room = 0;
-    FILE *from = fopen(c->name[0], "r");
+    FILE *from = open_file_to_read(c->name[0]);
     if (!from) {
         fprintf(stderr, "kiln db: cannot read %s: %s\n", c->name[0], strerror(errno));
+        return KILN_FILE;
+    }
+    if (is_device(from)) { /* which may have no end */
+        fprintf(stderr, "kiln db: cannot read %s: it is a device\n", c->name[0]);
+        fclose(from);
         return KILN_FILE;
     }
     fputs("# configs of MIOpen's perf-db, without times\nschema: 1\ndevice: ", im->to);

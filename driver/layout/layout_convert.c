@@ -1,17 +1,16 @@
 /* `kiln layout convert`: converts a raw tensor from file to file, on a device or on the host. */
 #include "driver/memory.h"
+#include "driver/open_file.h"
+#include "driver/replaced_file.h"
 #include "driver/session.h"
 
 #include "layout_host.h"
 #include "layout_words.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* A checked conversion with its tensors in host memory. */
 typedef struct conversion {
@@ -95,70 +94,22 @@ static kiln_status read_open_file(conversion *c, FILE *file, const char *name, c
 
 static kiln_status read_source(conversion *c, const char *name, char *why)
 {
-    /* A pipe that nobody writes to must not hang the command; one with a writer is read to its end.
-     */
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *file = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "rb") : NULL;
-    if (!file) {
-        kiln_status status = file_error(name, why);
-        if (fd >= 0)
-            close(fd);
-        return status;
-    }
+    FILE *file = open_file_to_read(name);
+    if (!file)
+        return file_error(name, why);
     kiln_status status = read_open_file(c, file, name, why);
     fclose(file);
     return status;
 }
 
-/* Writes to a device or a pipe, which no file can replace. A pipe without a reader is an error. */
-static kiln_status write_special(const conversion *c, const char *name, char *why)
-{
-    int fd = open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *file = fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "wb") : NULL;
-    if (!file) {
-        kiln_status status = file_error(name, why);
-        if (fd >= 0)
-            close(fd);
-        return status;
-    }
-    bool whole = fwrite(c->target, 1, c->target_bytes, file) == c->target_bytes;
-    whole = fclose(file) == 0 && whole;
-    return whole ? KILN_OK : file_error(name, why);
-}
-
-static kiln_status replace(const conversion *c, const char *name, char *why)
-{
-    char temporary[PATH_MAX];
-    if (snprintf(temporary, sizeof temporary, "%s.%ld.tmp", name, (long)getpid()) >=
-        (int)sizeof temporary) {
-        errno = ENAMETOOLONG;
-        return file_error(name, why);
-    }
-    FILE *file = fopen(temporary, "wbx");
-    if (!file)
-        return file_error(name, why);
-    bool whole = fwrite(c->target, 1, c->target_bytes, file) == c->target_bytes;
-    whole = fclose(file) == 0 && whole;
-    if (whole && rename(temporary, name) == 0)
-        return KILN_OK;
-    kiln_status status = file_error(name, why);
-    remove(temporary);
-    return status;
-}
-
-/* Replaces a file, or the file that a symbolic link points to. */
 static kiln_status write_target(const conversion *c, const char *name, char *why)
 {
-    struct stat st;
-    char path[PATH_MAX];
-    bool there = stat(name, &st) == 0;
-    if (there && S_ISDIR(st.st_mode)) {
-        errno = EISDIR;
-        return file_error(name, why);
-    }
-    if (there && !S_ISREG(st.st_mode))
-        return write_special(c, name, why);
-    return replace(c, there && realpath(name, path) ? path : name, why);
+    replaced_file file;
+    const kiln_status status = replaced_file_open(&file, name, why);
+    if (status)
+        return status;
+    fwrite(c->target, 1, c->target_bytes, file.to);
+    return replaced_file_close(&file, why);
 }
 
 /* ---- the device ---- */

@@ -1,6 +1,8 @@
 /* Finds out what a file is and adds what it says. The files may come from anywhere. */
 #include "report_read.h"
 
+#include "driver/open_file.h"
+
 #include "flat_json.h"
 #include "report_rows.h"
 
@@ -163,7 +165,7 @@ kiln_status report_read(report_data *d, const char *name, const char *match, rep
     kiln_status status = KILN_FILE;
     *file = (report_file){.name = name};
     const reading r = {d, match, file};
-    FILE *from = fopen(name, "re");
+    FILE *from = open_file_to_read(name);
     if (!from || fstat(fileno(from), &st) != 0 || !S_ISREG(st.st_mode)) {
         snprintf(why, KILN_ERROR_TEXT, "%.150s: %s", name,
                  from ? "it is not a plain file" : strerror(errno));

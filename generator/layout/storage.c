@@ -53,6 +53,21 @@ static bool fold_images(kiln_storage *s)
     return true;
 }
 
+/* A layout that the caller wrote by hand may be anything. */
+static bool is_sound(const kiln_layout *l)
+{
+    bool sound =
+        l->ndims >= 1 && l->ndims <= KILN_MAX_DIMS && l->naxes >= 1 && l->naxes <= KILN_MAX_AXES;
+    for (int a = 0; sound && a < l->naxes; a++)
+        sound = l->axis[a].dim >= 0 && l->axis[a].dim < l->ndims && l->axis[a].div >= 1 &&
+                l->axis[a].mod >= 0;
+    for (int d = 0; sound && d < l->ndims; d++)
+        sound = l->round[d] >= 1 && l->round_bytes[d] >= 0 && l->sizes[d][0] >= 0 &&
+                l->sizes[d][1] >= 0;
+    return sound &&
+           (!l->image || (l->row_end >= 0 && l->row_end <= l->col_end && l->col_end <= l->naxes));
+}
+
 bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim, kiln_type type,
                        char *why)
 {
@@ -63,6 +78,8 @@ bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim
         return kiln_deny(why, "type is %d; it must be one of kiln_type, 0 to %d", (int)type,
                          KILN_I32);
     memset(s, 0, sizeof *s);
+    if (!is_sound(l))
+        return kiln_deny(why, "the layout is none that kiln_layout_parse() could make");
     s->layout = *l;
     for (int d = 0; d < l->ndims; d++) {
         if (dim[d] < 1)

@@ -27,10 +27,10 @@ static kiln_status check_edge(const kiln_link *links, int i, int back, bool resi
 {
     const char *tensor = residual ? "residual" : "x";
     if (back < 0 || back > i)
-        return kiln_fail(
-            KILN_INVALID,
-            "link %d: %s_back is %d; it must be 0, or lead back to a link from 0 to %d", i, tensor,
-            back, i - 1);
+        return kiln_fail(KILN_INVALID,
+                         "link %d: %s_back is %d; it must be from 0 to %d, the links "
+                         "before it",
+                         i, tensor, back, i);
     if (back == 0)
         return KILN_OK;
     const char *why = misfit(&links[i - back].problem, &links[i].problem, residual);

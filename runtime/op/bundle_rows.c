@@ -1,6 +1,8 @@
 /* Copies files of tuning rows into a bundle. */
 #include "bundle_rows.h"
 
+#include "runtime/plain_file.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -33,11 +35,11 @@ static int copy(FILE *from, const char *to)
 static kiln_status copy_rows(const char *from, const char *dir, const char *name)
 {
     char to[PATH_MAX], text[128];
-    FILE *file = *from ? fopen(from, "r") : NULL;
+    FILE *file = *from ? kiln_plain_file_stream(from) : NULL;
     if (!file)
         return !*from || errno == ENOENT
                    ? KILN_OK
-                   : kiln_fail(KILN_FILE, "%s: %s", from, strerror_r(errno, text, sizeof text));
+                   : kiln_fail(KILN_FILE, "%s: %s", from, kiln_plain_file_reason(errno, text));
     int error = mkdir(dir, 0755) == 0 || errno == EEXIST ? 0 : errno;
     if (!error && snprintf(to, sizeof to, "%s/%s", dir, name) >= (int)sizeof to)
         error = ENAMETOOLONG;

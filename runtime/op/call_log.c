@@ -1,10 +1,13 @@
 /* Counts runs for each file and convolution of the process, and writes them down. */
 #include "call_log.h"
 
+#include "runtime/plain_file.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PATH_TEXT = 4096 };
@@ -78,9 +81,20 @@ static void write_lines(FILE *to, const kiln_call *c, const char *file)
     }
 }
 
+/* Replaces the file, or the one that a symbolic link points to: a device or a pipe must stay. */
 static bool write_file(const char *path, const char *file)
 {
-    char temporary[PATH_TEXT + 32];
+    char temporary[PATH_TEXT + 32], target[PATH_TEXT];
+    struct stat st;
+    if (stat(path, &st) == 0) {
+        if (!S_ISREG(st.st_mode)) {
+            errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+            return false;
+        }
+        if (!realpath(path, target))
+            return false;
+        path = target;
+    }
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
     FILE *to = fopen(temporary, "we");
     if (!to)
@@ -108,12 +122,13 @@ static bool has_runs(const char *file)
 
 void kiln_call_log_write(const char *file, const kiln_logger *logger)
 {
-    char path[PATH_TEXT];
+    char path[PATH_TEXT], reason[128];
     name_file(file, path);
     pthread_mutex_lock(&lock);
     const bool ok = !has_runs(file) || write_file(path, file);
     const int code = errno;
     pthread_mutex_unlock(&lock);
     if (!ok)
-        kiln_warn(logger, "KILN_LOG_CMD: cannot write %s: %s", path, strerror(code));
+        kiln_warn(logger, "KILN_LOG_CMD: cannot write %s: %s", path,
+                  kiln_plain_file_reason(code, reason));
 }

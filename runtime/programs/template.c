@@ -2,14 +2,13 @@
  * the file it names. */
 #include "template.h"
 
+#include "runtime/plain_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 enum { MOST_FILES = 32, NAME_SIZE = 64 };
@@ -25,21 +24,12 @@ typedef struct parts {
     } file[MOST_FILES];
 } parts;
 
-/* Reads a plain file. Returns NULL with errno; EINVAL: the path is of something else, such as a
- * pipe, which must not hang the reader. */
+/* Returns NULL with errno, as kiln_plain_file_open(). */
 static char *read_text(const char *path)
 {
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool plain = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-    FILE *f = plain ? fdopen(fd, "rb") : NULL;
-    if (!f) {
-        int error = fd >= 0 && !plain ? EINVAL : errno;
-        if (fd >= 0)
-            close(fd);
-        errno = error;
+    FILE *f = kiln_plain_file_stream(path);
+    if (!f)
         return NULL;
-    }
     char *text = NULL;
     size_t used = 0, room = 0;
     for (;;) {
@@ -78,8 +68,7 @@ static kiln_status read_in(const char *dir, const char *name, char **text)
         return KILN_OK;
     return kiln_fail(errno == ENOMEM ? KILN_NO_MEMORY : KILN_FILE,
                      "cannot read the template %s: %s; mend it, or unset KILN_TEMPLATES", path,
-                     errno == EINVAL ? "it is not a plain file"
-                                     : strerror_r(errno, reason, sizeof reason));
+                     kiln_plain_file_reason(errno, reason));
 }
 
 /* Sets *text to a template's contents; NULL: there is none of that name. */

@@ -3,12 +3,12 @@
 #include "rows_plain.h"
 #include "rows_yaml.h"
 
+#include "runtime/plain_file.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { SCHEMA = 1, MAX_ROW = 16 << 10 };
@@ -227,19 +227,20 @@ static char *read_all(int fd, size_t size, size_t *length)
 
 kiln_status kiln_rows_read(const char *file, kiln_rows_visit *visit, void *user)
 {
-    struct stat st;
+    off_t size = 0;
     size_t length;
     if (!file || !visit)
         return kiln_fail(KILN_INVALID, "kiln_rows_read: file and piece must not be NULL");
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
+    int fd = kiln_plain_file_open(file, &size);
+    if (fd < 0 && errno != EINVAL)
         return kiln_fail(KILN_FILE, "cannot read tuning rows from %s: %s", file, strerror(errno));
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > max_file) {
-        close(fd);
+    if (fd < 0 || size > max_file) {
+        if (fd >= 0)
+            close(fd);
         return kiln_fail(KILN_FILE,
                          "%s is not a file of tuning rows (not a plain file, or over 1 GiB)", file);
     }
-    char *text = read_all(fd, (size_t)st.st_size, &length);
+    char *text = read_all(fd, (size_t)size, &length);
     int code = errno;
     close(fd);
     if (!text)

@@ -3,6 +3,8 @@
 #include "rows.h"
 #include "rows_yaml.h"
 
+#include "runtime/plain_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -152,17 +154,14 @@ kiln_status kiln_trials_read(const char *file, const char *problem,
     size_t room = 0;
     ssize_t length;
     kiln_trial_line line;
-    struct stat st;
+    char reason[128];
     int64_t bad = 0;
     if (!file || !visit)
         return kiln_fail(KILN_INVALID, "kiln_trials_read: file and visit must not be NULL");
-    FILE *from = fopen(file, "re");
+    FILE *from = kiln_plain_file_stream(file);
     if (!from && errno != ENOENT)
-        return kiln_fail(KILN_FILE, "cannot read the log of trials %s: %s", file, strerror(errno));
-    if (from && (fstat(fileno(from), &st) != 0 || !S_ISREG(st.st_mode))) {
-        fclose(from);
-        return kiln_fail(KILN_FILE, "the log of trials %s is not a plain file", file);
-    }
+        return kiln_fail(KILN_FILE, "cannot read the log of trials %s: %s", file,
+                         kiln_plain_file_reason(errno, reason));
     while (from && (length = getline(&text, &room, from)) > 0) {
         /* The text of a problem stands in a line as it is: parsing the others would take long. */
         if (problem && !strstr(text, problem))

@@ -62,7 +62,8 @@ static void measure(kiln_bench *b, kiln_solutions_list *list)
 static kiln_status check(const kiln *k, kiln_problem *p, cl_command_queue queue,
                          const kiln_buffers *buffers, const kiln_find_options *options)
 {
-    const kiln_tune_options checked = {.verify = options->verify ? options->verify : accept_all};
+    const kiln_tune_options checked = {.verify = options->verify ? options->verify : accept_all,
+                                       .max_seconds = options->max_seconds};
     const kiln_status status = kiln_tune_check("kiln_find", k, p, queue, buffers, &checked);
     if (!status && is_open(p))
         return kiln_fail(KILN_INVALID, "kiln_find: a layout is \"any\"; take the layouts of one of "

@@ -90,7 +90,7 @@ static void search(kiln_tuner *t)
 }
 
 /* Checks that the solvers of the caller's list are there, and that one of them takes the problem.
- */
+ * An empty name is the library's choice only where it is the whole list. */
 static kiln_status check_solvers(kiln_tuner *t)
 {
     const char *names = t->options->solver ? t->options->solver : "";
@@ -99,6 +99,9 @@ static kiln_status check_solvers(kiln_tuner *t)
     do {
         char name[64];
         const size_t length = strcspn(names, ",");
+        if (length == 0 && *names)
+            return kiln_fail(KILN_INVALID, "kiln_tune: the list of solvers \"%s\" lacks a name",
+                             t->options->solver);
         snprintf(name, sizeof name, "%.*s", (int)length, names);
         const kiln_choice choice = {.solver = name, .ignore_rows = 1};
         kiln_pick pick;

@@ -50,6 +50,31 @@ static kiln_status check_buffers(const char *who, const kiln *k, const kiln_prob
     return status ? status : kiln_given_apart(given, N);
 }
 
+static kiln_status check_limits(const char *who, const kiln_tune_options *o)
+{
+    if (o->runs < 0 || o->runs > MAX_RUNS)
+        return kiln_fail(KILN_INVALID, "%s: %d runs; give 1 to %d", who, o->runs, MAX_RUNS);
+    if (!(o->max_seconds >= 0))
+        return kiln_fail(KILN_INVALID, "%s: max_seconds is %g; give seconds, or 0 for no limit",
+                         who, o->max_seconds);
+    if (o->max_trials < 0 || o->patience < 0)
+        return kiln_fail(KILN_INVALID,
+                         "%s: max_trials is %lld and patience %lld; give a number, or 0 for no "
+                         "limit",
+                         who, (long long)o->max_trials, (long long)o->patience);
+    return KILN_OK;
+}
+
+static kiln_status check_known(const char *who, const kiln_tune_options *o)
+{
+    if (o->nknown > 0 && !o->known)
+        return kiln_fail(KILN_INVALID, "%s: nknown is %zu, but known is NULL", who, o->nknown);
+    for (size_t i = 0; i < o->nknown; i++)
+        if (!o->known[i].solver)
+            return kiln_fail(KILN_INVALID, "%s: the solver of known trial %zu is NULL", who, i);
+    return KILN_OK;
+}
+
 kiln_status kiln_tune_check(const char *who, const kiln *k, kiln_problem *problem,
                             cl_command_queue queue, const kiln_buffers *buffers,
                             const kiln_tune_options *options)
@@ -63,8 +88,8 @@ kiln_status kiln_tune_check(const char *who, const kiln *k, kiln_problem *proble
     kiln_status status = kiln_process_check(k);
     if (status)
         return status;
-    if (options->runs < 0 || options->runs > MAX_RUNS)
-        return kiln_fail(KILN_INVALID, "%s: %d runs; give 1 to %d", who, options->runs, MAX_RUNS);
+    if ((status = check_limits(who, options)) || (status = check_known(who, options)))
+        return status;
     if (kiln_problem_check(problem, why))
         return kiln_fail(KILN_INVALID, "%s", why);
     if (problem->epilogue.beta != 0 && buffers->residual.mem == buffers->y.mem)

@@ -62,6 +62,40 @@ expect 0 $convert plain link
 [ -L link ] || fail 'a link was replaced'
 [ "$(cat turned)" = adbecf ] || fail 'the file behind a link was not written'
 
+# ---- tuning rows, logs and reports ----
+printf 'schema: 1\ndevice: any\nrows:\n' >any.yaml
+for file in folder /dev/zero; do
+    expect 5 db import $file
+    warns "^kiln db: cannot read $file: "
+done
+expect 5 db import pipe
+warns '^kiln db: pipe has no row for kiln'
+for file in pipe folder /dev/zero; do
+    expect 5 report $file
+    warns "^kiln report: $file: it is not a plain file"
+done
+mkfifo pipe.jsonl
+expect 5 db export pipe.jsonl
+warns 'the log of trials pipe.jsonl: it is not a plain file'
+expect 5 db merge any.yaml any.yaml -o pipe
+warns '^kiln db: cannot write .*pipe: No such device'
+expect 5 report any.yaml -o pipe
+warns '^kiln report: cannot write .*pipe: No such device'
+[ -p pipe ] || fail 'the pipe was replaced'
+ln -s loop loop
+expect 5 db merge any.yaml any.yaml -o loop
+warns 'loop: Too many levels of symbolic links'
+for file in pipe folder; do
+    KILN_LOG_CMD=$file expect 0 conv $problem -S naive
+    warns "^kiln: warning: KILN_LOG_CMD: cannot write $file: "
+done
+[ -p pipe ] || fail 'the pipe was replaced'
+printf x >calls
+ln -s calls called
+KILN_LOG_CMD=called expect 0 conv $problem -S naive
+[ -L called ] || fail 'a link was replaced'
+grep -q 'kiln conv --problem' calls || fail 'the file behind a link was not written'
+
 # ---- templates ----
 own=$(dirname "$0")/../../templates
 mkdir templates

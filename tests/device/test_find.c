@@ -156,6 +156,11 @@ START_TEST(what_makes_no_sense_is_refused)
         KILN_INVALID);
     ck_assert_ptr_nonnull(strstr(kiln_last_error(), "kiln_find: the problem needs buffer x"));
     ck_assert_uint_eq(count, 0);
+    const kiln_find_options never = {.max_seconds = -1};
+    ck_assert_int_eq(kiln_find(tuning.kiln, &tuning_problem, tuning.queue, &tuning.buffers, &never,
+                               list, ROOM, &count),
+                     KILN_INVALID);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "kiln_find: max_seconds is -1"));
     ck_assert_int_eq(kiln_solutions(tuning.kiln, &tuning_problem, list, ROOM, &count), KILN_OK);
     strcpy(list[0].config, "nonsense");
     ck_assert_int_eq(kiln_solution_create(tuning.kiln, &list[0], &op), KILN_INVALID);

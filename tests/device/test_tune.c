@@ -3,6 +3,7 @@
 #include "support/tuning.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,9 +215,25 @@ START_TEST(calls_that_make_no_sense)
     cl_int code;
     bad.verify = NULL;
     ck_assert_int_eq(tuning_run(tuning.kiln, &bad, &best), KILN_INVALID);
-    bad = o;
-    bad.solver = "nobody";
-    ck_assert_int_eq(tuning_run(tuning.kiln, &bad, &best), KILN_INVALID);
+    static const char *const nobodies[] = {"nobody", ",", "naive,,direct", "naive,nobody"};
+    for (size_t i = 0; i < sizeof nobodies / sizeof *nobodies; i++) {
+        bad = o;
+        bad.solver = nobodies[i];
+        ck_assert_int_eq(tuning_run(tuning.kiln, &bad, &best), KILN_INVALID);
+    }
+    const kiln_trial nameless = {0};
+    const kiln_tune_options odd[] = {{.max_trials = -1},
+                                     {.patience = -1},
+                                     {.max_seconds = -1},
+                                     {.max_seconds = NAN},
+                                     {.nknown = 1},
+                                     {.runs = -1},
+                                     {.known = &nameless, .nknown = 1}};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        bad = odd[i];
+        bad.verify = o.verify;
+        ck_assert_int_eq(tuning_run(tuning.kiln, &bad, &best), KILN_INVALID);
+    }
     cl_command_queue plain = clCreateCommandQueue(tuning.context, tuning.device, 0, &code);
     ck_assert_int_eq(kiln_tune(tuning.kiln, &tuning_problem, plain, &tuning.buffers, &o, &best),
                      KILN_INVALID);

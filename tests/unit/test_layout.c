@@ -109,6 +109,31 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* Changes one number of a layout, as a caller's own code may. */
+static void spoil(kiln_layout *l, int how)
+{
+    int *const numbers[] = {&l->ndims, &l->naxes, &l->axis[0].dim};
+    int64_t *const sizes[] = {&l->axis[1].div, &l->round[1], &l->round_bytes[1], &l->sizes[1][0]};
+    static const int values[][3] = {{0, -1, 99}, {0, -1, 99}, {-1, 4, 99}};
+    if (how < 9)
+        *numbers[how / 3] = values[how / 3][how % 3];
+    else
+        *sizes[how - 9] = how < 11 ? 0 : -1;
+}
+
+START_TEST(layouts_by_hand)
+{
+    char why[KILN_ERROR_TEXT] = "";
+    kiln_layout layout;
+    kiln_storage s;
+    ck_assert(kiln_layout_parse(&layout, "NCHW", NULL, why));
+    spoil(&layout, _i);
+    ck_assert(!kiln_storage_make(&s, &layout, (int64_t[]){1, 2, 3, 4}, KILN_F32, why));
+    ck_assert_msg(strstr(why, "kiln_layout_parse()"), "%s", why);
+    ck_assert_int_eq(kiln_storage_elements(&s), 0);
+}
+END_TEST
+
 static void check_same(const char *one, const char *other, const char *dims)
 {
     char why[KILN_ERROR_TEXT];
@@ -298,6 +323,7 @@ int main(void)
     tcase_add_test(cases, every_name_parses);
     tcase_add_test(cases, spellings);
     tcase_add_test(cases, nonsense);
+    tcase_add_loop_test(cases, layouts_by_hand, 0, 13);
     tcase_add_test(cases, overflow);
     tcase_add_test(cases, own_dims);
     tcase_add_test(cases, strides_and_expressions);
