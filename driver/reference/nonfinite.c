@@ -55,8 +55,9 @@ int nonfinite_argument(int of_sum, double sum, double magnitude, double alpha, d
 {
     int set = alpha < 0 ? negated(of_sum) : of_sum;
     const int own = class_of(argument);
-    if (own) { /* an infinity of the other sign, on the way, makes a NaN */
-        bool other = (set & ~own) || (!isfinite(sum) && isfinite(added) && added >= FLT_MAX);
+    if (own) { /* finite terms that overflow to the other sign, on the way, make a NaN */
+        const double finite = added + (isfinite(magnitude) ? fabs(alpha) * magnitude : 0);
+        bool other = (set & ~own) || finite >= FLT_MAX;
         return own | (other ? NONFINITE_NAN : 0);
     }
     double up = fabs(alpha) * (magnitude + sum) / 2, down = fabs(alpha) * (magnitude - sum) / 2;

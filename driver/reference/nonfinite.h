@@ -31,7 +31,7 @@ void nonfinite_free(nonfinite *n);
  * of the `terms` products, `largest` as in nonfinite. */
 int nonfinite_sum(double sum, double magnitude, double terms, double largest);
 /* Returns the same for the epilogue's argument = alpha * sum + what is added, before the
- * activation. `added` is the sum of the absolute values that are added. */
+ * activation. `added` is the sum of the finite absolute values that are added. */
 int nonfinite_argument(int of_sum, double sum, double magnitude, double alpha, double added,
                        double argument);
 /* Returns the values that element `index` may have because of its algorithm: because padding is

@@ -163,6 +163,11 @@ double reference_activate(const kiln_problem *p, double v)
     }
 }
 
+static double finite_magnitude(double term)
+{
+    return isfinite(term) ? fabs(term) : 0;
+}
+
 double reference_argument(const kiln_problem *p, const reference_tensors *t, int64_t index,
                           double sum, double *magnitude)
 {
@@ -174,7 +179,7 @@ double reference_argument(const kiln_problem *p, const reference_tensors *t, int
     if (e->beta != 0) {
         double residual = e->beta * host_get(p->y_type, t->residual, index);
         v += residual;
-        *magnitude += fabs(residual);
+        *magnitude += finite_magnitude(residual);
     }
     if (e->bias) {
         int64_t plane = 1;
@@ -182,7 +187,7 @@ double reference_argument(const kiln_problem *p, const reference_tensors *t, int
             plane *= kiln_problem_output(p, i);
         double bias = t->bias[index / plane % p->out_channels];
         v += bias;
-        *magnitude += fabs(bias);
+        *magnitude += finite_magnitude(bias);
     }
     return v;
 }

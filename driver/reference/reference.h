@@ -39,7 +39,7 @@ double reference_sum(const kiln_problem *problem, const reference_tensors *t, in
  * makes a NaN of that product. */
 bool reference_pads(const kiln_problem *problem, const reference_tensors *t, int64_t index);
 /* Second, returns the result of element `index` from its sum of products, and brings *magnitude
- * from the sum to the result. */
+ * from the sum to the result: it adds the magnitudes of the finite terms of the epilogue. */
 double reference_finish(const kiln_problem *problem, const reference_tensors *t, int64_t index,
                         double sum, double *magnitude);
 /* The same in two steps: returns the activation's argument; applies the activation. */

@@ -179,6 +179,36 @@ START_TEST(overflow_on_the_way)
 }
 END_TEST
 
+/* x = 1, w = 1, a residual times beta, and a bias: finite terms may overflow before an infinite one
+ * is added. */
+static bool epilogue_may_be(float residual, float bias, float beta, double got)
+{
+    kiln_problem p = checked((kiln_problem){.batch = 1,
+                                            .in_channels = 1,
+                                            .out_channels = 1,
+                                            .spatial_rank = 1,
+                                            .input = {1},
+                                            .filter = {1},
+                                            .epilogue = {.bias = 1, .beta = beta}});
+    const float one = 1, y = (float)got;
+    const reference_tensors t = {.x = &one, .w = &one, .bias = &bias, .residual = &residual};
+    const verify_options o = {.arbitrary = true};
+    return verify_destination(&p, &t, &y, &o).ok;
+}
+
+START_TEST(overflow_in_the_epilogue)
+{
+    ck_assert(epilogue_may_be(-1e38f, INFINITY, 1e30f, NAN));
+    ck_assert(epilogue_may_be(-1e38f, INFINITY, 1e30f, INFINITY));
+    ck_assert(!epilogue_may_be(-1e38f, INFINITY, 1e30f, -INFINITY));
+    ck_assert(epilogue_may_be(-INFINITY, 3.4e38f, 1, -INFINITY));
+    ck_assert(!epilogue_may_be(-INFINITY, 3.4e38f, 1, NAN));
+    ck_assert(!epilogue_may_be(-1, INFINITY, 1, NAN));
+    ck_assert(epilogue_may_be(-INFINITY, INFINITY, 1, NAN));
+    ck_assert(!epilogue_may_be(-INFINITY, INFINITY, 1, INFINITY));
+}
+END_TEST
+
 /* ---- padding and tiles ---- */
 
 /* A NaN weight meets padding: the reference leaves the product out; a kernel that stores padding as
@@ -280,6 +310,7 @@ int main(void)
     tcase_add_test(c, sample_knows);
     tcase_add_test(c, bias_gradient);
     tcase_add_test(c, overflow_on_the_way);
+    tcase_add_test(c, overflow_in_the_epilogue);
     tcase_add_test(c, padding_contributes_nothing);
     tcase_add_test(c, tiles_spread);
     tcase_add_test(c, nan_stays);
