@@ -201,7 +201,7 @@ size_t kiln_storage_expression(const kiln_storage *s, char part, char *text, siz
         size = 0;
     if (size)
         text[0] = '\0';
-    if (!is_made(s) || !part || !strchr("oxyl", part))
+    if (!is_made(s) || !part || !strchr(s->layout.image ? "oxyl" : "o", part))
         return 0;
     const kiln_layout *l = &s->layout;
     int from = part == 'x' ? l->row_end : part == 'l' ? l->col_end : 0;

@@ -18,27 +18,7 @@ static kiln_status check_given(const kiln_op *op, const kiln_given *w, int role)
         return status;
     if (role < KILN_ROLE_TEMP && op->plan.image[role].width)
         return kiln_image_check(w->name, &w->buffer, &op->plan.image[role]);
-    size_t size = 0;
-    cl_mem_object_type kind = 0;
-    cl_int code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
-    if (code == CL_SUCCESS)
-        code = clGetMemObjectInfo(w->buffer.mem, CL_MEM_SIZE, sizeof size, &size, NULL);
-    if (code != CL_SUCCESS)
-        return kiln_fail_cl(code, "clGetMemObjectInfo");
-    if (kind != CL_MEM_OBJECT_BUFFER)
-        return kiln_fail(KILN_INVALID, "%s must be a buffer; it is an image", w->name);
-    const size_t align = (size_t)op->k->facts.base_align;
-    if (w->buffer.offset % align)
-        return kiln_fail(KILN_INVALID,
-                         "offset %zu of buffer %s is not aligned: the device takes multiples of "
-                         "%zu bytes; the next one is %zu",
-                         w->buffer.offset, w->name, align,
-                         w->buffer.offset + (align - w->buffer.offset % align));
-    if (w->buffer.offset > size || (uint64_t)w->bytes > size - w->buffer.offset)
-        return kiln_fail(KILN_INVALID,
-                         "buffer %s needs %lld bytes from offset %zu; the memory object has %zu",
-                         w->name, (long long)w->bytes, w->buffer.offset, size);
-    return KILN_OK;
+    return kiln_given_range(op->k, w);
 }
 
 /* A sub-buffer has no sub-buffers of its own: cut from its parent instead. */

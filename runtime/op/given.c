@@ -52,6 +52,31 @@ kiln_status kiln_given_memory(const kiln *k, const char *name, cl_mem mem)
     return KILN_OK;
 }
 
+kiln_status kiln_given_range(const kiln *k, const kiln_given *g)
+{
+    size_t size = 0;
+    cl_mem_object_type kind = 0;
+    cl_int code = clGetMemObjectInfo(g->buffer.mem, CL_MEM_TYPE, sizeof kind, &kind, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetMemObjectInfo(g->buffer.mem, CL_MEM_SIZE, sizeof size, &size, NULL);
+    if (code != CL_SUCCESS)
+        return kiln_fail_cl(code, "clGetMemObjectInfo");
+    if (kind != CL_MEM_OBJECT_BUFFER)
+        return kiln_fail(KILN_INVALID, "%s must be a buffer; it is an image", g->name);
+    const size_t align = (size_t)k->facts.base_align;
+    if (g->buffer.offset % align)
+        return kiln_fail(KILN_INVALID,
+                         "offset %zu of buffer %s is not aligned: the device takes multiples of "
+                         "%zu bytes; the next one is %zu",
+                         g->buffer.offset, g->name, align,
+                         g->buffer.offset + (align - g->buffer.offset % align));
+    if (g->buffer.offset > size || (uint64_t)g->bytes > size - g->buffer.offset)
+        return kiln_fail(KILN_INVALID,
+                         "buffer %s needs %lld bytes from offset %zu; the memory object has %zu",
+                         g->name, (long long)g->bytes, g->buffer.offset, size);
+    return KILN_OK;
+}
+
 /* Where the bytes are: sub-buffers of one buffer may overlap. */
 typedef struct place {
     cl_mem whole;

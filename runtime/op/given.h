@@ -20,6 +20,10 @@ kiln_status kiln_given_queue(const kiln *k, cl_command_queue queue);
 kiln_status kiln_given_events(const kiln *k, cl_uint n, const cl_event *wait);
 kiln_status kiln_given_memory(const kiln *k, const char *name, cl_mem mem);
 
+/* Returns KILN_INVALID where the object is no buffer, its offset is not aligned, or the bytes from
+ * there on are too few. */
+kiln_status kiln_given_range(const kiln *k, const kiln_given *given);
+
 /* Returns KILN_INVALID where bytes of one object that is written are bytes of another one, too. A
  * residual may be y itself. */
 kiln_status kiln_given_apart(const kiln_given *given, int n);

@@ -102,11 +102,14 @@ static kiln_status prepare(kiln *k, const kiln_problem *problems, size_t count, 
     return prepare_in_threads(k, problems, count, 1);
 }
 
-static kiln_status check(const kiln *k, const kiln_problem *problems, size_t count,
+static kiln_status check(const kiln *k, const kiln_problem *problems, size_t count, int threads,
                          const char *function)
 {
     if (!k || (count > 0 && !problems))
         return kiln_fail(KILN_INVALID, "%s: k and problems must not be NULL", function);
+    if (threads < 0)
+        return kiln_fail(KILN_INVALID, "%s: %d threads; give a number, or 0 for one per CPU",
+                         function, threads);
     if (!k->context)
         return kiln_fail(KILN_INVALID, "this kiln was opened without a device: it can only plan");
     return kiln_process_check(k);
@@ -114,7 +117,7 @@ static kiln_status check(const kiln *k, const kiln_problem *problems, size_t cou
 
 kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
 {
-    kiln_status status = check(k, problems, count, "kiln_prepare");
+    kiln_status status = check(k, problems, count, threads, "kiln_prepare");
     return status ? status : prepare(k, problems, count, threads);
 }
 
@@ -124,7 +127,7 @@ kiln_status kiln_bundle(kiln *k, const kiln_problem *problems, size_t count, int
     char programs[PATH_MAX];
     if (!dir || !*dir)
         return kiln_fail(KILN_INVALID, "kiln_bundle: dir must not be NULL or empty");
-    kiln_status status = check(k, problems, count, "kiln_bundle");
+    kiln_status status = check(k, problems, count, threads, "kiln_bundle");
     if (status)
         return status;
     if (snprintf(programs, sizeof programs, "%s/" KILN_BUNDLE_PROGRAMS, dir) >=

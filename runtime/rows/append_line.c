@@ -70,7 +70,14 @@ bool kiln_make_folders(const char *file)
 
 int kiln_append_open(const char *file)
 {
-    return open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+    struct stat st;
+    int fd = open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
+    if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
+        close(fd);
+        errno = EINVAL;
+        fd = -1;
+    }
+    return fd;
 }
 
 static bool write_whole(int fd, const struct iovec *pieces, int n)

@@ -24,8 +24,8 @@ char kiln_line_plain(char c);
 /* Makes the folders of a file. Returns false, with errno. */
 bool kiln_make_folders(const char *file);
 
-/* Opens a plain file to read it and to append to it; makes it where it is missing. Returns -1, with
- * errno. */
+/* Opens a plain file to read it and to append to it; makes it where it is missing. Returns -1 with
+ * errno, as kiln_plain_file_open(). */
 int kiln_append_open(const char *file);
 
 /* Appends the line whole or not at all, as far as the system allows: one write. A kill may cut a

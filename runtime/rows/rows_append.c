@@ -2,6 +2,8 @@
 #include "append_line.h"
 #include "rows.h"
 
+#include "runtime/plain_file.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -143,8 +145,6 @@ static kiln_status append_to(int fd, const char *file, const char *device, const
     kiln_line l = {.used = 0};
     if (fstat(fd, &st) != 0)
         return fail_write(file, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return fail_write(file, "it is not a plain file");
     if (st.st_size == 0)
         put_head(&l, device);
     else if (check_head(fd, file, device) != KILN_OK)
@@ -166,8 +166,9 @@ kiln_status kiln_rows_append(const char *file, const char *device, const kiln_ro
     if (access(file, F_OK) != 0 && !make_head(file, device))
         return fail_write(file, strerror(errno));
     int fd = kiln_append_open(file);
+    char reason[128];
     if (fd < 0)
-        return fail_write(file, strerror(errno));
+        return fail_write(file, kiln_plain_file_reason(errno, reason));
     kiln_status status = append_to(fd, file, device, row);
     close(fd);
     return status;

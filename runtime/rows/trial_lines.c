@@ -6,7 +6,7 @@
 #include "runtime/plain_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,23 +72,26 @@ void kiln_trials_file(const char *rows_file, char *file, size_t size)
     size_t length = rows_file ? strlen(rows_file) : 0, cut = sizeof ending - 1;
     if (length > cut && strcmp(rows_file + length - cut, ending) == 0)
         length -= cut;
-    if (size == 0)
+    if (!file || size == 0)
         return;
     if (length == 0 ||
         snprintf(file, size, "%.*s.trials.jsonl", (int)length, rows_file) >= (int)size)
         file[0] = '\0';
 }
 
-/* Appends ", "name": value" unless the value is "" or 0 and may be left out. */
-static void put_field(kiln_line *l, const kiln_field *f, const read_line *from)
+/* Appends ", "name": value" unless the value is "", 0 or not finite and may be left out. Ends a
+ * text that fills its field. */
+static void put_field(kiln_line *l, const kiln_field *f, read_line *from)
 {
-    const char *at = (const char *)from + f->offset;
+    char *at = (char *)from + f->offset;
     double number = 0;
     if (f->kind == KILN_FIELD_COUNT)
         number = *(const int *)at;
     else if (f->kind == KILN_FIELD_NUMBER)
         number = *(const double *)at;
-    if (!f->required && (f->kind == KILN_FIELD_TEXT ? !*at : number == 0))
+    else
+        at[f->size - 1] = '\0';
+    if (!f->required && (f->kind == KILN_FIELD_TEXT ? !*at : number == 0 || !isfinite(number)))
         return;
     kiln_line_put(l, l->text[l->used - 1] == '{' ? "" : ", ");
     kiln_line_put_quoted(l, f->name);
@@ -109,13 +112,17 @@ kiln_status kiln_trials_append(const char *file, const kiln_trial_line *line)
 {
     if (!file || !line)
         return kiln_fail(KILN_INVALID, "kiln_trials_append: file and line must not be NULL");
+    if ((unsigned)line->kind >= sizeof kinds / sizeof *kinds)
+        return kiln_fail(KILN_INVALID, "kiln_trials_append: there is no kind of line %d",
+                         (int)line->kind);
     read_line whole = {.schema = SCHEMA, .line = *line};
-    snprintf(whole.kind, sizeof whole.kind, "%s", kinds[line->kind == KILN_LINE_SEARCH]);
+    snprintf(whole.kind, sizeof whole.kind, "%s", kinds[line->kind]);
     if (!kiln_make_folders(file))
         return fail(file, strerror(errno));
     int fd = kiln_append_open(file);
+    char reason[128];
     if (fd < 0)
-        return fail(file, strerror(errno));
+        return fail(file, kiln_plain_file_reason(errno, reason));
     kiln_line l = {.used = 0};
     if (kiln_append_cut_short(fd))
         kiln_line_put(&l, "\n");

@@ -22,11 +22,18 @@ static kiln_status check_queue(const char *who, const kiln *k, cl_command_queue 
     return KILN_OK;
 }
 
+/* Whether the tensor is a buffer whose size is known before a trial chooses layouts. */
+static bool is_decided(const kiln_problem *p, char tensor)
+{
+    kiln_storage s;
+    return kiln_problem_storage(p, tensor, &s, NULL) && !s.layout.image;
+}
+
 /* Checks what each trial would refuse, and what it would give as the reason of a trial only. */
 static kiln_status check_buffers(const char *who, const kiln *k, const kiln_problem *problem,
                                  const kiln_buffers *b)
 {
-    kiln_problem closed = *problem; /* a trial decides open layouts, and checks the sizes itself */
+    kiln_problem closed = *problem; /* a trial decides open layouts, and checks their sizes */
     kiln_problem_close(&closed);
     const kiln_problem *p = &closed;
     const kiln_direction d = p->direction;
@@ -46,6 +53,8 @@ static kiln_status check_buffers(const char *who, const kiln *k, const kiln_prob
                              given[i].name);
         if (given[i].bytes > 0)
             status = kiln_given_memory(k, given[i].name, given[i].buffer.mem);
+        if (given[i].bytes > 0 && !status && is_decided(problem, "xwyby"[i]))
+            status = kiln_given_range(k, &given[i]);
     }
     return status ? status : kiln_given_apart(given, N);
 }

@@ -245,6 +245,16 @@ START_TEST(calls_that_make_no_sense)
     ck_assert_int_eq(tuning_run(off, &o, &best), KILN_FILE);
     ck_assert_ptr_nonnull(strstr(kiln_last_error(), "/proc/nowhere/rows.yaml"));
     kiln_close(off);
+    kiln_buffers small = tuning.buffers, crooked = tuning.buffers;
+    small.x = small.w;
+    small.w = tuning.buffers.x;
+    crooked.y.offset = 4;
+    ck_assert_int_eq(kiln_tune(tuning.kiln, &tuning_problem, tuning.queue, &small, &o, &best),
+                     KILN_INVALID);
+    ck_assert_msg(strstr(kiln_last_error(), "buffer x needs"), "%s", kiln_last_error());
+    ck_assert_int_eq(kiln_tune(tuning.kiln, &tuning_problem, tuning.queue, &crooked, &o, &best),
+                     KILN_INVALID);
+    ck_assert_msg(strstr(kiln_last_error(), "offset 4 of buffer y"), "%s", kiln_last_error());
     kiln_problem residual = tuning_problem;
     residual.epilogue.beta = 1;
     kiln_buffers shared = tuning.buffers;

@@ -128,6 +128,9 @@ static void operations(void)
     FAILS(kiln_reformat_create(k, &reformat, NULL));
     FAILS(kiln_prepare(NULL, &problem, 1, 1));
     FAILS(kiln_prepare(k, NULL, 1, 1));
+    ck_assert_int_eq(kiln_prepare(k, &problem, 1, -1), KILN_INVALID);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "-1 threads"));
+    forget();
     FAILS(kiln_bundle(NULL, &problem, 1, 1, "bundle"));
     FAILS(kiln_bundle(k, NULL, 1, 1, "bundle"));
     FAILS(kiln_bundle(k, &problem, 1, 1, NULL));
@@ -240,6 +243,7 @@ static void trials(void)
     CALLS(kiln_trials_file(NULL, file, sizeof file));
     ck_assert_str_eq(file, "");
     CALLS(kiln_trials_file("rows.yaml", NULL, 0));
+    CALLS(kiln_trials_file("rows.yaml", NULL, sizeof file));
     GIVES_TEXT(kiln_trial_verdict_text((kiln_trial_verdict)99), "");
 }
 
@@ -436,6 +440,7 @@ static void storages(void)
     GIVES(kiln_storage_stride(&s, -1), -1);
     GIVES(kiln_storage_stride(&s, 99), -1);
     GIVES(kiln_storage_expression(&s, 'q', text, sizeof text), 0);
+    GIVES(kiln_storage_expression(&s, 'x', text, sizeof text), 0);
     GIVES(kiln_storage_expression(&s, 'o', NULL, 700),
           kiln_storage_expression(&s, 'o', text, sizeof text));
     GIVES(kiln_storage_inverse(&s, 99, text, sizeof text), 0);

@@ -2,9 +2,11 @@
 #include "kiln_tune.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char file[] = "/tmp/kiln_trials_XXXXXX";
@@ -71,6 +73,38 @@ START_TEST(what_was_written_is_read)
     ck_assert_double_eq(seen[0].spread, 0);
     ck_assert_int_eq(seen[1].kind, KILN_LINE_SEARCH);
     ck_assert_str_eq(seen[1].second, "naive");
+}
+END_TEST
+
+/* A caller may fill a field to its last byte, and what JSON has no number for is left out. */
+START_TEST(odd_lines_are_written_so_that_they_can_be_read)
+{
+    kiln_trial_line line = line_of("fwd-f32-n1-c2-k3-i4x4-f1x1");
+    memset(line.config, '1', sizeof line.config);
+    memset(line.core, 'c', sizeof line.core);
+    line.ms = NAN;
+    line.error = INFINITY;
+    ck_assert_int_eq(kiln_trials_append(file, &line), KILN_OK);
+    ck_assert_int_eq(read_all(NULL), 0);
+    ck_assert_int_eq(count, 1);
+    ck_assert_uint_eq(strlen(seen[0].config), sizeof line.config - 1);
+    ck_assert_uint_eq(strlen(seen[0].core), sizeof line.core - 1);
+    ck_assert_double_eq(seen[0].ms, 0);
+    ck_assert_double_eq(seen[0].error, 0);
+    line.kind = (kiln_line_kind)2;
+    ck_assert_int_eq(kiln_trials_append(file, &line), KILN_INVALID);
+}
+END_TEST
+
+START_TEST(a_pipe_is_no_log)
+{
+    const kiln_trial_line line = line_of("fwd-f32-n1-c2-k3-i4x4-f1x1");
+    unlink(file);
+    ck_assert_int_eq(mkfifo(file, 0600), 0);
+    ck_assert_int_eq(kiln_trials_append(file, &line), KILN_FILE);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "it is not a plain file"));
+    ck_assert_int_eq(kiln_trials_read(file, NULL, see, NULL, NULL), KILN_FILE);
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "it is not a plain file"));
 }
 END_TEST
 
@@ -151,6 +185,8 @@ int main(void)
     TCase *tests = tcase_create("trial_lines");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, what_was_written_is_read);
+    tcase_add_test(tests, odd_lines_are_written_so_that_they_can_be_read);
+    tcase_add_test(tests, a_pipe_is_no_log);
     tcase_add_test(tests, a_damaged_line_costs_itself);
     tcase_add_test(tests, lines_of_one_problem);
     tcase_add_test(tests, a_missing_file_is_empty_and_a_folder_is_an_error);
