@@ -47,7 +47,7 @@ done
 expect 5 $convert plain folder
 warns 'folder: Is a directory'
 expect 5 $convert plain nowhere/target
-warns '^kiln layout: nowhere/target: No such file'
+warns '^kiln layout: cannot write nowhere/target: No such file'
 expect 5 $convert plain pipe
 warns 'pipe: No such device'
 expect 0 $convert plain /dev/null
