@@ -20,7 +20,7 @@ static const char *find_driver(const char *line, const char **name)
 {
     for (const char *at = line; (at = strstr(at, driver_name)); at++) {
         const char *after = at + sizeof driver_name - 1;
-        bool begins = at == line || strchr(" \t/\\", at[-1]) || quote_mark(at[-1]);
+        bool begins = at == line || strchr(" \t/\\(", at[-1]) || quote_mark(at[-1]);
         if (strncmp(after, ".exe", 4) == 0)
             after += 4;
         *name = at;
@@ -65,7 +65,7 @@ static const char *command_end(const char *at, char outer)
             while (digits > at && digits[-1] >= '0' && digits[-1] <= '9')
                 digits--;
             return digits > at && strchr(" \t", digits[-1]) ? digits : p;
-        } else if (strchr("|;&", *p) || (*p == '#' && first)) {
+        } else if (strchr("|;&)", *p) || (*p == '#' && first)) {
             return p;
         }
     }

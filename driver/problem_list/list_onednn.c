@@ -72,7 +72,8 @@ static void read_field(list_word field, list_options *o)
     for (list_word word; (word = list_next_word(&at)).length > 0 && word.at < end;) {
         if (word.at + word.length > end)
             word.length = (size_t)(end - word.at);
-        if (strncmp(word.at, "alg:", 4) == 0 || strncmp(word.at, "attr-", 5) == 0)
+        const bool old = word.length > 5 && *word.at == 'f' && word.at[4] == ':'; /* "fsrc:nchw" */
+        if (old || strncmp(word.at, "alg:", 4) == 0 || strncmp(word.at, "attr-", 5) == 0)
             onednn_read_log_option(o, word);
         else
             read_tensor(word, o);
@@ -103,24 +104,27 @@ static list_kind read_convolution(const char *at, list_entry *entry)
     return list_bad(entry, "oneDNN's log has no descriptor (mb1_ic3oc8_ih...) in this line");
 }
 
-/* The fields up to the engine tell what happened; only what was executed is a problem. */
+/* The fields up to the primitive tell what happened; only what was executed is a problem. Between
+ * "exec" and the primitive stands the engine, but not in MKL-DNN's logs. A partition of a graph is
+ * a number, and does not tell its problem. */
 static list_kind read_verbose(const char *at, list_entry *entry)
 {
-    bool executed = false;
-    while (*at && *at != '\r' && *at != '\n') {
-        list_word field = next_field(&at);
-        executed |= list_word_is(field, "exec");
-        if (!list_word_is(field, "cpu") && strncmp(field.at, "gpu", 3) != 0)
-            continue;
-        list_word word = next_field(&at);
-        if (!executed)
-            return LIST_LOG;
-        if (list_word_is(word, "convolution"))
-            return read_convolution(at, entry);
-        snprintf(entry->name, sizeof entry->name, "%s", list_quote(word).text);
-        return LIST_FOREIGN;
+    static const char graph[] = "graph";
+    bool of_graph = false;
+    list_word field = {at, 0};
+    while (*at && *at != '\r' && *at != '\n' && !list_word_is(field, "exec")) {
+        field = next_field(&at);
+        of_graph |= list_word_is(field, graph);
     }
-    return LIST_LOG;
+    if (!list_word_is(field, "exec"))
+        return LIST_LOG;
+    field = next_field(&at);
+    if (list_word_is(field, "cpu") || strncmp(field.at, "gpu", 3) == 0)
+        field = next_field(&at);
+    if (list_word_is(field, "convolution"))
+        return read_convolution(at, entry);
+    snprintf(entry->name, sizeof entry->name, "%s", of_graph ? graph : list_quote(field).text);
+    return LIST_FOREIGN;
 }
 
 /* ---- benchdnn --conv --dir=FWD_B --dt=f32 mb1ic3... ---- */
@@ -186,10 +190,13 @@ static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry
 
 bool list_read_onednn(list_reader *reader, const char *line, list_entry *entry, list_kind *kind)
 {
-    const char *fields = verbose_fields(line);
+    const char *fields = verbose_fields(line), *again = strstr(line, "__REPRO: ");
     if (fields) {
         reader->log = true;
         *kind = read_verbose(fields, entry);
+    } else if (again) { /* what benchdnn prints of a problem: all its options, and no others */
+        list_reader own = {.log = reader->log};
+        *kind = read_benchdnn(&own, again + strlen("__REPRO: "), entry);
     } else if (is_benchdnn(line)) {
         *kind = read_benchdnn(reader, line, entry);
     } else {

@@ -249,6 +249,8 @@ static const struct {
     {"conv --match 'a|b' -n 1 &", "conv --match 'a|b' -n 1 ", ""},
     {"-n 1 < in", "-n 1 ", ""},
     {"/opt/kiln conv -n 1 &> log", "conv -n 1 ", ""},
+    {"(cd /opt && bin/MIOpenDriver conv -n 1) | tee log", "conv -n 1", ""},
+    {"out=$(MIOpenDriver conv -n 1)", "conv -n 1", ""},
 };
 
 START_TEST(command_places)
@@ -308,6 +310,11 @@ static const struct {
      "wei_bf16::blocked:ABcd16b16a:f0 bia_undef::undef::f0 dst_bf16::blocked:aBcd16b:f0,"
      "attr-scratchpad:user,alg:convolution_auto,mb1_ic16oc16_ih8oh8kh3sh1dh0ph1,0.1",
      "convbfp16 -F 2 -I NHWC -f OIHW16i16o -O NCHW16c", ""},
+    {"mkldnn_verbose,exec,convolution,jit:avx2,forward_training,fsrc:nchw fbia:undef,"
+     "alg:convolution_direct,mb1_ic16oc16_ih8oh8kh3sh1dh0ph1,0.1",
+     " -F 1 --math exact", "fsrc:nchw, fbia:undef"},
+    {"0:PASSED (12 ms) __REPRO: --mode=C --conv --dir=FWD_D mb1ic16ih8oc16oh8kh3ph1", " -F 1",
+     "--mode=C"},
 };
 
 START_TEST(onednn_options)
