@@ -115,6 +115,20 @@ START_TEST(guesses_fit_the_device)
 }
 END_TEST
 
+/* Two cores would store to the same lines: pixels of 240 and of 480 bytes, cut in the middle. */
+START_TEST(parts_share_no_lines)
+{
+    static const char *const shapes[] = {"fwd-bf16-n1-c40-k120-i28x28-f1x1-l:NHWC.OIHW.NHWC",
+                                         "fwd-bf16-n1-c40-k240-i28x28-f1x1-l:NHWC.OIHW.NHWC"};
+    const kiln_device_facts d = cpu();
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        kiln_config c;
+        support_check_guess(kiln_solver_named("direct_amx"), shapes[i], &d, &c);
+        ck_assert_int_eq(c.v[AMX_PARTS], 1);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("amx plan");
@@ -122,6 +136,7 @@ int main(void)
     tcase_add_test(c, what_it_cannot_do_is_refused_with_the_reason);
     tcase_add_loop_test(c, geometry_is_as_computed_by_hand, 0, sizeof geometry / sizeof *geometry);
     tcase_add_test(c, guesses_fit_the_device);
+    tcase_add_test(c, parts_share_no_lines);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
