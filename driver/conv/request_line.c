@@ -38,6 +38,19 @@ static int split(char *line, char **words)
     return count;
 }
 
+/* Returns the first flag of a line that would change what is decided once for all lines; NULL:
+ * there is none. */
+static const char *flag_of_all(const flags *all, const flags *line)
+{
+    return line->device != all->device ? "--device"
+           : line->json != all->json   ? "--json"
+           : line->csv != all->csv     ? "--csv"
+           : line->trace != all->trace ? "--trace"
+           : line->match != all->match ? "--match"
+           : line->start != all->start ? "--start"
+                                       : NULL;
+}
+
 /* Parses a driver line, from its word or first flag on. */
 static kiln_status parse_driver_line(request *r, int count, char **words, char *why)
 {
@@ -53,16 +66,21 @@ static kiln_status parse_driver_line(request *r, int count, char **words, char *
         r->word = words[0];
         request_word(words[0], &r->type);
     }
-    const char *device = r->flags.device; /* given beside --batch */
+    const flags all = r->flags; /* given beside --batch */
     kiln_status status = flags_parse(&r->flags, n, first, why);
     if (!status && (r->flags.help || r->flags.list_devices || *r->flags.batch_file)) {
         snprintf(why, KILN_ERROR_TEXT,
                  "--help, --list-devices and --batch do not belong in a file of problems");
         status = KILN_INVALID;
     }
-    if (!status && r->flags.device != device) {
-        snprintf(why, KILN_ERROR_TEXT, "--device is for the whole file; give it beside --batch");
+    const char *flag = status ? NULL : flag_of_all(&all, &r->flags);
+    if (flag) {
+        snprintf(why, KILN_ERROR_TEXT, "%s is for the whole file; give it beside --batch", flag);
         status = KILN_INVALID;
+    }
+    if (status) { /* it is told as the results of other lines are */
+        r->flags.json = all.json;
+        r->flags.csv = all.csv;
     }
     return status;
 }

@@ -37,9 +37,14 @@ warns '^1 problem: 1 ok, 0 failed, 0 unsupported, 0 errors$'
 expect 0 conv --batch list --match i6x7 --dry-run
 says '^1 problem: 1 ok'
 expect 0 conv --batch list --device cpu --start 3 --match '-c 4' --dry-run
-printf 'conv --device cpu -n 1 -c 4 -H 5 -W 5 -k 3\n' >devices
-expect 2 conv --batch devices --dry-run
-warns 'device is for the whole file; give it beside --batch'
+for flag in '--device cpu' --json --csv '--trace t.json' '--match x' '--start 2'; do
+    echo "conv -n 1 -c 4 -H 5 -W 5 -k 3 $flag" >flags
+    expect 2 conv --batch flags --dry-run
+    warns "^kiln: flags line 1: ${flag%% *} is for the whole file; give it beside --batch$"
+    lacks '^\{|^schema'
+done
+echo 'conv -n 1 -c 4 -H 5 -W 5 -k 3 --json' >flags
+expect 0 conv --batch flags --json --dry-run
 expect 0 conv --batch list --match conv1 --max-batchsize 1 --dry-run
 lacks '^Info'
 expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1
