@@ -37,7 +37,7 @@ static bool tell(void *user, const kiln_trial *trial, const kiln_trial_line *lin
     return true;
 }
 
-static void summarize(const search_result *r, const session *session)
+static void summarize(const search_result *r, const session *session, FILE *to)
 {
     static const struct {
         kiln_trial_verdict verdict;
@@ -46,17 +46,17 @@ static void summarize(const search_result *r, const session *session)
                  {KILN_TRIAL_RUN, "did not run"},
                  {KILN_TRIAL_WRONG, "gave wrong results"}};
     const char *file = kiln_rows_file(session->kiln);
-    printf("search: %lld config%s tried in %.0f s", (long long)r->trials, r->trials == 1 ? "" : "s",
-           r->seconds);
+    fprintf(to, "search: %lld config%s tried in %.0f s", (long long)r->trials,
+            r->trials == 1 ? "" : "s", r->seconds);
     if (r->best.index + 1 > r->trials)
-        printf(" after %lld of an earlier search", (long long)(r->best.index + 1 - r->trials));
+        fprintf(to, " after %lld of an earlier search", (long long)(r->best.index + 1 - r->trials));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (r->refused[kinds[i].verdict])
-            printf(", %lld %s", (long long)r->refused[kinds[i].verdict], kinds[i].text);
+            fprintf(to, ", %lld %s", (long long)r->refused[kinds[i].verdict], kinds[i].text);
     char winner[WINNER_TEXT];
-    printf("%s; best %.6g ms: %s; %s%s\n", r->interrupted ? ", interrupted" : "", r->best.best_ms,
-           winner_text(&r->best, winner), *file ? "kept in " : "not kept: tuning rows are off",
-           file);
+    fprintf(to, "%s; best %.6g ms: %s; %s%s\n", r->interrupted ? ", interrupted" : "",
+            r->best.best_ms, winner_text(&r->best, winner),
+            *file ? "kept in " : "not kept: tuning rows are off", file);
 }
 
 kiln_status search_shown(const session *session, const request *r, tensors *t, bool quiet,
@@ -78,7 +78,7 @@ kiln_status search_shown(const session *session, const request *r, tensors *t, b
     *interrupted = result.interrupted;
     if (s.terminal && result.trials)
         fprintf(stderr, "\r\033[K");
-    if (!status && !quiet)
-        summarize(&result, session);
+    if (!status && (!quiet || result.interrupted))
+        summarize(&result, session, quiet ? stderr : stdout);
     return status;
 }
