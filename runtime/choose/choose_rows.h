@@ -19,8 +19,8 @@ bool kiln_row_of_pick(kiln *k, const char *key, const kiln_shape *shape, kiln_pi
 bool kiln_pick_from_kindred(kiln *k, int index, const char *key, const kiln_shape *shape,
                             kiln_pick *pick, kiln_row *row, char device[128]);
 
-/* Turns a row into a pick if it still holds: known solver, same version, legal config. Returns
- * false, with the reason in `why`, where it does not. */
+/* Turns a row into a pick if it still holds: known solver, same version, legal config, within the
+ * workspace limit. Returns false, with the reason in `why`, where it does not. */
 bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
                      kiln_why *why);
 

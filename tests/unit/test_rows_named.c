@@ -264,6 +264,35 @@ START_TEST(a_row_that_means_nothing_now_is_told_of)
 }
 END_TEST
 
+/* Rows have no limits: one whose config needs more workspace than the problem allows does not
+ * decide, and the problem is as it would be without it. */
+START_TEST(a_row_over_the_workspace_limit_is_passed_over)
+{
+    char path[PATH_TEXT], text[512], why[KILN_ERROR_TEXT];
+    kiln_settings s = {.rows_file = "off"};
+    kiln_problem p;
+    kiln_op_info info;
+    kiln *k;
+    ck_assert_int_eq(kiln_problem_parse(&p, KEY, why), KILN_OK);
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    ck_assert_int_eq(kiln_conv_plan(k, &p, &(kiln_choice){.solver = "direct"}, &info), KILN_OK);
+    ck_assert_int_gt(info.workspace_size, 1);
+    kiln_close(k);
+    snprintf(text, sizeof text,
+             HEAD "- {key: \"" KEY "\", solver: direct, version: %d, config: \"%s\", ms: 1e-6}\n",
+             info.solver_version, info.config);
+    s.rows_file = write_file(path, "rows.yaml", text);
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    ck_assert_int_eq(kiln_conv_plan(k, &p, NULL, &info), KILN_OK);
+    ck_assert_int_eq(info.origin, KILN_ORIGIN_USER_ROW);
+    p.workspace_limit = 1;
+    ck_assert_msg(kiln_conv_plan(k, &p, NULL, &info) == KILN_OK, "%s", kiln_last_error());
+    ck_assert_int_ne(info.origin, KILN_ORIGIN_USER_ROW);
+    ck_assert_int_le(info.workspace_size, 1);
+    kiln_close(k);
+}
+END_TEST
+
 /* Without a function for warnings they go to the log. */
 START_TEST(warnings_go_to_the_log)
 {
@@ -291,6 +320,7 @@ int main(void)
     tcase_add_test(tests, damaged_rows_cost_themselves_and_a_warning);
     tcase_add_loop_test(tests, a_row_that_means_nothing_now_is_told_of, 0,
                         sizeof old_rows / sizeof *old_rows);
+    tcase_add_test(tests, a_row_over_the_workspace_limit_is_passed_over);
     tcase_add_test(tests, warnings_go_to_the_log);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
