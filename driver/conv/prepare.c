@@ -102,15 +102,32 @@ static bool collect(void *user, request_list_item *item)
     return status != KILN_NO_MEMORY;
 }
 
+/* Whether a word that no file is called means a problem. */
+static bool names_problem(const char *word)
+{
+    bool named = false;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
+        const char *begin = kiln_direction_name((kiln_direction)d);
+        named = named || (strncmp(word, begin, strlen(begin)) == 0 && word[strlen(begin)] == '-');
+    }
+    return named;
+}
+
 /* A word is a problem's name, unless a file is called so. */
 static kiln_status read_word(prepare *all, const char *word)
 {
     kiln_problem p;
     char why[KILN_ERROR_TEXT];
     bool whole;
-    if (strcmp(word, "-") != 0 && access(word, F_OK) != 0 &&
-        kiln_problem_parse(&p, word, why) == KILN_OK)
-        return add(all, &p);
+    if (strcmp(word, "-") != 0 && access(word, F_OK) != 0) {
+        const kiln_status status = kiln_problem_parse(&p, word, why);
+        if (!status)
+            return add(all, &p);
+        if (names_problem(word)) {
+            fprintf(stderr, "kiln: %.160s: %s\n", word, why);
+            return status;
+        }
+    }
     return request_list_read("", word, &all->defaults, collect, all, &all->skipped, &whole);
 }
 

@@ -108,6 +108,12 @@ static void name_unknown(int code, char *const *argv, char *why)
              is_letter ? letter : argv[optind - 1]);
 }
 
+static kiln_status bad(const char *flag, const char *wanted, char *why)
+{
+    snprintf(why, KILN_ERROR_TEXT, "%s is '%.60s'; it must be %s", flag, optarg, wanted);
+    return KILN_INVALID;
+}
+
 static kiln_status parse(options *o, int argc, char **argv, char *why)
 {
     static const struct option table[] = {
@@ -115,14 +121,14 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
         {"device", required_argument, NULL, 'd'}, {"limits", required_argument, NULL, 'l'},
         {"peak", required_argument, NULL, 'p'},   {"bandwidth", required_argument, NULL, 'b'},
         {"help", no_argument, NULL, 'h'},         {0}};
-    bool ok = true;
     optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
-    for (int c; ok && (c = getopt_long(argc, argv, ":o:h", table, NULL)) != -1;)
+    for (int c; (c = getopt_long(argc, argv, ":o:h", table, NULL)) != -1;)
         switch (c) {
         case 'o':
             o->output = optarg;
-            ok = *optarg;
+            if (!*optarg)
+                return bad("--output (-o)", "a file's name", why);
             break;
         case 'm':
             o->match = optarg;
@@ -131,13 +137,16 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
             o->device = optarg;
             break;
         case 'l':
-            ok = parse_limits(optarg, &o->limits);
+            if (!parse_limits(optarg, &o->limits))
+                return bad("--limits", "measure, count or none", why);
             break;
         case 'p':
-            ok = parse_peak(optarg, o->peak);
+            if (!parse_peak(optarg, o->peak))
+                return bad("--peak", "a number above 0, or f32=, f16=, bf16= or i8= and one", why);
             break;
         case 'b':
-            ok = parse_rate(optarg, &o->bandwidth);
+            if (!parse_rate(optarg, &o->bandwidth))
+                return bad("--bandwidth", "a number above 0", why);
             break;
         case 'h':
             o->help = true;
@@ -146,12 +155,7 @@ static kiln_status parse(options *o, int argc, char **argv, char *why)
             name_unknown(c, argv, why);
             return KILN_INVALID;
         }
-    if (!ok)
-        snprintf(why, KILN_ERROR_TEXT,
-                 "'%.60s' is no value of that flag; kiln report --help "
-                 "explains",
-                 optarg);
-    return ok ? KILN_OK : KILN_INVALID;
+    return KILN_OK;
 }
 
 /* Whether a file has been read: all files of a folder have logs beside rows. */

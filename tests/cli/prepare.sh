@@ -19,6 +19,12 @@ wait $! || fail 'prepare from a pipe'
 says "^2 .* s  $two"
 says '^2 problems prepared for '
 
+# ---- a problem that makes no sense is no missing file ----
+expect 2 prepare fwd-f32-n1-c8-k8-i8x8-f9x9
+warns '^kiln: fwd-f32-n1-c8-k8-i8x8-f9x9: the filter is larger than the padded input'
+expect 5 prepare nowhere
+warns '^kiln: nowhere: No such file'
+
 # ---- a problem too large for any memory: a sentence names it ----
 expect 3 prepare --jobs 2 $one fwd-f32-n10000-c1000-k1000-i1000x1000-f1x1
 warns '^kiln: problem 1: tensor x needs '

@@ -34,6 +34,11 @@ for wrong in '--limits some' '--peak fast' '--peak f31=7' '--bandwidth -1' '--pa
     # shellcheck disable=SC2086
     expect 2 report rows.yaml $wrong
 done
+for wrong in '--limits some' '--peak f31=7' '--bandwidth -1'; do
+    # shellcheck disable=SC2086
+    expect 2 report rows.yaml $wrong
+    warns "^kiln report: ${wrong%% *} is '${wrong#* }'; it must be "
+done
 # flags and files that make no sense are named, and what is no file of kiln's replaces no page
 for wrong in -o --pages --match; do
     expect 2 report $wrong
