@@ -111,38 +111,33 @@ static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace,
                 : view(op, role, workspace->mem, workspace->offset + (size_t)offset, bytes, mem);
 }
 
-static kiln_status check_all(const kiln_op *op, const kiln_given *given, const int *roles, int n)
+/* What a call is given, in the order of `roles`. */
+enum { GIVEN = 7 };
+static const int roles[GIVEN] = {KILN_ROLE_X,    KILN_ROLE_W,        KILN_ROLE_Y,
+                                 KILN_ROLE_BIAS, KILN_ROLE_RESIDUAL, KILN_ROLE_PACKED,
+                                 KILN_ROLE_TEMP};
+
+static bool is_prepacked(const kiln_op *op, const kiln_buffers *b)
 {
-    kiln_status status = KILN_OK;
-    for (int i = 0; i < n && !status; i++)
-        if (given[i].bytes > 0)
-            status = check_given(op, &given[i], roles[i]);
-    return status ? status : kiln_given_apart(given, n);
+    return op->plan.packed_bytes > 0 && b->packed.mem;
 }
 
-/* Fills mem[role] for everything that the stages of `phase` may name. */
-static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
-                        cl_mem mem[KILN_MAX_ROLES])
+static bool needs_temps(const kiln_op *op, kiln_phase phase)
+{
+    return phase != KILN_PACK_ONLY || packs_through_temps(&op->plan);
+}
+
+static void list_given(const kiln_op *op, const kiln_buffers *b, kiln_phase phase,
+                       kiln_given given[GIVEN])
 {
     const kiln_plan *plan = &op->plan;
-    bool packing = phase == KILN_PACK_ONLY;
-    bool prepacked = plan->packed_bytes > 0 && b->packed.mem;
-    if (op->comes_packed && plan->packed_bytes > 0 && !b->packed.mem)
-        return kiln_fail(KILN_INVALID,
-                         "packed is NULL, but the operation was created for packed weights; give "
-                         "the %lld bytes that kiln_op_pack() writes, or set choice.packed_weights "
-                         "to 0",
-                         (long long)plan->packed_bytes);
-    bool temps = !packing || packs_through_temps(plan);
-    int64_t workspace = temps ? plan->workspace_bytes : 0;
+    const bool packing = phase == KILN_PACK_ONLY, prepacked = is_prepacked(op, b);
+    int64_t workspace = needs_temps(op, phase) ? plan->workspace_bytes : 0;
     if (!packing)
         workspace = kiln_plan_workspace(plan, prepacked);
     const int64_t *bytes = op->bytes;
-    static const int roles[] = {KILN_ROLE_X,        KILN_ROLE_W,      KILN_ROLE_Y,   KILN_ROLE_BIAS,
-                                KILN_ROLE_RESIDUAL, KILN_ROLE_PACKED, KILN_ROLE_TEMP};
-    enum { N = sizeof roles / sizeof *roles };
     const kiln_direction d = op->problem.direction;
-    const kiln_given given[N] = {
+    const kiln_given all[GIVEN] = {
         {"x", b->x, packing ? 0 : bytes[KILN_ROLE_X], d == KILN_BACKWARD_DATA},
         {"w", b->w, prepacked && !packing ? 0 : bytes[KILN_ROLE_W], d == KILN_BACKWARD_WEIGHTS},
         {"y", b->y, packing ? 0 : bytes[KILN_ROLE_Y], d == KILN_FORWARD},
@@ -151,9 +146,46 @@ static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
         {"packed", b->packed, prepacked || packing ? plan->packed_bytes : 0, packing},
         {"workspace", b->workspace, workspace, true},
     };
+    memcpy(given, all, sizeof all);
+}
+
+static kiln_status check_all(const kiln_op *op, const kiln_buffers *b, kiln_phase phase,
+                             const kiln_given given[GIVEN])
+{
+    const int64_t packed = op->plan.packed_bytes;
+    if (op->comes_packed && packed > 0 && !b->packed.mem)
+        return kiln_fail(KILN_INVALID,
+                         "packed is NULL, but the operation was created for packed weights; give "
+                         "the %lld bytes that kiln_op_pack() writes, or set choice.packed_weights "
+                         "to 0",
+                         (long long)packed);
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < GIVEN && !status; i++)
+        if (given[i].bytes > 0)
+            status = check_given(op, &given[i], roles[i]);
+    if (!status)
+        status = kiln_given_apart(given, GIVEN);
+    return status || phase == KILN_PACK_ONLY ? status : check_residual(op, b);
+}
+
+kiln_status kiln_op_check_buffers(const kiln_op *op, const kiln_buffers *b, kiln_phase phase)
+{
+    kiln_given given[GIVEN];
+    list_given(op, b, phase, given);
+    return check_all(op, b, phase, given);
+}
+
+/* Fills mem[role] for everything that the stages of `phase` may name. */
+static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
+                        cl_mem mem[KILN_MAX_ROLES])
+{
+    const kiln_plan *plan = &op->plan;
+    const bool temps = needs_temps(op, phase);
+    kiln_given given[GIVEN];
     memset(mem, 0, KILN_MAX_ROLES * sizeof *mem);
-    kiln_status status = check_all(op, given, roles, N);
-    for (int i = 0; i < N && !status; i++) {
+    list_given(op, b, phase, given);
+    kiln_status status = check_all(op, b, phase, given);
+    for (int i = 0; i < GIVEN && !status; i++) {
         const kiln_given *g = &given[i];
         if (g->bytes == 0 || roles[i] == KILN_ROLE_TEMP)
             continue;
@@ -163,13 +195,11 @@ static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
         else
             status = view(op, roles[i], g->buffer.mem, g->buffer.offset, g->bytes, &mem[roles[i]]);
     }
-    if (!status && !packing)
-        status = check_residual(op, b);
     for (int i = 0; !status && i < plan->ntemps; i++)
         if (temps || plan->temp[i].image.width)
             status = bind_own(op, KILN_ROLE_TEMP + i, &b->workspace, plan->temp[i].offset,
                               plan->temp[i].bytes, &mem[KILN_ROLE_TEMP + i]);
-    if (!status && !packing && !prepacked && plan->packed_bytes > 0)
+    if (!status && phase != KILN_PACK_ONLY && !is_prepacked(op, b) && plan->packed_bytes > 0)
         status = bind_own(op, KILN_ROLE_PACKED, &b->workspace, plan->workspace_bytes,
                           plan->packed_bytes, &mem[KILN_ROLE_PACKED]);
     return status;

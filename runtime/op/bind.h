@@ -4,6 +4,9 @@
 
 #include "op.h"
 
+/* Checks the caller's buffers. Asks OpenCL of each, and changes nothing. */
+kiln_status kiln_op_check_buffers(const kiln_op *op, const kiln_buffers *buffers, kiln_phase phase);
+
 /* Checks the caller's buffers, fills op->bound.mem[role] for everything that the stages of `phase`
  * may name, and gives it to their kernels. Does nothing where the call before was given the same
  * buffers and no memory object has ended since. Under op->lock. */

@@ -2,6 +2,7 @@
  * stand-in, or waits until the operation is compiled. */
 #include "runtime/process.h"
 
+#include "bind.h"
 #include "call_log.h"
 #include "first_use.h"
 #include "warm.h"
@@ -42,14 +43,18 @@ void kiln_op_release(kiln_op *op)
     kiln_op_discard(op);
 }
 
-/* A stand-in packs nothing and needs no workspace. */
-static kiln_status enqueue_stand_in(kiln_op *op, cl_command_queue queue,
+/* A stand-in packs nothing and needs no workspace; what is wrong with either must show now, and not
+ * when the operation itself runs. */
+static kiln_status enqueue_stand_in(const kiln_op *op, cl_command_queue queue,
                                     const kiln_buffers *buffers, cl_uint n_wait,
                                     const cl_event *wait, cl_event *done)
 {
     kiln_buffers b = *buffers;
     b.packed = b.workspace = (kiln_buffer){0};
-    return kiln_op_enqueue_own(op, queue, &b, n_wait, wait, done);
+    kiln_status status = kiln_process_check(op->k);
+    if (!status)
+        status = kiln_op_check_buffers(op, buffers, KILN_PACK_AND_RUN);
+    return status ? status : kiln_op_enqueue_own(op->stand_in, queue, &b, n_wait, wait, done);
 }
 
 kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
@@ -59,7 +64,7 @@ kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buff
     if (op && op->stand_in && buffers)
         runs = kiln_first_use_running(op, buffers);
     kiln_status status = runs == op ? kiln_op_enqueue_own(op, queue, buffers, n_wait, wait, done)
-                                    : enqueue_stand_in(runs, queue, buffers, n_wait, wait, done);
+                                    : enqueue_stand_in(op, queue, buffers, n_wait, wait, done);
     if (!status)
         atomic_store_explicit(&op->ran, runs->pick.solver, memory_order_relaxed);
     return status;

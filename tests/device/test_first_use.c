@@ -94,6 +94,25 @@ START_TEST(first_general_then_own)
 }
 END_TEST
 
+/* A stand-in needs no workspace, but a wrong one must not pass until the operation itself runs. */
+START_TEST(a_wrong_workspace_shows_at_once)
+{
+    static float y[FLOATS];
+    run r = open_run(&problem);
+    const kiln_buffer fine = r.b.workspace, wrong[] = {{NULL, 0}, {fine.mem, 1}, r.b.bias};
+    const char *const says[] = {"buffer workspace of", "offset 1 of buffer workspace",
+                                "buffer workspace needs"};
+    for (int i = 0; r.info.workspace_size > r.info.bias_size && i < 3; i++) {
+        r.b.workspace = wrong[i];
+        ck_assert_int_eq(kiln_op_enqueue(r.op, r.queue, &r.b, 0, NULL, NULL), KILN_INVALID);
+        ck_assert_msg(strstr(kiln_last_error(), says[i]), "%s", kiln_last_error());
+    }
+    r.b.workspace = fine;
+    ck_assert_str_eq(enqueue(&r, y), "general");
+    close_run(&r);
+}
+END_TEST
+
 /* In the queue, being compiled, or not yet asked for. */
 START_TEST(released_at_any_time)
 {
@@ -132,6 +151,7 @@ int main(void)
     Suite *suite = suite_create("first_use");
     TCase *all = tcase_create("all");
     tcase_add_test(all, first_general_then_own);
+    tcase_add_test(all, a_wrong_workspace_shows_at_once);
     tcase_add_test(all, released_at_any_time);
     tcase_add_test(all, what_needs_its_own_program_waits);
     tcase_set_timeout(all, 300);
