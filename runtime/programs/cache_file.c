@@ -207,6 +207,15 @@ static int open_dir(const char *dir)
     return at;
 }
 
+int kiln_cache_make_dir(const char *dir)
+{
+    const int at = open_dir(dir);
+    if (at < 0)
+        return errno;
+    close(at);
+    return 0;
+}
+
 static int write_all(int fd, const unsigned char *data, size_t size)
 {
     for (size_t used = 0; used < size;) {

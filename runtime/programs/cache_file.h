@@ -61,6 +61,9 @@ bool kiln_cache_is_distrust(const char *why);
 const char *kiln_cache_load(const char *dir, const char *key, bool touch, unsigned char **data,
                             kiln_cache_record *record);
 
+/* Makes a directory (0700) and its parents where they are missing. Returns 0 or an errno. */
+int kiln_cache_make_dir(const char *dir);
+
 /* Writes a record to file `name` of `dir`, making the directory (0700) when it is missing. Returns
  * 0, or an errno when the file could not be written; logs a line. */
 int kiln_cache_write(const char *dir, const char *name, const kiln_cache_record *record,

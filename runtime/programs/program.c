@@ -172,32 +172,41 @@ static kiln_program **list_ready(kiln_programs *cache, size_t *count)
     return list;
 }
 
+static kiln_status not_written(const char *dir, int error)
+{
+    char text[128];
+    return kiln_fail(KILN_FILE,
+                     "a program cannot be written to %s: %s; name a folder with room that you may "
+                     "write to",
+                     dir, strerror_r(error, text, sizeof text));
+}
+
+static kiln_status store_in(kiln_programs *cache, kiln_program *program, const char *dir)
+{
+    char name[KILN_CACHE_NAME];
+    kiln_cache_record record;
+    if (!take(program, &record))
+        return kiln_fail(KILN_OPENCL,
+                         "the OpenCL implementation gives no binary of a program, so that it "
+                         "cannot be stored in %s",
+                         dir);
+    kiln_cache_name(record.key, name);
+    const int error = kiln_cache_write(dir, name, &record, cache->logger);
+    free((void *)record.binary);
+    return error ? not_written(dir, error) : KILN_OK;
+}
+
+/* Makes the directory where there is no program, too: it is what tells a bundle. */
 kiln_status kiln_programs_store(kiln_programs *cache, const char *dir)
 {
     size_t count;
     kiln_program **list = list_ready(cache, &count);
-    kiln_status status =
-        list ? KILN_OK : kiln_fail(KILN_NO_MEMORY, "out of memory while storing programs");
-    for (size_t i = 0; !status && i < count; i++) {
-        char name[KILN_CACHE_NAME], text[128];
-        kiln_cache_record record;
-        if (!take(list[i], &record)) {
-            status = kiln_fail(KILN_OPENCL,
-                               "%s gives no binary of a program, so that it cannot "
-                               "be stored in %s",
-                               "the OpenCL implementation", dir);
-            break;
-        }
-        kiln_cache_name(record.key, name);
-        const int error = kiln_cache_write(dir, name, &record, cache->logger);
-        if (error)
-            status =
-                kiln_fail(KILN_FILE,
-                          "a program cannot be written to %s: %s; name a folder with room that "
-                          "you may write to",
-                          dir, strerror_r(error, text, sizeof text));
-        free((void *)record.binary);
-    }
+    if (!list)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory while storing programs");
+    const int error = kiln_cache_make_dir(dir);
+    kiln_status status = error ? not_written(dir, error) : KILN_OK;
+    for (size_t i = 0; !status && i < count; i++)
+        status = store_in(cache, list[i], dir);
     free(list);
     return status;
 }

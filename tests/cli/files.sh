@@ -160,6 +160,8 @@ trusts
 chmod 666 bundle/programs/*
 expect 0 conv --problem $key
 warns '^kiln: warning: the compiled program .* is not used: group or others may write to it; '
+expect 0 prepare -o none /dev/null
+KILN_BUNDLE="$PWD/none" expect 0 conv --problem $key
 mkdir other
 KILN_BUNDLE="$PWD/other" expect 2 conv --problem $key
 warns "^kiln: KILN_BUNDLE is '$PWD/other'; it must be a folder that kiln prepare -o made, or off$"
