@@ -66,19 +66,14 @@ static void read_kind(cl_device_id device, kiln_device_facts *f)
                                                          : KILN_DEVICE_OTHER;
 }
 
-/* PoCL's CPU device is the CPU that this code runs on. With LLVM 16, which PoCL names in the
- * version of its platform, pairs of bf16 are off: they are exact there, but on the one CPU that ran
- * them, a Xeon under load, they took longer than floats. */
-static void read_units(cl_platform_id platform, kiln_device_facts *f)
+/* PoCL's CPU device is the CPU that this code runs on. A pair replaces two multiply-adds. */
+static void read_units(kiln_device_facts *f)
 {
 #if defined __x86_64__ && defined __GNUC__
-    char version[512] = "";
-    clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version - 1, version, NULL);
-    const bool pocl = kiln_device_is_pocl(f);
+    const bool pocl = kiln_device_is_pocl(f), pays = f->cpu->pairs > 0 && f->cpu->pairs < 2;
     f->has_vnni = pocl && __builtin_cpu_supports("avx512vnni");
-    f->has_bf16 = pocl && __builtin_cpu_supports("avx512bf16") && !strstr(version, "LLVM 16.");
+    f->has_bf16 = pocl && pays && __builtin_cpu_supports("avx512bf16");
 #else
-    (void)platform;
     (void)f;
 #endif
 }
@@ -222,7 +217,7 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     read_limits(device, f);
     f->cache = read_cache(device, f);
     f->core_cache = read_core_cache(f);
-    read_units(platform, f);
+    read_units(f);
     char extensions[8192] = "";
     clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
     f->has_fp16 = strstr(extensions, "cl_khr_fp16") != NULL;

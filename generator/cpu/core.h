@@ -47,6 +47,8 @@ typedef struct kiln_core {
     double clock;          /* clock that the peak is counted with, in multiples of the told clock */
     double reached;        /* share of that peak which tiles of sums in registers reach */
     double reached_direct; /* the same of the solver `direct`, whose formula counts loads itself */
+    double pairs;          /* multiply-adds that take as long as one that adds the products of pairs
+                              of bf16, and is worth two; 0: there is none, or it was not measured */
 
     /* ---- loads, in time of a multiply-add of a whole vector ---- */
     bool load_bound;         /* a core starts so few instructions a cycle that loads take time of

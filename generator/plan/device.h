@@ -51,8 +51,8 @@ typedef struct kiln_device_facts {
     int simd_floats;         /* preferred vector width for float, at least 1 */
     bool has_fp16, has_fp64; /* arithmetic, not storage */
     bool shares_work;        /* threads of the runtime help with a launch of one work-group */
-    bool has_vnni, has_bf16; /* x86's AVX512_VNNI, AVX512_BF16, even if kernels' compiler ignores
-                                them */
+    bool has_vnni, has_bf16; /* x86's AVX512_VNNI, and AVX512_BF16 where it is faster than floats,
+                                even if kernels' compiler ignores them */
     bool has_amx;            /* tile registers of x86's AMX with bf16 and int8, as a probe showed */
     int cuda_capability;     /* major * 10 + minor on NVIDIA, 0 elsewhere */
 

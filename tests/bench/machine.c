@@ -86,12 +86,12 @@ bool machine_open(machine *m, session *s, const char *device)
     return true;
 }
 
-static double measure_peak(void)
+static double measure_peak(double (*multiply)(int64_t steps))
 {
     const int64_t steps = 400000;
     double flops = 0, start = stats_now();
 #pragma omp parallel reduction(+ : flops)
-    flops += machine_multiply(steps);
+    flops += multiply(steps);
     return flops / (stats_now() - start) / 1e9;
 }
 
@@ -148,7 +148,8 @@ void machine_measure(machine *m)
     double hand_off = HUGE_VAL;
     for (int i = 0, n = 0; i < ROUNDS && n < ENOUGH; i++) {
         double waited = stats_waited(), start = stats_now();
-        m->peak_gflops = fmax(m->peak_gflops, measure_peak());
+        m->peak_gflops = fmax(m->peak_gflops, measure_peak(machine_multiply));
+        m->pairs_gflops = fmax(m->pairs_gflops, measure_peak(machine_multiply_pairs));
         m->bandwidth_gbs = fmax(m->bandwidth_gbs, measure_copy(from, to, bytes));
         hand_off = fmin(hand_off, machine_hand_off() * 1e9);
         if (stats_waited() - waited < quiet * (stats_now() - start))
@@ -180,4 +181,6 @@ void machine_print(const machine *m, FILE *to)
                 "limits   %.0f GFLOP/s multiply-add, %.1f GB/s copy (read + written), "
                 "%.0f ns from core to core\n",
                 m->peak_gflops, m->bandwidth_gbs, m->hand_off_ns);
+    if (m->pairs_gflops > 0)
+        fprintf(to, "limits   %.0f GFLOP/s by products of pairs of bf16\n", m->pairs_gflops);
 }

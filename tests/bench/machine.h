@@ -10,6 +10,7 @@ typedef struct machine {
     char date[32], cpu[128], opencl[400];
     int threads;
     double peak_gflops;   /* fused multiply-adds from registers, all threads */
+    double pairs_gflops;  /* the same by products of pairs of bf16; 0: the CPU has none */
     double bandwidth_gbs; /* bytes read and written by a copy far larger than the caches */
     double hand_off_ns;   /* a cache line from one thread's core to another's; 0: one thread */
 } machine;
@@ -33,6 +34,8 @@ double machine_free_memory(void);
  * done.
  */
 double machine_multiply(int64_t steps);
+/* The same by products of pairs of bf16; 0: the CPU has none. */
+double machine_multiply_pairs(int64_t steps);
 
 /* Returns the seconds that a cache line takes from one thread's core to another's, on average over
  * a fortieth of a millisecond where the cores are neighbours. */

@@ -39,6 +39,14 @@ START_TEST(a_cpu_has_its_row)
 }
 END_TEST
 
+START_TEST(pairs_are_for_cpus_where_they_pay)
+{
+    if (facts.has_bf16)
+        ck_assert_msg(facts.cpu->pairs > 0 && facts.cpu->pairs < 2, "%s takes %g multiply-adds",
+                      facts.cpu->name, facts.cpu->pairs);
+}
+END_TEST
+
 START_TEST(only_a_gpu_has_facts_of_gpus)
 {
     static const kiln_gpu_facts none;
@@ -61,6 +69,7 @@ int main(void)
     tcase_add_checked_fixture(c, read_facts, NULL);
     tcase_add_test(c, counts_are_positive);
     tcase_add_test(c, a_cpu_has_its_row);
+    tcase_add_test(c, pairs_are_for_cpus_where_they_pay);
     tcase_add_test(c, only_a_gpu_has_facts_of_gpus);
     suite_add_tcase(s, c);
     return support_run_suite(s);

@@ -127,6 +127,7 @@ static void check_units(const kiln_core *c)
     within(c, "clock", c->clock, 1, 3);
     within(c, "reached", c->reached, 0.3, 1);
     within(c, "reached_direct", c->reached_direct, 0.3, 1);
+    within(c, "pairs", c->pairs, 0, 8);
     within(c, "sum_beside_loads", c->sum_beside_loads, 0.5, 1);
     within(c, "load_beside_sums", c->load_beside_sums, 0, 1);
     ck_assert_msg(c->load_bound == (c->load_beside_sums > 0),
