@@ -4,6 +4,7 @@
 #include "kept_sums.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { PATH_TEXT = 4096 };
 kiln_status reference_cache_check(const char *dir, char *why)
 {
     struct stat st;
-    int error = mkdir(dir, 0777) == 0 || errno == EEXIST ? 0 : errno;
+    int error = mkdir(dir, 0755) == 0 || errno == EEXIST ? 0 : errno;
     if (!error && stat(dir, &st) != 0)
         error = errno;
     if (!error && !S_ISDIR(st.st_mode))
@@ -105,14 +106,19 @@ static bool load(const char *path, uint64_t key, kept_sums *s)
     return whole;
 }
 
+/* A result decides about later ones: nobody else may write to it, whatever the umask. */
 static void store(const char *dir, const char *path, uint64_t key, const kept_sums *s)
 {
-    mkdir(dir, 0777);
+    mkdir(dir, 0755);
     char temporary[PATH_TEXT + 32];
     snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
-    FILE *file = fopen(temporary, "wbx");
-    if (!file)
+    const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     head h = {.key = key, .checksum = checksum_of(s), .count = s->count};
     memcpy(h.magic, magic, sizeof magic);
     size_t n = 2 * (size_t)s->count;

@@ -173,9 +173,10 @@ silent out
 # ---- no umask ----
 rm -rf programs
 (umask 0 && XDG_DATA_HOME=$PWD/data KILN_DB='' "$kiln" conv $problem -S naive -s 1 --limit-ms 200 \
-    >out 2>err) || fail 'umask 0'
+    -C stored >out 2>err) || fail 'umask 0'
 mkdir -p programs
-[ -z "$(find programs data \( -perm -020 -o -perm -002 \) ! -type l)" ] ||
+[ -d stored ] || fail 'there is no folder of stored results'
+[ -z "$(find programs data stored \( -perm -020 -o -perm -002 \) ! -type l)" ] ||
     fail 'others may write to what was made'
 export KILN_CACHE_DIR=off
 
