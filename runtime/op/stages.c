@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* OpenCL C 1.2 everywhere: PoCL and NVIDIA default to it, others may default to more. Warnings are
- * for who writes templates; PoCL would count those of kiln's own on the caller's terminal, and
- * which there are depends on the CPU and on the compiler. */
+/* OpenCL C 1.2 everywhere: PoCL and NVIDIA default to it, others may default to more. PoCL counts a
+ * compiler's warnings on the caller's terminal, but they are for who writes templates; which there
+ * are depends on the CPU and on the compiler. */
 static const char language[] = "-cl-std=CL1.2", quiet[] = " -w";
 
 static kiln_status compile_stage(kiln_op *op, int i)
@@ -26,9 +26,10 @@ static kiln_status compile_stage(kiln_op *op, int i)
     if (status || !op->k->context)
         return status;
     kiln_stage_launch(stage, launch->global);
+    const bool own = !op->k->template_dir[0];
     char options[KILN_OPTIONS_TEXT + sizeof language + sizeof quiet];
     snprintf(options, sizeof options, "%s %s%s", stage->options, language,
-             op->k->template_dir[0] ? "" : quiet);
+             own && kiln_device_is_pocl(&op->k->facts) ? quiet : "");
     const int64_t began = kiln_span_begin(&op->k->logger);
     status = kiln_program_get(op->k->programs, launch->source, options, &launch->program);
     kiln_span_end(&op->k->logger, began, "build", stage->template_file);
