@@ -22,8 +22,8 @@
 #define D_NEXT_ROWS (TILE_H * P_STRIDE_H / D_UP_H)
 
 /* Adds element c of source column i of a row to pixels of row h of the tile by filter row r. */
-PRODUCTS_INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i, const int h,
-                     const int r, const int c)
+PRODUCTS_INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i,
+                              const int h, const int r, const int c)
 {
 #pragma unroll
     for (int s = 0; s < P_FILTER_W; s++) {
