@@ -31,14 +31,14 @@ static void take_part(atomic_int *next, int count,
     session_close(&s);
 }
 
-void ahead_do(int processes, int count, void (*work)(void *user, const session *s, int i),
-              void *user)
+void ahead_do(int count, void (*work)(void *user, const session *s, int i), void *user)
 {
     atomic_int *next =
         mmap(NULL, sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (next == MAP_FAILED)
         return;
     atomic_init(next, 0);
+    const int cores = cpus_count(), processes = cores < count ? cores : count;
     int started = 0;
     for (int i = 0; i < processes; i++) {
         pid_t child = fork();

@@ -19,7 +19,6 @@
 #include "second_peer.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,7 +166,7 @@ static void compile_layer(void *user, const session *s, int i)
 static void compile_all(const cpu_options *o)
 {
     double start = stats_now();
-    ahead_do(omp_get_max_threads(), o->layers.count, compile_layer, (void *)o);
+    ahead_do(o->layers.count, compile_layer, (void *)o);
     printf("compiled in %.1f s\n", stats_now() - start);
     fflush(stdout);
 }

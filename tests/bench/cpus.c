@@ -2,6 +2,7 @@
 #include "cpus.h"
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Adds a list such as "0-3,8", as Linux writes it. */
@@ -28,4 +29,15 @@ void cpus_use_all(void)
         for (size_t i = 0; i < CPU_SETSIZE; i++)
             CPU_SET(i, &all);
     sched_setaffinity(0, sizeof all, &all);
+}
+
+int cpus_count(void)
+{
+    cpu_set_t own, all;
+    if (sched_getaffinity(0, sizeof own, &own))
+        return 1;
+    cpus_use_all();
+    const bool known = sched_getaffinity(0, sizeof all, &all) == 0;
+    sched_setaffinity(0, sizeof own, &own);
+    return known ? CPU_COUNT(&all) : 1;
 }

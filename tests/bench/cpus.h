@@ -7,4 +7,7 @@
  */
 void cpus_use_all(void);
 
+/* Returns how many cores those are. */
+int cpus_count(void);
+
 #endif
