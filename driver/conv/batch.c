@@ -51,9 +51,14 @@ static bool run_item(void *user, request_list_item *item)
     return true;
 }
 
+static int count_all(const batch *b)
+{
+    return b->ok + b->failed + b->unsupported + b->errors;
+}
+
 static int summarize(const batch *b, bool whole)
 {
-    int total = b->ok + b->failed + b->unsupported + b->errors;
+    const int total = count_all(b);
     FILE *to = report_format_of(&b->defaults->flags) == REPORT_LINES ? stdout : stderr;
     fflush(stdout);
     request_list_print_skipped(&b->skipped, to);
@@ -70,8 +75,14 @@ int batch_run(const session *s, const request *defaults)
     bool whole;
     kiln_status status =
         request_list_read("--batch ", name, defaults, run_item, &b, &b.skipped, &whole);
-    if (status && b.ok + b.failed + b.unsupported + b.errors == 0)
+    if (status && count_all(&b) == 0)
         return (int)status;
     b.worst = worse_exit(b.worst, (int)status);
-    return summarize(&b, whole);
+    const int exit = summarize(&b, whole);
+    if (exit || count_all(&b) > 0)
+        return exit;
+    char why[KILN_ERROR_TEXT];
+    request_list_none(defaults, why);
+    fprintf(stderr, "kiln: --batch %s: %s\n", name, why);
+    return KILN_INVALID;
 }

@@ -142,6 +142,14 @@ static kiln_status compile_all(const prepare *all)
     return status;
 }
 
+static int tell_none(const prepare *all)
+{
+    char why[KILN_ERROR_TEXT];
+    request_list_none(&all->defaults, why);
+    fprintf(stderr, "kiln prepare: %s\n", why);
+    return KILN_INVALID;
+}
+
 static int run(prepare *all, int count, char **words)
 {
     static session s; /* never closed: a search for leaks must find it */
@@ -156,7 +164,9 @@ static int run(prepare *all, int count, char **words)
     for (int i = 0; i < count; i++)
         all->worst = worse_exit(all->worst, (int)read_word(all, words[i]));
     request_list_print_skipped(&all->skipped, stderr);
-    if (!all->single && (status = compile_all(all)))
+    if (all->count == 0)
+        all->worst = all->worst ? all->worst : tell_none(all);
+    else if (!all->single && (status = compile_all(all)))
         all->worst = worse_exit(all->worst, (int)status);
     else
         printf("%zu problem%s prepared for %s in %.1f s%s%s\n", all->count,

@@ -48,6 +48,17 @@ void request_list_print_skipped(const request_list_skipped *s, FILE *to)
                 s->log_lines, s->first_log_line);
 }
 
+void request_list_none(const request *defaults, char *why)
+{
+    const flags *f = &defaults->flags;
+    int n = snprintf(why, KILN_ERROR_TEXT, "no convolution was found");
+    if (*f->match)
+        n += snprintf(why + n, KILN_ERROR_TEXT - (size_t)n, ": --match is '%.100s'", f->match);
+    if (f->start > 1)
+        snprintf(why + n, KILN_ERROR_TEXT - (size_t)n, "%s --start is %lld",
+                 *f->match ? " and" : ":", (long long)f->start);
+}
+
 /* Skips the byte order mark that some editors put before the first line of a file in UTF-8. */
 static void skip_mark(char *line, ssize_t *length)
 {

@@ -40,6 +40,9 @@ kiln_status request_list_read(const char *flag, const char *name, const request 
                               bool (*visit)(void *user, request_list_item *item), void *user,
                               request_list_skipped *skipped, bool *whole);
 
+/* Writes into why[KILN_ERROR_TEXT] that `visit` got no problem, and the flags that chose none. */
+void request_list_none(const request *defaults, char *why);
+
 /* Tells what was left out, on one line each. */
 void request_list_print_skipped(const request_list_skipped *skipped, FILE *to);
 

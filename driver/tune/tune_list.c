@@ -205,9 +205,10 @@ kiln_status tune_list_read(tune_list *list, const tune_options *o, const request
     }
     if (list->count)
         return KILN_OK;
-    snprintf(why, KILN_ERROR_TEXT, "there is no problem to tune in the files%s%.100s%s",
-             *defaults->flags.match ? ": --match is '" : "", defaults->flags.match,
-             *defaults->flags.match ? "'" : "");
+    request_list_none(defaults, why);
+    const size_t n = strlen(why);
+    if (*o->types)
+        snprintf(why + n, KILN_ERROR_TEXT - n, "; --types is '%.100s'", o->types);
     return list->worst ? (kiln_status)list->worst : KILN_INVALID;
 }
 

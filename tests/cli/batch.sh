@@ -51,6 +51,25 @@ expect 0 conv -n 7 -F 1 --max-batchsize 2 --dry-run -P 1
 says "^Info: a batch of 7 is cut to 2 by '--max-batchsize'\$"
 says '^problem            fwd-f32-n2-'
 
+# A selection that leaves nothing, or a file that has nothing, is no success.
+: >nothing
+for flags in '--match nosuch --start 9' '--match nosuch' '--start 99'; do
+    expect 2 conv --batch list $flags --dry-run
+    said=$(grep '^kiln: --batch list: no convolution was found: ' err) || fail "$flags: no reason"
+    for word in $flags; do
+        case $said in *"$word"*) ;; *) fail "$flags: \"$said\"" ;; esac
+    done
+    says '^0 problems: '
+    expect 2 tune list $flags --dry-run
+    warns "^kiln tune: ${said#kiln: --batch list: }$"
+done
+expect 2 conv --batch nothing --json
+warns '^kiln: --batch nothing: no convolution was found$'
+expect 2 tune nothing --dry-run
+warns '^kiln tune: no convolution was found$'
+expect 2 tune list --match i6x7 --types f16 --dry-run
+warns "^kiln tune: no convolution was found: --match is 'i6x7'; --types is 'f16'\$"
+
 # A file from another system: a byte order mark, carriage returns, no newline at its end. The rest
 # of a line after a zero byte, as UTF-16 has many, is not ignored.
 printf '\357\273\277conv -n 2 -F 1\r\n\r\nconv -n 3 -F 1' >foreign

@@ -34,9 +34,13 @@ warns '^kiln: problem 1: tensor x needs '
 compiled() { find "$POCL_CACHE_DIR" -name '*.so' | wc -l; }
 fresh() { rm -rf pocl && mkdir pocl; }
 export POCL_CACHE_DIR="$PWD/pocl" KILN_CACHE_DIR=off
-# Opening compiles nothing, so that other processes start at once.
+# Opening compiles nothing, so that other processes start at once. Nothing to prepare is no success.
 fresh
-expect 0 prepare --jobs 1 /dev/null
+expect 2 prepare --jobs 1 /dev/null
+warns '^kiln prepare: no convolution was found$'
+lacks prepared
+expect 2 prepare -o bundle /dev/null
+[ ! -e bundle ] || fail 'a bundle of nothing'
 [ "$(compiled)" -eq 0 ] || fail "$(compiled) kernels were compiled for no problem"
 fresh
 expect 0 prepare --jobs 1 $one $two $three
