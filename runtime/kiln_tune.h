@@ -185,6 +185,11 @@ KILN_API kiln_status kiln_rows_read(const char *file,
                                     void (*piece)(void *user, const kiln_rows_piece *p),
                                     void *user);
 
+/* Makes a file of tuning rows for a device, and its folders, where it is missing. Returns
+ * KILN_FILE, naming the file, where rows of that device cannot be appended to it: a long sweep
+ * learns at its start whether it can keep its winners. */
+KILN_API kiln_status kiln_rows_make(const char *file, const char *device);
+
 /* ---- the log of trials ------------------------------------------------------------------------
  *
  * A text file of JSON objects, one a line, beside the file of rows: what searches tried, also what

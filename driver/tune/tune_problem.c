@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static bool is_open(const kiln_problem *p)
 {
@@ -15,9 +14,7 @@ static bool is_open(const kiln_problem *p)
 
 kiln_status tune_problem_settle(const session *s, const tune_item *item, kiln_problem *p, char *why)
 {
-    /* Rows only settle layouts that are "any"; a file that the search is to make has none. */
-    const bool rows = is_open(&item->problem) && access(kiln_rows_file(s->kiln), F_OK) == 0;
-    const kiln_choice choice = {.ignore_rows = !rows};
+    const kiln_choice choice = {.ignore_rows = !is_open(&item->problem)}; /* all that they settle */
     kiln_op_info info;
     kiln_status status = kiln_conv_plan(s->kiln, &item->problem, &choice, &info);
     if (status)

@@ -81,6 +81,11 @@ static kiln_status open_kind(tune_run *run, const tune_device *d, char *why)
                      run->kind[i].device.device, d->device);
             return KILN_INVALID;
         }
+    const kiln_status status = kiln_rows_make(d->rows_file, d->device);
+    if (status) {
+        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+        return status;
+    }
     kiln_trials_file(d->rows_file, k->log, sizeof k->log);
     return trial_book_load(&k->book, k->log, NULL, why);
 }

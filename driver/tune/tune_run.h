@@ -44,7 +44,8 @@ typedef struct tune_run {
     bool interrupted;
 } tune_run;
 
-/* Finds the devices and reads their logs. Returns the status, with a sentence in `why`. */
+/* Finds the devices, makes their files of rows and reads their logs. Returns the status, with a
+ * sentence in `why`. */
 kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list *list, char *why);
 void tune_run_close(tune_run *run);
 

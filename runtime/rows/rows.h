@@ -51,10 +51,9 @@ const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index); /* in file or
 const kiln_row *kiln_rows_find(const kiln_rows *rows, const char *key, const char *solver, int nth);
 
 /* Appends one row, making the file (and its folders) with its head when it is missing. Several
- * processes may append at once: a row is a single write(). With `row` NULL nothing is appended: a
- * long sweep learns at its start whether it can keep its winner. Returns KILN_FILE, naming the
- * file, when the file cannot be written, holds rows of another device, or does not look like a file
- * of rows. */
+ * processes may append at once: a row is a single write(). With `row` NULL nothing is appended:
+ * kiln_rows_make(). Returns KILN_FILE, naming the file, when the file cannot be written, holds rows
+ * of another device, or does not look like a file of rows. */
 kiln_status kiln_rows_append(const char *file, const char *device, const kiln_row *row);
 
 /* Returns whether a head that names one device was written by kiln for the other. */

@@ -174,6 +174,13 @@ kiln_status kiln_rows_append(const char *file, const char *device, const kiln_ro
     return status;
 }
 
+kiln_status kiln_rows_make(const char *file, const char *device)
+{
+    if (!file || !device)
+        return kiln_fail(KILN_INVALID, "kiln_rows_make: file and device must not be NULL");
+    return kiln_rows_append(file, device, NULL);
+}
+
 void kiln_device_slug(const char *name, char *slug, size_t size)
 {
     size_t used = 0;

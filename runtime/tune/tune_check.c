@@ -110,7 +110,7 @@ kiln_status kiln_tune_check(const char *who, const kiln *k, kiln_problem *proble
         return status;
     if (options->keep && !*k->rows_file)
         return kiln_fail(KILN_FILE, "there is no file to keep tuning rows in; set KILN_DB");
-    if (options->keep && kiln_rows_append(k->rows_file, k->facts.name, NULL))
+    if (options->keep && kiln_rows_make(k->rows_file, k->facts.name))
         return KILN_FILE;
     return KILN_OK;
 }

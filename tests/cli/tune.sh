@@ -41,11 +41,16 @@ done
 expect 2 tune
 warns 'name a file of problems'
 expect 2 tune list --secnds 3
-# Of the processes that open the device, one warns; a table without rows has no head.
+# Rows that cannot be kept end the run before its first problem, in one sentence.
 printf 'schema: 1\ndevice: "card"\nrows:\n' >card.yaml
-KILN_DB=card.yaml expect 5 tune list --match f1x1
-[ "$(grep -c '^kiln: warning: .* rows of the device "card"' err)" -eq 1 ] || fail 'not one line of warning'
-lacks 'guess ms'
+KILN_DB=card.yaml expect 5 tune list
+warns '^kiln tune: card.yaml holds rows of the device "card", not ".*"; name another file in KILN_DB$'
+[ "$(wc -l <err)" -eq 1 ] || fail 'not one sentence'
+silent out
+KILN_DB=/proc/rows.yaml expect 5 tune list
+warns '^kiln tune: cannot write tuning rows to /proc/rows.yaml: .*; name another file in KILN_DB$'
+[ "$(wc -l <err)" -eq 1 ] || fail 'not one sentence'
+silent out
 expect 5 tune nowhere
 expect 3 tune list --match f1x1 --solvers winograd_fused
 warns 'winograd_fused: '

@@ -127,8 +127,8 @@ START_TEST(rows_of_two_devices_do_not_mix)
     rows_append("a", "1", 1);
     ck_assert_int_eq(kiln_rows_append(rows_file, "e", &rows_sample), KILN_FILE);
     ck_assert_ptr_nonnull(strstr(kiln_last_error(), "KILN_DB"));
-    ck_assert_int_eq(kiln_rows_append(rows_file, "dd", NULL), KILN_FILE);
-    ck_assert_int_eq(kiln_rows_append(rows_file, "d", NULL), KILN_OK);
+    ck_assert_int_eq(kiln_rows_make(rows_file, "dd"), KILN_FILE);
+    ck_assert_int_eq(kiln_rows_make(rows_file, "d"), KILN_OK);
     kiln_rows *rows = kiln_rows_load(rows_file, "", &rows_logger);
     ck_assert_uint_eq(kiln_rows_count(rows), 1);
     kiln_rows_free(rows);
