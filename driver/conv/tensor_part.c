@@ -88,23 +88,49 @@ static bool store_rounded(const tensor_part *a, void *cells)
     return rounded != NULL;
 }
 
-cl_int tensor_part_upload(const session *s, const tensor_part *a)
+/* Copies a source to the device, from plain order to its layout. */
+static cl_int upload(const session *s, const tensor_part *a)
 {
     void *cells = is_plain(a) ? *a->host : malloc(tensor_part_bytes(a));
     if (!cells)
         return CL_OUT_OF_HOST_MEMORY;
-    if (!is_plain(a) && a->written)
-        host_poison(a->type, cells, a->storage->cells);
-    else if (a->stored != a->type && !store_rounded(a, cells)) {
-        free(cells);
-        return CL_OUT_OF_HOST_MEMORY;
-    } else if (a->stored == a->type && !is_plain(a))
+    bool stored = true;
+    if (a->stored != a->type)
+        stored = store_rounded(a, cells);
+    else if (!is_plain(a))
         layout_host_store(a->storage, a->type, *a->host, cells);
     const memory_kind kind = kind_of(a);
-    cl_int code = memory_write(s->queue, &kind, a->buffer->mem, cells);
+    const cl_int code =
+        stored ? memory_write(s->queue, &kind, a->buffer->mem, cells) : CL_OUT_OF_HOST_MEMORY;
     if (!is_plain(a))
         free(cells);
     return code;
+}
+
+/* An image has no fill that keeps the bits of a NaN. */
+static cl_int poison_image(const session *s, const tensor_part *a, const memory_kind *kind)
+{
+    void *cells = malloc(kind->bytes);
+    if (!cells)
+        return CL_OUT_OF_HOST_MEMORY;
+    host_poison(a->stored, cells, a->storage->cells);
+    const cl_int code = memory_write(s->queue, kind, a->buffer->mem, cells);
+    free(cells);
+    return code;
+}
+
+cl_int tensor_part_poison(const session *s, const tensor_part *a)
+{
+    const memory_kind kind = kind_of(a);
+    const size_t size = kiln_type_size(a->stored);
+    unsigned char word[4];
+    if (kind.width)
+        return poison_image(s, a, &kind);
+    host_poison(a->stored, word, (int64_t)(sizeof word / size));
+    const size_t unit = kind.bytes % sizeof word == 0 ? sizeof word : size;
+    const cl_int code =
+        clEnqueueFillBuffer(s->queue, a->buffer->mem, word, unit, 0, kind.bytes, 0, NULL, NULL);
+    return code == CL_SUCCESS ? clFinish(s->queue) : code;
 }
 
 cl_int tensor_part_download(const session *s, const tensor_part *a, int64_t *dirty)
@@ -122,16 +148,13 @@ cl_int tensor_part_download(const session *s, const tensor_part *a, int64_t *dir
     return code;
 }
 
-/* Fills a plain array: with poison, from a file or with generated data. */
+/* Fills a source's plain array from a file or with generated data. */
 static kiln_status fill(const request *r, int64_t terms, const tensor_part *a, void *to, char *why)
 {
-    if (a->written)
-        host_poison(a->type, to, a->count);
-    else if (tensor_part_from_file(a))
+    if (tensor_part_from_file(a))
         return read_file(a, to, why);
-    else
-        host_fill_tensor((host_fill)r->flags.fill, (uint64_t)r->flags.seed, a->fill, a->type, terms,
-                         to, a->count);
+    host_fill_tensor((host_fill)r->flags.fill, (uint64_t)r->flags.seed, a->fill, a->type, terms, to,
+                     a->count);
     return KILN_OK;
 }
 
@@ -148,7 +171,7 @@ static kiln_status fill_host(const session *s, const request *r, int64_t terms,
     *a->host = malloc(bytes_of(a));
     kiln_status status = *a->host ? fill(r, terms, a, *a->host, why) : no_memory(a, why);
     if (!status)
-        *code = tensor_part_upload(s, a);
+        *code = upload(s, a);
     return status;
 }
 
@@ -167,6 +190,16 @@ static kiln_status fill_mapped(const session *s, const request *r, int64_t terms
     return status;
 }
 
+/* The host's array waits for the result. */
+static kiln_status make_destination(const session *s, bool on_host, const tensor_part *a,
+                                    cl_int *code, char *why)
+{
+    if (on_host && !(*a->host = malloc(bytes_of(a))))
+        return no_memory(a, why);
+    *code = tensor_part_poison(s, a);
+    return KILN_OK;
+}
+
 kiln_status tensor_part_make(const session *s, const request *r, bool on_host, int64_t terms,
                              const tensor_part *a, char *why)
 {
@@ -174,7 +207,9 @@ kiln_status tensor_part_make(const session *s, const request *r, bool on_host, i
     const memory_kind kind = kind_of(a);
     a->buffer->mem = memory_make(s->context, &kind, &code);
     kiln_status status = KILN_OK;
-    if (a->buffer->mem)
+    if (a->buffer->mem && a->written)
+        status = make_destination(s, on_host, a, &code, why);
+    else if (a->buffer->mem)
         status = (on_host || !is_plain(a) ? fill_host : fill_mapped)(s, r, terms, a, &code, why);
     if (!on_host) {
         free(*a->host);

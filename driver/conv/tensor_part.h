@@ -33,10 +33,11 @@ kiln_status tensor_part_check_file(const tensor_part *a, char *why);
 kiln_status tensor_part_make(const session *s, const request *r, bool on_host, int64_t terms,
                              const tensor_part *a, char *why);
 
-/* Copy a tensor to the device and back, from plain order to its layout and the reverse. Uploading a
- * destination writes poison, into the padding too. Downloading adds the number of cells of padding
- * that are not zero to *dirty. */
-cl_int tensor_part_upload(const session *s, const tensor_part *a);
+/* Overwrites the tensor on the device with poison, its padding too. */
+cl_int tensor_part_poison(const session *s, const tensor_part *a);
+
+/* Copies a tensor from the device, from its layout to plain order. Adds the number of cells of
+ * padding that are not zero to *dirty. */
 cl_int tensor_part_download(const session *s, const tensor_part *a, int64_t *dirty);
 
 #endif

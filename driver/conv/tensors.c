@@ -155,10 +155,8 @@ kiln_status tensors_poison(tensors *t, const session *s, char *why)
     cl_int code = CL_SUCCESS;
     list_parts(t, NULL, parts);
     for (int i = 0; i < PARTS && code == CL_SUCCESS && t->on_host; i++)
-        if (parts[i].used && parts[i].written) {
-            host_poison(parts[i].type, *parts[i].host, parts[i].count);
-            code = tensor_part_upload(s, &parts[i]);
-        }
+        if (parts[i].used && parts[i].written)
+            code = tensor_part_poison(s, &parts[i]);
     return judge(code, "overwriting", why);
 }
 

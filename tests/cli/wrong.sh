@@ -43,6 +43,10 @@ sabotage 'DST_STORE(dst, index, index == 17 ? INFINITY : \1);'
 caught
 sabotage 'if (index != 17) { DST_STORE(dst, index, \1); }'
 caught
+for word in convfp16 convbfp16 convint8; do # an odd number of elements
+    expect 1 $word -n 1 -c 4 -H 9 -W 7 -k 9 -p 0 -q 1 -F 1 -V 1 -S naive
+    says '^Forward Convolution FAILED: .*, 1 of 441 elements are wrong$'
+done
 
 # A search refuses configs whose result is wrong.
 # shellcheck disable=SC2086
@@ -50,3 +54,11 @@ expect 3 conv $problem -s 1 -S naive
 if grep -q 'solver:' rows.yaml 2>/dev/null; then
     fail 'a wrong config was kept'
 fi
+
+# Nor may a config pass with what another one left in the result.
+echo "conv $problem" >list
+KILN_DB=$KILN_SANDBOX/left.yaml expect 0 tune list --solvers direct,naive --trials 4 --seconds 0 --jobs 0
+says '^1 tuned, '
+verdicts() { sed -n "s/.*\"kind\": \"trial\".*\"solver\": \"$1\".*\"verdict\": \"\([a-z]*\)\".*/\1/p" left.trials.jsonl; }
+[ "$(verdicts naive)" = wrong ] || fail "naive: $(verdicts naive)"
+verdicts direct | head -n 1 | grep -qx ok || fail "direct: $(verdicts direct)"
