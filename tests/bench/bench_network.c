@@ -203,12 +203,8 @@ static bool read_options(options *o, int argc, char **argv)
             fine = false;
     }
     o->batch = batch;
-    static const char *const usual[] = {"resnet50", "mobilenet"};
-    for (int i = optind; fine && i < argc; i++)
-        fine = layers_read(&o->layers, argv[i], &o->batch, 1);
-    for (int i = 0; fine && optind == argc && i < 2; i++)
-        fine = layers_read(&o->layers, usual[i], &o->batch, 1);
-    return fine;
+    static char *const usual[] = {"resnet50", "mobilenet", NULL};
+    return fine && layers_read_all(&o->layers, argv + optind, usual, &o->batch, 1);
 }
 
 int main(int argc, char **argv)

@@ -230,13 +230,8 @@ static bool read_options(predict *p, int argc, char **argv)
     for (int letter; (letter = options_next(argc, argv, known, help)) != -1;)
         if (letter == '?' || !read_option(p, letter, optarg))
             return false;
-    static char *const usual[] = {"quick", "resnet50"};
-    char *const *file = optind < argc ? argv + optind : usual;
-    int files = optind < argc ? argc - optind : 2;
-    for (int i = 0; i < files; i++)
-        if (!layers_read(&p->layers, file[i], &p->batch, 1))
-            return false;
-    return true;
+    static char *const usual[] = {"quick", "resnet50", NULL};
+    return layers_read_all(&p->layers, argv + optind, usual, &p->batch, 1);
 }
 
 int main(int argc, char **argv)

@@ -126,10 +126,10 @@ static bool read_option(cpu_options *o, int letter, const char *value)
     }
 }
 
-static bool read_lists(cpu_options *o, char **file, int files)
+static bool read_lists(cpu_options *o, char **lists)
 {
-    static char *const networks[] = {"resnet50", "vgg", "mobilenet", "inception", "resnext"};
-    static char *const quick[] = {"quick"};
+    static char *const networks[] = {"resnet50", "vgg", "mobilenet", "inception", "resnext", NULL};
+    static char *const quick[] = {"quick", NULL};
     if (o->batches == 0) {
         const int64_t usual[] = {1, 16};
         o->batches = o->quick ? 1 : 2;
@@ -137,13 +137,8 @@ static bool read_lists(cpu_options *o, char **file, int files)
         if (o->quick)
             o->batch[0] = 0;
     }
-    if (files == 0) {
-        file = (char **)(o->quick ? quick : networks);
-        files = o->quick ? 1 : (int)(sizeof networks / sizeof *networks);
-    }
-    for (int i = 0; i < files; i++)
-        if (!layers_read(&o->layers, file[i], o->batch, o->batches))
-            return false;
+    if (!layers_read_all(&o->layers, lists, o->quick ? quick : networks, o->batch, o->batches))
+        return false;
     layers_thin(&o->layers, o->every);
     return true;
 }
@@ -167,5 +162,5 @@ bool cpu_options_read(cpu_options *o, int argc, char **argv)
         o->wanted[i] = o->wanted[i] || (!some && (!o->quick || cpu_classes[i].brief));
     if (!o->rounds)
         o->rounds = o->quick ? 3 : 5;
-    return read_lists(o, argv + optind, argc - optind);
+    return read_lists(o, argv + optind);
 }

@@ -89,17 +89,13 @@ static bool read_option(gpu_options *o, int letter, const char *value)
     }
 }
 
-static bool read_lists(gpu_options *o, char *const *file, int files)
+static bool read_lists(gpu_options *o, char **lists)
 {
-    static char *const lists[] = {"resnet50", "vgg", "mobilenet", "inception", "resnext", "quick"};
-    const int all = sizeof lists / sizeof *lists;
-    if (files == 0) {
-        file = o->quick ? lists + all - 1 : lists;
-        files = o->quick ? 1 : all;
-    }
-    for (int i = 0; i < files; i++)
-        if (!layers_read(&o->layers, file[i], o->batch, o->batches))
-            return false;
+    static char *const all[] = {"resnet50", "vgg",   "mobilenet", "inception",
+                                "resnext",  "quick", NULL};
+    static char *const quick[] = {"quick", NULL};
+    if (!layers_read_all(&o->layers, lists, o->quick ? quick : all, o->batch, o->batches))
+        return false;
     layers_thin(&o->layers, o->every);
     return true;
 }
@@ -124,5 +120,5 @@ bool gpu_options_read(gpu_options *o, int argc, char **argv)
         some = some || o->wanted[i];
     for (int i = 0; i < GPU_CLASSES; i++)
         o->wanted[i] = o->wanted[i] || !some;
-    return read_lists(o, argv + optind, argc - optind);
+    return read_lists(o, argv + optind);
 }

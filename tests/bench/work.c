@@ -83,6 +83,15 @@ bool layers_read(layers *l, const char *file, const int64_t *batch, int batches)
     return fine;
 }
 
+bool layers_read_all(layers *l, char *const *lists, char *const *usual, const int64_t *batch,
+                     int batches)
+{
+    for (char *const *at = *lists ? lists : usual; *at; at++)
+        if (!layers_read(l, *at, batch, batches))
+            return false;
+    return true;
+}
+
 static bool is_same_layer(const layer *l, const layer *other)
 {
     kiln_problem p = other->problem;

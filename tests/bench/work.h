@@ -24,6 +24,9 @@ typedef struct layers {
  * that are there already. `file` may also be the name of a list in shapes/. Returns false, with a
  * sentence on standard error, where the list cannot be read. */
 bool layers_read(layers *l, const char *file, const int64_t *batch, int batches);
+/* Adds those of all lists, or of the usual ones where there is none; both end with NULL. */
+bool layers_read_all(layers *l, char *const *lists, char *const *usual, const int64_t *batch,
+                     int batches);
 /* Leaves one of `every` layers, with all of its batches. */
 void layers_thin(layers *l, int every);
 void layers_free(layers *l);
