@@ -159,14 +159,6 @@ INLINE void add_patch(ACC_T sum[SUMS_R][SUMS_C][4], const ADDRESS_T patch, const
 
 /* ---- results ---- */
 
-/* Of 16 rows that a warp has in local memory. A patch has room for those of four warps: it is 72 rows or
- * more, as the filter is. */
-#define PASS_COLUMNS (T_COLUMNS < 128 / DST_BYTES ? T_COLUMNS : 128 / DST_BYTES)
-#define BITS_PITCH (PASS_COLUMNS + 16 / DST_BYTES)
-#define ROOM (16 * BITS_PITCH * DST_BYTES)
-#define ELEMENTS (D_OUT_UNIT / DST_BYTES) /* of a store */
-#define ACROSS (PASS_COLUMNS / ELEMENTS)
-
 /* The element of channel 0 of pixel `row` of a warp's 16; -1: there is no such pixel. */
 INLINE INDEX_T result_of(const tile_place *p, const int row)
 {
@@ -176,54 +168,15 @@ INLINE INDEX_T result_of(const tile_place *p, const int row)
                                       : -1;
 }
 
-/* Finishes columns from `first` on of a warp's 16 rows, pixels from *p on, into its room. */
-INLINE void finish_columns(local BITS_T *room, const ACC_T sum[SUMS_C][4], const tile_place *p,
-                           const int first, const int n_first, const int lane EPILOGUE_PARAMS)
-{
-    UNROLL
-    for (int low = 0; low < 2; low++) {
-        const int row = low * 8 + lane / 4;
-        const INDEX_T pixel = result_of(p, row);
-        UNROLL
-        for (int j = 0; j < PASS_COLUMNS / 8 && first / 8 + j < SUMS_C; j++) {
-            const int channel = n_first + first + SUM_COLUMN(j);
-            VAL_T v[2] = {0, 0};
-            UNROLL
-            for (int e = 0; e < 2; e++)
-                if (pixel >= 0 && channel + e < D_DST_C)
-                    v[e] = FINISH(sum[first / 8 + j][low * 2 + e], channel + e, pixel + channel + e);
-            *(local BITS_PAIR_T *)(room + row * BITS_PITCH + SUM_COLUMN(j)) = BITS_PAIR(v[0], v[1]);
-        }
-    }
-}
-
-INLINE void write_columns(global DST_T *dst, local const BITS_T *room, const tile_place *p,
-                          const int first, const int n_first, const int lane)
-{
-    global BITS_T *to = (global BITS_T *)dst;
-    UNROLL
-    for (int i = 0; i < 16 * ACROSS; i += 32) {
-        const int row = (i + lane) / ACROSS, column = (i + lane) % ACROSS * ELEMENTS;
-        const INDEX_T pixel = result_of(p, row);
-        const int channel = n_first + first + column;
-        if (pixel >= 0 && first + column < T_COLUMNS && channel < D_DST_C)
-            *(global UNIT_T *)(to + pixel + channel) =
-                *(local const UNIT_T *)(room + row * BITS_PITCH + column);
-    }
-}
+/* A patch has room for four warps: it is 72 rows or more, as the filter is. */
+#include "wgmma_results.cl"
 
 INLINE void put_results(global DST_T *dst, local BITS_T *room, const ACC_T sum[SUMS_R][SUMS_C][4],
                         tile_place p, const int n_first, const int lane EPILOGUE_PARAMS)
 {
     UNROLL
     for (int i = 0; i < SUMS_R; i++) {
-        UNROLL
-        for (int first = 0; first < T_COLUMNS; first += PASS_COLUMNS) {
-            finish_columns(room, sum[i], &p, first, n_first, lane EPILOGUE_PASS);
-            WARP_BARRIER;
-            write_columns(dst, room, &p, first, n_first, lane);
-            WARP_BARRIER;
-        }
+        put_rows(dst, room, sum[i], &p, n_first, lane EPILOGUE_PASS);
         p.h += 8;
     }
 }
@@ -266,8 +219,9 @@ kernel GROUP_SIZE(ALL_ITEMS, 1, 1) void halo_wgmma(global const MMA_T *restrict 
         WGMMA_BARRIER(team); /* the patch has been multiplied */
         tile_place p = place_of(tile);
         p.h += warp * 2;
-        put_results(dst, (local BITS_T *)memory + (patches_at + slot * PATCH_BYTES + warp * ROOM) / DST_BYTES,
-                    sum, p, n_first, lane EPILOGUE_PASS);
+        const int room = patches_at + slot * PATCH_BYTES + warp * ROOM_BYTES;
+        put_results(dst, (local BITS_T *)memory + room / DST_BYTES, sum, p, n_first,
+                    lane EPILOGUE_PASS);
         slot = (slot + 1) % T_SLOTS;
     }
 }
