@@ -52,10 +52,5 @@ kernel void gemm_mma_pack(global const MMA_T *restrict w, global MMA_T *restrict
     if (tap >= 0)
         v = w[((INDEX_T)group * D_TOGETHER + own) * D_W_GROUP + (INDEX_T)channel * D_W_DST +
               (INDEX_T)(c % (D_SRC_C / D_TOGETHER)) * D_W_SRC + tap];
-#if MMA_BYTES == 4
-    uint rounded;
-    __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(v));
-    v = as_float(rounded);
-#endif
-    packed[((INDEX_T)group_phase * D_COLUMNS + k) * D_ROW + term] = v;
+    packed[((INDEX_T)group_phase * D_COLUMNS + k) * D_ROW + term] = mma_factor(v);
 }

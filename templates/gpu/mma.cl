@@ -23,6 +23,7 @@
  *                                        and the first of `right` are their first 16 bytes
  *   ROW_OF_LEFT, BYTE_OF_LEFT, ...       which row and byte of its 16 rows of 32 bytes the `address`
  *                                        of an item `lane` must be
+ *   mma_factor(v)                        a factor as tensor cores take it, rounded to nearest
  *   narrow_pair(a, b)                    two floats as the destination's halves, side by side in a word
  *   WARP_BARRIER                         a barrier for local memory among the items of a warp
  *   read_turned(f, address)              the same for halves whose terms are rows; the address is that
@@ -92,14 +93,25 @@ INLINE void read_matrices(uint f[4], const uint address)
                      : "memory");
 }
 
+#if MMA_BYTES == 4
 /* Of floats the tensor cores take the upper 19 bits: rounded to nearest here. */
+INLINE float mma_factor(const float v)
+{
+    uint rounded;
+    __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(v));
+    return as_float(rounded);
+}
+#else
+#define mma_factor(v) (v)
+#endif
+
 INLINE void read_left(uint f[4], const uint address)
 {
     read_matrices(f, address);
 #if MMA_BYTES == 4
     UNROLL
     for (int i = 0; i < 4; i++)
-        __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(f[i]) : "f"(as_float(f[i])));
+        f[i] = as_uint(mma_factor(as_float(f[i])));
 #endif
 }
 
