@@ -2,8 +2,11 @@
 #include "mma_source.h"
 
 #include "generator/base/integers.h"
+#include "generator/base/names.h"
 
 #include "tiles.h"
+
+#include <string.h>
 
 void kiln_mma_prefer(kiln_shape *s, const kiln_device_facts *d)
 {
@@ -32,6 +35,20 @@ bool kiln_mma_refuses_layouts(const kiln_shape *s, kiln_why *why)
                    "it works on the layouts NCHW, NHWC and their kin, and on whole blocks of "
                    "channels; x and y are %s and %s",
                    s->x_layout, s->y_layout);
+}
+
+bool kiln_mma_refuses_but_last(const kiln_shape *s, kiln_why *why)
+{
+    const bool backward = s->direction == KILN_BACKWARD_DATA;
+    const kiln_pitch dst = kiln_pitch_of(s, backward ? 'x' : 'y');
+    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
+        return kiln_no(why, "it packs weights from the layout %s; these are %s",
+                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    if (kiln_order_of(&dst, backward ? s->in : s->out, backward ? s->c : s->k) !=
+        KILN_CHANNELS_LAST)
+        return kiln_no(why, "it writes NHWC and its kin, not %s",
+                       backward ? s->x_layout : s->y_layout);
+    return kiln_mma_refuses_layouts(s, why);
 }
 
 int64_t kiln_mma_unit(const kiln_pitch *p, int64_t channels, int64_t type_size)

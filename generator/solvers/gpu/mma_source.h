@@ -20,6 +20,10 @@ void kiln_mma_prefer(kiln_shape *s, const kiln_device_facts *d);
  * and 3-D kin) nor in blocks of neighbouring channels, or has padding, which nobody would write. */
 bool kiln_mma_refuses_layouts(const kiln_shape *s, kiln_why *why);
 
+/* The same for kernels that write neighbouring channels of all pixels alone, and pack the weights
+ * of the plain layout. */
+bool kiln_mma_refuses_but_last(const kiln_shape *s, kiln_why *why);
+
 /* Returns how x or y ('x', 'y') of the shape is read. Where the kernel reads no `blocks`, a stage
  * joins them. */
 kiln_mma_source kiln_mma_source_of(const kiln_shape *s, char tensor, bool blocks);

@@ -8,7 +8,6 @@
 #include "mma_tiles.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { TEAMS, BLOCKS, SLOTS, COLUMNS, PARAMS };
 
@@ -121,20 +120,6 @@ static bool refuses_geometry(const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-static bool refuses_layouts(const kiln_shape *s, kiln_why *why)
-{
-    const bool backward = s->direction == KILN_BACKWARD_DATA;
-    const kiln_pitch dst = kiln_pitch_of(s, backward ? 'x' : 'y');
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
-        return kiln_no(why, "it packs weights from the layout %s; these are %s",
-                       kiln_plain_filter_layout(s->rank), s->w_layout);
-    if (kiln_order_of(&dst, backward ? s->in : s->out, backward ? s->c : s->k) !=
-        KILN_CHANNELS_LAST)
-        return kiln_no(why, "it writes NHWC and its kin, not %s",
-                       backward ? s->x_layout : s->y_layout);
-    return kiln_mma_refuses_layouts(s, why);
-}
-
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
@@ -143,7 +128,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const kiln_type type = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
     if (type != KILN_F16 && type != KILN_BF16)
         return kiln_no(why, "it multiplies f16 and bf16");
-    if (kiln_mma_lacks(s, d, KILN_WGMMA, why) || refuses_layouts(s, why))
+    if (kiln_mma_lacks(s, d, KILN_WGMMA, why) || kiln_mma_refuses_but_last(s, why))
         return true;
     const halo h = halo_of(s, d, &smallest);
     for (int a = 1; a < 3; a++)
