@@ -16,9 +16,13 @@ enum { LARGE_LOCAL = 200 << 10, LARGE_LOCAL_FROM = 90 };
 /* Whose instructions beyond the common ones kernels ask for by name (sm_90a). */
 enum { WGMMA_OF = 90 };
 
+/* Of a tensor map. */
+enum { MAP_BYTES = 128 };
+
 typedef struct probe {
     uint16_t left[ROWS * TERMS], right[COLUMNS * TERMS]; /* binary16 */
     float product[ROWS * COLUMNS];
+    char map[MAP_BYTES];
 } probe;
 
 /* Small integers 0 to 3 in binary16. */
@@ -59,11 +63,14 @@ static bool is_right(const probe *p)
     return true;
 }
 
-static cl_int launch(cl_kernel kernel, cl_command_queue queue, const cl_mem mem[3], probe *p)
+enum { ARGUMENTS = 4 };
+
+static cl_int launch(cl_kernel kernel, cl_command_queue queue, const cl_mem mem[ARGUMENTS],
+                     probe *p)
 {
     const size_t items = ITEMS;
     cl_int code = CL_SUCCESS;
-    for (cl_uint i = 0; i < 3 && code == CL_SUCCESS; i++)
+    for (cl_uint i = 0; i < ARGUMENTS && code == CL_SUCCESS; i++)
         code = clSetKernelArg(kernel, i, sizeof mem[i], &mem[i]);
     if (code == CL_SUCCESS)
         code = clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &items, 0, NULL, NULL);
@@ -78,15 +85,16 @@ static cl_int run(kiln_program *program, cl_context context, cl_command_queue qu
 {
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = clCreateKernel(kiln_program_cl(program), "mma_probe", &code);
-    void *const data[3] = {p->left, p->right, p->product};
-    const size_t size[3] = {sizeof p->left, sizeof p->right, sizeof p->product};
-    cl_mem mem[3] = {NULL, NULL, NULL};
-    for (int i = 0; i < 3 && code == CL_SUCCESS; i++)
+    void *const data[ARGUMENTS] = {p->left, p->right, p->product, p->map};
+    const size_t size[ARGUMENTS] = {sizeof p->left, sizeof p->right, sizeof p->product,
+                                    sizeof p->map};
+    cl_mem mem[ARGUMENTS] = {NULL};
+    for (int i = 0; i < ARGUMENTS && code == CL_SUCCESS; i++)
         mem[i] = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size[i], data[i],
                                 &code);
     if (code == CL_SUCCESS)
         code = launch(kernel, queue, mem, p);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < ARGUMENTS; i++)
         if (mem[i])
             clReleaseMemObject(mem[i]);
     if (kernel)
@@ -144,7 +152,11 @@ static void probe_all(const place *at, const kiln_logger *logger, kiln_device_fa
         kiln_log(logger, "tensor cores are not used: %s", kiln_last_error());
     if (!g->has_mma || facts->cuda_capability != WGMMA_OF)
         return;
-    g->has_wgmma = works(at, (int)facts->local_memory, "-DT_WGMMA=1 -DD_PTX_TARGET=sm_90a");
+    g->has_tma = works(at, (int)facts->local_memory, "-DT_WGMMA=1 -DT_TMA=1 -DD_PTX_TARGET=sm_90a");
+    if (!g->has_tma)
+        kiln_log(logger, "copies that follow tensor maps are not used: %s", kiln_last_error());
+    g->has_wgmma =
+        g->has_tma || works(at, (int)facts->local_memory, "-DT_WGMMA=1 -DD_PTX_TARGET=sm_90a");
     if (!g->has_wgmma)
         kiln_log(logger, "the instruction wgmma is not used: %s", kiln_last_error());
 }

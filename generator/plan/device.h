@@ -28,6 +28,7 @@ typedef struct kiln_gpu_facts {
     /* What a probe showed (runtime/tensor_cores.h). */
     bool has_mma;                /* tensor cores by inline PTX, as of compute capability 8.0 */
     bool has_wgmma;              /* the same by instructions of 9.0 alone, re-targeted */
+    bool has_tma;                /* copies that follow a tensor map, which a kernel makes */
     int64_t static_local_memory; /* bytes that a kernel may declare; 0: `local_memory` */
 } kiln_gpu_facts;
 

@@ -49,7 +49,8 @@ static kiln_device_facts gpu_device(bool facts)
                                  .peak_i8 = 134000,
                                  .memory_gbs = 3350,
                                  .has_mma = true,
-                                 .has_wgmma = true};
+                                 .has_wgmma = true,
+                                 .has_tma = true};
     }
     kiln_device_set_roofline(&d, 1.5);
     return d;

@@ -38,7 +38,7 @@ nvptx() {
         -Xclang "$libclc/nvptx64--nvidiacl.bc" -S -o "$out" || return
     called=$(sed -n 's/^\.extern \.func.* \([A-Za-z0-9_]*\)$/\1/p' "$out")
     [ -z "$called" ] && command -v ptxas >/dev/null 2>&1 || return 0
-    sed -i "s/^\.version .*/.version 8.0/; s/^\.target .*/.target ${arch:-sm_90}/" "$out"
+    sed -i "s/^\.version .*/.version 8.3/; s/^\.target .*/.target ${arch:-sm_90}/" "$out"
     ptxas -v -c -arch="${arch:-sm_90}" -o "$out.cubin" "$out" >"$out.all" 2>&1 ||
         { cat "$out.all" >&2; return 1; }
     sed -n "/Compiling entry function '$kernel'/,/Used /p" "$out.all" >"$out.facts"

@@ -48,7 +48,7 @@ static kiln_device_facts facts_of(const model *m)
     if (m->kind == KILN_DEVICE_GPU) {
         f.simd_floats = 1;
         f.has_fp64 = true;
-        f.gpu.has_mma = f.gpu.has_wgmma = m->cuda_capability == 90;
+        f.gpu.has_mma = f.gpu.has_wgmma = f.gpu.has_tma = m->cuda_capability == 90;
         f.gpu.static_local_memory = m->cuda_capability == 90 ? 200 << 10 : 0;
         f.gpu.subgroup = m->subgroup;
         f.gpu.unit_lanes = m->lanes;

@@ -20,6 +20,7 @@ kiln_device_facts support_h100(void)
                              .clock_ghz = clock_ghz,
                              .has_mma = true,
                              .has_wgmma = true,
+                             .has_tma = true,
                              .static_local_memory = 200 << 10};
     kiln_device_set_roofline(&d, clock_ghz);
     return d;

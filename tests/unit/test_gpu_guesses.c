@@ -9,7 +9,7 @@
 static kiln_device_facts gpu(void)
 {
     kiln_device_facts d = support_h100();
-    d.gpu.has_mma = d.gpu.has_wgmma = false;
+    d.gpu.has_mma = d.gpu.has_wgmma = d.gpu.has_tma = false;
     d.gpu.static_local_memory = 0;
     return d;
 }
