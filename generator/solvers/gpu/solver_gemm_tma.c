@@ -216,13 +216,14 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 static double ms_of_tiles(const product *p, const kiln_shape *s, const kiln_device_facts *d,
                           const kiln_config *c)
 {
-    const double ghz = 1.67, unit_copy = 57, all_copy = 5800, store = 24, begin = 3500, end = 1500;
+    const double ghz = 1.67, unit_copy = 57, all_copy = 5800, store = 24, begin = 3500, end = 1500,
+                 delay = 1700;
     const double rows = (double)p->rows, columns = c->v[COLUMNS], steps = (double)p->steps;
     const double multiply = rows * columns / 32 + 16;
     const double units = fmin((double)p->groups, d->compute_units);
     const double copy = (double)p->stage_bytes / fmin(unit_copy, all_copy / units);
     const double ahead = fmin(c->v[STAGES] - 1, 4) * (double)p->beside;
-    const double step = fmax(fmax(multiply, copy), 1200 / ahead);
+    const double step = fmax(fmax(multiply, copy), delay / ahead);
     const double tile =
         steps * step + end / (double)p->beside + rows * columns * (double)p->out_size / store;
     const double rounds = ceil((double)p->tiles / units);
