@@ -206,7 +206,7 @@ typedef struct kiln_trial_line {
     char time[24];               /* "2026-01-31T12:59:59Z" */
     char problem[KILN_KEY_TEXT]; /* whole, kiln_problem_text() */
     char key[KILN_KEY_TEXT];     /* of its row */
-    char solver[48];             /* of the trial; of the winner */
+    char solver[48];             /* of the trial; of the winner, "" if there is none */
     int version;
     char config[KILN_INFO_TEXT];
     char params[KILN_INFO_TEXT]; /* names of the config's values, with commas between them */
@@ -234,12 +234,14 @@ KILN_API void kiln_trial_line_fill(kiln_trial_line *line, const kiln *k,
 KILN_API void kiln_trials_file(const char *rows_file, char *file, size_t size);
 
 /* Appends one line in a single write(), which several processes may do at once; makes the file and
- * its folders where they are missing. Returns KILN_FILE when that fails. */
+ * its folders where they are missing. Returns KILN_INVALID where problem, key, verdict or the
+ * solver of a trial is "", KILN_FILE when the line cannot be written. */
 KILN_API kiln_status kiln_trials_append(const char *file, const kiln_trial_line *line);
 
 /* Calls `visit` for each line, in their order; with `problem` not NULL, for those lines only that
- * have it as their problem. *skipped (if not NULL) counts lines that cannot be read. A missing file
- * has no lines. Returns KILN_FILE when the file cannot be read. */
+ * have it as their problem. *skipped (if not NULL) counts lines that cannot be read, or that
+ * kiln_trials_append() would refuse. A missing file has no lines. Returns KILN_FILE when the file
+ * cannot be read. */
 KILN_API kiln_status kiln_trials_read(const char *file, const char *problem,
                                       void (*visit)(void *user, const kiln_trial_line *line),
                                       void *user, int64_t *skipped);

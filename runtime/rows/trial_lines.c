@@ -102,6 +102,12 @@ static void put_field(kiln_line *l, const kiln_field *f, read_line *from)
         kiln_line_put_number(l, number);
 }
 
+/* A search may end without a winner. */
+static bool is_complete(const kiln_trial_line *l)
+{
+    return *l->problem && *l->key && *l->verdict && (*l->solver || l->kind == KILN_LINE_SEARCH);
+}
+
 static kiln_status fail(const char *file, const char *why)
 {
     return kiln_fail(KILN_FILE, "cannot write the log of trials %s: %s; name another file of rows",
@@ -115,6 +121,9 @@ kiln_status kiln_trials_append(const char *file, const kiln_trial_line *line)
     if ((unsigned)line->kind >= sizeof kinds / sizeof *kinds)
         return kiln_fail(KILN_INVALID, "kiln_trials_append: there is no kind of line %d",
                          (int)line->kind);
+    if (!is_complete(line))
+        return kiln_fail(KILN_INVALID, "kiln_trials_append: problem, key, verdict and the solver "
+                                       "of a trial must not be empty");
     read_line whole = {.schema = SCHEMA, .line = *line};
     snprintf(whole.kind, sizeof whole.kind, "%s", kinds[line->kind]);
     if (!kiln_make_folders(file))
@@ -148,7 +157,7 @@ static bool read_one(const char *text, size_t length, kiln_trial_line *line)
     for (int kind = KILN_LINE_TRIAL; kind <= KILN_LINE_SEARCH; kind++)
         if (strcmp(whole.kind, kinds[kind]) == 0) {
             line->kind = (kiln_line_kind)kind;
-            return true;
+            return is_complete(line);
         }
     return false;
 }

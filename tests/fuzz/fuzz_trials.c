@@ -31,7 +31,9 @@ static void check_line(void *user, const kiln_trial_line *line)
     require(memchr(line->time, 0, sizeof line->time));
     require(*line->problem && memchr(line->problem, 0, sizeof line->problem));
     require(*line->key && memchr(line->key, 0, sizeof line->key));
-    require(*line->solver && memchr(line->solver, 0, sizeof line->solver));
+    require(*line->verdict && memchr(line->verdict, 0, sizeof line->verdict));
+    require(*line->solver || line->kind == KILN_LINE_SEARCH);
+    require(memchr(line->solver, 0, sizeof line->solver));
     require(memchr(line->config, 0, sizeof line->config));
     require(memchr(line->hash, 0, sizeof line->hash) && memchr(line->why, 0, sizeof line->why));
     require(line->kind == KILN_LINE_TRIAL || line->kind == KILN_LINE_SEARCH);

@@ -17,6 +17,7 @@ static kiln_trial_line line_of(const char *problem, kiln_line_kind kind, const c
     snprintf(line.problem, sizeof line.problem, "%s", problem);
     snprintf(line.verdict, sizeof line.verdict, "%s", verdict);
     snprintf(line.config, sizeof line.config, "%s", config);
+    strcpy(line.key, "k");
     strcpy(line.solver, "direct");
     strcpy(line.device, "a GPU");
     strcpy(line.driver, "1.0");

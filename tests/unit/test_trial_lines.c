@@ -128,6 +128,42 @@ START_TEST(a_damaged_line_costs_itself)
 }
 END_TEST
 
+/* In YAML, which JSON is read as, a name without a value has an empty one. */
+START_TEST(a_line_without_a_name_is_damaged)
+{
+    static const char *const lines[] = {
+        "\"kind\": \"trial\", \"problem\":, \"key\": \"p\", \"solver\": \"s\", \"verdict\": \"ok\"",
+        "\"kind\": \"trial\", \"problem\": \"p\", \"key\", \"solver\": \"s\", \"verdict\": \"ok\"",
+        "\"kind\": \"trial\", \"problem\": \"p\", \"key\": \"p\", \"solver\":, \"verdict\": \"ok\"",
+        "\"kind\": \"search\", \"problem\": \"p\", \"key\": \"p\", \"solver\": \"s\", \"verdict\": "
+        "\"\"",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        write_text("{\"schema\": 1, \"version\": 1, \"config\": \"\", ");
+        write_text(lines[i]);
+        write_text("}\n");
+    }
+    ck_assert_int_eq(read_all(NULL), 4);
+    ck_assert_int_eq(count, 0);
+    kiln_trial_line line = line_of("p");
+    *line.solver = '\0';
+    ck_assert_int_eq(kiln_trials_append(file, &line), KILN_INVALID);
+}
+END_TEST
+
+START_TEST(a_search_may_end_without_a_winner)
+{
+    kiln_trial_line line = line_of("fwd-f32-n1-c2-k3-i4x4-f1x1");
+    line.kind = KILN_LINE_SEARCH;
+    *line.solver = *line.config = '\0';
+    strcpy(line.verdict, "restarted");
+    ck_assert_int_eq(kiln_trials_append(file, &line), KILN_OK);
+    ck_assert_int_eq(read_all(NULL), 0);
+    ck_assert_int_eq(count, 1);
+    ck_assert_str_eq(seen[0].solver, "");
+}
+END_TEST
+
 START_TEST(lines_of_one_problem)
 {
     const kiln_trial_line a = line_of("fwd-f32-n1-c2-k3-i4x4-f1x1"),
@@ -188,6 +224,8 @@ int main(void)
     tcase_add_test(tests, odd_lines_are_written_so_that_they_can_be_read);
     tcase_add_test(tests, a_pipe_is_no_log);
     tcase_add_test(tests, a_damaged_line_costs_itself);
+    tcase_add_test(tests, a_line_without_a_name_is_damaged);
+    tcase_add_test(tests, a_search_may_end_without_a_winner);
     tcase_add_test(tests, lines_of_one_problem);
     tcase_add_test(tests, a_missing_file_is_empty_and_a_folder_is_an_error);
     tcase_add_test(tests, the_log_stands_beside_the_rows);
