@@ -43,13 +43,20 @@ static bool at_default(const flags *f, const flags *initial, const flag *row)
     }
 }
 
-/* Whether the flag may be left out of a line. Without --act_alpha an activation has its usual
- * value, which is not the flag's default. */
-static bool may_be_silent(const flags *f, const flags *initial, int i)
+/* Whether a line has the flag. Without --act_alpha an activation has its usual value, which is not
+ * the flag's default; beside a name, a flag at its default overrides the name. */
+static bool is_said(const flags *f, const flags *initial, int i, flags_saying saying)
 {
+    static const bool repeats[GROUP_COUNT] = {
+        [GROUP_RUN] = true, [GROUP_DATA] = true, [GROUP_DEVICE] = true, [GROUP_MIOPEN] = true};
     const flag *row = &flag_table[i];
     const bool counts = row->offset == offsetof(flags, act_alpha);
-    return at_default(f, initial, row) && !(counts && f->given[i]);
+    const bool describes = row->group == GROUP_SHAPE || row->group == GROUP_EPILOGUE;
+    if (saying == FLAGS_SAY_EPILOGUE && row->group == GROUP_EPILOGUE)
+        return f->given[i];
+    if (describes ? saying != FLAGS_SAY_PROBLEM : !repeats[row->group])
+        return false;
+    return !at_default(f, initial, row) || (counts && f->given[i]);
 }
 
 static void put_value(writer *w, const flags *f, const flag *row)
@@ -78,10 +85,8 @@ static bool plain_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-size_t flags_repro(const flags *f, bool problem, char *text, size_t size)
+size_t flags_repro(const flags *f, flags_saying saying, char *text, size_t size)
 {
-    static const bool repeats[GROUP_COUNT] = {
-        [GROUP_RUN] = true, [GROUP_DATA] = true, [GROUP_DEVICE] = true, [GROUP_MIOPEN] = true};
     flags initial;
     flags_init(&initial);
     writer w = {text, size, 0};
@@ -89,9 +94,7 @@ size_t flags_repro(const flags *f, bool problem, char *text, size_t size)
         *text = '\0';
     for (int i = 0; i < flag_rows; i++) {
         const flag *row = &flag_table[i];
-        bool describes = row->group == GROUP_SHAPE || row->group == GROUP_EPILOGUE;
-        bool wanted = repeats[row->group] || (problem && describes);
-        if (!wanted || may_be_silent(f, &initial, i))
+        if (!is_said(f, &initial, i, saying))
             continue;
         const char letter[2] = {row->letter, '\0'};
         bool brief = row->letter && plain_letter(row->letter);

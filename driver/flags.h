@@ -71,10 +71,17 @@ bool flags_given(const flags *f, const char *name);
 /* The first flag that was given and describes the problem's shape; NULL if none was. */
 const char *flags_given_shape(const flags *f);
 
+/* What of the problem a line's flags say. */
+typedef enum flags_saying {
+    FLAGS_SAY_PROBLEM,  /* all of it */
+    FLAGS_SAY_EPILOGUE, /* what was given of epilogue and arithmetic, beside a problem's name */
+    FLAGS_SAY_RUN       /* nothing: a name says it */
+} flags_saying;
+
 /* Writes the flags that repeat the run, quoted for a shell: " -n 16 --config=1,2". Leaves out flags
- * at their defaults and, where `problem` is false, flags that describe the problem. Writes at most
- * `size` bytes; returns the length that was needed. */
-size_t flags_repro(const flags *f, bool problem, char *text, size_t size);
+ * at their defaults, unless they may override a name. Writes at most `size` bytes; returns the
+ * length that was needed. */
+size_t flags_repro(const flags *f, flags_saying saying, char *text, size_t size);
 
 /* Prints the table by groups, for --help. */
 void flags_help(FILE *to);

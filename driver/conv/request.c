@@ -62,6 +62,15 @@ static bool has_epilogue(const flags *f)
     return *f->activation || f->alpha != 1 || f->beta != 0;
 }
 
+/* Whether the forward direction, the only one that reads a bias, is wanted and has none. */
+static bool lacks_bias(const request *r)
+{
+    kiln_problem p;
+    char why[KILN_ERROR_TEXT];
+    return request_wants(r, KILN_FORWARD) && !request_problem(r, KILN_FORWARD, &p, why) &&
+           !p.epilogue.bias;
+}
+
 kiln_status request_check(request *r, char *why)
 {
     const flags *f = &r->flags;
@@ -79,8 +88,7 @@ kiln_status request_check(request *r, char *why)
             return status;
         r->source = REQUEST_KEY;
     }
-    const bool named_bias = r->source == REQUEST_KEY && r->base.epilogue.bias;
-    if (*f->in_bias && !f->bias && !named_bias)
+    if (*f->in_bias && lacks_bias(r))
         return say(KILN_INVALID, why, "--in_bias needs --bias 1");
     bool several = __builtin_popcount((unsigned)f->forw) != 1 && r->source != REQUEST_KEY;
     if (f->dump_output && f->fill == HOST_FILL_INT && several)
@@ -107,16 +115,16 @@ bool request_wants(const request *r, kiln_direction direction)
     return r->flags.forw == 0 || (r->flags.forw >> direction & 1);
 }
 
-/* Writes the line that runs the directions of `f`. `named` replaces the flags that describe the
- * problem; NULL: it does not. */
-static void write_line(const request *r, const flags *f, const kiln_problem *named, char *text,
-                       size_t size)
+/* Writes the line that runs the directions of `f`. `named` is the problem whose name stands in for
+ * flags; NULL: flags say all. */
+static void write_line(const request *r, const flags *f, const kiln_problem *named,
+                       flags_saying saying, char *text, size_t size)
 {
     char key[KILN_KEY_TEXT] = "";
     if (named)
         kiln_problem_text(named, key, sizeof key);
     int n = snprintf(text, size, "kiln %s%s%s", r->word, named ? " --problem " : "", key);
-    flags_repro(f, !named, text + n, size - (size_t)n);
+    flags_repro(f, named ? saying : FLAGS_SAY_PROBLEM, text + n, size - (size_t)n);
 }
 
 void request_repro(const request *r, kiln_direction direction, char *text, size_t size)
@@ -126,19 +134,33 @@ void request_repro(const request *r, kiln_direction direction, char *text, size_
     char why[KILN_ERROR_TEXT];
     bool named = r->source != REQUEST_FLAGS && !request_problem(r, direction, &p, why);
     one.forw = named ? 0 : 1 << direction; /* a name says its direction itself */
-    write_line(r, &one, named ? &p : NULL, text, size);
+    if (direction != KILN_FORWARD) {       /* request_check() refuses what is idle */
+        one.activation = "";
+        one.alpha = 1;
+        one.beta = 0;
+    }
+    write_line(r, &one, named ? &p : NULL, FLAGS_SAY_RUN, text, size);
+}
+
+/* Makes *p the problem whose name says of a shape what all its wanted directions need: the backward
+ * data direction has no bias. */
+static bool name_of_shape(const request *r, kiln_problem *p)
+{
+    static const kiln_direction order[] = {KILN_FORWARD, KILN_BACKWARD_WEIGHTS, KILN_BACKWARD_DATA};
+    char why[KILN_ERROR_TEXT];
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (request_wants(r, order[i]) && !request_problem(r, order[i], p, why))
+            return true;
+    return false;
 }
 
 void request_line(const request *r, char *text, size_t size)
 {
     flags all = r->flags;
-    kiln_problem p;
-    char why[KILN_ERROR_TEXT];
-    bool named = false;
-    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !named; d++)
-        named = r->source != REQUEST_FLAGS && request_wants(r, (kiln_direction)d) &&
-                !request_problem(r, (kiln_direction)d, &p, why);
+    kiln_problem p = r->base;
+    const bool key = r->source == REQUEST_KEY;
+    const bool named = key || (r->source == REQUEST_SHAPE && name_of_shape(r, &p));
     bool mask = r->source == REQUEST_SHAPE || flags_given(&r->flags, "forw");
     all.forw = !named ? all.forw : !mask ? 0 : all.forw ? all.forw : 7;
-    write_line(r, &all, named ? &p : NULL, text, size);
+    write_line(r, &all, named ? &p : NULL, key ? FLAGS_SAY_EPILOGUE : FLAGS_SAY_RUN, text, size);
 }

@@ -89,7 +89,7 @@ expect 3 conv --batch log --dry-run
 says '^kiln conv -F 1 -n 2 -c 4 -H 5 -W 5 -k 3 --dry-run$'
 says '^kiln conv -F 1 -n 7 -c 4 -H 5 -W 5 -k 3 --dry-run$'
 says '^kiln convbfp16 --problem fwd-bf16-n1-c16-k16-i8x8-f3x3-p1x1-t:bf16.bf16.f32-l:NHWC.OIHW.NCHW16c-r1-act:relu-exact -F 1 --dry-run  # name$'
-says '^kiln convfp16 --problem bwd-f16-n2-c16-k16-i8x8-f3x3-p1x1 -F 6 --dry-run$'
+says '^kiln convfp16 --problem wrw-f16-n2-c16-k16-i8x8-f3x3-p1x1-bias -F 6 --dry-run$'
 says '^kiln convint8 --problem fwd-i8-n2-c16-k16-i8x8-f3x3-p1x1-t:i8.i8.i8-bias -F 1 --dry-run$'
 says '^skipped, no convolutions: 1 bnormfp16, 1 CBAInfer, 1 pool, 1 reorder, 1 --matmul$'
 says '^skipped, lines of a log that name no problem: 6, the first is line 1$'

@@ -83,6 +83,28 @@ refuses '--in_bias needs --bias 1' conv -a file
 refuses '--in_bias needs --bias 1' conv --problem fwd-f32-n1-c8-k8-i7x7-f1x1 -a file
 expect 5 conv --problem fwd-f32-n1-c8-k8-i7x7-f1x1-bias -a file
 warns '--in_bias file: No such file or directory'
+refuses '--in_bias needs --bias 1' conv --problem fwd-f32-n1-c8-k8-i7x7-f1x1-bias -b 0 -a file
+
+# the line that repeats a direction, or a line of a file, is accepted and means the same
+again() {
+    said=$(sed -n "s/^$1\\(kiln conv [^\"]*\\).*/\\1/p" out)
+    [ "$said" = "$2" ] || fail "the line is '$said', not '$2'"
+    eval "expect 0 ${said#kiln }"
+}
+key=fwd-f32-n1-c8-k8-i7x7-f1x1
+head -c 64 /dev/zero >bias
+expect 0 conv -n 1 -F 2 -b 1 -a bias --dry-run --json
+again '.*"repro":"' 'kiln conv -F 2 -n 1 -b 1 --dry-run -a bias'
+expect 0 conv --problem "$key-bias" -F 2 -a bias --dry-run --json
+again '.*"repro":"' "kiln conv --problem bwd${key#fwd} --dry-run -a bias"
+expect 0 conv -n 1 --activation relu --alpha 2 --beta 1 --dry-run --json
+sed -n 2p out >second
+mv second out
+again '.*"repro":"' 'kiln conv -F 2 -n 1 --dry-run'
+echo "conv --problem $key-bias -F 6 --math exact" >lines
+expect 0 conv --batch lines --dry-run
+sed -i '/--batch/d' out
+again '' "kiln conv --problem $key-bias -F 6 --math exact --dry-run"
 refuses '--json and --csv exclude each other' conv --json --csv
 refuses "--activation is 'swish'" conv --activation swish
 refuses 'clipped_relu clips at its parameter a, 0,' conv --activation clipped_relu --act_alpha 0 -F 1 --dry-run

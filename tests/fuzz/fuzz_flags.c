@@ -1,5 +1,6 @@
 /* Fuzzes command lines: the first line of the input is the word, each other one an argument. An
- * accepted command line is written as text, and that text must mean the same. */
+ * accepted command line is written as text, whole and a direction at a time, and that text must
+ * mean the same. */
 #include "driver/conv/request.h"
 #include "driver/flag_table.h"
 
@@ -43,19 +44,26 @@ static bool same_value(const flags *a, const flags *b, const flag *row)
     }
 }
 
-static void check_problems(const request *r, const request *back)
+/* Whether all directions that are wanted have problems: a line is written for such requests only.
+ */
+static bool has_problems(const request *r, char *why)
 {
-    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
-        kiln_problem p, q;
-        char why[KILN_ERROR_TEXT] = "";
-        require(request_wants(r, (kiln_direction)d) == request_wants(back, (kiln_direction)d));
-        if (request_problem(r, (kiln_direction)d, &p, why)) {
-            fuzz_check_why(why, sizeof why);
-            continue;
-        }
-        require(request_problem(back, (kiln_direction)d, &q, why) == KILN_OK);
-        require(memcmp(&p, &q, sizeof p) == 0);
-    }
+    kiln_status status = KILN_OK;
+    kiln_problem p;
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS && !status; d++)
+        if (request_wants(r, (kiln_direction)d))
+            status = request_problem(r, (kiln_direction)d, &p, why);
+    return status == KILN_OK;
+}
+
+static void check_problem(const request *r, const request *back, kiln_direction d)
+{
+    kiln_problem p, q;
+    char why[KILN_ERROR_TEXT] = "";
+    require(request_wants(back, d));
+    require(request_problem(r, d, &p, why) == KILN_OK);
+    require(request_problem(back, d, &q, why) == KILN_OK);
+    require(memcmp(&p, &q, sizeof p) == 0);
 }
 
 /* Reads "kiln conv -n 1 ..." as a shell and the command would. */
@@ -71,6 +79,13 @@ static void read_back(char *text, request *back)
     require(request_check(back, why) == KILN_OK);
 }
 
+/* -F is compared as the directions that are wanted: 0 and 7 are the same. */
+static bool is_repeated(const flag *row)
+{
+    return (row->group == GROUP_RUN || row->group == GROUP_DATA || row->group == GROUP_MIOPEN) &&
+           row->offset != offsetof(flags, forw);
+}
+
 static void check_repeated(const request *r)
 {
     static char text[LINE_TEXT];
@@ -79,10 +94,30 @@ static void check_repeated(const request *r)
     require(strlen(text) < sizeof text - 1);
     read_back(text, &back);
     for (int i = 0; i < flag_rows; i++)
-        if (flag_table[i].group == GROUP_RUN || flag_table[i].group == GROUP_DATA ||
-            flag_table[i].group == GROUP_MIOPEN)
+        if (is_repeated(&flag_table[i]))
             require(same_value(&r->flags, &back.flags, &flag_table[i]));
-    check_problems(r, &back);
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++)
+        if (request_wants(r, (kiln_direction)d))
+            check_problem(r, &back, (kiln_direction)d);
+        else
+            require(!request_wants(&back, (kiln_direction)d));
+}
+
+/* The line of one direction runs that one alone. */
+static void check_directions(const request *r)
+{
+    static char text[LINE_TEXT];
+    for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
+        request back;
+        if (!request_wants(r, (kiln_direction)d))
+            continue;
+        request_repro(r, (kiln_direction)d, text, sizeof text);
+        require(strlen(text) < sizeof text - 1);
+        read_back(text, &back);
+        check_problem(r, &back, (kiln_direction)d);
+        for (int other = KILN_FORWARD; other <= KILN_BACKWARD_WEIGHTS; other++)
+            require(other == d || !request_wants(&back, (kiln_direction)other));
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -100,9 +135,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!request_word(r.word, &r.type))
         r.word = "conv", r.type = KILN_F32;
     flags_init(&r.flags);
-    if (flags_parse(&r.flags, words, word, why) || request_check(&r, why))
+    if (flags_parse(&r.flags, words, word, why) || request_check(&r, why) ||
+        !has_problems(&r, why)) {
         fuzz_check_why(why, sizeof why);
-    else if (!r.flags.help)
+    } else if (!r.flags.help) {
         check_repeated(&r);
+        check_directions(&r);
+    }
     return 0;
 }
