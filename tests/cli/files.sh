@@ -160,7 +160,7 @@ trusts
 chmod 666 bundle/programs/*
 expect 0 conv --problem $key
 warns '^kiln: warning: the compiled program .* is not used: group or others may write to it; '
-expect 0 prepare -o none /dev/null
+expect 0 prepare -o none fwd-f32-n1-c1-k1-i1x1-f1x1
 KILN_BUNDLE="$PWD/none" expect 0 conv --problem $key
 mkdir other
 KILN_BUNDLE="$PWD/other" expect 2 conv --problem $key
