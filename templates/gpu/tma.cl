@@ -15,6 +15,9 @@
  *                               lies outside of the tensor becomes 0, and counts as arrived
  *   COPY_FENCE_REUSE            where local memory was read and written, before a copy to there
  *
+ *   REGISTERS_LESS(n), REGISTERS_MORE(n)    by all items of four warps: gives registers up until each item has
+ *                               n of them, or waits until it can have n: multiples of 8, from 24 to 256
+ *
  * The tensor map of 128 bytes says what the tensor and a box are. One item makes it in local memory, all
  * items of a warp put it into global memory, and the item that uses it waits for that:
  *
@@ -71,10 +74,10 @@ INLINE void arrival_wait(const uint at, const uint parity)
                      :                                                                             \
                      : "r"(to), "l"(map), "r"(c), "r"(w), "r"(h), "r"(n), "r"(arrival)             \
                      : "memory")
+#define COPY_FENCE_REUSE __asm__ volatile("fence.proxy.async.shared::cta;" : : : "memory")
+
 #define REGISTERS_LESS(n) __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(n) : "memory")
 #define REGISTERS_MORE(n) __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(n) : "memory")
-
-#define COPY_FENCE_REUSE __asm__ volatile("fence.proxy.async.shared::cta;" : : : "memory")
 
 /* ---- tensor maps ---- */
 
