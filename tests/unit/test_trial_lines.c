@@ -135,8 +135,7 @@ START_TEST(a_line_without_a_name_is_damaged)
         "\"kind\": \"trial\", \"problem\":, \"key\": \"p\", \"solver\": \"s\", \"verdict\": \"ok\"",
         "\"kind\": \"trial\", \"problem\": \"p\", \"key\", \"solver\": \"s\", \"verdict\": \"ok\"",
         "\"kind\": \"trial\", \"problem\": \"p\", \"key\": \"p\", \"solver\":, \"verdict\": \"ok\"",
-        "\"kind\": \"search\", \"problem\": \"p\", \"key\": \"p\", \"solver\": \"s\", \"verdict\": "
-        "\"\"",
+        "\"kind\": \"search\", \"problem\": \"p\", \"key\": \"p\", \"solver\": \"\", \"verdict\":",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         write_text("{\"schema\": 1, \"version\": 1, \"config\": \"\", ");
