@@ -259,3 +259,10 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
     bound->set = set;
     return KILN_OK;
 }
+
+void kiln_op_unbind(kiln_op *op)
+{
+    for (int i = 0; i < KILN_MAX_ROLES; i++)
+        kiln_window_close(&op->window[i]);
+    op->bound.valid = false;
+}

@@ -106,8 +106,7 @@ kiln_op *kiln_op_new(kiln *k)
 void kiln_op_free(kiln_op *op)
 {
     kiln_pocl_op_close(op->pocl);
-    for (int i = 0; i < KILN_MAX_ROLES; i++)
-        kiln_window_close(&op->window[i]);
+    kiln_op_unbind(op);
     kiln_op_free_images(op);
     for (int i = 0; i < op->plan.nstages; i++) {
         if (op->launch[i].kernel)
