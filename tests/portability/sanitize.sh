@@ -17,7 +17,8 @@ one() {
     tool=$1
     shift
     log=$(mktemp)
-    if ! "$kiln" "$@" --dry-run -P 0 >"$log" 2>&1 && grep -q '^unsupported: ' "$log"; then
+    # --dry-run would not do: it probes no tensor cores, so solvers that need them refuse it.
+    if ! "$kiln" "$@" -i 1 -t 0 -P 0 >"$log" 2>&1 && grep -q '^unsupported: ' "$log"; then
         echo refused
         rm "$log"
         return
