@@ -49,6 +49,28 @@ START_TEST(configs_are_legal)
 }
 END_TEST
 
+static bool gemm_takes(const char *problem, const char *driver)
+{
+    kiln_device_facts d = kiln_device_generic();
+    snprintf(d.platform, sizeof d.platform, "Portable Computing Language");
+    snprintf(d.driver, sizeof d.driver, "%s", driver);
+    const kiln_shape s = support_shape(problem);
+    kiln_shape own;
+    kiln_why why;
+    return kiln_solver_takes(kiln_solver_named("gemm"), &s, &d, &own, &why);
+}
+
+/* PoCL 5.0 compiles it wrongly. */
+START_TEST(gemm_has_no_phases_on_pocl_5)
+{
+    ck_assert(!gemm_takes("bwd-f32-n1-c1-k1-i7-f2-s3", "5.0+debian"));
+    ck_assert(gemm_takes("bwd-f32-n1-c1-k1-i7-f2", "5.0+debian"));
+    ck_assert(gemm_takes("fwd-f32-n1-c1-k1-i7-f2-s3", "5.0+debian"));
+    ck_assert(gemm_takes("bwd-f32-n1-c1-k1-i7-f2-s3", "3.1+debian"));
+    ck_assert(gemm_takes("bwd-f32-n1-c1-k1-i7-f2-s3", "6.0+debian"));
+}
+END_TEST
+
 static const char *fastest(const kiln_shape *s, const kiln_device_facts *d)
 {
     const kiln_solver *solver, *best = NULL;
@@ -105,6 +127,7 @@ int main(void)
     Suite *s = suite_create("gpu_guesses");
     TCase *t = tcase_create("gpu_guesses");
     tcase_add_loop_test(t, configs_are_legal, 0, 3);
+    tcase_add_test(t, gemm_has_no_phases_on_pocl_5);
     tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 19);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);

@@ -77,6 +77,11 @@ bool kiln_gemm_rejects(const kiln_gemm *g, const kiln_shape *s, kiln_why *why)
 static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
 {
     const kiln_gemm g = geometry_of(s, &kiln_tiles_smallest);
+    if (g.all_phases > 1 && kiln_device_is_pocl(d) && strncmp(d->driver, "5.", 2) == 0)
+        return kiln_no(why,
+                       "PoCL %s computes backward data with a stride wrongly; PoCL 3.1 and 6.0 "
+                       "do not",
+                       d->driver);
     return kiln_gemm_rejects(&g, s, why) || kiln_gemm_exceeds(&g, d, &kiln_tiles_smallest, why);
 }
 
