@@ -21,6 +21,20 @@ static kiln_status check_given(const kiln_op *op, const kiln_given *w, int role)
     return kiln_given_range(op->k, w);
 }
 
+/* Held while an operation has windows that its calls do not keep. NVIDIA's driver crashes when a
+ * sub-buffer is released after kernels ran on another one that overlaps it in part and still lives:
+ * two operations never have theirs at one time there. */
+static pthread_mutex_t cutting = PTHREAD_MUTEX_INITIALIZER;
+
+static void close_window(kiln_window *window)
+{
+    if (window->sub) {
+        clReleaseMemObject(window->sub);
+        clReleaseMemObject(window->parent);
+    }
+    *window = (kiln_window){0};
+}
+
 /* A sub-buffer has no sub-buffers of its own: cut from its parent instead. */
 static kiln_status cut(kiln_window *window, cl_mem mem, size_t offset, size_t size)
 {
@@ -44,18 +58,9 @@ static kiln_status cut(kiln_window *window, cl_mem mem, size_t offset, size_t si
         clReleaseMemObject(sub);
         return kiln_fail_cl(code, "clRetainMemObject");
     }
-    kiln_window_close(window);
+    close_window(window);
     *window = (kiln_window){mem, offset, size, sub};
     return KILN_OK;
-}
-
-void kiln_window_close(kiln_window *window)
-{
-    if (window->sub) {
-        clReleaseMemObject(window->sub);
-        clReleaseMemObject(window->parent);
-    }
-    *window = (kiln_window){0};
 }
 
 /* Finds the memory object that a kernel gets for `bytes` of `mem` from `offset` on. */
@@ -68,6 +73,10 @@ static kiln_status view(kiln_op *op, int role, cl_mem mem, size_t offset, int64_
     kiln_window *window = &op->window[role];
     bool same = window->sub && window->parent == mem && window->offset == offset &&
                 window->size == (size_t)bytes;
+    if (!same && !op->cutting) {
+        pthread_mutex_lock(&cutting);
+        op->cutting = true;
+    }
     kiln_status status = same ? KILN_OK : cut(window, mem, offset, (size_t)bytes);
     *out = window->sub;
     return status;
@@ -260,9 +269,17 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
     return KILN_OK;
 }
 
-void kiln_op_unbind(kiln_op *op)
+void kiln_op_close_windows(kiln_op *op)
 {
     for (int i = 0; i < KILN_MAX_ROLES; i++)
-        kiln_window_close(&op->window[i]);
-    op->bound.valid = false;
+        close_window(&op->window[i]);
+}
+
+void kiln_op_bind_end(kiln_op *op)
+{
+    if (!op->bound.valid || !op->bound.set)
+        kiln_op_close_windows(op);
+    if (op->cutting)
+        pthread_mutex_unlock(&cutting);
+    op->cutting = false;
 }

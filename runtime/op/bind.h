@@ -9,14 +9,15 @@ kiln_status kiln_op_check_buffers(const kiln_op *op, const kiln_buffers *buffers
 
 /* Checks the caller's buffers, fills op->bound.mem[role] for everything that the stages of `phase`
  * may name, and gives it to their kernels. Does nothing where the call before was given the same
- * buffers and no memory object has ended since. Under op->lock. */
+ * buffers and no memory object has ended since. Under op->lock. kiln_op_bind_end() follows, even
+ * after a failure; between the two no other operation is bound but to whole memory objects. */
 kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *buffers, kiln_phase phase);
 
-/* Releases what the operation has of the caller's memory objects; the next call binds anew. Under
- * op->lock, or where no other thread has the operation. */
-void kiln_op_unbind(kiln_op *op);
+/* Ends what kiln_op_bind() began, after the launches: windows stay open only where the next call
+ * will not look for them. Under op->lock. */
+void kiln_op_bind_end(kiln_op *op);
 
-/* Releases a window's memory objects. */
-void kiln_window_close(kiln_window *window);
+/* For an operation that ends. */
+void kiln_op_close_windows(kiln_op *op);
 
 #endif

@@ -192,6 +192,7 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
     }
     if (status == KILN_OPENCL)
         status = name_refused(op, queue, n_wait, wait);
+    kiln_op_bind_end(op);
     pthread_mutex_unlock(&op->lock);
     if (op->call && !status && phase != KILN_PACK_ONLY)
         kiln_call_count(op->call);

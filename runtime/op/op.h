@@ -6,7 +6,8 @@
 #include "runtime/pocl/pocl.h"
 #include "runtime/task_queue.h"
 
-/* A sub-buffer made for an offset, kept while the caller keeps passing the same one. */
+/* A sub-buffer made for an offset, kept while the caller keeps passing the same one and the end of
+ * memory objects is told in time. */
 typedef struct kiln_window {
     cl_mem parent; /* retained, as the caller gave it; NULL: none made */
     size_t offset, size;
@@ -59,7 +60,8 @@ struct kiln_op {
         queue[KILN_KNOWN_QUEUES]; /* found to be the kiln's, oldest overwritten first */
     unsigned queues;              /* how many were found */
     kiln_window window[KILN_MAX_ROLES];
-    kiln_pocl_op *pocl;           /* NULL: plain OpenCL */
+    bool cutting;       /* has made windows in this call, and keeps other operations from it */
+    kiln_pocl_op *pocl; /* NULL: plain OpenCL */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;
     kiln_op *check[KILN_MAX_PADDED];  /* of the plan's padded tensors; NULL: unchecked */

@@ -83,6 +83,7 @@ static kiln_status count(kiln_op *op, cl_command_queue queue, cl_mem mem, int i)
         if (!status)
             code = clFinish(queue);
     }
+    kiln_op_bind_end(check);
     if (status)
         return status;
     if (code == CL_SUCCESS)

@@ -106,7 +106,7 @@ kiln_op *kiln_op_new(kiln *k)
 void kiln_op_free(kiln_op *op)
 {
     kiln_pocl_op_close(op->pocl);
-    kiln_op_unbind(op);
+    kiln_op_close_windows(op);
     kiln_op_free_images(op);
     for (int i = 0; i < op->plan.nstages; i++) {
         if (op->launch[i].kernel)

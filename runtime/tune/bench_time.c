@@ -1,6 +1,5 @@
 /* Times an operation as a program runs it that runs it often: weights packed before, launches in a
  * row. */
-#include "runtime/op/bind.h"
 #include "runtime/op/elapsed.h"
 #include "runtime/op/images.h"
 #include "runtime/span.h"
@@ -129,8 +128,6 @@ kiln_status kiln_bench_time(kiln_bench *b, kiln_op *op, const kiln_effort *effor
     if (!status)
         status = take(b, op, &with, effort, samples, n);
     kiln_span_end(&b->k->logger, began, "launch", "timed runs");
-    /* NVIDIA's driver crashes on overlapping pieces of a workspace that two operations have. */
-    kiln_op_unbind(op);
     if (with.packed.mem)
         clReleaseMemObject(with.packed.mem);
     return status;

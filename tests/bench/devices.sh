@@ -12,7 +12,7 @@
 # A line for each run has the problems and trials that ended a minute, the share of the devices' time
 # in which they waited for compilers, the cores of the host that all processes kept busy, the rows that
 # were written, and how much sooner than the first device. At the end SAMPLE (20) winners are timed on
-# the first device of DEVICES and on the last one. KEEP=DIR keeps rows and logs there.
+# the first device of DEVICES and on the last one. KEEP=DIR keeps rows, logs and traces there.
 . "$(dirname "$0")/common"
 [ $# -ge 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 2; }
 devices=$1
@@ -63,7 +63,7 @@ tune() { # name, devices, seconds or nothing, problems...
     begin=$(now)
     KILN_DB=$box/$name/rows.yaml KILN_CACHE_DIR=$box/$name/kiln POCL_CACHE_DIR=$box/$name/pocl \
         CUDA_CACHE_PATH=$box/$name/cuda "$kiln" tune "$@" -F 1 --device "$on" \
-        --trials "${TRIALS:-24}" --seconds 0 ${OPTIONS:---verify-ms 50 --patience 100} \
+        --trials "${TRIALS:-24}" --seconds 0 --trace "$box/$name/trace" ${OPTIONS:---verify-ms 50 --patience 100} \
         >"$box/$name/out" 2>"$box/$name/err" &
     job=$!
     if [ -n "$limit" ]; then
