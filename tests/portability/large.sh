@@ -62,7 +62,7 @@ deep='-c 64 -H 256 -W 256 -k 64 -g 64 -y 3 -x 3 -p 1 -q 1'
 # shellcheck disable=SC2086
 for word in conv convfp16; do
     [ $word = conv ] && images=320 || images=544
-    for solver in gemm gemm_mma gemm_wgmma; do
+    for solver in gemm gemm_mma gemm_wgmma gemm_tma; do
         line 10.8 $images $word $nchw -F 1 -S $solver
         line 10.8 $images $word $nchw -F 2 -S $solver
         line 10.8 $images $word $nhwc -F 2 -S $solver
@@ -71,6 +71,7 @@ for word in conv convfp16; do
         line 6.1 $images $word $wide -F 1 -S $solver
         line 6.1 $images $word $wide -F 2 -S $solver
     done
+    line 6.1 $images $word $wide -F 1 -S halo_wgmma
     line 6.1 $images $word $wide -F 1 -S gemm_phases
     line 6.1 $images $word $thin -F 2 -S gemm_phases
     for solver in gemm_weights gemm_weights_mma gemm_weights_wgmma; do
