@@ -21,10 +21,12 @@ static kiln_status check_given(const kiln_op *op, const kiln_given *w, int role)
     return kiln_given_range(op->k, w);
 }
 
-/* Held while an operation has windows that its calls do not keep. NVIDIA's driver crashes when a
- * sub-buffer is released after kernels ran on another one that overlaps it in part and still lives:
- * two operations never have theirs at one time there. */
-static pthread_mutex_t cutting = PTHREAD_MUTEX_INITIALIZER;
+/* NVIDIA's driver crashes when a sub-buffer is released after kernels ran on another one that
+ * overlaps it in part and still lives. So one operation at a time has windows, but for those whose
+ * arguments stay, which no such driver allows. Held from the first window of a call to the call's
+ * end. */
+static pthread_mutex_t windows_lock = PTHREAD_MUTEX_INITIALIZER;
+static kiln_op *windows_owner; /* its windows are closed when another operation makes some */
 
 static void close_window(kiln_window *window)
 {
@@ -33,6 +35,23 @@ static void close_window(kiln_window *window)
         clReleaseMemObject(window->parent);
     }
     *window = (kiln_window){0};
+}
+
+static void close_windows(kiln_op *op)
+{
+    for (int i = 0; i < KILN_MAX_ROLES; i++)
+        close_window(&op->window[i]);
+}
+
+static void own_windows(kiln_op *op)
+{
+    if (op->locks_windows)
+        return;
+    pthread_mutex_lock(&windows_lock);
+    op->locks_windows = true;
+    if (windows_owner && windows_owner != op)
+        close_windows(windows_owner);
+    windows_owner = op;
 }
 
 /* A sub-buffer has no sub-buffers of its own: cut from its parent instead. */
@@ -70,13 +89,10 @@ static kiln_status view(kiln_op *op, int role, cl_mem mem, size_t offset, int64_
     *out = mem;
     if (offset == 0)
         return KILN_OK;
+    own_windows(op);
     kiln_window *window = &op->window[role];
     bool same = window->sub && window->parent == mem && window->offset == offset &&
                 window->size == (size_t)bytes;
-    if (!same && !op->cutting) {
-        pthread_mutex_lock(&cutting);
-        op->cutting = true;
-    }
     kiln_status status = same ? KILN_OK : cut(window, mem, offset, (size_t)bytes);
     *out = window->sub;
     return status;
@@ -269,17 +285,21 @@ kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *b, kiln_phase phase)
     return KILN_OK;
 }
 
-void kiln_op_close_windows(kiln_op *op)
-{
-    for (int i = 0; i < KILN_MAX_ROLES; i++)
-        close_window(&op->window[i]);
-}
-
 void kiln_op_bind_end(kiln_op *op)
 {
-    if (!op->bound.valid || !op->bound.set)
-        kiln_op_close_windows(op);
-    if (op->cutting)
-        pthread_mutex_unlock(&cutting);
-    op->cutting = false;
+    if (!op->locks_windows)
+        return;
+    if (op->bound.valid && op->bound.set)
+        windows_owner = NULL;
+    op->locks_windows = false;
+    pthread_mutex_unlock(&windows_lock);
+}
+
+void kiln_op_close_windows(kiln_op *op)
+{
+    pthread_mutex_lock(&windows_lock);
+    if (windows_owner == op)
+        windows_owner = NULL;
+    close_windows(op);
+    pthread_mutex_unlock(&windows_lock);
 }

@@ -13,8 +13,7 @@ kiln_status kiln_op_check_buffers(const kiln_op *op, const kiln_buffers *buffers
  * after a failure; between the two no other operation is bound but to whole memory objects. */
 kiln_status kiln_op_bind(kiln_op *op, const kiln_buffers *buffers, kiln_phase phase);
 
-/* Ends what kiln_op_bind() began, after the launches: windows stay open only where the next call
- * will not look for them. Under op->lock. */
+/* Ends what kiln_op_bind() began, after the launches. Under op->lock. */
 void kiln_op_bind_end(kiln_op *op);
 
 /* For an operation that ends. */

@@ -6,8 +6,7 @@
 #include "runtime/pocl/pocl.h"
 #include "runtime/task_queue.h"
 
-/* A sub-buffer made for an offset, kept while the caller keeps passing the same one and the end of
- * memory objects is told in time. */
+/* A sub-buffer made for an offset, kept while the caller keeps passing the same one. */
 typedef struct kiln_window {
     cl_mem parent; /* retained, as the caller gave it; NULL: none made */
     size_t offset, size;
@@ -60,7 +59,7 @@ struct kiln_op {
         queue[KILN_KNOWN_QUEUES]; /* found to be the kiln's, oldest overwritten first */
     unsigned queues;              /* how many were found */
     kiln_window window[KILN_MAX_ROLES];
-    bool cutting;       /* has made windows in this call, and keeps other operations from it */
+    bool locks_windows; /* in a call that needs windows: no other operation may make some */
     kiln_pocl_op *pocl; /* NULL: plain OpenCL */
     cl_mem image[KILN_MAX_ROLES]; /* the plan's own, by role */
     bool owns_images;
