@@ -41,6 +41,8 @@ void pool_start_helpers(pool *p, pool_worker *w)
 {
     const int64_t asked = p->run->options->jobs;
     const long cores = count_cores();
+    if (w->helpers > 0)
+        return;
     /* On a CPU nothing is measured while helpers work: each core may have one. */
     int64_t wanted = w->device->cpu ? cores : (cores - 1) / p->run->devices;
     if (!w->device->cpu && wanted > GPU_HELPERS)
@@ -49,6 +51,12 @@ void pool_start_helpers(pool *p, pool_worker *w)
     w->helpers = wanted > POOL_MOST_HELPERS ? POOL_MOST_HELPERS : (int)wanted;
     for (int i = 0; i < w->helpers; i++)
         start_helper(p, w, &w->helper[i]);
+}
+
+void pool_kill_helpers(const pool_worker *w)
+{
+    for (int i = 0; i < w->helpers; i++)
+        tune_child_kill(&w->helper[i].child);
 }
 
 void pool_end_helpers(pool_worker *w)

@@ -74,6 +74,12 @@ static void tell_signal(const tune_child *c, int number, char *how, unsigned siz
              stack);
 }
 
+void tune_child_kill(const tune_child *c)
+{
+    if (c->pid > 0)
+        kill(c->pid, SIGKILL);
+}
+
 void tune_child_end(tune_child *c, char *how, unsigned size)
 {
     int status = 0;

@@ -17,6 +17,9 @@ typedef struct tune_child {
  * process must not have used OpenCL. Returns false, with errno. */
 bool tune_child_start(tune_child *c, int (*run)(int fd, void *user), void *user, int64_t memory);
 
+/* Begins to end a child. A driver takes a while to leave a process: kill many, then end them. */
+void tune_child_kill(const tune_child *c);
+
 /* Ends a child at once and writes how it had ended, if it had: "signal 11 (Segmentation fault) in
  * libpocl.so.2(...) < ...", with the calls that it was in. */
 void tune_child_end(tune_child *c, char *how, unsigned size);

@@ -150,6 +150,8 @@ static void hear(pool *p, pool_worker *w)
     switch (m->kind) {
     case MESSAGE_READY:
         w->ready = true;
+        /* Processes open NVIDIA's driver one after the other: the one that searches comes first. */
+        pool_start_helpers(p, w);
         break;
     case MESSAGE_FAIL:
         fprintf(stderr, "kiln tune: %s: %s%s\n", w->device->name, m->why,
@@ -253,10 +255,8 @@ static bool is_working(const pool *p)
 
 static void work(pool *p)
 {
-    for (int i = 0; i < p->workers; i++) {
+    for (int i = 0; i < p->workers; i++)
         start_worker(p, &p->worker[i]);
-        pool_start_helpers(p, &p->worker[i]);
-    }
     do {
         listen(p);
         if (interrupt_came() && !p->stopping)
@@ -298,6 +298,10 @@ kiln_status tune_pool(tune_run *run, char *why)
     work(p);
     interrupt_leave(&watch);
     bool any = false;
+    for (int i = 0; i < p->workers; i++) {
+        pool_kill_helpers(&p->worker[i]);
+        tune_child_kill(&p->worker[i].child);
+    }
     for (int i = 0; i < p->workers; i++) {
         any = any || !p->worker[i].gone;
         pool_end_helpers(&p->worker[i]);

@@ -55,8 +55,9 @@ typedef struct pool {
 
 /* pool_build.c */
 
-/* Starts as many helpers as the device needs. */
+/* Starts as many helpers as the device needs, unless they have been started. */
 void pool_start_helpers(pool *p, pool_worker *w);
+void pool_kill_helpers(const pool_worker *w);
 void pool_end_helpers(pool_worker *w);
 /* Forgets the programs of the item before. */
 void pool_forget_built(pool_worker *w);

@@ -43,6 +43,7 @@ line() {
 nchw='-c 64 -H 256 -W 256 -k 64 -y 1 -x 1'
 nhwc="$nchw -I NHWC -O NHWC -f NHWC"
 wide='-c 64 -H 256 -W 256 -k 8 -y 3 -x 3 -p 1 -q 1'
+wide_nhwc="$wide -I NHWC -O NHWC -f NHWC"
 # 320 images of 64 x 256 x 256 are 5.4 GB of f32; x and y are both that large.
 for direction in 1 2 4; do
     # shellcheck disable=SC2086
@@ -62,27 +63,37 @@ deep='-c 64 -H 256 -W 256 -k 64 -g 64 -y 3 -x 3 -p 1 -q 1'
 # shellcheck disable=SC2086
 for word in conv convfp16; do
     [ $word = conv ] && images=320 || images=544
-    for solver in gemm gemm_mma gemm_wgmma gemm_tma; do
-        line 10.8 $images $word $nchw -F 1 -S $solver
-        line 10.8 $images $word $nchw -F 2 -S $solver
-        line 10.8 $images $word $nhwc -F 2 -S $solver
-    done
+    line 10.8 $images $word $nchw -F 1 -S gemm
+    line 10.8 $images $word $nchw -F 2 -S gemm
+    line 10.8 $images $word $nhwc -F 2 -S gemm
     for solver in gemm winograd_gemm; do
         line 6.1 $images $word $wide -F 1 -S $solver
         line 6.1 $images $word $wide -F 2 -S $solver
     done
-    line 6.1 $images $word $wide -F 1 -S halo_wgmma
     line 6.1 $images $word $wide -F 1 -S gemm_phases
     line 6.1 $images $word $thin -F 2 -S gemm_phases
-    for solver in gemm_weights gemm_weights_mma gemm_weights_wgmma; do
-        line 10.8 $images $word $nchw -F 4 -S $solver
-    done
-    for solver in gemm_weights gemm_weights_mma gemm_weights_wgmma winograd_gemm_weights; do
-        line 6.1 $images $word $wide -F 4 -S $solver
-    done
+    line 10.8 $images $word $nchw -F 4 -S gemm_weights
+    line 6.1 $images $word $wide -F 4 -S gemm_weights
+    line 6.1 $images $word $wide -F 4 -S winograd_gemm_weights
     line 10.8 $images $word $deep -F 1 -S depthwise_gather
     line 10.8 $images $word $deep -F 2 -S depthwise_gather
     line 10.8 $images $word $deep -F 4 -S depthwise_reduce
 done
+# Those for tensor cores.
+# shellcheck disable=SC2086
+{
+    for solver in gemm_mma gemm_wgmma; do
+        line 10.8 544 convfp16 $nchw -F 1 -S $solver
+        line 10.8 544 convfp16 $nchw -F 2 -S $solver
+        line 10.8 544 convfp16 $nhwc -F 2 -S $solver
+    done
+    line 10.8 544 convfp16 $nhwc -F 1 -S gemm_tma
+    line 10.8 544 convfp16 $nhwc -F 2 -S gemm_tma
+    line 6.1 544 convfp16 $wide_nhwc -F 1 -S halo_wgmma
+    for solver in gemm_weights_mma gemm_weights_wgmma; do
+        line 10.8 544 convfp16 $nchw -F 4 -S $solver
+        line 6.1 544 convfp16 $wide -F 4 -S $solver
+    done
+}
 echo "large: $passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
