@@ -43,7 +43,6 @@ line() {
 nchw='-c 64 -H 256 -W 256 -k 64 -y 1 -x 1'
 nhwc="$nchw -I NHWC -O NHWC -f NHWC"
 wide='-c 64 -H 256 -W 256 -k 8 -y 3 -x 3 -p 1 -q 1'
-wide_nhwc="$wide -I NHWC -O NHWC -f NHWC"
 # 320 images of 64 x 256 x 256 are 5.4 GB of f32; x and y are both that large.
 for direction in 1 2 4; do
     # shellcheck disable=SC2086
@@ -87,9 +86,9 @@ done
         line 10.8 544 convfp16 $nchw -F 2 -S $solver
         line 10.8 544 convfp16 $nhwc -F 2 -S $solver
     done
-    line 10.8 544 convfp16 $nhwc -F 1 -S gemm_tma
-    line 10.8 544 convfp16 $nhwc -F 2 -S gemm_tma
-    line 6.1 544 convfp16 $wide_nhwc -F 1 -S halo_wgmma
+    line 10.8 544 convfp16 $nchw -I NHWC -O NHWC -F 1 -S gemm_tma
+    line 10.8 544 convfp16 $nchw -I NHWC -O NHWC -F 2 -S gemm_tma
+    line 6.1 544 convfp16 $wide -I NHWC -O NHWC -F 1 -S halo_wgmma
     for solver in gemm_weights_mma gemm_weights_wgmma; do
         line 10.8 544 convfp16 $nchw -F 4 -S $solver
         line 6.1 544 convfp16 $wide -F 4 -S $solver
