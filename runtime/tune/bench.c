@@ -136,8 +136,8 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
     if (b->k->facts.kind != KILN_DEVICE_GPU) /* PoCL compiles in the first launch */
         b->build_seconds = kiln_clock_seconds() - began;
     if (b->verify(b->user, *op, &b->error) != 0) {
-        kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s computed a wrong result", text,
-                  solver->name);
+        kiln_fail(KILN_UNSUPPORTED, "solver %s%s%s computed a wrong result", solver->name,
+                  *text ? " with config " : "", text);
         return KILN_TRIAL_WRONG;
     }
     const kiln_effort effort = {enough_ms, b->runs, b->most, worth};
