@@ -126,7 +126,7 @@ START_TEST(where_nothing_is_right_the_last_failure_is_told)
                                list, ROOM, &count),
                      KILN_UNSUPPORTED);
     ck_assert_uint_eq(count, 0);
-    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "no solution ran; the last: config "));
+    ck_assert_ptr_nonnull(strstr(kiln_last_error(), "no solution ran; the last: solver "));
     ck_assert_ptr_nonnull(strstr(kiln_last_error(), "computed a wrong result"));
 }
 END_TEST
