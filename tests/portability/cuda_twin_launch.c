@@ -84,18 +84,17 @@ static void make_cuda(char *ptx)
             at += 7;
 }
 
-static bool run(void *function, const size_t groups[3], const size_t items[3], const twin_arg *args,
+static bool run(void *function, const size_t groups[3], const size_t items[3], twin_arg *args,
                 unsigned count, char why[256])
 {
-    uint64_t address[MOST] = {0};
     void *values[MOST];
     int code = 0;
     for (unsigned i = 0; i < count; i++) {
         const unsigned own = (unsigned)args[i].copy_of;
-        values[i] = args[i].bytes ? (void *)&address[own] : (void *)(uintptr_t)args[i].value;
+        values[i] = args[i].bytes ? (void *)&args[own].address : (void *)(uintptr_t)args[i].value;
         if (!code && args[i].bytes && own == i)
-            code = cu.alloc(&address[i], args[i].bytes) ||
-                   cu.to_device(address[i], args[i].contents, args[i].bytes);
+            code = cu.alloc(&args[i].address, args[i].bytes) ||
+                   cu.to_device(args[i].address, args[i].contents, args[i].bytes);
     }
     if (code)
         snprintf(why, 256, "no memory for its buffers");
@@ -106,16 +105,16 @@ static bool run(void *function, const size_t groups[3], const size_t items[3], c
     if (!code && (code = cu.finish()))
         snprintf(why, 256, "CUDA's kernel ends with code %d", code);
     for (unsigned i = 0; i < count; i++)
-        if (address[i]) {
+        if (args[i].address) {
             if (!code)
-                code = cu.from_device(args[i].contents, address[i], args[i].bytes);
-            cu.release(address[i]);
+                code = cu.from_device(args[i].contents, args[i].address, args[i].bytes);
+            cu.release(args[i].address);
         }
     return !code;
 }
 
 bool twin_launch(const char *ptx, const char *name, const size_t groups[3], const size_t items[3],
-                 const twin_arg *args, unsigned count, char why[256])
+                 twin_arg *args, unsigned count, char why[256])
 {
     void *module = NULL, *function = NULL;
     if (count > MOST || !open_cuda(why))
