@@ -46,7 +46,7 @@ fi
 list=${1:-$(dirname "$0")/sanitize.txt}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- memcheck racecheck
-solvers=${SOLVERS:-gemm gemm_phases gemm_weights winograd_gemm winograd_gemm_weights depthwise_gather
+solvers=${SOLVERS:-gemv gemm gemm_phases gemm_weights winograd_gemm winograd_gemm_weights depthwise_gather
 depthwise_reduce first_mma gemm_mma gemm_wgmma gemm_tma halo_wgmma gemm_weights_mma}
 command -v compute-sanitizer >/dev/null || {
     echo "sanitize: there is no compute-sanitizer; it comes with the CUDA toolkit" >&2

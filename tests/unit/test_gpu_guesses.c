@@ -114,7 +114,10 @@ START_TEST(a_layer_gets_its_solver)
         {"wrw-f32-n64-c256-k256-i28x28-f3x3-p1x1-g32", "depthwise_reduce"},
         {"wrw-f32-n64-c3-k64-i224x224-f7x7-s2x2-p3x3", "gemm_weights"},
         {"fwd-f32-n1-c320-k64-i28x28-f1x1", "gemm"},
-        {"bwd-f32-n1-c168-k672-i1x1-f1x1", "gemm"},
+        {"fwd-f32-n1-c480-k20-i1x1-f1x1", "gemv"},
+        {"bwd-f32-n1-c168-k672-i1x1-f1x1", "gemv"},
+        {"fwd-f32-n64-c672-k168-i1x1-f1x1", "gemv"},
+        {"fwd-f32-n1-c512-k4096-i7x7-f7x7", "gemv"},
     };
     const kiln_device_facts d = gpu();
     const kiln_shape s = support_shape(cases[_i].problem);
@@ -128,7 +131,7 @@ int main(void)
     TCase *t = tcase_create("gpu_guesses");
     tcase_add_loop_test(t, configs_are_legal, 0, 3);
     tcase_add_test(t, gemm_has_no_phases_on_pocl_5);
-    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 19);
+    tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 22);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
