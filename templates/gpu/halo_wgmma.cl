@@ -11,8 +11,8 @@
  *      +--------+                       +-|--------+|
  *                                         +---------+
  *
- * A pixel of a patch is a row of 128 bytes in local memory, channels 64 at a time; the channels from 64
- * on lie behind all pixels of the first ones. 16 bytes stand where 16 * (place ^ pixel % 8) says.
+ * A pixel of a patch is a row of 128 bytes in local memory; the channels that such a row has no room for
+ * lie behind all pixels of the first ones. 16 bytes stand where 16 * (place ^ pixel % 8) says.
  *
  * Each team of four warps has tiles of its own and T_SLOTS patches in local memory: while it multiplies
  * one, the next ones are copied. Results pass through the patch that was multiplied, 128 bytes of a
@@ -35,7 +35,7 @@
  *   D_OUT_UNIT                 the same of D_DST_C and the destination, a power of two up to 16
  *   D_GROUPS                   groups for each tile of channels
  *   T_TEAMS, T_BLOCKS, T_SLOTS, T_COLUMNS    above; channels of a product
- * Assumes   channels of a pixel are neighbours; products are of 16 bits.
+ * Assumes   channels of a pixel are neighbours.
  */
 #define T_ROWS (64 * T_BLOCKS)
 #define T_WARPS_R 4
@@ -83,7 +83,7 @@ kernel void halo_wgmma_pack(global const MMA_T *restrict w, global MMA_T *restri
     if (k < D_DST_C && c < D_SRC_C)
         v = w[(INDEX_T)k * D_W_DST + (INDEX_T)c * D_W_SRC + (D_TURNED ? TAPS - 1 - tap : tap)];
     const int row = (k / T_COLUMNS * TAPS * ROWS + tap_row) * T_COLUMNS + k % T_COLUMNS;
-    packed[row * ROW_TERMS + PLACE(k % 8, term * MMA_BYTES) % 128 / MMA_BYTES] = v;
+    packed[row * ROW_TERMS + PLACE(k % 8, term * MMA_BYTES) % 128 / MMA_BYTES] = mma_factor(v);
 }
 
 INLINE void copy_weights(const ADDRESS_T to, global const MMA_T *packed, const int item)

@@ -11,6 +11,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool emulated;
 
@@ -32,10 +33,10 @@ static void check(const kiln_problem *p, const char *config, host_fill fill)
 }
 
 /* Two teams, with as many tiles (an emulated barrier is the group's); channels that are no whole
- * rows or products, of 16 bytes and of 8, and such that a stage fills up; results of 2, 4 and 16
- * bytes at a time; more channels than columns; tiles that are cut off, more of them than groups;
- * filters of a row, of a column, and of an even size; padding that differs, is more than the
- * filter, or is none; dilations. */
+ * rows or products, of 16 bytes and of 8, and such that a stage fills up; elements of one, two and
+ * four bytes; results of 2, 4 and 16 bytes at a time; more channels than columns; tiles that are
+ * cut off, more of them than groups; filters of a row, of a column, and of an even size; padding
+ * that differs, is more than the filter, or is none; dilations. */
 static const struct {
     int direction;
     const char *type, *x, *shape, *config;
@@ -48,6 +49,10 @@ static const struct {
     {0, "f16", "NHWC", "n1-c13-k48-i12x19-f1x5-p0x2", "1,2,2,96"},
     {0, "bf16", "NHWC", "n2-c96-k32-i11x7-f5x1-p4x0", "1,1,2,32"},
     {1, "f16", "NHWC", "n1-c72-k40-i14x15-f3x3-p3x4-d1x3", "1,1,2,128"},
+    {0, "i8", "NHWC", "n2-c48-k40-i9x14-f3x3-p1x1", "1,1,2,64"},
+    {0, "i8", "NCHW", "n1-c136-k24-i11x9-f2x3-p0x1", "1,1,2,32"},
+    {0, "f32", "NHWC", "n1-c40-k36-i10x12-f3x3-p1x1", "1,1,2,64"},
+    {1, "f32", "NHWC", "n2-c24-k12-i9x8-f3x2-p1x1", "1,1,3,32"},
 };
 
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -56,6 +61,8 @@ static kiln_problem problem_of(int i)
 {
     kiln_problem p = direct_problem(shapes[i].direction, shapes[i].type, shapes[i].shape);
     support_set_layouts(&p, shapes[i].x, "NHWC");
+    if (strcmp(shapes[i].type, "f32") == 0)
+        p.math = KILN_MATH_REDUCED;
     return p;
 }
 

@@ -16,8 +16,7 @@ START_TEST(what_it_cannot_do_is_refused)
     } cases[] = {
         {"wrw-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "forward and backward data"},
         {"fwd-f16-n1-c64-k64-i9x9-f3x3-g2-l:NHWC.OIHW.NHWC", "without groups"},
-        {"fwd-f32-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC-reduced", "f16 and bf16"},
-        {"fwd-i8-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "f16 and bf16"},
+        {"fwd-f32-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "--math reduced"},
         {"fwd-f16-n1-c64-k64-i9x9-f3x3-s2x2-l:NHWC.OIHW.NHWC", "one pixel, not by 2 x 2"},
         {"fwd-f16-n1-c64-k64-i9x9-f1x1-l:NHWC.OIHW.NHWC", "one tap"},
         {"fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NCHW", "not NCHW"},
@@ -55,6 +54,11 @@ START_TEST(stages_are_as_planned_by_hand)
     check_stages("bwd-f16-n2-c96-k40-i16x8-f3x3-p1x1-l:NHWC.OIHW.NCHW", "1,2,2,96",
                  "halo_wgmma_pack 64x96x9/64, gemm_mma_source 1024x1x1/256, "
                  "halo_wgmma 256x1x1/128");
+    /* A row of 128 bytes has 128 bytes or 32 floats. */
+    check_stages("fwd-i8-n64-c128-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC", "1,1,2,64",
+                 "halo_wgmma_pack 128x64x9/64, halo_wgmma 33792x1x1/128");
+    check_stages("fwd-f32-n64-c64-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC-reduced", "1,1,2,64",
+                 "halo_wgmma_pack 32x64x18/64, halo_wgmma 16896x1x1/128");
 }
 END_TEST
 

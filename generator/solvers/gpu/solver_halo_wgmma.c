@@ -1,5 +1,5 @@
-/* A convolution without a stride and of few channels on tensor cores, forward and backward data, in
- * f16 and bf16: groups keep all weights in local memory, and all taps of a tile read one patch. */
+/* A convolution without a stride and of few channels on tensor cores, forward and backward data:
+ * groups keep all weights in local memory, and all taps of a tile read one patch. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -125,9 +125,6 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const int64_t most = INT32_MAX / 4;
     if (refuses_geometry(s, why))
         return true;
-    const kiln_type type = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
-    if (type != KILN_F16 && type != KILN_BF16)
-        return kiln_no(why, "it multiplies f16 and bf16");
     if (kiln_mma_lacks(s, d, KILN_WGMMA, why) || kiln_mma_refuses_but_last(s, why))
         return true;
     const halo h = halo_of(s, d, &smallest);
@@ -157,15 +154,17 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
  *
  * Where pixels have two rows, or a team a unit for itself, gemm_wgmma was faster in four of five
  * problems that were measured, and faster than it predicts: `lost` makes up for that. Three rows
- * had 0.74 of cuDNN's speed; `lost_more` leaves them to gemm_wgmma. */
+ * had 0.74 of cuDNN's speed; `lost_more` leaves them to gemm_wgmma. In int8 predictions were a
+ * third too low; of configs that move as much, `beside` prefers the one that multiplies for less
+ * time. */
 static double ms_of_tiles(const halo *h, const kiln_shape *s, const kiln_device_facts *d,
                           const kiln_config *c)
 {
     const double ghz = 1.63, read = 0.75 / 128, waits = 450, waits_less = 355;
-    const double lost = 1.3, lost_more = 1.7, begin_ms = 8e-3;
+    const double lost = 1.3, lost_more = 1.7, lost_bytes = 1.35, beside = 0.05, begin_ms = 8e-3;
     const int *v = c->v;
     const double columns = v[COLUMNS], teams = (double)(h->beside * v[TEAMS]);
-    const double steps = (double)(h->taps * divide_up(h->src.channels, 16)) * v[BLOCKS];
+    const double steps = (double)(h->taps * divide_up(h->src.channels * h->size, 32)) * v[BLOCKS];
     const double multiply = steps * fmax(columns / 2, read * (2048 + 32 * columns));
     const double wait = v[SLOTS] > 2 ? waits_less : waits;
     const double tile = multiply + (v[BLOCKS] > 1 ? 1.6 : 1) * wait;
@@ -174,9 +173,13 @@ static double ms_of_tiles(const halo *h, const kiln_shape *s, const kiln_device_
     const double launches = fmax(1, across / (double)(d->compute_units * h->beside));
     const double bytes =
         (double)kiln_mma_source_bytes(&h->src) + (double)(kiln_shape_out_count(s) * h->out_size);
-    const double slower = h->rows > 2 ? lost_more : h->rows > 1 || teams < 2 ? lost : 1;
-    const double ms = tiles * teams * tile * slower * launches / (ghz * 1e6);
-    return fmax(ms, kiln_device_move_ms(d, bytes)) + (tiles < 6 ? begin_ms : 0) +
+    const double slower = (h->rows > 2                ? lost_more
+                           : h->rows > 1 || teams < 2 ? lost
+                                                      : 1) *
+                          (h->size == 1 ? lost_bytes : 1);
+    const double ms = tiles * teams * tile * slower * launches / (ghz * 1e6),
+                 move = kiln_device_move_ms(d, bytes);
+    return fmax(ms, move) + beside * fmin(ms, move) + (tiles < 6 ? begin_ms : 0) +
            kiln_mma_source_ms(&h->src, d) + kiln_device_launch_ms(d);
 }
 
@@ -192,7 +195,7 @@ static double guess_ms(const kiln_guess *g, kiln_config *c)
     set_config(h, g->d, c);
     /* Others were slower where measured. */
     const bool high = c->v[COLUMNS] == 32 && c->v[SLOTS] == 3;
-    if ((c->v[BLOCKS] > 1 && !high) || c->v[SLOTS] > 3)
+    if ((c->v[BLOCKS] > 1 && !high) || c->v[SLOTS] > 3 || (h->size == 1 && c->v[COLUMNS] > 64))
         return INFINITY;
     return exceeds(h, g->d, c, NULL) ? INFINITY : ms_of_tiles(h, g->s, g->d, c);
 }

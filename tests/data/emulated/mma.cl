@@ -2,16 +2,25 @@
  * that all of such a kernel but the instructions can run anywhere. Copies are done at once. */
 #include "types.cl"
 
+#if SRC_TYPE == TYPE_F16 || SRC_TYPE == TYPE_BF16
 #define MMA_T ushort
 #define MMA_BYTES 2
+#elif SRC_TYPE == TYPE_I8
+#define MMA_T char
+#define MMA_BYTES 1
+#else
+#define MMA_T float
+#define MMA_BYTES 4
+#endif
+#define mma_factor(v) (v)
 
 typedef local uchar *ADDRESS_T;
 #define LOCAL_ADDRESS(p) ((local uchar *)(p))
 
 static inline void copy_now(local uchar *to, global const MMA_T *from, const int bytes, const int given)
 {
-    for (int i = 0; i < bytes / 2; i++)
-        ((local ushort *)to)[i] = 2 * i < given ? from[i] : 0;
+    for (int i = 0; i < bytes / MMA_BYTES; i++)
+        ((local MMA_T *)to)[i] = i * MMA_BYTES < given ? from[i] : 0;
 }
 #define COPY_ASYNC(bytes, to, from, given) copy_now(to, from, bytes, given)
 #define COPY_COMMIT

@@ -20,14 +20,16 @@
 
 /* A term of the row of 128 bytes at `row`; 16 bytes stand where the bits of the row's address say, counted
  * from `zero`. */
-INLINE float wgmma_term(local const uchar *row, const int byte, const ulong zero)
+INLINE ACC_T wgmma_term(local const uchar *row, const int byte, const ulong zero)
 {
     const ulong turn = ((ulong)row - zero) >> 7 & 7;
-    const ushort bits = *(local const ushort *)(row + (((byte >> 4) ^ turn) << 4) + (byte & 15));
+    const MMA_T v = *(local const MMA_T *)(row + (((byte >> 4) ^ turn) << 4) + (byte & 15));
 #if SRC_TYPE == TYPE_BF16
-    return as_float((uint)bits << 16);
+    return as_float((uint)v << 16);
+#elif SRC_TYPE == TYPE_F16
+    return vload_half(0, (const private half *)&v);
 #else
-    return vload_half(0, (const private half *)&bits);
+    return v;
 #endif
 }
 
@@ -42,7 +44,7 @@ INLINE void wgmma_step(ACC_T sum[T_COLUMNS / 8][4], local const uchar *left, loc
     for (int j = 0; j < T_COLUMNS / 8; j++)
         for (int e = 0; e < 4; e++) {
             const int r = warp * 16 + e / 2 * 8 + lane / 4, c = j * 8 + lane % 4 * 2 + e % 2;
-            for (int byte = first; byte < first + 32; byte += 2)
+            for (int byte = first; byte < first + 32; byte += MMA_BYTES)
                 sum[j][e] += wgmma_term(left + r / 8 * WGMMA_EIGHTH + r % 8 * 128, byte, zero) *
                              wgmma_term(right + c * 128, byte, zero);
         }
