@@ -38,8 +38,8 @@ int64_t kiln_depthwise_kept(const kiln_blocked *b, const kiln_config *c);
  * caches. */
 bool kiln_depthwise_whole(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c);
 
-/* As predict() of kiln_solver. */
+/* As predict() of kiln_solver; `b` is kiln_depthwise_of(s, d). */
 double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d,
-                              const kiln_config *c);
+                              const kiln_blocked *b, const kiln_config *c);
 
 #endif

@@ -148,27 +148,27 @@ static double turn_cost(const kiln_blocked *b, const kiln_config *c)
     return squares * b->block * (log2(b->block) + 1);
 }
 
-double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d,
+                              const kiln_blocked *b, const kiln_config *c)
 {
-    kiln_blocked b = kiln_depthwise_of(s, d);
     double items =
-        (double)(kiln_depthwise_strips(&b, c) * b.dst[0] * kiln_depthwise_vectors(&b) * b.n);
+        (double)(kiln_depthwise_strips(b, c) * b->dst[0] * kiln_depthwise_vectors(b) * b->n);
     /* All cores wait in the end for the one that took the last item. */
     double wait = 1 + 0.7 * d->compute_units / items;
-    const int together = kiln_depthwise_together(s, d, &b, c);
-    const double row = kiln_depthwise_unrolls(s, d, &b, c) ? row_cost(&b, d, c, together)
-                                                           : checked_row_cost(&b, d, c);
+    const int together = kiln_depthwise_together(s, d, b, c);
+    const double row = kiln_depthwise_unrolls(s, d, b, c) ? row_cost(b, d, c, together)
+                                                          : checked_row_cost(b, d, c);
     double item = c->v[TILES] * row + 250;
     /* Plain tensors: more bytes than these leave a core's first cache while an item keeps them. */
     const int64_t few = d->cpu->l1_bytes * 7 / 8;
     if (kiln_shape_is_plain_layout(s))
-        item = (item + turn_cost(&b, c)) * (kiln_depthwise_kept(&b, c) > few ? 1.1 : 1);
+        item = (item + turn_cost(b, c)) * (kiln_depthwise_kept(b, c) > few ? 1.1 : 1);
     double work = items * item;
     const double reached = 0.8; /* of the peak, as fitted to this solver's tiles */
     double ms = wait * work * 2 * d->simd_floats / (reached * d->peak_gflops * 1e6);
     /* Two items that are neighbours both read the rows between them. */
-    const depthwise_span h = kiln_depthwise_span(&b, c, KILN_AXIS_H);
-    double own = (double)(h.pixels * b.stride[1]) / (double)b.up[1];
+    const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H);
+    double own = (double)(h.pixels * b->stride[1]) / (double)b->up[1];
     double shared = fmax(0, (double)(h.to - h.from + 1) - own) / (own * c->v[TILES]);
     bool backward = s->direction == KILN_BACKWARD_DATA;
     double source = (double)(backward ? s->y_count : s->x_count);
@@ -177,12 +177,12 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d, c
      * up to a tenth less. */
     double move = (kiln_better_fetched(s, d) ? 0.8 : 1) * wait *
                   kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
-    if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, &b, c))
+    if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, b, c))
                                    : c->v[STREAM])
         move *= 1.3;
     /* Sums over groups of eight channels or more leave a core little idle time that hides loads. */
-    const double both = b.src_c >= 8 ? 1 : 0.3;
+    const double both = b->src_c >= 8 ? 1 : 0.3;
     /* Groups of one channel: each thread reads what it wrote last from its own core's cache. */
-    const double own_share = b.src_c == 1 ? d->cpu->own_share : 1;
+    const double own_share = b->src_c == 1 ? d->cpu->own_share : 1;
     return kiln_device_launch_ms(d) + own_share * (both * fmin(ms, move) + fmax(ms, move));
 }

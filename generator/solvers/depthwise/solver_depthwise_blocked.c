@@ -68,27 +68,39 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return plain && reject_plain(s, &b, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool reject_tile(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c,
+                        kiln_why *why)
 {
-    kiln_blocked b = kiln_depthwise_of(s, d);
-    const depthwise_span h = kiln_depthwise_span(&b, c, KILN_AXIS_H),
-                         w = kiln_depthwise_span(&b, c, KILN_AXIS_W);
-    if (w.pixels - b.up[KILN_AXIS_W] >= b.dst[KILN_AXIS_W] ||
-        h.pixels - b.up[KILN_AXIS_H] >= b.dst[KILN_AXIS_H])
+    const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
+                         w = kiln_depthwise_span(b, c, KILN_AXIS_W);
+    if (w.pixels - b->up[KILN_AXIS_W] >= b->dst[KILN_AXIS_W] ||
+        h.pixels - b->up[KILN_AXIS_H] >= b->dst[KILN_AXIS_H])
         return kiln_no(why, "a tile has %lld rows of %lld pixels, but an image only %lld of %lld",
-                       (long long)h.pixels, (long long)w.pixels, (long long)b.dst[KILN_AXIS_H],
-                       (long long)b.dst[KILN_AXIS_W]);
+                       (long long)h.pixels, (long long)w.pixels, (long long)b->dst[KILN_AXIS_H],
+                       (long long)b->dst[KILN_AXIS_W]);
     if (c->v[TILES] > h.tiles)
         return kiln_no(why, "T_TILES is %d, but an image has only %lld rows of tiles", c->v[TILES],
                        (long long)h.tiles);
     if (c->v[TILE_H] * c->v[TILE_W] > MOST_PHASES)
         return kiln_no(why, "a tile of %d times %d is too large for registers", c->v[TILE_H],
                        c->v[TILE_W]);
-    if (kiln_shape_is_plain_layout(s) && kiln_depthwise_kept(&b, c) > MOST_BYTES)
+    if (kiln_shape_is_plain_layout(s) && kiln_depthwise_kept(b, c) > MOST_BYTES)
         return kiln_no(why, "an item would keep %lld bytes of plain tensors; the limit is %d",
-                       (long long)kiln_depthwise_kept(&b, c), MOST_BYTES);
+                       (long long)kiln_depthwise_kept(b, c), MOST_BYTES);
     return false;
+}
+
+static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
+{
+    const kiln_blocked b = kiln_depthwise_of(s, d);
+    return reject_tile(s, &b, c, why);
+}
+
+static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_blocked b = kiln_depthwise_of(s, d);
+    return kiln_depthwise_predict(s, d, &b, c);
 }
 
 /* ---- configs ---- */
@@ -123,10 +135,10 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     if (c->v[TILES] > tiles || divide_up(tiles, c->v[TILES]) > params[TILES].max)
         return INFINITY;
     c->v[TILES] = (int)divide_up(tiles, c->v[TILES]);
-    if (is_too_wide(g->s, g->d, b, c) || illegal(g->s, g->d, c, NULL))
+    if (is_too_wide(g->s, g->d, b, c) || reject_tile(g->s, b, c, NULL))
         return INFINITY;
     c->v[STREAM] = kiln_better_streamed(g->s, g->d) && kiln_depthwise_whole(g->s, b, c);
-    return kiln_depthwise_predict(g->s, g->d, c);
+    return kiln_depthwise_predict(g->s, g->d, b, c);
 }
 
 static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
@@ -136,7 +148,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     /* Higher tiles have won nowhere: a core prefetches few rows. */
     const kiln_range range[] = {kiln_each(TILE_H, 1, 2), kiln_each(TILE_W, 1, WIDEST),
                                 kiln_each(TILES, 1, 32)};
-    kiln_guess g = {s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(s, d, &smallest)};
+    kiln_guess g = {s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(s, d, &b, &smallest)};
     kiln_config_best(&g, &smallest, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -226,7 +238,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    (b.n == 1 ? kiln_grid_halved : kiln_grid_shared)(plan, d, kiln_depthwise_predict(s, d, c),
+    (b.n == 1 ? kiln_grid_halved : kiln_grid_shared)(plan, d, kiln_depthwise_predict(s, d, &b, c),
                                                      kiln_depthwise_strips(&b, c) * b.dst[0],
                                                      kiln_depthwise_vectors(&b), b.n);
 }
@@ -243,6 +255,6 @@ const kiln_solver kiln_solver_depthwise_blocked = {
     .illegal = illegal,
     .skip = skip,
     .guess = guess,
-    .predict = kiln_depthwise_predict,
+    .predict = predict,
     .emit = emit,
 };
