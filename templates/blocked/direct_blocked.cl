@@ -86,6 +86,7 @@
 /* A tile of pixels of an image. */
 typedef struct pixels {
     int index;
+    int one; /* 1: see FOR_PIXELS() */
     int phase, own, first; /* the class of its pixels; the first of its own; the first of all */
     int x, y, z;           /* of the first of all */
 } pixels;
@@ -100,6 +101,7 @@ INLINE void find_pixels(pixels *p, const int tile)
 {
     const int row = P_DST_H * P_DST_D > 1 ? tile / D_UP_W / D_TILES_W : 0;
     p->index = tile;
+    p->one = 1;
     p->phase = tile % D_UP_W;
     p->own = (tile / D_UP_W - row * D_TILES_W) * T_W;
     p->first = min(p->own, pixels_of_class(p->phase) - T_W);
@@ -117,6 +119,7 @@ PRODUCTS_INLINE void add_pixels(ACC_V *acc, global const SRC_T *src, const int c
     const int tap_y = p.y * P_STRIDE_H - D_LEAD_H, tap_z = p.z * P_STRIDE_D - D_LEAD_D;
     const place at = {.column = p.first * P_STRIDE_W,
                       .phase = phase,
+                      .one = p.one,
                       .d = FIRST_TAP(D, tap_z),
                       .d_end = END_TAP(D, tap_z),
                       .h = FIRST_TAP(H, tap_y),
@@ -184,7 +187,7 @@ INLINE void put_pixels(global DST_T *dst, const ACC_V *acc, const pixels p, cons
 #define IS_OWN(k) (D_DST_VECTORS % T_KV == 0 || k0 + (k) >= own_k)
 #if D_PIECE == D_B
     EACH_RESULT
-    for (int i = 0; i < T_W; i++) {
+    FOR_PIXELS(i, p.one) {
         if (i < skip)
             continue;
 #pragma unroll

@@ -12,11 +12,32 @@
 #define FETCH_WEIGHTS(p)
 #endif
 
+/* Where a tile reads: the column of its first pixel, to which taps add theirs; the class of its
+ * pixels, of D_UP_W classes; and the taps of the other axes that meet the source. */
+typedef struct place {
+    int column, phase;
+    int d, d_end, h, h_end;
+    int one; /* 1: see FOR_PIXELS() */
+#if D_AHEAD
+    INDEX_T ahead; /* first element, in the image, of the tile after the next */
+    int tile_k;    /* the tile of channels */
+    bool fetches;  /* whether to prefetch that tile's pixels in this step */
+#endif
+} place;
+
+/* Over the pixels of a tile. `one` is 1. LLVM optimizes a function before it inlines it, and again
+ * in each function around it. Unrolled, the sums of a tile would pass through all of them, which
+ * took half of the front end's time. So the number lies in a structure that is passed in memory, and
+ * these loops are unrolled where the structure is made. (With `<` LLVM 15 would unroll a part of the
+ * iterations before, and an int would be extended in each of them.) */
+#define FOR_PIXELS(i, one) for (long i = 0; i != T_W; i += (one))
+
 /* Adds one tap: `elements` of each pixel, pixel i at x + i * next. With `check`, pixel i is there
- * only if column `at + i * P_STRIDE_W` is. */
+ * only if column `at + i * P_STRIDE_W` is. `one` as FOR_PIXELS() has it. */
 #define DEFINE_TAP(name, SPACE, TYPE, LOAD, AT, LOOP)                                              \
     PRODUCTS_INLINE void name(ACC_V *acc, SPACE const TYPE *x, global const ACC_T *w,              \
-                              const int elements, const int next, const bool check, const int at)  \
+                              const int elements, const int next, const bool check, const int at,  \
+                              const int one)                                                       \
     {                                                                                              \
         _Pragma(LOOP) for (int c = 0; c < elements; c++)                                           \
         {                                                                                          \
@@ -26,9 +47,9 @@
                 weight[k] = LOAD_V(w + c * D_KT + k * D_B);                                        \
                 FETCH_WEIGHTS(w + (c + D_WEIGHTS_AHEAD) * D_KT + k * D_B);                         \
             }                                                                                      \
-            _Pragma("unroll") for (int i = 0; i < T_W; i++)                                        \
+            UNROLL FOR_PIXELS(i, one)                                                              \
             {                                                                                      \
-                const int column = at + i * P_STRIDE_W;                                            \
+                const int column = at + (int)i * P_STRIDE_W;                                       \
                 if (check && (column < 0 || column >= P_SRC_W))                                    \
                     continue;                                                                      \
                 const ACC_V v = (ACC_V)(LOAD(x, i * next + AT(c)));                                \
@@ -49,7 +70,7 @@ DEFINE_TAP(add_whole, global, SRC_T, SRC_LOAD, STEP_AT, "unroll 4")
 #if D_ACCUMULATORS > 1
 /* A whole step of a tile with few sums. */
 PRODUCTS_INLINE void add_accumulators(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
-                                const int next)
+                                      const int next, const int one)
 {
     ACC_V part[D_ACCUMULATORS * T_W * T_KV];
 #pragma unroll
@@ -60,8 +81,7 @@ PRODUCTS_INLINE void add_accumulators(ACC_V *acc, global const SRC_T *x, global 
 #pragma unroll
         for (int k = 0; k < T_KV; k++) {
             const ACC_V weight = LOAD_V(w + c * D_KT + k * D_B);
-#pragma unroll
-            for (int i = 0; i < T_W; i++) {
+            UNROLL FOR_PIXELS(i, one) {
                 const ACC_V v = (ACC_V)(SRC_LOAD(x, i * next + STEP_AT(c)));
                 ADD_PRODUCT(part[(c % D_ACCUMULATORS * T_W + i) * T_KV + k], v, weight);
             }
@@ -94,20 +114,20 @@ INLINE global const SRC_T *begin_of_tap(global const SRC_T *x)
 }
 
 PRODUCTS_INLINE void add_tap(ACC_V *acc, global const SRC_T *x, global const ACC_T *w,
-                             const int channels, const bool check, const int at)
+                             const int channels, const bool check, const int at, const int one)
 {
     const int next = P_STRIDE_W * D_SRC_PIXEL;
     x = begin_of_tap(x);
 #if D_ACCUMULATORS > 1
     if (channels == D_STEP && !check) {
-        add_accumulators(acc, x, w, next);
+        add_accumulators(acc, x, w, next, one);
         return;
     }
 #endif
     if (channels == D_STEP)
-        add_whole(acc, x, w, channels, next, check, at);
+        add_whole(acc, x, w, channels, next, check, at, one);
     else
-        add_part(acc, x, w, channels, next, check, at);
+        add_part(acc, x, w, channels, next, check, at, one);
 }
 #endif
 
@@ -122,18 +142,6 @@ DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "nounroll")
 DEFINE_TAP(add_strip, private, ACC_T, STRIP_LOAD, STRIP_AT, "unroll 4")
 #endif
 #endif
-
-/* Where a tile reads: the column of its first pixel, to which taps add theirs; the class of its
- * pixels, of D_UP_W classes; and the taps of the other axes that meet the source. */
-typedef struct place {
-    int column, phase;
-    int d, d_end, h, h_end;
-#if D_AHEAD
-    INDEX_T ahead; /* first element, in the image, of the tile after the next */
-    int tile_k;    /* the tile of channels */
-    bool fetches;  /* whether to prefetch that tile's pixels in this step */
-#endif
-} place;
 
 /* Along an axis, where tap 0 of a destination element is at coordinate `at` (times `up`): the first
  * tap at a whole coordinate. Others are `next` taps apart. */
@@ -255,7 +263,7 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *step, global const 
 #pragma nounroll
         for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W)
             add_strip(acc, strip + s * P_DILATION_W * STRIP_PIXEL, w + s * elements * D_KT,
-                      elements, P_STRIDE_W * STRIP_PIXEL, false, 0);
+                      elements, P_STRIDE_W * STRIP_PIXEL, false, 0, at.one);
 #else
 #pragma nounroll
         for (int s = FIRST_OF_TILE(at); s < END_OF_TILE(at); s += D_NEXT_W) {
@@ -263,12 +271,12 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *step, global const 
             global const ACC_T *tap = w + s * elements * D_KT;
 #if D_STRIP < 2
             if (column >= 0 && COLUMN_OF_LAST(column) < P_SRC_W) {
-                add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, tap, channels, false, 0);
+                add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, tap, channels, false, 0, at.one);
                 continue;
             }
 #endif
             make_strip(strip, row, channels, column, P_STRIDE_W);
-            add_strip(acc, strip, tap, elements, STRIP_PIXEL, false, 0);
+            add_strip(acc, strip, tap, elements, STRIP_PIXEL, false, 0, at.one);
         }
 #endif
         return;
@@ -287,7 +295,7 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *step, global const 
                 continue;
             FETCH_AHEAD(step, at, number + s);
             add_tap(acc, row + (INDEX_T)column * D_SRC_PIXEL, w + s * channels * D_KT, channels,
-                    true, column);
+                    true, column, at.one);
         }
         return;
     }
@@ -297,7 +305,7 @@ PRODUCTS_INLINE void add_row(ACC_V *acc, global const SRC_T *step, global const 
     for (int s = FIRST_OF_ROW(at.phase); s < P_FILTER_W; s += D_NEXT_W) {
         FETCH_AHEAD(step, at, number + s);
         add_tap(acc, row + (INDEX_T)(at.column + COLUMN(at.phase, s)) * D_SRC_PIXEL,
-                w + s * channels * D_KT, channels, false, 0);
+                w + s * channels * D_KT, channels, false, 0, at.one);
     }
 #endif
 }
