@@ -21,16 +21,32 @@
 /* Source rows between tiles of neighbouring rows. */
 #define D_NEXT_ROWS (TILE_H * P_STRIDE_H / D_UP_H)
 
+/* Few weights are loaded once for a tile: registers hold them anyway, and the compiler need not
+ * find out which of the taps' loads are the same. More weights would have to leave their registers
+ * for the stack. */
+#if P_FILTER_H * P_FILTER_W * D_ELEMENTS <= 9
+typedef private const SUM_V *weights;
+#define WEIGHT(w, i) ((w)[i])
+#define PLANE_WEIGHTS(name, from)                                                                  \
+    SUM_V name[P_FILTER_H * P_FILTER_W * D_ELEMENTS];                                              \
+    UNROLL for (int i = 0; i < P_FILTER_H * P_FILTER_W * D_ELEMENTS; i++)                          \
+        name[i] = LOAD_W((from) + i * D_B)
+#else
+typedef global const SUM_T *weights;
+#define WEIGHT(w, i) LOAD_W((w) + (i)*D_B)
+#define PLANE_WEIGHTS(name, from) const weights name = from
+#endif
+
 /* Adds element c of source column i of a row to pixels of row h of the tile by filter row r. */
-PRODUCTS_INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, const int i,
-                              const int h, const int r, const int c)
+PRODUCTS_INLINE void add_taps(SUM_V *acc, const SUM_V v, weights w, const int i, const int h,
+                              const int r, const int c)
 {
 #pragma unroll
     for (int s = 0; s < P_FILTER_W; s++) {
         const int at = i * D_UP_W + D_LEAD_W - s * P_DILATION_W;
         if (at >= 0 && at % P_STRIDE_W == 0 && at / P_STRIDE_W < TILE_W)
             ADD_PRODUCT(acc[h * TILE_W + at / P_STRIDE_W], v,
-                        LOAD_W(w + ((r * P_FILTER_W + s) * D_ELEMENTS + c) * D_B));
+                        WEIGHT(w, (r * P_FILTER_W + s) * D_ELEMENTS + c));
     }
 }
 
@@ -40,6 +56,7 @@ PRODUCTS_INLINE void add_taps(SUM_V *acc, const SUM_V v, global const SUM_T *w, 
 PRODUCTS_INLINE void add_plane(SUM_V *acc, source plane, const int row0, global const SUM_T *w,
                                const int y, const int x, const bool check)
 {
+    PLANE_WEIGHTS(kept, w);
     const int y0 = y * P_STRIDE_H / D_UP_H, x0 = x * P_STRIDE_W / D_UP_W;
 #pragma unroll
     for (int j = FROM(H); j <= TO(TILE_H, H); j++) {
@@ -64,7 +81,7 @@ PRODUCTS_INLINE void add_plane(SUM_V *acc, source plane, const int row0, global 
                 for (int h = 0; h < TILE_H; h++) {
                     const int at = j * D_UP_H + D_LEAD_H - h * P_STRIDE_H;
                     if (at >= 0 && at % P_DILATION_H == 0 && at / P_DILATION_H < P_FILTER_H)
-                        add_taps(acc, SPREAD(v, c), w, i, h, at / P_DILATION_H, c);
+                        add_taps(acc, SPREAD(v, c), kept, i, h, at / P_DILATION_H, c);
                 }
         }
     }
