@@ -16,8 +16,16 @@
 #pragma clang diagnostic ignored "-Wpsabi"
 
 #define OVERLOAD __attribute__((overloadable))
-#define CONST OVERLOAD __attribute__((const))
-#define PURE OVERLOAD __attribute__((pure))
+#define CONST __attribute__((overloadable, const))
+#define PURE __attribute__((overloadable, pure))
+
+/* NARROW tells whether a program may use numbers of less than four bytes: those whose tensors are
+ * all of floats do not, and half of the declarations are left out. (The options name the types;
+ * what the names stand for comes later, in types.cl.) */
+#define ONLY_TYPE_F32 1
+#define ONLY_(type) ONLY_##type
+#define ONLY(type) ONLY_(type)
+#define NARROW !(ONLY(SRC_TYPE) && ONLY(DST_TYPE))
 
 /* ---- the grid ---- */
 
@@ -42,15 +50,17 @@ void OVERLOAD __attribute__((convergent)) barrier(cl_mem_fence_flags);
     T##n CONST min(T##n, T##n);                                                                    \
     T##n CONST max(T##n, T##n);                                                                    \
     T##n CONST clamp(T##n, T##n, T##n);
-EACH_COUNT(DECLARE_LIMITS, char)
-EACH_COUNT(DECLARE_LIMITS, short)
 EACH_COUNT(DECLARE_LIMITS, int)
 EACH_COUNT(DECLARE_LIMITS, uint)
 EACH_COUNT(DECLARE_LIMITS, float)
-DECLARE_LIMITS(uchar, )
-DECLARE_LIMITS(ushort, )
 DECLARE_LIMITS(long, )
 DECLARE_LIMITS(ulong, )
+#if NARROW
+EACH_COUNT(DECLARE_LIMITS, char)
+EACH_COUNT(DECLARE_LIMITS, short)
+DECLARE_LIMITS(uchar, )
+DECLARE_LIMITS(ushort, )
+#endif
 
 #define DECLARE_FLOAT(T, n)                                                                        \
     T##n CONST exp(T##n);                                                                          \
@@ -65,8 +75,10 @@ EACH_COUNT(DECLARE_FLOAT, float)
 
 #define DECLARE_SELECT(T, n) T##n CONST select(T##n, T##n, T##n);
 EACH_COUNT(DECLARE_SELECT, int)
+#if NARROW
 EACH_COUNT(DECLARE_SELECT, short)
 EACH_COUNT(DECLARE_SELECT, char)
+#endif
 
 #define DECLARE_SHUFFLE(T, n, m) T##n CONST shuffle(T##m, uint##n);
 DECLARE_SHUFFLE(float, 4, 4)
@@ -79,21 +91,29 @@ DECLARE_SHUFFLE(int, 16, 16)
 /* ---- conversions ---- */
 
 #define DECLARE_CONVERT(TO, n, FROM) TO##n CONST convert_##TO##n(FROM##n);
-#define DECLARE_CONVERTS(FROM, n)                                                                  \
-    DECLARE_CONVERT(char, n, FROM)                                                                 \
-    DECLARE_CONVERT(uchar, n, FROM)                                                                \
-    DECLARE_CONVERT(short, n, FROM)                                                                \
-    DECLARE_CONVERT(ushort, n, FROM)                                                               \
+#define DECLARE_WIDE_CONVERTS(FROM, n)                                                             \
     DECLARE_CONVERT(int, n, FROM)                                                                  \
     DECLARE_CONVERT(uint, n, FROM)                                                                 \
     DECLARE_CONVERT(float, n, FROM)
+EACH_COUNT(DECLARE_WIDE_CONVERTS, int)
+EACH_COUNT(DECLARE_WIDE_CONVERTS, uint)
+EACH_COUNT(DECLARE_WIDE_CONVERTS, float)
+#if NARROW
+#define DECLARE_NARROW_CONVERTS(FROM, n)                                                           \
+    DECLARE_CONVERT(char, n, FROM)                                                                 \
+    DECLARE_CONVERT(uchar, n, FROM)                                                                \
+    DECLARE_CONVERT(short, n, FROM)                                                                \
+    DECLARE_CONVERT(ushort, n, FROM)
+#define DECLARE_CONVERTS(FROM, n)                                                                  \
+    DECLARE_WIDE_CONVERTS(FROM, n)                                                                 \
+    DECLARE_NARROW_CONVERTS(FROM, n)
 EACH_COUNT(DECLARE_CONVERTS, char)
 EACH_COUNT(DECLARE_CONVERTS, uchar)
 EACH_COUNT(DECLARE_CONVERTS, short)
 EACH_COUNT(DECLARE_CONVERTS, ushort)
-EACH_COUNT(DECLARE_CONVERTS, int)
-EACH_COUNT(DECLARE_CONVERTS, uint)
-EACH_COUNT(DECLARE_CONVERTS, float)
+EACH_COUNT(DECLARE_NARROW_CONVERTS, int)
+EACH_COUNT(DECLARE_NARROW_CONVERTS, uint)
+EACH_COUNT(DECLARE_NARROW_CONVERTS, float)
 
 #define DECLARE_ROUNDED(T, n)                                                                      \
     char##n CONST convert_char##n##_sat_rte(T##n);                                                 \
@@ -101,6 +121,7 @@ EACH_COUNT(DECLARE_CONVERTS, float)
     float##n CONST convert_float##n##_rtz(T##n);
 EACH_COUNT(DECLARE_ROUNDED, float)
 EACH_COUNT(DECLARE_ROUNDED, int)
+#endif
 
 /* ---- memory ---- */
 
@@ -121,13 +142,14 @@ EACH_COUNT(DECLARE_ROUNDED, int)
     DECLARE_STORES(T, 4)                                                                           \
     DECLARE_STORES(T, 8)                                                                           \
     DECLARE_STORES(T, 16)
+DECLARE_MEMORY(int)
+DECLARE_MEMORY(uint)
+DECLARE_MEMORY(float)
+#if NARROW
 DECLARE_MEMORY(char)
 DECLARE_MEMORY(uchar)
 DECLARE_MEMORY(short)
 DECLARE_MEMORY(ushort)
-DECLARE_MEMORY(int)
-DECLARE_MEMORY(uint)
-DECLARE_MEMORY(float)
 
 #define DECLARE_HALF(T, n)                                                                         \
     T##n PURE vload_half##n(size_t, const global half *);                                          \
@@ -135,6 +157,7 @@ DECLARE_MEMORY(float)
     void OVERLOAD vstore_half##n##_rte(T##n, size_t, global half *);                               \
     void OVERLOAD vstore_half##n##_rte(T##n, size_t, private half *);
 EACH_COUNT(DECLARE_HALF, float)
+#endif
 
 int OVERLOAD atomic_add(volatile global int *, int);
 int OVERLOAD atomic_inc(volatile global int *);
