@@ -28,11 +28,11 @@ static inline void copy_now(local uchar *to, global const MMA_T *from, const int
 
 static inline uint narrow_pair(const float a, const float b)
 {
-    ushort half_of[2];
+    ushort half_of[2] = {0, 0};
 #if DST_TYPE == TYPE_BF16
     half_of[0] = kiln_bf16(a);
     half_of[1] = kiln_bf16(b);
-#else
+#elif DST_TYPE == TYPE_F16
     vstore_half_rte(a, 0, (private half *)half_of);
     vstore_half_rte(b, 1, (private half *)half_of);
 #endif
