@@ -106,6 +106,16 @@ static int count_alive(const pool_worker *w)
     return n;
 }
 
+/* Whether some helper can compile: opening a driver takes seconds, and a search need not wait for
+ * the first of them. */
+static bool any_is_ready(const pool_worker *w)
+{
+    for (int i = 0; i < w->helpers; i++)
+        if (is_alive(&w->helper[i]) && w->helper[i].ready)
+            return true;
+    return false;
+}
+
 static bool is_busy(const pool_worker *w)
 {
     for (int i = 0; i < w->helpers; i++)
@@ -144,13 +154,29 @@ static void hand_out(pool *p, pool_worker *w, int most)
     }
 }
 
+void pool_end_claim(pool_worker *w)
+{
+    if (w->ahead >= 0)
+        w->kind->progress[w->ahead].claims--;
+    w->ahead = -1;
+}
+
+int pool_claim_next(const pool *p, pool_worker *w)
+{
+    const int before = w->ahead;
+    pool_end_claim(w);
+    w->ahead = tune_rounds_next(p->run, w->kind);
+    if (w->ahead >= 0)
+        w->kind->progress[w->ahead].claims++;
+    if (w->ahead != before)
+        w->firsts = 0;
+    return w->ahead;
+}
+
 /* Gives idle helpers the first configs of the next problem, so that it need not wait for them. */
 static void hand_out_firsts(pool *p, pool_worker *w)
 {
-    const int next = tune_rounds_next(p->run, w->kind);
-    if (next != w->ahead)
-        w->firsts = 0;
-    w->ahead = next;
+    const int next = pool_claim_next(p, w);
     for (int i = 0; i < w->helpers && next >= 0 && w->firsts < FIRSTS; i++) {
         pool_helper *h = &w->helper[i];
         if (!is_alive(h) || !h->ready || h->building != -1)
@@ -199,7 +225,7 @@ void pool_feed(pool *p, pool_worker *w)
     if (w->item >= 0)
         hand_out(p, w, w->nexts);
     hand_out_firsts(p, w);
-    if (w->waiting && (alive == 0 || is_first_built(w)))
+    if (w->waiting && (!any_is_ready(w) || is_first_built(w)))
         let_go(p, w);
 }
 

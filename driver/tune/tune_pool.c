@@ -43,9 +43,10 @@ static void assign(pool *p, pool_worker *w)
     if (!w->ready || w->waiting || w->in_trial || p->stopping)
         return;
     if (w->item < 0) {
-        w->item = out_of_time(p->run) ? -1 : tune_rounds_next(p->run, w->kind);
+        w->item = out_of_time(p->run) ? -1 : pool_claim_next(p, w);
         if (w->item < 0)
             return;
+        pool_end_claim(w);
         w->item_since = clock_seconds();
         w->deaths = 0;
         w->killer = (tune_next){.solver = ""};
@@ -131,6 +132,7 @@ static void replace(pool *p, pool_worker *w, bool late)
     }
     if (!opened || p->stopping) {
         w->gone = true;
+        pool_end_claim(w);
         if (w->item >= 0)
             w->kind->state[w->item] = TUNE_WAITING;
         w->item = -1;
@@ -293,7 +295,7 @@ kiln_status tune_pool(tune_run *run, char *why)
     }
     for (int i = 0; i < run->devices; i++)
         p->worker[i] = (pool_worker){
-            .kind = &run->kind[run->kind_of[i]], .device = &run->device[i], .item = -1};
+            .kind = &run->kind[run->kind_of[i]], .device = &run->device[i], .item = -1, .ahead = -1};
     interrupt_watch(&watch);
     work(p);
     interrupt_leave(&watch);

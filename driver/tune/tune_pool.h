@@ -41,7 +41,7 @@ typedef struct pool_worker {
     int nexts;
     pool_helper helper[POOL_MOST_HELPERS];
     int helpers;
-    int ahead, firsts; /* the item that comes next, and how many of its configs were handed out */
+    int ahead, firsts; /* the item that it claims (-1: none), and how many of its configs were handed out */
 } pool_worker;
 
 typedef struct pool {
@@ -59,6 +59,11 @@ typedef struct pool {
 void pool_start_helpers(pool *p, pool_worker *w);
 void pool_kill_helpers(const pool_worker *w);
 void pool_end_helpers(pool_worker *w);
+/* Returns the item that comes next for the worker, and claims it: what comes first there will be
+ * compiled ahead, and other workers take other items while there are some. */
+int pool_claim_next(const pool *p, pool_worker *w);
+/* Ends the claim. */
+void pool_end_claim(pool_worker *w);
 /* Forgets the programs of the item before. */
 void pool_forget_built(pool_worker *w);
 /* Gives idle helpers what will be needed first, and lets the waiting trial go on when its programs

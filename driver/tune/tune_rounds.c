@@ -33,14 +33,26 @@ static double weight_of(const tune_run *run, int item)
     return run->options->profile && it->cost > 0 ? it->cost * (double)it->count : 1;
 }
 
-/* Several devices end together if the long problems do not come last. */
+/* Returns whether one of two items is claimed and the other one is not. */
+static bool differ_in_claims(const tune_kind *kind, int a, int b)
+{
+    return (kind->progress[a].claims > 0) != (kind->progress[b].claims > 0);
+}
+
+/* Returns whether an item comes before another one in the first round. Several devices end together
+ * if the long problems do not come last. */
+static bool is_sooner(const tune_run *run, const tune_kind *kind, int a, int b)
+{
+    if (differ_in_claims(kind, a, b))
+        return kind->progress[a].claims == 0;
+    return kind->devices > 1 && run->list->item[a].cost > run->list->item[b].cost;
+}
+
 static int next_waiting(const tune_run *run, const tune_kind *kind)
 {
-    const tune_list *list = run->list;
     int next = -1;
-    for (size_t i = 0; i < list->count; i++)
-        if (kind->state[i] == TUNE_WAITING &&
-            (next < 0 || (kind->devices > 1 && list->item[i].cost > list->item[next].cost)))
+    for (size_t i = 0; i < run->list->count; i++)
+        if (kind->state[i] == TUNE_WAITING && (next < 0 || is_sooner(run, kind, (int)i, next)))
             next = (int)i;
     return next;
 }
@@ -49,6 +61,8 @@ static int next_waiting(const tune_run *run, const tune_kind *kind)
 static bool comes_before(const tune_run *run, const tune_kind *kind, int a, int b)
 {
     const tune_progress *p = &kind->progress[a], *q = &kind->progress[b];
+    if (differ_in_claims(kind, a, b))
+        return p->claims == 0;
     if (p->rounds != q->rounds)
         return p->rounds < q->rounds;
     if (p->ended_late != q->ended_late)

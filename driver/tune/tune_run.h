@@ -12,6 +12,7 @@ typedef struct tune_progress {
     int rounds;      /* searches so far */
     double gain;     /* best time before the last search, or the guess, over the one after it */
     bool ended_late; /* the last search ended by time: it was still finding something */
+    int claims;      /* devices that have its first programs compiled: it is to come next there */
 } tune_progress;
 
 /* Devices of one kind: they share rows, log and problems. */

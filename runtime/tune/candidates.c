@@ -32,7 +32,8 @@ static bool add(kiln_candidates *list, const kiln_solver *solver, const kiln_con
         list->at = more;
         list->room = room;
     }
-    list->at[list->count++] = (kiln_candidate){solver, *c, origin, expected, 0, NULL};
+    list->at[list->count++] = (kiln_candidate){
+        .solver = solver, .config = *c, .origin = origin, .expected = expected};
     return true;
 }
 
@@ -105,6 +106,21 @@ static bool add_firsts(const kiln *k, kiln_candidates *list, const taker *takers
     return true;
 }
 
+/* splitmix64 (Vigna): enough for an order that has no pattern, and the same on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* Returns a factor between 1/2 and 3/2. */
+static double next_luck(uint64_t *state)
+{
+    return 0.5 + (double)(next_random(state) >> 11) * 0x1p-53;
+}
+
 static bool add_grid(const kiln *k, const kiln_shape *shape, const kiln_solver *solver,
                      kiln_candidates *list)
 {
@@ -113,22 +129,15 @@ static bool add_grid(const kiln *k, const kiln_shape *shape, const kiln_solver *
     while (kiln_config_next(solver, shape, &k->facts, &position, &c)) {
         kiln_plan plan;
         kiln_why why;
-        if (!listed(list, list->firsts, solver, &c) &&
-            kiln_solver_plan(solver, shape, &k->facts, &c, &plan, &why) &&
-            !add(list, solver, &c, KILN_ORIGIN_CHOICE,
+        if (listed(list, list->firsts, solver, &c) ||
+            !kiln_solver_plan(solver, shape, &k->facts, &c, &plan, &why))
+            continue;
+        if (!add(list, solver, &c, KILN_ORIGIN_CHOICE,
                  kiln_solver_predict(solver, shape, &k->facts, &c)))
             return false;
+        list->at[list->count - 1].luck = next_luck(&list->luck);
     }
     return true;
-}
-
-/* splitmix64 (Vigna): enough for an order that has no pattern, and the same on every machine. */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
 }
 
 /* Returns measured over predicted time of the best of the solver's firsts; 0: none was measured. */
@@ -152,15 +161,14 @@ static double largest_scale(const kiln_candidates *list)
     return largest > 0 ? largest : 1;
 }
 
-static int by_expected(const void *a, const void *b)
+static int by_turn(const void *a, const void *b)
 {
     const kiln_candidate *x = a, *y = b;
-    return (x->expected > y->expected) - (x->expected < y->expected);
+    return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
 void kiln_candidates_sort(kiln_candidates *list)
 {
-    uint64_t state = 1;
     const kiln_solver *solver = NULL;
     double scale = 1, unknown = largest_scale(list);
     for (size_t i = list->firsts; i < list->count; i++) {
@@ -170,9 +178,9 @@ void kiln_candidates_sort(kiln_candidates *list)
             scale = scale_of(list, solver);
             scale = scale > 0 ? scale : unknown;
         }
-        c->expected *= scale * (0.5 + (double)(next_random(&state) >> 11) * 0x1p-53);
+        c->turn = c->expected * c->luck * scale;
     }
-    qsort(list->at + list->firsts, list->count - list->firsts, sizeof *list->at, by_expected);
+    qsort(list->at + list->firsts, list->count - list->firsts, sizeof *list->at, by_turn);
 }
 
 kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
@@ -180,7 +188,7 @@ kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kil
 {
     taker takers[KILN_MOST_SOLVERS];
     int n = find_takers(k, problem, shape, only, takers);
-    *out = (kiln_candidates){0};
+    *out = (kiln_candidates){.luck = 1};
     bool ok = add_firsts(k, out, takers, n);
     for (int i = 0; i < n && ok; i++)
         ok = add_grid(k, &takers[i].guess.shape, takers[i].solver, out);

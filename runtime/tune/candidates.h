@@ -12,6 +12,8 @@ typedef struct kiln_candidate {
     kiln_config config;
     kiln_origin origin;      /* a row's, a guess, or (ORIGIN_CHOICE) the grid's */
     double expected;         /* ms, by the solver's own prediction */
+    double luck;             /* of the grid's: what the order multiplies the prediction by */
+    double turn;             /* of the grid's: the order */
     double measured;         /* ms; 0: it was not, or failed */
     const kiln_trial *known; /* an earlier search tried it, and it is not tried again; or NULL */
 } kiln_candidate;
@@ -21,6 +23,7 @@ typedef struct kiln_candidates {
     size_t count, room;
     size_t firsts; /* what every search tries, of each solver one or two; the grids follow */
     size_t guess;  /* which of the firsts would run without rows */
+    uint64_t luck; /* the state of the grid's */
 } kiln_candidates;
 
 /* Lists candidates of every solver that takes the shape and is in `only`, names or ids with commas
@@ -45,8 +48,8 @@ void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape
 void kiln_candidate_hash(const kiln *k, const kiln_shape *shape, const kiln_candidate *c,
                          char hash[KILN_TEMPLATE_HASH]);
 /* Orders the grids for a search that may not try all, by expected time. A solver's predictions are
- * scaled by the measured times of its firsts; where none ran, by the largest scale of the other
- * solvers. A factor between 1/2 and 3/2, random but always the same, gives candidates a turn that
+ * scaled by the measured times of its firsts, as they are known now; where none ran, by the largest
+ * scale of the other solvers. A factor between 1/2 and 3/2, random but always the same, gives candidates a turn that
  * predictions miss by little. */
 void kiln_candidates_sort(kiln_candidates *list);
 void kiln_candidates_free(kiln_candidates *list);

@@ -58,7 +58,7 @@ static void retry(kiln_candidates *list, size_t i)
 {
     list->at[i].known = NULL;
     if (i >= list->firsts)
-        list->at[i].expected = 0;
+        list->at[i].luck = 0;
 }
 
 /* Returns the fastest candidate that an earlier search measured; list->count: there is none. */

@@ -73,7 +73,7 @@ bool kiln_trial_is_due(const kiln_tuner *t, size_t index)
            c->expected <= hopeless * t->list.at[t->list.guess].expected;
 }
 
-/* Tells the caller which trials come next, this one first. The order of the grids is decided when
+/* Tells the caller which trials come next, this one first. The order of the grids is certain when
  * the others have been tried. */
 static void announce(const kiln_tuner *t, size_t index)
 {
@@ -82,8 +82,6 @@ static void announce(const kiln_tuner *t, size_t index)
     if (!t->options->upcoming)
         return;
     for (size_t i = index; i < t->list.count && n < UPCOMING; i++) {
-        if (i == t->list.firsts && index < i)
-            break;
         if (!kiln_trial_is_due(t, i) || (i > index && t->tried + n >= t->trials))
             continue;
         introduce(t, &t->list.at[i], &next[n]);

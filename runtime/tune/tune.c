@@ -50,18 +50,33 @@ static void note_progress(kiln_tuner *t, size_t index)
         kiln_candidates_promote(&t->list, index, to);
 }
 
-/* Begins the grids. */
-static void start_grids(kiln_tuner *t)
+/* Orders the grids by what is known: the neighbours of `best`, one of the firsts, come first; with
+ * list.firsts, nobody's do. */
+static void order_grids(kiln_tuner *t, size_t best)
 {
     const bool limited = t->trials < t->list.count || t->options->max_seconds > 0 ||
                          t->options->patience > 0 || t->options->nknown > 0;
-    kiln_rounds_first(t);
     if (limited)
         kiln_candidates_sort(&t->list);
-    if (t->found.nfinalists > 0 && t->list.firsts < t->list.count)
-        kiln_candidates_promote(&t->list, t->found.finalist[0].index, t->list.firsts);
+    if (best < t->list.firsts && t->list.firsts < t->list.count)
+        kiln_candidates_promote(&t->list, best, t->list.firsts);
     if (limited)
         kiln_candidates_seed(t->bench.k, t->bench.problem, t->shape, &t->list);
+}
+
+/* Begins the grids. */
+static void start_grids(kiln_tuner *t)
+{
+    kiln_rounds_first(t);
+    order_grids(t, t->found.nfinalists > 0 ? t->found.finalist[0].index : t->list.firsts);
+}
+
+/* Where other processes compile what comes next, they need the grids' begin before it is certain:
+ * it follows the best of the firsts. */
+static void foresee_grids(kiln_tuner *t, size_t best)
+{
+    if (t->options->upcoming)
+        order_grids(t, best);
 }
 
 static bool is_over(const kiln_tuner *t)
@@ -74,6 +89,7 @@ static void search(kiln_tuner *t)
 {
     for (size_t i = 0; i < t->list.count; i++)
         t->tried += t->list.at[i].known != NULL;
+    foresee_grids(t, t->list.guess);
     for (size_t i = 0; i < t->list.count; i++) {
         if (i == t->list.firsts)
             start_grids(t);
@@ -83,6 +99,8 @@ static void search(kiln_tuner *t)
             break;
         kiln_trial_run(t, i);
         note_progress(t, i);
+        if (i < t->list.firsts && t->found.nfinalists > 0 && t->found.finalist[0].index == i)
+            foresee_grids(t, i);
     }
     if (t->found.nfinalists > 1 && !t->stopped)
         kiln_rounds_final(t);

@@ -81,6 +81,33 @@ static void note_upcoming(void *user, const kiln_trial *trials, size_t count)
     r->upcoming++;
 }
 
+static char foreseen[6][KILN_INFO_TEXT];
+
+static void note_foreseen(void *user, const kiln_trial *trials, size_t count)
+{
+    (void)user;
+    if (trials[0].index != 0)
+        return;
+    ck_assert_uint_ge(count, 5);
+    for (int i = 0; i < 5; i++)
+        strcpy(foreseen[i], trials[i].config);
+}
+
+/* Before the first trial, the begin of the grids is known where only one solver takes part. */
+START_TEST(the_grids_are_foreseen)
+{
+    tuning_record r = {0};
+    kiln_trial best;
+    kiln_tune_options o = tuning_options(&r, 6);
+    o.keep = 0;
+    o.solver = "ConvOclDirectFwd1x1";
+    o.upcoming = note_foreseen;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    for (int i = 0; i < 5; i++)
+        ck_assert_str_eq(foreseen[i], r.configs[i]);
+}
+END_TEST
+
 static kiln_trial all_of[6];
 
 static int note_whole(void *user, const kiln_trial *t)
@@ -272,6 +299,7 @@ int main(void)
     tcase_add_checked_fixture(tests, tuning_set_up, tuning_tear_down);
     tcase_add_test(tests, the_winner_is_kept_and_used);
     tcase_add_test(tests, what_is_wrong_never_wins);
+    tcase_add_test(tests, the_grids_are_foreseen);
     tcase_add_test(tests, known_trials_are_not_tried_again);
     tcase_add_test(tests, nothing_verified_means_no_winner);
     tcase_add_test(tests, the_destination_is_poisoned);

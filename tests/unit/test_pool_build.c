@@ -44,7 +44,13 @@ static void setup(void)
     run = (tune_run){.options = &options, .list = &list};
     device = (tune_device){.cpu = true};
     p = (pool){.run = &run, .worker = &w, .workers = 1};
-    w = (pool_worker){.kind = &kind, .device = &device, .item = 0, .waiting = true, .helpers = 2};
+    kind = (tune_kind){.devices = 1};
+    w = (pool_worker){.kind = &kind,
+                      .device = &device,
+                      .item = 0,
+                      .ahead = -1,
+                      .waiting = true,
+                      .helpers = 2};
     w.child = child(&far[0]);
     for (int i = 0; i < 2; i++)
         w.helper[i] = (pool_helper){.child = child(&far[1 + i]), .ready = true, .building = -1};
@@ -114,6 +120,47 @@ START_TEST(a_trial_without_compilers_compiles_itself)
 }
 END_TEST
 
+/* Opening a driver takes seconds. */
+START_TEST(a_gpu_does_not_wait_for_compilers_that_are_not_ready)
+{
+    device.cpu = false;
+    w.helper[0] = (pool_helper){.child = w.helper[0].child, .building = -1};
+    w.helper[1].ready = false;
+    w.table[0].state = NOT_BUILT;
+    pool_feed(&p, &w);
+    ck_assert_int_eq(heard(far[0]), MESSAGE_GO);
+    ck_assert_int_eq(heard(far[1]), -1);
+}
+END_TEST
+
+/* Each has the first programs of its own next item compiled; an item that another worker claims is
+ * taken where there is no other. */
+START_TEST(two_workers_claim_two_items)
+{
+    static tune_item items[3];
+    tune_state states[3] = {TUNE_WAITING, TUNE_WAITING, TUNE_ENDED};
+    tune_progress progress[3] = {{0}};
+    pool_worker second = {.kind = &kind, .ahead = -1};
+    items[1].cost = 1;
+    list = (tune_list){.item = items, .count = 3};
+    kind = (tune_kind){.devices = 2, .state = states, .progress = progress};
+    w.ahead = -1;
+    ck_assert_int_eq(pool_claim_next(&p, &w), 1);
+    ck_assert_int_eq(pool_claim_next(&p, &second), 0);
+    w.firsts = 2;
+    ck_assert_int_eq(pool_claim_next(&p, &w), 1);
+    ck_assert_int_eq(w.firsts, 2);
+    states[0] = TUNE_RUNNING;
+    pool_end_claim(&second);
+    ck_assert_int_eq(pool_claim_next(&p, &second), 1);
+    states[1] = TUNE_RUNNING;
+    pool_end_claim(&second);
+    ck_assert_int_eq(pool_claim_next(&p, &w), -1);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(progress[i].claims, 0);
+}
+END_TEST
+
 START_TEST(without_a_limit_no_trial_is_too_long)
 {
     ck_assert(!pool_is_too_long(&p, 60) && pool_is_too_long(&p, 61));
@@ -130,6 +177,8 @@ int main(void)
     tcase_add_test(all, a_table_that_moves_keeps_its_trial_waiting);
     tcase_add_test(all, a_cpu_measures_when_its_compilers_rest);
     tcase_add_test(all, a_trial_without_compilers_compiles_itself);
+    tcase_add_test(all, a_gpu_does_not_wait_for_compilers_that_are_not_ready);
+    tcase_add_test(all, two_workers_claim_two_items);
     tcase_add_test(all, without_a_limit_no_trial_is_too_long);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
