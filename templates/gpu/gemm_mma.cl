@@ -35,9 +35,9 @@
  * Defines   those of epilogue.cl, gemm_places.cl and mma_tile.cl, and
  *   P_GROUPS            D_DST_C: channels of one group of the destination
  *   D_CHANNELS          of one group of the source, padding included
- *   D_TOGETHER          above; where more than 1, 16 divides the bytes of a group's channels, their sum
- *                       divides ROW_BYTES, 8 divides a group's channels of the destination, whose sum
- *                       T_COLUMNS holds, and T_WARPS_C is 1
+ *   D_TOGETHER          above; where more than 1, 16 divides the bytes of a group's channels, or 8 does
+ *                       and they are integers; their sum divides ROW_BYTES, 8 divides a group's
+ *                       channels of the destination, whose sum T_COLUMNS holds, and T_WARPS_C is 1
  *   D_TAPS_INNER        the second order of terms
  *   D_COLUMNS, D_ROW    of the packed weights of a group and phase: channels filled up to T_COLUMNS,
  *                       terms filled up to whole rows of T_BYTES bytes
@@ -79,12 +79,14 @@ INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint 
 #define STAGES_AHEAD (T_STAGES - 1)
 #define SLICES (ROW_BYTES / 32)
 
-/* Where groups of channels share a tile: whether 16 of a slice's bytes, and product j's columns, are of
- * the same group. */
-#define GROUP_OF_TERMS(k, half)                                                                    \
-    (((k)*32 + (half)*16) % (D_CHANNELS * MMA_BYTES) * D_TOGETHER / (D_CHANNELS * MMA_BYTES))
+/* Where groups of channels share a tile: whether some of 16 of a slice's bytes, and product j's columns,
+ * are of the same group. */
+#define GROUP_BYTES (D_CHANNELS * MMA_BYTES / D_TOGETHER)
+#define FIRST_BYTE(k, half) (((k)*32 + (half)*16) % (D_CHANNELS * MMA_BYTES))
+#define GROUP_OF_COLUMNS(j) ((j)*8 * D_TOGETHER / D_DST_C)
 #define MEETS(k, half, j)                                                                          \
-    (D_TOGETHER == 1 || GROUP_OF_TERMS(k, half) == (j)*8 * D_TOGETHER / D_DST_C)
+    (D_TOGETHER == 1 || (FIRST_BYTE(k, half) < (GROUP_OF_COLUMNS(j) + 1) * GROUP_BYTES &&          \
+                         FIRST_BYTE(k, half) + 16 > GROUP_OF_COLUMNS(j) * GROUP_BYTES))
 #define MEETS_ANY(k, j) (MEETS(k, 0, j) || MEETS(k, 1, j))
 
 /* `left` and `right` are the addresses of the item's row, without its turn. */

@@ -76,6 +76,8 @@ START_TEST(stages_are_as_planned_by_hand)
     /* Eight groups of 8 channels are one of 64. */
     check_stages("fwd-f16-n2-c64-k64-i8x8-f3x3-p1x1-g8-l:NHWC.OIHW.NHWC", "64,64,4,1,128,2,1",
                  "gemm_mma_pack 576x64x1/64, gemm_mma 256x1x1/128");
+    check_stages("fwd-i8-n2-c64-k64-i8x8-f3x3-p1x1-g8-l:NHWC.OIHW.NHWC", "64,64,4,1,128,2,1",
+                 "gemm_mma_pack 640x64x1/64, gemm_mma 256x1x1/128");
     /* Backward data with stride 2: four phases of up to four taps, 32 pixels of each. */
     check_stages("bwd-f16-n2-c32-k16-i8x8-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC", "64,32,4,1,64,2,1",
                  "gemm_mma_pack 64x32x4/64, gemm_mma 128x4x1/128");

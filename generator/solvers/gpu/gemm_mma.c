@@ -39,14 +39,16 @@ static int64_t most_taps(const kiln_gemm *g)
 /* How many neighbouring groups share a tile: a step has a tap's channels of all of them, and the
  * tile all of their channels. Products of one group's channels with another's are left out, which a
  * warp knows how to if each product is of one group's results and of whole 16 bytes of terms, and
- * the warp has all columns. */
+ * the warp has all columns. Bytes may have 8: what another group has in the same 16 meets zeros,
+ * with which an infinity would make a NaN. */
 static int64_t groups_together(const kiln_gemm_mma *g, kiln_mma_kind kind, const int *v)
 {
     const kiln_gemm *m = &g->gemm;
     const int64_t bytes = g->src.channels * g->type_size,
                   row = v[MMA_BYTES] < 128 ? v[MMA_BYTES] : 128;
     int64_t most = 1;
-    if (kind != KILN_MMA || m->merged || v[MMA_WARPS_C] > 1 || bytes % 16 || m->walk.dst_c % 8 ||
+    if (kind != KILN_MMA || m->merged || v[MMA_WARPS_C] > 1 ||
+        bytes % (g->src.type == KILN_I8 ? 8 : 16) || m->walk.dst_c % 8 ||
         g->src.channels != g->src.group_channels)
         return 1;
     for (int64_t n = 2; m->groups % n == 0 && n * bytes <= row; n *= 2)
@@ -74,7 +76,8 @@ static void set_config(kiln_gemm_mma *g, kiln_mma_kind kind, const kiln_config *
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * g->groups * g->phases) * (double)split;
     g->tiles.steps = ceil((double)product_of(m->taps, g->channels) / (double)g->phases /
                           (double)terms / (double)split);
-    g->tiles.share = 1.0 / (double)g->together;
+    const double met = fmax(1, 16 / (double)(g->src.channels * g->type_size));
+    g->tiles.share = g->together > 1 ? met / (double)g->together : 1;
 }
 
 kiln_gemm_mma kiln_gemm_mma_of(const kiln_shape *s, kiln_mma_kind kind, const kiln_config *c)
