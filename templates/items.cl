@@ -19,16 +19,16 @@
  *
  * A launch of one group (with ITEMS_SHARED=1; see runtime/pocl/work_sharing.h) writes where an
  * item's code is, and which pointers it is given, into memory of the host. Threads of the host spin
- * on this memory and help. The items, in units of ITEMS_UNIT, are halved. The thread that the
- * memory knows as the first owns the first half, whether this thread begins launches or helps, so
- * that a core finds its half of the tensors in its own cache from launch to launch. A thread that
- * is done with its half takes units from the end of the other half. (Taking waits until all earlier
- * stores are done: a fifth of a microsecond, where lines of the destination come from a
- * second-level cache. So an owner takes half of what is left.)
+ * on this memory and help. The items, in units of ITEMS_UNIT, are dealt in a range for each thread
+ * that the memory knows. A thread owns the same range whether it begins launches or helps, so that
+ * a core finds its part of the tensors in its own cache from launch to launch. A thread that is
+ * done with its range takes units from the ends of the others, from the next one on. (Taking waits
+ * until all earlier stores are done: a fifth of a microsecond, where lines of the destination come
+ * from a second-level cache. So an owner takes half of what is left.)
  *
- *       first thread              another
- *     > 0 1 2 3 . . . . . 9 <   > 10 11 12 13 . . . 19 <
- *                           another                    the first, when they are done
+ *       first thread     second thread        third thread
+ *     > 0 1 2 . . . 9 <  > 10 11 . . . 19 <  > 20 21 . . . 29 <
+ *                            the first, when it is done
  *
  * A launch of one unit is left to the thread that begins it. What a launch writes into this memory
  * is all that the host needs to repeat the launch, sooner than PoCL can start one
@@ -50,8 +50,8 @@
  * Defines: ITEMS_SHARED                 1: a launch of one work-group does all items
  *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes
  *          ITEMS_UNIT                   with it: items of a unit; at most 65535 units
- *          ITEMS_HALVED                 with it, 1: the halves are those of the first axis, of two items
- *                                       or more; else those of the last axis of several items
+ *          ITEMS_PARTS                  with it: the ranges are so many parts of the first axis; else
+ *                                       parts of the last axis of several items
  */
 #if ITEMS_SHARED
 
@@ -59,13 +59,19 @@
 #define ITEMS_UNITS ((ITEMS + ITEMS_UNIT - 1) / ITEMS_UNIT)
 #define ITEM_OF(i, axis, count)                                                                    \
     ((axis) == 0 ? (i) % (count) : (axis) == 1 ? (i) / (count) % ITEMS_1 : (i) / ((count) * ITEMS_1))
-#if ITEMS_HALVED
-#define ITEMS_LEFT (ITEMS_0 / 2)
-#define ITEMS_FIRST (ITEMS_LEFT * ITEMS_1 * ITEMS_2)
+#if ITEMS_PARTS
+#define ITEMS_PART(i) ((((i) / (ITEMS_1 * ITEMS_2) + 1) * ITEMS_PARTS - 1) / ITEMS_0)
+#define ITEMS_BEFORE(part) (ITEMS_0 * (part) / ITEMS_PARTS) /* along the first axis */
+/* Parts have one of two sizes, and dividing by a constant is sooner done. */
+#define ITEMS_SMALL (ITEMS_0 > ITEMS_PARTS ? ITEMS_0 / ITEMS_PARTS : 1)
+#define ITEM_SIZED(i, axis, small)                                                                 \
+    ((small) ? ITEM_OF(i, axis, ITEMS_SMALL) : ITEM_OF(i, axis, ITEMS_SMALL + 1))
+#define ITEM_OF_PART(i, axis, before, after)                                                       \
+    (ITEM_SIZED((i) - (before) * ITEMS_1 * ITEMS_2, axis, (after) - (before) == ITEMS_SMALL) +     \
+     ((axis) == 0 ? (before) : 0))
 #define ITEM(axis)                                                                                 \
-    (item_i < ITEMS_FIRST ? ITEM_OF(item_i, axis, ITEMS_LEFT)                                      \
-                          : ITEM_OF(item_i - ITEMS_FIRST, axis, ITEMS_0 - ITEMS_LEFT) +            \
-                                ((axis) == 0 ? ITEMS_LEFT : 0))
+    ITEM_OF_PART(item_i, axis, ITEMS_BEFORE(ITEMS_PART(item_i)),                                   \
+                 ITEMS_BEFORE(ITEMS_PART(item_i) + 1))
 #else
 #define ITEM(axis) ITEM_OF(item_i, axis, ITEMS_0)
 #endif
@@ -108,32 +114,50 @@ extern constant uint items_code[] ITEMS_SYMBOL;
 #define SHARING_OPEN 0      /* units of work, while threads may help; else 0 */
 #define SHARING_UNIT 1      /* items of a unit */
 #define SHARING_ITEMS 2     /* items of the launch */
-#define SHARING_SECOND 3    /* 1: the launch's thread owns the second half */
+#define SHARING_RANGES 3    /* the first so many threads own a range each */
 #define SHARING_CODE 4      /* two words, and so is each of the five pointers behind it */
 #define SHARING_SCRATCH 16  /* bytes of scratch memory of an item */
 #define SHARING_MODE 17     /* MXCSR of the launch's thread, without flags */
-#define SHARING_CLAIMS 128  /* units taken of the first half: from its begin on, and << 16 from its
-                               end; of the second half as many words behind it */
-#define SHARING_INSIDE 384  /* threads that help */
-#define SHARING_BUSY 512    /* 1: a launch has the memory */
-#define SHARING_FIRST 514   /* two words: an address in the first thread's stack, or 0 */
-#define SHARING_CAPTURE 516 /* 1: the launch is to write what it does */
+#define SHARING_BUSY 128    /* 1: a launch has the memory */
+#define SHARING_CAPTURE 129 /* 1: the launch is to write what it does */
+#define SHARING_THREADS 256 /* that have had or have asked for a place */
+#define SHARING_THREAD 258  /* the thread of each place, two words each */
+#define SHARING_MOST 16     /* places */
+#define SHARING_PLACE(i) (384 + 128 * (i))
+/* In a place: */
+#define SHARING_CLAIMS 0    /* units taken of its range: from the begin on, and << 16 from the end */
+#define SHARING_INSIDE 1    /* 1: its thread helps */
 
 typedef struct items_left {
     global volatile uint *memory; /* 0: no other thread helps */
-    uint second;                  /* 1: this thread owns the second half */
+    uint own, ranges;             /* this thread's place; ranges of the launch */
+    uint passed;                  /* ranges, from its own on, of which no unit is left */
     int next, end;
 } items_left;
 
-/* Whether this thread is another than the one that the memory knows as the first. */
-static inline bool owns_second(global volatile uint *words)
+static inline uint known_threads(global volatile uint *words)
 {
-    int here;
-    const ulong mine = (ulong)(private int *)&here, stack = 1 << 20;
-    global volatile ulong *const first = (global volatile ulong *)(words + SHARING_FIRST);
-    if (*first == 0)
-        *first = mine;
-    return mine - *first + stack >= 2 * stack;
+    return min(__atomic_load_n(words + SHARING_THREADS, __ATOMIC_SEQ_CST), (uint)SHARING_MOST);
+}
+
+/* This thread's place, a new one where it has none; SHARING_MOST: all are taken. A thread is known
+ * by its thread pointer. */
+static inline uint own_place(global volatile uint *words)
+{
+    ulong me;
+    __asm__("mov %%fs:0, %0" : "=r"(me));
+    global volatile ulong *const thread = (global volatile ulong *)(words + SHARING_THREAD);
+    const uint known = known_threads(words);
+    for (uint i = 0; i < known; i++)
+        if (thread[i] == me)
+            return i;
+    if (known == SHARING_MOST)
+        return SHARING_MOST;
+    const uint i = __atomic_fetch_add(words + SHARING_THREADS, 1u, __ATOMIC_SEQ_CST);
+    if (i >= SHARING_MOST)
+        return SHARING_MOST;
+    thread[i] = me;
+    return i;
 }
 
 /* How this thread rounds, and what it does with denormal numbers; see item_call.h. */
@@ -148,7 +172,7 @@ static inline items_left begin_items(const ulong memory, const uint scratch,
                                      global const void *const *given, const int count)
 {
     const int group = get_group_id(0);
-    items_left items = {0, 0, group - 1, group + 1};
+    items_left items = {0, 0, 0, 0, group - 1, group + 1};
     if (get_num_groups(0) > 1)
         return items;
     items.next = -1;
@@ -157,13 +181,17 @@ static inline items_left begin_items(const ulong memory, const uint scratch,
     uint free = 0;
     if (ITEMS_UNITS == 1 && words[SHARING_CAPTURE] == 0)
         return items;
-    if (!__atomic_compare_exchange_n(words + SHARING_BUSY, &free, 1u, false, __ATOMIC_SEQ_CST,
+    const uint own = own_place(words);
+    if (own == SHARING_MOST ||
+        !__atomic_compare_exchange_n(words + SHARING_BUSY, &free, 1u, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST))
         return items;
     items.memory = words;
-    items.second = words[SHARING_SECOND] = owns_second(words);
+    items.own = own;
+    items.ranges = words[SHARING_RANGES] = known_threads(words);
     items.end = 0;
-    words[SHARING_CLAIMS] = words[2 * SHARING_CLAIMS] = 0;
+    for (uint i = 0; i < items.ranges; i++)
+        words[SHARING_PLACE(i) + SHARING_CLAIMS] = 0;
     words[SHARING_UNIT] = ITEMS_UNIT;
     words[SHARING_ITEMS] = ITEMS;
     words[SHARING_SCRATCH] = scratch;
@@ -176,13 +204,14 @@ static inline items_left begin_items(const ulong memory, const uint scratch,
     return items;
 }
 
-/* Takes half of what is left of this thread's own half, or one unit from the end of the other. */
-static inline bool take_units(items_left *items, const bool own)
+/* Takes half of what is left of this thread's own range, or one unit from the end of another's. */
+static inline bool take_units(items_left *items)
 {
-    const uint second = own ? items->second : !items->second;
-    const uint first = second ? ITEMS_UNITS / 2 : 0;
-    const uint units = second ? ITEMS_UNITS - ITEMS_UNITS / 2 : ITEMS_UNITS / 2;
-    global volatile uint *const claims = items->memory + SHARING_CLAIMS * (1 + second);
+    const uint range = (items->own + items->passed) % items->ranges;
+    const bool own = items->passed == 0;
+    const uint first = ITEMS_UNITS * range / items->ranges;
+    const uint units = ITEMS_UNITS * (range + 1) / items->ranges - first;
+    global volatile uint *const claims = items->memory + SHARING_PLACE(range) + SHARING_CLAIMS;
     const uint seen = *claims, left = units - min(units, (seen & 0xffff) + (seen >> 16));
     const uint wanted = own ? (left + 1) / 2 : 1;
     if (left == 0)
@@ -203,8 +232,9 @@ static inline bool take_units(items_left *items, const bool own)
 static inline void end_items(global volatile uint *memory)
 {
     __atomic_store_n(memory + SHARING_OPEN, 0u, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(memory + SHARING_INSIDE, __ATOMIC_SEQ_CST) != 0)
-        ;
+    for (uint i = 0; i < known_threads(memory); i++)
+        while (__atomic_load_n(memory + SHARING_PLACE(i) + SHARING_INSIDE, __ATOMIC_SEQ_CST) != 0)
+            ;
     __atomic_store_n(memory + SHARING_BUSY, 0u, __ATOMIC_RELEASE);
 }
 
@@ -214,8 +244,9 @@ static inline bool next_item(items_left *items)
         return true;
     if (!items->memory)
         return false;
-    if (take_units(items, true) || take_units(items, false))
-        return true;
+    for (; items->passed < items->ranges; items->passed++)
+        if (take_units(items))
+            return true;
     end_items(items->memory);
     return false;
 }

@@ -1,4 +1,4 @@
-/* Chooses which launches two threads share, or one thread does alone, and in what units. */
+/* Chooses which launches threads share, or one thread does alone, and in what units. */
 #include "shared_grid.h"
 
 #include "generator/base/integers.h"
@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    THREADS = 2,     /* that share a launch; more were not measured */
     LEAST_US = 4,    /* of one core: in less time, another core has not come and gone */
-    MOST_US = 50000, /* no cache keeps what longer launches read and write for a thread's half */
-    FEW_UNITS = 16,  /* the other core waits while the last unit is done */
+    MOST_US = 100000, /* of all threads: a launch does its items alone while another one is shared;
+                         and no cache keeps what longer ones read and write */
+    FEW_UNITS = 8,   /* of a core: the others wait while the last unit is done */
     MOST_UNITS = 60000,
-    MOST_ITEMS = 1 << 30
+    MOST_ITEMS = 1 << 26
 };
 
 static const double unit_us = 0.5;
@@ -20,14 +20,12 @@ static const double unit_us = 0.5;
  * does them. */
 static int64_t unit_of(const kiln_device_facts *d, double all_us, int64_t items)
 {
-    if (!d->shares_work || !(all_us <= MOST_US) || items > MOST_ITEMS)
+    if (!d->shares_work || !(all_us * d->compute_units <= MOST_US) || items > MOST_ITEMS)
         return 0;
     if (all_us < LEAST_US || items == 1)
         return items;
-    if (d->compute_units != THREADS)
-        return 0;
     const int64_t usual = (int64_t)(unit_us * (double)items / all_us);
-    const int64_t least = divide_up(items, MOST_UNITS), most = items / FEW_UNITS;
+    const int64_t least = divide_up(items, MOST_UNITS), most = items / FEW_UNITS / d->compute_units;
     const int64_t unit = usual < most ? usual : most;
     return unit > least ? unit : least;
 }
@@ -45,7 +43,7 @@ static void share_program(kiln_plan *plan, size_t before)
 }
 
 static void share_grid(kiln_plan *plan, const kiln_device_facts *d, double ms, const int64_t g[3],
-                       bool halved)
+                       bool parted)
 {
     const double all_us = 1000 * (ms - kiln_device_launch_ms(d)) * d->compute_units;
     const int64_t items = g[0] * g[1] * g[2], unit = unit_of(d, all_us, items);
@@ -60,8 +58,8 @@ static void share_grid(kiln_plan *plan, const kiln_device_facts *d, double ms, c
     kiln_define(plan, "ITEMS_1", g[1]);
     kiln_define(plan, "ITEMS_2", g[2]);
     kiln_define(plan, "ITEMS_UNIT", unit);
-    if (halved && g[0] > 1 && unit < items)
-        kiln_define(plan, "ITEMS_HALVED", 1);
+    if (parted && g[0] > 1 && unit < items)
+        kiln_define(plan, "ITEMS_PARTS", d->compute_units);
     share_program(plan, before);
     kiln_arg_sharing(plan);
     kiln_grid(plan, 1, 1, 1, items, 1, 1);
@@ -73,7 +71,7 @@ void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, in
     share_grid(plan, d, ms, (const int64_t[3]){g0, g1, g2}, false);
 }
 
-void kiln_grid_halved(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
+void kiln_grid_parted(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
                       int64_t g1, int64_t g2)
 {
     share_grid(plan, d, ms, (const int64_t[3]){g0, g1, g2}, true);

@@ -11,10 +11,10 @@
  * where it differs in nothing else, so that one program has both kernels. */
 void kiln_grid_shared(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
                       int64_t g1, int64_t g2);
-/* The same, but each thread owns one half of the first axis, not of the last one that has several
+/* The same, but each thread owns one part of the first axis, not of the last one that has several
  * items: for kernels whose items along it are parts of an image. A layer then mostly reads what the
  * same core wrote in the layer before. */
-void kiln_grid_halved(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
+void kiln_grid_parted(kiln_plan *plan, const kiln_device_facts *d, double ms, int64_t g0,
                       int64_t g1, int64_t g2);
 
 #endif

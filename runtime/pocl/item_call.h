@@ -46,6 +46,15 @@ static inline void kiln_arithmetic_set(uint32_t mode)
     __builtin_ia32_ldmxcsr(mode);
 }
 
+/* Returns a number of the calling thread's own: its thread pointer, which the convention keeps at
+ * %fs:0. */
+static inline uint64_t kiln_this_thread(void)
+{
+    uint64_t thread;
+    __asm__("mov %%fs:0, %0" : "=r"(thread));
+    return thread;
+}
+
 #else
 
 enum { KILN_ITEM_CALLS = 0 };
@@ -64,6 +73,11 @@ static inline uint32_t kiln_arithmetic(void)
 static inline void kiln_arithmetic_set(uint32_t mode)
 {
     (void)mode;
+}
+
+static inline uint64_t kiln_this_thread(void)
+{
+    return 0;
 }
 
 #endif

@@ -16,7 +16,7 @@ enum {
 };
 
 typedef struct kiln_spinner {
-    kiln_keepalive *all;
+    _Alignas(KILN_CACHE_LINE) kiln_keepalive *all;
     cl_command_queue queue; /* in order: never more than one command of it runs */
     bool alive;             /* a command is enqueued */
     atomic_int core;        /* where it spun last */

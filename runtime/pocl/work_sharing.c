@@ -10,32 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PAGE = 4096, MOST_THREADS = 16 };
+
+/* What belongs to one of the threads that share launches. */
+typedef struct place {
+    _Alignas(512) atomic_uint claims; /* units taken of its range: from the begin on, and << 16 from
+                                         the end */
+    atomic_uint inside;               /* 1: it helps */
+} place;
+
 /* In the order that templates/items.cl knows. What different cores write is 512 bytes apart. */
 typedef struct sharing {
-    _Alignas(4096) atomic_uint open;          /* units of work, while threads may help; else 0 */
+    _Alignas(PAGE) atomic_uint open;          /* units of work, while threads may help; else 0 */
     uint32_t unit, items;                     /* items of a unit; items of the launch */
-    uint32_t second;                          /* 1: the launch's thread owns the second half */
+    uint32_t ranges;                          /* the first so many threads own a range each */
     uint64_t code, given[KILN_ITEM_POINTERS]; /* the function of an item, and its pointers */
     uint32_t scratch;                         /* bytes of scratch memory of an item */
     uint32_t mode;                            /* kiln_arithmetic() of the launch's thread */
-    _Alignas(512) atomic_uint claims_1; /* units taken of the first half: from its begin on, and
-                                           << 16 from its end */
-    _Alignas(512) atomic_uint claims_2; /* of the second half */
-    _Alignas(512) atomic_uint inside;   /* threads that help */
-    _Alignas(512) atomic_uint busy;     /* 1: a launch has this memory */
-    uint64_t first;                     /* an address in the first thread's stack, or 0 */
-    uint32_t captures;                  /* 1: a launch is to write what it does */
+    _Alignas(512) atomic_uint busy;           /* 1: a launch has this memory */
+    uint32_t captures;                        /* 1: a launch is to write what it does */
+    _Alignas(512) atomic_uint threads;        /* that have had or have asked for a place */
+    atomic_ullong thread[MOST_THREADS];       /* kiln_this_thread() of each */
+    place at[MOST_THREADS];
 } sharing;
-
-enum { PAGE = 4096 };
 
 static sharing shared;
 
 _Static_assert(offsetof(sharing, code) == 4 * 4 && offsetof(sharing, scratch) == 16 * 4 &&
-                   offsetof(sharing, mode) == 17 * 4 && offsetof(sharing, claims_1) == 128 * 4 &&
-                   offsetof(sharing, claims_2) == 256 * 4 && offsetof(sharing, inside) == 384 * 4 &&
-                   offsetof(sharing, busy) == 512 * 4 && offsetof(sharing, first) == 514 * 4 &&
-                   offsetof(sharing, captures) == 516 * 4,
+                   offsetof(sharing, mode) == 17 * 4 && offsetof(sharing, busy) == 128 * 4 &&
+                   offsetof(sharing, captures) == 129 * 4 &&
+                   offsetof(sharing, threads) == 256 * 4 && offsetof(sharing, thread) == 258 * 4 &&
+                   offsetof(sharing, at) == 384 * 4 && sizeof(place) == 128 * 4 &&
+                   offsetof(place, inside) == 4,
                "templates/items.cl has other places");
 
 uint64_t kiln_sharing_memory(void)
@@ -43,35 +49,60 @@ uint64_t kiln_sharing_memory(void)
     return (uint64_t)(uintptr_t)&shared;
 }
 
-/* Takes half of what is left of the thread's own half, or one unit from the end of the other half.
- * Returns how many units were taken, from `first` on; 0: none is left. `second`: take from the
- * second half. */
-static uint32_t take_units(sharing *s, uint32_t units, bool second, bool own, uint32_t *first)
+static uint32_t known_threads(sharing *s)
 {
-    const uint32_t begin = second ? units / 2 : 0, half = second ? units - units / 2 : units / 2;
-    atomic_uint *claims = second ? &s->claims_2 : &s->claims_1;
+    const uint32_t threads = atomic_load(&s->threads);
+    return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
+/* Returns the calling thread's place, a new one where it has none; MOST_THREADS: all are taken. The
+ * same as own_place() in templates/items.cl. */
+static uint32_t own_place(sharing *s)
+{
+    const uint64_t me = kiln_this_thread();
+    const uint32_t known = known_threads(s);
+    for (uint32_t i = 0; i < known; i++)
+        if (atomic_load_explicit(&s->thread[i], memory_order_relaxed) == me)
+            return i;
+    const uint32_t i = known < MOST_THREADS ? atomic_fetch_add(&s->threads, 1u) : MOST_THREADS;
+    if (i >= MOST_THREADS)
+        return MOST_THREADS;
+    atomic_store_explicit(&s->thread[i], me, memory_order_relaxed);
+    return i;
+}
+
+/* Takes half of what is left of the thread's own range, or one unit from the end of another's.
+ * Returns how many units were taken, from `first` on; 0: none is left. */
+static uint32_t take_units(sharing *s, uint32_t units, uint32_t range, bool own, uint32_t *first)
+{
+    const uint32_t begin = units * range / s->ranges;
+    const uint32_t all = units * (range + 1) / s->ranges - begin;
+    atomic_uint *claims = &s->at[range].claims;
     const uint32_t seen = atomic_load(claims), gone = (seen & 0xffff) + (seen >> 16);
-    const uint32_t wanted = own && gone < half ? (half - gone + 1) / 2 : 1;
-    if (gone >= half)
+    const uint32_t wanted = own && gone < all ? (all - gone + 1) / 2 : 1;
+    if (gone >= all)
         return 0;
     const uint32_t taken = atomic_fetch_add(claims, own ? wanted : UINT32_C(1) << 16);
     const uint32_t from_begin = taken & 0xffff, from_end = taken >> 16;
-    if (from_begin + from_end >= half)
+    if (from_begin + from_end >= all)
         return 0;
-    *first = begin + (own ? from_begin : half - 1 - from_end);
-    const uint32_t left = half - from_begin - from_end;
+    *first = begin + (own ? from_begin : all - 1 - from_end);
+    const uint32_t left = all - from_begin - from_end;
     return wanted < left ? wanted : left;
 }
 
-/* `second`: the calling thread owns the second half. */
-static void do_units(sharing *s, uint32_t units, bool second, void *scratch)
+/* `own`: the calling thread's place. Its own range comes first, then those behind it, in a circle.
+ */
+static void do_units(sharing *s, uint32_t units, uint32_t own, void *scratch)
 {
-    uint32_t first, taken;
-    while ((taken = take_units(s, units, second, true, &first)) > 0 ||
-           (taken = take_units(s, units, !second, false, &first)) > 0) {
-        const uint32_t begin = first * s->unit, after = begin + taken * s->unit;
-        for (uint32_t i = begin; i < (after < s->items ? after : s->items); i++)
-            kiln_item_call(s->code, i, scratch, s->given);
+    for (uint32_t passed = 0; passed < s->ranges; passed++) {
+        const uint32_t range = (own + passed) % s->ranges;
+        uint32_t first, taken;
+        while ((taken = take_units(s, units, range, range == own, &first)) > 0) {
+            const uint32_t begin = first * s->unit, after = begin + taken * s->unit;
+            for (uint32_t i = begin; i < (after < s->items ? after : s->items); i++)
+                kiln_item_call(s->code, i, scratch, s->given);
+        }
     }
 }
 
@@ -98,18 +129,19 @@ static bool make_room(kiln_sharing_scratch *scratch, size_t size)
 bool kiln_sharing_help(kiln_sharing_scratch *scratch)
 {
     sharing *s = &shared;
-    if (atomic_load(&s->open) == 0)
+    const uint32_t own = atomic_load(&s->open) ? own_place(s) : MOST_THREADS;
+    if (own == MOST_THREADS)
         return false;
-    atomic_fetch_add(&s->inside, 1u);
+    atomic_store(&s->at[own].inside, 1u);
     const uint32_t units = atomic_load(&s->open);
     const bool helps = units > 0 && make_room(scratch, s->scratch);
     if (helps) {
-        const uint32_t own = kiln_arithmetic(), mode = s->mode;
-        change_arithmetic(own, mode);
-        do_units(s, units, !s->second, scratch->bytes);
-        change_arithmetic(mode, own);
+        const uint32_t usual = kiln_arithmetic(), mode = s->mode;
+        change_arithmetic(usual, mode);
+        do_units(s, units, own, scratch->bytes);
+        change_arithmetic(mode, usual);
     }
-    atomic_fetch_sub(&s->inside, 1u);
+    atomic_store_explicit(&s->at[own].inside, 0u, memory_order_release);
     return helps;
 }
 
@@ -139,27 +171,24 @@ bool kiln_sharing_captured(const void *memory, kiln_sharing_call *call)
     return true;
 }
 
-/* The same as owns_second() in templates/items.cl. */
-static bool owns_second(sharing *s)
+/* Waits until no thread helps. */
+static void wait_for_helpers(sharing *s)
 {
-    int here;
-    const uint64_t mine = (uint64_t)(uintptr_t)&here, stack = 1 << 20;
-    if (s->first == 0)
-        s->first = mine;
-    return mine - s->first + stack >= 2 * stack;
+    for (uint32_t i = 0; i < known_threads(s); i++)
+        while (atomic_load(&s->at[i].inside) != 0)
+            kiln_cpu_relax();
 }
 
 /* The memory is the calling thread's, which opens it to the threads that help and waits for them.
- */
-static void share(sharing *s, const kiln_sharing_call *c, uint32_t units, void *scratch)
+ * `own`: its place. */
+static void share(sharing *s, const kiln_sharing_call *c, uint32_t units, uint32_t own,
+                  void *scratch)
 {
-    const bool second = owns_second(s);
     /* No launch leaves a thread inside; but ThreadSanitizer does not see a kernel wait. */
-    while (atomic_load(&s->inside) != 0)
-        kiln_cpu_relax();
-    s->second = second;
-    atomic_store_explicit(&s->claims_1, 0, memory_order_relaxed);
-    atomic_store_explicit(&s->claims_2, 0, memory_order_relaxed);
+    wait_for_helpers(s);
+    s->ranges = known_threads(s);
+    for (uint32_t i = 0; i < s->ranges; i++)
+        atomic_store_explicit(&s->at[i].claims, 0, memory_order_relaxed);
     s->unit = c->unit;
     s->items = c->items;
     s->scratch = c->scratch;
@@ -167,10 +196,9 @@ static void share(sharing *s, const kiln_sharing_call *c, uint32_t units, void *
     s->code = c->code;
     memcpy(s->given, c->given, sizeof s->given);
     atomic_store(&s->open, units);
-    do_units(s, units, second, scratch);
+    do_units(s, units, own, scratch);
     atomic_store(&s->open, 0u);
-    while (atomic_load(&s->inside) != 0)
-        kiln_cpu_relax();
+    wait_for_helpers(s);
     atomic_store(&s->busy, 0u);
 }
 
@@ -178,10 +206,11 @@ void kiln_sharing_do(const kiln_sharing_call *c, void *scratch)
 {
     const uint32_t units = c->items / c->unit + (c->items % c->unit > 0);
     const uint32_t own = kiln_arithmetic();
+    const uint32_t place = units > 1 ? own_place(&shared) : MOST_THREADS;
     unsigned free = 0;
     change_arithmetic(own, c->mode);
-    if (units > 1 && atomic_compare_exchange_strong(&shared.busy, &free, 1u))
-        share(&shared, c, units, scratch);
+    if (place < MOST_THREADS && atomic_compare_exchange_strong(&shared.busy, &free, 1u))
+        share(&shared, c, units, place, scratch);
     else
         for (uint32_t i = 0; i < c->items; i++)
             kiln_item_call(c->code, i, scratch, c->given);

@@ -61,8 +61,8 @@ START_TEST(others_keep_their_grid)
     } cases[] = {
         {60000, {7, 2, 2}, 2, true, KILN_DEVICE_CPU}, /* long */
         {1e300, {7, 2, 2}, 2, true, KILN_DEVICE_CPU},
-        {38, {1 << 20, 1 << 20, 2}, 2, true, KILN_DEVICE_CPU},
-        {38, {7, 2, 2}, 16, true, KILN_DEVICE_CPU},
+        {7000, {7, 20, 20}, 16, true, KILN_DEVICE_CPU}, /* long for one thread */
+        {38, {1 << 20, 1 << 6, 2}, 2, true, KILN_DEVICE_CPU},
         {38, {7, 2, 2}, 2, false, KILN_DEVICE_CPU},
         {3, {7, 2, 2}, 2, false, KILN_DEVICE_CPU},
         {38, {7, 2, 2}, 2, false, KILN_DEVICE_GPU},
@@ -83,20 +83,20 @@ START_TEST(others_keep_their_grid)
 }
 END_TEST
 
-/* Only what is shared has halves, and only what has two items along the axis. */
-START_TEST(the_first_axis_is_halved)
+/* Only what is shared has parts, and only what has two items along the axis. */
+START_TEST(the_first_axis_is_parted)
 {
     const kiln_device_facts d = two_cores();
     const char *const options[] = {
-        "-DITEMS_SHARED=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=20 -DITEMS_UNIT=3 -DITEMS_HALVED=1",
+        "-DITEMS_SHARED=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=20 -DITEMS_UNIT=3 -DITEMS_PARTS=2",
         "-DITEMS_SHARED=1 -DITEMS_0=1 -DITEMS_1=2 -DITEMS_2=20 -DITEMS_UNIT=1",
         "-DITEMS_SHARED=1 -DITEMS_0=7 -DITEMS_1=2 -DITEMS_2=2 -DITEMS_UNIT=28",
         "-DITEMS_SHARED=0",
     };
-    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 38, 7, 2, 20).options, options[0]);
-    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 38, 1, 2, 20).options, options[1]);
-    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 3, 7, 2, 2).options, options[2]);
-    ck_assert_str_eq(grid_by(kiln_grid_halved, &d, 1e300, 7, 2, 2).options, options[3]);
+    ck_assert_str_eq(grid_by(kiln_grid_parted, &d, 38, 7, 2, 20).options, options[0]);
+    ck_assert_str_eq(grid_by(kiln_grid_parted, &d, 38, 1, 2, 20).options, options[1]);
+    ck_assert_str_eq(grid_by(kiln_grid_parted, &d, 3, 7, 2, 2).options, options[2]);
+    ck_assert_str_eq(grid_by(kiln_grid_parted, &d, 1e300, 7, 2, 2).options, options[3]);
 }
 END_TEST
 
@@ -118,15 +118,16 @@ END_TEST
 /* Enough units that no core waits for long, and no more than a word can count. */
 START_TEST(there_are_neither_few_nor_many_units)
 {
-    const kiln_device_facts d = two_cores();
-    for (int64_t items = 2; items < (1 << 30); items = items * 7 / 4 + 1)
-        for (int all_us = 5; all_us < 50000; all_us *= 3) {
+    kiln_device_facts d = two_cores();
+    d.compute_units = _i;
+    for (int64_t items = 2; items < (1 << 26); items = items * 7 / 4 + 1)
+        for (int all_us = 5; all_us * d.compute_units <= 100000; all_us *= 3) {
             const kiln_stage s = grid_of(&d, all_us, items, 1, 1);
             long unit = 0;
             ck_assert(s.shared);
             ck_assert_int_eq(sscanf(strstr(s.options, "ITEMS_UNIT="), "ITEMS_UNIT=%ld", &unit), 1);
             ck_assert_int_ge(unit, 1);
-            ck_assert(unit == 1 || items / unit >= 16);
+            ck_assert(unit == 1 || items / unit >= 8 * d.compute_units);
             ck_assert_int_lt(items / unit, 65536);
         }
 }
@@ -137,10 +138,10 @@ int main(void)
     Suite *suite = suite_create("team_grid");
     TCase *tests = tcase_create("team_grid");
     tcase_add_test(tests, a_team_knows_its_items);
-    tcase_add_test(tests, the_first_axis_is_halved);
+    tcase_add_test(tests, the_first_axis_is_parted);
     tcase_add_test(tests, others_keep_their_grid);
     tcase_add_test(tests, one_thread_has_one_unit);
-    tcase_add_test(tests, there_are_neither_few_nor_many_units);
+    tcase_add_loop_test(tests, there_are_neither_few_nor_many_units, 2, 17);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -164,7 +164,7 @@ void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, c
                                 [ORDER_PARTS] = {items * part, b.n, divide_up(tiles_k, part)}};
     const int64_t *grid = grids[c->v[BLOCKED_ORDER]];
     if (c->v[BLOCKED_GROUP] == 1 && halves_pixels(&b, c, plan))
-        kiln_grid_halved(plan, d, ms, grid[0], grid[1], grid[2]);
+        kiln_grid_parted(plan, d, ms, grid[0], grid[1], grid[2]);
     else if (c->v[BLOCKED_GROUP] == 1)
         kiln_grid_shared(plan, d, ms, grid[0], grid[1], grid[2]);
     else

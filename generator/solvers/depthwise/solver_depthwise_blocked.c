@@ -238,7 +238,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    (b.n == 1 ? kiln_grid_halved : kiln_grid_shared)(plan, d, kiln_depthwise_predict(s, d, &b, c),
+    (b.n == 1 ? kiln_grid_parted : kiln_grid_shared)(plan, d, kiln_depthwise_predict(s, d, &b, c),
                                                      kiln_depthwise_strips(&b, c) * b.dst[0],
                                                      kiln_depthwise_vectors(&b), b.n);
 }

@@ -1,0 +1,15 @@
+#!/bin/sh
+# What it brings that kiln's threads share a launch, on PoCL.
+#
+#     ./dev bench sharing
+#
+# THREADS ("2 4 8 16", those for which there are cores) chooses the numbers of threads. The times are
+# explained in tests/bench/bench_sharing.c.
+. "$(dirname "$0")/common"
+cores=$(env -u OMP_NUM_THREADS nproc) # which would tell that variable's value
+for n in ${THREADS:-2 4 8 16}; do
+    [ "$n" -le "$cores" ] || continue
+    export OMP_NUM_THREADS="$n" POCL_MAX_PTHREAD_COUNT="$n"
+    "$programs/bench_sharing" compile >"$scratch/sharing.log"
+    "$programs/bench_sharing"
+done
