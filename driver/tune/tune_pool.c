@@ -294,8 +294,10 @@ kiln_status tune_pool(tune_run *run, char *why)
         return KILN_NO_MEMORY;
     }
     for (int i = 0; i < run->devices; i++)
-        p->worker[i] = (pool_worker){
-            .kind = &run->kind[run->kind_of[i]], .device = &run->device[i], .item = -1, .ahead = -1};
+        p->worker[i] = (pool_worker){.kind = &run->kind[run->kind_of[i]],
+                                     .device = &run->device[i],
+                                     .item = -1,
+                                     .ahead = -1};
     interrupt_watch(&watch);
     work(p);
     interrupt_leave(&watch);

@@ -41,7 +41,8 @@ typedef struct pool_worker {
     int nexts;
     pool_helper helper[POOL_MOST_HELPERS];
     int helpers;
-    int ahead, firsts; /* the item that it claims (-1: none), and how many of its configs were handed out */
+    int ahead, firsts; /* the item that it claims (-1: none), and how many of its configs were
+                          handed out */
 } pool_worker;
 
 typedef struct pool {

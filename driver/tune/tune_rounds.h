@@ -9,8 +9,8 @@
 
 #include "tune_run.h"
 
-/* Returns the item that comes next, one that no device claims if there is one; -1: there is none, or
- * no time for it. */
+/* Returns the item that comes next, one that no device claims if there is one; -1: there is none,
+ * or no time for it. */
 int tune_rounds_next(const tune_run *run, const tune_kind *kind);
 
 /* Returns the limits of an item's next search. */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 enum {
-    LEAST_US = 4,    /* of one core: in less time, another core has not come and gone */
+    LEAST_US = 4,     /* of one core: in less time, another core has not come and gone */
     MOST_US = 100000, /* of all threads: a launch does its items alone while another one is shared;
                          and no cache keeps what longer ones read and write */
-    FEW_UNITS = 8,   /* of a core: the others wait while the last unit is done */
+    FEW_UNITS = 8,    /* of a core: the others wait while the last unit is done */
     MOST_UNITS = 60000,
     MOST_ITEMS = 1 << 26
 };

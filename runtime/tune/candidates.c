@@ -32,8 +32,8 @@ static bool add(kiln_candidates *list, const kiln_solver *solver, const kiln_con
         list->at = more;
         list->room = room;
     }
-    list->at[list->count++] = (kiln_candidate){
-        .solver = solver, .config = *c, .origin = origin, .expected = expected};
+    list->at[list->count++] =
+        (kiln_candidate){.solver = solver, .config = *c, .origin = origin, .expected = expected};
     return true;
 }
 

@@ -49,8 +49,8 @@ void kiln_candidate_hash(const kiln *k, const kiln_shape *shape, const kiln_cand
                          char hash[KILN_TEMPLATE_HASH]);
 /* Orders the grids for a search that may not try all, by expected time. A solver's predictions are
  * scaled by the measured times of its firsts, as they are known now; where none ran, by the largest
- * scale of the other solvers. A factor between 1/2 and 3/2, random but always the same, gives candidates a turn that
- * predictions miss by little. */
+ * scale of the other solvers. A factor between 1/2 and 3/2, random but always the same, gives
+ * candidates a turn that predictions miss by little. */
 void kiln_candidates_sort(kiln_candidates *list);
 void kiln_candidates_free(kiln_candidates *list);
 

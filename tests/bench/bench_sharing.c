@@ -2,9 +2,9 @@
  *
  * Each layer is timed in three ways: launched as work-groups, which PoCL's scheduler deals out;
  * shared; and shared in command batches, which is what a program gets that lets kiln place threads
- * and promises that queues are flushed. Times are medians of an operation in a row of operations, of
- * one that is waited for, and of one that is waited for after a millisecond of sleep. The ways take
- * turns, and their results are compared byte by byte.
+ * and promises that queues are flushed. Times are medians of an operation in a row of operations,
+ * of one that is waited for, and of one that is waited for after a millisecond of sleep. The ways
+ * take turns, and their results are compared byte by byte.
  */
 #include "runtime/kiln_internal.h"
 #include "machine.h"

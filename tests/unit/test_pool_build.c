@@ -45,12 +45,8 @@ static void setup(void)
     device = (tune_device){.cpu = true};
     p = (pool){.run = &run, .worker = &w, .workers = 1};
     kind = (tune_kind){.devices = 1};
-    w = (pool_worker){.kind = &kind,
-                      .device = &device,
-                      .item = 0,
-                      .ahead = -1,
-                      .waiting = true,
-                      .helpers = 2};
+    w = (pool_worker){
+        .kind = &kind, .device = &device, .item = 0, .ahead = -1, .waiting = true, .helpers = 2};
     w.child = child(&far[0]);
     for (int i = 0; i < 2; i++)
         w.helper[i] = (pool_helper){.child = child(&far[1 + i]), .ready = true, .building = -1};
