@@ -94,6 +94,7 @@ void results_row(results *r, const row *row)
     for (int i = 0; i < row->count; i++) {
         r->rounds += row->result[i].times.rounds;
         r->disturbed += row->result[i].times.disturbed;
+        r->slow += row->result[i].times.slow;
     }
     print_text(r, row);
     FILE *f = r->json;
@@ -132,16 +133,17 @@ void results_skip(const results *r, const char *class_name, const work *w, const
 
 void results_end(const results *r, int begun, int of, bool interrupted)
 {
-    printf("%d of %d turns were disturbed; rows without a quiet one are marked ~ and "
-           "do not count\n",
-           r->disturbed, r->rounds);
+    printf("%d of %d turns were disturbed, %d by a machine below its full speed; rows without a "
+           "quiet one are marked ~ and do not count\n",
+           r->disturbed, r->rounds, r->slow);
     if (interrupted)
         printf("interrupted in layer %d of %d; the rows above count\n", begun, of);
     if (!r->json)
         return;
     fprintf(r->json, "{\"kind\":\"compared\",\"layers\":%d,\"of\":%d,\"interrupted\":%s,", begun,
             of, interrupted ? "true" : "false");
-    fprintf(r->json, "\"turns\":%d,\"disturbed\":%d}\n", r->rounds, r->disturbed);
+    fprintf(r->json, "\"turns\":%d,\"disturbed\":%d,\"slow\":%d}\n", r->rounds, r->disturbed,
+            r->slow);
 }
 
 void results_class(const results *r, const char *class_name, const char *of, const stats_mean *mean,

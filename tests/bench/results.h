@@ -24,7 +24,7 @@ typedef struct row {
 typedef struct results {
     const machine *machine;
     FILE *json; /* NULL: none */
-    int rounds, disturbed;
+    int rounds, disturbed, slow;
 } results;
 
 void results_start(results *r, const machine *m, FILE *json);

@@ -90,6 +90,7 @@ row() {
         gsub(/"/, "", text)
         return text
     }
+    /"kind":"compared"/ { turns = member($0, "disturbed"); slow = member($0, "slow") }
     !/"kind":"row"/ || (member($0, "class") ~ /bf16/ ? "bf16" : "f32") != type { next }
     {
         # The contenders, kiln first; kiln in f32 is the rival where oneDNN lacks the type.
@@ -118,7 +119,9 @@ row() {
     END {
         printf "%6d %6s %6s %11s %5s", layers, mean(kiln, kilns), mean(peer, peers),
             mean(against, rivals), rivals ? sprintf("%.2f %s", worst, name) : "-"
-        if (disturbed) printf "; %d more were disturbed", disturbed
+        if (disturbed)
+            printf "; %d more were disturbed (%d of %d turns by a machine below its full speed)",
+                disturbed, slow, turns
         printf "\n"
     }' "$box/$2.json" "$box/$3.json"
 }

@@ -45,6 +45,7 @@ static bool add_round(turns_times *t, runner *who, const turns_plan *plan, doubl
         if (!steady)
             *left -= stats_now() - start;
     } while (ms >= 0 && !steady && *left > 0);
+    t->slow += !steady;
     calm = calm && steady;
     t->round[t->rounds] = ms;
     t->quiet[t->rounds++] = calm;
@@ -152,7 +153,7 @@ bool turns_take(contender *const *c, int n, const turns_plan *plan, turns_times 
     const int planned = meet(who, c, n, plan);
     int rounds = planned;
     for (int i = 0; i < n; i++)
-        times[i].rounds = times[i].disturbed = 0;
+        times[i].rounds = times[i].disturbed = times[i].slow = 0;
     for (int r = 0; r < rounds; r++) {
         for (int turn = 0; turn < n; turn++) {
             int i = (turn + r) % n;
