@@ -30,8 +30,8 @@ typedef struct turns_times {
     double round[TURNS_ROUNDS];
     bool quiet[TURNS_ROUNDS]; /* false: the round was disturbed */
     int disturbed;            /* the number of rounds that were not quiet */
-    int slow;                 /* of these, at the end of which the machine was below its full speed */
-    double ms;                /* median of the quiet rounds, or of all where none was quiet */
+    int slow;  /* of these, at the end of which the machine was below its full speed */
+    double ms; /* median of the quiet rounds, or of all where none was quiet */
 } turns_times;
 
 /* Takes the times of `n` contenders. Returns false where a run failed. */
