@@ -6,6 +6,11 @@
 # THREADS ("2 4 8 16", those for which there are cores) chooses the numbers of threads. The times are
 # explained in tests/bench/bench_sharing.c.
 . "$(dirname "$0")/common"
+case ${1:-} in
+'') ;;
+--help | -h) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit ;;
+*) echo "bench: sharing takes no $1; --help tells more" >&2; exit 2 ;;
+esac
 cores=$(env -u OMP_NUM_THREADS nproc) # which would tell that variable's value
 for n in ${THREADS:-2 4 8 16}; do
     [ "$n" -le "$cores" ] || continue
