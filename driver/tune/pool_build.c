@@ -14,8 +14,10 @@
 /* A helper that dies again and again is of no use. */
 enum { MOST_DEATHS = 5 };
 
-/* On a GPU more than this many compilers are seldom ahead of one device. */
-enum { GPU_HELPERS = 16 };
+/* On a GPU more than this many compilers are seldom ahead of one device. So many of them open its
+ * driver at a time: processes do that one after the other, and a search whose calls wait behind all
+ * of them took ten times as long meanwhile. */
+enum { GPU_HELPERS = 16, GPU_OPENING = 4 };
 
 /* How many configs of the next problem are compiled before it begins. */
 enum { FIRSTS = 6 };
@@ -26,6 +28,21 @@ static void start_helper(pool *p, pool_worker *w, pool_helper *h)
     *h = (pool_helper){.building = -1, .deaths = h->deaths};
     if (!tune_child_start(&h->child, tune_helper_run, (void *)&job, p->memory))
         h->deaths = MOST_DEATHS;
+}
+
+static bool is_alive(const pool_helper *h)
+{
+    return h->child.pid > 0 && h->deaths < MOST_DEATHS;
+}
+
+/* Starts the helpers that are still wanted, as many at a time as may open the device. */
+static void start_more(pool *p, pool_worker *w)
+{
+    int opening = 0;
+    for (int i = 0; i < w->helpers; i++)
+        opening += is_alive(&w->helper[i]) && !w->helper[i].ready;
+    while (w->helpers < w->wanted && (w->device->cpu || opening++ < GPU_OPENING))
+        start_helper(p, w, &w->helper[w->helpers++]);
 }
 
 /* Returns how many cores this process may use: taskset, Slurm and containers give it some. */
@@ -41,28 +58,21 @@ void pool_start_helpers(pool *p, pool_worker *w)
 {
     const int64_t asked = p->run->options->jobs;
     const long cores = count_cores();
-    if (w->helpers > 0)
+    if (w->wanted > 0)
         return;
     /* On a CPU nothing is measured while helpers work: each core may have one. */
     int64_t wanted = w->device->cpu ? cores : (cores - 1) / p->run->devices;
     if (!w->device->cpu && wanted > GPU_HELPERS)
         wanted = GPU_HELPERS;
     wanted = asked >= 0 ? asked : wanted < 1 ? 1 : wanted;
-    w->helpers = wanted > POOL_MOST_HELPERS ? POOL_MOST_HELPERS : (int)wanted;
-    for (int i = 0; i < w->helpers; i++)
-        start_helper(p, w, &w->helper[i]);
+    w->wanted = wanted > POOL_MOST_HELPERS ? POOL_MOST_HELPERS : (int)wanted;
+    start_more(p, w);
 }
 
 void pool_kill_helpers(const pool_worker *w)
 {
     for (int i = 0; i < w->helpers; i++)
         tune_child_kill(&w->helper[i].child);
-}
-
-void pool_end_helpers(pool_worker *w)
-{
-    for (int i = 0; i < w->helpers; i++)
-        tune_child_end(&w->helper[i].child, NULL, 0);
 }
 
 void pool_forget_built(pool_worker *w)
@@ -91,11 +101,6 @@ static built *find(pool_worker *w, const tune_next *config)
     }
     w->table[w->built] = (built){.config = *config};
     return &w->table[w->built++];
-}
-
-static bool is_alive(const pool_helper *h)
-{
-    return h->child.pid > 0 && h->deaths < MOST_DEATHS;
 }
 
 static int count_alive(const pool_worker *w)
@@ -262,6 +267,7 @@ void pool_hear_helper(pool *p, pool_worker *w, pool_helper *h)
     } else if (p->m.kind == MESSAGE_BUILT) {
         finish(w, h);
     }
+    start_more(p, w);
     pool_feed(p, w);
 }
 

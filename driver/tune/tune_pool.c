@@ -302,14 +302,11 @@ kiln_status tune_pool(tune_run *run, char *why)
     work(p);
     interrupt_leave(&watch);
     bool any = false;
-    for (int i = 0; i < p->workers; i++) {
-        pool_kill_helpers(&p->worker[i]);
-        tune_child_kill(&p->worker[i].child);
-    }
+    /* Nobody waits for their ends: a GPU's driver takes seconds to clean up after 30 processes. */
     for (int i = 0; i < p->workers; i++) {
         any = any || !p->worker[i].gone;
-        pool_end_helpers(&p->worker[i]);
-        tune_child_end(&p->worker[i].child, NULL, 0);
+        pool_kill_helpers(&p->worker[i]);
+        tune_child_kill(&p->worker[i].child);
         free(p->worker[i].table);
     }
     free(p->worker);

@@ -40,9 +40,9 @@ typedef struct pool_worker {
     tune_next next[TUNE_AHEAD];
     int nexts;
     pool_helper helper[POOL_MOST_HELPERS];
-    int helpers;
-    int ahead, firsts; /* the item that it claims (-1: none), and how many of its configs were
-                          handed out */
+    int helpers, wanted; /* started, and to be started in all */
+    int ahead, firsts;   /* the item that it claims (-1: none), and how many of its configs were
+                            handed out */
 } pool_worker;
 
 typedef struct pool {
@@ -56,10 +56,9 @@ typedef struct pool {
 
 /* pool_build.c */
 
-/* Starts as many helpers as the device needs, unless they have been started. */
+/* Starts as many helpers as the device needs, unless that was done. */
 void pool_start_helpers(pool *p, pool_worker *w);
 void pool_kill_helpers(const pool_worker *w);
-void pool_end_helpers(pool_worker *w);
 /* Returns the item that comes next for the worker, and claims it: what comes first there will be
  * compiled ahead, and other workers take other items while there are some. */
 int pool_claim_next(const pool *p, pool_worker *w);

@@ -10,8 +10,8 @@
 # compiled programs. OPTIONS (--verify-ms 50 --patience 100) are flags of kiln tune.
 #
 # A line for each run has the problems and trials that ended a minute, the share of the devices' time
-# in which they waited for compilers, the cores of the host that all processes kept busy, the rows that
-# were written, and how much sooner than the first device. At the end SAMPLE (20) winners are timed on
+# in which they waited for compilers, the cores of the host that were busy (all that runs there counts),
+# the rows that were written, and how much sooner than the first device. At the end SAMPLE (20) winners are timed on
 # the first device of DEVICES and on the last one. KEEP=DIR keeps rows, logs and traces there.
 . "$(dirname "$0")/common"
 [ $# -ge 1 ] || { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -46,11 +46,10 @@ searches() { # log
     cat "$1" 2>/dev/null | grep -c '"kind": "search".*"verdict": "done"' || true
 }
 
-# Prints the seconds of the cores that this shell's children have had; not in a pipe, which is a child.
+# Prints the seconds in which the host's cores were busy. Shells count children that someone waited
+# for, and nobody waits for kiln tune's.
 cpu_seconds() {
-    times >"$box/times"
-    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += 60 * t[1] + t[2] } }
-         END { printf "%.1f\n", sum }' "$box/times"
+    awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { print ($2 + $3 + $4 + $7 + $8) / hz }' /proc/stat
 }
 
 tune() { # name, devices, seconds or nothing, problems...
