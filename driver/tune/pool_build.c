@@ -15,8 +15,8 @@
 enum { MOST_DEATHS = 5 };
 
 /* On a GPU more than this many compilers are seldom ahead of one device. So many of them open its
- * driver at a time: processes do that one after the other, and a search whose calls wait behind all
- * of them took ten times as long meanwhile. */
+ * driver at a time: processes that do so wait for each other, and of 16 that began together none
+ * could compile before all could. */
 enum { GPU_HELPERS = 16, GPU_OPENING = 4 };
 
 /* How many configs of the next problem are compiled before it begins. */
