@@ -20,7 +20,7 @@
  * Compiling: creating an operation chooses, and builds its programs; enqueueing builds none. What a
  * driver leaves to the first launch is done there: PoCL compiles each kernel for its work-group
  * then, a tenth of a second each, and keeps that in its own cache. kiln_op_warm() has it done
- * before, kiln_prepare() before a program's first start.
+ * before, kiln_prepare() before a program's first start, kiln_prepare_begin() beside it.
  *
  * Errors: every function returns a kiln_status; kiln_last_error() has the sentence that belongs to
  * the calling thread's last failure. NULL for what is not said to be optional is KILN_INVALID, and
@@ -240,6 +240,24 @@ KILN_API kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t 
  * memory if need be. Returns KILN_FILE where the folder cannot be written. */
 KILN_API kiln_status kiln_bundle(kiln *k, const kiln_problem *problems, size_t count, int threads,
                                  const char *dir);
+
+/* Processes that compile beside the caller. */
+typedef struct kiln_helpers kiln_helpers;
+
+/* Starts up to `processes` processes of the command `kiln prepare` (0: one per CPU, less the
+ * caller's), which compile the problems from the last one to the first, and returns at once. A
+ * caller that then creates the operations and runs them once, from the first one to the last, meets
+ * them half way and finds the rest in PoCL's cache: with two CPUs a network's first start takes two
+ * thirds of the time, and a start that finds everything compiled hardly longer. `problems` need not
+ * stay, and have the layouts that the operations will have. *out is NULL where there is nothing to
+ * end: on other drivers than PoCL's, with a bundle, or where no process can start, so that the
+ * caller compiles everything itself. */
+KILN_API kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t count,
+                                        int processes, kiln_helpers **out);
+/* Takes back what no process has begun, and waits for the problem that each compiles: half a second
+ * at most after a cold start, and nothing where they have done everything. To be called after the
+ * first run, at once or much later; NULL is fine. They hold k until then. */
+KILN_API void kiln_prepare_end(kiln_helpers *helpers);
 
 /* Where a config came from. */
 typedef enum kiln_origin {

@@ -120,6 +120,16 @@ inline std::int64_t bytes(const kiln_problem &problem, char tensor)
     return n;
 }
 
+// ---- processes that compile ----
+
+struct helpers_ender {
+    void operator()(kiln_helpers *h) const noexcept
+    {
+        kiln_prepare_end(h);
+    }
+};
+using helpers = std::unique_ptr<kiln_helpers, helpers_ender>;
+
 // ---- operations ----
 
 // Owns a kiln_op. It may outlive its library.
@@ -250,6 +260,14 @@ class library
     void prepare(view<const kiln_problem> problems, int threads = 0) const
     {
         check(kiln_prepare(kiln_.get(), problems.data(), problems.size(), threads));
+    }
+    // Processes that compile the problems from the last one on while the caller begins with the
+    // first; the object's end waits for what they are at, and is best after the first run.
+    [[nodiscard]] helpers prepare_begin(view<const kiln_problem> problems, int processes = 0) const
+    {
+        kiln_helpers *h = nullptr;
+        check(kiln_prepare_begin(kiln_.get(), problems.data(), problems.size(), processes, &h));
+        return helpers(h);
     }
     void finish(cl_command_queue queue) const
     {

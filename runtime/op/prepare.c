@@ -121,6 +121,46 @@ kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, in
     return status ? status : prepare(k, problems, count, threads);
 }
 
+struct kiln_helpers {
+    kiln *k; /* held */
+    kiln_workers *workers;
+};
+
+kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t count, int processes,
+                               kiln_helpers **out)
+{
+    if (!out)
+        return kiln_fail(KILN_INVALID, "kiln_prepare_begin: out must not be NULL");
+    *out = NULL;
+    const kiln_status status = check(k, problems, count, processes, "kiln_prepare_begin");
+    if (status)
+        return status;
+    long n = processes > 0 ? processes : count_cores() - 1;
+    n = n > MOST ? MOST : n;
+    if (n < 1 || count == 0 || !kiln_device_is_pocl(&k->facts) || *k->bundle_programs)
+        return KILN_OK;
+    kiln_helpers *h = malloc(sizeof *h);
+    if (!h)
+        return kiln_fail(KILN_NO_MEMORY, "kiln_prepare_begin: out of memory");
+    *h = (kiln_helpers){k, kiln_workers_start_behind(k, problems, count, (int)n)};
+    if (!h->workers) {
+        free(h);
+        return KILN_OK;
+    }
+    kiln_hold(k);
+    *out = h;
+    return KILN_OK;
+}
+
+void kiln_prepare_end(kiln_helpers *helpers)
+{
+    if (!helpers)
+        return;
+    kiln_workers_stop(helpers->workers);
+    kiln_unhold(helpers->k);
+    free(helpers);
+}
+
 kiln_status kiln_bundle(kiln *k, const kiln_problem *problems, size_t count, int threads,
                         const char *dir)
 {

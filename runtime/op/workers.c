@@ -1,10 +1,13 @@
 /* Starts processes of the command `kiln` that compile, and hands out problems to them. */
+#include "runtime/process.h"
+
 #include "workers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +158,14 @@ static size_t line_of(const kiln_problem *problem, char line[KILN_KEY_TEXT + 1])
     return strlen(line);
 }
 
+/* The processes end when they have read everything. */
+static void finish_sending(kiln_workers *w)
+{
+    if (w->end[WRITE] >= 0)
+        close(w->end[WRITE]);
+    w->end[WRITE] = -1;
+}
+
 /* Sends what the socket has room for. Closes the end to write to when all is sent, which ends the
  * processes. */
 static void send_some(kiln_workers *w)
@@ -171,9 +182,7 @@ static void send_some(kiln_workers *w)
             w->whole = false;
         w->sent++;
     }
-    if (w->end[WRITE] >= 0)
-        close(w->end[WRITE]);
-    w->end[WRITE] = -1;
+    finish_sending(w);
 }
 
 bool kiln_workers_take(kiln_workers *w, kiln_problem *p)
@@ -192,12 +201,43 @@ bool kiln_workers_take(kiln_workers *w, kiln_problem *p)
     return read;
 }
 
-bool kiln_workers_end(kiln_workers *w)
+static void close_ends(kiln_workers *w)
 {
-    bool done = w->whole && w->sent == w->count;
     close(w->end[READ]);
     if (w->end[WRITE] >= 0)
         close(w->end[WRITE]);
+}
+
+/* Waits for a process as long as the patience lasts, then kills it. */
+static void stop(pid_t child, int *milliseconds)
+{
+    while (waitpid(child, NULL, WNOHANG) == 0) {
+        if ((*milliseconds)-- <= 0) {
+            kill(child, SIGKILL);
+            succeeds(child);
+            return;
+        }
+        usleep(1000);
+    }
+}
+
+void kiln_workers_stop(kiln_workers *w)
+{
+    char line[KILN_KEY_TEXT + 1];
+    const bool ours = kiln_is_here(w->k); /* in a child of fork() they are another's */
+    int patience = 10000;                 /* a program takes a second at most */
+    while (ours && recv(w->end[READ], line, sizeof line, MSG_DONTWAIT) > 0)
+        ;
+    close_ends(w);
+    for (int i = 0; i < w->processes && ours; i++)
+        stop(w->process[i], &patience);
+    free(w);
+}
+
+bool kiln_workers_end(kiln_workers *w)
+{
+    bool done = w->whole && w->sent == w->count;
+    close_ends(w);
     for (int i = 0; i < w->processes; i++) {
         const bool fine = succeeds(w->process[i]);
         kiln_log(&w->k->logger, "prepare: a process has %s", fine ? "done its part" : "failed");
@@ -243,4 +283,19 @@ kiln_workers *kiln_workers_start(const kiln *k, const kiln_problem *problems, si
     }
     free(w);
     return NULL;
+}
+
+kiln_workers *kiln_workers_start_behind(const kiln *k, const kiln_problem *problems, size_t count,
+                                        int processes)
+{
+    kiln_problem *back = malloc((count ? count : 1) * sizeof *back);
+    for (size_t i = 0; back && i < count; i++)
+        back[i] = problems[count - 1 - i];
+    kiln_workers *w = back ? kiln_workers_start(k, back, count, processes) : NULL;
+    /* What the socket has no room for are the first problems of hundreds, which the caller has
+     * compiled long before. No more is sent, so that the processes end after the last one. */
+    if (w)
+        finish_sending(w);
+    free(back);
+    return w;
 }

@@ -47,6 +47,7 @@ typedef struct start {
     int count, in_channels, size;
     layer at[MOST_LAYERS];
     cl_mem input;
+    kiln_helpers *helpers;
 } start;
 
 /* ---- time ---- */
@@ -114,11 +115,35 @@ static kiln_problem problem_of(const start *n, int i)
     return p;
 }
 
-static bool create(start *n)
+/* Chooses everything, which compiles nothing. */
+static bool plan(start *n)
 {
     for (int i = 0; i < n->count; i++) {
         const kiln_problem p = problem_of(n, i);
-        if (kiln_conv_create(n->s.kiln, &p, NULL, &n->at[i].op))
+        if (kiln_conv_plan(n->s.kiln, &p, NULL, &n->at[i].info))
+            return false;
+    }
+    return true;
+}
+
+/* Has processes compile from the end of the network while this one begins at its beginning. */
+static bool begin(start *n)
+{
+    kiln_problem problem[MOST_LAYERS];
+    for (int i = 0; i < n->count; i++)
+        problem[i] = n->at[i].info.problem;
+    return kiln_prepare_begin(n->s.kiln, problem, (size_t)n->count, 0, &n->helpers) == KILN_OK;
+}
+
+/* Creates the operations as they are planned, if they are. */
+static bool create(start *n, bool planned)
+{
+    for (int i = 0; i < n->count; i++) {
+        const kiln_problem p = problem_of(n, i);
+        const kiln_op_info *info = &n->at[i].info;
+        const kiln_choice choice = {.solver = info->solver,
+                                    .config = *info->config ? info->config : NULL};
+        if (kiln_conv_create(n->s.kiln, &p, planned ? &choice : NULL, &n->at[i].op))
             return false;
         kiln_op_describe(n->at[i].op, &n->at[i].info);
     }
@@ -223,7 +248,7 @@ static void release(start *n)
 
 typedef struct options {
     int dies; /* milliseconds after the first result; negative: it ends in order */
-    bool quick, verbose, names;
+    bool quick, alone, verbose, names;
 } options;
 
 static void print_layers(const start *n, bool solvers)
@@ -241,7 +266,7 @@ static void print_layers(const start *n, bool solvers)
 static bool names(start *n)
 {
     char why[KILN_ERROR_TEXT];
-    bool fine = session_open(&n->s, NULL, why) == KILN_OK && create(n);
+    bool fine = session_open(&n->s, NULL, why) == KILN_OK && create(n, false);
     if (fine)
         print_layers(n, false);
     release(n);
@@ -270,7 +295,8 @@ static bool steps(start *n, const options *o)
     if (o->quick && !open_quick(n))
         return false;
     tell("open", t[0], t[1] = now());
-    bool fine = create(n);
+    bool fine = o->alone || (plan(n) && begin(n));
+    fine = fine && create(n, !o->alone);
     tell("create", t[1], t[2] = now());
     if (!fine)
         return false;
@@ -290,6 +316,7 @@ static bool steps(start *n, const options *o)
     if (!fine)
         return false;
     printf("sum      %.9g\n", sum(n));
+    kiln_prepare_end(n->helpers);
     if (o->dies >= 0) {
         usleep((unsigned)o->dies * 1000U);
         _exit(0);
@@ -315,15 +342,19 @@ static void help(void)
            "  --dies MS       end without releasing anything, so long after the first result\n"
            "  --quick         settings.first_use is KILN_FIRST_QUICK\n"
            "  --names         print the layers' problems only\n"
+           "  --alone         without kiln_prepare_begin(), by which a process compiles as well\n"
            "  --verbose       print each layer's solver\n");
 }
 
 static bool read_options(options *o, start *n, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"dies", required_argument, NULL, 'd'}, {"quick", no_argument, NULL, 'q'},
-        {"names", no_argument, NULL, 'n'},      {"verbose", no_argument, NULL, 'v'},
-        {"help", no_argument, NULL, 'h'},       {0}};
+    static const struct option known[] = {{"dies", required_argument, NULL, 'd'},
+                                          {"quick", no_argument, NULL, 'q'},
+                                          {"alone", no_argument, NULL, 'a'},
+                                          {"names", no_argument, NULL, 'n'},
+                                          {"verbose", no_argument, NULL, 'v'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     int c;
     bool fine = true;
     while (fine && (c = options_next(argc, argv, known, help)) != -1) {
@@ -331,6 +362,8 @@ static bool read_options(options *o, start *n, int argc, char **argv)
             fine = options_number("--dies", optarg, 0, 600000, &o->dies);
         else if (c == 'q')
             o->quick = true;
+        else if (c == 'a')
+            o->alone = true;
         else if (c == 'n')
             o->names = true;
         else if (c == 'v')

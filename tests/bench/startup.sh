@@ -9,7 +9,8 @@
 # Each row has the median of ROUNDS runs (3) and their extremes in seconds: by the clock, and of all
 # CPUs, which depends less on what else the machine does. The column "at most" is the aim.
 #
-#     cold       no cache has anything
+#     cold       no cache has anything; kiln_prepare_begin() has another process compile as well
+#     alone      the same without it
 #     warm       the caches are as a run before has left them
 #     killed     the same, but that run ended 2 s after its first result without releasing anything
 #     quick      settings.first_use is KILN_FIRST_QUICK; the caches have the general programs
@@ -34,7 +35,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export KILN_DEVICE="${KILN_DEVICE:-cpu}"
 export POCL_CACHE_DIR="$scratch/pocl" CUDA_CACHE_PATH="$scratch/cuda" KILN_CACHE_DIR="$scratch/kiln"
-export KILN_DB=off
+export KILN_DB=off KILN_COMMAND="$kiln"
 case $KILN_DEVICE in
 cpu) network=9 warm=0.4 single=1 shape=- shape_warm=- ;;
 *) network=6 warm=0.5 single=- shape=1 shape_warm=0.06 ;;
@@ -83,6 +84,9 @@ starts_network() {
     awk '$1 == "release" { print $2, $3 }' "$scratch/out" >>"$scratch/network_release"
     start network_warm first network
     empty
+    start network_alone first --alone network
+    start network_alone_warm first --alone network
+    empty
     "$program" --dies 2000 network >/dev/null
     start network_killed first network
     empty
@@ -122,6 +126,8 @@ row '1x1, its shape, warm' shape_warm "$shape_warm"
 row 'network, cold' network_cold "$network"
 row 'network, release' network_release 0.1
 row 'network, warm' network_warm "$warm"
+row 'network, alone, cold' network_alone -
+row 'network, alone, warm' network_alone_warm -
 row 'network, killed before' network_killed "$warm"
 row 'network, quick' network_quick 1.0
 row 'prepare, 1 job' prepare1 -

@@ -54,6 +54,7 @@ int main()
     libkiln::operation op = k.convolution(p);
     other = std::move(k); // closes the handle that other had; op holds its own
     libkiln::operation moved = std::move(op);
+    REQUIRE(throws([&] { libkiln::helpers none = other.prepare_begin({&p, 1}); }, KILN_INVALID, "can only plan"));
     REQUIRE(moved.info().w_size == 32 * 16 * 9 * 4);
     REQUIRE(!op.get() && !k.get());
     REQUIRE(throws([&] { moved.enqueue(nullptr, {}); }, KILN_INVALID, "queue"));

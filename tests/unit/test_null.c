@@ -107,6 +107,7 @@ static void operations(void)
     kiln_solution solution = {.solver = NULL};
     size_t count;
     kiln_trial trial;
+    kiln_helpers *helpers;
     const char *name;
     int64_t value;
     double ms;
@@ -131,6 +132,10 @@ static void operations(void)
     ck_assert_int_eq(kiln_prepare(k, &problem, 1, -1), KILN_INVALID);
     ck_assert_ptr_nonnull(strstr(kiln_last_error(), "-1 threads"));
     forget();
+    FAILS(kiln_prepare_begin(NULL, &problem, 1, 1, &helpers));
+    FAILS(kiln_prepare_begin(k, NULL, 1, 1, &helpers));
+    FAILS(kiln_prepare_begin(k, &problem, 1, 1, NULL));
+    CALLS(kiln_prepare_end(NULL));
     FAILS(kiln_bundle(NULL, &problem, 1, 1, "bundle"));
     FAILS(kiln_bundle(k, NULL, 1, 1, "bundle"));
     FAILS(kiln_bundle(k, &problem, 1, 1, NULL));

@@ -1,0 +1,153 @@
+/* Processes that compile beside the caller: kiln_prepare_begin() and kiln_prepare_end(). */
+#include "support/suite.h"
+#include "support/support.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PROBLEMS = 3, PATIENCE = 600 }; /* tenths of a second */
+
+static char box[] = "/tmp/kiln-helpers-XXXXXX", command[64], heard[64], ready[64];
+
+static void problems_make(kiln_problem *problem)
+{
+    for (int i = 0; i < PROBLEMS; i++)
+        problem[i] = (kiln_problem){
+            .batch = 1, .in_channels = 3, .out_channels = 4 + i, .input = {5, 5}, .filter = {1, 1}};
+}
+
+/* A command that writes down what it is to compile, says so, and then hangs or ends. */
+static void command_make(const char *then)
+{
+    FILE *f = fopen(command, "w");
+    ck_assert_ptr_nonnull(f);
+    fprintf(f, "#!/bin/sh\ncat >%s\nmv %s %s\n%s\n", heard, heard, ready, then);
+    fclose(f);
+    ck_assert_int_eq(chmod(command, 0700), 0);
+    ck_assert_int_eq(setenv("KILN_COMMAND", command, 1), 0);
+}
+
+static void wait_for(const char *path)
+{
+    for (int i = 0; i < PATIENCE && access(path, F_OK) != 0; i++)
+        usleep(100000);
+    ck_assert_msg(access(path, F_OK) == 0, "there is no %s", path);
+}
+
+static void setup(void)
+{
+    strcpy(box + sizeof box - 7, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(box));
+    snprintf(command, sizeof command, "%s/command", box);
+    snprintf(heard, sizeof heard, "%s/heard", box);
+    snprintf(ready, sizeof ready, "%s/ready", box);
+}
+
+static void teardown(void)
+{
+    const char *all[] = {command, heard, ready};
+    for (int i = 0; i < 3; i++)
+        unlink(all[i]);
+    rmdir(box);
+}
+
+/* The last problem comes first. */
+START_TEST(backwards)
+{
+    kiln_problem problem[PROBLEMS];
+    kiln_helpers *helpers;
+    char line[KILN_KEY_TEXT + 2], expected[KILN_KEY_TEXT + 2];
+    problems_make(problem);
+    command_make("exec sleep 1");
+    kiln *k = support_open()->kiln;
+    ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, 1, &helpers), KILN_OK);
+    if (!helpers) /* another driver */
+        return;
+    wait_for(ready);
+    kiln_prepare_end(helpers);
+    FILE *f = fopen(ready, "r");
+    ck_assert_ptr_nonnull(f);
+    for (int i = PROBLEMS - 1; i >= 0; i--) {
+        kiln_problem p = problem[i];
+        char why[KILN_ERROR_TEXT];
+        ck_assert_int_eq(kiln_problem_check(&p, why), KILN_OK);
+        kiln_problem_text(&p, expected, KILN_KEY_TEXT);
+        strcat(expected, "\n");
+        ck_assert_ptr_nonnull(fgets(line, sizeof line, f));
+        ck_assert_str_eq(line, expected);
+    }
+    ck_assert_ptr_null(fgets(line, sizeof line, f));
+    fclose(f);
+}
+END_TEST
+
+/* Whatever the processes do, the caller's own operations are right. */
+START_TEST(beside)
+{
+    const char *then[] = {"exit 0", "kill -9 $$", "exec sleep 1000"};
+    kiln_problem problem[PROBLEMS];
+    kiln_helpers *helpers;
+    problems_make(problem);
+    command_make(then[_i]);
+    ck_assert_int_eq(kiln_prepare_begin(support_open()->kiln, problem, PROBLEMS, 2, &helpers),
+                     KILN_OK);
+    for (int i = 0; i < PROBLEMS; i++)
+        support_check(&problem[i], NULL, NULL, HOST_FILL_INT);
+    kiln_prepare_end(helpers);
+}
+END_TEST
+
+/* Without the command, without problems, and ended at once. */
+START_TEST(nothing_to_end)
+{
+    kiln_problem problem[PROBLEMS];
+    kiln_helpers *helpers = (kiln_helpers *)problem;
+    kiln *k = support_open()->kiln;
+    problems_make(problem);
+    command_make("exit 0");
+    ck_assert_int_eq(kiln_prepare_begin(k, problem, 0, 1, &helpers), KILN_OK);
+    ck_assert_ptr_null(helpers);
+    ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, 1, &helpers), KILN_OK);
+    kiln_prepare_end(helpers);
+    ck_assert_int_eq(setenv("KILN_COMMAND", "/nowhere/kiln", 1), 0);
+    ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, 1, &helpers), KILN_OK);
+    ck_assert_ptr_null(helpers);
+    kiln_prepare_end(helpers);
+    helpers = (kiln_helpers *)problem;
+    ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, -1, &helpers), KILN_INVALID);
+    ck_assert_ptr_null(helpers);
+}
+END_TEST
+
+/* Helpers hold their kiln, as operations do. */
+START_TEST(closed_before)
+{
+    kiln_problem problem[PROBLEMS];
+    kiln_helpers *helpers;
+    const support_device *d = support_open();
+    kiln *k;
+    problems_make(problem);
+    command_make("exit 0");
+    ck_assert_int_eq(kiln_open(&k, d->context, d->device, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, 1, &helpers), KILN_OK);
+    kiln_close(k);
+    kiln_prepare_end(helpers);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("helpers");
+    TCase *c = tcase_create("helpers");
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_add_test(c, backwards);
+    tcase_add_loop_test(c, beside, 0, 3);
+    tcase_add_test(c, nothing_to_end);
+    tcase_add_test(c, closed_before);
+    suite_add_tcase(s, c);
+    return support_run_suite(s);
+}
