@@ -42,6 +42,7 @@ struct contender {
     char detail[240];     /* its algorithm, layouts and config */
     double amplification; /* of rounding errors, as in kiln_op_info */
     double predicted_ms;  /* kiln's; else 0 */
+    bool starts_only;     /* the calling thread starts what a device's threads do (cpus.h) */
 };
 
 /* Makes kiln's choice under the rules, or what `choice` (may be NULL) forces. */

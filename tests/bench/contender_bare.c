@@ -148,8 +148,9 @@ contender *contender_bare(const session *s, const work *w, const rules *r, int g
     snprintf(why, KILN_ERROR_TEXT, "the bare kernel could not be made");
     if (!b)
         return NULL;
-    *b = (bare_contender){
-        .base = {.calls = &calls, .name = CONTENDER_BARE}, .session = s, .groups = (size_t)groups};
+    *b = (bare_contender){.base = {.calls = &calls, .name = CONTENDER_BARE, .starts_only = true},
+                          .session = s,
+                          .groups = (size_t)groups};
     snprintf(b->base.detail, sizeof b->base.detail, "%d work-group%s%s", groups,
              groups == 1 ? "" : "s", multiplies ? "" : ", no multiply-adds");
     if (make_kernel(b) && set_arguments(b, w, multiplies))

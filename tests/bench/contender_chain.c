@@ -264,7 +264,8 @@ contender *contender_chain(const session *s, const chain_net *net, chain_way way
         snprintf(why, KILN_ERROR_TEXT, "out of memory");
         return NULL;
     }
-    *c = (chain_contender){.base = {.calls = &calls, .name = "kiln"}, .session = s, .net = net};
+    *c = (chain_contender){
+        .base = {.calls = &calls, .name = "kiln", .starts_only = true}, .session = s, .net = net};
     memcpy(c->link, net->link, sizeof c->link);
     if (decide(c, way) || !make_all(c, way)) {
         snprintf(why, KILN_ERROR_TEXT, "%.250s", kiln_last_error());

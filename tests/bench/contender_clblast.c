@@ -77,11 +77,14 @@ contender *contender_clblast(const session *s, const work *w, char *why)
     clblast_contender *b = calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    *b = (clblast_contender){
-        .base = {.calls = &calls, .name = "CLBlast", .detail = "convgemm", .amplification = 1},
-        .session = s,
-        .work = w,
-        .queue = s->queue};
+    *b = (clblast_contender){.base = {.calls = &calls,
+                                      .name = "CLBlast",
+                                      .detail = "convgemm",
+                                      .amplification = 1,
+                                      .starts_only = true},
+                             .session = s,
+                             .work = w,
+                             .queue = s->queue};
     b->x = make(b, 'x', w->x);
     b->w = make(b, 'w', w->w);
     b->y = make(b, 'y', w->y);

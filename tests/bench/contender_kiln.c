@@ -170,8 +170,10 @@ contender *contender_kiln_wrap(const session *s, const work *w, kiln_op *op, cha
         snprintf(why, KILN_ERROR_TEXT, "out of memory");
         return NULL;
     }
-    *k = (kiln_contender){
-        .base = {.calls = &calls, .name = "kiln"}, .session = s, .work = w, .op = op};
+    *k = (kiln_contender){.base = {.calls = &calls, .name = "kiln", .starts_only = true},
+                          .session = s,
+                          .work = w,
+                          .op = op};
     kiln_op_describe(op, &k->info);
     k->base.amplification = k->info.amplification;
     k->base.predicted_ms = k->info.predicted_ms;

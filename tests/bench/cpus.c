@@ -1,8 +1,8 @@
 /* Undoes what OpenMP did to the thread that started a process. */
 #include "cpus.h"
 
+#include <omp.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* Adds a list such as "0-3,8", as Linux writes it. */
@@ -40,4 +40,20 @@ int cpus_count(void)
     const bool known = sched_getaffinity(0, sizeof all, &all) == 0;
     sched_setaffinity(0, sizeof own, &own);
     return known ? CPU_COUNT(&all) : 1;
+}
+
+void cpus_place(bool anywhere)
+{
+    static cpu_set_t own;
+    static int spare = -1; /* cores that OpenMP leaves; -1: not known yet */
+    if (spare < 0) {
+        spare = sched_getaffinity(0, sizeof own, &own) ? 0 : cpus_count() - omp_get_max_threads();
+        spare = spare < 0 ? 0 : spare;
+    }
+    if (spare == 0)
+        return;
+    if (anywhere)
+        cpus_use_all();
+    else
+        sched_setaffinity(0, sizeof own, &own);
 }

@@ -1,6 +1,7 @@
 /* Samples the times of a contender until other processes leave it alone. */
 #include "runner.h"
 
+#include "cpus.h"
 #include "stats.h"
 
 #include <math.h>
@@ -75,6 +76,7 @@ double runner_glance(runner *who, double enough, bool *calm)
     enum { GLANCES = 12, ENOUGH = 3 };
     double best = HUGE_VAL, best_quiet = HUGE_VAL, spent = 0;
     int n = 0;
+    cpus_place(who->c->starts_only);
     stats_sleep(settle);
     /* A first run of half a second may be slow because it touched memory. */
     for (int i = 0; i < GLANCES && n < ENOUGH && spent < (i < 2 ? 2 : 0.5); i++) {
@@ -102,6 +104,7 @@ double runner_take_turn(runner *who, const turns_plan *plan, bool *calm)
     sample best = {.waited = HUGE_VAL};
     bool warm = false;
     int n = 0, batch = 1;
+    cpus_place(who->c->starts_only);
     if (!plan->latency)
         batch = (int)fmin(fmax(batch_seconds / who->expected, 1), MAX_BATCH);
     double start = stats_now(), passed = 0;
