@@ -10,7 +10,8 @@
  * slice of time and enqueues itself again. So its thread returns to PoCL's scheduler, which prefers
  * work-groups to commands, at least that often, be they kiln's or the caller's. One thread is
  * spare: it takes the commands of the caller's queues. Once nothing is in flight, all threads go on
- * for a while, the spare one too. After that, or when the operation in flight has been waiting for
+ * for a while, the spare one too. (A device of one thread has nobody who would see that nothing is
+ * in flight: its thread sleeps.) After that, or when the operation in flight has been waiting for
  * something else for long, the threads may sleep.
  *
  * While they spin, threads help launches of one work-group (work_sharing.h). Such a launch is left
@@ -121,8 +122,8 @@ static bool helps(cl_device_id device, const kiln_device_facts *facts)
 {
     cl_device_exec_capabilities can = 0;
     clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, NULL);
-    return kiln_device_is_pocl(facts) && facts->compute_units > 1 &&
-           facts->compute_units <= KILN_MOST_SPINNERS && can & CL_EXEC_NATIVE_KERNEL;
+    return kiln_device_is_pocl(facts) && facts->compute_units <= KILN_MOST_SPINNERS &&
+           can & CL_EXEC_NATIVE_KERNEL;
 }
 
 kiln_keepalive *kiln_keepalive_open(cl_context context, cl_device_id device,

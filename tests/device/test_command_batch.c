@@ -51,7 +51,7 @@ static void open_trusting(void)
     ck_assert_ptr_nonnull(queue);
     const kiln_device_facts *f = &trusting->facts;
     kiln_probe_pocl(trusting);
-    if (f->compute_units > 1 && f->compute_units <= 16 && kiln_device_is_pocl(f))
+    if (f->compute_units <= 16 && kiln_device_is_pocl(f))
         ck_assert_msg(trusting->pocl && trusting->pocl->batch,
                       "no operation joins a batch on PoCL");
     else
