@@ -89,15 +89,22 @@ static long count_cores(void)
                                                        : sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+/* Returns how many may work: as many as asked for, or one for each of `cores`, and none for
+ * nothing.
+ */
+static int count_workers(int asked, long cores, size_t count)
+{
+    long n = asked > 0 ? asked : cores;
+    n = n < 0 ? 0 : n > MOST ? MOST : n;
+    return (size_t)n > count ? (int)count : (int)n;
+}
+
 static kiln_status prepare(kiln *k, const kiln_problem *problems, size_t count, int threads)
 {
-    long n = threads > 0 ? threads : count_cores();
-    n = n < 1 ? 1 : n > MOST ? MOST : n;
-    if ((size_t)n > count)
-        n = (long)count;
+    const int n = count_workers(threads, count_cores(), count);
     if (!kiln_device_is_pocl(&k->facts))
-        return prepare_in_threads(k, problems, count, (int)n);
-    if (n > 1 && prepare_in_processes(k, problems, count, (int)n))
+        return prepare_in_threads(k, problems, count, n);
+    if (n > 1 && prepare_in_processes(k, problems, count, n))
         return KILN_OK;
     return prepare_in_threads(k, problems, count, 1);
 }
@@ -135,14 +142,13 @@ kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t cou
     const kiln_status status = check(k, problems, count, processes, "kiln_prepare_begin");
     if (status)
         return status;
-    long n = processes > 0 ? processes : count_cores() - 1;
-    n = n > MOST ? MOST : n;
-    if (n < 1 || count == 0 || !kiln_device_is_pocl(&k->facts) || *k->bundle_programs)
+    const int n = count_workers(processes, count_cores() - 1, count);
+    if (n == 0 || !kiln_device_is_pocl(&k->facts) || *k->bundle_programs)
         return KILN_OK;
     kiln_helpers *h = malloc(sizeof *h);
     if (!h)
         return kiln_fail(KILN_NO_MEMORY, "kiln_prepare_begin: out of memory");
-    *h = (kiln_helpers){k, kiln_workers_start_behind(k, problems, count, (int)n)};
+    *h = (kiln_helpers){k, kiln_workers_start_behind(k, problems, count, n)};
     if (!h->workers) {
         free(h);
         return KILN_OK;

@@ -288,7 +288,7 @@ kiln_workers *kiln_workers_start(const kiln *k, const kiln_problem *problems, si
 kiln_workers *kiln_workers_start_behind(const kiln *k, const kiln_problem *problems, size_t count,
                                         int processes)
 {
-    kiln_problem *back = malloc((count ? count : 1) * sizeof *back);
+    kiln_problem *back = malloc(count * sizeof *back);
     for (size_t i = 0; back && i < count; i++)
         back[i] = problems[count - 1 - i];
     kiln_workers *w = back ? kiln_workers_start(k, back, count, processes) : NULL;

@@ -11,7 +11,7 @@
 
 enum { PROBLEMS = 3, PATIENCE = 600 }; /* tenths of a second */
 
-static char box[] = "/tmp/kiln-helpers-XXXXXX", command[64], heard[64], ready[64];
+static char box[] = "/tmp/kiln-helpers-XXXXXX", command[64], started[64], heard[64], ready[64];
 
 static void problems_make(kiln_problem *problem)
 {
@@ -25,7 +25,8 @@ static void command_make(const char *then)
 {
     FILE *f = fopen(command, "w");
     ck_assert_ptr_nonnull(f);
-    fprintf(f, "#!/bin/sh\ncat >%s\nmv %s %s\n%s\n", heard, heard, ready, then);
+    fprintf(f, "#!/bin/sh\necho >>%s\ncat >%s.$$\nmv %s.$$ %s\n%s\n", started, heard, heard, ready,
+            then);
     fclose(f);
     ck_assert_int_eq(chmod(command, 0700), 0);
     ck_assert_int_eq(setenv("KILN_COMMAND", command, 1), 0);
@@ -43,13 +44,14 @@ static void setup(void)
     strcpy(box + sizeof box - 7, "XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(box));
     snprintf(command, sizeof command, "%s/command", box);
+    snprintf(started, sizeof started, "%s/started", box);
     snprintf(heard, sizeof heard, "%s/heard", box);
     snprintf(ready, sizeof ready, "%s/ready", box);
 }
 
 static void teardown(void)
 {
-    const char *all[] = {command, heard, ready};
+    const char *all[] = {command, started, ready};
     for (int i = 0; i < 3; i++)
         unlink(all[i]);
     rmdir(box);
@@ -82,6 +84,28 @@ START_TEST(backwards)
     }
     ck_assert_ptr_null(fgets(line, sizeof line, f));
     fclose(f);
+}
+END_TEST
+
+/* There are no more processes than problems. */
+START_TEST(no_more_than_problems)
+{
+    kiln_problem problem[PROBLEMS];
+    kiln_helpers *helpers;
+    problems_make(problem);
+    command_make("exit 0");
+    ck_assert_int_eq(kiln_prepare_begin(support_open()->kiln, problem, PROBLEMS, 8, &helpers),
+                     KILN_OK);
+    if (!helpers) /* another driver */
+        return;
+    kiln_prepare_end(helpers); /* which waits for all of them */
+    FILE *f = fopen(started, "r");
+    int lines = 0;
+    ck_assert_ptr_nonnull(f);
+    for (int c; (c = fgetc(f)) != EOF;)
+        lines += c == '\n';
+    fclose(f);
+    ck_assert_int_eq(lines, PROBLEMS);
 }
 END_TEST
 
@@ -145,6 +169,7 @@ int main(void)
     TCase *c = tcase_create("helpers");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, backwards);
+    tcase_add_test(c, no_more_than_problems);
     tcase_add_loop_test(c, beside, 0, 3);
     tcase_add_test(c, nothing_to_end);
     tcase_add_test(c, closed_before);
