@@ -295,8 +295,9 @@ static bool steps(start *n, const options *o)
     if (o->quick && !open_quick(n))
         return false;
     tell("open", t[0], t[1] = now());
-    bool fine = o->alone || (plan(n) && begin(n));
-    fine = fine && create(n, !o->alone);
+    const bool alone = o->alone || o->quick; /* whose own programs are not to be compiled first */
+    bool fine = alone || (plan(n) && begin(n));
+    fine = fine && create(n, !alone);
     tell("create", t[1], t[2] = now());
     if (!fine)
         return false;
