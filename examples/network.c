@@ -176,8 +176,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* PoCL compiles kernels when they run for the first time: helpers have something to do until then.
- */
+/* PoCL compiles kernels when they first run: helpers have something to do until then. */
 static void run_first(const network *n, kiln *k, const opencl *cl)
 {
     run(n, cl);
