@@ -134,11 +134,10 @@ static int progress(void *user, const kiln_trial *trial)
     return !logged || s->result->interrupted;
 }
 
-static void announce(void *user, const kiln_trial *trials, size_t count)
+static size_t announce(void *user, const kiln_trial *trials, size_t count)
 {
     const search *s = user;
-    if (s->settings->upcoming)
-        s->settings->upcoming(s->settings->user, trials, count);
+    return s->settings->upcoming(s->settings->user, trials, count);
 }
 
 /* Fills the line of the search's end. */

@@ -19,7 +19,7 @@ typedef struct search_settings {
     bool finished;          /* trials of searches that have ended count, too */
     /* Called as kiln_tune_options says; `trial` may return false to stop. The line is the trial's
      * in the log, where it has been written. */
-    void (*upcoming)(void *user, const kiln_trial *trials, size_t count);
+    size_t (*upcoming)(void *user, const kiln_trial *trials, size_t count);
     bool (*trial)(void *user, const kiln_trial *trial, const kiln_trial_line *line);
     void *user;
 } search_settings;

@@ -78,7 +78,7 @@ void pool_kill_helpers(const pool_worker *w)
 void pool_forget_built(pool_worker *w)
 {
     w->built = 0;
-    w->nexts = 0;
+    w->nexts = w->overtaken = 0;
     for (int i = 0; i < w->helpers; i++)
         w->helper[i].building = w->helper[i].building >= 0 ? POOL_ELSEWHERE : -1;
 }
@@ -196,9 +196,12 @@ static void hand_out_firsts(pool *p, pool_worker *w)
     }
 }
 
-static void let_go(pool *p, pool_worker *w)
+/* Lets the worker go on with the trial `now` of those that are next. */
+static void let_go(pool *p, pool_worker *w, int now)
 {
+    w->overtaken = now > 0 ? w->overtaken + 1 : 0;
     p->m.kind = MESSAGE_GO;
+    p->m.count = now;
     p->run->waited += clock_seconds() - w->trial_since;
     w->waiting = false;
     w->in_trial = true;
@@ -206,12 +209,24 @@ static void let_go(pool *p, pool_worker *w)
     tune_send(w->child.fd, &p->m);
 }
 
-/* Returns whether the waiting trial need not wait: its programs are compiled, or there is no memory
- * to remember whether they are. */
-static bool is_first_built(pool_worker *w)
+/* Returns whether a trial of those that are next need not wait: its programs are compiled, or there
+ * is no memory to remember whether they are. */
+static bool is_built(pool_worker *w, int next)
 {
-    const built *first = w->nexts > 0 ? find(w, &w->next[0]) : NULL;
-    return !first || first->state == BUILT;
+    const built *b = next < w->nexts ? find(w, &w->next[next]) : NULL;
+    return !b || b->state == BUILT;
+}
+
+/* Returns which of the next trials can run now; -1: it has to wait. The first one is overtaken only
+ * so often: the order is the search's reason for what it leaves out. */
+static int find_built(pool_worker *w)
+{
+    enum { MOST_OVERTAKEN = 3 };
+    const int most = w->overtaken < MOST_OVERTAKEN ? w->nexts : 1;
+    for (int i = 0; i < most && i <= MOST_OVERTAKEN; i++)
+        if (is_built(w, i))
+            return i;
+    return w->nexts > 0 ? -1 : 0;
 }
 
 /* A GPU measures while helpers compile. A CPU is the helpers' own device: what comes next is
@@ -221,17 +236,18 @@ void pool_feed(pool *p, pool_worker *w)
     const int alive = count_alive(w);
     if (w->device->cpu) {
         enum { TURNS = 2 };
-        if (w->waiting && !is_first_built(w))
+        if (w->waiting && !is_built(w, 0))
             hand_out(p, w, TURNS * alive);
-        if (w->waiting && (alive == 0 || (is_first_built(w) && !is_busy(w))))
-            let_go(p, w);
+        if (w->waiting && (alive == 0 || (is_built(w, 0) && !is_busy(w))))
+            let_go(p, w, 0);
         return;
     }
     if (w->item >= 0)
         hand_out(p, w, w->nexts);
     hand_out_firsts(p, w);
-    if (w->waiting && (!any_is_ready(w) || is_first_built(w)))
-        let_go(p, w);
+    const int now = !w->waiting ? -1 : any_is_ready(w) ? find_built(w) : 0;
+    if (now >= 0)
+        let_go(p, w, now);
 }
 
 /* Whatever became of it, the config need not be compiled again: its trial will tell. */

@@ -12,12 +12,13 @@ typedef enum tune_message_kind {
     MESSAGE_READY,    /* its device is open */
     MESSAGE_FAIL,     /* it is not: status, why */
     MESSAGE_UPCOMING, /* a trial is about to begin, and waits for MESSAGE_GO: line, next */
+    MESSAGE_BEGIN,    /* it begins, after MESSAGE_GO: line */
     MESSAGE_TRIAL,    /* it has ended: line */
     MESSAGE_RESULT,   /* of an item */
     MESSAGE_BUILT,    /* the programs of a config have been compiled, or do not compile */
     /* to a child */
-    MESSAGE_TUNE, /* item, slice */
-    MESSAGE_GO,
+    MESSAGE_TUNE,        /* item, slice */
+    MESSAGE_GO,          /* count: the trial, of those that were upcoming, from 0 */
     MESSAGE_STOP,        /* after the trial */
     MESSAGE_BUILD,       /* line.problem, next[0] */
     MESSAGE_BUILD_FIRST, /* of an item, the config that comes count-th by prediction, from 0 */

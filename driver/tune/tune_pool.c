@@ -166,6 +166,9 @@ static void hear(pool *p, pool_worker *w)
         w->waiting = true;
         w->trial_since = w->heard;
         break;
+    case MESSAGE_BEGIN:
+        w->trial = m->line;
+        break;
     case MESSAGE_TRIAL:
         w->in_trial = false;
         trial_book_add(w->kind->book, &m->line);

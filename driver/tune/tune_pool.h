@@ -31,6 +31,7 @@ typedef struct pool_worker {
     int item;                 /* -1: none */
     double item_since, heard; /* when it began; when the worker last said something */
     bool in_trial, waiting;   /* a trial runs; a trial waits for its programs */
+    int overtaken;            /* how many trials have run before that one since it was the first */
     double trial_since;
     kiln_trial_line trial; /* that one */
     tune_next killer;      /* the config whose trial ended the last process with this item */

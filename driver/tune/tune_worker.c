@@ -24,8 +24,9 @@ static void say(worker *w, tune_message_kind kind)
     w->stopped = !tune_send(w->fd, &w->out) || w->stopped;
 }
 
-/* Tells which programs will be needed, and waits until those of the first trial may be used. */
-static void announce(void *user, const kiln_trial *trials, size_t count)
+/* Tells which programs will be needed, and waits until those of a trial may be used. Returns which
+ * trial that is. */
+static size_t announce(void *user, const kiln_trial *trials, size_t count)
 {
     worker *w = user;
     tune_message in;
@@ -44,9 +45,17 @@ static void announce(void *user, const kiln_trial *trials, size_t count)
     }
     const int64_t began = trace_begin();
     say(w, MESSAGE_UPCOMING);
+    size_t now = 0;
+    in.kind = MESSAGE_STOP;
     while (!w->stopped && tune_receive(w->fd, &in, false) && in.kind != MESSAGE_GO)
         w->stopped = w->stopped || in.kind == MESSAGE_STOP;
+    if (in.kind == MESSAGE_GO && in.count > 0 && (size_t)in.count < count) {
+        now = (size_t)in.count;
+        kiln_trial_line_fill(&w->out.line, w->session.kiln, &p, &trials[now]);
+        say(w, MESSAGE_BEGIN);
+    }
     trace_end(began, "wait", "for compilers");
+    return now;
 }
 
 static bool ended(void *user, const kiln_trial *trial, const kiln_trial_line *line)

@@ -41,6 +41,9 @@ kiln_status kiln_candidates_know(kiln *k, const kiln_shape *shape, const kiln_tr
 /* Moves the neighbours of the candidate `of`, with one parameter a step up or down, to the places
  * from `to` on. Candidates before `to` stay where they are. */
 void kiln_candidates_promote(kiln_candidates *list, size_t of, size_t to);
+/* Moves a candidate to an earlier place; those from there on move up. Both are firsts, or neither.
+ */
+void kiln_candidates_advance(kiln_candidates *list, size_t from, size_t to);
 /* Moves the configs of rows for other batches to the begin of the grids. */
 void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                           kiln_candidates *list);

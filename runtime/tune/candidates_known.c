@@ -115,12 +115,15 @@ kiln_status kiln_candidates_know(kiln *k, const kiln_shape *shape, const kiln_tr
     return KILN_OK;
 }
 
-/* Moves a candidate to an earlier place. */
-static void advance(kiln_candidates *list, size_t from, size_t to)
+void kiln_candidates_advance(kiln_candidates *list, size_t from, size_t to)
 {
     const kiln_candidate moved = list->at[from];
     memmove(&list->at[to + 1], &list->at[to], (from - to) * sizeof *list->at);
     list->at[to] = moved;
+    if (list->guess == from)
+        list->guess = to;
+    else if (list->guess >= to && list->guess < from)
+        list->guess++;
 }
 
 void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
@@ -136,7 +139,7 @@ void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape
                 memcmp(list->at[at].config.v, near[i].pick.config.v,
                        (size_t)near[i].pick.solver->nparams * sizeof near[i].pick.config.v[0]) ==
                     0) {
-                advance(list, at, to++);
+                kiln_candidates_advance(list, at, to++);
                 break;
             }
 }
@@ -171,6 +174,6 @@ void kiln_candidates_promote(kiln_candidates *list, size_t of, size_t to)
         if (list->at[i].solver != solver || list->at[i].known ||
             !are_neighbours(solver, &config, &list->at[i].config))
             continue;
-        advance(list, i, to++);
+        kiln_candidates_advance(list, i, to++);
     }
 }

@@ -74,11 +74,12 @@ bool kiln_trial_is_due(const kiln_tuner *t, size_t index)
 }
 
 /* Tells the caller which trials come next, this one first. The order of the grids is certain when
- * the others have been tried. */
-static void announce(const kiln_tuner *t, size_t index)
+ * the others have been tried. Moves the one that the caller wants to the place `index`: the firsts
+ * are all tried before the grids. */
+static void announce(kiln_tuner *t, size_t index)
 {
     kiln_trial next[UPCOMING];
-    size_t n = 0;
+    size_t place[UPCOMING], n = 0;
     if (!t->options->upcoming)
         return;
     for (size_t i = index; i < t->list.count && n < UPCOMING; i++) {
@@ -86,10 +87,14 @@ static void announce(const kiln_tuner *t, size_t index)
             continue;
         introduce(t, &t->list.at[i], &next[n]);
         next[n].index = (int64_t)(t->tried + n);
-        n++;
+        place[n++] = i;
     }
     fill_best(t, &next[0]);
-    t->options->upcoming(t->options->user, next, n);
+    const size_t wanted = t->options->upcoming(t->options->user, next, n);
+    if (wanted == 0 || wanted >= n || (index < t->list.firsts && place[wanted] >= t->list.firsts))
+        return;
+    kiln_candidates_advance(&t->list, place[wanted], index);
+    t->found.guess = t->list.guess;
 }
 
 static void tell(kiln_tuner *t, const kiln_result *r, int verdict, double seconds)
@@ -105,8 +110,8 @@ static void tell(kiln_tuner *t, const kiln_result *r, int verdict, double second
 
 void kiln_trial_run(kiln_tuner *t, size_t index)
 {
-    kiln_result r = {.candidate = t->list.at[index], .index = index};
     announce(t, index);
+    kiln_result r = {.candidate = t->list.at[index], .index = index};
     const double began = kiln_clock_seconds();
     const double before = kiln_pace_of(t);
     const double within = index < t->list.firsts ? promising_first : promising;

@@ -70,7 +70,7 @@ START_TEST(what_is_wrong_never_wins)
 }
 END_TEST
 
-static void note_upcoming(void *user, const kiln_trial *trials, size_t count)
+static size_t note_upcoming(void *user, const kiln_trial *trials, size_t count)
 {
     tuning_record *r = user;
     ck_assert_uint_gt(count, 0);
@@ -79,18 +79,20 @@ static void note_upcoming(void *user, const kiln_trial *trials, size_t count)
         ck_assert_int_eq(trials[i].index, trials[0].index + (int64_t)i);
     ck_assert_uint_eq(strlen(trials[0].hash), 16);
     r->upcoming++;
+    return 0;
 }
 
 static char foreseen[6][KILN_INFO_TEXT];
 
-static void note_foreseen(void *user, const kiln_trial *trials, size_t count)
+static size_t note_foreseen(void *user, const kiln_trial *trials, size_t count)
 {
     (void)user;
     if (trials[0].index != 0)
-        return;
+        return 0;
     ck_assert_uint_ge(count, 5);
     for (int i = 0; i < 5; i++)
         strcpy(foreseen[i], trials[i].config);
+    return 0;
 }
 
 /* Before the first trial, the begin of the grids is known where only one solver takes part. */
@@ -105,6 +107,59 @@ START_TEST(the_grids_are_foreseen)
     ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
     for (int i = 0; i < 5; i++)
         ck_assert_str_eq(foreseen[i], r.configs[i]);
+}
+END_TEST
+
+/* A caller that wants the third of the trials that are next. */
+enum { THIRD = 2, WANTING = 8, FIRSTS = 3 };
+
+static char wanted[WANTING][KILN_INFO_TEXT], tried[WANTING][KILN_INFO_TEXT];
+static int calls;
+
+static size_t want_third(void *user, const kiln_trial *trials, size_t count)
+{
+    (void)user;
+    ck_assert_int_lt(calls, WANTING);
+    strcpy(wanted[calls++], count > THIRD ? trials[THIRD].config : "none");
+    return THIRD; /* at the end, a number that is none of theirs */
+}
+
+static int note_tried(void *user, const kiln_trial *t)
+{
+    (void)user;
+    strcpy(tried[t->index], t->config);
+    return 0;
+}
+
+static bool is_tried_among_firsts(const char *config)
+{
+    bool is = false;
+    for (int i = 0; i < FIRSTS; i++)
+        is = is || strcmp(config, tried[i]) == 0;
+    return is;
+}
+
+/* The caller chooses among the firsts, and then among the grids, and the guess stays what it is. */
+START_TEST(the_caller_chooses_what_is_next)
+{
+    tuning_record plain = {0};
+    kiln_trial best, chosen;
+    kiln_tune_options o = tuning_options(&plain, WANTING);
+    o.keep = 0;
+    o.solver = "direct,13,naive";
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    o.upcoming = want_third;
+    o.progress = note_tried;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &chosen), KILN_OK);
+    ck_assert_int_eq(calls, WANTING);
+    ck_assert_str_eq(chosen.guess_solver, best.guess_solver);
+    ck_assert_str_eq(chosen.guess_config, best.guess_config);
+    ck_assert_double_gt(chosen.guess_ms, 0);
+    for (int i = 0; i < FIRSTS; i++)
+        ck_assert_msg(is_tried_among_firsts(plain.configs[i]), "%s came late", plain.configs[i]);
+    /* Of the firsts, two have no third behind them that is one of the firsts, too. */
+    for (int i = 0; i < WANTING - THIRD; i++)
+        ck_assert_int_eq(strcmp(wanted[i], tried[i]) == 0, i < 1 || i >= FIRSTS);
 }
 END_TEST
 
@@ -300,6 +355,7 @@ int main(void)
     tcase_add_test(tests, the_winner_is_kept_and_used);
     tcase_add_test(tests, what_is_wrong_never_wins);
     tcase_add_test(tests, the_grids_are_foreseen);
+    tcase_add_test(tests, the_caller_chooses_what_is_next);
     tcase_add_test(tests, known_trials_are_not_tried_again);
     tcase_add_test(tests, nothing_verified_means_no_winner);
     tcase_add_test(tests, the_destination_is_poisoned);
