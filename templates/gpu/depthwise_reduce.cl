@@ -1,13 +1,13 @@
 /* depthwise_reduce.cl: backward weights of groups of few source channels: each gradient is the sum of
  * products of two planes, of a pair of channels, which the items of a group share.
  *
- *     dy, one channel of all images, in strips of T_ROWS rows:
+ *     dy, one channel of all images, in strips of T_ROWS rows, cut every T_COLS columns:
  *
- *         | 0 1 2 3 4 .. | 7 8 9 0 1 .. |           item that adds the products of a column of a strip
- *         | image 0      | image 1      | ...       with the rows of x that its taps meet, each of them
+ *         | 0 1 2 3 4 .. | 7 8 9 0 1 .. |           item that adds the products of a piece of a strip
+ *         | image 0      | image 1      | ...       with the pixels of x that its taps meet, each of them
  *         | part 0              | part 1 ...        read once
  *
- * A group has T_CHANNELS pairs and a part of their columns; SHARERS items share a pair. An item
+ * A group has T_CHANNELS pairs and a part of their pieces; SHARERS items share a pair. An item
  * keeps a sum for each tap, of T_VECTOR neighbouring pairs. In the end the group adds them up, as a tree
  * in local memory. Parts are added by sum_parts.cl, in order, so that two runs give the same bits.
  *
@@ -17,7 +17,8 @@
  *   P_IMAGES, P_CHANNELS    of dy; D_MULTIPLE, D_SOURCES: channels of a group of dy and of x
  *   D_CHANNELS_LAST         of dy: NHWC and its kin; neighbouring items then have neighbouring pairs
  *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements of x and dy from one to the next
- *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS, T_VECTOR    above; all but rows and parts are powers of two
+ *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS, T_VECTOR, T_COLS    above; all but rows, columns and parts are
+ *                           powers of two
  * Assumes   T_VECTOR > 1: pairs are channels, neighbours in both tensors, and a multiple of it.
  */
 #include "depthwise_vectors.cl"
@@ -25,15 +26,22 @@
 #define TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define STRIPS ((P_DST_H + T_ROWS - 1) / T_ROWS)
 #define PAIRS (P_CHANNELS * D_SOURCES)
-#define COLUMNS (P_IMAGES * P_DST_D * STRIPS * P_DST_W) /* of strips, of a pair */
+#define PIECES_W ((P_DST_W + T_COLS - 1) / T_COLS)
+#define PIECES (P_IMAGES * P_DST_D * STRIPS * PIECES_W) /* of a pair */
 #define VECTORS (T_CHANNELS / T_VECTOR)                 /* of a group */
 #define SHARERS (T_GROUP / VECTORS)                     /* items of a pair */
-#define WINDOW ((T_ROWS - 1) * P_STRIDE_H + (P_FILTER_H - 1) * P_DILATION_H + 1) /* rows of x */
+/* Rows and columns of x that a piece meets. */
+#define WINDOW ((T_ROWS - 1) * P_STRIDE_H + (P_FILTER_H - 1) * P_DILATION_H + 1)
+#define WINDOW_W ((T_COLS - 1) * P_STRIDE_W + (P_FILTER_W - 1) * P_DILATION_W + 1)
 
 /* The row of the strip whose tap `t` meets row `j` of the window, if there is one. */
 #define ROW(j, t) (((j) - (t) * P_DILATION_H) / P_STRIDE_H)
 #define IS_ROW(j, t)                                                                               \
     ((j) >= (t) * P_DILATION_H && ((j) - (t) * P_DILATION_H) % P_STRIDE_H == 0 && ROW(j, t) < T_ROWS)
+/* The same along a row. */
+#define COL(u, k) (((u) - (k) * P_DILATION_W) / P_STRIDE_W)
+#define IS_COL(u, k)                                                                               \
+    ((u) >= (k) * P_DILATION_W && ((u) - (k) * P_DILATION_W) % P_STRIDE_W == 0 && COL(u, k) < T_COLS)
 
 #if T_PARTS > 1
 #define OUT_T ACC_T
@@ -43,28 +51,34 @@
 #define PUT(i, v) DST_STORE(dw, i, v)
 #endif
 
-/* The sums of one tap along the depth, [row][column], grow by a column of a strip. */
-INLINE void add_column(private ACC_V *sum, global const SRC_T *x, global const SRC_T *dy,
-                       const int first_row, const int column)
+/* The sums of one tap along the depth, [row][column], grow by a piece of a strip. */
+INLINE void add_piece(private ACC_V *sum, global const SRC_T *x, global const SRC_T *dy,
+                      const int first_row, const int column)
 {
-    ACC_V gradient[T_ROWS];
+    ACC_V gradient[T_ROWS * T_COLS];
     UNROLL
     for (int r = 0; r < T_ROWS; r++)
-        gradient[r] = LOAD_IF(first_row + r < P_DST_H, dy, (INDEX_T)r * D_DST_ROW);
+        UNROLL
+        for (int q = 0; q < T_COLS; q++)
+            gradient[r * T_COLS + q] =
+                LOAD_IF(first_row + r < P_DST_H && (T_COLS == 1 || column + q < P_DST_W), dy,
+                        (INDEX_T)r * D_DST_ROW + (INDEX_T)q * D_DST_PIXEL);
     const int row = first_row * P_STRIDE_H - P_PAD_H, from = column * P_STRIDE_W - P_PAD_W;
     x += (INDEX_T)row * D_SRC_ROW + (INDEX_T)from * D_SRC_PIXEL;
     UNROLL
     for (int j = 0; j < WINDOW; j++) {
         const bool inside = (uint)(row + j) < P_SRC_H;
         UNROLL
-        for (int k = 0; k < P_FILTER_W; k++) {
-            const bool met = (uint)(from + k * P_DILATION_W) < P_SRC_W;
-            const ACC_V v = LOAD_IF(inside & met, x,
-                                    (INDEX_T)j * D_SRC_ROW + (INDEX_T)k * P_DILATION_W * D_SRC_PIXEL);
+        for (int u = 0; u < WINDOW_W; u++) {
+            const bool met = (uint)(from + u) < P_SRC_W;
+            const ACC_V v =
+                LOAD_IF(inside & met, x, (INDEX_T)j * D_SRC_ROW + (INDEX_T)u * D_SRC_PIXEL);
             UNROLL
             for (int t = 0; t < P_FILTER_H; t++)
-                if (IS_ROW(j, t))
-                    sum[t * P_FILTER_W + k] += gradient[ROW(j, t)] * v;
+                UNROLL
+                for (int k = 0; k < P_FILTER_W; k++)
+                    if (IS_ROW(j, t) && IS_COL(u, k))
+                        sum[t * P_FILTER_W + k] += gradient[ROW(j, t) * T_COLS + COL(u, k)] * v;
         }
     }
 }
@@ -90,15 +104,16 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
 #endif
     const int first = get_group_id(0) * T_CHANNELS, pair = first + vector * T_VECTOR;
     const int channel = pair / D_SOURCES, source = channel / D_MULTIPLE * D_SOURCES + pair % D_SOURCES;
-    const int end = (int)((long)COLUMNS * (part + 1) / T_PARTS);
+    const int end = (int)((long)PIECES * (part + 1) / T_PARTS);
     ACC_V sum[TAPS];
     UNROLL
     for (int t = 0; t < TAPS; t++)
         sum[t] = 0;
     if (T_CHANNELS == 1 || pair < PAIRS)
-        for (int i = (int)((long)COLUMNS * part / T_PARTS) + sharer; i < end; i += SHARERS) {
-            const int column = i % P_DST_W, first_row = i / P_DST_W % STRIPS * T_ROWS;
-            const int d = i / (P_DST_W * STRIPS) % P_DST_D, image = i / (P_DST_W * STRIPS * P_DST_D);
+        for (int i = (int)((long)PIECES * part / T_PARTS) + sharer; i < end; i += SHARERS) {
+            const int column = i % PIECES_W * T_COLS, first_row = i / PIECES_W % STRIPS * T_ROWS;
+            const int d = i / (PIECES_W * STRIPS) % P_DST_D;
+            const int image = i / (PIECES_W * STRIPS * P_DST_D);
             global const SRC_T *from =
                 x + (INDEX_T)image * D_SRC_IMAGE + (INDEX_T)source * D_SRC_CHANNEL;
             global const SRC_T *own = dy + (INDEX_T)image * D_DST_IMAGE +
@@ -108,8 +123,8 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
             for (int t = 0; t < P_FILTER_D; t++) {
                 const int at = d * P_STRIDE_D + t * P_DILATION_D - P_PAD_D;
                 if ((uint)at < P_SRC_D)
-                    add_column(sum + t * P_FILTER_H * P_FILTER_W,
-                               from + (INDEX_T)at * D_SRC_PLANE, own, first_row, column);
+                    add_piece(sum + t * P_FILTER_H * P_FILTER_W,
+                              from + (INDEX_T)at * D_SRC_PLANE, own, first_row, column);
             }
         }
     UNROLL

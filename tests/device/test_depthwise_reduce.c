@@ -66,23 +66,25 @@ START_TEST(channels_may_be_vectors)
     static const struct {
         const char *shape, *config;
     } cases[] = {
-        {"n2-c16-k16-i9x11-f3x3-p1x1-g16", "64,8,2,1,4"},
-        {"n2-c40-k40-i7x8-f3x3-s2x2-p1x1-g40", "64,16,3,2,8"},
-        {"n3-c12-k12-i8x6-f5x5-p2x3-d2x1-g12", "64,4,1,3,4"},
-        {"n1-c8-k8-i5x40-f2x3-s1x2-p0x1-g8", "64,64,4,1,8"},
+        {"n2-c16-k16-i9x11-f3x3-p1x1-g16", "64,8,2,1,4,1"},
+        {"n2-c40-k40-i7x8-f3x3-s2x2-p1x1-g40", "64,16,3,2,8,4"},
+        {"n3-c12-k12-i8x6-f5x5-p2x3-d2x1-g12", "64,4,1,3,4,3"},
+        {"n1-c8-k8-i5x40-f2x3-s1x2-p0x1-g8", "64,64,4,1,8,2"},
+        {"n2-c6-k6-i7x9-f3x3-p1x1-g6", "64,2,3,2,2,4"},
+        {"n1-c130-k130-i4x4-f3x3-p1x1-g130", "64,128,2,1,2,2"},
     };
     kiln_problem p = direct_problem(WEIGHTS, "f32", cases[_i].shape);
     support_set_layouts(&p, "NHWC", "NHWC");
     check(&p, cases[_i].config);
-    support_set_types(&p, support_types_of[_i]);
+    support_set_types(&p, support_types_of[_i % SUPPORT_FLOATS]);
     check(&p, cases[_i].config);
 }
 END_TEST
 
 START_TEST(parts_are_added)
 {
-    static const char *const configs[] = {"64,1,4,2,1", "128,4,1,7,1", "256,16,3,12,1",
-                                          "64,4,3,5,1"};
+    static const char *const configs[] = {"64,1,4,2,1,1", "128,4,1,5,1,4", "256,16,3,12,1,5",
+                                          "64,4,3,5,1,2"};
     kiln_problem p = direct_problem(WEIGHTS, "f32", shapes[_i < 3 ? _i : SHAPES - 2]);
     p.epilogue.bias = 1;
     check(&p, configs[_i]);
@@ -92,7 +94,7 @@ END_TEST
 START_TEST(fractions_stay_within_the_bound)
 {
     const kiln_problem p = direct_problem(WEIGHTS, "f32", "n3-c5-k5-i35x36-f3x3-p1x1-g5");
-    support_check(&p, "depthwise_reduce", _i ? "64,2,7,3,1" : NULL, HOST_FILL_UNIFORM);
+    support_check(&p, "depthwise_reduce", _i ? "64,2,7,3,1,2" : NULL, HOST_FILL_UNIFORM);
 }
 END_TEST
 
@@ -104,7 +106,7 @@ int main(void)
     tcase_add_test(c, every_shape_is_exact);
     tcase_add_test(c, every_type_is_exact);
     tcase_add_loop_test(c, channels_may_be_last, 0, 3);
-    tcase_add_loop_test(c, channels_may_be_vectors, 0, 4);
+    tcase_add_loop_test(c, channels_may_be_vectors, 0, 6);
     tcase_add_loop_test(c, parts_are_added, 0, 4);
     tcase_add_loop_test(c, fractions_stay_within_the_bound, 0, 2);
     suite_add_tcase(s, c);

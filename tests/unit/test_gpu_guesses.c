@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Without what probes find. */
 static kiln_device_facts gpu(void)
@@ -125,6 +126,25 @@ START_TEST(a_layer_gets_its_solver)
 }
 END_TEST
 
+/* A group without an item for each of its vectors would have no sharers, and an item reads words.
+ */
+START_TEST(vectors_have_items_and_words)
+{
+    const kiln_device_facts d = gpu();
+    const kiln_shape f16 =
+                         support_shape("wrw-f16-n2-c256-k256-i8x8-f3x3-p1x1-g256-l:NHWC.OIHW.NHWC"),
+                     i8 = support_shape("wrw-i8-n2-c256-k256-i8x8-f3x3-p1x1-g256-l:NHWC.OIHW.NHWC");
+    const kiln_solver *solver = kiln_solver_named("depthwise_reduce");
+    const kiln_config pairs = {{64, 128, 1, 1, 2, 1}}, single = {{64, 128, 1, 1, 1, 1}};
+    kiln_why why = {0};
+    ck_assert(!solver->illegal(&f16, &d, &pairs, &why));
+    ck_assert(solver->illegal(&f16, &d, &single, &why));
+    ck_assert_ptr_nonnull(strstr(why.text, "128 channels"));
+    ck_assert(solver->illegal(&i8, &d, &pairs, &why));
+    ck_assert_ptr_nonnull(strstr(why.text, "shorter than a word"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("gpu_guesses");
@@ -132,6 +152,7 @@ int main(void)
     tcase_add_loop_test(t, configs_are_legal, 0, 3);
     tcase_add_test(t, gemm_has_no_phases_on_pocl_5);
     tcase_add_loop_test(t, a_layer_gets_its_solver, 0, 22);
+    tcase_add_test(t, vectors_have_items_and_words);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
