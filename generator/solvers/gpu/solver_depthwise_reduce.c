@@ -239,9 +239,9 @@ static double plain_ms(const kiln_shape *s, const kiln_device_facts *d, const ki
  * wait for memory. Registers, of which an item needs some for its elements of dy, its sums and a
  * row of x, limit the groups of a unit, and few items leave its lanes waiting. Fitted to 2300
  * configs of 19 depthwise problems in f16 at a batch of 64 on an H200 (NVIDIA's driver 580.159,
- * 2026-11-28): predictions are within 30 % (standard deviation), and of these configs the one
- * predicted to be the fastest has 0.92 of the speed of the fastest one measured, in the mean (worst
- * 0.80). */
+ * 2026-11-28): predictions are within 30 % (standard deviation), and of those configs that a guess
+ * may take the one predicted to be the fastest has 0.89 of the speed of the fastest one measured,
+ * in the mean (worst 0.69). */
 static double vector_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     enum { SECTOR_BYTES = 32 }; /* that memory gives */
