@@ -8,5 +8,7 @@
 int64_t kiln_clock_ns(void);
 /* The same in seconds. */
 double kiln_clock_seconds(void);
+/* Returns for how many seconds this thread has had a CPU. */
+double kiln_clock_busy_seconds(void);
 
 #endif

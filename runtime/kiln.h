@@ -244,14 +244,14 @@ KILN_API kiln_status kiln_bundle(kiln *k, const kiln_problem *problems, size_t c
 /* Processes that compile beside the caller. */
 typedef struct kiln_helpers kiln_helpers;
 
-/* Starts up to `processes` processes of the command `kiln prepare` (0: one per CPU, less the
- * caller's), which compile the problems from the last one to the first, and returns at once. A
+/* Has up to `processes` processes of the command `kiln prepare` (0: one per CPU, less the caller's)
+ * compile the problems from the last one to the first, and returns at once. They start with the
+ * first program that k has to compile: a start that finds everything in PoCL's cache starts none. A
  * caller that then creates the operations and runs them once, from the first one to the last, meets
- * them half way and finds the rest in PoCL's cache: with two CPUs a network's first start takes two
- * thirds of the time, and a start that finds everything compiled hardly longer. `problems` need not
- * stay, and have the layouts that the operations will have. *out is NULL where there is nothing to
- * end: on other drivers than PoCL's, with a bundle, or where no process can start, so that the
- * caller compiles everything itself. */
+ * them half way and finds the rest in the cache: with two CPUs a network's first start takes two
+ * thirds of the time. `problems` need not stay, and have the layouts that the operations will have.
+ * *out is NULL where there is nothing to end: on other drivers than PoCL's, and with a bundle.
+ * Where no process can start, the caller compiles everything itself. */
 KILN_API kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t count,
                                         int processes, kiln_helpers **out);
 /* Takes back what no process has begun, and waits for the problem that each compiles: half a second

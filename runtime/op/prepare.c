@@ -129,9 +129,33 @@ kiln_status kiln_prepare(kiln *k, const kiln_problem *problems, size_t count, in
 }
 
 struct kiln_helpers {
-    kiln *k; /* held */
-    kiln_workers *workers;
+    kiln *k;               /* held */
+    kiln_workers *workers; /* NULL: none have started */
+    kiln_problem *problems;
+    size_t count;
+    int processes;
 };
+
+static void start_helpers(void *user)
+{
+    kiln_helpers *h = user;
+    h->workers = kiln_workers_start_behind(h->k, h->problems, h->count, h->processes);
+}
+
+static kiln_helpers *make_helpers(kiln *k, const kiln_problem *problems, size_t count,
+                                  int processes)
+{
+    kiln_helpers *h = malloc(sizeof *h);
+    kiln_problem *copy = malloc(count * sizeof *copy);
+    if (!h || !copy) {
+        free(h);
+        free(copy);
+        return NULL;
+    }
+    memcpy(copy, problems, count * sizeof *copy);
+    *h = (kiln_helpers){.k = k, .problems = copy, .count = count, .processes = processes};
+    return h;
+}
 
 kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t count, int processes,
                                kiln_helpers **out)
@@ -145,15 +169,12 @@ kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t cou
     const int n = count_workers(processes, count_cores() - 1, count);
     if (n == 0 || !kiln_device_is_pocl(&k->facts) || *k->bundle_programs)
         return KILN_OK;
-    kiln_helpers *h = malloc(sizeof *h);
+    kiln_helpers *h = make_helpers(k, problems, count, n);
     if (!h)
         return kiln_fail(KILN_NO_MEMORY, "kiln_prepare_begin: out of memory");
-    *h = (kiln_helpers){k, kiln_workers_start_behind(k, problems, count, n)};
-    if (!h->workers) {
-        free(h);
-        return KILN_OK;
-    }
     kiln_hold(k);
+    if (!kiln_programs_await(k->programs, start_helpers, h))
+        start_helpers(h);
     *out = h;
     return KILN_OK;
 }
@@ -162,8 +183,12 @@ void kiln_prepare_end(kiln_helpers *helpers)
 {
     if (!helpers)
         return;
-    kiln_workers_stop(helpers->workers);
+    if (kiln_is_here(helpers->k))
+        kiln_programs_forget(helpers->k->programs, helpers);
+    if (helpers->workers)
+        kiln_workers_stop(helpers->workers);
     kiln_unhold(helpers->k);
+    free(helpers->problems);
     free(helpers);
 }
 

@@ -48,6 +48,11 @@ void kiln_program_keep(kiln_program *program);
  * compiles for that, and what it compiled for launches is in the files, too: call it after a launch
  * of each kernel. Returns KILN_FILE, KILN_OPENCL or KILN_NO_MEMORY at the first that fails. */
 kiln_status kiln_programs_store(kiln_programs *cache, const char *dir);
+/* Has begin(user) called once, by the thread that compiles, after a program for which the compiler
+ * took longer than a look into its own cache takes. Returns false where another call is awaited. */
+bool kiln_programs_await(kiln_programs *cache, void (*begin)(void *user), void *user);
+/* Takes that back. When it returns, begin(user) does not run, and will not. */
+void kiln_programs_forget(kiln_programs *cache, const void *user);
 /* Releases the program, which stays in memory for the next kiln_program_get(). NULL is fine. */
 void kiln_program_release(kiln_program *program);
 

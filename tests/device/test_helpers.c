@@ -13,11 +13,16 @@ enum { PROBLEMS = 3, PATIENCE = 600 }; /* tenths of a second */
 
 static char box[] = "/tmp/kiln-helpers-XXXXXX", command[64], started[64], heard[64], ready[64];
 
+/* Others each time, which no test before has compiled, nor a run before: PoCL's cache is empty. */
 static void problems_make(kiln_problem *problem)
 {
+    static int made;
     for (int i = 0; i < PROBLEMS; i++)
-        problem[i] = (kiln_problem){
-            .batch = 1, .in_channels = 3, .out_channels = 4 + i, .input = {5, 5}, .filter = {1, 1}};
+        problem[i] = (kiln_problem){.batch = 1,
+                                    .in_channels = 16,
+                                    .out_channels = 16 * ++made,
+                                    .input = {9, 9},
+                                    .filter = {3, 3}};
 }
 
 /* A command that writes down what it is to compile, says so, and then hangs or ends. */
@@ -57,6 +62,13 @@ static void teardown(void)
     rmdir(box);
 }
 
+static void create(kiln *k, const kiln_problem *problem)
+{
+    kiln_op *op;
+    ck_assert_int_eq(kiln_conv_create(k, problem, NULL, &op), KILN_OK);
+    kiln_op_release(op);
+}
+
 /* The last problem comes first. */
 START_TEST(backwards)
 {
@@ -69,6 +81,7 @@ START_TEST(backwards)
     ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, 1, &helpers), KILN_OK);
     if (!helpers) /* another driver */
         return;
+    create(k, &problem[0]);
     wait_for(ready);
     kiln_prepare_end(helpers);
     FILE *f = fopen(ready, "r");
@@ -98,6 +111,7 @@ START_TEST(no_more_than_problems)
                      KILN_OK);
     if (!helpers) /* another driver */
         return;
+    create(support_open()->kiln, &problem[0]);
     kiln_prepare_end(helpers); /* which waits for all of them */
     FILE *f = fopen(started, "r");
     int lines = 0;
@@ -125,6 +139,43 @@ START_TEST(beside)
 }
 END_TEST
 
+/* What PoCL's cache has, nobody else has to compile. */
+START_TEST(not_for_what_is_compiled)
+{
+    kiln_problem problem[PROBLEMS];
+    kiln_helpers *helpers;
+    const support_device *d = support_open();
+    kiln *again;
+    problems_make(problem);
+    command_make("exit 0");
+    create(d->kiln, &problem[0]);
+    ck_assert_int_eq(kiln_open(&again, d->context, d->device, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_prepare_begin(again, problem, PROBLEMS, 1, &helpers), KILN_OK);
+    create(again, &problem[0]);
+    kiln_prepare_end(helpers);
+    ck_assert_int_ne(access(started, F_OK), 0);
+    kiln_close(again);
+}
+END_TEST
+
+/* Two networks at once. */
+START_TEST(both_start)
+{
+    kiln_problem problem[PROBLEMS];
+    kiln_helpers *helpers[2];
+    kiln *k = support_open()->kiln;
+    problems_make(problem);
+    command_make("exit 0");
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, 1, &helpers[i]), KILN_OK);
+    create(k, &problem[0]);
+    for (int i = 0; i < 2; i++)
+        kiln_prepare_end(helpers[i]);
+    if (helpers[0]) /* not another driver */
+        ck_assert_int_eq(access(started, F_OK), 0);
+}
+END_TEST
+
 /* Without the command, without problems, and ended at once. */
 START_TEST(nothing_to_end)
 {
@@ -139,7 +190,7 @@ START_TEST(nothing_to_end)
     kiln_prepare_end(helpers);
     ck_assert_int_eq(setenv("KILN_COMMAND", "/nowhere/kiln", 1), 0);
     ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, 1, &helpers), KILN_OK);
-    ck_assert_ptr_null(helpers);
+    create(k, &problem[0]);
     kiln_prepare_end(helpers);
     helpers = (kiln_helpers *)problem;
     ck_assert_int_eq(kiln_prepare_begin(k, problem, PROBLEMS, -1, &helpers), KILN_INVALID);
@@ -171,8 +222,15 @@ int main(void)
     tcase_add_test(c, backwards);
     tcase_add_test(c, no_more_than_problems);
     tcase_add_loop_test(c, beside, 0, 3);
+    tcase_add_test(c, not_for_what_is_compiled);
+    tcase_add_test(c, both_start);
     tcase_add_test(c, nothing_to_end);
     tcase_add_test(c, closed_before);
     suite_add_tcase(s, c);
-    return support_run_suite(s);
+    char cache[] = "/tmp/kiln-helpers-pocl-XXXXXX", words[64];
+    if (!mkdtemp(cache) || setenv("POCL_CACHE_DIR", cache, 1) != 0)
+        return 1;
+    const int failed = support_run_suite(s);
+    snprintf(words, sizeof words, "rm -rf %s", cache);
+    return system(words) != 0 || failed;
 }
