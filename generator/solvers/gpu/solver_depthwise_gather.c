@@ -112,21 +112,28 @@ typedef struct costs {
     double sum;     /* of a product */
     double weight;  /* of a channel and a tap */
     double result, item;
-    double crowded;         /* for each hundred registers more than a hundred */
+    double crowded, roomy;  /* for each hundred registers more than `roomy` hundred */
     double begin_ms;        /* of a launch */
     double load_ms, row_ms; /* of an item's loads, or rows that it meets, one after the other */
     double move;            /* of a copy's time */
     double beside;          /* how much of the shorter time adds to the longer one */
 } costs;
 
-/* Items read, multiply and add while tensors move, but not altogether: the numbers were fitted on
- * an H100 at a batch of 64 (NVIDIA's driver 580.159, 2026-11-27), to 230 configs of 10 problems
- * without vectors and 203 of 16 problems with vectors. Predictions are within 8 and 12 % (standard
- * deviation); of those measured the guess has 0.98 and 0.97 of the speed of the fastest config, in
- * the mean (worst 0.94 and 0.91). */
-static const costs plain = {3.4, 0, 1.4, 4.5, 0, 20, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44};
-static const costs by_columns = {1.8, 6.1, 0.49, 0.49, 0.9, 9, 0, 0, 0, 2.7e-4, 0.935, 0.285};
-static const costs by_rows = {1.5, 1.96, 0.41, 0.41, 0.75, 7.5, 1.2, 0, 0, 0, 0.955, 1};
+/* Items read, multiply and add while tensors move, but not altogether. Fitted at a batch of 64
+ * (NVIDIA's driver 580.159): without vectors, and with vectors of floats, on an H100 to 230 configs
+ * of 10 problems and 203 of 16 (2026-11-27); with vectors of shorter elements on an H200 to 950
+ * configs of 23 problems (2026-11-28), of which the guess has 0.95 of the speed of the fastest
+ * config, in the mean (worst 0.84). There tensors take as long whatever the config, so that it says
+ * nothing of what moves; a product is hidden behind the conversions. */
+static const costs plain = {3.4, 0, 1.4, 4.5, 0, 20, 0, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44};
+static const costs of_floats[] = {
+    {1.8, 0, 0.49, 0.49, 0.9, 9, 0, 0, 0, 0, 2.7e-4, 0.935, 0.285}, /* by columns */
+    {1.5, 0, 0.41, 0.41, 0.75, 7.5, 1.2, 1, 0, 0, 0, 0.955, 1},     /* by rows */
+};
+static const costs of_shorts[] = {
+    {2, 1.47, 0, 0.48, 2.97, 0, 0, 0, 0, 0, 4.4e-5, 0.955, 1},
+    {2, 1.65, 0.05, 0.87, 0, 0, 0.52, 0.46, 0, 0, 7.9e-6, 0.955, 1},
+};
 
 /* Of an item: its sums, weights, and what it loads at once. */
 static double registers_of(const kiln_shape *s, const kiln_config *c, const kiln_depthwise_tile *g)
@@ -140,16 +147,18 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 {
     const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
     const double size = (double)kiln_type_size(s->x_type), vector = c->v[GATHER_VECTOR];
-    const costs *k = vector == 1 ? &plain : c->v[GATHER_ROW_WISE] ? &by_rows : &by_columns;
+    const bool floats = s->x_type == KILN_F32;
+    const costs *k =
+        vector == 1 ? &plain : (floats ? of_floats : of_shorts) + c->v[GATHER_ROW_WISE];
     const double taps = (double)(s->filter[0] * s->filter[1] * divide_up(s->filter[2], g.jump));
     const double outs = (double)c->v[GATHER_ROWS] * c->v[GATHER_COLUMNS];
     const double met = (double)(s->filter[0] * g.window);
     const double loads = met * (double)(g.run ? g.steps - g.run + 1 : g.steps);
-    const double convert = s->x_type == KILN_F32 ? 0 : k->convert * vector;
+    const double convert = floats ? 0 : k->convert * vector;
     const double cycles = (k->load * fmax(1, vector * size / 8) + convert) * loads +
                           (k->sum * taps + k->result) * outs * vector + k->weight * taps * vector +
                           k->item;
-    const double crowd = 1 + k->crowded * fmax(0, registers_of(s, c, &g) / 100 - 1);
+    const double crowd = 1 + k->crowded * fmax(0, registers_of(s, c, &g) / 100 - k->roomy);
     const double ms = 2 * crowd * cycles * (double)g.items / (d->peak_gflops * 1e6);
     const double bytes =
         size * (double)s->x_count + (double)kiln_type_size(s->y_type) * (double)s->y_count;
@@ -160,13 +169,24 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(turns * all, 1);
 }
 
+/* Several columns with vectors: two of four short elements are fast where they share most of what
+ * they read; high tiles leave few items, and the last ones of a unit are alone. */
+static bool unlikely_columns(const kiln_shape *s, const kiln_config *c)
+{
+    const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
+    const int64_t columns = c->v[GATHER_COLUMNS], rows = c->v[GATHER_ROWS];
+    return s->x_type == KILN_F32 || columns != 2 || c->v[GATHER_VECTOR] != 4 ||
+           4 * g.steps > 3 * columns * s->filter[2] || (rows > 8 && g.dst[1] > rows);
+}
+
 /* What was never the fastest, or not fitted: rows of the source that take more registers than they
- * save, columns but for short elements of NCHW, long vectors. */
+ * save, columns but for short elements, long vectors. */
 static bool unlikely(const kiln_shape *s, const kiln_config *c)
 {
     const int64_t rows = c->v[GATHER_ROWS] * s->stride[1];
     if (c->v[GATHER_VECTOR] > 1)
-        return c->v[GATHER_VECTOR] > 8 || c->v[GATHER_COLUMNS] > 1 || rows > 14;
+        return c->v[GATHER_VECTOR] > 8 || rows > 14 ||
+               (c->v[GATHER_COLUMNS] > 1 && unlikely_columns(s, c));
     if (c->v[GATHER_COLUMNS] > 1 &&
         (c->v[GATHER_COLUMNS] != 4 || s->x_type == KILN_F32 || !kiln_depthwise_tile_of(s, c).run))
         return true;
