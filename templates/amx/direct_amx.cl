@@ -16,7 +16,11 @@
  *
  * The positions between two rows are computed and dropped. A source of few channels has no blocks:
  * what a row of the filter meets lies together in the piece, and is summed D_STEP_BYTES at a time,
- * which may begin and end within a pixel.
+ * which may begin and end within a pixel. With a stride down the image, D_FOLD rows of the source, one
+ * stride, are one row of such a piece, of pixels with D_FOLD times the channels:
+ *
+ *     stride 2, 7x7:   source rows 0 and 1 -> row 0 of the piece, 2 and 3 -> row 1, ...
+ *                      the filter has four rows of 14 pixels instead of seven of 7
  *
  * Where a pixel reads one pixel and all channels of a pixel lie together (D_DIRECT=1), nothing is
  * copied: tiles are read where they lie. There is no memory behind the last pixel that a tile could
@@ -38,6 +42,8 @@
  *   D_GROUPS, D_SRC_C, D_DST_C    groups and the channels of one
  *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _NEIGHBOURS, _BLOCKS    see kiln_pitch; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
+ *   D_FOLD              above; else 1
+ *   D_FILTER_ROWS       rows of the filter in a piece: those of the filter / D_FOLD, rounded up
  *   D_BACKWARD          1: the filter is rotated
  *   D_TILE              rows of a tile of the source and of sums
  *   D_STEP_BYTES        bytes of such a row of the source: a step
@@ -83,10 +89,11 @@
  * [together], zero where there is no channel ---- */
 
 static inline SRC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
-                           const int tap)
+                           const int plane, const int row, const int column)
 {
     const int taps = P_FILTER_D * P_FILTER_H * P_FILTER_W;
-    if (k >= D_DST_C || c >= D_SRC_C)
+    const int tap = (plane * P_FILTER_H + row) * P_FILTER_W + column;
+    if (k >= D_DST_C || c >= D_SRC_C || row >= P_FILTER_H)
         return 0;
 #if D_BACKWARD
     return w[((group * D_SRC_C + c) * D_DST_C + k) * taps + taps - 1 - tap];
@@ -99,15 +106,16 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SRC_
 {
     const int step = get_global_id(0), pair = get_global_id(1);
     const INDEX_T group = pair / D_PAIRS;
-    const int rows = P_FILTER_D * P_FILTER_H, s = step % D_STEPS_W;
+    const int rows = P_FILTER_D * D_FILTER_ROWS, s = step % D_STEPS_W;
     const int row = step / D_STEPS_W % rows, c0 = step / D_STEPS_W / rows * D_PIXEL;
     packed += ((INDEX_T)pair * D_STEPS + step) * (2 * TILE_ELEMENTS);
     for (int i = 0; i < 2 * TILE_ELEMENTS; i++) {
         const int k = i / TILE_ELEMENTS * 16 + i / AMX_TOGETHER % 16;
         const int e = s * STEP_ELEMENTS + i % TILE_ELEMENTS / (16 * AMX_TOGETHER) * AMX_TOGETHER +
                       i % AMX_TOGETHER;
-        packed[i] = weight(w, group, pair % D_PAIRS * 32 + k, c0 + e % D_PIXEL,
-                           row * P_FILTER_W + e / D_PIXEL);
+        packed[i] = weight(w, group, pair % D_PAIRS * 32 + k, c0 + e % PIXEL_C,
+                           row / D_FILTER_ROWS, row % D_FILTER_ROWS * D_FOLD + e % D_PIXEL / PIXEL_C,
+                           e / D_PIXEL);
     }
 }
 
@@ -131,7 +139,7 @@ INLINE void multiply(ACC_T *sums, const size_t piece, const int next, global con
 #pragma nounroll
         for (int q = 0; q < P_FILTER_D; q++)
 #pragma nounroll
-            for (int r = 0; r < P_FILTER_H; r++) {
+            for (int r = 0; r < D_FILTER_ROWS; r++) {
                 size_t from = piece + ((q * D_DEPTH_BLOCKS + b) * D_PLANE + ROW_OFFSET(r)) *
                                           (D_PIXEL * sizeof(SRC_T));
 #pragma nounroll

@@ -26,7 +26,8 @@ static void check(const kiln_problem *p, const char *config, host_fill fill)
 }
 
 /* What tiles, pieces and steps meet: channels that fill no block, one or several; few channels,
- * with rows of the filter in steps that end within a pixel; strides whose rows are sorted; an odd
+ * with rows of the filter in steps that end within a pixel, and rows of a stride that are one;
+ * strides whose rows are sorted; an odd
  * tile, one row, parts of a row; groups that fill no vector; planes outside of the source; parts of
  * the pairs. */
 static const struct {
@@ -45,6 +46,13 @@ static const struct {
     {0, "bf16", "n1-c33-k16-i11x12-f5x3-s3x2-p2x1-d1x2", "NHWC", "1024,1,0"},
     {0, "bf16", "n1-c3-k40-i23x21-f11x11-s4x4", "NHWC", "1024,1,1"},
     {0, "bf16", "n1-c1-k16-i9x40-f3x20-s2x2", "NHWC", "20,1,0"},
+    {0, "i8", "n2-c3-k17-i21x19-f7x7-s2x2-p3x3", "NHWC", "60,1,0"},
+    {0, "i8", "n1-c3-k40-i23x21-f11x11-s4x4-p2x1", "NHWC", "1024,1,1"},
+    {0, "i8", "n1-c2-k16-i9x10-f5x3-s3x2-p4x1", "NHWC", "7,1,0"},
+    {0, "i8", "n1-c6-k32-i12x9-f3x3-s2x1-p1x1-g2", "NHWC", "40,1,0"},
+    {0, "i8", "n1-c3-k16-i11x9-f3x3-s2x2-p1x1", "NCHW16c", "20,1,0"},
+    {0, "bf16", "n1-c4-k16-i14x9-f4x3-s2x2-p1x0", "NHWC", "9,1,0"},
+    {0, "bf16", "n1-c3-k16-i4x11x9-f2x4x3-s1x2x2-p1x2x1", "NDHWC", "30,1,1"},
     {0, "bf16", "n1-c47-k80-i6x5-f3x3-p1x1", "NHWC", "1024,1,1"},
     {0, "i8", "n1-c48-k24-i6x5-f5x5-p2x2", "NHWC", "1024,1,0"},
     {0, "bf16", "n2-c24-k24-i6x6-f3x3-p1x1-g3", "NHWC", "64,1,1"},

@@ -52,6 +52,14 @@ static const struct {
      16, 1},
     /* 11 taps of four elements in two steps of 22. */
     {"fwd-bf16-n1-c3-k64-i227x227-f11x11-s4x4-l:NHWC.OIHW.NHWC", 55, 1, 4, 2, 22, 1, 55, 55, 14, 2},
+    /* In bytes two rows are one: four rows of 7 taps of 8 bytes; three of 11 of 12, in steps of 44.
+     */
+    {"fwd-i8-n1-c3-k64-i224x224-f7x7-s2x2-p3x3-l:NHWC.OIHW.NHWC", 112, 2, 8, 1, 4, 1, 112, 112, 16,
+     1},
+    {"fwd-i8-n1-c3-k64-i227x227-f11x11-s4x4-l:NHWC.OIHW.NHWC", 55, 1, 12, 3, 9, 1, 55, 55, 14, 2},
+    /* Four rows of bf16 are two; were they three, the fourth would be a factor of zero. */
+    {"fwd-bf16-n1-c4-k16-i16x16-f4x4-s2x2-l:NHWC.OIHW.NHWC", 7, 1, 8, 1, 2, 1, 7, 7, 7, 1},
+    {"fwd-bf16-n1-c4-k16-i16x16-f3x4-s2x2-l:NHWC.OIHW.NHWC", 7, 1, 4, 1, 3, 1, 7, 7, 7, 1},
     /* 20 taps of one channel. */
     {"fwd-bf16-n1-c1-k32-i41x80-f5x20-s2x2-l:NHWC.OIHW.NHWC", 31, 1, 1, 1, 5, 1, 31, 31, 16, 1},
     /* A pixel alone: all pixels of both images are one row, of 98; three tiles of at most 16. */

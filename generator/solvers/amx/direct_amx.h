@@ -19,6 +19,8 @@ typedef struct kiln_direct_amx {
     int64_t size;           /* bytes of a source element */
     bool direct;            /* tiles are read from the source itself: there are no pieces */
     int64_t phases[3];      /* pixels of a piece from one position to the next */
+    int64_t fold;           /* rows of the source that are one row of a piece */
+    int64_t filter_rows;    /* of a piece that a position reads */
     int64_t pixel;          /* elements of a pixel in a block of a piece */
     int64_t blocks;         /* blocks of source channels */
     int64_t step;           /* elements that a product sums */

@@ -59,6 +59,36 @@ static void set_steps(kiln_direct_amx *g)
     }
     g->blocks = divide_up(b->src_c, g->pixel);
     g->steps = g->blocks * b->filter[0] * b->filter[1] * g->steps_w;
+    g->fold = 1;
+    g->filter_rows = b->filter[KILN_AXIS_H];
+}
+
+/* Rows of the source that are a stride apart are one, where that takes fewer steps. The last row of
+ * the filter in a piece may be one that the filter has not: a factor of zero, which a NaN shows. */
+static void fold_rows(kiln_direct_amx *g)
+{
+    const kiln_blocked *b = &g->b;
+    const int64_t most = AMX_ROW_BYTES / g->size, together = 4 / g->size;
+    const int64_t fold = b->stride[KILN_AXIS_H], width = b->filter[KILN_AXIS_W];
+    const int64_t rows = divide_up(b->filter[KILN_AXIS_H], fold);
+    const bool part = b->filter[KILN_AXIS_H] % fold != 0;
+    const bool dilated =
+        b->dilation[KILN_AXIS_H] > 1 || (b->dilation[KILN_AXIS_W] > 1 && width > 1);
+    if (fold == 1 || g->direct || g->blocks > 1 || dilated || (part && g->size > 1))
+        return;
+    const int64_t least = fold * b->src_c, filled = fold * round_up(b->src_c, together);
+    const int64_t pixel = least * width % together == 0 ? least : filled;
+    const int64_t steps_w = steps_of(pixel * width, most, together, FEW_STEPS);
+    const int64_t steps = b->filter[0] * rows * steps_w;
+    if (steps_w == FEW_STEPS || steps >= g->steps)
+        return;
+    g->fold = fold;
+    g->filter_rows = rows;
+    g->phases[KILN_AXIS_H] = 1;
+    g->pixel = pixel;
+    g->steps_w = steps_w;
+    g->step = pixel * width / steps_w;
+    g->steps = steps;
 }
 
 static kiln_direct_amx of_shape(const kiln_shape *s)
@@ -69,6 +99,7 @@ static kiln_direct_amx of_shape(const kiln_shape *s)
     for (int a = 0; a < 3; a++)
         g.phases[a] = g.b.filter[a] > 1 ? g.b.stride[a] : 1;
     set_steps(&g);
+    fold_rows(&g);
     g.vectors = divide_up(g.b.dst_c + padding, AMX_CHANNELS);
     g.pairs = divide_up(g.vectors, 2);
     return g;
@@ -77,7 +108,8 @@ static kiln_direct_amx of_shape(const kiln_shape *s)
 /* Returns the pixels of a piece that `n` positions of an axis read. */
 static int64_t span_of(const kiln_direct_amx *g, int a, int64_t n)
 {
-    return (n - 1) * g->phases[a] + (g->b.filter[a] - 1) * g->b.dilation[a] + 1;
+    const int64_t taps = a == KILN_AXIS_H ? g->filter_rows : g->b.filter[a];
+    return (n - 1) * g->phases[a] + (taps - 1) * g->b.dilation[a] + 1;
 }
 
 /* As many rows as have the wanted positions, in equal numbers over the image, or a part of one

@@ -10,9 +10,11 @@ static double fill_cycles(const kiln_direct_amx *g)
 {
     if (g->direct) /* its lines come from beyond the first cache all the same */
         return (double)(g->cols * g->pixel * g->size) / AMX_ROW_BYTES;
-    const bool narrow = g->pixel * g->size < AMX_ROW_BYTES;
     const double lines = (double)divide_up(g->pixel * g->size, AMX_ROW_BYTES);
-    return (narrow ? 4 : 2 * lines) * (double)(g->plane * g->blocks * g->b.filter[0]);
+    const double each = g->b.src_c <= 4                      ? 2 * (double)g->fold
+                        : g->pixel * g->size < AMX_ROW_BYTES ? 4 * (double)g->fold
+                                                             : 2 * lines;
+    return each * (double)(g->plane * g->blocks * g->b.filter[0]);
 }
 
 /* Cycles to load a row of a tile again, by the bytes that were read since. */
@@ -37,7 +39,7 @@ static double sums_cycles(const kiln_direct_amx *g, const kiln_device_facts *d,
     const kiln_blocked *b = &g->b;
     const double all = (double)((g->direct ? g->cols * g->pixel : g->piece) * g->size);
     const double lines =
-        fmin((double)(b->filter[0] * b->filter[1] * g->blocks) *
+        fmin((double)(b->filter[0] * g->filter_rows * g->blocks) *
                  (down * rows * (double)g->phases[KILN_AXIS_W] + (double)b->filter[KILN_AXIS_W]),
              all);
     const double window = lines * (double)(g->pixel * g->size);

@@ -148,6 +148,8 @@ static void define_all(const kiln_shape *s, const kiln_direct_amx *g, const kiln
     kiln_define(plan, "D_BACKWARD", s->direction == KILN_BACKWARD_DATA);
     kiln_define(plan, "D_TILE", g->tile_rows);
     kiln_define(plan, "D_STEP_BYTES", g->step * g->size);
+    kiln_define(plan, "D_FOLD", g->fold);
+    kiln_define(plan, "D_FILTER_ROWS", g->filter_rows);
     kiln_define(plan, "D_PIXEL", g->pixel);
     kiln_define(plan, "D_STEPS_W", g->steps_w);
     kiln_define(plan, "D_DEPTH_BLOCKS", g->blocks);
@@ -198,7 +200,7 @@ const kiln_solver kiln_solver_direct_amx = {
     .name = "direct_amx",
     .id = 1017,
     .algorithm = 1,
-    .version = 1,
+    .version = 2,
     .params = params,
     .nparams = AMX_PARAMS,
     .prefer = prefer,
