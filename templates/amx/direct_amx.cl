@@ -27,7 +27,8 @@
  * read: the last item and the last tile of an item begin earlier, and do not store what others do.
  *
  * The sums of a tile are stored while those of the next one are computed: they wait in one of two
- * buffers.
+ * buffers. Where they are the results as they are (int8 into i32) and positions lie in a row of the
+ * image, tile registers are stored there instead.
  *
  * Backward data is the same sum over dy, with the filter rotated by 180 degrees (by `pack`); its
  * strides are 1.
@@ -125,9 +126,15 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SRC_
 #define ROW_OFFSET(r)                                                                              \
     ((((r)*P_DILATION_H) % D_PHASES_H * D_PHASE_ROWS + (r)*P_DILATION_H / D_PHASES_H) * D_PITCH)
 
+/* Addresses where the sums of a tile of positions go, and bytes to the next position, to the next 16
+ * channels, and to the next tile of positions. */
+typedef struct target {
+    size_t first, position, vector, tile;
+} target;
+
 /* Sums of a tile of positions from address `piece` on, and, if `both`, of one that begins `next` bytes
- * behind it, by one or two tiles of channels, as rows of 32. */
-INLINE void multiply(ACC_T *sums, const size_t piece, const int next, global const SRC_T *w,
+ * behind it, by one or two tiles of channels. */
+INLINE void multiply(const target *to, const size_t piece, const int next, global const SRC_T *w,
                      const bool both, const int across)
 {
     AMX_ZERO(0);
@@ -161,11 +168,13 @@ INLINE void multiply(ACC_T *sums, const size_t piece, const int next, global con
                     w += 2 * TILE_ELEMENTS;
                 }
             }
-    AMX_STORE(0, sums, 128);
-    AMX_STORE(1, sums + 16, 128);
+    AMX_STORE(0, to->first, to->position);
+    if (across > 1)
+        AMX_STORE(1, to->first + to->vector, to->position);
     if (both) {
-        AMX_STORE(2, sums + D_TILE * 32, 128);
-        AMX_STORE(3, sums + D_TILE * 32 + 16, 128);
+        AMX_STORE(2, to->first + to->tile, to->position);
+        if (across > 1)
+            AMX_STORE(3, to->first + to->tile + to->vector, to->position);
     }
 }
 
@@ -244,6 +253,29 @@ INLINE void put(global DST_T *dst, const waiting *from, const tile *t EPILOGUE_P
     }
 }
 
+/* Whether a tile of positions from `first` on is a run of pixels of the image whose results are the
+ * sums. */
+INLINE bool is_run(const tile *t, const int first)
+{
+    return DST_TYPE == TYPE_I32 && D_DST_C % 16 == 0 && D_DST_PADDED == D_CHANNELS &&
+           first >= t->skip && first + D_TILE <= positions_of(t) &&
+           first % POSITIONS_W + D_TILE <= t->cols;
+}
+
+/* The target of such a run, with one that begins at position `second`. */
+INLINE target run_at(global DST_T *dst, const tile *t, const int pair, const int first,
+                     const int second)
+{
+    const int channel = t->group * D_DST_C + pair * 32;
+    const INDEX_T at = t->at + (INDEX_T)(first / POSITIONS_W) * D_DST_ROW +
+                       (INDEX_T)(first % POSITIONS_W) * D_DST_PIXEL;
+    const INDEX_T below = t->at + (INDEX_T)(second / POSITIONS_W) * D_DST_ROW +
+                          (INDEX_T)(second % POSITIONS_W) * D_DST_PIXEL;
+    const size_t size = sizeof(DST_T);
+    return (target){(size_t)(dst + at + DST_AT(channel)), D_DST_PIXEL * size,
+                    (DST_AT(channel + 16) - DST_AT(channel)) * size, (below - at) * size};
+}
+
 /* All positions, from address `piece` on, of the pairs from `begin` to `end`, whose weights begin at
  * w. */
 INLINE void add_and_put(global DST_T *dst, const size_t piece, global const SRC_T *w, const tile *t,
@@ -255,20 +287,24 @@ INLINE void add_and_put(global DST_T *dst, const size_t piece, global const SRC_
     waiting last = {sums[0], 0, 0, 0};
     for (int i = 0; i < twos * pairs; i++) {
         const int pair = T_ORDER ? i % pairs : i / twos, two = T_ORDER ? i / pairs : i % twos;
-        const int first = first_of(2 * two, positions);
-        const int next = (first_of(2 * two + 1, positions) - first) * POSITION_BYTES;
+        const int first = first_of(2 * two, positions), second = first_of(2 * two + 1, positions);
+        const int next = (second - first) * POSITION_BYTES;
         const bool both = 2 * two + 1 < tiles;
         const size_t from = piece + (size_t)first * POSITION_BYTES;
         global const SRC_T *const by = w + (INDEX_T)pair * (D_STEPS * 2 * TILE_ELEMENTS);
-        ACC_T *const to = sums[i % 2];
+        const bool run = is_run(t, first) && (!both || is_run(t, second));
+        const target to =
+            run ? run_at(dst, t, begin + pair, first, second)
+                : (target){(size_t)sums[i % 2], 32 * sizeof(ACC_T), 16 * sizeof(ACC_T),
+                           D_TILE * 32 * sizeof(ACC_T)};
         if (vectors_of(begin + pair) == 1)
-            multiply(to, from, next, by, both, 1);
+            multiply(&to, from, next, by, both, 1);
         else if (both)
-            multiply(to, from, next, by, true, 2);
+            multiply(&to, from, next, by, true, 2);
         else
-            multiply(to, from, next, by, false, 2);
+            multiply(&to, from, next, by, false, 2);
         put(dst, &last, t EPILOGUE_PASS);
-        last = (waiting){to, begin + pair, 2 * two, min(2 * two + 2, tiles)};
+        last = (waiting){sums[i % 2], begin + pair, 2 * two, run ? 0 : min(2 * two + 2, tiles)};
     }
     put(dst, &last, t EPILOGUE_PASS);
 }
