@@ -29,7 +29,7 @@ static void check(const kiln_problem *p, const char *config, host_fill fill)
  * with rows of the filter in steps that end within a pixel, and rows of a stride that are one;
  * strides whose rows are sorted; an odd
  * tile, one row, parts of a row; groups that fill no vector; planes outside of the source; parts of
- * the pairs. */
+ * the pairs; runs of pixels that tile registers are stored to. */
 static const struct {
     int direction;
     const char *type, *shape, *layout, *config;
@@ -55,6 +55,9 @@ static const struct {
     {0, "bf16", "n1-c3-k16-i4x11x9-f2x4x3-s1x2x2-p1x2x1", "NDHWC", "30,1,1"},
     {0, "bf16", "n1-c47-k80-i6x5-f3x3-p1x1", "NHWC", "1024,1,1"},
     {0, "i8", "n1-c48-k24-i6x5-f5x5-p2x2", "NHWC", "1024,1,0"},
+    {0, "i8", "n2-c24-k48-i7x9-f1x1", "NHWC", "40,1,0"},
+    {0, "i8", "n1-c16-k32-i5x40-f3x3-p1x1", "NHWC", "1024,1,1"},
+    {0, "i8", "n1-c16-k64-i5x40-f3x3-p1x1", "NCHW16c", "90,2,0"},
     {0, "bf16", "n2-c24-k24-i6x6-f3x3-p1x1-g3", "NHWC", "64,1,1"},
     {0, "i8", "n1-c128-k128-i5x5-f3x3-p1x1-g2", "NHWC", "64,3,0"},
     {0, "bf16", "n2-c48-k20-i7x8-f3x3-p1x1", "NCHW16c", "30,1,1"},
