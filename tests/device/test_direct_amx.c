@@ -27,9 +27,9 @@ static void check(const kiln_problem *p, const char *config, host_fill fill)
 
 /* What tiles, pieces and steps meet: channels that fill no block, one or several; few channels,
  * with rows of the filter in steps that end within a pixel, and rows of a stride that are one;
- * strides whose rows are sorted; an odd
- * tile, one row, parts of a row; groups that fill no vector; planes outside of the source; parts of
- * the pairs; runs of pixels that tile registers are stored to. */
+ * strides whose rows are sorted; an odd tile, one row, parts of a row; groups that fill no vector;
+ * planes outside of the source; parts of the pairs; runs of pixels that tile registers are stored
+ * to. */
 static const struct {
     int direction;
     const char *type, *shape, *layout, *config;

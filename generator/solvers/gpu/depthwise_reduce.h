@@ -1,0 +1,38 @@
+/* What the files of depthwise_reduce share: its parameters, and the geometry that a config makes of
+ * a shape. */
+#ifndef KILN_DEPTHWISE_REDUCE_H
+#define KILN_DEPTHWISE_REDUCE_H
+
+#include "generator/geometry/blocked.h"
+
+/* Positions in the parameter table. */
+enum {
+    REDUCE_GROUP,
+    REDUCE_CHANNELS,
+    REDUCE_ROWS,
+    REDUCE_PARTS,
+    REDUCE_VECTOR,
+    REDUCE_COLS,
+    REDUCE_PARAMS
+};
+
+enum { WORD_BYTES = 4 }; /* an item reads words */
+
+typedef struct kiln_depthwise_reduce {
+    int64_t taps;
+    int64_t pairs;       /* of a channel of dy and one of x; each has a filter's gradients */
+    int64_t pieces;      /* of strips, of a pair in all images */
+    int64_t window;      /* rows of x that a strip meets */
+    int64_t columns;     /* of x that a piece reads */
+    int64_t sharers;     /* items that share a pair */
+    int64_t local_bytes; /* of a group */
+} kiln_depthwise_reduce;
+
+/* For a config whose vectors divide its channels. */
+kiln_depthwise_reduce kiln_depthwise_reduce_of(const kiln_shape *s, const kiln_config *c);
+
+/* As predict() of kiln_solver. */
+double kiln_depthwise_reduce_ms(const kiln_shape *s, const kiln_device_facts *d,
+                                const kiln_config *c);
+
+#endif
