@@ -16,7 +16,7 @@ enum {
     REDUCE_PARAMS
 };
 
-enum { WORD_BYTES = 4 }; /* an item reads words */
+enum { REDUCE_WORD_BYTES = 4 }; /* an item reads words */
 
 typedef struct kiln_depthwise_reduce {
     int64_t taps;

@@ -99,7 +99,7 @@ static double vector_ms(const kiln_shape *s, const kiln_device_facts *d, const k
     const double longer =
         (1 + spill * fmax(0, needs / has - 1)) * sqrt(fmax(1, BUSY_ITEMS / beside));
     const double load_cycles =
-        word_cycles * fmax(1, vector * size / WORD_BYTES) + element_cycles * vector;
+        word_cycles * fmax(1, vector * size / REDUCE_WORD_BYTES) + element_cycles * vector;
     const double cycles = longer * (n.loads * load_cycles + n.sums * sum_cycles * vector);
     const double pieces = ceil(n.pieces), turns = rounded * pieces + (1 - rounded) * n.pieces;
     const double items = n.of_unit * d->compute_units * c->v[REDUCE_GROUP];

@@ -55,7 +55,8 @@ static bool exceeds(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     if (c->v[REDUCE_CHANNELS] % c->v[REDUCE_VECTOR] || s->c % c->v[REDUCE_VECTOR])
         return kiln_no(why, "%d channels of a group, or %lld in all, are no multiple of %d",
                        c->v[REDUCE_CHANNELS], (long long)s->c, c->v[REDUCE_VECTOR]);
-    if (c->v[REDUCE_VECTOR] > 1 && c->v[REDUCE_VECTOR] * kiln_type_size(s->x_type) < WORD_BYTES)
+    if (c->v[REDUCE_VECTOR] > 1 &&
+        c->v[REDUCE_VECTOR] * kiln_type_size(s->x_type) < REDUCE_WORD_BYTES)
         return kiln_no(why, "vectors of %d elements of a byte are shorter than a word",
                        c->v[REDUCE_VECTOR]);
     if (c->v[REDUCE_CHANNELS] / c->v[REDUCE_VECTOR] > c->v[REDUCE_GROUP])
