@@ -121,10 +121,11 @@ typedef struct costs {
 
 /* Items read, multiply and add while tensors move, but not altogether. Fitted at a batch of 64
  * (NVIDIA's driver 580.159): without vectors, and with vectors of floats, on an H100 to 230 configs
- * of 10 problems and 203 of 16 (2026-11-27); with vectors of shorter elements on an H200 to 950
- * configs of 23 problems (2026-11-28), of which the guess has 0.95 of the speed of the fastest
- * config, in the mean (worst 0.84). There tensors take as long whatever the config, so that it says
- * nothing of what moves; a product is hidden behind the conversions. */
+ * of 10 problems and 203 of 16 (2026-11-27); with vectors of shorter elements on an H200 to 827
+ * configs of 23 problems, 360 of them cut short as slow (2026-11-28). There the guess has 0.94 of
+ * the speed of the fastest config, in the mean of 22 (worst 0.77, where one without vectors is the
+ * fastest). Tensors take as long whatever the config, so that it says nothing of what moves; a
+ * product is hidden behind the conversions. */
 static const costs plain = {3.4, 0, 1.4, 4.5, 0, 20, 0, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44};
 static const costs of_floats[] = {
     {1.8, 0, 0.49, 0.49, 0.9, 9, 0, 0, 0, 0, 2.7e-4, 0.935, 0.285}, /* by columns */
