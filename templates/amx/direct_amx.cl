@@ -69,7 +69,6 @@
  *                       of two tiles of positions, then of the next two
  */
 #include "amx_tiles.cl"
-#include "amx_bf16.cl"
 #include "channels.cl"
 #include "direct_amx_piece.cl"
 #include "items.cl"

@@ -142,6 +142,7 @@ static void define_all(const kiln_shape *s, const kiln_direct_amx *g, const kiln
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
     kiln_blocked_define(&g->b, plan);
+    kiln_define(plan, "D_BF16", 1); /* of every CPU with AMX */
     kiln_define(plan, "D_ROW", AMX_CHANNELS);
     kiln_define(plan, "D_GROUPS", g->b.groups);
     kiln_define(plan, "D_DST_PADDED", g->b.dst_pitch.neighbours * g->b.dst_pitch.blocks);

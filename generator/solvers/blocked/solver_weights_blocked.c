@@ -183,7 +183,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d,
     kiln_define(plan, "D_GROUPS", g->b.groups);
     kiln_define(plan, "D_LANES", g->lanes);
     kiln_define(plan, "D_TOGETHER", g->together);
-    kiln_define(plan, "D_BF16", g->together > 1);
+    kiln_define(plan, "D_BF16", d->has_bf16);
     kiln_define(plan, "D_UNITS_X", kiln_weights_units_x(g, c));
     kiln_define(plan, "D_UNITS_Y", kiln_weights_units_y(g, c));
     kiln_define(plan, "D_ITEM_X", kiln_weights_item_x(g, c));

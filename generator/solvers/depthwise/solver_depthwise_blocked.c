@@ -197,6 +197,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     const int together = kiln_depthwise_together(s, d, b, c);
     kiln_define(plan, "D_TOGETHER", together);
     kiln_define(plan, "D_VNNI", together > 1);
+    kiln_define(plan, "D_BF16", d->has_bf16);
     kiln_define(plan, "D_UNROLL", kiln_depthwise_unrolls(s, d, b, c));
     kiln_define(plan, "D_STRIPS", kiln_depthwise_strips(b, c));
     kiln_define(plan, "D_AHEAD", fetches(s, d, b, c));

@@ -179,8 +179,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const kiln_direct_pixels *g, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_direct_pixels *g,
+                       const kiln_config *c, kiln_plan *plan)
 {
     const kiln_lines *l = &g->lines;
     kiln_define_types(plan, s);
@@ -208,7 +208,7 @@ static void define_all(const kiln_shape *s, const kiln_direct_pixels *g, const k
     kiln_define(plan, "D_BLOCKS", g->blocks);
     kiln_define(plan, "D_PARTS", g->parts);
     kiln_define(plan, "D_TOGETHER", g->together);
-    kiln_define(plan, "D_BF16", g->together > 1);
+    kiln_define(plan, "D_BF16", d->has_bf16);
     kiln_define(plan, "D_CHUNK", g->chunk);
     kiln_define(plan, "D_KEPT", g->kept);
     kiln_define(plan, "T_ROWS", g->rows);
@@ -224,7 +224,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_direct_pack_emit(s, c->v[PIXELS_K], g.together, false, plan);
     kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
     kiln_plan_stage(plan, "direct_pixels.cl", "direct_pixels");
-    define_all(s, &g, c, plan);
+    define_all(s, d, &g, c, plan);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_Y : KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);

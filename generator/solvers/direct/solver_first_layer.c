@@ -153,8 +153,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const kiln_first_layer *g, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_device_facts *d, const kiln_first_layer *g,
+                       const kiln_config *c, kiln_plan *plan)
 {
     kiln_define_types(plan, s);
     if (!s->wide && g->dst_pitch.cells > INT32_MAX)
@@ -177,7 +177,7 @@ static void define_all(const kiln_shape *s, const kiln_first_layer *g, const kil
     kiln_lines_define(&g->lines, plan);
     kiln_define(plan, "D_STEPS", divide_up(s->c, g->together));
     kiln_define(plan, "D_TOGETHER", g->together);
-    kiln_define(plan, "D_BF16", g->together > 1);
+    kiln_define(plan, "D_BF16", d->has_bf16);
     kiln_define(plan, "D_CHANNEL", g->channel);
     kiln_define(plan, "D_APART_H", g->apart_h);
     kiln_define(plan, "D_APART_W", g->apart_w);
@@ -201,7 +201,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_direct_pack_emit(s, (int)g.tile_k, g.together, true, plan);
     kiln_plan_fact(plan, "LOCAL_BYTES", 4 * g.scratch);
     kiln_plan_stage(plan, "first_layer.cl", "first_layer");
-    define_all(s, &g, c, plan);
+    define_all(s, d, &g, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, KILN_ROLE_Y);

@@ -231,6 +231,7 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d)
         .dst_c = (backward ? s->c : s->k) / s->g,
     };
     w.src_ahead = !w.src_pixel && kiln_better_fetched(s, d);
+    w.has_bf16 = d->has_bf16;
     w.dst_streamed = w.dst_pixel && kiln_better_streamed(s, d);
     w.cpu = d->cpu;
     w.cache = d->cache;

@@ -12,6 +12,7 @@ typedef struct kiln_winograd {
     int64_t src_pixel, dst_pixel; /* elements from pixel to pixel, if channels lie together in
                                      memory too; 0: plain */
     bool src_ahead, dst_streamed; /* as kiln_better_fetched(), kiln_better_streamed() */
+    bool has_bf16;                /* of the device */
     const kiln_core *cpu;         /* of the device */
     int64_t cache;                /* bytes of the device's last level */
     int64_t images, groups;

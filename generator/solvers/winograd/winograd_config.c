@@ -293,6 +293,7 @@ void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln
                      all * w->dst_blocks * w->dst[0] * w->dst[1] > INT32_MAX))
         kiln_define(plan, "P_WIDE", 1);
     kiln_define_epilogue(plan, s);
+    kiln_define(plan, "D_BF16", w->has_bf16);
     define_sizes(w, c, plan);
     kiln_define(plan, "D_SRC_COUNT", w->backward ? s->y_count : s->x_count);
     bool filters = staged && w->cache > 0 && filters_of(w, c) * 4 > w->cache / 2;
