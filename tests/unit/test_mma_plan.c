@@ -118,18 +118,19 @@ END_TEST
 static const struct {
     const char *problem, *choice;
 } choices[] = {
-    {"fwd-f16-n64-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_wgmma 192,128,12,1,128,4,1"},
+    {"fwd-f16-n64-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_wgmma 192,128,12,1,128,5,1"},
     {"fwd-f16-n64-c64-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC", "halo_wgmma 1,1,3,64"},
     {"bwd-bf16-n64-c64-k64-i56x56-f3x3-p1x1-l:NHWC.OIHW.NHWC", "halo_wgmma 1,1,3,64"},
     {"fwd-f16-n64-c64-k128-i112x112-f3x3-p1x1-l:NHWC.OIHW.NHWC", "halo_wgmma 2,1,2,128"},
     {"fwd-f16-n64-c32-k32-i112x112-f3x3-p1x1-l:NHWC.OIHW.NHWC", "halo_wgmma 1,2,3,32"},
-    {"fwd-f16-n64-c128-k128-i28x28-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_wgmma 192,128,12,1,128,4,1"},
+    {"fwd-f16-n64-c128-k128-i28x28-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_tma 3,1,128,3"},
     {"fwd-f16-n64-c256-k256-i28x28-f3x3-p1x1-g32-l:NHWC.OIHW.NHWC", "gemm_mma 256,32,4,1,64,4,1"},
-    {"fwd-i8-n64-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_wgmma 192,128,12,1,128,4,1"},
-    {"fwd-f32-n64-c128-k128-i28x28-f3x3-p1x1-l:NHWC.OIHW.NHWC-reduced",
-     "gemm_wgmma 192,128,12,1,128,4,1"},
-    {"fwd-f16-n1-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_mma 64,16,4,1,512,5,1"},
-    {"fwd-bf16-n1-c512-k512-i7x7-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_mma 64,48,4,1,128,2,12"},
+    {"fwd-i8-n64-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_tma 3,1,128,3"},
+    {"fwd-f32-n64-c128-k128-i28x28-f3x3-p1x1-l:NHWC.OIHW.NHWC-reduced", "gemm_tma 3,1,128,3"},
+    {"fwd-f16-n1-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_tma 1,1,32,4"},
+    {"fwd-bf16-n1-c512-k512-i7x7-f3x3-p1x1-l:NHWC.OIHW.NHWC", "gemm_wgmma 64,32,4,1,128,6,8"},
+    {"fwd-f16-n64-c96-k24-i56x56-f1x1-l:NHWC.OIHW.NHWC", "gemm_tma 3,2,32,3"},
+    {"fwd-f16-n64-c192-k48-i35x35-f1x1-l:NHWC.OIHW.NHWC", "gemm_tma 1,2,64,3"},
     {"bwd-f16-n64-c128-k128-i56x56-f3x3-s2x2-p1x1-l:NHWC.OIHW.NHWC",
      "gemm_wgmma 256,128,8,1,128,4,1"},
     {"wrw-f16-n64-c512-k512-i7x7-f3x3-p1x1-l:NHWC.OIHW.NHWC",
@@ -142,8 +143,8 @@ static const struct {
 
 static void choose(const kiln_shape *s, const kiln_device_facts *d, char *text, size_t size)
 {
-    static const char *const names[] = {"halo_wgmma", "gemm_mma", "gemm_wgmma", "gemm_weights_mma",
-                                        "gemm_weights_wgmma"};
+    static const char *const names[] = {"halo_wgmma", "gemm_mma",         "gemm_wgmma",
+                                        "gemm_tma",   "gemm_weights_mma", "gemm_weights_wgmma"};
     double best = INFINITY;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const kiln_solver *solver = kiln_solver_named(names[i]);

@@ -1,12 +1,17 @@
 /* Tiles for tensor cores: legality, defines, and the time that they take.
  *
- * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to configs in f16 on an
- * H100 (NVIDIA's driver 580.159, 2026-11-27): 284 of gemm_mma and 130 of gemm_wgmma for 30
- * problems, within 13 % (standard deviation); of those measured the config predicted to be the
- * fastest has 0.98 of the speed of the fastest one, in the mean (worst 0.83). Of five problems, 36
+ * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to configs in f16 with
+ * NVIDIA's driver 580.159. Those of gemm_mma and gemm_wgmma: on an H200 (2026-11-28), to 4069
+ * configs of twelve 1x1 layers at a batch of 64, the fastest ones within 12 % (standard deviation),
+ * and to the guesses of 40 layers of all kinds, within 18 %; what bounds tiles of few steps is
+ * `begin` and `setup`. gemm_mma's cycles are then a seventh higher, as its predictions for what
+ * looked fastest were low, and gemm_wgmma's `latency` is between that of these layers and that of
+ * a few groups at a batch of 1. Of what was measured for the twelve the config predicted to be the
+ * fastest has 0.95 of the speed of the fastest one, in the mean (worst 0.84; 0.82 and 0.63 with
+ * numbers from layers that are bound by products). On an H100 (2026-11-27), of five problems, 36
  * configs of gemm_weights_mma within 7 % and 23 of gemm_weights_wgmma within 5 %; the latter's
  * predictions for configs that were not measured were low, so its numbers are a little higher than
- * fitted. `chain` is from small problems at a batch of 1. What bounds most configs is `copy`.
+ * fitted. `chain` is from small problems at a batch of 1.
  */
 #include "mma_tiles.h"
 
@@ -36,15 +41,17 @@ typedef struct costs {
                                   an item's copies, one after the other */
     double chain;               /* of a group's step, however little there is to do */
     double overlap;             /* of a unit's groups with one another */
-    double begin, store;        /* of a group, before its steps; bytes of results a cycle */
+    double begin, setup, first; /* of a group, before its steps; for each of an item's copies, whose
+                                   places it finds; of the first copies, where one is ahead */
+    double store;               /* bytes of results a cycle */
     double mixed; /* how well groups store while others copy: a power of their number */
 } costs;
 
 static const costs costs_of[] = {
-    [KILN_MMA] = {20, 1300, 0.085, 2.45, 27, 6.2, 0.72, 0.07, 430, 1, 6, 8.2, 0.1},
-    [KILN_WGMMA] = {20, 2030, 0.59, 1.77, 22, 1130, 0.065, 5.6, 0, 0.08, 4250, 11.5, 0.35},
-    [KILN_MMA_TURNED] = {31, 1200, 0.4, 3.3, 14, 550, 0.29, 0.3, 0, 0.77, 0, 11.5, 0},
-    [KILN_WGMMA_TURNED] = {24, 1750, 0, 2.6, 8, 830, 0.03, 31, 0, 0.93, 0, 11.5, 0.35},
+    [KILN_MMA] = {20, 1250, 0.1, 2, 75, 30, 0.73, 0.03, 430, 1, 1430, 115, 870, 12, 0},
+    [KILN_WGMMA] = {20, 1820, 0.59, 1.77, 0, 800, 0.11, 1.2, 0, 0.08, 2490, 97, 700, 16.7, 0.1},
+    [KILN_MMA_TURNED] = {31, 1200, 0.4, 3.3, 14, 550, 0.29, 0.3, 0, 0.77, 0, 0, 0, 11.5, 0},
+    [KILN_WGMMA_TURNED] = {24, 1750, 0, 2.6, 8, 830, 0.03, 31, 0, 0.93, 0, 0, 0, 11.5, 0.35},
 };
 
 static bool is_wgmma(kiln_mma_kind kind)
@@ -196,6 +203,18 @@ static double beside(const kiln_mma_tiles *t, const kiln_device_facts *d, const 
     return fmax(1, groups);
 }
 
+/* Copies of 16 bytes that an item has in a step. */
+static double copies_of(const kiln_mma_tiles *t, const kiln_config *c)
+{
+    return (double)((c->v[MMA_ROWS] + c->v[MMA_COLUMNS]) * c->v[MMA_BYTES]) / 16 / (double)t->items;
+}
+
+/* Steps whose copies are begun before they are needed. */
+static double steps_ahead(const kiln_mma_tiles *t, const kiln_config *c)
+{
+    return fmax(1, fmin(c->v[MMA_STAGES] - (is_wgmma(t->kind) ? 2 : 1), t->steps));
+}
+
 /* Cycles that a unit has for one step of a group, and those that a group alone needs at least. */
 static double step_cycles(const kiln_mma_tiles *t, const kiln_config *c, double *alone)
 {
@@ -208,9 +227,8 @@ static double step_cycles(const kiln_mma_tiles *t, const kiln_config *c, double 
     const double multiply = t->share * rows * columns * v[MMA_BYTES] / 2 / k->multiply,
                  read = k->read * (rows * readers_r + t->share * columns * readers_c) * lines,
                  copy = k->copy * (rows + columns) * lines;
-    const double ahead = fmax(1, fmin(v[MMA_STAGES] - (wgmma ? 2 : 1), t->steps));
-    const double copies = (rows + columns) * v[MMA_BYTES] / 16 / (double)t->items;
-    *alone = k->latency / ahead + k->alone * (multiply + read) + k->one * copies;
+    *alone =
+        k->latency / steps_ahead(t, c) + k->alone * (multiply + read) + k->one * copies_of(t, c);
     return fmax(multiply, read + copy) + k->issue * (double)t->items / 128;
 }
 
@@ -219,6 +237,7 @@ double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const ki
     const costs *k = &costs_of[t->kind];
     double alone;
     const double units = d->compute_units, most = beside(t, d, c), step = step_cycles(t, c, &alone);
+    const double begin = k->begin + k->setup * copies_of(t, c) + k->first / steps_ahead(t, c);
     const double end = (double)t->out_size * c->v[MMA_ROWS] * c->v[MMA_COLUMNS] / k->store;
     const double rounds = floor(t->count / (units * most)), left = t->count - rounds * units * most;
     double cycles = 0;
@@ -226,7 +245,7 @@ double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const ki
         const double groups = last ? ceil(left / units) : most, times = last ? left > 0 : rounds;
         const double one = fmax(k->chain, alone + k->overlap * groups * step);
         const double round = fmax(groups * step, one);
-        const double sums = t->steps * round + k->begin, stores = groups * end;
+        const double sums = t->steps * round + begin, stores = groups * end;
         cycles += times * (fmax(sums, stores) + fmin(sums, stores) / pow(most, k->mixed));
     }
     return cycles / (unit_ghz * 1e6);
