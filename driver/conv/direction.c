@@ -132,6 +132,7 @@ static kiln_status search(run *r, kiln_trial *best)
                      &r->interrupted, o->error, sizeof o->error);
     o->status = status;
     o->searched = !status;
+    o->found_ms = status ? 0 : best->ms;
     return status;
 }
 

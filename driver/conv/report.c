@@ -110,6 +110,9 @@ static void print_stats(const outcome *o)
            (reads + writes) / ms / 1e6, ms);
 }
 
+/* Two measurements of one config on an idle machine differ by less. */
+static const double much_slower = 1.25;
+
 void report_timing(const outcome *o, bool wall)
 {
     const char *title = direction_title(o->problem.direction);
@@ -121,6 +124,10 @@ void report_timing(const outcome *o, bool wall)
            o->info.solver_id, o->info.solver);
     printf("GPU Kernel Time %s Elapsed: %f ms (average)\n", title, t->average);
     print_stats(o);
+    if (o->searched && t->average > much_slower * o->found_ms)
+        printf(
+            "    the search measured %g ms for this config: the machine is slower or busier now\n",
+            o->found_ms);
     if (t->pack > 0)
         printf("    weights packed in %g ms, once for many runs and not in these times\n", t->pack);
     /* The bias is added, or its gradient summed, inside the launches timed above. */

@@ -27,7 +27,8 @@ typedef struct outcome {
     kiln_problem problem;
     bool planned; /* info is filled */
     kiln_op_info info;
-    bool searched; /* the config was found by this run's search */
+    bool searched; /* the config was found by this run's search, which measured: */
+    double found_ms;
     const char *device;
     timing time;
     bool verified, has_bias;

@@ -7,15 +7,20 @@ own=$KILN_COMMAND
 # ---- a single job compiles each problem as soon as its line is there ----
 mkfifo pipe
 "$own" prepare --jobs 1 - <pipe >out 2>err &
+single=$!
 exec 3>pipe
 echo $one >&3
 tries=0
 until grep -q "$one" out || [ $((tries += 1)) -gt 600 ]; do sleep 0.1; done
 says "^1 .* s  $one"
+# Its threads share no core with those of another process of this kind while one is idle.
+cores() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$@" | sort -u; }
+[ "$(cores /proc/$single/task/*/status)" = "$(cores /proc/self/status)" ] ||
+    fail "threads are bound to cores: $(cores /proc/$single/task/*/status)"
 echo $two >&3
 echo $one >&3 # once is enough
 exec 3>&-
-wait $! || fail 'prepare from a pipe'
+wait $single || fail 'prepare from a pipe'
 says "^2 .* s  $two"
 says '^2 problems prepared for '
 
