@@ -216,11 +216,12 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     while (!is_cpu(d) && start.v[BLOCKED_GROUP] < 64 &&
            2 * start.v[BLOCKED_GROUP] <= d->max_local[0])
         start.v[BLOCKED_GROUP] *= 2;
-    /* Tiles may be five by five where cores are load-bound: square tiles have the fewest loads for
-     * their sums. */
+    /* Tiles may be five by five where cores are load-bound, and for pairs of bf16, whose pixels the
+     * instruction does not load: square tiles have the fewest loads for their sums. */
+    const bool square = d->cpu->load_bound || (d->has_bf16 && s->w_type == KILN_BF16);
     const int lanes[] = {start.v[BLOCKED_LANES], start.v[BLOCKED_LANES] / 2};
     const kiln_range range[] = {kiln_listed(BLOCKED_LANES, lanes, 2),
-                                kiln_each(BLOCKED_TILE_KV, 1, d->cpu->load_bound ? 5 : 4),
+                                kiln_each(BLOCKED_TILE_KV, 1, square ? 5 : 4),
                                 kiln_each(BLOCKED_TILE_W, 1, is_cpu(d) ? 32 : 8)};
     kiln_guess g = {s, d, &b, guessed_ms, start, INFINITY};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
