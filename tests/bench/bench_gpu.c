@@ -155,7 +155,8 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
         printf("  %s %9.4f ms (%s)  ratio %.3f", is_own_peer(&gpu_classes[at]) ? "kiln" : "cuDNN",
                m->peer_ms, m->format, m->peer_ms / m->kiln_ms);
         stats_add(&b->mean[at], m->peer_ms / m->kiln_ms, w->layer->name);
-        stats_add(&b->by_device[at], m->peer_ms / m->device_ms, w->layer->name);
+        if (!is_own_peer(&gpu_classes[at])) /* whose time has launches */
+            stats_add(&b->by_device[at], m->peer_ms / m->device_ms, w->layer->name);
     } else if (b->peer.process) {
         printf("  cuDNN: %s", m->format);
     }
@@ -225,8 +226,9 @@ static void compare_layer(bench *b, const layer *l)
 
 static void print_mean(const stats_mean *mean, const char *class, const char *how)
 {
-    printf("class %s%s layers %d geomean %.3f worst %.3f (%s)\n", class, how, mean->count,
-           stats_geomean(mean), mean->worst, mean->worst_name);
+    if (mean->count)
+        printf("class %s%s layers %d geomean %.3f worst %.3f (%s)\n", class, how, mean->count,
+               stats_geomean(mean), mean->worst, mean->worst_name);
 }
 
 static int run(bench *b)
@@ -245,11 +247,10 @@ static int run(bench *b)
         compare_layer(b, &b->given.layers.at[i]);
     }
     progress_tell(&p, b->given.layers.count);
-    for (int i = 0; i < GPU_CLASSES; i++)
-        if (b->mean[i].count) {
-            print_mean(&b->mean[i], gpu_classes[i].name, "");
-            print_mean(&b->by_device[i], gpu_classes[i].name, " by the device");
-        }
+    for (int i = 0; i < GPU_CLASSES; i++) {
+        print_mean(&b->mean[i], gpu_classes[i].name, "");
+        print_mean(&b->by_device[i], gpu_classes[i].name, " by the device");
+    }
     if (b->wrong)
         printf("%d of kiln's results were wrong; see the rows above\n", b->wrong);
     peer_end(&b->peer);

@@ -126,3 +126,15 @@ if [ "${KILN_DEVICE:-}" = cpu ]; then
     # shellcheck disable=SC2086
     expect 0 convbfp16 $small -S direct_blocked --math exact
 fi
+
+# Vectors of sums become bf16: a NaN, an infinity, and a sum beyond the largest number.
+# shellcheck disable=SC2046
+ones() { printf '\200\077%.0s' $(seq "$1"); }
+{ ones 4 && printf '\300\177' && ones 15 && printf '\200\177' && ones 39; } >x
+{ printf '\177\177' && ones 8 && printf '\177\177' && ones 74; } >>x
+ones 256 >w
+if [ "${KILN_DEVICE:-}" = cpu ]; then
+    expect 0 convbfp16 -n 1 -c 16 -H 3 -W 3 -k 16 -y 1 -x 1 -F 1 -d x -e w -S direct_blocked \
+        -I NC/16HW16 -O NC/16HW16
+    says ' 48 rightly not finite;'
+fi
