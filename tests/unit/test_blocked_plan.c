@@ -176,6 +176,24 @@ START_TEST(tiles_load_little_where_loads_count)
 }
 END_TEST
 
+/* Pairs of bf16 may have five vectors where sums of floats have four, and results are rounded by
+ * the instruction that comes with them. */
+START_TEST(pairs_may_have_five_vectors)
+{
+    char options[KILN_OPTIONS_TEXT];
+    kiln_device_facts d = cpu();
+    for (int pairs = 0; pairs < 2; pairs++) {
+        d.has_bf16 = pairs;
+        options_on(d, "direct_blocked", "fwd-bf16-n1-c240-k80-i14x14-f1x1-l:NCHW16c.OIHW.NCHW16c",
+                   options);
+        ck_assert_msg(!strstr(options, "-DT_KV=5") == !pairs, "%s", options);
+        options_on(d, "depthwise_blocked",
+                   "fwd-bf16-n1-c32-k32-i28x28-f3x3-p1x1-g32-l:NCHW16c.OIHW.NCHW16c", options);
+        ck_assert_msg(strstr(options, pairs ? "-DD_BF16=1" : "-DD_BF16=0"), "%s", options);
+    }
+}
+END_TEST
+
 /* For planes that are pages apart, vectors of pixels win over narrow tiles. Where filters come from
  * memory, fewer products are better than fewer operations. */
 START_TEST(what_comes_from_afar_counts)
@@ -490,6 +508,7 @@ int main(void)
     tcase_add_test(c, tiles_follow_one_another_as_caches_hold_them);
     tcase_add_test(c, wide_units_have_square_tiles);
     tcase_add_test(c, tiles_load_little_where_loads_count);
+    tcase_add_test(c, pairs_may_have_five_vectors);
     tcase_add_test(c, what_comes_from_afar_counts);
     tcase_add_test(c, tiles_are_of_several_pixels_where_a_class_has_them);
     tcase_add_test(c, vectors_are_as_wide_as_groups_and_units);
