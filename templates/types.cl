@@ -6,7 +6,8 @@
  *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
  *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
  *   D_ALIGNED=1  buffers are aligned for vectors of every length
- *   D_BF16=1     the CPU has AVX512_BF16, even if the compiler does not know
+ *   D_BF16=1     the CPU has AVX512_BF16, even if the compiler does not know; solvers for CPUs define
+ *                it
  *
  * What templates use:
  *   SRC_T, SRC_LOAD(p, i), SRC_LOADN(n, p, i)      element i of p as ACC_T; n of them from i on

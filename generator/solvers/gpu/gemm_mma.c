@@ -144,8 +144,8 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
         3.6 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
     const double multiply = kiln_mma_ms(&g->tiles, d, c),
                  move = kiln_device_move_ms(d, src + out + weights);
-    /* As the shorter one is never quite hidden, what the longer one takes decides among configs
-     * only where it differs. */
+    /* The shorter one is never quite hidden: of configs that move the same for as long, one that
+     * multiplies for less is faster. */
     double ms = fmax(multiply, move) + 0.1 * fmin(multiply, move) + kiln_mma_source_ms(&g->src, d);
     const int launches = 1 + g->src.turned + (c->v[MMA_SPLIT] > 1);
     if (c->v[MMA_SPLIT] > 1)

@@ -3,11 +3,12 @@
  * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to configs in f16 with
  * NVIDIA's driver 580.159. Those of gemm_mma and gemm_wgmma: on an H200 (2026-11-28), to 4069
  * configs of twelve 1x1 layers at a batch of 64, the fastest ones within 12 % (standard deviation),
- * and to the guesses of 40 layers of all kinds, within 18 %; what bounds tiles of few steps is
- * `begin` and `setup`. gemm_mma's cycles are then a seventh higher, as its predictions for what
- * looked fastest were low, and gemm_wgmma's `latency` is between that of these layers and that of
- * a few groups at a batch of 1. Of what was measured for the twelve the config predicted to be the
- * fastest has 0.95 of the speed of the fastest one, in the mean (worst 0.84; 0.82 and 0.63 with
+ * and to the guesses of 40 layers of all kinds, within 18 %, with 3.7 TB/s for what is moved
+ * and 1.9 us for each run, which predictions for all GPUs count otherwise; what bounds tiles of few
+ * steps is `begin` and `setup`. gemm_mma's cycles are then a seventh higher, as its predictions for
+ * what looked fastest were low, and gemm_wgmma's `latency` is between that of these layers and that
+ * of a few groups at a batch of 1. Of what was measured for the twelve the config predicted to be
+ * the fastest has 0.95 of the speed of the fastest one, in the mean (worst 0.84; 0.82 and 0.63 with
  * numbers from layers that are bound by products). On an H100 (2026-11-27), of five problems, 36
  * configs of gemm_weights_mma within 7 % and 23 of gemm_weights_wgmma within 5 %; the latter's
  * predictions for configs that were not measured were low, so its numbers are a little higher than
