@@ -117,7 +117,7 @@ static bool take_turns(bench *b, contender *c, contender *other, const char *pro
     }
     m->kiln_ms = stats_median(own, n);
     m->device_ms = m->kiln_ms < launched_ms ? device_row_ms(&b->row, c) : m->kiln_ms;
-    if (m->device_ms < 0 || m->device_ms > m->kiln_ms)
+    if (m->device_ms < 0 || m->device_ms > m->kiln_ms) /* the host was not ahead */
         m->device_ms = m->kiln_ms;
     m->event_ms = time_events(b, c);
     m->peer_ms = peers ? stats_median(peer, peers) : -1;
