@@ -5,21 +5,20 @@
  * waited for, the peer's in a replayed graph. A replay costs the host nothing, while no operation
  * of kiln's takes less than the host needs to launch it: "device" is the time of a run in a row
  * that the host has enqueued before the device begins (device_row.h), which leaves the launches out
- * on both sides; a class has both means. "events" is the time of a run that is waited for, by the
- * device's clock. kiln's result is verified by the sampled reference before its times count. A
- * ratio is the peer's time over kiln's: above 1, kiln is faster. "peak" and "copy" say what share
- * of the card's multiply-adds and of its copy bandwidth, both measured in the same run, kiln
- * reaches.
+ * on both sides; a class has both means. Short operations are enqueued from a core where a launch
+ * costs little (quiet_core.h), as on a host that nobody else uses. "events" is the time of a run
+ * that is waited for, by the device's clock. kiln's result is verified by the sampled reference
+ * before its times count. A ratio is the peer's time over kiln's: above 1, kiln is faster. "peak"
+ * and "copy" say what share of the card's multiply-adds and of its copy bandwidth, both measured in
+ * the same run, kiln reaches.
  */
 #include "driver/conv/interrupt.h"
 #include "driver/device_limits.h"
 #include "driver/json_csv.h"
 
-#include "contender_kiln.h"
-#include "device_row.h"
-#include "gpu_options.h"
+#include "cpus.h"
+#include "gpu_turns.h"
 #include "machine.h"
-#include "peer.h"
 #include "progress.h"
 #include "stats.h"
 #include "work.h"
@@ -28,10 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERRUPTED = 130, ROW_MS = 20, ROWS = 7, MOST_RUNS = 1400 };
-
-/* An operation that takes longer hides the launch of the next one. */
-static const double launched_ms = 0.06;
+enum { INTERRUPTED = 130 };
 
 /* PyTorch has no convolution of bytes on a GPU: the peer is kiln in f16. */
 static bool is_own_peer(const gpu_class *class)
@@ -43,89 +39,17 @@ typedef struct bench {
     gpu_options given;
     FILE *json;
     session session;
-    cl_command_queue profiled; /* the session's queue is not */
     device_limits limits;
     peer peer;
-    device_row row;
+    gpu_turns turns;
     stats_mean mean[GPU_CLASSES], by_device[GPU_CLASSES];
     int wrong, failed;
 } bench;
 
 /* ---- one layer ---- */
 
-typedef struct measured {
-    double kiln_ms, peer_ms; /* medians; peer_ms negative: the peer does not do it */
-    double device_ms;        /* kiln's, without launches */
-    double event_ms;         /* of one run of kiln's that is waited for, by the device's clock */
-    char format[200];        /* the peer's, or why it does not do the layer */
-} measured;
-
-/* The time of one of so many runs in a row. Negative: a run failed. */
-static double time_row(contender *c, int runs)
-{
-    const double begin = stats_now();
-    for (int i = 0; i < runs; i++)
-        if (!c->calls->enqueue(c))
-            return -1;
-    return c->calls->finish(c) ? (stats_now() - begin) * 1e3 / runs : -1;
-}
-
-/* The median of rows that take ROW_MS together: the host may be late once. */
-static double time_turn(contender *c, int runs)
-{
-    double row[ROWS];
-    for (int i = 0; i < ROWS; i++)
-        if ((row[i] = time_row(c, runs / ROWS > 3 ? runs / ROWS : 3)) <= 0)
-            return -1;
-    return stats_median(row, ROWS);
-}
-
-/* The median of as many single runs as a turn has rows. */
-static double time_events(const bench *b, contender *c)
-{
-    double run[ROWS];
-    for (int i = 0; i < ROWS; i++)
-        if ((run[i] = contender_kiln_event_ms(c, b->profiled)) <= 0)
-            return -1;
-    return stats_median(run, ROWS);
-}
-
-/* The time of kiln's other contender, or of the peer. */
-static double time_peer(bench *b, contender *other, int runs, const char *problem, measured *m)
-{
-    if (!other)
-        return peer_time(&b->peer, problem, m->format, sizeof m->format);
-    snprintf(m->format, sizeof m->format, "%.180s", other->detail);
-    return time_turn(other, runs);
-}
-
-static bool take_turns(bench *b, contender *c, contender *other, const char *problem, measured *m)
-{
-    double own[GPU_ROUNDS], peer[GPU_ROUNDS];
-    const double first = time_row(c, 3), again = first > 0 ? time_row(c, 10) : -1;
-    if (again <= 0)
-        return false;
-    const double fit = ROW_MS / again;
-    const int runs = fit < 3 ? 3 : fit > MOST_RUNS ? MOST_RUNS : (int)fit;
-    int n = 0, peers = 0;
-    for (; n < b->given.rounds; n++) {
-        own[n] = time_turn(c, runs);
-        if (own[n] <= 0)
-            return false;
-        if (peers == n && (peer[n] = time_peer(b, other, runs, problem, m)) > 0)
-            peers++;
-    }
-    m->kiln_ms = stats_median(own, n);
-    m->device_ms = m->kiln_ms < launched_ms ? device_row_ms(&b->row, c) : m->kiln_ms;
-    if (m->device_ms < 0 || m->device_ms > m->kiln_ms) /* the host was not ahead */
-        m->device_ms = m->kiln_ms;
-    m->event_ms = time_events(b, c);
-    m->peer_ms = peers ? stats_median(peer, peers) : -1;
-    return m->event_ms > 0;
-}
-
 static void print_json(const bench *b, const gpu_class *class, const char *problem,
-                       const measured *m, const contender *c)
+                       const gpu_times *m, const contender *c)
 {
     if (!b->json)
         return;
@@ -143,7 +67,7 @@ static void print_json(const bench *b, const gpu_class *class, const char *probl
     fputs("}\n", b->json);
 }
 
-static void print_row(bench *b, int at, const work *w, const char *problem, const measured *m,
+static void print_row(bench *b, int at, const work *w, const char *problem, const gpu_times *m,
                       const contender *c)
 {
     const double seconds = m->kiln_ms * 1e-3;
@@ -168,7 +92,7 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
 static void compare_with(bench *b, int at, const work *w, contender *c, contender *other)
 {
     char why[KILN_ERROR_TEXT], problem[KILN_KEY_TEXT];
-    measured m;
+    gpu_times m;
     kiln_problem named = w->problem;
     if (gpu_classes[at].reduced)
         named.math = KILN_MATH_REDUCED;
@@ -178,7 +102,8 @@ static void compare_with(bench *b, int at, const work *w, contender *c, contende
         printf("%-21s %-32.32s WRONG: %s (%s)\n", gpu_classes[at].name, w->layer->name,
                result ? why : "out of memory", c->detail);
         b->wrong++;
-    } else if (take_turns(b, c, other, problem, &m)) {
+    } else if (gpu_turns_take(&b->turns, &(gpu_sides){c, other, &b->peer, problem}, b->given.rounds,
+                              &m)) {
         print_row(b, at, w, problem, &m, c);
     } else {
         printf("%-21s %-32.32s a run failed\n", gpu_classes[at].name, w->layer->name);
@@ -251,6 +176,10 @@ static int run(bench *b)
         print_mean(&b->mean[i], gpu_classes[i].name, "");
         print_mean(&b->by_device[i], gpu_classes[i].name, " by the device");
     }
+    if (b->turns.core.choices)
+        printf("a launch took the host %.2f us (%.2f .. %.2f)\n",
+               b->turns.core.sum_us / b->turns.core.choices, b->turns.core.least_us,
+               b->turns.core.most_us);
     if (b->wrong)
         printf("%d of kiln's results were wrong; see the rows above\n", b->wrong);
     peer_end(&b->peer);
@@ -267,19 +196,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench: %s\n", why);
         return 1;
     }
-    cl_int code;
-    b.profiled =
-        clCreateCommandQueue(b.session.context, b.session.device, CL_QUEUE_PROFILING_ENABLE, &code);
-    if (!b.profiled) {
-        fprintf(stderr, "bench: no queue with profiling (OpenCL error %d)\n", (int)code);
-        return 1;
-    }
     if (!machine_forgo_profiling(&b.session))
         return 1;
-    if (!device_row_open(&b.row, &b.session)) {
-        fprintf(stderr, "bench: the device takes no kernel that waits\n");
+    cpus_use_all();
+    if (!gpu_turns_open(&b.turns, &b.session))
         return 1;
-    }
     interrupt watch;
     interrupt_watch(&watch);
     if (b.given.json && !(b.json = fopen(b.given.json, "w"))) {
@@ -291,8 +212,7 @@ int main(int argc, char **argv)
         perror(b.given.json);
         status = 1;
     }
-    clReleaseCommandQueue(b.profiled);
-    device_row_close(&b.row);
+    gpu_turns_close(&b.turns);
     session_close(&b.session);
     layers_free(&b.given.layers);
     return status;

@@ -18,7 +18,7 @@ static void add_cpus(cpu_set_t *set, const char *list)
     }
 }
 
-void cpus_use_all(void)
+static cpu_set_t all_cpus(void)
 {
     cpu_set_t all;
     const char *list = getenv("BENCH_CPUS");
@@ -28,7 +28,22 @@ void cpus_use_all(void)
     else
         for (size_t i = 0; i < CPU_SETSIZE; i++)
             CPU_SET(i, &all);
+    return all;
+}
+
+void cpus_use_all(void)
+{
+    const cpu_set_t all = all_cpus();
     sched_setaffinity(0, sizeof all, &all);
+}
+
+bool cpus_use(int core)
+{
+    const cpu_set_t all = all_cpus();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)core, &one);
+    return CPU_ISSET((size_t)core, &all) && sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
 int cpus_count(void)
