@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { ROW_MS = 20, ROWS = 7, MOST_RUNS = 1400, TRIES = 4 };
+enum { ROW_MS = 20, ROWS = 7, MOST_RUNS = 1400, TRIES = 8 };
 
 /* An operation that takes longer hides the launch of the next one. */
 static const double launched_ms = 0.06;
