@@ -43,7 +43,7 @@ kiln_status tune_here(tune_run *run, char *why)
     kiln_status status = session_open(&s, kind->device.spec, why);
     if (status)
         return status;
-    while (!run->interrupted && (h.item = tune_rounds_next(run, kind)) >= 0 &&
+    while (!run->interrupted && !run->unkept && (h.item = tune_rounds_next(run, kind)) >= 0 &&
            (o->total_time <= 0 || clock_seconds() - run->began < o->total_time)) {
         tune_result result;
         const double began = clock_seconds();

@@ -233,10 +233,10 @@ static void check_times(pool *p, pool_worker *w)
         replace(p, w, true);
 }
 
-/* Ctrl-C: every worker ends its trial and keeps what it has. */
+/* Every worker ends its trial and keeps what it has. */
 static void stop(pool *p)
 {
-    p->stopping = p->run->interrupted = true;
+    p->stopping = true;
     p->m.kind = MESSAGE_STOP;
     for (int i = 0; i < p->workers; i++) {
         pool_worker *w = &p->worker[i];
@@ -264,7 +264,8 @@ static void work(pool *p)
         start_worker(p, &p->worker[i]);
     do {
         listen(p);
-        if (interrupt_came() && !p->stopping)
+        p->run->interrupted = p->run->interrupted || interrupt_came();
+        if ((p->run->interrupted || p->run->unkept) && !p->stopping)
             stop(p);
         for (int i = 0; i < p->workers; i++) {
             check_times(p, &p->worker[i]);
@@ -314,7 +315,7 @@ kiln_status tune_pool(tune_run *run, char *why)
     }
     free(p->worker);
     free(p);
-    if (any || run->interrupted)
+    if (any || run->interrupted || run->unkept)
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "no device could be used");
     return KILN_OPENCL;

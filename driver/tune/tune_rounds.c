@@ -156,6 +156,8 @@ void tune_rounds_note(tune_run *run, tune_kind *kind, int item, const tune_resul
     kind->state[item] = again ? TUNE_AGAIN : TUNE_ENDED;
     if (result->interrupted)
         run->interrupted = true;
+    if (result->status == KILN_FILE)
+        run->unkept = true;
     if (!result->status && *result->end.verdict && !result->known)
         trial_book_add(kind->book, &result->end);
 }
@@ -163,7 +165,7 @@ void tune_rounds_note(tune_run *run, tune_kind *kind, int item, const tune_resul
 kiln_status tune_rounds_end(tune_run *run)
 {
     kiln_status status = KILN_OK;
-    for (int k = 0; k < run->kinds && !run->interrupted; k++)
+    for (int k = 0; k < run->kinds && !run->interrupted && !run->unkept; k++)
         for (size_t i = 0; i < run->list->count && !status; i++) {
             tune_kind *kind = &run->kind[k];
             kiln_trial_line *end = &kind->result[i].end;

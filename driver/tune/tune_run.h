@@ -43,6 +43,7 @@ typedef struct tune_run {
     int64_t trials;      /* of this run */
     int64_t refused[KILN_TRIAL_VERDICTS];
     bool interrupted;
+    bool unkept; /* a result cannot be written: no other one could be, and the run ends */
 } tune_run;
 
 /* Finds the devices, makes their files of rows and reads their logs. Returns the status, with a

@@ -131,7 +131,8 @@ static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, F
         fprintf(to, "the program: %.4g ms with guesses, %.4g ms tuned: %.3f times as fast\n",
                 s->guess_ms, s->best_ms, s->guess_ms / s->best_ms);
     if (s->left)
-        fprintf(to, "the same command goes on with what is left\n");
+        fprintf(to, "%sthe same command goes on with what is left\n",
+                run->unkept ? "stopped, as no other result could be kept either; " : "");
 }
 
 static void print_work(const tune_run *run, FILE *to)
@@ -169,5 +170,5 @@ int tune_show_end(const tune_run *run, report_format format)
         worst = worse_exit(worst, s.worst);
     }
     print_work(run, to);
-    return run->interrupted ? CONV_INTERRUPTED : worst;
+    return run->interrupted && !run->unkept ? CONV_INTERRUPTED : worst;
 }

@@ -150,6 +150,32 @@ wait "$run" || status=$?
 [ "$status" -eq 130 ] || fail "a run that SIGINT ended gave $status"
 says 'the same command goes on with what is left'
 
+# A log that can no longer be written, as on a full disk, ends the run and not each problem by itself.
+for isolate in '' --no-isolate; do
+    rm -rf kept.*
+    # shellcheck disable=SC2086
+    KILN_DB=kept.yaml "$KILN_COMMAND" tune list -F 1 --solvers 13,naive,direct --jobs 0 $isolate \
+        >out 2>err &
+    run=$!
+    waits=0
+    until [ -s kept.trials.jsonl ]; do
+        waits=$((waits + 1))
+        [ "$waits" -lt 600 ] || fail 'the run did not start'
+        sleep 0.1
+    done
+    until [ -d kept.trials.jsonl ]; do
+        rm -f kept.trials.jsonl
+        mkdir kept.trials.jsonl 2>/dev/null || true
+    done
+    status=0
+    wait "$run" || status=$?
+    [ "$status" -eq 5 ] || fail "a run whose log is gone gave $status"
+    warns 'cannot write the log of trials kept.trials.jsonl: Is a directory; name another file of rows'
+    [ "$(grep -c 'Is a directory' err)" -eq 1 ] || fail 'more than one problem failed'
+    says '1 failed, [1-9] left; '
+    says '^stopped, as no other result could be kept either; the same command goes on with what is left$'
+done
+
 # What a program runs, with its numbers, and the gain for all of it.
 export KILN_LOG_CMD="$KILN_SANDBOX/calls"
 expect 0 conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1 -S naive -i 4 -t 1
