@@ -177,7 +177,8 @@ static int run(bench *b)
         print_mean(&b->by_device[i], gpu_classes[i].name, " by the device");
     }
     if (b->turns.core.choices)
-        printf("a launch took the host %.2f us (%.2f .. %.2f)\n",
+        printf("an empty launch took the host %.2f us from the cores that were chosen (%.2f .. "
+               "%.2f)\n",
                b->turns.core.sum_us / b->turns.core.choices, b->turns.core.least_us,
                b->turns.core.most_us);
     if (b->wrong)

@@ -4,8 +4,6 @@
 #include "cpus.h"
 #include "stats.h"
 
-#include <stdlib.h>
-
 enum { ROW_MS = 20, ROWS = 7, MOST_RUNS = 1400, TRIES = 8 };
 
 /* An operation that takes longer hides the launch of the next one. */
