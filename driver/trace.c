@@ -80,7 +80,7 @@ static void add(const char *phase, const char *name, int64_t begin, int64_t end,
 {
     char *line = NULL;
     size_t length = 0;
-    /* Of the process that opened the trace, before any child's and while it has one thread. */
+    /* The process that opened the trace comes here first, while it has one thread and no child. */
     static bool first = true;
     FILE *to = open_memstream(&line, &length);
     if (!to)

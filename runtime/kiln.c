@@ -71,7 +71,7 @@ static void bundle_part(const char *bundle, const char *part, char *path, size_t
         path[0] = '\0';
 }
 
-/* A bundle's rows stand in for those that would be taken unasked. */
+/* A bundle's rows stand in for the rows that would be taken unasked. */
 static void set_bundle(kiln *k, const kiln_settings *s)
 {
     char bundle[sizeof k->rows_file];

@@ -232,7 +232,7 @@ class library
         list.resize(count < list.size() ? count : list.size());
         return list;
     }
-    // Measures the solutions and lists those that ran, the fastest first.
+    // Measures the solutions and lists the ones that ran, the fastest first.
     std::vector<kiln_solution> find(const kiln_problem &problem, cl_command_queue queue,
                                     const kiln_buffers &buffers,
                                     const kiln_find_options &options = {}) const

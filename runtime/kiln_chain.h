@@ -53,9 +53,9 @@ typedef struct kiln_link {
 typedef struct kiln_chain_info {
     double predicted_ms; /* of all links */
     int reformats;       /* how many there are */
-    int exact; /* 1: no other layouts, of those that its solvers prefer, are predicted to take
-                  less time; 0: too many tensors are in use at once to try all */
-    int64_t arena_size; /* bytes; offsets are multiples of what kiln_buffer asks for */
+    int exact;           /* 1: no other layouts that its solvers prefer are predicted to take less
+                            time; 0: too many tensors are in use at once to try all */
+    int64_t arena_size;  /* bytes; offsets are multiples of what kiln_buffer asks for */
 } kiln_chain_info;
 
 /* Decides the layouts of `count` links, in the order in which they run. `info` may be NULL. May be

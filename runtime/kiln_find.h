@@ -79,10 +79,10 @@ typedef struct kiln_find_options {
 } kiln_find_options;
 
 /* Compiles each solution, runs it on the given buffers and times it for some milliseconds, with
- * weights packed beforehand; lists those that ran by their time. Overwrites what the problem
- * writes, and waits for the queue, which needs CL_QUEUE_PROFILING_ENABLE. The workspace is the
- * library's own for that time; buffers->workspace and packed are ignored. Compiled programs stay in
- * the cache, so that creating a listed solution is quick. `options` may be NULL. Returns
+ * weights packed beforehand; lists the solutions that ran by their time. Overwrites what the
+ * problem writes, and waits for the queue, which needs CL_QUEUE_PROFILING_ENABLE. The workspace is
+ * the library's own for that time; buffers->workspace and packed are ignored. Compiled programs
+ * stay in the cache, so that creating a listed solution is quick. `options` may be NULL. Returns
  * KILN_INVALID where a layout is "any"; KILN_UNSUPPORTED where nothing ran. */
 KILN_API kiln_status kiln_find(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                                const kiln_buffers *buffers, const kiln_find_options *options,

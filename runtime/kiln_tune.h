@@ -75,10 +75,10 @@ typedef struct kiln_tune_options {
      * for the fastest. Of several trials of one config the last counts. */
     const kiln_trial *known;
     size_t nknown;
-    /* Called before each trial, with that trial and those that will follow it, as things stand:
-     * whoever can, compiles their programs meanwhile, in another process and into a cache on disk.
-     * The search waits for the call to return. Returns which of them is to be tried now, such as
-     * the first one that is compiled; 0, and a number that is none of theirs, mean the first.
+    /* Called before each trial, with that trial and the trials that will follow it, as things
+     * stand: whoever can, compiles their programs meanwhile, in another process and into a cache on
+     * disk. The search waits for the call to return. Returns which of them is to be tried now, such
+     * as the first one that is compiled; 0, and a number that is none of theirs, mean the first.
      * Optional. */
     size_t (*upcoming)(void *user, const kiln_trial *trials, size_t count);
     /* Called after every trial; a non-zero return stops the search and keeps the best so far.

@@ -13,10 +13,10 @@ enum { ROWS = 64, COLUMNS = 32, TERMS = 64, ITEMS = 128 };
  * before 9.0 take no more from a declaration. */
 enum { LARGE_LOCAL = 200 << 10, LARGE_LOCAL_FROM = 90 };
 
-/* Whose instructions beyond the common ones kernels ask for by name (sm_90a). */
+/* The capability whose instructions beyond the common ones kernels ask for by name (sm_90a). */
 enum { WGMMA_OF = 90 };
 
-/* Of a tensor map. */
+/* The size of a tensor map. */
 enum { MAP_BYTES = 128 };
 
 typedef struct probe {

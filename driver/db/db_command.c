@@ -71,7 +71,7 @@ static bool is_rows_file(const db_file *f)
 typedef struct db_word {
     const char *name;
     int min, max;      /* number of files; min 0: where none is named, the user's */
-    const char *flags; /* those that it takes */
+    const char *flags; /* the flags that it takes */
     bool unread;       /* it reads its files itself */
     int (*run)(const db_call *c);
 } db_word;

@@ -20,7 +20,7 @@ static const char solver_name[] = "ConvOclDirectFwd1x1";
 
 enum { MOST_REASONS = 64 };
 
-/* Why rows were left out, or what there is to say of those that were taken. */
+/* Why rows were left out, or what there is to say of the rows that were taken. */
 typedef struct reason {
     char text[KILN_ERROR_TEXT + 32];
     int64_t rows, line; /* how many, and the line of the first */

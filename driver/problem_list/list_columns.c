@@ -107,7 +107,7 @@ static int count_words(const char *line)
     return n;
 }
 
-/* Chooses the columns of a line: the header's, or those that its number of words stands for. */
+/* Chooses the columns of a line: the header's, or the ones that its number of words stands for. */
 static list_kind choose_columns(const list_reader *r, int words, list_reader *use,
                                 list_entry *entry)
 {

@@ -4,7 +4,7 @@
 
 #include "verify.h"
 
-/* Of one thread. */
+/* The errors that one thread met. */
 typedef struct error_stats {
     int64_t checked, bad, untouched, nonfinite, max_abs_at;
     double max_abs, got, expected, max_ulp, worst, bound;

@@ -31,7 +31,7 @@ static const char help[] =
     "                        of this device; count: from the units and the clock that it tells;\n"
     "                        none: only what --peak and --bandwidth give [measure]\n"
     "  --peak [TYPE=]GFLOPS  the limit of multiply-adds, in 1e9 operations a second, of a type\n"
-    "                        (f32, f16, bf16, i8) or of those that have none; may be given again\n"
+    "                        (f32, f16, bf16, i8) or of types that have none; may be given again\n"
     "  --bandwidth GBS       the limit of memory, in 1e9 bytes a second\n"
     "  --help                print this text\n"
     "\n"

@@ -196,7 +196,7 @@ static void hand_out_firsts(pool *p, pool_worker *w)
     }
 }
 
-/* Lets the worker go on with the trial `now` of those that are next. */
+/* Lets the worker go on with the trial `now` of its next ones. */
 static void let_go(pool *p, pool_worker *w, int now)
 {
     w->overtaken = now > 0 ? w->overtaken + 1 : 0;
@@ -209,8 +209,8 @@ static void let_go(pool *p, pool_worker *w, int now)
     tune_send(w->child.fd, &p->m);
 }
 
-/* Returns whether a trial of those that are next need not wait: its programs are compiled, or there
- * is no memory to remember whether they are. */
+/* Returns whether one of the next trials need not wait: its programs are compiled, or there is no
+ * memory to remember whether they are. */
 static bool is_built(pool_worker *w, int next)
 {
     const built *b = next < w->nexts ? find(w, &w->next[next]) : NULL;

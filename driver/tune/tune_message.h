@@ -18,7 +18,7 @@ typedef enum tune_message_kind {
     MESSAGE_BUILT,    /* the programs of a config have been compiled, or do not compile */
     /* to a child */
     MESSAGE_TUNE,        /* item, slice */
-    MESSAGE_GO,          /* count: the trial, of those that were upcoming, from 0 */
+    MESSAGE_GO,          /* count: which of the upcoming trials, from 0 */
     MESSAGE_STOP,        /* after the trial */
     MESSAGE_BUILD,       /* line.problem, next[0] */
     MESSAGE_BUILD_FIRST, /* of an item, the config that comes count-th by prediction, from 0 */

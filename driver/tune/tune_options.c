@@ -17,7 +17,7 @@ static const struct option_row {
     {"seconds", SECONDS, AT(seconds), "30", "T",
      "limit a problem's search; 0: none. With --total-time, 0 unless given"},
     {"total-time", SECONDS, AT(total_time), "0", "T",
-     "limit the whole run: one half for all problems, then rounds for those that gain most"},
+     "limit the whole run: one half for all problems, then rounds for the ones that gain most"},
     {"trials", COUNT, AT(trials), "0", "N", "limit a problem's trials; 0: none"},
     {"patience", COUNT, AT(patience), "0", "N",
      "end a problem's search after N trials of the grids without a faster config; 0: never, with "

@@ -1,4 +1,4 @@
-/* Runs workers, hears what they say, and goes on without those that crash or hang. */
+/* Runs workers, hears what they say, and goes on without workers that crash or hang. */
 #include "driver/clock.h"
 #include "driver/conv/interrupt.h"
 

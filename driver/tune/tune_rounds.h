@@ -1,8 +1,8 @@
 /* How the time of a run is shared among its problems (--total-time).
  *
  * The first round gives each problem its share of one half, and ends a search early that finds
- * nothing more. The time that is left goes to further rounds, in which searches go on: those that
- * were still finding something first, of these the ones that gained most.
+ * nothing more. The time that is left goes to further rounds, in which searches go on: first the
+ * searches that were still finding something, and of these first the ones that gained most.
  */
 #ifndef KILN_TUNE_ROUNDS_H
 #define KILN_TUNE_ROUNDS_H

@@ -20,7 +20,7 @@ typedef struct kiln_chain_step {
 
 typedef enum kiln_chain_found {
     KILN_CHAIN_EXACT,    /* no other layouts take less time */
-    KILN_CHAIN_GOOD,     /* the best of those that were kept; there were too many to keep all */
+    KILN_CHAIN_GOOD,     /* the best assignment that was kept; there were too many to keep all */
     KILN_CHAIN_NONE,     /* every assignment has a step that cannot be */
     KILN_CHAIN_TOO_MANY, /* more than KILN_CHAIN_LIVE tensors are in use at once */
     KILN_CHAIN_NO_MEMORY

@@ -169,7 +169,7 @@ static void judge_all(explaining *e)
     pthread_mutex_unlock(&e->k->lock);
 }
 
-/* No row decides: lists those that a search begins with. */
+/* No row decides: lists the rows that a search begins with. */
 static void list_near(explaining *e)
 {
     enum { MOST = 8 };

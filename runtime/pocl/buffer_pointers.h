@@ -22,7 +22,7 @@
 cl_command_queue kiln_buffer_pointers_open(kiln_programs *programs, cl_context context,
                                            cl_device_id device);
 
-/* Finds address[i] of each of the `n` buffers mem[i]; leaves out those that are NULL. Waits, for
+/* Finds address[i] of each of the `n` buffers mem[i]; leaves out NULL ones. Waits, for
  * the device's threads but for none of the caller's queues, 50 ms at most. Returns false when the
  * host may not know an address, or when the time is over. Any thread may call it. */
 bool kiln_buffer_pointers_find(cl_command_queue queue, const cl_mem *mem, void **address, int n);

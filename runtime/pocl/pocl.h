@@ -49,7 +49,7 @@ void kiln_pocl_op_close(kiln_pocl_op *op);
  * memory objects. */
 bool kiln_pocl_bind(kiln_pocl_op *op, unsigned stages, const cl_mem mem[KILN_MAX_ROLES]);
 
-/* Of which launches an enqueue has events. */
+/* The launches that an enqueue has events of. */
 typedef enum kiln_events { KILN_EVENTS_NONE, KILN_EVENTS_LAST, KILN_EVENTS_ALL } kiln_events;
 
 /* One enqueue of an operation. */
@@ -62,7 +62,7 @@ typedef struct kiln_pocl_call {
 } kiln_pocl_call;
 
 /* Either does the whole operation: *done becomes true. Or asks for launches as on any device, and
- * raises call->events to those that kiln_pocl_launched() needs. */
+ * raises call->events to the events that kiln_pocl_launched() needs. */
 kiln_status kiln_pocl_submit(kiln_pocl_op *op, kiln_pocl_call *call, bool *done);
 /* Says that the operation was launched. events[i] is stage i's event, where the call has it; `last`
  * is the last stage. `events` NULL: launching failed. */

@@ -24,7 +24,7 @@ static double number_read(const char *text, char **end)
     return value;
 }
 
-/* Neither ASCII's control characters nor those that UTF-8 spells C2 80 to C2 9F. */
+/* Neither ASCII's control characters nor the ones that UTF-8 spells C2 80 to C2 9F. */
 static bool printable(const char *text, size_t length)
 {
     const unsigned char *at = (const unsigned char *)text;

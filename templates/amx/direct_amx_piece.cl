@@ -31,7 +31,7 @@ INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int t
 #define MOST_AT_ONCE 16
 #define SRC_AT(c) ((INDEX_T)((c) / D_SRC_NEIGHBOURS) * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
 #endif
-/* Of a pixel of a piece, for one pixel of the source. */
+/* Channels of a pixel of a piece, for one pixel of the source. */
 #define PIXEL_C (D_PIXEL / D_FOLD)
 #define AT_ONCE (PIXEL_C < MOST_AT_ONCE ? PIXEL_C : MOST_AT_ONCE)
 #define PIECE_AT(c) ((c) / PIXEL_C * (D_PLANE * D_PIXEL) + (c) % PIXEL_C)

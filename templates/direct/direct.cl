@@ -140,7 +140,7 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
     for (int c0 = 0; c0 < D_SRC_C; c0 += T_C) {
         const int c_end = D_SRC_C % T_C ? min(T_C, D_SRC_C - c0) : T_C;
 #if D_AHEAD
-        /* Of the blocks that share positions, each prefetches some channels of the positions after
+        /* Each of the blocks that share positions prefetches some channels of the positions after
          * the next. */
         if (c0 / T_C % D_BLOCKS == block % D_BLOCKS)
             for (int c = c0; c < c0 + c_end; c++)

@@ -7,7 +7,7 @@
  * (runtime/programs/program_build.c).
  *
  * A function that a template calls and that is missing here costs each of its programs two
- * compilations: add it. Attributes are those that the functions have by their meaning: `const` for
+ * compilations: add it. Attributes are the ones that functions have by their meaning: `const` for
  * one that reads no memory, `pure` for one that only reads.
  */
 /* Clang warns of each function that takes or returns a vector wider than the CPU's, since code for

@@ -74,7 +74,7 @@ INLINE void times_b(const int taps, const ACC_V *d, ACC_V *o)
     o[6] = g - h;
     o[7] = d[7] - d[1] + 5.25f * (d[3] - d[5]);
 #else
-    /* Of the points +-p: x (x +- p) times the product of (x^2 - q^2) of the other ones. */
+    /* The points +-p have x (x +- p) times the product of (x^2 - q^2) of the other ones. */
 #define PAIR(at, p, r0, r1, r2)                                                                    \
     {                                                                                              \
         const ACC_V even = d[8] + r2 * d[6] + r1 * d[4] + r0 * d[2];                               \

@@ -108,7 +108,7 @@ INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *
 
 /* ---- dw ---- */
 
-/* Of channel k and one block, from 36 vectors `apart` from each other. */
+/* The filter of channel k and one block, from 36 vectors `apart` from each other. */
 INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, const int k,
                    const int block)
 {

@@ -12,7 +12,7 @@ void cpus_use_all(void);
 /* Binds the calling thread to one of those cores. Returns false where it is none of them. */
 bool cpus_use(int core);
 
-/* Lets the calling thread use all those cores, if they are more than OpenMP's threads, or those
+/* Lets the calling thread use all those cores, if they are more than OpenMP's threads, or the cores
  * that it had when this was called first. A thread that only starts a device's work would otherwise
  * share the core of one of the device's threads while others are idle, as no program does by
  * itself. */

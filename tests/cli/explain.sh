@@ -57,6 +57,6 @@ export KILN_SHIPPED_DB="$KILN_SANDBOX/shipped"
 explain --json
 says '"row":"user row","row_problem":"'$key'","solver":"naive",.*"taken":false,"reason":"it does not decide'
 says '"row":"shipped.*","row_problem":"'$key'","solver":"direct"'
-# open layouts have the rows of those that solvers choose
+# open layouts have the rows of the layouts that solvers choose
 expect 0 explain -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1 -I any -O any --dry-run
 says '^rows |^  shipped|^rows    none'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# NaNs and infinities: they pass through every activation, and verification tells those that are due
+# NaNs and infinities: they pass through every activation, and verification tells the ones that are due
 # from the others.
 . "$(dirname "$0")/common"
 export KILN_DB=off

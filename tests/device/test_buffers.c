@@ -166,7 +166,7 @@ static void check_conv(kiln_op *op, const kiln_buffers *b, size_t workspace, siz
     free(got);
 }
 
-/* The same buffers, but other kernels: those that pack, those that run, all of them. */
+/* The same buffers, but other kernels: the packing ones, the running ones, all of them. */
 START_TEST(packing_and_running_are_two_things)
 {
     enum { C = 20, SIZE = 6, X = C * SIZE * SIZE, W = C * C * 9 };

@@ -14,7 +14,7 @@ START_TEST(the_epilogue_is_applied_and_padding_is_zero)
 }
 END_TEST
 
-/* Of each type, a 1x1 filter and one with borders forward, and a stride or a dilation backward:
+/* Each type has a 1x1 filter and one with borders forward, and a stride or a dilation backward:
  * whole tiles, strips at the ends, strips everywhere. */
 START_TEST(every_type)
 {

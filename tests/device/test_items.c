@@ -159,7 +159,7 @@ START_TEST(a_shared_launch_gives_the_same_bits)
     atomic_store(&stop, false);
     for (int i = 0; i < HELPERS; i++)
         ck_assert_int_eq(pthread_create(&thread[i], NULL, help, NULL), 0);
-    /* Whose cores are all busy may have none of these threads look up in time for many runs. */
+    /* On busy cores none of these threads may look up in time for many runs. */
     const time_t until = time(NULL) + PATIENCE;
     for (int i = 0; i < RUNS || (atomic_load(&helped) == 0 && time(NULL) < until); i++) {
         run(&b, shared);

@@ -3,9 +3,9 @@
  * A failure is shrunk and printed as a line for the command. KILN_RANDOM_SECONDS (60) says how long
  * to go on, KILN_RANDOM_SEED (1) where to begin, KILN_RANDOM_WORK (3e7) how many multiply-adds a
  * problem may have, KILN_RANDOM_SOLVERS (all) which solvers run, as "gemm,direct", KILN_RANDOM_EACH
- * (all) how many of those that take a problem, drawn anew for each, KILN_RANDOM_PROBLEM (random
- * ones) which problem, again and again with other values, KILN_RANDOM_CONFIGS (2) in how many
- * configs beside the guess; KILN_DEVICE where to run.
+ * (all) how many of the solvers that take a problem, drawn anew for each, KILN_RANDOM_PROBLEM
+ * (random ones) which problem, again and again with other values, KILN_RANDOM_CONFIGS (2) in how
+ * many configs beside the guess; KILN_DEVICE where to run.
  */
 #include "runtime/clock.h"
 #include "runtime/kiln_internal.h"

@@ -157,7 +157,7 @@ START_TEST(the_caller_chooses_what_is_next)
     ck_assert_double_gt(chosen.guess_ms, 0);
     for (int i = 0; i < FIRSTS; i++)
         ck_assert_msg(is_tried_among_firsts(plain.configs[i]), "%s came late", plain.configs[i]);
-    /* Of the firsts, two have no third behind them that is one of the firsts, too. */
+    /* Two of the firsts have no third behind them that is one of the firsts, too. */
     for (int i = 0; i < WANTING - THIRD; i++)
         ck_assert_int_eq(strcmp(wanted[i], tried[i]) == 0, i < 1 || i >= FIRSTS);
 }

@@ -20,7 +20,7 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror ${KILN_EXTRA_CFLAGS:-} \
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir kiln) "$KILN_SANDBOX/app/pc" | tee "$KILN_SANDBOX/out"
 grep -q 'y\[0\] = 192' "$KILN_SANDBOX/out"
 
-# The shipped rows are those that were installed, although the prefix is not the configured one.
+# The shipped rows are the ones that were installed, although the prefix is not the configured one.
 real=$(cd "$prefix" && pwd -P)
 env -u KILN_SHIPPED_DB "$prefix/bin/kiln" env | grep -q "^KILN_SHIPPED_DB=$real/share/kiln  (default)"
 

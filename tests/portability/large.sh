@@ -56,7 +56,7 @@ for direction in 1 2 4; do
     # shellcheck disable=SC2086
     line 9.2 544 convfp16 $nchw -F $direction
 done
-# The solvers for GPUs; those that do not take the type are skipped.
+# The solvers for GPUs; the ones that do not take the type are skipped.
 thin='-c 8 -H 256 -W 256 -k 64 -y 3 -x 3 -p 1 -q 1' # few channels of the result of -F 2
 deep='-c 64 -H 256 -W 256 -k 64 -g 64 -y 3 -x 3 -p 1 -q 1'
 # shellcheck disable=SC2086

@@ -7,7 +7,7 @@
 
 enum { BLOCKED_SHAPES = 20, BLOCKED_DILATED = 9, BLOCKED_EPILOGUES = 11 };
 
-/* Of all ranks. [BLOCKED_DILATED] has dilation and unequal padding. */
+/* Shapes of all ranks. [BLOCKED_DILATED] has dilation and unequal padding. */
 extern const kiln_problem blocked_shapes[BLOCKED_SHAPES];
 extern const kiln_epilogue blocked_epilogues[BLOCKED_EPILOGUES];
 

@@ -1,4 +1,4 @@
-/* The verification of results that are not finite: those that are due pass, and no others. */
+/* The verification of results that are not finite: values that are due pass, and no others. */
 #include "driver/reference/nonfinite.h"
 #include "driver/reference/verify.h"
 #include "problems.h"

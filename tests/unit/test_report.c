@@ -250,7 +250,7 @@ END_TEST
     "{\"schema\":1,\"problem\":\"" A "\",\"device\":\"a card\",\"solver\":\"" solver               \
     "\",\"config\":\"8\",\"median_ms\":" ms "}\n"
 
-/* Of single runs the fastest, unless its solver ran again; a search counts more. */
+/* The fastest of single runs, unless its solver ran again; a search counts more. */
 START_TEST(the_best_of_several_runs)
 {
     take(RUN("gemm", "3") RUN("direct", "2") RUN("gemm", "4"));

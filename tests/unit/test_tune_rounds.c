@@ -1,4 +1,5 @@
-/* How `kiln tune --total-time` shares its time: a first round for all, then those that gain most.
+/* How `kiln tune --total-time` shares its time: a first round for all, then searches that gain
+ * most.
  */
 #include "driver/clock.h"
 #include "driver/tune/tune_rounds.h"
