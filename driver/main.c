@@ -1,16 +1,16 @@
 /* The command `kiln`: one table of words. */
+#include "driver/base/session.h"
 #include "driver/conv/conv.h"
 #include "driver/conv/explain.h"
 #include "driver/conv/prepare.h"
 #include "driver/conv/report.h"
 #include "driver/db/db_command.h"
+#include "driver/help/help.h"
 #include "driver/layout/layout_command.h"
 #include "driver/report/report_command.h"
 #include "driver/tune/tune_command.h"
 
 #include "cache_command.h"
-#include "help.h"
-#include "session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The conv words: parse the flags, open the device, run one problem or a batch. */
-#include "driver/help.h"
-#include "driver/trace.h"
+#include "driver/base/trace.h"
+#include "driver/help/help.h"
 
 #include "batch.h"
 #include "conv.h"

@@ -1,8 +1,8 @@
 /* Runs one problem in one direction, from plan to report. */
 #include "direction.h"
 
-#include "driver/clock.h"
-#include "driver/trace.h"
+#include "driver/base/clock.h"
+#include "driver/base/trace.h"
 
 #include "conv.h"
 #include "describe.h"

@@ -2,7 +2,7 @@
 #ifndef KILN_DIRECTION_H
 #define KILN_DIRECTION_H
 
-#include "driver/session.h"
+#include "driver/base/session.h"
 
 #include "dump.h"
 #include "request.h"

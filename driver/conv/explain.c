@@ -2,11 +2,10 @@
  * and the plan that comes of it. */
 #include "explain.h"
 
-#include "driver/help.h"
-#include "driver/json_csv.h"
+#include "driver/base/json_csv.h"
+#include "driver/help/help.h"
 
 #include "kiln_tune.h"
-
 #include "conv.h"
 #include "describe.h"
 

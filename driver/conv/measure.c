@@ -1,7 +1,7 @@
 /* Repeats an operation and sums up its times. */
 #include "measure.h"
 
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* `kiln prepare`: has the library compile the problems of files and names. */
 #include "prepare.h"
 
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 
 #include "conv.h"
 #include "request_list.h"

@@ -2,8 +2,8 @@
 #ifndef KILN_REPORT_H
 #define KILN_REPORT_H
 
+#include "driver/base/session.h"
 #include "driver/reference/verify.h"
-#include "driver/session.h"
 
 #include "request.h"
 

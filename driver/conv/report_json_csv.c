@@ -1,5 +1,5 @@
 /* Reports on one problem in one direction as a JSON object or a CSV line. */
-#include "driver/json_csv.h"
+#include "driver/base/json_csv.h"
 
 #include "report.h"
 

@@ -3,7 +3,7 @@
 #ifndef KILN_REQUEST_H
 #define KILN_REQUEST_H
 
-#include "driver/flags.h"
+#include "driver/base/flags.h"
 
 enum { REQUEST_REPRO_TEXT = 2048 };
 

@@ -2,7 +2,7 @@
 #ifndef KILN_REQUEST_LAYOUTS_H
 #define KILN_REQUEST_LAYOUTS_H
 
-#include "driver/flags.h"
+#include "driver/base/flags.h"
 
 /* Sets the layouts of x, w and y that the flags name. */
 kiln_status request_layouts(const flags *f, kiln_problem *p, char *why);

@@ -1,8 +1,8 @@
 /* Runs kiln_tune() with verification and a log, until a signal ends it early. */
 #include "search.h"
 
-#include "driver/clock.h"
-#include "driver/trace.h"
+#include "driver/base/clock.h"
+#include "driver/base/trace.h"
 
 #include "interrupt.h"
 

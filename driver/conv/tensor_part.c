@@ -1,7 +1,7 @@
 /* Fills one tensor and copies it to the device and back. */
 #include "tensor_part.h"
 
-#include "driver/memory.h"
+#include "driver/base/memory.h"
 #include "driver/reference/host.h"
 
 #include <errno.h>

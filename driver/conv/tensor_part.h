@@ -2,8 +2,8 @@
 #ifndef KILN_TENSOR_PART_H
 #define KILN_TENSOR_PART_H
 
+#include "driver/base/session.h"
 #include "driver/layout/layout_host.h"
-#include "driver/session.h"
 
 #include "request.h"
 

@@ -2,9 +2,9 @@
 #ifndef KILN_TENSORS_H
 #define KILN_TENSORS_H
 
+#include "driver/base/session.h"
 #include "driver/layout/layout_host.h"
 #include "driver/reference/reference.h"
-#include "driver/session.h"
 
 #include "request.h"
 

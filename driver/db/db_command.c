@@ -1,7 +1,7 @@
 /* `kiln db`: reads its flags and calls the word. */
 #include "db_command.h"
 
-#include "driver/session.h"
+#include "driver/base/session.h"
 
 #include "db_check.h"
 #include "db_export.h"

@@ -3,7 +3,7 @@
  */
 #include "db_export.h"
 
-#include "driver/json_csv.h"
+#include "driver/base/json_csv.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* Loads, sorts and replaces files of tuning rows. */
 #include "db_file.h"
 
-#include "driver/replaced_file.h"
+#include "driver/base/replaced_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

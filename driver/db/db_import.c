@@ -4,8 +4,8 @@
  */
 #include "db_import.h"
 
-#include "driver/json_csv.h"
-#include "driver/open_file.h"
+#include "driver/base/json_csv.h"
+#include "driver/base/open_file.h"
 
 #include "db_judge.h"
 

@@ -1,8 +1,8 @@
 /* `kiln layout convert`: converts a raw tensor from file to file, on a device or on the host. */
-#include "driver/memory.h"
-#include "driver/open_file.h"
-#include "driver/replaced_file.h"
-#include "driver/session.h"
+#include "driver/base/memory.h"
+#include "driver/base/open_file.h"
+#include "driver/base/replaced_file.h"
+#include "driver/base/session.h"
 
 #include "layout_host.h"
 #include "layout_words.h"

@@ -1,5 +1,5 @@
 /* `kiln layout show`: prints one layout, with sizes or without. */
-#include "driver/json_csv.h"
+#include "driver/base/json_csv.h"
 
 #include "layout_words.h"
 

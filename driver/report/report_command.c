@@ -1,7 +1,7 @@
 /* `kiln report`: reads its flags and files, finds the device's limits, writes the page. */
 #include "report_command.h"
 
-#include "driver/replaced_file.h"
+#include "driver/base/replaced_file.h"
 
 #include "page.h"
 #include "report_limits.h"

@@ -1,7 +1,6 @@
 /* Measures or counts what a device can do at most. */
 #include "report_limits.h"
-
-#include "driver/device_limits.h"
+#include "device_limits.h"
 
 static void set(report_limit *limit, double value, int origin)
 {

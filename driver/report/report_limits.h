@@ -2,7 +2,7 @@
 #ifndef KILN_REPORT_LIMITS_H
 #define KILN_REPORT_LIMITS_H
 
-#include "driver/session.h"
+#include "driver/base/session.h"
 
 #include "report_data.h"
 

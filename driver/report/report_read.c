@@ -1,7 +1,7 @@
 /* Finds out what a file is and adds what it says. The files may come from anywhere. */
 #include "report_read.h"
 
-#include "driver/open_file.h"
+#include "driver/base/open_file.h"
 
 #include "flat_json.h"
 #include "report_rows.h"

@@ -1,5 +1,5 @@
 /* Has programs compiled before their trials come. */
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 
 #include "tune_pool.h"
 #include "tune_rounds.h"

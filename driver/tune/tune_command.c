@@ -1,8 +1,8 @@
 /* `kiln tune`: reads the command line and the files, runs, shows the result. */
 #include "tune_command.h"
 
+#include "driver/base/trace.h"
 #include "driver/conv/conv.h"
-#include "driver/trace.h"
 
 #include "tune_rounds.h"
 #include "tune_show.h"

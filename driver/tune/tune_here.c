@@ -1,5 +1,5 @@
 /* Tunes in this process: what crashes ends the run. */
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 #include "driver/conv/interrupt.h"
 
 #include "tune_rounds.h"

@@ -1,8 +1,8 @@
 /* Reads, joins and weighs the problems to be tuned. */
 #include "tune_list.h"
 
+#include "driver/base/session.h"
 #include "driver/conv/report.h"
-#include "driver/session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Runs workers, hears what they say, and goes on without workers that crash or hang. */
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 #include "driver/conv/interrupt.h"
 
 #include "tune_pool.h"

@@ -1,7 +1,7 @@
 /* From a problem of a list to its row. */
 #include "tune_problem.h"
 
-#include "driver/trace.h"
+#include "driver/base/trace.h"
 
 #include <stdio.h>
 #include <string.h>

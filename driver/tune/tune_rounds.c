@@ -1,7 +1,7 @@
 /* Shares the time of a run among its problems. */
 #include "tune_rounds.h"
 
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Sets a run up and keeps its books. */
 #include "tune_run.h"
 
-#include "driver/clock.h"
-#include "driver/pocl_cache.h"
+#include "driver/base/clock.h"
+#include "driver/base/pocl_cache.h"
 
 #include "tune_child.h"
 

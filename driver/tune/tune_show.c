@@ -1,7 +1,7 @@
 /* Shows how far a run is. */
 #include "tune_show.h"
 
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The table at the end of a run, its sums, and the exit status. */
-#include "driver/clock.h"
+#include "driver/base/clock.h"
+#include "driver/base/json_csv.h"
 #include "driver/conv/conv.h"
-#include "driver/json_csv.h"
 
 #include "tune_show.h"
 

@@ -1,7 +1,7 @@
 /* A process that tunes items on one device. */
 #include "tune_worker.h"
 
-#include "driver/trace.h"
+#include "driver/base/trace.h"
 
 #include <omp.h>
 #include <stdio.h>

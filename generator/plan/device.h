@@ -25,7 +25,7 @@ typedef struct kiln_gpu_facts {
     /* Multiply-adds counted as two operations, 1e9 a second. */
     double peak_f64, peak_f32, peak_f16, peak_bf16, peak_i8;
     double memory_gbs;
-    /* What a probe showed (runtime/tensor_cores.h). */
+    /* What a probe showed (runtime/device/tensor_cores.h). */
     bool has_mma;                /* tensor cores by inline PTX, as of compute capability 8.0 */
     bool has_wgmma;              /* the same by instructions of 9.0 alone, re-targeted */
     bool has_tma;                /* copies that follow a tensor map, which a kernel makes */

@@ -1,8 +1,7 @@
 /* Decides the layouts of a chain, and where its tensors lie. */
 #include "generator/plan/shape.h"
 #include "runtime/choose/choose.h"
-#include "runtime/process.h"
-#include "runtime/probes.h"
+#include "runtime/kiln/probes.h"
 
 #include "chain_arena.h"
 #include "chain_check.h"

@@ -1,7 +1,7 @@
 /* Checks each problem, and each tensor against the link that reads it. */
 #include "chain_check.h"
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #include <string.h>
 

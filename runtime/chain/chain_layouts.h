@@ -2,7 +2,7 @@
 #ifndef KILN_CHAIN_LAYOUTS_H
 #define KILN_CHAIN_LAYOUTS_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 #include "chain_search.h"
 #include "kiln_chain.h"

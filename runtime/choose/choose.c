@@ -2,8 +2,7 @@
 #include "choose.h"
 
 #include "generator/problem/problem_layout.h"
-
-#include "runtime/probes.h"
+#include "runtime/kiln/probes.h"
 
 #include "choose_rows.h"
 #include "kiln_layout.h"

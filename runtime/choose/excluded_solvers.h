@@ -7,7 +7,7 @@
 #ifndef KILN_EXCLUDED_SOLVERS_H
 #define KILN_EXCLUDED_SOLVERS_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 /* Writes the names, with blanks between them, of the solvers that would take the problem if nothing
  * but its row's key were asked for, and are not among the `n` solvers of `tried`. Writes "" if

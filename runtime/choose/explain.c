@@ -1,8 +1,7 @@
 /* What each solver says of a problem. */
 #include "choose.h"
 
-#include "runtime/process.h"
-#include "runtime/probes.h"
+#include "runtime/kiln/probes.h"
 
 #include <stdio.h>
 

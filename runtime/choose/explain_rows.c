@@ -1,5 +1,4 @@
 /* Which rows speak of a problem, and why each is taken or not. */
-#include "runtime/process.h"
 
 #include "choose.h"
 #include "choose_rows.h"

@@ -2,7 +2,7 @@
 #ifndef KILN_GUESS_H
 #define KILN_GUESS_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 /* A solver with a legal config, and the origin of that config. */
 typedef struct kiln_pick {

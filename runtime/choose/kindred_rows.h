@@ -3,7 +3,7 @@
 #ifndef KILN_KINDRED_ROWS_H
 #define KILN_KINDRED_ROWS_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 /* Loads these rows from the folder of shipped rows, and from that of the user's where it is the
  * default one, unless they are loaded: they are of use only to searches. The caller holds k->lock.

@@ -2,9 +2,10 @@
  */
 #include "bind.h"
 
+#include "runtime/base/mem_lifetime.h"
+
 #include "given.h"
 #include "images.h"
-#include "mem_lifetime.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* Copies files of tuning rows into a bundle. */
 #include "bundle_rows.h"
 
-#include "runtime/plain_file.h"
+#include "runtime/base/environment.h"
+#include "runtime/base/plain_file.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -2,7 +2,7 @@
 #ifndef KILN_BUNDLE_ROWS_H
 #define KILN_BUNDLE_ROWS_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 /* Copies the rows that `k` uses, the user's and the shipped ones for its device, into a bundle.
  * Returns KILN_FILE where one cannot be read or written. */

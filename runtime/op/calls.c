@@ -1,9 +1,8 @@
 /* The calls on operations that may have a stand-in: each goes to the operation itself or to its
  * stand-in, or waits until the operation is compiled. */
-#include "runtime/process.h"
+#include "runtime/kiln/call_log.h"
 
 #include "bind.h"
-#include "call_log.h"
 #include "first_use.h"
 #include "warm.h"
 

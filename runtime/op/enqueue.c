@@ -1,9 +1,8 @@
 /* Enqueues operations: stages chained, nothing compiled. */
-#include "runtime/clock.h"
-#include "runtime/process.h"
+#include "runtime/base/clock.h"
+#include "runtime/kiln/call_log.h"
 
 #include "bind.h"
-#include "call_log.h"
 #include "elapsed.h"
 #include "given.h"
 #include "images.h"

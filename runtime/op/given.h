@@ -3,7 +3,7 @@
 #ifndef KILN_GIVEN_H
 #define KILN_GIVEN_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 /* A memory object as the caller gave it, and the bytes that an operation touches from its offset
  * on. */

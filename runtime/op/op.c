@@ -1,9 +1,8 @@
 /* Creates, describes and releases operations. */
 #include "op.h"
 
-#include "runtime/process.h"
+#include "runtime/base/span.h"
 #include "runtime/programs/template.h"
-#include "runtime/span.h"
 
 #include "padding_check.h"
 #include "stages.h"

@@ -2,9 +2,9 @@
 #ifndef KILN_OP_H
 #define KILN_OP_H
 
+#include "runtime/base/task_queue.h"
 #include "runtime/choose/choose.h"
 #include "runtime/pocl/pocl.h"
-#include "runtime/task_queue.h"
 
 /* A sub-buffer made for an offset, kept while the caller keeps passing the same one. */
 typedef struct kiln_window {

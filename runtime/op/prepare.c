@@ -1,6 +1,7 @@
 /* Builds many problems at once, so that later creations find their programs in the cache or in a
  * bundle. */
-#include "runtime/process.h"
+
+#include "runtime/base/environment.h"
 
 #include "bundle_rows.h"
 #include "warm.h"

@@ -1,7 +1,6 @@
 /* Creates reformats: operations like a convolution's, with a plan of one stage. */
 #include "generator/plan/reformat.h"
-#include "runtime/probes.h"
-#include "runtime/process.h"
+#include "runtime/kiln/probes.h"
 
 #include "stages.h"
 

@@ -1,8 +1,8 @@
 /* Compiles the stages of an operation, and releases them. */
 #include "stages.h"
 
+#include "runtime/base/span.h"
 #include "runtime/programs/template.h"
-#include "runtime/span.h"
 
 #include "bind.h"
 #include "images.h"

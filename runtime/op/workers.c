@@ -1,5 +1,4 @@
 /* Starts processes of the command `kiln` that compile, and hands out problems to them. */
-#include "runtime/process.h"
 
 #include "workers.h"
 

@@ -1,7 +1,7 @@
 /* The distance between two cores, yielding a core, and moving a thread to another one. */
 #include "affinity.h"
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "buffer_pointers.h"
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 #include "probe.h"
 

@@ -1,7 +1,7 @@
 /* The ring of calls, and the command that reads it. */
 #include "command_batch.h"
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 #include "affinity.h"
 

@@ -1,7 +1,7 @@
 /* What is in flight: operations that were noted, and others that come at once behind them. */
 #include "in_flight.h"
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 enum { ROW_NS = 10000 /* at most, between operations that come at once one behind the other */ };
 

@@ -30,7 +30,7 @@
  */
 #include "keepalive.h"
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 #include "spinner.h"
 

@@ -3,7 +3,7 @@
 #define KILN_KEEPALIVE_H
 
 #include "generator/plan/device.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 typedef struct kiln_keepalive kiln_keepalive;
 

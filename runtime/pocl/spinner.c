@@ -1,7 +1,7 @@
 /* The native kernel that spins, and when it goes on. */
 #include "spinner.h"
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 #include <sched.h>
 #include <string.h>

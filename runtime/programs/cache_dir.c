@@ -1,7 +1,7 @@
 /* The directory of the program cache: where it is, what is in it, what has to go. */
 #include "cache_dir.h"
 
-#include "runtime/environment.h"
+#include "runtime/base/environment.h"
 
 #include <dirent.h>
 #include <errno.h>

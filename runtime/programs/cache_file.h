@@ -16,7 +16,7 @@
 #ifndef KILN_CACHE_FILE_H
 #define KILN_CACHE_FILE_H
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #include <stdbool.h>
 

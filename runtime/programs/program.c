@@ -1,11 +1,11 @@
 /* Programs in memory, shared by key; a new one comes from disk, else from the compiler. */
 #include "program.h"
 
+#include "runtime/base/clock.h"
+
 #include "cache_dir.h"
 #include "program_build.h"
 #include "template.h"
-
-#include "runtime/clock.h"
 
 #include <pthread.h>
 #include <stdio.h>

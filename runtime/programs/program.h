@@ -12,7 +12,7 @@
 #define KILN_PROGRAM_H
 
 #include "generator/plan/device.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #ifndef KILN_PROGRAM_BUILD_H
 #define KILN_PROGRAM_BUILD_H
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 /* Builds a program from source. An option "-DD_PTX_TARGET=NAME" asks NVIDIA's driver for
  * instructions of another target than the one that its OpenCL compiler writes: the PTX that the

@@ -2,7 +2,7 @@
  * the file it names. */
 #include "template.h"
 
-#include "runtime/plain_file.h"
+#include "runtime/base/plain_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 #define KILN_TEMPLATE_H
 
 #include "generator/plan/plan.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 typedef struct kiln_template {
     const char *file; /* "direct.cl": unique, whatever folder it is in */

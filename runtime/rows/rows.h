@@ -11,7 +11,7 @@
 #ifndef KILN_ROWS_H
 #define KILN_ROWS_H
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #include "kiln_tune.h"
 

@@ -1,8 +1,9 @@
 /* Appends rows to a file that other processes may be appending to, and names that file. */
 #include "append_line.h"
-#include "rows.h"
 
-#include "runtime/plain_file.h"
+#include "runtime/base/plain_file.h"
+
+#include "rows.h"
 
 #include <ctype.h>
 #include <errno.h>

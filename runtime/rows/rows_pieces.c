@@ -1,9 +1,10 @@
 /* Takes a file of rows apart without trusting it: one damaged row costs that row and no other. */
 #include "rows.h"
+
+#include "runtime/base/plain_file.h"
+
 #include "rows_plain.h"
 #include "rows_yaml.h"
-
-#include "runtime/plain_file.h"
 
 #include <errno.h>
 #include <stdbool.h>

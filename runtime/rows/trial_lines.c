@@ -1,9 +1,10 @@
 /* Reads and appends the log of trials, in which a damaged line costs that line and no other. */
 #include "append_line.h"
+
+#include "runtime/base/plain_file.h"
+
 #include "rows.h"
 #include "rows_yaml.h"
-
-#include "runtime/plain_file.h"
 
 #include <errno.h>
 #include <math.h>

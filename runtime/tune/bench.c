@@ -1,9 +1,9 @@
 /* Runs, verifies and times one candidate on the path that every operation takes. */
 #include "bench.h"
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/span.h"
 #include "runtime/op/images.h"
-#include "runtime/span.h"
 
 #include <math.h>
 

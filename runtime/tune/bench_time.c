@@ -1,8 +1,8 @@
 /* Times an operation as a program runs it that runs it often: weights packed before, launches in a
  * row. */
+#include "runtime/base/span.h"
 #include "runtime/op/elapsed.h"
 #include "runtime/op/images.h"
-#include "runtime/span.h"
 
 #include "bench.h"
 

@@ -1,6 +1,6 @@
 /* Times one config of each solver. */
 #include "generator/problem/problem_layout.h"
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 #include "bench.h"
 #include "solutions.h"

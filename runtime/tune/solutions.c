@@ -2,8 +2,7 @@
 #include "solutions.h"
 
 #include "generator/problem/problem_layout.h"
-#include "runtime/probes.h"
-#include "runtime/process.h"
+#include "runtime/kiln/probes.h"
 
 #include <stdlib.h>
 #include <string.h>

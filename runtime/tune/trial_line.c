@@ -1,6 +1,6 @@
 /* What a trial's line in the log says. */
 #include "generator/plan/solver.h"
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * ends.
  */
 #include "runtime/choose/excluded_solvers.h"
+#include "runtime/kiln/probes.h"
 #include "runtime/op/op.h"
-#include "runtime/probes.h"
 
 #include "tune_check.h"
 #include "tuner.h"

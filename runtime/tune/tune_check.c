@@ -3,7 +3,6 @@
 
 #include "generator/problem/problem_layout.h"
 #include "runtime/op/given.h"
-#include "runtime/process.h"
 
 enum { MAX_RUNS = 10000 };
 

@@ -2,7 +2,7 @@
 #ifndef KILN_TUNE_CHECK_H
 #define KILN_TUNE_CHECK_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 /* Checks everything that can be known before hours are spent, the place of the row included, and
  * completes `problem`. `who` is the function that the caller called. Returns what kiln_tune()

@@ -2,7 +2,7 @@
 #ifndef KILN_TUNER_H
 #define KILN_TUNER_H
 
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 
 #include "bench.h"
 #include "finalists.h"

@@ -2,7 +2,7 @@
 #ifndef BENCH_AHEAD_H
 #define BENCH_AHEAD_H
 
-#include "driver/session.h"
+#include "driver/base/session.h"
 
 /* Calls work(user, s, i) once for each i below `count`, shared among a process for each core,
  * each with a session of its own: PoCL compiles one program at a time in a context, and all

@@ -12,9 +12,9 @@
  * and "copy" say what share of the card's multiply-adds and of its copy bandwidth, both measured in
  * the same run, kiln reaches.
  */
+#include "driver/base/json_csv.h"
 #include "driver/conv/interrupt.h"
-#include "driver/device_limits.h"
-#include "driver/json_csv.h"
+#include "driver/report/device_limits.h"
 
 #include "cpus.h"
 #include "gpu_turns.h"

@@ -6,8 +6,9 @@
  * threads that kiln keeps awake; with a caller that does not sleep either; and for OpenMP, which
  * oneDNN uses. A second table has the cause: the time to wake a thread that sleeps.
  */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "runtime/pocl/pocl_internal.h"
+
 #include "machine.h"
 #include "stats.h"
 #include "wake.h"

@@ -5,7 +5,8 @@
  * Prints medians in ms, and the copy's time over the reformat's: at 1 the reformat is as fast as a
  * copy.
  */
-#include "driver/session.h"
+#include "driver/base/session.h"
+
 #include "stats.h"
 
 #include <stdlib.h>

@@ -3,7 +3,8 @@
  * The problems of the rows differ in their sizes; each row has every field that a search writes.
  */
 #include "kiln_tune.h"
-#include "runtime/clock.h"
+
+#include "runtime/base/clock.h"
 #include "runtime/rows/rows.h"
 
 #include <stdio.h>

@@ -6,7 +6,8 @@
  * of one that is waited for, and of one that is waited for after a millisecond of sleep. The ways
  * take turns, and their results are compared byte by byte.
  */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
+
 #include "machine.h"
 #include "stats.h"
 

@@ -7,8 +7,8 @@
  */
 #include "options.h"
 
-#include "driver/session.h"
-#include "runtime/clock.h"
+#include "driver/base/session.h"
+#include "runtime/base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

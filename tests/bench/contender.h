@@ -7,7 +7,8 @@
 #ifndef BENCH_CONTENDER_H
 #define BENCH_CONTENDER_H
 
-#include "driver/session.h"
+#include "driver/base/session.h"
+
 #include "work.h"
 
 #include <stdbool.h>

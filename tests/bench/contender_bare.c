@@ -3,8 +3,9 @@
  * on this device can be much faster. The bare kernel shows how near to a peer's time a kernel could
  * come; its result is of no use.
  */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "runtime/pocl/pocl_internal.h"
+
 #include "contender.h"
 
 #include <stdio.h>

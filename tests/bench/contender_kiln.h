@@ -2,7 +2,7 @@
 #ifndef BENCH_CONTENDER_KILN_H
 #define BENCH_CONTENDER_KILN_H
 
-#include "driver/memory.h"
+#include "driver/base/memory.h"
 
 #include "contender.h"
 

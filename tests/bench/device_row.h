@@ -2,8 +2,9 @@
 #ifndef BENCH_DEVICE_ROW_H
 #define BENCH_DEVICE_ROW_H
 
+#include "driver/base/session.h"
+
 #include "contender.h"
-#include "driver/session.h"
 
 /* A kernel that does nothing for so long that the host enqueues a row of runs meanwhile. */
 typedef struct device_row {

@@ -1,7 +1,7 @@
 /* Describes the machine and measures its limits. */
 #include "machine.h"
 
-#include "runtime/probes.h"
+#include "runtime/kiln/probes.h"
 
 #include "contender.h"
 #include "stats.h"

@@ -2,7 +2,7 @@
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
-#include "driver/session.h"
+#include "driver/base/session.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
 #ifndef BENCH_QUIET_CORE_H
 #define BENCH_QUIET_CORE_H
 
-#include "driver/session.h"
+#include "driver/base/session.h"
 
 typedef struct quiet_core {
     cl_command_queue queue; /* the session's */

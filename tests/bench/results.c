@@ -1,7 +1,7 @@
 /* Prints rows and classes, as text and as JSON, one object per line. */
 #include "results.h"
 
-#include "driver/json_csv.h"
+#include "driver/base/json_csv.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Operations in one command are each done once, in their order, between the commands that they were
  * enqueued between. */
+#include "runtime/kiln/probes.h"
 #include "runtime/op/op.h"
 #include "runtime/pocl/pocl_internal.h"
-#include "runtime/probes.h"
 #include "support/suite.h"
 #include "support/support.h"
 

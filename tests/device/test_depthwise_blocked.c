@@ -1,5 +1,5 @@
 /* The blocked depthwise solver: groups, remainders, borders and tiles, compared for equality. */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "runtime/op/op.h"
 #include "support/kinds.h"
 #include "support/suite.h"

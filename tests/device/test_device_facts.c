@@ -1,6 +1,6 @@
 /* The facts that the library reads of the device under test contradict neither each other nor the
  * rows of CPUs. */
-#include "runtime/kiln_internal.h"
+#include "runtime/device/device_facts.h"
 #include "support/suite.h"
 #include "support/support.h"
 

@@ -1,6 +1,6 @@
 /* The solver direct_amx: shapes, types, layouts, tiles and epilogues, for equality, on CPUs whose
  * AMX a probe found. On others it must refuse. */
-#include "runtime/probes.h"
+#include "runtime/kiln/probes.h"
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"

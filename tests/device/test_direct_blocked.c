@@ -1,6 +1,6 @@
 /* The blocked direct solver: every remainder, border, stride, tile and layout, compared for
  * equality. */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "support/blocked_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"

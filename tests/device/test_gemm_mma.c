@@ -1,6 +1,6 @@
 /* The solver gemm_mma: every direction it does, type, layout, tile and epilogue, for equality, on
  * devices whose tensor cores a probe found. On others it must refuse. */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"

@@ -2,7 +2,7 @@
  * whose tensor cores a probe found run its instructions; on others templates of tests/data/emulated
  * do in plain C what these instructions do, so that all the rest of the kernel is seen to be right.
  */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"

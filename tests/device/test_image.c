@@ -1,7 +1,7 @@
 /* The solvers over images: every remainder, border, filter layout, activation and config, compared
  * for equality; what one writes feeds the next. */
+#include "driver/base/memory.h"
 #include "driver/layout/layout_host.h"
-#include "driver/memory.h"
 #include "driver/reference/verify.h"
 #include "support/blocked_cases.h"
 #include "support/suite.h"

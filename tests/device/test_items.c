@@ -1,7 +1,7 @@
 /* A launch of one work-group, whoever helps with its items, gives the bits of one of many. */
+#include "runtime/kiln/probes.h"
 #include "runtime/op/op.h"
 #include "runtime/pocl/work_sharing.h"
-#include "runtime/probes.h"
 #include "support/suite.h"
 #include "support/support.h"
 

@@ -1,7 +1,7 @@
 /* Solvers for CPUs with the vectors of other CPUs than this one: eight floats (AVX2), four (SSE,
  * NEON), and sixteen without VNNI, whose products of bytes take other ways. What has no such
  * instructions runs the same kernels without them. */
-#include "runtime/probes.h"
+#include "runtime/kiln/probes.h"
 #include "support/suite.h"
 #include "support/support.h"
 

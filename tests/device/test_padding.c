@@ -1,7 +1,7 @@
 /* The check of padding: silent over what is right, and over templates that leave something there
  * it names stage and layout. */
+#include "driver/base/memory.h"
 #include "driver/layout/layout_host.h"
-#include "driver/memory.h"
 #include "runtime/programs/template.h"
 #include "support/suite.h"
 #include "support/support.h"

@@ -1,8 +1,8 @@
 /* Solvers that multiply pairs of bf16, for equality: by the CPU's instruction where it has one,
  * else by the same kernels without it. A CPU with AVX512BW alone is skipped: for it kernels that
  * are told to have the instruction are compiled with it. */
+#include "runtime/kiln/probes.h"
 #include "runtime/op/op.h"
-#include "runtime/probes.h"
 #include "support/direct_cases.h"
 #include "support/kinds.h"
 #include "support/suite.h"

@@ -7,10 +7,11 @@
  * (random ones) which problem, again and again with other values, KILN_RANDOM_CONFIGS (2) in how
  * many configs beside the guess; KILN_DEVICE where to run.
  */
-#include "runtime/clock.h"
-#include "runtime/kiln_internal.h"
+#include "runtime/base/clock.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "runtime/tune/candidates.h"
 #include "support/support.h"
+
 #include "problems.h"
 #include "shrink.h"
 

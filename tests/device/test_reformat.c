@@ -1,8 +1,9 @@
 /* Reformats on a device against the host: random pairs, conversions, tiles; what is refused. */
 #include "driver/layout/layout_host.h"
 #include "driver/reference/host.h"
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "support/suite.h"
+
 #include "reformats.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Each call of OpenCL that an operation's life makes is refused once: kiln gives an error or does
  * without, keeps no memory object and releases none of the caller's, and goes on afterwards. */
-#include "driver/memory.h"
+#include "driver/base/memory.h"
 #include "support/suite.h"
 #include "support/support.h"
 

@@ -4,8 +4,7 @@
  * KILN_DAMAGED_FILES (30) is the number of files, KILN_DAMAGED_FIRST (0) the first;
  * tests/portability/damage.sh reads 1000 of them.
  */
-#include "runtime/kiln_internal.h"
-
+#include "runtime/kiln/kiln_internal.h"
 #include "support/rows_box.h"
 #include "support/suite.h"
 #include "support/support.h"

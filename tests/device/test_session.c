@@ -1,6 +1,6 @@
 /* How the command looks for devices. Of PoCL it asks nothing before where it has only some of the
  * machine's cores, as PoCL would bind its threads to cores of other processes. */
-#include "driver/session.h"
+#include "driver/base/session.h"
 
 #include <check.h>
 #include <dlfcn.h>

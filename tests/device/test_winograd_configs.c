@@ -1,5 +1,5 @@
 /* The configs of the Winograd solvers: those of the search, odd ones, and what is refused. */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "support/suite.h"
 #include "support/support.h"
 #include "support/winograd_cases.h"

@@ -1,9 +1,10 @@
 /* Winograd over images: golden U, V, M and results, zero in all their padding; every remainder,
  * border, activation and config. */
-#include "driver/memory.h"
+#include "driver/base/memory.h"
 #include "runtime/op/op.h"
 #include "support/suite.h"
 #include "support/support.h"
+
 #include "golden.h"
 
 #include <check.h>

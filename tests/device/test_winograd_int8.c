@@ -1,7 +1,7 @@
 /* Winograd of bytes: every layout, type and remainder, and the sums that come nearest to what its
  * shorts and ints hold. */
 #include "driver/reference/verify.h"
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "support/suite.h"
 #include "support/support.h"
 

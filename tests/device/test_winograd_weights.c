@@ -1,7 +1,7 @@
 /* winograd_weights: remainders of tiles and channels, every config, types, layouts, exact integers.
  */
 #include "generator/plan/solver.h"
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "support/kinds.h"
 #include "support/suite.h"
 #include "support/support.h"

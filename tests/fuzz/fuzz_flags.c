@@ -1,8 +1,8 @@
 /* Fuzzes command lines: the first line of the input is the word, each other one an argument. An
  * accepted command line is written as text, whole and a direction at a time, and that text must
  * mean the same. */
+#include "driver/base/flag_table.h"
 #include "driver/conv/request.h"
-#include "driver/flag_table.h"
 
 #include "fuzz.h"
 

@@ -13,22 +13,27 @@ generator/cpu generator/base
 generator/plan generator/base generator/layout generator/problem generator/cpu
 generator/geometry generator/base generator/layout generator/problem generator/plan
 generator/solvers/SOLVER generator/base generator/layout generator/problem generator/cpu generator/plan generator/geometry
-runtime generator/base generator/layout generator/problem generator/cpu generator/plan runtime/choose runtime/rows runtime/programs runtime/op
-runtime/programs generator/base generator/plan runtime
-runtime/rows generator/base runtime
-runtime/choose generator/base generator/layout generator/problem generator/plan runtime runtime/rows
-runtime/pocl generator/base generator/plan runtime runtime/programs
-runtime/op generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs
-runtime/chain generator/base generator/layout generator/problem generator/plan runtime runtime/choose
-runtime/tune generator/base generator/layout generator/problem generator/plan runtime runtime/choose runtime/rows runtime/programs runtime/op
-driver driver/conv driver/problem_list driver/db driver/layout driver/tune driver/report
-driver/tune driver driver/conv driver/problem_list
-driver/report driver driver/conv driver/reference
-driver/reference driver
+runtime
+runtime/base generator/base
+runtime/rows generator/base runtime/base
+runtime/programs generator/base generator/plan runtime/base
+runtime/device generator/base generator/cpu generator/plan runtime/base runtime/programs
+runtime/pocl generator/base generator/plan runtime/base runtime/programs
+runtime/kiln generator/base generator/plan runtime/base runtime/rows runtime/programs runtime/device
+runtime/choose generator/base generator/layout generator/problem generator/plan runtime/kiln
+runtime/op generator/base generator/layout generator/problem generator/plan runtime/base runtime/programs runtime/kiln runtime/choose
+runtime/chain generator/base generator/layout generator/problem generator/plan runtime/base runtime/kiln runtime/choose
+runtime/tune generator/base generator/layout generator/problem generator/plan runtime/base runtime/programs runtime/kiln runtime/choose runtime/op
+driver/base
+driver/help driver/base
 driver/problem_list
-driver/db driver driver/conv
-driver/layout driver driver/reference
-driver/conv driver driver/reference driver/problem_list driver/layout
+driver/reference driver/base
+driver/layout driver/base driver/reference
+driver/conv driver/base driver/help driver/reference driver/problem_list driver/layout
+driver/db driver/base driver/conv
+driver/report driver/base driver/conv driver/reference
+driver/tune driver/base driver/conv driver/problem_list
+driver driver/base driver/help driver/conv driver/db driver/layout driver/tune driver/report
 '
 # One header of another folder, for a folder or a file: a family of solvers that builds on another,
 # and the door to what only PoCL gets.
@@ -36,12 +41,21 @@ doors='
 generator/solvers/image generator/solvers/winograd/winograd.h
 generator/solvers/gpu generator/solvers/winograd/winograd.h
 runtime/op runtime/pocl/pocl.h
-runtime/kiln.c runtime/pocl/pocl.h
-runtime/probes.c runtime/pocl/pocl.h
+runtime/kiln runtime/pocl/pocl.h
 '
 public='kiln.h kiln_chain.h kiln_find.h kiln_tune.h kiln_problem.h kiln_layout.h'
 libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'
 bad=0
+
+# No two rooms may include each other, by way of others neither. tsort names a loop that it finds.
+{
+    echo "$rules" | while read -r folder others; do
+        for other in $others; do echo "$folder $other"; done
+    done
+    echo "$doors" | while read -r folder header; do
+        [ -z "$folder" ] || echo "$folder $(dirname "$header")"
+    done
+} | tsort >/dev/null || { echo "tests/install/includes.sh: rules with a loop" >&2; bad=1; }
 
 complain() {
     echo "$1: must not include $2" >&2

@@ -1,6 +1,8 @@
 /* Finds and opens the device under test. */
-#include "runtime/kiln_internal.h"
-#include "runtime/probes.h"
+#include "runtime/device/device_facts.h"
+#include "runtime/kiln/kiln_internal.h"
+#include "runtime/kiln/probes.h"
+
 #include "support.h"
 
 #include <check.h>

@@ -3,7 +3,8 @@
 #ifndef GUARDED_H
 #define GUARDED_H
 
-#include "driver/memory.h"
+#include "driver/base/memory.h"
+
 #include "support.h"
 
 typedef struct guarded {

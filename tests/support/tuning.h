@@ -2,7 +2,7 @@
 #ifndef TUNING_H
 #define TUNING_H
 
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 
 enum { TUNING_RESULTS = 32 * 8 * 8 }; /* elements of the problem's y */
 

@@ -1,5 +1,5 @@
 /* A thread that another one sends to a core keeps its own set of cores to run on. */
-#include "runtime/clock.h"
+#include "runtime/base/clock.h"
 #include "runtime/pocl/affinity.h"
 
 #include <check.h>

@@ -1,5 +1,6 @@
 /* Environment variables and settings: a wrong value is an error that names it, not the default. */
-#include "runtime/environment.h"
+#include "runtime/base/environment.h"
+
 #include "kiln.h"
 
 #include <check.h>

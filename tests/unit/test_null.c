@@ -1,6 +1,7 @@
 /* Every function of the public headers refuses a NULL, a problem that nobody checked and a value
  * outside its enum, or answers with "", NULL or zero. No function of the headers is left out. */
-#include "runtime/error.h"
+#include "runtime/base/error.h"
+
 #include "kiln_chain.h"
 #include "kiln_find.h"
 #include "kiln_tune.h"

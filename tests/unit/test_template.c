@@ -1,5 +1,5 @@
 /* Templates that include others: the source that they make, and refusals. */
-#include "runtime/kiln_internal.h"
+#include "runtime/kiln/kiln_internal.h"
 #include "runtime/programs/template.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* How `kiln tune --total-time` shares its time: a first round for all, then searches that gain
  * most.
  */
-#include "driver/clock.h"
+#include "driver/base/clock.h"
 #include "driver/tune/tune_rounds.h"
 
 #include <check.h>

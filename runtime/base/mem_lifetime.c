@@ -8,8 +8,7 @@
  * handle already. So the end of an object that nobody needs is watched first.
  */
 #include "mem_lifetime.h"
-
-#include "runtime/process.h"
+#include "process.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -119,7 +118,7 @@ static void forget(kiln_mem_lifetime *w, cl_mem mem)
 static void CL_CALLBACK end(cl_mem mem, void *watch)
 {
     const kiln_mem_lifetime *w = watch;
-    if (w->forks == atomic_load(&kiln_process_forks))
+    if (kiln_process_is_of(w->forks))
         forget(watch, mem);
 }
 

@@ -2,7 +2,10 @@
 #ifndef KILN_PROCESS_H
 #define KILN_PROCESS_H
 
-#include "kiln_internal.h"
+#include "error.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
 
 /* How many forks lie between this process and the first one that opened a kiln. */
 extern atomic_uint kiln_process_forks;
@@ -11,13 +14,10 @@ extern atomic_uint kiln_process_forks;
  * where OpenCL was in use before a fork(). */
 kiln_status kiln_process_open(bool with_device);
 
-/* Returns whether this process opened the kiln. */
-static inline bool kiln_is_here(const kiln *k)
+/* Returns whether no fork lies between this process and one where the number was `forks`. */
+static inline bool kiln_process_is_of(unsigned forks)
 {
-    return k->forks == atomic_load_explicit(&kiln_process_forks, memory_order_relaxed);
+    return forks == atomic_load_explicit(&kiln_process_forks, memory_order_relaxed);
 }
-
-/* Returns KILN_INVALID where this process did not open the kiln. */
-kiln_status kiln_process_check(const kiln *k);
 
 #endif

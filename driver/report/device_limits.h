@@ -2,7 +2,7 @@
 #ifndef KILN_DEVICE_LIMITS_H
 #define KILN_DEVICE_LIMITS_H
 
-#include "session.h"
+#include "driver/base/session.h"
 
 typedef struct device_limits {
     double gflops; /* multiply-adds of floats, counted as two operations */

@@ -1,5 +1,5 @@
 /* Asks an OpenCL device for the facts the generator plans with. */
-#include "kiln_internal.h"
+#include "device_facts.h"
 
 #include <stdio.h>
 #include <string.h>

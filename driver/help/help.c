@@ -1,7 +1,7 @@
 /* The text of --help. */
 #include "help.h"
 
-#include "flags.h"
+#include "driver/base/flags.h"
 
 void help_usage(FILE *to)
 {

@@ -1,6 +1,7 @@
 /* The environment variables that kiln reads, in one table. */
+#include "driver/base/session.h"
+
 #include "help.h"
-#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,10 @@
 /* Opening and closing: settings, environment, files. */
-#include "runtime/op/mem_lifetime.h"
+#include "runtime/base/environment.h"
+#include "runtime/device/device_facts.h"
 #include "runtime/pocl/pocl.h"
 #include "runtime/programs/cache_dir.h"
 
-#include "runtime/op/call_log.h"
-
-#include "environment.h"
-#include "process.h"
+#include "call_log.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -306,6 +304,13 @@ void kiln_unhold(kiln *k)
     pthread_mutex_destroy(&k->lock);
     pthread_mutex_destroy(&k->probing);
     free(k);
+}
+
+kiln_status kiln_process_check(const kiln *k)
+{
+    return kiln_is_here(k) ? KILN_OK
+                           : kiln_fail(KILN_INVALID, "the kiln was opened in the parent process; "
+                                                     "open kiln again after fork()");
 }
 
 /* In a child of fork() the memory is left alone: OpenCL would wait for threads that are not there.

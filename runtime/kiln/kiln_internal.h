@@ -1,19 +1,18 @@
-/* The insides of a kiln, which all rooms of the runtime know. */
+/* The insides of a kiln, which the rooms above this one know. */
 #ifndef KILN_INTERNAL_H
 #define KILN_INTERNAL_H
 
 #include "generator/plan/solver.h"
+#include "runtime/base/mem_lifetime.h"
+#include "runtime/base/process.h"
+#include "runtime/base/task_queue.h"
 #include "runtime/programs/program.h"
 #include "runtime/rows/rows.h"
-
-#include "error.h"
-#include "task_queue.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct kiln_pocl kiln_pocl; /* runtime/pocl/pocl.h, for op/ and kiln.c only */
-typedef struct kiln_mem_lifetime kiln_mem_lifetime;
 
 /* Packed weights that an operation wrote: for what, and a checksum of their contents. */
 typedef struct kiln_packed_mark {
@@ -24,11 +23,6 @@ typedef struct kiln_packed_marks {
     kiln_packed_mark *at;
     size_t count;
 } kiln_packed_marks;
-
-/* The parts of a bundle, which kiln_bundle() writes and settings.bundle names. */
-#define KILN_BUNDLE_PROGRAMS "programs"
-#define KILN_BUNDLE_ROWS "rows.yaml"
-#define KILN_BUNDLE_SHIPPED "shipped"
 
 enum { KILN_MOST_KINDRED = 8 };
 
@@ -69,8 +63,14 @@ struct kiln {
 void kiln_hold(kiln *k);
 void kiln_unhold(kiln *k);
 
-/* Reads the facts of an OpenCL device. */
-kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *facts);
+/* Returns whether this process opened the kiln. */
+static inline bool kiln_is_here(const kiln *k)
+{
+    return kiln_process_is_of(k->forks);
+}
+
+/* Returns KILN_INVALID where this process did not open the kiln. */
+kiln_status kiln_process_check(const kiln *k);
 
 /* Reads the user's rows again, after a row was appended. */
 void kiln_reload_rows(kiln *k);

@@ -1,7 +1,7 @@
 /* Runs multiply-adds that wait for nothing, and copies large buffers. */
 #include "device_limits.h"
 
-#include "clock.h"
+#include "driver/base/clock.h"
 
 /* Independent sums hide how long one multiply-add takes. */
 static const char source[] =

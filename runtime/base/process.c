@@ -2,6 +2,7 @@
  * held, are not what they were in a child of fork(): whatever uses them would hang. */
 #include "process.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 atomic_uint kiln_process_forks;
@@ -35,11 +36,4 @@ kiln_status kiln_process_open(bool with_device)
                          "this process; use OpenCL after fork() only, or call exec()");
     atomic_store(&uses_opencl, true);
     return KILN_OK;
-}
-
-kiln_status kiln_process_check(const kiln *k)
-{
-    return kiln_is_here(k) ? KILN_OK
-                           : kiln_fail(KILN_INVALID, "the kiln was opened in the parent process; "
-                                                     "open kiln again after fork()");
 }

@@ -6,6 +6,11 @@
 
 #include <stdbool.h>
 
+/* The parts of a bundle, which kiln_bundle() writes and settings.bundle names. */
+#define KILN_BUNDLE_PROGRAMS "programs"
+#define KILN_BUNDLE_ROWS "rows.yaml"
+#define KILN_BUNDLE_SHIPPED "shipped"
+
 /* Checks all settings, and the environment variables of settings that are not given. Returns
  * KILN_INVALID, naming variable or setting, value and remedy, when a value makes no sense. */
 kiln_status kiln_environment_check(const kiln_settings *settings);

@@ -4,8 +4,9 @@
 #include "generator/base/text.h"
 
 #include "error.h"
-#include "kiln_internal.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

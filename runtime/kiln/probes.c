@@ -1,10 +1,9 @@
 /* Asks a device once for what only a probe tells. */
 #include "probes.h"
 
+#include "runtime/device/amx.h"
+#include "runtime/device/tensor_cores.h"
 #include "runtime/pocl/pocl.h"
-
-#include "amx.h"
-#include "tensor_cores.h"
 
 static void open_pocl(kiln *k)
 {

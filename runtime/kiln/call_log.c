@@ -1,7 +1,7 @@
 /* Counts runs for each file and convolution of the process, and writes them down. */
 #include "call_log.h"
 
-#include "runtime/plain_file.h"
+#include "runtime/base/plain_file.h"
 
 #include <errno.h>
 #include <stdio.h>
