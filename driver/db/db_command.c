@@ -38,7 +38,9 @@ static const char help[] =
     "  merge    write the rows of several files, sorted by problem, to standard output or OUT. "
     "For\n"
     "           the same problem, solver and version, a row of a later file replaces a row of an\n"
-    "           earlier one. The head is that of the first file; a comment stays before its row\n"
+    "           earlier one. The head is that of the first file; a comment stays before its row.\n"
+    "           Of files that kiln tune --shard wrote it tells which parts and which problems are\n"
+    "           missing, and refuses parts of two divisions\n"
     "  diff     print the rows in which two files differ: - of the first, + of the second, which\n"
     "           a merge would take\n"
     "  prune    drop, in place, rows that a later row replaces, and rows of other versions of "
@@ -54,8 +56,9 @@ static const char help[] =
     "           the T4 schema, which Kernel Tuner reads, or as CSV\n"
     "  --help   print this text\n"
     "\n"
-    "Exit status: 0 success; 1 diff found differences, or check stale rows; 2 the command line\n"
-    "makes no sense; 4 OpenCL failed; 5 a file could not be read or written, or lint found\n"
+    "Exit status: 0 success; 1 diff found differences, check stale rows, or merge missing\n"
+    "parts; 2 the command line makes no sense; 4 OpenCL failed; 5 a file could not be read or "
+    "written, or lint found\n"
     "errors; 6 out of memory.\n";
 
 /* Whether the file begins like rows; an empty one has none. Only lint takes all others, to say what

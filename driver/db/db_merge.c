@@ -2,13 +2,14 @@
 #include "db_merge.h"
 
 #include "db_judge.h"
+#include "db_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DIFFERENT = 1 };
+enum { DIFFERENT = 1, INCOMPLETE = 1 };
 
 int db_no_memory(void)
 {
@@ -145,13 +146,9 @@ static bool cannot_merge(const db_call *c)
     return !one_device(c);
 }
 
-int db_merge(const db_call *c)
+static int merge(const db_call *c, const db_parts *parts)
 {
     size_t n, used = 0;
-    if (cannot_merge(c))
-        return KILN_FILE;
-    for (int i = 0; i < c->nfiles; i++)
-        warn_bad(&c->files[i]);
     db_piece **rows = db_current(c->files, c->nfiles, &n);
     db_piece **pieces = rows ? malloc((2 * n + 1) * sizeof *pieces) : NULL;
     int status = pieces ? KILN_OK : db_no_memory();
@@ -165,8 +162,24 @@ int db_merge(const db_call *c)
     }
     if (pieces)
         status = db_put(c, pieces, used);
+    if (pieces && db_parts_lack(parts, rows, n) && !status)
+        status = INCOMPLETE;
     free(pieces);
     free(rows);
+    return status;
+}
+
+int db_merge(const db_call *c)
+{
+    db_parts parts;
+    if (cannot_merge(c))
+        return KILN_FILE;
+    for (int i = 0; i < c->nfiles; i++)
+        warn_bad(&c->files[i]);
+    int status = (int)db_parts_open(&parts, c->files, c->nfiles);
+    if (!status)
+        status = merge(c, &parts);
+    db_parts_close(&parts);
     return status;
 }
 

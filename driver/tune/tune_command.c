@@ -55,12 +55,14 @@ static int run_list(const tune_options *o, const tune_list *list, report_format 
 {
     tune_run *run = malloc(sizeof *run);
     char why[KILN_ERROR_TEXT];
+    if (list->count == 0) /* its file says so, too */
+        fprintf(stderr, "kiln tune: this shard has none of the %zu problems\n", list->whole);
     if (!run)
         return fail(KILN_NO_MEMORY, "out of memory");
     kiln_status status = tune_run_open(run, o, list, why);
     if (!status && o->fresh)
         status = start_over(run, why);
-    if (!status)
+    if (!status && list->count > 0)
         status = (o->isolate ? tune_pool : tune_here)(run, why);
     if (!status && (status = tune_rounds_end(run)))
         snprintf(why, sizeof why, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
@@ -86,9 +88,6 @@ static int tune(const tune_options *o, const request *defaults, const char **fil
     else if (o->dry_run) {
         print_list(&list, o->shard_count > 1);
         exit = list.worst;
-    } else if (list.count == 0) {
-        fprintf(stderr, "kiln tune: this shard has none of the %d problems\n", list.unwanted);
-        exit = 0;
     } else if ((status = trace_open(defaults->flags.trace, why))) {
         exit = fail(status, why);
     } else {

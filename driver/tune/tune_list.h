@@ -22,9 +22,11 @@ typedef struct tune_list {
     char **text; /* lines that requests point into */
     size_t texts, texts_room;
     request_list_skipped skipped;
-    int refused;  /* lines */
-    int unwanted; /* problems of other shards */
-    int worst;    /* exit status of what went wrong while reading */
+    int refused;     /* lines */
+    int unwanted;    /* problems of other shards */
+    size_t whole;    /* problems of all shards */
+    char digest[20]; /* stands for their names, in whatever order */
+    int worst;       /* exit status of what went wrong while reading */
     bool no_memory;
 } tune_list;
 

@@ -28,8 +28,8 @@ static const struct option_row {
     {"device", TEXT, AT(device), "", "LIST",
      "tune on these devices at once, or on all; devices of one kind share the problems"},
     {"shard", TEXT, AT(shard), "", "I/N",
-     "tune every N-th part of the problems, from 1 to N, into rows of its own; an array job of "
-     "Slurm gives this by itself"},
+     "tune every N-th part of the problems, from 1 to N, into rows of its own; an array 1-N of "
+     "Slurm gives this by itself, another array needs it"},
     {"shard-by", CHOICE, AT(shard_by), "cost", "cost|key",
      "cost: parts that end together; key: a problem's part does not depend on the others"},
     {"profile", ON, AT(profile), "0", "",
@@ -178,19 +178,31 @@ static int64_t number_of(const char *variable, int64_t otherwise)
     return text && *text ? strtoll(text, NULL, 10) : otherwise;
 }
 
-/* An array job of Slurm, whose numbers may begin anywhere and have steps. */
-static void take_slurm(tune_options *o)
+/* An array job of Slurm. Its variables tell the tasks of this job, and a part that is run again is
+ * a job of its own: only an array 1-N without gaps tells into how many parts a list is divided. */
+static kiln_status take_slurm(tune_options *o, char *why)
 {
     const int64_t id = number_of("SLURM_ARRAY_TASK_ID", -1),
-                  count = number_of("SLURM_ARRAY_TASK_COUNT", 0),
-                  first = number_of("SLURM_ARRAY_TASK_MIN", 0),
-                  step = number_of("SLURM_ARRAY_TASK_STEP", 1);
-    const int64_t index = step > 0 ? (id - first) / step : -1;
+                  first = number_of("SLURM_ARRAY_TASK_MIN", -1),
+                  last = number_of("SLURM_ARRAY_TASK_MAX", -1),
+                  step = number_of("SLURM_ARRAY_TASK_STEP", 1),
+                  count = number_of("SLURM_ARRAY_TASK_COUNT", last);
+    const char *text = getenv("SLURM_ARRAY_TASK_ID");
     o->shard_count = 1;
-    if (id < 0 || count < 2 || index < 0 || index >= count)
-        return;
-    o->shard_index = index;
-    o->shard_count = count;
+    if (!text || !*text)
+        return KILN_OK;
+    if (first != 1 || step != 1 || last < 2 || count != last || id < 1 || id > last) {
+        snprintf(why, KILN_ERROR_TEXT,
+                 "task %.20s of a Slurm array of %lld, %lld to %lld, does not tell into how many "
+                 "parts the list is divided, as only a whole array 1-N does; say --shard I/N, such "
+                 "as --shard $SLURM_ARRAY_TASK_ID/N (1/1: the whole list)",
+                 text, (long long)(count < 0 ? 1 : count), (long long)first, (long long)last);
+        return KILN_INVALID;
+    }
+    o->shard_of_slurm = true;
+    o->shard_index = id - 1;
+    o->shard_count = last;
+    return KILN_OK;
 }
 
 /* Refuses flags of conv that say nothing about a line. */
@@ -230,8 +242,10 @@ kiln_status tune_options_parse(tune_options *o, request *defaults, const char **
         status = check_flags(&defaults->flags, why);
     if (o->total_time > 0 && !o->seconds_given)
         o->seconds = 0;
-    take_slurm(o);
-    return status || !*o->shard ? status : parse_shard(o, why);
+    o->shard_count = 1;
+    if (status || o->help || defaults->flags.help)
+        return status;
+    return *o->shard ? parse_shard(o, why) : take_slurm(o, why);
 }
 
 void tune_options_limits(const tune_options *o, char text[TUNE_LIMITS_TEXT])

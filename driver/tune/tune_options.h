@@ -12,7 +12,7 @@ typedef struct tune_options {
     int64_t trials, patience;
     const char *solvers, *types;      /* "": all; the line's own */
     const char *device;               /* "": one; "all", or names with commas between them */
-    const char *shard;                /* "": SLURM's, else all */
+    const char *shard;                /* "": Slurm's, else all */
     int64_t shard_index, shard_count; /* from 0; of so many */
     int64_t shard_by;                 /* SHARD_BY_COST, SHARD_BY_KEY */
     int64_t isolate, fresh, profile, dry_run;
@@ -21,6 +21,7 @@ typedef struct tune_options {
     int64_t memory;     /* MiB that a process may use; 0: three quarters of the machine's */
     int64_t help;
     bool seconds_given;
+    bool shard_of_slurm; /* the array job says the shard */
 } tune_options;
 
 enum { SHARD_BY_COST = 0, SHARD_BY_KEY };

@@ -5,6 +5,7 @@
 #include "driver/base/pocl_cache.h"
 
 #include "tune_child.h"
+#include "tune_part.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,21 +36,6 @@ static kiln_status probe(tune_run *run, char *why)
     return status;
 }
 
-/* Gives each shard files of its own: no two processes on two machines write to one. */
-static void name_shard(const tune_options *o, char file[4096])
-{
-    static const char ending[] = ".yaml";
-    char whole[4096];
-    size_t length = strlen(file);
-    if (o->shard_count <= 1 || !*file)
-        return;
-    if (length > 5 && strcmp(file + length - 5, ending) == 0)
-        length -= 5;
-    snprintf(whole, sizeof whole, "%.*s.shard-%lld-of-%lld%s", (int)(length < 4000 ? length : 4000),
-             file, (long long)o->shard_index + 1, (long long)o->shard_count, ending);
-    memcpy(file, whole, sizeof whole);
-}
-
 static bool same_kind(const tune_device *a, const tune_device *b)
 {
     return !strcmp(a->device, b->device) && !strcmp(a->driver, b->driver) &&
@@ -60,9 +46,10 @@ static kiln_status open_kind(tune_run *run, const tune_device *d, char *why)
 {
     tune_kind *k = &run->kind[run->kinds];
     *k = (tune_kind){.device = *d, .devices = 1};
-    k->state = calloc(run->list->count, sizeof *k->state);
-    k->result = calloc(run->list->count, sizeof *k->result);
-    k->progress = calloc(run->list->count, sizeof *k->progress);
+    const size_t room = run->list->count + 1; /* a shard may have no problem */
+    k->state = calloc(room, sizeof *k->state);
+    k->result = calloc(room, sizeof *k->result);
+    k->progress = calloc(room, sizeof *k->progress);
     run->kinds++;
     if (!k->state || !k->result || !k->progress) {
         snprintf(why, KILN_ERROR_TEXT, "out of memory for the problems");
@@ -81,11 +68,15 @@ static kiln_status open_kind(tune_run *run, const tune_device *d, char *why)
                      run->kind[i].device.device, d->device);
             return KILN_INVALID;
         }
-    const kiln_status status = kiln_rows_make(d->rows_file, d->device);
-    if (status) {
+    kiln_status status = tune_part_check(run->options, d->rows_file, why);
+    if (status)
+        return status;
+    if ((status = kiln_rows_make(d->rows_file, d->device))) {
         snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
         return status;
     }
+    if ((status = tune_part_record(run->options, run->list, d->rows_file, why)))
+        return status;
     kiln_trials_file(d->rows_file, k->log, sizeof k->log);
     return trial_book_load(&k->book, k->log, NULL, why);
 }
@@ -97,7 +88,7 @@ kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list 
     kiln_status status = probe(run, why);
     for (int i = 0; i < run->devices && !status; i++) {
         int kind = 0;
-        name_shard(o, run->device[i].rows_file);
+        tune_part_name(o, run->device[i].rows_file);
         while (kind < run->kinds && !same_kind(&run->kind[kind].device, &run->device[i]))
             kind++;
         run->kind_of[i] = kind;

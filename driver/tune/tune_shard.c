@@ -20,9 +20,11 @@ static int by_work(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : strcmp(x->name, y->name);
 }
 
-/* Gives the longest work first to the shard that has the least. Returns false: out of memory. */
-static bool deal_by_cost(tune_list *list, int64_t shards, int64_t *shard_of)
+/* Gives the longest work first to the shard that has the least. Returns false: out of memory. More
+ * shards than problems leave the last ones empty. */
+static bool deal_by_cost(tune_list *list, int64_t most, int64_t *shard_of)
 {
+    const int64_t shards = most < (int64_t)list->count ? most : (int64_t)list->count;
     tune_item **sorted = malloc(list->count * sizeof *sorted);
     double *load = calloc((size_t)shards, sizeof *load);
     const bool ok = sorted && load;
@@ -43,10 +45,21 @@ static bool deal_by_cost(tune_list *list, int64_t shards, int64_t *shard_of)
     return ok;
 }
 
+/* Writes what the names of the problems have in common in all shards, whatever their order. */
+static void digest(tune_list *list)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        sum += XXH3_64bits(list->item[i].name, strlen(list->item[i].name));
+    snprintf(list->digest, sizeof list->digest, "%016llx", (unsigned long long)sum);
+    list->whole = list->count;
+}
+
 void tune_list_shard(tune_list *list, const tune_options *o)
 {
     int64_t *shard_of = malloc(list->count * sizeof *shard_of);
     size_t kept = 0;
+    digest(list);
     if (o->shard_count <= 1 || !shard_of) {
         list->no_memory = list->no_memory || !shard_of;
         free(shard_of);

@@ -27,7 +27,6 @@ for by in cost key; do
     sort parts >sorted
     sort whole | cmp -s - sorted || fail "shards by $by are not the whole"
 done
-SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=5 SLURM_ARRAY_TASK_COUNT=3 expect 0 tune list --dry-run
 expect 0 tune list --dry-run --shard 3/3
 expect 0 tune list --dry-run --types f16,bf16 -F 2
 says '^bwd-f16-.*i5x5'
