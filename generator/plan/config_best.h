@@ -40,6 +40,7 @@ static inline kiln_range kiln_searched(const kiln_param *params, int param)
 }
 
 typedef struct kiln_guess {
+    const kiln_solver *self;
     const kiln_shape *s;
     const kiln_device_facts *d;
     void *own; /* further input of ms() */

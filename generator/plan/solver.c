@@ -25,16 +25,17 @@ bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kil
 {
     *own = *s;
     if (solver->prefer)
-        solver->prefer(own, d);
+        solver->prefer(solver, own, d);
     kiln_prefer_layout(own->x_layout, kiln_plain_data_layout(s->rank));
     kiln_prefer_layout(own->w_layout, kiln_plain_filter_layout(s->rank));
     kiln_prefer_layout(own->y_layout, kiln_plain_data_layout(s->rank));
     kiln_prefer_layout(own->bias_layout, kiln_plain_bias_layout);
-    if (!solver->reject(own, d, why))
+    if (!solver->reject(solver, own, d, why))
         return kiln_stage_bias(own, solver->reads_argument_image, why);
     const kiln_shape staged = kiln_staged_shape(own);
     kiln_why second;
-    if (own->native_layout || !kiln_is_staged(&staged) || solver->reject(&staged, d, &second))
+    if (own->native_layout || !kiln_is_staged(&staged) ||
+        solver->reject(solver, &staged, d, &second))
         return false;
     *own = staged;
     return kiln_stage_bias(own, solver->reads_argument_image, why);
@@ -50,7 +51,7 @@ bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why)
 double kiln_solver_predict(const kiln_solver *solver, const kiln_shape *s,
                            const kiln_device_facts *d, const kiln_config *c)
 {
-    return solver->predict(s, d, c) + kiln_staging_ms(s, d);
+    return solver->predict(solver, s, d, c) + kiln_staging_ms(s, d);
 }
 
 static bool listed(const kiln_param *param, int value)
@@ -69,7 +70,7 @@ static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_de
 {
     kiln_plan plan;
     kiln_plan_start(&plan);
-    solver->emit(s, d, c, &plan);
+    solver->emit(solver, s, d, c, &plan);
     return !plan.deterministic;
 }
 
@@ -117,8 +118,8 @@ bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_
 bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c, bool forced, kiln_why *why)
 {
-    if (solver->reject(s, d, why) || kiln_config_unlisted(solver, c, why) ||
-        solver->illegal(s, d, c, why))
+    if (solver->reject(solver, s, d, why) || kiln_config_unlisted(solver, c, why) ||
+        solver->illegal(solver, s, d, c, why))
         return true;
     bool strict = s->determinism == KILN_DETERMINISTIC ||
                   (s->determinism == KILN_DETERMINISM_DEFAULT && !forced);
@@ -189,7 +190,7 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
                       int64_t *position, kiln_config *c)
 {
     kiln_why why;
-    if (solver->reject(s, d, &why))
+    if (solver->reject(solver, s, d, &why))
         return false;
     int64_t all = 1;
     for (int i = 0; i < solver->nparams; i++)
@@ -202,7 +203,8 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
             rest /= solver->params[i].nvalues;
         }
         /* Most configs fail a rule. The full check, which makes a plan, comes last. */
-        if (!solver->illegal(s, d, c, NULL) && !(solver->skip && solver->skip(s, d, c)) &&
+        if (!solver->illegal(solver, s, d, c, NULL) &&
+            !(solver->skip && solver->skip(solver, s, d, c)) &&
             !kiln_config_refused(solver, s, d, c, false, &why))
             return true;
     }

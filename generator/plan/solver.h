@@ -28,7 +28,9 @@ typedef struct kiln_config {
     int v[KILN_MAX_PARAMS];
 } kiln_config;
 
-typedef struct kiln_solver {
+typedef struct kiln_solver kiln_solver;
+
+struct kiln_solver {
     const char *name; /* stable: tuning rows and command lines use it */
     int id;           /* MIOpen's number where it has one, else 1000 and up */
     int algorithm;    /* MIOpen's: 0 GEMM, 1 direct, 2 FFT, 3 Winograd, 5 implicit GEMM */
@@ -37,28 +39,35 @@ typedef struct kiln_solver {
     int nparams;
     bool reads_argument_image; /* the bias may be an IMG_ARGUMENT; for other solvers a stage makes
                                   it plain */
+    const void *own;           /* data of the variant, for the functions below; NULL: none */
+
+    /* Each function gets the solver itself, so that variants of a solver share them. */
 
     /* Replaces each layout that is "any" by the one that suits the solver best on the device. NULL:
      * by plain ones. The functions below see the shape after that. */
-    void (*prefer)(kiln_shape *s, const kiln_device_facts *d);
+    void (*prefer)(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d);
     /* Returns true, with the reason, when the solver cannot do the problem on the device at all. */
-    bool (*reject)(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
+    bool (*reject)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why);
     /* Returns true, with the reason, when the config would be wrong or exceed a limit. Callers have
      * passed the shape by reject() and found every value in the parameter table. A search and a
      * guess ask for no reason: their `why` is NULL. */
-    bool (*illegal)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why);
+    bool (*illegal)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why);
     /* Returns true when a search should skip a legal config (a duplicate, a known loser). May be
      * NULL. */
-    bool (*skip)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+    bool (*skip)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c);
     /* Sets *c to a legal config, without measuring. */
-    void (*guess)(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
+    void (*guess)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c);
     /* Returns the expected time in ms, to rank solvers nobody has measured. */
-    double (*predict)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+    double (*predict)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c);
     /* Fills an empty plan. The config is legal. */
-    void (*emit)(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan);
-} kiln_solver;
+    void (*emit)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan);
+};
 
 /* Returns a solver, in the order of solvers.def; NULL past the end. */
 const kiln_solver *kiln_solver_at(int index);

@@ -193,7 +193,7 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
             return false;
     }
     int first = plan->nstages;
-    solver->emit(s, d, c, plan);
+    solver->emit(solver, s, d, c, plan);
     replace_roles(plan, first, inner);
     if (weights >= 0 && to != KILN_ROLE_W && plan->packed_bytes > 0)
         plan->stage[weights].pack =

@@ -152,7 +152,7 @@ static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
     memset(&pick->config, 0, sizeof pick->config);
-    solver->guess(&pick->shape, &k->facts, &pick->config);
+    solver->guess(solver, &pick->shape, &k->facts, &pick->config);
     if (!kiln_config_parse(solver, text, &pick->config, &why) ||
         kiln_config_unlisted(solver, &pick->config, &why))
         return kiln_fail(KILN_INVALID, "%s", why.text);

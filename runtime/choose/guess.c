@@ -9,7 +9,7 @@ bool kiln_guess_config(const kiln *k, const kiln_solver *solver, kiln_pick *pick
     pick->origin = KILN_ORIGIN_GUESS;
     pick->row_ms = 0;
     memset(&pick->config, 0, sizeof pick->config);
-    solver->guess(&pick->shape, &k->facts, &pick->config);
+    solver->guess(solver, &pick->shape, &k->facts, &pick->config);
     return !kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, false, why);
 }
 

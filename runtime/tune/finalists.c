@@ -143,7 +143,7 @@ static kiln_result renewed(const kiln *k, const kiln_shape *shape, const kiln_fi
     if (now.times.runs > 0)
         now.times.ms = fmax(now.times.ms, f->finalist[0].times.ms);
     else if (kiln_solver_takes(now.candidate.solver, shape, facts, &own, &why))
-        now.candidate.solver->guess(&own, facts, &now.candidate.config);
+        now.candidate.solver->guess(now.candidate.solver, &own, facts, &now.candidate.config);
     return now;
 }
 

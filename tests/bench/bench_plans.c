@@ -99,7 +99,7 @@ static void show(const kiln_solver *solver, const kiln_shape *own, const kiln_de
     static kiln_plan plan;
     kiln_why why;
     kiln_config c = {0};
-    solver->guess(own, d, &c);
+    solver->guess(solver, own, d, &c);
     char text[KILN_CONFIG_TEXT];
     kiln_config_text(solver, &c, text, sizeof text);
     uint64_t tried = UINT64_C(0xcbf29ce484222325);
@@ -107,7 +107,7 @@ static void show(const kiln_solver *solver, const kiln_shape *own, const kiln_de
     kiln_config next = {0};
     for (int i = 0; i < 12 && kiln_config_next(solver, own, d, &position, &next); i++) {
         char ms[32];
-        snprintf(ms, sizeof ms, "%.5g", solver->predict(own, d, &next));
+        snprintf(ms, sizeof ms, "%.5g", solver->predict(solver, own, d, &next));
         tried = mix_text(mix(tried, &next, sizeof next), ms);
     }
     if (!kiln_solver_plan(solver, own, d, &c, &plan, &why)) {

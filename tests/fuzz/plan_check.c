@@ -279,12 +279,12 @@ void fuzz_plan_config(const kiln_solver *solver, const kiln_problem *checked,
     }
     if (guess) {
         memset(&c, 0, sizeof c);
-        solver->guess(&own, d, &c);
+        solver->guess(solver, &own, d, &c);
     }
     show(solver, checked, d, &c);
     if (guess) {
         require(!kiln_config_unlisted(solver, &c, &why));
-        require(!solver->illegal(&own, d, &c, &why));
+        require(!solver->illegal(solver, &own, d, &c, &why));
     }
     if (kiln_config_refused(solver, &own, d, &c, true, &why)) {
         fuzz_check_why(why.text, sizeof why.text);

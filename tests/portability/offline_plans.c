@@ -81,7 +81,7 @@ static void print_solver(const kiln_solver *solver, const kiln_shape *own,
                          const kiln_device_facts *d, int configs, bool chosen)
 {
     kiln_config c = {0};
-    solver->guess(own, d, &c);
+    solver->guess(solver, own, d, &c);
     print_kernels(solver, own, d, &c, chosen);
     int64_t position = 0;
     kiln_config next = {0};
@@ -101,7 +101,7 @@ static const kiln_solver *choose(const kiln_shape *s, const kiln_device_facts *d
         kiln_config c = {0};
         if (!kiln_solver_takes(solver, s, d, &own, &why))
             continue;
-        solver->guess(&own, d, &c);
+        solver->guess(solver, &own, d, &c);
         const double ms = kiln_solver_predict(solver, &own, d, &c);
         if (ms < best_ms) {
             best = solver;

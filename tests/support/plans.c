@@ -59,10 +59,10 @@ kiln_shape support_check_guess(const kiln_solver *solver, const char *problem,
     const kiln_shape own = take(solver, problem, d);
     kiln_why why = {0};
     *guess = (kiln_config){0};
-    solver->guess(&own, d, guess);
+    solver->guess(solver, &own, d, guess);
     ck_assert_msg(!kiln_config_refused(solver, &own, d, guess, false, &why), "%s: %s", problem,
                   why.text);
-    ck_assert_msg(solver->predict(&own, d, guess) > 0, "%s: no time", problem);
+    ck_assert_msg(solver->predict(solver, &own, d, guess) > 0, "%s: no time", problem);
     return own;
 }
 

@@ -36,7 +36,7 @@ static const kiln_solver *guess(const kiln_device_facts *d, const char *name, co
     kiln_shape given = kiln_shape_of(&p);
     given.native_layout = true;
     ck_assert_msg(kiln_solver_takes(solver, &given, d, s, &why), "%s", why.text);
-    solver->guess(s, d, c);
+    solver->guess(solver, s, d, c);
     return solver;
 }
 
@@ -203,14 +203,14 @@ START_TEST(what_comes_from_afar_counts)
     kiln_shape s;
     kiln_config c;
     const kiln_solver *blocked = guess(&d, "direct_blocked", plain, &s, &c);
-    const double ms = blocked->predict(&s, &d, &c);
+    const double ms = blocked->predict(blocked, &s, &d, &c);
     const kiln_solver *direct = guess(&d, "direct", plain, &s, &c);
-    ck_assert_double_lt(direct->predict(&s, &d, &c), ms);
+    ck_assert_double_lt(direct->predict(direct, &s, &d, &c), ms);
     const char *batch = "fwd-f32-n16-c256-k256-i14x14-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c";
     const kiln_solver *fused = guess(&d, "winograd_fused", batch, &s, &c);
-    const double fused_ms = fused->predict(&s, &d, &c);
+    const double fused_ms = fused->predict(fused, &s, &d, &c);
     const kiln_solver *staged = guess(&d, "winograd_staged", batch, &s, &c);
-    ck_assert_double_lt(staged->predict(&s, &d, &c), fused_ms);
+    ck_assert_double_lt(staged->predict(staged, &s, &d, &c), fused_ms);
     guess(&d, "winograd_staged", "fwd-f32-n1-c256-k512-i28x28-f3x3-p1x1-l:NCHW16c.OIHW.NCHW16c", &s,
           &c);
     ck_assert_int_eq(c.v[0], 6);
@@ -265,7 +265,8 @@ static double predicted(const char *row, const char *name, const char *problem)
     const kiln_device_facts d = core(row);
     kiln_shape s;
     kiln_config c;
-    return guess(&d, name, problem, &s, &c)->predict(&s, &d, &c);
+    const kiln_solver *solver = guess(&d, name, problem, &s, &c);
+    return solver->predict(solver, &s, &d, &c);
 }
 
 /* For filters that are too large to be unrolled, every tile checks again which columns exist. */
@@ -326,9 +327,10 @@ START_TEST(channels_that_fill_no_vector_are_better_as_planes)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kiln_shape s;
         kiln_config c;
-        const double planes = guess(&d, "direct", cases[i].planes, &s, &c)->predict(&s, &d, &c);
-        const double blocks =
-            guess(&d, "direct_blocked", cases[i].blocks, &s, &c)->predict(&s, &d, &c);
+        const kiln_solver *direct = guess(&d, "direct", cases[i].planes, &s, &c);
+        const double planes = direct->predict(direct, &s, &d, &c);
+        const kiln_solver *blocked = guess(&d, "direct_blocked", cases[i].blocks, &s, &c);
+        const double blocks = blocked->predict(blocked, &s, &d, &c);
         ck_assert_msg(cases[i].better ? planes < 0.95 * blocks : planes > blocks, "%s: %g, %g",
                       cases[i].planes, planes, blocks);
     }

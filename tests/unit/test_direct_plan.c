@@ -154,16 +154,16 @@ START_TEST(guesses_are_legal_and_make_plans)
         kiln_problem p = random_problem(&d, 40, 30);
         kiln_shape s = kiln_shape_of(&p);
         kiln_why why = {""};
-        if (solver->reject(&s, &facts, &why))
+        if (solver->reject(solver, &s, &facts, &why))
             continue;
         taken++;
         kiln_config c;
         kiln_plan plan;
-        solver->guess(&s, &facts, &c);
+        solver->guess(solver, &s, &facts, &c);
         ck_assert_msg(!kiln_config_refused(solver, &s, &facts, &c, false, &why), "%s", why.text);
         ck_assert_msg(kiln_solver_plan(solver, &s, &facts, &c, &plan, &why), "%s", why.text);
         ck_assert(plan.deterministic);
-        ck_assert(solver->predict(&s, &facts, &c) > 0);
+        ck_assert(solver->predict(solver, &s, &facts, &c) > 0);
         for (int j = 0; j < plan.nstages; j++)
             ck_assert_uint_le(plan.stage[j].local[0] * plan.stage[j].local[1], facts.max_group);
     }
@@ -230,8 +230,8 @@ START_TEST(a_refusal_says_why)
     kiln_shape s = kiln_shape_of(&p);
     kiln_why why = {""};
     kiln_config c = {0};
-    if (!solver->reject(&s, &facts, &why)) {
-        solver->guess(&s, &facts, &c);
+    if (!solver->reject(solver, &s, &facts, &why)) {
+        solver->guess(solver, &s, &facts, &c);
         ck_assert_msg(kiln_config_parse(solver, refusals[_i].config, &c, &why), "%s", why.text);
         ck_assert(kiln_config_refused(solver, &s, &facts, &c, true, &why));
     }
@@ -264,7 +264,7 @@ START_TEST(searches_are_neither_empty_nor_endless)
                 kiln_why why;
                 kiln_config c;
                 int64_t position = 0, count = 0;
-                if (solver->reject(&s, &facts, &why))
+                if (solver->reject(solver, &s, &facts, &why))
                     continue;
                 while (kiln_config_next(solver, &s, &facts, &position, &c))
                     count++;
@@ -282,7 +282,7 @@ static kiln_config guess_of(const char *problem, const kiln_device_facts *facts,
     kiln_why why = {""};
     ck_assert_int_eq(kiln_problem_parse(&p, problem, NULL), KILN_OK);
     kiln_shape s = kiln_shape_of(&p);
-    solver->guess(&s, facts, &c);
+    solver->guess(solver, &s, facts, &c);
     ck_assert_msg(kiln_solver_plan(solver, &s, facts, &c, plan, &why), "%s", why.text);
     return c;
 }
@@ -337,7 +337,7 @@ START_TEST(packed_weights_may_be_wide)
             snprintf(text, sizeof text, "fwd-f32-n1-c9000000-k%d-i3x4-f3x3", k);
             ck_assert_int_eq(kiln_problem_parse(&p, text, NULL), KILN_OK);
             const kiln_shape s = kiln_shape_of(&p);
-            solver->guess(&s, &facts, &c);
+            solver->guess(solver, &s, &facts, &c);
             ck_assert_msg(kiln_config_parse(solver, some[i].config, &c, &why), "%s", why.text);
             ck_assert_msg(kiln_solver_plan(solver, &s, &facts, &c, &plan, &why), "%s", why.text);
             for (int j = 0; j < plan.nstages; j++)
@@ -366,9 +366,9 @@ START_TEST(pieces_cover_the_grid)
         const kiln_shape s = kiln_shape_of(&p);
         kiln_why why = {""};
         kiln_config c;
-        if (solver->reject(&s, &facts, &why))
+        if (solver->reject(solver, &s, &facts, &why))
             continue;
-        solver->guess(&s, &facts, &c);
+        solver->guess(solver, &s, &facts, &c);
         const kiln_direct_pixels g = kiln_direct_pixels_of(&s, &facts, &c);
         const int64_t *grid = g.lines.grid;
         ck_assert_int_ge(g.rows * g.tiles_h, grid[KILN_AXIS_H]);
@@ -400,9 +400,9 @@ START_TEST(rows_are_whole_or_in_parts)
         const kiln_shape s = kiln_shape_of(&p);
         kiln_why why = {""};
         kiln_config c;
-        if (solver->reject(&s, &facts, &why))
+        if (solver->reject(solver, &s, &facts, &why))
             continue;
-        solver->guess(&s, &facts, &c);
+        solver->guess(solver, &s, &facts, &c);
         const kiln_first_layer g = kiln_first_layer_of(&s, &facts, &c);
         const int64_t h = g.dst[KILN_AXIS_H], w = g.dst[KILN_AXIS_W];
         taken++;

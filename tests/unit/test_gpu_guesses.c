@@ -40,12 +40,12 @@ START_TEST(configs_are_legal)
             int64_t position = 0;
             if (!kiln_solver_takes(solver, &s, &d, &own, &why))
                 continue;
-            solver->guess(&own, &d, &c);
+            solver->guess(solver, &own, &d, &c);
             ck_assert_msg(!kiln_config_refused(solver, &own, &d, &c, false, &why), "%s, %s: %s",
                           name, solver->name, why.text);
-            ck_assert_double_gt(solver->predict(&own, &d, &c), 0);
+            ck_assert_double_gt(solver->predict(solver, &own, &d, &c), 0);
             for (int k = 0; k < 100 && kiln_config_next(solver, &own, &d, &position, &c); k++)
-                ck_assert_double_gt(solver->predict(&own, &d, &c), 0);
+                ck_assert_double_gt(solver->predict(solver, &own, &d, &c), 0);
         }
     }
 }
@@ -83,8 +83,8 @@ static const char *fastest(const kiln_shape *s, const kiln_device_facts *d)
         kiln_config c = {0};
         if (!kiln_solver_takes(solver, s, d, &own, &why))
             continue;
-        solver->guess(&own, d, &c);
-        const double ms = solver->predict(&own, d, &c);
+        solver->guess(solver, &own, d, &c);
+        const double ms = solver->predict(solver, &own, d, &c);
         if (!best || ms < best_ms) {
             best = solver;
             best_ms = ms;
@@ -141,11 +141,12 @@ START_TEST(short_elements_have_two_columns)
         {"fwd-f16-n64-c64-k64-i112x112-f3x3-s2x2-p1x1-g64-l:NHWC.OIHW.NHWC", 1},
         {"fwd-f32-n64-c128-k128-i75x75-f3x3-p1x1-g128-l:NHWC.OIHW.NHWC", 1},
     };
+    const kiln_solver *solver = kiln_solver_named("depthwise_gather");
     const kiln_device_facts d = gpu();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const kiln_shape s = support_shape(cases[i].problem);
         kiln_config c = {0};
-        kiln_solver_named("depthwise_gather")->guess(&s, &d, &c);
+        solver->guess(solver, &s, &d, &c);
         ck_assert_msg(c.v[GATHER_COLUMNS] == cases[i].columns, "%s: %d columns", cases[i].problem,
                       c.v[GATHER_COLUMNS]);
     }
@@ -163,10 +164,10 @@ START_TEST(vectors_have_items_and_words)
     const kiln_solver *solver = kiln_solver_named("depthwise_reduce");
     const kiln_config pairs = {{64, 128, 1, 1, 2, 1}}, single = {{64, 128, 1, 1, 1, 1}};
     kiln_why why = {0};
-    ck_assert(!solver->illegal(&f16, &d, &pairs, &why));
-    ck_assert(solver->illegal(&f16, &d, &single, &why));
+    ck_assert(!solver->illegal(solver, &f16, &d, &pairs, &why));
+    ck_assert(solver->illegal(solver, &f16, &d, &single, &why));
     ck_assert_ptr_nonnull(strstr(why.text, "128 channels"));
-    ck_assert(solver->illegal(&i8, &d, &pairs, &why));
+    ck_assert(solver->illegal(solver, &i8, &d, &pairs, &why));
     ck_assert_ptr_nonnull(strstr(why.text, "shorter than a word"));
 }
 END_TEST

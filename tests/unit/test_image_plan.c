@@ -51,7 +51,7 @@ static kiln_plan plan_of(const char *name, const kiln_shape *s, const kiln_devic
     kiln_why why = {""};
     ck_assert_msg(takes(name, s, d, &own, &why), "%s", why.text);
     memset(c, 0, sizeof *c);
-    solver->guess(&own, d, c);
+    solver->guess(solver, &own, d, c);
     ck_assert_msg(!kiln_config_refused(solver, &own, d, c, false, &why), "%s", why.text);
     ck_assert_msg(kiln_solver_plan(solver, &own, d, c, &plan, &why), "%s", why.text);
     return plan;
@@ -207,7 +207,7 @@ START_TEST(a_bias_is_an_image_or_is_made_plain)
             ck_assert_int_eq(takes(solvers[j], &s, &d, &own, &why), native);
             ck_assert_msg(native || strstr(why.text, "takes the bias as f32"), "%s", why.text);
             ck_assert(kiln_solver_takes(solver, &s, &d, &own, &why));
-            solver->guess(&own, &d, &c);
+            solver->guess(solver, &own, &d, &c);
             ck_assert_msg(kiln_solver_plan(solver, &own, &d, &c, &plan, &why), "%s", why.text);
             ck_assert_int_eq(plan.image[KILN_ROLE_BIAS].width, image ? 2 : 0);
             bool made = !strcmp(plan.stage[0].template_file, "reformat.cl") && !plan.stage[0].pack;

@@ -241,18 +241,18 @@ START_TEST(a_split_clears_first_and_is_not_deterministic)
     ck_assert(kiln_config_refused(solver, &s, &d, &split, false, &why));
     s.determinism = KILN_DETERMINISTIC;
     ck_assert(kiln_config_refused(solver, &s, &d, &split, true, &why));
-    solver->guess(&s, &d, &c);
+    solver->guess(solver, &s, &d, &c);
     ck_assert_int_eq(c.v[MIOPEN1X1_N_IN_DATA_TILES], 2048);
     ck_assert(!kiln_config_refused(solver, &s, &d, &c, false, &why));
     s.determinism = KILN_NONDETERMINISTIC;
     ck_assert(!kiln_config_refused(solver, &s, &d, &split, false, &why));
-    solver->guess(&s, &d, &c);
+    solver->guess(solver, &s, &d, &c);
     ck_assert_mem_eq(&c, &split, sizeof c);
 
     s.epilogue.bias = 1;
     ck_assert(kiln_config_refused(solver, &s, &d, &split, true, &why));
     ck_assert_msg(strstr(why.text, "epilogue") != NULL, "%s", why.text);
-    solver->guess(&s, &d, &c);
+    solver->guess(solver, &s, &d, &c);
     ck_assert(!kiln_config_refused(solver, &s, &d, &c, false, &why));
 }
 END_TEST
@@ -306,7 +306,7 @@ static void expect_rejected(kiln_problem p, const char *words)
     kiln_shape s = shape_of(p);
     kiln_device_facts d = kiln_device_generic();
     kiln_why why = {""};
-    ck_assert_msg(solver->reject(&s, &d, &why), "accepted, but should name %s", words);
+    ck_assert_msg(solver->reject(solver, &s, &d, &why), "accepted, but should name %s", words);
     ck_assert_msg(strstr(why.text, words) != NULL, "\"%s\" does not name %s", why.text, words);
 }
 
@@ -382,12 +382,12 @@ START_TEST(small_devices_get_small_groups)
     kiln_why why;
     kiln_config c;
     d.max_group = 32;
-    ck_assert(solver->reject(&s, &d, &why));
+    ck_assert(solver->reject(solver, &s, &d, &why));
     kiln_problem p = seed;
     p.in_channels = 24;
     s = shape_of(p);
-    ck_assert(!solver->reject(&s, &d, &why));
-    solver->guess(&s, &d, &c);
+    ck_assert(!solver->reject(solver, &s, &d, &why));
+    solver->guess(solver, &s, &d, &c);
     ck_assert_int_eq(c.v[MIOPEN1X1_GRP_TILE0], 32);
     ck_assert(!kiln_config_refused(solver, &s, &d, &c, false, &why));
 }

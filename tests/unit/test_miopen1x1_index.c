@@ -235,7 +235,7 @@ static int check_shape(kiln_problem p)
     }
     kiln_config c;
     kiln_why why;
-    solver->guess(&s, &d, &c);
+    solver->guess(solver, &s, &d, &c);
     ck_assert(!kiln_config_refused(solver, &s, &d, &c, false, &why));
     check_config(&s, &c, "guess");
     return kernels;

@@ -154,7 +154,7 @@ static void choose(const kiln_shape *s, const kiln_device_facts *d, char *text, 
         kiln_config c;
         if (!kiln_solver_takes(solver, s, d, &own, &why))
             continue;
-        solver->guess(&own, d, &c);
+        solver->guess(solver, &own, d, &c);
         const double ms = kiln_solver_predict(solver, &own, d, &c);
         if (ms >= best)
             continue;
@@ -187,7 +187,7 @@ static const kiln_plan *fastest_plan(const kiln_shape *s, const kiln_device_fact
         kiln_config c;
         if (!kiln_solver_takes(solver, s, d, &own, &why))
             continue;
-        solver->guess(&own, d, &c);
+        solver->guess(solver, &own, d, &c);
         const double ms = kiln_solver_predict(solver, &own, d, &c);
         if (ms >= best)
             continue;

@@ -43,15 +43,15 @@ START_TEST(guesses_are_legal)
                              i % 2 ? "NHWC" : "NCHW");
         kiln_device_facts d = i < 24 ? cpu() : kiln_device_generic();
         kiln_why why;
-        if (solver->reject(&s, &d, &why)) {
+        if (solver->reject(solver, &s, &d, &why)) {
             ck_assert_msg(strstr(why.text, "local memory"), "%s", why.text);
             refused++;
             continue;
         }
         kiln_config c;
-        solver->guess(&s, &d, &c);
+        solver->guess(solver, &s, &d, &c);
         ck_assert_msg(!kiln_config_refused(solver, &s, &d, &c, false, &why), "%s", why.text);
-        ck_assert(isfinite(solver->predict(&s, &d, &c)));
+        ck_assert(isfinite(solver->predict(solver, &s, &d, &c)));
     }
     ck_assert_int_eq(refused, 4); /* 3640 channels in 32 KiB */
 }
@@ -63,7 +63,8 @@ START_TEST(a_gpu_is_refused)
     kiln_device_facts d = cpu();
     kiln_why why;
     d.kind = KILN_DEVICE_GPU;
-    ck_assert(kiln_solver_named("winograd_int8")->reject(&s, &d, &why));
+    const kiln_solver *solver = kiln_solver_named("winograd_int8");
+    ck_assert(solver->reject(solver, &s, &d, &why));
     ck_assert_msg(strstr(why.text, "CPU"), "%s", why.text);
 }
 END_TEST
@@ -75,9 +76,9 @@ START_TEST(tiles_fit_the_image)
     kiln_device_facts d = cpu();
     kiln_shape large = shape(1, 64, 56, 64, "NCHW16c"), small = shape(1, 64, 2, 64, "NCHW16c");
     kiln_config c;
-    solver->guess(&large, &d, &c);
+    solver->guess(solver, &large, &d, &c);
     ck_assert_int_eq(c.v[0], 4);
-    solver->guess(&small, &d, &c);
+    solver->guess(solver, &small, &d, &c);
     ck_assert_int_eq(c.v[0], 2);
 }
 END_TEST

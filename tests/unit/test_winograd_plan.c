@@ -51,9 +51,9 @@ START_TEST(a_gpu_is_refused)
     kiln_shape s = shape(1, 64, 28, 64);
     kiln_device_facts d = cpu();
     kiln_why why;
-    ck_assert(!solver->reject(&s, &d, &why));
+    ck_assert(!solver->reject(solver, &s, &d, &why));
     d.kind = KILN_DEVICE_GPU;
-    ck_assert(solver->reject(&s, &d, &why));
+    ck_assert(solver->reject(solver, &s, &d, &why));
     ck_assert_msg(strstr(why.text, "CPU"), "%s", why.text);
 }
 END_TEST
@@ -68,15 +68,15 @@ START_TEST(guesses_are_legal)
         kiln_shape s = shape(1, channels[i % 6], sizes[i / 6 % 4], channels[(i + i / 6) % 6]);
         kiln_device_facts d = i < 24 ? cpu() : kiln_device_generic();
         kiln_why why;
-        if (solver->reject(&s, &d, &why)) {
+        if (solver->reject(solver, &s, &d, &why)) {
             ck_assert_msg(strstr(why.text, "local memory"), "%s", why.text);
             refused++;
             continue;
         }
         kiln_config c;
-        solver->guess(&s, &d, &c);
+        solver->guess(solver, &s, &d, &c);
         ck_assert_msg(!kiln_config_refused(solver, &s, &d, &c, false, &why), "%s", why.text);
-        ck_assert(isfinite(solver->predict(&s, &d, &c)));
+        ck_assert(isfinite(solver->predict(solver, &s, &d, &c)));
     }
     ck_assert_int_eq(refused > 0, _i == 0);
     ck_assert_int_lt(refused, 24);
@@ -103,7 +103,7 @@ START_TEST(a_huge_dilation_is_refused)
                           .y_layout = "NCHW16c"};
         ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
         kiln_shape s = kiln_shape_of(&p);
-        ck_assert_int_eq(solver->reject(&s, &d, &why), huge);
+        ck_assert_int_eq(solver->reject(solver, &s, &d, &why), huge);
     }
     ck_assert_msg(strstr(why.text, "32 bits"), "%s", why.text);
 }
@@ -140,10 +140,12 @@ START_TEST(tiles_are_dealt_evenly)
     kiln_shape s = shape(1, 64, 28, 64);
     kiln_device_facts d = cpu();
     kiln_config even = {.v = {8, 13, 13, 2, 1, 0}}, uneven = {.v = {8, 20, 10, 2, 1, 0}};
-    ck_assert_double_lt(solver->predict(&s, &d, &even), solver->predict(&s, &d, &uneven));
+    ck_assert_double_lt(solver->predict(solver, &s, &d, &even),
+                        solver->predict(solver, &s, &d, &uneven));
     kiln_config c;
-    solver->guess(&s, &d, &c);
-    ck_assert_double_le(solver->predict(&s, &d, &c), solver->predict(&s, &d, &even));
+    solver->guess(solver, &s, &d, &c);
+    ck_assert_double_le(solver->predict(solver, &s, &d, &c),
+                        solver->predict(solver, &s, &d, &even));
 }
 END_TEST
 

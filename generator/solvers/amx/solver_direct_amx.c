@@ -32,18 +32,17 @@ static bool exceeds(const kiln_direct_amx *g, const kiln_device_facts *d, kiln_w
                    (long long)bytes, (long long)d->local_memory);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_direct_amx g = kiln_direct_amx_of(s, c);
     return exceeds(&g, d, why);
 }
 
 /* NHWC; but layouts that the caller named decide. */
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     static const char *const last[] = {"", "NWC", "NHWC", "NDHWC"};
-    (void)d;
     if (!kiln_layout_is_any(s->y_layout))
         kiln_prefer_layout(s->x_layout, s->y_layout);
     kiln_prefer_layout(s->x_layout, last[s->rank]);
@@ -59,7 +58,8 @@ static bool has_vectors(const kiln_pitch *p, int64_t channels, int64_t groups)
            (p->neighbours % AMX_CHANNELS == 0 && (groups == 1 || channels % AMX_CHANNELS == 0));
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const char *filter = kiln_plain_filter_layout(s->rank);
     if (kiln_reject_but_cpu(d, why))
@@ -87,7 +87,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
                        s->x_layout, s->y_layout);
     if (b.groups > 1 && b.dst_pitch.neighbours * b.dst_pitch.blocks > b.dst_c * b.groups)
         return kiln_no(why, "the layout %s pads the channels of several groups", s->y_layout);
-    return kiln_blocked_too_large(s, why) || illegal(s, d, &smallest, why);
+    return kiln_blocked_too_large(s, why) || illegal(self, s, d, &smallest, why);
 }
 
 /* Whether a value that a search tries before this one does the same. */
@@ -100,9 +100,9 @@ static bool is_same(const kiln_shape *s, const kiln_direct_amx *g, const kiln_co
     return before.v[i] != c->v[i] && b.rows == g->rows && b.cols == g->cols && b.parts == g->parts;
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
-    (void)d;
     const kiln_direct_amx g = kiln_direct_amx_of(s, c);
     return is_same(s, &g, c, AMX_TILE) || is_same(s, &g, c, AMX_PARTS);
 }
@@ -114,7 +114,8 @@ static double guessed_ms(const kiln_guess *guess, kiln_config *c)
     return exceeds(g, guess->d, NULL) ? INFINITY : kiln_direct_amx_ms(g, guess->s, guess->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     int tile[64], tiles = 0;
     for (int t = LEAST_TILE; t <= MOST_TILE; t += t < 256 ? 16 : t / 8)
@@ -123,12 +124,13 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                                 kiln_doubled(AMX_PARTS, 1, MOST_PARTS),
                                 kiln_each(AMX_ORDER, AMX_POSITIONS_FIRST, AMX_PAIRS_FIRST)};
     kiln_direct_amx own = kiln_direct_amx_of(s, &smallest);
-    kiln_guess g = {s, d, &own, guessed_ms, smallest, INFINITY};
+    kiln_guess g = {self, s, d, &own, guessed_ms, smallest, INFINITY};
     kiln_config_best(&g, &smallest, range, sizeof range / sizeof *range);
     *c = g.best;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_direct_amx g = kiln_direct_amx_of(s, c);
     return kiln_direct_amx_ms(&g, s, d, c);
@@ -172,8 +174,8 @@ static void define_all(const kiln_shape *s, const kiln_direct_amx *g, const kiln
     kiln_define(plan, "T_ORDER", c->v[AMX_ORDER]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     kiln_direct_amx g = kiln_direct_amx_of(s, c);

@@ -97,16 +97,17 @@ bool kiln_direct_blocked_is_last(const kiln_shape *s, char tensor);
 bool kiln_direct_blocked_refuses(const kiln_shape *s, kiln_why *why);
 
 /* As the members of kiln_solver. */
-bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d,
-                                 const kiln_config *c, kiln_why *why);
-bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d,
-                              const kiln_config *c);
-void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
+bool kiln_direct_blocked_illegal(const kiln_solver *self, const kiln_shape *s,
+                                 const kiln_device_facts *d, const kiln_config *c, kiln_why *why);
+bool kiln_direct_blocked_skip(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c);
+void kiln_direct_blocked_guess(const kiln_solver *self, const kiln_shape *s,
+                               const kiln_device_facts *d, kiln_config *c);
 
-double kiln_direct_blocked_predict(const kiln_shape *s, const kiln_device_facts *d,
-                                   const kiln_config *c);
-void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                              kiln_plan *plan);
+double kiln_direct_blocked_predict(const kiln_solver *self, const kiln_shape *s,
+                                   const kiln_device_facts *d, const kiln_config *c);
+void kiln_direct_blocked_emit(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c, kiln_plan *plan);
 
 /* Returns what predict() does, of a shape whose geometry is known. */
 double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,

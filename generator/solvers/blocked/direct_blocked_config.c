@@ -43,8 +43,8 @@ static bool does_not_fit(const kiln_blocked *b, const kiln_device_facts *d, cons
     return false;
 }
 
-bool kiln_direct_blocked_illegal(const kiln_shape *s, const kiln_device_facts *d,
-                                 const kiln_config *c, kiln_why *why)
+bool kiln_direct_blocked_illegal(const kiln_solver *self, const kiln_shape *s,
+                                 const kiln_device_facts *d, const kiln_config *c, kiln_why *why)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     return does_not_fit(&b, d, c, why);
@@ -72,7 +72,8 @@ static bool are_lanes_for(const kiln_blocked *b, const kiln_device_facts *d, int
                               5 * round_up(b->dst_c, lanes) <= 4 * round_up(b->dst_c, usual));
 }
 
-bool kiln_direct_blocked_skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+bool kiln_direct_blocked_skip(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     int64_t size = row_of(&b), width = c->v[BLOCKED_TILE_W];
@@ -205,7 +206,8 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     return kiln_direct_blocked_ms(b, g->s, g->d, c);
 }
 
-void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+void kiln_direct_blocked_guess(const kiln_solver *self, const kiln_shape *s,
+                               const kiln_device_facts *d, kiln_config *c)
 {
     kiln_blocked b = kiln_blocked_of(s);
     kiln_config start = {.v = {[BLOCKED_TILE_W] = 1, [BLOCKED_TILE_KV] = 1, [BLOCKED_GROUP] = 1}};
@@ -223,7 +225,7 @@ void kiln_direct_blocked_guess(const kiln_shape *s, const kiln_device_facts *d, 
     const kiln_range range[] = {kiln_listed(BLOCKED_LANES, lanes, 2),
                                 kiln_each(BLOCKED_TILE_KV, 1, square ? 5 : 4),
                                 kiln_each(BLOCKED_TILE_W, 1, is_cpu(d) ? 32 : 8)};
-    kiln_guess g = {s, d, &b, guessed_ms, start, INFINITY};
+    kiln_guess g = {self, s, d, &b, guessed_ms, start, INFINITY};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }

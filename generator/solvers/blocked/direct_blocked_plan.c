@@ -141,8 +141,8 @@ static void emit_pack(const kiln_shape *s, const kiln_blocked *b, const kiln_dev
     kiln_pack_channels_emit(s, &packing, plan);
 }
 
-void kiln_direct_blocked_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                              kiln_plan *plan)
+void kiln_direct_blocked_emit(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c, kiln_plan *plan)
 {
     kiln_blocked b = kiln_blocked_of(s);
     const double ms = kiln_direct_blocked_ms(&b, s, d, c);

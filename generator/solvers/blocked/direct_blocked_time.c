@@ -266,8 +266,8 @@ double kiln_direct_blocked_ms(const kiln_blocked *b, const kiln_shape *s,
     return is_cpu(d) ? cpu_ms(b, s, d, c) : gpu_ms(b, s, d, c);
 }
 
-double kiln_direct_blocked_predict(const kiln_shape *s, const kiln_device_facts *d,
-                                   const kiln_config *c)
+double kiln_direct_blocked_predict(const kiln_solver *self, const kiln_shape *s,
+                                   const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     return kiln_direct_blocked_ms(&b, s, d, c);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Blocks that the caller named for one tensor decide for the other tensor. */
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     char *layouts[2] = {s->x_layout, s->y_layout};
     for (int i = 0; i < 2; i++) {
@@ -37,7 +37,8 @@ static bool writes(const kiln_blocked *b, const kiln_device_facts *d)
     return p->blocks && (p->channel == 1 || (is_cpu(d) && p->pixel == 1));
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     if (kiln_direct_blocked_is_last(s, 'x') && kiln_direct_blocked_is_last(s, 'y'))

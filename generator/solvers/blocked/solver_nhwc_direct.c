@@ -4,18 +4,17 @@
 
 /* The layout that the caller named for one tensor decides for the other. With neither named, blocks
  * are faster: the next vectors of a pixel follow one another there. */
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
-    (void)d;
     if (kiln_direct_blocked_is_last(s, 'y'))
         kiln_prefer_layout(s->x_layout, s->y_layout);
     if (kiln_direct_blocked_is_last(s, 'x'))
         kiln_prefer_layout(s->y_layout, s->x_layout);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
-    (void)d;
     if (!kiln_direct_blocked_is_last(s, 'x') || !kiln_direct_blocked_is_last(s, 'y'))
         return kiln_no(why,
                        "it works on layouts of whole pixels, NHWC and its kin; the layouts are %s "

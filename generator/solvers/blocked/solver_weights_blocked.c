@@ -24,7 +24,7 @@ static const kiln_param params[PARAMS] = {
     [PARTS] = {"T_PARTS", 5, {1, 2, 4, 8, 16}, 1, 1024},
 };
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return;
@@ -62,7 +62,8 @@ static bool wrong_layouts(const kiln_shape *s, const kiln_device_facts *d, kiln_
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (kiln_reject_but_cpu(d, why))
         return true;
@@ -105,8 +106,8 @@ static bool illegal_units(const kiln_weights_geometry *g, const kiln_config *c, 
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     const int *v = c->v;
@@ -130,7 +131,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 
 /* ---- configs ---- */
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     int sums = kiln_weights_sums(&g, d, c), registers = kiln_blocked_registers(d);
@@ -142,13 +144,14 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const int *v = c->v;
-    if (v[TILE_X] * v[TILE_Y] * v[TILE_S] > 64 || illegal(g->s, g->d, c, NULL))
+    if (v[TILE_X] * v[TILE_Y] * v[TILE_S] > 64 || illegal(g->self, g->s, g->d, c, NULL))
         return INFINITY;
-    return kiln_weights_predict(g->s, g->d, c);
+    return kiln_weights_predict(g->self, g->s, g->d, c);
 }
 
 /* Tiles of registers, then how items share the weights and the rows. */
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     kiln_config start = {.v = {[TILE_X] = 1,
                                [TILE_Y] = 1,
@@ -157,13 +160,13 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                                [CUTS_Y] = 1,
                                [PIXELS] = 128,
                                [PARTS] = 1}};
-    while (start.v[PIXELS] < params[PIXELS].max && illegal(s, d, &start, NULL))
+    while (start.v[PIXELS] < params[PIXELS].max && illegal(self, s, d, &start, NULL))
         start.v[PIXELS] *= 2; /* until there are not too many strips */
     const kiln_range tiles[] = {kiln_each(TILE_X, 1, 8), kiln_each(TILE_Y, 1, 16),
                                 kiln_each(TILE_S, 1, 16)};
     const kiln_range cuts[] = {kiln_each(CUTS_X, 1, 16), kiln_each(CUTS_Y, 1, 16),
                                kiln_doubled(PARTS, 1, 64)};
-    kiln_guess g = {s, d, NULL, guessed_ms, start, INFINITY};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, start, INFINITY};
     kiln_config_best(&g, &start, tiles, sizeof tiles / sizeof *tiles);
     const kiln_config tile = g.best;
     kiln_config_best(&g, &tile, cuts, sizeof cuts / sizeof *cuts);
@@ -226,8 +229,8 @@ static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
         kiln_plan_refuse(plan, &why);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     char text[KILN_LAYOUT_TEXT];
@@ -256,7 +259,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, dy);
     kiln_arg_buffer(plan, out);
     int64_t items = g.b.groups * c->v[CUTS_X] * c->v[CUTS_Y];
-    kiln_grid_shared(plan, d, kiln_weights_predict(s, d, c), items, parts, 1);
+    kiln_grid_shared(plan, d, kiln_weights_predict(self, s, d, c), items, parts, 1);
     if (own)
         emit_result(s, d, &g, &blocked, parts, out, plan);
 }

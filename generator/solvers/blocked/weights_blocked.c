@@ -274,7 +274,8 @@ static double traffic(const kiln_shape *s, const kiln_weights_geometry *g,
     return bytes + w * (1 + (v[PARTS] > 1 ? 2.0 * v[PARTS] : 0));
 }
 
-double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+double kiln_weights_predict(const kiln_solver *self, const kiln_shape *s,
+                            const kiln_device_facts *d, const kiln_config *c)
 {
     kiln_weights_geometry g = kiln_weights_geometry_of(s, d);
     const int *v = c->v;

@@ -51,6 +51,7 @@ int64_t kiln_weights_part(const kiln_weights_geometry *g, const kiln_config *c);
 int kiln_weights_sums(const kiln_weights_geometry *g, const kiln_device_facts *d,
                       const kiln_config *c);
 /* As predict() of kiln_solver. */
-double kiln_weights_predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+double kiln_weights_predict(const kiln_solver *self, const kiln_shape *s,
+                            const kiln_device_facts *d, const kiln_config *c);
 
 #endif

@@ -42,7 +42,7 @@ int64_t kiln_depthwise_vectors(const kiln_blocked *b)
     return divide_up(channels_of(b), b->block);
 }
 
-void kiln_depthwise_prefer(kiln_shape *s, const kiln_device_facts *d)
+void kiln_depthwise_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     char *layouts[2] = {s->x_layout, s->y_layout};
     for (int i = 0; i < 2; i++)

@@ -11,7 +11,7 @@ kiln_blocked kiln_depthwise_of(const kiln_shape *s, const kiln_device_facts *d);
 int64_t kiln_depthwise_vectors(const kiln_blocked *b);
 
 /* For prefer(): layouts that the caller named decide for the others. */
-void kiln_depthwise_prefer(kiln_shape *s, const kiln_device_facts *d);
+void kiln_depthwise_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d);
 /* For reject(): returns true, with the reason, where x and y do not keep vectors of channels
  * together. */
 bool kiln_depthwise_layouts(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);

@@ -50,9 +50,9 @@ static int64_t tap_rows(const kiln_shape *s)
     return rows < s->filter[KILN_AXIS_H] ? rows : s->filter[KILN_AXIS_H];
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
-    (void)d;
     if (!kiln_shape_is_plain_layout(s))
         return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
     if (s->c != s->g)
@@ -70,8 +70,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
     if (v[VEC] == 1 && v[PIX] != 1)
@@ -97,7 +97,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return false;
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     kiln_lines l = kiln_lines_of(s);
@@ -136,7 +137,8 @@ static double uncached_cycles(const kiln_shape *s, const kiln_device_facts *d, c
 
 /* The time of an item is counted in vector operations: filling the buffer, then a load and a
  * multiply-add for each tap and row, fewer loads where rows share them, then the stores. */
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const int *v = c->v;
     bool backward = s->direction == KILN_BACKWARD_DATA, cpu = d->kind == KILN_DEVICE_CPU;
@@ -200,11 +202,12 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     const int *v = c->v, widest = g->d->kind == KILN_DEVICE_CPU ? g->d->simd_floats : 1;
     if (v[VEC] > widest || (v[VEC] == 1 && v[PIX] > 1))
         return INFINITY;
-    const double ms = predict(g->s, g->d, c);
-    return ms < g->best_ms && !illegal(g->s, g->d, c, NULL) ? ms : INFINITY;
+    const double ms = predict(g->self, g->s, g->d, c);
+    return ms < g->best_ms && !illegal(g->self, g->s, g->d, c, NULL) ? ms : INFINITY;
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     static const int widths[] = {16, 8, 4, 1};
     const bool cpu = d->kind == KILN_DEVICE_CPU, weights = s->direction == KILN_BACKWARD_WEIGHTS;
@@ -215,7 +218,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                 start.v[GROUP] = group;
     const kiln_range range[] = {kiln_listed(VEC, widths, 4), kiln_each(ROWS, 1, 8),
                                 kiln_each(PIX, 1, 8)};
-    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, start, predict(self, s, d, &start)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
     /* Enough parts to keep every core busy to the end; a GPU wants thousands of items. */
@@ -273,8 +276,8 @@ static void emit_weights(const kiln_shape *s, const kiln_device_facts *d, const 
         kiln_sum_parts_emit(s, d, s->w_count, split, out, KILN_ROLE_W, plan);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS) {
         emit_weights(s, d, c, plan);

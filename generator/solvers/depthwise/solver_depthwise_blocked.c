@@ -43,7 +43,8 @@ static bool reject_plain(const kiln_shape *s, const kiln_blocked *b, kiln_why *w
 
 /* ---- what it can do ---- */
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (kiln_reject_but_cpu(d, why))
         return true;
@@ -90,14 +91,15 @@ static bool reject_tile(const kiln_shape *s, const kiln_blocked *b, const kiln_c
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_blocked b = kiln_depthwise_of(s, d);
     return reject_tile(s, &b, c, why);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_blocked b = kiln_depthwise_of(s, d);
     return kiln_depthwise_predict(s, d, &b, c);
@@ -112,7 +114,8 @@ static bool is_too_wide(const kiln_shape *s, const kiln_device_facts *d, const k
     return c->v[TILE_W] > WIDEST_UNROLLED && kiln_depthwise_unrolls(s, d, b, c);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     const depthwise_span h = kiln_depthwise_span(&b, c, KILN_AXIS_H),
@@ -141,14 +144,16 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     return kiln_depthwise_predict(g->s, g->d, b, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     const kiln_config smallest = {.v = {1, 1, 1, 0}};
     /* Higher tiles have won nowhere: a core prefetches few rows. */
     const kiln_range range[] = {kiln_each(TILE_H, 1, 2), kiln_each(TILE_W, 1, WIDEST),
                                 kiln_each(TILES, 1, 32)};
-    kiln_guess g = {s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(s, d, &b, &smallest)};
+    kiln_guess g = {
+        self, s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(s, d, &b, &smallest)};
     kiln_config_best(&g, &smallest, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -226,8 +231,8 @@ static void emit_pack(const kiln_shape *s, const kiln_blocked *b, int together, 
     kiln_pack_channels_emit(s, &packing, plan);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     bool backward = s->direction == KILN_BACKWARD_DATA;

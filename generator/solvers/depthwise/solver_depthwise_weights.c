@@ -56,13 +56,14 @@ static bool known(const kiln_blocked *b, const kiln_config *c)
     return step >= b->lead[2] && last - b->lead[2] + reach_of(b, c) < b->src[2];
 }
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS && s->c == s->g && s->k == s->g)
-        kiln_depthwise_prefer(s, d);
+        kiln_depthwise_prefer(self, s, d);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const char *filter = kiln_plain_filter_layout(s->rank);
     if (kiln_reject_but_cpu(d, why))
@@ -87,8 +88,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     enum { MOST_TAPS = 64, MOST_PRODUCTS = 2048 };
     kiln_blocked b = kiln_depthwise_of(s, d);
@@ -129,7 +130,8 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
     return met * ((double)tiles_of(b, c) * (cost + 8) + 20);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     double passes =
@@ -148,7 +150,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
            fmax(ms, move);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     int64_t items = kiln_depthwise_vectors(&b) * c->v[PARTS];
@@ -158,7 +161,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
+    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : predict(g->self, g->s, g->d, c);
 }
 
 /* Returns the divisors of `taps` up to `most` as a range, with the values in `list`. */
@@ -171,7 +174,8 @@ static kiln_range divisors(int param, int64_t taps, int most, int *list)
     return kiln_listed(param, list, n);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     enum { MOST_ROWS = 8, MOST_COLUMNS = 16 };
     const kiln_blocked b = kiln_depthwise_of(s, d);
@@ -180,7 +184,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     const kiln_range range[] = {divisors(TAP_ROWS, b.filter[1], MOST_ROWS, rows),
                                 divisors(TAPS, b.filter[2], MOST_COLUMNS, columns),
                                 kiln_each(TILE_W, 1, 16), kiln_doubled(PARTS, 1, 64)};
-    kiln_guess g = {s, d, NULL, guessed_ms, start, INFINITY};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, start, INFINITY};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -199,8 +203,8 @@ static void stage(const kiln_shape *s, const kiln_blocked *b, const kiln_config 
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_blocked b = kiln_depthwise_of(s, d);
     int parts = c->v[PARTS], out = KILN_ROLE_W;
@@ -210,7 +214,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
     kiln_arg_buffer(plan, out);
-    kiln_grid_shared(plan, d, predict(s, d, c), kiln_depthwise_vectors(&b), parts, 1);
+    kiln_grid_shared(plan, d, predict(self, s, d, c), kiln_depthwise_vectors(&b), parts, 1);
     if (parts == 1)
         return;
     stage(s, &b, c, "depthwise_weights_sum", 2, plan);

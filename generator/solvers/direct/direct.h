@@ -58,7 +58,8 @@ double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
 /* As the members of kiln_solver for backward weights, after the checks that all directions share.
  */
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);
-void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c);
+void kiln_direct_weights_guess(const kiln_solver *self, const kiln_shape *s,
+                               const kiln_device_facts *d, kiln_config *c);
 double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d,
                               const kiln_config *c);
 void kiln_direct_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

@@ -76,13 +76,14 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     return kiln_direct_weights_ms(g->s, g->d, c);
 }
 
-void kiln_direct_weights_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+void kiln_direct_weights_guess(const kiln_solver *self, const kiln_shape *s,
+                               const kiln_device_facts *d, kiln_config *c)
 {
     const kiln_range range[] = {kiln_doubled(DIRECT_SPLIT, 1, 1024), kiln_each(DIRECT_K, 1, 8),
                                 kiln_each(DIRECT_PIX, 1, 8)};
     c->v[DIRECT_COPY] = 1;
     c->v[DIRECT_PACK] = 0;
-    kiln_guess g = {s, d, NULL, guessed_ms, *c, kiln_direct_weights_ms(s, d, c)};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, *c, kiln_direct_weights_ms(s, d, c)};
     kiln_config_best(&g, c, range, sizeof range / sizeof *range);
     *c = g.best;
 }

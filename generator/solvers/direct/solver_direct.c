@@ -7,16 +7,16 @@
 
 #include <math.h>
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
-    (void)d;
     if (!kiln_shape_is_plain_layout(s))
         return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
     return kiln_lines_too_large(s, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
     if (v[DIRECT_STREAM] && (v[DIRECT_COPY] || v[DIRECT_VEC] == 1))
@@ -48,7 +48,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return false;
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     bool cpu = d->kind == KILN_DEVICE_CPU;
@@ -67,7 +68,7 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
         kiln_config in_place = *c;
         kiln_why why;
         in_place.v[DIRECT_COPY] = 0;
-        if (!illegal(s, d, &in_place, &why))
+        if (!illegal(self, s, d, &in_place, &why))
             return true;
     }
     return v[DIRECT_C] > 16 && kiln_direct_src_channels(s) <= 16;
@@ -88,7 +89,8 @@ static bool is_by_channels(const kiln_shape *s, const kiln_device_facts *d, cons
     return l->phases > 1 || (!copy && s->g == 1) || group > held;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     return s->direction == KILN_BACKWARD_WEIGHTS ? kiln_direct_weights_ms(s, d, c)
                                                  : kiln_direct_ms(s, d, c);
@@ -106,10 +108,11 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     c->v[DIRECT_ORDER] = cpu && is_by_channels(g->s, g->d, g->own, c);
     if (cpu && !copy)
         c->v[DIRECT_PACK] = 1;
-    return illegal(g->s, g->d, c, NULL) ? INFINITY : kiln_direct_ms(g->s, g->d, c);
+    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : kiln_direct_ms(g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const bool cpu = d->kind == KILN_DEVICE_CPU;
     const kiln_config smallest = {.v = {[DIRECT_VEC] = 1,
@@ -126,14 +129,14 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
         start.v[DIRECT_GROUP] = d->max_group >= 64 && d->max_local[0] >= 64 ? 64 : 1;
     if (s->direction == KILN_BACKWARD_WEIGHTS) {
         *c = start;
-        kiln_direct_weights_guess(s, d, c);
+        kiln_direct_weights_guess(self, s, d, c);
         return;
     }
     start.v[DIRECT_PACK] = s->x_type != KILN_F32;
     kiln_lines l = kiln_lines_of(s);
     const kiln_range range[] = {kiln_each(DIRECT_COPY, !kiln_shape_is_pointwise(s), 1),
                                 kiln_each(DIRECT_K, 1, 16), kiln_each(DIRECT_PIX, 1, 8)};
-    kiln_guess g = {s, d, &l, guessed_ms, smallest, kiln_direct_ms(s, d, &smallest)};
+    kiln_guess g = {self, s, d, &l, guessed_ms, smallest, kiln_direct_ms(s, d, &smallest)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -165,8 +168,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
         kiln_define(plan, "D_ROW", c->v[DIRECT_VEC]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS) {
         kiln_direct_weights_emit(s, d, c, plan);

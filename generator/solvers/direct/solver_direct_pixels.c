@@ -48,14 +48,15 @@ static bool exceeds(const kiln_direct_pixels *g, const kiln_device_facts *d, con
     return kiln_direct_keeps_too_much(g->scratch, "the source and of sums", d, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);
     return exceeds(&g, d, c, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const char *filter = kiln_plain_filter_layout(s->rank);
     if (s->direction == KILN_BACKWARD_WEIGHTS)
@@ -70,7 +71,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
                        "are %s and %s",
                        s->x_layout, s->y_layout);
     return kiln_reject_but_cpu(d, why) || kiln_lines_too_large(s, why) ||
-           illegal(s, d, &smallest, why);
+           illegal(self, s, d, &smallest, why);
 }
 
 /* Whether sums, the vectors of a tap and a weight have registers. */
@@ -92,7 +93,8 @@ static bool is_same(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return b.rows == g->rows && b.cols == g->cols && b.parts == g->parts && b.chunk == g->chunk;
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     const int64_t little = 2 << 10; /* elements */
@@ -107,7 +109,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
            is_same(s, d, &g, c, PIXELS_C);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);
     return kiln_direct_pixels_ms(&g, s, d, c);
@@ -166,10 +169,12 @@ static void guess_tiles(kiln_guess *g)
 
 /* Guesses tiles of registers, then tiles of pixels and parts of the channels for these, and both
  * once more. */
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     kiln_direct_pixels p = kiln_direct_pixels_of(s, d, &smallest);
-    kiln_guess g = {s, d, &p, guessed_ms, smallest, kiln_direct_pixels_ms(&p, s, d, &smallest)};
+    kiln_guess g = {
+        self, s, d, &p, guessed_ms, smallest, kiln_direct_pixels_ms(&p, s, d, &smallest)};
     guess_registers(&g, USUAL_TILE);
     guess_tiles(&g);
     guess_registers(&g, g.best.v[PIXELS_TILE]);
@@ -216,8 +221,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);

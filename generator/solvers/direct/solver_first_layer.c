@@ -29,7 +29,7 @@ static const kiln_config smallest = {
 
 /* ---- what it can do ---- */
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     kiln_prefer_layout(s->x_layout, kiln_plain_data_layout(s->rank));
     if (kiln_blocked_of(s).src_pitch.channel == 1)
@@ -53,8 +53,8 @@ static bool exceeds(const kiln_first_layer *g, const kiln_device_facts *d, const
     return kiln_direct_keeps_too_much(g->scratch, "the source", d, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_first_layer g = kiln_first_layer_of(s, d, c);
     return exceeds(&g, d, c, why);
@@ -78,7 +78,8 @@ static bool reject_layouts(const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (s->direction != KILN_FORWARD)
         return kiln_no(why, "it does forward");
@@ -118,7 +119,8 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     return exceeds(f, g->d, c, NULL) ? INFINITY : kiln_first_layer_ms(f, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     kiln_first_layer f = kiln_first_layer_of(s, d, &smallest);
     const kiln_config start = {{[FIRST_STREAM] = kiln_better_streamed(s, d)}};
@@ -127,12 +129,13 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
         kiln_doubled(FIRST_VEC, 4, d->simd_floats < 16 ? d->simd_floats : 16),
         kiln_each(FIRST_K, 1, 16), kiln_each(FIRST_PIX, 1, 32),
         kiln_doubled(FIRST_ROWS, 1, most > 16 ? 16 : (int)most - 1)};
-    kiln_guess g = {s, d, &f, guessed_ms, smallest, kiln_first_layer_ms(&f, s, d, &smallest)};
+    kiln_guess g = {self, s, d, &f, guessed_ms, smallest, kiln_first_layer_ms(&f, s, d, &smallest)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     const kiln_first_layer g = kiln_first_layer_of(s, d, c);
@@ -145,7 +148,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return few || narrow || high || streamed || !fits_registers(&g, d, c);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_first_layer g = kiln_first_layer_of(s, d, c);
     return kiln_first_layer_ms(&g, s, d, c);
@@ -194,8 +198,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const kiln_first_layer g = kiln_first_layer_of(s, d, c);
     kiln_direct_pack_emit(s, (int)g.tile_k, g.together, true, plan);

@@ -32,7 +32,7 @@ typedef struct kiln_depthwise_reduce {
 kiln_depthwise_reduce kiln_depthwise_reduce_of(const kiln_shape *s, const kiln_config *c);
 
 /* As predict() of kiln_solver. */
-double kiln_depthwise_reduce_ms(const kiln_shape *s, const kiln_device_facts *d,
-                                const kiln_config *c);
+double kiln_depthwise_reduce_ms(const kiln_solver *self, const kiln_shape *s,
+                                const kiln_device_facts *d, const kiln_config *c);
 
 #endif

@@ -113,8 +113,8 @@ static double vector_ms(const kiln_shape *s, const kiln_device_facts *d, const k
     return with_parts(s, d, c, begin_ms + group_ms * n.of_unit + ms, launch_ms, again);
 }
 
-double kiln_depthwise_reduce_ms(const kiln_shape *s, const kiln_device_facts *d,
-                                const kiln_config *c)
+double kiln_depthwise_reduce_ms(const kiln_solver *self, const kiln_shape *s,
+                                const kiln_device_facts *d, const kiln_config *c)
 {
     return c->v[REDUCE_VECTOR] > 1 ? vector_ms(s, d, c) : plain_ms(s, d, c);
 }

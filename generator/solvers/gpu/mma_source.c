@@ -8,10 +8,9 @@
 
 #include <string.h>
 
-void kiln_mma_prefer(kiln_shape *s, const kiln_device_facts *d)
+void kiln_mma_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     static const char *const last[] = {"NWC", "NHWC", "NDHWC"};
-    (void)d;
     kiln_prefer_layout(s->x_layout, last[s->rank - 1]);
     kiln_prefer_layout(s->y_layout, last[s->rank - 1]);
 }

@@ -14,7 +14,7 @@ typedef struct kiln_mma_source {
 } kiln_mma_source;
 
 /* For prefer(): neighbouring channels. */
-void kiln_mma_prefer(kiln_shape *s, const kiln_device_facts *d);
+void kiln_mma_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d);
 
 /* For reject(): returns true, with the reason, where x or y is neither NCHW nor NHWC (or their 1-D
  * and 3-D kin) nor in blocks of neighbouring channels, or has padding, which nobody would write. */

@@ -34,8 +34,8 @@ static int64_t taps_of(const kiln_shape *s)
     return s->filter[0] * s->filter[1] * s->filter[2];
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
     if (c->v[GATHER_GROUP] > d->max_group || c->v[GATHER_GROUP] > d->max_local[0])
@@ -64,7 +64,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
     if (s->direction == KILN_BACKWARD_WEIGHTS)
@@ -85,11 +86,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
     if (s->in[0] * s->in[1] * s->in[2] > most || s->out[0] * s->out[1] * s->out[2] > most)
         return kiln_no(why, "a channel of an image has 2^29 elements or more");
-    return illegal(s, d, &least, why);
+    return illegal(self, s, d, &least, why);
 }
 
 /* Types of less than 32 bits are slow without vectors. */
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     static const char *const last[] = {"NWC", "NHWC", "NDHWC"};
     if (d->kind != KILN_DEVICE_GPU || s->x_type == KILN_F32 || s->c % 4)
@@ -99,9 +100,9 @@ static void prefer(kiln_shape *s, const kiln_device_facts *d)
 }
 
 /* A CPU has better solvers. */
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
-    (void)s, (void)c;
     return d->kind == KILN_DEVICE_CPU;
 }
 
@@ -144,7 +145,8 @@ static double registers_of(const kiln_shape *s, const kiln_config *c, const kiln
     return (double)(g->sums + g->weights) + words * loads;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
     const double size = (double)kiln_type_size(s->x_type), vector = c->v[GATHER_VECTOR];
@@ -196,16 +198,19 @@ static bool unlikely(const kiln_shape *s, const kiln_config *c)
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    return unlikely(g->s, c) || illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
+    return unlikely(g->s, c) || illegal(g->self, g->s, g->d, c, NULL)
+               ? INFINITY
+               : predict(g->self, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_range all[] = {
         kiln_searched(params, GATHER_GROUP), kiln_searched(params, GATHER_ROWS),
         kiln_searched(params, GATHER_COLUMNS), kiln_searched(params, GATHER_VECTOR),
         kiln_searched(params, GATHER_ROW_WISE)};
-    kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
+    kiln_guess g = {.self = self, .s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
     kiln_config_best(&g, &least, all, sizeof all / sizeof *all);
     *c = g.best;
 }
@@ -252,8 +257,8 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_WORDS", c->v[GATHER_VECTOR] * (int64_t)kiln_type_size(s->w_type) / 4);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
     if (c->v[GATHER_VECTOR] > 1) {

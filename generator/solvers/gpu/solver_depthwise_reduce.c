@@ -84,8 +84,8 @@ static bool exceeds(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     if (c->v[REDUCE_VECTOR] > 1 && !may_have_vectors(s))
         return kiln_no(why,
@@ -94,7 +94,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return exceeds(s, d, c, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
     const kiln_depthwise_reduce g = kiln_depthwise_reduce_of(s, &least);
@@ -114,11 +115,12 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
     if (pixels_of(s) > most || g.pairs > most / 256)
         return kiln_no(why, "its pixels or channels leave the range of its grid");
-    return illegal(s, d, &least, why);
+    return illegal(self, s, d, &least, why);
 }
 
 /* A CPU runs the items of a group in turns between barriers, and has better solvers. */
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const kiln_depthwise_reduce g = kiln_depthwise_reduce_of(s, c);
     const double groups = (double)divide_up(g.pairs, c->v[REDUCE_CHANNELS]) * c->v[REDUCE_PARTS];
@@ -129,12 +131,14 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    return exceeds(g->s, g->d, c, NULL) ? INFINITY : kiln_depthwise_reduce_ms(g->s, g->d, c);
+    return exceeds(g->s, g->d, c, NULL) ? INFINITY
+                                        : kiln_depthwise_reduce_ms(g->self, g->s, g->d, c);
 }
 
 /* Without vectors no piece of several columns was measured that is fast. With a stride more than
  * two gain a fifth at most, but where the prediction errs they take twice the time. */
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const bool vectors = may_have_vectors(s);
     const int columns = !vectors ? 1 : s->stride[2] > 1 ? 2 : 8;
@@ -144,7 +148,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
                               kiln_searched(params, REDUCE_PARTS),
                               kiln_doubled(REDUCE_VECTOR, 1, vectors ? 8 : 1),
                               kiln_doubled(REDUCE_COLS, 1, columns)};
-    kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
+    kiln_guess g = {.self = self, .s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
     *c = least;
     if (d->kind == KILN_DEVICE_CPU)
         return; /* where a small kernel compiles soonest */
@@ -152,8 +156,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     *c = g.best;
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const int parts = c->v[REDUCE_PARTS];
     const int64_t pairs = kiln_depthwise_reduce_of(s, c).pairs;

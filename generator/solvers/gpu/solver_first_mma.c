@@ -50,8 +50,8 @@ static tile tile_of(const kiln_shape *s, const kiln_config *c)
     return t;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const tile t = tile_of(s, c);
     if (t.items > d->max_group || t.items > d->max_local[0])
@@ -64,7 +64,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const kiln_pitch y = kiln_pitch_of(s, 'y');
     const tile t = tile_of(s, &smallest);
@@ -97,22 +98,21 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
     if (product_of(t.tiles, t.items) > most || s->k > most / 4096)
         return kiln_no(why, "its tiles or channels leave the range of its grid");
-    return illegal(s, d, &smallest, why);
+    return illegal(self, s, d, &smallest, why);
 }
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     static const char *const last[] = {"NWC", "NHWC", "NDHWC"};
-    (void)d;
     kiln_prefer_layout(s->x_layout, last[s->rank - 1]);
     kiln_prefer_layout(s->y_layout, last[s->rank - 1]);
 }
 
 /* Blocks without channels, and warps without pixels. */
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
-    (void)d;
     return v[BLOCKS] > divide_up(s->k, BLOCK) || v[ROWS] * v[WIDTH] * v[BLOCKS] < 16 * v[WARPS] ||
            v[WIDTH] >= 2 * round_up(s->out[2], 16);
 }
@@ -121,7 +121,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
  * they do so one after the other. Eight warps leave a unit room for fewer groups. Fitted to 28
  * configs of 4 problems at a batch of 64 on an H100 (NVIDIA's driver 580.159, 2026-11-27); the
  * guess is the fastest of those measured. */
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const double step = 7.5, pixel = 0.93, weights = 65; /* cycles of a unit */
     const double ghz = 1.7, crowded = 0.52, beside = 0.04, burst = 0.15 / 65536, begin_ms = 1.5e-3;
@@ -147,14 +148,18 @@ static double ms_of(const kiln_guess *g, kiln_config *c)
     if ((c->v[WIDTH] < 56 && g->s->out[2] >= 56) ||
         (c->v[ROWS] < 4 && (double)tile_of(g->s, c).tiles > many))
         return INFINITY;
-    return illegal(g->s, g->d, c, NULL) || skip(g->s, g->d, c) ? INFINITY : predict(g->s, g->d, c);
+    return illegal(g->self, g->s, g->d, c, NULL) || skip(g->self, g->s, g->d, c)
+               ? INFINITY
+               : predict(g->self, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_range all[] = {kiln_searched(params, ROWS), kiln_searched(params, WIDTH),
                               kiln_searched(params, WARPS), kiln_searched(params, BLOCKS)};
-    kiln_guess g = {.s = s, .d = d, .ms = ms_of, .best = smallest, .best_ms = INFINITY};
+    kiln_guess g = {
+        .self = self, .s = s, .d = d, .ms = ms_of, .best = smallest, .best_ms = INFINITY};
     kiln_config_best(&g, &smallest, all, sizeof all / sizeof *all);
     *c = g.best;
 }
@@ -180,8 +185,8 @@ static void define_all(const kiln_shape *s, const kiln_config *c, const tile *t,
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const tile t = tile_of(s, c);
     const int64_t words = t.blocks * t.steps * 32 * LANE_WORDS;

@@ -44,8 +44,8 @@ bool kiln_gemm_exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kil
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_gemm g = geometry_of(s, c);
     return kiln_gemm_exceeds(&g, d, c, why);
@@ -74,7 +74,8 @@ bool kiln_gemm_rejects(const kiln_gemm *g, const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const kiln_gemm g = geometry_of(s, &kiln_tiles_smallest);
     if (g.all_phases > 1 && kiln_device_is_pocl(d) && strncmp(d->driver, "5.", 2) == 0)
@@ -85,7 +86,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return kiln_gemm_rejects(&g, s, why) || kiln_gemm_exceeds(&g, d, &kiln_tiles_smallest, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const kiln_gemm g = geometry_of(s, c);
     const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.walk.dst_c;
@@ -105,7 +107,8 @@ double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_f
     return kiln_tiles_row_ms(ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_gemm g = geometry_of(s, c);
     return kiln_gemm_ms(&g, s, d, c);
@@ -122,12 +125,14 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
                                                    : kiln_gemm_ms(g, guess->s, guess->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     static const int splits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
     const kiln_shape f = kiln_tiles_fold(s);
     kiln_gemm g = kiln_gemm_of(&f);
-    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
+    kiln_guess best = {
+        .self = self, .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
     kiln_tiles_guess(&best, params,
                      kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits), NULL, 0, c);
 }
@@ -239,8 +244,8 @@ void kiln_gemm_emit(const kiln_gemm *g, const kiln_shape *s, const kiln_device_f
     kiln_grid(plan, local, 1, 1, results, 1, 1);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const kiln_shape f = kiln_tiles_fold(s);
     const kiln_gemm g = geometry_of(&f, c);

@@ -13,37 +13,41 @@ static const kiln_param params[MMA_PARAMS] = {
     [MMA_SPLIT] = {"T_SPLIT", 6, {1, 2, 4, 8, 16, 32}, 1, 128},
 };
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     return kiln_gemm_mma_rejects(s, d, KILN_MMA, &kiln_mma_smallest, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_gemm_mma g = kiln_gemm_mma_of(s, KILN_MMA, c);
     return kiln_gemm_mma_exceeds(&g, d, c, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const kiln_gemm_mma g = kiln_gemm_mma_of(s, KILN_MMA, c);
     return kiln_gemm_mma_skips(&g, d, c);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_gemm_mma g = kiln_gemm_mma_of(s, KILN_MMA, c);
     return kiln_gemm_mma_ms(&g, s, d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     kiln_gemm_mma_guess(s, d, KILN_MMA, params, &kiln_mma_smallest, c);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_gemm_mma_emit(s, d, KILN_MMA, c, plan);
 }

@@ -76,14 +76,15 @@ static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d
     return kiln_gemm_exceeds(&g->merged, d, c, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     geometry g = shape_of(s);
     return exceeds(&g, s, d, c, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does forward and backward data");
@@ -105,10 +106,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     const kiln_config c = least(s);
     geometry g = shape_of(s);
     set(&g, s, &c);
-    return kiln_gemm_rejects(&g.merged, s, why) || illegal(s, d, &c, why);
+    return kiln_gemm_rejects(&g.merged, s, why) || illegal(self, s, d, &c, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     geometry g = shape_of(s);
     set(&g, s, c);
@@ -116,7 +118,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return kiln_tiles_skipped(&g.merged.tiles, d, c) || empty;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     geometry g = shape_of(s);
     set(&g, s, c);
@@ -131,18 +134,19 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     return kiln_gemm_ms(&g->merged, guess->s, guess->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_config start = least(s);
     geometry g = shape_of(s);
-    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = start};
+    kiln_guess best = {.self = self, .s = s, .d = d, .own = &g, .ms = ms_of, .best = start};
     const kiln_range more[] = {kiln_searched(params, PHASES_H), kiln_searched(params, PHASES_W)};
     kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more,
                      sizeof more / sizeof *more, c);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     geometry g = shape_of(s);

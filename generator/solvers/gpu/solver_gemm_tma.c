@@ -149,8 +149,8 @@ static bool exceeds(const product *p, const kiln_device_facts *d, const kiln_con
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const product p = product_for(s, d, c);
     return exceeds(&p, d, c, why);
@@ -183,7 +183,8 @@ static bool refuses_sizes(const kiln_shape *s, const product *p, kiln_why *why)
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const kiln_blocked w = kiln_blocked_of(s);
     if (refuses_geometry(s, &w, why) || kiln_mma_lacks(s, d, KILN_WGMMA, why))
@@ -203,7 +204,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 }
 
 /* More columns than the next smaller width has, and a ring that is not used up. */
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const product p = product_for(s, d, c);
     const int v = c->v[COLUMNS];
@@ -237,7 +239,8 @@ static double ms_of_tiles(const product *p, const kiln_shape *s, const kiln_devi
     return kiln_mma_row_ms(ms, 1 + p->src.turned) + kiln_device_launch_ms(d);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const product p = product_for(s, d, c);
     return ms_of_tiles(&p, s, d, c);
@@ -250,13 +253,19 @@ static double guess_ms(const kiln_guess *g, kiln_config *c)
     return exceeds(p, g->d, c, NULL) ? INFINITY : ms_of_tiles(p, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_range all[] = {kiln_searched(params, TEAMS), kiln_searched(params, BLOCKS),
                               kiln_searched(params, COLUMNS), kiln_searched(params, STAGES)};
     product own = of_shape(s);
-    kiln_guess g = {
-        .s = s, .d = d, .own = &own, .ms = guess_ms, .best = smallest, .best_ms = INFINITY};
+    kiln_guess g = {.self = self,
+                    .s = s,
+                    .d = d,
+                    .own = &own,
+                    .ms = guess_ms,
+                    .best = smallest,
+                    .best_ms = INFINITY};
     kiln_config_best(&g, &smallest, all, sizeof all / sizeof *all);
     *c = g.best;
 }
@@ -302,8 +311,8 @@ static void define_all(const kiln_shape *s, const product *p, const kiln_config 
     kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const product p = product_for(s, d, c);
     const bool backward = s->direction == KILN_BACKWARD_DATA;

@@ -103,14 +103,15 @@ bool kiln_gemm_weights_exceeds(const kiln_gemm_weights *g, const kiln_device_fac
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_gemm_weights g = geometry_of(s, c);
     return kiln_gemm_weights_exceeds(&g, d, c, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
@@ -131,7 +132,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return kiln_gemm_weights_exceeds(&g, d, &kiln_tiles_smallest, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const kiln_gemm_weights g = geometry_of(s, c);
     const bool empty = (c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * (s->k / s->g)) ||
@@ -152,7 +154,8 @@ static double time_of(const kiln_gemm_weights *g, const kiln_shape *s, const kil
     return kiln_tiles_row_ms(ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_gemm_weights g = geometry_of(s, c);
     return time_of(&g, s, d, c);
@@ -169,13 +172,15 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
                                                            : time_of(g, guess->s, guess->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     static const int splits[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
                                  32, 48, 64, 96, 128, 192, 256, 384, 512};
     const kiln_shape f = kiln_tiles_fold(s);
     kiln_gemm_weights g = kiln_gemm_weights_of(&f);
-    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
+    kiln_guess best = {
+        .self = self, .s = s, .d = d, .own = &g, .ms = ms_of, .best = kiln_tiles_smallest};
     kiln_tiles_guess(&best, params,
                      kiln_listed(TILES_SPLIT, splits, sizeof splits / sizeof *splits), NULL, 0, c);
 }
@@ -218,8 +223,8 @@ void kiln_gemm_weights_emit(const kiln_shape *s, const kiln_device_facts *d, con
         kiln_sum_parts_emit(s, d, s->w_count, split, sums, dst, plan);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);

@@ -21,37 +21,41 @@ static const kiln_config smallest = {{[MMA_ROWS] = 64,
                                       [MMA_STAGES] = 2,
                                       [MMA_SPLIT] = 1}};
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     return kiln_gemm_weights_mma_rejects(s, d, KILN_MMA_TURNED, &smallest, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(s, KILN_MMA_TURNED, c);
     return kiln_gemm_weights_mma_exceeds(&g, d, c, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(s, KILN_MMA_TURNED, c);
     return kiln_gemm_weights_mma_skips(&g, d, c);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(s, KILN_MMA_TURNED, c);
     return kiln_gemm_weights_mma_ms(&g, d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     kiln_gemm_weights_mma_guess(s, d, KILN_MMA_TURNED, params, &smallest, c);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_gemm_weights_mma_emit(s, d, KILN_MMA_TURNED, c, plan);
 }

@@ -64,11 +64,10 @@ static int64_t local_bytes(const kiln_config *c)
 
 /* ---- what it takes ---- */
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
-    (void)s;
     if (v[ITEMS] % v[LANES])
         return kiln_no(why, "%d items are no whole number of teams of %d", v[ITEMS], v[LANES]);
     if (v[PIXELS] * v[CHANNELS] > MOST_SUMS)
@@ -92,7 +91,8 @@ static bool has_rows(const kiln_shape *s, char tensor)
            (order == KILN_CHANNELS_FIRST && size[0] * size[1] * size[2] == 1);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const kiln_shape f = kiln_tiles_fold(s);
     const product p = of_shape(&f);
@@ -113,11 +113,12 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
                        s->y_layout);
     if (f.c > most || f.k > most || f.g > UINT16_MAX)
         return kiln_no(why, "its channels or groups leave the range of its grid");
-    return illegal(s, d, &smallest, why);
+    return illegal(self, s, d, &smallest, why);
 }
 
 /* A CPU has better solvers; lanes and tiles that stay half empty. */
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const kiln_shape f = kiln_tiles_fold(s);
     const product p = of_shape(&f);
@@ -159,7 +160,8 @@ static double ms_of_product(const product *p, const kiln_shape *s, const kiln_de
 
 /* In the terms of solvers for tensor cores where there are any for the types, which leave out
  * `less` more, else of gemm. */
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_shape f = kiln_tiles_fold(s);
     const product p = of_shape(&f);
@@ -173,10 +175,11 @@ static double ms_of(const kiln_guess *g, kiln_config *c)
 {
     if (c->v[CHANNELS] > 4 || c->v[PIXELS] * c->v[CHANNELS] > 16)
         return INFINITY;
-    return illegal(g->s, g->d, c, NULL) ? INFINITY : ms_of_product(g->own, g->s, g->d, c);
+    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : ms_of_product(g->own, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_range all[] = {kiln_searched(params, ITEMS), kiln_searched(params, LANES),
                               kiln_searched(params, PIXELS), kiln_searched(params, CHANNELS)};
@@ -206,8 +209,8 @@ static void define_all(const kiln_shape *s, const product *p, const kiln_device_
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const kiln_shape f = kiln_tiles_fold(s);
     const product p = of_shape(&f);

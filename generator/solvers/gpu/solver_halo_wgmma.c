@@ -99,8 +99,8 @@ static bool exceeds(const halo *h, const kiln_device_facts *d, const kiln_config
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const halo h = halo_of(s, d, c);
     return exceeds(&h, d, c, why);
@@ -120,7 +120,8 @@ static bool refuses_geometry(const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4;
     if (refuses_geometry(s, why))
@@ -137,7 +138,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
 }
 
 /* More columns than the next smaller width has, teams or slots without tiles. */
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const halo h = halo_of(s, d, c);
     const int v = c->v[COLUMNS];
@@ -183,7 +185,8 @@ static double ms_of_tiles(const halo *h, const kiln_shape *s, const kiln_device_
            kiln_mma_source_ms(&h->src, d) + kiln_device_launch_ms(d);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const halo h = halo_of(s, d, c);
     return ms_of_tiles(&h, s, d, c);
@@ -200,13 +203,19 @@ static double guess_ms(const kiln_guess *g, kiln_config *c)
     return exceeds(h, g->d, c, NULL) ? INFINITY : ms_of_tiles(h, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_range all[] = {kiln_searched(params, TEAMS), kiln_searched(params, BLOCKS),
                               kiln_searched(params, SLOTS), kiln_searched(params, COLUMNS)};
     halo own = of_shape(s);
-    kiln_guess g = {
-        .s = s, .d = d, .own = &own, .ms = guess_ms, .best = smallest, .best_ms = INFINITY};
+    kiln_guess g = {.self = self,
+                    .s = s,
+                    .d = d,
+                    .own = &own,
+                    .ms = guess_ms,
+                    .best = smallest,
+                    .best_ms = INFINITY};
     kiln_config_best(&g, &smallest, all, sizeof all / sizeof *all);
     *c = g.best;
 }
@@ -248,8 +257,8 @@ static void define_all(const kiln_shape *s, const halo *h, const kiln_device_fac
         kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const halo h = halo_of(s, d, c);
     const bool backward = s->direction == KILN_BACKWARD_DATA;

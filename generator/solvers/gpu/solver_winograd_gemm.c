@@ -99,8 +99,8 @@ static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d
     return kiln_gemm_exceeds(&g->gemm, d, c, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     geometry g = shape_of(s);
     return exceeds(&g, s, d, c, why);
@@ -113,7 +113,8 @@ static kiln_config least(const kiln_shape *s)
     return c;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (kiln_winograd_reject_problem(s, why))
         return true;
@@ -130,7 +131,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return exceeds(&g, s, d, &c, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     geometry g = shape_of(s);
     const bool empty = c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * g.walk.dst_c;
@@ -156,7 +158,8 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(ms, c->v[TILES_SPLIT] > 1 ? 4 : 3);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     geometry g = shape_of(s);
     return set(&g, s, c) ? time_of(&g, s, d, c) : INFINITY;
@@ -171,11 +174,12 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     return time_of(g, guess->s, guess->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     geometry g = shape_of(s);
     const kiln_config start = least(s);
-    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = start};
+    kiln_guess best = {.self = self, .s = s, .d = d, .own = &g, .ms = ms_of, .best = start};
     const kiln_range more[] = {kiln_searched(params, PRODUCTS)};
     kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more,
                      sizeof more / sizeof *more, c);
@@ -196,8 +200,8 @@ static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts 
     kiln_define(plan, "D_COLUMNS", g->gemm.columns);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     geometry g = shape_of(s);
     if (!set(&g, s, c))

@@ -88,8 +88,8 @@ static bool exceeds(geometry *g, const kiln_shape *s, const kiln_device_facts *d
     return kiln_gemm_weights_exceeds(&g->gemm, d, c, why);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     geometry g = shape_of(s);
     return exceeds(&g, s, d, c, why);
@@ -118,7 +118,8 @@ static bool reject_problem(const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (reject_problem(s, why))
         return true;
@@ -129,10 +130,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it works on the layouts NCHW and NHWC; x and y are %s and %s",
                        s->x_layout, s->y_layout);
     const kiln_config c = least();
-    return illegal(s, d, &c, why);
+    return illegal(self, s, d, &c, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     geometry g = shape_of(s);
     const bool empty = (c->v[TILES_BM] > 16 && c->v[TILES_BM] >= 2 * (s->k / s->g)) ||
@@ -155,7 +157,8 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(ms, split > 1 ? 5 : 4);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     geometry g = shape_of(s);
     return set(&g, s, c) ? time_of(&g, s, d, c) : INFINITY;
@@ -169,10 +172,11 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     return time_of(g, guess->s, guess->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     geometry g = shape_of(s);
-    kiln_guess best = {.s = s, .d = d, .own = &g, .ms = ms_of, .best = least()};
+    kiln_guess best = {.self = self, .s = s, .d = d, .own = &g, .ms = ms_of, .best = least()};
     const kiln_range more[] = {kiln_searched(params, PRODUCTS)};
     kiln_tiles_guess(&best, params, kiln_searched(params, TILES_SPLIT), more, 1, c);
 }
@@ -185,8 +189,8 @@ static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts 
     kiln_winograd_walk_emit(&g->walk, s, d, kernel, (const int64_t[]){g0, g1, 1}, plan);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     geometry g = shape_of(s);
     if (!set(&g, s, c))

@@ -17,13 +17,13 @@ static const kiln_param params[PARAMS] = {
 
 static const char *const filters[] = {"IMG_DW_FILTER", NULL};
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
-    (void)d;
     kiln_image_prefer(s, filters);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     kiln_filter_image filter;
     if (kiln_image_reject(s, d, why))
@@ -45,8 +45,8 @@ static int64_t reads_of(const kiln_shape *s, const kiln_config *c)
     return (c->v[TILE_W] - 1) * s->stride[KILN_AXIS_W] + (taps - 1) * s->dilation[KILN_AXIS_W] + 1;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
     if (v[TILE_W] > s->out[KILN_AXIS_W])
@@ -58,7 +58,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_image_group_illegal(d, v[GROUP_0], v[GROUP_1], why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     if (v[GROUP_0] > 1 && v[GROUP_0] >= 2 * divide_up(s->out[KILN_AXIS_W], v[TILE_W]))
@@ -70,7 +71,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return d->kind == KILN_DEVICE_CPU ? v[GROUP_1] > 1 : v[GROUP_0] * v[GROUP_1] < 16;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const int *v = c->v;
     double tiles = (double)(divide_up(s->out[KILN_AXIS_W], v[TILE_W]) * s->out[KILN_AXIS_H] * s->n *
@@ -82,21 +84,22 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    return illegal(g->s, g->d, c, NULL) ? INFINITY : predict(g->s, g->d, c);
+    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : predict(g->self, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_config start = {.v = {[TILE_W] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
     const kiln_range range[] = {kiln_searched(params, TILE_W), kiln_each(WINDOW, 0, 1)};
-    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, start, predict(self, s, d, &start)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
     kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const int *v = c->v;
     kiln_filter_image filter;

@@ -18,13 +18,13 @@ static const kiln_param params[PARAMS] = {
     [GROUP_1] = {"T_GROUP_1", 4, {1, 2, 4, 8}, 1, 1024},
 };
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
-    (void)d;
     kiln_image_prefer(s, kiln_image_filters);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     kiln_filter_image filter;
     if (kiln_image_reject(s, d, why))
@@ -49,8 +49,8 @@ static int64_t reads_of(const kiln_shape *s, const kiln_config *c)
     return (c->v[TILE_W] - 1) * s->stride[KILN_AXIS_W] + (taps - 1) * s->dilation[KILN_AXIS_W] + 1;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
     if (v[TILE_W] > s->out[KILN_AXIS_W])
@@ -67,7 +67,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_image_group_illegal(d, v[GROUP_0], v[GROUP_1], why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     bool cpu = d->kind == KILN_DEVICE_CPU;
@@ -83,7 +84,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return cpu ? v[GROUP_1] > 1 || v[LOCAL] == STRIDED : v[GROUP_0] * v[GROUP_1] < 16;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const int *v = c->v;
     double tiles = (double)(divide_up(s->out[KILN_AXIS_W], v[TILE_W]) * s->out[KILN_AXIS_H] * s->n *
@@ -98,26 +100,27 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const int most = g->d->kind == KILN_DEVICE_CPU ? 32 : 16;
-    if (c->v[TILE_W] * c->v[TILE_KV] > most || illegal(g->s, g->d, c, NULL))
+    if (c->v[TILE_W] * c->v[TILE_KV] > most || illegal(g->self, g->s, g->d, c, NULL))
         return INFINITY;
-    return predict(g->s, g->d, c);
+    return predict(g->self, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const bool cpu = d->kind == KILN_DEVICE_CPU;
     const kiln_config start = {
         .v = {[TILE_W] = 1, [TILE_KV] = 1, [LOCAL] = cpu, [GROUP_0] = 1, [GROUP_1] = 1}};
     const kiln_range range[] = {kiln_searched(params, TILE_W), kiln_doubled(TILE_KV, 1, 4),
                                 kiln_each(LOCAL, cpu, WINDOW)};
-    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, start, predict(self, s, d, &start)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
     kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const int *v = c->v;
     kiln_filter_image filter;

@@ -51,10 +51,9 @@ static bool make_images(const kiln_shape *s, const kiln_device_facts *d, int m, 
            make(&i->m, "IMG_WINO_MATRIX", i->elements, s->k, i->tiles, d, why);
 }
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     static const char *const plain[] = {"OIHW", NULL};
-    (void)d;
     kiln_image_prefer(s, plain);
 }
 
@@ -67,7 +66,8 @@ static bool given_filter(const kiln_shape *s, const kiln_device_facts *d, kiln_f
            kiln_image_filter(s, d, kiln_image_filters, filter, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     images i;
     kiln_filter_image filter;
@@ -90,8 +90,8 @@ static int64_t blocks_of(const kiln_shape *s)
     return divide_up(s->k / s->g, 4);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
     images i;
@@ -106,7 +106,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_image_group_illegal(d, v[GROUP_0], v[GROUP_1], why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     images i;
@@ -120,7 +121,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return d->kind == KILN_DEVICE_CPU ? v[GROUP_1] > 1 : v[GROUP_0] * v[GROUP_1] < 16;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const int *v = c->v;
     images i;
@@ -143,18 +145,19 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     /* On a CPU a read costs more than sums that do not stay in registers. */
     const int most = g->d->kind == KILN_DEVICE_CPU ? 16 : 8;
-    if (c->v[TILES] * c->v[BLOCKS] > most || illegal(g->s, g->d, c, NULL))
+    if (c->v[TILES] * c->v[BLOCKS] > most || illegal(g->self, g->s, g->d, c, NULL))
         return INFINITY;
-    return predict(g->s, g->d, c);
+    return predict(g->self, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     const kiln_config start = {
         .v = {[M] = 2, [TILES] = 1, [BLOCKS] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
     const kiln_range range[] = {kiln_doubled(M, 2, 4), kiln_doubled(TILES, 1, 8),
                                 kiln_doubled(BLOCKS, 1, 2)};
-    kiln_guess g = {s, d, NULL, guessed_ms, start, predict(s, d, &start)};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, start, predict(self, s, d, &start)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
     kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
@@ -191,8 +194,8 @@ static void start(kiln_plan *plan, const kiln_shape *s, const images *i, const k
     kiln_grid(plan, c->v[GROUP_0], c->v[GROUP_1], 1, g0, g1, g2);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const int *v = c->v;
     images i;

@@ -81,7 +81,8 @@ static int64_t largest_group(const kiln_device_facts *d)
     return d->max_group < d->max_local[0] ? d->max_group : d->max_local[0];
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (wrong_kind(s, why) || wrong_geometry(s, why) || too_large(s, why))
         return true;
@@ -124,8 +125,8 @@ static bool illegal_s(const kiln_device_facts *d, const kiln_config *c, const mi
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     miopen1x1_view v = kiln_miopen1x1_view(s);
     miopen1x1_numbers m = kiln_miopen1x1_numbers(&v, c);
@@ -164,16 +165,17 @@ static bool repeats(const miopen1x1_view *v, const kiln_config *c, int field)
     return false;
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
-    (void)d;
     miopen1x1_view v = kiln_miopen1x1_view(s);
     return !in_grid(&v, c) || repeats(&v, c, MIOPEN1X1_OUT_PIX_TILE0) ||
            repeats(&v, c, MIOPEN1X1_N_OUT_PIX_TILES) || repeats(&v, c, MIOPEN1X1_N_IN_DATA_TILES);
 }
 
 /* MIOpen's default, without its split of C unless that is wanted and possible. */
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     *c = kiln_miopen1x1_default(s);
     if (!kiln_miopen1x1_view(s).j1) {
@@ -191,7 +193,8 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
  * backward data 37 (its weights lie side by side for the output channels), and the rest of S, which
  * is scalar, 9. On GPUs a work-item for each pixel fits better (MIOpen: 5.7 of 13 TFLOP/s on a
  * gfx906). */
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     miopen1x1_view v = kiln_miopen1x1_view(s);
     miopen1x1_numbers m = kiln_miopen1x1_numbers(&v, c);
@@ -210,8 +213,8 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     return fmax(fmax(compute, memory), waits) + kiln_device_rough_launch_ms(d);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     if (kiln_miopen1x1_view(s).j1)
         kiln_miopen1x1_emit_j1(s, d, c, plan);

@@ -13,11 +13,11 @@ static int64_t cells_of(const kiln_shape *s, const kiln_pitch *y)
     return s->n * y->blocks * y->neighbours * s->out[0] * s->out[1] * s->out[2];
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     kiln_shape plain = *s;
     const int64_t limit = INT32_MAX;
-    (void)d;
     if (s->direction != KILN_FORWARD)
         return kiln_no(why, "general computes forward passes only");
     memcpy(plain.x_layout, "NCHW", sizeof "NCHW");
@@ -35,16 +35,15 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
-    (void)s, (void)d, (void)c, (void)why;
     return false;
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
-    (void)s, (void)d;
     memset(c, 0, sizeof *c);
 }
 
@@ -56,13 +55,12 @@ static void add_pitch(const kiln_shape *s, const kiln_pitch *p, kiln_plan *plan)
         kiln_arg_index(plan, s, all[i]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const kiln_pitch x = kiln_pitch_of(s, 'x'), y = kiln_pitch_of(s, 'y');
     const int64_t count = cells_of(s, &y);
     const int64_t sizes[] = {count, s->g, s->c / s->g, s->k / s->g, y.blocks};
-    (void)c;
     kiln_plan_stage(plan, "general.cl", "general");
     kiln_define_types(plan, s);
     kiln_define(plan, "D_GROUP", kiln_device_group(d, GROUP));
@@ -86,10 +84,10 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 /* Sizes that a compiler does not know make it several times as slow as kernels that nobody is to
  * choose before it. */
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const double elements = (double)kiln_shape_out_count(s), flops = s->flops + 200 * elements;
-    (void)c;
     return 0.05 + flops / (0.003 * d->peak_gflops * 1e6);
 }
 

@@ -10,7 +10,8 @@
 
 enum { GROUP = 64 };
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     const struct {
         kiln_type type;
@@ -37,16 +38,15 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
-    (void)s, (void)d, (void)c, (void)why;
     return false;
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
-    (void)s, (void)d;
     memset(c, 0, sizeof *c);
 }
 
@@ -87,10 +87,9 @@ static void emit_convolution(const kiln_shape *s, const kiln_device_facts *d, ki
     kiln_grid(plan, kiln_device_group(d, GROUP), 1, 1, count, 1, 1);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
-    (void)c;
     emit_convolution(s, d, plan);
     if (s->direction == KILN_BACKWARD_WEIGHTS && s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
@@ -98,9 +97,9 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 /* PoCL reaches some 5 GFLOP/s of a peak of some 300. To find its place an element takes the time of
  * about fifty multiply-adds. A GPU gets a little further once it has enough elements. */
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
-    (void)c;
     const double elements = (double)kiln_shape_out_count(s), flops = s->flops + 100 * elements;
     const double bytes = (double)s->x_count * (double)kiln_type_size(s->x_type) +
                          (double)s->w_count * (double)kiln_type_size(s->w_type) +

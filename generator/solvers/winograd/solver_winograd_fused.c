@@ -45,8 +45,8 @@ static int64_t local_bytes(const kiln_winograd *w, const kiln_config *c)
     return kiln_winograd_elements(w, c) * vectors * w->block * 4 + kiln_winograd_strip(w, c);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
     if (kiln_winograd_illegal(&w, c, why))
@@ -57,7 +57,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_winograd_no_room(d, local_bytes(&w, c), 3, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (d->kind != KILN_DEVICE_CPU)
         return kiln_no(why, "its items are as large as a CPU core's cache, not for this device");
@@ -65,10 +66,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return true;
     kiln_winograd w = kiln_winograd_of(s, d);
     kiln_config least = smallest(&w);
-    return illegal(s, d, &least, why);
+    return illegal(self, s, d, &least, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     kiln_winograd w = kiln_winograd_of(s, d);
@@ -79,7 +81,8 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     return v[WINOGRAD_TILES] < 14 && items > 4 * few && 4 * local_bytes(&w, c) < d->local_memory;
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
     /* All units wait for the one with the most items, which are full. */
@@ -95,19 +98,19 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
     return first + rest + 0.5 * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     static const kiln_winograd_range range = {4, WINOGRAD_LONGEST, 32, 8, kiln_winograd_fits};
     kiln_winograd w = kiln_winograd_of(s, d);
     *c = smallest(&w);
-    kiln_winograd_guess(&kiln_solver_winograd_fused, s, d, &range, c);
+    kiln_winograd_guess(self, s, d, &range, c);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
-    const kiln_solver *self = &kiln_solver_winograd_fused;
     kiln_plan_fact(plan, "LOCAL_BYTES", local_bytes(&w, c));
     kiln_winograd_emit_pack(s, &w, self, c, false, plan);
     kiln_winograd_stage(s, &w, self, c, false, "winograd_fused", plan);
@@ -117,7 +120,7 @@ static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
     kiln_arg_epilogue(plan, s);
     int64_t items = kiln_winograd_items(&w, c), split = c->v[SPLIT];
     const int64_t first = c->v[ORDER] ? split : items, second = c->v[ORDER] ? items : split;
-    kiln_grid_shared(plan, d, predict(s, d, c), first, second, s->g);
+    kiln_grid_shared(plan, d, predict(self, s, d, c), first, second, s->g);
 }
 
 const kiln_solver kiln_solver_winograd_fused = {

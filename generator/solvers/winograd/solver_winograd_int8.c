@@ -24,13 +24,13 @@ static const kiln_config smallest = {.v = {[INT8_SIDE] = 2,
 
 /* ---- what it can do ---- */
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     kiln_blocked_prefer(s, d, true);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
     const int *v = c->v;
@@ -92,7 +92,8 @@ static bool reject_problem(const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (kiln_reject_but_cpu(d, why) || reject_problem(s, why) || reject_layouts(s, d, why) ||
         kiln_blocked_too_large(s, why))
@@ -102,7 +103,7 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     if (most * s->n > INT32_MAX / 2)
         return kiln_no(why, "its tiles are counted in 32 bits, and there are %lld pixels",
                        (long long)(most * s->n));
-    return illegal(s, d, &smallest, why);
+    return illegal(self, s, d, &smallest, why);
 }
 
 /* ---- configs ---- */
@@ -114,7 +115,8 @@ static bool fits(const kiln_device_facts *d, const kiln_config *c)
     return c->v[WINOGRAD_W] * c->v[WINOGRAD_KV] + others <= kiln_blocked_registers(d);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     const int *v = c->v;
     const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
@@ -147,7 +149,8 @@ static double multiply_cost(const kiln_winograd_int8 *w, const kiln_device_facts
     return (double)w->elements * (ceil(tiles / v[WINOGRAD_W]) * product + stored);
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
     double most = fmin((double)c->v[WINOGRAD_TILES], (double)w.tiles);
@@ -167,11 +170,12 @@ static double predict(const kiln_shape *s, const kiln_device_facts *d, const kil
            0.5 * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     static const kiln_winograd_range range = {2, 4, 42, 8, fits};
     *c = smallest;
-    kiln_winograd_guess(&kiln_solver_winograd_int8, s, d, &range, c);
+    kiln_winograd_guess(self, s, d, &range, c);
 }
 
 /* ---- the plan ---- */
@@ -198,8 +202,8 @@ static void define_all(const kiln_shape *s, const kiln_winograd_int8 *w, const k
         kiln_define(plan, params[i].name, c->v[i]);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     const kiln_winograd_int8 w = kiln_winograd_int8_of(s, d, c);
     bool backward = s->direction == KILN_BACKWARD_DATA;

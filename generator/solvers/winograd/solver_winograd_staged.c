@@ -41,8 +41,8 @@ static int64_t product_scratch(const kiln_winograd *w, const kiln_config *c)
     return scratch(w, c, kiln_winograd_dst_tiles(w, c) * c->v[WINOGRAD_KV]);
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
     if (kiln_winograd_illegal(&w, c, why))
@@ -52,7 +52,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return kiln_winograd_no_room(d, kiln_winograd_strip(&w, c), 1, why);
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (d->kind != KILN_DEVICE_CPU)
         return kiln_no(why,
@@ -63,10 +64,11 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
         return kiln_no(why, "it does one group, and there are %lld", (long long)s->g);
     kiln_winograd w = kiln_winograd_of(s, d);
     kiln_config least = smallest(&w);
-    return illegal(s, d, &least, why);
+    return illegal(self, s, d, &least, why);
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
     return kiln_winograd_skip(&w, d, c);
@@ -104,25 +106,26 @@ static steps predict_steps(const kiln_shape *s, const kiln_device_facts *d, cons
     };
 }
 
-static double predict(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const steps t = predict_steps(s, d, c);
     return t.source + t.products + t.destination + 3 * kiln_device_launch_ms(d);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     static const kiln_winograd_range range = {4, WINOGRAD_LONGEST, 128, 0, kiln_winograd_fits};
     kiln_winograd w = kiln_winograd_of(s, d);
     *c = smallest(&w);
-    kiln_winograd_guess(&kiln_solver_winograd_staged, s, d, &range, c);
+    kiln_winograd_guess(self, s, d, &range, c);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_winograd w = kiln_winograd_of(s, d);
-    const kiln_solver *self = &kiln_solver_winograd_staged;
     int64_t items = kiln_winograd_items(&w, c), elements = kiln_winograd_elements(&w, c);
     int v = kiln_plan_temp(plan, source_scratch(&w, c) * 4);
     int p = kiln_plan_temp(plan, product_scratch(&w, c) * 4);

@@ -29,7 +29,7 @@ static void blocked_layout(const kiln_shape *s, const kiln_gradient *g, char tex
     snprintf(text, KILN_LAYOUT_TEXT, "%s%dc", kiln_plain_data_layout(s->rank), g->block);
 }
 
-static void prefer(kiln_shape *s, const kiln_device_facts *d)
+static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     if (s->direction != KILN_BACKWARD_WEIGHTS || s->rank != 2)
         return;
@@ -58,7 +58,8 @@ static bool wrong_layouts(const kiln_shape *s, kiln_why *why)
     return false;
 }
 
-static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
+static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                   kiln_why *why)
 {
     if (d->kind != KILN_DEVICE_CPU)
         return kiln_no(
@@ -87,8 +88,8 @@ static bool reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *wh
     return false;
 }
 
-static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                    kiln_why *why)
+static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     kiln_gradient g = kiln_gradient_of(s, d);
     if (c->v[GRADIENT_K] > g.block)
@@ -111,7 +112,8 @@ static bool illegal(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return false;
 }
 
-static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c)
 {
     kiln_gradient g = kiln_gradient_of(s, d);
     int vectors = kiln_blocked_vectors(g.block, d),
@@ -122,10 +124,12 @@ static bool skip(const kiln_shape *s, const kiln_device_facts *d, const kiln_con
 
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    return illegal(g->s, g->d, c, NULL) ? INFINITY : kiln_gradient_ms(g->s, g->d, c);
+    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY
+                                                 : kiln_gradient_ms(g->self, g->s, g->d, c);
 }
 
-static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *c)
+static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                  kiln_config *c)
 {
     static const int parts[] = {1, 0, 2, 4, 8, 16};
     const kiln_config start = {
@@ -133,7 +137,7 @@ static void guess(const kiln_shape *s, const kiln_device_facts *d, kiln_config *
     const kiln_range range[] = {kiln_searched(params, GRADIENT_K),
                                 kiln_searched(params, GRADIENT_CV), kiln_each(GRADIENT_ROWS, 0, 8),
                                 kiln_listed(GRADIENT_PARTS, parts, 6)};
-    kiln_guess g = {s, d, NULL, guessed_ms, start, kiln_gradient_ms(s, d, &start)};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, start, kiln_gradient_ms(self, s, d, &start)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -213,8 +217,8 @@ static void emit_steps(const kiln_shape *s, const kiln_gradient *g, const kiln_c
     kiln_grid(plan, 1, 1, 1, kiln_gradient_items(g, c), whole ? 1 : GRADIENT_ELEMENTS, 1);
 }
 
-static void emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
-                 kiln_plan *plan)
+static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                 const kiln_config *c, kiln_plan *plan)
 {
     kiln_gradient g = kiln_gradient_of(s, d);
     plan->amplification = kiln_winograd_amplification(6, (const int[]){4, 4}, g.all);

@@ -122,7 +122,7 @@ static int lanes_of(const kiln_shape *s, const kiln_device_facts *d)
     return x > 1 ? x : y > 1 ? y : lanes(d);
 }
 
-void kiln_winograd_prefer(kiln_shape *s, const kiln_device_facts *d)
+void kiln_winograd_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     int block = lanes_of(s, d);
     const char *name = block == 16 ? "NCHW16c" : block == 8 ? "NCHW8c" : "NCHW4c";

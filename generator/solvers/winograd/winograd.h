@@ -27,7 +27,7 @@ typedef struct kiln_winograd {
 } kiln_winograd;
 
 /* For prefer(): blocks of channels wherever channels fill them. */
-void kiln_winograd_prefer(kiln_shape *s, const kiln_device_facts *d);
+void kiln_winograd_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d);
 /* Returns true, with the reason, where no tiles exist for the convolution, whatever the layouts. */
 bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why);
 /* Returns true likewise, and for layouts other than NCHW, NHWC and blocks of channels. */
@@ -41,9 +41,6 @@ kiln_winograd kiln_winograd_of(const kiln_shape *s, const kiln_device_facts *d);
 double kiln_winograd_amplification(int t, const int taps[2], int64_t channels);
 
 /* ---- configs ---- */
-
-extern const kiln_solver kiln_solver_winograd_fused, kiln_solver_winograd_staged,
-    kiln_solver_winograd_int8;
 
 /* The parameter tables of winograd_fused and winograd_staged begin with these, and so does the
  * table of winograd_int8, which has T_SIDE for T_T. */
@@ -89,7 +86,7 @@ typedef struct kiln_winograd_range {
 } kiln_winograd_range;
 
 /* Sets *c to the legal config with the least predicted time, or leaves it if none is faster. */
-void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+void kiln_winograd_guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_winograd_range *range, kiln_config *c);
 
 /* Times of the three steps for an item of `count` tiles, in vector multiply-adds of one core; the

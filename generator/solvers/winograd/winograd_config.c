@@ -131,31 +131,26 @@ bool kiln_winograd_fits(const kiln_device_facts *d, const kiln_config *c)
     return sums + c->v[WINOGRAD_KV] + 1 <= kiln_blocked_registers(d);
 }
 
-typedef struct guessed {
-    const kiln_solver *solver;
-    const kiln_winograd_range *range;
-} guessed;
-
 /* Expects the number of T_W tiles in T_TILES. */
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
-    const guessed *own = g->own;
+    const kiln_winograd_range *range = g->own;
     c->v[WINOGRAD_TILES] *= c->v[WINOGRAD_W];
-    if (c->v[WINOGRAD_TILES] > own->range->tiles || !own->range->fits(g->d, c) ||
-        own->solver->illegal(g->s, g->d, c, NULL))
+    if (c->v[WINOGRAD_TILES] > range->tiles || !range->fits(g->d, c) ||
+        g->self->illegal(g->self, g->s, g->d, c, NULL))
         return INFINITY;
-    return own->solver->predict(g->s, g->d, c);
+    return g->self->predict(g->self, g->s, g->d, c);
 }
 
-void kiln_winograd_guess(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+void kiln_winograd_guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_winograd_range *range, kiln_config *c)
 {
-    guessed own = {solver, range};
     const kiln_range ranges[] = {
         kiln_stepped(WINOGRAD_T, range->first, range->last, 2), kiln_each(WINOGRAD_W, 2, 14),
         kiln_each(WINOGRAD_TILES, 1, range->tiles / 2), kiln_doubled(WINOGRAD_KV, 1, 4),
         kiln_doubled(WINOGRAD_SHARED, 1, range->split)};
-    kiln_guess g = {s, d, &own, guessed_ms, *c, solver->predict(s, d, c)};
+    kiln_winograd_range own = *range;
+    kiln_guess g = {self, s, d, &own, guessed_ms, *c, self->predict(self, s, d, c)};
     kiln_config_best(&g, c, ranges, range->split ? 5 : 4);
     *c = g.best;
 }

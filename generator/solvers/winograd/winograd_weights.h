@@ -33,6 +33,7 @@ int64_t kiln_gradient_products(const kiln_gradient *g);
 /* Returns the items of one product. */
 int64_t kiln_gradient_items(const kiln_gradient *g, const kiln_config *c);
 
-double kiln_gradient_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+double kiln_gradient_ms(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_config *c);
 
 #endif

@@ -114,7 +114,8 @@ static double traffic(const kiln_shape *s, const kiln_gradient *g, const kiln_de
     return element * (c->v[GRADIENT_PARTS] * products + missed * chunks * (2 * through + products));
 }
 
-double kiln_gradient_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+double kiln_gradient_ms(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_config *c)
 {
     kiln_gradient g = kiln_gradient_of(s, d);
     double items = (double)kiln_gradient_items(&g, c) * GRADIENT_ELEMENTS;
