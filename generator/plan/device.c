@@ -12,6 +12,7 @@ kiln_device_facts kiln_device_generic(void)
         .platform = "none",
         .driver = "none",
         .cpu = kiln_core_of(NULL),
+        .unit = kiln_gpu_unit_of(NULL),
         .compute_units = 2,
         .max_group = 1024,
         .max_local = {1024, 1024, 64},
@@ -34,14 +35,53 @@ bool kiln_device_is_pocl(const kiln_device_facts *d)
     return d->kind == KILN_DEVICE_CPU && strcmp(d->platform, "Portable Computing Language") == 0;
 }
 
-/* A GPU unit is counted with 128 lanes and 20 GB/s. Of a CPU's memory kernels that do little else
- * than move reach half of what a copy does. Only ratios matter to predict(). */
+/* A device may tell more or fewer lanes than its family's row: the faster instructions of its units
+ * come in proportion. */
+static void set_peaks(kiln_gpu_facts *g, const kiln_gpu_unit *unit, int units)
+{
+    const double of_lanes = 2 * g->clock_ghz * units * g->unit_lanes / unit->mads_f32;
+    g->peak_f64 = of_lanes * unit->mads_f64;
+    g->peak_f32 = of_lanes * unit->mads_f32;
+    g->peak_f16 = of_lanes * unit->mads_f16;
+    g->peak_bf16 = of_lanes * unit->mads_bf16;
+    g->peak_i8 = of_lanes * unit->mads_i8;
+}
+
+/* Some devices tell a clock of 0 or of 1 MHz. */
+static double clock_of(double told, double usual)
+{
+    return told < 0.1 ? usual : told;
+}
+
+static void set_gpu(kiln_device_facts *d, double ghz)
+{
+    kiln_gpu_facts *g = &d->gpu;
+    const kiln_gpu_unit *unit = d->unit = kiln_gpu_unit_of(&g->id);
+    g->clock_ghz = clock_of(ghz, unit->clock_ghz);
+    g->subgroup = g->subgroup ? g->subgroup : unit->subgroup;
+    g->unit_lanes = g->unit_lanes ? g->unit_lanes : unit->mads_f32;
+    g->group_registers = g->group_registers ? g->group_registers : unit->registers;
+    g->memory_gbs = g->memory_gbs > 0 ? g->memory_gbs : unit->memory_gbs * d->compute_units;
+    set_peaks(g, unit, d->compute_units);
+    d->peak_gflops = g->peak_f32;
+    d->bandwidth_gbs = unit->moved * g->memory_gbs;
+}
+
+/* Of a CPU's memory kernels that do little else than move reach half of what a copy does. Only
+ * ratios matter to predict(). */
+static void set_cpu(kiln_device_facts *d, double ghz)
+{
+    const double lanes = d->cpu->sums * d->cpu->clock * kiln_device_unit_floats(d);
+    d->peak_gflops = 2 * lanes * clock_of(ghz, 3) * d->compute_units;
+    d->bandwidth_gbs = d->cpu->memory_gbs / 2 * d->compute_units;
+}
+
 void kiln_device_set_roofline(kiln_device_facts *d, double ghz)
 {
-    const bool gpu = d->kind == KILN_DEVICE_GPU;
-    const double lanes = gpu ? 128 : d->cpu->sums * d->cpu->clock * kiln_device_unit_floats(d);
-    d->peak_gflops = 2 * lanes * ghz * d->compute_units;
-    d->bandwidth_gbs = (gpu ? 20 : d->cpu->memory_gbs / 2) * d->compute_units;
+    if (d->kind == KILN_DEVICE_GPU)
+        set_gpu(d, ghz);
+    else
+        set_cpu(d, ghz);
 }
 
 int kiln_device_unit_floats(const kiln_device_facts *d)
@@ -80,19 +120,18 @@ double kiln_device_move_ms(const kiln_device_facts *d, double bytes)
 /* On a CPU, with PoCL, whose threads the runtime keeps spinning. */
 double kiln_device_launch_ms(const kiln_device_facts *d)
 {
-    return d->kind == KILN_DEVICE_CPU ? 0.003 : 0.012;
+    return d->kind == KILN_DEVICE_CPU ? 0.003 : d->unit->launch_ms;
 }
 
+/* The row "generic", which devices that are no GPU have, tells what was measured on one CPU. */
 double kiln_device_next_launch_ms(const kiln_device_facts *d)
 {
-    (void)d; /* measured on one CPU, and counted on all devices */
-    return 0.005;
+    return d->unit->next_launch_ms;
 }
 
 double kiln_device_rough_launch_ms(const kiln_device_facts *d)
 {
-    (void)d;
-    return 0.02;
+    return d->unit->rough_launch_ms;
 }
 
 int64_t kiln_device_group(const kiln_device_facts *d, int64_t wanted)

@@ -3,6 +3,7 @@
 #define KILN_DEVICE_H
 
 #include "generator/cpu/core.h"
+#include "generator/gpu/unit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,20 +15,22 @@ typedef enum kiln_device_kind {
     KILN_DEVICE_OTHER /* an accelerator, or a CPU that fills its vectors with work-items */
 } kiln_device_kind;
 
-/* What OpenCL or an extension of the vendor's tells of a GPU; 0: unknown. Nothing is concluded from
- * a GPU's name. */
+/* What OpenCL or an extension of the vendor's tells of a GPU. What neither tells, and no
+ * measurement on the device, kiln_device_set_roofline() takes from the row of its family; 0:
+ * unknown, or not filled yet. Nothing is concluded from a GPU's name. */
 typedef struct kiln_gpu_facts {
+    kiln_gpu_id id;
     int subgroup;              /* work-items that go through a program in step */
     int unit_lanes;            /* multiply-adds of floats that a unit does in a cycle */
     int64_t group_registers;   /* of 32 bits, that the items of one group can have together */
-    int64_t unit_local_memory; /* bytes, for all groups that a unit runs at a time */
+    int64_t unit_local_memory; /* bytes, for all groups that a unit runs at a time, as told */
     double clock_ghz;
     /* Multiply-adds counted as two operations, 1e9 a second. */
     double peak_f64, peak_f32, peak_f16, peak_bf16, peak_i8;
-    double memory_gbs;
+    double memory_gbs; /* of a copy, bytes read and written */
     /* What a probe showed (runtime/device/tensor_cores.h). */
-    bool has_mma;                /* tensor cores by inline PTX, as of compute capability 8.0 */
-    bool has_wgmma;              /* the same by instructions of 9.0 alone, re-targeted */
+    bool has_mma;                /* tensor cores by inline PTX */
+    bool has_wgmma;              /* the same by instructions of one capability, re-targeted */
     bool has_tma;                /* copies that follow a tensor map, which a kernel makes */
     int64_t static_local_memory; /* bytes that a kernel may declare; 0: `local_memory` */
 } kiln_gpu_facts;
@@ -38,8 +41,9 @@ typedef struct kiln_device_facts {
     /* "x86 6-207": which CPU it is, where the name may not tell; "NVIDIA 9.0": a GPU's compute
      * capability; "": unknown. Devices with the same core want much the same configs. */
     char core[24];
-    const kiln_core *cpu; /* never NULL; of what is no CPU the row "generic" */
-    kiln_gpu_facts gpu;   /* all 0 of what is no GPU */
+    const kiln_core *cpu;      /* never NULL; of what is no CPU the row "generic" */
+    const kiln_gpu_unit *unit; /* never NULL; of what is no GPU the row "generic" */
+    kiln_gpu_facts gpu;        /* all 0 of what is no GPU */
     int compute_units;
     int64_t max_group; /* work-items of one work-group */
     int64_t max_local[3];
@@ -55,7 +59,6 @@ typedef struct kiln_device_facts {
     bool has_vnni, has_bf16; /* x86's AVX512_VNNI, and AVX512_BF16 where it is faster than floats,
                                 even if kernels' compiler ignores them */
     bool has_amx;            /* tile registers of x86's AMX with bf16 and int8, as a probe showed */
-    int cuda_capability;     /* major * 10 + minor on NVIDIA, 0 elsewhere */
 
     /* Roofline inputs of predict(), from the counts above and a clock: not measured. */
     double peak_gflops, bandwidth_gbs;
@@ -65,7 +68,8 @@ typedef struct kiln_device_facts {
  * `kind` and `platform`. */
 bool kiln_device_is_pocl(const kiln_device_facts *d);
 
-/* Sets peak_gflops and bandwidth_gbs from the other facts and the clock that the device tells. */
+/* Sets peak_gflops and bandwidth_gbs from the other facts and the clock that the device tells, 0 if
+ * it tells none. Of a GPU it finds the row by gpu.id, and fills those facts that are still 0. */
 void kiln_device_set_roofline(kiln_device_facts *d, double ghz);
 
 /* Returns how many floats a unit of the CPU takes at once. */

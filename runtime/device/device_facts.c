@@ -18,7 +18,10 @@ enum {
     AMD_SIMD_WIDTH = 0x4041,
     AMD_SIMD_INSTRUCTION_WIDTH = 0x4042,
     AMD_WAVEFRONT_WIDTH = 0x4043,
-    AMD_LOCAL_MEM_SIZE_PER_COMPUTE_UNIT = 0x4047
+    AMD_LOCAL_MEM_SIZE_PER_COMPUTE_UNIT = 0x4047,
+    AMD_GFXIP_MAJOR = 0x404A,
+    AMD_GFXIP_MINOR = 0x404B,
+    INTEL_IP_VERSION = 0x4250
 };
 
 static void ask_text(cl_device_id device, cl_device_info what, char *text, size_t size)
@@ -141,34 +144,51 @@ static int64_t read_core_cache(const kiln_device_facts *f)
 #endif
 }
 
-static double read_ghz(cl_device_id device, const kiln_device_facts *f)
+static int version_of(int64_t major, int64_t minor)
 {
-    const double ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
-    const double usual = f->kind == KILN_DEVICE_GPU ? 1.5 : 3;
-    return ghz < 0.1 ? usual : ghz;
+    return KILN_GPU_VERSION((int)major, (int)minor);
+}
+
+static void read_nvidia(cl_device_id device, kiln_device_facts *f)
+{
+    const int64_t major = ask_uint(device, NV_COMPUTE_CAPABILITY_MAJOR),
+                  minor = ask_uint(device, NV_COMPUTE_CAPABILITY_MINOR);
+    f->gpu.id = (kiln_gpu_id){KILN_GPU_NVIDIA, version_of(major, minor)};
+    f->gpu.subgroup = (int)ask_uint(device, NV_WARP_SIZE);
+    f->gpu.group_registers = ask_uint(device, NV_REGISTERS_PER_BLOCK);
+    snprintf(f->core, sizeof f->core, "NVIDIA %d.%d", (int)major, (int)minor);
+}
+
+static void read_amd(cl_device_id device, kiln_device_facts *f)
+{
+    f->gpu.id = (kiln_gpu_id){KILN_GPU_AMD, version_of(ask_uint(device, AMD_GFXIP_MAJOR),
+                                                       ask_uint(device, AMD_GFXIP_MINOR))};
+    f->gpu.subgroup = (int)ask_uint(device, AMD_WAVEFRONT_WIDTH);
+    f->gpu.unit_local_memory = ask_uint(device, AMD_LOCAL_MEM_SIZE_PER_COMPUTE_UNIT);
+    f->gpu.unit_lanes =
+        (int)(ask_uint(device, AMD_SIMD_PER_COMPUTE_UNIT) * ask_uint(device, AMD_SIMD_WIDTH) *
+              ask_uint(device, AMD_SIMD_INSTRUCTION_WIDTH));
+}
+
+static void read_intel(cl_device_id device, kiln_device_facts *f)
+{
+    const int64_t version = ask_uint(device, INTEL_IP_VERSION); /* 10 bits, 8 bits, revision */
+    f->gpu.id = (kiln_gpu_id){KILN_GPU_INTEL, version_of(version >> 22, version >> 14 & 0xff)};
 }
 
 static void read_gpu(cl_device_id device, const char *extensions, kiln_device_facts *f)
 {
-    kiln_gpu_facts *g = &f->gpu;
-    if (strstr(extensions, "cl_nv_device_attribute_query")) {
-        f->cuda_capability = (int)(ask_uint(device, NV_COMPUTE_CAPABILITY_MAJOR) * 10 +
-                                   ask_uint(device, NV_COMPUTE_CAPABILITY_MINOR));
-        snprintf(f->core, sizeof f->core, "NVIDIA %d.%d", f->cuda_capability / 10,
-                 f->cuda_capability % 10);
-        g->subgroup = (int)ask_uint(device, NV_WARP_SIZE);
-        g->group_registers = ask_uint(device, NV_REGISTERS_PER_BLOCK);
-    }
-    if (f->kind == KILN_DEVICE_GPU && strstr(extensions, "cl_amd_device_attribute_query")) {
-        g->subgroup = (int)ask_uint(device, AMD_WAVEFRONT_WIDTH);
-        g->unit_local_memory = ask_uint(device, AMD_LOCAL_MEM_SIZE_PER_COMPUTE_UNIT);
-        g->unit_lanes =
-            (int)(ask_uint(device, AMD_SIMD_PER_COMPUTE_UNIT) * ask_uint(device, AMD_SIMD_WIDTH) *
-                  ask_uint(device, AMD_SIMD_INSTRUCTION_WIDTH));
-    }
-    if (f->kind == KILN_DEVICE_GPU)
-        g->clock_ghz = (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000;
-    g->peak_f32 = 2 * g->unit_lanes * g->clock_ghz * f->compute_units;
+    static const struct {
+        const char *extension;
+        void (*read)(cl_device_id device, kiln_device_facts *f);
+    } makers[] = {
+        {"cl_nv_device_attribute_query", read_nvidia},
+        {"cl_amd_device_attribute_query", read_amd},
+        {"cl_intel_device_attribute_query", read_intel},
+    };
+    for (size_t i = 0; i < sizeof makers / sizeof *makers && f->kind == KILN_DEVICE_GPU; i++)
+        if (strstr(extensions, makers[i].extension))
+            makers[i].read(device, f);
 }
 
 static void read_limits(cl_device_id device, kiln_device_facts *f)
@@ -201,7 +221,7 @@ static int at_least_one(int64_t n)
 
 kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
 {
-    *f = (kiln_device_facts){.cpu = kiln_core_of(NULL)};
+    *f = (kiln_device_facts){.cpu = kiln_core_of(NULL), .unit = kiln_gpu_unit_of(NULL)};
     cl_platform_id platform;
     cl_int code = clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     if (code != CL_SUCCESS)
@@ -223,6 +243,6 @@ kiln_status kiln_device_read(cl_device_id device, kiln_device_facts *f)
     f->has_fp16 = strstr(extensions, "cl_khr_fp16") != NULL;
     f->has_fp64 = strstr(extensions, "cl_khr_fp64") != NULL;
     read_gpu(device, extensions, f);
-    kiln_device_set_roofline(f, read_ghz(device, f));
+    kiln_device_set_roofline(f, (double)ask_uint(device, CL_DEVICE_MAX_CLOCK_FREQUENCY) / 1000);
     return KILN_OK;
 }

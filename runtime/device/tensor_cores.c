@@ -9,12 +9,8 @@
 
 enum { ROWS = 64, COLUMNS = 32, TERMS = 64, ITEMS = 128 };
 
-/* More than the device's query tells, which is the limit of an argument. Compilers for targets
- * before 9.0 take no more from a declaration. */
-enum { LARGE_LOCAL = 200 << 10, LARGE_LOCAL_FROM = 90 };
-
-/* The capability whose instructions beyond the common ones kernels ask for by name (sm_90a). */
-enum { WGMMA_OF = 90 };
+/* More than the device's query tells, which is the limit of an argument. */
+enum { LARGE_LOCAL = 200 << 10 };
 
 /* The size of a tensor map. */
 enum { MAP_BYTES = 128 };
@@ -135,10 +131,15 @@ static bool works(const place *at, int local_bytes, const char *more)
     return right;
 }
 
+static bool allows(const kiln_device_facts *facts, const kiln_gpu_versions *gate)
+{
+    return facts->kind == KILN_DEVICE_GPU && kiln_gpu_version_within(gate, facts->gpu.id.version);
+}
+
 static void probe_all(const place *at, const kiln_logger *logger, kiln_device_facts *facts)
 {
     kiln_gpu_facts *g = &facts->gpu;
-    const bool large = facts->cuda_capability >= LARGE_LOCAL_FROM;
+    const bool large = allows(facts, &facts->unit->large_local);
     if (large && works(at, LARGE_LOCAL, "-DT_WGMMA=0")) {
         g->has_mma = true;
         g->static_local_memory = LARGE_LOCAL;
@@ -150,7 +151,7 @@ static void probe_all(const place *at, const kiln_logger *logger, kiln_device_fa
     }
     if (!g->has_mma)
         kiln_log(logger, "tensor cores are not used: %s", kiln_last_error());
-    if (!g->has_mma || facts->cuda_capability != WGMMA_OF)
+    if (!g->has_mma || !allows(facts, &facts->unit->wgmma))
         return;
     g->has_tma = works(at, (int)facts->local_memory, "-DT_WGMMA=1 -DT_TMA=1 -DD_PTX_TARGET=sm_90a");
     if (!g->has_tma)
@@ -166,7 +167,7 @@ void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_dev
 {
     place at = {.programs = programs, .context = context};
     char *source = NULL;
-    if (facts->kind != KILN_DEVICE_GPU || facts->cuda_capability < 80)
+    if (!allows(facts, &facts->unit->mma))
         return;
     at.queue = clCreateCommandQueue(context, device, 0, NULL);
     if (at.queue && !kiln_template_source(NULL, "mma_probe.cl", &source)) {

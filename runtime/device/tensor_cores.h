@@ -7,8 +7,8 @@
 #include "runtime/programs/program.h"
 
 /* Sets has_mma, has_wgmma, has_tma and static_local_memory of facts->gpu. Takes a second of
- * compiling. Does nothing on devices without NVIDIA's attribute of a compute capability of 8.0 or
- * more. The probe's programs are cached as all others. */
+ * compiling. Does nothing on devices whose row (generator/gpu/units.def) has no version for tensor
+ * cores. The probe's programs are cached as all others. */
 void kiln_tensor_cores_probe(kiln_programs *programs, cl_context context, cl_device_id device,
                              const kiln_logger *logger, kiln_device_facts *facts);
 

@@ -40,10 +40,26 @@ static kiln_device_facts gpu(void)
     f.compute_units = 132;
     f.local_memory = 48 << 10;
     f.simd_floats = 1;
-    f.cuda_capability = 90;
+    f.gpu.id = (kiln_gpu_id){KILN_GPU_NVIDIA, KILN_GPU_VERSION(9, 0)};
     f.has_fp64 = true;
     f.cache = 0;
     kiln_device_set_roofline(&f, 1.98);
+    return f;
+}
+
+/* An H200 as NVIDIA's OpenCL and the library's probes tell of it (runtime/). */
+static kiln_device_facts h200(void)
+{
+    kiln_device_facts f = gpu();
+    snprintf(f.name, sizeof f.name, "h200");
+    snprintf(f.core, sizeof f.core, "NVIDIA 9.0");
+    f.max_group = f.max_local[0] = f.max_local[1] = 1024;
+    f.max_local[2] = 64;
+    f.gpu.subgroup = 32;
+    f.gpu.group_registers = 65536;
+    f.gpu.clock_ghz = 1.98;
+    f.gpu.has_mma = f.gpu.has_wgmma = f.gpu.has_tma = true;
+    f.gpu.static_local_memory = 200 << 10;
     return f;
 }
 
@@ -147,6 +163,7 @@ int main(int argc, char **argv)
         cpu("AMD 1Ah", "zen5", 1 << 20),
         cpu("x86 6-207", "emerald_rapids", 2 << 20),
         gpu(),
+        h200(),
     };
     char line[1024];
     while (fgets(line, sizeof line, stdin)) {

@@ -36,8 +36,8 @@ static kiln_device_facts gpu_device(bool facts)
     d.simd_floats = 1;
     d.has_fp64 = d.has_fp16 = facts;
     if (facts) {
-        d.cuda_capability = 90;
-        d.gpu = (kiln_gpu_facts){.subgroup = 32,
+        d.gpu = (kiln_gpu_facts){.id = {KILN_GPU_NVIDIA, KILN_GPU_VERSION(9, 0)},
+                                 .subgroup = 32,
                                  .unit_lanes = 128,
                                  .group_registers = 65536,
                                  .unit_local_memory = 233472,

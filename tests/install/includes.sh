@@ -10,14 +10,15 @@ generator/base
 generator/layout generator/base
 generator/problem generator/base generator/layout
 generator/cpu generator/base
-generator/plan generator/base generator/layout generator/problem generator/cpu
+generator/gpu generator/base
+generator/plan generator/base generator/layout generator/problem generator/cpu generator/gpu
 generator/geometry generator/base generator/layout generator/problem generator/plan
-generator/solvers/SOLVER generator/base generator/layout generator/problem generator/cpu generator/plan generator/geometry
+generator/solvers/SOLVER generator/base generator/layout generator/problem generator/cpu generator/gpu generator/plan generator/geometry
 runtime
 runtime/base generator/base
 runtime/rows generator/base runtime/base
 runtime/programs generator/base generator/plan runtime/base
-runtime/device generator/base generator/cpu generator/plan runtime/base runtime/programs
+runtime/device generator/base generator/cpu generator/gpu generator/plan runtime/base runtime/programs
 runtime/pocl generator/base generator/plan runtime/base runtime/programs
 runtime/kiln generator/base generator/plan runtime/base runtime/rows runtime/programs runtime/device
 runtime/choose generator/base generator/layout generator/problem generator/plan runtime/kiln

@@ -19,20 +19,57 @@
 typedef struct model {
     const char *target; /* of offline.sh */
     kiln_device_kind kind;
-    int units, subgroup, lanes, cuda_capability;
+    int units, subgroup, lanes;
+    kiln_gpu_id id;
     int64_t registers, local_memory, max_group;
     double ghz;
 } model;
 
 static const model models[] = {
-    {"nvptx64", KILN_DEVICE_GPU, 132, 32, 0, 90, 65536, 48 << 10, 1024, 1.98},
-    {"gfx900", KILN_DEVICE_GPU, 64, 64, 64, 0, 0, 64 << 10, 256, 1.6},
-    {"gfx90a", KILN_DEVICE_GPU, 104, 64, 64, 0, 0, 64 << 10, 256, 1.7},
-    {"gfx1030", KILN_DEVICE_GPU, 40, 32, 64, 0, 0, 64 << 10, 256, 2.3},
+    {"nvptx64",
+     KILN_DEVICE_GPU,
+     132,
+     32,
+     0,
+     {KILN_GPU_NVIDIA, KILN_GPU_VERSION(9, 0)},
+     65536,
+     48 << 10,
+     1024,
+     1.98},
+    {"gfx900",
+     KILN_DEVICE_GPU,
+     64,
+     64,
+     64,
+     {KILN_GPU_AMD, KILN_GPU_VERSION(9, 0)},
+     0,
+     64 << 10,
+     256,
+     1.6},
+    {"gfx90a",
+     KILN_DEVICE_GPU,
+     104,
+     64,
+     64,
+     {KILN_GPU_AMD, KILN_GPU_VERSION(9, 0)},
+     0,
+     64 << 10,
+     256,
+     1.7},
+    {"gfx1030",
+     KILN_DEVICE_GPU,
+     40,
+     32,
+     64,
+     {KILN_GPU_AMD, KILN_GPU_VERSION(10, 3)},
+     0,
+     64 << 10,
+     256,
+     2.3},
     /* Drivers that take SPIR-V: a GPU of which nothing more is known, and a CPU other than PoCL's.
      */
-    {"spirv", KILN_DEVICE_GPU, 32, 0, 0, 0, 0, 32 << 10, 256, 1.5},
-    {"spirv", KILN_DEVICE_CPU, 4, 0, 0, 0, 0, 32 << 10, 1024, 3},
+    {"spirv", KILN_DEVICE_GPU, 32, 0, 0, {0}, 0, 32 << 10, 256, 1.5},
+    {"spirv", KILN_DEVICE_CPU, 4, 0, 0, {0}, 0, 32 << 10, 1024, 3},
 };
 
 static kiln_device_facts facts_of(const model *m)
@@ -44,17 +81,16 @@ static kiln_device_facts facts_of(const model *m)
     f.max_group = m->max_group;
     f.max_local[0] = f.max_local[1] = f.max_local[2] = m->max_group;
     f.local_memory = m->local_memory;
-    f.cuda_capability = m->cuda_capability;
     if (m->kind == KILN_DEVICE_GPU) {
         f.simd_floats = 1;
         f.has_fp64 = true;
-        f.gpu.has_mma = f.gpu.has_wgmma = f.gpu.has_tma = m->cuda_capability == 90;
-        f.gpu.static_local_memory = m->cuda_capability == 90 ? 200 << 10 : 0;
+        const bool nvidia = m->id.maker == KILN_GPU_NVIDIA;
+        f.gpu.id = m->id;
+        f.gpu.has_mma = f.gpu.has_wgmma = f.gpu.has_tma = nvidia;
+        f.gpu.static_local_memory = nvidia ? 200 << 10 : 0;
         f.gpu.subgroup = m->subgroup;
         f.gpu.unit_lanes = m->lanes;
         f.gpu.group_registers = m->registers;
-        f.gpu.clock_ghz = m->ghz;
-        f.gpu.peak_f32 = 2 * m->lanes * m->ghz * m->units;
     }
     kiln_device_set_roofline(&f, m->ghz);
     return f;

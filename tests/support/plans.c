@@ -14,8 +14,8 @@ kiln_device_facts support_h100(void)
     d.local_memory = 48 << 10;
     d.max_group = d.max_local[0] = d.max_local[1] = 1024;
     d.max_local[2] = 64;
-    d.cuda_capability = 90;
-    d.gpu = (kiln_gpu_facts){.subgroup = 32,
+    d.gpu = (kiln_gpu_facts){.id = {KILN_GPU_NVIDIA, KILN_GPU_VERSION(9, 0)},
+                             .subgroup = 32,
                              .group_registers = 65536,
                              .clock_ghz = clock_ghz,
                              .has_mma = true,

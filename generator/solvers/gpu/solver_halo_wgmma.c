@@ -253,7 +253,7 @@ static void define_all(const kiln_shape *s, const halo *h, const kiln_device_fac
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
     /* An emulation of the instructions has no such target. */
-    if (d->cuda_capability)
+    if (d->gpu.id.maker == KILN_GPU_NVIDIA)
         kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
 }
 

@@ -1,0 +1,132 @@
+/* The rows of GPUs: each is found by what it says, no two are for the same GPU, their numbers are
+ * within ranges, and the limits that follow from them are those that vendors publish. */
+#include "generator/plan/device.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const kiln_gpu_unit *unit_of(kiln_gpu_maker maker, int major, int minor)
+{
+    const kiln_gpu_id id = {maker, KILN_GPU_VERSION(major, minor)};
+    return kiln_gpu_unit_of(&id);
+}
+
+START_TEST(rows_are_found_by_what_they_say)
+{
+    const kiln_gpu_unit *unit;
+    for (int i = 0; (unit = kiln_gpu_unit_at(i)); i++) {
+        ck_assert_ptr_eq(kiln_gpu_unit_named(unit->name), unit);
+        const int versions[] = {unit->versions.first, unit->versions.last};
+        for (int v = 0; v < 2; v++) {
+            const kiln_gpu_id id = {unit->maker, versions[v]};
+            ck_assert_msg(kiln_gpu_unit_of(&id) == unit, "%s, version %d, is taken for %s",
+                          unit->name, versions[v], kiln_gpu_unit_of(&id)->name);
+        }
+    }
+}
+END_TEST
+
+START_TEST(gpus_have_the_row_of_their_family)
+{
+    static const struct {
+        kiln_gpu_maker maker;
+        int major, minor;
+        const char *row;
+    } cases[] = {
+        {KILN_GPU_NVIDIA, 9, 0, "nvidia_9_0"}, {KILN_GPU_NVIDIA, 8, 0, "nvidia_8_0"},
+        {KILN_GPU_NVIDIA, 8, 6, "nvidia_8x"},  {KILN_GPU_NVIDIA, 8, 9, "nvidia_8x"},
+        {KILN_GPU_NVIDIA, 7, 5, "nvidia"},     {KILN_GPU_NVIDIA, 10, 0, "nvidia"},
+        {KILN_GPU_NVIDIA, 12, 1, "nvidia"},    {KILN_GPU_AMD, 9, 4, "amd_gfx9"},
+        {KILN_GPU_AMD, 10, 3, "amd_gfx10"},    {KILN_GPU_AMD, 11, 0, "amd_gfx10"},
+        {KILN_GPU_INTEL, 12, 55, "intel_xe"},  {KILN_GPU_INTEL, 20, 1, "intel_xe"},
+        {KILN_GPU_AMD, 8, 0, "generic"},       {KILN_GPU_INTEL, 9, 0, "generic"},
+        {KILN_GPU_UNKNOWN, 9, 0, "generic"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_str_eq(unit_of(cases[i].maker, cases[i].major, cases[i].minor)->name,
+                         cases[i].row);
+    ck_assert_str_eq(kiln_gpu_unit_of(NULL)->name, "generic");
+    ck_assert_ptr_null(kiln_gpu_unit_named("no such row"));
+    ck_assert_ptr_null(kiln_gpu_unit_at(-1));
+}
+END_TEST
+
+START_TEST(no_two_rows_are_for_the_same_gpu)
+{
+    const kiln_gpu_unit *unit, *other;
+    for (int i = 0; (unit = kiln_gpu_unit_at(i)); i++)
+        for (int j = i + 1; (other = kiln_gpu_unit_at(j)); j++) {
+            ck_assert_str_ne(unit->name, other->name);
+            ck_assert_msg(unit->maker != other->maker ||
+                              unit->versions.last < other->versions.first ||
+                              other->versions.last < unit->versions.first,
+                          "%s and %s are for the same GPUs", unit->name, other->name);
+        }
+}
+END_TEST
+
+static void within(const kiln_gpu_unit *unit, const char *what, double value, double least,
+                   double most)
+{
+    ck_assert_msg(value >= least && value <= most, "%s: %s is %g, not within %g and %g", unit->name,
+                  what, value, least, most);
+}
+
+START_TEST(numbers_are_sane)
+{
+    const kiln_gpu_unit *u;
+    for (int i = 0; (u = kiln_gpu_unit_at(i)); i++) {
+        within(u, "subgroup", u->subgroup, u->maker ? 8 : 0, 64);
+        within(u, "mads_f64", u->mads_f64, 1, u->mads_f32);
+        within(u, "mads_f32", u->mads_f32, 8, 256);
+        within(u, "mads_f16", u->mads_f16, u->mads_f32, 16 * u->mads_f32);
+        within(u, "mads_bf16", u->mads_bf16, u->mads_f32, u->mads_f16);
+        within(u, "mads_i8", u->mads_i8, u->mads_f32, 32 * u->mads_f32);
+        within(u, "clock_ghz", u->clock_ghz, 1, 3);
+        within(u, "registers", (double)u->registers, 4096, 1 << 18);
+        within(u, "local_bytes", (double)u->local_bytes, 0, 256 << 10);
+        within(u, "items", u->items, 128, 4096);
+        within(u, "groups", u->groups, 4, 64);
+        within(u, "memory_gbs", u->memory_gbs, 0.5, 50);
+        within(u, "moved", u->moved, 0.5, 1);
+        within(u, "behind_ms", u->behind_ms, 0.001, u->enqueue_ms);
+        within(u, "enqueue_ms", u->enqueue_ms, 0.001, u->next_launch_ms);
+        within(u, "next_launch_ms", u->next_launch_ms, 0.001, u->launch_ms);
+        within(u, "rough_launch_ms", u->rough_launch_ms, u->launch_ms, 0.1);
+    }
+}
+END_TEST
+
+/* Instructions that only one capability has are probed on that one alone. */
+START_TEST(gates_are_for_nvidia)
+{
+    const kiln_gpu_unit *u;
+    for (int i = 0; (u = kiln_gpu_unit_at(i)); i++)
+        ck_assert_int_eq(kiln_gpu_version_within(&u->mma, KILN_GPU_VERSION(9, 0)),
+                         u->maker == KILN_GPU_NVIDIA);
+    const kiln_gpu_unit *newer = unit_of(KILN_GPU_NVIDIA, 10, 0);
+    ck_assert(kiln_gpu_version_within(&newer->mma, KILN_GPU_VERSION(10, 0)));
+    ck_assert(kiln_gpu_version_within(&newer->large_local, KILN_GPU_VERSION(10, 0)));
+    ck_assert(kiln_gpu_version_within(&newer->wgmma, KILN_GPU_VERSION(9, 0)));
+    ck_assert(!kiln_gpu_version_within(&newer->wgmma, KILN_GPU_VERSION(10, 0)));
+    ck_assert(!kiln_gpu_version_within(&newer->mma, KILN_GPU_VERSION(7, 5)));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gpu units");
+    TCase *tests = tcase_create("gpu units");
+    tcase_add_test(tests, rows_are_found_by_what_they_say);
+    tcase_add_test(tests, gpus_have_the_row_of_their_family);
+    tcase_add_test(tests, no_two_rows_are_for_the_same_gpu);
+    tcase_add_test(tests, numbers_are_sane);
+    tcase_add_test(tests, gates_are_for_nvidia);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
