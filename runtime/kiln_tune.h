@@ -235,6 +235,14 @@ KILN_API void kiln_trial_line_fill(kiln_trial_line *line, const kiln *k,
  * "DIR/NAME.trials.jsonl". */
 KILN_API void kiln_trials_file(const char *rows_file, char *file, size_t size);
 
+/* Sees to it that the winner of an earlier search, whose end is this line of the log, has its row
+ * among the user's: where none of its solver is there and usable, the row is appended as the line
+ * has it, and *restored is 1. `solvers` are those of that search, as in kiln_tune_options. Returns
+ * KILN_UNSUPPORTED where the winner does not hold any more: its solver or templates have changed.
+ */
+KILN_API kiln_status kiln_tune_restore(kiln *k, const kiln_problem *problem, const char *solvers,
+                                       const kiln_trial_line *end, int *restored);
+
 /* Appends one line in a single write(), which several processes may do at once; makes the file and
  * its folders where they are missing. Returns KILN_INVALID where problem, key, verdict or the
  * solver of a trial is "", KILN_FILE when the line cannot be written. */

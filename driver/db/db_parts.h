@@ -2,7 +2,7 @@
 #ifndef KILN_DB_PARTS_H
 #define KILN_DB_PARTS_H
 
-#include "driver/rows_part.h"
+#include "driver/base/rows_part.h"
 
 #include "db_file.h"
 

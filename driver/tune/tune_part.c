@@ -1,7 +1,7 @@
 /* Names the files of a part, and writes down what the part is. */
 #include "tune_part.h"
 
-#include "driver/rows_part.h"
+#include "driver/base/rows_part.h"
 
 #include <dirent.h>
 #include <stdio.h>

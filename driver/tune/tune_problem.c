@@ -47,6 +47,27 @@ static bool was_tuned(const session *s, const kiln_problem *p, const search_sett
     return true;
 }
 
+/* Returns whether the log's search for the problem is of use: its winner has a usable row, or gets
+ * one. A winner of another version, or of other templates, is none. */
+static bool is_known(const session *s, const kiln_problem *p, const search_settings *settings,
+                     tune_result *result)
+{
+    int restored;
+    if (!was_tuned(s, p, settings, &result->end))
+        return false;
+    result->status = kiln_tune_restore(s->kiln, p, settings->solvers, &result->end, &restored);
+    if (result->status == KILN_UNSUPPORTED) {
+        result->status = KILN_OK;
+        result->end = (kiln_trial_line){.time = ""};
+        return false;
+    }
+    if (result->status)
+        snprintf(result->why, sizeof result->why, "%s", kiln_last_error());
+    result->known = true;
+    result->restored = !result->status && restored;
+    return true;
+}
+
 static kiln_status search(const session *s, const tune_item *item, const kiln_problem *p,
                           const search_settings *settings, tune_result *result)
 {
@@ -81,9 +102,7 @@ void tune_problem(const session *s, const tune_item *item, const search_settings
     *result = (tune_result){.status = tune_problem_settle(s, item, &p, why)};
     if (result->status)
         snprintf(result->why, sizeof result->why, "%s", why);
-    else if (was_tuned(s, &p, settings, &result->end))
-        result->known = true;
-    else
+    else if (!is_known(s, &p, settings, result))
         result->status = search(s, item, &p, settings, result);
     trace_end(began, "problem", item->name);
 }

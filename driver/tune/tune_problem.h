@@ -21,13 +21,15 @@ typedef struct tune_result {
     char why[512];       /* where status is not KILN_OK */
     bool interrupted;    /* the search ended early; what it found is kept */
     bool ended_late;     /* its time ended it */
-    bool known;          /* an earlier run has tuned it: nothing was done */
+    bool known;          /* an earlier run has tuned it: nothing was measured */
+    bool restored;       /* its row was gone, and was written again from the log */
     kiln_trial_line end; /* of the search */
     int64_t trials, refused[KILN_TRIAL_VERDICTS];
 } tune_result;
 
 /* Settles the item's layouts, makes its tensors, searches and keeps the winner. Where the book has
- * a search with the same limits that ended, returns that instead. */
+ * a search with the same limits that ended, returns that instead, and sees to it that the winner
+ * has its row. */
 void tune_problem(const session *s, const tune_item *item, const search_settings *settings,
                   tune_result *result);
 

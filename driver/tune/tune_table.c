@@ -11,7 +11,7 @@
 
 /* Sums over the problems that have a best time. */
 typedef struct sums {
-    int tuned, known, failed, left;
+    int tuned, known, restored, failed, left;
     double log_gain;
     int gains;
     double guess_ms, best_ms; /* of the program: each problem as often as it occurs */
@@ -40,6 +40,7 @@ static void add(sums *s, const tune_kind *k, const tune_item *item, size_t i)
     } else {
         s->tuned += !r->known;
         s->known += r->known;
+        s->restored += r->restored;
     }
     if (!has_times(r))
         return;
@@ -127,6 +128,11 @@ static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, F
     if (s->gains)
         fprintf(to, "; gain %.3f in the geometric mean", exp(s->log_gain / s->gains));
     fprintf(to, "; rows in %s\n", k->device.rows_file);
+    if (s->restored)
+        fprintf(to,
+                "%d row%s of problems tuned before %s gone, and %s written again from the log\n",
+                s->restored, s->restored == 1 ? "" : "s", s->restored == 1 ? "was" : "were",
+                s->restored == 1 ? "is" : "are");
     if (run->options->profile && s->best_ms > 0)
         fprintf(to, "the program: %.4g ms with guesses, %.4g ms tuned: %.3f times as fast\n",
                 s->guess_ms, s->best_ms, s->guess_ms / s->best_ms);

@@ -95,37 +95,40 @@ static void name_config(const kiln_candidate *c, char *text, size_t size)
     snprintf(text, size, "%s%s%s", config, *config ? " of " : "", c->solver->name);
 }
 
-/* Records a row under the layouts that the solver makes of open ones: these will be asked for
- * again. */
+kiln_status kiln_row_record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                            const kiln_candidate *candidate, kiln_row *row)
+{
+    const kiln_solver *solver = candidate->solver;
+    kiln_problem settled = *problem;
+    kiln_why why;
+    kiln_shape own;
+    row->version = solver->version;
+    snprintf(row->solver, sizeof row->solver, "%s", solver->name);
+    snprintf(row->driver, sizeof row->driver, "%s", k->facts.driver);
+    snprintf(row->core, sizeof row->core, "%s", k->facts.core);
+    kiln_config_text(solver, &candidate->config, row->config, sizeof row->config);
+    if (kiln_solver_takes(solver, shape, &k->facts, &own, &why))
+        kiln_shape_give_layouts(&own, &settled);
+    kiln_candidate_hash(k, shape, candidate, row->hash);
+    kiln_problem_row_key(&settled, row->key, sizeof row->key);
+    inherit(k, row);
+    return kiln_rows_append(k->rows_file, k->facts.name, row);
+}
+
 static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                           const kiln_result *r, const kiln_result *second, const char *without)
 {
-    kiln_problem settled = *problem;
-    kiln_row row = {.version = r->candidate.solver->version,
-                    .ms = r->times.ms,
-                    .spread = r->times.spread,
-                    .runs = r->times.runs,
-                    .error = r->error};
+    const time_t now = time(NULL);
+    struct tm utc;
+    kiln_row row = {
+        .ms = r->times.ms, .spread = r->times.spread, .runs = r->times.runs, .error = r->error};
     if (second) {
         row.second_ms = second->times.ms;
         name_config(&second->candidate, row.second, sizeof row.second);
     }
-    snprintf(row.solver, sizeof row.solver, "%s", r->candidate.solver->name);
-    snprintf(row.driver, sizeof row.driver, "%s", k->facts.driver);
-    snprintf(row.core, sizeof row.core, "%s", k->facts.core);
-    kiln_config_text(r->candidate.solver, &r->candidate.config, row.config, sizeof row.config);
-    kiln_why why;
-    kiln_shape own;
-    if (kiln_solver_takes(r->candidate.solver, shape, &k->facts, &own, &why))
-        kiln_shape_give_layouts(&own, &settled);
-    kiln_candidate_hash(k, shape, &r->candidate, row.hash);
-    kiln_problem_row_key(&settled, row.key, sizeof row.key);
     snprintf(row.without, sizeof row.without, "%s", without);
-    inherit(k, &row);
-    time_t now = time(NULL);
-    struct tm utc;
     strftime(row.date, sizeof row.date, "%Y-%m-%d", gmtime_r(&now, &utc));
-    return kiln_rows_append(k->rows_file, k->facts.name, &row);
+    return kiln_row_record(k, problem, shape, &r->candidate, &row);
 }
 
 /* Returns what replaces a row of another solver, so that neither an old time nor a lucky moment

@@ -47,4 +47,10 @@ void kiln_finalists_settle(kiln_finalists *found);
 kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                 const kiln_finalists *found);
 
+/* Appends a row of a candidate to the user's rows, under the layouts that its solver makes of open
+ * ones: these will be asked for again. Times, error, second, `without` and date are the row's own,
+ * the rest is filled in. */
+kiln_status kiln_row_record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
+                            const kiln_candidate *candidate, kiln_row *row);
+
 #endif

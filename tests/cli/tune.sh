@@ -66,6 +66,32 @@ says '"state":"tuned before"'
 warns '^0 trials in '
 expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --no-isolate
 says '^1 tuned, '
+
+# Rows that are gone, or of another version, come back from the log; a winner of another version is
+# no winner.
+expect 0 tune list --match '-f3x3' --solvers naive --trials 1 --seconds 0 --jobs 0
+says '^3 tuned, '
+sort rows.yaml >rows.all
+for spoil in '/^- {/d' '$d' 's/, version: \([0-9]*\)/, version: \199/' 's/solver: "naive"/solver: "knave"/' \
+    's/^- {key/- {kei/'; do
+    sed -i "$spoil" rows.yaml
+    for isolate in '' --no-isolate; do
+        # shellcheck disable=SC2086
+        expect 0 tune list --match '-f3x3' --solvers naive --trials 1 --seconds 0 --jobs 0 $isolate
+        says '^0 tuned, 3 tuned before, 0 failed, 0 left; '
+        says '^0 trials in '
+        [ -n "$isolate" ] || says '^[1-3] rows? of problems tuned before (was|were) gone'
+    done
+    lacks 'gone, and'
+    [ -z "$(sort rows.yaml | comm -23 rows.all - | grep f3x3)" ] || fail "a row is still gone after $spoil"
+done
+rm rows.yaml
+expect 0 tune list --match '-f3x3' --solvers naive --trials 1 --seconds 0 --jobs 0
+[ "$(grep -c '^- {.*f3x3' rows.yaml)" -eq 3 ] || fail 'three rows do not come back after rm'
+expect 0 db lint rows.yaml
+sed -i 's/"version": [0-9]*/"version": 77/' rows.trials.jsonl
+expect 0 tune list --match '-f3x3' --solvers naive --trials 1 --seconds 0 --jobs 0
+says '^3 tuned, 0 tuned before'
 expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --fresh --no-isolate
 says '^1 trial in '
 

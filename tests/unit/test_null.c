@@ -185,6 +185,13 @@ static void operations(void)
     FAILS(kiln_tune(k, &problem, queue, &buffers, NULL, &trial));
     FAILS(kiln_tune(k, &problem, queue, &buffers, &unverified, &trial));
     FAILS(kiln_tune(k, &problem, queue, &buffers, &tune, NULL));
+    const kiln_trial_line end = {.solver = ""};
+    int restored;
+    FAILS(kiln_tune_restore(NULL, &problem, NULL, &end, &restored));
+    FAILS(kiln_tune_restore(k, NULL, NULL, &end, &restored));
+    FAILS(kiln_tune_restore(k, &problem, NULL, NULL, &restored));
+    FAILS(kiln_tune_restore(k, &problem, NULL, &end, NULL));
+    FAILS(kiln_tune_restore(k, &problem, NULL, &end, &restored));
 
     kiln_op_release(op);
     kiln_close(k);

@@ -1,5 +1,5 @@
 /* The record of a part: what is written is read, the last record counts, and no damage hurts. */
-#include "driver/rows_part.h"
+#include "driver/base/rows_part.h"
 
 #include <check.h>
 #include <stdio.h>
