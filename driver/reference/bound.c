@@ -34,7 +34,7 @@ static const double tiny = 0x1p-126; /* below this, a device may flush a float t
 
 static double sum_error(const bound_rule *r, double sum, double magnitude)
 {
-    if (r->integer) /* the accumulator is exact, its conversion to float may round */
+    if (r->integer) /* the accumulator is exact; its conversion to a float rounds once */
         return fabs(sum) > 0x1p24 ? unit * fabs(sum) : 0;
     double m = fmax(magnitude, r->floor), worst = (r->terms + 1) * m;
     double likely = 4 * sqrt(r->terms) * fabs(sum) + 8 * m;
@@ -72,8 +72,21 @@ static activation_error activation_errors(const kiln_epilogue *e)
     }
 }
 
+/* Whether an exact sum becomes the result by at most one rounding, that to the destination's type:
+ * the result of i32, which is not converted at all, and of f32, where the epilogue has only
+ * comparisons. */
+static bool is_rounded_once(const bound_rule *r, double added)
+{
+    const kiln_epilogue *e = r->epilogue;
+    const bool compares = !e || e->activation == KILN_IDENTITY || e->activation == KILN_RELU ||
+                          e->activation == KILN_CLIPPED_RELU;
+    return r->integer && compares && added == 0 && (!e || e->alpha == 1);
+}
+
 double bound_error(const bound_rule *r, double sum, double magnitude, double added, double value)
 {
+    if (is_rounded_once(r, added))
+        return 0;
     double error = sum_error(r, sum, magnitude);
     const kiln_epilogue *e = r->epilogue;
     if (!e)

@@ -135,8 +135,16 @@ bool reference_pads(const kiln_problem *problem, const reference_tensors *t, int
 
 /* ---- epilogue ---- */
 
+/* An i32 is a sum modulo 2^32. */
+static double wrapped(double sum)
+{
+    return isfinite(sum) ? (double)(int32_t)(uint32_t)(int64_t)sum : sum;
+}
+
 double reference_activate(const kiln_problem *p, double v)
 {
+    if (reference_type(p) == KILN_I32)
+        return wrapped(v);
     if (p->direction != KILN_FORWARD)
         return v;
     const kiln_epilogue *e = &p->epilogue;

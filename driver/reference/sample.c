@@ -76,15 +76,29 @@ static void sort_once(draft *s)
     s->count = kept;
 }
 
+static void take_some(draft *s)
+{
+    take_borders(s);
+    while (s->count < s->room)
+        take(s, roll(s, s->outer), roll(s, s->plane));
+    sort_once(s);
+}
+
+static void take_all(draft *s)
+{
+    while (s->count < s->room)
+        take(s, 0, s->count);
+}
+
 bool sample_take(sample *s, const kiln_problem *problem, uint64_t seed, int64_t size)
 {
     draft d = draft_of(problem, seed, size);
     if (!d.index)
         return false;
-    take_borders(&d);
-    while (d.count < d.room)
-        take(&d, roll(&d, d.outer), roll(&d, d.plane));
-    sort_once(&d);
+    if (size < d.outer * d.plane)
+        take_some(&d);
+    else
+        take_all(&d);
     *s = (sample){d.index, d.count};
     return true;
 }

@@ -26,14 +26,6 @@ typedef struct judge {
 
 /* ---- one element ---- */
 
-/* An i32 accumulator wraps around. */
-static double rounded(kiln_type type, double value)
-{
-    if (type == KILN_I32 && fabs(value) < 0x1p62)
-        return (double)(int32_t)(uint32_t)(int64_t)value;
-    return host_round(type, value);
-}
-
 /* Poison is a NaN of its own. Where a NaN is due, it must not pass for one. */
 static bool is_unwritten(const judge *j, double got, int64_t at)
 {
@@ -49,7 +41,8 @@ static bool is_result_of(const judge *j, int set, double got)
         if (set & 1 << i) {
             double value = j->tensors ? reference_activate(j->problem, argument[i]) : argument[i];
             double slack = isfinite(value) ? 0x1p-20 * fabs(value) : 0;
-            double low = rounded(j->type, value - slack), high = rounded(j->type, value + slack);
+            double low = host_round(j->type, value - slack),
+                   high = host_round(j->type, value + slack);
             if ((isnan(low) && isnan(got)) || (low <= got && got <= high))
                 return true;
         }
@@ -73,7 +66,8 @@ static void judge_element(const judge *j, error_stats *t, const element *e)
     if (e->finite) {
         bound = e->slack + bound_ulp(j->type, fabs(value) + e->slack) / 2;
         ulp = bound_ulp(j->type, value);
-        double low = rounded(j->type, value - e->slack), high = rounded(j->type, value + e->slack);
+        double low = host_round(j->type, value - e->slack),
+               high = host_round(j->type, value + e->slack);
         right = low <= got && got <= high;
     }
     if (!right && !is_unwritten(j, got, e->at))
@@ -144,8 +138,9 @@ static bool is_poison(const judge *j, int64_t at)
     return j->options->poisoned && j->type != KILN_I8 && host_is_poison(j->type, j->got, at);
 }
 
-/* Finds poison among the elements that are not in the sample, and judges the NaNs among them; in
- * each thread only so many, because each costs as much as an element of the sample. */
+/* Finds poison among the elements that are not in the sample, and judges the NaNs among them, and
+ * integers that a sum may reach as well; in each thread only so many, because each costs as much as
+ * an element of the sample. */
 static void scan(judge *j, const sample *s, int64_t total)
 {
 #pragma omp parallel
@@ -158,7 +153,7 @@ static void scan(judge *j, const sample *s, int64_t total)
             const bool poison = is_poison(j, at);
             if ((!isnan(got) && !poison) || sample_holds(s, at))
                 continue;
-            if (!poison && most-- > 0) {
+            if ((!poison || j->type == KILN_I32) && most-- > 0) {
                 double magnitude, sum = reference_sum(j->problem, j->tensors, at, &magnitude);
                 judge_sum(j, t, at, sum, magnitude);
             } else if (poison) {
@@ -307,6 +302,7 @@ verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, c
                .type = KILN_F32,
                .got = got,
                .rule = {.arbitrary = options->arbitrary,
+                        .integer = problem->y_type == KILN_I8,
                         .terms = (double)(kiln_problem_count(problem, 'y') / n),
                         .amplification = 1},
                .stats = error_stats_new()};

@@ -62,3 +62,26 @@ says '^1 tuned, '
 verdicts() { sed -n "s/.*\"kind\": \"trial\".*\"solver\": \"$1\".*\"verdict\": \"\([a-z]*\)\".*/\1/p" left.trials.jsonl; }
 [ "$(verdicts naive)" = wrong ] || fail "naive: $(verdicts naive)"
 verdicts direct | head -n 1 | grep -qx ok || fail "direct: $(verdicts direct)"
+
+# Sums of bytes are exact, so one more is wrong, however long the sum: of a verified result, and of a
+# config in a search.
+bytes() { head -c "$1" /dev/zero | tr '\0' '\177'; }
+integers() { # WORDS...: two results, each a sum of 1041 or 131000 products of 127 x 127
+    expect 1 convint8 "$@" -V 1 -S naive
+    says ' FAILED: .*, 1 of 2 elements are wrong$'
+    KILN_TEMPLATES=$templates expect 0 convint8 "$@" -V 1 -S naive
+}
+for terms in 1041 131000; do
+    bytes $terms >one.raw
+    bytes $((2 * terms)) >two.raw
+    for off in 1 100; do
+        sabotage "DST_STORE(dst, index, \1 + (index == 1 ? $off : 0));"
+        integers -n 1 -c $terms -H 1 -W 1 -k 2 -y 1 -x 1 -F 1 -d one.raw -e two.raw
+        integers -n 1 -c 2 -H 1 -W 1 -k $terms -y 1 -x 1 -F 2 -D one.raw -e two.raw
+        integers -n 1 -c 1 -H 1 -W $terms -k 2 -y 1 -x 1 -F 4 -d one.raw -D two.raw
+    done
+    expect 3 convint8 -n 1 -c $terms -H 1 -W 1 -k 2 -y 1 -x 1 -F 1 -d one.raw -e two.raw -s 1 -S naive
+    if grep -q 'solver:' rows.yaml 2>/dev/null; then
+        fail 'a search kept a config that is wrong by one'
+    fi
+done
