@@ -4,6 +4,8 @@
 #include "runtime/base/plain_file.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef KILN_CALL_LOG_H
 #define KILN_CALL_LOG_H
 
-#include "kiln_internal.h"
+#include "runtime/base/error.h"
 
 typedef struct kiln_call kiln_call; /* one convolution, which lasts as long as the process */
 

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-typedef struct kiln_pocl kiln_pocl; /* runtime/pocl/pocl.h, for op/ and kiln.c only */
+typedef struct kiln_pocl kiln_pocl; /* runtime/pocl/pocl.h, for op/ and kiln/ only */
 
 /* Packed weights that an operation wrote: for what, and a checksum of their contents. */
 typedef struct kiln_packed_mark {
@@ -71,8 +71,5 @@ static inline bool kiln_is_here(const kiln *k)
 
 /* Returns KILN_INVALID where this process did not open the kiln. */
 kiln_status kiln_process_check(const kiln *k);
-
-/* Reads the user's rows again, after a row was appended. */
-void kiln_reload_rows(kiln *k);
 
 #endif

@@ -4,6 +4,7 @@
 #include "runtime/programs/template.h"
 
 #include "runtime/choose/excluded_solvers.h"
+#include "runtime/kiln/load_rows.h"
 #include "runtime/op/op.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* Writes the winner of an earlier search again where its row is gone. */
 #include "runtime/choose/choose_rows.h"
 #include "runtime/choose/excluded_solvers.h"
+#include "runtime/kiln/load_rows.h"
 #include "runtime/kiln/probes.h"
 
 #include "finalists.h"

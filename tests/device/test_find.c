@@ -1,6 +1,7 @@
 /* Find and Immediate: solutions are ranked by row or prediction, measured on request, created. */
 #include "kiln_find.h"
 
+#include "runtime/kiln/load_rows.h"
 #include "support/suite.h"
 #include "support/tuning.h"
 

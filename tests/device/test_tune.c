@@ -1,5 +1,6 @@
 /* The tuner: only what was verified may win, whatever fails is counted, and the winner is used. */
 #include "runtime/programs/template.h"
+#include "runtime/kiln/load_rows.h"
 #include "support/tuning.h"
 
 #include <check.h>

@@ -1,5 +1,6 @@
 /* The tuner on a machine whose speed changes: kernels take what this program says, by a clock that
  * stands in for the driver's. */
+#include "runtime/kiln/load_rows.h"
 #include "support/suite.h"
 #include "support/tuning.h"
 

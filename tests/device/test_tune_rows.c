@@ -1,5 +1,6 @@
 /* Rows beside searches and predictions: which of them decides, and what a search makes of old ones.
  */
+#include "runtime/kiln/load_rows.h"
 #include "support/tuning.h"
 
 #include <check.h>
