@@ -36,6 +36,19 @@ bool kiln_gpu_version_within(const kiln_gpu_versions *versions, int version)
     return versions->last > 0 && version >= versions->first && version <= versions->last;
 }
 
+bool kiln_gpu_gate_shut(const kiln_gpu_versions *gate, const kiln_gpu_id *id, const char *what,
+                        kiln_why *why)
+{
+    const int first = gate->first, has = id->version;
+    if (gate->last == 0)
+        return kiln_no(why, "it needs %s; only NVIDIA's GPUs are asked for them", what);
+    if (kiln_gpu_version_within(gate, has))
+        return false;
+    return kiln_no(
+        why, "it needs %s; compute capability %d.%d %s has them, and the device has %d.%d", what,
+        first / 100, first % 100, gate->last == first ? "alone" : "or more", has / 100, has % 100);
+}
+
 /* The row of the maker that names the version, or that names none. */
 static const kiln_gpu_unit *row_of(kiln_gpu_maker maker, int version, bool named)
 {

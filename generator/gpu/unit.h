@@ -4,6 +4,8 @@
 #ifndef KILN_GPU_UNIT_H
 #define KILN_GPU_UNIT_H
 
+#include "generator/base/refuse.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,6 +48,7 @@ typedef struct kiln_gpu_unit {
     double clock_ghz;    /* where the device tells none */
     int64_t registers;   /* of 32 bits */
     int64_t local_bytes; /* for all groups that the unit runs at a time; 0: unknown */
+    int64_t group_local; /* of it, what a group takes beside its own */
     int items, groups;   /* that the unit runs at a time at most */
 
     /* ---- where it was not measured on the device: runtime/device/ ---- */
@@ -62,7 +65,8 @@ typedef struct kiln_gpu_unit {
     /* ---- gates: versions on which a probe asks for more ---- */
     kiln_gpu_versions mma;         /* tensor cores by mma.sync */
     kiln_gpu_versions large_local; /* more local memory than the device's query tells */
-    kiln_gpu_versions wgmma;       /* the instructions of sm_90a: wgmma and tensor maps */
+    kiln_gpu_versions wgmma;       /* wgmma and tensor maps */
+    const char *wgmma_target;      /* target of compilers that has these; NULL: the usual one */
 } kiln_gpu_unit;
 
 /* Returns the row of the GPU. An unknown GPU, and an `id` of NULL, get the row "generic". Never
@@ -77,5 +81,10 @@ const kiln_gpu_unit *kiln_gpu_unit_at(int index);
 
 /* Returns whether the version is among the versions. */
 bool kiln_gpu_version_within(const kiln_gpu_versions *versions, int version);
+
+/* Returns whether the gate is shut for the GPU, so that no probe asks for `what`, and writes the
+ * reason. */
+bool kiln_gpu_gate_shut(const kiln_gpu_versions *gate, const kiln_gpu_id *id, const char *what,
+                        kiln_why *why);
 
 #endif

@@ -84,6 +84,49 @@ void kiln_device_set_roofline(kiln_device_facts *d, double ghz)
         set_cpu(d, ghz);
 }
 
+double kiln_device_peak(const kiln_device_facts *d, kiln_type type)
+{
+    const double of_gpu[] = {[KILN_F32] = d->gpu.peak_f32,
+                             [KILN_F16] = d->gpu.peak_f16,
+                             [KILN_BF16] = d->gpu.peak_bf16,
+                             [KILN_I8] = d->gpu.peak_i8};
+    if (d->kind != KILN_DEVICE_GPU)
+        return type == KILN_F32 ? d->peak_gflops : 0;
+    return (size_t)type < sizeof of_gpu / sizeof *of_gpu ? of_gpu[type] : 0;
+}
+
+double kiln_device_copy_gbs(const kiln_device_facts *d)
+{
+    return d->kind == KILN_DEVICE_GPU ? d->gpu.memory_gbs : kiln_device_memory_gbs(d);
+}
+
+/* Devices that are no GPU have the row "generic". */
+double kiln_device_unit_lanes(const kiln_device_facts *d)
+{
+    return d->gpu.unit_lanes ? d->gpu.unit_lanes : d->unit->mads_f32;
+}
+
+int64_t kiln_device_unit_registers(const kiln_device_facts *d)
+{
+    return d->gpu.group_registers ? d->gpu.group_registers : d->unit->registers;
+}
+
+/* A unit of which nothing is told is counted with two of the largest groups. */
+int64_t kiln_device_unit_local(const kiln_device_facts *d)
+{
+    const int64_t two = 2 * d->local_memory, one = kiln_device_static_local(d);
+    return d->unit->local_bytes           ? d->unit->local_bytes
+           : d->gpu.unit_local_memory > 0 ? d->gpu.unit_local_memory
+           : two > one                    ? two
+                                          : one;
+}
+
+int64_t kiln_device_static_local(const kiln_device_facts *d)
+{
+    return d->gpu.static_local_memory > d->local_memory ? d->gpu.static_local_memory
+                                                        : d->local_memory;
+}
+
 int kiln_device_unit_floats(const kiln_device_facts *d)
 {
     const int unit = d->cpu->unit_floats;
@@ -127,6 +170,16 @@ double kiln_device_launch_ms(const kiln_device_facts *d)
 double kiln_device_next_launch_ms(const kiln_device_facts *d)
 {
     return d->unit->next_launch_ms;
+}
+
+double kiln_device_behind_ms(const kiln_device_facts *d)
+{
+    return d->unit->behind_ms;
+}
+
+double kiln_device_enqueue_ms(const kiln_device_facts *d)
+{
+    return d->unit->enqueue_ms;
 }
 
 double kiln_device_rough_launch_ms(const kiln_device_facts *d)

@@ -4,6 +4,7 @@
 
 #include "generator/cpu/core.h"
 #include "generator/gpu/unit.h"
+#include "kiln_problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,6 +73,23 @@ bool kiln_device_is_pocl(const kiln_device_facts *d);
  * it tells none. Of a GPU it finds the row by gpu.id, and fills those facts that are still 0. */
 void kiln_device_set_roofline(kiln_device_facts *d, double ghz);
 
+/* Returns what the device does with tensors of the type at most, in 1e9 operations a second; a
+ * multiply-add is two. 0: unknown. Of a CPU the peak of floats is known: whether it has faster
+ * instructions for shorter types, the facts do not tell. */
+double kiln_device_peak(const kiln_device_facts *d, kiln_type type);
+
+/* Returns how fast a copy in the device's memory is, bytes read and written, in GB/s. */
+double kiln_device_copy_gbs(const kiln_device_facts *d);
+
+/* Return what a unit of the device has for the work-groups that it runs at a time: multiply-adds of
+ * floats in a cycle, registers of 32 bits, bytes of local memory. */
+double kiln_device_unit_lanes(const kiln_device_facts *d);
+int64_t kiln_device_unit_registers(const kiln_device_facts *d);
+int64_t kiln_device_unit_local(const kiln_device_facts *d);
+
+/* Returns how many bytes of local memory a kernel may declare. */
+int64_t kiln_device_static_local(const kiln_device_facts *d);
+
 /* Returns how many floats a unit of the CPU takes at once. */
 int kiln_device_unit_floats(const kiln_device_facts *d);
 
@@ -99,8 +117,15 @@ double kiln_device_launch_ms(const kiln_device_facts *d);
 /* Returns the same for a launch that waits for the results of the one before. */
 double kiln_device_next_launch_ms(const kiln_device_facts *d);
 
-/* Returns the same for formulas that were not fitted to launches. It is longer than any measured
- * launch, so that a solver whose formula was fitted wins. */
+/* Returns the time in ms that a launch adds which waits for a launch of tiles: the formulas of
+ * solvers/gpu count this. */
+double kiln_device_behind_ms(const kiln_device_facts *d);
+
+/* Returns the time in ms that the host takes for a launch, in a row of many. */
+double kiln_device_enqueue_ms(const kiln_device_facts *d);
+
+/* Returns the time of a launch for formulas that were not fitted to launches. It is longer than any
+ * measured launch, so that a solver whose formula was fitted wins. */
 double kiln_device_rough_launch_ms(const kiln_device_facts *d);
 
 /* Returns `wanted` work-items, a power of two, halved until the device takes a work-group of that

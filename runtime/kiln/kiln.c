@@ -169,37 +169,18 @@ const char *kiln_shipped_dir(const kiln *k)
     return k ? k->shipped_dir : no_kiln("kiln_shipped_dir");
 }
 
-/* A CPU's peak is that of floats; whether it has faster instructions for shorter types, the facts
- * do not tell. */
 double kiln_device_gflops(const kiln *k, kiln_type type)
 {
-    if (!k) {
-        no_kiln("kiln_device_gflops");
-        return 0;
-    }
-    const kiln_gpu_facts *gpu = &k->facts.gpu;
-    if (k->facts.kind != KILN_DEVICE_GPU)
-        return type == KILN_F32 ? k->facts.peak_gflops : 0;
-    switch (type) {
-    case KILN_F32:
-        return gpu->peak_f32;
-    case KILN_F16:
-        return gpu->peak_f16;
-    case KILN_BF16:
-        return gpu->peak_bf16;
-    case KILN_I8:
-        return gpu->peak_i8;
-    default:
-        return 0;
-    }
+    if (k)
+        return kiln_device_peak(&k->facts, type);
+    no_kiln("kiln_device_gflops");
+    return 0;
 }
 
 double kiln_device_gbs(const kiln *k)
 {
-    if (!k) {
-        no_kiln("kiln_device_gbs");
-        return 0;
-    }
-    return k->facts.kind == KILN_DEVICE_GPU ? k->facts.gpu.memory_gbs
-                                            : kiln_device_memory_gbs(&k->facts);
+    if (k)
+        return kiln_device_copy_gbs(&k->facts);
+    no_kiln("kiln_device_gbs");
+    return 0;
 }

@@ -3,6 +3,7 @@
 #include "generator/plan/device.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,6 +115,92 @@ START_TEST(gates_are_for_nvidia)
 }
 END_TEST
 
+/* ---- limits that follow ---- */
+
+static kiln_device_facts gpu(kiln_gpu_maker maker, int major, int minor, int units)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.kind = KILN_DEVICE_GPU;
+    d.compute_units = units;
+    d.gpu.id = (kiln_gpu_id){maker, KILN_GPU_VERSION(major, minor)};
+    return d;
+}
+
+static void about(const char *name, const char *what, double value, double published)
+{
+    ck_assert_msg(value > 0 && (!published || fabs(value - published) < 0.1 * published),
+                  "%s: %s is %g, and data sheets say %g", name, what, value, published);
+}
+
+/* Peaks of data sheets, in 1e9 a second: without tensor cores for f32 and f64, without sparsity; 0
+ * where boards of a family differ. */
+START_TEST(limits_are_those_of_data_sheets)
+{
+    static const struct {
+        const char *name;
+        kiln_gpu_maker maker;
+        int major, minor, units, told_lanes;
+        double ghz, f64, f32, f16, i8, gbs;
+    } cases[] = {
+        {"H100", KILN_GPU_NVIDIA, 9, 0, 132, 0, 1.83, 33.5e3, 66.9e3, 989e3, 1979e3, 3000},
+        {"A100", KILN_GPU_NVIDIA, 8, 0, 108, 0, 1.41, 9.7e3, 19.5e3, 312e3, 624e3, 1555},
+        {"RTX 3090", KILN_GPU_NVIDIA, 8, 6, 82, 0, 1.695, 556, 35.6e3, 142e3, 284e3, 936},
+        {"RTX 4090", KILN_GPU_NVIDIA, 8, 9, 128, 0, 2.52, 1290, 82.6e3, 330e3, 661e3, 0},
+        {"Vega 64", KILN_GPU_AMD, 9, 0, 64, 64, 1.546, 791, 12.66e3, 25.3e3, 12.66e3, 0},
+        {"RX 6900 XT", KILN_GPU_AMD, 10, 3, 40, 128, 2.25, 0, 23.04e3, 46.08e3, 23.04e3, 512},
+        {"Arc A770", KILN_GPU_INTEL, 12, 55, 512, 0, 2.1, 0, 17.2e3, 34.4e3, 68.8e3, 560},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_device_facts d = gpu(cases[i].maker, cases[i].major, cases[i].minor, cases[i].units);
+        d.gpu.unit_lanes = cases[i].told_lanes;
+        kiln_device_set_roofline(&d, cases[i].ghz);
+        about(cases[i].name, "f64", d.gpu.peak_f64, cases[i].f64);
+        about(cases[i].name, "f32", kiln_device_peak(&d, KILN_F32), cases[i].f32);
+        about(cases[i].name, "f16", kiln_device_peak(&d, KILN_F16), cases[i].f16);
+        about(cases[i].name, "i8", kiln_device_peak(&d, KILN_I8), cases[i].i8);
+        about(cases[i].name, "GB/s", kiln_device_copy_gbs(&d), cases[i].gbs);
+        ck_assert_double_gt(kiln_device_peak(&d, KILN_BF16), 0);
+        ck_assert_double_eq(kiln_device_peak(&d, KILN_I32), 0);
+        ck_assert_double_eq(d.peak_gflops, kiln_device_peak(&d, KILN_F32));
+        ck_assert_double_lt(d.bandwidth_gbs, kiln_device_copy_gbs(&d));
+    }
+}
+END_TEST
+
+/* A GPU that tells nothing of itself, not even a clock, and a CPU. */
+START_TEST(no_device_is_without_limits)
+{
+    kiln_device_facts d[] = {gpu(KILN_GPU_UNKNOWN, 0, 0, 10), gpu(KILN_GPU_INTEL, 9, 0, 24),
+                             gpu(KILN_GPU_NVIDIA, 13, 0, 100), kiln_device_generic()};
+    for (size_t i = 0; i < sizeof d / sizeof *d; i++) {
+        kiln_device_set_roofline(&d[i], 0);
+        const double f32 = kiln_device_peak(&d[i], KILN_F32), gbs = kiln_device_copy_gbs(&d[i]);
+        ck_assert_msg(f32 > 10 && f32 < 1e6 && gbs > 1 && gbs < 1e5, "device %zu: %g and %g", i,
+                      f32, gbs);
+        ck_assert_double_gt(kiln_device_launch_ms(&d[i]), 0);
+        ck_assert_double_gt(kiln_device_enqueue_ms(&d[i]), 0);
+        ck_assert_double_ge(kiln_device_unit_lanes(&d[i]), 1);
+        ck_assert_int_ge(kiln_device_unit_registers(&d[i]), 4096);
+        ck_assert_int_ge(kiln_device_unit_local(&d[i]), d[i].local_memory);
+    }
+    ck_assert_ptr_eq(d[2].unit, kiln_gpu_unit_named("nvidia"));
+}
+END_TEST
+
+/* What a device tells and what was measured on it comes before its row. */
+START_TEST(what_a_device_tells_comes_first)
+{
+    kiln_device_facts d = gpu(KILN_GPU_NVIDIA, 9, 0, 132);
+    d.gpu.memory_gbs = 4100;
+    d.gpu.group_registers = 32768;
+    kiln_device_set_roofline(&d, 1.98);
+    ck_assert_double_eq(kiln_device_copy_gbs(&d), 4100);
+    ck_assert_double_eq_tol(d.bandwidth_gbs, 0.88 * 4100, 1e-9);
+    ck_assert_int_eq(kiln_device_unit_registers(&d), 32768);
+    ck_assert_int_eq(d.gpu.subgroup, 32);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("gpu units");
@@ -123,6 +210,9 @@ int main(void)
     tcase_add_test(tests, no_two_rows_are_for_the_same_gpu);
     tcase_add_test(tests, numbers_are_sane);
     tcase_add_test(tests, gates_are_for_nvidia);
+    tcase_add_test(tests, limits_are_those_of_data_sheets);
+    tcase_add_test(tests, no_device_is_without_limits);
+    tcase_add_test(tests, what_a_device_tells_comes_first);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -43,6 +43,40 @@ START_TEST(tensor_cores_and_types_are_asked_for)
 }
 END_TEST
 
+/* Capability 9.0 has instructions that newer ones lack; a probe does not ask these for them. */
+START_TEST(newer_and_older_devices_are_told_what_they_lack)
+{
+    static const struct {
+        const char *solver, *problem;
+        kiln_gpu_maker maker;
+        int major, minor;
+        const char *reason;
+    } cases[] = {
+        {"gemm_wgmma", "fwd-f16-n1-c16-k16-i8x8-f3x3", KILN_GPU_NVIDIA, 10, 0,
+         "by the instruction wgmma; compute capability 9.0 alone has them, and the device has "
+         "10.0"},
+        {"gemm_weights_wgmma", "wrw-f16-n1-c16-k16-i8x8-f3x3", KILN_GPU_NVIDIA, 12, 1,
+         "compute capability 9.0 alone has them, and the device has 12.1"},
+        {"gemm_tma", "fwd-f16-n1-c16-k16-i8x8-f3x3", KILN_GPU_NVIDIA, 10, 0,
+         "compute capability 9.0 alone has them, and the device has 10.0"},
+        {"halo_wgmma", "fwd-f16-n1-c64-k64-i8x8-f3x3-p1x1", KILN_GPU_NVIDIA, 8, 9,
+         "compute capability 9.0 alone has them, and the device has 8.9"},
+        {"gemm_mma", "fwd-f16-n1-c16-k16-i8x8-f3x3", KILN_GPU_NVIDIA, 7, 5,
+         "compute capability 8.0 or more has them, and the device has 7.5"},
+        {"gemm_mma", "fwd-f16-n1-c16-k16-i8x8-f3x3", KILN_GPU_AMD, 11, 0,
+         "only NVIDIA's GPUs are asked for them"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kiln_device_facts d = support_h100();
+        d.gpu.id = (kiln_gpu_id){cases[i].maker, KILN_GPU_VERSION(cases[i].major, cases[i].minor)};
+        d.gpu.has_mma = d.gpu.has_wgmma = d.gpu.has_tma = false;
+        kiln_device_set_roofline(&d, d.gpu.clock_ghz);
+        support_check_refused(kiln_solver_named(cases[i].solver), cases[i].problem, &d,
+                              cases[i].reason);
+    }
+}
+END_TEST
+
 /* ---- stages ---- */
 
 static void check_stages(const char *text, const char *config, const char *stages)
@@ -225,6 +259,7 @@ int main(void)
     Suite *s = suite_create("mma plan");
     TCase *c = tcase_create("mma plan");
     tcase_add_test(c, tensor_cores_and_types_are_asked_for);
+    tcase_add_test(c, newer_and_older_devices_are_told_what_they_lack);
     tcase_add_test(c, stages_are_as_planned_by_hand);
     tcase_add_test(c, guesses_fit_the_device);
     tcase_add_loop_test(c, choices_are_known, 0, sizeof choices / sizeof *choices);

@@ -23,7 +23,8 @@ static counts count(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     counts n = {.taps = (double)g.taps, .columns = (double)g.columns, .sharers = (double)g.sharers};
     n.groups = (double)divide_up(g.pairs, c->v[REDUCE_CHANNELS]) * c->v[REDUCE_PARTS];
     n.of_unit = ceil(n.groups / d->compute_units);
-    n.at_once = fmax(1, fmin(2048.0 / c->v[REDUCE_GROUP], (double)(local / g.local_bytes)));
+    n.at_once =
+        fmax(1, fmin((double)d->unit->items / c->v[REDUCE_GROUP], (double)(local / g.local_bytes)));
     n.pieces = (double)g.pieces / c->v[REDUCE_PARTS] / n.sharers;
     n.loads = (double)(s->filter[0] * g.columns * g.window) +
               (double)(c->v[REDUCE_ROWS] * c->v[REDUCE_COLS]);
@@ -38,8 +39,8 @@ static double with_parts(const kiln_shape *s, const kiln_device_facts *d, const 
 {
     const double sums = 4.0 * c->v[REDUCE_PARTS] * (double)s->w_count;
     const double adding = launch_ms + again * kiln_device_move_ms(d, sums);
-    return kiln_device_launch_ms(d) +
-           (c->v[REDUCE_PARTS] > 1 ? kiln_tiles_row_ms(ms + adding, 2) : kiln_tiles_row_ms(ms, 1));
+    return kiln_device_launch_ms(d) + (c->v[REDUCE_PARTS] > 1 ? kiln_tiles_row_ms(d, ms + adding, 2)
+                                                              : kiln_tiles_row_ms(d, ms, 1));
 }
 
 /* Three things take time: moving tensors, longer where some units have more groups than others; all
@@ -69,7 +70,7 @@ static double plain_ms(const kiln_shape *s, const kiln_device_facts *d, const ki
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
     const double ms = begin_ms + group_ms * n.of_unit +
                       turns * (most + beside * (move + all + one - most - least));
-    return with_parts(s, d, c, ms, kiln_tiles_next_launch_ms, again);
+    return with_parts(s, d, c, ms, kiln_device_behind_ms(d), again);
 }
 
 /* The same three with vectors, each of which hides a part of the others: moving; instructions, of
@@ -83,18 +84,19 @@ static double plain_ms(const kiln_shape *s, const kiln_device_facts *d, const ki
 static double vector_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
 {
     enum { SECTOR_BYTES = 32 }; /* that memory gives */
-    enum { UNIT_REGISTERS = 65536, MOST_REGISTERS = 255, BUSY_ITEMS = 1350 };
+    enum { MOST_REGISTERS = 255, BUSY_ITEMS = 1350 };
     const double begin_ms = 5e-4, group_ms = 3.3e-4, piece_ms = 6.5e-4, level_ms = 1.8e-5;
     const double word_cycles = 0.22, element_cycles = 3.1, sum_cycles = 0.45, spill = 0.17;
     const double rounded = 0.3, together = 1.57, launch_ms = 0.0029, again = 0.25;
     const double vector = c->v[REDUCE_VECTOR], size = (double)kiln_type_size(s->x_type);
     counts n = count(s, d, c);
-    const double has = fmin(MOST_REGISTERS, UNIT_REGISTERS / c->v[REDUCE_GROUP]);
+    const int64_t registers = kiln_device_unit_registers(d);
+    const double has = fmin(MOST_REGISTERS, (double)(registers / c->v[REDUCE_GROUP]));
     const double needs =
         33 + vector * (0.5 * ((double)(c->v[REDUCE_ROWS] * c->v[REDUCE_COLS]) + n.taps) +
                        0.42 * n.columns);
-    n.at_once = fmax(
-        1, fmin(floor(n.at_once), floor(UNIT_REGISTERS / (c->v[REDUCE_GROUP] * fmin(has, needs)))));
+    n.at_once = fmax(1, fmin(floor(n.at_once),
+                             floor((double)registers / (c->v[REDUCE_GROUP] * fmin(has, needs)))));
     const double beside = fmin(n.of_unit, n.at_once) * c->v[REDUCE_GROUP];
     const double longer =
         (1 + spill * fmax(0, needs / has - 1)) * sqrt(fmax(1, BUSY_ITEMS / beside));

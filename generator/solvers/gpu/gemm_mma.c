@@ -149,8 +149,8 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
     double ms = fmax(multiply, move) + 0.1 * fmin(multiply, move) + kiln_mma_source_ms(&g->src, d);
     const int launches = 1 + g->src.turned + (c->v[MMA_SPLIT] > 1);
     if (c->v[MMA_SPLIT] > 1)
-        ms += kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts);
-    return kiln_mma_row_ms(ms, launches) + kiln_device_launch_ms(d);
+        ms += kiln_device_behind_ms(d) + kiln_device_move_ms(d, parts);
+    return kiln_mma_row_ms(d, ms, launches) + kiln_device_launch_ms(d);
 }
 
 bool kiln_gemm_mma_skips(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)

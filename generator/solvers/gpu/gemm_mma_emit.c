@@ -69,8 +69,8 @@ static void emit_pack(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_de
     kiln_grid(plan, kiln_device_group(d, 64), 1, 1, g->row, g->columns, g->groups * g->phases);
 }
 
-static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_device_facts *d,
+                       const kiln_config *c, kiln_plan *plan)
 {
     kiln_define_types(plan, s);
     kiln_define_epilogue(plan, s);
@@ -78,7 +78,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_c
     kiln_define(plan, "P_GROUPS", g->groups);
     kiln_define(plan, "D_UNIT", g->src.unit);
     kiln_define(plan, "D_OUT_UNIT", g->out_unit);
-    kiln_mma_define(&g->tiles, c, plan);
+    kiln_mma_define(&g->tiles, d, c, plan);
 }
 
 /* Errors are those of plain sums, but values meet zeros. */
@@ -103,7 +103,7 @@ void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mm
     const int src = kiln_mma_source_emit(&g.src, s, given, plan);
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
     kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma");
-    define_all(s, &g, c, plan);
+    define_all(s, &g, d, c, plan);
     kiln_arg_buffer(plan, src);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, sums);
@@ -114,7 +114,7 @@ void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mm
     if (split == 1)
         return;
     kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma_sum");
-    define_all(s, &g, c, plan);
+    define_all(s, &g, d, c, plan);
     kiln_arg_buffer(plan, sums);
     kiln_arg_buffer(plan, dst);
     kiln_arg_epilogue(plan, s);

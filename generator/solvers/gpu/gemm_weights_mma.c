@@ -122,9 +122,9 @@ double kiln_gemm_weights_mma_ms(const kiln_gemm_weights_mma *g, const kiln_devic
     const int launches = 1 + g->x.turned + g->dy.turned + g->parts;
     ms += kiln_mma_source_ms(&g->x, d) + kiln_mma_source_ms(&g->dy, d);
     if (g->parts)
-        ms += kiln_tiles_next_launch_ms +
+        ms += kiln_device_behind_ms(d) +
               kiln_device_move_ms(d, 4.0 * c->v[MMA_SPLIT] * (double)kiln_gemm_weights_mma_part(g));
-    return kiln_mma_row_ms(ms, launches) + kiln_device_launch_ms(d);
+    return kiln_mma_row_ms(d, ms, launches) + kiln_device_launch_ms(d);
 }
 
 /* Tiles that are mostly empty, and splits of enough tiles. */

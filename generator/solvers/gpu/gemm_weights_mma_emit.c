@@ -4,8 +4,8 @@
 #include "generator/base/integers.h"
 #include "generator/geometry/bias_gradient.h"
 
-static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g, const kiln_config *c,
-                       kiln_plan *plan)
+static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g,
+                       const kiln_device_facts *d, const kiln_config *c, kiln_plan *plan)
 {
     const int64_t sums = product_of(kiln_gemm_weights_mma_part(g), c->v[MMA_SPLIT]);
     kiln_define_types(plan, s);
@@ -31,7 +31,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g, cons
     kiln_define(plan, "D_PARTS", g->parts);
     kiln_pitch_define(&g->x.pitch, "D_X", plan);
     kiln_pitch_define(&g->dy.pitch, "D_DY", plan);
-    kiln_mma_define(&g->tiles, c, plan);
+    kiln_mma_define(&g->tiles, d, c, plan);
 }
 
 void kiln_gemm_weights_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
@@ -48,7 +48,7 @@ void kiln_gemm_weights_mma_emit(const kiln_shape *s, const kiln_device_facts *d,
     const int sums =
         g.parts ? kiln_plan_temp(plan, 4 * kiln_gemm_weights_mma_part(&g) * split) : KILN_ROLE_W;
     kiln_plan_stage(plan, "gemm_weights_mma.cl", "gemm_weights_mma");
-    define_all(s, &g, c, plan);
+    define_all(s, &g, d, c, plan);
     kiln_arg_buffer(plan, x);
     kiln_arg_buffer(plan, dy);
     kiln_arg_buffer(plan, sums);
@@ -56,7 +56,7 @@ void kiln_gemm_weights_mma_emit(const kiln_shape *s, const kiln_device_facts *d,
     if (!g.parts)
         return;
     kiln_plan_stage(plan, "gemm_weights_mma.cl", "gemm_weights_mma_sum");
-    define_all(s, &g, c, plan);
+    define_all(s, &g, d, c, plan);
     kiln_arg_buffer(plan, sums);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_grid(plan, kiln_device_group(d, 128), 1, 1, s->w_count, 1, 1);

@@ -105,7 +105,7 @@ double kiln_mma_source_ms(const kiln_mma_source *m, const kiln_device_facts *d)
 {
     const double made = (double)kiln_mma_source_bytes(m);
     const double read = made * (double)m->group_channels / (double)m->channels;
-    return m->turned ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, read + made) : 0;
+    return m->turned ? kiln_device_behind_ms(d) + kiln_device_move_ms(d, read + made) : 0;
 }
 
 int kiln_mma_source_emit(const kiln_mma_source *m, const kiln_shape *s, int role, kiln_plan *plan)

@@ -25,13 +25,6 @@
 /* An item that would need more keeps some in memory. */
 enum { MOST_SUMS = 128 };
 
-/* What a unit has where the device does not tell. */
-enum { UNIT_REGISTERS = 65536, UNIT_ITEMS = 2048, UNIT_GROUPS = 32 };
-
-/* A unit's shared memory and what a group takes of it beside its own, where kernels may declare
- * more local memory than the device's query tells. */
-enum { UNIT_LOCAL = 228 << 10, GROUP_LOCAL = 1 << 10 };
-
 /* Cycles of a unit, or bytes that it moves in one. */
 typedef struct costs {
     double own_registers;       /* of an item, besides sums and operands */
@@ -102,12 +95,13 @@ bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_ki
     if (!kiln_shape_suits_tensor_cores(s))
         return kiln_no(why, "tensor cores round f32 to 10 bits of fraction; allow that with "
                             "--math reduced");
-    if (is_wgmma(kind) ? !d->gpu.has_wgmma : !d->gpu.has_mma)
-        return kiln_no(why,
-                       "it needs tensor cores that kernels reach by the instruction %s; a probe "
-                       "found none on the device",
-                       is_wgmma(kind) ? "wgmma" : "mma");
-    return false;
+    const bool wgmma = is_wgmma(kind);
+    if (wgmma ? d->gpu.has_wgmma : d->gpu.has_mma)
+        return false;
+    const char *what = wgmma ? "tensor cores that kernels reach by the instruction wgmma"
+                             : "tensor cores that kernels reach by the instruction mma";
+    return kiln_gpu_gate_shut(wgmma ? &d->unit->wgmma : &d->unit->mma, &d->gpu.id, what, why) ||
+           kiln_no(why, "it needs %s; a probe found none on the device", what);
 }
 
 bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
@@ -115,8 +109,7 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
 {
     const int *v = c->v;
     const int rows = v[MMA_ROWS] / v[MMA_WARPS_R], columns = v[MMA_COLUMNS] / v[MMA_WARPS_C];
-    const int64_t local =
-        d->gpu.static_local_memory > d->local_memory ? d->gpu.static_local_memory : d->local_memory;
+    const int64_t local = kiln_device_static_local(d);
     if (v[MMA_ROWS] % (16 * v[MMA_WARPS_R]) || v[MMA_COLUMNS] % (16 * v[MMA_WARPS_C]) ||
         rows * columns / 32 > MOST_SUMS)
         return kiln_no(why,
@@ -155,15 +148,16 @@ kiln_config kiln_mma_best(const kiln_guess *guess, const kiln_param *params,
     return g.best;
 }
 
-void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan)
+void kiln_mma_define(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
+                     kiln_plan *plan)
 {
     static const char *const names[MMA_PARAMS] = {"T_ROWS",  "T_COLUMNS", "T_WARPS_R", "T_WARPS_C",
                                                   "T_BYTES", "T_STAGES",  "T_SPLIT"};
     for (int i = 0; i < MMA_PARAMS; i++)
         kiln_define(plan, names[i], c->v[i]);
     kiln_define(plan, "T_WGMMA", is_wgmma(t->kind));
-    if (is_wgmma(t->kind))
-        kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
+    if (is_wgmma(t->kind) && d->unit->wgmma_target)
+        kiln_define_text(plan, "D_PTX_TARGET", d->unit->wgmma_target);
 }
 
 /* Tensor cores cut a sum off, toward zero, each time that they add the products of an instruction,
@@ -195,12 +189,11 @@ static double registers_of(const kiln_mma_tiles *t, const kiln_config *c)
 /* Work-groups that a unit runs side by side. */
 static double beside(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
-    const int64_t registers = d->gpu.group_registers ? d->gpu.group_registers : UNIT_REGISTERS;
-    const int64_t local = d->gpu.static_local_memory ? UNIT_LOCAL : 2 * d->local_memory;
+    const int64_t registers = kiln_device_unit_registers(d), local = kiln_device_unit_local(d);
     const double items = (double)t->items;
-    double groups = fmin(UNIT_GROUPS, floor((double)registers / (registers_of(t, c) * items)));
-    groups = fmin(groups, floor(UNIT_ITEMS / items));
-    groups = fmin(groups, floor((double)local / ((double)t->local_bytes + GROUP_LOCAL)));
+    double groups = fmin(d->unit->groups, floor((double)registers / (registers_of(t, c) * items)));
+    groups = fmin(groups, floor(d->unit->items / items));
+    groups = fmin(groups, floor((double)local / ((double)(t->local_bytes + d->unit->group_local))));
     return fmax(1, groups);
 }
 
@@ -256,8 +249,8 @@ double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const ki
  * (ten layers). In the same terms, several launches need what the host takes to enqueue them. On an
  * H100 one launch was 1.2 to 2.4 times as fast as two or more in all of 18 layers beside other
  * processes, and no slower in 15 of them with the host ahead of the device (2026-11-27). */
-double kiln_mma_row_ms(double ms, int launches)
+double kiln_mma_row_ms(const kiln_device_facts *d, double ms, int launches)
 {
     const double between = 0.0024;
-    return launches > 1 ? fmax(ms, kiln_tiles_row_ms(0, launches) - between + 0.05 * ms) : ms;
+    return launches > 1 ? fmax(ms, kiln_tiles_row_ms(d, 0, launches) - between + 0.05 * ms) : ms;
 }

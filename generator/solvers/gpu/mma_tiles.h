@@ -67,7 +67,8 @@ bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c);
 kiln_config kiln_mma_best(const kiln_guess *guess, const kiln_param *params,
                           const kiln_config *smallest, const int *splits, int nsplits);
 /* Defines every parameter and the kind, for the last stage. */
-void kiln_mma_define(const kiln_mma_tiles *t, const kiln_config *c, kiln_plan *plan);
+void kiln_mma_define(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
+                     kiln_plan *plan);
 
 /* Returns by how much more than plain sums of `terms` products err, of which `chain` are added one
  * after the other in the same register. */
@@ -77,6 +78,6 @@ double kiln_mma_amplification(kiln_type type, double terms, double chain);
 double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c);
 /* Returns the time of an operation of `ms` and so many launches: where there are several, the host
  * may set the pace. */
-double kiln_mma_row_ms(double ms, int launches);
+double kiln_mma_row_ms(const kiln_device_facts *d, double ms, int launches);
 
 #endif

@@ -169,7 +169,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* its vectors stay empty */
     const double all = k->begin_ms + k->load_ms * loads + k->row_ms * met + fmax(ms, move) +
                        k->beside * fmin(ms, move);
-    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(turns * all, 1);
+    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(d, turns * all, 1);
 }
 
 /* Several columns with vectors: two of four short elements are fast where they share most of what

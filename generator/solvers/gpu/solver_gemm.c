@@ -103,8 +103,8 @@ double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_f
     const double parts =
         8.0 * split * (double)(g->groups * g->group_phases * g->walk.dst_c * g->pixels);
     const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
-    const double sums = split > 1 ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, parts) : 0;
-    return kiln_tiles_row_ms(ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
+    const double sums = split > 1 ? kiln_device_behind_ms(d) + kiln_device_move_ms(d, parts) : 0;
+    return kiln_tiles_row_ms(d, ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

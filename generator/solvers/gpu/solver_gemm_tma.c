@@ -27,11 +27,8 @@ enum { BOX = 64, BOX_LIMIT = 256, STRIDE_LIMIT = 8, ROW_BYTES = 128 };
  * memory with two barriers for each stage. */
 enum { TEAM_ITEMS = 128, MAP_BYTES = 128, BARRIER_BYTES = 8 };
 
-/* A unit's shared memory, and what a group takes of it beside its own. */
-enum { UNIT_LOCAL = 228 << 10, GROUP_LOCAL = 1 << 10 };
-
-/* A unit's registers, and those that an item has beside sums: with ease, and at least. */
-enum { UNIT_REGISTERS = 65536, EASY_REGISTERS = 64, LEAST_REGISTERS = 40 };
+/* Registers that an item has beside sums: with ease, and at least. */
+enum { EASY_REGISTERS = 64, LEAST_REGISTERS = 40 };
 
 /* Where sums need more registers than an item starts with, those that copy leave some to the
  * teams: so many each, by teams. */
@@ -116,8 +113,9 @@ static void set_config(product *p, const kiln_device_facts *d, const kiln_config
     p->local_bytes = v[STAGES] * (p->stage_bytes + 2 * BARRIER_BYTES) + MAP_BYTES;
     p->items = TEAM_ITEMS * (v[TEAMS] + 1);
     p->gives = sums_of(c) + EASY_REGISTERS > registers[v[TEAMS]].start;
-    p->beside = least_of(UNIT_LOCAL / (p->local_bytes + GROUP_LOCAL),
-                         UNIT_REGISTERS / (p->items * (sums_of(c) + EASY_REGISTERS)));
+    p->beside =
+        least_of(kiln_device_unit_local(d) / (p->local_bytes + d->unit->group_local),
+                 kiln_device_unit_registers(d) / (p->items * (sums_of(c) + EASY_REGISTERS)));
     p->beside = p->beside < 1 || p->gives ? 1 : p->beside;
     p->groups = least_of(p->tiles, d->compute_units * p->beside);
 }
@@ -134,8 +132,7 @@ static product product_for(const kiln_shape *s, const kiln_device_facts *d, cons
 static bool exceeds(const product *p, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
-    const int64_t local =
-        d->gpu.static_local_memory > d->local_memory ? d->gpu.static_local_memory : d->local_memory;
+    const int64_t local = kiln_device_static_local(d);
     const int needed = sums_of(c) + LEAST_REGISTERS, most = registers[c->v[TEAMS]].team;
     if (p->items > d->max_group || p->items > d->max_local[0])
         return kiln_no(why, "a group of %lld items exceeds the device's limit",
@@ -236,7 +233,7 @@ static double ms_of_tiles(const product *p, const kiln_shape *s, const kiln_devi
         (double)kiln_mma_source_bytes(&p->src) + (double)(kiln_shape_out_count(s) * p->out_size);
     const double ms = fmax(rounds * tile / (ghz * 1e6), moves * kiln_device_move_ms(d, bytes)) +
                       begin / (ghz * 1e6) + kiln_mma_source_ms(&p->src, d);
-    return kiln_mma_row_ms(ms, 1 + p->src.turned) + kiln_device_launch_ms(d);
+    return kiln_mma_row_ms(d, ms, 1 + p->src.turned) + kiln_device_launch_ms(d);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -272,7 +269,8 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
 
 /* ---- the plan ---- */
 
-static void define_all(const kiln_shape *s, const product *p, const kiln_config *c, kiln_plan *plan)
+static void define_all(const kiln_shape *s, const product *p, const kiln_device_facts *d,
+                       const kiln_config *c, kiln_plan *plan)
 {
     const kiln_blocked *w = &p->walk;
     const bool backward = s->direction == KILN_BACKWARD_DATA;
@@ -308,7 +306,8 @@ static void define_all(const kiln_shape *s, const product *p, const kiln_config 
         kiln_define(plan, "D_COPY_REGISTERS", registers[c->v[TEAMS]].copy);
         kiln_define(plan, "D_TEAM_REGISTERS", registers[c->v[TEAMS]].team);
     }
-    kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
+    if (d->unit->wgmma_target)
+        kiln_define_text(plan, "D_PTX_TARGET", d->unit->wgmma_target);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -320,14 +319,14 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     plan->amplification = kiln_mma_amplification(p.src.type, terms, terms);
     plan->packed_bytes = product_of(p.columns, p.steps * ROW_BYTES);
     kiln_plan_stage(plan, "gemm_tma.cl", "gemm_tma_pack")->pack = true;
-    define_all(s, &p, c, plan);
+    define_all(s, &p, d, c, plan);
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, kiln_device_group(d, 64), 1, 1, ROW_BYTES / p.size, p.columns, p.steps);
     const int src = kiln_mma_source_emit(&p.src, s, backward ? KILN_ROLE_Y : KILN_ROLE_X, plan);
     const int maps = kiln_plan_temp(plan, p.groups * MAP_BYTES);
     kiln_plan_stage(plan, "gemm_tma.cl", "gemm_tma");
-    define_all(s, &p, c, plan);
+    define_all(s, &p, d, c, plan);
     kiln_arg_buffer(plan, src);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, maps);

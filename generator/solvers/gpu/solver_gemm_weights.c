@@ -148,10 +148,10 @@ static double time_of(const kiln_gemm_weights *g, const kiln_shape *s, const kil
     const double size = (double)kiln_type_size(s->x_type);
     const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
     const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
-    const double sums = split > 1 ? kiln_tiles_next_launch_ms +
+    const double sums = split > 1 ? kiln_device_behind_ms(d) +
                                         kiln_device_move_ms(d, 8.0 * split * (double)s->w_count)
                                   : 0;
-    return kiln_tiles_row_ms(ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
+    return kiln_tiles_row_ms(d, ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

@@ -167,7 +167,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
     const product p = of_shape(&f);
     const double ms = ms_of_product(&p, &f, d, c), less = 5e-4;
     const bool tensor_cores = d->gpu.has_mma && kiln_shape_suits_tensor_cores(s);
-    return (tensor_cores ? ms - less : kiln_tiles_row_ms(ms, 1)) + kiln_device_launch_ms(d);
+    return (tensor_cores ? ms - less : kiln_tiles_row_ms(d, ms, 1)) + kiln_device_launch_ms(d);
 }
 
 /* Larger tiles were seldom faster. */

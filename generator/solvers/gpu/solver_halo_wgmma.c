@@ -22,9 +22,6 @@ static const kiln_config smallest = {{[TEAMS] = 1, [BLOCKS] = 1, [SLOTS] = 2, [C
 
 enum { TEAM_ITEMS = 128, ROW_BYTES = 128, MOST_SUMS = 128 };
 
-/* A unit's shared memory, what a group takes of it beside its own, and a unit's registers. */
-enum { UNIT_LOCAL = 228 << 10, GROUP_LOCAL = 1 << 10, UNIT_REGISTERS = 65536 };
-
 typedef struct halo {
     /* Of the shape. */
     kiln_blocked walk;
@@ -64,7 +61,8 @@ static void set_config(halo *h, const kiln_device_facts *d, const kiln_config *c
     h->local_bytes = weights + v[TEAMS] * product_of(v[SLOTS], h->patch_bytes);
     h->items = TEAM_ITEMS * v[TEAMS];
     const int64_t registers = (v[BLOCKS] * v[COLUMNS] / 2 + 64) * h->items;
-    h->beside = least_of(UNIT_LOCAL / (h->local_bytes + GROUP_LOCAL), UNIT_REGISTERS / registers);
+    h->beside = least_of(kiln_device_unit_local(d) / (h->local_bytes + d->unit->group_local),
+                         kiln_device_unit_registers(d) / registers);
     h->beside = h->beside < 1 ? 1 : h->beside;
     /* As many as run at a time. */
     const int64_t across = h->columns / v[COLUMNS], all = d->compute_units * h->beside;
@@ -82,8 +80,7 @@ static halo halo_of(const kiln_shape *s, const kiln_device_facts *d, const kiln_
 
 static bool exceeds(const halo *h, const kiln_device_facts *d, const kiln_config *c, kiln_why *why)
 {
-    const int64_t local =
-        d->gpu.static_local_memory > d->local_memory ? d->gpu.static_local_memory : d->local_memory;
+    const int64_t local = kiln_device_static_local(d);
     if (h->items > d->max_group || h->items > d->max_local[0])
         return kiln_no(why, "a group of %lld items exceeds the device's limit",
                        (long long)h->items);
@@ -253,8 +250,8 @@ static void define_all(const kiln_shape *s, const halo *h, const kiln_device_fac
     for (int i = 0; i < PARAMS; i++)
         kiln_define(plan, params[i].name, c->v[i]);
     /* An emulation of the instructions has no such target. */
-    if (d->gpu.id.maker == KILN_GPU_NVIDIA)
-        kiln_define_text(plan, "D_PTX_TARGET", "sm_90a");
+    if (d->unit->wgmma_target)
+        kiln_define_text(plan, "D_PTX_TARGET", d->unit->wgmma_target);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

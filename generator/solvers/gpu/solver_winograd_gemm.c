@@ -150,12 +150,12 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
     const double tensors = size * (double)(s->x_count + s->y_count);
     const double sums =
         c->v[TILES_SPLIT] > 1
-            ? kiln_tiles_next_launch_ms + kiln_device_move_ms(d, 2 * m * c->v[TILES_SPLIT])
+            ? kiln_device_behind_ms(d) + kiln_device_move_ms(d, 2 * m * c->v[TILES_SPLIT])
             : 0;
     const double moves = (c->v[PRODUCTS] > 6 ? 1.8 : 1.3) * kiln_device_move_ms(d, v + m + tensors);
     const double ms =
-        2 * kiln_tiles_next_launch_ms + sums + kiln_tiles_ms(&g->gemm.tiles, d, c) + moves;
-    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(ms, c->v[TILES_SPLIT] > 1 ? 4 : 3);
+        2 * kiln_device_behind_ms(d) + sums + kiln_tiles_ms(&g->gemm.tiles, d, c) + moves;
+    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(d, ms, c->v[TILES_SPLIT] > 1 ? 4 : 3);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

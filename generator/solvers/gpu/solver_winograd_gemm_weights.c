@@ -151,10 +151,10 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
     const double tensors = size * (double)(s->x_count + s->y_count);
     const double products = 4.0 * g->elements * (double)(s->k * (s->c / s->g));
     const int split = c->v[TILES_SPLIT];
-    const double sums = split > 1 ? kiln_tiles_next_launch_ms : 0;
-    const double ms = 3 * kiln_tiles_next_launch_ms + sums + kiln_tiles_ms(&g->gemm.tiles, d, c) +
+    const double sums = split > 1 ? kiln_device_behind_ms(d) : 0;
+    const double ms = 3 * kiln_device_behind_ms(d) + sums + kiln_tiles_ms(&g->gemm.tiles, d, c) +
                       1.3 * kiln_device_move_ms(d, between + tensors + 2 * products * split);
-    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(ms, split > 1 ? 5 : 4);
+    return kiln_device_launch_ms(d) + kiln_tiles_row_ms(d, ms, split > 1 ? 5 : 4);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

@@ -14,9 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What a unit has where the device does not tell. */
-enum { UNIT_LANES = 128, UNIT_REGISTERS = 65536, UNIT_ITEMS = 2048, UNIT_GROUPS = 32 };
-
 /* Of parameters behind the tiles' that a guess tries. */
 enum { MOST_RANGES = 2 };
 
@@ -31,12 +28,10 @@ enum { MOST_REGISTERS = 192 };
 
 const double kiln_tiles_of_four = 2.5, kiln_tiles_alone = 4.4, kiln_tiles_looked_for = 29.5,
              kiln_tiles_bounded = 9.6;
-const double kiln_tiles_next_launch_ms = 0.0034;
 
-static const double host_launch_ms = 0.0048; /* of a launch, with NVIDIA's driver */
-static const double unit_ghz = 1.755;        /* under load */
-static const double own_registers = 63;      /* of an item, besides sums, operands and pieces */
-static const double read_rate = 500; /* operands that a unit reads from local memory a cycle */
+static const double unit_ghz = 1.755;   /* under load */
+static const double own_registers = 63; /* of an item, besides sums, operands and pieces */
+static const double read_rate = 500;    /* operands that a unit reads from local memory a cycle */
 static const double multiply_add = 1.38, item_cycles = 3.6; /* of lanes; an item's, in a step */
 static const double step_latency = 390, term_latency = 21;  /* cycles of a unit */
 static const double slices_latency = 150;                   /* for each halving of their number */
@@ -198,41 +193,36 @@ void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln
 /* Work-groups that a unit runs side by side. */
 static double beside(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
-    const int64_t registers = d->gpu.group_registers ? d->gpu.group_registers : UNIT_REGISTERS;
+    const int64_t registers = kiln_device_unit_registers(d);
     const int64_t local = d->gpu.unit_local_memory ? d->gpu.unit_local_memory : 2 * d->local_memory;
     const double items = (double)t->items;
-    double groups = fmin(UNIT_GROUPS, floor((double)registers / (registers_of(t, c) * items)));
-    groups = fmin(groups, floor(UNIT_ITEMS / items));
+    double groups = fmin(d->unit->groups, floor((double)registers / (registers_of(t, c) * items)));
+    groups = fmin(groups, floor(d->unit->items / items));
     groups = fmin(groups, floor((double)local / (double)t->local_bytes));
     return fmax(1, groups);
-}
-
-static double lanes_of(const kiln_device_facts *d)
-{
-    return d->gpu.unit_lanes ? d->gpu.unit_lanes : UNIT_LANES;
 }
 
 /* Cycles that a unit has for one step of a group. */
 static double step_cycles(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
-    const double lanes = lanes_of(d);
+    const double lanes = kiln_device_unit_lanes(d);
     const double bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
     const double tm = c->v[TILES_TM], tn = c->v[TILES_TN], sums = bm * bn * bk;
     return multiply_add * sums / lanes + sums * (tm + tn) / (tm * tn) / read_rate +
            (bk * (bn * t->b_cost + bm * t->a_cost) + item_cycles * (double)t->items) / lanes;
 }
 
-double kiln_tiles_row_ms(double ms, int launches)
+double kiln_tiles_row_ms(const kiln_device_facts *d, double ms, int launches)
 {
     const double less_busy = 0.05; /* is better where the host sets the pace */
-    return fmax(ms, launches * host_launch_ms) + less_busy * ms;
+    return fmax(ms, launches * kiln_device_enqueue_ms(d)) + less_busy * ms;
 }
 
 /* Of a step of so many groups that a unit runs side by side. Few items leave lanes without any. */
 static double round_cycles(const kiln_tiles *t, const kiln_device_facts *d, double cycles,
                            double latency, double groups)
 {
-    const double all = lanes_of(d), used = fmin(all, groups * (double)t->items);
+    const double all = kiln_device_unit_lanes(d), used = fmin(all, groups * (double)t->items);
     const double busy = cycles * all / used;
     return fmax(busy, latency + overlap * busy);
 }

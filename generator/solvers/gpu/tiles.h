@@ -74,12 +74,9 @@ void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln
  * be found by divisions. */
 extern const double kiln_tiles_of_four, kiln_tiles_alone, kiln_tiles_bounded, kiln_tiles_looked_for;
 
-/* What a second launch adds that waits for the first one. */
-extern const double kiln_tiles_next_launch_ms;
-
 /* Expected time, in ms, of operations in a row of `launches` launches each that keep the device
  * busy for `ms`: the host needs time for each launch, too. */
-double kiln_tiles_row_ms(double ms, int launches);
+double kiln_tiles_row_ms(const kiln_device_facts *d, double ms, int launches);
 
 /* Expected time of a launch, in ms, without moving tensors from memory. */
 double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
