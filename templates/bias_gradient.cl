@@ -2,9 +2,10 @@
  *
  * Grid      D_GROUP items a channel, one group each.
  * Defines   D_GROUP, a power of two; those of types.cl.
- * Assumes   dy has `n` images of `planes` planes of `rows` rows of `columns` pixels, at distances of
- *           `image`, `plane`, `row` and `pixel` elements; channels lie in blocks of `neighbours`, at
- *           `channel` elements from one to the next, and `block` elements from block to block.
+ * Assumes   dy has `n` images of `planes` planes of `rows` rows of `columns` pixels, at distances
+ *           of `image`, `plane`, `row` and `pixel` elements; channels lie in blocks of
+ *           `neighbours`, at `channel` elements from one to the next, and `block` elements from
+ *           block to block.
  *
  * The items of a group stand side by side on a row and step over it together; a tree then adds
  * their sums:

@@ -1,9 +1,9 @@
 /* caches.cl: hints to a CPU's caches, for compilers that know them.
  *
- *   KILN_FETCH(p)                 with D_AHEAD=1 or a D_WEIGHTS_AHEAD, asks for the line of an element
- *                                 before it is needed
- *   KILN_STORE(n, loose, p, v)    stores KILN_BITS of n elements, with T_STREAM=1 past the caches, or
- *                                 with D_STREAM=1, where that is no tunable
+ *   KILN_FETCH(p)                 with D_AHEAD=1 or a D_WEIGHTS_AHEAD, asks for the line of an
+ *                                 element before it is needed
+ *   KILN_STORE(n, loose, p, v)    stores KILN_BITS of n elements, with T_STREAM=1 past the caches,
+ *                                 or with D_STREAM=1, where that is no tunable
  */
 #include "types.cl"
 

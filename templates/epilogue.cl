@@ -8,8 +8,8 @@
  * What templates use:
  *   EPILOGUE_PARAMS, EPILOGUE_PASS    last in a parameter list, last in a call's (no comma before)
  *   FINISH(acc, channel, i)           VAL_T for destination element i of that channel
- *   EACH_RESULT                       before a loop over results: unrolls it, unless the activation is
- *                                     a curve, whose code is long
+ *   EACH_RESULT                       before a loop over results: unrolls it, unless the activation
+ *                                     is a curve, whose code is long
  */
 #include "types.cl"
 
@@ -45,8 +45,8 @@
 #define P_ACTIVATION 0
 #endif
 
-/* The numbers are kiln_activation's. A NaN stays a NaN: fmax and fmin would replace it by their other
- * argument, while a comparison with it is false and so keeps v. T is the type of v. */
+/* The numbers are kiln_activation's. A NaN stays a NaN: fmax and fmin would replace it by their
+ * other argument, while a comparison with it is false and so keeps v. T is the type of v. */
 #if P_ACTIVATION == 1
 #define KILN_ACTIVATION(T, v) (v < (T)(0) ? (T)(0) : v)
 #elif P_ACTIVATION == 2

@@ -50,15 +50,17 @@
  * Defines: ITEMS_SHARED                 1: a launch of one work-group does all items
  *          ITEMS_0, ITEMS_1, ITEMS_2    with it: items along the axes
  *          ITEMS_UNIT                   with it: items of a unit; at most 65535 units
- *          ITEMS_PARTS                  with it: the ranges are so many parts of the first axis; else
- *                                       parts of the last axis of several items
+ *          ITEMS_PARTS                  with it: the ranges are so many parts of the first axis;
+ *                                       else parts of the last axis of several items
  */
 #if ITEMS_SHARED
 
 #define ITEMS (ITEMS_0 * ITEMS_1 * ITEMS_2)
 #define ITEMS_UNITS ((ITEMS + ITEMS_UNIT - 1) / ITEMS_UNIT)
 #define ITEM_OF(i, axis, count)                                                                    \
-    ((axis) == 0 ? (i) % (count) : (axis) == 1 ? (i) / (count) % ITEMS_1 : (i) / ((count) * ITEMS_1))
+    ((axis) == 0   ? (i) % (count)                                                                 \
+     : (axis) == 1 ? (i) / (count) % ITEMS_1                                                       \
+                   : (i) / ((count) * ITEMS_1))
 #if ITEMS_PARTS
 #define ITEMS_PART(i) ((((i) / (ITEMS_1 * ITEMS_2) + 1) * ITEMS_PARTS - 1) / ITEMS_0)
 #define ITEMS_BEFORE(part) (ITEMS_0 * (part) / ITEMS_PARTS) /* along the first axis */
@@ -125,11 +127,11 @@ extern constant uint items_code[] ITEMS_SYMBOL;
 #define SHARING_MOST 16     /* places */
 #define SHARING_PLACE(i) (384 + 128 * (i))
 /* In a place: */
-#define SHARING_CLAIMS 0    /* units taken of its range: from the begin on, and << 16 from the end */
+#define SHARING_CLAIMS 0    /* units taken of its range: from its begin, and << 16 from its end */
 #define SHARING_INSIDE 1    /* 1: its thread helps */
 
-/* What is called once a launch, or once for many items: a program with these functions inlined takes
- * the compiler a tenth longer. */
+/* What is called once a launch, or once for many items: a program with these functions inlined
+ * takes the compiler a tenth longer. */
 #define ITEMS_ONCE static __attribute__((noinline))
 
 typedef struct items_left {

@@ -5,8 +5,9 @@
  *   INLINE                 before a function that the compiler must inline
  *   UNROLL                 before a loop that the compiler must unroll
  *   LANES(n)               0, 1, 2, ... as a vector of n ints: 4, 8 or 16
- *   KILN_SHUFFLE(n, a, b, lanes)   n lanes of vectors a and b; lanes of b are counted from n on. `lanes`
- *                          is a macro that stands for constants
+ *   KILN_SHUFFLE(n, a, b, lanes)
+ *                          n lanes of vectors a and b; lanes of b are counted from n on. `lanes` is
+ *                          a macro that stands for constants
  *   EVENS(n)               such lanes: every other lane of both
  */
 #define KILN_CAT_(a, b) a##b

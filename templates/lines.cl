@@ -1,10 +1,11 @@
 /* lines.cl: where taps read and results go in lines, in which each tap is one fixed offset (see
  * direct_lines.cl).
  *
- *   OFFSET(r, a), SLOT(r, a)   the position, counted from the destination's, and the slot that tap r
+ *   OFFSET(r, a), SLOT(r, a)
+ *                         the position, counted from the destination's, and the slot that tap r
  *                         reads along axis a
- *   FIRST(p, a), NEXT(a)  the first tap that reaches phase p of the destination, or the filter's size if
- *                         there is none, and the distance to the next such tap
+ *   FIRST(p, a), NEXT(a)  the first tap that reaches phase p of the destination, or the filter's
+ *                         size if there is none, and the distance to the next such tap
  *   D_PHASES_a            phases of the destination (position modulo stride)
  *   PLACE(t, p, a)        destination coordinate of grid position t in phase p
  *   D_DENSE               1: neighbours on a line are neighbours in the destination

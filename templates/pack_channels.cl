@@ -2,9 +2,9 @@
  * [step of source channels][tap][element][lane], and converts them; zero where there is no channel.
  * All sizes are arguments, so that layers of all sizes share the program.
  *
- * An element is a source channel, or D_TOGETHER neighbouring ones as parts of an int, or of the bits
- * of a float (see products.cl). Before the first step of a tile stand the corrections of sums for
- * the source's offset, [row of the filter][lane].
+ * An element is a source channel, or D_TOGETHER neighbouring ones as parts of an int, or of the
+ * bits of a float (see products.cl). Before the first step of a tile stand the corrections of sums
+ * for the source's offset, [row of the filter][lane].
  *
  * A tile belongs to a span of channels, and starts at `latest` of the span or earlier. A span is a
  * group, or all groups where a tile has several. A lane's weights lie in the source from

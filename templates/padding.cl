@@ -28,8 +28,9 @@ kernel void padding(read_only image2d_t from, global int *count)
     const float4 v = read_imagef(from, kiln_nearest, (int2)(px, py));
 #endif
     /* A NaN is not zero either. */
-    const int bad = (is_padding(0, px, py, 0) && v.x != 0) + (is_padding(0, px, py, 1) && v.y != 0) +
-                    (is_padding(0, px, py, 2) && v.z != 0) + (is_padding(0, px, py, 3) && v.w != 0);
+    const int bad =
+        (is_padding(0, px, py, 0) && v.x != 0) + (is_padding(0, px, py, 1) && v.y != 0) +
+        (is_padding(0, px, py, 2) && v.z != 0) + (is_padding(0, px, py, 3) && v.w != 0);
     if (bad)
         atomic_add(count, bad);
 }

@@ -7,10 +7,12 @@
  *     source            x x x x x                       0 x x x x x     positions, then those of
  *                                                       0 x x x x x     slot 1
  *
- *   fill(src, plane, to, row0, col0)   fills D_SECTION elements with the line positions of a plane of
- *                         `src` from (row0, col0) on. Overwrites up to T_VEC - 1 elements behind them:
- *                         fill the piece there later
- *   PIECE_OFFSET(r, s)    the element of a piece that tap (r, s) of the piece's first destination reads
+ *   fill(src, plane, to, row0, col0)
+ *                         fills D_SECTION elements with the line positions of a plane of `src` from
+ *                         (row0, col0) on. Overwrites up to T_VEC - 1 elements behind them: fill
+ *                         the piece there later
+ *   PIECE_OFFSET(r, s)    the element of a piece that tap (r, s) of the piece's first destination
+ *                         reads
  *   BORDER_ROW            a row0 from which all rows of a piece are border
  *   ELEMENT(v, slot, a)   the source's element at position v along axis a
  *   source_depth(z, q)    the source's depth that tap q of destination depth z reads; -1: none

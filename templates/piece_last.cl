@@ -6,8 +6,8 @@
  *      pixel 1   c c c c    ->   channel 1   p p p p
  *
  *   fill_channels(src, plane, to, apart, channels, row0, col0)
- *                         does what fill() does for `channels` channels of a plane, whose pieces are
- *                         `apart` elements apart; a piece ends T_VEC - 1 elements before the next one
+ *                         fills pieces of `channels` channels of a plane as fill() does, `apart`
+ *                         elements apart; a piece ends T_VEC - 1 elements before the next one
  *
  * Defines, besides those of the files included (D_B=T_VEC among them):
  *   D_SRC_LAST            1: channels are last in the source; else this file is empty

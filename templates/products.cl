@@ -8,19 +8,19 @@
  *   PRODUCTS_FUNCTION         declares a static function that uses ADD_PRODUCT
  *   PRODUCTS_INLINE           declares one that such a function inlines
  *
- * D_VNNI=1 says that the CPU has AVX512_VNNI, D_BF16=1 that it has AVX512_BF16, even if the compiler
- * does not know.
+ * D_VNNI=1 says that the CPU has AVX512_VNNI, D_BF16=1 that it has AVX512_BF16, even if the
+ * compiler does not know.
  */
 #include "types.cl"
 #include "vectors.cl"
 
 /* x86 multiplies pairs of shorts and adds the two products in one instruction. VNNI adds them to a
- * sum too, or does so with four bytes. AVX512_BF16 adds the products of pairs of bf16 to a float, one
- * after the other; to it, numbers below 2^-126 are zero. Compilers find these instructions in simple
- * code only, or never. A compiler that takes the CPU for an older one uses VNNI in functions that
- * ask for it, and does not inline these functions. The instruction for bf16 is given by its name,
- * which assemblers take for any CPU: LLVM 16 crashes where a vector that all lanes share is taken
- * for pairs of bf16, as its estimate of what that costs calls itself forever. */
+ * sum too, or does so with four bytes. AVX512_BF16 adds the products of pairs of bf16 to a float,
+ * one after the other; to it, numbers below 2^-126 are zero. Compilers find these instructions in
+ * simple code only, or never. A compiler that takes the CPU for an older one uses VNNI in functions
+ * that ask for it, and does not inline these functions. The instruction for bf16 is given by its
+ * name, which assemblers take for any CPU: LLVM 16 crashes where a vector that all lanes share is
+ * taken for pairs of bf16, as its estimate of what that costs calls itself forever. */
 #define PRODUCTS_FUNCTION INLINE
 #define PRODUCTS_INLINE INLINE
 #if D_TOGETHER == 2 && SRC_TYPE == TYPE_BF16

@@ -3,7 +3,8 @@
  * Three kernels; the plan names one of them.
  *
  * reformat   any layout to any other: each work-item makes one cell of the destination (one
- *            pixel of four of an image): it finds the element of the cell and its place in the source.
+ *            pixel of four of an image): it finds the element of the cell and its place in the
+ *            source.
  *   grid     {cells} of a buffer, {width, height} of an image
  *   D_COORDS   the element of a cell: "n=cell/105,c=cell/35%3,...", of an image over px, py, lane
  *   D_INSIDE   whether the cell has an element: "c<3", or 1 where the destination has no padding
@@ -146,8 +147,10 @@ kernel void reformat(FROM, write_only image2d_t to)
     const INDEX_T px = get_global_id(0), py = get_global_id(1);
     if (px >= P_WIDTH || py >= P_HEIGHT)
         return;
-    const VAL_T a = kiln_exact(kiln_lane(from, px, py, 0)), b = kiln_exact(kiln_lane(from, px, py, 1)),
-                c = kiln_exact(kiln_lane(from, px, py, 2)), d = kiln_exact(kiln_lane(from, px, py, 3));
+    const VAL_T a = kiln_exact(kiln_lane(from, px, py, 0));
+    const VAL_T b = kiln_exact(kiln_lane(from, px, py, 1));
+    const VAL_T c = kiln_exact(kiln_lane(from, px, py, 2));
+    const VAL_T d = kiln_exact(kiln_lane(from, px, py, 3));
     const int2 at = (int2)((int)px, (int)py);
 #if DST_TYPE == TYPE_I8
     write_imagei(to, at, convert_int4(kiln_to_char4((float4)(a, b, c, d))));

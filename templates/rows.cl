@@ -5,7 +5,8 @@
  *   FINISH_ROW(acc, residual, channel)   the results for their sums
  *   PUT_ROW(p, acc, channel, i)          stores FINISH_ROW() at element i, by KILN_STORE
  *   STORE_SOME(p, v, count, i)           stores the first `count` elements of v at element i
- *   OLD_SOME(count, i)                   `count` elements of the residual, then zeros; all zeros without one
+ *   OLD_SOME(count, i)                   `count` elements of the residual, then zeros; all zeros
+ *                                        without one
  */
 #include "caches.cl"
 #include "epilogue.cl"

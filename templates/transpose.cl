@@ -1,8 +1,8 @@
 /* transpose.cl: transposes squares of D_B vectors of D_B lanes, so that rows become lanes.
  *
  *   KILN_DEFINE_TRANSPOSE(name, V)    defines void name(V *t), for vectors V of ints or floats
- *   KILN_DEFINE_DEALT(how, name, V)   the same, declared `how`, by interleaving: for vectors of bytes,
- *                                     and for functions that are not inlined
+ *   KILN_DEFINE_DEALT(how, name, V)   the same, declared `how`, by interleaving: for vectors of
+ *                                     bytes, and for functions that are not inlined
  */
 #include "language.cl"
 
@@ -28,8 +28,8 @@
     _Pragma("unroll") for (int i = 0; i < D_B; i++) if (!(i & (apart)))                            \
     {                                                                                              \
         const V a = t[i], b = t[i + (apart)];                                                      \
-        t[i] = KILN_SHUFFLE(D_B, a, b, KILN_LOW_##what);                                                \
-        t[i + (apart)] = KILN_SHUFFLE(D_B, a, b, KILN_HIGH_##what);                                     \
+        t[i] = KILN_SHUFFLE(D_B, a, b, KILN_LOW_##what);                                           \
+        t[i + (apart)] = KILN_SHUFFLE(D_B, a, b, KILN_HIGH_##what);                                \
     }
 
 /* First within quads of lanes, then whole quads: each round is

@@ -6,8 +6,8 @@
  *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
  *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
  *   D_ALIGNED=1  buffers are aligned for vectors of every length
- *   D_BF16=1     the CPU has AVX512_BF16, even if the compiler does not know; solvers for CPUs define
- *                it
+ *   D_BF16=1     the CPU has AVX512_BF16, even if the compiler does not know; solvers for CPUs
+ *                define it
  *
  * What templates use:
  *   SRC_T, SRC_LOAD(p, i), SRC_LOADN(n, p, i)      element i of p as ACC_T; n of them from i on
@@ -20,8 +20,9 @@
  *   WHOLE_AT(T, n, p), QUAD_AT(T, p)               n of type T from *p on, in such a place; four
  *   ACC_T                                          float, or int for integer sources
  *   VAL_T                                          float, or int for an i32 destination
- *   SRC_BITS_T, SRC_OF_BITS(n, bits)               elements as memory holds them, of a type that may be
- *                                                  copied, and the n ACC_T that such a vector stands for
+ *   SRC_BITS_T, SRC_OF_BITS(n, bits)               elements as memory holds them, of a type that
+ *                                                  may be copied, and the n ACC_T that such a
+ *                                                  vector stands for
  *   INDEX_T                                        int, or long with P_WIDE
  *   KILN_BITS(n, v)                                the vector v of n VAL_T as memory holds it, with
  *                                                  elements of type KILN_BITS_T

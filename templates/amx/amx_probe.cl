@@ -28,8 +28,9 @@ kernel GROUP_SIZE(1, 1, 1) void amx_probe(global float *sums)
     ushort left[16 * AMX_ELEMENTS], right[16 * AMX_ELEMENTS];
     for (int i = 0; i < 16 * AMX_ELEMENTS; i++) {
         const int row = i / AMX_ELEMENTS, e = i % AMX_ELEMENTS;
+        const int to = (e / AMX_TOGETHER * 16 + row) * AMX_TOGETHER + e % AMX_TOGETHER;
         left[i] = BF16(LEFT(row, e));
-        right[(e / AMX_TOGETHER * 16 + row) * AMX_TOGETHER + e % AMX_TOGETHER] = BF16(RIGHT(row, e));
+        right[to] = BF16(RIGHT(row, e));
     }
     multiply(sums, left, right);
 }

@@ -1,7 +1,7 @@
 /* amx_tiles.cl: the tile registers of x86's AMX, and products of them.
  *
- * A tile register holds up to 16 rows of 64 bytes. A product adds, to a tile of sums, rows of source
- * elements times columns of weights, which lie in pairs of bf16 or in quads of bytes:
+ * A tile register holds up to 16 rows of 64 bytes. A product adds, to a tile of sums, rows of
+ * source elements times columns of weights, which lie in pairs of bf16 or in quads of bytes:
  *
  *     sums[row][k] += source[row][e] * weights[e / AMX_TOGETHER][k][e % AMX_TOGETHER]
  *
@@ -17,11 +17,11 @@
  *   AMX_MULTIPLY(sums, source, weights)
  *   AMX_ELEMENTS, AMX_TOGETHER    elements of a row of 64 bytes; of 4 bytes
  *
- * The instructions are written as bytes: a compiler that takes the CPU for an older one refuses their
- * names, and gives them only to functions that ask for them, which it does not inline; a compiler
- * hands such a function the memory of a kernel's `local` variable as a constant, and PoCL, which
- * makes a variable for each thread, does not see that. No compiler uses tile registers by itself, so
- * that they hold what these instructions put there.
+ * The instructions are written as bytes: a compiler that takes the CPU for an older one refuses
+ * their names, and gives them only to functions that ask for them, which it does not inline; a
+ * compiler hands such a function the memory of a kernel's `local` variable as a constant, and PoCL,
+ * which makes a variable for each thread, does not see that. No compiler uses tile registers by
+ * itself, so that they hold what these instructions put there.
  */
 #include "types.cl"
 
@@ -68,6 +68,6 @@ INLINE void amx_begin(const int rows, const int bytes)
 #define AMX_PRODUCT "2, 0x5c"
 #endif
 #define AMX_MULTIPLY(sums, source, weights)                                                        \
-    __asm__ volatile(".byte 0xc4, 0xe2, 8 * (15 - %c2) + " AMX_PRODUCT ", 0xc0 + 8 * %c0 + %c1"     \
+    __asm__ volatile(".byte 0xc4, 0xe2, 8 * (15 - %c2) + " AMX_PRODUCT ", 0xc0 + 8 * %c0 + %c1"    \
                      :                                                                             \
                      : "i"(sums), "i"(source), "i"(weights))

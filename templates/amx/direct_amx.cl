@@ -11,13 +11,13 @@
  *
  *                            weights of 16 channels
  *     D_TILE positions   [ sums 0 ][ sums 1 ]     a tap and block of source channels:
- *     D_TILE positions   [ sums 2 ][ sums 3 ]     two tiles of the piece, at the tap's offset, times
- *                                                 two tiles of weights
+ *     D_TILE positions   [ sums 2 ][ sums 3 ]     two tiles of the piece, at the tap's offset,
+ *                                                 times two tiles of weights
  *
  * The positions between two rows are computed and dropped. A source of few channels has no blocks:
  * what a row of the filter meets lies together in the piece, and is summed D_STEP_BYTES at a time,
- * which may begin and end within a pixel. With a stride down the image, D_FOLD rows of the source, one
- * stride, are one row of such a piece, of pixels with D_FOLD times the channels:
+ * which may begin and end within a pixel. With a stride down the image, D_FOLD rows of the source,
+ * one stride, are one row of such a piece, of pixels with D_FOLD times the channels:
  *
  *     stride 2, 7x7:   source rows 0 and 1 -> row 0 of the piece, 2 and 3 -> row 1, ...
  *                      the filter has four rows of 14 pixels instead of seven of 7
@@ -36,12 +36,13 @@
  * Grid of `direct_amx`: (tiles of an image plane, images * P_DST_D, D_GROUPS * D_PARTS); groups of
  * one item may be fewer (see items.cl). Of `pack`: (D_STEPS, D_GROUPS * D_PAIRS).
  *
- * Defines, besides those of the files included (D_B=16 and D_ROW=16 among them); _a stands for each of _D, _H,
- * _W:
+ * Defines, besides those of the files included (D_B=16 and D_ROW=16 among them); _a stands for each
+ * of _D, _H, _W:
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_LEAD_a            source coordinate of destination element 0, tap 0, is -D_LEAD_a
  *   D_GROUPS, D_SRC_C, D_DST_C    groups and the channels of one
- *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _NEIGHBOURS, _BLOCKS    see kiln_pitch; D_DST_ the same
+ *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _NEIGHBOURS, _BLOCKS    see kiln_pitch; D_DST_ the
+ *                       same
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_FOLD              above; else 1
  *   D_FILTER_ROWS       rows of the filter in a piece: those of the filter / D_FOLD, rounded up
@@ -52,21 +53,22 @@
  *   D_STEPS_W           steps of a row of the filter
  *   D_DEPTH_BLOCKS      blocks of a piece
  *   D_DIRECT            above
- *   D_PHASES_a          positions apart read pixels so many apart in the piece: P_STRIDE_a, or 1 where
- *                       the filter's one tap leaves out the pixels between
+ *   D_PHASES_a          positions apart read pixels so many apart in the piece: P_STRIDE_a, or 1
+ *                       where the filter's one tap leaves out the pixels between
  *   D_POSITION          elements from one position to the next
  *   D_PITCH             pixels of a row of a piece, a multiple of D_PHASES_W
  *   D_PHASE_ROWS        rows of a piece of each remainder by D_PHASES_H
  *   D_PLANE             pixels of a block of a piece of one filter plane
  *   D_PIECE             elements of a piece, with what tiles read behind its end
  *   D_PAIRS             pairs of 16 destination channels of a group; the last may be one alone
- *   D_VECTORS           16 destination channels of a group, with padding of the layout in the last ones
+ *   D_VECTORS           16 destination channels of a group, with padding of the layout in the last
+ *                       ones
  *   D_PARTS, D_PART     parts of the pairs, and pairs of one
  *   D_STEPS             steps of all rows, planes and blocks
  *   D_TILES_W           tiles of a row
  *   T_ROWS, T_COLS      above
- *   T_ORDER             0: an item takes all positions of a pair, then of the next one; 1: all pairs
- *                       of two tiles of positions, then of the next two
+ *   T_ORDER             0: an item takes all positions of a pair, then of the next one; 1: all
+ *                       pairs of two tiles of positions, then of the next two
  */
 #include "amx_tiles.cl"
 #include "channels.cl"
@@ -85,8 +87,8 @@
 #define DST_AT(c) ((INDEX_T)((c) / D_DST_NEIGHBOURS) * D_DST_BLOCK + (c) % D_DST_NEIGHBOURS)
 #endif
 
-/* ---- weights as [group and pair][block, plane, row, step][half of the pair][elements / together][16]
- * [together], zero where there is no channel ---- */
+/* ---- weights, zero where there is no channel, as [group and pair][block, plane, row, step]
+ * [half of the pair][elements / together][16][together] ---- */
 
 static inline SRC_T weight(global const SRC_T *w, const INDEX_T group, const int k, const int c,
                            const int plane, const int row, const int column)
@@ -113,9 +115,9 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SRC_
         const int k = i / TILE_ELEMENTS * 16 + i / AMX_TOGETHER % 16;
         const int e = s * STEP_ELEMENTS + i % TILE_ELEMENTS / (16 * AMX_TOGETHER) * AMX_TOGETHER +
                       i % AMX_TOGETHER;
+        const int down = row % D_FILTER_ROWS * D_FOLD + e % D_PIXEL / PIXEL_C;
         packed[i] = weight(w, group, pair % D_PAIRS * 32 + k, c0 + e % PIXEL_C,
-                           row / D_FILTER_ROWS, row % D_FILTER_ROWS * D_FOLD + e % D_PIXEL / PIXEL_C,
-                           e / D_PIXEL);
+                           row / D_FILTER_ROWS, down, e / D_PIXEL);
     }
 }
 
@@ -125,14 +127,14 @@ kernel GROUP_SIZE(1, 1, 1) void pack(global const SRC_T *restrict w, global SRC_
 #define ROW_OFFSET(r)                                                                              \
     ((((r)*P_DILATION_H) % D_PHASES_H * D_PHASE_ROWS + (r)*P_DILATION_H / D_PHASES_H) * D_PITCH)
 
-/* Addresses where the sums of a tile of positions go, and bytes to the next position, to the next 16
- * channels, and to the next tile of positions. */
+/* Addresses where the sums of a tile of positions go, and bytes to the next position, to the next
+ * 16 channels, and to the next tile of positions. */
 typedef struct target {
     size_t first, position, vector, tile;
 } target;
 
-/* Sums of a tile of positions from address `piece` on, and, if `both`, of one that begins `next` bytes
- * behind it, by one or two tiles of channels. */
+/* Sums of a tile of positions from address `piece` on, and, if `both`, of one that begins `next`
+ * bytes behind it, by one or two tiles of channels. */
 INLINE void multiply(const target *to, const size_t piece, const int next, global const SRC_T *w,
                      const bool both, const int across)
 {
@@ -275,8 +277,8 @@ INLINE target run_at(global DST_T *dst, const tile *t, const int pair, const int
                     (DST_AT(channel + 16) - DST_AT(channel)) * size, (below - at) * size};
 }
 
-/* All positions, from address `piece` on, of the pairs from `begin` to `end`, whose weights begin at
- * w. */
+/* All positions, from address `piece` on, of the pairs from `begin` to `end`, whose weights begin
+ * at w. */
 INLINE void add_and_put(global DST_T *dst, const size_t piece, global const SRC_T *w, const tile *t,
                         const int begin, const int end EPILOGUE_PARAMS)
 {
@@ -310,7 +312,8 @@ INLINE void add_and_put(global DST_T *dst, const size_t piece, global const SRC_
 
 /* One item. */
 INLINE void item(global const SRC_T *src, global const SRC_T *w, global DST_T *dst,
-                 local SRC_T *piece, const int place, const int image, const int part EPILOGUE_PARAMS)
+                 local SRC_T *piece, const int place, const int image,
+                 const int part EPILOGUE_PARAMS)
 {
     const int row0 = place / D_TILES_W * T_ROWS, own = place % D_TILES_W * T_COLS;
     const int col0 = D_DIRECT ? min(own, P_DST_W - T_COLS) : own;

@@ -23,7 +23,8 @@ INLINE void copy_elements(local SRC_T *to, global const SRC_T *from, const int t
     STORE_ELEMENTS((elements *)(size_t)to, v, ALL_ELEMENTS(give));
 }
 
-/* Elements that are copied at once, from channel 0 of a pixel to channel c, and of a pixel's piece. */
+/* Elements that are copied at once, from channel 0 of a pixel to channel c, and of a pixel's
+ * piece. */
 #if D_SRC_BLOCKS == 1
 #define MOST_AT_ONCE AMX_ELEMENTS
 #define SRC_AT(c) (c)

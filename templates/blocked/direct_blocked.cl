@@ -24,8 +24,8 @@
  * padding. Where the source has to be converted, the strip holds the converted values for all
  * pixels and channels.
  *
- * Backward data is the same sum over dy, with the filter rotated by 180 degrees (packed weights), with
- * the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (packed weights),
+ * with the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. The pixels of a tile are then D_UP_W apart, so that each tap reads dy for all of them
  * or none.
  *
@@ -40,7 +40,8 @@
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_UP_a              above; 1 forward
  *   D_NEXT_a            taps from one that reads dy at a whole coordinate to the next; 1 forward
- *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is -D_LEAD_a
+ *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is
+ *                       -D_LEAD_a
  *   D_GROUPS, D_SRC_C, D_DST_C    groups and the channels of one
  *   D_SRC_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL              the same; channels are neighbours
@@ -48,8 +49,9 @@
  *   D_SRC_NEIGHBOURS, _BLOCKS    channels of a block; blocks; D_DST_ the same
  *   D_DST_PADDED        destination channels with the padding of the layout
  *   D_STEP              source channels of a step: a part of a block, or whole blocks
- *   D_TOGETHER          2 or 4: the source is bytes (2: or bf16), and D_STRIP 2: as many channels are
- *                       multiplied at once (see products.cl); 4 only where all D_UP_a are 1. Else 1
+ *   D_TOGETHER          2 or 4: the source is bytes (2: or bf16), and D_STRIP 2: as many channels
+ *                       are multiplied at once (see products.cl); 4 only where all D_UP_a are 1.
+ *                       Else 1
  *   D_ACCUMULATORS      accumulators of each sum of a whole step
  *   D_STRIP             0 never, 1 at the ends of a row, 2 everywhere
  *   D_STRIP_ROWS        1: rows of a strip are pixels, as in a plain source; 0: elements of a pixel
@@ -58,8 +60,8 @@
  *   D_END               at the ends of a row: 1 the compiler knows which pixels taps leave out, and
  *                       unrolls them; 2 the item checks; 0 neither
  *   D_FIRST, D_LAST     1: the first, last tile is at an end
- *   D_AHEAD             1: pixels of a tile ahead are fetched, all D_UP_a are 1 then or the filter has
- *                       one tap
+ *   D_AHEAD             1: pixels of a tile ahead are fetched, all D_UP_a are 1 then or the filter
+ *                       has one tap
  *   D_WEIGHTS_AHEAD     elements ahead whose weights are fetched; 0: none are
  *   D_CHANNEL_BLOCKING  above; 1: an item has one tile of pixels
  *   D_CHUNK             above; of a group, all of its channels where D_CHANNEL_BLOCKING is 1
@@ -68,9 +70,11 @@
  *   D_TILES_W, D_TILES_K   tiles of a row (of each D_UP_W-th pixel), of the channels of a group
  *   D_DST_VECTORS       vectors of a group's destination channels, with the padding that is in them
  *   D_DST_EMPTY         further vectors of nothing but padding: the last tile stores them as zeros
- *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever the vector starts
+ *   D_PIECE             1, 4, 8 or 16: lanes of a vector that lie together wherever the vector
+ *                       starts
  *   D_WHOLE             1: all lanes of every vector are stored
- *   D_PLAIN             1: the destination's pixels are neighbours, its channels D_DST_CHANNEL apart
+ *   D_PLAIN             1: the destination's pixels are neighbours, its channels D_DST_CHANNEL
+ *                       apart
  *   T_W, T_KV           tile of one item; T_W <= P_DST_W / D_UP_W, T_KV <= D_DST_VECTORS
  *   T_ORDER, T_GROUP    above
  *   T_STREAM            1: stores go past the caches (see caches.cl)

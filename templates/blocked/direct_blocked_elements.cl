@@ -11,7 +11,8 @@
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 
 /* Strips and packed weights consist of elements: channels, or D_TOGETHER neighbouring ones as parts
- * of an int, or of the bits of a float. If the last element has fewer channels, its other weights are zero. */
+ * of an int, or of the bits of a float. If the last element has fewer channels, its other weights
+ * are zero. */
 #if D_TOGETHER > 1
 #define ELEMENTS(channels) (((channels) + D_TOGETHER - 1) / D_TOGETHER)
 #else
@@ -19,7 +20,8 @@
 #endif
 
 /* A strip has bytes as shorts, or, where four are multiplied at once, as bytes plus 128, which
- * makes them unsigned. What pack_channels.cl writes for the rows of the filter corrects the sums. */
+ * makes them unsigned. What pack_channels.cl writes for the rows of the filter corrects the
+ * sums. */
 #if D_TOGETHER == 4
 #define STRIP_T char
 #define STRIP_ZERO (-128)

@@ -27,9 +27,9 @@ typedef struct place {
 
 /* Over the pixels of a tile. `one` is 1. LLVM optimizes a function before it inlines it, and again
  * in each function around it. Unrolled, the sums of a tile would pass through all of them, which
- * took half of the front end's time. So the number lies in a structure that is passed in memory, and
- * these loops are unrolled where the structure is made. (With `<` LLVM 15 would unroll a part of the
- * iterations before, and an int would be extended in each of them.) */
+ * took half of the front end's time. So the number lies in a structure that is passed in memory,
+ * and these loops are unrolled where the structure is made. (With `<` LLVM 15 would unroll a part
+ * of the iterations before, and an int would be extended in each of them.) */
 #define FOR_PIXELS(i, one) for (long i = 0; i != T_W; i += (one))
 
 /* Adds one tap: `elements` of each pixel, pixel i at x + i * next. With `check`, pixel i is there

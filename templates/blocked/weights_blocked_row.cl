@@ -38,8 +38,8 @@
 #define AHEAD_Y (D_CHUNK * (INDEX_T)D_DST_IMAGE)
 #endif
 
-/* With `two` of pixels as pairs: OF(f, p, next) is f of an element and of the next pixel's, ADD_OF adds
- * the products of both. */
+/* With `two` of pixels as pairs: OF(f, p, next) is f of an element and of the next pixel's, ADD_OF
+ * adds the products of both. */
 #define X_NEXT (P_STRIDE_W * D_SRC_PIXEL)
 #if D_TOGETHER == 2
 #define OF(f, p, next) (two ? PAIR(f(p), f((p) + (next))) : f(p))

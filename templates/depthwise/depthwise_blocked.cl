@@ -14,16 +14,16 @@
  * One item goes down T_TILES rows of tiles of one vector of channels. The sums of a tile stay in
  * registers, and a source vector is loaded once for all taps of a tile that meet it:
  *
- *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  tiles of TILE_H x TILE_W pixels; those at the
- *      |[        ][        ][        ] ... [        ]|  far ends start earlier where rows and columns
- *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  are no multiple of them
+ *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  tiles of TILE_H x TILE_W pixels; the ones
+ *      |[        ][        ][        ] ... [        ]|  at the far ends start earlier where rows
+ *      |[ first  ][  tile  ][  tile  ] ... [  last  ]|  and columns are no multiple of them
  *
  * Rows, planes and columns outside of the source are left out. With D_UNROLL=1 the compiler knows
  * which taps meet which pixels, and which columns are outside: some of the first and of the last
  * tile of a row. Otherwise the item checks, except at taps that all pixels of a tile meet.
  *
- * Backward data is the same sum over dy, with the filter rotated by 180 degrees (packed weights), with
- * the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
+ * Backward data is the same sum over dy, with the filter rotated by 180 degrees (packed weights),
+ * with the rest of the padding, and with a stride, D_UP, as if dy had D_UP - 1 zeros between its
  * elements. A tile then begins at a multiple of D_UP, so that a tap meets the same pixels of every
  * tile; with the others it would only multiply zeros.
  *
@@ -43,11 +43,12 @@
  * Defines, besides those of the files included; _a stands for each of _D, _H, _W:
  *   D_B, D_CHANNELS     lanes of a vector, channels in total
  *   D_VECTORS           of channels; D_EARLIER=1: the last one starts earlier
- *   D_GROUP             channels of a group; D_TOGETHER=4: four of them are multiplied at once, which
- *                       needs D_B = 16, D_UNROLL=1, and images of one plane and D_UP 1
+ *   D_GROUP             channels of a group; D_TOGETHER=4: four of them are multiplied at once,
+ *                       which needs D_B = 16, D_UNROLL=1, and images of one plane and D_UP 1
  *   P_SRC_a, P_DST_a    sizes; P_FILTER_a, P_STRIDE_a, P_DILATION_a
  *   D_UP_a              above; 1 forward
- *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is -D_LEAD_a
+ *   D_LEAD_a            source coordinate (times D_UP_a) of destination element 0, tap 0, is
+ *                       -D_LEAD_a
  *   D_SRC_IMAGE, _PLANE, _ROW, _PIXEL    elements from one to the next; D_DST_ the same
  *   D_SRC_VECTOR, D_DST_VECTOR           elements from one vector of channels to the next
  *   D_UNROLL            above; D_FLOAT=1: bytes are summed as floats

@@ -10,7 +10,8 @@
  *   D_OFFSETS              vectors of corrections before a vector's weights
  *   SUMMED(v)              sums as the epilogue takes them
  *   source, target         pointers that taps read and tiles write; LOAD_SRC(p, i) reads a source
- *   LOAD_IF(there, p, i)   LOAD_SRC(p, i); what stands for padding where corrections expect all taps
+ *   LOAD_IF(there, p, i)   LOAD_SRC(p, i); what stands for padding where corrections expect all
+ *                          taps
  *   SPREAD(v, c)           element c of each group in all the group's lanes
  */
 #include "products.cl"

@@ -83,8 +83,8 @@ static inline INDEX_T place(INDEX_T f, INDEX_T n, int pd, int ph, int pw)
     int x = PLACE(t, pw, W), y = PLACE(u, ph, H), z = PLACE(v, pd, D);
     bool inside = f < D_POSITIONS && t < D_GRID_W && u < D_GRID_H && v < D_GRID_D && x >= 0 &&
                   x < P_DST_W && y >= 0 && y < P_DST_H && z >= 0 && z < P_DST_D;
-    return inside ? n * (P_GROUPS * D_DST_C) * D_DST_PIXELS + ((INDEX_T)z * P_DST_H + y) * P_DST_W + x
-                  : -1;
+    INDEX_T pixel = ((INDEX_T)z * P_DST_H + y) * P_DST_W + x;
+    return inside ? n * (P_GROUPS * D_DST_C) * D_DST_PIXELS + pixel : -1;
 }
 
 #if T_COPY == 0 && T_VEC > 1
@@ -117,7 +117,8 @@ INLINE void item(global const SRC_T *x, global const WEIGHT_T *w, global DST_T *
     INDEX_T f_group = f_own;
 #if T_COPY
     const int n = 0;
-    const int pw = z % D_PHASES_W, ph = z / D_PHASES_W % D_PHASES_H, pd = z / (D_PHASES_W * D_PHASES_H);
+    const int pw = z % D_PHASES_W, ph = z / D_PHASES_W % D_PHASES_H;
+    const int pd = z / (D_PHASES_W * D_PHASES_H);
 #else
     /* The line ends with the buffer: the last group moves back and stores only what it owns. */
     f_group = min(f_own, (INDEX_T)D_POSITIONS - T_GROUP * T_PIX * T_VEC);

@@ -6,7 +6,8 @@
  * read to local memory, with its border (piece.cl), and then adds the products of that chunk to all
  * of its sums:
  *
- *     a piece's rows, 3x3:  0 x x x x x 0 x x x x x 0 ...   one after the other, in vectors of T_VEC
+ *     a piece's rows, 3x3:  0 x x x x x 0 x x x x x 0 ...   one after the other, in vectors of
+ *                                                           T_VEC
  *
  *                       T_PIX vectors          a tap and source channel:
  *     a block of     [ acc ][ acc ][ acc ]     T_PIX vectors of the piece, at the tap's offset
@@ -33,8 +34,8 @@
  *   D_TILES_W, D_COLS     tiles of a row; columns of one
  *   D_VECTORS             above
  *   D_BLOCKS, D_PARTS     blocks of a group, and items for them
- *   D_TOGETHER, D_BF16    2: pairs of channels are multiplied at once (see products.cl), for which D_CHUNK
- *                         is even or all channels
+ *   D_TOGETHER, D_BF16    2: pairs of channels are multiplied at once (see products.cl), for which
+ *                         D_CHUNK is even or all channels
  *   D_CHUNK               above; D_KEPT: blocks whose sums wait, or 1 where a chunk is all channels
  *   T_VEC T_K T_PIX T_ROWS T_BLOCKS   above; T_K <= D_DST_C
  */
@@ -133,7 +134,8 @@ INLINE void put_row(global DST_T *dst, local const ACC_T *sums, const int channe
         const INDEX_T at = row + (INDEX_T)column * (P_GROUPS * D_DST_C);
         if (column >= 0 && column < P_DST_W)
             for (int j = k; j < T_K; j++)
-                DST_STORE(dst, at + j, FINISH(sums[j * (D_VECTORS * T_VEC) + i], channel + j, at + j));
+                DST_STORE(dst, at + j,
+                          FINISH(sums[j * (D_VECTORS * T_VEC) + i], channel + j, at + j));
     }
 }
 #else

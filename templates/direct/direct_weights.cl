@@ -59,7 +59,8 @@ static inline ACC_T sum_lanes(ACC_V v)
 static inline INDEX_T line_of(int group, int j)
 {
     int tap = j % D_TAPS;
-    int s = tap % P_FILTER_W, r = tap / P_FILTER_W % P_FILTER_H, q = tap / (P_FILTER_W * P_FILTER_H);
+    int s = tap % P_FILTER_W, r = tap / P_FILTER_W % P_FILTER_H,
+        q = tap / (P_FILTER_W * P_FILTER_H);
     int slot = (q % D_PERIOD_D * D_SLOTS_H + r % D_PERIOD_H) * D_SLOTS_W + s % D_PERIOD_W;
     int d = q * P_DILATION_D / P_STRIDE_D, h = r * P_DILATION_H / P_STRIDE_H,
         w = s * P_DILATION_W / P_STRIDE_W;

@@ -10,11 +10,11 @@
  * A vector is elements that are neighbours in the result, which needs no transposition then:
  * channels (NHWC, NC/16HW16), or, with D_PLAIN, pixels (NCHW):
  *
- *     channels:        T_PIX pixels                 pixels:   T_PIX vectors of a row
- *     T_K vectors   [ acc ]  [ acc ]  [ acc ]       T_K     [ acc ][ acc ]   a tap and source channel:
- *     of channels   [ acc ]  [ acc ]  [ acc ]       chan-   [ acc ][ acc ]   T_PIX vectors of the piece
- *                   a tap and source channel:       nels    [ acc ][ acc ]   by T_K weights, each for
- *                   T_PIX elements of the piece,                             all lanes
+ *     channels:        T_PIX pixels               pixels:   T_PIX vectors of a row
+ *     T_K vectors   [ acc ]  [ acc ]  [ acc ]     T_K     [ acc ][ acc ]   a tap and a channel:
+ *     of channels   [ acc ]  [ acc ]  [ acc ]     chan-   [ acc ][ acc ]   T_PIX vectors of a piece
+ *                   a tap and source channel:     nels    [ acc ][ acc ]   by T_K weights, each for
+ *                   T_PIX elements of the piece,                           all lanes
  *                   each for all lanes, by T_K
  *                   vectors of weights
  *
@@ -25,8 +25,8 @@
  * the stride (D_SLOTS_a).
  *
  * With D_TOGETHER = 2 an element of a piece is made a pair: of two channels that have rows of their
- * own, or of an element and the one behind it, unless that is another pixel's. Each step of the sums
- * is then two channels.
+ * own, or of an element and the one behind it, unless that is another pixel's. Each step of the
+ * sums is then two channels.
  *
  * In channels, the last tile of a row starts earlier where it would be narrower: its first pixels
  * are computed twice and stored once. In pixels, positions beyond the row are computed and dropped.
@@ -41,10 +41,12 @@
  *   D_SRC_C, D_SRC_PLANES source channels, and the pieces of them for each plane of the filter
  *   D_TAPS                of the filter
  *   D_STEPS               steps of the sums over channels: D_SRC_C / D_TOGETHER, rounded up
- *   D_CHANNEL, D_APART_a  elements of a piece, or rows of it, from a step, column or row to the next
+ *   D_CHANNEL, D_APART_a  elements of a piece, or rows of it, from a step, column or row to the
+ *                         next
  *   D_TOGETHER, D_BF16    above, and see products.cl
  *   D_DST_IMAGE, _BLOCK, _PLANE, _ROW, _PIXEL, _CHANNEL    elements from one to the next
- *   D_DST_NEIGHBOURS      channels of a block; D_DST_PADDED: of all blocks; D_CHANNELS: without padding
+ *   D_DST_NEIGHBOURS      channels of a block; D_DST_PADDED: of all blocks; D_CHANNELS: without
+ *                         padding
  *   D_BLOCKS              of T_K vectors of channels, or T_K channels: all of them
  *   D_TILES_W, D_COLS     tiles of a row; columns of one
  *   D_PIECE               elements of a piece, a multiple of T_VEC

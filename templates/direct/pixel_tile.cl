@@ -5,11 +5,12 @@
  *     T_K        [ acc ][ acc ][ acc ]       T_PIX vectors of the piece, one after the other,
  *     channels   [ acc ][ acc ][ acc ]       by T_K weights, each for all lanes
  *
- *   add_pixels(acc, at, w)   adds one tap of one channel, with T_K weights at w: the tile's first element
- *                            reads `at`. With D_TOGETHER = 2, of a pair of channels
- *   merge_pieces(pieces, channels, planes, size)   makes pairs of the pieces of neighbouring channels,
- *                            each of which has `planes` pieces of `size` vectors: pair i takes the place
- *                            of channel i. What the last one lacks is zero
+ *   add_pixels(acc, at, w)   adds one tap of one channel, with T_K weights at w: the tile's first
+ *                            element reads `at`. With D_TOGETHER = 2, of a pair of channels
+ *   merge_pieces(pieces, channels, planes, size)
+ *                            makes pairs of the pieces of neighbouring channels, each of which has
+ *                            `planes` pieces of `size` vectors: pair i takes the place of channel
+ *                            i. What the last one lacks is zero
  *
  * Defines, besides those of the files included (PIECE_SPACE, T_VEC and D_B=T_VEC among them):
  *   T_PIX T_K   above

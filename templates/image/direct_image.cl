@@ -25,8 +25,8 @@
  *   D_TILES_W, D_TILES_K   tiles of a row, of the channel blocks of a group
  *   T_W, T_KV           tile of one item
  *   T_LOCAL             locality of the pixels of a tile. 0: strided, D_TILES_W apart, so that
- *                       neighbouring items read neighbouring pixels; 1: adjacent; 2: adjacent, and a
- *                       row of the source is read once for all taps of a filter row
+ *                       neighbouring items read neighbouring pixels; 1: adjacent; 2: adjacent, and
+ *                       a row of the source is read once for all taps of a filter row
  *   T_ORDER             above
  *   T_GROUP_0, T_GROUP_1   work-group
  */

@@ -10,9 +10,9 @@
  * Grid      the destination's cells in blocks of channels, {image, block, pixel, channel of the
  *           block}, the last fastest; one dimension, in groups of D_GROUP.
  * Defines   D_GROUP; epilogue.cl's.
- * Assumes   weights [k][c / g][d][h][w]; indices of 32 bits. x and y have a pitch: an element lies at
- *           image * n + block * (c / neighbours) + channel * (c % neighbours) + plane * d + row * h
- *           + pixel * w.
+ * Assumes   weights [k][c / g][d][h][w]; indices of 32 bits. x and y have a pitch: an element lies
+ *           at image * n + block * (c / neighbours) + channel * (c % neighbours) + plane * d +
+ *           row * h + pixel * w.
  *
  * A run of channels is summed in four sums, and runs are added to the total, as in naive.cl.
  */
@@ -41,8 +41,8 @@ typedef struct {
     int in_##A, int out_##A, int filter_##A, int stride_##A, int dilation_##A, int pad_##A
 #define AXIS(A) {in_##A, out_##A, filter_##A, stride_##A, dilation_##A, pad_##A}
 
-/* The taps of output `at` along an axis that meet the source: the first one, its coordinate, and how
- * many there are. */
+/* The taps of output `at` along an axis that meet the source: the first one, its coordinate, and
+ * how many there are. */
 typedef struct {
     int tap, at, count;
 } reach;
@@ -72,7 +72,8 @@ static inline SUM_T sum_run(global const SRC_T *a, global const SRC_T *b, int co
     return (s0 + s1) + (s2 + s3);
 }
 
-/* `cg` and `kg` are channels of one of `g` groups, `blocks` the destination's blocks of channels. */
+/* `cg` and `kg` are channels of one of `g` groups, `blocks` the destination's blocks of
+ * channels. */
 kernel GROUP_SIZE(D_GROUP, 1, 1) void general(global const SRC_T *restrict x,
                                               global const SRC_T *restrict w, global DST_T *y,
                                               int count, int g, int cg, int kg, int blocks,

@@ -6,9 +6,9 @@
  *
  * Whatever the direction, an element is a sum of products a * b over four nested levels: one over
  * channels (images, for the weights) and one for each spatial axis. On a level both sources advance
- * by a fixed step, because the terms that fall into padding, and in backward data the terms that stride
- * skips, are cut off before the loops start. One axis of a forward pass at output 1, with filter 3,
- * dilation 2, stride 1, pad 3:
+ * by a fixed step, because the terms that fall into padding, and in backward data the terms that
+ * stride skips, are cut off before the loops start. One axis of a forward pass at output 1, with
+ * filter 3, dilation 2, stride 1, pad 3:
  *
  *     input    .   .   .   0   1   2   3        a starts at 0, step 2 (dilation)
  *     taps         0       1       2            b starts at 1, step 1

@@ -12,8 +12,8 @@
  *
  *          lead   tile 0    tile 1    tile 2        a run of 3 tiles, D_MW = 4, 3 taps
  *           |   +---------+---------+---------+
- *         . . . . . . . . . . . . . . . . . . . .     D_TH rows of the source, 3 * D_MW + 2 columns,
- *         . patch 0 . . .                             zero outside of it
+ *         . . . . . . . . . . . . . . . . . . . .     D_TH rows of the source, 3 * D_MW + 2
+ *         . patch 0 . . .                             columns, zero outside of it
  *                 . patch 1 . . .
  *
  * A convolution with stride 2 is the sum of the convolutions of its phases, every second row and
@@ -49,9 +49,10 @@
  *   P_SRC_H, P_SRC_W, P_DST_H, P_DST_W, P_GROUPS
  *   D_SRC_C, D_DST_C      channels of one group
  *   D_LEAD_H, D_LEAD_W    destination (0, 0) starts its patch at source (-D_LEAD_H, -D_LEAD_W)
- *   D_SRC_TOGETHER, D_DST_TOGETHER   1: blocks of D_B channels lie together, from one pixel to the next
- *                         D_SRC_PIXEL, one block D_SRC_BLOCK, one image D_SRC_IMAGE elements; D_DST_
- *                         the same. 0: plain
+ *   D_SRC_TOGETHER, D_DST_TOGETHER
+ *                         1: blocks of D_B channels lie together, from one pixel to the next
+ *                         D_SRC_PIXEL, one block D_SRC_BLOCK, one image D_SRC_IMAGE elements;
+ *                         D_DST_ the same. 0: plain
  *   D_SRC_COUNT           elements of the source, plain only
  *   D_TILES, D_TILES_H, D_TILES_W  tiles of all images; of a column, a row of one
  *   D_RUN                 most tiles of a run
@@ -205,8 +206,8 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
     EACH_ITEM_WITH(scratch, ITEM_HERE, (src, u, dst EPILOGUE_PASS))
 }
 #elif D_LAUNCH == 1
-INLINE void source_item(global const SRC_T *src, global ACC_V *v, local ACC_V *strip, const int item,
-                        const int b)
+INLINE void source_item(global const SRC_T *src, global ACC_V *v, local ACC_V *strip,
+                        const int item, const int b)
 {
     const int tile = item * T_TILES;
     transform_source(v + tile, strip, src, tile, min(T_TILES, D_TILES - tile), 0, b, b + 1);

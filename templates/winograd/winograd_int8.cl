@@ -27,7 +27,7 @@
  *   3. A^T p A, the exact division, the epilogue, the store.
  *
  *     v [D_E][source blocks][T_TILES][D_B]       u [tile of K][D_E][D_CP][T_KV * D_B]
- *     p [D_E][T_KV][T_TILES][D_B]                both with pairs of channels as the halves of an int
+ *     p [D_E][T_KV][T_TILES][D_B]                both with pairs of channels as halves of an int
  *
  * A source or destination whose pixels are neighbours (NCHW) is transposed D_B channels by D_B
  * columns at a time; others have D_B channels together (NCHW16c, NHWC). Lanes of v without a

@@ -4,7 +4,8 @@
  * winograd.cl and winograd_int8.cl define:
  *   D_CP                rows of u: factors of a tile's products, D_TOGETHER (or one) channels each
  *   D_P_PLANE           from one of the D_E products to the next in p
- *   SUM_V               vectors that A^T takes: TO_SUM(v) of a vector of p; FROM_SUM(v) makes results of them
+ *   SUM_V               vectors that A^T takes: TO_SUM(v) of a vector of p; FROM_SUM(v) makes
+ *                       results of them
  *   TIMES_A(a, p, o)    A^T p along axis a
  *   store_run()         below
  */

@@ -5,8 +5,8 @@
  *   PATCH_V             D_B channels of an element of a patch, in the strip and in v
  *   KEPT                the address space of v and p: local or global
  *   TIMES_B(a, d, o)    B^T d along axis a
- *   PIXEL(r, i)         row r, column i of patches, for make_columns(): of the strip, or of `src` from
- *                       row `y` and `at` on
+ *   PIXEL(r, i)         row r, column i of patches, for make_columns(): of the strip, or of `src`
+ *                       from row `y` and `at` on
  *   fill_strip()        below
  */
 #include "language.cl"

@@ -15,7 +15,8 @@
  *                 . patch 1 . . .
  *
  * Four steps, through the workspace:
- *   `source`    v = B^T x B       [36][blocks of C][D_ROOM][D_B], a vector is D_B channels of a tile
+ *   `source`    v = B^T x B       [36][blocks of C][D_ROOM][D_B], a vector is D_B channels of a
+ *                                 tile
  *   `gradient`  u = G dy G^T      [36][blocks of K][D_ROOM][D_B]
  *   `products`  m = u^T v         [36][K, whole blocks][blocks of C][D_B]: an item has T_K rows and
  *                                 T_CV vectors of one product, and adds up all tiles
@@ -184,9 +185,9 @@ kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_T *restrict v,
     product(v, u, m, get_global_id(0), get_global_id(1), D_ROOM, true);
 }
 #else
-kernel GROUP_SIZE(1, 1, 1) void part(global const SRC_T *restrict x, global const SRC_T *restrict dy,
-                                     global ACC_T *restrict v, global ACC_T *restrict u,
-                                     global ACC_T *restrict m)
+kernel GROUP_SIZE(1, 1, 1) void part(global const SRC_T *restrict x,
+                                     global const SRC_T *restrict dy, global ACC_T *restrict v,
+                                     global ACC_T *restrict u, global ACC_T *restrict m)
 {
     const int part = get_global_id(0), begin = part * D_PART, end = min(begin + D_PART, D_ROWS);
     v += 36 * part * D_V_PLANE;

@@ -61,7 +61,7 @@ static double put_cycles(const kiln_direct_amx *g)
 
 /* Cycles for lines of memory that have channels of two parts, which two cores store at the same
  * time: each takes the line from the other one. x86 fetches lines by twos. 40 to 240 channels of
- * bf16 at 28x28 in two parts took 52 us, in one 19 to 28 (two cores of a Xeon). */
+ * bf16 at 28x28 in two parts took 52 us on two cores, in one 19 to 28. */
 static double taken_cycles(const kiln_direct_amx *g, const kiln_shape *s)
 {
     enum { LINES = 128 };

@@ -1,5 +1,6 @@
-/* mma.cl for devices without tensor cores: what kernels on wgmma.cl use of the template of this name, so
- * that all of such a kernel but the instructions can run anywhere. Copies are done at once. */
+/* mma.cl for devices without tensor cores: what kernels on wgmma.cl use of the template of this
+ * name, so that all of such a kernel but the instructions can run anywhere. Copies are done at
+ * once. */
 #include "types.cl"
 
 #if SRC_TYPE == TYPE_F16 || SRC_TYPE == TYPE_BF16
@@ -17,7 +18,8 @@
 typedef local uchar *ADDRESS_T;
 #define LOCAL_ADDRESS(p) ((local uchar *)(p))
 
-static inline void copy_now(local uchar *to, global const MMA_T *from, const int bytes, const int given)
+static inline void copy_now(local uchar *to, global const MMA_T *from, const int bytes,
+                            const int given)
 {
     for (int i = 0; i < bytes / MMA_BYTES; i++)
         ((local MMA_T *)to)[i] = i * MMA_BYTES < given ? from[i] : 0;

@@ -1,6 +1,6 @@
-/* wgmma.cl for devices without tensor cores: an item computes its own sums, from local memory as it lies.
- * PoCL aligns that memory to 128 bytes, not to 1024: what counts as a multiple of 1024 follows from the
- * right factor, which begins at one. */
+/* wgmma.cl for devices without tensor cores: an item computes its own sums, from local memory as it
+ * lies. PoCL aligns that memory to 128 bytes, not to 1024: what counts as a multiple of 1024
+ * follows from the right factor, which begins at one. */
 #include "types.cl"
 
 /* A CPU's compiler would take minutes. */
@@ -18,8 +18,8 @@
 #define WGMMA_BARRIER(team) barrier(CLK_LOCAL_MEM_FENCE)
 #define wgmma_settle(sum)
 
-/* A term of the row of 128 bytes at `row`; 16 bytes stand where the bits of the row's address say, counted
- * from `zero`. */
+/* A term of the row of 128 bytes at `row`; 16 bytes stand where the bits of the row's address say,
+ * counted from `zero`. */
 INLINE ACC_T wgmma_term(local const uchar *row, const int byte, const ulong zero)
 {
     const ulong turn = ((ulong)row - zero) >> 7 & 7;
@@ -34,7 +34,8 @@ INLINE ACC_T wgmma_term(local const uchar *row, const int byte, const ulong zero
 }
 
 /* 32 bytes of terms; both addresses lie as far behind a multiple of 128. */
-INLINE void wgmma_step(ACC_T sum[T_COLUMNS / 8][4], local const uchar *left, local const uchar *right)
+INLINE void wgmma_step(ACC_T sum[T_COLUMNS / 8][4], local const uchar *left,
+                       local const uchar *right)
 {
     const int lane = get_local_id(0) % 32, warp = get_local_id(0) / 32 % 4;
     const int first = (int)((ulong)left & 127);
