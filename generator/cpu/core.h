@@ -1,5 +1,5 @@
 /* What is known of each CPU: one row of numbers a core, which the formulas of all solvers read. The
- * rows are in cores.def; docs/performance.md tells how each number is measured. */
+ * rows are in cores.def; docs/adding-a-device.md tells how each number is measured. */
 #ifndef KILN_CORE_H
 #define KILN_CORE_H
 
