@@ -104,7 +104,7 @@ static bool lack_parts(const db_parts *p)
     return any;
 }
 
-/* The layouts that a list may leave open; a row has those that were chosen. */
+/* The layouts that a list may leave open; a row has the chosen ones. */
 enum { OPEN = 4 };
 
 static char *layout_of(kiln_problem *p, int which)
@@ -118,8 +118,8 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Makes the sorted keys that the rows answer for: their own, and those that leave some of their
- * layouts open. Returns NULL when out of memory. */
+/* Makes the sorted keys that the rows answer for: their own, and the keys that leave some of
+ * their layouts open. Returns NULL when out of memory. */
 static char **answered(db_piece *const *rows, size_t n, size_t *nkeys)
 {
     char **keys = calloc((n << OPEN) + 1, sizeof *keys);

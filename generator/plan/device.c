@@ -67,8 +67,8 @@ static void set_gpu(kiln_device_facts *d, double ghz)
     d->bandwidth_gbs = unit->moved * g->memory_gbs;
 }
 
-/* Of a CPU's memory kernels that do little else than move reach half of what a copy does. Only
- * ratios matter to predict(). */
+/* Kernels that do little else than move reach half of a copy's bandwidth on a CPU. Only ratios
+ * matter to predict(). */
 static void set_cpu(kiln_device_facts *d, double ghz)
 {
     const double lanes = d->cpu->sums * d->cpu->clock * kiln_device_unit_floats(d);

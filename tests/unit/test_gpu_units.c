@@ -1,5 +1,5 @@
 /* The rows of GPUs: each is found by what it says, no two are for the same GPU, their numbers are
- * within ranges, and the limits that follow from them are those that vendors publish. */
+ * within ranges, and the limits that follow from them are the published ones. */
 #include "generator/plan/device.h"
 
 #include <check.h>
