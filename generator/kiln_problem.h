@@ -29,6 +29,7 @@
 #ifndef KILN_PROBLEM_H
 #define KILN_PROBLEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -71,6 +72,7 @@ typedef enum kiln_type {
     KILN_I8,
     KILN_I32 /* destination of an i8 convolution only */
 } kiln_type;
+enum { KILN_TYPES = KILN_I32 + 1 }; /* numbers of types are below this */
 
 /* a and b are epilogue.param[0] and [1]. A NaN stays a NaN through all of them. */
 typedef enum kiln_activation {
@@ -201,9 +203,19 @@ KILN_API kiln_status kiln_problem_parse(kiln_problem *problem, const char *text,
  * layouts than NCHW and NHWC (NCDHW, NDHWC). */
 KILN_API size_t kiln_problem_miopen_key(const kiln_problem *problem, char *text, size_t size);
 
-/* "f32", "f16", "bf16", "i8", "i32"; and the size of one element in bytes. */
+/* "f32", "f16", "bf16", "i8", "i32"; "?" for a number that is no type's. */
 KILN_API const char *kiln_type_name(kiln_type type);
+/* Sets *type to the type of that name; returns false, with *type untouched, for any other name. */
+KILN_API bool kiln_type_named(const char *name, kiln_type *type);
+/* The size of one element in bytes; 0 for a number that is no type's. */
 KILN_API size_t kiln_type_size(kiln_type type);
+KILN_API bool kiln_type_is_integer(kiln_type type);
+/* The bits of fraction and exponent that an element of a floating type has; 0 for integers. */
+KILN_API int kiln_type_fraction_bits(kiln_type type);
+KILN_API int kiln_type_exponent_bits(kiln_type type);
+/* The bits of an element that a result hardly has, a NaN with a payload or an unlikely integer.
+ * kiln fills destinations with it before it verifies them. */
+KILN_API uint32_t kiln_type_poison(kiln_type type);
 /* "fwd", "bwd", "wrw". */
 KILN_API const char *kiln_direction_name(kiln_direction direction);
 /* "identity", "relu", "clipped_relu", ...; NULL past the last. */

@@ -18,8 +18,8 @@ enum { WINOGRAD = 3 };
 /* Returns what is worth knowing of a solver's numbers. */
 static const char *caution(const kiln_problem *p, const kiln_verdict *v)
 {
-    const bool bytes = p->x_type == KILN_I8 || p->y_type == KILN_I8;
-    return v->algorithm == WINOGRAD && !bytes
+    const bool integers = kiln_type_is_integer(p->x_type) || kiln_type_is_integer(p->y_type);
+    return v->algorithm == WINOGRAD && !integers
                ? "; spreads NaN over tiles, overflows earlier: see --math exact"
                : "";
 }

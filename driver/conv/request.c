@@ -21,6 +21,14 @@ bool request_word(const char *word, kiln_type *type)
     return false;
 }
 
+const char *request_word_of(kiln_type type)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].type == type)
+            return words[i].word;
+    return NULL;
+}
+
 static kiln_status say(kiln_status status, char *why, const char *text)
 {
     snprintf(why, KILN_ERROR_TEXT, "%s", text);

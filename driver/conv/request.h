@@ -20,6 +20,8 @@ typedef struct request {
 
 /* Sets *type to the type that a conv word stands for; returns false for any other word. */
 bool request_word(const char *word, kiln_type *type);
+/* Returns the word of a type; NULL: it has none. */
+const char *request_word_of(kiln_type type);
 
 /* Reads --problem and checks flags that exclude each other or are not supported. Returns KILN_OK,
  * or KILN_INVALID or KILN_UNSUPPORTED with a sentence in `why`. */

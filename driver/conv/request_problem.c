@@ -61,7 +61,7 @@ static kiln_status set_types(kiln_problem *p, kiln_type type, const char *out_ty
 {
     p->x_type = p->w_type = p->y_type = type;
     *destination_type(p) = KILN_TYPE_DEFAULT;
-    if (!*out_type || host_type_named(out_type, destination_type(p)))
+    if (!*out_type || kiln_type_named(out_type, destination_type(p)))
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "--out_type is '%.60s'; it must be f32, f16, bf16, i8 or i32",
              out_type);
@@ -84,7 +84,8 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
     kiln_type type = (kiln_type)p->epilogue.bias;
     if (f->bias || flags_given(f, "bias"))
         type = f->bias ? KILN_F32 : KILN_TYPE_DEFAULT;
-    if (type && *f->bias_type && (!host_type_named(f->bias_type, &type) || type > KILN_BF16)) {
+    if (type && *f->bias_type &&
+        (!kiln_type_named(f->bias_type, &type) || kiln_type_is_integer(type))) {
         snprintf(why, KILN_ERROR_TEXT, "--bias_type is '%.60s'; it must be f32, f16 or bf16",
                  f->bias_type);
         return KILN_INVALID;

@@ -81,7 +81,7 @@ static bool read_sizes(layout_request *r, const char *text, char *why)
 
 static bool read_type(const char *flag, const char *text, kiln_type *type, char *why)
 {
-    if (host_type_named(text, type))
+    if (kiln_type_named(text, type))
         return true;
     snprintf(why, KILN_ERROR_TEXT, "%s is '%.40s', not f32, f16, bf16, i8 or i32", flag, text);
     return false;

@@ -103,15 +103,14 @@ double bound_error(const bound_rule *r, double sum, double magnitude, double add
 
 double bound_ulp(kiln_type type, double value)
 {
-    static const struct {
-        int fraction, least; /* bits of the fraction; exponent of the smallest normal value */
-    } formats[] = {[KILN_F32] = {23, -126}, [KILN_F16] = {10, -14}, [KILN_BF16] = {7, -126}};
-    if (type == KILN_I8 || type == KILN_I32)
+    if (kiln_type_is_integer(type))
         return 1;
+    /* The exponent of the smallest normal value. */
+    const int least = 2 - (1 << (kiln_type_exponent_bits(type) - 1));
     int exponent;
     frexp(value, &exponent); /* value = f * 2^exponent, 1/2 <= |f| < 1 */
     exponent--;
-    if (value == 0 || exponent < formats[type].least)
-        exponent = formats[type].least;
-    return ldexp(1, exponent - formats[type].fraction);
+    if (value == 0 || exponent < least)
+        exponent = least;
+    return ldexp(1, exponent - kiln_type_fraction_bits(type));
 }

@@ -25,11 +25,11 @@ static float half_to_float(uint16_t h)
     return float_from_bits(sign | exponent << 23 | fraction << 13);
 }
 
-/* Converts from double directly, so that a value is rounded once, to nearest even. The format has
- * `width` exponent bits and 15 - width fraction bits. */
-static uint16_t shorten(double value, int width)
+/* Converts from double directly, so that a value is rounded once, to nearest even. */
+static uint16_t shorten(double value, kiln_type type)
 {
-    const int fraction_bits = 15 - width, bias = (1 << (width - 1)) - 1;
+    const int width = kiln_type_exponent_bits(type), fraction_bits = kiln_type_fraction_bits(type);
+    const int bias = (1 << (width - 1)) - 1;
     const uint32_t infinity = ((1u << width) - 1) << fraction_bits;
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -58,8 +58,6 @@ static uint16_t shorten(double value, int width)
     uint64_t field = exponent < 1 ? 0 : (uint64_t)(exponent - 1) << fraction_bits;
     return (uint16_t)(sign | (field + kept));
 }
-
-enum { HALF_EXPONENT = 5, BF16_EXPONENT = 8 };
 
 /* ---- elements ---- */
 
@@ -91,10 +89,8 @@ void host_set(kiln_type type, void *data, int64_t i, double value)
 {
     switch (type) {
     case KILN_F16:
-        ((uint16_t *)data)[i] = shorten(value, HALF_EXPONENT);
-        break;
     case KILN_BF16:
-        ((uint16_t *)data)[i] = shorten(value, BF16_EXPONENT);
+        ((uint16_t *)data)[i] = shorten(value, type);
         break;
     case KILN_I8:
         ((int8_t *)data)[i] = (int8_t)saturate(value, INT8_MIN, INT8_MAX);
@@ -119,16 +115,6 @@ void host_to_float(kiln_type type, const void *data, int64_t count, float *out)
 #pragma omp parallel for schedule(static) if (count > 100000)
     for (int64_t i = 0; i < count; i++)
         out[i] = (float)host_get(type, data, i);
-}
-
-bool host_type_named(const char *name, kiln_type *type)
-{
-    for (int t = KILN_F32; t <= KILN_I32; t++)
-        if (strcmp(name, kiln_type_name((kiln_type)t)) == 0) {
-            *type = (kiln_type)t;
-            return true;
-        }
-    return false;
 }
 
 /* ---- contents ---- */
@@ -179,11 +165,10 @@ typedef struct law {
  * get few non-zero terms. */
 static law integers(kiln_type type, int64_t terms)
 {
-    static const double spread[] = {
-        [KILN_F32] = 0x1p16 / 8, [KILN_F16] = 0x1p11 / 8, [KILN_BF16] = 0x1p8 / 8,
-        [KILN_I8] = 127.0 / 4,   [KILN_I32] = 0x1p16 / 8,
-    };
-    double product = spread[type] / sqrt(terms > 1 ? (double)terms : 1.0);
+    const int bits = 8 * (int)kiln_type_size(type), fraction = kiln_type_fraction_bits(type);
+    const double exact = kiln_type_is_integer(type) ? ldexp(1, bits - 1) - 1 : ldexp(2, fraction);
+    const double spread = fmin(0x1p16, exact) / (kiln_type_is_integer(type) && bits == 8 ? 4 : 8);
+    double product = spread / sqrt(terms > 1 ? (double)terms : 1.0);
     for (int range = 8; range > 1; range--) {
         double square = (range + 1) * (2 * range + 1) / 6.0;
         if (0.875 * square <= product)
@@ -199,21 +184,21 @@ static law between(double low, double high, bool truncate)
 
 static law law_of(host_fill fill, int tensor, kiln_type type, int64_t terms)
 {
-    bool small = type == KILN_I8 || type == KILN_I32;
+    const bool integer = kiln_type_is_integer(type);
     if (fill == HOST_FILL_INT) {
         if (tensor == HOST_BIAS || tensor == HOST_RESIDUAL)
             return (law){.range = 4, .density = 0.875};
         return integers(type, terms);
     }
     if (fill == HOST_FILL_UNIFORM)
-        return between(small ? -127 : -1, small ? 128 : 1, small);
+        return between(integer ? -127 : -1, integer ? 128 : 1, integer);
     if (tensor == HOST_BIAS)
         return (law){.high = 1, .ramp = true};
     if (tensor == HOST_W)
-        return small              ? between(-127, 127, true)
+        return integer            ? between(-127, 127, true)
                : type == KILN_F16 ? between(-0.01 / 3, 0.005, false)
                                   : between(-0.005, 0.005, false);
-    return between(0, small ? 127 : 0.01, small);
+    return between(0, integer ? 127 : 0.01, integer);
 }
 
 static double draw(const law *l, uint64_t bits, int64_t i)
@@ -243,23 +228,18 @@ void host_fill_tensor(host_fill fill, uint64_t seed, int tensor, kiln_type type,
 
 /* ---- poison ---- */
 
-/* NaNs with a payload, and integers that a sum of products hardly reaches. A byte has no such
- * value; 0x8f is wrong in 255 of 256 cases. */
-static const uint32_t poison[] = {
-    [KILN_F32] = 0x7fc0dead, [KILN_F16] = 0x7ead,     [KILN_BF16] = 0x7fdd,
-    [KILN_I8] = 0x8f,        [KILN_I32] = 0x8badf00d,
-};
-
 void host_poison(kiln_type type, void *data, int64_t count)
 {
-    size_t size = kiln_type_size(type);
+    const size_t size = kiln_type_size(type);
+    const uint32_t poison = kiln_type_poison(type);
     unsigned char *to = data;
     for (int64_t i = 0; i < count; i++)
-        memcpy(to + (size_t)i * size, &poison[type], size);
+        memcpy(to + (size_t)i * size, &poison, size);
 }
 
 bool host_is_poison(kiln_type type, const void *data, int64_t i)
 {
-    size_t size = kiln_type_size(type);
-    return memcmp((const unsigned char *)data + (size_t)i * size, &poison[type], size) == 0;
+    const size_t size = kiln_type_size(type);
+    const uint32_t poison = kiln_type_poison(type);
+    return memcmp((const unsigned char *)data + (size_t)i * size, &poison, size) == 0;
 }

@@ -15,10 +15,6 @@ double host_round(kiln_type type, double value);
 /* Converts a whole array, exactly for every type but i32. */
 void host_to_float(kiln_type type, const void *data, int64_t count, float *out);
 
-/* Sets *type to the storage type of the name "f32", "f16", ...; returns false for any other name.
- */
-bool host_type_named(const char *name, kiln_type *type);
-
 /* Contents. MIOPEN: the ranges of MIOpenDriver (x, dy: 0.01 * U(0,1); w: 0.01 * U(-0.5,0.5), for
  * f16 0.01 * U(-1/3,0.5); bias: index mod 8 + U(0,1); i8 over the type's range). INT: small
  * integers, so that sums of products are exact. UNIFORM: U(-1,1), for i8 over the type's range.

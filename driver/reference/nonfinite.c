@@ -173,7 +173,7 @@ bool nonfinite_new(nonfinite *n, const kiln_problem *problem, const reference_te
         .largest = (double)reference_terms(problem) * e[0].largest * e[1].largest,
     };
     const double most = fmax(n->largest, fmax(e[0].largest, e[1].largest));
-    n->mixes = amplification > 1 && source[0].type != KILN_I8 &&
+    n->mixes = amplification > 1 && !kiln_type_is_integer(source[0].type) &&
                (n->in_data || most * amplification >= FLT_MAX);
     const bool weights = problem->direction == KILN_BACKWARD_WEIGHTS;
     return !(n->mixes || (weights && n->in_data)) || mark(n, e, amplification);

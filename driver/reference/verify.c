@@ -243,7 +243,7 @@ static bound_rule rule_of(const kiln_problem *p, const reference_tensors *t,
 {
     bound_rule r = {
         .epilogue = p->direction == KILN_FORWARD ? &p->epilogue : NULL,
-        .integer = (p->direction == KILN_FORWARD ? p->x_type : p->y_type) == KILN_I8,
+        .integer = kiln_type_is_integer(p->direction == KILN_FORWARD ? p->x_type : p->y_type),
         .arbitrary = o->arbitrary,
         .terms = (double)reference_terms(p),
         .amplification = fmax(o->amplification, 1),

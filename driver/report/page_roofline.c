@@ -67,7 +67,7 @@ static void make_axes(const page_part *p, axis *x, axis *y)
         widen(&low_x, &high_x, intensity(&p->layer[i]));
         widen(&low_y, &high_y, report_gflops(&p->layer[i]));
     }
-    for (int t = 0; t < REPORT_TYPES; t++)
+    for (int t = 0; t < KILN_TYPES; t++)
         if (has_type(p, (kiln_type)t)) {
             const double peak = p->device->gflops[t].value;
             widen(&low_y, &high_y, peak * 1.15);
@@ -88,7 +88,7 @@ static void draw_slope(const page_part *p, const axis *x, const axis *y)
     const double gbs = p->device->gbs.value;
     double top = 0;
     char number[HTML_NUMBER];
-    for (int t = 0; t < REPORT_TYPES; t++)
+    for (int t = 0; t < KILN_TYPES; t++)
         if (has_type(p, (kiln_type)t))
             top = fmax(top, p->device->gflops[t].value);
     if (gbs <= 0)
@@ -156,11 +156,11 @@ static void draw_legend(const page_part *p)
 static void put_types(const page_part *p)
 {
     bool hollow = false;
-    for (int t = KILN_F32 + 1; t < REPORT_TYPES; t++)
+    for (int t = KILN_F32 + 1; t < KILN_TYPES; t++)
         hollow = hollow || has_type(p, (kiln_type)t);
     if (hollow)
         fputs("<p class=\"note\">Hollow marks are layers of other types than f32.</p>\n", p->to);
-    for (int t = KILN_F32; t < REPORT_TYPES && p->device->gbs.value > 0; t++)
+    for (int t = KILN_F32; t < KILN_TYPES && p->device->gbs.value > 0; t++)
         if (has_type(p, (kiln_type)t) && p->device->gflops[t].value <= 0)
             html_fill(p->to,
                       "<p class=\"note\">What the device can do with % is not known here; --peak "
@@ -190,7 +190,7 @@ void page_roofline(const page_part *p)
                     "operations per byte of x, w and y (FLOP/byte, logarithmic)");
         axis_draw_y(p->to, &x, &y, 12, "speed (GFLOP/s, logarithmic)");
         draw_slope(p, &x, &y);
-        for (int t = 0; t < REPORT_TYPES; t++)
+        for (int t = 0; t < KILN_TYPES; t++)
             if (has_type(p, (kiln_type)t))
                 draw_roof(p, &x, &y, (kiln_type)t);
         draw_layers(p, &x, &y);

@@ -43,7 +43,7 @@ enum { LIMITS_MEASURE = 0, LIMITS_COUNT, LIMITS_NONE };
 typedef struct options {
     const char *output, *match, *device;
     int limits;
-    double peak[REPORT_TYPES], bandwidth;
+    double peak[KILN_TYPES], bandwidth;
     bool help;
 } options;
 
@@ -80,7 +80,7 @@ static bool parse_rate(const char *text, double *rate)
 }
 
 /* Reads "GFLOPS" for all types that have none yet, or "TYPE=GFLOPS". */
-static bool parse_peak(const char *text, double peak[REPORT_TYPES])
+static bool parse_peak(const char *text, double peak[KILN_TYPES])
 {
     const char *rate = strchr(text, '=');
     const size_t length = rate ? (size_t)(rate - text) : 0;
@@ -88,7 +88,7 @@ static bool parse_peak(const char *text, double peak[REPORT_TYPES])
     bool known = !rate;
     if (!parse_rate(rate ? rate + 1 : text, &value))
         return false;
-    for (int t = KILN_F32; t < REPORT_TYPES; t++) {
+    for (int t = KILN_F32; t < KILN_TYPES; t++) {
         const char *name = kiln_type_name((kiln_type)t);
         const bool named = rate && strlen(name) == length && strncmp(name, text, length) == 0;
         known = known || named;

@@ -233,7 +233,7 @@ double report_gbs(const report_layer *l)
 double report_roof(const report_data *d, const report_layer *l)
 {
     const report_device *of = &d->device[l->device];
-    if (!l->known || (unsigned)l->problem.x_type >= REPORT_TYPES || l->bytes <= 0)
+    if (!l->known || (unsigned)l->problem.x_type >= KILN_TYPES || l->bytes <= 0)
         return 0;
     const double peak = of->gflops[l->problem.x_type].value;
     const double slope = of->gbs.value * l->flops / l->bytes;

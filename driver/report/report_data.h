@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum { REPORT_CONFIG = KILN_INFO_TEXT + 48, REPORT_TYPES = KILN_I32 + 1 };
+enum { REPORT_CONFIG = KILN_INFO_TEXT + 48 };
 
 typedef struct report_trial {
     char *solver, *config, *params; /* params may be "" */
@@ -44,7 +44,7 @@ typedef struct report_limit {
 
 typedef struct report_device {
     char name[200], core[24]; /* core: "" where nobody says */
-    report_limit gflops[REPORT_TYPES], gbs;
+    report_limit gflops[KILN_TYPES], gbs;
 } report_device;
 
 enum { REPORT_DEVICES = 16 };

@@ -10,10 +10,10 @@ static void set(report_limit *limit, double value, int origin)
     }
 }
 
-void report_limits_give(report_data *d, const double gflops[REPORT_TYPES], double gbs)
+void report_limits_give(report_data *d, const double gflops[KILN_TYPES], double gbs)
 {
     for (int i = 0; i < d->devices; i++) {
-        for (int t = 0; t < REPORT_TYPES; t++)
+        for (int t = 0; t < KILN_TYPES; t++)
             set(&d->device[i].gflops[t], gflops[t], LIMIT_GIVEN);
         set(&d->device[i].gbs, gbs, LIMIT_GIVEN);
     }
@@ -43,7 +43,7 @@ void report_limits_find(report_data *d, const session *s, bool counted)
         set(&device->gflops[KILN_F32], limits.gflops, LIMIT_MEASURED);
         set(&device->gbs, limits.gbs, LIMIT_MEASURED);
     }
-    for (int t = 0; t < REPORT_TYPES; t++)
+    for (int t = 0; t < KILN_TYPES; t++)
         set(&device->gflops[t], kiln_device_gflops(s->kiln, (kiln_type)t), LIMIT_COUNTED);
     set(&device->gbs, kiln_device_gbs(s->kiln), LIMIT_COUNTED);
 }

@@ -7,7 +7,7 @@
 #include "report_data.h"
 
 /* Sets limits that the user gave (0: none) for all devices: of each type, and of memory. */
-void report_limits_give(report_data *d, const double gflops[REPORT_TYPES], double gbs);
+void report_limits_give(report_data *d, const double gflops[KILN_TYPES], double gbs);
 
 /* Sets the limits that are still unknown of the device that the session has open, if the report has
  * that device: multiply-adds of floats and copies by measuring, unless `counted`; the others as

@@ -14,16 +14,6 @@ typedef struct reading {
     kiln *kiln; /* plans without a device; NULL: costs are unknown */
 } reading;
 
-static const struct {
-    const char *name, *word;
-    kiln_type type;
-} types[] = {{"f32", "conv", KILN_F32},
-             {"f16", "convfp16", KILN_F16},
-             {"bf16", "convbfp16", KILN_BF16},
-             {"i8", "convint8", KILN_I8}};
-
-enum { TYPES = sizeof types / sizeof *types };
-
 static bool is_listed(const char *list, const char *name)
 {
     const size_t length = strlen(name);
@@ -37,11 +27,10 @@ static kiln_status check_types(const char *list, char *why)
 {
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
         const size_t length = strcspn(at, ",");
-        bool known = false;
-        for (int i = 0; i < TYPES; i++)
-            known = known ||
-                    (strlen(types[i].name) == length && strncmp(at, types[i].name, length) == 0);
-        if (!known) {
+        char name[16];
+        kiln_type type;
+        snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, at);
+        if (!kiln_type_named(name, &type) || !request_word_of(type)) {
             snprintf(why, KILN_ERROR_TEXT, "--types has '%.*s'; it must be f32, f16, bf16 or i8",
                      (int)(length < 60 ? length : 60), at);
             return KILN_INVALID;
@@ -162,18 +151,16 @@ static bool take(void *user, request_list_item *item)
                 item->entry->note);
     if (!keep_text(r->list, item))
         return false;
-    for (int i = 0; i < TYPES; i++) {
+    if (!*wanted)
+        add_request(r, &item->request, item->entry->repeat);
+    for (int t = KILN_F32; *wanted && t < KILN_TYPES; t++) {
         request one = item->request;
-        if (!*wanted && i > 0)
-            break;
-        if (*wanted && !is_listed(wanted, types[i].name))
+        if (!is_listed(wanted, kiln_type_name((kiln_type)t)))
             continue;
-        if (*wanted && one.source == REQUEST_KEY && one.base.x_type != types[i].type)
+        if (one.source == REQUEST_KEY && one.base.x_type != (kiln_type)t)
             continue; /* the name of a problem says its type */
-        if (*wanted) {
-            one.word = types[i].word;
-            one.type = types[i].type;
-        }
+        one.type = (kiln_type)t;
+        one.word = request_word_of(one.type);
         add_request(r, &one, item->entry->repeat);
     }
     return !r->list->no_memory;

@@ -1,5 +1,5 @@
-/* Names that every part spells alike: types, directions, activations, plain layouts. names.c also
- * defines the functions for names that kiln_problem.h declares. */
+/* Names that every part spells alike: directions, plain layouts. names.c also defines the functions
+ * for names of directions that kiln_problem.h declares. */
 #ifndef KILN_NAMES_H
 #define KILN_NAMES_H
 

@@ -7,11 +7,9 @@
 #include <string.h>
 
 enum {
-    F32 = 1 << KILN_F32,
-    F16 = 1 << KILN_F16,
-    BF16 = 1 << KILN_BF16,
-    I8 = 1 << KILN_I8,
-    I32 = 1 << KILN_I32,
+#define TYPE(id, ...) id = 1 << KILN_##id,
+#include "generator/base/types.def"
+#undef TYPE
     ANY = F32 | F16 | BF16 | I8 | I32
 };
 
@@ -82,7 +80,7 @@ bool kiln_profile_accepts(const char *profile, const kiln_storage *s, kiln_type 
         return kiln_deny(why, "kiln_profile_accepts: profile and storage must not be NULL");
     if (!kiln_type_size(type))
         return kiln_deny(why, "type is %d; it must be one of kiln_type, 0 to %d", (int)type,
-                         KILN_I32);
+                         KILN_TYPES - 1);
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         bool mine = strcmp(rules[i].profile, profile) == 0;
         known = known || mine;

@@ -76,7 +76,7 @@ bool kiln_storage_make(kiln_storage *s, const kiln_layout *l, const int64_t *dim
     const int64_t element = (int64_t)kiln_type_size(type);
     if (element == 0)
         return kiln_deny(why, "type is %d; it must be one of kiln_type, 0 to %d", (int)type,
-                         KILN_I32);
+                         KILN_TYPES - 1);
     memset(s, 0, sizeof *s);
     if (!is_sound(l))
         return kiln_deny(why, "the layout is none that kiln_layout_parse() could make");

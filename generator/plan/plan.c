@@ -1,6 +1,8 @@
 /* Builds plans: defines, arguments and grids, with sticky errors instead of checks at each call. */
 #include "plan.h"
 
+#include "generator/base/types.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -223,11 +225,7 @@ void kiln_grid(kiln_plan *plan, int64_t l0, int64_t l1, int64_t l2, int64_t g0, 
 
 void kiln_define_type(kiln_plan *plan, const char *name, kiln_type type)
 {
-    static const char *const names[] = {
-        [KILN_F32] = "TYPE_F32", [KILN_F16] = "TYPE_F16", [KILN_BF16] = "TYPE_BF16",
-        [KILN_I8] = "TYPE_I8",   [KILN_I32] = "TYPE_I32",
-    };
-    kiln_define_text(plan, name, names[type]);
+    kiln_define_text(plan, name, kiln_type_facts(type)->kernel);
 }
 
 void kiln_define_types(kiln_plan *plan, const kiln_shape *s)

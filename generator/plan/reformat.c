@@ -3,6 +3,7 @@
 
 #include "generator/base/refuse.h"
 #include "generator/base/text.h"
+#include "generator/base/types.h"
 
 #include "reformat_matrix.h"
 #include "solver.h"
@@ -54,7 +55,7 @@ kiln_status kiln_reformat_check(kiln_reformat *r, kiln_storage *from, kiln_stora
         return kiln_refuse(why, "%s is %d; it must be one of kiln_type, 0 to %d",
                            kiln_type_size(r->from_type) ? "to_type" : "from_type",
                            (int)(kiln_type_size(r->from_type) ? r->to_type : r->from_type),
-                           KILN_I32);
+                           KILN_TYPES - 1);
     if (!memchr(r->dims, 0, sizeof r->dims) || !memchr(r->from, 0, sizeof r->from) ||
         !memchr(r->to, 0, sizeof r->to))
         return kiln_refuse(why, "dims, from and to must be texts that end with a zero byte");
@@ -76,8 +77,9 @@ static bool holds(const kiln_device_facts *d, const kiln_operand *o, char *why)
         return kiln_deny(why, "%s", text.text);
     if (!s->layout.image)
         return true;
-    if (o->type == KILN_BF16)
-        return kiln_deny(why, "images hold f32, f16, i8 and i32, not bf16; take a buffer layout");
+    if (!kiln_type_facts(o->type)->imaged)
+        return kiln_deny(why, "images hold f32, f16, i8 and i32, not %s; take a buffer layout",
+                         kiln_type_name(o->type));
     if (!d->image_width)
         return kiln_deny(why, "the device has no images; take a buffer layout");
     return kiln_storage_fits_image(s, d->image_width, d->image_height, why);
@@ -87,7 +89,7 @@ static bool holds(const kiln_device_facts *d, const kiln_operand *o, char *why)
 
 static void define_pad(kiln_plan *plan, kiln_type type, double value)
 {
-    if (type == KILN_I32)
+    if (type == KILN_I32) /* the only VAL_T that is no float */
         kiln_define(plan, "P_PAD",
                     isnan(value) ? 0 : (int64_t)rint(fmin(fmax(value, INT32_MIN), INT32_MAX)));
     else

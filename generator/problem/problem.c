@@ -1,4 +1,6 @@
 /* Completes and checks a problem; every size rule of the library is here. */
+#include "generator/base/types.h"
+
 #include "problem_epilogue.h"
 #include "problem_layout.h"
 #include "problem_text.h"
@@ -56,7 +58,7 @@ static void set_types(kiln_problem *p)
     if (!*b)
         *b = *a;
     if (!*to)
-        *to = *a == KILN_I8 ? KILN_I32 : *a;
+        *to = kiln_type_facts(*a)->result;
 }
 
 static kiln_status check_types(const kiln_problem *p, char *why)
@@ -68,11 +70,9 @@ static kiln_status check_types(const kiln_problem *p, char *why)
     if (a != b)
         return kiln_refuse(why, "the two source tensors must share a type, not %s and %s",
                            kiln_type_name(a), kiln_type_name(b));
-    if (a == KILN_I32)
-        return kiln_refuse(why, "i32 is a destination type only");
-    bool fits = a == KILN_I8 ? to == KILN_I32 || to == KILN_F32 || to == KILN_I8
-                             : to == a || to == KILN_F32;
-    if (!fits)
+    if (!kiln_type_facts(a)->results)
+        return kiln_refuse(why, "%s is a destination type only", kiln_type_name(a));
+    if (!kiln_type_gives(a, to))
         return kiln_refuse(why, "%s sources cannot have a destination of %s", kiln_type_name(a),
                            kiln_type_name(to));
     return KILN_OK;
@@ -225,9 +225,9 @@ static kiln_status check_type_range(const kiln_problem *p, char *why)
 {
     const kiln_type all[3] = {p->x_type, p->w_type, p->y_type};
     for (int i = 0; i < 3; i++)
-        if ((int)all[i] < 0 || all[i] > KILN_I32)
+        if (all[i] != KILN_TYPE_DEFAULT && !kiln_type_is_known(all[i]))
             return kiln_refuse(why, "%c_type is %d; it must be one of kiln_type, 0 to %d", "xwy"[i],
-                               (int)all[i], KILN_I32);
+                               (int)all[i], KILN_TYPES - 1);
     return KILN_OK;
 }
 
@@ -249,7 +249,7 @@ static kiln_status check_attributes(const kiln_problem *p, char *why)
         return kiln_refuse(why,
                            "epilogue.activation is %d; it must be one of kiln_activation, 0 to %d",
                            (int)p->epilogue.activation, KILN_GELU);
-    if (p->epilogue.bias < 0 || p->epilogue.bias > KILN_BF16)
+    if (p->epilogue.bias && !kiln_type_is_float((kiln_type)p->epilogue.bias))
         return kiln_refuse(why, "epilogue.bias is %d; it must be 0, or 1 or another floating type",
                            p->epilogue.bias);
     if (p->workspace_limit < 0)

@@ -47,7 +47,7 @@ static kiln_status check_bias(const kiln_problem *p, char *why)
     if (!type && strcmp(p->bias_layout, kiln_plain_bias_layout) != 0)
         return kiln_refuse(why, "the bias has a layout, %s, but the epilogue has no bias; set both",
                            p->bias_layout);
-    if (p->direction == KILN_BACKWARD_WEIGHTS && type > KILN_F32)
+    if (p->direction == KILN_BACKWARD_WEIGHTS && type && type != KILN_F32)
         return kiln_refuse(why, "the bias gradient is written as f32, not %s",
                            kiln_type_name((kiln_type)type));
     return KILN_OK;

@@ -1,4 +1,6 @@
 /* Answers about a problem: whether it is checked, sizes and element counts. */
+#include "generator/base/types.h"
+
 #include "problem_text.h"
 
 #include <string.h>
@@ -24,12 +26,13 @@ static bool is_axis(const kiln_problem *p, int i)
 bool kiln_problem_is_complete(const kiln_problem *p)
 {
     if (!p || !is_between(p->spatial_rank, 1, KILN_MAX_RANK) ||
-        !is_between(p->direction, 0, KILN_BACKWARD_WEIGHTS) ||
-        !is_between(p->x_type, KILN_F32, KILN_I32) || !is_between(p->w_type, KILN_F32, KILN_I32) ||
-        !is_between(p->y_type, KILN_F32, KILN_I32) || !is_layout(p->x_layout) ||
-        !is_layout(p->w_layout) || !is_layout(p->y_layout) || !is_layout(p->bias_layout) ||
-        !is_between(p->epilogue.bias, 0, KILN_BF16) || p->batch < 1 || p->in_channels < 1 ||
-        p->out_channels < 1 || p->groups < 1 || !kiln_activation_name(p->epilogue.activation))
+        !is_between(p->direction, 0, KILN_BACKWARD_WEIGHTS) || !kiln_type_is_known(p->x_type) ||
+        !kiln_type_is_known(p->w_type) || !kiln_type_is_known(p->y_type) ||
+        !is_layout(p->x_layout) || !is_layout(p->w_layout) || !is_layout(p->y_layout) ||
+        !is_layout(p->bias_layout) ||
+        (p->epilogue.bias && !kiln_type_is_float((kiln_type)p->epilogue.bias)) || p->batch < 1 ||
+        p->in_channels < 1 || p->out_channels < 1 || p->groups < 1 ||
+        !kiln_activation_name(p->epilogue.activation))
         return false;
     for (int i = 0; i < p->spatial_rank; i++)
         if (!is_axis(p, i))

@@ -8,6 +8,7 @@
  * Format as in MIOpen's ProblemDescription::Serialize (src/problem_description.cpp).
  */
 #include "generator/base/text.h"
+#include "generator/base/types.h"
 
 #include "problem_text.h"
 
@@ -23,11 +24,6 @@ static const struct {
     {"NDHWC", "NDHWC", "ODHWI", 3},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
-
-static const char *const type_keys[] = {
-    [KILN_F32] = "FP32", [KILN_F16] = "FP16",  [KILN_BF16] = "BF16",
-    [KILN_I8] = "INT8",  [KILN_I32] = "INT32",
-};
 
 static const char direction_keys[] = {'F', 'B', 'W'};
 
@@ -74,7 +70,7 @@ static bool has_key(const kiln_problem *p)
     const kiln_epilogue *e = &p->epilogue;
     bool same = memcmp(p->pad_begin, p->pad_end, sizeof p->pad_begin) == 0;
     return p->spatial_rank >= 2 && !p->transposed && same && e->alpha == 1 && e->beta == 0 &&
-           e->activation == KILN_IDENTITY && e->bias <= KILN_F32 &&
+           e->activation == KILN_IDENTITY && (!e->bias || e->bias == KILN_F32) &&
            strcmp(p->bias_layout, kiln_plain_bias_layout) == 0;
 }
 
@@ -110,7 +106,7 @@ size_t kiln_problem_miopen_key(const kiln_problem *p, char *text, size_t size)
     kiln_put(&s, "-");
     bool one = b.type[0] == b.type[1] && b.type[0] == b.type[2];
     for (int i = 0; i < (one ? 1 : 3); i++)
-        kiln_put(&s, type_keys[b.type[i]]);
+        kiln_put(&s, kiln_type_facts(b.type[i])->miopen);
     const char direction[] = {'-', direction_keys[p->direction], '\0'};
     kiln_put(&s, direction);
     if (p->groups > 1) {
@@ -218,8 +214,8 @@ static kiln_status read_layouts(reader *r)
 
 static bool scan_type(reader *r, kiln_type *type)
 {
-    for (int t = KILN_F32; t <= KILN_I32; t++)
-        if (kiln_scan(&r->at, type_keys[t])) {
+    for (int t = KILN_TYPE_DEFAULT + 1; t < KILN_TYPES; t++)
+        if (kiln_scan(&r->at, kiln_type_facts((kiln_type)t)->miopen)) {
             *type = (kiln_type)t;
             return true;
         }

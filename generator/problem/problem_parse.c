@@ -112,13 +112,10 @@ static bool scan_type(const char **at, kiln_type *type)
 {
     char word[8];
     kiln_quote(*at, "-.", word, sizeof word);
-    for (int t = KILN_F32; t <= KILN_I32; t++)
-        if (strcmp(word, kiln_type_name((kiln_type)t)) == 0) {
-            *type = (kiln_type)t;
-            *at += strlen(word);
-            return true;
-        }
-    return false;
+    if (!kiln_type_named(word, type))
+        return false;
+    *at += strlen(word);
+    return true;
 }
 
 static kiln_status read_types(reader *r)

@@ -3,6 +3,7 @@
 #include "problem_text.h"
 
 #include "generator/base/text.h"
+#include "generator/base/types.h"
 
 #include <string.h>
 
@@ -53,9 +54,8 @@ static kiln_type source_type(const kiln_problem *p)
 /* Whether the type of the destination is the one that its sources imply. */
 static bool types_are_plain(const kiln_problem *p)
 {
-    kiln_type from = source_type(p), to = from == KILN_I8 ? KILN_I32 : from;
     const kiln_type destination[] = {p->y_type, p->x_type, p->w_type};
-    return destination[p->direction] == to;
+    return destination[p->direction] == kiln_type_facts(source_type(p))->result;
 }
 
 static bool layouts_are_plain(const kiln_problem *p)

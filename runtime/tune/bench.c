@@ -7,21 +7,25 @@
 
 #include <math.h>
 
-/* NaN, or integers that a result hardly takes; the words hold elements of one, two or four bytes.
- */
-static const cl_uint poison_word[] = {
-    [KILN_F32] = 0x7fc0dead, [KILN_F16] = 0x7ead7ead, [KILN_BF16] = 0x7fdd7fdd,
-    [KILN_I8] = 0x8f8f8f8f,  [KILN_I32] = 0x8badf00d,
-};
+/* Returns a word of poisoned elements of one, two or four bytes. */
+static cl_uint poison_word(kiln_type type)
+{
+    const size_t bits = 8 * kiln_type_size(type);
+    cl_uint word = kiln_type_poison(type);
+    for (size_t have = bits; have < 32; have *= 2)
+        word |= word << have;
+    return word;
+}
 
 /* Fills every lane with NaN, or with the same integers. */
 static kiln_status poison_image(kiln_bench *b, cl_mem mem, const kiln_image *image)
 {
     const size_t origin[3] = {0}, region[3] = {(size_t)image->width, (size_t)image->height, 1};
-    cl_int word = image->type == KILN_I8 ? -0x71 : (cl_int)poison_word[image->type];
+    /* The topmost element of the word, with its sign. */
+    const cl_int word = (cl_int)poison_word(image->type) >> (32 - 8 * kiln_type_size(image->type));
     cl_int integers[4] = {word, word, word, word};
     cl_float floats[4] = {NAN, NAN, NAN, NAN};
-    bool whole = image->type == KILN_I8 || image->type == KILN_I32;
+    bool whole = kiln_type_is_integer(image->type);
     cl_int code = clEnqueueFillImage(b->queue, mem, whole ? (void *)integers : floats, origin,
                                      region, 0, NULL, NULL);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillImage");
@@ -31,8 +35,9 @@ static kiln_status poison(kiln_bench *b, const kiln_buffer *to, int64_t bytes, k
 {
     bool words = bytes % sizeof(cl_uint) == 0 && to->offset % sizeof(cl_uint) == 0;
     size_t unit = words ? sizeof(cl_uint) : kiln_type_size(type);
-    cl_int code = clEnqueueFillBuffer(b->queue, to->mem, &poison_word[type], unit, to->offset,
-                                      (size_t)bytes, 0, NULL, NULL);
+    const cl_uint word = poison_word(type);
+    cl_int code = clEnqueueFillBuffer(b->queue, to->mem, &word, unit, to->offset, (size_t)bytes, 0,
+                                      NULL, NULL);
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clEnqueueFillBuffer");
 }
 

@@ -161,7 +161,7 @@ START_TEST(a_page_has_what_its_data_call_for)
          "- {key: \"" B "\", solver: naive, version: 1, config: \"\", ms: 6}\n");
     take("{\"schema\":1,\"problem\":\"" C "\",\"device\":\"0:0 a card (a platform)\",\"solver\":"
          "\"gemm\",\"config\":\"8\",\"median_ms\":1.5,\"verify\":\"ok\",\"repro\":null}\n");
-    const double peak[REPORT_TYPES] = {[KILN_F32] = 100, [KILN_F16] = 200};
+    const double peak[KILN_TYPES] = {[KILN_F32] = 100, [KILN_F16] = 200};
     report_limits_give(&data, peak, 10);
     make_page();
     check_well_formed();
@@ -267,7 +267,7 @@ END_TEST
 /* What no device can take, and what none can do, is no number of a picture. */
 START_TEST(pictures_have_numbers)
 {
-    const double peak[REPORT_TYPES] = {[KILN_F32] = 100};
+    const double peak[KILN_TYPES] = {[KILN_F32] = 100};
     take(RESULT(A, "1e-310") RESULT(B, "1e300") RESULT(C, "1e-300"));
     take(TRIAL(A, 0, "1,1,1", "ok", 1e-300) TRIAL(A, 1, "1,2,1", "ok", 1e300)
              TRIAL(A, 2, "2,1,1", "ok", 1e-310) TRIAL(A, 3, "2,2,1", "ok", 2)

@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include "generator/base/names.h"
+#include "generator/base/types.h"
 #include "generator/plan/staging.h"
 #include "generator/problem/problem_layout.h"
 
@@ -41,7 +42,7 @@ void kiln_image_prefer(kiln_shape *s, const char *const *filters)
 
 static bool wrong_type(kiln_type type)
 {
-    return type != KILN_F32 && type != KILN_F16;
+    return !kiln_type_is_float(type) || !kiln_type_facts(type)->imaged;
 }
 
 bool kiln_image_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why)
