@@ -9,7 +9,8 @@
 
 static kiln_accuracy accuracy_of(const kiln_problem *p, const kiln_plan *plan)
 {
-    if (p->x_type == KILN_I8 && p->w_type == KILN_I8 && p->y_type != KILN_F32)
+    if (kiln_type_is_integer(p->x_type) && kiln_type_is_integer(p->w_type) &&
+        kiln_type_is_integer(p->y_type))
         return KILN_ACCURACY_EXACT;
     return plan->amplification > 1 ? KILN_ACCURACY_AMPLIFIED : KILN_ACCURACY_SUMS;
 }

@@ -304,13 +304,20 @@ static void values(void)
 /* Functions without a status and without a sentence. */
 static void names(void)
 {
+    kiln_type type;
     GIVES_TEXT(kiln_version(), KILN_VERSION);
     GIVES_TEXT(kiln_status_text((kiln_status)99), "unknown status");
     ck_assert_ptr_nonnull(CALLS(kiln_last_error()));
     GIVES_TEXT(kiln_type_name((kiln_type)-1), "?");
-    GIVES_TEXT(kiln_type_name((kiln_type)6), "?");
+    GIVES_TEXT(kiln_type_name((kiln_type)KILN_TYPES), "?");
+    GIVES(kiln_type_named(NULL, &type), false);
+    GIVES(kiln_type_named("f32", NULL), false);
+    GIVES(kiln_type_is_integer((kiln_type)-1), false);
+    GIVES(kiln_type_fraction_bits((kiln_type)KILN_TYPES), 0);
+    GIVES(kiln_type_exponent_bits((kiln_type)KILN_TYPES), 0);
+    GIVES(kiln_type_poison((kiln_type)-1), 0);
     GIVES(kiln_type_size((kiln_type)-1), 0);
-    GIVES(kiln_type_size((kiln_type)6), 0);
+    GIVES(kiln_type_size((kiln_type)KILN_TYPES), 0);
     GIVES_TEXT(kiln_direction_name((kiln_direction)3), "?");
     GIVES(kiln_activation_name((kiln_activation)-1), NULL);
     GIVES(kiln_activation_name((kiln_activation)9), NULL);

@@ -69,8 +69,8 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
         return true;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
-    if (s->x_type == KILN_I8)
-        return kiln_no(why, "it adds floats, and these tensors are i8");
+    if (kiln_type_is_integer(s->x_type))
+        return kiln_no(why, "it adds floats, and these tensors are %s", kiln_type_name(s->x_type));
     if (wrong_layouts(s, d, why))
         return true;
     for (int a = 0; a < 3; a++)

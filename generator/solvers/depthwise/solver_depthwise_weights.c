@@ -74,8 +74,8 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
         return kiln_no(why,
                        "it takes groups of one channel; these are %lld groups of %lld and %lld",
                        (long long)s->g, (long long)(s->c / s->g), (long long)(s->k / s->g));
-    if (s->x_type == KILN_I8)
-        return kiln_no(why, "it adds floats, and these tensors are i8");
+    if (kiln_type_is_integer(s->x_type))
+        return kiln_no(why, "it adds floats, and these tensors are %s", kiln_type_name(s->x_type));
     if (strcmp(s->w_layout, filter) != 0)
         return kiln_no(why, "it writes %s; dw is %s", filter, s->w_layout);
     if (s->epilogue.bias)

@@ -89,7 +89,7 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
                        MOST_CHANNELS, (long long)s->c, (long long)s->g);
     if (kiln_direct_taps(s) == 1)
         return kiln_no(why, "a filter of one tap reads each element once; others take it in place");
-    if (s->x_type == KILN_I8)
+    if (kiln_type_is_integer(s->x_type))
         return kiln_no(why, "it multiplies floats; direct_blocked and nhwc_direct take bytes");
     /* Up to 255 channels of the last tile may be padding. */
     if (s->w_count > INT32_MAX || s->w_count + 255 * s->c * kiln_direct_taps(s) > INT32_MAX)

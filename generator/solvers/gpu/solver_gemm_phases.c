@@ -88,7 +88,7 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
 {
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does forward and backward data");
-    if (s->math == KILN_MATH_EXACT && s->x_type != KILN_I8)
+    if (s->math == KILN_MATH_EXACT && !kiln_type_is_integer(s->x_type))
         return kiln_no(why, "the problem asks for plain sums of products; these have zeros, too");
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     const int64_t channels = (backward ? s->c : s->k) / s->g;
@@ -151,7 +151,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     geometry g = shape_of(s);
     set(&g, s, c);
-    if (s->x_type != KILN_I8)
+    if (!kiln_type_is_integer(s->x_type))
         plan->amplification = amplification;
     kiln_gemm_emit_pack(&g.merged, s, d, plan);
     kiln_gemm_emit(&g.merged, s, d, c, backward ? KILN_ROLE_Y : KILN_ROLE_X,

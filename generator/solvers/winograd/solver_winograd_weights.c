@@ -75,7 +75,7 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     if (s->math == KILN_MATH_EXACT)
         return kiln_no(why,
                        "the problem asks for plain sums of products, which Winograd's are not");
-    if (s->x_type == KILN_I8)
+    if (kiln_type_is_integer(s->x_type))
         return kiln_no(why, "Winograd's transforms are not for integers");
     if (s->g > 1)
         return kiln_no(why, "it does one group, and there are %lld", (long long)s->g);

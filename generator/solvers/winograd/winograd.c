@@ -179,7 +179,7 @@ bool kiln_winograd_reject_problem(const kiln_shape *s, kiln_why *why)
     if (s->math == KILN_MATH_EXACT)
         return kiln_no(why,
                        "the problem asks for plain sums of products, which Winograd's are not");
-    if (s->x_type == KILN_I8 || s->y_type == KILN_I8)
+    if (kiln_type_is_integer(s->x_type) || kiln_type_is_integer(s->y_type))
         return kiln_no(why, "Winograd's transforms are not for integers");
     return false;
 }
