@@ -268,14 +268,50 @@ static int mirrored_role(int role)
     return role == KILN_ROLE_X ? KILN_ROLE_Y : role == KILN_ROLE_Y ? KILN_ROLE_X : role;
 }
 
+static bool is_used(const kiln_plan *plan, int role, bool pack)
+{
+    for (int i = 0; i < plan->nstages; i++) {
+        const kiln_stage *stage = &plan->stage[i];
+        bool here = stage->kind == KILN_STAGE_CLEAR && stage->clear_role == role;
+        for (int j = 0; j < stage->nargs; j++)
+            here |= stage->arg[j].kind == KILN_ARG_BUFFER && stage->arg[j].role == role;
+        if (here && stage->pack == pack)
+            return true;
+    }
+    return false;
+}
+
+/* Whether no stage of a run stands before one that packs. */
+static bool packs_first(const kiln_plan *plan)
+{
+    bool ran = false;
+    for (int i = 0; i < plan->nstages; i++) {
+        if (ran && plan->stage[i].pack)
+            return false;
+        ran |= !plan->stage[i].pack;
+    }
+    return true;
+}
+
+/* What only the packing of weights needs has ended when the run begins: both have the same bytes.
+ */
+static void place_temps(kiln_plan *plan, int64_t align)
+{
+    const bool shared = packs_first(plan);
+    int64_t run = 0, pack = 0;
+    for (int i = 0; i < plan->ntemps; i++) {
+        const int role = KILN_ROLE_TEMP + i;
+        const bool packs = shared && is_used(plan, role, true) && !is_used(plan, role, false);
+        int64_t *end = packs ? &pack : &run;
+        plan->temp[i].offset = *end;
+        *end += (plan->temp[i].bytes + align - 1) / align * align;
+    }
+    plan->workspace_bytes = run > pack ? run : pack;
+}
+
 void kiln_plan_finish(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts *d)
 {
-    int64_t align = d->base_align > 0 ? d->base_align : 128, offset = 0;
-    for (int i = 0; i < plan->ntemps; i++) {
-        plan->temp[i].offset = offset;
-        offset += (plan->temp[i].bytes + align - 1) / align * align;
-    }
-    plan->workspace_bytes = offset;
+    place_temps(plan, d->base_align > 0 ? d->base_align : 128);
     if (!s->mirrored)
         return;
     const kiln_image x = plan->image[KILN_ROLE_X];

@@ -68,7 +68,7 @@ typedef struct kiln_image {
 } kiln_image;
 
 /* Scratch memory: a piece of the workspace, or an image, which the op owns because a portable image
- * cannot be a piece of a buffer. */
+ * cannot be a piece of a buffer. Of 0 bytes, and no image: no stage uses it. */
 typedef struct kiln_temp {
     int64_t bytes, offset; /* offset into the workspace, set by kiln_plan_finish() */
     kiln_image image;      /* size 0: the scratch memory is in the workspace */

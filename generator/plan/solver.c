@@ -7,6 +7,7 @@
 #include "staging.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,25 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name)
         return;
     memset(layout, 0, KILN_LAYOUT_TEXT);
     memcpy(layout, name, strnlen(name, KILN_LAYOUT_TEXT - 1));
+}
+
+/* Makes layouts plain until the solver takes the shape, of the sets of tensors that serve the one
+ * whose reformats take the least time. */
+static bool stage_least(const kiln_solver *solver, kiln_shape *s, const kiln_device_facts *d)
+{
+    enum { ALL = 1 << KILN_ROLE_X | 1 << KILN_ROLE_W | 1 << KILN_ROLE_Y };
+    const kiln_shape given = *s;
+    double least = INFINITY;
+    for (int roles = 1; roles <= ALL; roles++) {
+        kiln_why why;
+        const kiln_shape staged = kiln_staged_shape(&given, roles);
+        const double ms = kiln_staging_ms(&staged, d);
+        if (kiln_staged_roles(&staged) != roles || ms >= least || solver->reject(&staged, d, &why))
+            continue;
+        least = ms;
+        *s = staged;
+    }
+    return least < INFINITY;
 }
 
 bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
@@ -32,12 +52,8 @@ bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kil
     kiln_prefer_layout(own->bias_layout, kiln_plain_bias_layout);
     if (!solver->reject(solver, own, d, why))
         return kiln_stage_bias(own, solver->reads_argument_image, why);
-    const kiln_shape staged = kiln_staged_shape(own);
-    kiln_why second;
-    if (own->native_layout || !kiln_is_staged(&staged) ||
-        solver->reject(solver, &staged, d, &second))
+    if (own->native_layout || !stage_least(solver, own, d))
         return false;
-    *own = staged;
     return kiln_stage_bias(own, solver->reads_argument_image, why);
 }
 

@@ -75,9 +75,9 @@ const kiln_solver *kiln_solver_at(int index);
 const kiln_solver *kiln_solver_named(const char *name);
 
 /* Makes the shape that the solver gets, in *own: no layout is "any" any more. Where the solver
- * rejects the layouts (and the shape does not insist on them), they become plain ones, and reformat
- * stages serve the caller's. Returns false, with the reason, when the solver rejects plain layouts
- * too. */
+ * rejects the layouts (and the shape does not insist on them), as few of them as possible become
+ * plain ones, and reformat stages serve the caller's. Returns false, with the reason, when the
+ * solver rejects plain layouts too. */
 bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                        kiln_shape *own, kiln_why *why);
 /* For reject(): returns true, with the reason, on any device but a CPU. */

@@ -1,8 +1,10 @@
 /* Puts reformat stages around a solver's plan.
  *
- * The solver sees plain layouts. Its tensor X becomes a temporary that a stage before it fills from
- * the caller's x, and so on; the destination is a temporary that the last stage moves out. Zeros in
- * the padding of the destination are the reformat's work.
+ * The solver sees plain layouts in the place of those that it does not read. Its tensor X becomes a
+ * temporary that a stage before it fills from the caller's x, and so on; the destination is a
+ * temporary that the last stage moves out. Zeros in the padding of the destination are the
+ * reformat's work. Weights that are read are reformatted once: before the solver packs them, or as
+ * the packed weights of a solver that packs none.
  */
 #include "staging.h"
 
@@ -41,14 +43,14 @@ static const char *outer_of(const kiln_shape *s, int role)
     return (const char *)s + tensors[role].outer;
 }
 
-kiln_shape kiln_staged_shape(const kiln_shape *s)
+kiln_shape kiln_staged_shape(const kiln_shape *s, int roles)
 {
     kiln_shape staged = *s;
     for (int i = KILN_ROLE_X; i <= KILN_ROLE_Y; i++) {
         char *layout = field(&staged, tensors[i].layout);
         const char *plain =
             i == KILN_ROLE_W ? kiln_plain_filter_layout(s->rank) : kiln_plain_data_layout(s->rank);
-        if (strcmp(layout, plain) == 0)
+        if (!(roles >> i & 1) || strcmp(layout, plain) == 0)
             continue;
         memcpy(field(&staged, tensors[i].outer), layout, KILN_LAYOUT_TEXT);
         memset(layout, 0, KILN_LAYOUT_TEXT);
@@ -74,9 +76,12 @@ bool kiln_stage_bias(kiln_shape *s, bool reads_argument_image, kiln_why *why)
     return true;
 }
 
-bool kiln_is_staged(const kiln_shape *s)
+int kiln_staged_roles(const kiln_shape *s)
 {
-    return *s->x_outer || *s->w_outer || *s->y_outer;
+    int roles = 0;
+    for (int i = KILN_ROLE_X; i <= KILN_ROLE_Y; i++)
+        roles |= (*outer_of(s, i) != '\0') << i;
+    return roles;
 }
 
 static int destination_of(const kiln_shape *s)
@@ -171,6 +176,23 @@ static bool note_padding(kiln_plan *plan, const kiln_shape *s, char *why)
     return true;
 }
 
+/* Makes the reformat of the weights, which writes the temp in *inner, a stage of packing. Where the
+ * solver packs none itself, what the reformat writes are the packed weights. */
+static void pack_reformatted(kiln_plan *plan, int stage, int *inner)
+{
+    kiln_stage *reformat = &plan->stage[stage];
+    kiln_temp *temp = &plan->temp[*inner - KILN_ROLE_TEMP];
+    reformat->pack = true;
+    if (plan->packed_bytes > 0)
+        return;
+    plan->packed_bytes = temp->bytes;
+    temp->bytes = 0;
+    for (int i = 0; i < reformat->nargs; i++)
+        if (reformat->arg[i].kind == KILN_ARG_BUFFER && reformat->arg[i].role == *inner)
+            reformat->arg[i].role = KILN_ROLE_PACKED;
+    *inner = KILN_ROLE_PACKED;
+}
+
 bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c, kiln_plan *plan, char *why)
 {
@@ -194,10 +216,9 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
     }
     int first = plan->nstages;
     solver->emit(solver, s, d, c, plan);
+    if (weights >= 0 && to != KILN_ROLE_W)
+        pack_reformatted(plan, weights, &inner[KILN_ROLE_W]);
     replace_roles(plan, first, inner);
-    if (weights >= 0 && to != KILN_ROLE_W && plan->packed_bytes > 0)
-        plan->stage[weights].pack =
-            true; /* packed weights make the reformat of the weights needless too */
     for (int role = 0; role < TENSORS; role++)
         if (*outer_of(s, role) && is_written(s, role) &&
             !move(plan, s, d, role, role, inner[role], true, why))
@@ -211,10 +232,10 @@ double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)
     double bytes = 0;
     int launches = 0;
     for (int role = 0; role < 3; role++) {
-        if (!*outer_of(s, role))
+        if (!*outer_of(s, role) || (role == KILN_ROLE_W && !is_written(s, role)))
             continue;
         bytes += 2.0 * (double)counts[role] * (double)kiln_type_size(type_of(s, role));
-        launches += role != KILN_ROLE_W || is_written(s, role);
+        launches++;
     }
     /* On a CPU a short launch hardly costs anything behind another one. */
     const double launch_ms = d->kind == KILN_DEVICE_GPU ? kiln_device_next_launch_ms(d) : 0;

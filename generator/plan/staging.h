@@ -5,15 +5,16 @@
 #include "reformat.h"
 #include "solver.h"
 
-/* Returns the shape with plain layouts. The layouts of the caller's tensors move to *_outer. */
-kiln_shape kiln_staged_shape(const kiln_shape *s);
+/* Returns the shape with plain layouts for the tensors of `roles`, a set of bits 1 << KILN_ROLE_X,
+ * _W and _Y. The layouts of the caller's tensors move to *_outer. */
+kiln_shape kiln_staged_shape(const kiln_shape *s, int roles);
 
 /* Makes a bias that is not plain so, except an argument image where the solver reads those. Returns
  * false, with the reason, where the shape insists on native layouts. */
 bool kiln_stage_bias(kiln_shape *s, bool reads_argument_image, kiln_why *why);
 
-/* Returns whether a tensor has an outer layout. */
-bool kiln_is_staged(const kiln_shape *s);
+/* Returns the tensors that have an outer layout, as such a set. */
+int kiln_staged_roles(const kiln_shape *s);
 
 /* Fills the plan with the stages of the solver and, where the shape is staged, the reformats before
  * and after them. Returns false, with the reason, when the device cannot hold one of the layouts.
@@ -30,7 +31,8 @@ int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tens
 bool kiln_stage_reformat(const kiln_device_facts *d, const kiln_operand *from,
                          const kiln_operand *to, kiln_plan *plan);
 
-/* Returns the time of the reformats in ms: every byte is read once and written once. */
+/* Returns the time of the reformats of a run in ms: every byte is read once and written once.
+ * Weights that are read are reformatted where they are packed, outside of it. */
 double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d);
 
 #endif

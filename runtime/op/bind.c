@@ -222,7 +222,7 @@ static kiln_status find(kiln_op *op, const kiln_buffers *b, kiln_phase phase,
             status = view(op, roles[i], g->buffer.mem, g->buffer.offset, g->bytes, &mem[roles[i]]);
     }
     for (int i = 0; !status && i < plan->ntemps; i++)
-        if (temps || plan->temp[i].image.width)
+        if (plan->temp[i].image.width || (temps && plan->temp[i].bytes))
             status = bind_own(op, KILN_ROLE_TEMP + i, &b->workspace, plan->temp[i].offset,
                               plan->temp[i].bytes, &mem[KILN_ROLE_TEMP + i]);
     if (!status && phase != KILN_PACK_ONLY && !is_prepacked(op, b) && plan->packed_bytes > 0)

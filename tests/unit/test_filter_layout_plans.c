@@ -1,0 +1,133 @@
+/* The layout of a filter changes nothing but the packing of weights: the stages of a run and the
+ * predicted time are those of plain weights. */
+#include "support/plans.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The layouts of x, w and y follow. */
+static const char *const problems[] = {
+    "fwd-f32-n1-c64-k64-i14x14-f3x3-p1x1", "bwd-f32-n1-c64-k64-i14x14-f3x3-p1x1",
+    "fwd-f32-n2-c3-k17-i9x10-f3x2-s2x2",   "bwd-f32-n2-c5-k17-i9x10-f3x2-s2x2",
+    "fwd-f32-n2-c24-k24-i9x9-f3x3-g24",    "bwd-f32-n2-c24-k36-i9x9-f3x3-g12",
+    "fwd-bf16-n1-c64-k96-i14x14-f3x3",     "fwd-i8-n1-c64-k64-i14x14-f3x3-p1x1",
+    "fwd-f16-n16-c64-k64-i14x14-f1x1",     "bwd-f16-n16-c64-k64-i14x14-f3x3-p1x1",
+    "fwd-f16-n1-c480-k20-i1x1-f1x1",       "fwd-f16-n32-c3-k32-i64x64-f3x3-s2x2-p1x1",
+};
+static const char *const data[] = {"NCHW", "NHWC", "NCHW16c"};
+static const char *const filters[] = {"OHWI", "HWIO", "HWOI", "OIHW8i", "OHWI4o"};
+
+static bool plan_of(const kiln_solver *solver, const kiln_device_facts *d, const char *problem,
+                    const char *x, const char *w, kiln_shape *own, kiln_plan *plan)
+{
+    char name[256];
+    kiln_why why;
+    kiln_config c = {0};
+    snprintf(name, sizeof name, "%s-l:%s.%s.%s", problem, x, w, x);
+    const kiln_shape s = support_shape(name);
+    if (!kiln_solver_takes(solver, &s, d, own, &why))
+        return false;
+    solver->guess(solver, own, d, &c);
+    return kiln_solver_plan(solver, own, d, &c, plan, &why);
+}
+
+static int skip_packing(const kiln_plan *plan, int stage)
+{
+    while (stage < plan->nstages && plan->stage[stage].pack)
+        stage++;
+    return stage;
+}
+
+/* The solver may read the filter as it lies, and then packs nothing of its own. */
+static void check_equal_runs(const char *name, const kiln_plan *plain, const kiln_plan *other)
+{
+    int i = skip_packing(plain, 0), j = skip_packing(other, 0);
+    while (i < plain->nstages && j < other->nstages) {
+        const kiln_stage *a = &plain->stage[i], *b = &other->stage[j];
+        ck_assert_msg(strcmp(a->options, b->options) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
+                          memcmp(a->global, b->global, sizeof a->global) == 0,
+                      "%s: %s %s against %s %s", name, a->kernel, a->options, b->kernel,
+                      b->options);
+        i = skip_packing(plain, i + 1);
+        j = skip_packing(other, j + 1);
+    }
+    ck_assert_msg(i == plain->nstages && j == other->nstages, "%s has other stages", name);
+    ck_assert_msg(other->workspace_bytes <=
+                      plain->workspace_bytes + plain->packed_bytes + other->packed_bytes,
+                  "%s: %lld bytes of workspace, %lld by plain weights", name,
+                  (long long)other->workspace_bytes, (long long)plain->workspace_bytes);
+}
+
+/* Returns whether the solver reads filters of any layout by itself. */
+static bool reads_any(const kiln_solver *solver)
+{
+    return strcmp(solver->name, "naive") == 0;
+}
+
+static void check_solver(const kiln_solver *solver, const kiln_device_facts *d, const char *problem,
+                         const char *x)
+{
+    static kiln_plan plain, other;
+    kiln_shape own, own_other;
+    if (reads_any(solver) || !plan_of(solver, d, problem, x, "OIHW", &own, &plain))
+        return;
+    for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
+        char name[256];
+        snprintf(name, sizeof name, "%s of %s, x in %s, w in %s", solver->name, problem, x,
+                 filters[f]);
+        ck_assert_msg(plan_of(solver, d, problem, x, filters[f], &own_other, &other), "%s", name);
+        ck_assert_msg(strcmp(own.x_outer, own_other.x_outer) == 0 &&
+                          strcmp(own.y_outer, own_other.y_outer) == 0,
+                      "%s restages x or y", name);
+        check_equal_runs(name, &plain, &other);
+        kiln_config c = {0};
+        solver->guess(solver, &own, d, &c);
+        ck_assert_double_eq_tol(kiln_solver_predict(solver, &own, d, &c),
+                                kiln_solver_predict(solver, &own_other, d, &c), 1e-9);
+    }
+}
+
+static void check_device(const kiln_device_facts *d)
+{
+    const kiln_solver *solver;
+    for (int i = 0; (solver = kiln_solver_at(i)); i++)
+        for (size_t p = 0; p < sizeof problems / sizeof *problems; p++)
+            for (size_t l = 0; l < sizeof data / sizeof *data; l++)
+                check_solver(solver, d, problems[p], data[l]);
+}
+
+START_TEST(a_filters_layout_costs_a_cpu_nothing)
+{
+    kiln_device_facts d = kiln_device_generic();
+    d.cpu = kiln_core_named("zen5");
+    d.simd_floats = 16;
+    d.max_group = d.max_local[0] = 4096;
+    d.local_memory = 512 << 10;
+    d.cache = 32 << 20;
+    d.has_vnni = d.has_bf16 = d.has_amx = d.shares_work = true;
+    kiln_device_set_roofline(&d, 3);
+    check_device(&d);
+}
+END_TEST
+
+START_TEST(a_filters_layout_costs_a_gpu_nothing)
+{
+    const kiln_device_facts d = support_h100();
+    check_device(&d);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("filter_layout_plans");
+    TCase *tests = tcase_create("plans");
+    tcase_add_test(tests, a_filters_layout_costs_a_cpu_nothing);
+    tcase_add_test(tests, a_filters_layout_costs_a_gpu_nothing);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
