@@ -43,13 +43,14 @@ static uint64_t checksum_of(const kept_sums *s)
     return XXH3_64bits(s->sum, 2 * (size_t)s->count * sizeof *s->sum);
 }
 
-/* Hashes the problem without its epilogue, which comes after the sums, and the sources' contents.
- */
+/* Hashes the problem without its epilogue, which comes after the sums, the layout of its filter, and
+ * the sources' contents. */
 static uint64_t key_of(const kiln_problem *p, const reference_tensors *t)
 {
     char text[KILN_KEY_TEXT];
     kiln_problem_row_key(p, text, sizeof text);
     uint64_t key = XXH3_64bits(text, strlen(text));
+    key = XXH3_64bits_withSeed(p->w_layout, strlen(p->w_layout), key);
     reference_source source[2];
     reference_sources(p, t, source);
     for (int i = 0; i < 2; i++)

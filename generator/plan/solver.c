@@ -32,7 +32,8 @@ static bool stage_least(const kiln_solver *solver, kiln_shape *s, const kiln_dev
         kiln_why why;
         const kiln_shape staged = kiln_staged_shape(&given, roles);
         const double ms = kiln_staging_ms(&staged, d);
-        if (kiln_staged_roles(&staged) != roles || ms >= least || solver->reject(&staged, d, &why))
+        if (kiln_staged_roles(&staged) != roles || ms >= least ||
+            solver->reject(solver, &staged, d, &why))
             continue;
         least = ms;
         *s = staged;

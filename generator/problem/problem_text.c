@@ -5,6 +5,8 @@
 #include "generator/base/text.h"
 #include "generator/base/types.h"
 
+#include "problem_layout.h"
+
 #include <string.h>
 
 #define AT(field) offsetof(kiln_problem, field)
@@ -171,7 +173,21 @@ size_t kiln_problem_text(const kiln_problem *p, char *text, size_t size)
     return put_parts(p, KILN_PARTS, text, size);
 }
 
+/* A filter that a run reads from a buffer is packed before it, whatever its layout. */
+static bool packs_filter(const kiln_problem *p)
+{
+    kiln_layout layout;
+    char why[KILN_ERROR_TEXT];
+    return p->direction != KILN_BACKWARD_WEIGHTS && !kiln_layout_is_any(p->w_layout) &&
+           kiln_layout_parse(&layout, p->w_layout, NULL, why) && !layout.image;
+}
+
 size_t kiln_problem_row_key(const kiln_problem *p, char *text, size_t size)
 {
-    return put_parts(p, KILN_ROW_PARTS, text, size);
+    if (!kiln_problem_is_complete(p) || !packs_filter(p))
+        return put_parts(p, KILN_ROW_PARTS, text, size);
+    kiln_problem plain = *p;
+    memset(plain.w_layout, 0, sizeof plain.w_layout);
+    strcpy(plain.w_layout, kiln_plain_filter_layout(p->spatial_rank));
+    return put_parts(&plain, KILN_ROW_PARTS, text, size);
 }

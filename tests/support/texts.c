@@ -99,6 +99,19 @@ kiln_problem texts_random_problem(void)
     return p;
 }
 
+/* The key begins the text, but for the layout of a filter that is packed. */
+static void check_row_key(const kiln_problem *p, const char *key, size_t length)
+{
+    char text[KILN_KEY_TEXT], again[KILN_KEY_TEXT];
+    const kiln_problem of_key = texts_parsed(key);
+    kiln_problem plain = *p;
+    memcpy(plain.w_layout, of_key.w_layout, sizeof plain.w_layout);
+    kiln_problem_text(&plain, text, sizeof text);
+    ck_assert_msg(strncmp(text, key, length) == 0, "%s is no start of %s", key, text);
+    kiln_problem_row_key(&of_key, again, sizeof again);
+    ck_assert_str_eq(again, key);
+}
+
 void texts_check_round_trip(const kiln_problem *p)
 {
     char text[KILN_KEY_TEXT], key[KILN_KEY_TEXT];
@@ -108,7 +121,7 @@ void texts_check_round_trip(const kiln_problem *p)
     ck_assert_msg(memcmp(p, &back, sizeof back) == 0, "%s comes back as %s", text, texts_of(&back));
     size_t row = kiln_problem_row_key(p, key, sizeof key);
     ck_assert_uint_eq(row, strlen(key));
-    ck_assert_msg(strncmp(text, key, row) == 0, "%s is no start of %s", key, text);
+    check_row_key(p, key, row);
     size_t miopen = kiln_problem_miopen_key(p, key, sizeof key);
     if (miopen == 0)
         return;

@@ -167,7 +167,15 @@ START_TEST(row_key_leaves_out_what_does_not_change_speed)
     char key[KILN_KEY_TEXT];
     kiln_problem p = texts_parsed(named[4].text);
     kiln_problem_row_key(&p, key, sizeof key);
-    ck_assert_str_eq(key, "fwd-i8-n1-c8-k1-i3x4-f1x1-t:i8.i8.i8-l:NHWC;C%8.OHWI.NCHW");
+    ck_assert_str_eq(key, "fwd-i8-n1-c8-k1-i3x4-f1x1-t:i8.i8.i8-l:NHWC;C%8.OIHW.NCHW");
+    p = texts_parsed("wrw-f32-n1-c8-k1-i3x4-f1x1-l:NHWC.OHWI.NHWC");
+    kiln_problem_row_key(&p, key, sizeof key);
+    ck_assert_str_eq(key, "wrw-f32-n1-c8-k1-i3x4-f1x1-l:NHWC.OHWI.NHWC");
+    /* An image is read by solvers of its own. */
+    p = texts_parsed("fwd-f32-n1-c8-k4-i3x4-f1x1-l:IMG_CHANNEL_MAJOR.IMG_CONV_FILTER."
+                     "IMG_CHANNEL_MAJOR");
+    kiln_problem_row_key(&p, key, sizeof key);
+    ck_assert_ptr_null(strstr(key, ".OIHW."));
 }
 END_TEST
 
