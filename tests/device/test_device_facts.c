@@ -35,7 +35,24 @@ START_TEST(a_cpu_has_its_row)
         ck_assert_str_eq(facts.cpu->name, "generic");
     if (facts.cpu->vendor)
         ck_assert_int_eq(facts.cpu->vector_floats, facts.simd_floats);
-    ck_assert_msg(!*facts.core || kiln_device_is_pocl(&facts), "%s", facts.core);
+    ck_assert_msg(!*facts.core || kiln_device_is_pocl(&facts) ||
+                      facts.gpu.id.maker == KILN_GPU_NVIDIA,
+                  "%s", facts.core);
+}
+END_TEST
+
+START_TEST(a_gpu_has_its_row_and_limits)
+{
+    ck_assert_ptr_eq(kiln_gpu_unit_named(facts.unit->name), facts.unit);
+    if (facts.kind != KILN_DEVICE_GPU)
+        ck_assert_str_eq(facts.unit->name, "generic");
+    else
+        ck_assert_int_eq(facts.unit->maker == KILN_GPU_NVIDIA,
+                         facts.gpu.id.maker == KILN_GPU_NVIDIA);
+    ck_assert_double_gt(kiln_device_peak(&facts, KILN_F32), 0);
+    ck_assert_double_gt(kiln_device_copy_gbs(&facts), 0);
+    if (facts.kind == KILN_DEVICE_GPU)
+        ck_assert_double_ge(kiln_device_peak(&facts, KILN_F16), kiln_device_peak(&facts, KILN_F32));
 }
 END_TEST
 
@@ -69,6 +86,7 @@ int main(void)
     tcase_add_checked_fixture(c, read_facts, NULL);
     tcase_add_test(c, counts_are_positive);
     tcase_add_test(c, a_cpu_has_its_row);
+    tcase_add_test(c, a_gpu_has_its_row_and_limits);
     tcase_add_test(c, pairs_are_for_cpus_where_they_pay);
     tcase_add_test(c, only_a_gpu_has_facts_of_gpus);
     suite_add_tcase(s, c);

@@ -4,6 +4,7 @@
 #include "driver/report/html.h"
 #include "driver/report/page.h"
 #include "driver/report/report_limits.h"
+#include "runtime/kiln/kiln_internal.h"
 
 #include <check.h>
 #include <math.h>
@@ -265,6 +266,45 @@ START_TEST(the_best_of_several_runs)
 END_TEST
 
 /* What no device can take, and what none can do, is no number of a picture. */
+/* What the open device of the report is: the facts that the library's limits are counted from. */
+static void be_gpu(kiln_device_facts *facts, kiln_gpu_id id, int units)
+{
+    *facts = kiln_device_generic();
+    facts->kind = KILN_DEVICE_GPU;
+    facts->compute_units = units;
+    facts->gpu.id = id;
+    snprintf(facts->name, sizeof facts->name, "a card");
+    kiln_device_set_roofline(facts, 1.5);
+}
+
+/* By the public functions, with no device that could be measured. */
+START_TEST(gpus_have_a_counted_roofline)
+{
+    static const kiln_gpu_id ids[] = {{KILN_GPU_NVIDIA, KILN_GPU_VERSION(9, 0)},
+                                      {KILN_GPU_AMD, KILN_GPU_VERSION(9, 0)},
+                                      {KILN_GPU_INTEL, KILN_GPU_VERSION(12, 55)},
+                                      {KILN_GPU_UNKNOWN, 0}};
+    const kiln_settings none = {.cache_dir = "off", .rows_file = "off", .shipped_dir = "off"};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        session s = {0};
+        ck_assert_int_eq(kiln_open(&s.kiln, NULL, NULL, &none), KILN_OK);
+        be_gpu(&s.kiln->facts, ids[i], 64);
+        take("{\"schema\":1,\"problem\":\"" C
+             "\",\"device\":\"0:0 a card (a platform)\",\"solver\":"
+             "\"gemm\",\"config\":\"8\",\"median_ms\":1.5,\"verify\":\"ok\",\"repro\":null}\n");
+        report_limits_find(&data, &s, true);
+        make_page();
+        check_well_formed();
+        ck_assert_int_eq(count("class=\"roof\""), 2); /* a slope and f16 */
+        ck_assert_int_eq(count("counted from units and clock"), 2);
+        ck_assert_int_eq(count("not known here"), 0);
+        kiln_close(s.kiln);
+        teardown();
+        setup();
+    }
+}
+END_TEST
+
 START_TEST(pictures_have_numbers)
 {
     const double peak[KILN_TYPES] = {[KILN_F32] = 100};
@@ -377,6 +417,7 @@ int main(void)
     tcase_add_test(all, hostile_texts_stay_texts);
     tcase_add_test(all, a_device_has_one_name);
     tcase_add_test(all, the_best_of_several_runs);
+    tcase_add_test(all, gpus_have_a_counted_roofline);
     tcase_add_test(all, pictures_have_numbers);
     tcase_add_test(all, a_file_that_cannot_be_read_is_an_error);
     tcase_add_test(all, half_a_line_is_no_first_line);
