@@ -1,7 +1,7 @@
 /* Puts reformat stages around a solver's plan.
  *
- * The solver sees plain layouts in the place of those that it does not read. Its tensor X becomes a
- * temporary that a stage before it fills from the caller's x, and so on; the destination is a
+ * The solver sees plain layouts in the place of layouts that it does not read. Its tensor X becomes
+ * a temporary that a stage before it fills from the caller's x, and so on; the destination is a
  * temporary that the last stage moves out. Zeros in the padding of the destination are the
  * reformat's work. Weights that are read are reformatted once: before the solver packs them, or as
  * the packed weights of a solver that packs none.
