@@ -1,6 +1,15 @@
 /* Goes through ranges of parameter values and keeps the config with the least predicted time. */
 #include "config_best.h"
 
+#include <math.h>
+
+double kiln_legal_ms(const kiln_guess *g, kiln_config *c)
+{
+    return g->self->illegal(g->self, g->s, g->d, c, NULL)
+               ? INFINITY
+               : g->self->predict(g->self, g->s, g->d, c);
+}
+
 static void consider(kiln_guess *g, kiln_config next)
 {
     const double ms = g->ms(g, &next);

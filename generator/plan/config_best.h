@@ -52,6 +52,9 @@ typedef struct kiln_guess {
     double best_ms;   /* of `best`; INFINITY: the first config that ms() accepts replaces `best` */
 } kiln_guess;
 
+/* For ms(): returns what the solver predicts, or INFINITY where the config is illegal. */
+double kiln_legal_ms(const kiln_guess *g, kiln_config *c);
+
 /* Tries every combination of the ranges' values in a copy of *start, the last range's values
  * fastest. A config replaces g->best where it is predicted to take less time. */
 void kiln_config_best(kiln_guess *g, const kiln_config *start, const kiln_range *range,

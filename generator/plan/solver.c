@@ -107,6 +107,13 @@ bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d)
     return kiln_tensors_exceed(s, d, 0.1);
 }
 
+void kiln_define_params(kiln_plan *plan, const kiln_param *params, int nparams,
+                        const kiln_config *c)
+{
+    for (int i = 0; i < nparams; i++)
+        kiln_define(plan, params[i].name, c->v[i]);
+}
+
 /* "1, 2, 4", or "1 to 256". */
 static void write_values(const kiln_param *param, char *text, size_t size)
 {

@@ -96,6 +96,10 @@ bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d);
  * fetching lines ahead (D_AHEAD in templates/caches.cl) pays. */
 bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d);
 
+/* For emit(): defines every parameter, by its name and value. */
+void kiln_define_params(kiln_plan *plan, const kiln_param *params, int nparams,
+                        const kiln_config *c);
+
 /* Returns true, with the reason, when a value is not in the parameter table: such a config is wrong
  * for every problem. */
 bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_why *why);

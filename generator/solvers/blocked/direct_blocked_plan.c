@@ -111,8 +111,7 @@ static void define_all(const kiln_shape *s, const kiln_blocked *b, const kiln_de
     kiln_define(plan, "D_LAST", e.last);
     kiln_define(plan, "D_AHEAD", how == STRIPS_NEVER && fetches_pixels(b, s, d, c));
     kiln_define(plan, "D_WEIGHTS_AHEAD", weights_ahead(b, s, d, c, plan));
-    for (int i = 0; i < BLOCKED_PARAMS; i++)
-        kiln_define(plan, kiln_direct_blocked_params[i].name, c->v[i]);
+    kiln_define_params(plan, kiln_direct_blocked_params, BLOCKED_PARAMS, c);
 }
 
 /* Whether two threads halve an image's pixels instead of the channels: each then reads all weights,

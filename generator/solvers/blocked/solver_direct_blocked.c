@@ -1,4 +1,6 @@
-/* The blocked direct solver: vectors of neighbouring channels, packed weights, register tiles. */
+/* The blocked direct solver: vectors of neighbouring channels, packed weights, register tiles; and
+ * nhwc_direct, the same from NHWC to NHWC with all channels as one block. There vectors are
+ * channels of a pixel, loaded and stored in place; only weights are reordered. */
 #include "generator/base/names.h"
 #include "generator/problem/problem_layout.h"
 
@@ -7,7 +9,7 @@
 #include <string.h>
 
 /* Blocks that the caller named for one tensor decide for the other tensor. */
-static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
+static void prefer_blocks(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
     char *layouts[2] = {s->x_layout, s->y_layout};
     for (int i = 0; i < 2; i++) {
@@ -37,8 +39,8 @@ static bool writes(const kiln_blocked *b, const kiln_device_facts *d)
     return p->blocks && (p->channel == 1 || (is_cpu(d) && p->pixel == 1));
 }
 
-static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
-                   kiln_why *why)
+static bool reject_but_blocks(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, kiln_why *why)
 {
     const kiln_blocked b = kiln_blocked_of(s);
     if (kiln_direct_blocked_is_last(s, 'x') && kiln_direct_blocked_is_last(s, 'y'))
@@ -53,18 +55,48 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     return kiln_direct_blocked_refuses(s, why);
 }
 
+/* The layout that the caller named for one tensor decides for the other. With neither named, blocks
+ * are faster: the next vectors of a pixel follow one another there. */
+static void prefer_pixels(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
+{
+    if (kiln_direct_blocked_is_last(s, 'y'))
+        kiln_prefer_layout(s->x_layout, s->y_layout);
+    if (kiln_direct_blocked_is_last(s, 'x'))
+        kiln_prefer_layout(s->y_layout, s->x_layout);
+}
+
+static bool reject_but_pixels(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, kiln_why *why)
+{
+    if (!kiln_direct_blocked_is_last(s, 'x') || !kiln_direct_blocked_is_last(s, 'y'))
+        return kiln_no(why,
+                       "it works on layouts of whole pixels, NHWC and its kin; the layouts are %s "
+                       "and %s",
+                       s->x_layout, s->y_layout);
+    return kiln_direct_blocked_refuses(s, why);
+}
+
+/* What the solvers share. */
+#define SHARED                                                                                     \
+    .algorithm = 1, .params = kiln_direct_blocked_params, .nparams = BLOCKED_PARAMS,               \
+    .illegal = kiln_direct_blocked_illegal, .skip = kiln_direct_blocked_skip,                      \
+    .guess = kiln_direct_blocked_guess, .predict = kiln_direct_blocked_predict,                    \
+    .emit = kiln_direct_blocked_emit
+
 const kiln_solver kiln_solver_direct_blocked = {
     .name = "direct_blocked",
     .id = 1010,
-    .algorithm = 1,
     .version = 4,
-    .params = kiln_direct_blocked_params,
-    .nparams = BLOCKED_PARAMS,
-    .prefer = prefer,
-    .reject = reject,
-    .illegal = kiln_direct_blocked_illegal,
-    .skip = kiln_direct_blocked_skip,
-    .guess = kiln_direct_blocked_guess,
-    .predict = kiln_direct_blocked_predict,
-    .emit = kiln_direct_blocked_emit,
+    .prefer = prefer_blocks,
+    .reject = reject_but_blocks,
+    SHARED,
+};
+
+const kiln_solver kiln_solver_nhwc_direct = {
+    .name = "nhwc_direct",
+    .id = 1016,
+    .version = 1,
+    .prefer = prefer_pixels,
+    .reject = reject_but_pixels,
+    SHARED,
 };

@@ -144,9 +144,7 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const int *v = c->v;
-    if (v[TILE_X] * v[TILE_Y] * v[TILE_S] > 64 || illegal(g->self, g->s, g->d, c, NULL))
-        return INFINITY;
-    return kiln_weights_predict(g->self, g->s, g->d, c);
+    return v[TILE_X] * v[TILE_Y] * v[TILE_S] > 64 ? INFINITY : kiln_legal_ms(g, c);
 }
 
 /* Tiles of registers, then how items share the weights and the rows. */
@@ -199,8 +197,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d,
     kiln_define(plan, "D_AHEAD",
                 kiln_weights_chunk(g, c) < kiln_weights_part(g, c) && kiln_better_fetched(s, d));
     kiln_define(plan, "D_CELLS", cells);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
 }
 
 /* Moves the sums in `out` to dw: adds up their parts, and leaves blocks if dw is plain or of

@@ -252,8 +252,7 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_define_axes(plan, "P_DILATION", s->dilation);
     kiln_define_axes(plan, "P_PAD", s->pad);
     kiln_lines_define(l, plan);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
 }
 
 static void emit_weights(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

@@ -207,8 +207,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_STRIPS", kiln_depthwise_strips(b, c));
     kiln_define(plan, "D_AHEAD", fetches(s, d, b, c));
     kiln_define(plan, "D_FLOAT", sums_floats(s, b, together));
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
     kiln_define(plan, "D_PLAIN", kiln_shape_is_plain_layout(s));
     if (kiln_shape_is_plain_layout(s))
         define_plain(b, c, plan);

@@ -159,11 +159,6 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
            (c->v[PARTS] > 1 && items > 64 * d->compute_units);
 }
 
-static double guessed_ms(const kiln_guess *g, kiln_config *c)
-{
-    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : predict(g->self, g->s, g->d, c);
-}
-
 /* Returns the divisors of `taps` up to `most` as a range, with the values in `list`. */
 static kiln_range divisors(int param, int64_t taps, int most, int *list)
 {
@@ -184,7 +179,7 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
     const kiln_range range[] = {divisors(TAP_ROWS, b.filter[1], MOST_ROWS, rows),
                                 divisors(TAPS, b.filter[2], MOST_COLUMNS, columns),
                                 kiln_each(TILE_W, 1, 16), kiln_doubled(PARTS, 1, 64)};
-    kiln_guess g = {self, s, d, NULL, guessed_ms, start, INFINITY};
+    kiln_guess g = {self, s, d, NULL, kiln_legal_ms, start, INFINITY};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -199,8 +194,7 @@ static void stage(const kiln_shape *s, const kiln_blocked *b, const kiln_config 
     kiln_define(plan, "D_PART", part_of(b, c));
     kiln_define(plan, "D_KNOWN", known(b, c));
     kiln_define(plan, "D_LAUNCH", launch);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

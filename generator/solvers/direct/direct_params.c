@@ -17,8 +17,7 @@ const kiln_param kiln_direct_params[DIRECT_PARAMS] = {
 
 void kiln_direct_define_params(const kiln_config *c, kiln_plan *plan)
 {
-    for (int i = 0; i < DIRECT_PARAMS; i++)
-        kiln_define(plan, kiln_direct_params[i].name, c->v[i]);
+    kiln_define_params(plan, kiln_direct_params, DIRECT_PARAMS, c);
 }
 
 int64_t kiln_direct_span(const kiln_config *c)

@@ -108,7 +108,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     c->v[DIRECT_ORDER] = cpu && is_by_channels(g->s, g->d, g->own, c);
     if (cpu && !copy)
         c->v[DIRECT_PACK] = 1;
-    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : kiln_direct_ms(g->s, g->d, c);
+    return kiln_legal_ms(g, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

@@ -217,8 +217,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_CHUNK", g->chunk);
     kiln_define(plan, "D_KEPT", g->kept);
     kiln_define(plan, "T_ROWS", g->rows);
-    for (int i = 0; i < PIXELS_PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PIXELS_PARAMS, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

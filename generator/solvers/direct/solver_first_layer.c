@@ -194,8 +194,7 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d, const ki
     kiln_define(plan, "D_ROWS", g->rows);
     kiln_define(plan, "D_PITCH", g->pitch);
     kiln_define(plan, "D_PIECE", g->piece);
-    for (int i = 0; i < FIRST_PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, FIRST_PARAMS, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

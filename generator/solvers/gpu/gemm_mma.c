@@ -80,15 +80,16 @@ static void set_config(kiln_gemm_mma *g, kiln_mma_kind kind, const kiln_config *
     g->tiles.share = g->together > 1 ? met / (double)g->together : 1;
 }
 
-kiln_gemm_mma kiln_gemm_mma_of(const kiln_shape *s, kiln_mma_kind kind, const kiln_config *c)
+kiln_gemm_mma kiln_gemm_mma_of(const kiln_solver *self, const kiln_shape *s, const kiln_config *c)
 {
+    const kiln_mma_variant *variant = self->own;
     kiln_gemm_mma g = of_shape(s);
-    set_config(&g, kind, c);
+    set_config(&g, variant->kind, c);
     return g;
 }
 
-bool kiln_gemm_mma_exceeds(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c,
-                           kiln_why *why)
+static bool exceeds(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c,
+                    kiln_why *why)
 {
     const int64_t steps = g->row * g->type_size / c->v[MMA_BYTES];
     if (kiln_mma_refused(&g->tiles, d, c, why))
@@ -99,26 +100,34 @@ bool kiln_gemm_mma_exceeds(const kiln_gemm_mma *g, const kiln_device_facts *d, c
     return false;
 }
 
-bool kiln_gemm_mma_rejects(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
-                           const kiln_config *smallest, kiln_why *why)
+bool kiln_gemm_mma_illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                           const kiln_config *c, kiln_why *why)
 {
+    const kiln_gemm_mma g = kiln_gemm_mma_of(self, s, c);
+    return exceeds(&g, d, c, why);
+}
+
+bool kiln_gemm_mma_reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                          kiln_why *why)
+{
+    const kiln_mma_variant *variant = self->own;
     const int64_t most = INT32_MAX / 4;
     if (s->direction == KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does forward and backward data");
-    if (kiln_mma_lacks(s, d, kind, why))
+    if (kiln_mma_lacks(s, d, variant->kind, why))
         return true;
     if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
         return kiln_no(why, "it packs weights from the layout %s; these are %s",
                        kiln_plain_filter_layout(s->rank), s->w_layout);
     if (kiln_mma_refuses_layouts(s, why))
         return true;
-    const kiln_gemm_mma g = kiln_gemm_mma_of(s, kind, smallest);
+    const kiln_gemm_mma g = kiln_gemm_mma_of(self, s, &variant->smallest);
     if (g.gemm.pixels > most || g.row > most || g.gemm.groups * g.phases > 65535)
         return kiln_no(why, "its pixels, terms, or groups and phases leave the range of its grid");
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    return kiln_gemm_mma_exceeds(&g, d, smallest, why);
+    return exceeds(&g, d, &variant->smallest, why);
 }
 
 /* ---- time ---- */
@@ -132,8 +141,8 @@ static double share_met(const kiln_gemm *m)
     return share;
 }
 
-double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_device_facts *d,
-                        const kiln_config *c)
+static double time_of(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const kiln_gemm *m = &g->gemm;
     const double src = (double)kiln_mma_source_bytes(&g->src) * share_met(m),
@@ -153,33 +162,43 @@ double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_
     return kiln_mma_row_ms(d, ms, launches) + kiln_device_launch_ms(d);
 }
 
-bool kiln_gemm_mma_skips(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)
+/* Whether tiles are mostly empty, or split although there are enough. */
+static bool wasteful(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)
 {
     const bool empty = c->v[MMA_COLUMNS] > 32 && c->v[MMA_COLUMNS] >= 2 * g->dst_c;
     return empty || kiln_mma_unfit(&g->tiles, c) ||
            (c->v[MMA_SPLIT] > 1 && g->tiles.count > 8.0 * d->compute_units);
 }
 
-typedef struct guessing {
-    kiln_gemm_mma geometry;
-    kiln_mma_kind kind;
-} guessing;
+bool kiln_gemm_mma_skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_config *c)
+{
+    const kiln_gemm_mma g = kiln_gemm_mma_of(self, s, c);
+    return wasteful(&g, d, c);
+}
+
+double kiln_gemm_mma_predict(const kiln_solver *self, const kiln_shape *s,
+                             const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_gemm_mma g = kiln_gemm_mma_of(self, s, c);
+    return time_of(&g, s, d, c);
+}
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
 {
-    guessing *own = guess->own;
-    kiln_gemm_mma *g = &own->geometry;
-    set_config(g, own->kind, c);
-    return kiln_mma_unfit(&g->tiles, c) || kiln_gemm_mma_exceeds(g, guess->d, c, NULL)
+    kiln_gemm_mma *g = guess->own;
+    const kiln_mma_variant *variant = guess->self->own;
+    set_config(g, variant->kind, c);
+    return kiln_mma_unfit(&g->tiles, c) || exceeds(g, guess->d, c, NULL)
                ? INFINITY
-               : kiln_gemm_mma_ms(g, guess->s, guess->d, c);
+               : time_of(g, guess->s, guess->d, c);
 }
 
-void kiln_gemm_mma_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
-                         const kiln_param *params, const kiln_config *smallest, kiln_config *c)
+void kiln_gemm_mma_guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                         kiln_config *c)
 {
     static const int splits[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
-    guessing own = {of_shape(s), kind};
-    const kiln_guess guess = {.s = s, .d = d, .own = &own, .ms = ms_of};
-    *c = kiln_mma_best(&guess, params, smallest, splits, sizeof splits / sizeof *splits);
+    kiln_gemm_mma own = of_shape(s);
+    const kiln_guess guess = {.self = self, .s = s, .d = d, .own = &own, .ms = ms_of};
+    *c = kiln_mma_best(&guess, splits, sizeof splits / sizeof *splits);
 }

@@ -24,27 +24,21 @@ typedef struct kiln_gemm_mma {
     kiln_mma_tiles tiles;
 } kiln_gemm_mma;
 
-/* Of the shape and a config; the layouts of x and y have a pitch. */
-kiln_gemm_mma kiln_gemm_mma_of(const kiln_shape *s, kiln_mma_kind kind, const kiln_config *c);
+/* Of the shape and a config of a variant; the layouts of x and y have a pitch. */
+kiln_gemm_mma kiln_gemm_mma_of(const kiln_solver *self, const kiln_shape *s, const kiln_config *c);
 
-/* For reject(): returns true, with the reason, where the device, the types or the layouts do not
- * suit, or the geometry leaves the range of the grid. `smallest` is a config that is legal where
- * any is. */
-bool kiln_gemm_mma_rejects(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
-                           const kiln_config *smallest, kiln_why *why);
-/* For illegal(). */
-bool kiln_gemm_mma_exceeds(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c,
-                           kiln_why *why);
-/* For skip(): returns whether tiles are mostly empty, or split although there are enough. */
-bool kiln_gemm_mma_skips(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c);
-/* For predict(). */
-double kiln_gemm_mma_ms(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_device_facts *d,
+/* The functions of kiln_solver, whose `own` is a kiln_mma_variant. */
+bool kiln_gemm_mma_reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                          kiln_why *why);
+bool kiln_gemm_mma_illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                           const kiln_config *c, kiln_why *why);
+bool kiln_gemm_mma_skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                         const kiln_config *c);
-/* For guess(). */
-void kiln_gemm_mma_guess(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
-                         const kiln_param *params, const kiln_config *smallest, kiln_config *c);
-/* For emit(). */
-void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+double kiln_gemm_mma_predict(const kiln_solver *self, const kiln_shape *s,
+                             const kiln_device_facts *d, const kiln_config *c);
+void kiln_gemm_mma_guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                         kiln_config *c);
+void kiln_gemm_mma_emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                         const kiln_config *c, kiln_plan *plan);
 
 #endif

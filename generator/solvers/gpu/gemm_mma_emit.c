@@ -84,10 +84,10 @@ static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_d
 /* Errors are those of plain sums, but values meet zeros. */
 static const double merged_amplification = 1.000001;
 
-void kiln_gemm_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
+void kiln_gemm_mma_emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                         const kiln_config *c, kiln_plan *plan)
 {
-    const kiln_gemm_mma g = kiln_gemm_mma_of(s, kind, c);
+    const kiln_gemm_mma g = kiln_gemm_mma_of(self, s, c);
     const kiln_gemm *m = &g.gemm;
     const int split = c->v[MMA_SPLIT];
     const bool backward = s->direction == KILN_BACKWARD_DATA;

@@ -61,11 +61,12 @@ static void set_config(kiln_gemm_weights_mma *g, kiln_mma_kind kind, const kiln_
     g->tiles.steps = (double)divide_up(divide_up(g->pixels, terms), v[MMA_SPLIT]);
 }
 
-kiln_gemm_weights_mma kiln_gemm_weights_mma_of(const kiln_shape *s, kiln_mma_kind kind,
+kiln_gemm_weights_mma kiln_gemm_weights_mma_of(const kiln_solver *self, const kiln_shape *s,
                                                const kiln_config *c)
 {
+    const kiln_mma_variant *variant = self->own;
     kiln_gemm_weights_mma g = of_shape(s);
-    set_config(&g, kind, c);
+    set_config(&g, variant->kind, c);
     return g;
 }
 
@@ -74,8 +75,8 @@ int64_t kiln_gemm_weights_mma_part(const kiln_gemm_weights_mma *g)
     return product_of(g->dy.groups * g->dy.group_channels, g->taps * g->x.channels);
 }
 
-bool kiln_gemm_weights_mma_exceeds(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
-                                   const kiln_config *c, kiln_why *why)
+static bool exceeds(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
+                    const kiln_config *c, kiln_why *why)
 {
     const int64_t steps =
         divide_up(g->pixels, c->v[MMA_BYTES] / (int64_t)kiln_type_size(g->x.type));
@@ -87,13 +88,21 @@ bool kiln_gemm_weights_mma_exceeds(const kiln_gemm_weights_mma *g, const kiln_de
     return false;
 }
 
-bool kiln_gemm_weights_mma_rejects(const kiln_shape *s, const kiln_device_facts *d,
-                                   kiln_mma_kind kind, const kiln_config *smallest, kiln_why *why)
+bool kiln_gemm_weights_mma_illegal(const kiln_solver *self, const kiln_shape *s,
+                                   const kiln_device_facts *d, const kiln_config *c, kiln_why *why)
 {
+    const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(self, s, c);
+    return exceeds(&g, d, c, why);
+}
+
+bool kiln_gemm_weights_mma_reject(const kiln_solver *self, const kiln_shape *s,
+                                  const kiln_device_facts *d, kiln_why *why)
+{
+    const kiln_mma_variant *variant = self->own;
     const int64_t most = INT32_MAX / 4;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
-    if (kiln_mma_lacks(s, d, kind, why))
+    if (kiln_mma_lacks(s, d, variant->kind, why))
         return true;
     if (s->x_type != KILN_F16 && s->x_type != KILN_BF16)
         return kiln_no(why, "it multiplies f16 and bf16; x and dy are %s",
@@ -103,19 +112,19 @@ bool kiln_gemm_weights_mma_rejects(const kiln_shape *s, const kiln_device_facts 
                        kiln_plain_filter_layout(s->rank), s->w_layout);
     if (kiln_mma_refuses_layouts(s, why))
         return true;
-    const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(s, kind, smallest);
+    const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(self, s, &variant->smallest);
     if (g.pixels > most || g.columns > most || s->g > 65535)
         return kiln_no(why, "its pixels, columns or groups leave the range of its grid");
     for (int a = 0; a < 3; a++)
         if (s->in[a] + s->pad[a] + s->pad_end[a] + s->stride[a] + s->dilation[a] > most)
             return kiln_no(why, "an axis with its padding has 2^29 elements or more");
-    return kiln_gemm_weights_mma_exceeds(&g, d, smallest, why);
+    return exceeds(&g, d, &variant->smallest, why);
 }
 
 /* ---- time ---- */
 
-double kiln_gemm_weights_mma_ms(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
-                                const kiln_config *c)
+static double time_of(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const double bytes = (double)(kiln_mma_source_bytes(&g->x) + kiln_mma_source_bytes(&g->dy));
     double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
@@ -127,9 +136,9 @@ double kiln_gemm_weights_mma_ms(const kiln_gemm_weights_mma *g, const kiln_devic
     return kiln_mma_row_ms(d, ms, launches) + kiln_device_launch_ms(d);
 }
 
-/* Tiles that are mostly empty, and splits of enough tiles. */
-bool kiln_gemm_weights_mma_skips(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
-                                 const kiln_config *c)
+/* Whether tiles are mostly empty, or split although there are enough. */
+static bool wasteful(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
+                     const kiln_config *c)
 {
     const bool empty = (c->v[MMA_ROWS] > 64 && c->v[MMA_ROWS] >= 2 * g->rows) ||
                        (c->v[MMA_COLUMNS] > 64 && c->v[MMA_COLUMNS] >= 2 * g->columns);
@@ -137,28 +146,35 @@ bool kiln_gemm_weights_mma_skips(const kiln_gemm_weights_mma *g, const kiln_devi
            (c->v[MMA_SPLIT] > 1 && g->tiles.count > 8.0 * d->compute_units);
 }
 
-typedef struct guessing {
-    kiln_gemm_weights_mma geometry;
-    kiln_mma_kind kind;
-} guessing;
+bool kiln_gemm_weights_mma_skip(const kiln_solver *self, const kiln_shape *s,
+                                const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(self, s, c);
+    return wasteful(&g, d, c);
+}
+
+double kiln_gemm_weights_mma_predict(const kiln_solver *self, const kiln_shape *s,
+                                     const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(self, s, c);
+    return time_of(&g, d, c);
+}
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
 {
-    guessing *own = guess->own;
-    kiln_gemm_weights_mma *g = &own->geometry;
-    set_config(g, own->kind, c);
-    return kiln_mma_unfit(&g->tiles, c) || kiln_gemm_weights_mma_exceeds(g, guess->d, c, NULL)
-               ? INFINITY
-               : kiln_gemm_weights_mma_ms(g, guess->d, c);
+    kiln_gemm_weights_mma *g = guess->own;
+    const kiln_mma_variant *variant = guess->self->own;
+    set_config(g, variant->kind, c);
+    return kiln_mma_unfit(&g->tiles, c) || exceeds(g, guess->d, c, NULL) ? INFINITY
+                                                                         : time_of(g, guess->d, c);
 }
 
-void kiln_gemm_weights_mma_guess(const kiln_shape *s, const kiln_device_facts *d,
-                                 kiln_mma_kind kind, const kiln_param *params,
-                                 const kiln_config *smallest, kiln_config *c)
+void kiln_gemm_weights_mma_guess(const kiln_solver *self, const kiln_shape *s,
+                                 const kiln_device_facts *d, kiln_config *c)
 {
     static const int splits[] = {1,  2,  3,  4,  6,   8,   12,  16,  24,
                                  32, 48, 64, 96, 128, 192, 256, 384, 512};
-    guessing own = {of_shape(s), kind};
-    const kiln_guess guess = {.s = s, .d = d, .own = &own, .ms = ms_of};
-    *c = kiln_mma_best(&guess, params, smallest, splits, sizeof splits / sizeof *splits);
+    kiln_gemm_weights_mma own = of_shape(s);
+    const kiln_guess guess = {.self = self, .s = s, .d = d, .own = &own, .ms = ms_of};
+    *c = kiln_mma_best(&guess, splits, sizeof splits / sizeof *splits);
 }

@@ -20,26 +20,24 @@ typedef struct kiln_gemm_weights_mma {
     kiln_mma_tiles tiles;
 } kiln_gemm_weights_mma;
 
-/* Of the shape and a config; the layouts of x and y have a pitch. */
-kiln_gemm_weights_mma kiln_gemm_weights_mma_of(const kiln_shape *s, kiln_mma_kind kind,
+/* Of the shape and a config of a variant; the layouts of x and y have a pitch. */
+kiln_gemm_weights_mma kiln_gemm_weights_mma_of(const kiln_solver *self, const kiln_shape *s,
                                                const kiln_config *c);
 /* Returns the floats of one part of a split sum. */
 int64_t kiln_gemm_weights_mma_part(const kiln_gemm_weights_mma *g);
 
-/* For reject(), with a config that is legal where any is; illegal(); skip(); predict(); guess();
- * and emit(). */
-bool kiln_gemm_weights_mma_rejects(const kiln_shape *s, const kiln_device_facts *d,
-                                   kiln_mma_kind kind, const kiln_config *smallest, kiln_why *why);
-bool kiln_gemm_weights_mma_exceeds(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
-                                   const kiln_config *c, kiln_why *why);
-bool kiln_gemm_weights_mma_skips(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
-                                 const kiln_config *c);
-double kiln_gemm_weights_mma_ms(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
-                                const kiln_config *c);
-void kiln_gemm_weights_mma_guess(const kiln_shape *s, const kiln_device_facts *d,
-                                 kiln_mma_kind kind, const kiln_param *params,
-                                 const kiln_config *smallest, kiln_config *c);
-void kiln_gemm_weights_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
-                                const kiln_config *c, kiln_plan *plan);
+/* The functions of kiln_solver, whose `own` is a kiln_mma_variant. */
+bool kiln_gemm_weights_mma_reject(const kiln_solver *self, const kiln_shape *s,
+                                  const kiln_device_facts *d, kiln_why *why);
+bool kiln_gemm_weights_mma_illegal(const kiln_solver *self, const kiln_shape *s,
+                                   const kiln_device_facts *d, const kiln_config *c, kiln_why *why);
+bool kiln_gemm_weights_mma_skip(const kiln_solver *self, const kiln_shape *s,
+                                const kiln_device_facts *d, const kiln_config *c);
+double kiln_gemm_weights_mma_predict(const kiln_solver *self, const kiln_shape *s,
+                                     const kiln_device_facts *d, const kiln_config *c);
+void kiln_gemm_weights_mma_guess(const kiln_solver *self, const kiln_shape *s,
+                                 const kiln_device_facts *d, kiln_config *c);
+void kiln_gemm_weights_mma_emit(const kiln_solver *self, const kiln_shape *s,
+                                const kiln_device_facts *d, const kiln_config *c, kiln_plan *plan);
 
 #endif

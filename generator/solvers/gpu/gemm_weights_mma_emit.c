@@ -34,10 +34,10 @@ static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g,
     kiln_mma_define(&g->tiles, d, c, plan);
 }
 
-void kiln_gemm_weights_mma_emit(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
-                                const kiln_config *c, kiln_plan *plan)
+void kiln_gemm_weights_mma_emit(const kiln_solver *self, const kiln_shape *s,
+                                const kiln_device_facts *d, const kiln_config *c, kiln_plan *plan)
 {
-    const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(s, kind, c);
+    const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(self, s, c);
     const int split = c->v[MMA_SPLIT];
     const double terms = (double)kiln_shape_terms(s);
     plan->amplification = kiln_mma_amplification(g.tiles.type, terms, terms / split);

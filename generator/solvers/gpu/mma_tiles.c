@@ -55,14 +55,6 @@ static bool is_wgmma(kiln_mma_kind kind)
 
 static const double unit_ghz = 1.7; /* under load */
 
-const kiln_config kiln_mma_smallest = {{[MMA_ROWS] = 64,
-                                        [MMA_COLUMNS] = 32,
-                                        [MMA_WARPS_R] = 4,
-                                        [MMA_WARPS_C] = 1,
-                                        [MMA_BYTES] = 64,
-                                        [MMA_STAGES] = 2,
-                                        [MMA_SPLIT] = 1}};
-
 int kiln_mma_teams(const kiln_config *c)
 {
     return c->v[MMA_BYTES] > 128 ? c->v[MMA_BYTES] / 128 : 1;
@@ -133,18 +125,19 @@ bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c)
     return t->items > (is_wgmma(t->kind) ? 384 : kiln_mma_teams(c) > 1 ? 512 : 256);
 }
 
-kiln_config kiln_mma_best(const kiln_guess *guess, const kiln_param *params,
-                          const kiln_config *smallest, const int *splits, int nsplits)
+kiln_config kiln_mma_best(const kiln_guess *guess, const int *splits, int nsplits)
 {
     kiln_guess g = *guess;
+    const kiln_mma_variant *variant = g.self->own;
+    const kiln_param *params = g.self->params;
     const kiln_range all[] = {
         kiln_searched(params, MMA_ROWS),        kiln_searched(params, MMA_COLUMNS),
         kiln_searched(params, MMA_WARPS_R),     kiln_searched(params, MMA_WARPS_C),
         kiln_searched(params, MMA_BYTES),       kiln_searched(params, MMA_STAGES),
         kiln_listed(MMA_SPLIT, splits, nsplits)};
-    g.best = *smallest;
+    g.best = variant->smallest;
     g.best_ms = INFINITY;
-    kiln_config_best(&g, smallest, all, sizeof all / sizeof *all);
+    kiln_config_best(&g, &variant->smallest, all, sizeof all / sizeof *all);
     return g.best;
 }
 

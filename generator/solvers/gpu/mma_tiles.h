@@ -19,9 +19,6 @@ enum {
     MMA_PARAMS
 };
 
-/* The smallest tile, legal where any is. */
-extern const kiln_config kiln_mma_smallest;
-
 /* Which instructions multiply: those of templates/gpu/mma.cl or of wgmma.cl; turned: with terms as
  * rows of local memory. */
 typedef enum kiln_mma_kind {
@@ -30,6 +27,12 @@ typedef enum kiln_mma_kind {
     KILN_MMA_TURNED,
     KILN_WGMMA_TURNED
 } kiln_mma_kind;
+
+/* What the solvers of a product differ in, besides their parameter tables: kiln_solver.own. */
+typedef struct kiln_mma_variant {
+    kiln_mma_kind kind;
+    kiln_config smallest; /* legal where any config is */
+} kiln_mma_variant;
 
 /* A product of matrices in tiles of a config. */
 typedef struct kiln_mma_tiles {
@@ -62,10 +65,9 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
                       kiln_why *why);
 /* For guess() and skip(): returns whether groups are so large that a config is not worth trying. */
 bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c);
-/* For guess(): returns the config that takes least time, of all values in the parameter table and
- * of such numbers of parts; `guess` has all but the best one. `smallest` is legal where any is. */
-kiln_config kiln_mma_best(const kiln_guess *guess, const kiln_param *params,
-                          const kiln_config *smallest, const int *splits, int nsplits);
+/* For guess() of a variant: returns the config that takes least time, of all values in the
+ * parameter table and of such numbers of parts; `guess` has all but the best one. */
+kiln_config kiln_mma_best(const kiln_guess *guess, const int *splits, int nsplits);
 /* Defines every parameter and the kind, for the last stage. */
 void kiln_mma_define(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
                      kiln_plan *plan);

@@ -198,9 +198,7 @@ static bool unlikely(const kiln_shape *s, const kiln_config *c)
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    return unlikely(g->s, c) || illegal(g->self, g->s, g->d, c, NULL)
-               ? INFINITY
-               : predict(g->self, g->s, g->d, c);
+    return unlikely(g->s, c) ? INFINITY : kiln_legal_ms(g, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

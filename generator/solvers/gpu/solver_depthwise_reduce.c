@@ -185,8 +185,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_define(plan, "D_WORDS", c->v[REDUCE_VECTOR] * (int64_t)kiln_type_size(s->x_type) / 4);
     if (d->kind == KILN_DEVICE_GPU)
         kiln_define(plan, "D_ALIGNED", 1);
-    for (int i = 0; i < REDUCE_PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, REDUCE_PARAMS, c);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
     kiln_arg_buffer(plan, sums);

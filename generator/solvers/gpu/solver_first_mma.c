@@ -181,8 +181,7 @@ static void define_all(const kiln_shape *s, const kiln_config *c, const tile *t,
     kiln_pitch_define(&src, "D_SRC", plan);
     kiln_pitch_define(&dst, "D_DST", plan);
     kiln_define(plan, "D_WORDS", t->words);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

@@ -1,6 +1,7 @@
 /* A convolution as a product of matrices on tensor cores: forward and backward data of any filter,
  * stride, dilation and groups, in f16, bf16 and int8, and in f32 where the caller lets products be
- * rounded; in NHWC as it lies, from NCHW by way of a stage that turns it. */
+ * rounded; in NHWC as it lies, from NCHW by way of a stage that turns it. Two solvers differ in the
+ * instructions that multiply. */
 #include "gemm_mma.h"
 
 static const kiln_param params[MMA_PARAMS] = {
@@ -13,57 +14,59 @@ static const kiln_param params[MMA_PARAMS] = {
     [MMA_SPLIT] = {"T_SPLIT", 6, {1, 2, 4, 8, 16, 32}, 1, 128},
 };
 
-static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
-                   kiln_why *why)
-{
-    return kiln_gemm_mma_rejects(s, d, KILN_MMA, &kiln_mma_smallest, why);
-}
+/* The instructions of NVIDIA's compute capability 9.0 alone: groups of four warps multiply what
+ * lies in local memory, beside the copies. */
+static const kiln_param wgmma_params[MMA_PARAMS] = {
+    [MMA_ROWS] = {"T_ROWS", 4, {64, 128, 192, 256}, 0, 0},
+    [MMA_COLUMNS] = {"T_COLUMNS", 6, {32, 64, 96, 128, 192, 256}, 0, 0},
+    [MMA_WARPS_R] = {"T_WARPS_R", 3, {4, 8, 12}, 0, 0},
+    [MMA_WARPS_C] = {"T_WARPS_C", 1, {1}, 0, 0},
+    [MMA_BYTES] = {"T_BYTES", 1, {128}, 0, 0},
+    [MMA_STAGES] = {"T_STAGES", 4, {3, 4, 5, 6}, 0, 0},
+    [MMA_SPLIT] = {"T_SPLIT", 6, {1, 2, 4, 8, 16, 32}, 1, 128},
+};
 
-static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
-                    const kiln_config *c, kiln_why *why)
-{
-    const kiln_gemm_mma g = kiln_gemm_mma_of(s, KILN_MMA, c);
-    return kiln_gemm_mma_exceeds(&g, d, c, why);
-}
+static const kiln_mma_variant mma = {
+    .kind = KILN_MMA,
+    .smallest = {{[MMA_ROWS] = 64,
+                  [MMA_COLUMNS] = 32,
+                  [MMA_WARPS_R] = 4,
+                  [MMA_WARPS_C] = 1,
+                  [MMA_BYTES] = 64,
+                  [MMA_STAGES] = 2,
+                  [MMA_SPLIT] = 1}},
+};
+static const kiln_mma_variant wgmma = {
+    .kind = KILN_WGMMA,
+    .smallest = {{[MMA_ROWS] = 64,
+                  [MMA_COLUMNS] = 32,
+                  [MMA_WARPS_R] = 4,
+                  [MMA_WARPS_C] = 1,
+                  [MMA_BYTES] = 128,
+                  [MMA_STAGES] = 3,
+                  [MMA_SPLIT] = 1}},
+};
 
-static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
-                 const kiln_config *c)
-{
-    const kiln_gemm_mma g = kiln_gemm_mma_of(s, KILN_MMA, c);
-    return kiln_gemm_mma_skips(&g, d, c);
-}
-
-static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
-                      const kiln_config *c)
-{
-    const kiln_gemm_mma g = kiln_gemm_mma_of(s, KILN_MMA, c);
-    return kiln_gemm_mma_ms(&g, s, d, c);
-}
-
-static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
-                  kiln_config *c)
-{
-    kiln_gemm_mma_guess(s, d, KILN_MMA, params, &kiln_mma_smallest, c);
-}
-
-static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
-                 const kiln_config *c, kiln_plan *plan)
-{
-    kiln_gemm_mma_emit(s, d, KILN_MMA, c, plan);
-}
+/* What the variants share. */
+#define SHARED                                                                                     \
+    .algorithm = 5, .nparams = MMA_PARAMS, .prefer = kiln_mma_prefer,                              \
+    .reject = kiln_gemm_mma_reject, .illegal = kiln_gemm_mma_illegal, .skip = kiln_gemm_mma_skip,  \
+    .guess = kiln_gemm_mma_guess, .predict = kiln_gemm_mma_predict, .emit = kiln_gemm_mma_emit
 
 const kiln_solver kiln_solver_gemm_mma = {
     .name = "gemm_mma",
     .id = 1060,
-    .algorithm = 5,
     .version = 1,
     .params = params,
-    .nparams = MMA_PARAMS,
-    .prefer = kiln_mma_prefer,
-    .reject = reject,
-    .illegal = illegal,
-    .skip = skip,
-    .guess = guess,
-    .predict = predict,
-    .emit = emit,
+    .own = &mma,
+    SHARED,
+};
+
+const kiln_solver kiln_solver_gemm_wgmma = {
+    .name = "gemm_wgmma",
+    .id = 1062,
+    .version = 1,
+    .params = wgmma_params,
+    .own = &wgmma,
+    SHARED,
 };

@@ -300,8 +300,7 @@ static void define_all(const kiln_shape *s, const product *p, const kiln_device_
     kiln_define(plan, "D_BOX_H", p->box.h);
     kiln_define(plan, "D_BOX_N", p->box.n);
     kiln_define(plan, "D_GROUPS", p->groups);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
     if (p->gives) {
         kiln_define(plan, "D_COPY_REGISTERS", registers[c->v[TEAMS]].copy);
         kiln_define(plan, "D_TEAM_REGISTERS", registers[c->v[TEAMS]].team);

@@ -205,8 +205,7 @@ static void define_all(const kiln_shape *s, const product *p, const kiln_device_
     kiln_define(plan, "D_VECTOR", p->vector);
     if (d->kind == KILN_DEVICE_GPU)
         kiln_define(plan, "D_ALIGNED", 1);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

@@ -247,8 +247,7 @@ static void define_all(const kiln_shape *s, const halo *h, const kiln_device_fac
     kiln_define(plan, "D_UNIT", h->src.unit);
     kiln_define(plan, "D_OUT_UNIT", h->out_unit);
     kiln_define(plan, "D_GROUPS", h->groups);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
     /* An emulation of the instructions has no such target. */
     if (d->unit->wgmma_target)
         kiln_define_text(plan, "D_PTX_TARGET", d->unit->wgmma_target);

@@ -27,8 +27,9 @@ static bool make(const kiln_shape *s, char tensor, const char *layout, kiln_stor
     return kiln_shape_storage(s, tensor, layout, storage, why->text);
 }
 
-void kiln_image_prefer(kiln_shape *s, const char *const *filters)
+void kiln_image_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
 {
+    const char *const *filters = self->own;
     kiln_storage storage;
     kiln_why why;
     if (s->rank != 2)
@@ -178,19 +179,36 @@ double kiln_image_ms(const kiln_device_facts *d, double items, double reads, dou
     return launch + items * cost * 2 / (d->peak_gflops * 1e6);
 }
 
-bool kiln_image_group_illegal(const kiln_device_facts *d, int group_0, int group_1, kiln_why *why)
+bool kiln_image_group_illegal(const kiln_solver *self, const kiln_device_facts *d,
+                              const kiln_config *c, kiln_why *why)
 {
-    return ((int64_t)group_0 * group_1 > d->max_group || group_0 > d->max_local[0] ||
-            group_1 > d->max_local[1]) &&
-           kiln_no(why, "the device has no groups of %d x %d items", group_0, group_1);
+    const int *group = &c->v[self->nparams - 2];
+    return ((int64_t)group[0] * group[1] > d->max_group || group[0] > d->max_local[0] ||
+            group[1] > d->max_local[1]) &&
+           kiln_no(why, "the device has no groups of %d x %d items", group[0], group[1]);
 }
 
-void kiln_image_guess_group(const kiln_device_facts *d, int *group_0, int *group_1)
+bool kiln_image_group_skipped(const kiln_solver *self, const kiln_device_facts *d,
+                              const kiln_config *c, int64_t along, int64_t across)
 {
-    bool wide = d->max_group >= 64 && d->max_local[0] >= 16 && d->max_local[1] >= 4;
-    *group_0 = *group_1 = 1;
-    if (d->kind == KILN_DEVICE_CPU || !wide)
-        return;
-    *group_0 = 16;
-    *group_1 = 4;
+    const int *group = &c->v[self->nparams - 2];
+    if ((group[0] > 1 && group[0] >= 2 * along) || (group[1] > 1 && group[1] >= 2 * across))
+        return true;
+    return d->kind == KILN_DEVICE_CPU ? group[1] > 1 : group[0] * group[1] < 16;
+}
+
+void kiln_image_guess(const kiln_guess *start, const kiln_range *range, int nranges, kiln_config *c)
+{
+    const kiln_device_facts *d = start->d;
+    const bool wide = d->max_group >= 64 && d->max_local[0] >= 16 && d->max_local[1] >= 4;
+    kiln_guess g = *start;
+    g.best_ms = g.self->predict(g.self, g.s, g.d, &g.best);
+    kiln_config_best(&g, &start->best, range, nranges);
+    *c = g.best;
+    int *group = &c->v[g.self->nparams - 2];
+    group[0] = group[1] = 1;
+    if (d->kind != KILN_DEVICE_CPU && wide) {
+        group[0] = 16;
+        group[1] = 4;
+    }
 }

@@ -2,7 +2,7 @@
 #ifndef KILN_IMAGE_H
 #define KILN_IMAGE_H
 
-#include "generator/plan/solver.h"
+#include "generator/plan/config_best.h"
 
 #include "kiln_layout.h"
 
@@ -12,14 +12,16 @@ typedef struct kiln_filter_image {
     bool given; /* whether the caller gives the image; else a stage makes it from plain weights */
 } kiln_filter_image;
 
-/* Layouts of convolution filters as images, the best first; NULL ends the list. */
+/* The `own` of a solver here is a list of the filter's layouts, the best first; NULL ends it. The
+ * last two of its parameters are the sides of a work-group. */
+
+/* Layouts of convolution filters as images. */
 extern const char *const kiln_image_filters[];
 /* Returns the columns from one tap to the next in a flat filter image; 0: the image is not flat. */
 int64_t kiln_filter_flat(const kiln_storage *filter);
 
-/* For prefer(): prefers channel-major images, and the first of the filter layouts (NULL at their
- * end). */
-void kiln_image_prefer(kiln_shape *s, const char *const *filters);
+/* As prefer() of kiln_solver: prefers channel-major images, and the first of the filter layouts. */
+void kiln_image_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d);
 /* For reject(): returns true, with the reason, for what no solver here can do, and for images that
  * the device cannot hold. */
 bool kiln_image_reject(const kiln_shape *s, const kiln_device_facts *d, kiln_why *why);
@@ -42,8 +44,15 @@ void kiln_image_bind(kiln_plan *plan, const kiln_shape *s);
 double kiln_image_ms(const kiln_device_facts *d, double items, double reads, double adds,
                      double writes);
 /* For illegal(): returns true, with the reason, for a work-group that the device does not have. */
-bool kiln_image_group_illegal(const kiln_device_facts *d, int group_0, int group_1, kiln_why *why);
-/* Sets a work-group that suits the device. */
-void kiln_image_guess_group(const kiln_device_facts *d, int *group_0, int *group_1);
+bool kiln_image_group_illegal(const kiln_solver *self, const kiln_device_facts *d,
+                              const kiln_config *c, kiln_why *why);
+/* For skip(): returns whether the work-group is too large for a grid of `along` x `across` items,
+ * or does not suit the device. */
+bool kiln_image_group_skipped(const kiln_solver *self, const kiln_device_facts *d,
+                              const kiln_config *c, int64_t along, int64_t across);
+/* For guess(): sets *c to the config with the least predicted time of start->best and all that the
+ * ranges make of it, with a work-group that suits the device. */
+void kiln_image_guess(const kiln_guess *start, const kiln_range *range, int nranges,
+                      kiln_config *c);
 
 #endif

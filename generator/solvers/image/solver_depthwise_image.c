@@ -1,6 +1,5 @@
 /* The depthwise solver over channel-major images: one filter per channel. */
 #include "generator/base/integers.h"
-#include "generator/plan/config_best.h"
 
 #include "image.h"
 
@@ -16,11 +15,6 @@ static const kiln_param params[PARAMS] = {
 };
 
 static const char *const filters[] = {"IMG_DW_FILTER", NULL};
-
-static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
-{
-    kiln_image_prefer(s, filters);
-}
 
 static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                    kiln_why *why)
@@ -55,20 +49,17 @@ static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_dev
     if (v[WINDOW] && (reads_of(s, c) > 48 || s->filter[KILN_AXIS_W] > 24))
         return kiln_no(why, "a window of %lld pixels does not fit registers",
                        (long long)reads_of(s, c));
-    return kiln_image_group_illegal(d, v[GROUP_0], v[GROUP_1], why);
+    return kiln_image_group_illegal(self, d, c, why);
 }
 
 static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c)
 {
     const int *v = c->v;
-    if (v[GROUP_0] > 1 && v[GROUP_0] >= 2 * divide_up(s->out[KILN_AXIS_W], v[TILE_W]))
-        return true;
-    if (v[GROUP_1] > 1 && v[GROUP_1] >= 2 * divide_up(s->k, 4))
-        return true;
     if (v[WINDOW] && s->filter[KILN_AXIS_W] == 1)
         return true;
-    return d->kind == KILN_DEVICE_CPU ? v[GROUP_1] > 1 : v[GROUP_0] * v[GROUP_1] < 16;
+    return kiln_image_group_skipped(self, d, c, divide_up(s->out[KILN_AXIS_W], v[TILE_W]),
+                                    divide_up(s->k, 4));
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -82,20 +73,13 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
     return kiln_image_ms(d, tiles, reads, reads * 4, v[TILE_W]);
 }
 
-static double guessed_ms(const kiln_guess *g, kiln_config *c)
-{
-    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : predict(g->self, g->s, g->d, c);
-}
-
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                   kiln_config *c)
 {
     const kiln_config start = {.v = {[TILE_W] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
     const kiln_range range[] = {kiln_searched(params, TILE_W), kiln_each(WINDOW, 0, 1)};
-    kiln_guess g = {self, s, d, NULL, guessed_ms, start, predict(self, s, d, &start)};
-    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
-    *c = g.best;
-    kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
+    const kiln_guess g = {.self = self, .s = s, .d = d, .ms = kiln_legal_ms, .best = start};
+    kiln_image_guess(&g, range, sizeof range / sizeof *range, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -111,8 +95,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_plan_stage(plan, "depthwise_image.cl", "depthwise_image");
     kiln_image_define(plan, s);
     kiln_define(plan, "D_TILES_W", tiles);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, weights);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
@@ -130,7 +113,8 @@ const kiln_solver kiln_solver_depthwise_image = {
     .params = params,
     .nparams = PARAMS,
     .reads_argument_image = true,
-    .prefer = prefer,
+    .own = filters,
+    .prefer = kiln_image_prefer,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -1,6 +1,5 @@
 /* The direct solver over channel-major images. */
 #include "generator/base/integers.h"
-#include "generator/plan/config_best.h"
 
 #include "image.h"
 
@@ -17,11 +16,6 @@ static const kiln_param params[PARAMS] = {
     [GROUP_0] = {"T_GROUP_0", 5, {1, 4, 8, 16, 32}, 1, 1024},
     [GROUP_1] = {"T_GROUP_1", 4, {1, 2, 4, 8}, 1, 1024},
 };
-
-static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
-{
-    kiln_image_prefer(s, kiln_image_filters);
-}
 
 static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                    kiln_why *why)
@@ -64,24 +58,20 @@ static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_dev
     if (v[LOCAL] == WINDOW && (reads_of(s, c) > 32 || s->filter[KILN_AXIS_W] > 16))
         return kiln_no(why, "a window of %lld pixels does not fit registers",
                        (long long)reads_of(s, c));
-    return kiln_image_group_illegal(d, v[GROUP_0], v[GROUP_1], why);
+    return kiln_image_group_illegal(self, d, c, why);
 }
 
 static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c)
 {
     const int *v = c->v;
-    bool cpu = d->kind == KILN_DEVICE_CPU;
-    int64_t items = divide_up(s->out[KILN_AXIS_W], v[TILE_W]);
-    int64_t along = v[ORDER] ? s->g * divide_up(blocks_of(s), v[TILE_KV]) : items;
-    int64_t across = v[ORDER] ? items : s->g * divide_up(blocks_of(s), v[TILE_KV]);
-    if (v[GROUP_0] > 1 && v[GROUP_0] >= 2 * along)
+    int64_t tiles_w = divide_up(s->out[KILN_AXIS_W], v[TILE_W]);
+    int64_t tiles_k = s->g * divide_up(blocks_of(s), v[TILE_KV]);
+    if ((v[LOCAL] == WINDOW && s->filter[KILN_AXIS_W] == 1) ||
+        (v[LOCAL] == STRIDED && d->kind == KILN_DEVICE_CPU))
         return true;
-    if (v[GROUP_1] > 1 && v[GROUP_1] >= 2 * across)
-        return true;
-    if (v[LOCAL] == WINDOW && s->filter[KILN_AXIS_W] == 1)
-        return true;
-    return cpu ? v[GROUP_1] > 1 || v[LOCAL] == STRIDED : v[GROUP_0] * v[GROUP_1] < 16;
+    return kiln_image_group_skipped(self, d, c, v[ORDER] ? tiles_k : tiles_w,
+                                    v[ORDER] ? tiles_w : tiles_k);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -100,9 +90,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const int most = g->d->kind == KILN_DEVICE_CPU ? 32 : 16;
-    if (c->v[TILE_W] * c->v[TILE_KV] > most || illegal(g->self, g->s, g->d, c, NULL))
-        return INFINITY;
-    return predict(g->self, g->s, g->d, c);
+    return c->v[TILE_W] * c->v[TILE_KV] > most ? INFINITY : kiln_legal_ms(g, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -113,10 +101,8 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
         .v = {[TILE_W] = 1, [TILE_KV] = 1, [LOCAL] = cpu, [GROUP_0] = 1, [GROUP_1] = 1}};
     const kiln_range range[] = {kiln_searched(params, TILE_W), kiln_doubled(TILE_KV, 1, 4),
                                 kiln_each(LOCAL, cpu, WINDOW)};
-    kiln_guess g = {self, s, d, NULL, guessed_ms, start, predict(self, s, d, &start)};
-    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
-    *c = g.best;
-    kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
+    const kiln_guess g = {.self = self, .s = s, .d = d, .ms = guessed_ms, .best = start};
+    kiln_image_guess(&g, range, sizeof range / sizeof *range, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -138,8 +124,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_define(plan, "D_FLAT", kiln_filter_flat(&filter.storage));
     kiln_define(plan, "D_TILES_W", tiles_w);
     kiln_define(plan, "D_TILES_K", tiles_k);
-    for (int i = 0; i < PARAMS; i++)
-        kiln_define(plan, params[i].name, v[i]);
+    kiln_define_params(plan, params, PARAMS, c);
     kiln_arg_buffer(plan, KILN_ROLE_X);
     kiln_arg_buffer(plan, weights);
     kiln_arg_buffer(plan, KILN_ROLE_Y);
@@ -158,7 +143,8 @@ const kiln_solver kiln_solver_direct_image = {
     .params = params,
     .nparams = PARAMS,
     .reads_argument_image = true,
-    .prefer = prefer,
+    .own = kiln_image_filters,
+    .prefer = kiln_image_prefer,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -2,7 +2,6 @@
  * as images between them. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
-#include "generator/plan/config_best.h"
 #include "generator/solvers/winograd/winograd.h"
 
 #include "image.h"
@@ -19,6 +18,8 @@ static const kiln_param params[PARAMS] = {
     [GROUP_0] = {"T_GROUP_0", 4, {1, 8, 16, 32}, 1, 1024},
     [GROUP_1] = {"T_GROUP_1", 4, {1, 2, 4, 8}, 1, 1024},
 };
+
+static const char *const plain[] = {"OIHW", NULL};
 
 /* The images of one tile size. */
 typedef struct images {
@@ -49,12 +50,6 @@ static bool make_images(const kiln_shape *s, const kiln_device_facts *d, int m, 
     return make(&i->u, "IMG_WINO_FILTER", i->elements, s->k, s->c / s->g, d, why) &&
            make(&i->v, "IMG_WINO_MATRIX", i->elements, s->c, i->tiles, d, why) &&
            make(&i->m, "IMG_WINO_MATRIX", i->elements, s->k, i->tiles, d, why);
-}
-
-static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d)
-{
-    static const char *const plain[] = {"OIHW", NULL};
-    kiln_image_prefer(s, plain);
 }
 
 /* Whether the caller gives the weights as an image. */
@@ -103,7 +98,7 @@ static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_dev
     if (v[TILES] * v[BLOCKS] > 16)
         return kiln_no(why, "%d x %d blocks of sums are too many for registers", v[TILES],
                        v[BLOCKS]);
-    return kiln_image_group_illegal(d, v[GROUP_0], v[GROUP_1], why);
+    return kiln_image_group_illegal(self, d, c, why);
 }
 
 static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -114,11 +109,8 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_why why;
     if (!make_images(s, d, v[M], &i, &why))
         return true;
-    if (v[GROUP_0] > 1 && v[GROUP_0] >= 2 * divide_up(i.tiles, v[TILES]))
-        return true;
-    if (v[GROUP_1] > 1 && v[GROUP_1] >= 2 * s->g * divide_up(blocks_of(s), v[BLOCKS]))
-        return true;
-    return d->kind == KILN_DEVICE_CPU ? v[GROUP_1] > 1 : v[GROUP_0] * v[GROUP_1] < 16;
+    return kiln_image_group_skipped(self, d, c, divide_up(i.tiles, v[TILES]),
+                                    s->g * divide_up(blocks_of(s), v[BLOCKS]));
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -145,9 +137,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     /* On a CPU a read costs more than sums that do not stay in registers. */
     const int most = g->d->kind == KILN_DEVICE_CPU ? 16 : 8;
-    if (c->v[TILES] * c->v[BLOCKS] > most || illegal(g->self, g->s, g->d, c, NULL))
-        return INFINITY;
-    return predict(g->self, g->s, g->d, c);
+    return c->v[TILES] * c->v[BLOCKS] > most ? INFINITY : kiln_legal_ms(g, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -157,10 +147,8 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
         .v = {[M] = 2, [TILES] = 1, [BLOCKS] = 1, [GROUP_0] = 1, [GROUP_1] = 1}};
     const kiln_range range[] = {kiln_doubled(M, 2, 4), kiln_doubled(TILES, 1, 8),
                                 kiln_doubled(BLOCKS, 1, 2)};
-    kiln_guess g = {self, s, d, NULL, guessed_ms, start, predict(self, s, d, &start)};
-    kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
-    *c = g.best;
-    kiln_image_guess_group(d, &c->v[GROUP_0], &c->v[GROUP_1]);
+    const kiln_guess g = {.self = self, .s = s, .d = d, .ms = guessed_ms, .best = start};
+    kiln_image_guess(&g, range, sizeof range / sizeof *range, c);
 }
 
 /* ---- the plan ---- */
@@ -189,8 +177,7 @@ static void start(kiln_plan *plan, const kiln_shape *s, const images *i, const k
         kiln_define(plan, "D_FILTER_IMAGE", 1);
         kiln_define(plan, "D_FLAT", kiln_filter_flat(&i->filter.storage));
     }
-    for (int p = 0; p < PARAMS; p++)
-        kiln_define(plan, params[p].name, c->v[p]);
+    kiln_define_params(plan, params, PARAMS, c);
     kiln_grid(plan, c->v[GROUP_0], c->v[GROUP_1], 1, g0, g1, g2);
 }
 
@@ -241,7 +228,8 @@ const kiln_solver kiln_solver_winograd_image = {
     .params = params,
     .nparams = PARAMS,
     .reads_argument_image = true,
-    .prefer = prefer,
+    .own = plain,
+    .prefer = kiln_image_prefer,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -198,8 +198,7 @@ static void define_all(const kiln_shape *s, const kiln_winograd_int8 *w, const k
     kiln_define(plan, "D_TOGETHER", 2);
     kiln_define(plan, "D_VNNI", d->has_vnni);
     kiln_define(plan, "D_STREAM", b->dst_pitch.channel == 1 && kiln_better_streamed(s, d));
-    for (int i = 0; i < INT8_PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, INT8_PARAMS, c);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

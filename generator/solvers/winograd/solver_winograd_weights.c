@@ -122,12 +122,6 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
            (c->v[GRADIENT_ROWS] && c->v[GRADIENT_PARTS] < d->compute_units);
 }
 
-static double guessed_ms(const kiln_guess *g, kiln_config *c)
-{
-    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY
-                                                 : kiln_gradient_ms(g->self, g->s, g->d, c);
-}
-
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                   kiln_config *c)
 {
@@ -137,7 +131,7 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
     const kiln_range range[] = {kiln_searched(params, GRADIENT_K),
                                 kiln_searched(params, GRADIENT_CV), kiln_each(GRADIENT_ROWS, 0, 8),
                                 kiln_listed(GRADIENT_PARTS, parts, 6)};
-    kiln_guess g = {self, s, d, NULL, guessed_ms, start, kiln_gradient_ms(self, s, d, &start)};
+    kiln_guess g = {self, s, d, NULL, kiln_legal_ms, start, kiln_gradient_ms(self, s, d, &start)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -179,8 +173,7 @@ static void stage(const kiln_shape *s, const kiln_gradient *g, const kiln_config
     kiln_define(plan, "D_ROOM", kiln_gradient_room(g, c));
     kiln_define(plan, "D_ROWS", kiln_gradient_rows(s, g));
     kiln_define(plan, "D_PART", kiln_gradient_part(s, g, c));
-    for (int i = 0; i < GRADIENT_PARAMS; i++)
-        kiln_define(plan, params[i].name, c->v[i]);
+    kiln_define_params(plan, params, GRADIENT_PARAMS, c);
 }
 
 enum { X, DY, V, U, M, DW };

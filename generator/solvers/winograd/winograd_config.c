@@ -136,10 +136,8 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 {
     const kiln_winograd_range *range = g->own;
     c->v[WINOGRAD_TILES] *= c->v[WINOGRAD_W];
-    if (c->v[WINOGRAD_TILES] > range->tiles || !range->fits(g->d, c) ||
-        g->self->illegal(g->self, g->s, g->d, c, NULL))
-        return INFINITY;
-    return g->self->predict(g->self, g->s, g->d, c);
+    const bool tried = c->v[WINOGRAD_TILES] <= range->tiles && range->fits(g->d, c);
+    return tried ? kiln_legal_ms(g, c) : INFINITY;
 }
 
 void kiln_winograd_guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -298,8 +296,7 @@ void kiln_winograd_stage(const kiln_shape *s, const kiln_winograd *w, const kiln
     kiln_define(plan, "D_SOURCE_AHEAD", w->src_ahead);
     kiln_define(plan, "D_STAGED", staged);
     kiln_define(plan, "D_ROOM", staged ? tiles * kiln_winograd_items(w, c) : tiles);
-    for (int i = 0; i < solver->nparams; i++)
-        kiln_define(plan, solver->params[i].name, c->v[i]);
+    kiln_define_params(plan, solver->params, solver->nparams, c);
 }
 
 void kiln_winograd_emit_pack(const kiln_shape *s, const kiln_winograd *w, const kiln_solver *solver,
