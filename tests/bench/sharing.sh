@@ -4,7 +4,7 @@
 #     ./dev bench sharing
 #
 # THREADS ("2 4 8 16", those for which there are cores) chooses the numbers of threads. The times are
-# explained in tests/bench/bench_sharing.c.
+# explained in tests/bench/programs/bench_sharing.c.
 . "$(dirname "$0")/common"
 case ${1:-} in
 '') ;;

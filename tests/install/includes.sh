@@ -35,6 +35,12 @@ driver/db driver/base driver/conv
 driver/report driver/base driver/conv driver/reference
 driver/tune driver/base driver/conv driver/problem_list
 driver driver/base driver/help driver/conv driver/db driver/layout driver/tune driver/report
+tests/bench/base
+tests/bench/work driver/problem_list driver/reference
+tests/bench/peers generator/problem runtime/kiln runtime/pocl driver/base driver/layout driver/reference tests/bench/base tests/bench/work
+tests/bench/machine runtime/kiln driver/base tests/bench/base tests/bench/peers
+tests/bench/timing driver/base tests/bench/base tests/bench/peers tests/bench/machine
+tests/bench/programs generator/plan runtime/base runtime/kiln runtime/op runtime/pocl runtime/rows driver/base driver/conv driver/reference driver/report tests/bench/base tests/bench/work tests/bench/peers tests/bench/machine tests/bench/timing
 '
 # One header of another folder, for a folder or a file: a family of solvers that builds on another,
 # and the door to what only PoCL gets.
@@ -79,7 +85,7 @@ check_file() { # file, its folder, the folders it may include
     file=$1 folder=$2
     shift 2
     for name in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
-        case $folder in driver*) headers=$public ;; runtime*) headers=$public ;; *) headers='kiln_problem.h kiln_layout.h' ;; esac
+        case $folder in driver* | runtime* | tests*) headers=$public ;; *) headers='kiln_problem.h kiln_layout.h' ;; esac
         among "$name" $headers && continue
         case $name in
         */*)
@@ -92,7 +98,7 @@ check_file() { # file, its folder, the folders it may include
     done
 }
 
-for folder in $(git ls-files generator runtime driver 2>/dev/null || find generator runtime driver -type f); do
+for folder in $(git ls-files generator runtime driver tests/bench 2>/dev/null || find generator runtime driver tests/bench -type f); do
     dirname "$folder"
 done | sort -u >"${TMPDIR:-/tmp}/kiln-folders.$$"
 for folder in $(cat "${TMPDIR:-/tmp}/kiln-folders.$$"); do

@@ -1,6 +1,6 @@
 /* The command lines of the benches: what is measured is what was asked for. */
-#include "bench/gpu_options.h"
-#include "bench/options.h"
+#include "tests/bench/base/options.h"
+#include "tests/bench/programs/gpu_options.h"
 
 #include <check.h>
 #include <getopt.h>
