@@ -23,9 +23,11 @@ static const struct {
     {"timeout", "timeout", false},
 };
 
+enum { OUTCOMES = sizeof outcomes / sizeof *outcomes };
+
 typedef struct printer {
     bool t4;
-    long long printed;
+    long long printed, untried; /* untried: T4 has no word for what nobody ran */
 } printer;
 
 static void print_text(const char *before, const char *text)
@@ -70,12 +72,17 @@ static void print_params(const kiln_trial_line *l)
     }
 }
 
-static void print_t4(const kiln_trial_line *l, bool first)
+/* Returns the place of the verdict among the outcomes; OUTCOMES: it is none of them. */
+static size_t outcome_of(const char *verdict)
 {
     size_t which = 0;
-    while (which + 1 < sizeof outcomes / sizeof *outcomes &&
-           strcmp(outcomes[which].verdict, l->verdict) != 0)
+    while (which < OUTCOMES && strcmp(outcomes[which].verdict, verdict) != 0)
         which++;
+    return which;
+}
+
+static void print_t4(const kiln_trial_line *l, size_t which, bool first)
+{
     print_text(first ? "\n{\"timestamp\":" : ",\n{\"timestamp\":", l->time);
     print_text(",\"configuration\":{\"problem\":", *l->problem ? l->problem : l->key);
     print_text(",\"solver\":", l->solver);
@@ -119,16 +126,22 @@ static void print_csv(const kiln_trial_line *l)
 static void print_line(void *user, const kiln_trial_line *l)
 {
     printer *e = user;
+    const size_t which = outcome_of(l->verdict);
     if (l->kind != KILN_LINE_TRIAL)
         return;
+    if (e->t4 && which == OUTCOMES) {
+        e->untried++;
+        return;
+    }
     if (e->t4)
-        print_t4(l, e->printed == 0);
+        print_t4(l, which, e->printed == 0);
     else
         print_csv(l);
     e->printed++;
 }
 
-/* A row says what the last of its search's trials would. */
+/* A row says what the last of its search's trials would. One without time and runs is of no search:
+ * it was imported, or stands for a config that failed. */
 static void print_row(printer *e, const kiln_row *row)
 {
     kiln_trial_line l;
@@ -140,6 +153,8 @@ static void print_row(printer *e, const kiln_row *row)
     trial.runs = row->runs;
     trial.error = row->error;
     kiln_trial_line_fill(&l, NULL, NULL, &trial);
+    if (row->ms <= 0 && row->runs == 0)
+        l.verdict[0] = '\0';
     memcpy(l.key, row->key, sizeof l.key);
     memcpy(l.second, row->second, sizeof l.second);
     l.second_ms = row->second_ms;
@@ -197,5 +212,8 @@ int db_export(const db_call *c)
     const int status = log ? print_trials(&e, name) : print_rows(&e, name);
     if (e.t4)
         fputs("\n]}\n", stdout);
+    if (e.untried)
+        fprintf(stderr, "kiln db: %s: %lld %s that nobody ran, as far as is known, left out\n",
+                name, e.untried, e.untried == 1 ? "config" : "configs");
     return status;
 }

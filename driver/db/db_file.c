@@ -3,10 +3,14 @@
 
 #include "driver/base/replaced_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool make_room(db_file *f)
 {
@@ -116,7 +120,9 @@ db_piece **db_current(const db_file *files, int nfiles, size_t *n)
     return list;
 }
 
-kiln_status db_write(const char *name, db_piece *const *pieces, size_t n)
+/* Writes the pieces, then `tail`. */
+static kiln_status write_pieces(const char *name, db_piece *const *pieces, size_t n,
+                                const char *tail, size_t length)
 {
     char why[KILN_ERROR_TEXT];
     replaced_file file;
@@ -124,18 +130,111 @@ kiln_status db_write(const char *name, db_piece *const *pieces, size_t n)
     for (size_t i = 0; i < n && !status; i++)
         if (!pieces[i]->dropped)
             fwrite(pieces[i]->text, 1, pieces[i]->length, file.to);
-    if (!status)
+    if (!status) {
+        fwrite(tail, 1, length, file.to);
         status = replaced_file_close(&file, why);
+    }
     if (status)
         fprintf(stderr, "kiln db: %s\n", why);
     return status;
 }
 
-bool db_changed(const db_file *f)
+kiln_status db_write(const char *name, db_piece *const *pieces, size_t n)
 {
-    struct stat st;
-    size_t bytes = 0;
-    for (size_t i = 0; i < f->count; i++)
-        bytes += f->piece[i].length;
-    return stat(f->name, &st) != 0 || (uint64_t)st.st_size != bytes;
+    return write_pieces(name, pieces, n, "", 0);
+}
+
+/* Opens the file that has the name, and keeps others from appending to it. Returns NULL, with
+ * errno. */
+static FILE *open_alone(const char *name)
+{
+    struct stat named, opened;
+    for (int i = 0; i < 100; i++) {
+        int fd =
+            open(name, O_RDWR | O_CLOEXEC); /* some file systems lock only what is written to */
+        if (fd < 0 && (fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
+            return NULL;
+        FILE *file = fdopen(fd, "rb");
+        if (!file) {
+            close(fd);
+            return NULL;
+        }
+        /* A file system without locks leaves the comparison with what was loaded. */
+        while (flock(fileno(file), LOCK_EX) != 0 && errno == EINTR)
+            ;
+        if (stat(name, &named) == 0 && fstat(fileno(file), &opened) == 0 &&
+            named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
+            return file;
+        fclose(file); /* another process has replaced it */
+    }
+    errno = EAGAIN;
+    return NULL;
+}
+
+/* Whether the file begins with what was loaded. */
+static bool begins_as_loaded(const db_file *f, FILE *file)
+{
+    char *text = NULL;
+    bool same = true;
+    for (size_t i = 0; i < f->count && same; i++) {
+        const db_piece *p = &f->piece[i];
+        char *more = realloc(text, p->length + 1);
+        same = more != NULL;
+        if (!more)
+            break;
+        text = more;
+        same = fread(text, 1, p->length, file) == p->length && !memcmp(text, p->text, p->length);
+    }
+    free(text);
+    return same;
+}
+
+static char *read_rest(FILE *file, size_t *length)
+{
+    char *rest = NULL;
+    size_t room = 0;
+    *length = 0;
+    do {
+        char *more = realloc(rest, room = 2 * room + 4096);
+        if (!more) {
+            free(rest);
+            return NULL;
+        }
+        rest = more;
+        *length += fread(rest + *length, 1, room - *length, file);
+    } while (*length == room);
+    return rest;
+}
+
+static kiln_status rewrite(const db_file *f, FILE *file)
+{
+    db_piece **pieces = malloc((f->count + 1) * sizeof *pieces);
+    size_t length;
+    char *rest = NULL;
+    kiln_status status = KILN_NO_MEMORY;
+    for (size_t i = 0; i < f->count && pieces; i++)
+        pieces[i] = &f->piece[i];
+    if (!begins_as_loaded(f, file)) {
+        fprintf(stderr, "kiln db: %s was changed meanwhile; prune it again\n", f->name);
+        status = KILN_FILE;
+    } else if (!pieces || !(rest = read_rest(file, &length))) {
+        fputs("kiln db: out of memory\n", stderr);
+    } else {
+        status = write_pieces(f->name, pieces, f->count, rest, length);
+    }
+    free(rest);
+    free(pieces);
+    return status;
+}
+
+kiln_status db_rewrite(const db_file *f)
+{
+    FILE *file = open_alone(f->name);
+    if (!file) {
+        fprintf(stderr, "kiln db: cannot read %s: %s\n", f->name, strerror(errno));
+        return KILN_FILE;
+    }
+    const kiln_status status = rewrite(f, file);
+    fclose(file); /* whoever waits for the lock goes on, with the new file */
+    return status;
 }

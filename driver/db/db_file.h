@@ -42,7 +42,9 @@ db_piece **db_current(const db_file *files, int nfiles, size_t *n);
 /* Replaces the file with the texts of the pieces that are not dropped; writes a temporary file and
  * renames it. Prints what went wrong. */
 kiln_status db_write(const char *name, db_piece *const *pieces, size_t n);
-/* Whether the file has changed since db_load(): another process appended a row. */
-bool db_changed(const db_file *f);
+/* Replaces the file that was loaded with its pieces that are not dropped and what other processes
+ * have appended since; whoever appends waits meanwhile. Returns KILN_FILE where it was changed in
+ * another way. Prints what went wrong. */
+kiln_status db_rewrite(const db_file *f);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "db_import.h"
 
+#include "driver/base/clock.h"
 #include "driver/base/json_csv.h"
 #include "driver/base/open_file.h"
 
@@ -15,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char solver_name[] = "ConvOclDirectFwd1x1";
 
-enum { MOST_REASONS = 64 };
+enum { MOST_REASONS = 64, MOST_SOLVERS = 128 };
 
 /* Why rows were left out, or what there is to say of the rows that were taken. */
 typedef struct reason {
@@ -32,6 +34,9 @@ typedef struct import {
     int64_t line, taken, skipped;
     reason why[MOST_REASONS + 1]; /* the last one: all that did not fit */
     int reasons;
+    const char *other[MOST_SOLVERS]; /* solvers but the imported one */
+    int others;
+    double told; /* when the progress was told last, by clock_seconds() */
 } import;
 
 static void count(import *im, const char *format, const char *text)
@@ -57,19 +62,31 @@ static void skip(import *im, const char *format, const char *text)
     count(im, format, text);
 }
 
+/* Lists the solvers but the imported one. kiln_explain() compares all solvers at each call: once is
+ * enough for their names. */
+static void list_others(import *im)
+{
+    const kiln_problem tiny = {
+        .batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}};
+    kiln_verdict v;
+    for (int i = 0; im->others < MOST_SOLVERS && !kiln_explain(im->k, &tiny, i, &v); i++)
+        if (strcmp(v.solver, solver_name) != 0)
+            im->other[im->others++] = v.solver;
+}
+
 /* MIOpen searched each solver by itself: the row says nothing of the others that take the problem.
  */
-static void name_others(kiln *k, const kiln_problem *p, char without[KILN_ROW_WITHOUT])
+static void name_others(const import *im, const kiln_problem *p, char without[KILN_ROW_WITHOUT])
 {
-    kiln_verdict v;
     size_t used = 0;
     without[0] = '\0';
-    for (int i = 0; kiln_explain(k, p, i, &v) == KILN_OK; i++) {
-        const size_t length = strlen(v.solver);
-        if (!v.accepted || strcmp(v.solver, solver_name) == 0 ||
-            used + length + 2 > KILN_ROW_WITHOUT)
+    for (int i = 0; i < im->others; i++) {
+        kiln_op_info info;
+        const size_t length = strlen(im->other[i]);
+        const kiln_choice choice = {.solver = im->other[i], .ignore_rows = 1};
+        if (used + length + 2 > KILN_ROW_WITHOUT || kiln_conv_plan(im->k, p, &choice, &info))
             continue;
-        used += (size_t)sprintf(without + used, "%s%s", used ? " " : "", v.solver);
+        used += (size_t)sprintf(without + used, "%s%s", used ? " " : "", im->other[i]);
     }
 }
 
@@ -91,7 +108,7 @@ static void take(import *im, const kiln_problem *p, const char *config)
     }
     if (verdict == DB_NOTE)
         count(im, "taken, though: %s", why);
-    name_others(im->k, p, row.without);
+    name_others(im, p, row.without);
     fprintf(im->to, "- {key: \"%s\", solver: \"%s\", version: %d, config: \"%s\"%s%s%s}\n", row.key,
             row.solver, row.version, row.config, *row.without ? ", without: \"" : "", row.without,
             *row.without ? "\"" : "");
@@ -152,6 +169,17 @@ static void print_report(const import *im, const char *file)
                     (long long)im->why[i].line);
 }
 
+/* A file of some megabytes takes seconds. */
+static void tell_progress(import *im, const char *file)
+{
+    const double now = clock_seconds(), pause = isatty(STDERR_FILENO) ? 1 : 10;
+    if (now - im->told < pause)
+        return;
+    im->told = now;
+    fprintf(stderr, "%s: line %lld, %lld row%s taken so far\n", file, (long long)im->line,
+            (long long)im->taken, im->taken == 1 ? "" : "s");
+}
+
 static bool is_device(FILE *file)
 {
     struct stat st;
@@ -178,6 +206,7 @@ static int read_file(import *im, const db_call *c)
     while (getline(&text, &room, from) >= 0) {
         im->line++;
         read_line(im, text);
+        tell_progress(im, c->name[0]);
     }
     const int code = errno;
     const bool failed = ferror(from);
@@ -198,8 +227,11 @@ int db_import(const db_call *c)
         return db_no_memory();
     im->to = open_memstream(&rows, &length);
     int status = im->to ? (int)db_judge_open(&im->k) : db_no_memory();
-    if (!status)
+    im->told = clock_seconds();
+    if (!status) {
+        list_others(im);
         status = read_file(im, c);
+    }
     if (im->to && fclose(im->to) != 0)
         status = db_no_memory();
     if (!status) {

@@ -1,4 +1,4 @@
-/* Judges tuning rows by asking the library for the operation that each describes. */
+/* Judges tuning rows by asking the library for the plan of the operation that each describes. */
 #include "db_judge.h"
 
 #include <stdarg.h>
@@ -14,24 +14,19 @@ kiln_status db_judge_open(kiln **k)
     return status;
 }
 
-/* Asks the row's solver for an operation, with the row's config or without one. */
+/* Asks the row's solver for a plan, with the row's config or without one. */
 static kiln_status ask(kiln *k, const kiln_row *row, const char *config, kiln_op_info *info,
                        char *why)
 {
     kiln_problem p;
-    kiln_op *op;
     const kiln_choice choice = {.solver = row->solver, .config = config, .ignore_rows = 1};
     kiln_status status = kiln_problem_parse(&p, row->key, why);
     if (status)
         return status;
-    status = kiln_conv_create(k, &p, &choice, &op);
-    if (status) {
+    status = kiln_conv_plan(k, &p, &choice, info);
+    if (status)
         snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
-        return status;
-    }
-    kiln_op_describe(op, info);
-    kiln_op_release(op);
-    return KILN_OK;
+    return status;
 }
 
 int db_solver_version(kiln *k, const kiln_row *row)

@@ -75,21 +75,10 @@ static int prune_marked(db_file *f, size_t dropped)
         printf("%s: nothing to drop\n", f->name);
         return KILN_OK;
     }
-    db_piece **pieces = malloc(f->count * sizeof *pieces);
-    if (!pieces)
-        return db_no_memory();
-    for (size_t i = 0; i < f->count; i++)
-        pieces[i] = &f->piece[i];
-    int status = KILN_FILE;
-    if (db_changed(f))
-        fprintf(stderr, "kiln db: %s was changed meanwhile; prune it when nothing is tuning\n",
-                f->name);
-    else
-        status = (int)db_write(f->name, pieces, f->count);
+    const kiln_status status = db_rewrite(f);
     if (!status)
         printf("%s: dropped %zu row%s\n", f->name, dropped, dropped == 1 ? "" : "s");
-    free(pieces);
-    return status;
+    return (int)status;
 }
 
 int db_prune(const db_call *c)

@@ -1,6 +1,8 @@
 /* `kiln db` list, merge and diff: words that read files of rows and change none of them. */
 #include "db_merge.h"
 
+#include "driver/base/number_text.h"
+
 #include "db_judge.h"
 #include "db_parts.h"
 
@@ -27,8 +29,9 @@ static void warn_bad(const db_file *f)
 
 static void print_time(const kiln_row *row)
 {
+    char spread[NUMBER_TEXT];
     if (row->ms > 0)
-        printf("%10.4g  %5.1f%%", row->ms, row->spread * 100);
+        printf("%10.4g  %5s%%", row->ms, number_text(row->spread * 100, 1, spread));
     else
         printf("%10s  %6s", "-", "-");
 }

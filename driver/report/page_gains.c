@@ -1,4 +1,6 @@
 /* Gain per layer: how many times as fast the best config is as the guess. */
+#include "driver/base/number_text.h"
+
 #include "axis.h"
 #include "html.h"
 #include "page_part.h"
@@ -30,7 +32,7 @@ static double clear_gain(const report_layer *l)
 
 static void draw_bar(const page_part *p, const axis *x, const report_layer *l, double y)
 {
-    char number[HTML_NUMBER], name[NAME];
+    char number[NUMBER_TEXT], name[NAME];
     const double gain = report_gain(l), zero = axis_at(x, 1), end = axis_at(x, gain);
     const double from = fmin(zero, end), width = fmax(fabs(end - zero), 1), middle = ROW / 2.0;
     fprintf(p->to, "<a href=\"#d%d-l%zu\">", p->number, (size_t)(l - p->layer) + 1);
@@ -43,8 +45,7 @@ static void draw_bar(const page_part *p, const axis *x, const report_layer *l, d
     html_fill(p->to, "%</text>", shorten(l->name, name));
     fprintf(p->to, "<text class=\"value\" x=\"%.1f\" y=\"%.1f\">", fmax(end, zero) + 6,
             y + middle + 4);
-    snprintf(number, sizeof number, "%.2f", gain);
-    html_fill(p->to, "%</text></a>\n", number);
+    html_fill(p->to, "%</text></a>\n", number_text(gain, 2, number));
 }
 
 static void draw(const page_part *p, const report_layer **list, size_t n)

@@ -218,11 +218,16 @@ static kiln_status check_flags(const flags *f, char *why)
 kiln_status tune_options_parse(tune_options *o, request *defaults, const char **files, int *nfiles,
                                int argc, char **argv, char *why)
 {
-    char *flags[FLAGS_MAX * 2 + 2] = {argv[0]};
-    int nflags = 1;
+    char **flags = malloc(((size_t)argc + 1) * sizeof *flags);
+    int nflags = 0;
     kiln_status status = KILN_OK;
     init(o);
     *nfiles = 0;
+    if (!flags) {
+        snprintf(why, KILN_ERROR_TEXT, "out of memory for the flags");
+        return KILN_NO_MEMORY;
+    }
+    flags[nflags++] = argv[0];
     for (int i = 1; i < argc && !status; i++) {
         const struct option_row *row = find(argv[i]);
         if (strcmp(argv[i], "-h") == 0)
@@ -232,12 +237,13 @@ kiln_status tune_options_parse(tune_options *o, request *defaults, const char **
         else if (argv[i][0] != '-' || !argv[i][1])
             files[(*nfiles)++] = argv[i];
         else
-            for (int n = flags_width(argv[i]); n > 0 && i < argc && nflags < FLAGS_MAX * 2; n--)
+            for (int n = flags_width(argv[i]); n > 0 && i < argc; n--)
                 flags[nflags++] = argv[n > 1 ? i++ : i];
     }
     flags[nflags] = NULL;
     if (!status && !o->help)
         status = flags_parse(&defaults->flags, nflags, flags, why);
+    free(flags);
     if (!status)
         status = check_flags(&defaults->flags, why);
     if (o->total_time > 0 && !o->seconds_given)

@@ -2,6 +2,7 @@
 #include "tune_show.h"
 
 #include "driver/base/clock.h"
+#include "driver/base/number_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static void print_progress(const tune_run *run)
 {
     size_t all, worked, ended = count_ended(run, &all, &worked);
     const double left = time_left(run, ended, all, worked);
-    char text[24];
+    char text[24], gain[NUMBER_TEXT];
     fprintf(stderr, "tune %zu/%zu", ended + (ended < all), all);
     if (last.item >= 0 && last.round > 1)
         fprintf(stderr, ", round %d", last.round);
@@ -74,7 +75,8 @@ static void print_progress(const tune_run *run)
     if (last.best_ms > 0)
         fprintf(stderr, ", best %.4g ms", last.best_ms);
     if (last.best_ms > 0 && last.guess_ms > 0)
-        fprintf(stderr, " (guess %.4g, %.2f times)", last.guess_ms, last.guess_ms / last.best_ms);
+        fprintf(stderr, " (guess %.4g, %s times)", last.guess_ms,
+                number_text(last.guess_ms / last.best_ms, 2, gain));
     if (left >= 0)
         fprintf(stderr, ", %s left", span(left, text));
     if (last.item >= 0)

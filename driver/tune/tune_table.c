@@ -1,6 +1,7 @@
 /* The table at the end of a run, its sums, and the exit status. */
 #include "driver/base/clock.h"
 #include "driver/base/json_csv.h"
+#include "driver/base/number_text.h"
 #include "driver/conv/conv.h"
 
 #include "tune_show.h"
@@ -54,13 +55,14 @@ static void print_row(const tune_run *run, const tune_kind *k, size_t i, int wid
 {
     const tune_item *item = &run->list->item[i];
     const tune_result *r = &k->result[i];
+    char gain[NUMBER_TEXT];
     if (r->end.ms <= 0)
         return;
     printf("%-*s ", width, item->name);
     if (run->options->profile)
         printf("%6lld ", (long long)item->count);
     if (has_times(r))
-        printf("%10.4g %10.4g %6.2f  ", r->end.guess_ms, r->end.ms, gain_of(r));
+        printf("%10.4g %10.4g %6s  ", r->end.guess_ms, r->end.ms, number_text(gain_of(r), 2, gain));
     else
         printf("%10s %10.4g %6s  ", "-", r->end.ms, "-");
     printf("%s%s%s%s\n", r->end.config, *r->end.config ? " of " : "", r->end.solver,
@@ -123,10 +125,12 @@ static void print_table(const tune_run *run, const tune_kind *k)
 
 static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, FILE *to)
 {
+    char gain[NUMBER_TEXT];
     fprintf(to, "%d tuned, %d tuned before, %d failed, %d left", s->tuned, s->known, s->failed,
             s->left);
     if (s->gains)
-        fprintf(to, "; gain %.3f in the geometric mean", exp(s->log_gain / s->gains));
+        fprintf(to, "; gain %s in the geometric mean",
+                number_text(exp(s->log_gain / s->gains), 3, gain));
     fprintf(to, "; rows in %s\n", k->device.rows_file);
     if (s->restored)
         fprintf(to,
@@ -134,8 +138,8 @@ static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, F
                 s->restored, s->restored == 1 ? "" : "s", s->restored == 1 ? "was" : "were",
                 s->restored == 1 ? "is" : "are");
     if (run->options->profile && s->best_ms > 0)
-        fprintf(to, "the program: %.4g ms with guesses, %.4g ms tuned: %.3f times as fast\n",
-                s->guess_ms, s->best_ms, s->guess_ms / s->best_ms);
+        fprintf(to, "the program: %.4g ms with guesses, %.4g ms tuned: %s times as fast\n",
+                s->guess_ms, s->best_ms, number_text(s->guess_ms / s->best_ms, 3, gain));
     if (s->left)
         fprintf(to, "%sthe same command goes on with what is left\n",
                 run->unkept ? "stopped, as no other result could be kept either; " : "");

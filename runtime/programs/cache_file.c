@@ -69,21 +69,30 @@ unsigned char *kiln_cache_encode(const kiln_cache_record *record, size_t *size)
     return data;
 }
 
+/* Reads the header of a file of `size` bytes, of which `got` are there. */
+static const char *decode_header(const unsigned char *data, size_t got, size_t size, header *h)
+{
+    if (got < sizeof *h || size < sizeof *h)
+        return "shorter than its header";
+    memcpy(h, data, sizeof *h);
+    if (memcmp(h->magic, magic, sizeof magic) != 0)
+        return "not a file of kiln";
+    if (h->format != KILN_CACHE_FORMAT)
+        return "another format";
+    size_t rest = size - sizeof *h;
+    if (h->key_size == 0 || h->key_size > rest || h->binary_size == 0 ||
+        h->binary_size != rest - h->key_size)
+        return "sizes that do not add up";
+    return NULL;
+}
+
 const char *kiln_cache_decode(const void *bytes, size_t size, kiln_cache_record *record)
 {
     const unsigned char *data = bytes;
     header h;
-    if (size < sizeof h)
-        return "shorter than its header";
-    memcpy(&h, data, sizeof h);
-    if (memcmp(h.magic, magic, sizeof magic) != 0)
-        return "not a file of kiln";
-    if (h.format != KILN_CACHE_FORMAT)
-        return "another format";
-    size_t rest = size - sizeof h;
-    if (h.key_size == 0 || h.key_size > rest || h.binary_size == 0 ||
-        h.binary_size != rest - h.key_size)
-        return "sizes that do not add up";
+    const char *why = decode_header(data, size, size, &h);
+    if (why)
+        return why;
     XXH128_canonical_t sum = checksum(data, size);
     if (memcmp(&h.checksum, &sum, sizeof sum) != 0)
         return "wrong checksum";
@@ -141,10 +150,18 @@ static const char *read_open(int fd, unsigned char **data, kiln_cache_record *re
         return why;
     if (st.st_size > MAX_FILE)
         return "too large";
-    *data = malloc((size_t)st.st_size + 1);
+    /* What is large and no file of kiln's costs one read. */
+    const size_t size = (size_t)st.st_size;
+    unsigned char first[sizeof(header)];
+    header h;
+    const size_t got = read_all(fd, first, sizeof first);
+    if ((why = decode_header(first, got, size, &h)))
+        return why;
+    *data = malloc(size);
     if (!*data)
         return "out of memory";
-    return kiln_cache_decode(*data, read_all(fd, *data, (size_t)st.st_size), record);
+    memcpy(*data, first, got);
+    return kiln_cache_decode(*data, got + read_all(fd, *data + got, size - got), record);
 }
 
 const char *kiln_cache_read(int at, const char *name, bool touch, unsigned char **data,

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -75,6 +76,30 @@ int kiln_append_open(const char *file)
     if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode)) {
         close(fd);
         errno = EINVAL;
+        fd = -1;
+    }
+    return fd;
+}
+
+static bool is_still(const char *file, int fd)
+{
+    struct stat named, opened;
+    return stat(file, &named) == 0 && fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+           named.st_ino == opened.st_ino;
+}
+
+/* A process that waits for the lock may wait for a file that is replaced meanwhile. */
+int kiln_append_open_locked(const char *file)
+{
+    enum { MOST_TRIES = 1000 };
+    int fd = -1;
+    for (int i = 0; i < MOST_TRIES && (fd = kiln_append_open(file)) >= 0; i++) {
+        while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+            ;
+        if (is_still(file, fd))
+            return fd;
+        close(fd);
+        errno = EAGAIN;
         fd = -1;
     }
     return fd;

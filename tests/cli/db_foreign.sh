@@ -65,6 +65,15 @@ export KILN_DB="$KILN_SANDBOX/rows.yaml" KILN_CACHE_DIR=off
 echo "conv -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1" >list
 expect 0 tune list --solvers naive,13 --trials 3 --seconds 0 --jobs 0
 expect 0 db export rows.yaml --format csv
+# Imported rows, which nobody ran, are no correct results.
+expect 0 db export imported.yaml
+lacks 'correct'
+says '^\{"schema_version":"1.0.0","results":\[$'
+warns 'imported.yaml: [0-9]+ configs that nobody ran, as far as is known, left out$'
+expect 0 db export imported.yaml --format csv
+lacks ',"?ok"?,'
+says 'ConvOclDirectFwd1x1'
+expect 0 db export rows.yaml --format csv
 says '^problem,solver,version,config,params,verdict,ms,'
 [ "$(wc -l <out)" -eq 2 ] || fail 'there is not one row'
 expect 0 db export rows.trials.jsonl --format csv

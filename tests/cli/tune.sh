@@ -67,6 +67,19 @@ warns '^0 trials in '
 expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --no-isolate
 says '^1 tuned, '
 
+# A log may hold any number: no gain has hundreds of digits.
+cp rows.trials.jsonl kept.jsonl
+sed -i '/"kind": "search"/s/"ms": [0-9.e+-]*/"ms": 1e-300/; /"kind": "search"/s/"guess_ms": [0-9.e+-]*/"guess_ms": 1e5/' \
+    rows.trials.jsonl
+expect 0 tune list --match f1x1 --solvers naive --trials 1 --seconds 0 --profile
+says ' 1.00e\+305  naive'
+lacks '[0-9]{40}'
+mv kept.jsonl rows.trials.jsonl
+# The last of very many flags counts, too.
+# shellcheck disable=SC2046
+expect 0 tune list --dry-run $(i=0; while [ $i -lt 200 ]; do echo "-V $((i % 2))"; i=$((i + 1)); done) --match 'f1x1'
+[ "$(wc -l <out)" -eq 1 ] || fail 'the last flag was dropped'
+
 # Rows that are gone, or of another version, come back from the log; a winner of another version is
 # no winner.
 expect 0 tune list --match '-f3x3' --solvers naive --trials 1 --seconds 0 --jobs 0

@@ -162,6 +162,20 @@ START_TEST(of_another_user)
 }
 END_TEST
 
+/* A huge file that is none of kiln's is not read. */
+START_TEST(huge_and_foreign)
+{
+    unsigned char *data = NULL;
+    kiln_cache_record record;
+    box_store();
+    ck_assert_int_eq(truncate(box_path, 0), 0);
+    ck_assert_int_eq(truncate(box_path, (off_t)1 << 30), 0); /* no byte of it is on the disk */
+    ck_assert_str_eq(kiln_cache_load(box_dir, box_key, false, &data, &record),
+                     "not a file of kiln");
+    ck_assert_ptr_null(data);
+}
+END_TEST
+
 /* Whoever may write to the file or its folder may say what the driver runs. */
 START_TEST(writable_by_others)
 {
@@ -204,6 +218,7 @@ int main(void)
     tcase_add_test(tests, not_a_plain_file);
     tcase_add_test(tests, of_another_user);
     tcase_add_test(tests, writable_by_others);
+    tcase_add_test(tests, huge_and_foreign);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

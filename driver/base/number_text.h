@@ -1,0 +1,11 @@
+/* Numbers in tables: a file may hold any. */
+#ifndef KILN_NUMBER_TEXT_H
+#define KILN_NUMBER_TEXT_H
+
+enum { NUMBER_TEXT = 32 };
+
+/* Writes the number with so many decimals; one of seven digits or more, with an exponent. Returns
+ * text. */
+const char *number_text(double value, int decimals, char text[NUMBER_TEXT]);
+
+#endif
