@@ -28,6 +28,29 @@ typedef struct kiln_core_pages {
 
 enum { KILN_CORE_RANGES = 4 };
 
+/* Numbers that were fitted so that predictions meet measured times. */
+typedef struct kiln_core_fit {
+    double reached;        /* share of the peak which tiles of sums in registers reach */
+    double reached_direct; /* the same of the solver `direct`, whose formula counts loads itself */
+
+    /* ---- loads, in time of a multiply-add of a whole vector ---- */
+    bool load_bound;         /* a core starts so few instructions a cycle that loads take time of
+                                their own beside multiply-adds */
+    double sum_beside_loads; /* a multiply-add of a tile; 1 where loads take no time beside it */
+    double load_beside_sums; /* a load of that tile; 0 likewise */
+    double load;             /* a load in a tile that has more loads than sums */
+    double load_of_bank; /* a load of a pixel that shares a bank of the first cache with others */
+    double moves;        /* an instruction of a transform: a shuffle, a store, an addition */
+
+    /* ---- caches that formulas count on, which may be smaller than the CPU's ---- */
+    int64_t l1_counted, l2_counted;
+    int l1_ways_counted;
+    double held;      /* share of the last cache that stays from one run to the next */
+    double own_share; /* time to move what the same core wrote last, in that of other tensors */
+    kiln_core_pages page;
+} kiln_core_fit;
+
+/* What is published of a CPU, or measured by programs that know nothing of solvers; and the fit. */
 typedef struct kiln_core {
     const char *name; /* "zen4" */
 
@@ -40,37 +63,22 @@ typedef struct kiln_core {
     int vector_floats;
 
     /* ---- units ---- */
-    int unit_floats;       /* what a unit takes at once; fewer than a vector has: a vector goes
-                              through in parts, one after the other; 0: a whole vector */
-    double sums;           /* multiply-adds of a unit's width that begin in a cycle */
-    double sum_latency;    /* cycles from a multiply-add to the next one that needs its result */
-    double clock;          /* clock that the peak is counted with, in multiples of the told clock */
-    double reached;        /* share of that peak which tiles of sums in registers reach */
-    double reached_direct; /* the same of the solver `direct`, whose formula counts loads itself */
-    double pairs;          /* multiply-adds that take as long as one that adds the products of pairs
-                              of bf16, and is worth two; 0: there is none, or it was not measured */
+    int unit_floats;    /* what a unit takes at once; fewer than a vector has: a vector goes
+                           through in parts, one after the other; 0: a whole vector */
+    double sums;        /* multiply-adds of a unit's width that begin in a cycle */
+    double sum_latency; /* cycles from a multiply-add to the next one that needs its result */
+    double clock;       /* clock that the peak is counted with, in multiples of the told clock */
+    double pairs;       /* multiply-adds that take as long as one that adds the products of pairs
+                           of bf16, and is worth two; 0: there is none, or it was not measured */
 
-    /* ---- loads, in time of a multiply-add of a whole vector ---- */
-    bool load_bound;         /* a core starts so few instructions a cycle that loads take time of
-                                their own beside multiply-adds */
-    double sum_beside_loads; /* a multiply-add of a tile; 1 where loads take no time beside it */
-    double load_beside_sums; /* a load of that tile; 0 likewise */
-    double load;             /* a load in a tile that has more loads than sums */
-    double load_of_bank; /* a load of a pixel that shares a bank of the first cache with others */
-    double moves;        /* an instruction of a transform: a shuffle, a store, an addition */
-
-    /* ---- a core's own caches: what formulas count on, which may be less than there is ---- */
-    int64_t l1_bytes, l2_bytes;
-    int l1_ways;
+    /* ---- caches and memory ---- */
+    int64_t l2_bytes; /* a core's second cache, where the system does not tell its size */
     int64_t line_bytes, page_bytes;
-
-    /* ---- the last cache and memory ---- */
     int64_t last_bytes; /* a core's share of a last cache that other machines use too */
-    double held;        /* share of the last cache that stays from one run to the next */
     double cache_gbs;   /* bytes a core reads and writes in the last cache, GB/s */
     double memory_gbs;  /* the same in memory */
-    double own_share;   /* time to move what the same core wrote last, in that of other tensors */
-    kiln_core_pages page;
+
+    kiln_core_fit fit;
 } kiln_core;
 
 /* Returns the row of the CPU. An unknown CPU, and an `id` of NULL, get the row "generic". Never

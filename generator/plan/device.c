@@ -22,6 +22,7 @@ kiln_device_facts kiln_device_generic(void)
         .max_alloc = (int64_t)1 << 56,
         .base_align = 128,
         .cache = 8 << 20,
+        .core_cache = 1 << 20,
         .image_width = 8192,
         .image_height = 8192,
         .simd_floats = 8,
@@ -145,7 +146,7 @@ bool kiln_device_large_l2(const kiln_device_facts *d)
 
 bool kiln_device_holds(const kiln_device_facts *d, double bytes)
 {
-    return bytes < d->cpu->held * (double)d->cache;
+    return bytes < d->cpu->fit.held * (double)d->cache;
 }
 
 double kiln_device_memory_gbs(const kiln_device_facts *d)

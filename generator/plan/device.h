@@ -53,7 +53,7 @@ typedef struct kiln_device_facts {
     int64_t base_align;                 /* bytes; alignment of a sub-buffer's start */
     int64_t image_width, image_height;  /* pixels; 0: no images */
     int64_t cache;                      /* bytes of the last level; 0: unknown or none */
-    int64_t core_cache;      /* bytes of a core's second level, as the system tells; 0: unknown */
+    int64_t core_cache;      /* bytes of a core's second level: as the system tells, or its row */
     int simd_floats;         /* preferred vector width for float, at least 1 */
     bool has_fp16, has_fp64; /* arithmetic, not storage */
     bool shares_work;        /* threads of the runtime help with a launch of one work-group */

@@ -99,7 +99,7 @@ bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double
 
 bool kiln_better_streamed(const kiln_shape *s, const kiln_device_facts *d)
 {
-    return kiln_shape_out_type(s) == KILN_F32 && kiln_tensors_exceed(s, d, d->cpu->held);
+    return kiln_shape_out_type(s) == KILN_F32 && kiln_tensors_exceed(s, d, d->cpu->fit.held);
 }
 
 bool kiln_better_fetched(const kiln_shape *s, const kiln_device_facts *d)

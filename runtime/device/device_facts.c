@@ -137,11 +137,10 @@ static int64_t read_core_cache(const kiln_device_facts *f)
 {
 #ifdef _SC_LEVEL2_CACHE_SIZE
     const long told = *f->core ? sysconf(_SC_LEVEL2_CACHE_SIZE) : 0;
-    return told < 0 ? 0 : told;
-#else
-    (void)f;
-    return 0;
+    if (told > 0)
+        return told;
 #endif
+    return f->cpu->l2_bytes;
 }
 
 static int version_of(int64_t major, int64_t minor)

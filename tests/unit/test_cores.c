@@ -125,35 +125,38 @@ static void check_units(const kiln_core *c)
     within(c, "sums", c->sums, 1, 4);
     within(c, "sum_latency", c->sum_latency, 2, 8);
     within(c, "clock", c->clock, 1, 3);
-    within(c, "reached", c->reached, 0.3, 1);
-    within(c, "reached_direct", c->reached_direct, 0.3, 1);
+    within(c, "reached", c->fit.reached, 0.3, 1);
+    within(c, "reached_direct", c->fit.reached_direct, 0.3, 1);
     within(c, "pairs", c->pairs, 0, 8);
-    within(c, "sum_beside_loads", c->sum_beside_loads, 0.5, 1);
-    within(c, "load_beside_sums", c->load_beside_sums, 0, 1);
-    ck_assert_msg(c->load_bound == (c->load_beside_sums > 0),
+    within(c, "sum_beside_loads", c->fit.sum_beside_loads, 0.5, 1);
+    within(c, "load_beside_sums", c->fit.load_beside_sums, 0, 1);
+    ck_assert_msg(c->fit.load_bound == (c->fit.load_beside_sums > 0),
                   "%s: loads take time beside sums where it is load_bound, and nowhere else",
                   c->name);
-    within(c, "load", c->load, 0.5, 2);
-    within(c, "load_of_bank", c->load_of_bank, 1, 2);
-    within(c, "moves", c->moves, 1, 4);
+    within(c, "load", c->fit.load, 0.5, 2);
+    within(c, "load_of_bank", c->fit.load_of_bank, 1, 2);
+    within(c, "moves", c->fit.moves, 1, 4);
 }
 
 static void check_memory(const kiln_core *c)
 {
-    within(c, "l1_bytes", (double)c->l1_bytes, 16 << 10, 256 << 10);
-    within(c, "l2_bytes", (double)c->l2_bytes, (double)(4 * c->l1_bytes), 16 << 20);
+    within(c, "l1_counted", (double)c->fit.l1_counted, 16 << 10, 256 << 10);
+    within(c, "l2_counted", (double)c->fit.l2_counted, (double)(4 * c->fit.l1_counted),
+           (double)c->l2_bytes);
+    within(c, "l2_bytes", (double)c->l2_bytes, 256 << 10, 16 << 20);
     within(c, "last_bytes", (double)c->last_bytes, (double)c->l2_bytes, 256 << 20);
     ck_assert_msg(is_power_of_two(c->line_bytes) && c->line_bytes >= 32, "%s: line_bytes", c->name);
     ck_assert_msg(is_power_of_two(c->page_bytes) && c->page_bytes >= 4096, "%s: page_bytes",
                   c->name);
-    ck_assert_msg(c->l1_ways > 0 && c->l1_bytes % (c->line_bytes * c->l1_ways) == 0,
+    ck_assert_msg(c->fit.l1_ways_counted > 0 &&
+                      c->fit.l1_counted % (c->line_bytes * c->fit.l1_ways_counted) == 0,
                   "%s: the first cache is no whole number of sets", c->name);
-    within(c, "held", c->held, 0.3, 1);
+    within(c, "held", c->fit.held, 0.3, 1);
     within(c, "memory_gbs", c->memory_gbs, 1, 200);
     within(c, "cache_gbs", c->cache_gbs, c->memory_gbs, 1000);
-    within(c, "own_share", c->own_share, 0.2, 1);
-    const double pages[] = {c->page.begin,  c->page.slope, c->page.square,
-                            c->page.narrow, c->page.far,   c->page.far_narrow};
+    within(c, "own_share", c->fit.own_share, 0.2, 1);
+    const double pages[] = {c->fit.page.begin,  c->fit.page.slope, c->fit.page.square,
+                            c->fit.page.narrow, c->fit.page.far,   c->fit.page.far_narrow};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
         within(c, "page", pages[i], 0, 100);
 }

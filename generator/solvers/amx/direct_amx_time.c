@@ -20,9 +20,9 @@ static double fill_cycles(const kiln_direct_amx *g)
 /* Cycles to load a row of a tile again, by the bytes that were read since. */
 static double load_cycles(const kiln_device_facts *d, double bytes)
 {
-    return bytes < 1.3 * (double)d->cpu->l1_bytes ? 0.6
-           : bytes < 1.5 * (double)d->core_cache  ? 1.4
-                                                  : 3;
+    return bytes < 1.3 * (double)d->cpu->fit.l1_counted ? 0.6
+           : bytes < 1.5 * (double)d->core_cache        ? 1.4
+                                                        : 3;
 }
 
 /* Cycles of the sums of an item: those of a row of a tile take one, unless loads take longer. The

@@ -139,7 +139,7 @@ static bool better_in_parts(const kiln_blocked *b, const kiln_device_facts *d, c
 static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, int64_t weights,
                            int64_t pixels, bool dense)
 {
-    const int64_t first_level = d->cpu->l1_bytes, stride = b->stride[KILN_AXIS_W];
+    const int64_t first_level = d->cpu->fit.l1_counted, stride = b->stride[KILN_AXIS_W];
     const int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     const bool many = weights >= d->core_cache / 2;
     if (!kiln_device_large_l2(d))
@@ -162,7 +162,7 @@ static bool rereads_pixels(const kiln_blocked *b, const kiln_device_facts *d, in
 static int order_for(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                      const kiln_config *c)
 {
-    const int64_t second_level = d->cpu->l2_bytes, l2_share = second_level / 4;
+    const int64_t second_level = d->cpu->fit.l2_counted, l2_share = second_level / 4;
     int64_t taps = b->filter[0] * b->filter[1] * b->filter[2];
     int64_t pixels = b->src_c * 4, image = pixels, result = b->dst_c * 4;
     for (int a = 0; a < 3; a++) {
@@ -220,7 +220,7 @@ void kiln_direct_blocked_guess(const kiln_solver *self, const kiln_shape *s,
         start.v[BLOCKED_GROUP] *= 2;
     /* Tiles may be five by five where cores are load-bound, and for pairs of bf16, whose pixels the
      * instruction does not load: square tiles have the fewest loads for their sums. */
-    const bool square = d->cpu->load_bound || (d->has_bf16 && s->w_type == KILN_BF16);
+    const bool square = d->cpu->fit.load_bound || (d->has_bf16 && s->w_type == KILN_BF16);
     const int lanes[] = {start.v[BLOCKED_LANES], start.v[BLOCKED_LANES] / 2};
     const kiln_range range[] = {kiln_listed(BLOCKED_LANES, lanes, 2),
                                 kiln_each(BLOCKED_TILE_KV, 1, square ? 5 : 4),

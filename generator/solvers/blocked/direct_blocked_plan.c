@@ -65,7 +65,7 @@ static bool fetches_pixels(const kiln_blocked *b, const kiln_shape *s, const kil
 static int64_t weights_ahead(const kiln_blocked *b, const kiln_shape *s, const kiln_device_facts *d,
                              const kiln_config *c, const kiln_plan *plan)
 {
-    const int64_t l2_share = d->cpu->l2_bytes / 4, few = 6, usual = 128;
+    const int64_t l2_share = d->cpu->fit.l2_counted / 4, few = 6, usual = 128;
     const int64_t step =
         kiln_direct_blocked_step(b, s) * b->filter[0] * b->filter[1] * b->filter[2];
     const bool helps = c->v[BLOCKED_TILE_W] > few && plan->packed_bytes > l2_share;

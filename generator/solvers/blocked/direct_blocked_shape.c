@@ -139,7 +139,7 @@ static int64_t weight_bytes(const kiln_blocked *b, const kiln_config *c)
 int64_t kiln_direct_blocked_part(const kiln_blocked *b, const kiln_device_facts *d,
                                  const kiln_config *c)
 {
-    const int64_t cache = d->core_cache > 0 ? d->core_cache : d->cpu->l2_bytes;
+    const int64_t cache = d->core_cache;
     const int64_t tiles = kiln_direct_blocked_tiles_k(b, c);
     const int64_t most = cache / 2 / (b->src_c * weight_bytes(b, c));
     return divide_up(tiles, divide_up(tiles, most > 1 ? most : 1));

@@ -47,8 +47,8 @@ static double taps_of(const kiln_blocked *b, const kiln_config *c, bool whole_w)
 static double conflict_cycles(const kiln_blocked *b, const kiln_device_facts *d,
                               const kiln_config *c)
 {
-    const int64_t line = d->cpu->line_bytes, ways = d->cpu->l1_ways;
-    const int64_t sets = d->cpu->l1_bytes / line / ways;
+    const int64_t line = d->cpu->line_bytes, ways = d->cpu->fit.l1_ways_counted;
+    const int64_t sets = d->cpu->fit.l1_counted / line / ways;
     int64_t apart = b->src_pitch.pixel * b->stride[KILN_AXIS_W] * 4;
     if (apart % line != 0)
         return 0;
@@ -106,7 +106,7 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
         /* Loads are as many a cycle as multiply-adds, or fewer: pixels that are a line apart are in
          * the same bank of a cache. A pixel that is multiplied once is loaded by the multiply-add,
          * for which 1.06 was measured. */
-        loads = (weights > 1 ? d->cpu->load_of_bank : 1.06) * (c->v[BLOCKED_TILE_W] + weights);
+        loads = (weights > 1 ? d->cpu->fit.load_of_bank : 1.06) * (c->v[BLOCKED_TILE_W] + weights);
         begin = 0.8;
     } else if (turn < 1 && c->v[BLOCKED_TILE_KV] == 1) {
         /* Two sums at a time need more pixels than a cycle loads, unless each pixel is multiplied
@@ -114,9 +114,9 @@ static double tap_cycles(const kiln_blocked *b, const kiln_shape *s, const kiln_
         loads = 1.08 * cost.each * fmax(sums, least);
     }
     double multiply = cost.each * fmax(sums, least);
-    multiply = d->cpu->sum_beside_loads * multiply +
-               d->cpu->load_beside_sums * (c->v[BLOCKED_TILE_W] + weights);
-    if (d->cpu->load_bound && over == 1) /* multiply-adds load the pixels */
+    multiply = d->cpu->fit.sum_beside_loads * multiply +
+               d->cpu->fit.load_beside_sums * (c->v[BLOCKED_TILE_W] + weights);
+    if (d->cpu->fit.load_bound && over == 1) /* multiply-adds load the pixels */
         moved = 1.5;
     return turn * (fmax(loads, multiply) + 0.2 * weights + moved + begin) +
            conflict_cycles(b, d, c);
@@ -151,7 +151,7 @@ static bool has_taps(const kiln_blocked *b)
  * the middle of a block, each piece is loaded again. */
 static double store_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c)
 {
-    const int64_t line = d->cpu->line_bytes / 4, most_held = 4 * d->cpu->l2_bytes;
+    const int64_t line = d->cpu->line_bytes / 4, most_held = 4 * d->cpu->fit.l2_counted;
     if (b->dst_pitch.channel == 1)
         return 2.0 *
                (double)(c->v[BLOCKED_LANES] / kiln_direct_blocked_piece(b, c->v[BLOCKED_LANES]));
@@ -170,7 +170,7 @@ static double store_cycles(const kiln_blocked *b, const kiln_device_facts *d, co
 static double page_cycles(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
                           blocked_strips how)
 {
-    const kiln_core_pages *p = &d->cpu->page;
+    const kiln_core_pages *p = &d->cpu->fit.page;
     const double share = 4.0 * (double)b->src_pitch.channel / (double)d->cpu->page_bytes;
     const double narrow = fmax(14 - c->v[BLOCKED_TILE_W], 0);
     if (b->src_pitch.channel == 1 || how != STRIPS_NEVER)
@@ -235,7 +235,7 @@ static double cpu_ms(const kiln_blocked *b, const kiln_shape *s, const kiln_devi
     double share = held ? 0.2 : ahead ? 0.4 : 1;
     if (plain && !held && !c->v[BLOCKED_STREAM])
         bytes += size * (double)b->dst_pitch.cells;
-    return cycles * 2 * vector / (d->cpu->reached * d->peak_gflops * 1e6) +
+    return cycles * 2 * vector / (d->cpu->fit.reached * d->peak_gflops * 1e6) +
            share * kiln_device_move_ms(d, bytes) + kiln_device_launch_ms(d);
 }
 

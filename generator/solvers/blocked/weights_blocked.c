@@ -231,7 +231,7 @@ static double pixel_cost(const kiln_weights_geometry *g, const kiln_device_facts
      * is from a stream of its own. */
     if (!kiln_device_double_pumped(d)) {
         const int streams = g->lanes == LANES_C ? c->v[TILE_X] : c->v[TILE_Y];
-        cost = fmax(cost, wide_loads(g, d, c) + d->cpu->load_of_bank * narrow) +
+        cost = fmax(cost, wide_loads(g, d, c) + d->cpu->fit.load_of_bank * narrow) +
                0.9 * (streams * (double)g->b.stride[KILN_AXIS_W] - 1);
     }
     return cost + 0.1 * loads + 1 + (spare < 6 ? 0.3 * (6 - spare) : 0) -
@@ -259,7 +259,7 @@ static double item_cycles(const kiln_weights_geometry *g, const kiln_device_fact
 static double traffic(const kiln_shape *s, const kiln_weights_geometry *g,
                       const kiln_device_facts *d, const kiln_config *c)
 {
-    const double l2_share = (double)d->cpu->l2_bytes / 2; /* the rest is for x and dy */
+    const double l2_share = (double)d->cpu->fit.l2_counted / 2; /* the rest is for x and dy */
     const int *v = c->v;
     double size = (double)kiln_type_size(s->x_type), w = 4.0 * (double)s->w_count;
     double bytes = size * ((double)s->x_count * v[CUTS_Y] + (double)s->y_count * v[CUTS_X]);

@@ -160,7 +160,7 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d,
                                                           : checked_row_cost(b, d, c);
     double item = c->v[TILES] * row + 250;
     /* Plain tensors: more bytes than these leave a core's first cache while an item keeps them. */
-    const int64_t few = d->cpu->l1_bytes * 7 / 8;
+    const int64_t few = d->cpu->fit.l1_counted * 7 / 8;
     if (kiln_shape_is_plain_layout(s))
         item = (item + turn_cost(b, c)) * (kiln_depthwise_kept(b, c) > few ? 1.1 : 1);
     double work = items * item;
@@ -183,6 +183,6 @@ double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d,
     /* Sums over groups of eight channels or more leave a core little idle time that hides loads. */
     const double both = b->src_c >= 8 ? 1 : 0.3;
     /* Groups of one channel: each thread reads what it wrote last from its own core's cache. */
-    const double own_share = b->src_c == 1 ? d->cpu->own_share : 1;
+    const double own_share = b->src_c == 1 ? d->cpu->fit.own_share : 1;
     return kiln_device_launch_ms(d) + own_share * (both * fmin(ms, move) + fmax(ms, move));
 }

@@ -128,7 +128,7 @@ static double fill_cost(const kiln_shape *s, const kiln_lines *l, const kiln_con
 static double uncached_cycles(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                               const kiln_config *c)
 {
-    const double l2 = (double)d->cpu->l2_bytes, followed = 100;
+    const double l2 = (double)d->cpu->fit.l2_counted, followed = 100;
     double rows = (double)(sections(s) * l->slots[KILN_AXIS_H]) *
                   (double)(c->v[ROWS] + l->reach[KILN_AXIS_H]);
     double bytes = (double)kiln_type_size(s->y_type) * (double)s->y_count;

@@ -67,6 +67,6 @@ double kiln_direct_pixels_ms(const kiln_direct_pixels *g, const kiln_shape *s,
         (double)(g->tiles_h * g->tiles_w * g->dst[0] * g->n) * (double)(g->groups * g->parts);
     const double whole = (double)divide_up((int64_t)items, d->compute_units) * d->compute_units;
     const int vec = c->v[PIXELS_VEC], lanes = vec < d->simd_floats ? d->simd_floats : vec;
-    return (items + whole) / 2 * item * 2 * lanes / (d->cpu->reached * d->peak_gflops * 1e6) +
+    return (items + whole) / 2 * item * 2 * lanes / (d->cpu->fit.reached * d->peak_gflops * 1e6) +
            move_ms(s, d) + kiln_device_launch_ms(d);
 }

@@ -45,7 +45,7 @@ static double conversion(const kiln_shape *s, const kiln_device_facts *d)
 static double scatter_cost(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                            const kiln_config *c)
 {
-    const double l2 = (double)d->cpu->l2_bytes;
+    const double l2 = (double)d->cpu->fit.l2_counted;
     const int *v = c->v;
     bool large = 4.0 * (double)s->x_count > l2;
     double crossing = (double)(v[DIRECT_VEC] - 1) / (double)l->grid[2], checks = large ? 9 : 5;
@@ -95,7 +95,7 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
 static double reached(const kiln_shape *s, const kiln_device_facts *d)
 {
     if (d->kind != KILN_DEVICE_GPU)
-        return d->cpu->reached_direct;
+        return d->cpu->fit.reached_direct;
     if (s->direction == KILN_FORWARD)
         return 0.52;
     return kiln_direct_dst_channels(s) < 8 ? 0.16 : 0.34;

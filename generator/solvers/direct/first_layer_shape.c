@@ -109,7 +109,7 @@ static double tile_cycles(const kiln_first_layer *g, const kiln_device_facts *d,
                           const kiln_config *c)
 {
     const double k = c->v[FIRST_K], pix = c->v[FIRST_PIX], sums = k * pix;
-    const double loads = d->cpu->load * (g->plain ? 2 * pix + k : pix + k);
+    const double loads = d->cpu->fit.load * (g->plain ? 2 * pix + k : pix + k);
     const double moved = g->plain && pix > 1 ? 1.12 : sums > 16 ? 1.04 : 1;
     const double step = fmax(fmax(sums * moved, loads), 8) + 0.02 * loads;
     const int64_t steps = divide_up(g->walk.c, g->together);
@@ -135,6 +135,6 @@ double kiln_first_layer_ms(const kiln_first_layer *g, const kiln_shape *s,
                           items * (fill_cycles(g, c) + 60);
     /* In the end, cores wait for half of another core's item on average. */
     const double waits = 1 + 0.5 * d->compute_units / items;
-    return waits * cycles * 2 * lanes / (d->cpu->reached * d->peak_gflops * 1e6) + move_ms(s, d) +
-           kiln_device_launch_ms(d);
+    return waits * cycles * 2 * lanes / (d->cpu->fit.reached * d->peak_gflops * 1e6) +
+           move_ms(s, d) + kiln_device_launch_ms(d);
 }

@@ -80,7 +80,7 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 static bool is_by_channels(const kiln_shape *s, const kiln_device_facts *d, const kiln_lines *l,
                            const kiln_config *c)
 {
-    const int64_t held = d->cpu->l2_bytes / 2;
+    const int64_t held = d->cpu->fit.l2_counted / 2;
     const bool copy = c->v[DIRECT_COPY];
     const int64_t positions = copy ? l->slots[0] * l->slots[1] * l->slots[2] * l->channel
                                    : s->in[0] * s->in[1] * s->in[2];

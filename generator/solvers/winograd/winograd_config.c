@@ -179,11 +179,11 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double rows = (double)divide_up(w->src_rows, 4) * 4;
     /* Filters come from the second cache at half a vector a cycle. They come late where the first
      * cache cannot keep them for the next T_W tiles. */
-    double loads = w->cpu->load_of_bank * (v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV]);
+    double loads = w->cpu->fit.load_of_bank * (v[WINOGRAD_W] + 2.0 * v[WINOGRAD_KV]);
     bool kept = count <= v[WINOGRAD_W] ||
-                rows * v[WINOGRAD_KV] * w->block * 4 <= (double)w->cpu->l1_bytes * 5 / 8;
+                rows * v[WINOGRAD_KV] * w->block * 4 <= (double)w->cpu->fit.l1_counted * 5 / 8;
     double step = fmax(sums, loads) + 0.05 * (sums + loads) + (kept ? 0 : 0.25 * v[WINOGRAD_KV]);
-    double product = rows * step + w->cpu->moves * (3 * sums + 20);
+    double product = rows * step + w->cpu->fit.moves * (3 * sums + 20);
     if (sums + v[WINOGRAD_KV] > (w->block >= 16 ? 28 : 12))
         product *= 1.06; /* the compiler spills some sums */
     /* Plain tensors are gathered and scattered, one by one where elements lie apart. Measured where
@@ -191,9 +191,10 @@ kiln_winograd_cost kiln_winograd_cost_of(const kiln_winograd *w, const kiln_conf
     double apart = w->dilation[1] > 1 ? 20 : 0;
     return (kiln_winograd_cost){
         .source =
-            w->cpu->moves * tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
+            w->cpu->fit.moves * tiles * (double)w->src_blocks * e * (w->src_pixel ? 6 : 20 + apart),
         .products = e * (double)divide_up(count, v[WINOGRAD_W]) * product,
-        .destination = w->cpu->moves * tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
+        .destination =
+            w->cpu->fit.moves * tiles * v[WINOGRAD_KV] * e * (w->dst_pixel ? 5 : 25 + apart),
     };
 }
 

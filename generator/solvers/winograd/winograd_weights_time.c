@@ -87,7 +87,7 @@ static double whole_traffic(const kiln_gradient *g, const kiln_device_facts *d,
     double tile = 4.0 * GRADIENT_ELEMENTS * (double)g->all;
     double u = tile * c->v[GRADIENT_K], v = tile * g->block * c->v[GRADIENT_CV];
     double through = tile * (double)((g->c_blocks + g->k_blocks) * g->block);
-    double again = u + (v > d->cpu->held * (double)d->cpu->l2_bytes ? v : 0);
+    double again = u + (v > d->cpu->fit.held * (double)d->cpu->fit.l2_counted ? v : 0);
     bool held = kiln_device_holds(d, through);
     return (held ? 1 : 2) * through + late * again * (double)kiln_gradient_items(g, c);
 }
@@ -109,7 +109,7 @@ static double traffic(const kiln_shape *s, const kiln_gradient *g, const kiln_de
         ceil((double)kiln_gradient_part(s, g, c) / c->v[GRADIENT_ROWS]) * c->v[GRADIENT_PARTS];
     double held = element * (through + products);
     /* The cache behind that of a core is four times as fast as memory. */
-    const double l2 = (double)d->cpu->l2_bytes;
+    const double l2 = (double)d->cpu->fit.l2_counted;
     double missed = held < l2 ? 0 : held < 2 * l2 ? 0.25 : 1;
     return element * (c->v[GRADIENT_PARTS] * products + missed * chunks * (2 * through + products));
 }
@@ -127,7 +127,7 @@ double kiln_gradient_ms(const kiln_solver *self, const kiln_shape *s, const kiln
     if (c->v[GRADIENT_ROWS])
         cycles += items * ceil((double)kiln_gradient_rows(s, &g) / c->v[GRADIENT_ROWS]) *
                   (3.0 * c->v[GRADIENT_K] * c->v[GRADIENT_CV] + 40);
-    const double moves = d->cpu->moves;
+    const double moves = d->cpu->fit.moves;
     cycles += moves * (double)(g.all * (g.c_blocks * 7 + g.k_blocks * 6)) * GRADIENT_ELEMENTS;
     if (c->v[GRADIENT_ROWS]) /* of the busiest core, times all */
         cycles *= ceil((double)c->v[GRADIENT_PARTS] / d->compute_units) * d->compute_units *
