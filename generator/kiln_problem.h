@@ -63,7 +63,9 @@ typedef enum kiln_direction {
     KILN_BACKWARD_WEIGHTS
 } kiln_direction;
 
-/* Storage types. Floating types accumulate in f32, i8 in i32. */
+/* Storage types. Floating types accumulate in f32. Sums of i8 are exact: an i32 is the sum modulo
+ * 2^32, and every other type is made from the whole sum, which is more than 32 bits hold from
+ * 131,072 products on. */
 typedef enum kiln_type {
     KILN_TYPE_DEFAULT = 0,
     KILN_F32,

@@ -6,6 +6,8 @@
  *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
  *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
  *   D_ALIGNED=1  buffers are aligned for vectors of every length
+ *   D_LONG_SUMS=1 sums of bytes may leave an int, and none of their bits is dropped; for templates
+ *                without vectors of sums
  *   D_BF16=1     the CPU has AVX512_BF16, even if the compiler does not know; solvers for CPUs
  *                define it
  *
@@ -18,7 +20,8 @@
  *                                                  multiple of n; SRC_LOAD_QUAD(p, i),
  *                                                  DST_STORE_QUAD(p, i, v): of four
  *   WHOLE_AT(T, n, p), QUAD_AT(T, p)               n of type T from *p on, in such a place; four
- *   ACC_T                                          float, or int for integer sources
+ *   ACC_T                                          float; int for integer sources, long with
+ *                                                  D_LONG_SUMS
  *   VAL_T                                          float, or int for an i32 destination
  *   SRC_BITS_T, SRC_OF_BITS(n, bits)               elements as memory holds them, of a type that
  *                                                  may be copied, and the n ACC_T that such a
@@ -91,7 +94,11 @@ KILN_HALF_DEFINE(16)
 
 #if SRC_TYPE == TYPE_I8
 #define SRC_T char
+#ifdef D_LONG_SUMS
+#define ACC_T long
+#else
 #define ACC_T int
+#endif
 #define SRC_LOAD(p, i) ((int)(p)[i])
 #define SRC_BITS_T char
 #define SRC_OF_BITS(n, bits) KILN_CAT(convert_int, n)(bits)

@@ -68,6 +68,10 @@ int64_t kiln_shape_out_count(const kiln_shape *s);
  * of error bounds. */
 int64_t kiln_shape_terms(const kiln_shape *s);
 
+/* Returns whether a sum of bytes may leave an int though the result needs all of it: an i32 is the
+ * sum modulo 2^32, other types are not. */
+bool kiln_shape_sums_long(const kiln_shape *s);
+
 /* Returns whether products may be those of tensor cores: x and y are of narrow types, or the caller
  * lets floats be rounded. */
 bool kiln_shape_suits_tensor_cores(const kiln_shape *s);

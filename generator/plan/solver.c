@@ -21,6 +21,19 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name)
     memcpy(layout, name, strnlen(name, KILN_LAYOUT_TEXT - 1));
 }
 
+/* Asks the solver, and then what each would have to ask. */
+static bool rejects(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                    kiln_why *why)
+{
+    if (solver->reject(solver, s, d, why))
+        return true;
+    return !solver->sums_long && kiln_shape_sums_long(s) &&
+           kiln_no(why,
+                   "sums of %lld products of bytes may leave 32 bits; naive adds them in 64 bits, "
+                   "and an i32 result may wrap around",
+                   (long long)kiln_shape_terms(s));
+}
+
 /* Makes layouts plain until the solver takes the shape, of the sets of tensors that serve the one
  * whose reformats take the least time. */
 static bool stage_least(const kiln_solver *solver, kiln_shape *s, const kiln_device_facts *d)
@@ -32,8 +45,7 @@ static bool stage_least(const kiln_solver *solver, kiln_shape *s, const kiln_dev
         kiln_why why;
         const kiln_shape staged = kiln_staged_shape(&given, roles);
         const double ms = kiln_staging_ms(&staged, d);
-        if (kiln_staged_roles(&staged) != roles || ms >= least ||
-            solver->reject(solver, &staged, d, &why))
+        if (kiln_staged_roles(&staged) != roles || ms >= least || rejects(solver, &staged, d, &why))
             continue;
         least = ms;
         *s = staged;
@@ -51,7 +63,7 @@ bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kil
     kiln_prefer_layout(own->w_layout, kiln_plain_filter_layout(s->rank));
     kiln_prefer_layout(own->y_layout, kiln_plain_data_layout(s->rank));
     kiln_prefer_layout(own->bias_layout, kiln_plain_bias_layout);
-    if (!solver->reject(solver, own, d, why))
+    if (!rejects(solver, own, d, why))
         return kiln_stage_bias(own, solver->reads_argument_image, why);
     if (own->native_layout || !stage_least(solver, own, d))
         return false;
@@ -142,7 +154,7 @@ bool kiln_config_unlisted(const kiln_solver *solver, const kiln_config *c, kiln_
 bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                          const kiln_config *c, bool forced, kiln_why *why)
 {
-    if (solver->reject(solver, s, d, why) || kiln_config_unlisted(solver, c, why) ||
+    if (rejects(solver, s, d, why) || kiln_config_unlisted(solver, c, why) ||
         solver->illegal(solver, s, d, c, why))
         return true;
     bool strict = s->determinism == KILN_DETERMINISTIC ||
@@ -214,7 +226,7 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
                       int64_t *position, kiln_config *c)
 {
     kiln_why why;
-    if (solver->reject(solver, s, d, &why))
+    if (rejects(solver, s, d, &why))
         return false;
     int64_t all = 1;
     for (int i = 0; i < solver->nparams; i++)

@@ -39,6 +39,7 @@ struct kiln_solver {
     int nparams;
     bool reads_argument_image; /* the bias may be an IMG_ARGUMENT; for other solvers a stage makes
                                   it plain */
+    bool sums_long; /* takes sums of bytes that leave an int (kiln_shape_sums_long()) */
     const void *own;           /* data of the variant, for the functions below; NULL: none */
 
     /* Each function gets the solver itself, so that variants of a solver share them. */

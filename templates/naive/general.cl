@@ -18,7 +18,7 @@
  */
 #include "epilogue.cl"
 
-#if SRC_TYPE == TYPE_I8
+#if SRC_TYPE == TYPE_I8 && !defined D_LONG_SUMS
 #define SUM_T uint
 #else
 #define SUM_T ACC_T

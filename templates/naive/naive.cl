@@ -17,8 +17,8 @@
  * Of the two levels "w" and "channels" the longer is innermost. Each innermost run is summed by
  * itself and then added to the total, so a sum of n runs of m terms carries the rounding errors of
  * about n + m / 4 additions. i8 sums are kept modulo 2^32: exact wherever the whole sum fits an
- * int, whatever its parts did. More than 131071 products may not fit (in backward weights a sum has
- * n * out of them).
+ * int, whatever its parts did, and what an i32 result is. More than 131071 products may not fit (in
+ * backward weights a sum has n * out of them): with D_LONG_SUMS other results have sums of 64 bits.
  */
 #include "epilogue.cl"
 
@@ -26,7 +26,7 @@
 #define BACKWARD_DATA 1
 #define BACKWARD_WEIGHTS 2
 
-#if SRC_TYPE == TYPE_I8
+#if SRC_TYPE == TYPE_I8 && !defined D_LONG_SUMS
 #define SUM_T uint
 #else
 #define SUM_T ACC_T

@@ -63,6 +63,8 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     const int64_t sizes[] = {count, s->g, s->c / s->g, s->k / s->g, y.blocks};
     kiln_plan_stage(plan, "general.cl", "general");
     kiln_define_types(plan, s);
+    if (kiln_shape_sums_long(s))
+        kiln_define(plan, "D_LONG_SUMS", 1);
     kiln_define(plan, "D_GROUP", kiln_device_group(d, GROUP));
     kiln_define_epilogue(plan, s);
     kiln_arg_buffer(plan, KILN_ROLE_X);
@@ -96,6 +98,7 @@ const kiln_solver kiln_solver_general = {
     .id = 1003,
     .algorithm = 1,
     .version = 1,
+    .sums_long = true,
     .reject = reject,
     .illegal = illegal,
     .guess = guess,

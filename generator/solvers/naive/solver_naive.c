@@ -63,6 +63,8 @@ static void emit_convolution(const kiln_shape *s, const kiln_device_facts *d, ki
     kiln_plan_stage(plan, "naive.cl", "naive");
     kiln_define_types(plan, s);
     kiln_define(plan, "P_DIRECTION", s->direction);
+    if (kiln_shape_sums_long(s))
+        kiln_define(plan, "D_LONG_SUMS", 1);
     kiln_define(plan, "D_GROUP", kiln_device_group(d, GROUP));
     if (epilogue)
         kiln_define_epilogue(plan, s);
@@ -117,6 +119,7 @@ const kiln_solver kiln_solver_naive = {
     .id = 1000,
     .algorithm = 1,
     .version = 1,
+    .sums_long = true,
     .reject = reject,
     .illegal = illegal,
     .guess = guess,
