@@ -192,8 +192,9 @@ KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 
 KILN_API size_t kiln_problem_text(const kiln_problem *problem, char *text, size_t size);
 
 /* Writes the part of that name that tuning rows are kept under: without epilogue, determinism, math
- * mode and workspace limit, which do not change what is fast, and with the plain layout for a filter
- * that a run reads from a buffer, because it is packed once. Returns as kiln_problem_text(). */
+ * mode and workspace limit, which do not change what is fast, and with the plain layout for a
+ * filter that a run reads from a buffer, because it is packed once. Returns as kiln_problem_text().
+ */
 KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, size_t size);
 
 /* Reads kiln_problem_text()'s form (parts in their order, each at most once), or MIOpen's database

@@ -1,5 +1,5 @@
-/* The CPU reference: every convolution, in double (which is exact for i8), on all cores. A result of
- * type i32 is the sum modulo 2^32.
+/* The CPU reference: every convolution, in double (which is exact for i8), on all cores. A result
+ * of type i32 is the sum modulo 2^32.
  *
  * The reference shares no index code with the generator: it follows the definition in
  * kiln_problem.h.

@@ -43,8 +43,8 @@ static uint64_t checksum_of(const kept_sums *s)
     return XXH3_64bits(s->sum, 2 * (size_t)s->count * sizeof *s->sum);
 }
 
-/* Hashes the problem without its epilogue, which comes after the sums, the layout of its filter, and
- * the sources' contents. */
+/* Hashes the problem without its epilogue, which comes after the sums, the layout of its filter,
+ * and the sources' contents. */
 static uint64_t key_of(const kiln_problem *p, const reference_tensors *t)
 {
     char text[KILN_KEY_TEXT];

@@ -3,42 +3,44 @@
  *
  *     destination, T_VECTOR channels of an image:     source:
  *
- *         item 0  1  2  3 ...                            every pixel that an item's elements meet is
- *       +---+---+---+---+---                             read once for all of them, T_VECTOR channels
- *       |0 0|1 1|2 2|3 3|     D_ROWS x T_COLUMNS         at a time; neighbouring items read neighbours
- *       |0 0|1 1|2 2|3 3|     pixels of an item
+ *         item 0  1  2  3 ...                        every pixel that an item's elements meet is
+ *       +---+---+---+---+---                         read once for all of them, T_VECTOR channels
+ *       |0 0|1 1|2 2|3 3|     D_ROWS x T_COLUMNS     at a time; neighbouring items read
+ *       |0 0|1 1|2 2|3 3|     pixels of an item      neighbours
  *       +---+---+---+---+---
  *
  * Along an axis, tap t of the destination's element q meets the source's element
- * (q * stride + t * dilation - pad), or for backward data (q + pad - t * dilation) / stride where that
- * leaves no rest. Backward data with a stride: D_ROWS is a multiple of it, so that it is known which
- * taps meet what in a row; an item has one column, of which it has taps first, first + D_JUMP, ... and
- * no others.
+ * (q * stride + t * dilation - pad), or for backward data (q + pad - t * dilation) / stride where
+ * that leaves no rest. Backward data with a stride: D_ROWS is a multiple of it, so that it is known
+ * which taps meet what in a row; an item has one column, of which it has taps first, first +
+ * D_JUMP, ... and no others.
  *
- * Grid      (channels / T_VECTOR * tiles of columns * tiles of rows * depth * images), one dimension,
- *           in groups of T_GROUP, rounded up; neighbouring items in the order of memory.
+ * Grid      (channels / T_VECTOR * tiles of columns * tiles of rows * depth * images), one
+ *           dimension, in groups of T_GROUP, rounded up; neighbouring items in the order of memory.
  * Defines   those of epilogue.cl and depthwise_vectors.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    sizes along a = D, H, W
  *   P_IMAGES, P_CHANNELS       D_BACKWARD: backward data
  *   D_CHANNELS_LAST            of the destination's layout: NHWC and its kin
  *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements from one to the next
- *   D_W_CHANNEL, D_W_TAP       the same of the weights; with vectors they are packed, [tap][channel],
- *                              as ACC_T
+ *   D_W_CHANNEL, D_W_TAP       the same of the weights; with vectors they are packed,
+ *                              [tap][channel], as ACC_T
  *   D_ROWS                     of the destination, an item's
  *   D_FIRST, D_WINDOW          the first source row that the elements of the first tile meet, which
  *                              may be negative, and how many
  *   D_JUMP, D_MOVE             of columns: from one of an item's taps to the next; columns of the
  *                              source between what the two meet
- *   D_ACROSS                   columns of the source between what an item's neighbouring columns meet
+ *   D_ACROSS                   columns of the source between what an item's neighbouring columns
+ *                              meet
  *   D_LEFT, D_STEP, D_STEPS    the columns of the source that are met, D_LEFT + s * D_STEP for
  *                              s < D_STEPS, counted from what an item's first column and tap meet
  *   T_GROUP, T_COLUMNS, T_VECTOR    above
- *   D_RUN, D_RUN_AT            columns that an item reads as one vector, and the step of the first one;
- *                              then it stores a row as one, too; 0: none
+ *   D_RUN, D_RUN_AT            columns that an item reads as one vector, and the step of the first
+ *                              one; then it stores a row as one, too; 0: none
  *   T_ROW_WISE                 1: an item goes through the source row by row, with all weights in
- *                              registers, and stores a row as soon as it has it; 0: column by column,
- *                              with all sums and the weights of one column. Neighbours read the same
- *                              columns a little later: the first cache holds a row, seldom a column
+ *                              registers, and stores a row as soon as it has it; 0: column by
+ *                              column, with all sums and the weights of one column. Neighbours read
+ *                              the same columns a little later: the first cache holds a row, seldom
+ *                              a column
  * Assumes   T_VECTOR > 1: it divides the channels, which are neighbours in both tensors.
  */
 #define WHOLE T_VECTOR
@@ -84,8 +86,8 @@ INLINE int meets(const int at, const int t, const int pad, const int stride, con
 }
 #endif
 
-/* The source row where the window of a tile begins; the tile's row for which tap `t` meets row `j` of
- * the window, if it is one; and the tile's rows that meet nothing behind row `j`. */
+/* The source row where the window of a tile begins; the tile's row for which tap `t` meets row `j`
+ * of the window, if it is one; and the tile's rows that meet nothing behind row `j`. */
 #if D_BACKWARD
 #define ROW_OF(first) ((first) / P_STRIDE_H + D_FIRST)
 #define ROWS_AT_ONCE P_STRIDE_H
@@ -98,7 +100,7 @@ INLINE int meets(const int at, const int t, const int pad, const int stride, con
 #define ROWS_AT_ONCE 1
 #define ENDING(j, e) ROW(j, P_FILTER_H - 1)
 #define ROW(j, t) (((j) - (t) * P_DILATION_H) / P_STRIDE_H)
-#define IS_ROW(j, t)                                                                           \
+#define IS_ROW(j, t)                                                                               \
     ((j) >= (t) * P_DILATION_H && ((j) - (t) * P_DILATION_H) % P_STRIDE_H == 0 &&                  \
      ROW(j, t) < D_ROWS)
 #define IS_ENDING(j, e) IS_ROW(j, P_FILTER_H - 1)
@@ -115,7 +117,8 @@ INLINE int meets(const int at, const int t, const int pad, const int stride, con
      (D_LEFT + (s)*D_STEP - (c)*D_ACROSS) * D_MOVE >= 0 && TAP(s, c) < COLUMN_TAPS)
 #endif
 
-/* Steps whose weights an item has at a time, and whether a row of the tile ends before the next ones. */
+/* Steps whose weights an item has at a time, and whether a row of the tile ends before the next
+ * ones. */
 #define STEPS_AT_ONCE (T_ROW_WISE ? D_STEPS : 1)
 #define ROWS_END (T_ROW_WISE && P_FILTER_D == 1)
 
@@ -174,8 +177,9 @@ INLINE void put_row(global DST_T *dst, const tile_place *tile, private const ACC
 #endif
 }
 
-/* The sums of one tap along the depth grow by what the tile meets in some steps of the columns, row by
- * row. The pixel that an item's first column and tap meet is `src`, in row and column (row, from). */
+/* The sums of one tap along the depth grow by what the tile meets in some steps of the columns, row
+ * by row. The pixel that an item's first column and tap meet is `src`, in row and column (row,
+ * from). */
 INLINE void add_steps(private ACC_V (*sum)[T_COLUMNS], global const SRC_T *src,
                       global const W_T *w, const int first, const int tap, const int row,
                       const int from, global DST_T *dst, const tile_place *tile EPILOGUE_PARAMS)
@@ -199,7 +203,8 @@ INLINE void add_steps(private ACC_V (*sum)[T_COLUMNS], global const SRC_T *src,
     for (int j = 0; j < D_WINDOW; j++) {
         const bool inside = (uint)(row + j) < P_SRC_H;
 #if D_RUN
-        const KILN_CAT(ACC_T, D_RUN) run = load_run(inside, src + (INDEX_T)j * D_SRC_ROW + D_LEFT + D_RUN_AT);
+        const KILN_CAT(ACC_T, D_RUN) run =
+            load_run(inside, src + (INDEX_T)j * D_SRC_ROW + D_LEFT + D_RUN_AT);
 #endif
         UNROLL
         for (int i = 0; i < STEPS_AT_ONCE; i++) {
@@ -276,8 +281,8 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_gather(global const SRC_T *restr
         _Pragma("nounroll") /* or compilers load the weights of all steps at once */
         for (int s = 0; s < D_STEPS; s += STEPS_AT_ONCE)
             add_steps(sum, src + (INDEX_T)at_d * D_SRC_PLANE,
-                      w + (INDEX_T)tap_d * P_FILTER_H * P_FILTER_W * D_W_TAP, s, tap, first_row, from,
-                      dst, &tile EPILOGUE_PASS);
+                      w + (INDEX_T)tap_d * P_FILTER_H * P_FILTER_W * D_W_TAP, s, tap, first_row,
+                      from, dst, &tile EPILOGUE_PASS);
     }
     UNROLL
     for (int r = 0; r < D_ROWS; r++)

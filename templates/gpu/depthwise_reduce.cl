@@ -1,24 +1,28 @@
-/* depthwise_reduce.cl: backward weights of groups of few source channels: each gradient is the sum of
- * products of two planes, of a pair of channels, which the items of a group share.
+/* depthwise_reduce.cl: backward weights of groups of few source channels: each gradient is the sum
+ * of products of two planes, of a pair of channels, which the items of a group share.
  *
  *     dy, one channel of all images, in strips of T_ROWS rows, cut every T_COLS columns:
  *
- *         | 0 1 2 3 4 .. | 7 8 9 0 1 .. |           item that adds the products of a piece of a strip
- *         | image 0      | image 1      | ...       with the pixels of x that its taps meet, each of them
- *         | part 0              | part 1 ...        read once
+ *         | 0 1 2 3 4 .. | 7 8 9 0 1 .. |           item that adds the products of a piece of a
+ *         | image 0      | image 1      | ...       strip with the pixels of x that its taps meet,
+ *         | part 0              | part 1 ...        each of them read once
  *
  * A group has T_CHANNELS pairs and a part of their pieces; SHARERS items share a pair. An item
- * keeps a sum for each tap, of T_VECTOR neighbouring pairs. In the end the group adds them up, as a tree
- * in local memory. Parts are added by sum_parts.cl, in order, so that two runs give the same bits.
+ * keeps a sum for each tap, of T_VECTOR neighbouring pairs. In the end the group adds them up, as a
+ * tree in local memory. Parts are added by sum_parts.cl, in order, so that two runs give the same
+ * bits.
  *
  * Grid      (T_GROUP * pairs / T_CHANNELS, T_PARTS), rounded up to groups of T_GROUP.
  * Defines   those of depthwise_vectors.cl, and
- *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    of x and dy along a = D, H, W
+ *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
+ *                           of x and dy along a = D, H, W
  *   P_IMAGES, P_CHANNELS    of dy; D_MULTIPLE, D_SOURCES: channels of a group of dy and of x
- *   D_CHANNELS_LAST         of dy: NHWC and its kin; neighbouring items then have neighbouring pairs
- *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements of x and dy from one to the next
- *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS, T_VECTOR, T_COLS    above; all but rows, columns and parts are
- *                           powers of two
+ *   D_CHANNELS_LAST         of dy: NHWC and its kin; neighbouring items then have neighbouring
+ *                           pairs
+ *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements of x and dy from one to the
+ *                           next
+ *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS, T_VECTOR, T_COLS    above; all but rows, columns and
+ *                           parts are powers of two
  * Assumes   T_VECTOR > 1: pairs are channels, neighbours in both tensors, and a multiple of it.
  */
 #include "depthwise_vectors.cl"
@@ -37,11 +41,13 @@
 /* The row of the strip whose tap `t` meets row `j` of the window, if there is one. */
 #define ROW(j, t) (((j) - (t) * P_DILATION_H) / P_STRIDE_H)
 #define IS_ROW(j, t)                                                                               \
-    ((j) >= (t) * P_DILATION_H && ((j) - (t) * P_DILATION_H) % P_STRIDE_H == 0 && ROW(j, t) < T_ROWS)
+    ((j) >= (t) * P_DILATION_H && ((j) - (t) * P_DILATION_H) % P_STRIDE_H == 0 &&                  \
+     ROW(j, t) < T_ROWS)
 /* The same along a row. */
 #define COL(u, k) (((u) - (k) * P_DILATION_W) / P_STRIDE_W)
 #define IS_COL(u, k)                                                                               \
-    ((u) >= (k) * P_DILATION_W && ((u) - (k) * P_DILATION_W) % P_STRIDE_W == 0 && COL(u, k) < T_COLS)
+    ((u) >= (k) * P_DILATION_W && ((u) - (k) * P_DILATION_W) % P_STRIDE_W == 0 &&                  \
+     COL(u, k) < T_COLS)
 
 #if T_PARTS > 1
 #define OUT_T ACC_T
@@ -103,7 +109,8 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
     const int vector = item / SHARERS, sharer = item % SHARERS;
 #endif
     const int first = get_group_id(0) * T_CHANNELS, pair = first + vector * T_VECTOR;
-    const int channel = pair / D_SOURCES, source = channel / D_MULTIPLE * D_SOURCES + pair % D_SOURCES;
+    const int channel = pair / D_SOURCES,
+              source = channel / D_MULTIPLE * D_SOURCES + pair % D_SOURCES;
     const int end = (int)((long)PIECES * (part + 1) / T_PARTS);
     ACC_V sum[TAPS];
     UNROLL
@@ -118,7 +125,8 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
                 x + (INDEX_T)image * D_SRC_IMAGE + (INDEX_T)source * D_SRC_CHANNEL;
             global const SRC_T *own = dy + (INDEX_T)image * D_DST_IMAGE +
                                       (INDEX_T)channel * D_DST_CHANNEL + (INDEX_T)d * D_DST_PLANE +
-                                      (INDEX_T)first_row * D_DST_ROW + (INDEX_T)column * D_DST_PIXEL;
+                                      (INDEX_T)first_row * D_DST_ROW +
+                                      (INDEX_T)column * D_DST_PIXEL;
             UNROLL
             for (int t = 0; t < P_FILTER_D; t++) {
                 const int at = d * P_STRIDE_D + t * P_DILATION_D - P_PAD_D;
@@ -132,7 +140,8 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
         const ACC_V v = sum[t];
         UNROLL
         for (int e = 0; e < T_VECTOR; e++)
-            all[VALUE(SHARERS, t * T_CHANNELS + vector * T_VECTOR + e, sharer)] = ((const private ACC_T *)&v)[e];
+            all[VALUE(SHARERS, t * T_CHANNELS + vector * T_VECTOR + e, sharer)] =
+                ((const private ACC_T *)&v)[e];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     local ACC_T *level = all;

@@ -1,8 +1,9 @@
-/* depthwise_vectors.cl: T_VECTOR neighbouring channels of a pixel, as an item of a depthwise kernel reads
- * and sums them.
+/* depthwise_vectors.cl: T_VECTOR neighbouring channels of a pixel, as an item of a depthwise kernel
+ * reads and sums them.
  *
  *   ACC_V                     T_VECTOR times ACC_T
- *   LOAD_IF(wanted, p, i)     an ACC_V of elements i, i + 1, ... of the source p; 0 where not `wanted`
+ *   LOAD_IF(wanted, p, i)     an ACC_V of elements i, i + 1, ... of the source p; 0 where not
+ *                             `wanted`
  *
  * Defines   those of types.cl; T_VECTOR; D_WORDS, 32-bit words that a vector of the source has
  * Assumes   T_VECTOR > 1: the place of element i in its buffer is a multiple of T_VECTOR.

@@ -1,7 +1,7 @@
 /* first_mma.cl: the forward pass of a layer with few source channels on tensor cores.
  *
- *     source, in local memory: a pixel, filled        a warp's products: 16 pixels of the destination
- *     up with zeros, is D_WORDS words                 by 32 channels
+ *     source, in local memory: a pixel, filled      a warp's products: 16 pixels of the
+ *     up with zeros, is D_WORDS words               destination by 32 channels
  *
  *       +----+----+----+----+----+---                      terms: taps, one after the other
  *       |    | t0 | t1 | t2 |    |                        +----+----+----+----+----+---
@@ -10,12 +10,12 @@
  *       +----+----+----+----+----+---                     +----+----+----+----+----+---
  *
  * A group copies what its T_ROWS x T_WIDTH pixels of the destination meet. Then its warps take 16
- * pixels at a time: an item reads its words of a tap as they lie, so that the patches of the product
- * are nowhere in memory. It keeps its part of all weights in registers. Their order makes the eight
- * sums that an item has of a pixel neighbours.
+ * pixels at a time: an item reads its words of a tap as they lie, so that the patches of the
+ * product are nowhere in memory. It keeps its part of all weights in registers. Their order makes
+ * the eight sums that an item has of a pixel neighbours.
  *
- * Grid      (tiles of columns * tiles of rows * images * items, channels / (32 * T_BLOCKS)) in groups of
- *           (items, 1, 1), items = 32 * T_WARPS; first_mma_pack: (packed words).
+ * Grid      (tiles of columns * tiles of rows * images * items, channels / (32 * T_BLOCKS)) in
+ *           groups of (items, 1, 1), items = 32 * T_WARPS; first_mma_pack: (packed words).
  * Defines   those of epilogue.cl and mma.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    sizes along a = H, W
  *   D_SRC_C, D_DST_C           channels
@@ -53,7 +53,8 @@ kernel void first_mma_pack(global const MMA_T *restrict w, global uint *restrict
     const int i = get_global_id(0);
     if (i >= PACKED_WORDS)
         return;
-    const int word = i % LANE_WORDS, lane = i / LANE_WORDS % 32, step = i / (LANE_WORDS * 32) % STEPS;
+    const int word = i % LANE_WORDS, lane = i / LANE_WORDS % 32,
+              step = i / (LANE_WORDS * 32) % STEPS;
     const int pair = word / 2, h = word % 2, column = lane / 4;
     const int channel = i / (LANE_WORDS * 32 * STEPS) * 32 + column / 2 * 8 + pair * 2 + column % 2;
     const int tap = TAP_OF(step, h, lane);
@@ -85,8 +86,9 @@ INLINE PIXEL_T pixel_at(global const MMA_T *p)
     uint word[2] = {0, 0};
     UNROLL
     for (int c = 0; c < D_SRC_C; c++)
-        word[c / WORD_ELEMENTS] |= ((uint)p[(INDEX_T)c * D_SRC_CHANNEL] & ((1u << 8 * MMA_BYTES) - 1))
-                                   << c % WORD_ELEMENTS * 8 * MMA_BYTES;
+        word[c / WORD_ELEMENTS] |=
+            ((uint)p[(INDEX_T)c * D_SRC_CHANNEL] & ((1u << 8 * MMA_BYTES) - 1))
+            << c % WORD_ELEMENTS * 8 * MMA_BYTES;
 #if D_WORDS == 2
     return (uint2)(word[0], word[1]);
 #else
@@ -114,7 +116,8 @@ INLINE void copy_patch(local PIXEL_T *patch, global const MMA_T *src, const int 
  * several rows of the filter. */
 INLINE int tap_at(const int first, const int lane)
 {
-    const int next_row = P_DILATION_H * PATCH_W - P_FILTER_W * P_DILATION_W, left = P_FILTER_W - first % P_FILTER_W;
+    const int next_row = P_DILATION_H * PATCH_W - P_FILTER_W * P_DILATION_W,
+              left = P_FILTER_W - first % P_FILTER_W;
     int at = first / P_FILTER_W * P_DILATION_H * PATCH_W + first % P_FILTER_W * P_DILATION_W +
              lane % 4 * P_DILATION_W;
     UNROLL

@@ -12,19 +12,19 @@
  *     channels            +--------+--------+---
  *
  * A step takes T_BK terms: while the group multiplies one pair of pieces in local memory, each item
- * has its share of the next pair under way in registers. gemm_tile.cl has the product, gemm_places.cl
- * says where pixels and taps lie, gemm_pieces.cl reads, gemm_results.cl writes.
+ * has its share of the next pair under way in registers. gemm_tile.cl has the product,
+ * gemm_places.cl says where pixels and taps lie, gemm_pieces.cl reads, gemm_results.cl writes.
  *
- * Backward data is a forward pass over dy. With a stride, the pixels of dx fall into phases, one for
- * each remainder of the division by the stride; a phase has taps of its own and no others.
+ * Backward data is a forward pass over dy. With a stride, the pixels of dx fall into phases, one
+ * for each remainder of the division by the stride; a phase has taps of its own and no others.
  *
  * Where tiles are fewer than the device's units, T_SPLIT groups share the terms of a tile; kernel
- * gemm_sum adds their sums in order and finishes them. D_SLICES slices of a group share the terms of a
- * step.
+ * gemm_sum adds their sums in order and finishes them. D_SLICES slices of a group share the terms
+ * of a step.
  *
- * Grid      gemm: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in groups of
- *           (items, 1, 1), items = T_BM * T_BN / (T_TM * T_TN) * D_SLICES. Without the phases with D_SPREAD, D_MERGED.
- *           gemm_sum: as many as sums, in one dimension.
+ * Grid      gemm: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in groups
+ *           of (items, 1, 1), items = T_BM * T_BN / (T_TM * T_TN) * D_SLICES. Without the phases
+ *           with D_SPREAD, D_MERGED. gemm_sum: as many as sums, in one dimension.
  * Defines   those of epilogue.cl, and
  *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    sizes along a = D, H, W
  *   P_IMAGES, P_GROUPS      D_SRC_C, D_DST_C: channels of one group
@@ -32,11 +32,12 @@
  *   D_STEP_a, D_MOVE_a      see gemm_places.cl; D_JUMP_a: taps from one of a phase to the next
  *   D_GRID_a                pixels of one phase; D_PHASES_a: phases
  *   D_SPREAD                1: phase 0 alone has taps; its groups write all phases
- *   D_MERGED                1: the phases of a channel are rows of a tile, of D_DST_C rows of a group;
- *                           taps are the pixels of the source that all phases meet together
+ *   D_MERGED                1: the phases of a channel are rows of a tile, of D_DST_C rows of a
+ *                           group; taps are the pixels of the source that all phases meet together
  *   D_FLAT                  1: terms follow one another without a gap, whatever tap they are of;
  *                           0: the channels of a tap are filled up with zeros to D_CHANNELS
- *   D_TABLE                 1: of each term the packed weights have the way to its element of the source
+ *   D_TABLE                 1: of each term the packed weights have the way to its element of the
+ *                           source
  *   D_CHANNELS              of a tap: D_SRC_C, or the next multiple of T_BK
  *   D_ROWS, D_COLUMNS       of a group's packed weights: terms, and channels filled up to T_BM
  *   D_LOAD                  how the source is read: see gemm_pieces.cl
@@ -78,7 +79,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
         place[p] = place_of(&taps, n_first + b_column + p * B_NEXT);
 
     const int all_taps = taps.d.count * taps.h.count * taps.w.count;
-    const int steps = D_FLAT ? (all_taps * D_SRC_C + T_BK - 1) / T_BK : all_taps * (D_CHANNELS / T_BK);
+    const int steps =
+        D_FLAT ? (all_taps * D_SRC_C + T_BK - 1) / T_BK : all_taps * (D_CHANNELS / T_BK);
     const int part = get_group_id(2);
     const int first = (int)((long)steps * part / T_SPLIT),
               last = (int)((long)steps * (part + 1) / T_SPLIT);
@@ -97,8 +99,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
 
     ACC_4 a_next[A_TIMES];
     B_T b_next[B_PIXELS * B_TIMES];
-    /* Never skipped, and not to be a `for`: it has a barrier, and PoCL 5.0 mistakes the values of all
-     * items but the first where such a loop might be skipped. */
+    /* Never skipped, and not to be a `for`: it has a barrier, and PoCL 5.0 mistakes the values of
+     * all items but the first where such a loop might be skipped. */
     int step = first - 1;
     do {
         const bool more = step + 1 < last;
@@ -117,8 +119,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm(global const SRC_T *restrict src,
                 UNROLL
                 for (int i = 0; i < B_TIMES; i++)
                     if (B_DOWN * B_ACROSS == GROUP_ITEMS || b_row < B_DOWN)
-                        b_next[p * B_TIMES + i] = read_source(src, table, &taps, &place[p], from, &at,
-                                                              b_row + i * B_DOWN);
+                        b_next[p * B_TIMES + i] = read_source(src, table, &taps, &place[p], from,
+                                                              &at, b_row + i * B_DOWN);
 #endif
             }
             next_step(&at, &taps);

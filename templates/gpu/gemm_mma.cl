@@ -1,49 +1,51 @@
 /* gemm_mma.cl: a convolution as a product of matrices on tensor cores: patches of the source times
  * weights, tile by tile, forward and backward data.
  *
- *                  terms: channel and tap          a stage in local memory: the next T_BYTES bytes of
- *                 +-----+-----+-----+---           terms of T_ROWS pixels and T_COLUMNS channels,
- *     pixels      |  0  |  1  |  2  |              rows of ROW_BYTES bytes. 16 bytes stand where
- *     of all      |     |     |     |              16 * (place ^ TURN(row)) says, so that eight rows
- *     images      +-----+-----+-----+---           that are read at once lie in different banks
+ *                  terms: channel and tap         a stage in local memory: the next T_BYTES bytes
+ *                 +-----+-----+-----+---          of terms of T_ROWS pixels and T_COLUMNS channels,
+ *     pixels      |  0  |  1  |  2  |             rows of ROW_BYTES bytes. 16 bytes stand where
+ *     of all      |     |     |     |             16 * (place ^ TURN(row)) says, so that eight rows
+ *     images      +-----+-----+-----+---          that are read at once lie in different banks
  *                    T_BYTES bytes each
  *
- * Where T_BYTES is more than 128, a row holds 128 of them for each of several teams of warps. A team
- * multiplies its own terms, and at last the sums of all teams are added in order: a group has more warps
- * at work where tiles are few.
+ * Where T_BYTES is more than 128, a row holds 128 of them for each of several teams of warps. A
+ * team multiplies its own terms, and at last the sums of all teams are added in order: a group has
+ * more warps at work where tiles are few.
  *
- * mma_tile.cl has the tile of a team: T_ROWS pixels by T_COLUMNS channels. With T_WGMMA the products
- * are those of wgmma.cl, which run beside the copies.
+ * mma_tile.cl has the tile of a team: T_ROWS pixels by T_COLUMNS channels. With T_WGMMA the
+ * products are those of wgmma.cl, which run beside the copies.
  *
  * While a group multiplies one stage, copies of the next STAGES_AHEAD are under way. A copy brings
  * D_UNIT bytes of a patch, channels of one tap of one pixel; past the border it brings zeros. Terms
- * follow one another without a gap: all channels of a tap, then those of the next tap; or, where the
- * channels fill whole steps, one step of each tap, then the next channels.
+ * follow one another without a gap: all channels of a tap, then those of the next tap; or, where
+ * the channels fill whole steps, one step of each tap, then the next channels.
  *
- * Backward data is a forward pass over dy, phase by phase; gemm_places.cl says which pixels and taps
- * meet where. With D_MERGED a channel of the tile is a phase of a channel of the destination.
+ * Backward data is a forward pass over dy, phase by phase; gemm_places.cl says which pixels and
+ * taps meet where. With D_MERGED a channel of the tile is a phase of a channel of the destination.
  *
- * Neighbouring groups may share a tile, and count as one group here: D_TOGETHER of them. Products of one
- * group's channels and another's are left out.
+ * Neighbouring groups may share a tile, and count as one group here: D_TOGETHER of them. Products
+ * of one group's channels and another's are left out.
  *
  * Where tiles are fewer than the device's units, T_SPLIT groups share the terms of a tile; kernel
  * gemm_mma_sum adds their sums in order and finishes them.
  *
- * Grid      gemm_mma: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in groups
- *           of (items, 1, 1), items = 32 * T_WARPS_R * T_WARPS_C for each team.
+ * Grid      gemm_mma: (tiles of channels * tiles of pixels * items, groups * phases, T_SPLIT) in
+ *           groups of (items, 1, 1), items = 32 * T_WARPS_R * T_WARPS_C for each team.
  *           gemm_mma_sum: the destination's elements, one dimension.
  * Defines   those of epilogue.cl, gemm_places.cl and mma_tile.cl, and
  *   P_GROUPS            D_DST_C: channels of one group of the destination
  *   D_CHANNELS          of one group of the source, padding included
- *   D_TOGETHER          above; where more than 1, 16 divides the bytes of a group's channels, or 8 does
- *                       and they are integers; their sum divides ROW_BYTES, 8 divides a group's
- *                       channels of the destination, whose sum T_COLUMNS holds, and T_WARPS_C is 1
+ *   D_TOGETHER          above; where more than 1, 16 divides the bytes of a group's channels, or 8
+ *                       does and they are integers; their sum divides ROW_BYTES, 8 divides a
+ *                       group's channels of the destination, whose sum T_COLUMNS holds, and
+ *                       T_WARPS_C is 1
  *   D_TAPS_INNER        the second order of terms
- *   D_COLUMNS, D_ROW    of the packed weights of a group and phase: channels filled up to T_COLUMNS,
- *                       terms filled up to whole rows of T_BYTES bytes
+ *   D_COLUMNS, D_ROW    of the packed weights of a group and phase: channels filled up to
+ *                       T_COLUMNS, terms filled up to whole rows of T_BYTES bytes
  *   D_UNIT              16 or 8: divides the bytes of D_CHANNELS, and all distances in the source
- *   D_OUT_UNIT          bytes of results that are written at once: divides the bytes of D_DST_C, and
- *                       all distances in the destination; 0: pixels are neighbours, not channels
+ *   D_OUT_UNIT          bytes of results that are written at once: divides the bytes of D_DST_C,
+ *                       and all distances in the destination; 0: pixels are neighbours, not
+ *                       channels
  *   D_SRC_NEIGHBOURS, _BLOCK, _BLOCKS    where D_SRC_BLOCKS is more than 1, so many channels are
  *                       neighbours, and so many elements from one block of them to the next;
  *                       D_UNIT divides the bytes of a block
@@ -63,7 +65,8 @@
 /* ---- products ---- */
 
 #if T_WGMMA
-/* Products of a stage are done after the next stage's have begun: a stage is free two steps later. */
+/* Products of a stage are done after the next stage's have begun: a stage is free two steps
+ * later. */
 #define STAGES_AHEAD (T_STAGES - 2)
 
 /* `left` and `right` are the addresses of the rows of the item's four warps, and of the columns. */
@@ -79,8 +82,8 @@ INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint 
 #define STAGES_AHEAD (T_STAGES - 1)
 #define SLICES (ROW_BYTES / 32)
 
-/* Where groups of channels share a tile: whether some of 16 of a slice's bytes, and product j's columns,
- * are of the same group. */
+/* Where groups of channels share a tile: whether some of 16 of a slice's bytes, and product j's
+ * columns, are of the same group. */
 #define GROUP_BYTES (D_CHANNELS * MMA_BYTES / D_TOGETHER)
 #define FIRST_BYTE(k, half) (((k)*32 + (half)*16) % (D_CHANNELS * MMA_BYTES))
 #define GROUP_OF_COLUMNS(j) ((j)*8 * D_TOGETHER / D_DST_C)
@@ -94,8 +97,8 @@ INLINE void read_slice(slice *s, const uint left, const uint right, const int la
 {
     UNROLL
     for (int i = 0; i < SUMS_R; i++)
-        read_left(s->left[i],
-                  left + i * 16 * ROW_BYTES + PLACE(ROW_OF_LEFT(lane), k * 32 + BYTE_OF_LEFT(lane)));
+        read_left(s->left[i], left + i * 16 * ROW_BYTES +
+                              PLACE(ROW_OF_LEFT(lane), k * 32 + BYTE_OF_LEFT(lane)));
     UNROLL
     for (int j = 0; j < SUMS_C / 2; j++)
         if (MEETS_ANY(k, 2 * j) || MEETS_ANY(k, 2 * j + 1))
@@ -121,7 +124,8 @@ INLINE void add_met(ACC_T sum[SUMS_R][SUMS_C][4], const slice *s, const int k)
 }
 
 /* The next slice is read while one is multiplied. */
-INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint right, const int lane)
+INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint left, const uint right,
+                      const int lane)
 {
     slice s[2];
     read_slice(&s[0], left, right, lane, 0);
@@ -182,10 +186,10 @@ kernel GROUP_SIZE(ALL_ITEMS, 1, 1) void gemm_mma(global const MMA_T *restrict sr
 #define START_STAGE(step)                                                                          \
     if ((step) < last) {                                                                           \
         const uint slot = (uint)((step) - first) % T_STAGES * STAGE_BYTES;                         \
-        copy_source(src_to + slot, src, patches, &at, c_first, src_row, all_taps);                          \
+        copy_source(src_to + slot, src, patches, &at, c_first, src_row, all_taps);                 \
         copy_weights(w_to + slot, packed, w_row);                                                  \
         packed += TERMS;                                                                           \
-        next_terms(&at, &taps, all_taps);                                                                    \
+        next_terms(&at, &taps, all_taps);                                                          \
     }                                                                                              \
     COPY_COMMIT
     UNROLL

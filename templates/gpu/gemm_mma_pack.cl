@@ -1,5 +1,5 @@
-/* gemm_mma_pack.cl: weights as gemm_mma.cl copies them: for each group and phase the channels of the
- * destination, and of each the terms of the phase's taps, filled up with zeros.
+/* gemm_mma_pack.cl: weights as gemm_mma.cl copies them: for each group and phase the channels of
+ * the destination, and of each the terms of the phase's taps, filled up with zeros.
  *
  *     w[k][c][tap]  ->  packed[group][phase][k, D_COLUMNS of them][tap][c], D_ROW terms a channel
  *                       or ... [c / TERMS][tap][c % TERMS]
@@ -34,7 +34,8 @@ kernel void gemm_mma_pack(global const MMA_T *restrict w, global MMA_T *restrict
     const int all_taps = taps.d.count * taps.h.count * taps.w.count;
 #endif
 #if D_TAPS_INNER
-    const int step = term / TERMS, c = all_taps ? step / all_taps * TERMS + term % TERMS : D_CHANNELS,
+    const int step = term / TERMS,
+              c = all_taps ? step / all_taps * TERMS + term % TERMS : D_CHANNELS,
               i = all_taps ? step % all_taps : 0;
 #else
     const int i = term / D_CHANNELS, c = term % D_CHANNELS;

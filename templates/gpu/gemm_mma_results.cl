@@ -1,12 +1,13 @@
-/* gemm_mma_results.cl: what becomes of the sums of gemm_mma.cl: those of teams are added, parts of a split
- * sum are stored as they are, others are finished and pass through local memory, so that neighbouring
- * items write long runs.
+/* gemm_mma_results.cl: what becomes of the sums of gemm_mma.cl: those of teams are added, parts of
+ * a split sum are stored as they are, others are finished and pass through local memory, so that
+ * neighbouring items write long runs.
  *
  *   LOCAL_BYTES       of local memory that a group needs, its stages included
  *   OUT_T, OUT_PARAMS what the kernel writes, and its arguments for the epilogue
  *   add_teams(sum, room, team, item)    where there are several
- *   put_parts, put_phases, finish_results and write_results    with T_SPLIT, with D_MERGED, else; `m` and
- *                     `n` are the first pixel and channel of the warp's part
+ *   put_parts, put_phases, finish_results and write_results
+ *                     with T_SPLIT, with D_MERGED, else; `m` and `n` are the first pixel and
+ *                     channel of the warp's part
  *
  * Assumes   what gemm_mma.cl includes before it.
  */
@@ -32,14 +33,15 @@ INLINE void put_result(global DST_T *dst, const int pixel, const int phase, cons
 #if T_SPLIT > 1
 /* Sums of a part, in the order part, group, phase, pixel, channel. */
 #define PART_OF(part, group_phase, pixel, channel)                                                 \
-    ((((INDEX_T)(part) * (P_GROUPS * GROUP_PHASES) + (group_phase)) * PIXELS + (pixel)) * D_DST_C + \
+    ((((INDEX_T)(part) * (P_GROUPS * GROUP_PHASES) + (group_phase)) * PIXELS + (pixel)) *          \
+     D_DST_C +                                                                                     \
      (channel))
 #define OUT_T ACC_T
 #define OUT_PARAMS
 
 /* `m` and `n` are the first pixel and channel of the warp's part. */
-INLINE void put_parts(global ACC_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], const int m, const int n,
-                      const int part, const int group_phase, const int lane)
+INLINE void put_parts(global ACC_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], const int m,
+                      const int n, const int part, const int group_phase, const int lane)
 {
     UNROLL
     for (int i = 0; i < SUM_ROWS; i++) {
@@ -59,8 +61,8 @@ INLINE void put_parts(global ACC_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], con
 #endif
 
 #if T_SPLIT == 1 && D_MERGED
-INLINE void put_phases(global DST_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], const int m, const int n,
-                       const int group, const int lane EPILOGUE_PARAMS)
+INLINE void put_phases(global DST_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], const int m,
+                       const int n, const int group, const int lane EPILOGUE_PARAMS)
 {
     const int phase = 0;
     UNROLL
@@ -92,7 +94,8 @@ INLINE void put_phases(global DST_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], co
 
 #if TEAMS > 1
 /* Adds the other teams' sums to those of team 0. */
-INLINE void add_teams(ACC_T sum[SUMS_R][SUMS_C][4], local ACC_T *room, const int team, const int item)
+INLINE void add_teams(ACC_T sum[SUMS_R][SUMS_C][4], local ACC_T *room, const int team,
+                      const int item)
 {
     if (team > 0) {
         local ACC_T *to = room + (team - 1) * T_ROWS * T_COLUMNS + item;
@@ -128,7 +131,8 @@ INLINE void finish_results(local BITS_T *to, const ACC_T sum[SUMS_R][SUMS_C][4],
             for (int e = 0; e < 2; e++)
                 if (first >= 0 && channel + e < D_DST_C)
                     v[e] = FINISH(SUM_AT(sum, i, j, e), own + e, first + DST_CHANNEL(own + e));
-            *(local BITS_PAIR_T *)(to + SUM_ROW(i) * BITS_PITCH + SUM_COLUMN(j)) = BITS_PAIR(v[0], v[1]);
+            *(local BITS_PAIR_T *)(to + SUM_ROW(i) * BITS_PITCH + SUM_COLUMN(j)) =
+                BITS_PAIR(v[0], v[1]);
         }
     }
 }

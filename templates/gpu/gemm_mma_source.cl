@@ -1,22 +1,23 @@
 /* gemm_mma_source.cl: the source as gemm_mma.cl copies it, where its channels are not neighbours or
- * their number is odd: pixels one after the other, and of a pixel each group's channels filled up with
- * zeros to D_CHANNELS.
+ * their number is odd: pixels one after the other, and of a pixel each group's channels filled up
+ * with zeros to D_CHANNELS.
  *
  *     x[n][c][pixel], x[n][pixel][c]  ->  to[n][pixel][group][c, D_CHANNELS of them]
  *     or in blocks of channels
  *
- * With D_ALONE a pixel's channels, padding included, are what one item writes at once, D_CHANNELS of
- * them. Else a group of items turns a tile of D_TILE_P pixels and D_TILE_C channels in local memory:
- * neighbouring items read neighbours of the source, and write neighbours of the result.
+ * With D_ALONE a pixel's channels, padding included, are what one item writes at once, D_CHANNELS
+ * of them. Else a group of items turns a tile of D_TILE_P pixels and D_TILE_C channels in local
+ * memory: neighbouring items read neighbours of the source, and write neighbours of the result.
  *
- * Grid      with D_ALONE the pixels of all images; else (256 * tiles), tiles of channels fastest, then of
- *           pixels, then images
+ * Grid      with D_ALONE the pixels of all images; else (256 * tiles), tiles of channels fastest,
+ *           then of pixels, then images
  * Defines   those of mma.cl, and
  *   P_IMAGES, P_GROUPS, P_PIXELS    P_PIXELS: of an image
  *   D_SRC_C, D_CHANNELS             of one group, without and with padding
  *   D_SRC_IMAGE, _BLOCK, _CHANNEL, _PIXEL    elements from one to the next
  *   D_SRC_NEIGHBOURS                channels of a block
- *   D_UNIT                          bytes that are written at once, 16 or 8: divides those of D_CHANNELS
+ *   D_UNIT                          bytes that are written at once, 16 or 8: divides those of
+ *                                   D_CHANNELS
  *   D_READ                          pixels that are read at once where they are neighbours: divides
  *                                   P_PIXELS, 16 bytes of them or fewer
  *   D_TILE_P, D_TILE_C              above; powers of two from four elements and from D_UNIT on
@@ -76,8 +77,8 @@ kernel GROUP_SIZE(ITEMS, 1, 1) void gemm_mma_source(global const MMA_T *restrict
 #endif
 
 /* Neighbouring items read neighbouring pixels, or channels where those are neighbours. */
-INLINE void read_tile(local MMA_T *tile, global const MMA_T *src, const int c_first, const int p_first,
-                      const int item)
+INLINE void read_tile(local MMA_T *tile, global const MMA_T *src, const int c_first,
+                      const int p_first, const int item)
 {
     const int across = D_TILE_P / READ;
     for (int i = item; i < across * D_TILE_C; i += ITEMS) {
@@ -105,8 +106,8 @@ INLINE void read_tile(local MMA_T *tile, global const MMA_T *src, const int c_fi
     }
 }
 
-INLINE void write_tile(global MMA_T *to, local const MMA_T *tile, const int c_first, const int p_first,
-                       const int item)
+INLINE void write_tile(global MMA_T *to, local const MMA_T *tile, const int c_first,
+                       const int p_first, const int item)
 {
     const int across = D_TILE_C / UNIT_CHANNELS;
     for (int i = item; i < across * D_TILE_P; i += ITEMS) {

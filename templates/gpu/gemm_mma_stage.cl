@@ -1,8 +1,8 @@
 /* gemm_mma_stage.cl: how a stage of gemm_mma.cl lies in local memory, and the copies that fill it.
  *
- *     rows of ROW_BYTES:  | 16 B | 16 B | ...      PLACE(row, byte): 16 bytes stand in another order in
- *     T_ROWS of pixels,   |      |      |          each row, so that eight rows that are read at once lie
- *     then T_COLUMNS of channels; for each team    in different banks
+ *     rows of ROW_BYTES:  | 16 B | 16 B | ...     PLACE(row, byte): 16 bytes stand in another order
+ *     T_ROWS of pixels,   |      |      |         in each row, so that eight rows that are read at
+ *     then T_COLUMNS of channels; for each team   once lie in different banks
  *
  *   patch, patch_of(taps, pixel)     where a pixel's patch begins
  *   terms_place, set_tap, next_terms the terms that an item copies in a step
@@ -22,8 +22,8 @@
 #define STAGE_BYTES (TEAMS * TEAM_BYTES)
 #define WEIGHTS_AT (T_ROWS * ROW_BYTES)
 
-/* Neighbouring items copy neighbouring units of a row, or of blocks of channels the same unit of eight
- * rows; a team, rows that are so far apart. TURN is the same for all rows of an item. */
+/* Neighbouring items copy neighbouring units of a row, or of blocks of channels the same unit of
+ * eight rows; a team, rows that are so far apart. TURN is the same for all rows of an item. */
 #define SRC_ACROSS (ROW_BYTES / D_UNIT)
 #if D_SRC_BLOCKS > 1
 #define SRC_ROW(item) ((item) / (8 * SRC_ACROSS) * 8 + (item) % 8)

@@ -3,20 +3,21 @@
  *
  *     w[k][c][tap]  ->  packed[group][tap][c, `channels` of them][k, `columns` of them]
  *
- * A row of the destination is a channel, or with D_MERGED a phase of a channel; taps are then the pixels
- * of the source that all phases meet together, and each phase has zeros for those that it does not meet.
+ * A row of the destination is a channel, or with D_MERGED a phase of a channel; taps are then the
+ * pixels of the source that all phases meet together, and each phase has zeros for pixels that it
+ * does not meet.
  *
  * Grid      (columns, rows, groups)
  * Defines   those of types.cl, and
- *   D_TABLE              1: behind the weights the table of terms, `rows` of (d, h, w, channel), where a
- *                        term's element lies from the first one of a patch: `moves` from tap to tap of the
- *                        `filter`
+ *   D_TABLE              1: behind the weights the table of terms, `rows` of (d, h, w, channel),
+ *                        where a term's element lies from the first one of a patch: `moves` from
+ *                        tap to tap of the `filter`
  *   D_MERGED             above; 1: and those of gemm_merged.cl
  *
  * Sizes are arguments, so that layers of all sizes share the program: rows of the destination with
- * (columns) and without zeros, channels of the source with (channels) and without zeros, rows of a group,
- * taps of the filter, strides of the weights over channels of the destination and of the source, and
- * where the table begins.
+ * (columns) and without zeros, channels of the source with (channels) and without zeros, rows of a
+ * group, taps of the filter, strides of the weights over channels of the destination and of the
+ * source, and where the table begins.
  */
 #include "types.cl"
 #include "gemm_merged.cl"
@@ -41,7 +42,7 @@ INLINE int4 way_of(const int row, const int src_channels, const int4 filter, con
                   tap % filter.z * moves.z, row % src_channels);
 }
 #define TABLE_PARAMS                                                                               \
-    , const int filter_d, const int filter_h, const int filter_w, const int move_d,               \
+    , const int filter_d, const int filter_h, const int filter_w, const int move_d,                \
         const int move_h, const int move_w, const long table
 #else
 #define TABLE_PARAMS

@@ -1,5 +1,5 @@
-/* gemm_pieces.cl: what an item of gemm.cl brings to local memory for a step: weights, and elements of
- * the source.
+/* gemm_pieces.cl: what an item of gemm.cl brings to local memory for a step: weights, and elements
+ * of the source.
  *
  *                 T_BN pixels                      T_BM channels
  *             b_column                            a_column
@@ -57,8 +57,8 @@ typedef struct {
     int c;
 } step_place;
 
-/* All taps of some channels come before other channels: their elements are near one another, so that
- * caches have most of them. */
+/* All taps of some channels come before other channels: their elements are near one another, so
+ * that caches have most of them. */
 INLINE void next_step(step_place *at, const phase_taps *t)
 {
 #if !D_FLAT
@@ -93,7 +93,8 @@ INLINE ACC_4 read_weights(global const ACC_T *packed, const phase_taps *t, const
 
 /* One element, or four, of the channel or term in `row` of the step. */
 INLINE B_T read_source(global const SRC_T *src, global const int *table, const phase_taps *t,
-                       const pixel_place *p, const INDEX_T from, const step_place *at, const int row)
+                       const pixel_place *p, const INDEX_T from, const step_place *at,
+                       const int row)
 {
 #if D_TABLE
     const int4 term = QUAD_AT(int, table + 4 * (at->c + row));

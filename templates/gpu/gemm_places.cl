@@ -1,5 +1,5 @@
-/* gemm_places.cl: where the pixels of gemm.cl lie in the source and in the destination, and which taps
- * each phase of backward data has.
+/* gemm_places.cl: where the pixels of gemm.cl lie in the source and in the destination, and which
+ * taps each phase of backward data has.
  *
  * Along an axis, pixel q and the i-th tap of its phase meet in source element
  * q * D_STEP + base + i * D_MOVE, where `base` is the phase's.

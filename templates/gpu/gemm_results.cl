@@ -14,7 +14,7 @@
  *                    them, with D_MERGED those of the rows below: items write whole rows of the
  *                    destination.
  *
- * Of several parts (T_SPLIT) each writes its sums in the order part, group, phase, channel, pixel.
+ * Each of several parts (T_SPLIT) writes its sums in the order part, group, phase, channel, pixel.
  *
  * Defines   see gemm.cl
  * Assumes   epilogue.cl, gemm_tile.cl, gemm_places.cl and gemm_pieces.cl.
@@ -38,8 +38,8 @@
 #define OUT_PASS EPILOGUE_PASS
 #endif
 
-/* Elements of local memory: two pairs of pieces, later sums of slices, then four rows of each item's
- * part of a tile. */
+/* Elements of local memory: two pairs of pieces, later sums of slices, then four rows of each
+ * item's part of a tile. */
 #define PIECES (2 * T_BK * (T_BM + B_PITCH))
 #define STAGE_ROWS (T_BM / T_TM * 4)
 #if D_STORE == STORE_ROWS && T_SPLIT == 1
@@ -137,7 +137,8 @@ INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int 
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLL
         for (int t = 0; t < LINE_TIMES; t++)
-            store_lines(dst, at, along + t * LINE_ITEMS, strip, item / LINE_ITEMS, room EPILOGUE_PASS);
+            store_lines(dst, at, along + t * LINE_ITEMS, strip, item / LINE_ITEMS,
+                        room EPILOGUE_PASS);
         if (strip + 4 < T_TM)
             barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -160,14 +161,14 @@ INLINE void store_tile(global DST_T *dst, private ACC_T (*sum)[T_TN], const int 
             if (channel >= D_DST_C || to < 0)
                 continue;
 #if D_STORE == STORE_PIXELS
-            const KILN_CAT(VAL_T, 4) v = {FINISH(sum[i][j], own, e), FINISH(sum[i][j + 1], own, e + 1),
-                                          FINISH(sum[i][j + 2], own, e + 2),
-                                          FINISH(sum[i][j + 3], own, e + 3)};
+            const KILN_CAT(VAL_T, 4) v = {
+                FINISH(sum[i][j], own, e), FINISH(sum[i][j + 1], own, e + 1),
+                FINISH(sum[i][j + 2], own, e + 2), FINISH(sum[i][j + 3], own, e + 3)};
             DST_STORE_QUAD(dst, e, v);
 #elif D_STORE == STORE_CHANNELS
-            const KILN_CAT(VAL_T, 4) v = {FINISH(sum[i][j], own, e), FINISH(sum[i + 1][j], own + 1, e + 1),
-                                          FINISH(sum[i + 2][j], own + 2, e + 2),
-                                          FINISH(sum[i + 3][j], own + 3, e + 3)};
+            const KILN_CAT(VAL_T, 4) v = {
+                FINISH(sum[i][j], own, e), FINISH(sum[i + 1][j], own + 1, e + 1),
+                FINISH(sum[i + 2][j], own + 2, e + 2), FINISH(sum[i + 3][j], own + 3, e + 3)};
             DST_STORE_QUAD(dst, e, v);
 #else
             DST_STORE(dst, e, FINISH(sum[i][j], own, e));

@@ -1,10 +1,10 @@
 /* gemm_tile.cl: the product of two pieces in local memory, which the items of a group share.
  *
  *              bs: T_BK x T_BN
- *              +--------------+       32 items stand 4 x 8 on a part of the tile of 4 T_TM x 8 T_TN.
- *              +--------------+       An item has strips of four rows, 16 apart, and of four columns,
- *     as:      +--------------+       32 apart: a read of four values serves four products or more,
- *     T_BK     | tile:        |       and neighbouring items read neighbouring addresses.
+ *              +--------------+     32 items stand 4 x 8 on a part of the tile of 4 T_TM x 8 T_TN.
+ *              +--------------+     An item has strips of four rows, 16 apart, and of four columns,
+ *     as:      +--------------+     32 apart: a read of four values serves four products or more,
+ *     T_BK     | tile:        |     and neighbouring items read neighbouring addresses.
  *     x T_BM   | T_BM x T_BN  |
  *              +--------------+
  *
@@ -12,17 +12,18 @@
  *   ACC_4                        four times ACC_T
  *   TILE_ROW(i), TILE_COLUMN(j)  row and column in the tile of an item's sum [i][j]
  *   CLEAR_SUMS(sum)              all of an item's sums are 0
- *   ADD_PRODUCTS(sum, as, a_pitch, bs, b_pitch)    adds the products of two pieces, whose rows are so
- *                                far apart
- *   ADD_SLICES(sum, room)        adds up the slices' sums in a fixed order; TILE_ITEMS items have them
+ *   ADD_PRODUCTS(sum, as, a_pitch, bs, b_pitch)    adds the products of two pieces, whose rows are
+ *                                so far apart
+ *   ADD_SLICES(sum, room)        adds up the slices' sums in a fixed order; TILE_ITEMS items have
+ *                                them
  *
  * Where tiles are few and sums long, D_SLICES times as many items share a tile: each slice of them
  * multiplies its share of the pieces' rows.
  *
  * Defines   T_BM, T_BN, T_BK, T_TM, T_TN, D_SLICES; those of types.cl
- * Assumes   `item` is the item's number in its group; T_TM and T_TN are multiples of 4, T_BM of 4 T_TM,
- *           T_BN of 8 T_TN; D_SLICES is a power of two that divides T_BK; the room for slices is
- *           SLICES_ROOM values of local memory that nobody reads any more.
+ * Assumes   `item` is the item's number in its group; T_TM and T_TN are multiples of 4, T_BM of 4
+ *           T_TM, T_BN of 8 T_TN; D_SLICES is a power of two that divides T_BK; the room for slices
+ *           is SLICES_ROOM values of local memory that nobody reads any more.
  */
 #include "types.cl"
 

@@ -1,5 +1,5 @@
-/* gemm_tma.cl: a convolution as a product of matrices on tensor cores, forward, and backward data without a
- * stride: one warp of a group has the copy engine bring what the other warps multiply.
+/* gemm_tma.cl: a convolution as a product of matrices on tensor cores, forward, and backward data
+ * without a stride: one warp of a group has the copy engine bring what the other warps multiply.
  *
  *      warp of copies     ring of T_STAGES in local memory      teams of four warps
  *      +------------+     +-------+-------+-------+ ...         +----------------+
@@ -10,20 +10,22 @@
  *            ^                                                          | free
  *            +----------------------------------------------------------+
  *
- * A tile is ROWS pixels by T_COLUMNS channels. Its pixels are boxes of 64: D_BOX_W by D_BOX_H pixels of
- * D_BOX_N images, so that a box for one tap is a box of the source, shifted; past the border are zeros. A
- * step has 128 bytes of channels of one tap, rows in turned places as wgmma.cl reads them: from one copy a
- * box, as a tensor map says, and one copy of the weights, which are packed as they are to lie. Steps take
- * the taps of 128 bytes of channels one after the other, then the next channels.
+ * A tile is ROWS pixels by T_COLUMNS channels. Its pixels are boxes of 64: D_BOX_W by D_BOX_H
+ * pixels of D_BOX_N images, so that a box for one tap is a box of the source, shifted; past the
+ * border are zeros. A step has 128 bytes of channels of one tap, rows in turned places as wgmma.cl
+ * reads them: from one copy a box, as a tensor map says, and one copy of the weights, which are
+ * packed as they are to lie. Steps take the taps of 128 bytes of channels one after the other, then
+ * the next channels.
  *
- * Each group makes the tensor map of the source for itself, in `maps`. Groups go through tiles; while
- * results of a tile are stored the first stages of the next one are copied. They pass through the rows of
- * the team in the last stage, which is free after that.
+ * Each group makes the tensor map of the source for itself, in `maps`. Groups go through tiles;
+ * while results of a tile are stored the first stages of the next one are copied. They pass through
+ * the rows of the team in the last stage, which is free after that.
  *
  * Backward data is a forward pass over dy with the filter turned by 180 degrees.
  *
- * Grid      gemm_tma: (groups * items) in groups of items = 128 * (T_TEAMS + 1); group g has tile g, the
- *           next one D_GROUPS further on, and so on. gemm_tma_pack: (terms of a row, D_COLUMNS, steps).
+ * Grid      gemm_tma: (groups * items) in groups of items = 128 * (T_TEAMS + 1); group g has tile
+ *           g, the next one D_GROUPS further on, and so on. gemm_tma_pack: (terms of a row,
+ *           D_COLUMNS, steps).
  * Defines   those of epilogue.cl and mma_bits.cl, and
  *   P_IMAGES, P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a    sizes along a = H, W
  *   D_LEAD_a                   pixels before the source that the first tap of the first pixel meets
@@ -31,16 +33,16 @@
  *   D_SRC_C, D_CHANNELS        channels of the source, and with their padding
  *   D_DST_C, D_COLUMNS         channels of the destination, and filled up to whole T_COLUMNS
  *   D_W_SRC, D_W_DST           strides of the weights over channels
- *   D_SRC_IMAGE, _ROW, _PIXEL, D_DST_...    elements from one to the next; of the source multiples of 16
- *                              bytes
- *   D_OUT_UNIT                 a power of two up to 16: divides the bytes of D_DST_C and all distances in
- *                              the destination
+ *   D_SRC_IMAGE, _ROW, _PIXEL, D_DST_...    elements from one to the next; of the source multiples
+ *                              of 16 bytes
+ *   D_OUT_UNIT                 a power of two up to 16: divides the bytes of D_DST_C and all
+ *                              distances in the destination
  *   D_BOX_W, D_BOX_H, D_BOX_N  above; their product is 64
  *   D_GROUPS                   above
  *   T_TEAMS, T_BLOCKS          ROWS are 64 * both; a team has T_BLOCKS boxes
  *   T_COLUMNS, T_STAGES        above
- *   D_COPY_REGISTERS, D_TEAM_REGISTERS    where defined, registers of an item that copies and of one that
- *                              multiplies, once it is known which of them it does
+ *   D_COPY_REGISTERS, D_TEAM_REGISTERS    where defined, registers of an item that copies and of
+ *                              one that multiplies, once it is known which of them it does
  * Assumes   channels of a pixel are neighbours.
  */
 #define T_ROWS (64 * T_BLOCKS) /* of a team */
@@ -161,7 +163,8 @@ INLINE void copy_tile(const uint base, global const uchar *map, global const MMA
     for (int c = 0; c < D_CHANNELS; c += ROW_TERMS)
         for (int h = 0; h < P_FILTER_H; h++)
             for (int w = 0; w < P_FILTER_W; w++) {
-                const uint to = base + ring->stage * STAGE_BYTES, full = base + FULL_AT + ring->stage * 8;
+                const uint to = base + ring->stage * STAGE_BYTES,
+                           full = base + FULL_AT + ring->stage * 8;
                 arrival_wait(base + EMPTY_AT + ring->stage * 8, ring->parity);
                 ARRIVAL_EXPECT(full, STAGE_BYTES);
                 UNROLL
@@ -177,8 +180,8 @@ INLINE void copy_tile(const uint base, global const uchar *map, global const MMA
 
 /* ---- products ---- */
 
-/* Adds a tile's steps; returns the last one's stage, which is not freed. `left` are the rows of the team in
- * the first stage. */
+/* Adds a tile's steps; returns the last one's stage, which is not freed. `left` are the rows of the
+ * team in the first stage. */
 INLINE uint add_tile(ACC_T sum[SUMS_R][SUMS_C][4], const uint base, const uint left, const int lane,
                      ring_place *ring)
 {
@@ -207,7 +210,8 @@ INLINE uint add_tile(ACC_T sum[SUMS_R][SUMS_C][4], const uint base, const uint l
 
 /* ---- results ---- */
 
-/* The element of channel 0 of the pixel of a row, from the place's first one on; -1: there is none. */
+/* The element of channel 0 of the pixel of a row, from the place's first one on; -1: there is
+ * none. */
 INLINE INDEX_T result_of(const tile_place *p, const int row)
 {
     const int r = p->row + row, image = p->image + r / (D_BOX_W * D_BOX_H),
@@ -221,7 +225,8 @@ INLINE INDEX_T result_of(const tile_place *p, const int row)
 
 kernel GROUP_SIZE(ALL_ITEMS, 1, 1) void gemm_tma(global const MMA_T *restrict src,
                                                  global const MMA_T *restrict packed,
-                                                 global uchar *maps, global DST_T *dst EPILOGUE_PARAMS)
+                                                 global uchar *maps,
+                                                 global DST_T *dst EPILOGUE_PARAMS)
 {
     local uint4 memory[LOCAL_BYTES / 16] __attribute__((aligned(1024)));
     const int item = get_local_id(0), lane = item % 32, group = get_group_id(0);

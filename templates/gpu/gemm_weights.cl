@@ -7,23 +7,25 @@
  *       |             +--------+--------+---
  *       v
  *     +------+        +--------+--------+---
- *     | as   |        | T_BM x |             a work-group's tile of dw; gemm_tile.cl has the product
- *     +------+        |  T_BN  |
+ *     | as   |        | T_BM x |             a work-group's tile of dw; gemm_tile.cl has the
+ *     +------+        |  T_BN  |             product
  *     channels        +--------+--------+---
  *     of dy
  *
  * A step takes T_BK pixels, of one image or of several: while the group multiplies one pair of
  * pieces, each item has its share of the next pair under way in registers. D_SLICES slices of the
- * group share the pixels of a step, and T_SPLIT groups all pixels; sum_parts.cl then adds the groups'
- * sums in order, so that two runs give the same bits.
+ * group share the pixels of a step, and T_SPLIT groups all pixels; sum_parts.cl then adds the
+ * groups' sums in order, so that two runs give the same bits.
  *
- * Grid      (tiles of channels * tiles of columns * items, groups, T_SPLIT) in groups of (items, 1, 1).
+ * Grid      (tiles of channels * tiles of columns * items, groups, T_SPLIT) in groups of (items, 1,
+ *           1).
  * Defines   those of types.cl and gemm_tile.cl, and
- *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    of x and dy along a = D, H, W
+ *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
+ *                         of x and dy along a = D, H, W
  *   P_IMAGES, P_GROUPS    D_SRC_C, D_DST_C: channels of one group of x and of dy
  *   D_X_LOAD, D_DY_LOAD   how x and dy are read: LOAD_PIXELS, one element, neighbouring items
- *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels; LOAD_QUADS,
- *                         four neighbouring pixels, of x with a filter of one tap alone
+ *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels;
+ *                         LOAD_QUADS, four neighbouring pixels, of x with a filter of one tap alone
  *   D_X_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DY_...    elements from one to the next
  *   T_SPLIT, D_SLICES     above
  */
@@ -37,8 +39,8 @@
 #define COLUMNS (D_SRC_C * TAPS)
 #define PIXELS (P_IMAGES * P_DST_D * P_DST_H * P_DST_W)
 
-/* A piece's rows are pixels. But of LOAD_CHANNELS an item writes pixels of a channel below one another:
- * rows are 4 further apart, so that items write to different banks. */
+/* A piece's rows are pixels. But of LOAD_CHANNELS an item writes pixels of a channel below one
+ * another: rows are 4 further apart, so that items write to different banks. */
 #define PITCH(load, tile) ((tile) + ((load) == LOAD_CHANNELS ? 0 : 4))
 #define A_PITCH PITCH(D_DY_LOAD, T_BM)
 #define B_PITCH PITCH(D_X_LOAD, T_BN)
@@ -47,7 +49,8 @@
  * READ_COLUMN of the piece. Of LOAD_QUADS 32 items read eight pixels of sixteen columns. */
 #define WIDTH(load) ((load) == LOAD_PIXELS ? 1 : 4)
 #define ALL_READS(load, tile) (T_BK * (tile) / WIDTH(load))
-#define READERS(load, tile) (GROUP_ITEMS < ALL_READS(load, tile) ? GROUP_ITEMS : ALL_READS(load, tile))
+#define READERS(load, tile)                                                                        \
+    (GROUP_ITEMS < ALL_READS(load, tile) ? GROUP_ITEMS : ALL_READS(load, tile))
 #define READS(load, tile) (ALL_READS(load, tile) / READERS(load, tile))
 #define IS_READER(load, tile) (READERS(load, tile) == GROUP_ITEMS || item < READERS(load, tile))
 #define EIGHTS (T_BK / 8)
@@ -165,7 +168,8 @@ INLINE column_place column_of(const int column)
 
 /* Some tap of some pixel lies outside of x. */
 #define PADDED(A)                                                                                  \
-    (P_PAD_##A > 0 || (P_DST_##A - 1) * P_STRIDE_##A + (P_FILTER_##A - 1) * P_DILATION_##A >= P_SRC_##A)
+    (P_PAD_##A > 0 ||                                                                              \
+     (P_DST_##A - 1) * P_STRIDE_##A + (P_FILTER_##A - 1) * P_DILATION_##A >= P_SRC_##A)
 
 INLINE bool is_inside(const bool padded, const int at, const int size)
 {
@@ -237,8 +241,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
 
     A_T a_next[A_READS];
     B_T b_next[B_READS];
-    /* Never skipped, and not to be a `for`: it has a barrier, and PoCL 5.0 mistakes the values of all
-     * items but the first where such a loop might be skipped. */
+    /* Never skipped, and not to be a `for`: it has a barrier, and PoCL 5.0 mistakes the values of
+     * all items but the first where such a loop might be skipped. */
     int step = first - 1;
     do {
         const bool more = step + 1 < last;
@@ -289,7 +293,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
         for (int i = 0; i < T_TM; i++) {
             const int channel = m_first + TILE_ROW(i);
             if (channel < D_DST_C && at < COLUMNS)
-                PUT((INDEX_T)(group * D_DST_C + channel) * COLUMNS + CHANNEL_OF(at) * TAPS + TAP_OF(at),
+                PUT((INDEX_T)(group * D_DST_C + channel) * COLUMNS + CHANNEL_OF(at) * TAPS +
+                        TAP_OF(at),
                     sum[i][j]);
         }
     }

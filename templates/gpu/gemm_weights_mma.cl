@@ -1,43 +1,45 @@
-/* gemm_weights_mma.cl: backward weights as a product of matrices on tensor cores: dy times the patches
- * of x, tile by tile, summed over the pixels of all images, in f16 and bf16.
+/* gemm_weights_mma.cl: backward weights as a product of matrices on tensor cores: dy times the
+ * patches of x, tile by tile, summed over the pixels of all images, in f16 and bf16.
  *
  *                     columns: tap and source channel
  *                     +--------+--------+---
- *     pixels          | x      |             a stage in local memory: the next T_BYTES / 2 pixels of
- *       |             +--------+--------+--- T_ROWS channels of dy and T_COLUMNS columns of x, in
- *       v                                    blocks of 64 channels: a pixel is a row of 128 bytes, in
- *     +------+        +--------+--------+--- which 16 bytes stand where PLACE says, so that the eight
- *     | dy   |        | T_ROWS x             rows that are read at once lie in different banks
- *     +------+        | T_COLUMNS
+ *     pixels          | x      |             a stage in local memory: the next T_BYTES / 2 pixels
+ *       |             +--------+--------+--- of T_ROWS channels of dy and T_COLUMNS columns of x,
+ *       v                                    in blocks of 64 channels: a pixel is a row of 128
+ *     +------+        +--------+--------+--- bytes, in which 16 bytes stand where PLACE says, so
+ *     | dy   |        | T_ROWS x             that the eight rows that are read at once lie in
+ *     +------+        | T_COLUMNS            different banks
  *     channels        +--------+--------+--- a group's tile of dw; mma_tile.cl has it
  *
  * With T_WGMMA the products are those of wgmma.cl, which run beside the copies.
  *
- * While a group multiplies one stage, copies of the next STAGES_AHEAD are under way. Where a stage's
- * pixels lie in x is found once for all items, a stage ahead of its copies.
+ * While a group multiplies one stage, copies of the next STAGES_AHEAD are under way. Where a
+ * stage's pixels lie in x is found once for all items, a stage ahead of its copies.
  *
- * Neighbouring groups may share a tile, and count as one group here: D_TOGETHER of them. Products of one
- * group's channels and another's are not stored.
+ * Neighbouring groups may share a tile, and count as one group here: D_TOGETHER of them. Products
+ * of one group's channels and another's are not stored.
  *
- * T_SPLIT groups share the pixels; kernel gemm_weights_mma_sum then adds their sums in order, so that
- * two runs give the same bits. It also puts the taps of a filter side by side: stores of single
- * elements that far apart take longer than the kernel.
+ * T_SPLIT groups share the pixels; kernel gemm_weights_mma_sum then adds their sums in order, so
+ * that two runs give the same bits. It also puts the taps of a filter side by side: stores of
+ * single elements that far apart take longer than the kernel.
  *
- * Grid      gemm_weights_mma: (tiles of channels * tiles of columns * items, groups, T_SPLIT) in groups
- *           of (items, 1, 1).
+ * Grid      gemm_weights_mma: (tiles of channels * tiles of columns * items, groups, T_SPLIT) in
+ *           groups of (items, 1, 1).
  *           gemm_weights_mma_sum: the elements of dw, one dimension.
  * Defines   those of types.cl and mma_tile.cl, and
- *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a    of x and dy along a = D, H, W
+ *   P_SRC_a, P_DST_a, P_FILTER_a, P_STRIDE_a, P_DILATION_a, P_PAD_a
+ *                         of x and dy along a = D, H, W
  *   P_IMAGES, P_GROUPS    D_SRC_C, D_DST_C: channels of one group of x and of dy
  *   D_X_CHANNELS, D_DY_CHANNELS    the same, padding included
  *   D_TOGETHER            above; where more than 1, channels have no padding
- *   D_X_UNIT, D_DY_UNIT   bytes of a copy, 16 or 8: divide the bytes of those channels, and all distances
+ *   D_X_UNIT, D_DY_UNIT   bytes of a copy, 16 or 8: divide the bytes of those channels, and all
+ *                         distances
  *   D_POINTWISE           pixels of dy and of x are the same: one tap, no stride and no padding
  *   D_X_IMAGE, _PLANE, _ROW, _PIXEL, D_DY_PIXEL    elements from one to the next
  *   D_PARTS               1: sums go to that kernel; 0: T_SPLIT is 1, and sums are elements of dw
  *   T_BYTES, T_STAGES, T_SPLIT    above
- * Assumes   128 items or more; T_ROWS and T_COLUMNS are powers of two from 64 on; pixels of dy follow one
- *           another.
+ * Assumes   128 items or more; T_ROWS and T_COLUMNS are powers of two from 64 on; pixels of dy
+ *           follow one another.
  */
 #define WGMMA_TURNED (T_BYTES / 2 * 128)
 #include "mma_tile.cl"
@@ -55,7 +57,8 @@
 #define X_AT (T_ROWS / 64 * BLOCK_BYTES)
 #define STAGE_BYTES ((T_ROWS + T_COLUMNS) / 64 * BLOCK_BYTES)
 
-/* Neighbouring items copy neighbouring units of a pixel; all items, pixels that are so far apart. */
+/* Neighbouring items copy neighbouring units of a pixel; all items, pixels that are so far
+ * apart. */
 #define DY_ACROSS (T_ROWS * MMA_BYTES / D_DY_UNIT)
 #define DY_DOWN (GROUP_ITEMS / DY_ACROSS)
 #define DY_TIMES ((TERMS + DY_DOWN - 1) / DY_DOWN)
@@ -78,7 +81,8 @@ INLINE void copy_dy(const uint to, global const MMA_T *dy, const int first, cons
     }
 }
 
-/* A place in x: where a pixel's patch begins; or, from there on, that of a column's tap and channel. */
+/* A place in x: where a pixel's patch begins; or, from there on, that of a column's tap and
+ * channel. */
 typedef struct {
     INDEX_T element;
     int d, h, w;
@@ -109,16 +113,18 @@ INLINE x_place place_of_pixel(const uint pixel)
 {
     const uint w = pixel % P_DST_W, rows = pixel / P_DST_W, h = rows % P_DST_H,
                planes = rows / P_DST_H, d = planes % P_DST_D, image = planes / P_DST_D;
-    x_place p = x_place_of((int)image, (int)d * P_STRIDE_D, (int)h * P_STRIDE_H, (int)w * P_STRIDE_W);
+    x_place p =
+        x_place_of((int)image, (int)d * P_STRIDE_D, (int)h * P_STRIDE_H, (int)w * P_STRIDE_W);
     p.h = pixel < PIXELS ? p.h : -OUTSIDE;
     return p;
 }
 
-/* Two stages' pixels: one is read while the other is found. Elements lie apart, so that both are read
- * at once and without a branch. */
+/* Two stages' pixels: one is read while the other is found. Elements lie apart, so that both are
+ * read at once and without a branch. */
 #define PLACES (D_POINTWISE ? 1 : 2 * TERMS)
 
-INLINE void find_places(local int4 *places, local INDEX_T *elements, const int first, const int item)
+INLINE void find_places(local int4 *places, local INDEX_T *elements, const int first,
+                        const int item)
 {
     if (!D_POINTWISE && item < TERMS) {
         const x_place p = place_of_pixel((uint)(first + item));
@@ -138,8 +144,9 @@ INLINE INDEX_T source_of(local const int4 *places, local const INDEX_T *elements
                          const int at, const x_place *column)
 {
 #if D_POINTWISE
-    return column->w >= 0 && first + at < PIXELS ? (INDEX_T)(first + at) * D_X_PIXEL + column->element
-                                                 : -1;
+    return column->w >= 0 && first + at < PIXELS
+               ? (INDEX_T)(first + at) * D_X_PIXEL + column->element
+               : -1;
 #else
     const int4 p = places[at];
     const INDEX_T element = elements[at] + column->element;
@@ -174,10 +181,12 @@ INLINE void copy_x(const uint to, global const MMA_T *x, local const int4 *place
 /* ---- products ---- */
 
 #if T_WGMMA
-/* Products of a stage are done after the next stage's have begun: a stage is free two steps later. */
+/* Products of a stage are done after the next stage's have begun: a stage is free two steps
+ * later. */
 #define STAGES_AHEAD (T_STAGES - 2)
 
-INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint stage, const int warp, const int lane)
+INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint stage, const int warp,
+                      const int lane)
 {
     WGMMA_BEGIN;
     UNROLL
@@ -198,12 +207,14 @@ INLINE void read_slice(slice *s, const uint stage, const int m, const int n, con
                                               (m + i * 16 + AT_OF_LEFT(lane)) * MMA_BYTES));
     UNROLL
     for (int j = 0; j < SUMS_C / 2; j++)
-        read_turned(s->right[j], stage + X_AT + PLACE(k * 16 + TERM_OF_RIGHT(lane),
-                                                      (n + j * 16 + AT_OF_RIGHT(lane)) * MMA_BYTES));
+        read_turned(s->right[j],
+                    stage + X_AT + PLACE(k * 16 + TERM_OF_RIGHT(lane),
+                                         (n + j * 16 + AT_OF_RIGHT(lane)) * MMA_BYTES));
 }
 
 /* The next slice is read while one is multiplied. */
-INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint stage, const int warp, const int lane)
+INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint stage, const int warp,
+                      const int lane)
 {
     const int m = WARP_ROW(warp), n = WARP_COLUMN(warp);
     slice s[2];

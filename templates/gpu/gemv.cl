@@ -1,24 +1,26 @@
-/* gemv.cl: a 1x1 convolution of few pixels, where weights are read once and little else happens: forward
- * and backward data as products of vectors.
+/* gemv.cl: a 1x1 convolution of few pixels, where weights are read once and little else happens:
+ * forward and backward data as products of vectors.
  *
  *     lanes of a team        0     1     2    ...   T_LANES - 1
- *     terms of a pixel    +-----+-----+-----+-----+-----+        each lane multiplies vectors of D_VECTOR
- *     and of a channel's  |  v  |  v  |  v  |     |  v  |        terms, T_LANES * D_VECTOR of them in a
- *     weights             +-----+-----+-----+-----+-----+        step, and keeps its own sums
+ *     terms of a pixel    +-----+-----+-----+-----+-----+    each lane multiplies vectors of
+ *     and of a channel's  |  v  |  v  |  v  |     |  v  |    D_VECTOR terms, T_LANES * D_VECTOR of
+ *     weights             +-----+-----+-----+-----+-----+    them in a step, and keeps its own sums
  *
- * A team has a tile of the results: T_PIXELS pixels by T_CHANNELS channels. At last the lanes' sums pass
- * through local memory, where an item adds those of one result. Nothing else is shared, so all reads of
- * an item can be under way at once: the time of a layer of one pixel is that of one of them.
+ * A team has a tile of the results: T_PIXELS pixels by T_CHANNELS channels. At last the lanes' sums
+ * pass through local memory, where an item adds those of one result. Nothing else is shared, so all
+ * reads of an item can be under way at once: the time of a layer of one pixel is that of one of
+ * them.
  *
- * Grid      gemv: (tiles of channels * T_ITEMS, tiles of pixels, groups) in groups of (T_ITEMS, 1, 1).
- *           gemv_pack: (D_SRC_C, D_DST_C, groups): the weights of backward data, channels of the source as
- *           neighbours; those of forward lie so
+ * Grid      gemv: (tiles of channels * T_ITEMS, tiles of pixels, groups) in groups of (T_ITEMS, 1,
+ *           1). gemv_pack: (D_SRC_C, D_DST_C, groups): the weights of backward data, channels of
+ *           the source as neighbours; those of forward lie so
  * Defines   those of epilogue.cl, and
  *   P_PIXELS                   of all images
  *   P_GROUPS, D_SRC_C, D_DST_C    groups, and channels of one of them
  *   D_VECTOR                   1, 4, 8 or 16: divides D_SRC_C
  *   T_ITEMS, T_LANES, T_PIXELS, T_CHANNELS    above; T_LANES divides T_ITEMS
- * Assumes   the channels of a pixel are neighbours, and pixels lie one after the other, in both tensors.
+ * Assumes   the channels of a pixel are neighbours, and pixels lie one after the other, in both
+ *           tensors.
  */
 #include "epilogue.cl"
 
@@ -44,7 +46,8 @@ kernel void gemv_pack(global const SRC_BITS_T *restrict w, global SRC_BITS_T *re
 #define STEPS ((D_SRC_C + STEP_TERMS - 1) / STEP_TERMS)
 #define GROUP_CHANNELS (TEAMS * T_CHANNELS)
 #define RESULTS (T_PIXELS * GROUP_CHANNELS) /* of a group */
-/* Of the lanes' sums of a result: odd, so that items find those of neighbouring ones in different banks. */
+/* The distance of the lanes' sums from result to result: odd, so that items find the sums of
+ * neighbouring results in different banks. */
 #define SUMS_PITCH (T_LANES + 1)
 
 /* Terms of so many steps are loaded before the first of them is multiplied. */
@@ -59,7 +62,8 @@ INLINE void add_products(ACC_T sum[T_PIXELS][T_CHANNELS], const TERMS_T left[T_P
         for (int k = 0; k < T_CHANNELS; k++)
             UNROLL
             for (int v = 0; v < D_VECTOR; v++)
-                sum[p][k] += ((const private ACC_T *)&left[p])[v] * ((const private ACC_T *)&right[k])[v];
+                sum[p][k] +=
+                    ((const private ACC_T *)&left[p])[v] * ((const private ACC_T *)&right[k])[v];
 }
 
 /* In four chains, in a fixed order. */
@@ -85,7 +89,8 @@ kernel GROUP_SIZE(T_ITEMS, 1, 1) void gemv(global const SRC_T *restrict src,
     global const SRC_T *left[T_PIXELS], *right[T_CHANNELS];
     UNROLL
     for (int p = 0; p < T_PIXELS; p++)
-        left[p] = src + (INDEX_T)min(p_first + p, P_PIXELS - 1) * (P_GROUPS * D_SRC_C) + group * D_SRC_C;
+        left[p] =
+            src + (INDEX_T)min(p_first + p, P_PIXELS - 1) * (P_GROUPS * D_SRC_C) + group * D_SRC_C;
     UNROLL
     for (int k = 0; k < T_CHANNELS; k++)
         right[k] = w + ((INDEX_T)group * D_DST_C + min(k_first + k, D_DST_C - 1)) * D_SRC_C;

@@ -1,28 +1,29 @@
 /* halo_wgmma.cl: a convolution without a stride and of few channels on tensor cores, forward and
- * backward data: groups keep all weights in local memory and go through tiles, and all taps of a tile
- * read one patch of the source, which is copied once.
+ * backward data: groups keep all weights in local memory and go through tiles, and all taps of a
+ * tile read one patch of the source, which is copied once.
  *
- *      a tile: 8 pixels by              its patch, with the pixels that     64 rows of a product for one
- *      8 * T_BLOCKS                     taps meet around it: PATCH_W        tap: eight times eight pixels,
- *                                       pixels a row                        from the tap's place on,
- *      +--------+                       +----------+                        PATCH_W pixels apart
- *      |        |                       | +--------|+
- *      |        |                       | |        ||
- *      +--------+                       +-|--------+|
- *                                         +---------+
+ *      a tile: 8 pixels by      its patch, with the pixels that     64 rows of a product for one
+ *      8 * T_BLOCKS             taps meet around it: PATCH_W        tap: eight times eight pixels,
+ *                               pixels a row                        from the tap's place on,
+ *      +--------+               +----------+                        PATCH_W pixels apart
+ *      |        |               | +--------|+
+ *      |        |               | |        ||
+ *      +--------+               +-|--------+|
+ *                                 +---------+
  *
- * A pixel of a patch is a row of 128 bytes in local memory; the channels that such a row has no room for
- * lie behind all pixels of the first ones. 16 bytes stand where 16 * (place ^ pixel % 8) says.
+ * A pixel of a patch is a row of 128 bytes in local memory; the channels that such a row has no
+ * room for lie behind all pixels of the first ones. 16 bytes stand where 16 * (place ^ pixel % 8)
+ * says.
  *
- * Each team of four warps has tiles of its own and T_SLOTS patches in local memory: while it multiplies
- * one, the next ones are copied. Results pass through the patch that was multiplied, 128 bytes of a
- * pixel at a time, so that neighbouring items write long runs.
+ * Each team of four warps has tiles of its own and T_SLOTS patches in local memory: while it
+ * multiplies one, the next ones are copied. Results pass through the patch that was multiplied, 128
+ * bytes of a pixel at a time, so that neighbouring items write long runs.
  *
  * Backward data is a forward pass over dy with the filter turned by 180 degrees.
  *
  * Grid      halo_wgmma: (groups * items, tiles of channels) in groups of (items, 1, 1), items =
- *           128 * T_TEAMS; group g has tiles g * T_TEAMS and following, D_GROUPS * T_TEAMS further on
- *           the next ones, and so on. halo_wgmma_pack: (terms of a row, D_COLUMNS, taps * rows).
+ *           128 * T_TEAMS; group g has tiles g * T_TEAMS and following, D_GROUPS * T_TEAMS further
+ *           on the next ones, and so on. halo_wgmma_pack: (terms of a row, D_COLUMNS, taps * rows).
  * Defines   those of epilogue.cl and mma_bits.cl, and
  *   P_IMAGES, P_SRC_a, P_DST_a, P_FILTER_a, P_DILATION_a    sizes along a = H, W
  *   D_LEAD_a                   pixels before the source that the first tap of the first pixel meets
@@ -31,7 +32,8 @@
  *   D_DST_C, D_COLUMNS         channels of the destination, and filled up to whole T_COLUMNS
  *   D_W_SRC, D_W_DST           strides of the weights over channels
  *   D_SRC_IMAGE, _ROW, _PIXEL, D_DST_...    elements from one to the next
- *   D_UNIT                     16 or 8: divides the bytes of D_CHANNELS and all distances in the source
+ *   D_UNIT                     16 or 8: divides the bytes of D_CHANNELS and all distances in the
+ *                              source
  *   D_OUT_UNIT                 the same of D_DST_C and the destination, a power of two up to 16
  *   D_GROUPS                   groups for each tile of channels
  *   T_TEAMS, T_BLOCKS, T_SLOTS, T_COLUMNS    above; channels of a product
@@ -57,9 +59,9 @@
 #define ROW_TERMS (128 / MMA_BYTES)
 #define STEP_TERMS (32 / MMA_BYTES)
 #define ROWS ((D_CHANNELS + ROW_TERMS - 1) / ROW_TERMS) /* of a pixel */
-/* Of a pixel's row r: whole products, channels filled up with zeros. */
+/* Steps of a pixel's row r: whole products, channels filled up with zeros. */
 #define STEPS(r)                                                                                   \
-    ((min(D_CHANNELS - (r)*ROW_TERMS, ROW_TERMS) + STEP_TERMS - 1) / STEP_TERMS)
+    ((min(D_CHANNELS - (r) * ROW_TERMS, ROW_TERMS) + STEP_TERMS - 1) / STEP_TERMS)
 
 #define TILE_H (8 * T_BLOCKS)
 #define PATCH_H (TILE_H + (P_FILTER_H - 1) * P_DILATION_H)
@@ -124,10 +126,11 @@ INLINE void copy_patch(const ADDRESS_T to, global const MMA_T *src, const int ti
         const int i = first + item, pixel = i / PIXEL_UNITS, byte = i % PIXEL_UNITS * D_UNIT;
         const int h = p.h - D_LEAD_H + pixel / PATCH_W, w = p.w - D_LEAD_W + pixel % PATCH_W;
         const bool inside = (uint)h < P_SRC_H && (uint)w < P_SRC_W && byte < D_CHANNELS * MMA_BYTES;
-        const INDEX_T at = inside ? (INDEX_T)h * D_SRC_ROW + (INDEX_T)w * D_SRC_PIXEL + byte / MMA_BYTES : 0;
+        const INDEX_T at =
+            inside ? (INDEX_T)h * D_SRC_ROW + (INDEX_T)w * D_SRC_PIXEL + byte / MMA_BYTES : 0;
         if (first + TEAM_ITEMS <= PATCH_UNITS || i < PATCH_UNITS)
-            COPY_ASYNC(D_UNIT, to + byte / 128 * PATCH_ROW_BYTES + PLACE(pixel, byte % 128), src + at,
-                       inside ? D_UNIT : 0);
+            COPY_ASYNC(D_UNIT, to + byte / 128 * PATCH_ROW_BYTES + PLACE(pixel, byte % 128),
+                       src + at, inside ? D_UNIT : 0);
     }
 }
 
@@ -142,10 +145,12 @@ INLINE void add_patch(ACC_T sum[SUMS_R][SUMS_C][4], const ADDRESS_T patch, const
         UNROLL
         for (int r = 0; r < ROWS; r++) {
             const ADDRESS_T right = weights + (tap * ROWS + r) * WEIGHT_BYTES;
-            const int pixel = tap / P_FILTER_W * P_DILATION_H * PATCH_W + tap % P_FILTER_W * P_DILATION_W;
+            const int pixel =
+                tap / P_FILTER_W * P_DILATION_H * PATCH_W + tap % P_FILTER_W * P_DILATION_W;
             UNROLL
             for (int i = 0; i < SUMS_R; i++) {
-                const ADDRESS_T left = patch + r * PATCH_ROW_BYTES + (pixel + i * 8 * PATCH_W) * 128;
+                const ADDRESS_T left =
+                    patch + r * PATCH_ROW_BYTES + (pixel + i * 8 * PATCH_W) * 128;
                 if (STEPS(r) == 4)
                     wgmma(sum[i], left, right);
                 else

@@ -1,33 +1,36 @@
-/* mma.cl: products of small matrices on tensor cores, and copies to local memory that an item does not
- * wait for: NVIDIA's compute capability 8.0 and up, by inline PTX.
+/* mma.cl: products of small matrices on tensor cores, and copies to local memory that an item does
+ * not wait for: NVIDIA's compute capability 8.0 and up, by inline PTX.
  *
  * A warp, 32 neighbouring items, multiplies m16 x k by k x n8 as one. Of both factors 32 bytes of
- * terms are taken at a time: 8 floats, 16 halves or 32 bytes. Rows of both lie in local memory, with
- * their terms side by side:
+ * terms are taken at a time: 8 floats, 16 halves or 32 bytes. Rows of both lie in local memory,
+ * with their terms side by side:
  *
- *                        terms: 32 bytes                   item l holds of a product
- *     rows of the left  +-------+-------+                 +-------------------------+
- *     factor, or        | 16 B  | 16 B  |                 | [0] [1]                 |  row l / 4
- *     columns of the    | of 8 rows at a time             |   columns 2 (l % 4) + 0, 1
- *     right one         +-------+-------+                 | [2] [3]                 |  row l / 4 + 8
+ *                        terms: 32 bytes                item l holds of a product
+ *     rows of the left  +-------+-------+              +-------------------------+
+ *     factor, or        | 16 B  | 16 B  |              | [0] [1]                 |  row l / 4
+ *     columns of the    | of 8 rows at a time          |   columns 2 (l % 4) + 0, 1
+ *     right one         +-------+-------+              | [2] [3]                 |  row l / 4 + 8
  *
  *   MMA_T, MMA_BYTES                     an element of the factors as memory holds it, and its size
- *   COPY_ASYNC(bytes, to, from, given)   starts to copy 16 or 8 bytes to local address `to`; those past
- *                                        the first `given` become 0
- *   COPY_COMMIT, COPY_WAIT(n)            ends a batch of copies; waits for all but the last n batches
+ *   COPY_ASYNC(bytes, to, from, given)   starts to copy 16 or 8 bytes to local address `to`; those
+ *                                        past the first `given` become 0
+ *   COPY_COMMIT, COPY_WAIT(n)            ends a batch of copies; waits for all but the last n
+ *                                        batches
  *   ADDRESS_T, LOCAL_ADDRESS(p)          of a pointer to local memory
  *   read_left(f, address), read_right(f, address)     what an item holds of 16 rows of the left
  *                                        factor, or of 16 columns of the right one: four words
- *   multiply(sum, left, right)           adds a product to an item's four sums; `right` is two words
- *   multiply_half(sum, left, right)      the same for 16 bytes of terms: the first two words of `left`
- *                                        and the first of `right` are their first 16 bytes
- *   ROW_OF_LEFT, BYTE_OF_LEFT, ...       which row and byte of its 16 rows of 32 bytes the `address`
- *                                        of an item `lane` must be
+ *   multiply(sum, left, right)           adds a product to an item's four sums; `right` is two
+ *                                        words
+ *   multiply_half(sum, left, right)      the same for 16 bytes of terms: the first two words of
+ *                                        `left` and the first of `right` are their first 16 bytes
+ *   ROW_OF_LEFT, BYTE_OF_LEFT, ...       which row and byte of its 16 rows of 32 bytes the
+ *                                        `address` of an item `lane` must be
  *   mma_factor(v)                        a factor as tensor cores take it, rounded to nearest
- *   narrow_pair(a, b)                    two floats as the destination's halves, side by side in a word
+ *   narrow_pair(a, b)                    two floats as the destination's halves, side by side in a
+ *                                        word
  *   WARP_BARRIER                         a barrier for local memory among the items of a warp
- *   read_turned(f, address)              the same for halves whose terms are rows; the address is that
- *                                        of term TERM_OF_LEFT and of row AT_OF_LEFT, and so on
+ *   read_turned(f, address)              the same for halves whose terms are rows; the address is
+ *                                        that of term TERM_OF_LEFT and of row AT_OF_LEFT, and so on
  *
  * Defines   those of types.cl
  */
@@ -94,7 +97,7 @@ INLINE void read_matrices(uint f[4], const uint address)
 }
 
 #if MMA_BYTES == 4
-/* Of floats the tensor cores take the upper 19 bits: rounded to nearest here. */
+/* Tensor cores take the upper 19 bits of floats: rounded to nearest here. */
 INLINE float mma_factor(const float v)
 {
     uint rounded;
@@ -121,7 +124,7 @@ INLINE void read_right(uint f[4], const uint address)
 }
 
 #if MMA_BYTES == 2
-/* Of a matrix whose rows lie the other way: rows of local memory hold the same term of 16 rows of the
+/* A matrix whose rows lie the other way: rows of local memory hold the same term of 16 rows of the
  * left factor, or of 16 columns of the right one. */
 #define TERM_OF_LEFT(lane) (((lane) & 7) + ((lane) >> 4 << 3))
 #define AT_OF_LEFT(lane) ((lane) & 8)

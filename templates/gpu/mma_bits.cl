@@ -1,5 +1,5 @@
-/* mma_bits.cl: finished results as memory holds them, two at a time into local memory, and from there
- * D_OUT_UNIT bytes at a time.
+/* mma_bits.cl: finished results as memory holds them, two at a time into local memory, and from
+ * there D_OUT_UNIT bytes at a time.
  *
  *   DST_BYTES                size of a result
  *   BITS_T, BITS_PAIR_T      a result and two of them

@@ -1,11 +1,13 @@
-/* mma_probe.cl: one product of small matrices by the means of mma.cl, wgmma.cl or tma.cl, for the runtime to
- * see whether kernels reach tensor cores, and whether they may declare D_LOCAL_BYTES of local memory.
+/* mma_probe.cl: one product of small matrices by the means of mma.cl, wgmma.cl or tma.cl, for the
+ * runtime to see whether kernels reach tensor cores, and whether they may declare D_LOCAL_BYTES of
+ * local memory.
  *
  *     product[r][c] = sum over t of left[r][t] * right[c][t], T_ROWS x T_COLUMNS of 64 halves each
  *
  * Grid      (GROUP_ITEMS), one group
  * Defines   those of mma_tile.cl and wgmma.cl, with SRC_TYPE=TYPE_F16, and D_LOCAL_BYTES, at least
- *           128 * (T_ROWS + T_COLUMNS); T_TMA, copies are those of tma.cl; `map` has 128 bytes for it
+ *           128 * (T_ROWS + T_COLUMNS); T_TMA, copies are those of tma.cl; `map` has 128 bytes for
+ *           it
  */
 #include "mma_tile.cl"
 #include "wgmma.cl"
@@ -64,8 +66,8 @@ INLINE void copy_rows(const uint to, global const MMA_T *from, const int rows, c
 }
 
 kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void mma_probe(global const MMA_T *left,
-                                                    global const MMA_T *right, global float *product,
-                                                    global uchar *map)
+                                                    global const MMA_T *right,
+                                                    global float *product, global uchar *map)
 {
     local uint4 memory[D_LOCAL_BYTES / 16] __attribute__((aligned(1024)));
     const int item = get_local_id(0), lane = item % 32, warp = item / 32;

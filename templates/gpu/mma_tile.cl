@@ -8,13 +8,14 @@
  *   GROUP_ITEMS                     items of a group
  *   WARP_ROW(warp), WARP_COLUMN(warp)   the first row and column of a warp's part
  *   CLEAR_SUMS(sum)                 all of an item's sums are 0
- *   slice, add_slice(sum, &slice)   the factors of a warp's part for 32 bytes of terms, and their product
- *   SUM_ROWS, SUM_ROW(i)            an item's rows, in its warp's part; of each row it has the pairs of
+ *   slice, add_slice(sum, &slice)   the factors of a warp's part for 32 bytes of terms, and their
+ *                                   product
+ *   SUM_ROWS, SUM_ROW(i)            an item's rows, in its warp's part; it has pairs of each row:
  *   SUM_COLUMN(j)                   columns SUM_COLUMN(j) and the next one, j < SUMS_C:
  *   SUM_AT(sum, i, j, e)            the sum in row i and column e of pair j
  *
- * Defines   T_ROWS, T_COLUMNS, T_WARPS_R, T_WARPS_C; T_WGMMA, the products are those of wgmma.cl; those
- *           of mma.cl
+ * Defines   T_ROWS, T_COLUMNS, T_WARPS_R, T_WARPS_C; T_WGMMA, the products are those of wgmma.cl;
+ *           those of mma.cl
  * Assumes   `lane` is the item's number in its warp.
  */
 #include "mma.cl"

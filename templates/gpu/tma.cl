@@ -1,34 +1,41 @@
-/* tma.cl: copies into local memory that one item starts for a whole group, and barriers there that count
- * the bytes that have arrived: NVIDIA's compute capability 9.0, by inline PTX.
+/* tma.cl: copies into local memory that one item starts for a whole group, and barriers there that
+ * count the bytes that have arrived: NVIDIA's compute capability 9.0, by inline PTX.
  *
- *   ARRIVAL_INIT(at, count)     makes the 8 bytes at local address `at` a barrier: a phase of it ends when
- *                               `count` items have arrived, and all bytes that they expect
+ *   ARRIVAL_INIT(at, count)     makes the 8 bytes at local address `at` a barrier: a phase of it
+ *                               ends when `count` items have arrived, and all bytes that they
+ *                               expect
  *   ARRIVAL_FENCE_INIT          after all of them, before the group's barrier
  *   ARRIVAL_EXPECT(at, bytes)   arrives, and expects so many bytes more
  *   ARRIVAL_ARRIVE(at)          arrives
- *   arrival_wait(at, parity)    until the phase of that parity, 0 or 1, has ended. Phases count from 0; of
- *                               a new barrier the one before, of parity 1, counts as ended
+ *   arrival_wait(at, parity)    until the phase of that parity, 0 or 1, has ended. Phases count
+ *                               from 0; of a new barrier the one before, of parity 1, counts as
+ *                               ended
  *
- *   COPY_BYTES(to, from, bytes, arrival)    starts to copy bytes, a multiple of 16 of them, from and to
- *                               multiples of 16, to local address `to`; they arrive at a barrier
- *   COPY_BOX(to, map, c, w, h, n, arrival)  the same of a box of a tensor, from those coordinates on. What
- *                               lies outside of the tensor becomes 0, and counts as arrived
+ *   COPY_BYTES(to, from, bytes, arrival)    starts to copy bytes, a multiple of 16 of them, from
+ *                               and to multiples of 16, to local address `to`; they arrive at a
+ *                               barrier
+ *   COPY_BOX(to, map, c, w, h, n, arrival)  the same of a box of a tensor, from those coordinates
+ *                               on. What lies outside of the tensor becomes 0, and counts as
+ *                               arrived
  *   COPY_FENCE_REUSE            where local memory was read and written, before a copy to there
  *
- *   REGISTERS_LESS(n), REGISTERS_MORE(n)    by all items of four warps: gives registers up until each item has
- *                               n of them, or waits until it can have n: multiples of 8, from 24 to 256
+ *   REGISTERS_LESS(n), REGISTERS_MORE(n)    by all items of four warps: gives registers up until
+ *                               each item has n of them, or waits until it can have n: multiples of
+ *                               8, from 24 to 256
  *
- * The tensor map of 128 bytes says what the tensor and a box are. One item makes it in local memory, all
- * items of a warp put it into global memory, and the item that uses it waits for that:
+ * The tensor map of 128 bytes says what the tensor and a box are. One item makes it in local
+ * memory, all items of a warp put it into global memory, and the item that uses it waits for that:
  *
- *   map_clear(map, lane)        by all items of a warp: 128 zeros at a local pointer, a multiple of 128
- *   MAP_TENSOR(at, tensor, type)     of 4 axes: the innermost one has 128 bytes of a box, which come to lie
- *                               as wgmma.cl likes rows; `type` is MAP_OF_1, MAP_OF_2 or MAP_OF_4, by
- *                               bytes of an element
- *   MAP_AXIS(at, axis, size, box, step)      elements of the tensor, and of a box every `step`-th of `box`
+ *   map_clear(map, lane)        by all items of a warp: 128 zeros at a local pointer, a multiple of
+ *                               128
+ *   MAP_TENSOR(at, tensor, type)     of 4 axes: the innermost one has 128 bytes of a box, which
+ *                               come to lie as wgmma.cl likes rows; `type` is MAP_OF_1, MAP_OF_2 or
+ *                               MAP_OF_4, by bytes of an element
+ *   MAP_AXIS(at, axis, size, box, step)      elements of the tensor, and of a box every `step`-th
+ *                                            of `box`
  *   MAP_STRIDE(at, axis, bytes) from one to the next along axis + 1, a multiple of 16
- *   MAP_PUBLISH(to, at)         by all items of a warp, after a barrier: from local to global memory, a
- *                               multiple of 128
+ *   MAP_PUBLISH(to, at)         by all items of a warp, after a barrier: from local to global
+ *                               memory, a multiple of 128
  *   MAP_ACQUIRE(map)            before its first use
  *
  * OpenCL's compiler makes no maps for an older target: see wgmma.cl.
@@ -76,8 +83,10 @@ INLINE void arrival_wait(const uint at, const uint parity)
                      : "memory")
 #define COPY_FENCE_REUSE __asm__ volatile("fence.proxy.async.shared::cta;" : : : "memory")
 
-#define REGISTERS_LESS(n) __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(n) : "memory")
-#define REGISTERS_MORE(n) __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(n) : "memory")
+#define REGISTERS_LESS(n)                                                                          \
+    __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(n) : "memory")
+#define REGISTERS_MORE(n)                                                                          \
+    __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(n) : "memory")
 
 /* ---- tensor maps ---- */
 
@@ -94,7 +103,10 @@ INLINE void map_clear(local uchar *map, const int lane)
 #define MAP_NAME(at, field, value)                                                                 \
     __asm__ volatile(MAP_REPLACE_(field, "b32", value) : : "r"(at) : "memory")
 #define MAP_FIELD(at, field, axis, value)                                                          \
-    __asm__ volatile(MAP_REPLACE_(field, "b32", #axis ", %1") : : "r"(at), "r"((uint)(value)) : "memory")
+    __asm__ volatile(MAP_REPLACE_(field, "b32", #axis ", %1")                                      \
+                     :                                                                             \
+                     : "r"(at), "r"((uint)(value))                                                 \
+                     : "memory")
 
 #define MAP_OF_1 "0"
 #define MAP_OF_2 "1"
@@ -130,4 +142,7 @@ INLINE void map_clear(local uchar *map, const int lane)
                      : "l"(to), "r"(at)                                                            \
                      : "memory")
 #define MAP_ACQUIRE(map)                                                                           \
-    __asm__ volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" : : "l"(map) : "memory")
+    __asm__ volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;"                       \
+                     :                                                                             \
+                     : "l"(map)                                                                    \
+                     : "memory")

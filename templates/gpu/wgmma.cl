@@ -1,18 +1,18 @@
-/* wgmma.cl: the products of mma.cl by the instructions of NVIDIA's compute capability 9.0 alone: four
- * warps multiply 64 rows by T_COLUMNS columns as one, with both factors in local memory.
+/* wgmma.cl: the products of mma.cl by the instructions of NVIDIA's compute capability 9.0 alone:
+ * four warps multiply 64 rows by T_COLUMNS columns as one, with both factors in local memory.
  *
  *   WGMMA_FENCE_COPIES      before a barrier: what the item copied is seen by the products after it
  *   WGMMA_BEGIN             before the first product of a stage
- *   wgmma(sum, left, right) starts to add 128 bytes of terms: of 64 rows at local address `left`, and of
- *                           T_COLUMNS at `right`; rows of 128 bytes, in which 16 bytes stand where
- *                           16 * (place ^ row % 8) says, from multiples of 1024 bytes on. An item's
- *                           sums are those of mma.cl, 16 rows a warp
+ *   wgmma(sum, left, right) starts to add 128 bytes of terms: of 64 rows at local address `left`,
+ *                           and of T_COLUMNS at `right`; rows of 128 bytes, in which 16 bytes stand
+ *                           where 16 * (place ^ row % 8) says, from multiples of 1024 bytes on. An
+ *                           item's sums are those of mma.cl, 16 rows a warp
  *   wgmma_step(sum, left, right)  the same for 32 bytes of terms
  *   WGMMA_END               after the last product of a stage
  *   WGMMA_WAIT(n)           until the products of all but the last n stages are done
  *   wgmma_settle(sum)       before the first use of the sums, after WGMMA_WAIT(0)
- *   WGMMA_BARRIER(team)     a barrier for local memory among four warps; `team` is their number in the
- *                           group, below 15
+ *   WGMMA_BARRIER(team)     a barrier for local memory among four warps; `team` is their number in
+ *                           the group, below 15
  *
  * The 64 rows are eight times eight. With WGMMA_EIGHTH defined each eight begin so many bytes after
  * those before, a multiple of 128, instead of 1024; and `left` is any multiple of 128.
@@ -20,11 +20,12 @@
  * OpenCL's compiler takes none of these for an older target: the program asks for another one by
  * -DD_PTX_TARGET (runtime/programs/program_build.h).
  *
- * With WGMMA_TURNED defined the factors lie the other way, f16 and bf16 alone: a row of 128 bytes holds
- * the same term of 64 rows or columns, and the next 64 of those lie WGMMA_TURNED bytes further on. A
- * product is of 64 terms.
+ * With WGMMA_TURNED defined the factors lie the other way, f16 and bf16 alone: a row of 128 bytes
+ * holds the same term of 64 rows or columns, and the next 64 of those lie WGMMA_TURNED bytes
+ * further on. A product is of 64 terms.
  *
- * Defines   those of types.cl; T_COLUMNS: 32, 64, 96, 128, 192 or 256; T_WGMMA: 0: none of this is used
+ * Defines   those of types.cl; T_COLUMNS: 32, 64, 96, 128, 192 or 256; T_WGMMA: 0: none of this is
+ *           used
  */
 #include "types.cl"
 
@@ -64,19 +65,28 @@
 #endif
 
 /* An item's sums as operands, and their names; after them come two addresses. */
-#define WGMMA_4(s, i) WGMMA_SUM((s)[i][0]), WGMMA_SUM((s)[i][1]), WGMMA_SUM((s)[i][2]), WGMMA_SUM((s)[i][3])
+#define WGMMA_4(s, i)                                                                              \
+    WGMMA_SUM((s)[i][0]), WGMMA_SUM((s)[i][1]), WGMMA_SUM((s)[i][2]), WGMMA_SUM((s)[i][3])
 #define WGMMA_16(s, i) WGMMA_4(s, i), WGMMA_4(s, i + 1), WGMMA_4(s, i + 2), WGMMA_4(s, i + 3)
 #define WGMMA_32(s, i) WGMMA_16(s, i), WGMMA_16(s, i + 4)
 #define WGMMA_64(s, i) WGMMA_32(s, i), WGMMA_32(s, i + 8)
 
 #define WGMMA_NAMES_0 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
-#define WGMMA_NAMES_1 ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define WGMMA_NAMES_2 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define WGMMA_NAMES_3 ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define WGMMA_NAMES_4 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-#define WGMMA_NAMES_5 ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define WGMMA_NAMES_6 ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
-#define WGMMA_NAMES_7 ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
+#define WGMMA_NAMES_1                                                                              \
+    ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define WGMMA_NAMES_2                                                                              \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
+#define WGMMA_NAMES_3                                                                              \
+    ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define WGMMA_NAMES_4                                                                              \
+    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define WGMMA_NAMES_5                                                                              \
+    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define WGMMA_NAMES_6                                                                              \
+    ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111"
+#define WGMMA_NAMES_7                                                                              \
+    ", %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, " \
+    "%127"
 
 #if T_COLUMNS == 32
 #define WGMMA_SIZE "m64n32"
@@ -135,8 +145,8 @@ INLINE ulong wgmma_descriptor(const uint address, const uint eighth)
 
 INLINE void wgmma(ACC_T sum[T_COLUMNS / 8][4], const uint left, const uint right)
 {
-    __asm__ volatile("{\n.reg .b64 left, right;\n"
-                     WGMMA_ADDRESSES WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
+    __asm__ volatile("{\n.reg .b64 left, right;\n" WGMMA_ADDRESSES WGMMA_STEP WGMMA_NEXT
+                     WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
                      : WGMMA_SUMS(sum)
                      : WGMMA_DESCRIPTORS(left, right)
                      : "memory");

@@ -1,14 +1,15 @@
-/* wgmma_results.cl: the sums of a warp become results: finished, they pass through the warp's own room in
- * local memory, 128 bytes of a pixel at a time, so that neighbouring items write long runs.
+/* wgmma_results.cl: the sums of a warp become results: finished, they pass through the warp's own
+ * room in local memory, 128 bytes of a pixel at a time, so that neighbouring items write long runs.
  *
  *   ROOM_BYTES          of a warp
- *   put_rows(dst, room, sum, place, n_first, lane EPILOGUE_PASS)    finishes and writes a warp's 16 rows of
- *                       a product, T_COLUMNS channels from `n_first` on
+ *   put_rows(dst, room, sum, place, n_first, lane EPILOGUE_PASS)
+ *                       finishes and writes a warp's 16 rows of a product, T_COLUMNS channels from
+ *                       `n_first` on
  *
  * Defines   those of epilogue.cl, mma_bits.cl and mma_tile.cl, and D_DST_C
  * Assumes   PLACE(row, byte): where a byte stands in rows of 128, in turned places; tile_place, and
- *           result_of(place, row): the element of channel 0 of the pixel that row 0 to 15 is; -1: there is
- *           no such pixel.
+ *           result_of(place, row): the element of channel 0 of the pixel that row 0 to 15 is; -1:
+ *           there is no such pixel.
  */
 #define ROOM_BYTES (16 * 128)
 #define PASS_COLUMNS (T_COLUMNS < 128 / DST_BYTES ? T_COLUMNS : 128 / DST_BYTES)
@@ -31,7 +32,8 @@ INLINE void finish_columns(local BITS_T *room, const ACC_T sum[SUMS_C][4], const
             UNROLL
             for (int e = 0; e < 2; e++)
                 if (pixel >= 0 && channel + e < D_DST_C)
-                    v[e] = FINISH(sum[first / 8 + j][low * 2 + e], channel + e, pixel + channel + e);
+                    v[e] =
+                        FINISH(sum[first / 8 + j][low * 2 + e], channel + e, pixel + channel + e);
             *(local BITS_PAIR_T *)(room + ROOM_AT(row, SUM_COLUMN(j))) = BITS_PAIR(v[0], v[1]);
         }
     }

@@ -3,8 +3,8 @@
  * gemm.cl.
  *
  * A tile is T_M x T_M pixels of the destination; it depends on a patch of T_T x T_T pixels of the
- * source, T_T = T_M + P_TAPS - 1. With the matrices A, B, G of winograd_transforms.cl, e one of the T_T * T_T
- * elements of a patch, p a tile (images outside, then rows):
+ * source, T_T = T_M + P_TAPS - 1. With the matrices A, B, G of winograd_transforms.cl, e one of the
+ * T_T * T_T elements of a patch, p a tile (images outside, then rows):
  *
  *     filter    U[e][c][k] = (G w[k][c] G^T)[e]                       packed weights of gemm.cl
  *     source    V[e][c][p] = (B^T patch[p][c] B)[e]                   winograd_patches.cl has it
@@ -27,7 +27,8 @@
  *   D_BACKWARD             backward data: the filter is turned round
  *   D_W_DST, D_W_SRC       strides of the weights over channels of the destination and the source
  *   D_ROWS, D_COLUMNS      of the packed weights of a group and an element
- *   D_REAL_TILES           tiles; D_TILES: the next multiple of four, D_TILES_H, D_TILES_W: of an image
+ *   D_REAL_TILES           tiles; D_TILES: the next multiple of four, D_TILES_H, D_TILES_W: of an
+ *                          image
  *   D_SRC_IMAGE, _CHANNEL, _ROW, _PIXEL, D_DST_...    elements from one to the next
  *   T_T, T_M, T_GROUP_0, T_GROUP_1                    above
  */

@@ -1,6 +1,6 @@
 /* winograd_gemm_weights.cl: the gradient of P_TAPS x P_TAPS filters with stride 1 by Winograd's
- * minimal filtering: tiles of T_M x T_M pixels of dy are the filters of patches of T_T x T_T pixels of x,
- * and a gradient is the sum of their P_TAPS x P_TAPS results over all tiles.
+ * minimal filtering: tiles of T_M x T_M pixels of dy are the filters of patches of T_T x T_T pixels
+ * of x, and a gradient is the sum of their P_TAPS x P_TAPS results over all tiles.
  *
  *     source      V[e][c][p] = (B^T patch[p][c] B)[e]          winograd_patches.cl has it
  *     gradient    U[e][k][p] = (G tile[p][k] G^T)[e]           of dy, zero beyond its borders
@@ -37,9 +37,10 @@ kernel GROUP void gradient(global const SRC_T *restrict dy, global ACC_T *restri
         ACC_T d[T_M];
         UNROLL
         for (int i = 0; i < T_M; i++)
-            d[i] = column && y0 + i < P_DST_H
-                       ? SRC_LOAD(dy, (INDEX_T)(y0 + i) * D_DST_ROW + (INDEX_T)(x0 + j) * D_DST_PIXEL)
-                       : 0;
+            d[i] =
+                column && y0 + i < P_DST_H
+                    ? SRC_LOAD(dy, (INDEX_T)(y0 + i) * D_DST_ROW + (INDEX_T)(x0 + j) * D_DST_PIXEL)
+                    : 0;
         times_g(T_M, d, mid[j]);
     }
     UNROLL

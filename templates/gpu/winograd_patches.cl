@@ -7,10 +7,11 @@
  *
  * Grid      source: (D_TILES, channels), rounded up to groups of T_GROUP_0 x T_GROUP_1.
  * Defines   those of vectors.cl, with D_B = 1, and
- *   P_SRC_H, P_SRC_W, D_SRC_IMAGE, _CHANNEL, _ROW, _PIXEL    sizes, and elements from one to the next
+ *   P_SRC_H, P_SRC_W, D_SRC_IMAGE, _CHANNEL, _ROW, _PIXEL    sizes, and elements from one to the
+ *                          next
  *   P_GROUPS, D_SRC_C      channels are P_GROUPS * D_SRC_C
- *   D_REAL_TILES           tiles; D_TILES: a multiple of four from there on, D_TILES_H, D_TILES_W: of
- *                          an image
+ *   D_REAL_TILES           tiles; D_TILES: a multiple of four from there on, D_TILES_H, D_TILES_W:
+ *                          of an image
  *   P_TAPS                 of the filter along an axis
  *   T_T, T_M, T_GROUP_0, T_GROUP_1                           above
  */
@@ -34,9 +35,10 @@ kernel GROUP void source(global const SRC_T *restrict src, global ACC_T *restric
         ACC_T d[T_T];
         UNROLL
         for (int i = 0; i < T_T; i++)
-            d[i] = column && (uint)(y0 + i) < P_SRC_H
-                       ? SRC_LOAD(src, (INDEX_T)(y0 + i) * D_SRC_ROW + (INDEX_T)(x0 + j) * D_SRC_PIXEL)
-                       : 0;
+            d[i] =
+                column && (uint)(y0 + i) < P_SRC_H
+                    ? SRC_LOAD(src, (INDEX_T)(y0 + i) * D_SRC_ROW + (INDEX_T)(x0 + j) * D_SRC_PIXEL)
+                    : 0;
         times_b(P_TAPS, d, mid[j]);
     }
     UNROLL

@@ -58,8 +58,7 @@ mended "$sandbox/faults.cl" >"$sandbox/mended.cl"
 faults "$sandbox/mended.cl" | cut -d: -f2,3 >"$sandbox/found"
 printf '3: begins at column 2\n12: wider than 100 columns\n' | diff - "$sandbox/found" >&2
 
-# templates/gpu is laid out apart.
-find templates tests -name '*.cl' ! -path 'templates/gpu/*' | sort >"$sandbox/files"
+find templates tests -name '*.cl' | sort >"$sandbox/files"
 if [ "${1:-}" = --mend ]; then
     while read -r file; do
         mended "$file" >"$sandbox/mended.cl"
