@@ -48,7 +48,7 @@ START_TEST(every_solver_is_right)
             ck_assert_msg(kiln_problem_parse(&p, name, why) == KILN_OK, "%s: %s", name, why);
             run += support_try(&p, cases[i].solver, NULL, HOST_FILL_INT);
         }
-    ck_assert_int_ge(run, 3 * 8); /* four choices, and four solvers of the direction */
+    ck_assert_int_ge(run, 3 * 5); /* four choices, and a solver of the direction, on any device */
 }
 END_TEST
 
