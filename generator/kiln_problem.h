@@ -76,18 +76,20 @@ typedef enum kiln_type {
 } kiln_type;
 enum { KILN_TYPES = KILN_I32 + 1 }; /* numbers of types are below this */
 
-/* a and b are epilogue.param[0] and [1]. A NaN stays a NaN through all of them. */
+/* a and b are epilogue.param[0] and [1]; where all parameters of an activation are 0, they become
+ * the usual ones, which stand behind it. A NaN stays a NaN through all of them. */
 typedef enum kiln_activation {
     KILN_IDENTITY = 0,
     KILN_RELU,         /* max(v, 0) */
-    KILN_CLIPPED_RELU, /* min(max(v, 0), a), a > 0 */
-    KILN_LEAKY_RELU,   /* v >= 0 ? v : a * v */
-    KILN_ELU,          /* v >= 0 ? v : a * (exp(v) - 1) */
-    KILN_TANH,         /* b * tanh(a * v) with a = b = 1 when both are 0 */
+    KILN_CLIPPED_RELU, /* min(max(v, 0), a), a > 0; usually a = 6 */
+    KILN_LEAKY_RELU,   /* v >= 0 ? v : a * v; usually a = 0.01 */
+    KILN_ELU,          /* v >= 0 ? v : a * (exp(v) - 1); usually a = 1 */
+    KILN_TANH,         /* b * tanh(a * v); usually a = b = 1 */
     KILN_SIGMOID,      /* 1 / (1 + exp(-v)) */
     KILN_SILU,         /* v / (1 + exp(-v)) */
     KILN_GELU          /* v * (1 + erf(v / sqrt(2))) / 2 */
 } kiln_activation;
+enum { KILN_ACTIVATIONS = KILN_GELU + 1 }; /* numbers of activations are below this */
 
 typedef struct kiln_epilogue {
     /* A kiln_type: 1 or KILN_F32: add bias[k]; KILN_F16, KILN_BF16: the same, stored like that. In
@@ -224,6 +226,9 @@ KILN_API uint32_t kiln_type_poison(kiln_type type);
 KILN_API const char *kiln_direction_name(kiln_direction direction);
 /* "identity", "relu", "clipped_relu", ...; NULL past the last. */
 KILN_API const char *kiln_activation_name(kiln_activation activation);
+/* Sets *activation to the one of that name or of that name in another library ("logistic"); returns
+ * false, with *activation untouched, for any other name. */
+KILN_API bool kiln_activation_named(const char *name, kiln_activation *activation);
 
 #ifdef __cplusplus
 }

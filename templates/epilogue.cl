@@ -2,6 +2,7 @@
  *
  * Defines (made by kiln_define_epilogue()):
  *   P_BIAS=1, P_ALPHA, P_BETA, P_ACTIVATION, P_ACTIVATION_A, P_ACTIVATION_B
+ *   D_CURVE=1      the code of the activation is long
  *   D_IMAGE=1      the residual is an image; image.cl has the rest
  *   D_BIAS_IMAGE=1 the bias is an image (k / 4, 0), lane k % 4; with D_IMAGE only
  *
@@ -45,31 +46,23 @@
 #define P_ACTIVATION 0
 #endif
 
-/* The numbers are kiln_activation's. A NaN stays a NaN: fmax and fmin would replace it by their
- * other argument, while a comparison with it is false and so keeps v. T is the type of v. */
-#if P_ACTIVATION == 1
-#define KILN_ACTIVATION(T, v) (v < (T)(0) ? (T)(0) : v)
-#elif P_ACTIVATION == 2
-#define KILN_ACTIVATION(T, v)                                                                      \
+/* A formula for each number of kiln_activation; T is the type of v, P_ACTIVATION_A and
+ * P_ACTIVATION_B are the parameters. A NaN stays a NaN: fmax and fmin would replace it by their other
+ * argument, while a comparison with it is false and so keeps v. */
+#define KILN_ACTIVATION_0(T, v) (v)
+#define KILN_ACTIVATION_1(T, v) (v < (T)(0) ? (T)(0) : v)
+#define KILN_ACTIVATION_2(T, v)                                                                    \
     (v < (T)(0) ? (T)(0) : v > (T)(P_ACTIVATION_A) ? (T)(P_ACTIVATION_A) : v)
-#elif P_ACTIVATION == 3
-#define KILN_ACTIVATION(T, v) (v >= 0 ? v : P_ACTIVATION_A * v)
-#elif P_ACTIVATION == 4
-#define KILN_ACTIVATION(T, v) (v >= 0 ? v : P_ACTIVATION_A * expm1(v))
-#elif P_ACTIVATION == 5
-#define KILN_ACTIVATION(T, v) (P_ACTIVATION_B * tanh(P_ACTIVATION_A * v))
-#elif P_ACTIVATION == 6
-#define KILN_ACTIVATION(T, v) (1.0f / (1.0f + exp(-v)))
-#elif P_ACTIVATION == 7
-#define KILN_ACTIVATION(T, v) (v / (1.0f + exp(-v)))
-#elif P_ACTIVATION == 8
+#define KILN_ACTIVATION_3(T, v) (v >= 0 ? v : P_ACTIVATION_A * v)
+#define KILN_ACTIVATION_4(T, v) (v >= 0 ? v : P_ACTIVATION_A * expm1(v))
+#define KILN_ACTIVATION_5(T, v) (P_ACTIVATION_B * tanh(P_ACTIVATION_A * v))
+#define KILN_ACTIVATION_6(T, v) (1.0f / (1.0f + exp(-v)))
+#define KILN_ACTIVATION_7(T, v) (v / (1.0f + exp(-v)))
 /* erfc: no cancellation where v is far below 0. */
-#define KILN_ACTIVATION(T, v) (0.5f * v * erfc(v * -0.70710678f))
-#else
-#define KILN_ACTIVATION(T, v) (v)
-#endif
+#define KILN_ACTIVATION_8(T, v) (0.5f * v * erfc(v * -0.70710678f))
+#define KILN_ACTIVATION(T, v) KILN_CAT(KILN_ACTIVATION_, P_ACTIVATION)(T, v)
 
-#if P_ACTIVATION >= 4
+#ifdef D_CURVE
 #define EACH_RESULT _Pragma("nounroll")
 #else
 #define EACH_RESULT UNROLL

@@ -122,7 +122,7 @@ static inline kiln_problem random_problem(dice *d, int64_t channels, int64_t inp
         for (int i = 0; i < p.spatial_rank; i++)
             random_axis(d, &p, i, p.spatial_rank == 3 ? (input + 1) / 2 : input);
         random_types(d, &p);
-        random_epilogue(d, &p, KILN_GELU);
+        random_epilogue(d, &p, (kiln_activation)(KILN_ACTIVATIONS - 1));
         if (kiln_problem_check(&p, NULL) == KILN_OK)
             return p;
     }

@@ -70,11 +70,8 @@ static kiln_status set_types(kiln_problem *p, kiln_type type, const char *out_ty
 
 static kiln_status set_activation(const char *name, kiln_activation *activation, char *why)
 {
-    for (int i = 0; kiln_activation_name((kiln_activation)i); i++)
-        if (strcmp(name, kiln_activation_name((kiln_activation)i)) == 0) {
-            *activation = (kiln_activation)i;
-            return KILN_OK;
-        }
+    if (kiln_activation_named(name, activation))
+        return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "--activation is '%.60s'; kiln --help lists the names", name);
     return KILN_INVALID;
 }
@@ -105,15 +102,6 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
     return KILN_OK;
 }
 
-/* The parameter a where --act_alpha is not given: relu6's, and the usual defaults of frameworks. */
-static double usual_alpha(kiln_activation activation)
-{
-    return activation == KILN_CLIPPED_RELU ? 6
-           : activation == KILN_LEAKY_RELU ? 0.01
-           : activation == KILN_ELU        ? 1
-                                           : 0;
-}
-
 /* Sets epilogue and attributes; flags that are given override a key. */
 static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
 {
@@ -126,8 +114,7 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
         status = set_activation(f->activation, &e->activation, why);
         if (status)
             return status;
-        e->param[0] =
-            (float)(flags_given(f, "act_alpha") ? f->act_alpha : usual_alpha(e->activation));
+        e->param[0] = (float)f->act_alpha;
         e->param[1] = (float)f->act_beta;
     }
     if (flags_given(f, "alpha"))
@@ -148,6 +135,18 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
     if (p->direction != KILN_FORWARD)
         *e = (kiln_epilogue){.bias = e->bias};
     return KILN_OK;
+}
+
+/* In a problem, 0 stands for an activation's usual parameter. */
+static kiln_status check_parameter(const flags *f, const kiln_epilogue *e, char *why)
+{
+    if (!*f->activation || !flags_given(f, "act_alpha") || (float)f->act_alpha != 0 ||
+        e->param[0] == 0)
+        return KILN_OK;
+    snprintf(why, KILN_ERROR_TEXT,
+             "--act_alpha is 0, which stands for the usual %g of %s; give another, or relu",
+             (double)e->param[0], kiln_activation_name(e->activation));
+    return KILN_INVALID;
 }
 
 /* The type of both sources; that of a key holds for its other directions too. */
@@ -176,5 +175,5 @@ kiln_status request_problem(const request *r, kiln_direction direction, kiln_pro
         status = set_extras(&r->flags, p, why);
     if (!status && (status = kiln_problem_check(p, why)))
         request_layouts_blame(&r->flags, p, why);
-    return status;
+    return status ? status : check_parameter(&r->flags, &p->epilogue, why);
 }

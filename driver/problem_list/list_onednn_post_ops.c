@@ -17,19 +17,16 @@ static bool read_number(const char *text, double *number)
 }
 
 /* "relu", "eltwise_relu:0.1:0": the activation, alpha, beta and, in versions before 3, a scale.
- * None of kiln's has a beta. */
+ * None of kiln's has a beta. oneDNN's relu is leaky where its alpha is not 0, and its elu is relu
+ * where its alpha is 0. */
 static bool read_activation(list_options *o, list_word word)
 {
-    static const struct {
-        const char *onednn, *kiln;
-    } names[] = {{"relu", "relu"},
-                 {"tanh", "tanh"},
-                 {"logistic", "sigmoid"},
-                 {"elu", "elu"},
-                 {"gelu_erf", "gelu"}};
+    kiln_activation activation;
+    char name[32];
     list_take_prefix(&word, "eltwise_");
-    const list_word name = list_take_part(&word, ':');
+    const list_word first = list_take_part(&word, ':');
     double number[] = {0, 0, 1};
+    snprintf(name, sizeof name, "%.*s", (int)first.length, first.at);
     for (size_t i = 0; word.length > 0; i++) {
         char text[32];
         const list_word one = list_take_part(&word, ':');
@@ -39,18 +36,19 @@ static bool read_activation(list_options *o, list_word word)
             return false;
     }
     const double alpha = number[0], scale = number[2];
-    for (size_t i = 0; scale == 1 && i < sizeof names / sizeof *names; i++) {
-        if (!list_word_is(name, names[i].onednn))
-            continue;
-        const bool leaky = i == 0 && alpha != 0, elu = list_word_is(name, "elu");
-        int used = snprintf(o->activation, sizeof o->activation, " --activation %s",
-                            leaky ? "leaky_relu" : names[i].kiln);
-        if (leaky || elu)
-            snprintf(o->activation + used, sizeof o->activation - (size_t)used, " --act_alpha %.9g",
-                     alpha);
-        return true;
-    }
-    return false;
+    if (scale != 1 || !kiln_activation_named(name, &activation))
+        return false;
+    if (activation == KILN_RELU && alpha != 0)
+        activation = KILN_LEAKY_RELU;
+    else if (activation == KILN_ELU && alpha == 0)
+        activation = KILN_RELU;
+    const bool takes_alpha = activation == KILN_LEAKY_RELU || activation == KILN_ELU;
+    const int used = snprintf(o->activation, sizeof o->activation, " --activation %s",
+                              kiln_activation_name(activation));
+    if (takes_alpha)
+        snprintf(o->activation + used, sizeof o->activation - (size_t)used, " --act_alpha %.9g",
+                 alpha);
+    return true;
 }
 
 /* A sum, an activation, or both in this order: kiln's activation comes last. */

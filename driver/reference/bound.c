@@ -26,6 +26,8 @@
  */
 #include "bound.h"
 
+#include "activation.h"
+
 #include <math.h>
 
 static const double unit = 0x1p-24;
@@ -43,44 +45,13 @@ static double sum_error(const bound_rule *r, double sum, double magnitude)
            (r->terms * fmax(1, r->largest) + 4) * tiny;
 }
 
-/* The error of an activation. Its steepest slope multiplies the error of the argument; its own
- * error is a multiple of u times the result plus one of u times the argument. The limits of the
- * functions are those of OpenCL 1.2, table 7.1: exp and expm1 3 ulp, tanh 5, erf 16, division 2.5;
- * an ulp is at most 2 u. In gelu 1 + erf cancels, so that its error goes with the argument. */
-typedef struct activation_error {
-    double slope, of_result, of_argument;
-} activation_error;
-
-static activation_error activation_errors(const kiln_epilogue *e)
-{
-    const double a = fabs((double)e->param[0]), b = fabs((double)e->param[1]);
-    switch (e->activation) {
-    case KILN_LEAKY_RELU:
-        return (activation_error){fmax(1, a), 1, 0};
-    case KILN_ELU:
-        return (activation_error){fmax(1, a), 8, 0};
-    case KILN_TANH:
-        return (activation_error){a * b, 14, 0};
-    case KILN_SIGMOID:
-        return (activation_error){0.25, 16, 0};
-    case KILN_SILU:
-        return (activation_error){1.1, 16, 0};
-    case KILN_GELU:
-        return (activation_error){1.13, 4, 20};
-    default:
-        return (activation_error){1, 0, 0};
-    }
-}
-
 /* Whether an exact sum becomes the result by at most one rounding, that to the destination's type:
  * the result of i32, which is not converted at all, and of f32, where the epilogue has only
  * comparisons. */
 static bool is_rounded_once(const bound_rule *r, double added)
 {
     const kiln_epilogue *e = r->epilogue;
-    const bool compares = !e || e->activation == KILN_IDENTITY || e->activation == KILN_RELU ||
-                          e->activation == KILN_CLIPPED_RELU;
-    return r->integer && compares && added == 0 && (!e || e->alpha == 1);
+    return r->integer && added == 0 && (!e || (activation_compares(e) && e->alpha == 1));
 }
 
 double bound_error(const bound_rule *r, double sum, double magnitude, double added, double value)
@@ -95,7 +66,7 @@ double bound_error(const bound_rule *r, double sum, double magnitude, double add
     error *= alpha;
     if (alpha != 1 || added != 0) /* at most four more roundings */
         error += 4 * unit * (argument + error);
-    activation_error a = activation_errors(e);
+    const activation_error a = activation_error_of(e);
     error = a.slope * error + unit * (a.of_result * fabs(value) + a.of_argument * argument);
     /* exp(-v) overflows where silu is still as large as v * tiny. */
     return e->activation == KILN_IDENTITY ? error : error + (4 + 2 * argument) * tiny;

@@ -1,6 +1,7 @@
 /* Computes a problem's contractions, all elements or single ones, and the epilogue. */
 #include "reference.h"
 
+#include "activation.h"
 #include "host.h"
 #include "index_space.h"
 
@@ -145,30 +146,7 @@ double reference_activate(const kiln_problem *p, double v)
 {
     if (reference_type(p) == KILN_I32)
         return wrapped(v);
-    if (p->direction != KILN_FORWARD)
-        return v;
-    const kiln_epilogue *e = &p->epilogue;
-    const double a = e->param[0], b = e->param[1];
-    switch (e->activation) {
-    case KILN_RELU:
-        return v < 0 ? 0 : v; /* not fmax(), which hides a NaN */
-    case KILN_CLIPPED_RELU:
-        return v < 0 ? 0 : v > a ? a : v;
-    case KILN_LEAKY_RELU:
-        return v >= 0 ? v : a * v;
-    case KILN_ELU:
-        return v >= 0 ? v : a * expm1(v);
-    case KILN_TANH:
-        return b * tanh(a * v);
-    case KILN_SIGMOID:
-        return 1 / (1 + exp(-v));
-    case KILN_SILU:
-        return v / (1 + exp(-v));
-    case KILN_GELU:
-        return 0.5 * v * erfc(-v * M_SQRT1_2); /* 1 + erf(z) = erfc(-z), without cancellation */
-    default:
-        return v;
-    }
+    return p->direction == KILN_FORWARD ? activation_value(&p->epilogue, v) : v;
 }
 
 static double finite_magnitude(double term)

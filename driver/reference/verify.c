@@ -1,6 +1,7 @@
 /* Compares a destination with the reference, element by element as the reference computes them. */
 #include "verify.h"
 
+#include "activation.h"
 #include "bound.h"
 #include "error_stats.h"
 #include "nonfinite.h"
@@ -335,8 +336,6 @@ bool verify_can_be_exact(const kiln_problem *p, host_fill fill, double amplifica
     bool sums = fill == HOST_FILL_INT && amplification <= 1;
     if (p->direction != KILN_FORWARD)
         return sums;
-    return sums && is_short(e->alpha) && is_short(e->beta) &&
-           (e->activation == KILN_IDENTITY || e->activation == KILN_RELU ||
-            (e->activation == KILN_CLIPPED_RELU && is_short(e->param[0])) ||
-            (e->activation == KILN_LEAKY_RELU && is_short(e->param[0])));
+    return sums && is_short(e->alpha) && is_short(e->beta) && activation_multiplies(e) &&
+           is_short(e->param[0]);
 }

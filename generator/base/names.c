@@ -20,10 +20,3 @@ const char *kiln_direction_name(kiln_direction direction)
     static const char *const names[] = {"fwd", "bwd", "wrw"};
     return (unsigned)direction < 3 ? names[direction] : "?";
 }
-
-const char *kiln_activation_name(kiln_activation activation)
-{
-    static const char *const names[] = {"identity", "relu",    "clipped_relu", "leaky_relu", "elu",
-                                        "tanh",     "sigmoid", "silu",         "gelu"};
-    return (unsigned)activation < sizeof names / sizeof *names ? names[activation] : NULL;
-}

@@ -1,6 +1,7 @@
 /* Builds plans: defines, arguments and grids, with sticky errors instead of checks at each call. */
 #include "plan.h"
 
+#include "generator/base/activations.h"
 #include "generator/base/types.h"
 
 #include <stdio.h>
@@ -252,6 +253,8 @@ void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s)
         kiln_define(plan, "P_ACTIVATION", e->activation);
         kiln_define_float(plan, "P_ACTIVATION_A", e->param[0]);
         kiln_define_float(plan, "P_ACTIVATION_B", e->param[1]);
+        if (kiln_activation_facts(e->activation)->curve)
+            kiln_define(plan, "D_CURVE", 1);
     }
 }
 

@@ -248,7 +248,7 @@ static kiln_status check_attributes(const kiln_problem *p, char *why)
     if ((int)p->epilogue.activation < 0 || !kiln_activation_name(p->epilogue.activation))
         return kiln_refuse(why,
                            "epilogue.activation is %d; it must be one of kiln_activation, 0 to %d",
-                           (int)p->epilogue.activation, KILN_GELU);
+                           (int)p->epilogue.activation, KILN_ACTIVATIONS - 1);
     if (p->epilogue.bias && !kiln_type_is_float((kiln_type)p->epilogue.bias))
         return kiln_refuse(why, "epilogue.bias is %d; it must be 0, or 1 or another floating type",
                            p->epilogue.bias);

@@ -1,6 +1,8 @@
 /* Completes and checks the epilogue, which changes sums before they are stored. */
 #include "problem_epilogue.h"
 
+#include "generator/base/activations.h"
+
 #include "problem_text.h"
 
 #include <math.h>
@@ -8,14 +10,14 @@
 
 void kiln_epilogue_complete(kiln_epilogue *e)
 {
-    static const int nparams[] = {0, 0, 1, 1, 1, 2, 0, 0, 0}; /* by activation */
+    const kiln_activation_row *row = kiln_activation_facts(e->activation);
     if (e->alpha == 0)
         e->alpha = 1;
-    if (e->activation == KILN_TANH && e->param[0] == 0 && e->param[1] == 0)
-        e->param[0] = e->param[1] = 1;
     for (int i = 0; i < 2; i++)
-        if (e->param[i] == 0 || i >= nparams[e->activation])
+        if (e->param[i] == 0 || i >= row->params)
             e->param[i] = 0; /* also drops the sign of a zero */
+    if (e->param[0] == 0 && e->param[1] == 0)
+        memcpy(e->param, row->usual, sizeof e->param);
     if (e->beta == 0)
         e->beta = 0;
 }
@@ -26,11 +28,9 @@ static kiln_status check_terms(const kiln_problem *p, char *why)
     if (!isfinite(e->alpha) || !isfinite(e->beta) || !isfinite(e->param[0]) ||
         !isfinite(e->param[1]))
         return kiln_refuse(why, "alpha, beta and the activation's parameters must be finite");
-    if (e->activation == KILN_CLIPPED_RELU && e->param[0] <= 0)
-        return kiln_refuse(why,
-                           "clipped_relu clips at its parameter a, %g, which leaves nothing; "
-                           "it must be above 0",
-                           (double)e->param[0]);
+    if (kiln_activation_facts(e->activation)->positive && e->param[0] <= 0)
+        return kiln_refuse(why, "the parameter a of %s is %g; it must be above 0",
+                           kiln_activation_name(e->activation), (double)e->param[0]);
     bool more = e->alpha != 1 || e->beta != 0 || e->activation != KILN_IDENTITY;
     if (p->direction == KILN_BACKWARD_DATA && (more || e->bias))
         return kiln_refuse(why, "backward data takes no epilogue");

@@ -170,13 +170,8 @@ static kiln_status read_activation(reader *r)
     kiln_scan(&r->at, ":");
     size_t length = strcspn(r->at, ":-");
     kiln_quote(r->at, ":-", word, sizeof word);
-    int a = 0;
-    while (kiln_activation_name((kiln_activation)a) &&
-           strcmp(kiln_activation_name((kiln_activation)a), word) != 0)
-        a++;
-    if (!kiln_activation_name((kiln_activation)a))
+    if (!kiln_activation_named(word, &r->p.epilogue.activation))
         return wrong(r, "there is no such activation");
-    r->p.epilogue.activation = (kiln_activation)a;
     r->at += length;
     for (int i = 0; i < 2 && kiln_scan(&r->at, ":"); i++)
         if (!kiln_scan_float(&r->at, &r->p.epilogue.param[i]))

@@ -257,7 +257,7 @@ int main(void)
     tcase_add_loop_test(c, every_value_loads, 0, 4);
     tcase_add_loop_test(c, floats_are_stored_to_nearest_even, 0, 4);
     tcase_add_test(c, integers_are_stored_as_they_are);
-    tcase_add_loop_test(c, activations_are_accurate, 0, KILN_GELU + 1);
+    tcase_add_loop_test(c, activations_are_accurate, 0, KILN_ACTIVATIONS);
     suite_add_tcase(s, c);
     return support_run_suite(s);
 }

@@ -1,5 +1,8 @@
-/* The rows of types and what other files say of them: kernels' numbers, the host's conversions. */
+/* The rows of types and activations, and what other files say of them: kernels, the host's
+ * conversions, the reference. */
+#include "driver/reference/activation.h"
 #include "driver/reference/host.h"
+#include "generator/base/activations.h"
 #include "generator/base/types.h"
 #include "runtime/programs/template.h"
 #include "support/suite.h"
@@ -73,6 +76,70 @@ START_TEST(numbers_without_a_row_are_no_types)
 }
 END_TEST
 
+START_TEST(kernels_have_a_formula_of_every_activation)
+{
+    char *source, line[64];
+    ck_assert_int_eq(kiln_template_source(NULL, "epilogue.cl", &source), KILN_OK);
+    for (int a = 0; a <= KILN_ACTIVATIONS; a++) {
+        snprintf(line, sizeof line, "#define KILN_ACTIVATION_%d(T, v)", a);
+        ck_assert_msg(!strstr(source, line) == (a == KILN_ACTIVATIONS), "%s", line);
+    }
+    free(source);
+}
+END_TEST
+
+START_TEST(activations_have_names)
+{
+    kiln_activation named;
+    for (int a = 0; a < KILN_ACTIVATIONS; a++)
+        ck_assert(kiln_activation_named(kiln_activation_name((kiln_activation)a), &named) &&
+                  (int)named == a);
+    ck_assert(kiln_activation_named("gelu_erf", &named) && named == KILN_GELU);
+    ck_assert(kiln_activation_named("logistic", &named) && named == KILN_SIGMOID);
+    ck_assert(!kiln_activation_named("", &named) && !kiln_activation_named("gelu_", &named));
+    ck_assert(!kiln_activation_named("gelu_erf ", &named) && named == KILN_SIGMOID);
+}
+END_TEST
+
+static kiln_epilogue completed(kiln_activation activation, float a, float b)
+{
+    kiln_problem p = {.batch = 1,
+                      .in_channels = 1,
+                      .out_channels = 1,
+                      .input = {1, 1},
+                      .filter = {1, 1},
+                      .epilogue = {.activation = activation, .param = {a, b}}};
+    char why[KILN_ERROR_TEXT] = "";
+    ck_assert_msg(kiln_problem_check(&p, why) == KILN_OK, "%s", why);
+    return p.epilogue;
+}
+
+/* What a library's user gets who names no parameter, as the frameworks' users do. */
+START_TEST(usual_parameters_are_the_default)
+{
+    kiln_epilogue e = completed(KILN_CLIPPED_RELU, 0, 0);
+    ck_assert(activation_value(&e, 7) == 6 && activation_value(&e, 5) == 5);
+    e = completed(KILN_LEAKY_RELU, 0, 0);
+    ck_assert_double_eq_tol(activation_value(&e, -1), -0.01, 1e-9);
+    e = completed(KILN_ELU, 0, 0);
+    ck_assert_double_eq_tol(activation_value(&e, -1), expm1(-1), 1e-9);
+    e = completed(KILN_TANH, 0, 0);
+    ck_assert_double_eq_tol(activation_value(&e, 1), tanh(1), 1e-9);
+}
+END_TEST
+
+/* Parameters that are given stay; an activation without one drops them. */
+START_TEST(given_parameters_stay)
+{
+    kiln_epilogue e = completed(KILN_TANH, 0, 2);
+    ck_assert(e.param[0] == 0 && e.param[1] == 2);
+    e = completed(KILN_LEAKY_RELU, 0.5f, 3);
+    ck_assert(e.param[0] == 0.5f && e.param[1] == 0);
+    e = completed(KILN_GELU, 1, 2);
+    ck_assert(e.param[0] == 0 && e.param[1] == 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("base_rows");
@@ -82,5 +149,11 @@ int main(void)
     tcase_add_test(c, fractions_are_those_of_the_conversions);
     tcase_add_test(c, numbers_without_a_row_are_no_types);
     suite_add_tcase(s, c);
+    TCase *a = tcase_create("activations");
+    tcase_add_test(a, kernels_have_a_formula_of_every_activation);
+    tcase_add_test(a, activations_have_names);
+    tcase_add_test(a, usual_parameters_are_the_default);
+    tcase_add_test(a, given_parameters_stay);
+    suite_add_tcase(s, a);
     return support_run_suite(s);
 }

@@ -305,6 +305,7 @@ static void values(void)
 static void names(void)
 {
     kiln_type type;
+    kiln_activation activation;
     GIVES_TEXT(kiln_version(), KILN_VERSION);
     GIVES_TEXT(kiln_status_text((kiln_status)99), "unknown status");
     ck_assert_ptr_nonnull(CALLS(kiln_last_error()));
@@ -320,7 +321,9 @@ static void names(void)
     GIVES(kiln_type_size((kiln_type)KILN_TYPES), 0);
     GIVES_TEXT(kiln_direction_name((kiln_direction)3), "?");
     GIVES(kiln_activation_name((kiln_activation)-1), NULL);
-    GIVES(kiln_activation_name((kiln_activation)9), NULL);
+    GIVES(kiln_activation_name((kiln_activation)KILN_ACTIVATIONS), NULL);
+    GIVES(kiln_activation_named(NULL, &activation), false);
+    GIVES(kiln_activation_named("relu", NULL), false);
     GIVES(kiln_layout_at(-1), NULL);
     GIVES(kiln_layout_at(INT_MAX), NULL);
     GIVES(kiln_profile_name(-1), NULL);
