@@ -230,9 +230,11 @@ END_TEST
 START_TEST(j1_strided)
 {
     static const int64_t strides[][2] = {{1, 2}, {2, 1}, {2, 2}, {3, 3}, {4, 3}, {9, 20}};
+    const char *const *configs =
+        CONFIGS("1,64,1,1,1,1,32,2048,0", "1,64,1,1,1,0,16,8,0", "1,64,1,1,1,4,16,40,0");
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
-        run_all(problem(3, 48, 9, 14, 32, strides[i][0], strides[i][1]),
-                CONFIGS("1,64,1,1,1,1,32,2048,0", "1,64,1,1,1,0,16,8,0", "1,64,1,1,1,4,16,40,0"));
+        for (size_t j = 0; j < 2; j++)
+            run(problem(3, 48, 9, 14, 32, strides[i][0], strides[i][1]), configs[(i + j) % 3]);
     run(problem(2, 32, 7, 7, 16, 2, 2), NULL);
 }
 END_TEST
@@ -265,6 +267,8 @@ START_TEST(s_backward_data)
     static const int64_t sizes[][2] = {{1, 1}, {7, 10}, {12, 12}, {13, 9}, {5, 38}, {38, 6}};
     for (int64_t stride = 1; stride <= 4; stride++)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            if (stride > 2 && (i + (size_t)stride) % 2)
+                continue; /* these two strides share the sizes */
             kiln_problem p = problem(2, 10, sizes[i][0], sizes[i][1], 12, stride, stride);
             p.direction = KILN_BACKWARD_DATA;
             run(p, i % 2 ? "1,64,1,1,0,2,8,4,0" : "1,33,1,1,0,4,5,8,0");

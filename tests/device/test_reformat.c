@@ -66,19 +66,25 @@ static void fill(kiln_type type, uint64_t seed, void *data, int64_t count)
     }
 }
 
-static void against_host(const kiln_reformat *r, uint64_t seed)
+/* Runs it, compares the result with the host's, and releases it. */
+static void check_against_host(fixture *f, uint64_t seed)
 {
-    fixture f = make(r);
-    void *source = malloc((size_t)f.from.cells * 4), *got = malloc((size_t)f.to.cells * 4);
-    void *wanted = malloc((size_t)f.to.cells * 4);
-    fill(f.r.from_type, seed, source, f.from.cells);
-    layout_host_convert(&f.r, &f.from, &f.to, source, wanted);
-    run(&f, source, got);
-    check_same(&f, got, wanted);
-    kiln_op_release(f.op);
+    void *source = malloc((size_t)f->from.cells * 4), *got = malloc((size_t)f->to.cells * 4);
+    void *wanted = malloc((size_t)f->to.cells * 4);
+    fill(f->r.from_type, seed, source, f->from.cells);
+    layout_host_convert(&f->r, &f->from, &f->to, source, wanted);
+    run(f, source, got);
+    check_same(f, got, wanted);
+    kiln_op_release(f->op);
     free(source);
     free(got);
     free(wanted);
+}
+
+static void against_host(const kiln_reformat *r, uint64_t seed)
+{
+    fixture f = make(r);
+    check_against_host(&f, seed);
 }
 
 static const kiln_type types[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8, KILN_I32};
@@ -124,7 +130,7 @@ END_TEST
 START_TEST(random_pairs)
 {
     static const char *const logical[] = {"NCHW", "OIHW", "NCDHW", "W", "MIHW"};
-    enum { CASES = 80 };
+    enum { CASES = 48 };
     for (uint64_t i = 0, done = 0; done < CASES; i++) {
         const char *dims = logical[host_random(i, 1, 0) % 10 % 5];
         const kiln_layout_entry *side[2];
@@ -188,21 +194,14 @@ START_TEST(tiles)
             fixture f = make(&r);
             ck_assert_msg((strcmp(kernel_of(&f), "reformat") != 0) == cases[i].tiled, "%s: %s",
                           cases[i].to, kernel_of(&f));
+            check_against_host(&f, i);
             k->facts.kind = KILN_DEVICE_GPU;
-            fixture plain = make(&r);
+            fixture plain = i % 8 == 0 ? make(&r) : (fixture){0};
             k->facts.kind = kind;
+            if (!plain.op)
+                continue;
             ck_assert_str_eq(kernel_of(&plain), "reformat");
-            size_t most = (size_t)(f.from.cells > f.to.cells ? f.from.cells : f.to.cells) * 4;
-            void *source = malloc(most), *one = malloc(most), *other = malloc(most);
-            fill(f.r.from_type, i, source, f.from.cells);
-            run(&f, source, one);
-            run(&plain, source, other);
-            check_same(&f, one, other);
-            kiln_op_release(f.op);
-            kiln_op_release(plain.op);
-            free(source);
-            free(one);
-            free(other);
+            check_against_host(&plain, i);
         }
 }
 END_TEST
