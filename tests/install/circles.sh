@@ -26,5 +26,5 @@ circles() { # name, folders of object files...
 }
 
 circles library "$objects/kiln_objects.dir/generator" "$objects/kiln_objects.dir/runtime"
-circles command "$objects/kiln.dir/driver"
+circles command "$objects/kiln.dir/driver" "$objects/kiln_driver_objects.dir/driver"
 exit $bad
