@@ -178,10 +178,15 @@ KILN_API const char *kiln_rows_file(const kiln *k);
 KILN_API const char *kiln_shipped_dir(const kiln *k);
 
 /* Return what the device can do at most with tensors of a type, in 1e9 operations a second, and how
- * fast it moves data in memory, in 1e9 bytes a second: counted from the units, the clock and the
- * memory that it tells, not measured. 0: unknown. */
+ * fast it moves data in memory, in 1e9 bytes a second: counted from the units and the clock that it
+ * tells, and from what is known of its family. 0: unknown. */
 KILN_API double kiln_device_gflops(const kiln *k, kiln_type type);
 KILN_API double kiln_device_gbs(const kiln *k);
+
+/* Returns what an earlier search on this GPU measured, kept beside the compiled programs and used
+ * by kiln_device_gbs() and predictions: "copies 4100 GB/s, a launch each 4.5 us (2026-01-31)". "":
+ * nothing; on CPUs nothing is measured. */
+KILN_API const char *kiln_device_measured(const kiln *k);
 
 /* ---- operations -------------------------------------------------------------------------------
  */

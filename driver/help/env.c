@@ -57,6 +57,11 @@ int env_command(int argc, char **argv)
             return (int)status;
     }
     printf("device %s\n", s.name);
+    if (s.device && !s.cpu)
+        printf("measured %s\n", *kiln_device_measured(s.kiln)
+                                    ? kiln_device_measured(s.kiln)
+                                    : "nothing yet; the first search (kiln conv -s 1, kiln tune) "
+                                      "measures the device's memory and launches");
     for (int i = 0; i < ROWS; i++) {
         const char *set = getenv(table[i].name);
         const char *value = table[i].value ? table[i].value(s.kiln)

@@ -62,6 +62,7 @@ static void set_gpu(kiln_device_facts *d, double ghz)
     g->subgroup = g->subgroup ? g->subgroup : unit->subgroup;
     g->unit_lanes = g->unit_lanes ? g->unit_lanes : unit->mads_f32;
     g->group_registers = g->group_registers ? g->group_registers : unit->registers;
+    g->enqueue_ms = g->enqueue_ms > 0 ? g->enqueue_ms : unit->enqueue_ms;
     g->memory_gbs = g->memory_gbs > 0 ? g->memory_gbs : unit->memory_gbs * d->compute_units;
     set_peaks(g, unit, d->compute_units);
     d->peak_gflops = g->peak_f32;
@@ -161,16 +162,21 @@ double kiln_device_move_ms(const kiln_device_facts *d, double bytes)
     return bytes / (gbs * 1e6);
 }
 
+double kiln_device_pace(const kiln_device_facts *d)
+{
+    return d->gpu.enqueue_ms > 0 ? d->gpu.enqueue_ms / d->unit->enqueue_ms : 1;
+}
+
 /* On a CPU, with PoCL, whose threads the runtime keeps spinning. */
 double kiln_device_launch_ms(const kiln_device_facts *d)
 {
-    return d->kind == KILN_DEVICE_CPU ? 0.003 : d->unit->launch_ms;
+    return d->kind == KILN_DEVICE_CPU ? 0.003 : kiln_device_pace(d) * d->unit->launch_ms;
 }
 
 /* The row "generic", which devices that are no GPU have, tells what was measured on one CPU. */
 double kiln_device_next_launch_ms(const kiln_device_facts *d)
 {
-    return d->unit->next_launch_ms;
+    return kiln_device_pace(d) * d->unit->next_launch_ms;
 }
 
 double kiln_device_behind_ms(const kiln_device_facts *d)
@@ -180,12 +186,12 @@ double kiln_device_behind_ms(const kiln_device_facts *d)
 
 double kiln_device_enqueue_ms(const kiln_device_facts *d)
 {
-    return d->unit->enqueue_ms;
+    return kiln_device_pace(d) * d->unit->enqueue_ms;
 }
 
 double kiln_device_rough_launch_ms(const kiln_device_facts *d)
 {
-    return d->unit->rough_launch_ms;
+    return kiln_device_pace(d) * d->unit->rough_launch_ms;
 }
 
 int64_t kiln_device_group(const kiln_device_facts *d, int64_t wanted)

@@ -29,6 +29,7 @@ typedef struct kiln_gpu_facts {
     /* Multiply-adds counted as two operations, 1e9 a second. */
     double peak_f64, peak_f32, peak_f16, peak_bf16, peak_i8;
     double memory_gbs; /* of a copy, bytes read and written */
+    double enqueue_ms; /* of a launch of many in a row, whose pace the host sets */
     /* What a probe showed (runtime/device/tensor_cores.h). */
     bool has_mma;                /* tensor cores by inline PTX */
     bool has_wgmma;              /* the same by instructions of one capability, re-targeted */
@@ -110,6 +111,10 @@ double kiln_device_memory_gbs(const kiln_device_facts *d);
 /* Returns the time to read and write `bytes` of tensors, in ms. What the last cache of a CPU holds
  * from one run to the next comes from there. */
 double kiln_device_move_ms(const kiln_device_facts *d, double bytes);
+
+/* Returns how many times as long launches take on the device as where the formulas were fitted: the
+ * factor of all costs of launches. 1: nothing was measured. */
+double kiln_device_pace(const kiln_device_facts *d);
 
 /* Returns the time of a launch in ms, without the time of its kernel. */
 double kiln_device_launch_ms(const kiln_device_facts *d);

@@ -1,17 +1,30 @@
 /* Opening and closing a kiln. */
 #include "runtime/base/environment.h"
 #include "runtime/device/device_facts.h"
+#include "runtime/device/measured.h"
 #include "runtime/pocl/pocl.h"
 
 #include "call_log.h"
 #include "load_rows.h"
 #include "places.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 const char *kiln_version(void)
 {
     return KILN_VERSION;
+}
+
+static void use_measured(kiln *k)
+{
+    kiln_measured m;
+    if (k->facts.kind != KILN_DEVICE_GPU ||
+        !kiln_measured_load(k->cache_dir, &k->facts, &m, &k->logger))
+        return;
+    kiln_measured_use(&m, &k->facts);
+    snprintf(k->measured, sizeof k->measured, "copies %.0f GB/s, a launch each %.1f us (%s)",
+             m.copy_gbs, 1e3 * m.enqueue_ms, m.date);
 }
 
 static kiln_status attach(kiln *k, cl_context context, cl_device_id device, const kiln_settings *s)
@@ -20,6 +33,7 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
     if (status)
         return status;
     kiln_places_set(k, s);
+    use_measured(k);
     cl_int code = clRetainContext(context);
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clRetainContext");
@@ -167,6 +181,11 @@ const char *kiln_rows_file(const kiln *k)
 const char *kiln_shipped_dir(const kiln *k)
 {
     return k ? k->shipped_dir : no_kiln("kiln_shipped_dir");
+}
+
+const char *kiln_device_measured(const kiln *k)
+{
+    return k ? k->measured : no_kiln("kiln_device_measured");
 }
 
 double kiln_device_gflops(const kiln *k, kiln_type type)

@@ -34,7 +34,7 @@ struct kiln {
     kiln_device_facts facts;
     pthread_mutex_t probing; /* guards `probed`, and before it is set what it stands for */
     struct {
-        bool pocl, amx, tensor_cores; /* probes.h */
+        bool pocl, amx, tensor_cores, measured; /* probes.h */
     } probed;
     kiln_logger logger;
     kiln_programs *programs;
@@ -49,6 +49,7 @@ struct kiln {
     char call_log[4096];       /* where runs are counted; "": nowhere */
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */
+    char measured[96];         /* what was measured on the device, for people; "": nothing */
     char cache_dir[4096], rows_file[4096], shipped_dir[4096], template_dir[4096];
     char bundle_programs[4096 + 16]; /* "": no bundle */
     pthread_mutex_t lock; /* guards user_rows, which tuning replaces, kindred, and packed */

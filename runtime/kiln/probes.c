@@ -2,6 +2,7 @@
 #include "probes.h"
 
 #include "runtime/device/amx.h"
+#include "runtime/device/measured.h"
 #include "runtime/device/tensor_cores.h"
 #include "runtime/pocl/pocl.h"
 
@@ -50,5 +51,18 @@ void kiln_probe_pocl(kiln *k)
         return;
     pthread_mutex_lock(&k->probing);
     open_pocl(k);
+    pthread_mutex_unlock(&k->probing);
+}
+
+void kiln_probe_speed(kiln *k)
+{
+    kiln_measured m;
+    if (!k->context || k->facts.kind != KILN_DEVICE_GPU || !*k->cache_dir)
+        return;
+    pthread_mutex_lock(&k->probing);
+    if (!k->probed.measured && !kiln_measured_load(k->cache_dir, &k->facts, &m, &k->logger) &&
+        kiln_measured_take(k->context, k->device, &k->facts, &m))
+        kiln_measured_store(k->cache_dir, &k->facts, &m, &k->logger);
+    k->probed.measured = true;
     pthread_mutex_unlock(&k->probing);
 }

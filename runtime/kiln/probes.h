@@ -10,6 +10,11 @@
  * Call before solvers see a shape. NULL: any shape. */
 void kiln_probe_for(kiln *k, const kiln_shape *shape);
 
+/* Measures once what no device tells (device/measured.h) and keeps it for later starts, unless that
+ * was done before, the device is no GPU or the program cache is off. For calls that measure anyway.
+ */
+void kiln_probe_speed(kiln *k);
+
 /* Opens k->pocl, and sets facts.shares_work: enough for a plan that no solver makes. */
 void kiln_probe_pocl(kiln *k);
 

@@ -1,6 +1,7 @@
 /* Times one config of each solver. */
 #include "generator/problem/problem_layout.h"
 #include "runtime/base/clock.h"
+#include "runtime/kiln/probes.h"
 
 #include "bench.h"
 #include "solutions.h"
@@ -101,6 +102,7 @@ kiln_status kiln_find(kiln *k, const kiln_problem *problem, cl_command_queue que
                     .verify = o->verify ? o->verify : accept_all,
                     .user = o->user};
     b.buffers.workspace = b.buffers.packed = (kiln_buffer){0};
+    kiln_probe_speed(k);
     measure(&b, &all);
     if (b.buffers.workspace.mem)
         clReleaseMemObject(b.buffers.workspace.mem);

@@ -192,6 +192,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
         return status;
     kiln_shape shape = kiln_shape_of(&p);
     kiln_probe_for(k, &shape);
+    kiln_probe_speed(k);
     kiln_tuner t = {.options = options,
                     .shape = &shape,
                     .bench = {.k = k,

@@ -222,6 +222,8 @@ static void descriptions(void)
     check_sentence("kiln_device_gflops(NULL)", kiln_last_error());
     GIVES(kiln_device_gbs(NULL), 0);
     check_sentence("kiln_device_gbs(NULL)", kiln_last_error());
+    GIVES_TEXT(kiln_device_measured(NULL), "");
+    check_sentence("kiln_device_measured(NULL)", kiln_last_error());
     CALLS(kiln_op_release(NULL));
     CALLS(kiln_close(NULL));
 }

@@ -175,7 +175,7 @@ double kiln_image_ms(const kiln_device_facts *d, double items, double reads, dou
     double cost = fmax(2 * adds, 64 * (reads + writes));
     if (d->kind == KILN_DEVICE_CPU)
         cost = d->simd_floats * (27 * reads + 45 * writes + adds / 4);
-    const double launch = 0.03; /* as fitted, with images */
+    const double launch = 0.03 * kiln_device_pace(d); /* as fitted, with images */
     return launch + items * cost * 2 / (d->peak_gflops * 1e6);
 }
 

@@ -90,7 +90,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     const double elements = (double)kiln_shape_out_count(s), flops = s->flops + 200 * elements;
-    return 0.05 + flops / (0.003 * d->peak_gflops * 1e6);
+    return 0.05 * kiln_device_pace(d) + flops / (0.003 * d->peak_gflops * 1e6);
 }
 
 const kiln_solver kiln_solver_general = {

@@ -110,7 +110,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
     if (d->kind == KILN_DEVICE_GPU)
         efficiency = 0.03 * fmin(1, elements / (1024.0 * d->compute_units));
     const double compute = flops / (efficiency * d->peak_gflops * 1e6);
-    const double launch = 0.03; /* as fitted, with so many arguments */
+    const double launch = 0.03 * kiln_device_pace(d); /* as fitted, with so many arguments */
     return launch + fmax(compute, bytes / (d->bandwidth_gbs * 1e6));
 }
 
