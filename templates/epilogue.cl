@@ -47,8 +47,8 @@
 #endif
 
 /* A formula for each number of kiln_activation; T is the type of v, P_ACTIVATION_A and
- * P_ACTIVATION_B are the parameters. A NaN stays a NaN: fmax and fmin would replace it by their other
- * argument, while a comparison with it is false and so keeps v. */
+ * P_ACTIVATION_B are the parameters. A NaN stays a NaN: fmax and fmin would replace it by their
+ * other argument, while a comparison with it is false and so keeps v. */
 #define KILN_ACTIVATION_0(T, v) (v)
 #define KILN_ACTIVATION_1(T, v) (v < (T)(0) ? (T)(0) : v)
 #define KILN_ACTIVATION_2(T, v)                                                                    \

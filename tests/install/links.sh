@@ -57,6 +57,7 @@ cat >"$sandbox/a.md" <<'TEXT'
     [code](nowhere)
 [no](c.md) and [no](docs/b.md#two), [out](https://localhost/#x)
 TEXT
+# shellcheck disable=SC2016
 printf '# One\n## One\n```\n# Two\n```\n[up](../a.md#up)\n' >"$sandbox/docs/b.md"
 cat >"$sandbox/wanted" <<'TEXT'
 a.md:4: "c.md"

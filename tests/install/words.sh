@@ -70,6 +70,7 @@ find ./*.md docs examples generator man runtime driver templates tests tuning-db
     \( -name '*.[ch]' -o -name '*.cl' -o -name '*.hpp' -o -name '*.def' -o -name '*.md' \
     -o -name '*.scd' -o -name '*.sh' \) ! -path '*/solvers/gpu/*' ! -path 'templates/gpu/*' \
     ! -path tests/install/words.sh | sort >"$sandbox/files"
+# shellcheck disable=SC2046
 breaches $(cat "$sandbox/files") >"$sandbox/found"
 cat "$sandbox/found" >&2
 [ ! -s "$sandbox/found" ]

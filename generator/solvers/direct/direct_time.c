@@ -90,8 +90,8 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
 }
 
 /* The share of the peak that the formula is scaled to. Items of a GPU share nothing, so that loads
- * from memory hold them up, and few destination channels leave little to do between loads: as
- * measured on an H100 over the layers of quick.txt at a batch of 64. */
+ * from memory hold them up, and few destination channels leave little to do between loads. The
+ * numbers are fitted (docs/fitting.md). */
 static double reached(const kiln_shape *s, const kiln_device_facts *d)
 {
     if (d->kind != KILN_DEVICE_GPU)
@@ -102,7 +102,7 @@ static double reached(const kiln_shape *s, const kiln_device_facts *d)
 }
 
 /* The least time of an item of a GPU, in ms. The item waits for memory at every channel and, less
- * long, at every tap: as measured on an H100 at a batch of 1. */
+ * long, at every tap. Both numbers are fitted (docs/fitting.md). */
 static double latency_ms(const kiln_shape *s, const kiln_device_facts *d)
 {
     const double channels = (double)kiln_direct_src_channels(s);

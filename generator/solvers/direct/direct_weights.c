@@ -51,7 +51,7 @@ double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d, c
     double tail = d->kind == KILN_DEVICE_CPU ? 8 * sums + 8 * v[DIRECT_PIX] + 40 : 10;
     double per_item = (double)(part_of(&l, c) / v[DIRECT_VEC]) * step + tail;
     double items = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K];
-    /* A GPU's share was measured on an H100 over the layers of quick.txt at a batch of 64. */
+    /* A GPU's share is fitted (docs/fitting.md). */
     const double reached = d->kind == KILN_DEVICE_GPU ? 0.25 : 1;
     double ms = items * per_item * 2 * v[DIRECT_VEC] / (reached * d->peak_gflops * 1e6);
     if (d->kind == KILN_DEVICE_CPU && d->simd_floats > v[DIRECT_VEC])
