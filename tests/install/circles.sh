@@ -11,9 +11,8 @@ circles() { # name, folders of object files...
     name=$1
     shift
     find "$@" -name '*.o' | sort >"$sandbox/objects"
-    while read -r object; do
-        nm -g "$object" | sed -n "s,.* \([TDRBVWC]\) \(kiln_\|[a-z]\)\(.*\),D \2\3 $object,p; s,.* U \(.*\),U \1 $object,p"
-    done <"$sandbox/objects" >"$sandbox/symbols"
+    xargs nm -gA <"$sandbox/objects" |
+        sed -n 's,^\([^:]*\):.* [TDRBVWC] \([a-z].*\),D \2 \1,p; s,^\([^:]*\):.* U \(.*\),U \2 \1,p' >"$sandbox/symbols"
     awk '$1 == "D" { home[$2] = $3 } $1 == "U" { want[NR] = $2; from[NR] = $3 }
          END { for (i in want) if (want[i] in home && home[want[i]] != from[i])
                    print from[i], home[want[i]] }' "$sandbox/symbols" | sort -u >"$sandbox/edges"
