@@ -40,7 +40,8 @@ tests/bench/work driver/problem_list driver/reference
 tests/bench/peers generator/problem runtime/kiln runtime/pocl driver/base driver/layout driver/reference tests/bench/base tests/bench/work
 tests/bench/machine runtime/kiln driver/base tests/bench/base tests/bench/peers
 tests/bench/timing driver/base tests/bench/base tests/bench/peers tests/bench/machine
-tests/bench/programs generator/plan runtime/base runtime/kiln runtime/op runtime/pocl runtime/rows driver/base driver/conv driver/reference driver/report tests/bench/base tests/bench/work tests/bench/peers tests/bench/machine tests/bench/timing
+tests/bench/fit generator/plan runtime/kiln
+tests/bench/programs generator/plan runtime/base runtime/kiln runtime/op runtime/pocl runtime/rows driver/base driver/conv driver/reference driver/report tests/bench/base tests/bench/work tests/bench/peers tests/bench/machine tests/bench/timing tests/bench/fit
 '
 # One header of another folder, for a folder or a file: a family of solvers that builds on another,
 # and the door to what only PoCL gets.

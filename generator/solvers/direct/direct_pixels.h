@@ -41,8 +41,10 @@ kiln_direct_pixels kiln_direct_pixels_of(const kiln_shape *s, const kiln_device_
 /* Replaces the members that follow from a config, for another config of the same shape. */
 void kiln_direct_pixels_set(kiln_direct_pixels *g, const kiln_config *c);
 
+extern const kiln_fit *const kiln_direct_pixels_fits[1];
+
 /* As predict() of kiln_solver. */
-double kiln_direct_pixels_ms(const kiln_direct_pixels *g, const kiln_shape *s,
-                             const kiln_device_facts *d, const kiln_config *c);
+double kiln_direct_pixels_ms(const kiln_solver *self, const kiln_direct_pixels *g,
+                             const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
 
 #endif

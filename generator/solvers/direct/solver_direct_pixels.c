@@ -113,7 +113,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     const kiln_direct_pixels g = kiln_direct_pixels_of(s, d, c);
-    return kiln_direct_pixels_ms(&g, s, d, c);
+    return kiln_direct_pixels_ms(self, &g, s, d, c);
 }
 
 /* ---- a guess ---- */
@@ -136,7 +136,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
         v[PIXELS_TILE] = v[PIXELS_PIX];
     v[PIXELS_BLOCKS] = blocks_of(p, v[PIXELS_K], v[PIXELS_BLOCKS]);
     kiln_direct_pixels_set(p, c);
-    return exceeds(p, g->d, c, NULL) ? INFINITY : kiln_direct_pixels_ms(p, g->s, g->d, c);
+    return exceeds(p, g->d, c, NULL) ? INFINITY : kiln_direct_pixels_ms(g->self, p, g->s, g->d, c);
 }
 
 static void guess_registers(kiln_guess *g, int tile)
@@ -174,7 +174,7 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
 {
     kiln_direct_pixels p = kiln_direct_pixels_of(s, d, &smallest);
     kiln_guess g = {
-        self, s, d, &p, guessed_ms, smallest, kiln_direct_pixels_ms(&p, s, d, &smallest)};
+        self, s, d, &p, guessed_ms, smallest, kiln_direct_pixels_ms(self, &p, s, d, &smallest)};
     guess_registers(&g, USUAL_TILE);
     guess_tiles(&g);
     guess_registers(&g, g.best.v[PIXELS_TILE]);
@@ -233,7 +233,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    kiln_grid_shared(plan, d, kiln_direct_pixels_ms(&g, s, d, c), g.tiles_h * g.tiles_w,
+    kiln_grid_shared(plan, d, kiln_direct_pixels_ms(self, &g, s, d, c), g.tiles_h * g.tiles_w,
                      s->n * g.dst[0], s->g * g.parts);
 }
 
@@ -244,6 +244,8 @@ const kiln_solver kiln_solver_direct_pixels = {
     .version = 1,
     .params = params,
     .nparams = PIXELS_PARAMS,
+    .fits = kiln_direct_pixels_fits,
+    .nfits = 1,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -4,6 +4,7 @@
 #define KILN_DEPTHWISE_REDUCE_H
 
 #include "generator/geometry/blocked.h"
+#include "generator/plan/solver.h"
 
 /* Positions in the parameter table. */
 enum {
@@ -30,6 +31,11 @@ typedef struct kiln_depthwise_reduce {
 
 /* For a config whose vectors divide its channels. */
 kiln_depthwise_reduce kiln_depthwise_reduce_of(const kiln_shape *s, const kiln_config *c);
+
+/* Which fit is for which configs. */
+enum { REDUCE_FIT_PLAIN, REDUCE_FIT_VECTORS, REDUCE_FITS };
+
+extern const kiln_fit *const kiln_depthwise_reduce_fits[REDUCE_FITS];
 
 /* As predict() of kiln_solver. */
 double kiln_depthwise_reduce_ms(const kiln_solver *self, const kiln_shape *s,

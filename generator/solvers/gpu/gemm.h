@@ -49,9 +49,9 @@ bool kiln_gemm_rejects(const kiln_gemm *g, const kiln_shape *s, kiln_why *why);
 /* True, with the reason, where the config's tiles do not suit the geometry or the device. */
 bool kiln_gemm_exceeds(const kiln_gemm *g, const kiln_device_facts *d, const kiln_config *c,
                        kiln_why *why);
-/* Expected time in ms. */
-double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
-                    const kiln_config *c);
+/* Returns the expected time in ms, by the first fit of the solver. */
+double kiln_gemm_ms(const kiln_solver *self, const kiln_gemm *g, const kiln_shape *s,
+                    const kiln_device_facts *d, const kiln_config *c);
 /* For emit(): defines D_AT, D_AT_PHASE and D_AT_TAP of templates/gpu/gemm_merged.cl. */
 void kiln_gemm_define_merged(const kiln_gemm *g, const kiln_shape *s, kiln_plan *plan);
 /* For emit(): adds the stage that packs the weights. */

@@ -141,8 +141,8 @@ static double share_met(const kiln_gemm *m)
     return share;
 }
 
-static double time_of(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_device_facts *d,
-                      const kiln_config *c)
+static double time_of(const kiln_solver *self, const kiln_gemm_mma *g, const kiln_shape *s,
+                      const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_gemm *m = &g->gemm;
     const double src = (double)kiln_mma_source_bytes(&g->src) * share_met(m),
@@ -151,11 +151,9 @@ static double time_of(const kiln_gemm_mma *g, const kiln_shape *s, const kiln_de
     /* The second cache holds them. */
     const double parts =
         3.6 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
-    const double multiply = kiln_mma_ms(&g->tiles, d, c),
+    const double multiply = kiln_mma_ms(self->fits[0], &g->tiles, d, c),
                  move = kiln_device_move_ms(d, src + out + weights);
-    /* The shorter one is never quite hidden: of configs that move the same for as long, one that
-     * multiplies for less is faster. */
-    double ms = fmax(multiply, move) + 0.1 * fmin(multiply, move) + kiln_mma_source_ms(&g->src, d);
+    double ms = kiln_mma_both_ms(self->fits[0], multiply, move) + kiln_mma_source_ms(&g->src, d);
     const int launches = 1 + g->src.turned + (c->v[MMA_SPLIT] > 1);
     if (c->v[MMA_SPLIT] > 1)
         ms += kiln_device_behind_ms(d) + kiln_device_move_ms(d, parts);
@@ -181,7 +179,7 @@ double kiln_gemm_mma_predict(const kiln_solver *self, const kiln_shape *s,
                              const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_gemm_mma g = kiln_gemm_mma_of(self, s, c);
-    return time_of(&g, s, d, c);
+    return time_of(self, &g, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -191,7 +189,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     set_config(g, variant->kind, c);
     return kiln_mma_unfit(&g->tiles, c) || exceeds(g, guess->d, c, NULL)
                ? INFINITY
-               : time_of(g, guess->s, guess->d, c);
+               : time_of(guess->self, g, guess->s, guess->d, c);
 }
 
 void kiln_gemm_mma_guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

@@ -104,17 +104,21 @@ void kiln_gemm_merge(kiln_gemm *g, const kiln_shape *s, const int64_t phases[3])
     g->store = GEMM_ROWS;
 }
 
-/* What it costs to bring an element of the source. Neighbouring items read pixels that lie so far
- * apart that they are in more lines of a cache. */
-static double source_cost(const kiln_gemm *g)
+static kiln_tiles_load source_load(const kiln_gemm *g)
 {
     if (g->flat && !g->table)
-        return kiln_tiles_looked_for;
+        return KILN_TILES_LOOKED_FOR;
     if (g->load != GEMM_ONE)
-        return kiln_tiles_of_four;
+        return KILN_TILES_OF_FOUR;
+    return g->table ? KILN_TILES_BOUNDED : KILN_TILES_ALONE;
+}
+
+/* Neighbouring items read pixels that lie so far apart that they are in more lines of a cache. */
+static double source_lines(const kiln_gemm *g)
+{
     const int64_t apart = g->src_pitch.pixel * g->step[2];
-    const double lines = 0.5 + 0.5 * (double)(apart < 8 ? apart : 8);
-    return (g->table ? kiln_tiles_bounded : kiln_tiles_alone) * lines;
+    const bool looked_for = g->flat && !g->table;
+    return g->load != GEMM_ONE || looked_for ? 1 : 0.5 + 0.5 * (double)(apart < 8 ? apart : 8);
 }
 
 void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
@@ -140,7 +144,8 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
         .count =
             (double)(g->tiles_m * g->tiles_n * g->groups * g->group_phases) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->rows / bk, g->group_phases), c->v[TILES_SPLIT]),
-        .a_cost = kiln_tiles_of_four,
-        .b_cost = source_cost(g),
+        .a_load = KILN_TILES_OF_FOUR,
+        .b_load = source_load(g),
+        .b_lines = source_lines(g),
     };
 }

@@ -123,11 +123,12 @@ bool kiln_gemm_weights_mma_reject(const kiln_solver *self, const kiln_shape *s,
 
 /* ---- time ---- */
 
-static double time_of(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
-                      const kiln_config *c)
+static double time_of(const kiln_solver *self, const kiln_gemm_weights_mma *g,
+                      const kiln_device_facts *d, const kiln_config *c)
 {
     const double bytes = (double)(kiln_mma_source_bytes(&g->x) + kiln_mma_source_bytes(&g->dy));
-    double ms = fmax(kiln_mma_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
+    double ms = kiln_mma_both_ms(self->fits[0], kiln_mma_ms(self->fits[0], &g->tiles, d, c),
+                                 kiln_device_move_ms(d, bytes));
     const int launches = 1 + g->x.turned + g->dy.turned + g->parts;
     ms += kiln_mma_source_ms(&g->x, d) + kiln_mma_source_ms(&g->dy, d);
     if (g->parts)
@@ -157,7 +158,7 @@ double kiln_gemm_weights_mma_predict(const kiln_solver *self, const kiln_shape *
                                      const kiln_device_facts *d, const kiln_config *c)
 {
     const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(self, s, c);
-    return time_of(&g, d, c);
+    return time_of(self, &g, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -165,8 +166,9 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     kiln_gemm_weights_mma *g = guess->own;
     const kiln_mma_variant *variant = guess->self->own;
     set_config(g, variant->kind, c);
-    return kiln_mma_unfit(&g->tiles, c) || exceeds(g, guess->d, c, NULL) ? INFINITY
-                                                                         : time_of(g, guess->d, c);
+    return kiln_mma_unfit(&g->tiles, c) || exceeds(g, guess->d, c, NULL)
+               ? INFINITY
+               : time_of(guess->self, g, guess->d, c);
 }
 
 void kiln_gemm_weights_mma_guess(const kiln_solver *self, const kiln_shape *s,

@@ -1,23 +1,22 @@
-/* Tiles for tensor cores: legality, defines, and the time that they take.
+/* Tiles for tensor cores: legality, defines, and the time of their products.
  *
- * The time is a unit's cycles, as in tiles.c. The numbers below were fitted to configs in f16 with
- * NVIDIA's driver 580.159. Those of gemm_mma and gemm_wgmma: on an H200 (2026-11-28), to 4069
- * configs of twelve 1x1 layers at a batch of 64, the fastest ones within 12 % (standard deviation),
- * and to the guesses of 40 layers of all kinds, within 18 %, with 3.7 TB/s for what is moved
- * and 1.9 us for each run, which predictions for all GPUs count otherwise; what bounds tiles of few
- * steps is `begin` and `setup`. gemm_mma's cycles are then a seventh higher, as its predictions for
- * what looked fastest were low, and gemm_wgmma's `latency` is between that of these layers and that
- * of a few groups at a batch of 1. Of what was measured for the twelve the config predicted to be
- * the fastest has 0.95 of the speed of the fastest one, in the mean (worst 0.84; 0.82 and 0.63 with
- * numbers from layers that are bound by products). On an H100 (2026-11-27), of five problems, 36
- * configs of gemm_weights_mma within 7 % and 23 of gemm_weights_wgmma within 5 %; the latter's
- * predictions for configs that were not measured were low, so its numbers are a little higher than
- * fitted. `chain` is from small problems at a batch of 1.
+ *            T_COLUMNS                     a step takes T_BYTES of terms: the group's items copy
+ * the
+ *          +-----------+                   rows of both factors into one of T_STAGES places in
+ * local T_ROWS | tile of a |  by T_BYTES of    memory, while its warps multiply what lies in the
+ * others |   group   |  terms a step
+ *          +-----------+
+ *
+ * The time is a unit's cycles, as in tiles.c; mma_fit.h has the numbers. Groups that run side by
+ * side on a unit take turns, so that a unit needs the cycles of all their steps, and a group alone
+ * waits for the way of its copies. The begin of a group and the places of its copies bound tiles of
+ * few steps.
  */
 #include "mma_tiles.h"
 
 #include "generator/base/integers.h"
 
+#include "mma_fit.h"
 #include "tiles.h"
 
 #include <math.h>
@@ -25,35 +24,17 @@
 /* An item that would need more keeps some in memory. */
 enum { MOST_SUMS = 128 };
 
-/* Cycles of a unit, or bytes that it moves in one. */
-typedef struct costs {
-    double own_registers;       /* of an item, besides sums and operands */
-    double multiply;            /* products of 16 bits a cycle */
-    double read, copy;          /* of 128 bytes of local memory; of 128 bytes into it */
-    double issue;               /* of 128 items, in a step */
-    double latency, alone, one; /* of a copy; how much of its own cycles a group waits for alone; of
-                                  an item's copies, one after the other */
-    double chain;               /* of a group's step, however little there is to do */
-    double overlap;             /* of a unit's groups with one another */
-    double begin, setup, first; /* of a group, before its steps; for each of an item's copies, whose
-                                   places it finds; of the first copies, where one is ahead */
-    double store;               /* bytes of results a cycle */
-    double mixed; /* how well groups store while others copy: a power of their number */
-} costs;
-
-static const costs costs_of[] = {
-    [KILN_MMA] = {20, 1250, 0.1, 2, 75, 30, 0.73, 0.03, 430, 1, 1430, 115, 870, 12, 0},
-    [KILN_WGMMA] = {20, 1820, 0.59, 1.77, 0, 800, 0.11, 1.2, 0, 0.08, 2490, 97, 700, 16.7, 0.1},
-    [KILN_MMA_TURNED] = {31, 1200, 0.4, 3.3, 14, 550, 0.29, 0.3, 0, 0.77, 0, 0, 0, 11.5, 0},
-    [KILN_WGMMA_TURNED] = {24, 1750, 0, 2.6, 8, 830, 0.03, 31, 0, 0.93, 0, 0, 0, 11.5, 0.35},
+const kiln_fit *const kiln_mma_fits[] = {
+    [KILN_MMA] = &mma_fit,
+    [KILN_WGMMA] = &wgmma_fit,
+    [KILN_MMA_TURNED] = &mma_turned_fit,
+    [KILN_WGMMA_TURNED] = &wgmma_turned_fit,
 };
 
 static bool is_wgmma(kiln_mma_kind kind)
 {
     return kind == KILN_WGMMA || kind == KILN_WGMMA_TURNED;
 }
-
-static const double unit_ghz = 1.7; /* under load */
 
 int kiln_mma_teams(const kiln_config *c)
 {
@@ -171,20 +152,22 @@ double kiln_mma_amplification(kiln_type type, double terms, double chain)
 }
 
 /* Registers of an item: sums, two slices of operands (of wgmma none), addresses. */
-static double registers_of(const kiln_mma_tiles *t, const kiln_config *c)
+static double registers_of(const kiln_mma_numbers *k, const kiln_mma_tiles *t, const kiln_config *c)
 {
     const double rows = c->v[MMA_ROWS] / c->v[MMA_WARPS_R],
                  columns = c->v[MMA_COLUMNS] / c->v[MMA_WARPS_C];
     const double operands = is_wgmma(t->kind) ? 0 : (rows + columns) / 2;
-    return fmin(255, rows * columns / 32 + operands + costs_of[t->kind].own_registers);
+    return fmin(255, rows * columns / 32 + operands + k->own_registers);
 }
 
 /* Work-groups that a unit runs side by side. */
-static double beside(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c)
+static double beside(const kiln_mma_numbers *k, const kiln_mma_tiles *t, const kiln_device_facts *d,
+                     const kiln_config *c)
 {
     const int64_t registers = kiln_device_unit_registers(d), local = kiln_device_unit_local(d);
     const double items = (double)t->items;
-    double groups = fmin(d->unit->groups, floor((double)registers / (registers_of(t, c) * items)));
+    double groups =
+        fmin(d->unit->groups, floor((double)registers / (registers_of(k, t, c) * items)));
     groups = fmin(groups, floor(d->unit->items / items));
     groups = fmin(groups, floor((double)local / ((double)(t->local_bytes + d->unit->group_local))));
     return fmax(1, groups);
@@ -202,10 +185,11 @@ static double steps_ahead(const kiln_mma_tiles *t, const kiln_config *c)
     return fmax(1, fmin(c->v[MMA_STAGES] - (is_wgmma(t->kind) ? 2 : 1), t->steps));
 }
 
-/* Cycles that a unit has for one step of a group, and those that a group alone needs at least. */
-static double step_cycles(const kiln_mma_tiles *t, const kiln_config *c, double *alone)
+/* Returns the cycles that a unit has for one step of a group; *alone are the cycles that a group
+ * which is alone needs at least. */
+static double step_cycles(const kiln_mma_numbers *k, const kiln_mma_tiles *t, const kiln_config *c,
+                          double *alone)
 {
-    const costs *k = &costs_of[t->kind];
     const int *v = c->v;
     const bool wgmma = is_wgmma(t->kind);
     const double rows = v[MMA_ROWS], columns = v[MMA_COLUMNS], lines = v[MMA_BYTES] / 128.0;
@@ -219,11 +203,13 @@ static double step_cycles(const kiln_mma_tiles *t, const kiln_config *c, double 
     return fmax(multiply, read + copy) + k->issue * (double)t->items / 128;
 }
 
-double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c)
+double kiln_mma_ms(const kiln_fit *fit, const kiln_mma_tiles *t, const kiln_device_facts *d,
+                   const kiln_config *c)
 {
-    const costs *k = &costs_of[t->kind];
+    const kiln_mma_numbers *k = fit->numbers;
     double alone;
-    const double units = d->compute_units, most = beside(t, d, c), step = step_cycles(t, c, &alone);
+    const double units = d->compute_units, most = beside(k, t, d, c),
+                 step = step_cycles(k, t, c, &alone);
     const double begin = k->begin + k->setup * copies_of(t, c) + k->first / steps_ahead(t, c);
     const double end = (double)t->out_size * c->v[MMA_ROWS] * c->v[MMA_COLUMNS] / k->store;
     const double rounds = floor(t->count / (units * most)), left = t->count - rounds * units * most;
@@ -235,7 +221,13 @@ double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const ki
         const double sums = t->steps * round + begin, stores = groups * end;
         cycles += times * (fmax(sums, stores) + fmin(sums, stores) / pow(most, k->mixed));
     }
-    return cycles / (unit_ghz * 1e6);
+    return cycles / (fit->ghz * 1e6);
+}
+
+double kiln_mma_both_ms(const kiln_fit *fit, double multiply, double move)
+{
+    const kiln_mma_numbers *k = fit->numbers;
+    return fmax(multiply, move) + k->beside * fmin(multiply, move);
 }
 
 /* In a row, operations of one launch of 7 to 9 us needed 2.1 to 3.0 us more than their prediction

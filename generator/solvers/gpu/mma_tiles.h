@@ -76,8 +76,16 @@ void kiln_mma_define(const kiln_mma_tiles *t, const kiln_device_facts *d, const 
  * after the other in the same register. */
 double kiln_mma_amplification(kiln_type type, double terms, double chain);
 
-/* Returns the expected time of a launch, in ms, without moving tensors from memory. */
-double kiln_mma_ms(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+/* The fit for each kind. */
+extern const kiln_fit *const kiln_mma_fits[KILN_WGMMA_TURNED + 1];
+
+/* Returns the expected time of a launch, in ms, without moving tensors from memory. `fit` is the
+ * solver's only one. */
+double kiln_mma_ms(const kiln_fit *fit, const kiln_mma_tiles *t, const kiln_device_facts *d,
+                   const kiln_config *c);
+/* Returns the time to multiply and to move, of which the shorter one is never quite hidden: of
+ * configs that move the same for as long, the one that multiplies for less time is faster. */
+double kiln_mma_both_ms(const kiln_fit *fit, double multiply, double move);
 /* Returns the time of an operation of `ms` and so many launches: where there are several, the host
  * may set the pace. */
 double kiln_mma_row_ms(const kiln_device_facts *d, double ms, int launches);

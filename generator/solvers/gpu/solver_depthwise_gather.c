@@ -4,6 +4,7 @@
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
 
+#include "depthwise_gather_fit.h"
 #include "depthwise_tile.h"
 #include "tiles.h"
 
@@ -106,38 +107,17 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
     return d->kind == KILN_DEVICE_CPU;
 }
 
-/* Cycles of a lane, or ms. */
-typedef struct costs {
-    double load;    /* of a vector of the source, for each 8 bytes */
-    double convert; /* of an element of it, but a float */
-    double sum;     /* of a product */
-    double weight;  /* of a channel and a tap */
-    double result, item;
-    double crowded, roomy;  /* for each hundred registers more than `roomy` hundred */
-    double begin_ms;        /* of a launch */
-    double load_ms, row_ms; /* of an item's loads, or rows that it meets, one after the other */
-    double move;            /* of a copy's time */
-    double beside;          /* how much of the shorter time adds to the longer one */
-} costs;
+/* The fits, one for each kind of item; vectors by columns come before vectors by rows. */
+enum { PLAIN, FLOATS, SHORTS = FLOATS + 2, FITS = SHORTS + 2 };
 
-/* Items read, multiply and add while tensors move, but not altogether. Fitted at a batch of 64
- * (NVIDIA's driver 580.159): without vectors, and with vectors of floats, on an H100 to 230 configs
- * of 10 problems and 203 of 16 (2026-11-27); with vectors of shorter elements on an H200 to 827
- * configs of 23 problems, 360 of them cut short as slow (2026-11-28). There the guess has 0.94 of
- * the speed of the fastest config, in the mean of 22 (worst 0.77, where one without vectors is the
- * fastest). Tensors take as long whatever the config, so that it says nothing of what moves; a
- * product is hidden behind the conversions. */
-static const costs plain = {3.4, 0, 1.4, 4.5, 0, 20, 0, 0, 1.3e-3, 5e-5, 0, 0.88, 0.44};
-static const costs of_floats[] = {
-    {1.8, 0, 0.49, 0.49, 0.9, 9, 0, 0, 0, 0, 2.7e-4, 0.935, 0.285}, /* by columns */
-    {1.5, 0, 0.41, 0.41, 0.75, 7.5, 1.2, 1, 0, 0, 0, 0.955, 1},     /* by rows */
-};
-static const costs of_shorts[] = {
-    {2, 1.47, 0, 0.48, 2.97, 0, 0, 0, 0, 0, 4.4e-5, 0.955, 1},
-    {2, 1.65, 0.05, 0.87, 0, 0, 0.52, 0.46, 0, 0, 7.9e-6, 0.955, 1},
-};
+static const kiln_gather_numbers *numbers_of(const kiln_solver *self, const kiln_shape *s,
+                                             const kiln_config *c)
+{
+    const int vectors = s->x_type == KILN_F32 ? FLOATS : SHORTS;
+    return self->fits[c->v[GATHER_VECTOR] == 1 ? PLAIN : vectors + c->v[GATHER_ROW_WISE]]->numbers;
+}
 
-/* Of an item: its sums, weights, and what it loads at once. */
+/* Registers of an item: its sums, its weights, and the elements that it loads at once. */
 static double registers_of(const kiln_shape *s, const kiln_config *c, const kiln_depthwise_tile *g)
 {
     const double words = c->v[GATHER_VECTOR] * (double)kiln_type_size(s->x_type) / 4;
@@ -145,14 +125,14 @@ static double registers_of(const kiln_shape *s, const kiln_config *c, const kiln
     return (double)(g->sums + g->weights) + words * loads;
 }
 
+/* Items read, multiply and add while tensors move, but not altogether. */
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c)
 {
     const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
     const double size = (double)kiln_type_size(s->x_type), vector = c->v[GATHER_VECTOR];
     const bool floats = s->x_type == KILN_F32;
-    const costs *k =
-        vector == 1 ? &plain : (floats ? of_floats : of_shorts) + c->v[GATHER_ROW_WISE];
+    const kiln_gather_numbers *k = numbers_of(self, s, c);
     const double taps = (double)(s->filter[0] * s->filter[1] * divide_up(s->filter[2], g.jump));
     const double outs = (double)c->v[GATHER_ROWS] * c->v[GATHER_COLUMNS];
     const double met = (double)(s->filter[0] * g.window);
@@ -282,6 +262,15 @@ const kiln_solver kiln_solver_depthwise_gather = {
     .version = 4,
     .params = params,
     .nparams = GATHER_PARAMS,
+    .fits =
+        (const kiln_fit *const[]){
+            [PLAIN] = &gather_plain_fit,
+            [FLOATS] = &gather_floats_by_columns_fit,
+            [FLOATS + 1] = &gather_floats_by_rows_fit,
+            [SHORTS] = &gather_shorts_by_columns_fit,
+            [SHORTS + 1] = &gather_shorts_by_rows_fit,
+        },
+    .nfits = FITS,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,

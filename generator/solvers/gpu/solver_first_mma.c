@@ -4,6 +4,7 @@
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
 
+#include "first_mma_fit.h"
 #include "mma_tiles.h"
 #include "tiles.h"
 
@@ -118,27 +119,27 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 }
 
 /* Groups copy, multiply and write; where they write much at a time, words and not halves of them,
- * they do so one after the other. Eight warps leave a unit room for fewer groups. Fitted to 28
- * configs of 4 problems at a batch of 64 on an H100 (NVIDIA's driver 580.159, 2026-11-27); the
- * guess is the fastest of those measured. */
+ * they do so one after the other. Eight warps leave a unit room for fewer groups. */
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c)
 {
-    const double step = 7.5, pixel = 0.93, weights = 65; /* cycles of a unit */
-    const double ghz = 1.7, crowded = 0.52, beside = 0.04, burst = 0.15 / 65536, begin_ms = 1.5e-3;
+    const kiln_fit *fit = self->fits[0];
+    const kiln_first_mma_numbers *k = fit->numbers;
     const tile t = tile_of(s, c);
     const double out = (double)kiln_type_size(s->y_type);
     const double groups = (double)(t.tiles * divide_up(t.blocks, c->v[BLOCKS]));
     const double columns = c->v[BLOCKS], products = c->v[ROWS] * c->v[WIDTH] / 16.0 * columns;
     const double met = (double)t.local_bytes / (4.0 * (double)t.words);
-    const double cycles = (products * step + weights * columns) * (double)t.steps + pixel * met;
-    const double slower = c->v[WARPS] > 4 ? 1 + crowded : 1;
-    const double ms = slower * cycles * ceil(groups / d->compute_units) / (ghz * 1e6);
+    const double cycles =
+        (products * k->step + k->weights * columns) * (double)t.steps + k->pixel * met;
+    const double slower = c->v[WARPS] > 4 ? 1 + k->crowded : 1;
+    const double ms = slower * cycles * ceil(groups / d->compute_units) / (fit->ghz * 1e6);
     const double bytes = (double)t.size * (double)s->x_count + out * (double)s->y_count;
     const double move = kiln_device_move_ms(d, bytes);
     const double written = out * BLOCK * c->v[ROWS] * c->v[WIDTH]; /* by a block's warps */
-    const double later = out > 2 ? burst * written * move : 0;
-    return kiln_device_launch_ms(d) + begin_ms + fmax(ms, move) + beside * fmin(ms, move) + later;
+    const double later = out > 2 ? k->burst * written * move : 0;
+    return kiln_device_launch_ms(d) + k->begin_ms + fmax(ms, move) + k->beside * fmin(ms, move) +
+           later;
 }
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
@@ -211,6 +212,8 @@ const kiln_solver kiln_solver_first_mma = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .fits = (const kiln_fit *const[]){&first_mma_fit},
+    .nfits = 1,
     .prefer = prefer,
     .reject = reject,
     .illegal = illegal,

@@ -94,15 +94,16 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
     return kiln_tiles_skipped(&g.tiles, d, c) || empty;
 }
 
-double kiln_gemm_ms(const kiln_gemm *g, const kiln_shape *s, const kiln_device_facts *d,
-                    const kiln_config *c)
+double kiln_gemm_ms(const kiln_solver *self, const kiln_gemm *g, const kiln_shape *s,
+                    const kiln_device_facts *d, const kiln_config *c)
 {
     const int split = c->v[TILES_SPLIT];
     const double size = (double)kiln_type_size(s->x_type);
     const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
     const double parts =
         8.0 * split * (double)(g->groups * g->group_phases * g->walk.dst_c * g->pixels);
-    const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
+    const double ms =
+        fmax(kiln_tiles_ms(self->fits[0], &g->tiles, d, c), kiln_device_move_ms(d, bytes));
     const double sums = split > 1 ? kiln_device_behind_ms(d) + kiln_device_move_ms(d, parts) : 0;
     return kiln_tiles_row_ms(d, ms + sums, split > 1 ? 2 : 1) + kiln_device_launch_ms(d);
 }
@@ -111,7 +112,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     const kiln_gemm g = geometry_of(s, c);
-    return kiln_gemm_ms(&g, s, d, c);
+    return kiln_gemm_ms(self, &g, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -121,8 +122,9 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     kiln_gemm_set(g, c);
     if (kiln_tiles_unfit(&g->tiles, c))
         return INFINITY;
-    return kiln_gemm_exceeds(g, guess->d, c, &why) ? INFINITY
-                                                   : kiln_gemm_ms(g, guess->s, guess->d, c);
+    return kiln_gemm_exceeds(g, guess->d, c, &why)
+               ? INFINITY
+               : kiln_gemm_ms(guess->self, g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -261,6 +263,8 @@ const kiln_solver kiln_solver_gemm = {
     .version = 1,
     .params = params,
     .nparams = TILES_PARAMS,
+    .fits = (const kiln_fit *const[]){&kiln_tiles_fit},
+    .nfits = 1,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -123,7 +123,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
 {
     geometry g = shape_of(s);
     set(&g, s, c);
-    return kiln_gemm_ms(&g.merged, s, d, c);
+    return kiln_gemm_ms(self, &g.merged, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -131,7 +131,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     geometry *g = guess->own;
     if (exceeds(g, guess->s, guess->d, c, NULL) || kiln_tiles_unfit(&g->merged.tiles, c))
         return INFINITY;
-    return kiln_gemm_ms(&g->merged, guess->s, guess->d, c);
+    return kiln_gemm_ms(guess->self, &g->merged, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -165,6 +165,8 @@ const kiln_solver kiln_solver_gemm_phases = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .fits = (const kiln_fit *const[]){&kiln_tiles_fit},
+    .nfits = 1,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -3,6 +3,7 @@
 #include "generator/base/integers.h"
 #include "generator/plan/config_best.h"
 
+#include "gemm_tma_fit.h"
 #include "mma_source.h"
 #include "mma_tiles.h"
 
@@ -212,27 +213,27 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 
 /* ---- time ---- */
 
-static double ms_of_tiles(const product *p, const kiln_shape *s, const kiln_device_facts *d,
-                          const kiln_config *c)
+/* The units work on as many tiles at a time as there are groups; a tile's steps last as long as
+ * their products, their copies, or a copy's way, of which several are ahead. */
+static double ms_of_tiles(const kiln_solver *self, const product *p, const kiln_shape *s,
+                          const kiln_device_facts *d, const kiln_config *c)
 {
-    const double ghz = 1.67, unit_copy = 57, all_copy = 5800, store = 24, begin = 3500, end = 1500,
-                 delay = 1700;
-    /* A group copies for its next tile while it stores one, unlike those of gemm_wgmma: 1x1 layers
-     * of few channels moved 71 to 91 % of a copy on an H200, theirs 65 to 77 %. */
-    const double moves = 0.75;
+    const kiln_fit *fit = self->fits[0];
+    const kiln_gemm_tma_numbers *k = fit->numbers;
     const double rows = (double)p->rows, columns = c->v[COLUMNS], steps = (double)p->steps;
-    const double multiply = rows * columns / 32 + 16;
+    const double multiply = rows * columns / k->multiply + k->step;
     const double units = fmin((double)p->groups, d->compute_units);
-    const double copy = (double)p->stage_bytes / fmin(unit_copy, all_copy / units);
+    const double copy = (double)p->stage_bytes / fmin(k->unit_copy, k->all_copy / units);
     const double ahead = fmin(c->v[STAGES] - 1, 4) * (double)p->beside;
-    const double step = fmax(fmax(multiply, copy), delay / ahead);
+    const double step = fmax(fmax(multiply, copy), k->delay / ahead);
     const double tile =
-        steps * step + end / (double)p->beside + rows * columns * (double)p->out_size / store;
+        steps * step + k->end / (double)p->beside + rows * columns * (double)p->out_size / k->store;
     const double rounds = ceil((double)p->tiles / units);
     const double bytes =
         (double)kiln_mma_source_bytes(&p->src) + (double)(kiln_shape_out_count(s) * p->out_size);
-    const double ms = fmax(rounds * tile / (ghz * 1e6), moves * kiln_device_move_ms(d, bytes)) +
-                      begin / (ghz * 1e6) + kiln_mma_source_ms(&p->src, d);
+    const double ms =
+        fmax(rounds * tile / (fit->ghz * 1e6), k->moves * kiln_device_move_ms(d, bytes)) +
+        k->begin / (fit->ghz * 1e6) + kiln_mma_source_ms(&p->src, d);
     return kiln_mma_row_ms(d, ms, 1 + p->src.turned) + kiln_device_launch_ms(d);
 }
 
@@ -240,14 +241,14 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     const product p = product_for(s, d, c);
-    return ms_of_tiles(&p, s, d, c);
+    return ms_of_tiles(self, &p, s, d, c);
 }
 
 static double guess_ms(const kiln_guess *g, kiln_config *c)
 {
     product *p = g->own;
     set_config(p, g->d, c);
-    return exceeds(p, g->d, c, NULL) ? INFINITY : ms_of_tiles(p, g->s, g->d, c);
+    return exceeds(p, g->d, c, NULL) ? INFINITY : ms_of_tiles(g->self, p, g->s, g->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -341,6 +342,8 @@ const kiln_solver kiln_solver_gemm_tma = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .fits = (const kiln_fit *const[]){&gemm_tma_fit},
+    .nfits = 1,
     .prefer = kiln_mma_prefer,
     .reject = reject,
     .illegal = illegal,

@@ -45,9 +45,9 @@ static int64_t gap_of(kiln_gemm_weights_load load)
     return load == GEMM_WEIGHTS_CHANNELS ? 0 : 4;
 }
 
-static double cost_of(kiln_gemm_weights_load load)
+static kiln_tiles_load bringing(kiln_gemm_weights_load load)
 {
-    return load == GEMM_WEIGHTS_PIXELS ? kiln_tiles_bounded : kiln_tiles_of_four;
+    return load == GEMM_WEIGHTS_PIXELS ? KILN_TILES_BOUNDED : KILN_TILES_OF_FOUR;
 }
 
 void kiln_gemm_weights_set(kiln_gemm_weights *g, const kiln_shape *s, const kiln_config *c)
@@ -62,8 +62,9 @@ void kiln_gemm_weights_set(kiln_gemm_weights *g, const kiln_shape *s, const kiln
         .local_bytes = 4 * (pieces > slices ? pieces : slices),
         .count = (double)(g->tiles_m * g->tiles_n * s->g) * c->v[TILES_SPLIT],
         .steps = divide_up(divide_up(g->pixels, bk), c->v[TILES_SPLIT]),
-        .a_cost = cost_of(g->dy_load),
-        .b_cost = cost_of(g->x_load),
+        .a_load = bringing(g->dy_load),
+        .b_load = bringing(g->x_load),
+        .b_lines = 1,
     };
 }
 
@@ -141,13 +142,14 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
     return kiln_tiles_skipped(&g.tiles, d, c) || empty;
 }
 
-static double time_of(const kiln_gemm_weights *g, const kiln_shape *s, const kiln_device_facts *d,
-                      const kiln_config *c)
+static double time_of(const kiln_solver *self, const kiln_gemm_weights *g, const kiln_shape *s,
+                      const kiln_device_facts *d, const kiln_config *c)
 {
     const int split = c->v[TILES_SPLIT];
     const double size = (double)kiln_type_size(s->x_type);
     const double bytes = size * (double)(s->x_count + s->y_count) + 4.0 * (double)s->w_count;
-    const double ms = fmax(kiln_tiles_ms(&g->tiles, d, c), kiln_device_move_ms(d, bytes));
+    const double ms =
+        fmax(kiln_tiles_ms(self->fits[0], &g->tiles, d, c), kiln_device_move_ms(d, bytes));
     const double sums = split > 1 ? kiln_device_behind_ms(d) +
                                         kiln_device_move_ms(d, 8.0 * split * (double)s->w_count)
                                   : 0;
@@ -158,7 +160,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     const kiln_gemm_weights g = geometry_of(s, c);
-    return time_of(&g, s, d, c);
+    return time_of(self, &g, s, d, c);
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -168,8 +170,9 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     kiln_gemm_weights_set(g, guess->s, c);
     if (kiln_tiles_unfit(&g->tiles, c))
         return INFINITY;
-    return kiln_gemm_weights_exceeds(g, guess->d, c, &why) ? INFINITY
-                                                           : time_of(g, guess->s, guess->d, c);
+    return kiln_gemm_weights_exceeds(g, guess->d, c, &why)
+               ? INFINITY
+               : time_of(guess->self, g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -239,6 +242,8 @@ const kiln_solver kiln_solver_gemm_weights = {
     .version = 2,
     .params = params,
     .nparams = TILES_PARAMS,
+    .fits = (const kiln_fit *const[]){&kiln_tiles_fit},
+    .nfits = 1,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

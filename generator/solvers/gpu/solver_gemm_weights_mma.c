@@ -49,7 +49,7 @@ static const kiln_mma_variant wgmma = {
 
 /* What the variants share. */
 #define SHARED                                                                                     \
-    .algorithm = 5, .nparams = MMA_PARAMS, .prefer = kiln_mma_prefer,                              \
+    .algorithm = 5, .nparams = MMA_PARAMS, .nfits = 1, .prefer = kiln_mma_prefer,                  \
     .reject = kiln_gemm_weights_mma_reject, .illegal = kiln_gemm_weights_mma_illegal,              \
     .skip = kiln_gemm_weights_mma_skip, .guess = kiln_gemm_weights_mma_guess,                      \
     .predict = kiln_gemm_weights_mma_predict, .emit = kiln_gemm_weights_mma_emit
@@ -60,6 +60,7 @@ const kiln_solver kiln_solver_gemm_weights_mma = {
     .version = 2,
     .params = params,
     .own = &mma,
+    .fits = &kiln_mma_fits[KILN_MMA_TURNED],
     SHARED,
 };
 
@@ -69,5 +70,6 @@ const kiln_solver kiln_solver_gemm_weights_wgmma = {
     .version = 1,
     .params = wgmma_params,
     .own = &wgmma,
+    .fits = &kiln_mma_fits[KILN_WGMMA_TURNED],
     SHARED,
 };

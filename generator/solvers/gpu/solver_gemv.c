@@ -4,6 +4,7 @@
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
 
+#include "gemv_fit.h"
 #include "tiles.h"
 
 #include <math.h>
@@ -132,42 +133,42 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 /* Weights that a GPU's second cache does not hold come from memory for each tile of pixels. */
 enum { HELD_BYTES = 16 << 20 };
 
-/* Fitted to 112 configs of 11 problems in f32, f16 and int8, with the host ahead of the device, on
- * an H200 (NVIDIA's driver, 2026-11-28): right within 9 % (standard deviation). Of those measured
- * the config predicted to be the fastest has 0.99 of the speed of the fastest one, in the mean
- * (worst 0.93). `begin` is a microsecond less than fitted: others' predictions leave out as much.
- */
-static double ms_of_product(const product *p, const kiln_shape *s, const kiln_device_facts *d,
-                            const kiln_config *c)
+/* An item waits for each step's reads, and a group for the sums of its lanes; meanwhile all units
+ * are busy, or weights come from memory. */
+static double ms_of_product(const kiln_solver *self, const product *p, const kiln_shape *s,
+                            const kiln_device_facts *d, const kiln_config *c)
 {
-    const double begin = 1e-3, step_latency = 1.2e-4, add_latency = 4.2e-6, ghz = 1.7;
-    const double warp = 25, read = 2, multiply = 0.7, copy = 44; /* a unit's cycles; bytes in one */
+    const kiln_fit *fit = self->fits[0];
+    const kiln_gemv_numbers *k = fit->numbers;
     const int *v = c->v;
     const double steps = (double)divide_up(p->src_c, v[LANES] * p->vector);
     const double groups = (double)product_of(s->g, divide_up(p->dst_c, group_channels(c))) *
                           (double)divide_up(p->pixels, v[PIXELS]);
     const double sums = v[PIXELS] * v[CHANNELS], reads = v[PIXELS] + v[CHANNELS];
-    const double cycles = warp + steps * (read * reads + multiply * sums * (double)p->vector);
+    const double cycles =
+        k->warp + steps * (k->read * reads + k->multiply * sums * (double)p->vector);
     const double size = (double)kiln_type_size(s->w_type), weights = size * (double)s->w_count;
     const double rows = (double)(group_channels(c) + v[PIXELS]) * (double)p->src_c * size;
-    const double busy = groups * fmax(cycles * v[ITEMS] / 32, rows / copy) / d->compute_units;
+    const double busy = groups * fmax(cycles * v[ITEMS] / 32, rows / k->copy) / d->compute_units;
     const double times = weights > HELD_BYTES ? (double)divide_up(p->pixels, v[PIXELS]) : 1;
     const double results = (double)divide_up(group_channels(c) * v[PIXELS], v[ITEMS]);
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at the barrier */
-    return turns * (begin + steps * step_latency + results * v[LANES] * add_latency +
-                    fmax(busy / (ghz * 1e6), kiln_device_move_ms(d, times * weights)));
+    return turns * (k->begin_ms + steps * k->step_ms + results * v[LANES] * k->add_ms +
+                    fmax(busy / (fit->ghz * 1e6), kiln_device_move_ms(d, times * weights)));
 }
 
-/* In the terms of solvers for tensor cores where there are any for the types, which leave out
- * `less` more, else of gemm. */
+/* The prediction has to be comparable with predictions of solvers for tensor cores, if the device
+ * has tensor cores for the types, and else with predictions of the solver gemm. */
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c)
 {
     const kiln_shape f = kiln_tiles_fold(s);
     const product p = of_shape(&f);
-    const double ms = ms_of_product(&p, &f, d, c), less = 5e-4;
+    const kiln_gemv_numbers *k = self->fits[0]->numbers;
+    const double ms = ms_of_product(self, &p, &f, d, c);
     const bool tensor_cores = d->gpu.has_mma && kiln_shape_suits_tensor_cores(s);
-    return (tensor_cores ? ms - less : kiln_tiles_row_ms(d, ms, 1)) + kiln_device_launch_ms(d);
+    return (tensor_cores ? ms - k->less_ms : kiln_tiles_row_ms(d, ms, 1)) +
+           kiln_device_launch_ms(d);
 }
 
 /* Larger tiles were seldom faster. */
@@ -175,7 +176,8 @@ static double ms_of(const kiln_guess *g, kiln_config *c)
 {
     if (c->v[CHANNELS] > 4 || c->v[PIXELS] * c->v[CHANNELS] > 16)
         return INFINITY;
-    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY : ms_of_product(g->own, g->s, g->d, c);
+    return illegal(g->self, g->s, g->d, c, NULL) ? INFINITY
+                                                 : ms_of_product(g->self, g->own, g->s, g->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -185,8 +187,13 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
                               kiln_searched(params, PIXELS), kiln_searched(params, CHANNELS)};
     const kiln_shape f = kiln_tiles_fold(s);
     product own = of_shape(&f);
-    kiln_guess g = {
-        .s = &f, .d = d, .own = &own, .ms = ms_of, .best = smallest, .best_ms = INFINITY};
+    kiln_guess g = {.self = self,
+                    .s = &f,
+                    .d = d,
+                    .own = &own,
+                    .ms = ms_of,
+                    .best = smallest,
+                    .best_ms = INFINITY};
     kiln_config_best(&g, &smallest, all, sizeof all / sizeof *all);
     *c = g.best;
 }
@@ -239,6 +246,8 @@ const kiln_solver kiln_solver_gemv = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .fits = (const kiln_fit *const[]){&gemv_fit},
+    .nfits = 1,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

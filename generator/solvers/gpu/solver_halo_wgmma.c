@@ -4,6 +4,7 @@
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
 
+#include "halo_fit.h"
 #include "mma_source.h"
 #include "mma_tiles.h"
 
@@ -146,39 +147,34 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 
 /* ---- time ---- */
 
-/* Teams of a unit share its tensor cores; products of fewer columns are bound by what local memory
- * reads; with patches to spare teams wait less for copies. Fitted to 19 of 30 configs that were
- * measured for 15 problems on an H100 (NVIDIA's driver 580.159, 2026-11-27); of all of them it is
- * right within 14 % (standard deviation).
- *
- * Where pixels have two rows, or a team a unit for itself, gemm_wgmma was faster in four of five
- * problems that were measured, and faster than it predicts: `lost` makes up for that. Three rows
- * had 0.74 of cuDNN's speed; `lost_more` leaves them to gemm_wgmma. In int8 predictions were a
- * third too low; of configs that move as much, `beside` prefers the one that multiplies for less
- * time. */
-static double ms_of_tiles(const halo *h, const kiln_shape *s, const kiln_device_facts *d,
-                          const kiln_config *c)
+/* How much longer a problem takes for which this solver was not made. */
+static double slower(const halo *h, const kiln_halo_numbers *k, double teams)
 {
-    const double ghz = 1.63, read = 0.75 / 128, waits = 450, waits_less = 355;
-    const double lost = 1.3, lost_more = 1.7, lost_bytes = 1.35, beside = 0.05, begin_ms = 8e-3;
+    const double rows = h->rows > 2 ? k->lost_more : h->rows > 1 || teams < 2 ? k->lost : 1;
+    return rows * (h->size == 1 ? k->lost_bytes : 1);
+}
+
+/* Teams of a unit share its tensor cores; products of fewer columns are bound by what local memory
+ * reads; with patches to spare teams wait less for copies. */
+static double ms_of_tiles(const kiln_solver *self, const halo *h, const kiln_shape *s,
+                          const kiln_device_facts *d, const kiln_config *c)
+{
+    const kiln_fit *fit = self->fits[0];
+    const kiln_halo_numbers *k = fit->numbers;
     const int *v = c->v;
     const double columns = v[COLUMNS], teams = (double)(h->beside * v[TEAMS]);
     const double steps = (double)(h->taps * divide_up(h->src.channels * h->size, 32)) * v[BLOCKS];
-    const double multiply = steps * fmax(columns / 2, read * (2048 + 32 * columns));
-    const double wait = v[SLOTS] > 2 ? waits_less : waits;
-    const double tile = multiply + (v[BLOCKS] > 1 ? 1.6 : 1) * wait;
+    const double multiply = steps * fmax(columns / 2, k->read * (2048 + 32 * columns));
+    const double wait = v[SLOTS] > 2 ? k->waits_less : k->waits;
+    const double tile = multiply + (v[BLOCKS] > 1 ? k->high : 1) * wait;
     const double across = (double)(h->columns / v[COLUMNS]),
                  tiles = ceil((double)h->tiles / (double)(h->groups * v[TEAMS]));
     const double launches = fmax(1, across / (double)(d->compute_units * h->beside));
     const double bytes =
         (double)kiln_mma_source_bytes(&h->src) + (double)(kiln_shape_out_count(s) * h->out_size);
-    const double slower = (h->rows > 2                ? lost_more
-                           : h->rows > 1 || teams < 2 ? lost
-                                                      : 1) *
-                          (h->size == 1 ? lost_bytes : 1);
-    const double ms = tiles * teams * tile * slower * launches / (ghz * 1e6),
+    const double ms = tiles * teams * tile * slower(h, k, teams) * launches / (fit->ghz * 1e6),
                  move = kiln_device_move_ms(d, bytes);
-    return fmax(ms, move) + beside * fmin(ms, move) + (tiles < 6 ? begin_ms : 0) +
+    return fmax(ms, move) + k->beside * fmin(ms, move) + (tiles < 6 ? k->begin_ms : 0) +
            kiln_mma_source_ms(&h->src, d) + kiln_device_launch_ms(d);
 }
 
@@ -186,7 +182,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     const halo h = halo_of(s, d, c);
-    return ms_of_tiles(&h, s, d, c);
+    return ms_of_tiles(self, &h, s, d, c);
 }
 
 static double guess_ms(const kiln_guess *g, kiln_config *c)
@@ -197,7 +193,7 @@ static double guess_ms(const kiln_guess *g, kiln_config *c)
     const bool high = c->v[COLUMNS] == 32 && c->v[SLOTS] == 3;
     if ((c->v[BLOCKS] > 1 && !high) || c->v[SLOTS] > 3 || (h->size == 1 && c->v[COLUMNS] > 64))
         return INFINITY;
-    return exceeds(h, g->d, c, NULL) ? INFINITY : ms_of_tiles(h, g->s, g->d, c);
+    return exceeds(h, g->d, c, NULL) ? INFINITY : ms_of_tiles(g->self, h, g->s, g->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -284,6 +280,8 @@ const kiln_solver kiln_solver_halo_wgmma = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .fits = (const kiln_fit *const[]){&halo_fit},
+    .nfits = 1,
     .prefer = kiln_mma_prefer,
     .reject = reject,
     .illegal = illegal,

@@ -8,6 +8,7 @@
 #include "generator/solvers/winograd/winograd.h"
 
 #include "gemm.h"
+#include "winograd_gemm_fit.h"
 #include "winograd_stages.h"
 
 #include <math.h>
@@ -139,11 +140,12 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
     return !set(&g, s, c) || kiln_tiles_skipped(&g.gemm.tiles, d, c) || empty;
 }
 
-/* Transforms read and write V and M, which a cache does not keep; of patches of 8 x 8 neighbouring
- * items read and write addresses so far apart that memory is used less well. */
-static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_facts *d,
-                      const kiln_config *c)
+/* Transforms read and write V and M, which a cache does not keep. Neighbouring items of patches of
+ * 8 x 8 read and write addresses so far apart that memory is used less well. */
+static double time_of(const kiln_solver *self, const geometry *g, const kiln_shape *s,
+                      const kiln_device_facts *d, const kiln_config *c)
 {
+    const kiln_winograd_gemm_numbers *k = self->fits[1]->numbers;
     const double size = (double)kiln_type_size(s->x_type);
     const double across = 4.0 * g->elements * (double)(s->g * g->walk.room);
     const double v = across * (double)g->walk.src_c, m = across * (double)g->walk.dst_c;
@@ -152,9 +154,10 @@ static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_
         c->v[TILES_SPLIT] > 1
             ? kiln_device_behind_ms(d) + kiln_device_move_ms(d, 2 * m * c->v[TILES_SPLIT])
             : 0;
-    const double moves = (c->v[PRODUCTS] > 6 ? 1.8 : 1.3) * kiln_device_move_ms(d, v + m + tensors);
-    const double ms =
-        2 * kiln_device_behind_ms(d) + sums + kiln_tiles_ms(&g->gemm.tiles, d, c) + moves;
+    const double moves =
+        (c->v[PRODUCTS] > 6 ? k->moves_8 : k->moves) * kiln_device_move_ms(d, v + m + tensors);
+    const double ms = 2 * kiln_device_behind_ms(d) + sums +
+                      kiln_tiles_ms(self->fits[0], &g->gemm.tiles, d, c) + moves;
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(d, ms, c->v[TILES_SPLIT] > 1 ? 4 : 3);
 }
 
@@ -162,7 +165,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     geometry g = shape_of(s);
-    return set(&g, s, c) ? time_of(&g, s, d, c) : INFINITY;
+    return set(&g, s, c) ? time_of(self, &g, s, d, c) : INFINITY;
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -171,7 +174,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     if (!set(g, guess->s, c) || kiln_tiles_unfit(&g->gemm.tiles, c) ||
         exceeds(g, guess->s, guess->d, c, NULL))
         return INFINITY;
-    return time_of(g, guess->s, guess->d, c);
+    return time_of(guess->self, g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -238,6 +241,8 @@ const kiln_solver kiln_solver_winograd_gemm = {
     .version = 1,
     .params = params,
     .nparams = PARAMS,
+    .fits = (const kiln_fit *const[]){&kiln_tiles_fit, &winograd_gemm_fit},
+    .nfits = 2,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -9,6 +9,7 @@
 #include "generator/solvers/winograd/winograd.h"
 
 #include "gemm_weights.h"
+#include "winograd_gemm_weights_fit.h"
 #include "winograd_stages.h"
 
 #include <math.h>
@@ -143,17 +144,19 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 }
 
 /* Transforms read and write U and V, which a cache does not keep. */
-static double time_of(const geometry *g, const kiln_shape *s, const kiln_device_facts *d,
-                      const kiln_config *c)
+static double time_of(const kiln_solver *self, const geometry *g, const kiln_shape *s,
+                      const kiln_device_facts *d, const kiln_config *c)
 {
+    const kiln_winograd_gemm_weights_numbers *k = self->fits[1]->numbers;
     const double size = (double)kiln_type_size(s->x_type);
     const double between = 4.0 * g->elements * (double)(g->walk.room * (s->c + s->k));
     const double tensors = size * (double)(s->x_count + s->y_count);
     const double products = 4.0 * g->elements * (double)(s->k * (s->c / s->g));
     const int split = c->v[TILES_SPLIT];
     const double sums = split > 1 ? kiln_device_behind_ms(d) : 0;
-    const double ms = 3 * kiln_device_behind_ms(d) + sums + kiln_tiles_ms(&g->gemm.tiles, d, c) +
-                      1.3 * kiln_device_move_ms(d, between + tensors + 2 * products * split);
+    const double ms = 3 * kiln_device_behind_ms(d) + sums +
+                      kiln_tiles_ms(self->fits[0], &g->gemm.tiles, d, c) +
+                      k->moves * kiln_device_move_ms(d, between + tensors + 2 * products * split);
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(d, ms, split > 1 ? 5 : 4);
 }
 
@@ -161,7 +164,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     geometry g = shape_of(s);
-    return set(&g, s, c) ? time_of(&g, s, d, c) : INFINITY;
+    return set(&g, s, c) ? time_of(self, &g, s, d, c) : INFINITY;
 }
 
 static double ms_of(const kiln_guess *guess, kiln_config *c)
@@ -169,7 +172,7 @@ static double ms_of(const kiln_guess *guess, kiln_config *c)
     geometry *g = guess->own;
     if (exceeds(g, guess->s, guess->d, c, NULL) || kiln_tiles_unfit(&g->gemm.tiles, c))
         return INFINITY;
-    return time_of(g, guess->s, guess->d, c);
+    return time_of(guess->self, g, guess->s, guess->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -225,6 +228,8 @@ const kiln_solver kiln_solver_winograd_gemm_weights = {
     .version = 2,
     .params = params,
     .nparams = PARAMS,
+    .fits = (const kiln_fit *const[]){&kiln_tiles_fit, &winograd_gemm_weights_fit},
+    .nfits = 2,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,

@@ -2,14 +2,12 @@
  *
  * The time is a unit's cycles. Groups that run side by side on a unit take turns: together they
  * need the cycles of all their steps, but one of them alone needs the latency of each step at
- * least. The numbers below were fitted to 560 configs of gemm and gemm_weights for 32 problems on
- * an H100 (NVIDIA's driver 580.159, 2026-11-27): predictions are within 15 % (standard deviation),
- * and the config predicted to be the fastest has 0.96 of the speed of the fastest one measured, in
- * the mean (worst 0.75). What slices add was not fitted: among 800 configs of 21 problems, all but
- * one at a batch of 1, the guess has 0.96 of the speed of the fastest one (worst 0.77). */
+ * least. tiles_fit.h has the numbers. */
 #include "tiles.h"
 
 #include "generator/base/integers.h"
+
+#include "tiles_fit.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,17 +24,7 @@ enum { SLICE_TERMS = 16 };
 /* An item that would need more keeps some in memory. */
 enum { MOST_REGISTERS = 192 };
 
-const double kiln_tiles_of_four = 2.5, kiln_tiles_alone = 4.4, kiln_tiles_looked_for = 29.5,
-             kiln_tiles_bounded = 9.6;
-
-static const double unit_ghz = 1.755;   /* under load */
 static const double own_registers = 63; /* of an item, besides sums, operands and pieces */
-static const double read_rate = 500;    /* operands that a unit reads from local memory a cycle */
-static const double multiply_add = 1.38, item_cycles = 3.6; /* of lanes; an item's, in a step */
-static const double step_latency = 390, term_latency = 21;  /* cycles of a unit */
-static const double slices_latency = 150;                   /* for each halving of their number */
-static const double other_steps = 1.84; /* the first and the last one's time, in steps */
-static const double overlap = 0.76;     /* of a unit's groups with one another */
 
 const kiln_config kiln_tiles_smallest = {{[TILES_BM] = 16,
                                           [TILES_BN] = 32,
@@ -202,14 +190,26 @@ static double beside(const kiln_tiles *t, const kiln_device_facts *d, const kiln
     return fmax(1, groups);
 }
 
+/* Cycles of a lane to bring an element of a piece. */
+static double load_cycles(const kiln_tiles_numbers *k, kiln_tiles_load load)
+{
+    const double cycles[] = {[KILN_TILES_OF_FOUR] = k->of_four,
+                             [KILN_TILES_ALONE] = k->alone,
+                             [KILN_TILES_BOUNDED] = k->bounded,
+                             [KILN_TILES_LOOKED_FOR] = k->looked_for};
+    return cycles[load];
+}
+
 /* Cycles that a unit has for one step of a group. */
-static double step_cycles(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
+static double step_cycles(const kiln_tiles_numbers *k, const kiln_tiles *t,
+                          const kiln_device_facts *d, const kiln_config *c)
 {
     const double lanes = kiln_device_unit_lanes(d);
     const double bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
     const double tm = c->v[TILES_TM], tn = c->v[TILES_TN], sums = bm * bn * bk;
-    return multiply_add * sums / lanes + sums * (tm + tn) / (tm * tn) / read_rate +
-           (bk * (bn * t->b_cost + bm * t->a_cost) + item_cycles * (double)t->items) / lanes;
+    const double a = load_cycles(k, t->a_load), b = load_cycles(k, t->b_load) * t->b_lines;
+    return k->multiply_add * sums / lanes + sums * (tm + tn) / (tm * tn) / k->read_rate +
+           (bk * (bn * b + bm * a) + k->item_cycles * (double)t->items) / lanes;
 }
 
 double kiln_tiles_row_ms(const kiln_device_facts *d, double ms, int launches)
@@ -218,28 +218,31 @@ double kiln_tiles_row_ms(const kiln_device_facts *d, double ms, int launches)
     return fmax(ms, launches * kiln_device_enqueue_ms(d)) + less_busy * ms;
 }
 
-/* Of a step of so many groups that a unit runs side by side. Few items leave lanes without any. */
-static double round_cycles(const kiln_tiles *t, const kiln_device_facts *d, double cycles,
-                           double latency, double groups)
+/* Cycles of a step of `groups` groups that a unit runs side by side. Few items leave lanes without
+ * any. */
+static double round_cycles(const kiln_tiles_numbers *k, const kiln_tiles *t,
+                           const kiln_device_facts *d, double cycles, double latency, double groups)
 {
     const double all = kiln_device_unit_lanes(d), used = fmin(all, groups * (double)t->items);
-    const double busy = cycles * all / used;
-    return fmax(busy, latency + overlap * busy);
+    const double busy = groups * cycles * all / used;
+    return fmax(busy, latency + k->overlap * busy);
 }
 
-double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
+double kiln_tiles_ms(const kiln_fit *fit, const kiln_tiles *t, const kiln_device_facts *d,
+                     const kiln_config *c)
 {
-    const double units = d->compute_units, most = beside(t, d, c), cycles = step_cycles(t, d, c);
+    const kiln_tiles_numbers *k = fit->numbers;
+    const double units = d->compute_units, most = beside(t, d, c), cycles = step_cycles(k, t, d, c);
     const int slices = kiln_tiles_slices(c);
-    const double latency = step_latency + term_latency * c->v[TILES_BK] / slices;
-    const double adding = slices_latency * log2(slices);
+    const double latency = k->step_latency + k->term_latency * c->v[TILES_BK] / slices;
+    const double adding = k->slices_latency * log2(slices);
     const double rounds = floor(t->count / (units * most)), left = t->count - rounds * units * most;
     const double last = ceil(left / units);
-    const double a_round = round_cycles(t, d, most * cycles, latency, most);
-    const double last_round = left > 0 ? round_cycles(t, d, last * cycles, latency, last) : 0;
+    const double a_round = round_cycles(k, t, d, cycles, latency, most);
+    const double last_round = left > 0 ? round_cycles(k, t, d, cycles, latency, last) : 0;
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
     return turns *
-           (((double)t->steps + other_steps) * (rounds * a_round + last_round) +
+           (((double)t->steps + k->other_steps) * (rounds * a_round + last_round) +
             adding * (rounds + (left > 0))) /
-           (unit_ghz * 1e6);
+           (fit->ghz * 1e6);
 }

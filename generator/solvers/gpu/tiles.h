@@ -20,13 +20,25 @@ enum { TILES_BM, TILES_BN, TILES_BK, TILES_TM, TILES_TN, TILES_SPLIT, TILES_PARA
 /* The smallest tile, legal where any is. */
 extern const kiln_config kiln_tiles_smallest;
 
+/* How an item brings an element of a piece: as one of a vector of four; alone, by the tap that a
+ * step has; alone, inside or outside of the source, by a tap of its own; and by a tap of its own
+ * that divisions find. */
+typedef enum kiln_tiles_load {
+    KILN_TILES_OF_FOUR,
+    KILN_TILES_ALONE,
+    KILN_TILES_BOUNDED,
+    KILN_TILES_LOOKED_FOR
+} kiln_tiles_load;
+
 /* A product of matrices in tiles of a config. */
 typedef struct kiln_tiles {
-    int64_t items;         /* of a work-group */
-    int64_t local_bytes;   /* of a work-group */
-    double count;          /* work-groups */
-    int64_t steps;         /* of T_BK terms that one group adds up */
-    double a_cost, b_cost; /* a unit's lanes' cycles to bring an element of a piece */
+    int64_t items;                  /* of a work-group */
+    int64_t local_bytes;            /* of a work-group */
+    double count;                   /* work-groups */
+    int64_t steps;                  /* of T_BK terms that one group adds up */
+    kiln_tiles_load a_load, b_load; /* of the pieces' elements */
+    double b_lines;                 /* lines of a cache in which the elements of b lie, in those of
+                                       neighbours */
 } kiln_tiles;
 
 /* A convolution as the kernels see it: forward, or backward data as forward over dy. */
@@ -69,16 +81,16 @@ bool kiln_tiles_have_quads(const kiln_pitch *p, const int64_t size[3]);
 void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln_device_facts *d,
                        const kiln_config *c, kiln_plan *plan);
 
-/* What it costs to bring an element, for kiln_tiles: of a vector of four; alone, with the tap that
- * a step has; alone, inside or outside of the source by a tap of its own; and where that tap is to
- * be found by divisions. */
-extern const double kiln_tiles_of_four, kiln_tiles_alone, kiln_tiles_bounded, kiln_tiles_looked_for;
-
 /* Expected time, in ms, of operations in a row of `launches` launches each that keep the device
  * busy for `ms`: the host needs time for each launch, too. */
 double kiln_tiles_row_ms(const kiln_device_facts *d, double ms, int launches);
 
-/* Expected time of a launch, in ms, without moving tensors from memory. */
-double kiln_tiles_ms(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c);
+/* The first fit of all solvers that call kiln_tiles_ms(). */
+extern const kiln_fit kiln_tiles_fit;
+
+/* Returns the expected time of a launch, in ms, without moving tensors from memory. `fit` is the
+ * first of the solver's. */
+double kiln_tiles_ms(const kiln_fit *fit, const kiln_tiles *t, const kiln_device_facts *d,
+                     const kiln_config *c);
 
 #endif
