@@ -108,7 +108,7 @@ typedef struct kiln_settings {
     int check_packed;
     /* A file that receives each distinct convolution that the process runs, as a line of the
      * command `kiln conv`, with the number of runs; KILN_LOG_CMD, none. `kiln tune FILE --profile`
-     * tunes for it. "%p" in the name is the process. Written when a number is a power of two, and
+     * tunes for it. Processes with one file add up. "%p" in the name is the process. Written when a number is a power of two, and
      * when a kiln is freed. */
     const char *call_log;
     /* PoCL's CPU device: so many microseconds after the last operation has ended, the device's
@@ -413,6 +413,7 @@ typedef struct kiln_verdict {
     kiln_origin origin;
     double predicted_ms;
     int64_t workspace_size;
+    int solver_version;
 } kiln_verdict;
 
 /* Tells what solver number `index` says of the problem. Returns KILN_INVALID past the last

@@ -31,9 +31,30 @@ static kiln_status ask(kiln *k, const kiln_row *row, const char *config, kiln_op
 
 int db_solver_version(kiln *k, const kiln_row *row)
 {
+    static const kiln_problem tiny = {
+        .batch = 1, .in_channels = 1, .out_channels = 1, .input = {1, 1}, .filter = {1, 1}};
+    enum { MOST = 128 };
+    static kiln_verdict known[MOST]; /* each solver's, whatever it takes on a device */
+    static int n;
+    while (n < MOST && kiln_explain(k, &tiny, n, &known[n]) == KILN_OK)
+        n++;
+    for (int i = 0; i < n; i++)
+        if (strcmp(known[i].solver, row->solver) == 0)
+            return known[i].solver_version;
+    return 0;
+}
+
+bool db_is_useless(kiln *k, const kiln_row *row)
+{
     kiln_op_info info;
+    kiln_problem p;
     char why[KILN_ERROR_TEXT];
-    return ask(k, row, NULL, &info, why) == KILN_OK ? info.solver_version : 0;
+    if (db_solver_version(k, row) != row->version)
+        return true;
+    if (kiln_problem_parse(&p, row->key, why))
+        return false; /* whoever wrote it must mend it */
+    const kiln_status status = ask(k, row, row->config, &info, why);
+    return status == KILN_INVALID || (!status && !*row->config && *info.config);
 }
 
 static db_verdict say(db_verdict verdict, char *why, const char *format, ...)

@@ -4,12 +4,17 @@
 
 #include "kiln_tune.h"
 
+#include <stdbool.h>
+
 /* Opens a kiln without a device that has no rows of its own. Prints what went wrong. */
 kiln_status db_judge_open(kiln **k);
 
-/* Returns the version of the row's solver; 0 when there is no such solver or it refuses the row's
- * problem. */
+/* Returns the version of the row's solver; 0: there is no such solver. */
 int db_solver_version(kiln *k, const kiln_row *row);
+
+/* Returns whether this version of kiln uses the row for no problem and on no device: it has no such
+ * solver, or another version of it, or the solver has no such config. */
+bool db_is_useless(kiln *k, const kiln_row *row);
 
 typedef enum db_verdict {
     DB_GOOD = 0,

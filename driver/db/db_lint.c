@@ -62,8 +62,7 @@ static size_t mark_dropped(kiln *k, db_file *f, db_piece *const *current, size_t
     }
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        int version = db_solver_version(k, current[i]->row);
-        current[i]->dropped = version && version != current[i]->row->version;
+        current[i]->dropped = db_is_useless(k, current[i]->row);
         kept += !current[i]->dropped;
     }
     return all - kept;

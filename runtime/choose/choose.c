@@ -149,6 +149,10 @@ static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *
                                 const kiln_shape *shape, kiln_pick *pick)
 {
     kiln_why why;
+    memset(&pick->config, 0, sizeof pick->config);
+    if (!kiln_config_parse(solver, text, &pick->config, &why) ||
+        (!strchr(text, '=') && kiln_config_unlisted(solver, &pick->config, &why)))
+        return kiln_fail(KILN_INVALID, "%s", why.text); /* of no problem, on no device */
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
     memset(&pick->config, 0, sizeof pick->config);
@@ -214,16 +218,37 @@ kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *p)
     return KILN_OK;
 }
 
+/* Warns of the row for the layouts that a solver has settled. Returns whether there is a reason. */
+static bool warn_of_settled(kiln *k, const kiln_problem *problem, const kiln_shape *settled,
+                            const char *only)
+{
+    char key[KILN_KEY_TEXT];
+    const kiln_problem closed = settle(problem, settled, key);
+    const kiln_shape shape = kiln_shape_of(&closed);
+    return kiln_warn_of_row(k, key, only, &shape);
+}
+
 void kiln_warn_of_choice(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                          const kiln_pick *pick)
 {
     const bool named = choice && choice->solver && *choice->solver;
-    char key[KILN_KEY_TEXT];
     if ((choice && choice->ignore_rows) || pick->origin == KILN_ORIGIN_USER_ROW ||
         pick->origin == KILN_ORIGIN_CHOICE)
         return;
-    settle(problem, &pick->shape, key);
-    kiln_warn_of_rows(k, key, named ? pick->solver->name : NULL);
+    kiln_warn_of_missing_rows(k);
+    if (!kiln_has_user_rows(k) ||
+        warn_of_settled(k, problem, &pick->shape, named ? pick->solver->name : NULL))
+        return;
+    const kiln_shape shape = kiln_shape_of(problem);
+    const kiln_solver *solver;
+    for (int i = 0; has_open_layout(problem) && !named && (solver = kiln_solver_at(i)); i++) {
+        kiln_pick guess;
+        kiln_plan plan;
+        kiln_why why;
+        if (kiln_guess(k, solver, &shape, &guess, &plan, &why) &&
+            warn_of_settled(k, problem, &guess.shape, NULL))
+            return;
+    }
 }
 
 kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *asked,

@@ -120,32 +120,77 @@ bool kiln_pick_from_kindred(kiln *k, int index, const char *key, const kiln_shap
     return found;
 }
 
-void kiln_warn_of_rows(kiln *k, const char *key, const char *only)
+/* What is wrong with the user's rows of a key, copied: warnings are given without the lock. */
+typedef struct complaint {
+    int64_t line;                   /* of the row; 0: nothing is wrong */
+    bool old;                       /* no problem can use it */
+    bool narrow;                    /* it is usable, and does not decide */
+    kiln_why why;                   /* if not narrow */
+    char without[KILN_ROW_WITHOUT]; /* if narrow */
+} complaint;
+
+/* Looks at the newest row of the key. */
+static complaint look_at_row(kiln *k, const char *key, const char *only, const kiln_shape *shape)
 {
+    complaint c = {.line = 0};
     kiln_config config;
-    kiln_why why;
-    char without[KILN_ROW_WITHOUT] = "";
-    pthread_mutex_lock(&k->lock);
+    kiln_pick pick;
     const kiln_row *row = kiln_rows_find(k->user_rows, key, only, 0);
-    const bool old = row && !read_row(row, &config, &why);
-    const bool narrow = row && !old && !only && *row->without;
-    if (narrow)
-        memcpy(without, row->without, sizeof without);
-    bool missing = k->rows_named_by && kiln_rows_missing(k->user_rows);
+    if (!row)
+        return c;
+    if (!kiln_row_usable(k, row, shape, &pick, &c.why)) {
+        kiln_why why;
+        c.old = !read_row(row, &config, &why);
+        c.line = kiln_rows_line(k->user_rows, row);
+    } else if (!only && *row->without) {
+        c.narrow = true;
+        memcpy(c.without, row->without, sizeof c.without);
+        c.line = kiln_rows_line(k->user_rows, row);
+    }
+    return c;
+}
+
+static void warn_of_row(const kiln *k, const char *key, const complaint *c)
+{
+    if (c->narrow)
+        kiln_warn(
+            &k->logger,
+            "%s:%lld: the row of %s does not decide: its search could not choose %s; a search "
+            "without -S, --math and limits (kiln conv -s 1) compares all",
+            k->rows_file, (long long)c->line, key, c->without);
+    else if (c->line)
+        kiln_warn(&k->logger,
+                  "%s:%lld: the row of %s is not used: %s; a search (kiln conv -s 1) %s",
+                  k->rows_file, (long long)c->line, key, c->why.text,
+                  c->old ? "measures anew, kiln db prune drops it"
+                         : "with the flags of this problem finds a config for it");
+}
+
+bool kiln_warn_of_row(kiln *k, const char *key, const char *only, const kiln_shape *shape)
+{
+    pthread_mutex_lock(&k->lock);
+    const complaint c = look_at_row(k, key, only, shape);
     pthread_mutex_unlock(&k->lock);
-    if (old)
-        kiln_warn(&k->logger,
-                  "%s: the row of %s is not used: %s; a search (kiln conv -s 1) measures "
-                  "anew, kiln db prune drops the old",
-                  k->rows_file, key, why.text);
-    if (narrow)
-        kiln_warn(&k->logger,
-                  "%s: the row of %s does not decide: its search could not choose %s; a search "
-                  "without -S, --math and limits (kiln conv -s 1) compares all",
-                  k->rows_file, key, without);
+    warn_of_row(k, key, &c);
+    return c.line != 0;
+}
+
+void kiln_warn_of_missing_rows(kiln *k)
+{
+    pthread_mutex_lock(&k->lock);
+    const bool missing = k->rows_named_by && kiln_rows_missing(k->user_rows);
+    pthread_mutex_unlock(&k->lock);
     if (missing && !atomic_exchange(&k->missing_told, true))
         kiln_warn(&k->logger,
                   "%s names %s, which is not there: no config comes from it; a search (kiln conv "
                   "-s 1) makes it",
                   k->rows_named_by, k->rows_file);
+}
+
+bool kiln_has_user_rows(kiln *k)
+{
+    pthread_mutex_lock(&k->lock);
+    const bool any = kiln_rows_count(k->user_rows) > 0;
+    pthread_mutex_unlock(&k->lock);
+    return any;
 }

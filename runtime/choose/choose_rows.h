@@ -24,9 +24,12 @@ bool kiln_pick_from_kindred(kiln *k, int index, const char *key, const kiln_shap
 bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
                      kiln_why *why);
 
-/* Warns where the user's rows might have been expected to decide, and could not: the named file is
- * not there, or its row of the key is of another version, has no config of its solver, or comes
- * from a search that could not choose all solvers. */
-void kiln_warn_of_rows(kiln *k, const char *key, const char *only);
+/* Warns where the user's newest row of the key might have been expected to decide, and does not: it
+ * is of another version, has no config of its solver, does not fit the shape, or comes from a
+ * search that could not choose all solvers. Returns whether it does so. */
+bool kiln_warn_of_row(kiln *k, const char *key, const char *only, const kiln_shape *shape);
+/* Warns once where the named file is not there. */
+void kiln_warn_of_missing_rows(kiln *k);
+bool kiln_has_user_rows(kiln *k);
 
 #endif

@@ -20,8 +20,10 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
         return kiln_fail(KILN_INVALID, "%s", text);
     kiln_shape shape = kiln_shape_of(&p);
     kiln_probe_for(k, &shape);
-    *verdict = (kiln_verdict){
-        .solver = solver->name, .solver_id = solver->id, .algorithm = solver->algorithm};
+    *verdict = (kiln_verdict){.solver = solver->name,
+                              .solver_id = solver->id,
+                              .algorithm = solver->algorithm,
+                              .solver_version = solver->version};
     kiln_pick pick, chosen;
     kiln_plan plan;
     kiln_why why = {""};

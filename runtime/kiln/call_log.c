@@ -1,7 +1,8 @@
-/* Counts runs for each file and convolution of the process, and writes them down. */
+/* Counts runs for each file and convolution of the process, and adds them to the file. */
 #include "call_log.h"
 
 #include "runtime/base/plain_file.h"
+#include "runtime/rows/append_line.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,6 +20,7 @@ struct kiln_call {
     char *file;
     char key[KILN_KEY_TEXT];
     atomic_llong runs;
+    long long written, taken; /* runs that are in the file; in the file that is being written */
 };
 
 /* Kilns come and go, and the file has the runs of all: nothing is ever removed. */
@@ -48,15 +50,6 @@ kiln_call *kiln_call_of(const char *file, const kiln_problem *problem)
     return c;
 }
 
-void kiln_call_count(kiln_call *c)
-{
-    if (!c)
-        return;
-    const long long runs = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed) + 1;
-    if ((runs & (runs - 1)) == 0)
-        kiln_call_log_write(c->file, NULL);
-}
-
 /* Several processes may have the same name for their file: "%p" in it is the process. */
 static void name_file(const char *file, char path[PATH_TEXT])
 {
@@ -67,70 +60,174 @@ static void name_file(const char *file, char path[PATH_TEXT])
         snprintf(path, PATH_TEXT, "%s", file);
 }
 
-/* Writes the lines of a file, the first convolution first. */
-static void write_lines(FILE *to, const kiln_call *c, const char *file)
+/* Reads a line that write_call() wrote. Returns false for any other one. */
+static bool read_call(const char *line, char key[KILN_KEY_TEXT], long long *runs)
+{
+    static const char begin[] = "kiln conv --problem ";
+    int end = 0;
+    if (strncmp(line, begin, sizeof begin - 1) != 0)
+        return false;
+    const char *at = line + sizeof begin - 1;
+    const size_t length = strcspn(at, " \n");
+    if (length >= KILN_KEY_TEXT || sscanf(at + length, "  # %18lld run%n", runs, &end) != 1 ||
+        end == 0)
+        return false;
+    memcpy(key, at, length);
+    key[length] = '\0';
+    return true;
+}
+
+static void write_call(FILE *to, const char *key, long long runs)
+{
+    fprintf(to, "kiln conv --problem %s  # %lld run%s\n", key, runs, runs == 1 ? "" : "s");
+}
+
+/* Returns the runs of a call that the file does not have yet, and takes them for written. */
+static long long take_runs(kiln_call *c)
+{
+    const long long runs = atomic_load_explicit(&c->runs, memory_order_relaxed);
+    const long long more = runs - c->written;
+    c->taken = runs;
+    return more;
+}
+
+static kiln_call *find_call(const char *file, const char *key)
+{
+    kiln_call *c = calls;
+    while (c && (strcmp(c->key, key) != 0 || strcmp(c->file, file) != 0))
+        c = c->next;
+    return c;
+}
+
+/* Copies the lines that are there, with the runs of this process added. */
+static void copy_lines(FILE *from, FILE *to, const char *file)
+{
+    char *line = NULL, key[KILN_KEY_TEXT];
+    size_t room = 0;
+    long long runs;
+    bool any = false;
+    while (getline(&line, &room, from) >= 0) {
+        any = true;
+        if (!read_call(line, key, &runs)) {
+            fprintf(to, "%s%s", line, strchr(line, '\n') ? "" : "\n");
+            continue;
+        }
+        kiln_call *c = find_call(file, key);
+        if (c && c->taken == c->written)
+            runs += take_runs(c);
+        write_call(to, key, runs);
+    }
+    free(line);
+    if (!any)
+        fputs("# convolutions that programs ran; kiln tune FILE --profile tunes them\n", to);
+}
+
+/* Writes the calls that the file does not have, the first convolution first. */
+static void write_others(FILE *to, const char *file)
 {
     const kiln_call *end = NULL;
-    while (end != c) {
-        const kiln_call *last = c;
+    while (end != calls) {
+        kiln_call *last = calls;
         while (last->next != end)
             last = last->next;
-        const long long runs = atomic_load_explicit(&last->runs, memory_order_relaxed);
-        if (runs > 0 && strcmp(last->file, file) == 0)
-            fprintf(to, "kiln conv --problem %s  # %lld run%s\n", last->key, runs,
-                    runs == 1 ? "" : "s");
+        if (strcmp(last->file, file) == 0 && last->taken == last->written) {
+            const long long runs = take_runs(last);
+            if (runs > 0)
+                write_call(to, last->key, runs);
+        }
         end = last;
     }
 }
 
-/* Replaces the file, or the one that a symbolic link points to: a device or a pipe must stay. */
-static bool write_file(const char *path, const char *file)
+/* Ends what take_runs() began. */
+static void settle_runs(const char *file, bool written)
+{
+    for (kiln_call *c = calls; c; c = c->next)
+        if (strcmp(c->file, file) == 0) {
+            if (written)
+                c->written = c->taken;
+            c->taken = c->written;
+        }
+}
+
+/* Replaces the file, which is open and locked, or the one that a symbolic link points to. */
+static bool merge_into(int fd, const char *path, const char *file)
 {
     char temporary[PATH_TEXT + 32], target[PATH_TEXT];
     struct stat st;
-    if (stat(path, &st) == 0) {
-        if (!S_ISREG(st.st_mode)) {
-            errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-            return false;
-        }
-        if (!realpath(path, target))
-            return false;
-        path = target;
-    }
-    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    FILE *to = fopen(temporary, "we");
-    if (!to)
+    if (!realpath(path, target) || fstat(fd, &st) != 0)
         return false;
-    fprintf(to, "# convolutions that a program ran; kiln tune FILE --profile tunes them\n");
-    write_lines(to, calls, file);
-    bool ok = !ferror(to);
-    ok = fclose(to) == 0 && ok;
-    ok = ok && rename(temporary, path) == 0;
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", target, (long)getpid());
+    const int copy = dup(fd);
+    FILE *from = copy < 0 ? NULL : fdopen(copy, "re"), *to = from ? fopen(temporary, "we") : NULL;
+    bool ok = to != NULL;
+    if (ok) {
+        fchmod(fileno(to), st.st_mode & 07777);
+        copy_lines(from, to, file);
+        write_others(to, file);
+        ok = !ferror(from) && !ferror(to);
+        ok = fclose(to) == 0 && ok;
+        ok = ok && rename(temporary, target) == 0;
+    }
     const int code = errno;
-    if (!ok)
+    if (to && !ok)
         unlink(temporary);
+    if (from)
+        fclose(from);
+    else if (copy >= 0)
+        close(copy);
+    settle_runs(file, ok);
     errno = code;
     return ok;
 }
 
-/* A process that runs nothing must not replace what another one has left. */
-static bool has_runs(const char *file)
+/* Whether there is a run that the file does not have. */
+static bool has_more(const char *file)
 {
     for (const kiln_call *c = calls; c; c = c->next)
-        if (strcmp(c->file, file) == 0 && atomic_load_explicit(&c->runs, memory_order_relaxed) > 0)
+        if (strcmp(c->file, file) == 0 &&
+            atomic_load_explicit(&c->runs, memory_order_relaxed) > c->written)
             return true;
     return false;
 }
 
-void kiln_call_log_write(const char *file, const kiln_logger *logger)
+/* Adds to the file. Processes that share one take turns; `patient` waits for them up to a second.
+ */
+static bool write_file(const char *file, const char *path, bool patient)
+{
+    const int fd = has_more(file) ? kiln_append_open_locked(path, patient ? 1000 : 0) : -1;
+    if (fd < 0)
+        return !has_more(file) || (!patient && errno == EWOULDBLOCK);
+    const bool ok = merge_into(fd, path, file);
+    const int code = errno;
+    close(fd);
+    errno = code;
+    return ok;
+}
+
+static void write_and_tell(const char *file, const kiln_logger *logger, bool patient)
 {
     char path[PATH_TEXT], reason[128];
     name_file(file, path);
     pthread_mutex_lock(&lock);
-    const bool ok = !has_runs(file) || write_file(path, file);
+    const bool ok = write_file(file, path, patient);
     const int code = errno;
     pthread_mutex_unlock(&lock);
     if (!ok)
         kiln_warn(logger, "KILN_LOG_CMD: cannot write %s: %s", path,
                   kiln_plain_file_reason(code, reason));
+}
+
+void kiln_call_log_write(const char *file, const kiln_logger *logger)
+{
+    write_and_tell(file, logger, true);
+}
+
+void kiln_call_count(kiln_call *c)
+{
+    if (!c)
+        return;
+    const long long runs = atomic_fetch_add_explicit(&c->runs, 1, memory_order_relaxed) + 1;
+    if ((runs & (runs - 1)) == 0)
+        write_and_tell(c->file, NULL, false);
 }

@@ -14,8 +14,8 @@ kiln_call *kiln_call_of(const char *file, const kiln_problem *problem);
  * leaves more than half of its runs. NULL is fine. */
 void kiln_call_count(kiln_call *call);
 
-/* Writes the file with the numbers as they are: a temporary file, renamed. What cannot be written
- * is a warning. */
+/* Adds the runs that the file does not have: other processes may share it. Writes a temporary file
+ * and renames it. What cannot be written is a warning. */
 void kiln_call_log_write(const char *file, const kiln_logger *logger);
 
 #endif

@@ -88,19 +88,39 @@ static bool is_still(const char *file, int fd)
            named.st_ino == opened.st_ino;
 }
 
+/* Returns false where another process has the lock for longer. */
+static bool take_lock(int fd, int *wait_ms)
+{
+    enum { PAUSE_MS = 2 };
+    if (*wait_ms < 0) {
+        while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
+            ;
+        return true;
+    }
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) /* no locks here */
+            return true;
+        if ((*wait_ms -= PAUSE_MS) < 0)
+            return false;
+        usleep(PAUSE_MS * 1000);
+    }
+    return true;
+}
+
 /* A process that waits for the lock may wait for a file that is replaced meanwhile. */
-int kiln_append_open_locked(const char *file)
+int kiln_append_open_locked(const char *file, int wait_ms)
 {
     enum { MOST_TRIES = 1000 };
     int fd = -1;
     for (int i = 0; i < MOST_TRIES && (fd = kiln_append_open(file)) >= 0; i++) {
-        while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
-            ;
-        if (is_still(file, fd))
+        const bool locked = take_lock(fd, &wait_ms);
+        if (locked && is_still(file, fd))
             return fd;
         close(fd);
-        errno = EAGAIN;
         fd = -1;
+        errno = EWOULDBLOCK;
+        if (!locked)
+            break;
     }
     return fd;
 }

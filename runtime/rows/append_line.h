@@ -28,10 +28,11 @@ bool kiln_make_folders(const char *file);
  * errno, as kiln_plain_file_open(). */
 int kiln_append_open(const char *file);
 
-/* Does the same for a file that another process may replace: the file stays the one of that name
- * until it is closed, as `kiln db prune` waits for the lock. Where the file system has no locks,
- * the replacing process must look for itself. */
-int kiln_append_open_locked(const char *file);
+/* Does the same for a file that other processes may replace or write to: until it is closed, it
+ * stays the one of that name, and nobody else has it so. Waits so many ms for the others, for ever
+ * where that is below 0; then errno is EWOULDBLOCK. Where the file system has no locks, whoever
+ * replaces the file must look for itself. */
+int kiln_append_open_locked(const char *file, int wait_ms);
 
 /* Appends the line whole or not at all, as far as the system allows: one write. A kill may cut a
  * write at the end of a page; the line that follows such a stump is written again. Returns false,

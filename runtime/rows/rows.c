@@ -12,6 +12,7 @@ enum { NONE = UINT32_MAX, MAX_TOLD = 10, TROUBLE_TEXT = 4096 + 256 };
 
 struct kiln_rows {
     kiln_row *row;
+    int64_t *line;   /* of each row, in the file */
     uint32_t *older; /* the next older row with the same key, or NONE */
     size_t count, room;
     uint32_t *slot; /* the newest row of a key, or NONE; linear probing */
@@ -32,16 +33,19 @@ typedef struct loading {
     bool no_memory;
 } loading;
 
-static bool add_row(kiln_rows *rows, const kiln_row *row)
+static bool add_row(kiln_rows *rows, const kiln_row *row, int64_t line)
 {
     if (rows->count == rows->room) {
         size_t room = rows->room ? rows->room * 2 : 64;
         kiln_row *more = room < NONE ? realloc(rows->row, room * sizeof *more) : NULL;
-        if (!more)
+        rows->row = more ? more : rows->row;
+        int64_t *lines = more ? realloc(rows->line, room * sizeof *lines) : NULL;
+        if (!lines)
             return false;
-        rows->row = more;
+        rows->line = lines;
         rows->room = room;
     }
+    rows->line[rows->count] = line;
     rows->row[rows->count++] = *row;
     return true;
 }
@@ -54,7 +58,7 @@ static void load_piece(void *user, const kiln_rows_piece *p)
     if (elsewhere)
         l->rows->elsewhere++;
     else if (p->row && !l->no_memory)
-        l->no_memory = !add_row(l->rows, p->row);
+        l->no_memory = !add_row(l->rows, p->row, p->line);
     if (p->kind == KILN_ROWS_HEAD && !p->why)
         snprintf(l->rows->device, sizeof l->rows->device, "%s", p->device);
     l->headed = l->headed || (p->kind == KILN_ROWS_HEAD && !p->why);
@@ -137,6 +141,7 @@ void kiln_rows_free(kiln_rows *rows)
     if (!rows)
         return;
     free(rows->row);
+    free(rows->line);
     free(rows->older);
     free(rows->slot);
     free(rows);
@@ -170,6 +175,11 @@ size_t kiln_rows_elsewhere(const kiln_rows *rows)
 const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index)
 {
     return index < rows->count ? &rows->row[index] : NULL;
+}
+
+int64_t kiln_rows_line(const kiln_rows *rows, const kiln_row *row)
+{
+    return rows->line[row - rows->row];
 }
 
 const kiln_row *kiln_rows_find(const kiln_rows *rows, const char *key, const char *solver, int nth)

@@ -45,6 +45,8 @@ size_t kiln_rows_count(const kiln_rows *rows);
 size_t
 kiln_rows_elsewhere(const kiln_rows *rows); /* counts rows of other cores, which were left out */
 const kiln_row *kiln_rows_at(const kiln_rows *rows, size_t index); /* in file order */
+/* Returns the line of the file that a row of the set begins in. */
+int64_t kiln_rows_line(const kiln_rows *rows, const kiln_row *row);
 
 /* Returns the nth newest row (0: newest) of the key, of `solver` if that is not NULL; NULL past the
  * last. A later row of the file is newer. O(1) on average. */

@@ -166,7 +166,7 @@ kiln_status kiln_rows_append(const char *file, const char *device, const kiln_ro
         return fail_write(file, strerror(errno));
     if (access(file, F_OK) != 0 && !make_head(file, device))
         return fail_write(file, strerror(errno));
-    int fd = kiln_append_open_locked(file);
+    int fd = kiln_append_open_locked(file, -1);
     char reason[128];
     if (fd < 0)
         return fail_write(file, kiln_plain_file_reason(errno, reason));

@@ -68,7 +68,7 @@ static bool is_current(const kiln *k, const kiln_row *row, const kiln_shape *sha
         return false;
     const kiln_candidate c = {.solver = pick->solver, .config = pick->config};
     kiln_candidate_hash(k, shape, &c, now);
-    return strcmp(now, hash) == 0 || kiln_no(why, "its templates have changed since");
+    return strcmp(now, hash) == 0 || !kiln_no(why, "its templates have changed since");
 }
 
 kiln_status kiln_tune_restore(kiln *k, const kiln_problem *problem, const char *solvers,

@@ -95,6 +95,22 @@ ln -s calls called
 KILN_LOG_CMD=called expect 0 conv $problem -S naive
 [ -L called ] || fail 'a link was replaced'
 grep -q 'kiln conv --problem' calls || fail 'the file behind a link was not written'
+grep -Fxq x calls || fail 'what was in the file is gone'
+# Processes with one file add up, at once and one after another.
+runs() { sed -n 's/^kiln conv --problem .*  # \([0-9]*\) runs*$/\1/p' "$1" | awk '{ s += $1 } END { print s + 0 }'; }
+KILN_LOG_CMD=one expect 0 conv $problem -S naive -i 3 -V 0
+one=$(runs one)
+[ "$one" -gt 2 ] || fail 'the runs were not counted'
+for i in 1 2 3 4 5 6 7 8; do
+    # shellcheck disable=SC2086
+    KILN_LOG_CMD=many "$KILN_COMMAND" conv $problem -n $((i % 2 + 1)) -S naive -i 3 -V 0 >"out.$i" 2>"err.$i" &
+done
+wait
+KILN_LOG_CMD=many expect 0 conv $problem -S naive -i 3 -V 0
+[ "$(runs many)" -eq $((9 * one)) ] || fail "nine processes have $(runs many) runs, one has $one"
+[ "$(grep -c '^kiln conv' many)" -le 3 ] || fail 'a convolution has two lines'
+cat err.* >err
+if grep -q LOG_CMD err; then fail 'a process could not write its runs'; fi
 
 # ---- templates ----
 own=$(dirname "$0")/../../templates

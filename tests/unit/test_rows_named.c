@@ -248,7 +248,7 @@ START_TEST(a_row_that_means_nothing_now_is_told_of)
     ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
     ck_assert_int_ne(choose(k, NULL), KILN_ORIGIN_USER_ROW);
     ck_assert_int_eq(warnings, 1);
-    ck_assert_msg(strstr(warned, "rows.yaml: the row of " KEY " is not used"), "%s", warned);
+    ck_assert_msg(strstr(warned, "rows.yaml:4: the row of " KEY " is not used"), "%s", warned);
     ck_assert_msg(strstr(warned, old_rows[_i].why), "%s", warned);
     choose(k, &(kiln_choice){.solver = "naive"});
     ck_assert_int_eq(warnings, 2);
@@ -293,6 +293,66 @@ START_TEST(a_row_over_the_workspace_limit_is_passed_over)
 }
 END_TEST
 
+/* Opens a kiln whose row of the problem has the solver and its guess for another one. */
+static kiln *open_with_row(const kiln_problem *of, const kiln_problem *from, const char *solver)
+{
+    char path[PATH_TEXT], text[1024], key[KILN_KEY_TEXT];
+    kiln_settings s = {.rows_file = "off"};
+    kiln_op_info info;
+    kiln *k;
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    ck_assert_msg(!kiln_conv_plan(k, from, &(kiln_choice){.solver = solver}, &info), "%s",
+                  kiln_last_error());
+    kiln_close(k);
+    kiln_problem_row_key(of, key, sizeof key);
+    snprintf(text, sizeof text,
+             HEAD "\n- {key: \"%s\", solver: %s, version: %d, config: \"%s\", ms: 1e-6}\n", key,
+             solver, info.solver_version, info.config);
+    s = watched;
+    s.rows_file = write_file(path, "rows.yaml", text);
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, &s), KILN_OK);
+    return k;
+}
+
+/* A row that another problem with the same key, or another device, could use. */
+static const struct {
+    const char *of, *from, *solver, *asked, *why;
+} unfit_rows[] = {
+    {KEY, KEY, "winograd_fused", "fwd-f32-n1-c4-k4-i8x8-f3x3-exact", "plain sums"},
+    {KEY, KEY, "direct", "fwd-f32-n1-c4-k4-i8x8-f3x3-ws1", "workspace"},
+    {"fwd-f32-n1-c4-k4-i8x8-f1x1", KEY, "winograd_fused", "fwd-f32-n1-c4-k4-i8x8-f1x1", ""},
+    {"fwd-f32-n1-c4-k4-i4x4-f1x1", "fwd-f32-n16-c256-k256-i28x28-f1x1", "ConvOclDirectFwd1x1",
+     "fwd-f32-n1-c4-k4-i4x4-f1x1", ""},
+};
+
+START_TEST(a_row_that_does_not_fit_is_told_of)
+{
+    char why[KILN_ERROR_TEXT];
+    kiln_problem of, from, asked;
+    kiln_op_info info;
+    ck_assert_int_eq(kiln_problem_parse(&of, unfit_rows[_i].of, why), KILN_OK);
+    ck_assert_int_eq(kiln_problem_parse(&from, unfit_rows[_i].from, why), KILN_OK);
+    ck_assert_int_eq(kiln_problem_parse(&asked, unfit_rows[_i].of, why), KILN_OK);
+    if (strstr(unfit_rows[_i].asked, "exact"))
+        asked.math = KILN_MATH_EXACT;
+    if (strstr(unfit_rows[_i].asked, "ws1"))
+        asked.workspace_limit = 1;
+    kiln *k = open_with_row(&of, &from, unfit_rows[_i].solver);
+    ck_assert_msg(!kiln_conv_plan(k, &asked, NULL, &info), "%s", kiln_last_error());
+    ck_assert_int_ne(info.origin, KILN_ORIGIN_USER_ROW);
+    ck_assert_int_eq(warnings, 1);
+    ck_assert_msg(strstr(warned, "rows.yaml:5: the row of ") && strstr(warned, " is not used: ") &&
+                      strstr(warned, unfit_rows[_i].why) &&
+                      strstr(warned, "; a search (kiln conv -s 1) with the flags of this problem"),
+                  "%s", warned);
+    strcpy(asked.x_layout, "any");
+    strcpy(asked.y_layout, "any");
+    ck_assert_int_eq(kiln_conv_plan(k, &asked, NULL, &info), KILN_OK);
+    ck_assert_int_eq(warnings, 2);
+    kiln_close(k);
+}
+END_TEST
+
 /* Without a function for warnings they go to the log. */
 START_TEST(warnings_go_to_the_log)
 {
@@ -321,6 +381,8 @@ int main(void)
     tcase_add_loop_test(tests, a_row_that_means_nothing_now_is_told_of, 0,
                         sizeof old_rows / sizeof *old_rows);
     tcase_add_test(tests, a_row_over_the_workspace_limit_is_passed_over);
+    tcase_add_loop_test(tests, a_row_that_does_not_fit_is_told_of, 0,
+                        sizeof unfit_rows / sizeof *unfit_rows);
     tcase_add_test(tests, warnings_go_to_the_log);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
