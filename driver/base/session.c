@@ -220,6 +220,7 @@ static kiln_status open_on(session *s, const found *d, char *why)
     cl_int code;
     s->device = d->id;
     s->cpu = d->type & CL_DEVICE_TYPE_CPU;
+    s->gpu = !s->cpu && d->type & CL_DEVICE_TYPE_GPU;
     s->memory = number_of(d->id, CL_DEVICE_GLOBAL_MEM_SIZE);
     snprintf(s->name, sizeof s->name, "%d:%d %.80s (%.80s)", d->platform, d->index, d->name,
              d->platform_name);

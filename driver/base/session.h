@@ -13,6 +13,7 @@ typedef struct session {
     cl_device_id device;
     cl_command_queue queue; /* in order, with profiling */
     bool cpu;               /* the device shares its memory with the host */
+    bool gpu;
     char name[200];         /* "0:0 NVIDIA H100 80GB HBM3 (NVIDIA CUDA)" */
     uint64_t memory;        /* bytes */
 } session;

@@ -57,7 +57,7 @@ int env_command(int argc, char **argv)
             return (int)status;
     }
     printf("device %s\n", s.name);
-    if (s.device && !s.cpu)
+    if (s.gpu)
         printf("measured %s\n", *kiln_device_measured(s.kiln)
                                     ? kiln_device_measured(s.kiln)
                                     : "nothing yet; the first search (kiln conv -s 1, kiln tune) "

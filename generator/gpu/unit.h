@@ -51,12 +51,12 @@ typedef struct kiln_gpu_unit {
     int64_t group_local; /* of it, what a group takes beside its own */
     int items, groups;   /* that the unit runs at a time at most */
 
-    /* ---- where it was not measured on the device: runtime/device/ ---- */
+    /* ---- where it was not measured on the device: runtime/device/measured.h ---- */
     double memory_gbs; /* a unit's share of a copy, bytes read and written, GB/s */
-    double launch_ms;  /* one launch, until the host knows that it has ended */
-    double enqueue_ms; /* a launch of many in a row, which the host sets the pace of */
+    double enqueue_ms; /* a launch of many in a row, whose pace the host sets */
 
-    /* ---- as the formulas were fitted ---- */
+    /* ---- as the formulas were fitted; costs of launches follow enqueue_ms ---- */
+    double launch_ms;       /* one launch, until the host knows that it has ended */
     double moved;           /* share of a copy's bandwidth that kernels reach */
     double next_launch_ms;  /* a launch that waits for the results of the one before */
     double behind_ms;       /* the same behind a launch of tiles, whose formulas count this */

@@ -28,30 +28,33 @@ static kiln_device_facts cpu_device(int which)
     return d;
 }
 
-static kiln_device_facts gpu_device(bool facts)
+/* A GPU that tells nothing of itself. */
+static kiln_device_facts gpu_device(void)
 {
     kiln_device_facts d = kiln_device_generic();
     d.kind = KILN_DEVICE_GPU;
-    d.compute_units = facts ? 132 : 6;
+    d.compute_units = 6;
     d.simd_floats = 1;
-    d.has_fp64 = d.has_fp16 = facts;
-    if (facts) {
-        d.gpu = (kiln_gpu_facts){.id = {KILN_GPU_NVIDIA, KILN_GPU_VERSION(9, 0)},
-                                 .subgroup = 32,
-                                 .unit_lanes = 128,
-                                 .group_registers = 65536,
-                                 .unit_local_memory = 233472,
-                                 .clock_ghz = 1.98,
-                                 .peak_f64 = 33000,
-                                 .peak_f32 = 67000,
-                                 .peak_f16 = 134000,
-                                 .peak_bf16 = 134000,
-                                 .peak_i8 = 134000,
-                                 .memory_gbs = 3350,
-                                 .has_mma = true,
-                                 .has_wgmma = true,
-                                 .has_tma = true};
-    }
+    kiln_device_set_roofline(&d, 1.5);
+    return d;
+}
+
+/* A GPU of a family with all that its probes may show: of an H100, and of each row. */
+static kiln_device_facts known_gpu_device(int which)
+{
+    kiln_device_facts d = gpu_device();
+    int rows = 0;
+    while (kiln_gpu_unit_at(rows))
+        rows++;
+    const kiln_gpu_unit *unit =
+        which ? kiln_gpu_unit_at(which % rows) : kiln_gpu_unit_named("nvidia_9_0");
+    const kiln_gpu_id id = {unit->maker, unit->versions.first};
+    d.compute_units = 132;
+    d.has_fp64 = d.has_fp16 = true;
+    d.gpu = (kiln_gpu_facts){.id = id,
+                             .has_mma = kiln_gpu_version_within(&unit->mma, id.version),
+                             .has_wgmma = kiln_gpu_version_within(&unit->wgmma, id.version),
+                             .has_tma = kiln_gpu_version_within(&unit->wgmma, id.version)};
     kiln_device_set_roofline(&d, 1.5);
     return d;
 }
@@ -70,10 +73,10 @@ kiln_device_facts fuzz_device(int kind, int limits)
         d = cpu_device(kind / 5);
         break;
     case 2:
-        d = gpu_device(true);
+        d = known_gpu_device(kind / 5);
         break;
     case 3:
-        d = gpu_device(false);
+        d = gpu_device();
         break;
     default:
         d = kiln_device_generic();
