@@ -14,8 +14,8 @@ typedef struct session {
     cl_command_queue queue; /* in order, with profiling */
     bool cpu;               /* the device shares its memory with the host */
     bool gpu;
-    char name[200];         /* "0:0 NVIDIA H100 80GB HBM3 (NVIDIA CUDA)" */
-    uint64_t memory;        /* bytes */
+    char name[200];  /* "0:0 NVIDIA H100 80GB HBM3 (NVIDIA CUDA)" */
+    uint64_t memory; /* bytes */
 } session;
 
 /* Opens the device that `wanted` names: "P:D", an index, "cpu", "gpu" or part of a name. Where
