@@ -65,10 +65,9 @@ words.c:6: "those that"
 TEXT
 diff "$sandbox/wanted" "$sandbox/found" >&2
 
-# The kernels and solvers for GPUs are rewritten apart.
 find ./*.md docs examples generator man runtime driver templates tests tuning-db -type f \
     \( -name '*.[ch]' -o -name '*.cl' -o -name '*.hpp' -o -name '*.def' -o -name '*.md' \
-    -o -name '*.scd' -o -name '*.sh' \) ! -path '*/solvers/gpu/*' ! -path 'templates/gpu/*' \
+    -o -name '*.scd' -o -name '*.sh' \) \
     ! -path tests/install/words.sh | sort >"$sandbox/files"
 # shellcheck disable=SC2046
 breaches $(cat "$sandbox/files") >"$sandbox/found"

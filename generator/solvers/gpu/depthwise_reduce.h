@@ -1,5 +1,5 @@
-/* What the files of depthwise_reduce share: its parameters, and the geometry that a config makes of
- * a shape. */
+/* The solver depthwise_reduce: its parameters, and the geometry that a config makes of a shape.
+ * templates/gpu/depthwise_reduce.cl has the picture. */
 #ifndef KILN_DEPTHWISE_REDUCE_H
 #define KILN_DEPTHWISE_REDUCE_H
 
@@ -17,27 +17,27 @@ enum {
     REDUCE_PARAMS
 };
 
-enum { REDUCE_WORD_BYTES = 4 }; /* an item reads words */
+enum { REDUCE_WORD_BYTES = 4 }; /* bytes that an item reads at once */
 
 typedef struct kiln_depthwise_reduce {
     int64_t taps;
-    int64_t pairs;       /* of a channel of dy and one of x; each has a filter's gradients */
-    int64_t pieces;      /* of strips, of a pair in all images */
+    int64_t pairs;       /* pairs of a channel of dy and one of x, with a filter's gradients each */
+    int64_t pieces;      /* pieces of strips of a pair, in all images */
     int64_t window;      /* rows of x that a strip meets */
     int64_t columns;     /* of x that a piece reads */
     int64_t sharers;     /* items that share a pair */
-    int64_t local_bytes; /* of a group */
+    int64_t local_bytes; /* bytes of a group's sums */
 } kiln_depthwise_reduce;
 
-/* For a config whose vectors divide its channels. */
+/* Returns the geometry of a config whose vectors divide its channels. */
 kiln_depthwise_reduce kiln_depthwise_reduce_of(const kiln_shape *s, const kiln_config *c);
 
-/* Which fit is for which configs. */
+/* The fits: one for configs without vectors, one for vectors. */
 enum { REDUCE_FIT_PLAIN, REDUCE_FIT_VECTORS, REDUCE_FITS };
 
 extern const kiln_fit *const kiln_depthwise_reduce_fits[REDUCE_FITS];
 
-/* As predict() of kiln_solver. */
+/* predict() of kiln_solver. */
 double kiln_depthwise_reduce_ms(const kiln_solver *self, const kiln_shape *s,
                                 const kiln_device_facts *d, const kiln_config *c);
 

@@ -26,7 +26,7 @@
     NUMBER(element, "cycles of a lane to make a float of an element")                              \
     NUMBER(sum, "cycles of a lane for a multiply-add")                                             \
     NUMBER(spill, "how much longer instructions take where twice the registers are needed")        \
-    NUMBER(held, "registers of an item beside those that grow with vectors")                       \
+    NUMBER(held, "registers of an item that do not grow with vectors")                             \
     NUMBER(held_sums, "registers for each element of dy and each sum")                             \
     NUMBER(held_columns, "registers for each column of x")                                         \
     NUMBER(busy_items, "items that keep a unit's lanes busy")                                      \

@@ -7,13 +7,13 @@
 
 #include <math.h>
 
-/* What a prediction counts. */
+/* The counts that both predictions start from. */
 typedef struct counts {
     double taps, columns, sharers, groups;
     double of_unit, at_once; /* groups that a unit runs in all, and side by side */
-    double pieces;           /* of an item */
-    double loads, sums;      /* of a piece */
-    double bytes;            /* of x and dy */
+    double pieces;           /* pieces of an item */
+    double loads, sums;      /* loads and multiply-adds of a piece */
+    double bytes;            /* bytes of x and dy */
 } counts;
 
 static counts count(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
@@ -34,7 +34,7 @@ static counts count(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return n;
 }
 
-/* With the launch that adds up the parts: `again` is how much longer it takes than to read them. */
+/* Adds the launch that adds up the parts: `again` is its time over the time to read the parts. */
 static double with_parts(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                          double ms, double launch_ms, double again)
 {
@@ -49,9 +49,10 @@ const kiln_fit *const kiln_depthwise_reduce_fits[REDUCE_FITS] = {
     [REDUCE_FIT_VECTORS] = &reduce_vector_fit,
 };
 
-/* Three things take time: moving tensors, longer where some units have more groups than others; all
- * instructions of a unit; and what one item does after the other, a column of a strip at a time,
- * then the tree. Longer filters of groups with several source channels take in proportion. */
+/* Three times compete: to move tensors, longer where some units have more groups than others; of
+ * all instructions of a unit; and of what one item does after the other, a column of a strip at
+ * a time, then the tree. Longer filters of groups with several source channels take in
+ * proportion. */
 static double plain_ms(const kiln_reduce_plain_numbers *k, const kiln_shape *s,
                        const kiln_device_facts *d, const kiln_config *c)
 {
@@ -70,15 +71,15 @@ static double plain_ms(const kiln_reduce_plain_numbers *k, const kiln_shape *s,
         ceil(n.of_unit / n.at_once) *
         (apart * pieces * n.loads * k->load_ms + k->level_ms * n.taps * log2(fmax(2, n.sharers)));
     const double most = fmax(move, fmax(all, one)), least = fmin(move, fmin(all, one));
-    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
+    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* items take turns at barriers */
     const double ms = k->begin_ms + k->group_ms * n.of_unit +
                       turns * (most + k->beside * (move + all + one - most - least));
     return with_parts(s, d, c, ms, kiln_device_behind_ms(d), k->again);
 }
 
-/* How much longer an item's instructions take, and how many groups a unit runs side by side:
- * registers, of which an item needs some for its elements of dy, its sums and a row of x, limit
- * both, and few items leave a unit's lanes waiting. */
+/* Returns how much longer an item's instructions take, and sets how many groups a unit runs side
+ * by side. An item needs registers for its elements of dy, its sums and a row of x; where there
+ * are too few, they limit the groups and cost time. Few items leave a unit's lanes waiting. */
 static double crowding(const kiln_reduce_vector_numbers *k, const kiln_device_facts *d,
                        const kiln_config *c, counts *n)
 {
@@ -95,13 +96,13 @@ static double crowding(const kiln_reduce_vector_numbers *k, const kiln_device_fa
     return (1 + k->spill * fmax(0, needs / has - 1)) * sqrt(fmax(1, k->busy_items / beside));
 }
 
-/* The same three with vectors, each of which hides a part of the others: moving; instructions, of
- * which a load's are those of its words and of its elements, which become floats; and a piece's
- * wait for memory. */
+/* The same three times with vectors; each hides a part of the others. The instructions of a load
+ * are those of its words, and of its elements, which become floats. A piece waits for memory
+ * once. */
 static double vector_ms(const kiln_reduce_vector_numbers *k, const kiln_shape *s,
                         const kiln_device_facts *d, const kiln_config *c)
 {
-    enum { SECTOR_BYTES = 32 }; /* that memory gives */
+    enum { SECTOR_BYTES = 32 }; /* bytes that memory gives at once */
     const double vector = c->v[REDUCE_VECTOR], size = (double)kiln_type_size(s->x_type);
     counts n = count(s, d, c);
     const double longer = crowding(k, d, c, &n);

@@ -44,7 +44,8 @@ bool kiln_depthwise_order(const kiln_shape *s, kiln_order order)
     return is_order(s, 'x', s->in, order) && is_order(s, 'y', s->out, order);
 }
 
-/* Rows of NCHW that are whole numbers of vectors. */
+/* Sets the run: an item reads columns of NCHW as one vector where rows are whole numbers of
+ * vectors. */
 static void set_run(const kiln_shape *s, const kiln_config *c, kiln_depthwise_tile *g)
 {
     const int64_t columns = c->v[GATHER_COLUMNS], run = columns * g->across;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Phases of so few channels share a tile that they would leave empty apart. */
+/* Phases with so few channels each share a tile; apart they would leave most of it empty. */
 enum { FEW_CHANNELS = 8 };
 
 /* ---- what a config makes of a shape ---- */
@@ -27,7 +27,7 @@ static kiln_gemm_mma of_shape(const kiln_shape *s)
     return g;
 }
 
-/* Taps of the phase that has most. */
+/* Returns the taps of the phase that has most of them. */
 static int64_t most_taps(const kiln_gemm *g)
 {
     int64_t taps = 1;
@@ -36,11 +36,11 @@ static int64_t most_taps(const kiln_gemm *g)
     return taps;
 }
 
-/* How many neighbouring groups share a tile: a step has a tap's channels of all of them, and the
- * tile all of their channels. Products of one group's channels with another's are left out, which a
- * warp knows how to if each product is of one group's results and of whole 16 bytes of terms, and
- * the warp has all columns. Bytes may have 8: what another group has in the same 16 meets zeros,
- * with which an infinity would make a NaN. */
+/* Returns how many neighbouring groups share a tile: a step has a tap's channels of all of them,
+ * and the tile all of their channels. A warp leaves out products of one group's channels with
+ * another's, if each product is of one group's results and of whole 16 bytes of terms, and the
+ * warp has all columns. Bytes may have 8: the other group's in the same 16 meet zeros, with
+ * which an infinity would make a NaN. */
 static int64_t groups_together(const kiln_gemm_mma *g, kiln_mma_kind kind, const int *v)
 {
     const kiln_gemm *m = &g->gemm;
@@ -132,7 +132,7 @@ bool kiln_gemm_mma_reject(const kiln_solver *self, const kiln_shape *s, const ki
 
 /* ---- time ---- */
 
-/* The share of the source's pixels that some tap meets. */
+/* Returns the share of the source's pixels that some tap meets. */
 static double share_met(const kiln_gemm *m)
 {
     double share = 1;
@@ -148,7 +148,7 @@ static double time_of(const kiln_solver *self, const kiln_gemm_mma *g, const kil
     const double src = (double)kiln_mma_source_bytes(&g->src) * share_met(m),
                  out = (double)(kiln_shape_out_count(s) * g->out_size);
     const double weights = (double)(g->groups * g->phases * g->columns * g->row * g->type_size);
-    /* The second cache holds them. */
+    /* Parts are moved at the speed of the second cache, which holds them. */
     const double parts =
         3.6 * c->v[MMA_SPLIT] * (double)(m->groups * g->phases * m->walk.dst_c * m->pixels);
     const double multiply = kiln_mma_ms(self->fits[0], &g->tiles, d, c),
@@ -160,7 +160,7 @@ static double time_of(const kiln_solver *self, const kiln_gemm_mma *g, const kil
     return kiln_mma_row_ms(d, ms, launches) + kiln_device_launch_ms(d);
 }
 
-/* Whether tiles are mostly empty, or split although there are enough. */
+/* Returns whether tiles are mostly empty, or split although there are enough of them. */
 static bool wasteful(const kiln_gemm_mma *g, const kiln_device_facts *d, const kiln_config *c)
 {
     const bool empty = c->v[MMA_COLUMNS] > 32 && c->v[MMA_COLUMNS] >= 2 * g->dst_c;

@@ -5,8 +5,9 @@
 
 #include <math.h>
 
-/* The defines of templates/gpu/gemm_places.cl; of a merged product `filter` is the shape's for
- * packing, and for multiplying the pixels of the source that phases meet. */
+/* Defines what templates/gpu/gemm_places.cl asks for. For a merged product `filter` is the
+ * shape's filter where weights are packed, and the pixels of the source that phases meet where
+ * they are multiplied. */
 static void define_places(const kiln_shape *s, const kiln_gemm_mma *g, const int64_t filter[3],
                           kiln_plan *plan)
 {
@@ -81,7 +82,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm_mma *g, const kiln_d
     kiln_mma_define(&g->tiles, d, c, plan);
 }
 
-/* Errors are those of plain sums, but values meet zeros. */
+/* Errors are as large as those of plain sums, but values meet zeros. */
 static const double merged_amplification = 1.000001;
 
 void kiln_gemm_mma_emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,

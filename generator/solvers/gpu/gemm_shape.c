@@ -1,9 +1,10 @@
-/* The geometry of the solver gemm: of a shape, and of a config for it. */
+/* The geometry of the solver gemm: first what follows from a shape, then what follows from a
+ * config. */
 #include "gemm.h"
 
 #include "generator/base/integers.h"
 
-/* Along one axis: where pixels and taps meet, and the phases of backward data. */
+/* Sets along one axis where pixels and taps meet, and the phases of backward data. */
 static void set_axis(kiln_gemm *g, const kiln_shape *s, int a)
 {
     const kiln_tiles_walk *w = &g->walk;
@@ -23,7 +24,8 @@ static void set_axis(kiln_gemm *g, const kiln_shape *s, int a)
     g->skips_taps = g->skips_taps || stride > 1;
 }
 
-/* Backward data of filters of one tap: with a stride, one phase has it. */
+/* Returns whether the filter has one tap, so that with a stride one phase of backward data has
+ * it and the others have none. */
 static bool has_one_phase(const kiln_shape *s)
 {
     for (int a = 0; a < 3; a++)
@@ -72,8 +74,9 @@ kiln_gemm kiln_gemm_of(const kiln_shape *s)
     return g;
 }
 
-/* The first pixel of the source that phases of a pixel meet, from the pixel's own place, and how
- * many there are; the filter's tap follows from phase and tap (templates/gpu/gemm_pack.cl). */
+/* Sets the first pixel of the source that the phases of a pixel meet, from the pixel's own
+ * place, and how many they meet. The filter's tap follows from phase and tap
+ * (templates/gpu/gemm_pack.cl). */
 static void merge_axis(kiln_gemm *g, const kiln_shape *s, int a, int64_t phases)
 {
     const int64_t stride = s->stride[a], reach = (s->filter[a] - 1) * s->dilation[a];
@@ -125,7 +128,7 @@ void kiln_gemm_set(kiln_gemm *g, const kiln_config *c)
 {
     const int64_t bm = c->v[TILES_BM], bn = c->v[TILES_BN], bk = c->v[TILES_BK];
     const int64_t gap = g->load == GEMM_CHANNELS ? 4 : 0;
-    /* Filling the channels of a tap up costs more than finding each term's tap. */
+    /* To fill the channels of a tap up costs more than to find each term's tap. */
     g->flat =
         g->load == GEMM_ONE && (round_up(g->walk.src_c, bk) - g->walk.src_c) * 8 > g->walk.src_c;
     g->table = g->flat && !g->skips_taps;

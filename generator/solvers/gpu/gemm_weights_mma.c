@@ -30,8 +30,8 @@ static kiln_gemm_weights_mma of_shape(const kiln_shape *s)
     };
 }
 
-/* As many groups as fill the rows of a tile: more cost nothing, but their sums are no results where
- * channels of one group meet another's. */
+/* Returns as many groups as fill the rows of a tile: more cost nothing, but the sums where
+ * channels of one group meet another's are no results. */
 static int64_t groups_together(const kiln_gemm_weights_mma *g, int64_t rows)
 {
     int64_t n = 1;
@@ -56,7 +56,7 @@ static void set_config(kiln_gemm_weights_mma *g, kiln_mma_kind kind, const kiln_
     g->tiles = kiln_mma_tiles_of(kind, g->x.type, 4, false, INT32_MAX, c);
     g->parts = v[MMA_SPLIT] > 1 || g->taps > 1;
     if (!g->pointwise)
-        g->tiles.local_bytes += 2 * terms * 24; /* places of pixels */
+        g->tiles.local_bytes += 2 * terms * 24; /* for the places of pixels */
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * g->groups) * v[MMA_SPLIT];
     g->tiles.steps = (double)divide_up(divide_up(g->pixels, terms), v[MMA_SPLIT]);
 }
@@ -137,7 +137,7 @@ static double time_of(const kiln_solver *self, const kiln_gemm_weights_mma *g,
     return kiln_mma_row_ms(d, ms, launches) + kiln_device_launch_ms(d);
 }
 
-/* Whether tiles are mostly empty, or split although there are enough. */
+/* Returns whether tiles are mostly empty, or split although there are enough of them. */
 static bool wasteful(const kiln_gemm_weights_mma *g, const kiln_device_facts *d,
                      const kiln_config *c)
 {

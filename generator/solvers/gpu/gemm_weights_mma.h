@@ -1,6 +1,6 @@
-/* What the solvers gemm_weights_mma and gemm_weights_wgmma share: backward weights as a product of
- * matrices on tensor cores (templates/gpu/gemm_weights_mma.cl). They differ in the instructions
- * that multiply, and so in the tiles that are legal. */
+/* The solvers gemm_weights_mma and gemm_weights_wgmma: backward weights as a product of matrices
+ * on tensor cores. They differ in the instructions that multiply, and so in the tiles that are
+ * legal. templates/gpu/gemm_weights_mma.cl has the picture. */
 #ifndef KILN_GEMM_WEIGHTS_MMA_H
 #define KILN_GEMM_WEIGHTS_MMA_H
 
@@ -9,18 +9,19 @@
 
 typedef struct kiln_gemm_weights_mma {
     kiln_mma_source x, dy;
-    bool pointwise; /* pixels of x and of dy are the same */
+    bool pointwise; /* a pixel of dy meets the pixel of x at its own place alone */
     int64_t pixels, taps;
 
-    /* Of a config. */
-    int64_t together;                   /* groups that share a tile, and count as one: */
-    int64_t groups, rows, x_c, columns; /* so many, with channels of dy and x, and columns */
-    bool parts;                         /* a second kernel adds them, or sorts the only one */
+    /* ---- from a config ---- */
+    int64_t together;                   /* groups of the problem that share a tile */
+    int64_t groups, rows, x_c, columns; /* joint groups; channels and columns of one */
+    bool parts;                         /* a second kernel adds the parts, or sorts the only one */
     int64_t tiles_m, tiles_n;
     kiln_mma_tiles tiles;
 } kiln_gemm_weights_mma;
 
-/* Of the shape and a config of a variant; the layouts of x and y have a pitch. */
+/* Returns the geometry of a shape and a config of a variant; the layouts of x and y have a
+ * pitch. */
 kiln_gemm_weights_mma kiln_gemm_weights_mma_of(const kiln_solver *self, const kiln_shape *s,
                                                const kiln_config *c);
 /* Returns the floats of one part of a split sum. */

@@ -1,4 +1,4 @@
-/* Whether a tensor can be copied as it lies, and the stage that turns it. */
+/* How kernels for tensor cores read a tensor: as it lies, or from a stage that turns it. */
 #include "mma_source.h"
 
 #include "generator/base/integers.h"
@@ -58,7 +58,8 @@ int64_t kiln_mma_unit(const kiln_pitch *p, int64_t channels, int64_t type_size)
     return gcd(all * type_size, 16);
 }
 
-/* Pixels one after the other, and of a pixel each group's channels with padding. */
+/* Returns the pitch of a turned tensor: pixels follow one another, and a pixel has each group's
+ * channels with padding. */
 static kiln_pitch turned_pitch(const kiln_mma_source *m)
 {
     const int64_t pixel = m->channels * m->groups, row = product_of(m->size[2], pixel),

@@ -1,5 +1,6 @@
-/* Sources of products on tensor cores: kernels copy 8 or 16 bytes of neighbouring channels at a
- * time, of all channels or of blocks of them; a stage makes a tensor so that is not. */
+/* Sources of products on tensor cores. Kernels copy 8 or 16 bytes of neighbouring channels at a
+ * time: all channels of a pixel are neighbours, or blocks of them. A stage turns a tensor that
+ * does not lie so. */
 #ifndef KILN_MMA_SOURCE_H
 #define KILN_MMA_SOURCE_H
 
@@ -9,11 +10,11 @@ typedef struct kiln_mma_source {
     bool turned; /* a stage makes the tensor that the kernel reads */
     kiln_type type;
     int64_t images, groups, size[3], group_channels;
-    kiln_pitch given, pitch; /* of the tensor, and as the kernel reads it */
-    int64_t channels, unit;  /* of a group, with padding; bytes of a copy, 8 or 16 */
+    kiln_pitch given, pitch; /* the tensor's pitch, and the pitch that the kernel reads */
+    int64_t channels, unit;  /* channels of a group with padding; bytes of a copy, 8 or 16 */
 } kiln_mma_source;
 
-/* For prefer(): neighbouring channels. */
+/* prefer() of kiln_solver: asks for layouts whose channels are neighbours. */
 void kiln_mma_prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_facts *d);
 
 /* For reject(): returns true, with the reason, where x or y is neither NCHW nor NHWC (or their 1-D
@@ -36,8 +37,8 @@ int64_t kiln_mma_unit(const kiln_pitch *p, int64_t channels, int64_t type_size);
 int64_t kiln_mma_source_bytes(const kiln_mma_source *m);
 double kiln_mma_source_ms(const kiln_mma_source *m, const kiln_device_facts *d);
 
-/* For emit(): adds that stage, and returns the role of what the kernel reads; `role` is that of the
- * tensor. */
+/* For emit(): adds the stage, if there is one, and returns the role of the tensor that the
+ * kernel reads. `role` is the role of the problem's tensor. */
 int kiln_mma_source_emit(const kiln_mma_source *m, const kiln_shape *s, int role, kiln_plan *plan);
 
 #endif

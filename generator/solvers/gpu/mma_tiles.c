@@ -21,7 +21,7 @@
 
 #include <math.h>
 
-/* An item that would need more keeps some in memory. */
+/* Registers for sums: an item that needed more would keep some in memory. */
 enum { MOST_SUMS = 128 };
 
 const kiln_fit *const kiln_mma_fits[] = {
@@ -64,7 +64,7 @@ kiln_mma_tiles kiln_mma_tiles_of(kiln_mma_kind kind, kiln_type type, int64_t out
 bool kiln_mma_lacks(const kiln_shape *s, const kiln_device_facts *d, kiln_mma_kind kind,
                     kiln_why *why)
 {
-    /* First: the device is asked for tensor cores only where a shape suits them. */
+    /* This comes first: the device is asked for tensor cores only where a shape suits them. */
     if (!kiln_shape_suits_tensor_cores(s))
         return kiln_no(why, "tensor cores round f32 to 10 bits of fraction; allow that with "
                             "--math reduced");
@@ -151,7 +151,7 @@ double kiln_mma_amplification(kiln_type type, double terms, double chain)
                               : cut;
 }
 
-/* Registers of an item: sums, two slices of operands (of wgmma none), addresses. */
+/* Returns the registers of an item: sums, two slices of operands (wgmma has none), addresses. */
 static double registers_of(const kiln_mma_numbers *k, const kiln_mma_tiles *t, const kiln_config *c)
 {
     const double rows = c->v[MMA_ROWS] / c->v[MMA_WARPS_R],
@@ -160,7 +160,7 @@ static double registers_of(const kiln_mma_numbers *k, const kiln_mma_tiles *t, c
     return fmin(255, rows * columns / 32 + operands + k->own_registers);
 }
 
-/* Work-groups that a unit runs side by side. */
+/* Returns the work-groups that a unit runs side by side. */
 static double beside(const kiln_mma_numbers *k, const kiln_mma_tiles *t, const kiln_device_facts *d,
                      const kiln_config *c)
 {
@@ -173,13 +173,13 @@ static double beside(const kiln_mma_numbers *k, const kiln_mma_tiles *t, const k
     return fmax(1, groups);
 }
 
-/* Copies of 16 bytes that an item has in a step. */
+/* Returns the copies of 16 bytes that an item has in a step. */
 static double copies_of(const kiln_mma_tiles *t, const kiln_config *c)
 {
     return (double)((c->v[MMA_ROWS] + c->v[MMA_COLUMNS]) * c->v[MMA_BYTES]) / 16 / (double)t->items;
 }
 
-/* Steps whose copies are begun before they are needed. */
+/* Returns the steps whose copies are begun before they are needed. */
 static double steps_ahead(const kiln_mma_tiles *t, const kiln_config *c)
 {
     return fmax(1, fmin(c->v[MMA_STAGES] - (is_wgmma(t->kind) ? 2 : 1), t->steps));
@@ -230,10 +230,11 @@ double kiln_mma_both_ms(const kiln_fit *fit, double multiply, double move)
     return fmax(multiply, move) + k->beside * fmin(multiply, move);
 }
 
-/* In a row, operations of one launch of 7 to 9 us needed 2.1 to 3.0 us more than their prediction
- * (ten layers). In the same terms, several launches need what the host takes to enqueue them. On an
- * H100 one launch was 1.2 to 2.4 times as fast as two or more in all of 18 layers beside other
- * processes, and no slower in 15 of them with the host ahead of the device (2026-11-27). */
+/* Operations of one launch that took 7 to 9 us in a row needed 2.1 to 3.0 us more than their
+ * prediction (ten layers). The same is left out here for operations of several launches, which
+ * need as long as the host takes to enqueue them. On an H100 one launch was 1.2 to 2.4 times as
+ * fast as two or more in all of 18 layers beside other processes, and no slower in 15 of them
+ * with the host ahead of the device (2026-11-27). */
 double kiln_mma_row_ms(const kiln_device_facts *d, double ms, int launches)
 {
     const double between = 0.0024;

@@ -1,5 +1,5 @@
-/* Products of matrices on tensor cores, in tiles that the warps of a work-group share: what solvers
- * have in common whose kernels build on templates/gpu/mma.cl. */
+/* Products of matrices on tensor cores, in tiles that the warps of a work-group share: the
+ * common part of solvers whose kernels build on templates/gpu/mma.cl. */
 #ifndef KILN_MMA_TILES_H
 #define KILN_MMA_TILES_H
 
@@ -19,8 +19,8 @@ enum {
     MMA_PARAMS
 };
 
-/* Which instructions multiply: those of templates/gpu/mma.cl or of wgmma.cl; turned: with terms as
- * rows of local memory. */
+/* The instructions that multiply, of templates/gpu/mma.cl or of wgmma.cl. Turned: rows of local
+ * memory hold the same term. */
 typedef enum kiln_mma_kind {
     KILN_MMA,
     KILN_WGMMA,
@@ -28,22 +28,23 @@ typedef enum kiln_mma_kind {
     KILN_WGMMA_TURNED
 } kiln_mma_kind;
 
-/* What the solvers of a product differ in, besides their parameter tables: kiln_solver.own. */
+/* The data by which solvers of a product differ, besides their parameter tables:
+ * kiln_solver.own. */
 typedef struct kiln_mma_variant {
     kiln_mma_kind kind;
-    kiln_config smallest; /* legal where any config is */
+    kiln_config smallest; /* a config that is legal where any is */
 } kiln_mma_variant;
 
 /* A product of matrices in tiles of a config. */
 typedef struct kiln_mma_tiles {
     kiln_mma_kind kind;
-    kiln_type type;      /* of the factors */
-    int64_t items;       /* of a work-group */
-    int64_t local_bytes; /* of a work-group */
-    int64_t out_size;    /* of a result that a group writes */
-    double count;        /* work-groups */
-    double steps;        /* of T_BYTES of terms that one group adds up */
-    double share;        /* of a step's products that are multiplied: others meet zeros */
+    kiln_type type;      /* type of the factors */
+    int64_t items;       /* work-items of a work-group */
+    int64_t local_bytes; /* bytes of local memory of a work-group */
+    int64_t out_size;    /* bytes of a result that a group writes */
+    double count;        /* work-groups in all */
+    double steps;        /* steps of T_BYTES of terms that one group adds up */
+    double share;        /* share of a step's products that are multiplied; others meet zeros */
 } kiln_mma_tiles;
 
 /* Returns how many teams of warps multiply the terms of a step, 128 bytes each. */
@@ -65,15 +66,15 @@ bool kiln_mma_refused(const kiln_mma_tiles *t, const kiln_device_facts *d, const
                       kiln_why *why);
 /* For guess() and skip(): returns whether groups are so large that a config is not worth trying. */
 bool kiln_mma_unfit(const kiln_mma_tiles *t, const kiln_config *c);
-/* For guess() of a variant: returns the config that takes least time, of all values in the
- * parameter table and of such numbers of parts; `guess` has all but the best one. */
+/* For guess() of a variant: returns the config that takes least time, among all values in the
+ * parameter table and the numbers of parts in `splits`. `guess` has all but the best config. */
 kiln_config kiln_mma_best(const kiln_guess *guess, const int *splits, int nsplits);
 /* Defines every parameter and the kind, for the last stage. */
 void kiln_mma_define(const kiln_mma_tiles *t, const kiln_device_facts *d, const kiln_config *c,
                      kiln_plan *plan);
 
-/* Returns by how much more than plain sums of `terms` products err, of which `chain` are added one
- * after the other in the same register. */
+/* Returns how many times as large the errors are as those of plain sums of `terms` products;
+ * `chain` of the products are added one after the other in the same register. */
 double kiln_mma_amplification(kiln_type type, double terms, double chain);
 
 /* The fit for each kind. */

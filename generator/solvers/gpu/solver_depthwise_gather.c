@@ -1,5 +1,15 @@
-/* Groups of one channel on both sides, an item for a tile of the destination: forward and backward
- * data, in NCHW and NHWC; for GPUs, whose caches serve neighbouring items together. */
+/* Forward and backward data of groups of one channel on both sides, for GPUs. An item gathers the
+ * pixels that its tile of the destination meets; caches serve neighbouring items together.
+ *
+ *     destination           an item has T_ROWS x T_COLUMNS pixels of T_VECTOR channels, and
+ *     +---+---+---+---      reads each pixel of the source that these meet once: row by row
+ *     | 0 | 1 | 2 | 3       with all weights in registers, or column by column with all sums
+ *     +---+---+---+---
+ *       neighbouring items
+ *
+ * NCHW has one channel an item, NHWC vectors of neighbouring channels.
+ * templates/gpu/depthwise_gather.cl has the kernel.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -25,7 +35,7 @@ static const kiln_config least = {{[GATHER_GROUP] = 32,
                                    [GATHER_VECTOR] = 1,
                                    [GATHER_ROW_WISE] = 1}};
 
-/* Of sums and weights that an item holds. */
+/* Sums and weights that an item holds at most. */
 enum { MOST_HELD = 160 };
 
 enum { MOST_TAPS = 121, MOST_ROWS_MET = 256, MOST_PRODUCTS = 8192 };
@@ -146,14 +156,15 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
     const double bytes =
         size * (double)s->x_count + (double)kiln_type_size(s->y_type) * (double)s->y_count;
     const double move = k->move * kiln_device_move_ms(d, bytes);
-    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* its vectors stay empty */
+    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* a CPU's vectors stay empty */
     const double all = k->begin_ms + k->load_ms * loads + k->row_ms * met + fmax(ms, move) +
                        k->beside * fmin(ms, move);
     return kiln_device_launch_ms(d) + kiln_tiles_row_ms(d, turns * all, 1);
 }
 
-/* Several columns with vectors: two of four short elements are fast where they share most of what
- * they read; high tiles leave few items, and the last ones of a unit are alone. */
+/* Returns whether several columns with vectors are slow. Two columns of four short elements are
+ * fast where they share most of the pixels that they read; high tiles leave few items, so that
+ * the last items of a unit are alone. */
 static bool unlikely_columns(const kiln_shape *s, const kiln_config *c)
 {
     const kiln_depthwise_tile g = kiln_depthwise_tile_of(s, c);
@@ -162,8 +173,9 @@ static bool unlikely_columns(const kiln_shape *s, const kiln_config *c)
            4 * g.steps > 3 * columns * s->filter[2] || (rows > 8 && g.dst[1] > rows);
 }
 
-/* What was never the fastest, or not fitted: rows of the source that take more registers than they
- * save, columns but for short elements, long vectors. */
+/* Returns whether the guess leaves a config out, which was never the fastest or was not fitted:
+ * rows of the source that take more registers than they save, several columns but for short
+ * elements, long vectors. */
 static bool unlikely(const kiln_shape *s, const kiln_config *c)
 {
     const int64_t rows = c->v[GATHER_ROWS] * s->stride[1];

@@ -1,6 +1,14 @@
-/* Backward weights of groups of few source channels, each gradient summed by the items of a group;
- * from plain tensors, or several at a time in NHWC; for devices whose work-items share local
- * memory. */
+/* Backward weights of groups with few source channels, for devices whose work-items share local
+ * memory: a gradient is a sum over pixels of dy, which the items of a group share.
+ *
+ *     dy, a channel      | piece  | piece  | piece  |     an item adds the products of its
+ *     of all images      | item 0 | item 1 | item 0 |     pieces with the pixels of x that the
+ *                                                         taps meet, a sum for each tap; then
+ *                                                         the group adds up items' sums
+ *
+ * T_PARTS groups share the pixels of a pair of channels; sum_parts.cl adds their sums in order.
+ * NHWC has T_VECTOR neighbouring pairs an item. templates/gpu/depthwise_reduce.cl has the kernel.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
@@ -48,7 +56,8 @@ static bool may_have_vectors(const kiln_shape *s)
     return s->c == s->g && s->k == s->g && channels_are_last(s);
 }
 
-/* Of a config whose vectors may be. */
+/* Returns whether a config whose vectors suit the layouts exceeds a limit, and writes the
+ * reason. */
 static bool exceeds(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
 {
@@ -135,8 +144,9 @@ static double ms_of(const kiln_guess *g, kiln_config *c)
                                         : kiln_depthwise_reduce_ms(g->self, g->s, g->d, c);
 }
 
-/* Without vectors no piece of several columns was measured that is fast. With a stride more than
- * two gain a fifth at most, but where the prediction errs they take twice the time. */
+/* Without vectors no piece of several columns that was measured was fast. With a stride pieces
+ * of more than two columns gain a fifth at most, and take twice the time where the prediction
+ * errs. */
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                   kiln_config *c)
 {
@@ -151,7 +161,7 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
     kiln_guess g = {.self = self, .s = s, .d = d, .ms = ms_of, .best = least, .best_ms = INFINITY};
     *c = least;
     if (d->kind == KILN_DEVICE_CPU)
-        return; /* where a small kernel compiles soonest */
+        return; /* a CPU gets the small kernel, which compiles soonest */
     kiln_config_best(&g, &least, all, sizeof all / sizeof *all);
     *c = g.best;
 }

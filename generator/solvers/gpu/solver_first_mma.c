@@ -1,5 +1,15 @@
-/* The forward pass of a layer with few source channels on tensor cores, in f16, bf16 and int8: what
- * a group's pixels meet lies in local memory once, weights in registers. */
+/* The forward pass of a layer with few source channels on tensor cores, in f16, bf16 and int8.
+ *
+ *     source, in local memory      a group copies the pixels that its T_ROWS x T_WIDTH results
+ *     +----+----+----+----         meet, once; its warps multiply 16 pixels by 32 channels at a
+ *     | t0 | t1 | t2 |             time. An item reads the words of its taps as they lie, so
+ *     | t3 | t4 | t5 |             that no patch is ever laid out; weights stay in registers
+ *     +----+----+----+----
+ *
+ * The other solvers for tensor cores need a stage that fills channels up, and copy tap by tap,
+ * which took three times as long as a copy of the tensors. templates/gpu/first_mma.cl has the
+ * kernel.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -22,15 +32,16 @@ static const kiln_param params[PARAMS] = {
 
 static const kiln_config smallest = {{[ROWS] = 1, [WIDTH] = 16, [WARPS] = 4, [BLOCKS] = 1}};
 
-/* A block's channels, a lane's words of a step's weights, and steps for which it has registers. */
+/* Channels of a block; words that a lane has of a step's weights; steps whose weights fit in a
+ * lane's registers. */
 enum { BLOCK = 32, LANE_WORDS = 8, MOST_STEPS = 16 };
 
 typedef struct tile {
-    int64_t size;         /* of an element */
-    int64_t words;        /* of a pixel in local memory */
-    int64_t steps;        /* of 32 bytes of terms */
-    int64_t blocks;       /* of channels, all */
-    int64_t tiles, items; /* of a block; work-items of a group */
+    int64_t size;         /* bytes of an element */
+    int64_t words;        /* words of a pixel in local memory */
+    int64_t steps;        /* steps of 32 bytes of terms */
+    int64_t blocks;       /* blocks of channels in all */
+    int64_t tiles, items; /* tiles of pixels; work-items of a group */
     int64_t local_bytes;
 } tile;
 
@@ -109,7 +120,7 @@ static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_fac
     kiln_prefer_layout(s->y_layout, last[s->rank - 1]);
 }
 
-/* Blocks without channels, and warps without pixels. */
+/* Leaves out blocks without channels, and warps without pixels. */
 static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c)
 {
@@ -118,8 +129,9 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
            v[WIDTH] >= 2 * round_up(s->out[2], 16);
 }
 
-/* Groups copy, multiply and write; where they write much at a time, words and not halves of them,
- * they do so one after the other. Eight warps leave a unit room for fewer groups. */
+/* Groups copy, multiply and write. These overlap, but where groups write words and not halves of
+ * them, and much at a time, they come one after the other. Eight warps leave a unit room for
+ * fewer groups. */
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c)
 {
@@ -144,7 +156,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
 
 static double ms_of(const kiln_guess *g, kiln_config *c)
 {
-    /* Narrow tiles of wide images were not fitted, nor low ones where there are many. */
+    /* Narrow tiles of wide images were not fitted, nor low tiles where there are many. */
     const double many = 8.0 * g->d->compute_units;
     if ((c->v[WIDTH] < 56 && g->s->out[2] >= 56) ||
         (c->v[ROWS] < 4 && (double)tile_of(g->s, c).tiles > many))

@@ -1,6 +1,16 @@
 /* A convolution as a product of matrices, tile by tile in local memory: forward and backward data
- * of any filter, stride, dilation and groups, in NCHW and NHWC; for devices whose work-items share
- * local memory. */
+ * of any filter, stride, dilation and groups, in NCHW and NHWC, for devices whose work-items share
+ * local memory.
+ *
+ *                  pixels of all images ->
+ *                  +--------+--------+---
+ *     channels     | T_BM x |                a work-group's tile is a sum over terms (source
+ *        |         |  T_BN  |                channel and tap), T_BK of them in a step;
+ *        v         +--------+--------+---    T_SPLIT groups may share the terms of a tile
+ *
+ * Neither matrix is laid out: patches of the source are gathered as they are read, and weights are
+ * packed once. templates/gpu/gemm.cl has the kernel, tiles.c the time.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 

@@ -1,7 +1,11 @@
 /* A convolution as a product of matrices on tensor cores: forward and backward data of any filter,
  * stride, dilation and groups, in f16, bf16 and int8, and in f32 where the caller lets products be
- * rounded; in NHWC as it lies, from NCHW by way of a stage that turns it. Two solvers differ in the
- * instructions that multiply. */
+ * rounded.
+ *
+ * NHWC and blocks of channels are read as they lie; a stage turns NCHW. templates/gpu/gemm_mma.cl
+ * has the picture of a tile, mma_tiles.c the time. The two solvers differ in the instructions that
+ * multiply.
+ */
 #include "gemm_mma.h"
 
 static const kiln_param params[MMA_PARAMS] = {
@@ -47,7 +51,7 @@ static const kiln_mma_variant wgmma = {
                   [MMA_SPLIT] = 1}},
 };
 
-/* What the variants share. */
+/* Members that the variants share. */
 #define SHARED                                                                                     \
     .algorithm = 5, .nparams = MMA_PARAMS, .nfits = 1, .prefer = kiln_mma_prefer,                  \
     .reject = kiln_gemm_mma_reject, .illegal = kiln_gemm_mma_illegal, .skip = kiln_gemm_mma_skip,  \

@@ -1,10 +1,13 @@
-/* A convolution with few channels of the destination as a product of matrices: neighbouring pixels
- * of a channel, its phases, are rows of the product, so that they fill a tile that the channels
- * alone would leave empty. The gradient of a network's first layer, in NCHW; for devices whose
- * work-items share local memory.
+/* A convolution with few channels of the destination as a product of matrices, such as the gradient
+ * of a network's first layer: for results in NCHW, and devices whose work-items share local memory.
  *
- * A phase does not meet every pixel of the source that the others meet: its weights for them are
- * zeros, so that a value that is not finite spoils neighbours of the results that it is a term of.
+ *     rows of the product     channel 0, phases 0 1 2 3     phases are neighbouring pixels of a
+ *                             channel 1, phases 0 1 2 3     channel. They fill a tile that the
+ *                             ...                           channels alone would leave empty
+ *
+ * A phase does not meet every pixel of the source that the other phases meet: its weights for these
+ * pixels are zeros. So a value of the source that is not finite spoils neighbours of the results
+ * that it is a term of.
  */
 #include "generator/base/integers.h"
 
@@ -12,10 +15,10 @@
 
 #include <math.h>
 
-/* Behind the tiles' parameters. */
+/* Parameters behind the tiles'. */
 enum { PHASES_H = TILES_PARAMS, PHASES_W, PARAMS };
 
-/* With more channels, tiles of the solver gemm are no emptier. */
+/* With more channels the tiles of the solver gemm are no emptier. */
 enum { MOST_CHANNELS = 8 };
 
 static const kiln_param params[PARAMS] = {
@@ -25,7 +28,7 @@ static const kiln_param params[PARAMS] = {
     [PHASES_W] = {"T_PHASES_W", 4, {1, 2, 4, 8}, 0, 0},
 };
 
-/* Errors are those of plain sums, but values meet zeros. */
+/* Errors are as large as those of plain sums, but values meet zeros. */
 static const double amplification = 1.000001;
 
 static int64_t least_phases(const kiln_shape *s, int a)
@@ -34,7 +37,7 @@ static int64_t least_phases(const kiln_shape *s, int a)
 }
 
 typedef struct geometry {
-    kiln_gemm apart, merged; /* of the shape; with the phases of a config */
+    kiln_gemm apart, merged; /* the shape's product; with a config's phases as rows */
 } geometry;
 
 static geometry shape_of(const kiln_shape *s)

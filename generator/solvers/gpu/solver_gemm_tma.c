@@ -1,5 +1,14 @@
-/* The product of gemm_wgmma with copies by the device's copy engine, of boxes that a tensor map
- * describes: forward, and backward data without a stride. */
+/* The product of gemm_wgmma with copies by the device's copy engine: forward, and backward data
+ * without a stride, of results in NHWC and without groups.
+ *
+ *     a warp of copies  -->  T_STAGES stages in   -->  T_TEAMS teams of four warps multiply
+ *     starts copies of       local memory, each        64 * T_BLOCKS pixels by T_COLUMNS
+ *     boxes of pixels        with two barriers         channels each, and store them
+ *
+ * A tensor map describes the source to the engine, which brings a box of 64 pixels, and zeros past
+ * the border, by one instruction. All items of gemm_wgmma compute addresses for their copies.
+ * templates/gpu/gemm_tma.cl has the kernel.
+ */
 #include "generator/base/integers.h"
 #include "generator/plan/config_best.h"
 
@@ -20,39 +29,39 @@ static const kiln_param params[PARAMS] = {
 
 static const kiln_config smallest = {{[TEAMS] = 1, [BLOCKS] = 1, [COLUMNS] = 32, [STAGES] = 2}};
 
-/* Pixels of a box, its elements along an axis and from one to the next, bytes of a pixel in a step.
- */
+/* Limits of a copy: pixels of a box, elements of a box along an axis and from one to the next,
+ * bytes of a pixel in a step. */
 enum { BOX = 64, BOX_LIMIT = 256, STRIDE_LIMIT = 8, ROW_BYTES = 128 };
 
-/* Of a team, and of those that copy, of which one does; bytes of a tensor map, which lies in local
- * memory with two barriers for each stage. */
+/* Items of a team, and of the warps that copy, of which one item does. Bytes of a tensor map,
+ * which lies in local memory beside two barriers for each stage. */
 enum { TEAM_ITEMS = 128, MAP_BYTES = 128, BARRIER_BYTES = 8 };
 
-/* Registers that an item has beside sums: with ease, and at least. */
+/* Registers that an item needs beside sums: with ease, and at least. */
 enum { EASY_REGISTERS = 64, LEAST_REGISTERS = 40 };
 
-/* Where sums need more registers than an item starts with, those that copy leave some to the
- * teams: so many each, by teams. */
+/* Registers of an item, by the number of teams: at the start; and where sums need more than
+ * that, of an item that copies, and of an item of a team, to which the former leaves some. */
 static const struct {
     int start, copy, team;
 } registers[] = {{0, 0, 0}, {248, 248, 248}, {168, 40, 232}, {128, 32, 160}, {96, 32, 112}};
 
 typedef struct box {
-    int64_t w, h, n, count; /* pixels, images, boxes of all pixels */
+    int64_t w, h, n, count; /* pixels along both axes; images; boxes in all */
 } box;
 
 typedef struct product {
-    /* Of the shape. */
+    /* ---- from the shape ---- */
     kiln_blocked walk;
     kiln_mma_source src;
-    int64_t size, out_size, out_unit; /* bytes of elements, and of a store */
+    int64_t size, out_size, out_unit; /* bytes of elements; bytes of a store */
     int64_t steps;
     box box;
 
-    /* Of a config. */
+    /* ---- from a config ---- */
     int64_t rows, columns, tiles, stage_bytes, local_bytes, items;
-    bool gives;             /* registers to the teams */
-    int64_t beside, groups; /* of a unit, and all */
+    bool gives;             /* warps that copy leave registers to the teams */
+    int64_t beside, groups; /* groups of a unit; groups in all */
 } product;
 
 /* ---- geometry ---- */
@@ -67,8 +76,8 @@ static bool is_copied(const kiln_blocked *w, const box *b)
     return (b->w - 1) * w->stride[2] < BOX_LIMIT && (b->h - 1) * w->stride[1] < BOX_LIMIT;
 }
 
-/* The fewest boxes; of few images, and of these nearly square, as neighbouring taps read the same
- * pixels. */
+/* Returns the box of which fewest cover all pixels; among these a box of few images, nearly
+ * square, as neighbouring taps read the same pixels. */
 static box box_of(const kiln_blocked *w)
 {
     box best = {0};
@@ -128,7 +137,7 @@ static product product_for(const kiln_shape *s, const kiln_device_facts *d, cons
     return p;
 }
 
-/* ---- what it takes ---- */
+/* ---- limits ---- */
 
 static bool exceeds(const product *p, const kiln_device_facts *d, const kiln_config *c,
                     kiln_why *why)
@@ -167,7 +176,7 @@ static bool refuses_geometry(const kiln_shape *s, const kiln_blocked *w, kiln_wh
     return false;
 }
 
-/* What numbers of 32 bits and a tensor map can say. */
+/* Refuses sizes beyond numbers of 32 bits or a tensor map. */
 static bool refuses_sizes(const kiln_shape *s, const product *p, kiln_why *why)
 {
     const int64_t most = INT32_MAX / 4, furthest = (int64_t)1 << 40;
@@ -201,7 +210,8 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     return refuses_sizes(s, &p, why) || exceeds(&p, d, &smallest, why);
 }
 
-/* More columns than the next smaller width has, and a ring that is not used up. */
+/* Leaves out more columns than the destination has, and long rings of stages where a unit runs
+ * several groups. */
 static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c)
 {

@@ -1,6 +1,15 @@
-/* Backward weights as a product of matrices, tile by tile in local memory, summed over pixels that
- * groups share: any filter, stride, dilation and groups, in NCHW and NHWC; for devices whose
- * work-items share local memory. */
+/* Backward weights as a product of matrices, tile by tile in local memory: any filter, stride,
+ * dilation and groups, in NCHW and NHWC, for devices whose work-items share local memory.
+ *
+ *                        columns: source channel and tap ->
+ *                        +--------+--------+---
+ *     channels of dy     | T_BM x |                a work-group's tile of dw is a sum over
+ *        |               |  T_BN  |                pixels, T_BK of them in a step; T_SPLIT
+ *        v               +--------+--------+---    groups share the pixels
+ *
+ * sum_parts.cl adds the groups' sums in order. templates/gpu/gemm_weights.cl has the kernel,
+ * tiles.c the time.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
@@ -39,7 +48,7 @@ kiln_gemm_weights kiln_gemm_weights_of(const kiln_shape *s)
     return g;
 }
 
-/* Elements of local memory between rows of a piece. */
+/* Returns the elements of local memory between rows of a piece. */
 static int64_t gap_of(kiln_gemm_weights_load load)
 {
     return load == GEMM_WEIGHTS_CHANNELS ? 0 : 4;
@@ -76,7 +85,7 @@ static kiln_gemm_weights geometry_of(const kiln_shape *s, const kiln_config *c)
     return g;
 }
 
-/* Whether the items read a piece of `tile` columns evenly. */
+/* Returns whether the items read a piece of `tile` columns evenly. */
 static bool shares(int64_t items, kiln_gemm_weights_load load, int64_t tile, int64_t bk)
 {
     if (load == GEMM_WEIGHTS_QUADS)

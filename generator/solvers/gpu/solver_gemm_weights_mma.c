@@ -1,6 +1,10 @@
 /* Backward weights as a product of matrices on tensor cores, summed over pixels that groups share:
- * any filter, stride, dilation and groups, in f16 and bf16; in NHWC as it lies, from NCHW by way of
- * stages that turn x and dy. Two solvers differ in the instructions that multiply. */
+ * any filter, stride, dilation and groups, in f16 and bf16.
+ *
+ * NHWC is read as it lies; stages turn x and dy of NCHW. templates/gpu/gemm_weights_mma.cl has the
+ * picture of a tile, mma_tiles.c the time. The two solvers differ in the instructions that
+ * multiply.
+ */
 #include "gemm_weights_mma.h"
 
 static const kiln_param params[MMA_PARAMS] = {
@@ -47,7 +51,7 @@ static const kiln_mma_variant wgmma = {
                   [MMA_SPLIT] = 1}},
 };
 
-/* What the variants share. */
+/* Members that the variants share. */
 #define SHARED                                                                                     \
     .algorithm = 5, .nparams = MMA_PARAMS, .nfits = 1, .prefer = kiln_mma_prefer,                  \
     .reject = kiln_gemm_weights_mma_reject, .illegal = kiln_gemm_weights_mma_illegal,              \

@@ -1,5 +1,14 @@
 /* 1x1 filters over few pixels, such as images of one pixel: forward and backward data as products
- * of vectors, in one launch without a step that waits for another. */
+ * of vectors, in one launch.
+ *
+ *     lanes of a team    0   1   2   ...    a team has T_PIXELS x T_CHANNELS results; a lane adds
+ *     terms            | v | v | v |        the products of its own vectors of terms, and at last
+ *                                           the team adds up its lanes' sums in local memory
+ *
+ * No step waits for another one, so that all reads of an item are under way at once: a layer of one
+ * pixel takes the time of one of them. One pixel fills a 64th of a tile of tensor cores.
+ * templates/gpu/gemv.cl has the kernel.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -21,15 +30,16 @@ static const kiln_param params[PARAMS] = {
 
 static const kiln_config smallest = {{[ITEMS] = 64, [LANES] = 4, [PIXELS] = 1, [CHANNELS] = 1}};
 
-/* More pixels than that have better solvers: here each tile of them reads all weights again. */
+/* More pixels have better solvers: each tile of pixels reads all weights again. */
 enum { MOST_PIXELS = 256 };
 
-/* Sums of an item, beside the terms of some steps. */
+/* Sums of an item, which has registers for the terms of some steps beside them; bytes that it
+ * reads at once. */
 enum { MOST_SUMS = 32, VECTOR_BYTES = 16 };
 
 typedef struct product {
-    int64_t pixels, src_c, dst_c; /* channels of a group */
-    int64_t vector;               /* terms that are read at once */
+    int64_t pixels, src_c, dst_c; /* pixels; channels of a group */
+    int64_t vector;               /* terms that an item reads at once */
     bool backward;
 } product;
 
@@ -40,7 +50,7 @@ static int64_t vector_of(int64_t channels, kiln_type type)
     return vector < 4 ? 1 : vector;
 }
 
-/* `s` is folded. */
+/* Returns the product of a shape that kiln_tiles_fold() made. */
 static product of_shape(const kiln_shape *s)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
@@ -63,7 +73,7 @@ static int64_t local_bytes(const kiln_config *c)
     return 4 * group_channels(c) * c->v[PIXELS] * (c->v[LANES] + 1);
 }
 
-/* ---- what it takes ---- */
+/* ---- limits ---- */
 
 static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                     const kiln_config *c, kiln_why *why)
@@ -82,7 +92,7 @@ static bool illegal(const kiln_solver *self, const kiln_shape *s, const kiln_dev
     return false;
 }
 
-/* Whether a tensor is a matrix with the channels of a pixel as rows. */
+/* Returns whether a tensor is a matrix that has the channels of a pixel as a row. */
 static bool has_rows(const kiln_shape *s, char tensor)
 {
     const int64_t *size = tensor == 'x' ? s->in : s->out;
@@ -117,7 +127,7 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     return illegal(self, s, d, &smallest, why);
 }
 
-/* A CPU has better solvers; lanes and tiles that stay half empty. */
+/* Leaves out a CPU, which has better solvers, and lanes and tiles that stay half empty. */
 static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c)
 {
@@ -130,7 +140,7 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 
 /* ---- time ---- */
 
-/* Weights that a GPU's second cache does not hold come from memory for each tile of pixels. */
+/* Larger weights than a GPU's second cache holds come from memory for each tile of pixels. */
 enum { HELD_BYTES = 16 << 20 };
 
 /* An item waits for each step's reads, and a group for the sums of its lanes; meanwhile all units
@@ -152,7 +162,7 @@ static double ms_of_product(const kiln_solver *self, const product *p, const kil
     const double busy = groups * fmax(cycles * v[ITEMS] / 32, rows / k->copy) / d->compute_units;
     const double times = weights > HELD_BYTES ? (double)divide_up(p->pixels, v[PIXELS]) : 1;
     const double results = (double)divide_up(group_channels(c) * v[PIXELS], v[ITEMS]);
-    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at the barrier */
+    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* items take turns at the barrier */
     return turns * (k->begin_ms + steps * k->step_ms + results * v[LANES] * k->add_ms +
                     fmax(busy / (fit->ghz * 1e6), kiln_device_move_ms(d, times * weights)));
 }

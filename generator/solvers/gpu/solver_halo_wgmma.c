@@ -1,5 +1,15 @@
-/* A convolution without a stride and of few channels on tensor cores, forward and backward data:
- * groups keep all weights in local memory, and all taps of a tile read one patch. */
+/* A convolution without a stride and of few channels on tensor cores: forward and backward data,
+ * results in NHWC, without groups.
+ *
+ *     a tile: 8 x 8 * T_BLOCKS pixels    its patch in local memory
+ *     +--------+                         +----------+     all taps of the tile read this one
+ *     |        |                         | +------+ |     patch, which is copied once; weights
+ *     |        |                         | |      | |     of all taps stay in local memory while
+ *     +--------+                         +-+------+-+     a group goes through tiles
+ *
+ * T_TEAMS teams of a group have tiles and T_SLOTS patches of their own. Local memory has to hold
+ * the weights of all taps of T_COLUMNS channels. templates/gpu/halo_wgmma.cl has the kernel.
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/plan/config_best.h"
@@ -24,15 +34,15 @@ static const kiln_config smallest = {{[TEAMS] = 1, [BLOCKS] = 1, [SLOTS] = 2, [C
 enum { TEAM_ITEMS = 128, ROW_BYTES = 128, MOST_SUMS = 128 };
 
 typedef struct halo {
-    /* Of the shape. */
+    /* ---- from the shape ---- */
     kiln_blocked walk;
     kiln_mma_source src;
-    int64_t size, out_size, out_unit; /* bytes of elements, and of a store */
-    int64_t taps, rows;               /* rows of 128 bytes of a pixel */
+    int64_t size, out_size, out_unit; /* bytes of elements; bytes of a store */
+    int64_t taps, rows;               /* taps of the filter; rows of 128 bytes that a pixel has */
 
-    /* Of a config. */
+    /* ---- from a config ---- */
     int64_t columns, tiles, patch_bytes, patch_units, local_bytes, items;
-    int64_t beside, groups; /* of a unit, and for a tile of channels */
+    int64_t beside, groups; /* groups of a unit; groups for each tile of channels */
 } halo;
 
 static halo of_shape(const kiln_shape *s)
@@ -65,7 +75,7 @@ static void set_config(halo *h, const kiln_device_facts *d, const kiln_config *c
     h->beside = least_of(kiln_device_unit_local(d) / (h->local_bytes + d->unit->group_local),
                          kiln_device_unit_registers(d) / registers);
     h->beside = h->beside < 1 ? 1 : h->beside;
-    /* As many as run at a time. */
+    /* There are as many groups as run at a time. */
     const int64_t across = h->columns / v[COLUMNS], all = d->compute_units * h->beside;
     h->groups = least_of(divide_up(h->tiles, v[TEAMS]), all < across ? 1 : all / across);
 }
@@ -77,7 +87,7 @@ static halo halo_of(const kiln_shape *s, const kiln_device_facts *d, const kiln_
     return h;
 }
 
-/* ---- what it takes ---- */
+/* ---- limits ---- */
 
 static bool exceeds(const halo *h, const kiln_device_facts *d, const kiln_config *c, kiln_why *why)
 {
@@ -135,7 +145,7 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     return exceeds(&h, d, &smallest, why);
 }
 
-/* More columns than the next smaller width has, teams or slots without tiles. */
+/* Leaves out more columns than the destination has, and teams without tiles. */
 static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c)
 {
@@ -147,15 +157,15 @@ static bool skip(const kiln_solver *self, const kiln_shape *s, const kiln_device
 
 /* ---- time ---- */
 
-/* How much longer a problem takes for which this solver was not made. */
+/* Returns how much longer a problem takes that this solver was not made for. */
 static double slower(const halo *h, const kiln_halo_numbers *k, double teams)
 {
     const double rows = h->rows > 2 ? k->lost_more : h->rows > 1 || teams < 2 ? k->lost : 1;
     return rows * (h->size == 1 ? k->lost_bytes : 1);
 }
 
-/* Teams of a unit share its tensor cores; products of fewer columns are bound by what local memory
- * reads; with patches to spare teams wait less for copies. */
+/* Teams of a unit share its tensor cores. Products of few columns are bound by reads of local
+ * memory; teams with patches to spare wait less for copies. */
 static double ms_of_tiles(const kiln_solver *self, const halo *h, const kiln_shape *s,
                           const kiln_device_facts *d, const kiln_config *c)
 {
@@ -189,7 +199,7 @@ static double guess_ms(const kiln_guess *g, kiln_config *c)
 {
     halo *h = g->own;
     set_config(h, g->d, c);
-    /* Others were slower where measured. */
+    /* All other configs were slower in the problems that were measured. */
     const bool high = c->v[COLUMNS] == 32 && c->v[SLOTS] == 3;
     if ((c->v[BLOCKS] > 1 && !high) || c->v[SLOTS] > 3 || (h->size == 1 && c->v[COLUMNS] > 64))
         return INFINITY;

@@ -1,8 +1,13 @@
-/* Backward weights of 3x3 and 5x5 filters with stride 1 by Winograd's minimal filtering with tiles
- * of dy as filters, F(3x3, 4x4) and others, whose products are those of the solver gemm_weights, in
- * NCHW and NHWC; for devices whose work-items share local memory.
+/* Backward weights of 3x3 and 5x5 filters with stride 1 by Winograd's minimal filtering, in NCHW
+ * and NHWC, for devices whose work-items share local memory.
  *
- * Accuracy: that of sums over tiles, see kiln_winograd_amplification(). */
+ *     patches of x  --transform-->  one product of matrices for each   --transform-->  dw
+ *     tiles of dy   --transform-->  of T_T * T_T elements of a patch,
+ *                                   by gemm_weights.cl
+ *
+ * Tiles of dy take the place of filters, F(3x3, 4x4) and others. Errors are those of sums over
+ * tiles: see kiln_winograd_amplification().
+ */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
@@ -15,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Behind the tiles' parameters. */
+/* Parameters behind the tiles'. */
 enum { PRODUCTS = TILES_PARAMS, PARAMS };
 
 static const kiln_param params[PARAMS] = {
@@ -27,9 +32,9 @@ static const kiln_param params[PARAMS] = {
 typedef struct geometry {
     kiln_winograd_walk walk; /* tiles of dy, patches of x */
 
-    /* Of a config. */
-    int elements;       /* of a patch */
-    kiln_shape product; /* backward weights of a 1x1 filter, a group for each element and group */
+    /* ---- from a config ---- */
+    int elements;       /* elements of a patch */
+    kiln_shape product; /* of 1x1 filters, a group for each element and group */
     kiln_gemm_weights gemm;
 } geometry;
 
@@ -48,7 +53,7 @@ static geometry shape_of(const kiln_shape *s)
                                .dst_pitch = kiln_pitch_of(s, 'y')}};
 }
 
-/* The products of all elements as one problem. False where it is none. */
+/* Sets the products of all elements as one problem. Returns false where it is none. */
 static bool set_product(geometry *g, const kiln_shape *s)
 {
     kiln_problem p = {

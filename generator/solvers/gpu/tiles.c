@@ -1,8 +1,15 @@
-/* Tiles in local memory: legality, defines, and the time that they take.
+/* Tiles in local memory: legality, defines, and the time of their products.
  *
- * The time is a unit's cycles. Groups that run side by side on a unit take turns: together they
- * need the cycles of all their steps, but one of them alone needs the latency of each step at
- * least. tiles_fit.h has the numbers. */
+ *               T_BN                    a step takes T_BK terms: while the items multiply one
+ *           +-----------+               pair of pieces in local memory, each item has its share
+ *     T_BM  | tile of a |  by T_BK      of the next pair under way in registers. An item has
+ *           |   group   |  terms a      T_TM x T_TN of the results
+ *           +-----------+  step
+ *
+ * The time is a unit's cycles; tiles_fit.h has the numbers. Groups that run side by side on a unit
+ * take turns: together they need the cycles of all their steps, but a group alone needs the latency
+ * of each step at least.
+ */
 #include "tiles.h"
 
 #include "generator/base/integers.h"
@@ -12,16 +19,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Of parameters behind the tiles' that a guess tries. */
+/* Ranges that a guess tries of parameters behind the tiles'. */
 enum { MOST_RANGES = 2 };
 
 /* Groups of more items wait for one another for longer than large tiles save. */
 enum { MOST_ITEMS = 256 };
 
-/* Of a step, where a group has several slices. */
+/* Terms of a step for each slice, where a group has several slices. */
 enum { SLICE_TERMS = 16 };
 
-/* An item that would need more keeps some in memory. */
+/* Registers of an item: an item that needed more would keep some sums in memory. */
 enum { MOST_REGISTERS = 192 };
 
 static const double own_registers = 63; /* of an item, besides sums, operands and pieces */
@@ -33,7 +40,7 @@ const kiln_config kiln_tiles_smallest = {{[TILES_BM] = 16,
                                           [TILES_TN] = 4,
                                           [TILES_SPLIT] = 1}};
 
-/* Steps of more terms than an item likes are for slices. */
+/* Slices share the terms of steps that are too long for one item. */
 int kiln_tiles_slices(const kiln_config *c)
 {
     return c->v[TILES_BK] > 32 ? c->v[TILES_BK] / SLICE_TERMS : 1;
@@ -73,7 +80,7 @@ bool kiln_tiles_refused(const kiln_tiles *t, const kiln_device_facts *d, const k
     return false;
 }
 
-/* Registers of an item: sums, operands, its share of the next pieces, addresses. */
+/* Returns the registers of an item: sums, operands, its share of the next pieces, addresses. */
 static double registers_of(const kiln_tiles *t, const kiln_config *c)
 {
     const int *v = c->v;
@@ -93,7 +100,7 @@ void kiln_tiles_guess(kiln_guess *g, const kiln_param *params, kiln_range splits
     int n = 0;
     *c = g->best;
     if (g->d->kind == KILN_DEVICE_CPU)
-        return; /* where a small kernel compiles soonest */
+        return; /* a CPU gets the small kernel, which compiles soonest */
     g->best_ms = INFINITY;
     while (n < nmore && n < MOST_RANGES) {
         all[n] = more[n];
@@ -113,7 +120,8 @@ bool kiln_tiles_skipped(const kiln_tiles *t, const kiln_device_facts *d, const k
     return d->kind == KILN_DEVICE_CPU || t->items < 32 || kiln_tiles_unfit(t, c) || crowded;
 }
 
-/* Filters as large as images, whose memory is that of channels. */
+/* Makes a 1x1 filter of a filter as large as the images, where memory lies the same. Returns
+ * false where it does not. */
 static bool fold_filter(kiln_shape *f)
 {
     const bool bias_of_x = f->direction == KILN_BACKWARD_DATA && f->epilogue.bias;
@@ -178,7 +186,7 @@ void kiln_tiles_define(const kiln_shape *s, const kiln_tiles_walk *w, const kiln
     kiln_define(plan, "D_SLICES", kiln_tiles_slices(c));
 }
 
-/* Work-groups that a unit runs side by side. */
+/* Returns the work-groups that a unit runs side by side. */
 static double beside(const kiln_tiles *t, const kiln_device_facts *d, const kiln_config *c)
 {
     const int64_t registers = kiln_device_unit_registers(d);
@@ -190,7 +198,7 @@ static double beside(const kiln_tiles *t, const kiln_device_facts *d, const kiln
     return fmax(1, groups);
 }
 
-/* Cycles of a lane to bring an element of a piece. */
+/* Returns the cycles of a lane to bring an element of a piece. */
 static double load_cycles(const kiln_tiles_numbers *k, kiln_tiles_load load)
 {
     const double cycles[] = {[KILN_TILES_OF_FOUR] = k->of_four,
@@ -200,7 +208,7 @@ static double load_cycles(const kiln_tiles_numbers *k, kiln_tiles_load load)
     return cycles[load];
 }
 
-/* Cycles that a unit has for one step of a group. */
+/* Returns the cycles that a unit has for one step of a group. */
 static double step_cycles(const kiln_tiles_numbers *k, const kiln_tiles *t,
                           const kiln_device_facts *d, const kiln_config *c)
 {
@@ -214,12 +222,12 @@ static double step_cycles(const kiln_tiles_numbers *k, const kiln_tiles *t,
 
 double kiln_tiles_row_ms(const kiln_device_facts *d, double ms, int launches)
 {
-    const double less_busy = 0.05; /* is better where the host sets the pace */
+    const double less_busy = 0.05; /* less to do is better even so */
     return fmax(ms, launches * kiln_device_enqueue_ms(d)) + less_busy * ms;
 }
 
-/* Cycles of a step of `groups` groups that a unit runs side by side. Few items leave lanes without
- * any. */
+/* Returns the cycles of a step of `groups` groups that a unit runs side by side. Few items leave
+ * lanes without any. */
 static double round_cycles(const kiln_tiles_numbers *k, const kiln_tiles *t,
                            const kiln_device_facts *d, double cycles, double latency, double groups)
 {
@@ -240,7 +248,7 @@ double kiln_tiles_ms(const kiln_fit *fit, const kiln_tiles *t, const kiln_device
     const double last = ceil(left / units);
     const double a_round = round_cycles(k, t, d, cycles, latency, most);
     const double last_round = left > 0 ? round_cycles(k, t, d, cycles, latency, last) : 0;
-    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* of items, at every barrier */
+    const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* items take turns at barriers */
     return turns *
            (((double)t->steps + k->other_steps) * (rounds * a_round + last_round) +
             adding * (rounds + (left > 0))) /

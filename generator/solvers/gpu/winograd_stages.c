@@ -25,7 +25,8 @@ void kiln_winograd_walk_set(kiln_winograd_walk *w, const kiln_shape *s, int prod
     w->room = round_up(w->all, 4);
 }
 
-/* Elements of all transformed patches, tiles or filters leave the range of an int. */
+/* Returns whether elements of all transformed patches, tiles or filters leave the range of an
+ * int. */
 static bool is_wide(const kiln_winograd_walk *w, const kiln_shape *s)
 {
     const int64_t elements = w->products * w->products * s->g;
