@@ -67,8 +67,7 @@ diff "$sandbox/wanted" "$sandbox/found" >&2
 
 find ./*.md docs examples generator man runtime driver templates tests tuning-db -type f \
     \( -name '*.[ch]' -o -name '*.cl' -o -name '*.hpp' -o -name '*.def' -o -name '*.md' \
-    -o -name '*.scd' -o -name '*.sh' \) \
-    ! -path tests/install/words.sh | sort >"$sandbox/files"
+    -o -name '*.scd' -o -name '*.sh' \) ! -path tests/install/words.sh | sort >"$sandbox/files"
 # shellcheck disable=SC2046
 breaches $(cat "$sandbox/files") >"$sandbox/found"
 cat "$sandbox/found" >&2
