@@ -1,4 +1,5 @@
 /* Operations that run a program of general shape until their own is compiled. */
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -156,9 +157,5 @@ int main(void)
     tcase_add_test(all, what_needs_its_own_program_waits);
     tcase_set_timeout(all, 300);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

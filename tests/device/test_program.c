@@ -1,6 +1,7 @@
 /* The program cache with a real driver: what is loaded computes what was compiled. */
 #include "runtime/programs/cache_dir.h"
 #include "runtime/programs/program.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -462,9 +463,5 @@ int main(void)
     tcase_add_test(all, long_texts_of_a_failed_build);
     tcase_set_timeout(all, 300);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -10,6 +10,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/kiln/kiln_internal.h"
 #include "runtime/tune/candidates.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include "problems.h"
@@ -361,9 +362,5 @@ int main(void)
     tcase_set_timeout(known, 600);
     tcase_add_loop_test(known, stays_right, 0, sizeof once_wrong / sizeof *once_wrong);
     suite_add_tcase(s, known);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,6 +1,7 @@
 /* How the command looks for devices. Of PoCL it asks nothing before where it has only some of the
  * machine's cores, as PoCL would bind its threads to cores of other processes. */
 #include "driver/base/session.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <dlfcn.h>
@@ -70,10 +71,5 @@ int main(void)
     tcase_add_test(tests, does_not_pin_on_a_share_of_the_cores);
     tcase_add_test(tests, does_without_devices_that_answer_nothing);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_FORK);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* Several threads at once on one kiln and on one operation. */
 #include "driver/reference/host.h"
 #include "driver/reference/reference.h"
+#include "support/suite.h"
 #include "support/support.h"
 
 #include <check.h>
@@ -246,9 +247,5 @@ int main(void)
     tcase_add_loop_test(c, one_op_from_many_threads, 0, MAX_PROBLEMS);
     tcase_add_test(c, one_kiln_from_many_threads);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(s);
 }

@@ -1,6 +1,7 @@
 /* The tuner: only what was verified may win, whatever fails is counted, and the winner is used. */
 #include "runtime/programs/template.h"
 #include "runtime/kiln/load_rows.h"
+#include "support/suite.h"
 #include "support/tuning.h"
 
 #include <check.h>
@@ -365,9 +366,5 @@ int main(void)
     tcase_add_test(tests, a_short_time_still_tries_one);
     tcase_add_test(tests, calls_that_make_no_sense);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* Rows beside searches and predictions: which of them decides, and what a search makes of old ones.
  */
 #include "runtime/kiln/load_rows.h"
+#include "support/suite.h"
 #include "support/tuning.h"
 
 #include <check.h>
@@ -491,9 +492,5 @@ int main(void)
     tcase_add_test(tests, rows_that_name_no_other_device_are_used);
     tcase_add_test(tests, rows_of_another_core_are_told_of);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

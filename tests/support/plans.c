@@ -44,6 +44,13 @@ void support_check_refused(const kiln_solver *solver, const char *problem,
     ck_assert_msg(strstr(why.text, reason), "%s: %s", problem, why.text);
 }
 
+void support_check_refusals(const kiln_solver *solver, const kiln_device_facts *d,
+                            const support_refusal refusals[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        support_check_refused(solver, refusals[i].problem, d, refusals[i].reason);
+}
+
 static kiln_shape take(const kiln_solver *solver, const char *problem, const kiln_device_facts *d)
 {
     const kiln_shape s = support_shape(problem);
@@ -64,6 +71,14 @@ kiln_shape support_check_guess(const kiln_solver *solver, const char *problem,
                   why.text);
     ck_assert_msg(solver->predict(solver, &own, d, guess) > 0, "%s: no time", problem);
     return own;
+}
+
+void support_check_guesses(const kiln_solver *solver, const kiln_device_facts *d,
+                           const char *const problems[], size_t count)
+{
+    kiln_config guess;
+    for (size_t i = 0; i < count; i++)
+        support_check_guess(solver, problems[i], d, &guess);
 }
 
 void support_check_stages(const kiln_solver *solver, const char *problem,

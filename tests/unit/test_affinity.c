@@ -1,6 +1,7 @@
 /* A thread that another one sends to a core keeps its own set of cores to run on. */
 #include "runtime/base/clock.h"
 #include "runtime/pocl/affinity.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -113,9 +114,5 @@ int main(void)
     tcase_add_test(tests, who_is_bound_stays_so);
     tcase_add_test(tests, nobody_is_sent_alone);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

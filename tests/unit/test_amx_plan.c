@@ -2,6 +2,7 @@
 #include "generator/solvers/amx/direct_amx.h"
 #include "problems.h"
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 
@@ -146,9 +147,5 @@ int main(void)
     tcase_add_test(c, guesses_fit_the_device);
     tcase_add_test(c, parts_share_no_lines);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

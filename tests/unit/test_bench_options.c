@@ -1,4 +1,5 @@
 /* The command lines of the benches: what is measured is what was asked for. */
+#include "support/suite.h"
 #include "tests/bench/base/options.h"
 #include "tests/bench/programs/gpu_options.h"
 
@@ -51,9 +52,5 @@ int main(void)
     tcase_add_test(tests, batches_are_numbers_between_commas);
     tcase_add_test(tests, every_layer_has_all_its_batches);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* Solvers over blocked layouts without a device: sizes of tensors in their layouts, sizes of tiles
  * and vectors, and the order of tiles. */
 #include "generator/plan/solver.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -527,9 +528,5 @@ int main(void)
     tcase_add_test(c, guesses_for_huge_tensors_are_legal);
     tcase_add_loop_test(c, a_tensor_above_the_largest_buffer_is_refused, 0, 2);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(s);
 }

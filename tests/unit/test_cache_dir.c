@@ -1,6 +1,7 @@
 /* The directory of the program cache: its place, its list, and the files that are evicted. */
 #include "runtime/programs/cache_dir.h"
 #include "support/cache_box.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -158,9 +159,5 @@ int main(void)
     tcase_add_test(tests, nothing_to_list);
     tcase_add_test(tests, default_directory);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,5 +1,6 @@
 /* Files of the program cache: a stored program is found, everything else is a miss. */
 #include "support/cache_box.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -220,9 +221,5 @@ int main(void)
     tcase_add_test(tests, writable_by_others);
     tcase_add_test(tests, huge_and_foreign);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,5 +1,6 @@
 /* Writing to the program cache: whole files or none, whatever the disk and other processes do. */
 #include "support/cache_box.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -119,9 +120,5 @@ int main(void)
     tcase_add_test(tests, full_disk);
     tcase_add_test(tests, two_processes_at_once);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* The order in which a limited search tries the grids. */
 #include "generator/plan/solver.h"
 #include "runtime/tune/candidates.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -68,9 +69,5 @@ int main(void)
     tcase_add_test(t, measured_firsts_correct_the_predictions);
     tcase_add_test(t, sorting_again_forgets_the_first_order);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -2,6 +2,7 @@
  * a block with a residual, and links that do not fit. */
 #include "runtime/chain/chain_arena.h"
 #include "runtime/chain/chain_search.h"
+#include "support/suite.h"
 #include "kiln_chain.h"
 
 #include <check.h>
@@ -293,9 +294,5 @@ int main(void)
     tcase_add_test(c, given_layouts_stay);
     tcase_add_test(c, links_that_do_not_fit);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(s);
 }

@@ -1,5 +1,7 @@
 /* Plans without a device: what was chosen, and the bytes of everything; layouts that are not
  * decided have no bytes. */
+#include "support/suite.h"
+
 #include "kiln.h"
 
 #include <check.h>
@@ -104,9 +106,5 @@ int main(void)
     tcase_add_test(c, open_layouts_have_no_bytes);
     tcase_add_test(c, any_in_capitals);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(s);
 }

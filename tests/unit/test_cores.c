@@ -1,6 +1,7 @@
 /* The rows of CPUs: each is found by what it says, no two are for the same CPU, and their numbers
  * are within the ranges that a formula expects. */
 #include "generator/plan/device.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -207,9 +208,5 @@ int main(void)
     tcase_add_test(tests, numbers_are_sane);
     tcase_add_test(tests, facts_follow_from_rows);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -1,5 +1,6 @@
 /* What a child of `kiln tune` leaves behind when it crashes. */
 #include "driver/tune/tune_child.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -144,9 +145,5 @@ int main(void)
     tcase_add_test(all, a_full_stack_has_a_trace);
     tcase_add_test(all, other_ends_have_no_trace);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -3,6 +3,7 @@
 
 #include "driver/db/db_command.h"
 #include "generator/plan/solver.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -94,9 +95,5 @@ int main(void)
     tcase_add_checked_fixture(tests, rows_make_folder, rows_remove_folder);
     tcase_add_test(tests, no_row_is_lost);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -2,6 +2,7 @@
  * pieces, guesses, refusals. */
 #include "generator/solvers/direct/direct_pixels.h"
 #include "generator/solvers/direct/first_layer.h"
+#include "support/suite.h"
 #include "problems.h"
 
 #include <check.h>
@@ -438,9 +439,5 @@ int main(void)
     tcase_add_test(c, a_team_lays_out_lines);
     tcase_add_test(c, searches_are_neither_empty_nor_endless);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,5 +1,6 @@
 /* The sum of the times of an operation's launches: pauses, packing, launches in any order. */
 #include "runtime/op/elapsed.h"
+#include "support/suite.h"
 
 #include <check.h>
 
@@ -83,9 +84,5 @@ int main(void)
     tcase_add_loop_test(t, launches_add_up, 0, sizeof table / sizeof *table);
     tcase_add_test(t, a_clock_that_stands_is_known);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,5 +1,6 @@
 /* Environment variables and settings: a wrong value is an error that names it, not the default. */
 #include "runtime/base/environment.h"
+#include "support/suite.h"
 
 #include "kiln.h"
 
@@ -138,9 +139,5 @@ int main(void)
     tcase_add_test(t, settings_come_first);
     tcase_add_test(t, the_default_cache_is_not_guessed);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

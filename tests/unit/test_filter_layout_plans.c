@@ -1,6 +1,7 @@
 /* The layout of a filter changes nothing but the packing of weights: the stages of a run and the
  * predicted time are those of plain weights. */
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -125,9 +126,5 @@ int main(void)
     tcase_add_test(tests, a_filters_layout_costs_a_cpu_nothing);
     tcase_add_test(tests, a_filters_layout_costs_a_gpu_nothing);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return support_run_apart(suite);
 }

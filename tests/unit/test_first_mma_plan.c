@@ -1,6 +1,7 @@
 /* Plans of first_mma, with the facts of a GPU that has tensor cores: what it refuses, and guesses
  * that the device can hold. */
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 
@@ -11,9 +12,7 @@ static const kiln_solver *solver(void)
 
 START_TEST(what_it_cannot_do_is_refused)
 {
-    static const struct {
-        const char *problem, *reason;
-    } cases[] = {
+    static const support_refusal cases[] = {
         {"bwd-f16-n1-c3-k16-i9x9-f3x3-l:NHWC.OIHW.NHWC", "forward"},
         {"fwd-f32-n1-c3-k16-i9x9-f3x3-l:NHWC.OIHW.NHWC", "f16, bf16 and int8"},
         {"fwd-f16-n1-c5-k16-i9x9-f3x3-l:NHWC.OIHW.NHWC", "four source channels"},
@@ -25,8 +24,7 @@ START_TEST(what_it_cannot_do_is_refused)
         {"fwd-f16-n1-c3-k16-i1x9x9-f1x3x3-s3x1x1-p1x1x1-l:NDHWC.OIDHW.NDHWC", "one and two axes"},
     };
     kiln_device_facts d = support_h100();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        support_check_refused(solver(), cases[i].problem, &d, cases[i].reason);
+    support_check_refusals(solver(), &d, cases, SUPPORT_COUNT(cases));
     d.gpu.has_mma = false;
     support_check_refused(solver(), "fwd-f16-n1-c3-k16-i9x9-f3x3-l:NHWC.OIHW.NHWC", &d,
                           "a probe found none");
@@ -43,9 +41,7 @@ START_TEST(guesses_fit_the_device)
         "fwd-f16-n1-c3-k8-i90x500-f2x2-s9x7-d3x40-l:NHWC.OIHW.NHWC",
     };
     const kiln_device_facts d = support_h100();
-    kiln_config guess;
-    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
-        support_check_guess(solver(), problems[i], &d, &guess);
+    support_check_guesses(solver(), &d, problems, SUPPORT_COUNT(problems));
 }
 END_TEST
 
@@ -56,9 +52,5 @@ int main(void)
     tcase_add_test(c, what_it_cannot_do_is_refused);
     tcase_add_test(c, guesses_fit_the_device);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,5 +1,6 @@
 /* Plans of gemv: what it refuses, its stages, and guesses that are legal. */
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 
@@ -10,9 +11,7 @@ static const kiln_solver *solver(void)
 
 START_TEST(what_it_cannot_do_is_refused)
 {
-    static const struct {
-        const char *problem, *reason;
-    } cases[] = {
+    static const support_refusal cases[] = {
         {"wrw-f32-n1-c64-k64-i1x1-f1x1", "forward and backward data"},
         {"fwd-f32-n1-c64-k64-i9x9-f3x3-p1x1", "at its own place alone"},
         {"fwd-f32-n1-c64-k64-i1x1-f3x3-p1x1", "at its own place alone"},
@@ -21,8 +20,7 @@ START_TEST(what_it_cannot_do_is_refused)
         {"fwd-f32-n1-c64-k64-i3x4-f1x1-l:NHWC.OIHW.NWHC", "no neighbours in NHWC and NWHC"},
     };
     const kiln_device_facts d = support_h100();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        support_check_refused(solver(), cases[i].problem, &d, cases[i].reason);
+    support_check_refusals(solver(), &d, cases, SUPPORT_COUNT(cases));
 }
 END_TEST
 
@@ -70,9 +68,5 @@ int main(void)
     tcase_add_test(c, stages_are_as_planned_by_hand);
     tcase_add_test(c, guesses_are_legal);
     suite_add_tcase(s, c);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -2,6 +2,7 @@
  * for a kind of layer is the one that is predicted to be the fastest. No device is needed. */
 #include "generator/solvers/gpu/depthwise_tile.h"
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -182,9 +183,5 @@ int main(void)
     tcase_add_test(t, vectors_have_items_and_words);
     tcase_add_test(t, short_elements_have_two_columns);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

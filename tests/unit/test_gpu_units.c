@@ -1,6 +1,7 @@
 /* The rows of GPUs: each is found by what it says, no two are for the same GPU, their numbers are
  * within ranges, and the limits that follow from them are the published ones. */
 #include "generator/plan/device.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -214,9 +215,5 @@ int main(void)
     tcase_add_test(tests, no_device_is_without_limits);
     tcase_add_test(tests, what_a_device_tells_comes_first);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

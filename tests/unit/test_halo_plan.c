@@ -1,6 +1,7 @@
 /* Plans of halo_wgmma, with the facts of a GPU that has the instruction wgmma: what it refuses, its
  * stages, and guesses that the device can hold. */
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 
@@ -11,9 +12,7 @@ static const kiln_solver *solver(void)
 
 START_TEST(what_it_cannot_do_is_refused)
 {
-    static const struct {
-        const char *problem, *reason;
-    } cases[] = {
+    static const support_refusal cases[] = {
         {"wrw-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "forward and backward data"},
         {"fwd-f16-n1-c64-k64-i9x9-f3x3-g2-l:NHWC.OIHW.NHWC", "without groups"},
         {"fwd-f32-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "--math reduced"},
@@ -25,8 +24,7 @@ START_TEST(what_it_cannot_do_is_refused)
         {"fwd-f16-n1-c512-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "bytes of local memory"},
     };
     kiln_device_facts d = support_h100();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        support_check_refused(solver(), cases[i].problem, &d, cases[i].reason);
+    support_check_refusals(solver(), &d, cases, SUPPORT_COUNT(cases));
     d.gpu.has_wgmma = false;
     support_check_refused(solver(), "fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", &d,
                           "a probe found none");
@@ -72,9 +70,7 @@ START_TEST(guesses_fit_the_device)
         "fwd-f16-n1-c96-k32-i40x50-f2x2-d3x4-l:NHWC.OIHW.NHWC",
     };
     const kiln_device_facts d = support_h100();
-    kiln_config guess;
-    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
-        support_check_guess(solver(), problems[i], &d, &guess);
+    support_check_guesses(solver(), &d, problems, SUPPORT_COUNT(problems));
 }
 END_TEST
 
@@ -86,9 +82,5 @@ int main(void)
     tcase_add_test(c, stages_are_as_planned_by_hand);
     tcase_add_test(c, guesses_fit_the_device);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,5 +1,6 @@
 /* Host tensors: conversions against independent ones, fills against their contracts. */
 #include "driver/reference/host.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <float.h>
@@ -270,9 +271,5 @@ int main(void)
     tcase_add_test(c, integers_stay_exact);
     tcase_add_test(c, poison_is_recognised);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

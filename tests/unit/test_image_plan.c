@@ -1,5 +1,6 @@
 /* The solvers over images without a device: limits, filter layouts, plans. */
 #include "generator/solvers/image/image.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -270,9 +271,5 @@ int main(void)
     tcase_add_test(c, mirrored_images_are_the_callers);
     Suite *s = suite_create("image_plan");
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(s);
 }

@@ -1,4 +1,6 @@
 /* Layouts against golden storage, refusals, and awkward inputs of the parser. */
+#include "support/suite.h"
+
 #include "golden.h"
 #include "kiln_layout.h"
 
@@ -331,9 +333,5 @@ int main(void)
     tcase_add_test(cases, kin);
     Suite *suite = suite_create("layout");
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

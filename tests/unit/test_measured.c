@@ -2,6 +2,7 @@
  * taken from a file that is damaged or hostile. */
 #include "runtime/device/measured.h"
 #include "runtime/programs/cache_file.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -189,9 +190,5 @@ int main(void)
     tcase_add_test(tests, a_folder_of_others_is_not_trusted);
     tcase_add_test(tests, facts_follow);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* ConvOclDirectFwd1x1 against MIOpen's own numbers: options, launch sizes, defaults, search grid
  * and refusals. The expected values are files that were made without this code. */
 #include "generator/solvers/miopen1x1/miopen1x1.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -406,9 +407,5 @@ int main(void)
     tcase_add_test(tests, small_devices_get_small_groups);
     Suite *suite = suite_create("miopen1x1");
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -2,6 +2,7 @@
  * as the templates' head comments describe it, with the options of the plan alone, and counts the
  * elements that each work-item reads and writes. */
 #include "generator/plan/solver.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -273,9 +274,5 @@ int main(void)
                         2 * sizeof corpus / sizeof *corpus);
     Suite *suite = suite_create("miopen1x1 index");
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

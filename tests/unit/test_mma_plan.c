@@ -3,6 +3,7 @@
 #include "generator/solvers/gpu/mma_tiles.h"
 #include "problems.h"
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -265,9 +266,5 @@ int main(void)
     tcase_add_loop_test(c, choices_are_known, 0, sizeof choices / sizeof *choices);
     tcase_add_loop_test(c, a_small_problem_is_one_launch, 0, sizeof small / sizeof *small);
     suite_add_tcase(s, c);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(s);
 }

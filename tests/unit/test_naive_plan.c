@@ -1,5 +1,6 @@
 /* Plans of the naive solver, without a device. */
 #include "generator/plan/solver.h"
+#include "support/suite.h"
 #include "problems.h"
 
 #include <check.h>
@@ -120,9 +121,5 @@ int main(void)
     tcase_add_test(c, the_group_fits_the_device);
     tcase_add_test(c, the_bias_gradient_reads_dy);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(s);
 }

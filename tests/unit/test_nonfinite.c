@@ -1,6 +1,7 @@
 /* The verification of results that are not finite: values that are due pass, and no others. */
 #include "driver/reference/nonfinite.h"
 #include "driver/reference/verify.h"
+#include "support/suite.h"
 #include "problems.h"
 
 #include <check.h>
@@ -315,9 +316,5 @@ int main(void)
     tcase_add_test(c, tiles_spread);
     tcase_add_test(c, nan_stays);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

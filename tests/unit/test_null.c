@@ -1,6 +1,7 @@
 /* Every function of the public headers refuses a NULL, a problem that nobody checked and a value
  * outside its enum, or answers with "", NULL or zero. No function of the headers is left out. */
 #include "runtime/base/error.h"
+#include "support/suite.h"
 
 #include "kiln_chain.h"
 #include "kiln_find.h"
@@ -537,9 +538,5 @@ int main(void)
     TCase *t = tcase_create("null");
     tcase_add_test(t, every_function);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

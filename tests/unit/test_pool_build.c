@@ -1,6 +1,7 @@
 /* Which compilers of `kiln tune` get which config, and when a trial goes on. No process is started:
  * the test speaks at the other ends of the sockets. */
 #include "driver/tune/tune_pool.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -177,9 +178,5 @@ int main(void)
     tcase_add_test(all, two_workers_claim_two_items);
     tcase_add_test(all, without_a_limit_no_trial_is_too_long);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,4 +1,5 @@
 /* The rules of a problem: defaults, refusals and sizes. */
+#include "support/suite.h"
 #include "support/texts.h"
 
 #include <check.h>
@@ -130,9 +131,5 @@ int main(void)
     tcase_add_test(tests, rules);
     tcase_add_test(tests, outputs_and_counts);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,4 +1,5 @@
 /* Texts that are no problem: each is refused with a reason and leaves the problem as it was. */
+#include "support/suite.h"
 #include "support/texts.h"
 
 #include <check.h>
@@ -129,9 +130,5 @@ int main(void)
     tcase_add_loop_test(tests, hostile_texts, 0, (int)(sizeof hostile / sizeof *hostile));
     tcase_add_test(tests, mutated_texts);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

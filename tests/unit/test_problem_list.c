@@ -1,5 +1,6 @@
 /* Lists of problems: every line of the samples in data/lists, and lines that are refused. */
 #include "driver/problem_list/problem_list.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -500,9 +501,5 @@ int main(void)
     tcase_add_test(tests, names_are_cut_and_printable);
     tcase_add_test(tests, descriptor_outputs);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,4 +1,5 @@
 /* Reads and writes MIOpen's keys of problems. */
+#include "support/suite.h"
 #include "support/texts.h"
 
 #include <check.h>
@@ -67,9 +68,5 @@ int main(void)
     tcase_add_loop_test(tests, miopen_keys, 0, (int)(sizeof keys / sizeof *keys));
     tcase_add_test(tests, no_miopen_key);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

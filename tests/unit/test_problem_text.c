@@ -1,5 +1,6 @@
 /* The text of a problem: written as expected, read back, and different for every problem. */
 #include "support/comma.h"
+#include "support/suite.h"
 #include "support/texts.h"
 
 #include <check.h>
@@ -258,9 +259,5 @@ int main(void)
     tcase_add_test(tests, longest_text_fits);
     tcase_add_test(tests, text_does_not_follow_the_locale);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,5 +1,6 @@
 /* The CPU reference against brute force and against cases computed by hand. */
 #include "driver/reference/reference.h"
+#include "support/suite.h"
 #include "brute.h"
 #include "problems.h"
 
@@ -283,9 +284,5 @@ int main(void)
     tcase_add_test(c, bias_gradient);
     tcase_add_test(c, i8_is_exact);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,5 +1,6 @@
 /* The CPU reference obeys the identities of convolutions: adjoints and linearity. */
 #include "driver/reference/reference.h"
+#include "support/suite.h"
 #include "problems.h"
 
 #include <check.h>
@@ -133,9 +134,5 @@ int main(void)
     tcase_add_test(c, transposed_is_adjoint);
     tcase_add_test(c, linearity);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,6 +1,7 @@
 /* Plans of reformats, without a device: the exact kernels, options and grids. */
 #include "generator/plan/padding.h"
 #include "generator/plan/reformat.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -161,9 +162,5 @@ int main(void)
     tcase_add_test(cases, groups_fit_the_device);
     Suite *suite = suite_create("reformat plan");
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,5 +1,6 @@
 /* The table of solvers: each name and each number belongs to one solver. */
 #include "generator/plan/solver.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -42,9 +43,5 @@ int main(void)
     tcase_add_test(t, names_and_ids_are_unique);
     tcase_add_test(t, tables_of_parameters_are_whole);
     suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

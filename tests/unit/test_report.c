@@ -5,6 +5,7 @@
 #include "driver/report/page.h"
 #include "driver/report/report_limits.h"
 #include "runtime/kiln/kiln_internal.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -426,9 +427,5 @@ int main(void)
     tcase_add_test(all, objects_are_read_without_trust);
     tcase_add_test(all, numbers_are_short);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

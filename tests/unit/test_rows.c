@@ -1,5 +1,6 @@
 /* Sets of tuning rows: the rows that are found, and the files that they are from. */
 #include "support/rows_box.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -158,9 +159,5 @@ int main(void)
     tcase_add_test(tests, many_rows_are_found);
     tcase_add_test(tests, device_files);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

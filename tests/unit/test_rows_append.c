@@ -3,6 +3,7 @@
 
 #include "support/comma.h"
 #include "support/rows_box.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <locale.h>
@@ -286,9 +287,5 @@ int main(void)
     tcase_add_test(tests, relative_homes);
     tcase_add_test(tests, the_locale_changes_nothing);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -4,6 +4,7 @@
  * KILN_CROWD_KILLS (60) is the number of kills; tests/portability/appends.sh sends 3000.
  */
 #include "support/rows_box.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -151,9 +152,5 @@ int main(void)
     tcase_add_checked_fixture(tests, rows_make_folder, rows_remove_folder);
     tcase_add_test(tests, no_row_is_lost_or_torn);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* Files of tuning rows that people, kills and other versions left: damage costs only the damaged
  * row. */
 #include "support/rows_box.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -196,9 +197,5 @@ int main(void)
                         sizeof bad_heads / sizeof *bad_heads);
     tcase_add_loop_test(tests, pieces_are_the_whole_file, 0, 2);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -2,6 +2,7 @@
  * default.
  */
 #include "runtime/rows/rows.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -385,9 +386,5 @@ int main(void)
                         sizeof unfit_rows / sizeof *unfit_rows);
     tcase_add_test(tests, warnings_go_to_the_log);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -1,5 +1,6 @@
 /* The record of a part: what is written is read, the last record counts, and no damage hurts. */
 #include "driver/base/rows_part.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -135,9 +136,5 @@ int main(void)
     tcase_add_test(tests, what_is_no_record);
     tcase_add_test(tests, other_comments_stay);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

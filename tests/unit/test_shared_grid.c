@@ -1,5 +1,6 @@
 /* Which launches threads share, and in what units. */
 #include "generator/plan/shared_grid.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -143,9 +144,5 @@ int main(void)
     tcase_add_test(tests, one_thread_has_one_unit);
     tcase_add_loop_test(tests, there_are_neither_few_nor_many_units, 2, 17);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* Templates that include others: the source that they make, and refusals. */
 #include "runtime/kiln/kiln_internal.h"
 #include "runtime/programs/template.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -193,9 +194,5 @@ int main(void)
     tcase_add_test(c, the_hash_of_a_plan_covers_what_is_included);
     Suite *s = suite_create("template");
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,5 +1,6 @@
 /* Median and spread of a candidate's times. */
 #include "runtime/tune/bench.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -25,9 +26,5 @@ int main(void)
     TCase *tests = tcase_create("times");
     tcase_add_test(tests, median_and_spread);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -1,6 +1,7 @@
 /* Plans of gemm_tma, with the facts of a GPU on which kernels make tensor maps: what it refuses,
  * its boxes and stages, and guesses that the device can hold. */
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -12,9 +13,7 @@ static const kiln_solver *solver(void)
 
 START_TEST(what_it_cannot_do_is_refused)
 {
-    static const struct {
-        const char *problem, *reason;
-    } cases[] = {
+    static const support_refusal cases[] = {
         {"wrw-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "forward and backward data"},
         {"fwd-f16-n1-c64-k64-i9x9-f3x3-g2-l:NHWC.OIHW.NHWC", "without groups"},
         {"fwd-f16-n1-c64-k64-i5x9x9-f3x3x3-l:NDHWC.OIDHW.NDHWC", "one and two axes"},
@@ -26,8 +25,7 @@ START_TEST(what_it_cannot_do_is_refused)
         {"fwd-i8-n1-c24-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "multiples of 8 bytes, not of 16"},
     };
     kiln_device_facts d = support_h100();
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        support_check_refused(solver(), cases[i].problem, &d, cases[i].reason);
+    support_check_refusals(solver(), &d, cases, SUPPORT_COUNT(cases));
     d.gpu.has_tma = false;
     support_check_refused(solver(), "fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", &d,
                           "tensor map");
@@ -100,9 +98,7 @@ START_TEST(guesses_fit_the_device)
         "fwd-f16-n1-c4096-k1000-i1x1-f1x1-l:NHWC.OIHW.NHWC",
     };
     const kiln_device_facts d = support_h100();
-    kiln_config guess;
-    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
-        support_check_guess(solver(), problems[i], &d, &guess);
+    support_check_guesses(solver(), &d, problems, SUPPORT_COUNT(problems));
 }
 END_TEST
 
@@ -115,9 +111,5 @@ int main(void)
     tcase_add_test(c, boxes_waste_little);
     tcase_add_test(c, guesses_fit_the_device);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

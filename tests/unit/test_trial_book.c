@@ -1,5 +1,6 @@
 /* What counts of the log of trials when a search goes on. */
 #include "driver/conv/trial_book.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -164,9 +165,5 @@ int main(void)
     tcase_add_test(tests, another_driver_is_another_story);
     tcase_add_test(tests, many_lines_from_a_file);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

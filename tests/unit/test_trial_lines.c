@@ -1,4 +1,6 @@
 /* The log of trials: what was written is read, and damage costs the damaged line only. */
+#include "support/suite.h"
+
 #include "kiln_tune.h"
 
 #include <check.h>
@@ -229,9 +231,5 @@ int main(void)
     tcase_add_test(tests, a_missing_file_is_empty_and_a_folder_is_an_error);
     tcase_add_test(tests, the_log_stands_beside_the_rows);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }

@@ -3,6 +3,7 @@
  */
 #include "driver/base/clock.h"
 #include "driver/tune/tune_rounds.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -211,9 +212,5 @@ int main(void)
     tcase_add_test(all, a_round_that_fails_keeps_what_was_found);
     tcase_add_test(all, pauses_end_when_the_run_ends);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

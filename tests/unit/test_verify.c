@@ -2,6 +2,7 @@
  */
 #include "driver/reference/bound.h"
 #include "driver/reference/verify.h"
+#include "support/suite.h"
 #include "problems.h"
 
 #include <check.h>
@@ -255,9 +256,5 @@ int main(void)
     tcase_add_test(c, bias_gradient);
     tcase_add_test(c, one_computation_for_many);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,6 +1,7 @@
 /* The verification of int8 convolutions is exact where nothing is rounded: every integer result
  * that is off by one fails, however long the sum, and a sum beyond 32 bits wraps in an i32 only. */
 #include "driver/reference/verify.h"
+#include "support/suite.h"
 #include "problems.h"
 
 #include <check.h>
@@ -210,9 +211,5 @@ int main(void)
     tcase_add_loop_test(c, scaled_bytes, 0, 2);
     tcase_add_test(c, bias_gradient);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

@@ -1,6 +1,7 @@
 /* The verification passes every right result, whatever the order of summation, and no wider bound
  * would do. */
 #include "driver/reference/verify.h"
+#include "support/suite.h"
 #include "problems.h"
 
 #include <check.h>
@@ -213,9 +214,5 @@ int main(void)
     tcase_add_test(c, constant_data_pass);
     tcase_add_test(c, ends_of_types);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }

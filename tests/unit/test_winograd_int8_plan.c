@@ -1,5 +1,6 @@
 /* Winograd of i8 without a device: guesses, limits, layouts. */
 #include "generator/plan/solver.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -91,9 +92,5 @@ int main(void)
     tcase_add_test(c, a_gpu_is_refused);
     tcase_add_test(c, tiles_fit_the_image);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(s);
 }

@@ -1,5 +1,6 @@
 /* The Winograd solvers without a device: error bounds, limits, predictions. */
 #include "generator/solvers/winograd/winograd.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -178,9 +179,5 @@ int main(void)
     tcase_add_test(tests, filters_beyond_the_cache_are_fetched_ahead);
     Suite *suite = suite_create("winograd plans");
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return support_run_apart(suite);
 }

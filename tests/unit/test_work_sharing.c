@@ -1,5 +1,6 @@
 /* The share of a thread that helps with a launch of one work-group; the test plays the launch. */
 #include "runtime/pocl/work_sharing.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -246,9 +247,5 @@ int main(void)
     tcase_add_test(tests, a_repeated_launch_does_each_item_once);
     tcase_add_test(tests, threads_share_the_items);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return support_run_apart(suite);
 }
