@@ -21,6 +21,8 @@
  *                           pairs
  *   D_SRC_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DST_...    elements of x and dy from one to the
  *                           next
+ *   D_W_K, D_W_C, D_W_TAP   elements of dw from one channel of dy, channel of x, and tap to the
+ *                           next
  *   T_GROUP, T_CHANNELS, T_ROWS, T_PARTS, T_VECTOR, T_COLS    above; all but rows, columns and
  *                           parts are powers of two
  * Assumes   T_VECTOR > 1: pairs are channels, neighbours in both tensors, and a multiple of it.
@@ -164,6 +166,8 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_reduce(global const SRC_T *restr
     for (int i = item; i < TAPS * T_CHANNELS; i += T_GROUP) {
         const int own = first + i % T_CHANNELS;
         if (T_CHANNELS == 1 || own < PAIRS)
-            PUT((INDEX_T)own * TAPS + i / T_CHANNELS, level[i]);
+            PUT((INDEX_T)(own / D_SOURCES) * D_W_K + (INDEX_T)(own % D_SOURCES) * D_W_C +
+                    (INDEX_T)(i / T_CHANNELS) * D_W_TAP,
+                level[i]);
     }
 }

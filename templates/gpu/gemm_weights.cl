@@ -27,6 +27,7 @@
  *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels;
  *                         LOAD_QUADS, four neighbouring pixels, of x with a filter of one tap alone
  *   D_X_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DY_...    elements from one to the next
+ *   D_W_K, D_W_C, D_W_TAP    elements of dw from one channel of dy, channel of x, and tap to the next
  *   T_SPLIT, D_SLICES     above
  */
 #include "gemm_tile.cl"
@@ -293,8 +294,8 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights(global const SRC_T *restr
         for (int i = 0; i < T_TM; i++) {
             const int channel = m_first + TILE_ROW(i);
             if (channel < D_DST_C && at < COLUMNS)
-                PUT((INDEX_T)(group * D_DST_C + channel) * COLUMNS + CHANNEL_OF(at) * TAPS +
-                        TAP_OF(at),
+                PUT((INDEX_T)(group * D_DST_C + channel) * D_W_K +
+                        (INDEX_T)CHANNEL_OF(at) * D_W_C + (INDEX_T)TAP_OF(at) * D_W_TAP,
                     sum[i][j]);
         }
     }

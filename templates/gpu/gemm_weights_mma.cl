@@ -20,8 +20,8 @@
  * of one group's channels and another's are not stored.
  *
  * T_SPLIT groups share the pixels; kernel gemm_weights_mma_sum then adds their sums in order, so
- * that two runs give the same bits. It also puts the taps of a filter side by side: stores of
- * single elements that far apart take longer than the kernel.
+ * that two runs give the same bits. It also puts the taps of a filter side by side where the layout
+ * of dw has them so: stores of single elements that far apart take longer than the kernel.
  *
  * Grid      gemm_weights_mma: (tiles of channels * tiles of columns * items, groups, T_SPLIT) in
  *           groups of (items, 1, 1).
@@ -37,6 +37,7 @@
  *   D_POINTWISE           pixels of dy and of x are the same: one tap, no stride and no padding
  *   D_X_IMAGE, _PLANE, _ROW, _PIXEL, D_DY_PIXEL    elements from one to the next
  *   D_PARTS               1: sums go to that kernel; 0: T_SPLIT is 1, and sums are elements of dw
+ *   D_W_K, D_W_C, D_W_TAP    elements of dw from one channel of dy, channel of x, and tap to the next
  *   T_BYTES, T_STAGES, T_SPLIT    above
  * Assumes   128 items or more; T_ROWS and T_COLUMNS are powers of two from 64 on; pixels of dy
  *           follow one another.
@@ -233,6 +234,9 @@ INLINE void add_stage(ACC_T sum[SUMS_R][SUMS_C][4], const uint stage, const int 
 #define OWN_CHANNELS (D_X_CHANNELS / D_TOGETHER) /* of x in a filter, padding included */
 #define IS_OWN(channel, c) ((channel)*D_TOGETHER / D_DST_C == (c) / OWN_CHANNELS)
 
+#define FILTER_C (D_SRC_C / D_TOGETHER)
+#define ELEMENT(k, c, tap) ((k) * D_W_K + (INDEX_T)(c) * D_W_C + (INDEX_T)(tap) * D_W_TAP)
+
 #if D_PARTS
 /* Sums of a part, in the order part, channel, tap, channel of x. */
 #define OUT_T ACC_T
@@ -251,11 +255,11 @@ INLINE void put_pair(global OUT_T *dst, const int part, const int group, const i
     dst += (((INDEX_T)part * P_GROUPS * D_DST_C + k) * TAPS + tap) * OWN_CHANNELS + own_c;
     PUT_PAIR(dst, true, true, a, b);
 #else
-    const INDEX_T element = (k * (D_SRC_C / D_TOGETHER) + own_c) * TAPS + tap;
-    if (own_c < D_SRC_C / D_TOGETHER)
+    const INDEX_T element = ELEMENT(k, own_c, tap);
+    if (own_c < FILTER_C)
         DST_STORE(dst, element, a);
-    if (own_c + 1 < D_SRC_C / D_TOGETHER)
-        DST_STORE(dst, element + TAPS, b);
+    if (own_c + 1 < FILTER_C)
+        DST_STORE(dst, element + D_W_C, b);
 #endif
 }
 
@@ -331,19 +335,21 @@ kernel GROUP_SIZE(GROUP_ITEMS, 1, 1) void gemm_weights_mma(global const MMA_T *r
 }
 
 #if D_PARTS
-/* Neighbouring items write neighbours; what they read is near. */
+/* Neighbouring items write neighbours, which are taps or channels of x; what they read is near. */
 kernel void gemm_weights_mma_sum(global const ACC_T *restrict parts, global DST_T *restrict dst)
 {
-    const INDEX_T filters = (INDEX_T)P_GROUPS * D_DST_C * (D_SRC_C / D_TOGETHER),
-                  part_size = (INDEX_T)P_GROUPS * D_DST_C * TAPS * OWN_CHANNELS;
-    const INDEX_T i = get_global_id(0), filter = i / TAPS;
-    if (filter >= filters)
+    const INDEX_T channels = (INDEX_T)P_GROUPS * D_DST_C,
+                  part_size = channels * TAPS * OWN_CHANNELS;
+    const INDEX_T i = get_global_id(0), k = i / (FILTER_C * TAPS);
+    const int own = (int)(i % (FILTER_C * TAPS));
+    const int c = D_W_TAP == 1 ? own / TAPS : own % FILTER_C,
+              tap = D_W_TAP == 1 ? own % TAPS : own / FILTER_C;
+    if (k >= channels)
         return;
-    const int c = (int)(filter % (D_SRC_C / D_TOGETHER));
-    parts += (filter / (D_SRC_C / D_TOGETHER) * TAPS + i % TAPS) * OWN_CHANNELS + c;
+    parts += (k * TAPS + tap) * OWN_CHANNELS + c;
     ACC_T sum = 0;
     for (int part = 0; part < T_SPLIT; part++)
         sum += parts[part * part_size];
-    DST_STORE(dst, i, sum);
+    DST_STORE(dst, ELEMENT(k, c, tap), sum);
 }
 #endif

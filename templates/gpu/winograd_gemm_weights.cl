@@ -79,6 +79,7 @@ kernel GROUP void weights(global const ACC_T *restrict m, global DST_T *restrict
         times_a(T_M, p, o);
         UNROLL
         for (int j = 0; j < P_TAPS; j++)
-            DST_STORE(dw, (((INDEX_T)k * D_SRC_C + c) * P_TAPS + i) * P_TAPS + j, o[j]);
+            DST_STORE(dw, (INDEX_T)k * D_W_K + (INDEX_T)c * D_W_C + (i * P_TAPS + j) * D_W_TAP,
+                      o[j]);
     }
 }

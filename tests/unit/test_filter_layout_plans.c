@@ -119,12 +119,39 @@ START_TEST(a_filters_layout_costs_a_gpu_nothing)
 }
 END_TEST
 
+/* Blocks are left to a stage. */
+START_TEST(a_gpu_writes_gradients_in_any_order_of_axes)
+{
+    static const char *const solvers[][2] = {
+        {"gemm_weights", "wrw-f32-n2-c17-k5-i9x9-f3x2"},
+        {"gemm_weights_mma", "wrw-f16-n2-c16-k24-i9x9-f3x3"},
+        {"gemm_weights_wgmma", "wrw-bf16-n8-c64-k64-i14x14-f3x3-p1x1"},
+        {"winograd_gemm_weights", "wrw-f32-n2-c16-k24-i9x9-f3x3-p1x1"},
+        {"depthwise_reduce", "wrw-f32-n2-c16-k32-i9x9-f3x3-g16"},
+    };
+    static const char *const orders[] = {"OIHW", "OHWI", "HWIO", "HWOI", "IOHW", "OIHW8i"};
+    const kiln_device_facts d = support_h100();
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++)
+        for (size_t f = 0; f < sizeof orders / sizeof *orders; f++) {
+            static kiln_plan plan;
+            kiln_shape own;
+            const bool blocked = strcmp(orders[f], "OIHW8i") == 0;
+            ck_assert_msg(plan_of(kiln_solver_named(solvers[i][0]), &d, solvers[i][1], "NHWC",
+                                  orders[f], &own, &plan),
+                          "%s, dw in %s", solvers[i][0], orders[f]);
+            ck_assert_msg(!*own.x_outer && !*own.y_outer && (*own.w_outer != 0) == blocked,
+                          "%s, dw in %s: stages", solvers[i][0], orders[f]);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("filter_layout_plans");
     TCase *tests = tcase_create("plans");
     tcase_add_test(tests, a_filters_layout_costs_a_cpu_nothing);
     tcase_add_test(tests, a_filters_layout_costs_a_gpu_nothing);
+    tcase_add_test(tests, a_gpu_writes_gradients_in_any_order_of_axes);
     suite_add_tcase(suite, tests);
     return support_run_apart(suite);
 }

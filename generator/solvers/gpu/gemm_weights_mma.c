@@ -3,6 +3,7 @@
 
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/filter_places.h"
 
 #include "tiles.h"
 
@@ -19,6 +20,14 @@ static bool is_pointwise(const kiln_shape *s)
     return true;
 }
 
+/* Whether neighbours of dw are taps of one filter, which tiles do not hold side by side. */
+static bool taps_are_neighbours(const kiln_shape *s)
+{
+    kiln_filter_places w = {0, 0, 0};
+    return s->filter[0] * s->filter[1] * s->filter[2] > 1 && kiln_filter_places_of(s, &w) &&
+           w.tap == 1;
+}
+
 static kiln_gemm_weights_mma of_shape(const kiln_shape *s)
 {
     return (kiln_gemm_weights_mma){
@@ -27,6 +36,7 @@ static kiln_gemm_weights_mma of_shape(const kiln_shape *s)
         .pointwise = is_pointwise(s),
         .pixels = s->n * s->out[0] * s->out[1] * s->out[2],
         .taps = s->filter[0] * s->filter[1] * s->filter[2],
+        .sorts = taps_are_neighbours(s),
     };
 }
 
@@ -54,7 +64,7 @@ static void set_config(kiln_gemm_weights_mma *g, kiln_mma_kind kind, const kiln_
     g->tiles_m = divide_up(g->rows, v[MMA_ROWS]);
     g->tiles_n = divide_up(g->columns, v[MMA_COLUMNS]);
     g->tiles = kiln_mma_tiles_of(kind, g->x.type, 4, false, INT32_MAX, c);
-    g->parts = v[MMA_SPLIT] > 1 || g->taps > 1;
+    g->parts = v[MMA_SPLIT] > 1 || g->sorts;
     if (!g->pointwise)
         g->tiles.local_bytes += 2 * terms * 24; /* for the places of pixels */
     g->tiles.count = (double)(g->tiles_m * g->tiles_n * g->groups) * v[MMA_SPLIT];
@@ -107,9 +117,8 @@ bool kiln_gemm_weights_mma_reject(const kiln_solver *self, const kiln_shape *s,
     if (s->x_type != KILN_F16 && s->x_type != KILN_BF16)
         return kiln_no(why, "it multiplies f16 and bf16; x and dy are %s",
                        kiln_type_name(s->x_type));
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
-        return kiln_no(why, "it writes weights in the layout %s; these are %s",
-                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    if (kiln_filter_places_refused(s, why))
+        return true;
     if (kiln_mma_refuses_layouts(s, why))
         return true;
     const kiln_gemm_weights_mma g = kiln_gemm_weights_mma_of(self, s, &variant->smallest);

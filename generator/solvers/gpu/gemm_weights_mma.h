@@ -11,6 +11,7 @@ typedef struct kiln_gemm_weights_mma {
     kiln_mma_source x, dy;
     bool pointwise; /* a pixel of dy meets the pixel of x at its own place alone */
     int64_t pixels, taps;
+    bool sorts; /* the order of dw is not that of tiles */
 
     /* ---- from a config ---- */
     int64_t together;                   /* groups of the problem that share a tile */

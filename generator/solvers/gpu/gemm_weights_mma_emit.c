@@ -3,6 +3,7 @@
 
 #include "generator/base/integers.h"
 #include "generator/geometry/bias_gradient.h"
+#include "generator/geometry/filter_places.h"
 
 static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g,
                        const kiln_device_facts *d, const kiln_config *c, kiln_plan *plan)
@@ -31,6 +32,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm_weights_mma *g,
     kiln_define(plan, "D_PARTS", g->parts);
     kiln_pitch_define(&g->x.pitch, "D_X", plan);
     kiln_pitch_define(&g->dy.pitch, "D_DY", plan);
+    kiln_filter_places_define(s, plan);
     kiln_mma_define(&g->tiles, d, c, plan);
 }
 

@@ -12,6 +12,7 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/geometry/blocked.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
@@ -49,6 +50,12 @@ static bool channels_are_last(const kiln_shape *s)
     const kiln_pitch x = kiln_pitch_of(s, 'x'), y = kiln_pitch_of(s, 'y');
     return kiln_order_of(&x, s->in, s->c) == KILN_CHANNELS_LAST &&
            kiln_order_of(&y, s->out, s->k) == KILN_CHANNELS_LAST;
+}
+
+static bool channels_are_first(const kiln_shape *s)
+{
+    const char *plain = kiln_plain_data_layout(s->rank);
+    return strcmp(s->x_layout, plain) == 0 && strcmp(s->y_layout, plain) == 0;
 }
 
 static bool may_have_vectors(const kiln_shape *s)
@@ -113,9 +120,10 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     if (s->c / s->g > MOST_SOURCES)
         return kiln_no(why, "it does groups of at most %d source channels; these have %lld",
                        MOST_SOURCES, (long long)(s->c / s->g));
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0 ||
-        (!kiln_shape_is_plain_layout(s) && !channels_are_last(s)))
-        return kiln_no(why, "it works on the layouts NCHW, or NHWC, and OIHW and their kin");
+    if (kiln_filter_places_refused(s, why))
+        return true;
+    if (!channels_are_first(s) && !channels_are_last(s))
+        return kiln_no(why, "it works on the layouts NCHW, or NHWC, and their kin");
     if (g.taps > MOST_TAPS)
         return kiln_no(why, "an item keeps a sum for each tap, at most %d; the filter has %lld",
                        MOST_TAPS, (long long)g.taps);
@@ -192,6 +200,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_define(plan, "D_CHANNELS_LAST", kiln_order_of(&y, s->out, s->k) == KILN_CHANNELS_LAST);
     kiln_pitch_define(&x, "D_SRC", plan);
     kiln_pitch_define(&y, "D_DST", plan);
+    kiln_filter_places_define(s, plan);
     kiln_define(plan, "D_WORDS", c->v[REDUCE_VECTOR] * (int64_t)kiln_type_size(s->x_type) / 4);
     if (d->kind == KILN_DEVICE_GPU)
         kiln_define(plan, "D_ALIGNED", 1);

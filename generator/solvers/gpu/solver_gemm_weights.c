@@ -13,6 +13,7 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/geometry/sum_parts.h"
 
 #include "gemm_weights.h"
@@ -126,9 +127,8 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     const int64_t most = INT32_MAX / 4;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
         return kiln_no(why, "it does backward weights");
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
-        return kiln_no(why, "it writes weights in the layout %s; these are %s",
-                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    if (kiln_filter_places_refused(s, why))
+        return true;
     const kiln_gemm_weights g = geometry_of(s, &kiln_tiles_smallest);
     if (!kiln_tiles_take_layouts(s))
         return kiln_no(why,
@@ -217,6 +217,7 @@ static void define_all(const kiln_shape *s, const kiln_gemm_weights *g, const ki
     kiln_define(plan, "D_DY_LOAD", g->dy_load);
     kiln_pitch_define(&g->x_pitch, "D_X", plan);
     kiln_pitch_define(&g->dy_pitch, "D_DY", plan);
+    kiln_filter_places_define(s, plan);
 }
 
 void kiln_gemm_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,

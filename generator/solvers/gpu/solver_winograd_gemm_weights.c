@@ -11,6 +11,7 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/solvers/winograd/winograd.h"
 
 #include "gemm_weights.h"
@@ -129,9 +130,8 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
 {
     if (reject_problem(s, why))
         return true;
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
-        return kiln_no(why, "it writes weights in the layout %s; these are %s",
-                       kiln_plain_filter_layout(s->rank), s->w_layout);
+    if (kiln_filter_places_refused(s, why))
+        return true;
     if (!kiln_tiles_take_layouts(s))
         return kiln_no(why, "it works on the layouts NCHW and NHWC; x and y are %s and %s",
                        s->x_layout, s->y_layout);
@@ -195,6 +195,7 @@ static void start(kiln_plan *plan, const kiln_shape *s, const kiln_device_facts 
                   const geometry *g, const char *kernel, int64_t g0, int64_t g1)
 {
     kiln_winograd_walk_emit(&g->walk, s, d, kernel, (const int64_t[]){g0, g1, 1}, plan);
+    kiln_filter_places_define(s, plan);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
