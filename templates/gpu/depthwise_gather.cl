@@ -271,7 +271,7 @@ kernel GROUP_SIZE(T_GROUP, 1, 1) void depthwise_gather(global const SRC_T *restr
             sum[r][c] = 0;
     for (int tap_d = 0; tap_d < P_FILTER_D; tap_d++) {
         const int at_d = meets(d, tap_d, P_PAD_D, P_STRIDE_D, P_DILATION_D);
-#if ROWS_END /* those of a plane that meets nothing are stored, too */
+#if ROWS_END /* results of a plane that meets nothing are stored, too */
         const int first_row = (uint)at_d < P_SRC_D ? row : P_SRC_H;
 #else
         const int first_row = row;

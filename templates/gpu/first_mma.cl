@@ -33,7 +33,7 @@
 #define TILES_W ((P_DST_W + T_WIDTH - 1) / T_WIDTH)
 #define TAPS (P_FILTER_H * P_FILTER_W)
 
-/* A step is 32 bytes of terms: of each tap a lane has one or two words. */
+/* A step is 32 bytes of terms: a lane has one or two words of each tap. */
 #define STEP_TAPS (8 / D_WORDS)
 #define STEPS ((TAPS + STEP_TAPS - 1) / STEP_TAPS)
 #define WORD_ELEMENTS (4 / MMA_BYTES)

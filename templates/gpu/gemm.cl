@@ -36,8 +36,8 @@
  *                           group; taps are the pixels of the source that all phases meet together
  *   D_FLAT                  1: terms follow one another without a gap, whatever tap they are of;
  *                           0: the channels of a tap are filled up with zeros to D_CHANNELS
- *   D_TABLE                 1: of each term the packed weights have the way to its element of the
- *                           source
+ *   D_TABLE                 1: the packed weights have, for each term, the way to its element of
+ *                           the source
  *   D_CHANNELS              of a tap: D_SRC_C, or the next multiple of T_BK
  *   D_ROWS, D_COLUMNS       of a group's packed weights: terms, and channels filled up to T_BM
  *   D_LOAD                  how the source is read: see gemm_pieces.cl

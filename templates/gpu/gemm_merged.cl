@@ -1,7 +1,7 @@
 /* gemm_merged.cl: which tap of the filter a phase has at each of the pixels of the source that all
  * phases of a merged product meet together.
  *
- *   MERGED_TAPS              those pixels
+ *   MERGED_TAPS              the number of these pixels
  *   merged_tap(phase, tap)   the filter's tap; -1: the phase does not meet the pixel
  *
  * Defines   D_MERGED: 0: there is none of this; P_FILTER_a, P_DILATION_a, D_PHASES_a, D_TAPS_a

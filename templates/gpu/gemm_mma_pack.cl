@@ -9,7 +9,7 @@
  *   D_SRC_C, D_DST_C     channels of one group of the source and of the destination
  *   D_MERGED             1: a channel of the destination is a phase of one (gemm_merged.cl)
  *   D_CHANNELS           terms of a tap
- *   D_TOGETHER           groups of the weights that count as one: those of other groups are 0
+ *   D_TOGETHER           groups of the weights that count as one: weights of other groups are 0
  *   D_TAPS_INNER         1: a step of T_BYTES of each tap, then the next channels
  *   D_W_GROUP, D_W_DST, D_W_SRC    strides of the weights over groups, and over channels of the
  *                        destination and the source

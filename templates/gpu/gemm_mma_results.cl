@@ -1,8 +1,8 @@
-/* gemm_mma_results.cl: what becomes of the sums of gemm_mma.cl: those of teams are added, parts of
- * a split sum are stored as they are, others are finished and pass through local memory, so that
- * neighbouring items write long runs.
+/* gemm_mma_results.cl: the end of the sums of gemm_mma.cl. Sums of several teams are added; parts
+ * of a split sum are stored as they are; all others are finished and pass through local memory, so
+ * that neighbouring items write long runs.
  *
- *   LOCAL_BYTES       of local memory that a group needs, its stages included
+ *   LOCAL_BYTES       bytes of local memory that a group needs, its stages included
  *   OUT_T, OUT_PARAMS what the kernel writes, and its arguments for the epilogue
  *   add_teams(sum, room, team, item)    where there are several
  *   put_parts, put_phases, finish_results and write_results
@@ -93,7 +93,7 @@ INLINE void put_phases(global DST_T *dst, const ACC_T sum[SUMS_R][SUMS_C][4], co
 #define LOCAL_BYTES (PIECES_BYTES > MORE_BYTES ? PIECES_BYTES : MORE_BYTES)
 
 #if TEAMS > 1
-/* Adds the other teams' sums to those of team 0. */
+/* Adds the other teams' sums to the sums of team 0. */
 INLINE void add_teams(ACC_T sum[SUMS_R][SUMS_C][4], local ACC_T *room, const int team,
                       const int item)
 {

@@ -16,8 +16,8 @@
  *   D_SRC_C, D_CHANNELS             of one group, without and with padding
  *   D_SRC_IMAGE, _BLOCK, _CHANNEL, _PIXEL    elements from one to the next
  *   D_SRC_NEIGHBOURS                channels of a block
- *   D_UNIT                          bytes that are written at once, 16 or 8: divides those of
- *                                   D_CHANNELS
+ *   D_UNIT                          bytes that are written at once, 16 or 8: divides the bytes
+ *                                   of D_CHANNELS
  *   D_READ                          pixels that are read at once where they are neighbours: divides
  *                                   P_PIXELS, 16 bytes of them or fewer
  *   D_TILE_P, D_TILE_C              above; powers of two from four elements and from D_UNIT on

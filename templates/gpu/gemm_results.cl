@@ -11,7 +11,7 @@
  *         item 1: p4 p5 p6 p7     (four rows of each item)   p0, p1, p2, ... p31
  *
  *                    With D_SPREAD the pixels of phases without taps, which are zero, lie between
- *                    them, with D_MERGED those of the rows below: items write whole rows of the
+ *                    them, with D_MERGED pixels of the rows below: items write whole rows of the
  *                    destination.
  *
  * Each of several parts (T_SPLIT) writes its sums in the order part, group, phase, channel, pixel.

@@ -40,14 +40,14 @@
 #define COLUMNS (D_SRC_C * TAPS)
 #define PIXELS (P_IMAGES * P_DST_D * P_DST_H * P_DST_W)
 
-/* A piece's rows are pixels. But of LOAD_CHANNELS an item writes pixels of a channel below one
- * another: rows are 4 further apart, so that items write to different banks. */
+/* A piece's rows are pixels. Except with LOAD_CHANNELS, an item writes pixels of a channel below
+ * one another: rows are 4 further apart, so that items write to different banks. */
 #define PITCH(load, tile) ((tile) + ((load) == LOAD_CHANNELS ? 0 : 4))
 #define A_PITCH PITCH(D_DY_LOAD, T_BM)
 #define B_PITCH PITCH(D_X_LOAD, T_BN)
 
 /* An item reads so many times one element or four: the first of pixel READ_PIXEL and column
- * READ_COLUMN of the piece. Of LOAD_QUADS 32 items read eight pixels of sixteen columns. */
+ * READ_COLUMN of the piece. With LOAD_QUADS 32 items read eight pixels of sixteen columns. */
 #define WIDTH(load) ((load) == LOAD_PIXELS ? 1 : 4)
 #define ALL_READS(load, tile) (T_BK * (tile) / WIDTH(load))
 #define READERS(load, tile)                                                                        \

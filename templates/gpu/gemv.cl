@@ -7,13 +7,13 @@
  *     weights             +-----+-----+-----+-----+-----+    them in a step, and keeps its own sums
  *
  * A team has a tile of the results: T_PIXELS pixels by T_CHANNELS channels. At last the lanes' sums
- * pass through local memory, where an item adds those of one result. Nothing else is shared, so all
- * reads of an item can be under way at once: the time of a layer of one pixel is that of one of
+ * pass through local memory, where an item adds the sums of a result. Nothing else is shared, so
+ * all reads of an item can be under way at once: the time of a layer of one pixel is that of one of
  * them.
  *
  * Grid      gemv: (tiles of channels * T_ITEMS, tiles of pixels, groups) in groups of (T_ITEMS, 1,
  *           1). gemv_pack: (D_SRC_C, D_DST_C, groups): the weights of backward data, channels of
- *           the source as neighbours; those of forward lie so
+ *           the source as neighbours; forward they lie so
  * Defines   those of epilogue.cl, and
  *   P_PIXELS                   of all images
  *   P_GROUPS, D_SRC_C, D_DST_C    groups, and channels of one of them

@@ -1,9 +1,9 @@
 /* mma.cl: products of small matrices on tensor cores, and copies to local memory that an item does
  * not wait for: NVIDIA's compute capability 8.0 and up, by inline PTX.
  *
- * A warp, 32 neighbouring items, multiplies m16 x k by k x n8 as one. Of both factors 32 bytes of
- * terms are taken at a time: 8 floats, 16 halves or 32 bytes. Rows of both lie in local memory,
- * with their terms side by side:
+ * A warp, 32 neighbouring items, multiplies m16 x k by k x n8 as one, 32 bytes of terms at a time:
+ * 8 floats, 16 halves or 32 bytes. Rows of both factors lie in local memory, with their terms side
+ * by side:
  *
  *                        terms: 32 bytes                item l holds of a product
  *     rows of the left  +-------+-------+              +-------------------------+
@@ -12,7 +12,7 @@
  *     right one         +-------+-------+              | [2] [3]                 |  row l / 4 + 8
  *
  *   MMA_T, MMA_BYTES                     an element of the factors as memory holds it, and its size
- *   COPY_ASYNC(bytes, to, from, given)   starts to copy 16 or 8 bytes to local address `to`; those
+ *   COPY_ASYNC(bytes, to, from, given)   starts to copy 16 or 8 bytes to local address `to`; bytes
  *                                        past the first `given` become 0
  *   COPY_COMMIT, COPY_WAIT(n)            ends a batch of copies; waits for all but the last n
  *                                        batches

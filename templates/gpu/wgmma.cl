@@ -15,13 +15,13 @@
  *                           the group, below 15
  *
  * The 64 rows are eight times eight. With WGMMA_EIGHTH defined each eight begin so many bytes after
- * those before, a multiple of 128, instead of 1024; and `left` is any multiple of 128.
+ * the eight before, a multiple of 128, instead of 1024; and `left` is any multiple of 128.
  *
  * OpenCL's compiler takes none of these for an older target: the program asks for another one by
  * -DD_PTX_TARGET (runtime/programs/program_build.h).
  *
  * With WGMMA_TURNED defined the factors lie the other way, f16 and bf16 alone: a row of 128 bytes
- * holds the same term of 64 rows or columns, and the next 64 of those lie WGMMA_TURNED bytes
+ * holds the same term of 64 rows or columns, and the next 64 of them lie WGMMA_TURNED bytes
  * further on. A product is of 64 terms.
  *
  * Defines   those of types.cl; T_COLUMNS: 32, 64, 96, 128, 192 or 256; T_WGMMA: 0: none of this is
