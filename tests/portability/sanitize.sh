@@ -46,8 +46,15 @@ fi
 list=${1:-$(dirname "$0")/sanitize.txt}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- memcheck racecheck
-solvers=${SOLVERS:-gemv gemm gemm_phases gemm_weights winograd_gemm winograd_gemm_weights depthwise_gather
-depthwise_reduce first_mma gemm_mma gemm_wgmma gemm_tma halo_wgmma gemm_weights_mma}
+# All that the folder of GPUs defines, in the order of the registry.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+gpu_solvers() {
+    sed -n 's/^SOLVER(\(.*\))$/\1/p' "$root/generator/plan/solvers.def" | while read -r name; do
+        ! grep -q "kiln_solver kiln_solver_$name = " "$root"/generator/solvers/gpu/*.c || echo "$name"
+    done
+}
+solvers=${SOLVERS:-$(gpu_solvers)}
+[ -n "$solvers" ]
 command -v compute-sanitizer >/dev/null || {
     echo "sanitize: there is no compute-sanitizer; it comes with the CUDA toolkit" >&2
     exit 2

@@ -148,8 +148,7 @@ START_TEST(guesses_fit_the_device)
 }
 END_TEST
 
-/* What an H100 gets without a row: solver and config, as predicted among the solvers for tensor
- * cores. A change here is a change of the fitted times, and needs a measurement. */
+/* What an H100 gets without a row: solver and config, as predicted among all solvers. A change here is a change of the fitted times, and needs a measurement. */
 static const struct {
     const char *problem, *choice;
 } choices[] = {
@@ -178,11 +177,9 @@ static const struct {
 
 static void choose(const kiln_shape *s, const kiln_device_facts *d, char *text, size_t size)
 {
-    static const char *const names[] = {"halo_wgmma", "gemm_mma",         "gemm_wgmma",
-                                        "gemm_tma",   "gemm_weights_mma", "gemm_weights_wgmma"};
+    const kiln_solver *solver;
     double best = INFINITY;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const kiln_solver *solver = kiln_solver_named(names[i]);
+    for (int i = 0; (solver = kiln_solver_at(i)); i++) {
         char config[KILN_CONFIG_TEXT];
         kiln_shape own;
         kiln_why why;
@@ -195,7 +192,7 @@ static void choose(const kiln_shape *s, const kiln_device_facts *d, char *text, 
             continue;
         best = ms;
         kiln_config_text(solver, &c, config, sizeof config);
-        snprintf(text, size, "%s %s", names[i], config);
+        snprintf(text, size, "%s %s", solver->name, config);
     }
 }
 
