@@ -93,14 +93,9 @@ static bool listed(const kiln_param *param, int value)
     return false;
 }
 
-/* Whether two runs of the config may differ. */
-static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
-                   const kiln_config *c)
+static bool varies(const kiln_solver *solver, const kiln_shape *s, const kiln_config *c)
 {
-    kiln_plan plan;
-    kiln_plan_start(&plan);
-    solver->emit(solver, s, d, c, &plan);
-    return !plan.deterministic;
+    return solver->varies && solver->varies(solver, s, c);
 }
 
 bool kiln_tensors_exceed(const kiln_shape *s, const kiln_device_facts *d, double share)
@@ -159,7 +154,7 @@ bool kiln_config_refused(const kiln_solver *solver, const kiln_shape *s, const k
         return true;
     bool strict = s->determinism == KILN_DETERMINISTIC ||
                   (s->determinism == KILN_DETERMINISM_DEFAULT && !forced);
-    if (strict && varies(solver, s, d, c))
+    if (strict && varies(solver, s, c))
         return kiln_no(why, "the config adds floats in no fixed order, so its result may vary "
                             "between runs, and the problem asks for a deterministic one");
     return false;
@@ -238,7 +233,7 @@ bool kiln_config_next(const kiln_solver *solver, const kiln_shape *s, const kiln
             c->v[i] = solver->params[i].value[rest % solver->params[i].nvalues];
             rest /= solver->params[i].nvalues;
         }
-        /* Most configs fail a rule. The full check, which makes a plan, comes last. */
+        /* Most configs fail a rule. */
         if (!solver->illegal(solver, s, d, c, NULL) &&
             !(solver->skip && solver->skip(solver, s, d, c)) &&
             !kiln_config_refused(solver, s, d, c, false, &why))
@@ -288,6 +283,7 @@ bool kiln_solver_plan(const kiln_solver *solver, const kiln_shape *s, const kiln
         return !kiln_no(why, "solver %s could not express its plan", solver->name);
     if (*plan->refusal.text)
         return !kiln_no(why, "%s", plan->refusal.text);
+    plan->deterministic = !varies(solver, s, c);
     kiln_plan_finish(plan, s, d);
     return fits_memory(plan, s, d, why) && fit_images(plan, d, why);
 }

@@ -69,6 +69,8 @@ struct kiln_solver {
     /* Returns the expected time in ms, to rank solvers nobody has measured. */
     double (*predict)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c);
+    /* Returns whether two runs of a legal config may give different bits. NULL: never. */
+    bool (*varies)(const kiln_solver *self, const kiln_shape *s, const kiln_config *c);
     /* Fills an empty plan. The config is legal. */
     void (*emit)(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c, kiln_plan *plan);

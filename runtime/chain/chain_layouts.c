@@ -51,14 +51,13 @@ static int ask_all(const kiln *k, const kiln_problem *problem, preference list[M
         kiln_pick pick;
         kiln_why why;
         kiln_problem p = *problem;
-        if (!kiln_solver_takes(solver, &shape, &k->facts, &pick.shape, &why) ||
-            !kiln_guess_config(k, solver, &pick, &why))
+        if (!kiln_consider(k, solver, &shape, NULL, NULL, &pick, &why))
             continue;
         preference *one = &list[count++];
         kiln_shape_give_layouts(&pick.shape, &p);
         memcpy(one->x, p.x_layout, sizeof one->x);
         memcpy(one->y, p.y_layout, sizeof one->y);
-        one->ms = kiln_solver_predict(solver, &pick.shape, &k->facts, &pick.config);
+        one->ms = pick.predicted_ms;
         best = fmin(best, one->ms);
     }
     for (int i = 0; i < count; i++)
@@ -151,8 +150,7 @@ static kiln_status time_pair(kiln *k, const kiln_problem *problem, const char *x
     const kiln_shape shape = kiln_shape_of(&p);
     kiln_pick pick = {0};
     kiln_status status = kiln_choose(k, &p, &shape, &guess, &pick);
-    *ms =
-        status ? INFINITY : kiln_solver_predict(pick.solver, &pick.shape, &k->facts, &pick.config);
+    *ms = status ? INFINITY : pick.predicted_ms;
     return status;
 }
 

@@ -22,17 +22,16 @@ static kiln_problem settle(const kiln_problem *problem, const kiln_shape *settle
 }
 
 bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
-                        const kiln_shape *shape, kiln_pick *pick, kiln_plan *plan, kiln_why *why)
+                        const kiln_shape *shape, kiln_plan *plan, kiln_pick *pick, kiln_why *why)
 {
     char key[KILN_KEY_TEXT];
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, why))
         return false;
     settle(problem, &pick->shape, key);
-    pick->row_ms = 0;
-    if (!kiln_pick_from_rows(k, key, solver->name, shape, pick) &&
-        !kiln_guess_config(k, solver, pick, why))
-        return false;
-    return kiln_solver_plan(solver, &pick->shape, &k->facts, &pick->config, plan, why);
+    const bool row = kiln_pick_from_rows(k, key, solver->name, shape, pick);
+    if (row && !plan)
+        return true;
+    return kiln_consider(k, solver, shape, row ? &pick->config : NULL, plan, pick, why);
 }
 
 static kiln_status unsupported_by_all(const kiln *k, const kiln_shape *shape)
@@ -42,9 +41,8 @@ static kiln_status unsupported_by_all(const kiln *k, const kiln_shape *shape)
     const kiln_solver *solver;
     for (int i = 0; (solver = kiln_solver_at(i)) && used < sizeof text; i++) {
         kiln_pick pick;
-        kiln_plan plan;
         kiln_why why = {""};
-        kiln_guess(k, solver, shape, &pick, &plan, &why);
+        kiln_consider(k, solver, shape, NULL, NULL, &pick, &why);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", i ? "; " : "",
                                  solver->name, why.text);
     }
@@ -61,9 +59,9 @@ static double row_beaten_below(const kiln_pick *row)
 
 /* The result of a pass over all solvers: the best measured pick and the best guessed one. */
 typedef struct field {
-    kiln_pick measured, guessed;
-    double guessed_ms, predicted_ms; /* of the best guess without a row; of the best guess */
-    bool decided;                    /* the layouts predicted best have a row of a search */
+    kiln_pick measured, guessed; /* guessed: without the time of a row */
+    double predicted_ms;         /* of the best guess */
+    bool decided;                /* the layouts predicted best have a row of a search */
 } field;
 
 /* Finds the row that speaks for the layouts that the solver makes of open ones, else the row of the
@@ -83,25 +81,19 @@ static void enter(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
 {
     bool decides = false;
     kiln_pick own = {0};
-    double ms = kiln_solver_predict(guess->solver, &guess->shape, &k->facts, &guess->config);
-    const bool row = !ignore_rows && find_row(k, problem, shape, guess, &own, &decides);
-    if (f->predicted_ms == 0 || ms < f->predicted_ms) {
-        f->predicted_ms = ms;
+    if (ignore_rows || !find_row(k, problem, shape, guess, &own, &decides))
+        own = *guess;
+    if (f->predicted_ms == 0 || guess->predicted_ms < f->predicted_ms) {
+        f->predicted_ms = guess->predicted_ms;
         f->decided = decides;
     }
-    if (!row)
-        own = *guess;
     if (own.row_ms > 0) {
         if (!f->measured.solver || own.row_ms < f->measured.row_ms)
             f->measured = own;
         return;
     }
-    if (row)
-        ms = kiln_solver_predict(own.solver, &own.shape, &k->facts, &own.config);
-    if (!f->guessed.solver || ms < f->guessed_ms) {
-        f->guessed_ms = ms;
+    if (!f->guessed.solver || own.predicted_ms < f->guessed.predicted_ms)
         f->guessed = own;
-    }
 }
 
 /* Where layouts are open, a search covers the layouts that predictions choose. Its result is not
@@ -113,15 +105,15 @@ static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln
     const kiln_solver *solver;
     for (int i = 0; (solver = kiln_solver_at(i)); i++) {
         kiln_pick guess;
-        kiln_plan plan;
         kiln_why why;
-        if (kiln_guess(k, solver, shape, &guess, &plan, &why))
+        if (kiln_consider(k, solver, shape, NULL, NULL, &guess, &why))
             enter(k, problem, shape, ignore_rows, &guess, &f);
     }
     if (!f.measured.solver && !f.guessed.solver)
         return unsupported_by_all(k, shape);
-    const bool measured = f.measured.solver && (f.decided || !f.guessed.solver ||
-                                                f.guessed_ms >= row_beaten_below(&f.measured));
+    const bool measured =
+        f.measured.solver &&
+        (f.decided || !f.guessed.solver || f.guessed.predicted_ms >= row_beaten_below(&f.measured));
     *pick = measured ? f.measured : f.guessed;
     return KILN_OK;
 }
@@ -144,27 +136,32 @@ static kiln_status pick_naturally(kiln *k, const kiln_problem *problem, const ki
     return pick_fastest(k, problem, shape, ignore_rows, pick);
 }
 
-/* Takes the config that the caller insists on, for one solver. */
+/* Takes the config that the caller insists on, for one solver. Values that the text does not name
+ * are the guess's. */
 static kiln_status force_config(kiln *k, const kiln_solver *solver, const char *text,
                                 const kiln_shape *shape, kiln_pick *pick)
 {
     kiln_why why;
-    memset(&pick->config, 0, sizeof pick->config);
-    if (!kiln_config_parse(solver, text, &pick->config, &why) ||
-        (!strchr(text, '=') && kiln_config_unlisted(solver, &pick->config, &why)))
+    kiln_config config = {0};
+    kiln_shape asked = *shape;
+    if (!kiln_config_parse(solver, text, &config, &why) ||
+        (!strchr(text, '=') && kiln_config_unlisted(solver, &config, &why)))
         return kiln_fail(KILN_INVALID, "%s", why.text); /* of no problem, on no device */
     if (!kiln_solver_takes(solver, shape, &k->facts, &pick->shape, &why))
         return kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
-    memset(&pick->config, 0, sizeof pick->config);
-    solver->guess(solver, &pick->shape, &k->facts, &pick->config);
-    if (!kiln_config_parse(solver, text, &pick->config, &why) ||
-        kiln_config_unlisted(solver, &pick->config, &why))
+    memset(&config, 0, sizeof config);
+    solver->guess(solver, &pick->shape, &k->facts, &config);
+    if (!kiln_config_parse(solver, text, &config, &why) ||
+        kiln_config_unlisted(solver, &config, &why))
         return kiln_fail(KILN_INVALID, "%s", why.text);
-    if (kiln_config_refused(solver, &pick->shape, &k->facts, &pick->config, true, &why))
+    if (asked.determinism == KILN_DETERMINISM_DEFAULT)
+        asked.determinism = KILN_NONDETERMINISTIC;
+    if (!kiln_consider(k, solver, &asked, &config, NULL, pick, &why))
         return kiln_fail(KILN_UNSUPPORTED, "config %s of solver %s: %s", text, solver->name,
                          why.text);
-    pick->solver = solver;
+    pick->shape.determinism = shape->determinism;
     pick->origin = KILN_ORIGIN_CHOICE;
+    pick->row_ms = pick->row_spread = 0;
     return KILN_OK;
 }
 
@@ -243,9 +240,8 @@ void kiln_warn_of_choice(kiln *k, const kiln_problem *problem, const kiln_choice
     const kiln_solver *solver;
     for (int i = 0; has_open_layout(problem) && !named && (solver = kiln_solver_at(i)); i++) {
         kiln_pick guess;
-        kiln_plan plan;
         kiln_why why;
-        if (kiln_guess(k, solver, &shape, &guess, &plan, &why) &&
+        if (kiln_consider(k, solver, &shape, NULL, NULL, &guess, &why) &&
             warn_of_settled(k, problem, &guess.shape, NULL))
             return;
     }
@@ -273,12 +269,11 @@ kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *
     if (forced)
         return solver ? force_config(k, solver, c->config, shape, pick)
                       : force_config_anywhere(k, c->config, problem, shape, pick);
-    kiln_plan plan;
-    kiln_why why;
     if (!solver)
-        status = pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
-    else if (!(c->ignore_rows ? kiln_guess(k, solver, shape, pick, &plan, &why)
-                              : kiln_solver_config(k, solver, problem, shape, pick, &plan, &why)))
-        status = kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
-    return status;
+        return pick_naturally(k, problem, shape, c->ignore_rows != 0, pick);
+    kiln_why why;
+    const bool able = c->ignore_rows
+                          ? kiln_consider(k, solver, shape, NULL, NULL, pick, &why)
+                          : kiln_solver_config(k, solver, problem, shape, NULL, pick, &why);
+    return able ? KILN_OK : kiln_fail(KILN_UNSUPPORTED, "solver %s: %s", solver->name, why.text);
 }

@@ -2,7 +2,7 @@
 #ifndef KILN_CHOOSE_H
 #define KILN_CHOOSE_H
 
-#include "guess.h"
+#include "pick.h"
 
 /* Picks for a shape in the order of kiln_choice's comment; `choice` may be NULL. */
 kiln_status kiln_choose(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
@@ -17,9 +17,9 @@ kiln_status kiln_sizes_check(const kiln *k, const kiln_problem *problem);
 
 /* The config that a solver would run with: from rows, else its guess. Rows are kept by decided
  * layouts: where the problem says "any", the rows of those layouts count that the solver makes of
- * it. Fills `pick` and `plan`. Returns false, with the reason in `why`, when the solver rejects the
- * shape or cannot plan it. */
+ * it. Fills `pick`, and `plan` unless it is NULL. Returns false, with the reason in `why`, when the
+ * solver cannot run the shape. */
 bool kiln_solver_config(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
-                        const kiln_shape *shape, kiln_pick *pick, kiln_plan *plan, kiln_why *why);
+                        const kiln_shape *shape, kiln_plan *plan, kiln_pick *pick, kiln_why *why);
 
 #endif

@@ -25,21 +25,12 @@ static const kiln_solver *read_row(const kiln_row *row, kiln_config *config, kil
     return NULL;
 }
 
-/* Rows are kept without workspace limits: of a problem with one, only the plan tells. */
-static bool exceeds_limit(const kiln *k, const kiln_pick *pick, kiln_why *why)
-{
-    kiln_plan plan;
-    return pick->shape.workspace_limit > 0 &&
-           !kiln_solver_plan(pick->solver, &pick->shape, &k->facts, &pick->config, &plan, why);
-}
-
 bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
                      kiln_why *why)
 {
-    pick->solver = read_row(row, &pick->config, why);
-    return pick->solver && kiln_solver_takes(pick->solver, shape, &k->facts, &pick->shape, why) &&
-           !kiln_config_refused(pick->solver, &pick->shape, &k->facts, &pick->config, false, why) &&
-           !exceeds_limit(k, pick, why);
+    kiln_config config;
+    const kiln_solver *solver = read_row(row, &config, why);
+    return solver && kiln_consider(k, solver, shape, &config, NULL, pick, why);
 }
 
 /* Finds the best usable row of one file: the newest row of each solver counts, and the fastest of

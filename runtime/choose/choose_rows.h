@@ -2,7 +2,7 @@
 #ifndef KILN_CHOOSE_ROWS_H
 #define KILN_CHOOSE_ROWS_H
 
-#include "guess.h"
+#include "pick.h"
 
 /* Finds the best usable row of the key, of all solvers or of solver `only`: the user's, else a
  * shipped one. Rows for any device were measured on other devices: they tell a solver's config, not
@@ -19,8 +19,8 @@ bool kiln_row_of_pick(kiln *k, const char *key, const kiln_shape *shape, kiln_pi
 bool kiln_pick_from_kindred(kiln *k, int index, const char *key, const kiln_shape *shape,
                             kiln_pick *pick, kiln_row *row, char device[128]);
 
-/* Turns a row into a pick if it still holds: known solver, same version, legal config, within the
- * workspace limit. Returns false, with the reason in `why`, where it does not. */
+/* Turns a row into a pick if it still holds: known solver, same version, and a config that the
+ * solver can run. Returns false, with the reason in `why`, where it does not. */
 bool kiln_row_usable(const kiln *k, const kiln_row *row, const kiln_shape *shape, kiln_pick *pick,
                      kiln_why *why);
 

@@ -1,7 +1,7 @@
 /* Compares the solvers that a search could choose with the solvers that there are. */
 #include "excluded_solvers.h"
 
-#include "guess.h"
+#include "pick.h"
 
 #include <string.h>
 
@@ -49,9 +49,9 @@ void kiln_excluded_solvers(const kiln *k, const kiln_problem *problem,
     const kiln_shape shape = kiln_shape_of(&wide);
     for (int i = 0; (solver = kiln_solver_at(i)); i++) {
         kiln_pick pick;
-        kiln_plan plan;
         kiln_why why;
-        if (!is_among(solver, tried, n) && kiln_guess(k, solver, &shape, &pick, &plan, &why))
+        if (!is_among(solver, tried, n) &&
+            kiln_consider(k, solver, &shape, NULL, NULL, &pick, &why))
             add_name(names, solver->name);
     }
 }

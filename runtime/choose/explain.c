@@ -4,6 +4,23 @@
 #include "runtime/kiln/probes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+static void judge(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
+                  const kiln_shape *shape, kiln_plan *plan, kiln_verdict *verdict)
+{
+    kiln_pick pick;
+    kiln_why why = {""};
+    verdict->accepted = kiln_solver_config(k, solver, problem, shape, plan, &pick, &why);
+    if (!verdict->accepted) {
+        snprintf(verdict->reason, sizeof verdict->reason, "%s", why.text);
+        return;
+    }
+    kiln_config_text(solver, &pick.config, verdict->config, sizeof verdict->config);
+    verdict->origin = pick.origin;
+    verdict->predicted_ms = pick.predicted_ms;
+    verdict->workspace_size = kiln_plan_workspace(plan, false);
+}
 
 kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_verdict *verdict)
 {
@@ -24,24 +41,18 @@ kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_v
                               .solver_id = solver->id,
                               .algorithm = solver->algorithm,
                               .solver_version = solver->version};
-    kiln_pick pick, chosen;
-    kiln_plan plan;
-    kiln_why why = {""};
+    kiln_pick chosen;
     if (kiln_sizes_check(k, &p)) {
         snprintf(verdict->reason, sizeof verdict->reason, "%.*s", KILN_ERROR_TEXT - 1,
                  kiln_last_error());
         return KILN_OK;
     }
-    if (!kiln_solver_config(k, solver, &p, &shape, &pick, &plan, &why)) {
-        snprintf(verdict->reason, sizeof verdict->reason, "%s", why.text);
-        return KILN_OK;
-    }
-    verdict->accepted = 1;
-    kiln_config_text(solver, &pick.config, verdict->config, sizeof verdict->config);
-    verdict->origin = pick.origin;
-    verdict->predicted_ms = kiln_solver_predict(solver, &pick.shape, &k->facts, &pick.config);
-    verdict->workspace_size = kiln_plan_workspace(&plan, false);
-    verdict->chosen =
-        kiln_choose(k, &p, &shape, NULL, &chosen) == KILN_OK && chosen.solver == solver;
+    kiln_plan *plan = malloc(sizeof *plan);
+    if (!plan)
+        return kiln_fail(KILN_NO_MEMORY, "out of memory for a plan");
+    judge(k, solver, &p, &shape, plan, verdict);
+    free(plan);
+    verdict->chosen = verdict->accepted && kiln_choose(k, &p, &shape, NULL, &chosen) == KILN_OK &&
+                      chosen.solver == solver;
     return KILN_OK;
 }

@@ -57,9 +57,8 @@ static void list_keys(explaining *e)
     char key[KILN_KEY_TEXT];
     for (int i = 0; (solver = kiln_solver_at(i)); i++) {
         kiln_pick pick;
-        kiln_plan plan;
         kiln_why why;
-        if (!kiln_guess(e->k, solver, e->shape, &pick, &plan, &why))
+        if (!kiln_consider(e->k, solver, e->shape, NULL, NULL, &pick, &why))
             continue;
         key_of(e->problem, &pick.shape, key);
         note_key(e, key);

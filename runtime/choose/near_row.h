@@ -3,7 +3,7 @@
 #ifndef KILN_NEAR_ROW_H
 #define KILN_NEAR_ROW_H
 
-#include "guess.h"
+#include "pick.h"
 
 typedef struct kiln_near {
     kiln_pick pick;

@@ -19,8 +19,7 @@ kiln_status kiln_op_compile(kiln_op *op, int64_t takes_ns)
 static int64_t takes_ns(const kiln_op *op)
 {
     const kiln_device_facts *facts = &op->k->facts;
-    const double ms = kiln_solver_predict(op->pick.solver, &op->shape, facts, &op->pick.config) -
-                      kiln_device_launch_ms(facts);
+    const double ms = op->pick.predicted_ms - kiln_device_launch_ms(facts);
     return ms > 0 && ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) + 1 : -1;
 }
 
@@ -188,7 +187,7 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     info->algorithm = solver->algorithm;
     info->solver_version = solver->version;
     info->origin = op->pick.origin;
-    info->predicted_ms = kiln_solver_predict(solver, &op->shape, &op->k->facts, &op->pick.config);
+    info->predicted_ms = op->pick.predicted_ms;
     kiln_config_text(solver, &op->pick.config, info->config, sizeof info->config);
 }
 

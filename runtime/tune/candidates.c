@@ -37,24 +37,19 @@ static bool add(kiln_candidates *list, const kiln_solver *solver, const kiln_con
     return true;
 }
 
-/* A solver that takes the shape, by its predicted time. */
+/* A solver that takes the shape, with what it would run now and with its guess. */
 typedef struct taker {
-    const kiln_solver *solver;
     kiln_pick now, guess;
-    double ms;
 } taker;
 
 static bool takes(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                   const kiln_solver *solver, taker *t)
 {
-    kiln_plan plan;
     kiln_why why;
-    t->solver = solver;
-    if (!kiln_guess(k, solver, shape, &t->guess, &plan, &why))
+    if (!kiln_consider(k, solver, shape, NULL, NULL, &t->guess, &why))
         return false;
-    if (!kiln_solver_config(k, solver, problem, shape, &t->now, &plan, &why))
+    if (!kiln_solver_config(k, solver, problem, shape, NULL, &t->now, &why))
         t->now = t->guess;
-    t->ms = kiln_solver_predict(solver, &t->guess.shape, &k->facts, &t->guess.config);
     return true;
 }
 
@@ -71,6 +66,7 @@ bool kiln_solver_is_among(const kiln_solver *solver, const char *names)
     return false;
 }
 
+/* Orders them by the predicted times of their guesses. */
 static int find_takers(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                        const char *only, taker takers[KILN_MOST_SOLVERS])
 {
@@ -81,27 +77,30 @@ static int find_takers(kiln *k, const kiln_problem *problem, const kiln_shape *s
         if ((only && !kiln_solver_is_among(solver, only)) || !takes(k, problem, shape, solver, &t))
             continue;
         int at = n++;
-        for (; at > 0 && takers[at - 1].ms > t.ms; at--)
+        for (; at > 0 && takers[at - 1].guess.predicted_ms > t.guess.predicted_ms; at--)
             takers[at] = takers[at - 1];
         takers[at] = t;
     }
     return n;
 }
 
-static bool add_firsts(const kiln *k, kiln_candidates *list, const taker *takers, int n)
+static bool add_pick(kiln_candidates *list, const kiln_pick *p)
+{
+    return add(list, p->solver, &p->config, p->origin, p->predicted_ms);
+}
+
+static bool add_firsts(kiln_candidates *list, const taker *takers, int n)
 {
     for (int i = 0; i < n; i++) {
-        const taker *t = &takers[i];
-        double now = kiln_solver_predict(t->solver, &t->now.shape, &k->facts, &t->now.config);
-        if (!add(list, t->solver, &t->now.config, t->now.origin, now) ||
-            (!listed(list, list->count, t->solver, &t->guess.config) &&
-             !add(list, t->solver, &t->guess.config, KILN_ORIGIN_GUESS, t->ms)))
+        const kiln_pick *guess = &takers[i].guess;
+        if (!add_pick(list, &takers[i].now) ||
+            (!listed(list, list->count, guess->solver, &guess->config) && !add_pick(list, guess)))
             return false;
     }
     list->firsts = list->count;
     for (size_t i = 0; i < list->firsts && n > 0; i++)
-        if (list->at[i].solver == takers[0].solver &&
-            same_config(takers[0].solver, &list->at[i].config, &takers[0].guess.config))
+        if (list->at[i].solver == takers[0].guess.solver &&
+            same_config(list->at[i].solver, &list->at[i].config, &takers[0].guess.config))
             list->guess = i;
     return true;
 }
@@ -121,19 +120,19 @@ static double next_luck(uint64_t *state)
     return 0.5 + (double)(next_random(state) >> 11) * 0x1p-53;
 }
 
-static bool add_grid(const kiln *k, const kiln_shape *shape, const kiln_solver *solver,
-                     kiln_candidates *list)
+/* `plan` is room for one. */
+static bool add_grid(const kiln *k, const kiln_pick *guess, kiln_plan *plan, kiln_candidates *list)
 {
+    const kiln_solver *solver = guess->solver;
     int64_t position = 0;
     kiln_config c;
-    while (kiln_config_next(solver, shape, &k->facts, &position, &c)) {
-        kiln_plan plan;
+    while (kiln_config_next(solver, &guess->shape, &k->facts, &position, &c)) {
+        double ms;
         kiln_why why;
         if (listed(list, list->firsts, solver, &c) ||
-            !kiln_solver_plan(solver, shape, &k->facts, &c, &plan, &why))
+            !kiln_config_consider(solver, &guess->shape, &k->facts, &c, plan, &ms, &why))
             continue;
-        if (!add(list, solver, &c, KILN_ORIGIN_CHOICE,
-                 kiln_solver_predict(solver, shape, &k->facts, &c)))
+        if (!add(list, solver, &c, KILN_ORIGIN_CHOICE, ms))
             return false;
         list->at[list->count - 1].luck = next_luck(&list->luck);
     }
@@ -186,12 +185,16 @@ void kiln_candidates_sort(kiln_candidates *list)
 kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
                                  const char *only, kiln_candidates *out)
 {
-    taker takers[KILN_MOST_SOLVERS];
-    int n = find_takers(k, problem, shape, only, takers);
+    taker *takers = calloc(KILN_MOST_SOLVERS, sizeof *takers);
+    kiln_plan *plan = malloc(sizeof *plan);
     *out = (kiln_candidates){.luck = 1};
-    bool ok = add_firsts(k, out, takers, n);
+    bool ok = takers && plan;
+    const int n = ok ? find_takers(k, problem, shape, only, takers) : 0;
+    ok = ok && add_firsts(out, takers, n);
     for (int i = 0; i < n && ok; i++)
-        ok = add_grid(k, &takers[i].guess.shape, takers[i].solver, out);
+        ok = add_grid(k, &takers[i].guess, plan, out);
+    free(takers);
+    free(plan);
     if (ok)
         return KILN_OK;
     kiln_candidates_free(out);

@@ -11,13 +11,14 @@
 void kiln_candidate_hash(const kiln *k, const kiln_shape *shape, const kiln_candidate *c,
                          char hash[KILN_TEMPLATE_HASH])
 {
-    kiln_plan plan;
+    kiln_plan *plan = malloc(sizeof *plan);
     kiln_why why;
     kiln_shape own;
     hash[0] = '\0';
-    if (kiln_solver_takes(c->solver, shape, &k->facts, &own, &why) &&
-        kiln_solver_plan(c->solver, &own, &k->facts, &c->config, &plan, &why))
-        kiln_plan_template_hash(k->template_dir, &plan, hash);
+    if (plan && kiln_solver_takes(c->solver, shape, &k->facts, &own, &why) &&
+        kiln_solver_plan(c->solver, &own, &k->facts, &c->config, plan, &why))
+        kiln_plan_template_hash(k->template_dir, plan, hash);
+    free(plan);
 }
 
 /* Orders by solver and config; of equal ones, the later trial of the caller's list goes last. */

@@ -35,10 +35,9 @@ static void name_excluded(kiln *k, const kiln_problem *problem, const kiln_shape
     size_t n = 0;
     for (int i = 0; (solver = kiln_solver_at(i)) && n < KILN_MOST_SOLVERS; i++) {
         kiln_pick pick;
-        kiln_plan plan;
         kiln_why why;
         if ((!only || kiln_solver_is_among(solver, only)) &&
-            kiln_guess(k, solver, shape, &pick, &plan, &why))
+            kiln_consider(k, solver, shape, NULL, NULL, &pick, &why))
             tried[n++] = solver;
     }
     kiln_excluded_solvers(k, problem, tried, n, without);

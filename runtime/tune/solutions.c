@@ -15,14 +15,13 @@ static kiln_accuracy accuracy_of(const kiln_problem *p, const kiln_plan *plan)
     return plan->amplification > 1 ? KILN_ACCURACY_AMPLIFIED : KILN_ACCURACY_SUMS;
 }
 
-/* Returns false where the solver does not take the problem. */
+/* Returns false where the solver does not take the problem. `plan` is room for one. */
 static bool make_one(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                     const kiln_solver *solver, kiln_solution *out)
+                     const kiln_solver *solver, kiln_plan *plan, kiln_solution *out)
 {
     kiln_pick pick;
-    kiln_plan plan;
     kiln_why why;
-    if (!kiln_solver_config(k, solver, problem, shape, &pick, &plan, &why))
+    if (!kiln_solver_config(k, solver, problem, shape, plan, &pick, &why))
         return false;
     const bool measured = pick.row_ms > 0;
     *out = (kiln_solution){.problem = *problem,
@@ -32,13 +31,12 @@ static bool make_one(kiln *k, const kiln_problem *problem, const kiln_shape *sha
                            .solver_version = solver->version,
                            .origin = pick.origin,
                            .measured = measured,
-                           .workspace_size = kiln_plan_workspace(&plan, false),
-                           .packed_size = plan.packed_bytes,
-                           .accuracy = accuracy_of(problem, &plan),
-                           .amplification = plan.amplification,
-                           .deterministic = plan.deterministic};
-    out->ms =
-        measured ? pick.row_ms : kiln_solver_predict(solver, &pick.shape, &k->facts, &pick.config);
+                           .workspace_size = kiln_plan_workspace(plan, false),
+                           .packed_size = plan->packed_bytes,
+                           .accuracy = accuracy_of(problem, plan),
+                           .amplification = plan->amplification,
+                           .deterministic = plan->deterministic};
+    out->ms = measured ? pick.row_ms : pick.predicted_ms;
     kiln_shape_give_layouts(&pick.shape, &out->problem);
     kiln_config_text(solver, &pick.config, out->config, sizeof out->config);
     return true;
@@ -87,10 +85,16 @@ kiln_status kiln_solutions_make(kiln *k, const kiln_problem *problem, kiln_solut
         solvers++;
     kiln_probe_for(k, &shape);
     out->at = calloc(solvers, sizeof *out->at);
-    if (!out->at)
+    kiln_plan *plan = malloc(sizeof *plan);
+    for (int i = 0; plan && out->at && (solver = kiln_solver_at(i)); i++)
+        out->count += make_one(k, problem, &shape, solver, plan, &out->at[out->count]);
+    const bool room = plan && out->at;
+    free(plan);
+    if (!room) {
+        free(out->at);
+        out->at = NULL;
         return kiln_fail(KILN_NO_MEMORY, "out of memory for %zu solutions", solvers);
-    for (int i = 0; (solver = kiln_solver_at(i)); i++)
-        out->count += make_one(k, problem, &shape, solver, &out->at[out->count]);
+    }
     if (out->count == 0) { /* the choice says why */
         kiln_pick pick;
         free(out->at);

@@ -50,10 +50,8 @@ void kiln_miopen1x1_emit_j1(const kiln_shape *s, const kiln_device_facts *d, con
     miopen1x1_numbers m = kiln_miopen1x1_numbers(&v, c);
     /* Partial sums over C meet in y by atomic adds. Clearing y inside the kernel would race with
      * them, since work-groups run in any order, so a command of its own clears y. */
-    if (m.in_groups > 1) {
+    if (m.in_groups > 1)
         kiln_plan_clear(plan, KILN_ROLE_Y, s->y_count * (int64_t)kiln_type_size(s->y_type));
-        plan->deterministic = false;
-    }
     kiln_plan_stage(plan, "miopen1x1_j1.cl", "MIOpenConv1x1");
     define_j1(plan, &v, &m);
     kiln_define(plan, "D_LANES", d->kind == KILN_DEVICE_CPU ? 16 : 1);

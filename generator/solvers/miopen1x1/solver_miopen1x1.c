@@ -213,6 +213,13 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
     return fmax(fmax(compute, memory), waits) + kiln_device_rough_launch_ms(d);
 }
 
+/* Work-groups that share the sum over C add to y in any order. */
+static bool varies(const kiln_solver *self, const kiln_shape *s, const kiln_config *c)
+{
+    const miopen1x1_view v = kiln_miopen1x1_view(s);
+    return v.j1 && kiln_miopen1x1_numbers(&v, c).in_groups > 1;
+}
+
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                  const kiln_config *c, kiln_plan *plan)
 {
@@ -234,5 +241,6 @@ const kiln_solver kiln_solver_miopen1x1 = {
     .skip = skip,
     .guess = guess,
     .predict = predict,
+    .varies = varies,
     .emit = emit,
 };

@@ -1,0 +1,26 @@
+/* A solver with a config, as one that a problem may get. */
+#ifndef KILN_PICK_H
+#define KILN_PICK_H
+
+#include "runtime/kiln/kiln_internal.h"
+
+#include "generator/plan/consider.h"
+
+typedef struct kiln_pick {
+    const kiln_solver *solver;
+    kiln_shape shape; /* as the solver sees it: layouts decided */
+    kiln_config config;
+    double predicted_ms;
+    kiln_origin origin;
+    double row_ms;     /* of the row that the config is from; 0: not measured */
+    double row_spread; /* (90th - 10th percentile) / median of that row */
+} kiln_pick;
+
+/* Fills a pick with a config of the solver, whose origin and row the caller knows, or with its
+ * guess where `config` is NULL. Makes the plan in `plan`; NULL: in memory of its own, which it
+ * frees. Returns false, with the reason, where the solver cannot run it (kiln_solver_consider()).
+ */
+bool kiln_consider(const kiln *k, const kiln_solver *solver, const kiln_shape *shape,
+                   const kiln_config *config, kiln_plan *plan, kiln_pick *pick, kiln_why *why);
+
+#endif
