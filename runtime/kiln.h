@@ -338,7 +338,9 @@ KILN_API kiln_status kiln_op_hash(const kiln_op *op, char *hash, size_t size);
 KILN_API kiln_status kiln_op_fact(const kiln_op *op, int index, const char **name, int64_t *value);
 
 /* A buffer and where the tensor starts in it. The offset must be a multiple of
- * CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 bytes. */
+ * CL_DEVICE_MEM_BASE_ADDR_ALIGN / 8 bytes. A buffer of the caller's memory (CL_MEM_USE_HOST_PTR)
+ * need be aligned for single elements only, 4 bytes for workspace and packed weights; addresses
+ * that are multiples of 64 are faster on a CPU. */
 typedef struct kiln_buffer {
     cl_mem mem;
     size_t offset; /* bytes */

@@ -79,10 +79,14 @@
 #if D_STAGED
 #define D_P_PLANE (D_DST_TILES * T_KV * D_ROOM + 1)
 #define KEPT global
+/* The workspace may be the caller's memory, aligned as its elements are. */
+#define KEPT_SUM_V kiln_loose_acc
 #else
 #define D_P_PLANE (T_KV * D_ROOM + 1)
 #define KEPT local
+#define KEPT_SUM_V ACC_V
 #endif
+#define KEPT_PATCH_V KEPT_SUM_V
 /* The last row of a strip of plain tensors is written and read up to whole vectors. */
 #define D_STRIP (D_TH * D_COLUMNS + (D_SRC_TOGETHER && D_DST_TOGETHER ? 0 : D_B))
 
@@ -164,7 +168,7 @@ INLINE void fill_strip(local ACC_V *strip, global const SRC_T *src, const run r,
 #endif
 
 #if D_DST_TOGETHER
-INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
+INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const KEPT_SUM_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
     const int all = group * D_DST_VECTORS + block; /* of the channels of all groups */
@@ -206,7 +210,7 @@ kernel GROUP_SIZE(1, 1, 1) void winograd_fused(global const SRC_T *restrict src,
     EACH_ITEM_WITH(scratch, ITEM_HERE, (src, u, dst EPILOGUE_PASS))
 }
 #elif D_LAUNCH == 1
-INLINE void source_item(global const SRC_T *src, global ACC_V *v, local ACC_V *strip,
+INLINE void source_item(global const SRC_T *src, global KEPT_SUM_V *v, local ACC_V *strip,
                         const int item, const int b)
 {
     const int tile = item * T_TILES;
@@ -214,16 +218,16 @@ INLINE void source_item(global const SRC_T *src, global ACC_V *v, local ACC_V *s
 }
 
 #define ITEM_HERE source_item(src, v, (local ACC_V *)scratch, ITEM(0), ITEM(1))
-DEFINE_ITEM(ITEM_HERE, (global const SRC_T *restrict src, global ACC_V *restrict v))
+DEFINE_ITEM(ITEM_HERE, (global const SRC_T *restrict src, global KEPT_SUM_V *restrict v))
 
 kernel GROUP_SIZE(1, 1, 1) void source(global const SRC_T *restrict src,
-                                       global ACC_V *restrict v ITEMS_PARAM)
+                                       global KEPT_SUM_V *restrict v ITEMS_PARAM)
 {
     local ACC_V scratch[D_STRIP];
     EACH_ITEM_WITH(scratch, ITEM_HERE, (src, v))
 }
 #elif D_LAUNCH == 2
-INLINE void products_item(global const ACC_V *v, global const ACC_T *u, global ACC_V *p,
+INLINE void products_item(global const KEPT_SUM_V *v, global const ACC_T *u, global KEPT_SUM_V *p,
                           const int kt, const int e, const int item)
 {
     const int next = min(kt + 1, D_DST_TILES - 1), tile = item * T_TILES;
@@ -233,17 +237,17 @@ INLINE void products_item(global const ACC_V *v, global const ACC_T *u, global A
 }
 
 #define ITEM_HERE products_item(v, u, p, ITEM(0), ITEM(1), ITEM(2))
-DEFINE_ITEM(ITEM_HERE, (global const ACC_V *restrict v, global const ACC_T *restrict u,
-                        global ACC_V *restrict p))
+DEFINE_ITEM(ITEM_HERE, (global const KEPT_SUM_V *restrict v, global const ACC_T *restrict u,
+                        global KEPT_SUM_V *restrict p))
 
-kernel GROUP_SIZE(1, 1, 1) void products(global const ACC_V *restrict v,
+kernel GROUP_SIZE(1, 1, 1) void products(global const KEPT_SUM_V *restrict v,
                                          global const ACC_T *restrict u,
-                                         global ACC_V *restrict p ITEMS_PARAM)
+                                         global KEPT_SUM_V *restrict p ITEMS_PARAM)
 {
     EACH_ITEM(ITEM_HERE, (v, u, p))
 }
 #elif D_LAUNCH == 3
-INLINE void destination_item(global const ACC_V *p, global DST_T *dst, local ACC_V *strip,
+INLINE void destination_item(global const KEPT_SUM_V *p, global DST_T *dst, local ACC_V *strip,
                              const int item, const int k EPILOGUE_PARAMS)
 {
     const int tile = item * T_TILES;
@@ -253,9 +257,9 @@ INLINE void destination_item(global const ACC_V *p, global DST_T *dst, local ACC
 
 #define ITEM_HERE                                                                                  \
     destination_item(p, dst, (local ACC_V *)scratch, ITEM(0), ITEM(1) EPILOGUE_PASS)
-DEFINE_ITEM(ITEM_HERE, (global const ACC_V *restrict p, global DST_T *dst EPILOGUE_PARAMS))
+DEFINE_ITEM(ITEM_HERE, (global const KEPT_SUM_V *restrict p, global DST_T *dst EPILOGUE_PARAMS))
 
-kernel GROUP_SIZE(1, 1, 1) void destination(global const ACC_V *restrict p,
+kernel GROUP_SIZE(1, 1, 1) void destination(global const KEPT_SUM_V *restrict p,
                                             global DST_T *dst EPILOGUE_PARAMS ITEMS_PARAM)
 {
     local ACC_V scratch[D_STRIP];

@@ -90,6 +90,8 @@ INLINE byte_v load_bytes(global const SRC_T *src, const INDEX_T at)
 
 #define KEPT local
 #define PATCH_V short_v
+#define KEPT_PATCH_V PATCH_V
+#define KEPT_SUM_V ACC_V
 #if D_SRC_PLAIN
 #define PIXEL(r, i) strip[(r) * D_COLUMNS + (i)]
 #else
@@ -209,7 +211,7 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int block,
         STORE_SOME(dst, FINISH_V(acc, OLD_SOME(lanes, at), block * D_B), lanes, at);
 }
 
-INLINE void store_run(global DST_T *dst, local short_v *strip, local const ACC_V *p, const run r,
+INLINE void store_run(global DST_T *dst, local short_v *strip, KEPT const KEPT_SUM_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
     const INDEX_T origin = (INDEX_T)r.n * D_DST_IMAGE + (INDEX_T)block * D_DST_BLOCK;
@@ -245,7 +247,7 @@ INLINE void store_square(global DST_T *dst, ACC_V *square, const int channel, co
 }
 
 /* Rows of D_B / T_SIDE tiles are transposed at once. */
-INLINE void store_run(global DST_T *dst, local short_v *strip, local const ACC_V *p, const run r,
+INLINE void store_run(global DST_T *dst, local short_v *strip, KEPT const KEPT_SUM_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
     const int channel = block * D_B, channels = min(D_B, D_DST_C - channel);

@@ -114,7 +114,7 @@ INLINE void store_row(global DST_T *dst, const INDEX_T at, const ACC_V value, co
 #endif
 }
 
-INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const ACC_V *p, const run r,
+INLINE void store_run(global DST_T *dst, local ACC_V *strip, KEPT const KEPT_SUM_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS)
 {
 #pragma nounroll

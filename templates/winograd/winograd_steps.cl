@@ -54,7 +54,7 @@ PRODUCTS_INLINE void add_factors(ACC_V *acc, KEPT const ACC_T *v, global const A
 
 /* Computes one of the D_E products. v, p and u start at its elements, `next` at the same element of
  * the next item's u. */
-PRODUCTS_FUNCTION void multiply(KEPT ACC_V *p, KEPT const PATCH_V *v, global const ACC_T *u,
+PRODUCTS_FUNCTION void multiply(KEPT KEPT_SUM_V *p, KEPT const KEPT_PATCH_V *v, global const ACC_T *u,
                                 global const ACC_T *next, const int count)
 {
 #pragma nounroll
@@ -84,7 +84,7 @@ PRODUCTS_FUNCTION void multiply(KEPT ACC_V *p, KEPT const PATCH_V *v, global con
 }
 
 /* A^T p A of one tile and block. */
-INLINE void tile_of(ACC_V o[D_MH][D_MW], KEPT const ACC_V *p)
+INLINE void tile_of(ACC_V o[D_MH][D_MW], KEPT const KEPT_SUM_V *p)
 {
     SUM_V mid[D_TW][D_MH], d[T_T], row[D_MW];
 #pragma unroll
@@ -107,11 +107,11 @@ INLINE void tile_of(ACC_V o[D_MH][D_MW], KEPT const ACC_V *p)
 }
 
 /* Stores block `block` of a run; p has the sums of this block, for all tiles of the item. */
-INLINE void store_run(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, const run r,
+INLINE void store_run(global DST_T *dst, local PATCH_V *strip, KEPT const KEPT_SUM_V *p, const run r,
                       const int group, const int block EPILOGUE_PARAMS);
 
 /* Stores blocks `from` to `to - 1` of the item's tiles; p starts with block `from`. */
-INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, const int tile,
+INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const KEPT_SUM_V *p, const int tile,
                   const int count, const int group, const int from, const int to EPILOGUE_PARAMS)
 {
 #pragma nounroll
@@ -128,7 +128,7 @@ INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const ACC_V *p, 
 #if !D_STAGED
 /* Does all steps for the tiles from `tile` on and part `part`, of T_SPLIT, of a group's
  * destination. */
-INLINE void all_steps(KEPT PATCH_V *v, KEPT ACC_V *p, local PATCH_V *strip,
+INLINE void all_steps(KEPT KEPT_PATCH_V *v, KEPT KEPT_SUM_V *p, local PATCH_V *strip,
                       global const SRC_T *src, global const ACC_T *u, global DST_T *dst,
                       const int tile, const int part, const int group EPILOGUE_PARAMS)
 {

@@ -4,6 +4,7 @@
  * winograd.cl and winograd_int8.cl define:
  *   PATCH_V             D_B channels of an element of a patch, in the strip and in v
  *   KEPT                the address space of v and p: local or global
+ *   KEPT_PATCH_V, KEPT_SUM_V  their vectors: PATCH_V and ACC_V, or such that need no alignment
  *   TIMES_B(a, d, o)    B^T d along axis a
  *   PIXEL(r, i)         row r, column i of patches, for make_columns(): of the strip, or of `src`
  *                       from row `y` and `at` on
@@ -138,7 +139,7 @@ INLINE void fill_strip(local PATCH_V *strip, global const SRC_T *src, const run 
                        const int b, const run next, const int soon);
 
 /* B^T d B of blocks `from` to `end` - 1 of the patches of `count` tiles, into v. */
-INLINE void transform_source(KEPT PATCH_V *v, local PATCH_V *strip, global const SRC_T *src,
+INLINE void transform_source(KEPT KEPT_PATCH_V *v, local PATCH_V *strip, global const SRC_T *src,
                              const int tile, const int count, const int group, const int from,
                              const int end)
 {
@@ -151,7 +152,7 @@ INLINE void transform_source(KEPT PATCH_V *v, local PATCH_V *strip, global const
         for (int b = from; b < end; b++) {
             const bool last = b + 1 == end;
             fill_strip(strip, src, r, group, b, last ? next : r, last ? from : b + 1);
-            KEPT PATCH_V *to = v + b * D_ROOM + first;
+            KEPT KEPT_PATCH_V *to = v + b * D_ROOM + first;
 #pragma nounroll
             for (int t = 0; t < r.tiles; t++)
 #pragma nounroll
