@@ -170,6 +170,8 @@ const flag flag_table[] = {
      "x, w and y with channels in blocks of N, unless -I, -f or -O is given"},
     ON_OFF("gpualloc", 'G', GROUP_MIOPEN, gpualloc, "0",
            "1 needs -V 0; the data are made on the host in any case"),
+    {"gpubuffer_check", '~', GROUP_MIOPEN, NUMBER, AT(gpubuffer_check), "0", -MOST, MOST, "N",
+     "has no effect; verification finds what is written beside a result"},
     {"in_cast_type", 'U', GROUP_MIOPEN, TEXT, AT(in_cast), "-1", 0, 0, "TYPE", "only -1 is taken"},
     {"out_cast_type", 'T', GROUP_MIOPEN, TEXT, AT(out_cast), "-1", 0, 0, "TYPE",
      "only -1 is taken"},

@@ -46,6 +46,19 @@ static kiln_status set_number(flags *f, const flag *row, const char *value, char
     return KILN_OK;
 }
 
+/* Returns the spatial axis of a flag, 0 to 2 for D, H, W; -1: it has none. */
+static int axis_of(const flag *row)
+{
+    static const size_t arrays[] = {offsetof(flags, size),      offsetof(flags, filter),
+                                    offsetof(flags, stride),    offsetof(flags, dilation),
+                                    offsetof(flags, pad),       offsetof(flags, pad_end),
+                                    offsetof(flags, output_pad)};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        if (row->offset >= arrays[i] && row->offset < arrays[i] + 3 * sizeof(int64_t))
+            return (int)((row->offset - arrays[i]) / sizeof(int64_t));
+    return -1;
+}
+
 static kiln_status set_real(flags *f, const flag *row, const char *value, char *why)
 {
     char *end;
@@ -238,8 +251,39 @@ int flags_width(const char *word)
     return row && row->kind != SWITCH ? 2 : 1;
 }
 
+/* Why values of flags of an axis were refused; they are, if the problem has the axis. */
+typedef struct axis_refusals {
+    char why[3][KILN_ERROR_TEXT];
+} axis_refusals;
+
+/* Sets a flag. What is wrong with the value of an axis's flag is kept for later. */
+static kiln_status set_or_keep(flags *f, const flag *row, const char *value, axis_refusals *kept,
+                               char *why)
+{
+    const int axis = axis_of(row);
+    const bool empty = row->kind == TEXT && !*value;
+    const kiln_status status = empty ? refuse_empty(row, why) : set_flag(f, row, value, why);
+    if (!status || axis < 0)
+        return status;
+    if (!*kept->why[axis])
+        memcpy(kept->why[axis], why, KILN_ERROR_TEXT);
+    return KILN_OK;
+}
+
+/* Returns what was kept of the axes that the problem has. */
+static kiln_status kept_refusal(const flags *f, const axis_refusals *kept, char *why)
+{
+    for (int axis = 3 - (int)f->spatial_dim; axis < 3; axis++)
+        if (*kept->why[axis]) {
+            memcpy(why, kept->why[axis], KILN_ERROR_TEXT);
+            return KILN_INVALID;
+        }
+    return KILN_OK;
+}
+
 kiln_status flags_parse(flags *f, int argc, char **argv, char *why)
 {
+    axis_refusals kept = {0};
     char letters[2 * FLAGS_MAX + 3];
     struct option names[FLAGS_MAX + 1];
     getopt_tables(letters, names);
@@ -257,8 +301,7 @@ kiln_status flags_parse(flags *f, int argc, char **argv, char *why)
         const flag *row = flag_of(code);
         if (code >= LONG_BASE && abbreviated(row, argv))
             return unknown_long(argv[optarg == argv[optind - 1] ? optind - 2 : optind - 1], why);
-        bool empty = row->kind == TEXT && !*optarg;
-        status = empty ? refuse_empty(row, why) : set_flag(f, row, optarg, why);
+        status = set_or_keep(f, row, optarg, &kept, why);
         if (status)
             return status;
         f->given[row - flag_table] = true;
@@ -267,7 +310,7 @@ kiln_status flags_parse(flags *f, int argc, char **argv, char *why)
         snprintf(why, KILN_ERROR_TEXT, "'%.60s' is not a flag: flags start with -", argv[optind]);
         return KILN_INVALID;
     }
-    return KILN_OK;
+    return kept_refusal(f, &kept, why);
 }
 
 bool flags_given(const flags *f, const char *name)

@@ -48,7 +48,7 @@ typedef struct flags {
     const char *batch_file, *match;
     int64_t start;
     /* MIOpenDriver's flags that kiln takes with few values */
-    int64_t pad_val, tensor_vect, vector_length, gpualloc;
+    int64_t pad_val, tensor_vect, vector_length, gpualloc, gpubuffer_check;
     const char *in_cast, *out_cast, *wei_cast;
     int64_t help;
 

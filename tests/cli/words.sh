@@ -122,6 +122,22 @@ refuses 'there is no solver "nonsense"; kiln explain, or kiln_explain\(\), lists
 refuses '^kiln: T_VEC is 3; direct takes 1, 4, 8, 16$' conv -F 1 -S direct --config T_VEC=3 --dry-run
 refuses '--gpualloc 1 leaves nothing to verify' conv -G 1
 
+# Flags of an axis that the problem lacks have no meaning, so no value of theirs is wrong.
+for flag in --in_d --fil_d --conv_stride_d --pad_d --pad_d_end --dilation_d --trans_output_pad_d \
+    -! -@ '-#' -$ -^ -%; do
+    for value in 0 -1 -7 99999999999999999999 x; do
+        expect 0 conv -c 4 -k 4 -H 8 -W 8 -F 1 "$flag" $value --dry-run
+    done
+    refuses '; it must be a whole number' conv -_ 3 -c 4 -k 4 -H 8 -W 8 -F 1 "$flag" x --dry-run
+done
+for flag in -H -y -u -p -l -Y --pad_h_end; do
+    expect 0 conv "$flag" -9 -_ 1 -c 4 -k 4 -W 8 -F 1 --dry-run
+    refuses '; it must be a whole number' conv "$flag" -9 -_ 2 -c 4 -k 4 -W 8 -F 1 --dry-run
+done
+for flag in -~ --gpubuffer_check; do
+    expect 0 conv -c 4 -k 4 -H 8 -W 8 -F 1 "$flag" 3 --dry-run
+done
+
 # a wrong value of a variable is an error, not the default
 KILN_CACHE_LIMIT=64M refuses "KILN_CACHE_LIMIT is '64M'; it must be a whole number of bytes" env
 KILN_CACHE_LIMIT=64M refuses "KILN_CACHE_LIMIT is '64M'" cache show
@@ -168,13 +184,3 @@ says '^device none$'
 says '^KILN_DB=.*rows.yaml  \(environment\)$'
 says '^KILN_SHIPPED_DB=off  \(environment\)$'
 says '^KILN_TEMPLATES=.*\(default\)$'
-
-# Flags of axes that the problem does not have are checked as the others.
-for given in '--dilation_d 0' '--conv_stride_d 0' '--in_d 0' '--fil_d 0' '--pad_d -1' \
-    '--pad_d_end -2' '--trans_output_pad_d -1' '--in_d 2147483648' '-_ 1 -H 0' '-_ 1 -y 0' \
-    '-_ 1 -u 0' '-_ 1 -l 0' '-_ 1 -p -1' '-_ 1 --dilation_d 0' '-_ 3 --in_d 0'; do
-    # shellcheck disable=SC2086
-    expect 2 conv $given --dry-run
-    warns '^kiln: --[a-z_]+ .*is .*; it must be a whole number from '
-    [ "$(grep -vc "^kiln conv" out)" -eq 0 ] || fail "something was printed"
-done
