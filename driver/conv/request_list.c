@@ -122,9 +122,11 @@ static bool take_line(reading *b, const char *line, ssize_t length)
     do {
         list_kind kind = read_line(b, line, length, &entry);
         /* Lines before --start are read too: they may be headers that later lines need. */
-        if (kind == LIST_NOTHING || b->line < b->defaults->flags.start)
+        if (b->line < b->defaults->flags.start)
             return true;
-        if (kind == LIST_FOREIGN || kind == LIST_LOG)
+        if (kind == LIST_NOTHING)
+            going = true;
+        else if (kind == LIST_FOREIGN || kind == LIST_LOG)
             skip_line(b, kind, entry.name);
         else
             going = take_entry(b, kind, &entry, line);

@@ -190,7 +190,20 @@ static list_kind fit_padding(list_axis *a, bool given, char axis, list_entry *en
     return LIST_SHAPE;
 }
 
-static list_kind set_axis(const int64_t v[FIELDS], list_axis *a, char axis, list_entry *entry)
+/* The same of a deconvolution. Where less than no padding at the end is asked for, the output is
+ * padded instead. */
+static void fit_transposed(list_axis *a, bool given)
+{
+    const int64_t reach = (a->filter - 1) * a->dilation + 1;
+    const int64_t total = (a->in - 1) * a->stride + reach - a->out;
+    if (!given)
+        a->pad = total > 0 ? total / 2 : 0;
+    a->pad_end = total > a->pad ? total - a->pad : 0;
+    a->output_pad = total < a->pad ? a->pad - total : 0;
+}
+
+static list_kind set_axis(const int64_t v[FIELDS], bool transposed, list_axis *a, char axis,
+                          list_entry *entry)
 {
     if (v[FILTER] < 0)
         return list_bad(entry, "k%c is missing", axis);
@@ -203,18 +216,23 @@ static list_kind set_axis(const int64_t v[FIELDS], list_axis *a, char axis, list
                      .pad = v[PAD] < 0 ? 0 : v[PAD],
                      .dilation = v[DILATION] < 0 ? 1 : v[DILATION] + (v[DILATION] < INT64_MAX)};
     a->pad_end = a->pad;
-    if (!list_axis_is_tame(a))
+    if (!list_axis_is_tame(a) || (transposed && a->in - 1 > ((int64_t)1 << 40) / a->stride))
         return list_bad(
             entry, "a size of axis %c is too large; sizes and their products may reach 2^40", axis);
-    return v[OUT] < 0 ? LIST_SHAPE : fit_padding(a, v[PAD] >= 0, axis, entry);
+    if (v[OUT] < 0)
+        return LIST_SHAPE;
+    if (!transposed)
+        return fit_padding(a, v[PAD] >= 0, axis, entry);
+    fit_transposed(a, v[PAD] >= 0);
+    return LIST_SHAPE;
 }
 
-list_kind list_read_descriptor(const char *line, list_entry *entry)
+list_kind list_read_descriptor(const char *line, bool transposed, list_entry *entry)
 {
     descriptor d;
     memset(&d, 0xff, sizeof d); /* all numbers -1 */
     d.name.length = 0;
-    list_sizes s = {.rank = 0};
+    list_sizes s = {.transposed = transposed};
     list_kind kind = read_fields(line, &d, entry);
     if (kind == LIST_SHAPE)
         kind = fill_axes(&d, &s.rank, entry);
@@ -223,7 +241,7 @@ list_kind list_read_descriptor(const char *line, list_entry *entry)
     if (d.ic < 0 || d.oc < 0)
         return list_bad(entry, "%s is missing", d.ic < 0 ? "ic" : "oc");
     for (int a = 3 - s.rank; a < 3; a++)
-        if (set_axis(d.v[a], &s.axis[a], axis_letters[a], entry) == LIST_BAD)
+        if (set_axis(d.v[a], transposed, &s.axis[a], axis_letters[a], entry) == LIST_BAD)
             return LIST_BAD;
     s.n = d.mb < 0 ? 2 : d.mb;
     s.g = d.g < 0 ? 1 : d.g;

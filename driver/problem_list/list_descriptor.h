@@ -11,6 +11,7 @@ bool list_is_descriptor(const char *line);
 /* Returns true where the first word starts with a descriptor's key and a number. */
 bool list_starts_as_descriptor(const char *line);
 
-list_kind list_read_descriptor(const char *line, list_entry *entry);
+/* `transposed`: of a deconvolution, whose output may be larger than its input. */
+list_kind list_read_descriptor(const char *line, bool transposed, list_entry *entry);
 
 #endif

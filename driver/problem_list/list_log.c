@@ -13,13 +13,10 @@ static bool quote_mark(char c)
     return c == '"' || c == '\'' || c == '`';
 }
 
-/* Returns the text behind the first MIOpenDriver or MIOpenDriver.exe that ends a path, a closing
- * quote and the colon of MIOpen 1.x included; NULL: the line names none. *name becomes its place.
- */
-static const char *find_driver(const char *line, const char **name)
+const char *list_find_program(const char *line, const char *program, const char **name)
 {
-    for (const char *at = line; (at = strstr(at, driver_name)); at++) {
-        const char *after = at + sizeof driver_name - 1;
+    for (const char *at = line; (at = strstr(at, program)); at++) {
+        const char *after = at + strlen(program);
         bool begins = at == line || strchr(" \t/\\(", at[-1]) || quote_mark(at[-1]);
         if (strncmp(after, ".exe", 4) == 0)
             after += 4;
@@ -33,8 +30,12 @@ static const char *find_driver(const char *line, const char **name)
     return NULL;
 }
 
-/* Returns the quote that is open at `at`, 0: none. */
-static char open_quote(const char *line, const char *at)
+static const char *find_driver(const char *line, const char **name)
+{
+    return list_find_program(line, driver_name, name);
+}
+
+char list_open_quote(const char *line, const char *at)
 {
     char quote = 0;
     for (; line < at; line++)
@@ -45,14 +46,26 @@ static char open_quote(const char *line, const char *at)
     return quote;
 }
 
-/* Returns the end of the command that begins at `at`: where a redirection, a comment, the shell's
- * next command or `outer`, the quote around the command, begins. */
-static const char *command_end(const char *at, char outer)
+/* Whether nothing but variables of a shell, "$MORE" or $@, stands from `at` to a command's end. */
+static bool only_variables(const char *at)
+{
+    list_word word;
+    bool any = false;
+    while ((word = list_next_word(&at)).length > 0 && !strchr("<>|;&)#", *word.at)) {
+        const char *first = word.at + (quote_mark(*word.at) && word.length > 1);
+        if (*first != '$')
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+const char *list_command_end(const char *at, char outer)
 {
     char quote = 0;
     for (const char *p = at; *p; p++) {
         bool first = p == at || p[-1] == ' ' || p[-1] == '\t';
-        if (!quote && *p == outer)
+        if (!quote && (*p == outer || (first && only_variables(p))))
             return p;
         if (quote) {
             quote = *p == quote ? 0 : quote;
@@ -85,7 +98,7 @@ static int runs_of(const char *comment)
 
 static list_kind take_command(const char *line, const char *at, char outer, list_entry *entry)
 {
-    const char *end = command_end(at, outer), *name;
+    const char *end = list_command_end(at, outer), *name;
     entry->begin = (size_t)(at - line);
     entry->end = (size_t)(end - line);
     entry->repeat = runs_of(end);
@@ -165,7 +178,7 @@ list_kind list_read_log(list_reader *reader, const char *line, list_entry *entry
     if (after) {
         const char *rest = after;
         list_word word = list_next_word(&rest);
-        take_command(line, word.at, open_quote(line, name), entry);
+        take_command(line, word.at, list_open_quote(line, name), entry);
         if (line + entry->end <= word.at)
             return take_foreign((list_word){name, sizeof driver_name - 1}, entry);
         return word.at[0] == '-' || strncmp(word.at, "conv", 4) == 0 ? LIST_COMMAND

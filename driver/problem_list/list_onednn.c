@@ -6,11 +6,13 @@
 #include "list_onednn.h"
 
 #include "list_descriptor.h"
+#include "list_log.h"
 #include "list_onednn_flags.h"
 #include "list_onednn_options.h"
 #include "list_text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- onednn_verbose,v1,primitive,exec,cpu,convolution,jit,forward_training,src_f32:...,... ----
@@ -81,12 +83,12 @@ static void read_field(list_word field, list_options *o)
     }
 }
 
-/* Reads the fields behind the word "convolution". The first that starts with a descriptor's key is
- * the descriptor. */
-static list_kind read_convolution(const char *at, list_entry *entry)
+/* Reads the fields behind the word "convolution", or "deconvolution". The first that starts with a
+ * descriptor's key is the descriptor. */
+static list_kind read_convolution(const char *at, bool transposed, list_entry *entry)
 {
     char text[KILN_KEY_TEXT];
-    list_options options = {0};
+    list_options options = {.transposed = transposed};
     next_field(&at); /* the implementation */
     while (*at && *at != '\r' && *at != '\n') {
         list_word field = next_field(&at);
@@ -98,7 +100,7 @@ static list_kind read_convolution(const char *at, list_entry *entry)
             break;
         memcpy(text, field.at, field.length);
         text[field.length] = '\0';
-        list_kind kind = list_read_descriptor(text, entry);
+        list_kind kind = list_read_descriptor(text, transposed, entry);
         return kind == LIST_SHAPE ? onednn_finish(&options, entry) : kind;
     }
     return list_bad(entry, "oneDNN's log has no descriptor (mb1_ic3oc8_ih...) in this line");
@@ -121,34 +123,40 @@ static list_kind read_verbose(const char *at, list_entry *entry)
     field = next_field(&at);
     if (list_word_is(field, "cpu") || strncmp(field.at, "gpu", 3) == 0)
         field = next_field(&at);
-    if (list_word_is(field, "convolution"))
-        return read_convolution(at, entry);
+    const bool transposed = list_word_is(field, "deconvolution");
+    if (transposed || list_word_is(field, "convolution"))
+        return read_convolution(at, transposed, entry);
     snprintf(entry->name, sizeof entry->name, "%s", of_graph ? graph : list_quote(field).text);
     return LIST_FOREIGN;
 }
 
 /* ---- benchdnn --conv --dir=FWD_B --dt=f32 mb1ic3... ---- */
 
-/* Other drivers of benchdnn: --matmul; deconv is one too, for its descriptors mean other sizes. */
+/* Other drivers of benchdnn: --matmul. */
 static bool is_other_driver(list_word word)
 {
     static const char *const names[] = {
-        "--binary", "--bnorm",   "--brgemm",  "--concat",    "--deconv",  "--eltwise",
-        "--gnorm",  "--graph",   "--ip",      "--lnorm",     "--lrn",     "--matmul",
-        "--pool",   "--prelu",   "--rnn",     "--reduction", "--reorder", "--resampling",
-        "--self",   "--shuffle", "--softmax", "--sum",       "--zeropad"};
+        "--binary",  "--bnorm",   "--brgemm",    "--concat",  "--eltwise",    "--gnorm",
+        "--graph",   "--ip",      "--lnorm",     "--lrn",     "--matmul",     "--pool",
+        "--prelu",   "--rnn",     "--reduction", "--reorder", "--resampling", "--self",
+        "--shuffle", "--softmax", "--sum",       "--zeropad"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (list_word_is(word, names[i]))
             return true;
     return false;
 }
 
-/* Whether the line is benchdnn's: it begins with the program, --conv or another driver, or all of
- * its words are options of benchdnn but for a descriptor at the end. */
+static bool is_driver(list_word word)
+{
+    return list_word_is(word, "--conv") || list_word_is(word, "--deconv");
+}
+
+/* Whether a line without the program's name is benchdnn's: it begins with a driver, or all of its
+ * words are options of benchdnn but for a descriptor at the end. */
 static bool is_benchdnn(const char *line)
 {
     list_word word = list_next_word(&line);
-    if (list_is_program(word, "benchdnn") || list_word_is(word, "--conv") || is_other_driver(word))
+    if (is_driver(word) || is_other_driver(word))
         return true;
     bool known = false;
     for (; word.length > 2 && strncmp(word.at, "--", 2) == 0; word = list_next_word(&line))
@@ -165,8 +173,10 @@ static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry
         list_word word = list_next_word(&at);
         if (word.length == 0)
             break;
-        if (list_is_program(word, "benchdnn") || list_word_is(word, "--conv"))
+        if (is_driver(word)) {
+            options.transposed = list_word_is(word, "--deconv");
             continue;
+        }
         if (is_other_driver(word)) {
             snprintf(entry->name, sizeof entry->name, "%s", list_quote(word).text);
             return LIST_FOREIGN;
@@ -175,8 +185,10 @@ static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry
             file = word;
         } else if (strncmp(word.at, "--", 2) == 0) {
             onednn_read_option(&options, word);
+        } else if (strncmp(word.at, "-v", 2) == 0) { /* how much is printed */
+            continue;
         } else if (file.length == 0) {
-            list_kind kind = list_read_descriptor(here, entry);
+            list_kind kind = list_read_descriptor(here, options.transposed, entry);
             return kind == LIST_SHAPE ? onednn_finish(&options, entry) : kind;
         }
     }
@@ -188,15 +200,49 @@ static list_kind read_benchdnn(list_reader *reader, const char *line, list_entry
                                        list_quote(file).text);
 }
 
+/* Returns the words behind benchdnn's name, wherever in a line that stands; NULL: it does not stand
+ * there, or as a word of a sentence. *end becomes their end. */
+static const char *find_benchdnn(const char *line, const char **end)
+{
+    static const char program[] = "benchdnn";
+    const char *name, *after = list_find_program(line, program, &name);
+    if (!after)
+        return NULL;
+    const char *at = after;
+    const list_word first = list_next_word(&at);
+    *end = list_command_end(after, list_open_quote(line, name));
+    const bool alone = first.at >= *end && list_is_program(list_next_word(&line), program);
+    const bool command = *first.at == '-' || list_starts_as_descriptor(first.at);
+    return alone || (first.at < *end && command) ? after : NULL;
+}
+
+/* Reads the words of one of the commands in a line. */
+static list_kind read_command(list_reader *reader, const char *line, const char *at,
+                              const char *end, list_entry *entry)
+{
+    const char *more;
+    char *words = strndup(at, (size_t)(end - at));
+    if (!words)
+        return list_bad(entry, "out of memory");
+    const list_kind kind = read_benchdnn(reader, words, entry);
+    free(words);
+    if (*end != '#' && find_benchdnn(end, &more))
+        entry->rest = (size_t)(end - line);
+    return kind;
+}
+
 bool list_read_onednn(list_reader *reader, const char *line, list_entry *entry, list_kind *kind)
 {
-    const char *fields = verbose_fields(line), *again = strstr(line, "__REPRO: ");
+    const char *fields = verbose_fields(line), *again = strstr(line, "__REPRO: "), *end;
+    const char *command = fields || again ? NULL : find_benchdnn(line, &end);
     if (fields) {
         reader->log = true;
         *kind = read_verbose(fields, entry);
     } else if (again) { /* what benchdnn prints of a problem: all its options, and no others */
         list_reader own = {.log = reader->log};
         *kind = read_benchdnn(&own, again + strlen("__REPRO: "), entry);
+    } else if (command) {
+        *kind = read_command(reader, line, command, end, entry);
     } else if (is_benchdnn(line)) {
         *kind = read_benchdnn(reader, line, entry);
     } else {

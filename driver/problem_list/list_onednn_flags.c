@@ -2,10 +2,12 @@
 #include "list_onednn_flags.h"
 
 #include "list_onednn_options.h"
+#include "list_onednn_post_ops.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void put(list_entry *entry, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -24,45 +26,102 @@ static void put_note(list_entry *entry, const char *text)
     snprintf(entry->note + used, sizeof entry->note - used, "%s%s", used ? ", " : "", text);
 }
 
+/* Returns the axes of a tensor in oneDNN's order, in letters of kiln's layouts. G stands for the
+ * groups, which kiln's filter has among its rows (O), and - for an axis of one element: where each
+ * group has one channel, the groups are the rows. A filter of kiln's transposed convolutions has
+ * the channels of x as its rows. */
+static void name_axes(const kiln_problem *p, bool weights, char names[8])
+{
+    static const char *const spatial[] = {"W", "HW", "DHW"};
+    const bool grouped = p->groups > 1;
+    const bool single = grouped && p->groups == p->in_channels && p->groups == p->out_channels;
+    const char *channels = !weights        ? "NC"
+                           : single        ? "O-I"
+                           : p->transposed ? grouped ? "GIO" : "IO"
+                           : grouped       ? "GOI"
+                                           : "OI";
+    snprintf(names, 8, "%s%s", channels, spatial[p->spatial_rank - 1]);
+}
+
+/* Returns the place of an axis that a tag names by its word: g, o, i, d, h, w; n, c, d, h, w. */
+static size_t place_named(const kiln_problem *p, bool weights, char letter)
+{
+    static const char *const spatial[] = {"w", "hw", "dhw"};
+    char words[8];
+    snprintf(words, sizeof words, "%s%s",
+             !weights        ? "nc"
+             : p->groups > 1 ? "goi"
+                             : "oi",
+             spatial[p->spatial_rank - 1]);
+    return strcspn(words, (char[]){letter, '\0'});
+}
+
+/* Takes the groups out of a filter's layout: they are the outer part of its rows, if they stand
+ * right before them and blocks of rows fill a group. */
+static bool drop_groups(const kiln_problem *p, char *layout)
+{
+    char *at = strchr(layout, 'G');
+    if (!at || at[1] != 'O' || strpbrk(layout, "g-"))
+        return false;
+    const int64_t rows = (p->transposed ? p->in_channels : p->out_channels) / p->groups;
+    for (const char *block = strpbrk(layout, "0123456789"); block;) {
+        char *end;
+        const long long size = strtoll(block, &end, 10);
+        if (*end == 'o' && (size < 1 || rows % size != 0))
+            return false;
+        block = strpbrk(end, "0123456789");
+    }
+    memmove(at, at + 1, strlen(at));
+    return true;
+}
+
 /* oneDNN's tags say a layout by letters a, b, ... of the tensor's axes ("aBcd16b"), by names
  * ("nChw16c") or by the place of the spatial axes ("axb"). Writes kiln's name; returns false where
  * that has none. */
 static bool layout_of_tag(const char *tag, bool weights, const kiln_problem *p, char *to)
 {
     static const char *const spatial[] = {"W", "HW", "DHW"};
-    const char *axes = spatial[p->spatial_rank - 1];
-    bool grouped = weights && p->groups > 1, inner = false;
+    const bool letters = strspn(tag, "abcdefABCDEFxX0123456789") == strlen(tag);
+    bool inner = false;
+    char names[8];
     size_t n = 0;
     if (strcmp(tag, "any") == 0) {
         snprintf(to, KILN_LAYOUT_TEXT, "any");
         return true;
     }
-    bool letters = strspn(tag, "abcdefABCDEFxX0123456789") == strlen(tag);
+    name_axes(p, weights, names);
     for (; *tag && n + 4 < KILN_LAYOUT_TEXT; tag++) {
         const char lower = (char)tolower((unsigned char)*tag);
         if (isdigit((unsigned char)*tag)) {
             inner = true;
             to[n++] = *tag;
-        } else if (letters && lower == 'x') {
-            n += (size_t)snprintf(to + n, KILN_LAYOUT_TEXT - n, "%s", axes);
-        } else {
-            char names[8];
-            snprintf(names, sizeof names, "%s%s%s", grouped ? "G" : "", weights ? "OI" : "NC",
-                     axes);
-            size_t place = (size_t)(lower - 'a');
-            if (!isalpha((unsigned char)*tag) || (letters && place >= strlen(names)))
-                return false;
-            char name = letters ? names[place] : (char)toupper((unsigned char)*tag);
-            to[n++] = inner ? (char)tolower((unsigned char)name) : name;
+            continue;
         }
+        if (letters && lower == 'x') {
+            n += (size_t)snprintf(to + n, KILN_LAYOUT_TEXT - n, "%s", spatial[p->spatial_rank - 1]);
+            continue;
+        }
+        const size_t place = letters ? (size_t)(lower - 'a') : place_named(p, weights, lower);
+        if (!isalpha((unsigned char)*tag) || place >= strlen(names))
+            return false;
+        const char name = names[place];
+        if (name == '-' && (inner || lower != *tag))
+            return false;
+        if (name != '-')
+            to[n++] = inner ? (char)tolower((unsigned char)name) : name;
     }
     to[n] = '\0';
-    if (*to == 'G') /* kiln's filter has the groups among its rows */
-        memmove(to, to + 1, n);
-    return !*tag && !strchr(to, 'G') && !strchr(to, 'g');
+    return !*tag && (!strchr(names, 'G') || drop_groups(p, to));
 }
 
-static void put_layouts(const list_options *o, list_entry *entry)
+/* The line is right, but kiln lacks what it asks for. */
+static list_kind lacks(list_entry *entry, const char *what)
+{
+    entry->unsupported = true;
+    return list_bad(entry, "kiln does not follow %s, which makes it another problem", what);
+}
+
+static list_kind put_layouts(const list_options *o, list_entry *entry)
 {
     static const char flag[] = "IfO";
     static const char *const plain[] = {"NCHW", "NCDHW", "NCW", "OIHW", "OIDHW", "OIW"};
@@ -77,9 +136,10 @@ static void put_layouts(const list_options *o, list_entry *entry)
         if (*o->tag[i] && !known) {
             char text[40];
             snprintf(text, sizeof text, "the layout %s", o->tag[i]);
-            put_note(entry, text);
+            return lacks(entry, text);
         }
     }
+    return LIST_SHAPE;
 }
 
 /* Returns kiln's name of a type; NULL: kiln lacks the type. */
@@ -130,6 +190,49 @@ static list_kind set_batch(const list_options *o, list_entry *entry)
     return kiln_problem_check(&p, entry->why) == KILN_OK ? LIST_SHAPE : LIST_BAD;
 }
 
+/* Notes what kiln need not follow. */
+static list_kind put_unfollowed(const list_options *o, list_entry *entry)
+{
+    for (int i = 0; i < LIST_UNFOLLOWED; i++)
+        if (*o->unfollowed[i] && (o->decisive >> i & 1))
+            return lacks(entry, o->unfollowed[i]);
+        else if (*o->unfollowed[i])
+            put_note(entry, o->unfollowed[i]);
+    return o->crowded ? lacks(entry, "so many options") : LIST_SHAPE;
+}
+
+static list_kind put_bias(const list_options *o, list_entry *entry)
+{
+    const char *bias = type_name(o->type[ONEDNN_BIA]);
+    if (!o->bias)
+        return LIST_SHAPE;
+    put(entry, " -b 1");
+    if (!*o->type[ONEDNN_BIA] || (bias && strcmp(bias, "f32") == 0))
+        return LIST_SHAPE;
+    if (!bias || (strcmp(bias, "f16") != 0 && strcmp(bias, "bf16") != 0)) {
+        char text[40];
+        snprintf(text, sizeof text, "a bias of type %s", o->type[ONEDNN_BIA]);
+        return lacks(entry, text);
+    }
+    put(entry, " --bias_type %s", bias);
+    return LIST_SHAPE;
+}
+
+static list_kind put_post_ops(const list_options *o, list_entry *entry)
+{
+    char text[128];
+    if (!onednn_has_post_ops(o))
+        return LIST_SHAPE;
+    if (o->directions != 0 && !(o->directions & 1))
+        return lacks(entry, "post-ops of a backward direction");
+    const char *unfit = onednn_unfit_post_ops(o, o->type[ONEDNN_DST]);
+    if (unfit)
+        return lacks(entry, unfit);
+    onednn_post_op_flags(o, text, sizeof text);
+    put(entry, "%s", text);
+    return LIST_SHAPE;
+}
+
 list_kind onednn_finish(const list_options *o, list_entry *entry)
 {
     const char *several = onednn_several(o);
@@ -140,22 +243,13 @@ list_kind onednn_finish(const list_options *o, list_entry *entry)
                         several);
     if (put_types(o, entry) == LIST_BAD || set_batch(o, entry) == LIST_BAD)
         return LIST_BAD;
-    for (int i = 0; i < LIST_UNFOLLOWED; i++)
-        if (*o->unfollowed[i])
-            put_note(entry, o->unfollowed[i]);
+    if (put_unfollowed(o, entry) == LIST_BAD)
+        return LIST_BAD;
     if (o->directions)
         put(entry, " -F %d", o->directions);
-    put_layouts(o, entry);
-    if (o->bias)
-        put(entry, " -b 1");
-    const char *bias = type_name(o->type[ONEDNN_BIA]);
-    if (o->bias && bias && (strcmp(bias, "f16") == 0 || strcmp(bias, "bf16") == 0))
-        put(entry, " --bias_type %s", bias);
-    bool forward = o->directions == 0 || (o->directions & 1);
-    if (forward)
-        put(entry, "%s%s", o->activation, o->sum ? " --beta 1" : "");
-    else if (*o->activation || o->sum)
-        put_note(entry, "post-ops of a backward direction");
+    if (put_layouts(o, entry) == LIST_BAD || put_bias(o, entry) == LIST_BAD ||
+        put_post_ops(o, entry) == LIST_BAD)
+        return LIST_BAD;
     if (o->exact || o->reduced)
         put(entry, " --math %s", o->reduced ? "reduced" : "exact");
     if (o->deterministic)

@@ -112,6 +112,7 @@ static bool read_dst_tag(list_options *o, list_word value)
 
 static bool read_algorithm(list_options *o, list_word value)
 {
+    list_take_prefix(&value, "de");
     list_take_prefix(&value, "convolution_");
     o->exact = is_any_case(value, "direct");
     return o->exact || is_any_case(value, "auto");
@@ -148,9 +149,39 @@ static bool read_nothing(list_options *o, list_word value)
 
 /* ---- options ---- */
 
+/* What benchdnn does with a problem, and what it prints: the problem is the same. */
+static const char *const harmless[] = {"allow-enum-tags-only",
+                                       "buffer-prefix",
+                                       "canonical",
+                                       "cold-cache",
+                                       "cpu-isa-hints",
+                                       "ctx-exe",
+                                       "ctx-init",
+                                       "engine",
+                                       "execution-mode",
+                                       "fast-ref",
+                                       "fast-ref-gpu",
+                                       "fix-times-per-prb",
+                                       "global-impl",
+                                       "impl",
+                                       "match",
+                                       "max-ms-per-prb",
+                                       "mem-check",
+                                       "memory-kind",
+                                       "mode",
+                                       "mode-modifier",
+                                       "num-streams",
+                                       "perf-template",
+                                       "repeats-per-prb",
+                                       "skip-impl",
+                                       "start",
+                                       "stream-kind",
+                                       "summary",
+                                       "verbose"};
+
 static const struct {
     const char *name;
-    bool (*read)(list_options *o, list_word value); /* NULL: kiln cannot follow */
+    bool (*read)(list_options *o, list_word value); /* false: kiln cannot follow */
     bool one; /* benchdnn runs each of several values between commas; kiln takes one */
 } options[] = {{"dir", read_directions, false},
                {"dt", read_types, true},
@@ -163,12 +194,7 @@ static const struct {
                {"attr-post-ops", onednn_read_post_ops, true},
                {"attr-fpmath", read_fpmath, true},
                {"attr-deterministic", read_deterministic, true},
-               {"attr-scratchpad", read_nothing, false},
-               {"match", NULL, false},
-               {"mode", NULL, false},
-               {"engine", NULL, false},
-               {"skip-impl", NULL, false},
-               {"impl", NULL, false}};
+               {"attr-scratchpad", read_nothing, false}};
 enum { OPTIONS = sizeof options / sizeof *options };
 
 static int find(list_word name)
@@ -179,6 +205,14 @@ static int find(list_word name)
     return -1;
 }
 
+static bool is_harmless(list_word name)
+{
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (list_word_is(name, harmless[i]))
+            return true;
+    return list_word_is(name, "alg"); /* of the same convolution */
+}
+
 bool onednn_is_option(list_word word)
 {
     if (list_word_is(word, "--reset"))
@@ -187,7 +221,9 @@ bool onednn_is_option(list_word word)
         return false;
     list_word name = word;
     const bool has_value = memchr(word.at, '=', word.length) != NULL;
-    return (has_value && find(list_take_part(&word, '=')) >= 0) || list_take_prefix(&name, "attr-");
+    const list_word option = list_take_part(&word, '=');
+    return (has_value && (find(option) >= 0 || is_harmless(option))) ||
+           list_take_prefix(&name, "attr-");
 }
 
 /* `name` is the part of `whole` up to its value. */
@@ -201,13 +237,15 @@ static void forget_unfollowed(list_options *o, list_word name, list_word whole)
     }
 }
 
-static void add_unfollowed(list_options *o, list_word whole)
+static void add_unfollowed(list_options *o, list_word whole, bool decisive)
 {
     for (int i = 0; i < LIST_UNFOLLOWED; i++)
         if (!*o->unfollowed[i]) {
             list_copy_printable(whole, o->unfollowed[i], sizeof *o->unfollowed);
+            o->decisive = decisive ? o->decisive | 1u << i : o->decisive & ~(1u << i);
             return;
         }
+    o->crowded = true;
 }
 
 static void read_option(list_options *o, list_word name, list_word value, list_word whole)
@@ -220,15 +258,18 @@ static void read_option(list_options *o, list_word name, list_word value, list_w
         if (several)
             return;
     }
-    if (i < 0 || !options[i].read || !options[i].read(o, value))
-        add_unfollowed(o, whole);
+    /* Without a value, an attribute is what it is unless given. */
+    if (i < 0 && value.length == 0 && list_take_prefix(&(list_word){name.at, name.length}, "attr-"))
+        return;
+    if (i < 0 || !options[i].read(o, value))
+        add_unfollowed(o, whole, !is_harmless(name));
 }
 
 void onednn_read_option(list_options *o, list_word word)
 {
     list_word value = word;
     if (list_word_is(word, "--reset")) {
-        *o = (list_options){.directions = 0};
+        *o = (list_options){.transposed = o->transposed};
         return;
     }
     list_take_prefix(&value, "--");
@@ -236,11 +277,26 @@ void onednn_read_option(list_options *o, list_word word)
     read_option(o, name, value, word);
 }
 
+/* MKL-DNN's "fsrc:nchw fwei:OIhw16i16o fbia:x fdst:nChw16c". */
+static bool read_format(list_options *o, list_word name, list_word value)
+{
+    static const char *const names[] = {"fsrc", "fwei", "fdst", "fbia"};
+    for (int i = 0; i < 4; i++)
+        if (list_word_is(name, names[i])) {
+            onednn_set_tag(o, i, value);
+            if (i == ONEDNN_BIA)
+                o->bias = !list_word_is(value, "undef");
+            return true;
+        }
+    return false;
+}
+
 void onednn_read_log_option(list_options *o, list_word word)
 {
     list_word value = word;
     const list_word name = list_take_part(&value, ':');
-    read_option(o, name, value, word);
+    if (!read_format(o, name, value))
+        read_option(o, name, value, word);
 }
 
 const char *onednn_several(const list_options *o)

@@ -27,6 +27,7 @@ bool list_drop_unread(list_axis *a)
 list_kind list_set_problem(const list_sizes *s, list_entry *entry)
 {
     kiln_problem p = {.spatial_rank = s->rank,
+                      .transposed = s->transposed,
                       .batch = s->n,
                       .in_channels = s->c,
                       .out_channels = s->k,
@@ -39,6 +40,7 @@ list_kind list_set_problem(const list_sizes *s, list_entry *entry)
         p.dilation[i] = a->dilation;
         p.pad_begin[i] = a->pad;
         p.pad_end[i] = a->pad_end;
+        p.output_pad[i] = a->output_pad;
         if (a->stride < 1 || a->dilation < 1) /* as a field of kiln_problem 0 would mean 1 */
             return list_bad(entry, "a stride or dilation is 0; the least is 1");
     }

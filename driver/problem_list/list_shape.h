@@ -5,12 +5,13 @@
 #include "problem_list.h"
 
 typedef struct list_axis {
-    int64_t in, out, filter, stride, pad, pad_end, dilation;
+    int64_t in, out, filter, stride, pad, pad_end, dilation, output_pad;
 } list_axis;
 
 typedef struct list_sizes {
     int64_t n, c, k, g;
     int rank;
+    bool transposed;
     list_axis axis[3]; /* D, H, W; only the last `rank` count */
 } list_sizes;
 

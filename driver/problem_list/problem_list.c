@@ -61,7 +61,8 @@ list_kind list_read(list_reader *reader, const char *line, list_entry *entry)
     if (is_problem(line))
         return read_problem(line, entry);
     bool descriptor = list_is_descriptor(line);
-    kind = descriptor ? list_read_descriptor(line, entry) : list_read_columns(reader, line, entry);
+    kind = descriptor ? list_read_descriptor(line, reader->options.transposed, entry)
+                      : list_read_columns(reader, line, entry);
     if (kind == LIST_SHAPE && descriptor)
         return list_apply_options(reader, entry);
     return kind == LIST_BAD && is_prose(reader, line) ? LIST_LOG : kind;

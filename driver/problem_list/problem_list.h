@@ -36,12 +36,20 @@ typedef struct list_options {
     int directions;  /* a mask as of -F; 0: not said */
     char type[4][8]; /* src, wei, dst, bia: oneDNN's names; "": not said */
     char tag[3][24]; /* layouts of src, wei, dst: oneDNN's names */
-    bool bias, sum, exact, reduced, deterministic;
-    bool biases_differ;                           /* between the directions */
-    char activation[64];                          /* as flags */
+    bool transposed; /* a deconvolution */
+    bool bias, exact, reduced, deterministic;
+    bool biases_differ; /* between the directions */
+    /* Post-ops: the activation as flags, the factor of the convolution (0: 1), whether a residual
+     * is added, its factor and its type ("": the result's). */
+    char activation[64];
+    double factor, sum;
+    bool sums;
+    char sum_type[8];
     int64_t batch;                                /* 0: the descriptor's */
     unsigned several;                             /* options with several values, a bit each */
     char unfollowed[LIST_UNFOLLOWED][LIST_QUOTE]; /* options; "": none */
+    unsigned decisive; /* which of these make another problem of it, a bit each */
+    bool crowded;      /* there was no room for one */
 } list_options;
 
 /* What earlier lines of a file say about later ones. Start each file with one that is all zero. */
@@ -63,8 +71,10 @@ typedef struct list_entry {
      * follows after line[rest], to be read as a line of its own. */
     size_t begin, end, rest;
     char flags[LIST_FLAGS]; /* LIST_SHAPE: what the line says beside the sizes, as "conv -F 1" */
-    char note[KILN_ERROR_TEXT]; /* LIST_SHAPE: options of the line that kiln does not follow */
-    bool unsupported;           /* LIST_BAD: the line is right, but kiln lacks what it asks for */
+    /* LIST_SHAPE: options of the line that kiln does not follow, and that leave the problem as it
+     * is. */
+    char note[KILN_ERROR_TEXT];
+    bool unsupported; /* LIST_BAD: the line is right, but kiln lacks what it asks for */
     char why[KILN_ERROR_TEXT];
 } list_entry;
 
