@@ -1,37 +1,39 @@
 /* One result as JSON or CSV. */
 #include "json_csv.h"
 
+#include "utf8.h"
+
 #include <math.h>
 #include <string.h>
 
 void json_string(FILE *to, const char *s)
 {
     fputc('"', to);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\')
-            fprintf(to, "\\%c", c);
-        else if (c == '\n')
+    while (*s)
+        if (*s == '"' || *s == '\\') {
+            fprintf(to, "\\%c", *s++);
+        } else if (*s == '\n') {
             fputs("\\n", to);
-        else if (c < 0x20)
-            fprintf(to, "\\u%04x", c);
-        else
-            fputc(c, to);
-    }
+            s++;
+        } else {
+            s += utf8_write(to, s); /* what is hidden is written as JSON would have it */
+        }
     fputc('"', to);
 }
 
 /* A CSV field: quoted where it must be. */
 static void csv_string(FILE *to, const char *s)
 {
-    if (!strpbrk(s, ",\"\n\r")) {
-        fputs(s, to);
-        return;
-    }
-    fputc('"', to);
-    for (; *s; s++)
-        fprintf(to, *s == '"' ? "\"%c" : "%c", *s);
-    fputc('"', to);
+    const char *quote = strpbrk(s, ",\"\n\r") ? "\"" : "";
+    fputs(quote, to);
+    while (*s)
+        if (strchr("\"\n\r\t", *s)) {
+            fputs(*s == '"' ? quote : "", to);
+            fputc(*s++, to);
+        } else {
+            s += utf8_write(to, s);
+        }
+    fputs(quote, to);
 }
 
 static json_csv_field *add(json_csv *j, const char *name)
