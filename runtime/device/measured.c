@@ -10,7 +10,7 @@
 #include <time.h>
 
 /* Numbers outside are no device's. */
-enum { LEAST_MBS = 1000, MOST_MBS = 100000000, LEAST_NS = 500, MOST_NS = 100000 };
+enum { LEAST_MBS = 100, MOST_MBS = 100000000, LEAST_NS = 500, MOST_NS = 1000000 };
 
 enum { RECORD_TEXT = 256, KEY_TEXT = 512 };
 
