@@ -1,5 +1,6 @@
 /* Fits: each says where its numbers come from, predictions read all of them, and a descent finds
  * the numbers again with which times were made. */
+#include "support/suite.h"
 #include "tests/bench/fit/fit_model.h"
 #include "support/plans.h"
 
@@ -292,9 +293,5 @@ int main(void)
     tcase_add_test(c, a_number_that_is_not_told_stays);
     tcase_add_test(c, unknown_solvers_are_refused);
     suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return support_run_apart(s);
 }
