@@ -43,12 +43,12 @@ START_TEST(any_padding)
 {
     static const int64_t pads[][4] = {{0, 0, 0, 0}, {2, 2, 2, 2}, {0, 1, 2, 0}, {1, 0, 0, 5},
                                       {4, 3, 0, 1}, {0, 7, 6, 2}, {5, 5, 5, 5}};
-    for (int i = 0; i < 14; i++) {
+    for (int i = 0; i < 7; i++) {
         kiln_problem p = winograd_problem(2, 5, 7, 11, 6);
-        p.direction = (i + i / 2) % 2 ? KILN_BACKWARD_DATA : KILN_FORWARD;
+        p.direction = i / 2 % 2 ? KILN_BACKWARD_DATA : KILN_FORWARD;
         for (int a = 0; a < 2; a++) {
-            p.pad_begin[a] = pads[i / 2][a];
-            p.pad_end[a] = pads[i / 2][2 + a];
+            p.pad_begin[a] = pads[i][a];
+            p.pad_end[a] = pads[i][2 + a];
         }
         check_turn(&p, i, NULL);
     }
