@@ -3,6 +3,7 @@
 #include "support/suite.h"
 #include "tests/bench/fit/fit_model.h"
 #include "support/plans.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>

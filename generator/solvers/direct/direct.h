@@ -53,16 +53,23 @@ bool kiln_direct_keeps_too_much(int64_t scratch, const char *of, const kiln_devi
 int64_t kiln_direct_span(const kiln_config *c);
 int64_t kiln_direct_positions(const kiln_shape *s, const kiln_lines *l, const kiln_config *c);
 /* As predict() of kiln_solver, for forward and backward data. */
-double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c);
+double kiln_direct_ms(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c);
 
 /* As the members of kiln_solver for backward weights, after the checks that all directions share.
  */
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);
 void kiln_direct_weights_guess(const kiln_solver *self, const kiln_shape *s,
                                const kiln_device_facts *d, kiln_config *c);
-double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d,
-                              const kiln_config *c);
+double kiln_direct_weights_ms(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c);
 void kiln_direct_weights_emit(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c,
                               kiln_plan *plan);
+
+/* The first fit of the solver direct. */
+extern const kiln_fit kiln_direct_fit;
+
+/* Returns the share of the peak that backward weights is scaled to. */
+double kiln_direct_reached_weights(const kiln_solver *self, const kiln_device_facts *d);
 
 #endif

@@ -2,6 +2,7 @@
 #include "generator/base/integers.h"
 
 #include "direct.h"
+#include "direct_fit.h"
 
 #include <math.h>
 
@@ -90,30 +91,38 @@ static double move_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
 }
 
 /* The share of the peak that the formula is scaled to. Items of a GPU share nothing, so that loads
- * from memory hold them up, and few destination channels leave little to do between loads. The
- * numbers are fitted (docs/fitting.md). */
-static double reached(const kiln_shape *s, const kiln_device_facts *d)
+ * from memory hold them up, and few destination channels leave little to do between loads. */
+static double reached(const kiln_direct_numbers *k, const kiln_shape *s, const kiln_device_facts *d)
 {
     if (d->kind != KILN_DEVICE_GPU)
         return d->cpu->fit.reached_direct;
     if (s->direction == KILN_FORWARD)
-        return 0.52;
-    return kiln_direct_dst_channels(s) < 8 ? 0.16 : 0.34;
+        return k->forward;
+    return kiln_direct_dst_channels(s) < 8 ? k->backward_few : k->backward;
 }
 
 /* The least time of an item of a GPU, in ms. The item waits for memory at every channel and, less
- * long, at every tap. Both numbers are fitted (docs/fitting.md). */
-static double latency_ms(const kiln_shape *s, const kiln_device_facts *d)
+ * long, at every tap. */
+static double latency_ms(const kiln_direct_numbers *k, const kiln_shape *s,
+                         const kiln_device_facts *d)
 {
     const double channels = (double)kiln_direct_src_channels(s);
     if (d->kind != KILN_DEVICE_GPU)
         return 0;
-    return channels * (1.2e-4 + 5e-5 * (double)kiln_direct_taps(s));
+    return channels * (k->channel_ms + k->tap_ms * (double)kiln_direct_taps(s));
 }
 
-double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+double kiln_direct_reached_weights(const kiln_solver *self, const kiln_device_facts *d)
+{
+    const kiln_direct_numbers *k = self->fits[0]->numbers;
+    return d->kind == KILN_DEVICE_GPU ? k->weights : 1;
+}
+
+double kiln_direct_ms(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
+                      const kiln_config *c)
 {
     const int *v = c->v;
+    const kiln_direct_numbers *k = self->fits[0]->numbers;
     kiln_lines l = kiln_lines_of(s);
     double images = v[DIRECT_COPY] ? 1 : (double)s->n;
     double tiles = (double)divide_up(kiln_direct_positions(s, &l, c), kiln_direct_span(c)) *
@@ -128,8 +137,8 @@ double kiln_direct_ms(const kiln_shape *s, const kiln_device_facts *d, const kil
     double flops = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K] * per_item * 2 * v[DIRECT_VEC];
     /* A CPU runs at full speed only with vectors as wide as its own. */
     double width = d->kind == KILN_DEVICE_CPU ? (double)d->simd_floats / v[DIRECT_VEC] : 1;
-    const double per_ms = reached(s, d) * d->peak_gflops * 1e6;
+    const double per_ms = reached(k, s, d) * d->peak_gflops * 1e6;
     double ms = conversion(s, d) * flops * (width > 1 ? width : 1) / per_ms;
-    ms = fmax(ms, latency_ms(s, d) / (double)l.phases);
+    ms = fmax(ms, latency_ms(k, s, d) / (double)l.phases);
     return ms + move_ms(s, d, &l, c) + kiln_device_launch_ms(d) * (1 + v[DIRECT_COPY]);
 }

@@ -38,7 +38,8 @@ bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln
 
 /* Counts vector multiply-adds, as in the other directions. To add up the lanes of one sum takes
  * about 8 of them. */
-double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d, const kiln_config *c)
+double kiln_direct_weights_ms(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_config *c)
 {
     const int *v = c->v;
     kiln_lines l = kiln_lines_of(s), dy = kiln_lines_of_dy(s, &l);
@@ -51,8 +52,7 @@ double kiln_direct_weights_ms(const kiln_shape *s, const kiln_device_facts *d, c
     double tail = d->kind == KILN_DEVICE_CPU ? 8 * sums + 8 * v[DIRECT_PIX] + 40 : 10;
     double per_item = (double)(part_of(&l, c) / v[DIRECT_VEC]) * step + tail;
     double items = waves * v[DIRECT_GROUP] * v[DIRECT_GROUP_K];
-    /* A GPU's share is fitted (docs/fitting.md). */
-    const double reached = d->kind == KILN_DEVICE_GPU ? 0.25 : 1;
+    const double reached = kiln_direct_reached_weights(self, d);
     double ms = items * per_item * 2 * v[DIRECT_VEC] / (reached * d->peak_gflops * 1e6);
     if (d->kind == KILN_DEVICE_CPU && d->simd_floats > v[DIRECT_VEC])
         ms *= (double)d->simd_floats / v[DIRECT_VEC];
@@ -73,7 +73,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     const int most = g->d->kind != KILN_DEVICE_CPU ? 32 : g->d->simd_floats >= 16 ? 24 : 8;
     if (c->v[DIRECT_K] * c->v[DIRECT_PIX] > most || kiln_direct_weights_illegal(g->s, c, NULL))
         return INFINITY;
-    return kiln_direct_weights_ms(g->s, g->d, c);
+    return kiln_direct_weights_ms(g->self, g->s, g->d, c);
 }
 
 void kiln_direct_weights_guess(const kiln_solver *self, const kiln_shape *s,
@@ -83,7 +83,7 @@ void kiln_direct_weights_guess(const kiln_solver *self, const kiln_shape *s,
                                 kiln_each(DIRECT_PIX, 1, 8)};
     c->v[DIRECT_COPY] = 1;
     c->v[DIRECT_PACK] = 0;
-    kiln_guess g = {self, s, d, NULL, guessed_ms, *c, kiln_direct_weights_ms(s, d, c)};
+    kiln_guess g = {self, s, d, NULL, guessed_ms, *c, kiln_direct_weights_ms(self, s, d, c)};
     kiln_config_best(&g, c, range, sizeof range / sizeof *range);
     *c = g.best;
 }

@@ -92,8 +92,8 @@ static bool is_by_channels(const kiln_shape *s, const kiln_device_facts *d, cons
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                       const kiln_config *c)
 {
-    return s->direction == KILN_BACKWARD_WEIGHTS ? kiln_direct_weights_ms(s, d, c)
-                                                 : kiln_direct_ms(s, d, c);
+    return s->direction == KILN_BACKWARD_WEIGHTS ? kiln_direct_weights_ms(self, s, d, c)
+                                                 : kiln_direct_ms(self, s, d, c);
 }
 
 static double guessed_ms(const kiln_guess *g, kiln_config *c)
@@ -136,7 +136,7 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
     kiln_lines l = kiln_lines_of(s);
     const kiln_range range[] = {kiln_each(DIRECT_COPY, !kiln_shape_is_pointwise(s), 1),
                                 kiln_each(DIRECT_K, 1, 16), kiln_each(DIRECT_PIX, 1, 8)};
-    kiln_guess g = {self, s, d, &l, guessed_ms, smallest, kiln_direct_ms(s, d, &smallest)};
+    kiln_guess g = {self, s, d, &l, guessed_ms, smallest, kiln_direct_ms(self, s, d, &smallest)};
     kiln_config_best(&g, &start, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -197,7 +197,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     const int64_t first = both ? blocks * z : v[DIRECT_ORDER] ? blocks : along;
     const int64_t second = v[DIRECT_ORDER] ? along : blocks, third = both ? 1 : z;
     if (v[DIRECT_GROUP] * v[DIRECT_GROUP_K] == 1)
-        kiln_grid_shared(plan, d, kiln_direct_ms(s, d, c), first, second, third);
+        kiln_grid_shared(plan, d, kiln_direct_ms(self, s, d, c), first, second, third);
     else if (v[DIRECT_ORDER])
         kiln_grid(plan, v[DIRECT_GROUP_K], v[DIRECT_GROUP], 1, first, second, third);
     else
@@ -211,6 +211,8 @@ const kiln_solver kiln_solver_direct = {
     .version = 2,
     .params = kiln_direct_params,
     .nparams = DIRECT_PARAMS,
+    .fits = (const kiln_fit *const[]){&kiln_direct_fit},
+    .nfits = 1,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,
