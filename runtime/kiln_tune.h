@@ -118,6 +118,11 @@ KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_
                                const kiln_buffers *buffers, const kiln_tune_options *options,
                                kiln_trial *best);
 
+/* Measures a GPU's memory and launches, as the first search on it does: some tenths of a second,
+ * for later starts (kiln_device_measured()). Does nothing, and returns KILN_OK, where that was done
+ * before, on other devices, and without a program cache. */
+KILN_API kiln_status kiln_device_measure(kiln *k);
+
 /* ---- tuning rows --------------------------------------------------------------------------- */
 
 enum { KILN_ROW_WITHOUT = 256 };

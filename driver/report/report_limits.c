@@ -1,5 +1,8 @@
 /* Measures or counts what a device can do at most. */
 #include "report_limits.h"
+
+#include "kiln_tune.h"
+
 #include "device_limits.h"
 
 static void set(report_limit *limit, double value, int origin)
@@ -39,6 +42,7 @@ void report_limits_find(report_data *d, const session *s, bool counted)
         return;
     const bool needed = !device->gflops[KILN_F32].value || !device->gbs.value;
     if (!counted && needed) {
+        kiln_device_measure(s->kiln); /* for later starts; the page says what is measured now */
         const device_limits limits = device_limits_measure(s);
         set(&device->gflops[KILN_F32], limits.gflops, LIMIT_MEASURED);
         set(&device->gbs, limits.gbs, LIMIT_MEASURED);

@@ -180,6 +180,16 @@ static void name_excluded(kiln_tuner *t)
     kiln_excluded_solvers(t->bench.k, t->bench.problem, tried, t->list.firsts, t->found.without);
 }
 
+kiln_status kiln_device_measure(kiln *k)
+{
+    if (!k)
+        return kiln_fail(KILN_INVALID, "kiln_device_measure: k must not be NULL");
+    const kiln_status status = kiln_process_check(k);
+    if (!status)
+        kiln_probe_speed(k);
+    return status;
+}
+
 kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                       const kiln_buffers *buffers, const kiln_tune_options *options,
                       kiln_trial *best)

@@ -179,6 +179,7 @@ static void operations(void)
     FAILS(kiln_conv_show(NULL, &problem, NULL, seen_op, NULL));
     FAILS(kiln_conv_show(k, NULL, NULL, seen_op, NULL));
     FAILS(kiln_conv_show(k, &problem, NULL, NULL, NULL));
+    FAILS(kiln_device_measure(NULL));
     FAILS(kiln_tune(NULL, &problem, queue, &buffers, &tune, &trial));
     FAILS(kiln_tune(k, NULL, queue, &buffers, &tune, &trial));
     FAILS(kiln_tune(k, &problem, NULL, &buffers, &tune, &trial));
