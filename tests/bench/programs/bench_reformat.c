@@ -1,6 +1,6 @@
 /* Times reformats against a plain copy of as many bytes on the same device, in turns.
  *
- *     bench_reformat [ROUNDS]
+ *     ./dev bench reformat [ROUNDS]      (31)
  *
  * Prints medians in ms, and the copy's time over the reformat's: at 1 the reformat is as fast as a
  * copy.
