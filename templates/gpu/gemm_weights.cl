@@ -27,7 +27,7 @@
  *                         neighbouring pixels; LOAD_CHANNELS, four neighbouring channels;
  *                         LOAD_QUADS, four neighbouring pixels, of x with a filter of one tap alone
  *   D_X_IMAGE, _CHANNEL, _PLANE, _ROW, _PIXEL, D_DY_...    elements from one to the next
- *   D_W_K, D_W_C, D_W_TAP    elements of dw from one channel of dy, channel of x, and tap to the next
+ *   D_W_K, D_W_C, D_W_TAP    elements of dw from a channel of dy, of x, and a tap to the next one
  *   T_SPLIT, D_SLICES     above
  */
 #include "gemm_tile.cl"

@@ -37,7 +37,7 @@
  *   D_POINTWISE           pixels of dy and of x are the same: one tap, no stride and no padding
  *   D_X_IMAGE, _PLANE, _ROW, _PIXEL, D_DY_PIXEL    elements from one to the next
  *   D_PARTS               1: sums go to that kernel; 0: T_SPLIT is 1, and sums are elements of dw
- *   D_W_K, D_W_C, D_W_TAP    elements of dw from one channel of dy, channel of x, and tap to the next
+ *   D_W_K, D_W_C, D_W_TAP    elements of dw from a channel of dy, of x, and a tap to the next one
  *   T_BYTES, T_STAGES, T_SPLIT    above
  * Assumes   128 items or more; T_ROWS and T_COLUMNS are powers of two from 64 on; pixels of dy
  *           follow one another.

@@ -211,8 +211,8 @@ INLINE void put(global DST_T *dst, const ACC_V acc, const int block,
         STORE_SOME(dst, FINISH_V(acc, OLD_SOME(lanes, at), block * D_B), lanes, at);
 }
 
-INLINE void store_run(global DST_T *dst, local short_v *strip, KEPT const KEPT_SUM_V *p, const run r,
-                      const int group, const int block EPILOGUE_PARAMS)
+INLINE void store_run(global DST_T *dst, local short_v *strip, KEPT const KEPT_SUM_V *p,
+                      const run r, const int group, const int block EPILOGUE_PARAMS)
 {
     const INDEX_T origin = (INDEX_T)r.n * D_DST_IMAGE + (INDEX_T)block * D_DST_BLOCK;
 #pragma nounroll
@@ -247,8 +247,8 @@ INLINE void store_square(global DST_T *dst, ACC_V *square, const int channel, co
 }
 
 /* Rows of D_B / T_SIDE tiles are transposed at once. */
-INLINE void store_run(global DST_T *dst, local short_v *strip, KEPT const KEPT_SUM_V *p, const run r,
-                      const int group, const int block EPILOGUE_PARAMS)
+INLINE void store_run(global DST_T *dst, local short_v *strip, KEPT const KEPT_SUM_V *p,
+                      const run r, const int group, const int block EPILOGUE_PARAMS)
 {
     const int channel = block * D_B, channels = min(D_B, D_DST_C - channel);
     const INDEX_T origin = (INDEX_T)r.n * D_DST_IMAGE + (INDEX_T)channel * D_DST_CHANNEL;

@@ -54,8 +54,8 @@ PRODUCTS_INLINE void add_factors(ACC_V *acc, KEPT const ACC_T *v, global const A
 
 /* Computes one of the D_E products. v, p and u start at its elements, `next` at the same element of
  * the next item's u. */
-PRODUCTS_FUNCTION void multiply(KEPT KEPT_SUM_V *p, KEPT const KEPT_PATCH_V *v, global const ACC_T *u,
-                                global const ACC_T *next, const int count)
+PRODUCTS_FUNCTION void multiply(KEPT KEPT_SUM_V *p, KEPT const KEPT_PATCH_V *v,
+                                global const ACC_T *u, global const ACC_T *next, const int count)
 {
 #pragma nounroll
     for (int t = 0; t < count; t += T_W) {
@@ -107,8 +107,8 @@ INLINE void tile_of(ACC_V o[D_MH][D_MW], KEPT const KEPT_SUM_V *p)
 }
 
 /* Stores block `block` of a run; p has the sums of this block, for all tiles of the item. */
-INLINE void store_run(global DST_T *dst, local PATCH_V *strip, KEPT const KEPT_SUM_V *p, const run r,
-                      const int group, const int block EPILOGUE_PARAMS);
+INLINE void store_run(global DST_T *dst, local PATCH_V *strip, KEPT const KEPT_SUM_V *p,
+                      const run r, const int group, const int block EPILOGUE_PARAMS);
 
 /* Stores blocks `from` to `to - 1` of the item's tiles; p starts with block `from`. */
 INLINE void store(global DST_T *dst, local PATCH_V *strip, KEPT const KEPT_SUM_V *p, const int tile,
