@@ -38,4 +38,12 @@ for bytes in 'x\377y' 'x\303(' 'cut\346\274' 'o\300\257v' 'h\355\240\200' 'evil\
     sound trace
     # shellcheck disable=SC2086
     KILN_DB=$text.yaml check explain $problem --json
+    printf '{"schema": 1, "kind": "trial", "problem": "p", "key": "p", "solver": "%s", "version": 1, "config": "%s", "verdict": "ok", "ms": 1}\n' \
+        "$text" "$text" | tr -d '\033' >"$text.trials.jsonl"
+    printf '{"schema": 1, "kind": "trial", "problem": "p", "key": "p", "solver": "s\\u202e", "version": 1, "config": "\\u2066", "verdict": "ok", "ms": 1}\n' \
+        >>"$text.trials.jsonl"
+    check db export "$text.trials.jsonl" --format t4
+    says 's.u202e'
+    check db export "$text.trials.jsonl" --format csv
+    check report "$text.trials.jsonl" -o -
 done
