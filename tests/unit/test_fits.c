@@ -1,9 +1,8 @@
 /* Fits: each says where its numbers come from, predictions read all of them, and a descent finds
  * the numbers again with which times were made. */
-#include "support/suite.h"
-#include "tests/bench/fit/fit_model.h"
 #include "support/plans.h"
 #include "support/suite.h"
+#include "tests/bench/fit/fit_model.h"
 
 #include <check.h>
 #include <math.h>
