@@ -59,6 +59,7 @@ static const char *const layers[] = {
     "n1-c6-k5-i30x31-f3x3-s2x2-p1x1",
     "n8-c4096-k1000-i1x1-f1x1",
     "n1-c64-k64-i40x40-f3x3-p1x1",
+    "n1-c64-k64-i28x28-f3x3-p1x1-g16",
     "n4-c5-k9-i20x20-f3x3-s3x3-p1x1",
     "n64-c192-k192-i28x28-f3x3-p1x1",
     "n64-c144-k144-i56x56-f3x3-s2x2-p1x1-g144",

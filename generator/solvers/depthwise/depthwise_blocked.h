@@ -38,8 +38,11 @@ int64_t kiln_depthwise_kept(const kiln_blocked *b, const kiln_config *c);
  * caches. */
 bool kiln_depthwise_whole(const kiln_shape *s, const kiln_blocked *b, const kiln_config *c);
 
+extern const kiln_fit *const kiln_depthwise_blocked_fits[1];
+
 /* As predict() of kiln_solver; `b` is kiln_depthwise_of(s, d). */
-double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d,
-                              const kiln_blocked *b, const kiln_config *c);
+double kiln_depthwise_predict(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_blocked *b,
+                              const kiln_config *c);
 
 #endif

@@ -3,6 +3,7 @@
 #include "generator/base/integers.h"
 
 #include "depthwise_blocked.h"
+#include "depthwise_blocked_fit.h"
 
 #include <math.h>
 
@@ -94,8 +95,8 @@ bool kiln_depthwise_whole(const kiln_shape *s, const kiln_blocked *b, const kiln
 
 /* Cycles of one core for a row of tiles whose taps look which columns of the source exist. Where
  * the next tap finds other columns the core predicts branches wrongly. */
-static double checked_row_cost(const kiln_blocked *b, const kiln_device_facts *d,
-                               const kiln_config *c)
+static double checked_row_cost(const kiln_depthwise_blocked_numbers *k, const kiln_blocked *b,
+                               const kiln_device_facts *d, const kiln_config *c)
 {
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
                          w = kiln_depthwise_span(b, c, KILN_AXIS_W);
@@ -106,14 +107,15 @@ static double checked_row_cost(const kiln_blocked *b, const kiln_device_facts *d
     for (int a = 0; a < 2; a++)
         rows *= (double)kiln_blocked_meetings(b, a) / (double)b->dst[a];
     double adds = (double)kiln_blocked_meetings(b, 2) / (double)b->dst[2] * row;
-    adds *= (group > 1 ? 1.8 * group : 1) * (over > 0 ? 1 + 0.6 * over / row : 1);
-    const double looks = 50 + (double)b->filter[2] * (1.5 + 0.15 * row);
-    return (double)w.tiles * (rows * (adds + looks) + sums + 15);
+    adds *= (group > 1 ? k->checked_add * group : 1) * (over > 0 ? 1 + k->spill * over / row : 1);
+    const double looks =
+        k->checked_row + (double)b->filter[2] * (k->checked_tap + k->checked_pixel * row);
+    return (double)w.tiles * (rows * (adds + looks) + sums + k->row);
 }
 
 /* Cycles of one core for a row of tiles, in vector multiply-adds. */
-static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const kiln_config *c,
-                       int together)
+static double row_cost(const kiln_depthwise_blocked_numbers *k, const kiln_blocked *b,
+                       const kiln_device_facts *d, const kiln_config *c, int together)
 {
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H),
                          w = kiln_depthwise_span(b, c, KILN_AXIS_W);
@@ -131,12 +133,12 @@ static double row_cost(const kiln_blocked *b, const kiln_device_facts *d, const 
     double weights = rows * (double)b->filter[2] * vectors;
     double over = sums + weights + 2 - kiln_blocked_registers(d);
     double loads = (double)((h.to - h.from + 1) * (w.to - w.from + 1)) * vectors;
-    double cost = fmax(adds, loads) + 0.1 * adds + 0.25 * loads;
+    double cost = fmax(adds, loads) + k->add * adds + k->load * loads;
     if (b->src_c > 1)
-        cost += 0.8 * loads * elements;
+        cost += k->group_load * loads * elements;
     if (over > 0)
-        cost += adds * fmin(0.6, 0.6 * over / weights);
-    return (double)w.tiles * (fmax(cost, 4 * taps * elements) + sums + 15);
+        cost += adds * fmin(k->spill, k->spill * over / weights);
+    return (double)w.tiles * (fmax(cost, k->least * taps * elements) + sums + k->row);
 }
 
 /* Cycles of one core to turn an item's squares of channels by pixels: rounds of shuffles, loads and
@@ -148,40 +150,41 @@ static double turn_cost(const kiln_blocked *b, const kiln_config *c)
     return squares * b->block * (log2(b->block) + 1);
 }
 
-double kiln_depthwise_predict(const kiln_shape *s, const kiln_device_facts *d,
-                              const kiln_blocked *b, const kiln_config *c)
+const kiln_fit *const kiln_depthwise_blocked_fits[1] = {&depthwise_blocked_fit};
+
+double kiln_depthwise_predict(const kiln_solver *self, const kiln_shape *s,
+                              const kiln_device_facts *d, const kiln_blocked *b,
+                              const kiln_config *c)
 {
+    const kiln_depthwise_blocked_numbers *k = self->fits[0]->numbers;
     double items =
         (double)(kiln_depthwise_strips(b, c) * b->dst[0] * kiln_depthwise_vectors(b) * b->n);
     /* All cores wait in the end for the one that took the last item. */
-    double wait = 1 + 0.7 * d->compute_units / items;
+    double wait = 1 + k->wait * d->compute_units / items;
     const int together = kiln_depthwise_together(s, d, b, c);
-    const double row = kiln_depthwise_unrolls(s, d, b, c) ? row_cost(b, d, c, together)
-                                                          : checked_row_cost(b, d, c);
-    double item = c->v[TILES] * row + 250;
+    const double row = kiln_depthwise_unrolls(s, d, b, c) ? row_cost(k, b, d, c, together)
+                                                          : checked_row_cost(k, b, d, c);
+    double item = c->v[TILES] * row + k->item;
     /* Plain tensors: more bytes than these leave a core's first cache while an item keeps them. */
     const int64_t few = d->cpu->fit.l1_counted * 7 / 8;
     if (kiln_shape_is_plain_layout(s))
-        item = (item + turn_cost(b, c)) * (kiln_depthwise_kept(b, c) > few ? 1.1 : 1);
+        item = (item + turn_cost(b, c)) * (kiln_depthwise_kept(b, c) > few ? k->kept : 1);
     double work = items * item;
-    const double reached = 0.8; /* of the peak, as fitted to this solver's tiles */
-    double ms = wait * work * 2 * d->simd_floats / (reached * d->peak_gflops * 1e6);
+    double ms = wait * work * 2 * d->simd_floats / (k->reached * d->peak_gflops * 1e6);
     /* Two items that are neighbours both read the rows between them. */
     const depthwise_span h = kiln_depthwise_span(b, c, KILN_AXIS_H);
     double own = (double)(h.pixels * b->stride[1]) / (double)b->up[1];
     double shared = fmax(0, (double)(h.to - h.from + 1) - own) / (own * c->v[TILES]);
     bool backward = s->direction == KILN_BACKWARD_DATA;
     double source = (double)(backward ? s->y_count : s->x_count);
-    double count = (double)(s->x_count + s->y_count) + 0.5 * shared * source;
-    /* Fitted when the kernel fetched all rows ahead. Shapes whose rows are no longer fetched take
-     * up to a tenth less. */
-    double move = (kiln_better_fetched(s, d) ? 0.8 : 1) * wait *
+    double count = (double)(s->x_count + s->y_count) + k->shared * shared * source;
+    double move = (kiln_better_fetched(s, d) ? k->fetched : 1) * wait *
                   kiln_device_move_ms(d, count * (double)kiln_type_size(s->x_type));
     if (kiln_better_streamed(s, d) ? !(c->v[STREAM] && kiln_depthwise_whole(s, b, c))
                                    : c->v[STREAM])
-        move *= 1.3;
+        move *= k->streamed;
     /* Sums over groups of eight channels or more leave a core little idle time that hides loads. */
-    const double both = b->src_c >= 8 ? 1 : 0.3;
+    const double both = b->src_c >= 8 ? 1 : k->beside;
     /* Groups of one channel: each thread reads what it wrote last from its own core's cache. */
     const double own_share = b->src_c == 1 ? d->cpu->fit.own_share : 1;
     return kiln_device_launch_ms(d) + own_share * (both * fmin(ms, move) + fmax(ms, move));

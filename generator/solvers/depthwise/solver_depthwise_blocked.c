@@ -102,7 +102,7 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
                       const kiln_config *c)
 {
     const kiln_blocked b = kiln_depthwise_of(s, d);
-    return kiln_depthwise_predict(s, d, &b, c);
+    return kiln_depthwise_predict(self, s, d, &b, c);
 }
 
 /* ---- configs ---- */
@@ -141,7 +141,7 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
     if (is_too_wide(g->s, g->d, b, c) || reject_tile(g->s, b, c, NULL))
         return INFINITY;
     c->v[STREAM] = kiln_better_streamed(g->s, g->d) && kiln_depthwise_whole(g->s, b, c);
-    return kiln_depthwise_predict(g->s, g->d, b, c);
+    return kiln_depthwise_predict(g->self, g->s, g->d, b, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -153,7 +153,7 @@ static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_devic
     const kiln_range range[] = {kiln_each(TILE_H, 1, 2), kiln_each(TILE_W, 1, WIDEST),
                                 kiln_each(TILES, 1, 32)};
     kiln_guess g = {
-        self, s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(s, d, &b, &smallest)};
+        self, s, d, &b, guessed_ms, smallest, kiln_depthwise_predict(self, s, d, &b, &smallest)};
     kiln_config_best(&g, &smallest, range, sizeof range / sizeof *range);
     *c = g.best;
 }
@@ -243,9 +243,9 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
     kiln_arg_epilogue(plan, s);
-    (b.n == 1 ? kiln_grid_parted : kiln_grid_shared)(plan, d, kiln_depthwise_predict(s, d, &b, c),
-                                                     kiln_depthwise_strips(&b, c) * b.dst[0],
-                                                     kiln_depthwise_vectors(&b), b.n);
+    (b.n == 1 ? kiln_grid_parted : kiln_grid_shared)(
+        plan, d, kiln_depthwise_predict(self, s, d, &b, c), kiln_depthwise_strips(&b, c) * b.dst[0],
+        kiln_depthwise_vectors(&b), b.n);
 }
 
 const kiln_solver kiln_solver_depthwise_blocked = {
@@ -255,6 +255,8 @@ const kiln_solver kiln_solver_depthwise_blocked = {
     .version = 4,
     .params = params,
     .nparams = PARAMS,
+    .fits = kiln_depthwise_blocked_fits,
+    .nfits = 1,
     .prefer = kiln_depthwise_prefer,
     .reject = reject,
     .illegal = illegal,
