@@ -84,6 +84,11 @@ typedef struct kiln_tune_options {
     /* Called after every trial; a non-zero return stops the search and keeps the best so far.
      * Optional. */
     int (*progress)(void *user, const kiln_trial *trial);
+    /* Called where a trial did not build or run, before it is judged. A non-zero return says that
+     * the machine lacks the means for it now, such as space for the compiler's files: the search
+     * ends with KILN_FILE, and the config is not judged. With the means, the config gets a second
+     * try. Optional. */
+    int (*lacks_means)(void *user);
     /* Judges the contents of the destination after a trial's first run; returns non-zero: wrong.
      * May set *error, which is 0, to the largest error over its bound. Required: a config that
      * nobody verified never wins. The queue is idle during the call. */

@@ -124,6 +124,12 @@ void pocl_cache_prepare(void)
              "; set POCL_CACHE_DIR to a folder that you may write to");
 }
 
+const char *pocl_cache_folder(char *path, size_t size)
+{
+    own_folder(path, size);
+    return path;
+}
+
 const char *pocl_cache_trouble(void)
 {
     return *trouble ? trouble : NULL;

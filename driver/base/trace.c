@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static struct {
     int fd; /* -1: there is no trace */
     int64_t began;
     int error; /* an errno: something was not written */
+    pid_t opener;
 } trace = {.fd = -1};
 
 /* Appends a text; processes that append at once do not mix theirs. */
@@ -38,6 +40,28 @@ static int claim_standard_output(void)
     return fd;
 }
 
+/* A signal ends the process: what is written so far has no end, and goes. */
+static void discard_at_end(int number)
+{
+    const int code = errno;
+    if (getpid() == trace.opener && *trace.file.temporary)
+        unlink(trace.file.temporary);
+    signal(number, SIG_DFL);
+    raise(number);
+    errno = code;
+}
+
+static void watch_ends(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    trace.opener = getpid();
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            signal(numbers[i], discard_at_end);
+    }
+}
+
 kiln_status trace_open(const char *name, char *why)
 {
     static const char head[] = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
@@ -54,6 +78,7 @@ kiln_status trace_open(const char *name, char *why)
     const int flags = fcntl(trace.fd, F_GETFL);
     fcntl(trace.fd, F_SETFL, flags | O_APPEND);
     trace.began = clock_ns();
+    watch_ends();
     append(head, sizeof head - 1);
     trace_name_process("kiln");
     return KILN_OK;

@@ -6,15 +6,16 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* SIGINT (Ctrl-C), SIGTERM (timeout(1), a batch system), SIGHUP (the terminal was closed). */
-enum { INTERRUPTS = 3 };
+/* SIGINT (Ctrl-C), SIGTERM (timeout(1), a batch system), SIGHUP (the terminal was closed), SIGQUIT
+ * (Ctrl-\). */
+enum { INTERRUPTS = 4 };
 
 typedef struct interrupt {
     struct sigaction before[INTERRUPTS];
 } interrupt;
 
 /* From interrupt_watch() to interrupt_leave() the first signal of each kind is only noticed; a
- * second one of the same kind ends the process. One watch at a time. */
+ * second one of the same kind does what it did before the watch. One watch at a time. */
 void interrupt_watch(interrupt *watch);
 void interrupt_leave(const interrupt *watch);
 

@@ -6,7 +6,10 @@
 #include "conv.h"
 #include "request_list.h"
 
+#include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,8 @@ static const char help[] =
     "  -t, --type WORD    type of files' sizes: conv, convfp16, convbfp16 or convint8; default "
     "conv\n"
     "      --device NAME  as for kiln conv\n"
+    "      --while-read   print nothing, and end at once when nobody can read standard output any\n"
+    "                     more: libkiln's own processes end so with the program that started them\n"
     "  -h, --help         print this text\n"
     "\n"
     "Examples:\n"
@@ -179,6 +184,30 @@ static int run(prepare *all, int count, char **words)
     return all->worst;
 }
 
+/* Ends the process when the pipe has no reader any more. */
+static void *end_with_reader(void *pipe)
+{
+    struct pollfd at = {.fd = *(int *)pipe};
+    while (poll(&at, 1, -1) < 1 || !(at.revents & (POLLERR | POLLHUP | POLLNVAL)))
+        ;
+    _exit(1);
+}
+
+/* Keeps the pipe aside, as nobody reads what is printed. */
+static bool watch_reader(void)
+{
+    static int pipe;
+    pthread_t thread;
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    pipe = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    const bool ok = pipe >= 0 && nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0 &&
+                    pthread_create(&thread, NULL, end_with_reader, &pipe) == 0 &&
+                    pthread_detach(thread) == 0;
+    if (nowhere >= 0)
+        close(nowhere);
+    return ok || usage("standard output cannot be watched", "") == 0;
+}
+
 /* Reads the value of a flag; returns false, with a sentence on standard error, where it is none. */
 static bool number(const char *flag, const char *text, int64_t most, int64_t *value)
 {
@@ -195,13 +224,11 @@ static bool number(const char *flag, const char *text, int64_t most, int64_t *va
 /* Returns -1 to go on, else an exit status. */
 static int read_flags(prepare *all, int argc, char **argv)
 {
-    static const struct option known[] = {{"jobs", required_argument, NULL, 'j'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"forw", required_argument, NULL, 'F'},
-                                          {"type", required_argument, NULL, 't'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"jobs", required_argument, NULL, 'j'},   {"output", required_argument, NULL, 'o'},
+        {"forw", required_argument, NULL, 'F'},   {"type", required_argument, NULL, 't'},
+        {"device", required_argument, NULL, 'd'}, {"while-read", no_argument, NULL, 'w'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     request *r = &all->defaults;
     bool fine = true;
     int c;
@@ -222,6 +249,8 @@ static int read_flags(prepare *all, int argc, char **argv)
             fine = request_word(optarg, &r->type) || usage("unknown type ", optarg) == 0;
         else if (c == 'd')
             r->flags.device = optarg;
+        else if (c == 'w')
+            fine = watch_reader();
         else
             return usage("unknown flag or missing value: ", argv[optind - 1]);
         if (c == 't')

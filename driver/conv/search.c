@@ -2,6 +2,7 @@
 #include "search.h"
 
 #include "driver/base/clock.h"
+#include "driver/base/means.h"
 #include "driver/base/trace.h"
 
 #include "interrupt.h"
@@ -134,6 +135,17 @@ static int progress(void *user, const kiln_trial *trial)
     return !logged || s->result->interrupted;
 }
 
+/* Tells kiln_tune() whether a config that failed may have failed for lack of space. */
+static int lacks_means(void *user)
+{
+    search *s = user;
+    char why[KILN_ERROR_TEXT];
+    if (means_are_there(why))
+        return 0;
+    snprintf(s->failure, sizeof s->failure, "%s", why);
+    return 1;
+}
+
 static size_t announce(void *user, const kiln_trial *trials, size_t count)
 {
     const search *s = user;
@@ -189,6 +201,7 @@ static kiln_status tune(search *s, const trial_book_known *known)
                                  .nknown = known->count,
                                  .upcoming = o->upcoming ? announce : NULL,
                                  .progress = progress,
+                                 .lacks_means = lacks_means,
                                  .verify = judge,
                                  .user = s};
     interrupt watch;
@@ -216,10 +229,10 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
     if (searches && (status = tune(&s, &known)))
         snprintf(reason, sizeof reason, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
     result->seconds = clock_seconds() - began;
-    if (!status && *s.failure) {
+    if (!status && *s.failure)
         status = KILN_FILE;
+    if (*s.failure)
         snprintf(reason, sizeof reason, "%s", s.failure);
-    }
     if (!status) {
         fill_end(&s, known.seconds);
         if (!result->interrupted) {
@@ -230,7 +243,7 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
     }
     if (status && result->best.best_ms > 0) /* the row could not be kept: tell what it says */
         snprintf(why, why_size, "%s; the best was %.6g ms: %s",
-                 searches ? kiln_last_error() : reason, result->best.best_ms,
+                 *s.failure || !searches ? reason : kiln_last_error(), result->best.best_ms,
                  search_config_text(result->best.best_config, result->best.best_solver, winner,
                                     sizeof winner));
     else if (status)

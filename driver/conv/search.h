@@ -33,8 +33,9 @@ typedef struct search_result {
 } search_result;
 
 /* Searches on the tensors and keeps the winner in the user's rows, and every trial in the log
- * beside them. SIGINT, SIGTERM and SIGHUP end the search after the trial. On failure returns the
- * status with a sentence in `why`; where only keeping the winner failed, result->best has it. */
+ * beside them. SIGINT, SIGTERM, SIGHUP and SIGQUIT end the search after the trial. On failure
+ * returns the status with a sentence in `why`; where only keeping the winner failed, result->best
+ * has it. */
 kiln_status search_run(const session *s, const request *r, tensors *t,
                        const search_settings *settings, search_result *result, char *why,
                        size_t why_size);

@@ -13,6 +13,7 @@ typedef struct entry {
     double ms, seconds;
     char *solver, *config; /* NULL of an end */
     char hash[40];
+    bool loaded;          /* an earlier run left it */
     kiln_trial_line *end; /* NULL of a trial */
     size_t before;        /* the entry before it that has the same `of`, plus 1 */
 } entry;
@@ -22,7 +23,7 @@ struct trial_book {
     size_t count, room;
     size_t *slot; /* the last entry of a hash, plus 1; 0: none */
     size_t slots;
-    bool no_memory;
+    bool loading, no_memory;
 };
 
 static uint64_t hash_of(const kiln_trial_line *l)
@@ -73,6 +74,7 @@ static int verdict_named(const char *text)
 bool trial_book_add(trial_book *b, const kiln_trial_line *l)
 {
     entry e = {.of = hash_of(l),
+               .loaded = b->loading,
                .version = l->version,
                .verdict = verdict_named(l->verdict),
                .ms = l->ms,
@@ -113,8 +115,12 @@ kiln_status trial_book_load(trial_book **book, const char *file, const char *pro
     kiln_status status = b && grow(b) ? KILN_OK : KILN_NO_MEMORY;
     int64_t skipped = 0;
     snprintf(why, KILN_ERROR_TEXT, "out of memory for the log of trials");
+    if (!status)
+        b->loading = true;
     if (!status && *file && (status = kiln_trials_read(file, problem, take_line, b, &skipped)))
         snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    if (b)
+        b->loading = false;
     if (!status && b->no_memory)
         status = KILN_NO_MEMORY;
     if (skipped > (problem ? 0 : 1)) /* a kill leaves half a line */
@@ -147,9 +153,34 @@ static bool is_harmful(const entry *e)
     return e->verdict == KILN_TRIAL_CRASHED || e->verdict == KILN_TRIAL_TIMEOUT;
 }
 
+/* Returns whether the moment may be to blame: a full disk, a killed compiler, a machine that stood
+ * still. */
+static bool is_doubtful(const entry *e)
+{
+    return e->verdict == KILN_TRIAL_BUILD || e->verdict == KILN_TRIAL_RUN ||
+           e->verdict == KILN_TRIAL_TIMEOUT;
+}
+
 static bool is_restart(const entry *e)
 {
     return e->end && strcmp(e->end->verdict, "restarted") == 0;
+}
+
+/* Returns whether a doubtful trial of an earlier run is the only one of its config since a moment:
+ * it gets another try. `last` is the problem's last entry plus 1. */
+static bool is_to_repeat(const trial_book *b, size_t last, size_t since, const entry *e)
+{
+    if (!e->loaded || !is_doubtful(e))
+        return false;
+    for (size_t i = last; i > since; i = b->at[i - 1].before) {
+        const entry *o = &b->at[i - 1];
+        if (is_restart(o))
+            break;
+        if (o != e && !o->end && is_doubtful(o) && strcmp(o->solver, e->solver) == 0 &&
+            strcmp(o->config, e->config) == 0)
+            return false;
+    }
+    return true;
 }
 
 static kiln_trial trial_of(const entry *e)
@@ -197,12 +228,14 @@ bool trial_book_known_of(const trial_book *b, const kiln_trial_line *of, size_t 
         return false;
     for (size_t i = last; i; i = b->at[i - 1].before) {
         const entry *e = &b->at[i - 1];
-        counts = counts && i > since;
+        if (i <= since || is_restart(e)) /* --fresh forgets all */
+            break;
         if (e->end)
-            counts = counts && finished && !is_restart(e);
+            counts = counts && finished;
         else if (e->verdict >= 0 && (counts || is_harmful(e))) {
-            known->trial[known->count++] = trial_of(e);
             known->seconds += counts ? e->seconds : 0;
+            if (!is_to_repeat(b, last, since, e))
+                known->trial[known->count++] = trial_of(e);
         }
     }
     reverse(known->trial, known->count);

@@ -28,8 +28,9 @@ typedef struct trial_book_known {
 } trial_book_known;
 
 /* Lists what counts since the moment `since`, and since the last search that ended (`finished`:
- * also what comes before that); trials that crashed or timed out count always. Returns false when
- * out of memory. */
+ * also what comes before that); trials that crashed or timed out count since they were restarted. A
+ * trial of an earlier run that did not build, run or end gets one more try. Returns false when out
+ * of memory. */
 bool trial_book_known_of(const trial_book *book, const kiln_trial_line *of, size_t since,
                          bool finished, trial_book_known *known);
 

@@ -1,6 +1,4 @@
 /* Has programs compiled before their trials come. */
-#include "driver/base/clock.h"
-
 #include "tune_pool.h"
 #include "tune_rounds.h"
 #include "tune_show.h"
@@ -138,7 +136,7 @@ static void give(pool *p, pool_worker *w, pool_helper *h, built *b)
         return;
     b->state = BEING_BUILT;
     h->building = (int)(b - w->table);
-    h->since = clock_seconds();
+    h->since = p->now;
 }
 
 /* Gives each idle helper the next config, among the first `most`, that nobody has compiled. */
@@ -192,7 +190,7 @@ static void hand_out_firsts(pool *p, pool_worker *w)
         if (!tune_send(h->child.fd, &p->m))
             continue;
         h->building = POOL_ELSEWHERE;
-        h->since = clock_seconds();
+        h->since = p->now;
     }
 }
 
@@ -202,10 +200,10 @@ static void let_go(pool *p, pool_worker *w, int now)
     w->overtaken = now > 0 ? w->overtaken + 1 : 0;
     p->m.kind = MESSAGE_GO;
     p->m.count = now;
-    p->run->waited += clock_seconds() - w->trial_since;
+    p->run->waited += p->now - w->trial_since;
     w->waiting = false;
     w->in_trial = true;
-    w->trial_since = clock_seconds();
+    w->trial_since = p->now;
     tune_send(w->child.fd, &p->m);
 }
 
@@ -297,7 +295,10 @@ void pool_check_helpers(pool *p, pool_worker *w)
 {
     for (int i = 0; i < w->helpers; i++) {
         pool_helper *h = &w->helper[i];
-        if (!is_alive(h) || h->building == -1 || !pool_is_too_long(p, clock_seconds() - h->since))
+        if (is_alive(h) && h->building != -1 && pool_is_stopped(&h->child))
+            h->since += p->now - h->checked;
+        h->checked = p->now;
+        if (!is_alive(h) || h->building == -1 || !pool_is_too_long(p, p->now - h->since))
             continue;
         tune_child_end(&h->child, NULL, 0);
         finish(w, h);

@@ -35,7 +35,7 @@ static const struct option_row {
     {"profile", ON, AT(profile), "0", "",
      "weight problems by how often they occur, tune the heavy ones first, print the gain of all"},
     {"fresh", ON, AT(fresh), "0", "",
-     "start over; only what crashed or took too long stays untried"},
+     "start over: what earlier runs left in the log does not count"},
     {"no-isolate", OFF, AT(isolate), "1", "",
      "search in this process: what crashes ends the run, and nothing is compiled ahead"},
     {"isolate", ON, AT(isolate), "1", "", "search in processes of their own (the default)"},
@@ -43,7 +43,7 @@ static const struct option_row {
      "compile ahead in N processes a device; 0: none. Unless given: as many as the device needs "
      "and cores there are"},
     {"trial-limit", SECONDS, AT(trial_limit), "120", "T",
-     "end a trial that takes longer, and never try it again; 0: wait for it"},
+     "end a trial that takes longer, stops not counted; one later run tries it again; 0: wait"},
     {"memory", COUNT, AT(memory), "0", "MIB",
      "end a process that asks for more memory; 0: three quarters of the machine's"},
     {"dry-run", ON, AT(dry_run), "0", "", "print the problems; this needs no device"},

@@ -1,5 +1,6 @@
 /* Runs workers, hears what they say, and goes on without workers that crash or hang. */
 #include "driver/base/clock.h"
+#include "driver/base/means.h"
 #include "driver/conv/interrupt.h"
 
 #include "tune_pool.h"
@@ -28,7 +29,7 @@ static void start_worker(pool *p, pool_worker *w)
                           .limits = p->run->limits,
                           .workers = p->workers};
     w->ready = w->in_trial = w->waiting = false;
-    w->heard = clock_seconds();
+    w->heard = p->now;
     w->gone = !tune_child_start(&w->child, tune_worker_run, (void *)&job, p->memory);
 }
 
@@ -56,7 +57,7 @@ static void assign(pool *p, pool_worker *w)
     p->m.kind = MESSAGE_TUNE;
     p->m.item = w->item;
     p->m.slice = tune_rounds_slice(p->run, w->kind, w->item);
-    w->heard = clock_seconds();
+    w->heard = p->now;
     w->ready = !tune_send(w->child.fd, &p->m);
 }
 
@@ -74,7 +75,7 @@ static void record(pool *p, pool_worker *w, kiln_trial_verdict verdict, const ch
     kiln_trial_line *line = &w->trial;
     snprintf(line->verdict, sizeof line->verdict, "%s", kiln_trial_verdict_text(verdict));
     snprintf(line->why, sizeof line->why, "%s", how);
-    line->seconds = clock_seconds() - w->trial_since;
+    line->seconds = p->now - w->trial_since;
     if (kiln_trials_append(w->kind->log, line))
         fprintf(stderr, "kiln tune: %s\n", kiln_last_error());
     trial_book_add(w->kind->book, line);
@@ -114,7 +115,11 @@ static void replace(pool *p, pool_worker *w, bool late)
                  in_trial ? p->run->options->trial_limit : quiet_limit);
     else if (!*how)
         snprintf(how, sizeof how, "its process ended");
-    if (in_trial) {
+    if (in_trial && !late && !means_are_there(why)) {
+        tune_result stuck = {.status = KILN_FILE};
+        snprintf(stuck.why, sizeof stuck.why, "%s", why);
+        end_item(p, w, &stuck);
+    } else if (in_trial) {
         record(p, w, late ? KILN_TRIAL_TIMEOUT : KILN_TRIAL_CRASHED, how);
         if (killed_again(w)) {
             snprintf(why, sizeof why,
@@ -148,7 +153,7 @@ static void hear(pool *p, pool_worker *w)
         return;
     }
     const tune_message *m = &p->m;
-    w->heard = clock_seconds();
+    w->heard = p->now;
     switch (m->kind) {
     case MESSAGE_READY:
         w->ready = true;
@@ -223,10 +228,15 @@ static void listen(pool *p)
 
 static void check_times(pool *p, pool_worker *w)
 {
-    const double now = clock_seconds();
+    const double now = p->now;
     pool_check_helpers(p, w);
     if (w->child.pid <= 0)
         return;
+    if (pool_is_stopped(&w->child)) {
+        w->trial_since += now - w->checked;
+        w->heard += now - w->checked;
+    }
+    w->checked = now;
     if (w->in_trial && pool_is_too_long(p, now - w->trial_since))
         replace(p, w, true);
     else if (w->item >= 0 && !w->in_trial && !w->waiting && now - w->heard > quiet_limit)
@@ -245,7 +255,7 @@ static void stop(pool *p)
         if (w->waiting) {
             w->waiting = false;
             w->in_trial = true;
-            w->trial_since = clock_seconds();
+            w->trial_since = p->now;
         }
     }
 }
@@ -260,10 +270,12 @@ static bool is_working(const pool *p)
 
 static void work(pool *p)
 {
+    p->ticked = clock_seconds();
     for (int i = 0; i < p->workers; i++)
         start_worker(p, &p->worker[i]);
     do {
         listen(p);
+        pool_tick(p);
         p->run->interrupted = p->run->interrupted || interrupt_came();
         if ((p->run->interrupted || p->run->unkept) && !p->stopping)
             stop(p);

@@ -17,7 +17,7 @@ typedef struct pool_helper {
     tune_child child;
     bool ready;
     int building; /* index in the worker's table; -1: none; POOL_ELSEWHERE: of an item before */
-    double since;
+    double since, checked;
     int deaths;
 } pool_helper;
 
@@ -30,6 +30,7 @@ typedef struct pool_worker {
     bool ready, gone;         /* gone: its device cannot be opened (again) */
     int item;                 /* -1: none */
     double item_since, heard; /* when it began; when the worker last said something */
+    double checked;           /* when its times were last checked */
     bool in_trial, waiting;   /* a trial runs; a trial waits for its programs */
     int overtaken;            /* how many trials have run before that one since it was the first */
     double trial_since;
@@ -49,11 +50,20 @@ typedef struct pool_worker {
 typedef struct pool {
     tune_run *run;
     int64_t memory; /* bytes that a child may use */
+    double now;     /* s that this process has run, by pool_tick(): stops do not count */
+    double ticked;  /* by clock_seconds() */
     pool_worker *worker;
     int workers;
     bool stopping;
     tune_message m; /* in one place: it is large */
 } pool;
+
+/* pool_clock.c */
+
+/* Moves p->now on. Where all processes were stopped, or the machine slept, only a moment counts. */
+void pool_tick(pool *p);
+/* Returns whether a process is stopped now: its time does not count. */
+bool pool_is_stopped(const tune_child *c);
 
 /* pool_build.c */
 

@@ -114,9 +114,12 @@ void tune_show_trial(const tune_run *run, const tune_kind *kind, int item,
         strcmp(line->verdict, kiln_trial_verdict_text(KILN_TRIAL_TIMEOUT)) == 0) {
         char config[KILN_INFO_TEXT + 64];
         clear_line();
-        fprintf(stderr, "kiln tune: %s: %s: %s: %s; it is not tried again\n", line->problem,
+        fprintf(stderr, "kiln tune: %s: %s: %s: %s; %s\n", line->problem,
                 search_config_text(line->config, line->solver, config, sizeof config),
-                line->verdict, line->why);
+                line->verdict, line->why,
+                strcmp(line->verdict, kiln_trial_verdict_text(KILN_TRIAL_TIMEOUT)) == 0
+                    ? "this run does not try it again"
+                    : "it is not tried again");
     }
     tune_show_tick(run);
 }

@@ -106,14 +106,17 @@ static void make_environment(environment *e, const kiln *k)
         e->all[used++] = e->text[i];
 }
 
-static pid_t start(const char *command, char *const *words, char *const *variables, int input)
+/* Standard output is a pipe that nobody writes to but the process's last words: when this process
+ * has ended, it has no reader any more. */
+static pid_t start(const char *command, char *const *words, char *const *variables, int input,
+                   int output)
 {
     posix_spawn_file_actions_t files;
     pid_t child = -1;
     if (posix_spawn_file_actions_init(&files) != 0)
         return -1;
     if (posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO) != 0 ||
-        posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0) != 0 ||
+        posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO) != 0 ||
         posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) != 0 ||
         posix_spawn(&child, command, &files, NULL, words, variables) != 0)
         child = -1;
@@ -141,6 +144,7 @@ struct kiln_workers {
     size_t count, sent;
     int end[2]; /* of the socket: to read problems from, and to write them to */
     bool whole; /* every problem was handed out */
+    int alive;  /* the end to read from of the pipe that tells the processes of this one's end */
     int processes;
     pid_t process[MOST];
 };
@@ -207,6 +211,12 @@ static void close_ends(kiln_workers *w)
         close(w->end[WRITE]);
 }
 
+static void free_workers(kiln_workers *w)
+{
+    close(w->alive);
+    free(w);
+}
+
 /* Waits for a process as long as the patience lasts, then kills it. */
 static void stop(pid_t child, int *milliseconds)
 {
@@ -230,7 +240,7 @@ void kiln_workers_stop(kiln_workers *w)
     close_ends(w);
     for (int i = 0; i < w->processes && ours; i++)
         stop(w->process[i], &patience);
-    free(w);
+    free_workers(w);
 }
 
 bool kiln_workers_end(kiln_workers *w)
@@ -242,20 +252,21 @@ bool kiln_workers_end(kiln_workers *w)
         kiln_log(&w->k->logger, "prepare: a process has %s", fine ? "done its part" : "failed");
         done = fine && done;
     }
-    free(w);
+    free_workers(w);
     return done;
 }
 
 /* Starts the processes; they read problems as soon as there are any. */
-static bool start_all(kiln_workers *w, int processes)
+static bool start_all(kiln_workers *w, int processes, int output)
 {
     char command[PATH_MAX], device[32];
     environment *e = calloc(1, sizeof *e);
     if (e && find_command(command) && device_name(w->k->device, device)) {
-        char *const words[] = {command, "prepare", "--jobs", "1", "--device", device, "-", NULL};
+        char *const words[] = {command,    "prepare", "--jobs", "1", "--while-read",
+                               "--device", device,    "-",      NULL};
         make_environment(e, w->k);
         for (int i = 0; e->all && i < processes && i < MOST; i++) {
-            const pid_t child = start(command, words, e->all, w->end[READ]);
+            const pid_t child = start(command, words, e->all, w->end[READ], output);
             if (child > 0)
                 w->process[w->processes++] = child;
         }
@@ -272,15 +283,25 @@ kiln_workers *kiln_workers_start(const kiln *k, const kiln_problem *problems, si
     if (!w)
         return NULL;
     *w = (kiln_workers){.k = k, .problem = problems, .count = count, .whole = true};
+    int lifeline[2];
+    if (pipe2(lifeline, O_CLOEXEC) != 0) {
+        free(w);
+        return NULL;
+    }
+    w->alive = lifeline[READ];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->end) == 0) {
-        if (start_all(w, processes)) {
+        const bool started = start_all(w, processes, lifeline[WRITE]);
+        close(lifeline[WRITE]);
+        if (started) {
             send_some(w);
             return w;
         }
         close(w->end[READ]);
         close(w->end[WRITE]);
+    } else {
+        close(lifeline[WRITE]);
     }
-    free(w);
+    free_workers(w);
     return NULL;
 }
 

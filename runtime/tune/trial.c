@@ -108,6 +108,29 @@ static void tell(kiln_tuner *t, const kiln_result *r, int verdict, double second
         t->stopped = true;
 }
 
+/* Measures a candidate. One that does not build or run may have met a full disk or a killed
+ * compiler: only a second failure, with the means, is its own. */
+static int measure(kiln_tuner *t, kiln_result *r, double worth)
+{
+    const kiln_tune_options *o = t->options;
+    int verdict = KILN_TRIAL_OK;
+    for (int i = 0; i < 2; i++) {
+        verdict = kiln_bench_measure(&t->bench, r->candidate.solver, &r->candidate.config, worth,
+                                     &r->op, &r->times);
+        if (!o->lacks_means || (verdict != KILN_TRIAL_BUILD && verdict != KILN_TRIAL_RUN))
+            break;
+        if (o->lacks_means(o->user) != 0) {
+            t->stopped = t->lacks_means = true;
+            break;
+        }
+        if (i == 0) {
+            kiln_op_release(r->op);
+            r->op = NULL;
+        }
+    }
+    return verdict;
+}
+
 void kiln_trial_run(kiln_tuner *t, size_t index)
 {
     announce(t, index);
@@ -117,9 +140,8 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
     const double within = index < t->list.firsts ? promising_first : promising;
     const bool compared = t->found.nfinalists > 0 && index != t->list.guess;
     double worth = compared ? within * before * t->found.finalist[0].times.ms : 0;
-    int verdict = kiln_bench_measure(&t->bench, r.candidate.solver, &r.candidate.config, worth,
-                                     &r.op, &r.times);
-    if (verdict == KILN_BENCH_LATE) {
+    int verdict = measure(t, &r, worth);
+    if (verdict == KILN_BENCH_LATE || t->lacks_means) {
         kiln_op_release(r.op);
         return;
     }

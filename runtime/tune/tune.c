@@ -190,6 +190,11 @@ kiln_status kiln_device_measure(kiln *k)
     return status;
 }
 
+static kiln_status fail_without_means(void)
+{
+    return kiln_fail(KILN_FILE, "the search cannot go on: the machine lacks the means to compile");
+}
+
 kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                       const kiln_buffers *buffers, const kiln_tune_options *options,
                       kiln_trial *best)
@@ -218,6 +223,8 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     status = start(&t);
     if (!status)
         search(&t);
+    if (!status && t.found.nfinalists == 0 && t.lacks_means)
+        status = fail_without_means();
     if (!status && t.found.nfinalists == 0)
         status =
             kiln_fail(KILN_UNSUPPORTED, "none of %zu candidates ran and verified; the first: %s",
@@ -228,6 +235,8 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
         name_excluded(&t);
         status = kiln_finalists_keep(k, &p, &shape, &t.found);
     }
+    if (!status && t.lacks_means)
+        status = fail_without_means();
     finish(&t);
     return status;
 }

@@ -21,6 +21,7 @@ typedef struct kiln_tuner {
     size_t paced;       /* the trial of the candidate that measures the pace */
     double paced_ms;    /* the least time that it took, luck included */
     bool stopped;
+    bool lacks_means;              /* the machine can build or run nothing now */
     char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
 } kiln_tuner;
 

@@ -70,3 +70,16 @@ for command in works fails takes nowhere; do
     [ "$(compiled)" -eq "$all" ] || fail "$command: $(compiled) kernels instead of $all"
     [ "$command" = nowhere ] || [ "$(wc -l <started)" -eq 2 ] || fail "$command: not two processes"
 done
+
+# A process of libkiln's ends with the program that started it: when nobody reads its output any more.
+mkfifo problems printed
+exec 8<>problems
+"$KILN_COMMAND" prepare --jobs 1 --while-read - <problems >printed 2>err &
+run=$!
+exec 9<printed # where both wait for each other
+kill -0 "$run" || fail 'the process did not wait for problems'
+exec 9<&-
+status=0
+wait "$run" || status=$?
+[ "$status" -eq 1 ] || fail "a process whose reader has ended gave $status"
+exec 8>&-

@@ -76,7 +76,7 @@ START_TEST(trials_come_in_the_order_of_the_log)
 }
 END_TEST
 
-/* What crashed is never forgotten; the rest counts for whoever goes on with a search that ended. */
+/* What crashed is remembered; the rest counts for whoever goes on with a search that ended. */
 START_TEST(a_search_that_ended)
 {
     add("p", KILN_LINE_TRIAL, "ok", "1");
@@ -97,11 +97,38 @@ START_TEST(a_search_that_was_restarted)
     add("p", KILN_LINE_SEARCH, "done", "1");
     add("p", KILN_LINE_SEARCH, "restarted", "");
     ck_assert(!has_ended("p"));
-    ck_assert_uint_eq(count("p", true, 0), 1);
+    ck_assert_uint_eq(count("p", true, 0), 0); /* what crashed is forgotten, too */
     add("p", KILN_LINE_TRIAL, "ok", "1");
     add("p", KILN_LINE_SEARCH, "done", "1");
     ck_assert(has_ended("p"));
-    ck_assert_uint_eq(count("p", true, 2), 2);
+    ck_assert_uint_eq(count("p", true, 2), 1);
+}
+END_TEST
+
+/* What a run left behind by a bad moment gets one more try, and what crashed does not. */
+START_TEST(a_failure_of_an_earlier_run_is_tried_once_more)
+{
+    static const char *const doubtful[] = {"build failed", "run failed", "timeout"};
+    char why[KILN_ERROR_TEXT];
+    for (int i = 0; i < 3; i++) {
+        char config[8];
+        snprintf(config, sizeof config, "%d", i);
+        const kiln_trial_line line = line_of("p", KILN_LINE_TRIAL, doubtful[i], config, 2);
+        ck_assert_int_eq(kiln_trials_append(file, &line), KILN_OK);
+    }
+    const kiln_trial_line crashed = line_of("p", KILN_LINE_TRIAL, "crashed", "9", 2);
+    ck_assert_int_eq(kiln_trials_append(file, &crashed), KILN_OK);
+    trial_book_free(book);
+    ck_assert_int_eq(trial_book_load(&book, file, NULL, why), KILN_OK);
+    ck_assert_uint_eq(count("p", true, 8), 1);
+    for (int i = 0; i < 3; i++) { /* this run tries them again: they are known from now on */
+        char config[8];
+        snprintf(config, sizeof config, "%d", i);
+        add("p", KILN_LINE_TRIAL, doubtful[i], config);
+    }
+    ck_assert_uint_eq(count("p", true, 14), 7);
+    add("q", KILN_LINE_TRIAL, "timeout", "1");
+    ck_assert_uint_eq(count("q", true, 2), 1); /* not again in this run */
 }
 END_TEST
 
@@ -162,6 +189,7 @@ int main(void)
     tcase_add_test(tests, trials_come_in_the_order_of_the_log);
     tcase_add_test(tests, a_search_that_ended);
     tcase_add_test(tests, a_search_that_was_restarted);
+    tcase_add_test(tests, a_failure_of_an_earlier_run_is_tried_once_more);
     tcase_add_test(tests, another_driver_is_another_story);
     tcase_add_test(tests, many_lines_from_a_file);
     suite_add_tcase(suite, tests);
