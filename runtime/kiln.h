@@ -165,7 +165,9 @@ typedef struct kiln_settings {
 /* Opens kiln on a device of a context, and retains the context. With context and device NULL the
  * handle can plan, explain and describe for a device of no particular kind, but not compile or run.
  * Opening compiles nothing. What only a kernel can find out about a device (PoCL's threads, AMX,
- * tensor cores), the first plan that may use it does: a second once, then it is in the caches. */
+ * tensor cores), the first plan that may use it does: a second once, then it is in the caches.
+ * A call needs less than 64 KiB of its thread's stack for the library itself; a driver that compiles
+ * in that thread needs more: PoCL's compiler does. */
 KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                                const kiln_settings *settings);
 /* Gives the handle up; NULL is fine. Ops that are left stay usable (kiln_finish() and kiln_flush()

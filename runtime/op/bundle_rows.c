@@ -14,7 +14,7 @@
 /* Copies what can be read of `from`. Returns 0 or an errno. */
 static int copy(FILE *from, const char *to)
 {
-    char temporary[PATH_MAX + 32], block[1 << 16];
+    char temporary[PATH_MAX + 32], block[4096];
     size_t got;
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", to, (long)getpid());
     FILE *out = fopen(temporary, "w");

@@ -131,9 +131,10 @@ void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape
                           kiln_candidates *list)
 {
     enum { MOST = 8 };
-    kiln_near near[MOST];
+    kiln_near *near =
+        malloc(MOST * sizeof *near); /* without memory, the order is that of guesses */
     size_t to = list->firsts;
-    const int n = kiln_near_rows(k, problem, shape, near, MOST);
+    const int n = near ? kiln_near_rows(k, problem, shape, near, MOST) : 0;
     for (int i = 0; i < n; i++)
         for (size_t at = to; at < list->count; at++)
             if (list->at[at].solver == near[i].pick.solver && !list->at[at].known &&
@@ -143,6 +144,7 @@ void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape
                 kiln_candidates_advance(list, at, to++);
                 break;
             }
+    free(near);
 }
 
 static int place_of(const kiln_param *p, int value)

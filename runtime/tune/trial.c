@@ -11,7 +11,6 @@
 static const double promising = 1.25, promising_first = 2;
 
 /* How many trials the caller is told of before they come. */
-enum { UPCOMING = 24 };
 
 /* Tells what is known of a candidate before it is tried. */
 static void introduce(const kiln_tuner *t, const kiln_candidate *c, kiln_trial *trial)
@@ -78,11 +77,11 @@ bool kiln_trial_is_due(const kiln_tuner *t, size_t index)
  * are all tried before the grids. */
 static void announce(kiln_tuner *t, size_t index)
 {
-    kiln_trial next[UPCOMING];
-    size_t place[UPCOMING], n = 0;
+    kiln_trial *next = t->upcoming;
+    size_t place[KILN_UPCOMING], n = 0;
     if (!t->options->upcoming)
         return;
-    for (size_t i = index; i < t->list.count && n < UPCOMING; i++) {
+    for (size_t i = index; i < t->list.count && n < KILN_UPCOMING; i++) {
         if (!kiln_trial_is_due(t, i) || (i > index && t->tried + n >= t->trials))
             continue;
         introduce(t, &t->list.at[i], &next[n]);

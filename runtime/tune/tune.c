@@ -144,7 +144,8 @@ static kiln_status start(kiln_tuner *t)
         return status;
     t->bench.samples =
         malloc((size_t)KILN_FINALISTS * (size_t)t->bench.most * sizeof *t->bench.samples);
-    if (!t->bench.samples)
+    t->upcoming = o->upcoming ? malloc(KILN_UPCOMING * sizeof *t->upcoming) : NULL;
+    if (!t->bench.samples || (o->upcoming && !t->upcoming))
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     status = kiln_candidates_list(t->bench.k, t->bench.problem, t->shape,
                                   o->solver && *o->solver ? o->solver : NULL, &t->list);
@@ -168,6 +169,7 @@ static void finish(kiln_tuner *t)
     if (t->bench.buffers.workspace.mem)
         clReleaseMemObject(t->bench.buffers.workspace.mem);
     free(t->bench.samples);
+    free(t->upcoming);
     kiln_candidates_free(&t->list);
 }
 

@@ -7,6 +7,8 @@
 #include "bench.h"
 #include "finalists.h"
 
+enum { KILN_UPCOMING = 24 };
+
 typedef struct kiln_tuner {
     kiln_bench bench;
     const kiln_tune_options *options;
@@ -20,6 +22,7 @@ typedef struct kiln_tuner {
     int64_t since;      /* came after that */
     size_t paced;       /* the trial of the candidate that measures the pace */
     double paced_ms;    /* the least time that it took, luck included */
+    kiln_trial *upcoming; /* room for what the caller is told of the next trials, or NULL */
     bool stopped;
     bool lacks_means;              /* the machine can build or run nothing now */
     char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
