@@ -61,6 +61,8 @@ static const struct {
     {"convfp16", conv_command, FLAGS},
     {"convbfp16", conv_command, FLAGS},
     {"convint8", conv_command, FLAGS},
+    {"convfp8", conv_command, FLAGS},
+    {"convbfp8", conv_command, FLAGS},
     {"explain", explain_command, FLAGS},
     {"prepare", prepare_command, OWN},
     {"tune", tune_command, OWN},

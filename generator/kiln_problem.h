@@ -72,9 +72,11 @@ typedef enum kiln_type {
     KILN_F16,  /* IEEE binary16 */
     KILN_BF16, /* upper half of an f32, round to nearest even */
     KILN_I8,
-    KILN_I32 /* destination of an i8 convolution only */
+    KILN_I32,    /* destination of an i8 convolution only */
+    KILN_F8E4M3, /* OCP's 8-bit floats: e4m3 without infinities, up to 448; e5m2 with them, up to */
+    KILN_F8E5M2  /* 57344. Round to nearest even; what is larger, infinities too, saturates */
 } kiln_type;
-enum { KILN_TYPES = KILN_I32 + 1 }; /* numbers of types are below this */
+enum { KILN_TYPES = KILN_F8E5M2 + 1 }; /* numbers of types are below this */
 
 /* a and b are epilogue.param[0] and [1]; where all parameters of an activation are 0, they become
  * the usual ones, which stand behind it. A NaN stays a NaN through all of them. */
@@ -92,7 +94,7 @@ typedef enum kiln_activation {
 enum { KILN_ACTIVATIONS = KILN_GELU + 1 }; /* numbers of activations are below this */
 
 typedef struct kiln_epilogue {
-    /* A kiln_type: 1 or KILN_F32: add bias[k]; KILN_F16, KILN_BF16: the same, stored like that. In
+    /* A kiln_type: 1 or KILN_F32: add bias[k]; other floats: the same, stored like that. In
      * KILN_BACKWARD_WEIGHTS, KILN_F32 only: also write db[k]. */
     int bias;
     float alpha; /* factor of the convolution (the scale, for an i8 destination); 0 = 1 */
@@ -205,11 +207,11 @@ KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, si
 KILN_API kiln_status kiln_problem_parse(kiln_problem *problem, const char *text, char *why);
 
 /* Writes MIOpen's key of a checked problem, as kiln_problem_text(). Returns 0 where MIOpen has no
- * key for the problem: rank 1, transposed, unequal padding, an epilogue beyond the bias, other
- * layouts than NCHW and NHWC (NCDHW, NDHWC). */
+ * key for the problem: 8-bit floats, rank 1, transposed, unequal padding, an epilogue beyond the
+ * bias, other layouts than NCHW and NHWC (NCDHW, NDHWC). */
 KILN_API size_t kiln_problem_miopen_key(const kiln_problem *problem, char *text, size_t size);
 
-/* "f32", "f16", "bf16", "i8", "i32"; "?" for a number that is no type's. */
+/* "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2"; "?" for a number that is no type's. */
 KILN_API const char *kiln_type_name(kiln_type type);
 /* Sets *type to the type of that name; returns false, with *type untouched, for any other name. */
 KILN_API bool kiln_type_named(const char *name, kiln_type *type);

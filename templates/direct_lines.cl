@@ -27,9 +27,9 @@
 #include "types.cl"
 
 /* Elements are moved as bits, whatever their type. */
-#if SRC_TYPE == TYPE_F32
+#if SRC_BYTES == 4
 #define BITS uint
-#elif SRC_TYPE == TYPE_I8
+#elif SRC_BYTES == 1
 #define BITS uchar
 #else
 #define BITS ushort

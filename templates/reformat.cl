@@ -55,9 +55,9 @@ static inline VAL_T kiln_value(ACC_T v)
 /* ---- cells: what travels between buffers ---- */
 
 #ifdef P_RAW
-#if DST_TYPE == TYPE_F32 || DST_TYPE == TYPE_I32
+#if DST_BYTES == 4
 #define CELL_T uint
-#elif DST_TYPE == TYPE_I8
+#elif DST_BYTES == 1
 #define CELL_T uchar
 #else
 #define CELL_T ushort
@@ -79,6 +79,8 @@ static inline CELL_T kiln_pad(void)
     return kiln_bf16(P_PAD);
 #elif DST_TYPE == TYPE_I8
     return as_uchar(kiln_to_char(P_PAD));
+#elif DST_BYTES == 1
+    return kiln_to_f8_(P_PAD, KILN_DST_FRACTION);
 #else
     return as_uint((VAL_T)(P_PAD));
 #endif

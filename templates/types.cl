@@ -2,7 +2,7 @@
  *
  * Defines (made by kiln_define_types()):
  *   SRC_TYPE     storage of the two tensors that are read    TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8
- *                (TYPE_I32 too, where values only move)
+ *                TYPE_F8E4M3 TYPE_F8E5M2 (TYPE_I32 too, where values only move)
  *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
  *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
  *   D_ALIGNED=1  buffers are aligned for vectors of every length
@@ -26,6 +26,7 @@
  *   SRC_BITS_T, SRC_OF_BITS(n, bits)               elements as memory holds them, of a type that
  *                                                  may be copied, and the n ACC_T that such a
  *                                                  vector stands for
+ *   SRC_BYTES, DST_BYTES                           sizes of an element
  *   INDEX_T                                        int, or long with P_WIDE
  *   KILN_BITS(n, v)                                the vector v of n VAL_T as memory holds it, with
  *                                                  elements of type KILN_BITS_T
@@ -40,6 +41,8 @@
 #define TYPE_BF16 3
 #define TYPE_I8 4
 #define TYPE_I32 5
+#define TYPE_F8E4M3 6
+#define TYPE_F8E5M2 7
 
 #ifdef P_WIDE
 #define INDEX_T long
@@ -87,8 +90,61 @@ KILN_HALF_DEFINE(8)
 KILN_HALF_DEFINE(16)
 #endif
 
+/* 8-bit floats, by the bits of their fraction: 3 with 4 of exponent, which have one NaN and no
+ * infinity, or 2 with 5. Large values saturate, and a NaN becomes 0x7f. Results below the smallest
+ * normal value are rounded by the addition of a float whose last bit is worth as much as theirs. */
+#define KILN_F8_BIAS(fraction) (fraction == 3 ? 7u : 15u)
+#define KILN_F8_MOST(fraction) (fraction == 3 ? 448.0f : 57344.0f)
+#define KILN_F8_LEAST(fraction) (fraction == 3 ? 0.015625f : 6.103515625e-5f)
+#define KILN_F8_STEP(fraction) (fraction == 3 ? 0.001953125f : 1.52587890625e-5f)
+#define KILN_F8_DEFINE(n)                                                                          \
+    static inline KILN_CAT(float, n)                                                               \
+        KILN_CAT(kiln_from_f8_, n)(KILN_CAT(uchar, n) bits, const uint fraction)                   \
+    {                                                                                              \
+        const KILN_CAT(uint, n) all = KILN_CAT(convert_uint, n)(bits), m = all & 0x7fu;            \
+        const KILN_CAT(uint, n) normal =                                                           \
+            (m << (23 - fraction)) + ((127 - KILN_F8_BIAS(fraction)) << 23);                       \
+        const KILN_CAT(float, n) low = KILN_CAT(convert_float, n)(m) * KILN_F8_STEP(fraction);     \
+        KILN_CAT(uint, n) u = m < (1u << fraction) ? KILN_CAT(as_uint, n)(low) : normal;           \
+        u = m > (fraction == 3 ? 0x7eu : 0x7cu) ? (KILN_CAT(uint, n))(0x7fc00000u) : u;            \
+        if (fraction == 2)                                                                         \
+            u = m == 0x7cu ? (KILN_CAT(uint, n))(0x7f800000u) : u;                                 \
+        return KILN_CAT(as_float, n)(u | (all & 0x80u) << 24);                                     \
+    }                                                                                              \
+    static inline KILN_CAT(uchar, n)                                                               \
+        KILN_CAT(kiln_to_f8_, n)(KILN_CAT(float, n) v, const uint fraction)                        \
+    {                                                                                              \
+        const KILN_CAT(float, n) most = (KILN_CAT(float, n))(KILN_F8_MOST(fraction));              \
+        const KILN_CAT(float, n) magic = (KILN_CAT(float, n))(8388608 * KILN_F8_STEP(fraction));   \
+        KILN_CAT(float, n) a = KILN_CAT(as_float, n)(KILN_CAT(as_uint, n)(v) & 0x7fffffffu);       \
+        a = a > most ? most : a;                                                                   \
+        const KILN_CAT(uint, n) u = KILN_CAT(as_uint, n)(a), drop = 23 - fraction;                 \
+        const KILN_CAT(uint, n) rounded = u + ((1u << (22 - fraction)) - 1) + (u >> drop & 1u);    \
+        const KILN_CAT(uint, n) normal =                                                           \
+            (rounded >> drop) - ((127 - KILN_F8_BIAS(fraction)) << fraction);                      \
+        const KILN_CAT(uint, n) low =                                                              \
+            KILN_CAT(as_uint, n)(a + magic) - KILN_CAT(as_uint, n)(magic);                         \
+        KILN_CAT(uint, n) m = a < KILN_F8_LEAST(fraction) ? low : normal;                          \
+        m |= KILN_CAT(as_uint, n)(v) >> 24 & 0x80u;                                                \
+        m = u > 0x7f800000u ? (KILN_CAT(uint, n))(0x7fu) : m;                                      \
+        return KILN_CAT(convert_uchar, n)(m);                                                      \
+    }
+#if SRC_TYPE == TYPE_F8E4M3 || SRC_TYPE == TYPE_F8E5M2 || DST_TYPE == TYPE_F8E4M3 ||               \
+    DST_TYPE == TYPE_F8E5M2
+KILN_F8_DEFINE()
+KILN_F8_DEFINE(2)
+KILN_F8_DEFINE(4)
+KILN_F8_DEFINE(8)
+KILN_F8_DEFINE(16)
+#endif
+
 /* A NaN as 0, which saturated conversions to integers only should do themselves. T is v's type. */
 #define KILN_NUMBER(T, v) select((T)(0), (T)(v), isequal((T)(v), (T)(v)))
+
+#define KILN_BYTES(type)                                                                           \
+    (type == TYPE_F32 || type == TYPE_I32 ? 4 : type == TYPE_F16 || type == TYPE_BF16 ? 2 : 1)
+#define SRC_BYTES KILN_BYTES(SRC_TYPE)
+#define DST_BYTES KILN_BYTES(DST_TYPE)
 
 /* ---- sources ---- */
 
@@ -120,6 +176,13 @@ KILN_HALF_DEFINE(16)
 #define SRC_LOAD(p, i) as_float((uint)(p)[i] << 16)
 #define SRC_BITS_T ushort
 #define SRC_OF_BITS(n, bits) KILN_CAT(as_float, n)(KILN_CAT(convert_uint, n)(bits) << 16)
+#elif SRC_TYPE == TYPE_F8E4M3 || SRC_TYPE == TYPE_F8E5M2
+#define SRC_T uchar
+#define ACC_T float
+#define KILN_SRC_FRACTION (SRC_TYPE == TYPE_F8E4M3 ? 3u : 2u)
+#define SRC_LOAD(p, i) kiln_from_f8_((p)[i], KILN_SRC_FRACTION)
+#define SRC_BITS_T uchar
+#define SRC_OF_BITS(n, bits) KILN_CAT(kiln_from_f8_, n)(bits, KILN_SRC_FRACTION)
 #else
 #define SRC_T float
 #define ACC_T float
@@ -205,6 +268,15 @@ static inline ushort16 kiln_bf16_16(float16 v)
 #else
 KILN_BF16_DEFINE(kiln_bf16_16, float16, uint16, ushort16, as_uint16, convert_ushort16)
 #endif
+#elif DST_TYPE == TYPE_F8E4M3 || DST_TYPE == TYPE_F8E5M2
+#define DST_T uchar
+#define VAL_T float
+#define KILN_DST_FRACTION (DST_TYPE == TYPE_F8E4M3 ? 3u : 2u)
+#define DST_LOAD(p, i) kiln_from_f8_((p)[i], KILN_DST_FRACTION)
+#define DST_STORE(p, i, v) ((p)[i] = kiln_to_f8_(v, KILN_DST_FRACTION))
+#define KILN_BITS_T uchar
+#define DST_OF_BITS(n, bits) KILN_CAT(kiln_from_f8_, n)(bits, KILN_DST_FRACTION)
+#define KILN_BITS(n, v) KILN_CAT(kiln_to_f8_, n)(v, KILN_DST_FRACTION)
 #else
 #define DST_T float
 #define VAL_T float

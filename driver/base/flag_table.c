@@ -71,8 +71,8 @@ const flag flag_table[] = {
     WORD("out_layout", 'O', GROUP_SHAPE, out_layout, "NAME",
          "layout of y, NCHW unless given; or any"),
     WORD("out_type", 0, GROUP_SHAPE, out_type, "TYPE",
-         "type of the result: f32, f16, bf16, i8, i32; unless given that of the sources (i32 for "
-         "i8)"),
+         "type of the result: f32, f16, bf16, i8, i32, f8e4m3, f8e5m2; unless given that of the "
+         "sources (i32 for i8)"),
     WORD("problem", 0, GROUP_SHAPE, problem, "KEY",
          "the whole problem by its name: kiln's (fwd-f32-n16-...) or MIOpen's database key"),
 
@@ -81,7 +81,7 @@ const flag flag_table[] = {
     WORD("bias_layout", 0, GROUP_EPILOGUE, bias_layout, "NAME",
          "layout of the bias: W unless given, IMG_ARGUMENT or any"),
     WORD("bias_type", 0, GROUP_EPILOGUE, bias_type, "TYPE",
-         "type of the bias: f32, f16, bf16; its gradient is always f32"),
+         "type of the bias: f32, f16, bf16, f8e4m3, f8e5m2; its gradient is always f32"),
     WORD("activation", 0, GROUP_EPILOGUE, activation, "NAME",
          "forward: identity, relu, clipped_relu, leaky_relu, elu, tanh, sigmoid, silu, gelu"),
     {"act_alpha", 0, GROUP_EPILOGUE, REAL, AT(act_alpha), "0", 0, 0, "A",

@@ -17,7 +17,7 @@ enum { CONV_INTERRUPTED = 130 };
 /* Reports a request that was refused as a whole. Returns the exit status. */
 int conv_refuse(const request *r, kiln_status status, const char *why);
 
-/* Runs the word argv[0]: conv, convfp16, convbfp16 or convint8. Returns the exit status. */
+/* Runs the word argv[0]: conv, convfp16 or another word of request.c. Returns the exit status. */
 int conv_command(int argc, char **argv);
 
 #endif

@@ -27,7 +27,7 @@ static const char help[] =
     "                     settings.bundle has a machine read that compiles and stores nothing\n"
     "  -F, --forw N       directions of files' sizes: 1 forward + 2 backward data + 4 backward\n"
     "                     weights; 0: all; default 1\n"
-    "  -t, --type WORD    type of files' sizes: conv, convfp16, convbfp16 or convint8; default "
+    "  -t, --type WORD    type of files' sizes: conv, convfp16 or another word of those; default "
     "conv\n"
     "      --device NAME  as for kiln conv\n"
     "      --while-read   print nothing, and end at once when nobody can read standard output any\n"

@@ -8,8 +8,8 @@
 static const struct {
     const char *word;
     kiln_type type;
-} words[] = {
-    {"conv", KILN_F32}, {"convfp16", KILN_F16}, {"convbfp16", KILN_BF16}, {"convint8", KILN_I8}};
+} words[] = {{"conv", KILN_F32},    {"convfp16", KILN_F16},   {"convbfp16", KILN_BF16},
+             {"convint8", KILN_I8}, {"convfp8", KILN_F8E4M3}, {"convbfp8", KILN_F8E5M2}};
 
 bool request_word(const char *word, kiln_type *type)
 {
@@ -48,8 +48,8 @@ static kiln_status check_flags(const flags *f, char *why)
          "--tensor_vect 1 means --vector_length 4; give one of the two"},
         {strcmp(f->in_cast, "-1") || strcmp(f->out_cast, "-1") || strcmp(f->wei_cast, "-1"),
          KILN_UNSUPPORTED,
-         "--in_cast_type, --out_cast_type and --wei_cast_type ask for 8-bit floats, which kiln "
-         "lacks"},
+         "--in_cast_type, --out_cast_type and --wei_cast_type ask for casts, which kiln lacks; "
+         "convfp8 and convbfp8 store 8-bit floats"},
         {f->gpualloc && f->verify, KILN_INVALID,
          "--gpualloc 1 leaves nothing to verify; give -V 0 with it"},
         {(*f->bias_layout || *f->bias_type) && !f->bias && !*f->problem, KILN_INVALID,

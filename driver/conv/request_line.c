@@ -93,13 +93,11 @@ static kiln_status parse_command(char *text, request *r, char *why)
     int count = split(text, words);
     if (count > 0 && (*words[0] == '-' || request_word(words[0], &type)))
         return parse_driver_line(r, count, words, why);
-    bool eight_bits = count > 0 && (!strcmp(words[0], "convfp8") || !strcmp(words[0], "convbfp8"));
     snprintf(why, KILN_ERROR_TEXT, "%s",
              count < 0 ? "a quote is left open, or the line has more than 256 words"
-             : eight_bits
-                 ? "convfp8 and convbfp8 have 8-bit floats, which kiln lacks"
-                 : "a command in a file is conv, convfp16, convbfp16 or convint8 with flags");
-    return eight_bits ? KILN_UNSUPPORTED : KILN_INVALID;
+                       : "a command in a file is conv, convfp16, convbfp16, convint8, convfp8 or "
+                         "convbfp8 with flags");
+    return KILN_INVALID;
 }
 
 kiln_status request_line_parse(const request *defaults, list_kind kind, const list_entry *entry,

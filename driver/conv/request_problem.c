@@ -63,7 +63,9 @@ static kiln_status set_types(kiln_problem *p, kiln_type type, const char *out_ty
     *destination_type(p) = KILN_TYPE_DEFAULT;
     if (!*out_type || kiln_type_named(out_type, destination_type(p)))
         return KILN_OK;
-    snprintf(why, KILN_ERROR_TEXT, "--out_type is '%.60s'; it must be f32, f16, bf16, i8 or i32",
+    snprintf(why, KILN_ERROR_TEXT,
+             "--out_type is '%.60s'; it must be f32, f16, bf16, i8, i32, "
+             "f8e4m3 or f8e5m2",
              out_type);
     return KILN_INVALID;
 }
@@ -83,8 +85,8 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
         type = f->bias ? KILN_F32 : KILN_TYPE_DEFAULT;
     if (type && *f->bias_type &&
         (!kiln_type_named(f->bias_type, &type) || kiln_type_is_integer(type))) {
-        snprintf(why, KILN_ERROR_TEXT, "--bias_type is '%.60s'; it must be f32, f16 or bf16",
-                 f->bias_type);
+        snprintf(why, KILN_ERROR_TEXT,
+                 "--bias_type is '%.60s'; it must be a floating type, such as f16", f->bias_type);
         return KILN_INVALID;
     }
     if (strlen(f->bias_layout) >= sizeof p->bias_layout) {

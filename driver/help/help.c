@@ -9,7 +9,8 @@ void help_usage(FILE *to)
           "\n"
           "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
           "\n"
-          "words: conv, convfp16, convbfp16, convint8, tune, report, explain, prepare, layout, "
+          "words: conv, convfp16, convbfp16, convint8, convfp8, convbfp8, tune, report, explain, "
+          "prepare, layout, "
           "cache, db, env, help\n"
           "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
           to);
@@ -25,6 +26,8 @@ static const char words[] =
     "  convfp16    the same with 16-bit floats\n"
     "  convbfp16   the same with bfloat16\n"
     "  convint8    the same with 8-bit integers\n"
+    "  convfp8     the same with 8-bit floats, e4m3\n"
+    "  convbfp8    the same with 8-bit floats, e5m2\n"
     "  tune        search for the fastest config of every convolution in files; kiln tune --help\n"
     "              explains\n"
     "  report      write a page with pictures of what tuning found; kiln report --help explains\n"

@@ -24,7 +24,7 @@ static const char help[] =
     "\n"
     "  --dims 2,3,5,7            the sizes of the tensor, in logical order\n"
     "  --order NCHW              the logical order; default: the layout's own\n"
-    "  --type f32                type of the elements: f32, f16, bf16, i8 or i32\n"
+    "  --type f32                type of the elements: f32, f16, bf16, i8, i32, f8e4m3 or f8e5m2\n"
     "  --to-type f16             convert: type of the result; default: as --type\n"
     "  --pad 0                   convert: value to write into padding\n"
     "  --profile dla             show: check the layout for tensorrt, dla or cudnn\n"
@@ -83,7 +83,8 @@ static bool read_type(const char *flag, const char *text, kiln_type *type, char 
 {
     if (kiln_type_named(text, type))
         return true;
-    snprintf(why, KILN_ERROR_TEXT, "%s is '%.40s', not f32, f16, bf16, i8 or i32", flag, text);
+    snprintf(why, KILN_ERROR_TEXT, "%s is '%.40s', not f32, f16, bf16, i8, i32, f8e4m3 or f8e5m2",
+             flag, text);
     return false;
 }
 

@@ -116,7 +116,8 @@ static list_kind take_foreign(list_word word, list_entry *entry)
 /* "conv -n 1" (a layer may be called conv, too), "-n 1" or "kiln conv". */
 static bool is_command(const char *line)
 {
-    static const char *const words[] = {"conv", "convfp16", "convbfp16", "convint8"};
+    static const char *const words[] = {"conv",     "convfp16", "convbfp16",
+                                        "convint8", "convfp8",  "convbfp8"};
     list_word word = list_next_word(&line), next = list_next_word(&line);
     if (word.at[0] == '-')
         return true;

@@ -146,7 +146,8 @@ static list_kind put_layouts(const list_options *o, list_entry *entry)
 static const char *type_name(const char *type)
 {
     static const char *const names[][2] = {
-        {"f32", "f32"}, {"f16", "f16"}, {"bf16", "bf16"}, {"s8", "i8"}, {"s32", "i32"}};
+        {"f32", "f32"}, {"f16", "f16"},        {"bf16", "bf16"},     {"s8", "i8"},
+        {"s32", "i32"}, {"f8_e4m3", "f8e4m3"}, {"f8_e5m2", "f8e5m2"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(type, names[i][0]) == 0)
             return names[i][1];
@@ -157,7 +158,9 @@ static list_kind put_types(const list_options *o, list_entry *entry)
 {
     static const struct {
         const char *type, *word;
-    } words[] = {{"f32", "conv"}, {"f16", "convfp16"}, {"bf16", "convbfp16"}, {"s8", "convint8"}};
+    } words[] = {{"f32", "conv"},        {"f16", "convfp16"},     {"bf16", "convbfp16"},
+                 {"f8_e4m3", "convfp8"}, {"f8_e5m2", "convbfp8"}, {"s8", "convint8"}};
+    enum { FLOATS = sizeof words / sizeof *words - 1 };
     const int result = o->directions == 2   ? ONEDNN_SRC
                        : o->directions == 4 ? ONEDNN_WEI
                                             : ONEDNN_DST;
@@ -169,7 +172,7 @@ static list_kind put_types(const list_options *o, list_entry *entry)
         if (strcmp(source, words[i].type) != 0 || strcmp(other, source) != 0)
             continue;
         put(entry, "%s", words[i].word);
-        if (strcmp(o->type[result], source) == 0 && i < 3)
+        if (strcmp(o->type[result], source) == 0 && i < FLOATS)
             return LIST_SHAPE;
         if (!type_name(o->type[result]))
             break;

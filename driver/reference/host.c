@@ -59,6 +59,39 @@ static uint16_t shorten(double value, kiln_type type)
     return (uint16_t)(sign | (field + kept));
 }
 
+/* ---- 8-bit floats ---- */
+
+static double from_f8(uint8_t bits, kiln_type type)
+{
+    const int fraction_bits = kiln_type_fraction_bits(type);
+    const int least = 2 - (1 << (kiln_type_exponent_bits(type) - 1));
+    const int exponent = bits >> fraction_bits & ((1 << kiln_type_exponent_bits(type)) - 1);
+    const int fraction = bits & ((1 << fraction_bits) - 1), magnitude = bits & 0x7f;
+    double value = exponent ? ldexp(fraction + (1 << fraction_bits), exponent - 1) : fraction;
+    value = ldexp(value, least - fraction_bits);
+    if (magnitude > (type == KILN_F8E4M3 ? 0x7e : 0x7c))
+        value = NAN;
+    else if (type == KILN_F8E5M2 && magnitude == 0x7c)
+        value = INFINITY;
+    return bits & 0x80 ? -value : value;
+}
+
+/* The rounding mode is to nearest even. */
+static uint8_t to_f8(double value, kiln_type type)
+{
+    const double most = type == KILN_F8E4M3 ? 448 : 57344, size = fmin(fabs(value), most);
+    const int fraction_bits = kiln_type_fraction_bits(type);
+    int exponent = 2 - (1 << (kiln_type_exponent_bits(type) - 1)), least = exponent;
+    if (isnan(value))
+        return 0x7f;
+    if (size >= ldexp(1, least))
+        exponent = ilogb(size);
+    /* The leading 1 of a normal value adds 1 to the exponent, as a carry of the rounding does. */
+    const int steps = (int)rint(ldexp(size, fraction_bits - exponent));
+    const int code = ((exponent - least) << fraction_bits) + steps;
+    return (uint8_t)(code | (signbit(value) ? 0x80 : 0));
+}
+
 /* ---- elements ---- */
 
 double host_get(kiln_type type, const void *data, int64_t i)
@@ -70,6 +103,9 @@ double host_get(kiln_type type, const void *data, int64_t i)
         return float_from_bits((uint32_t)((const uint16_t *)data)[i] << 16);
     case KILN_I8:
         return ((const int8_t *)data)[i];
+    case KILN_F8E4M3:
+    case KILN_F8E5M2:
+        return from_f8(((const uint8_t *)data)[i], type);
     case KILN_I32:
         return ((const int32_t *)data)[i];
     default:
@@ -94,6 +130,10 @@ void host_set(kiln_type type, void *data, int64_t i, double value)
         break;
     case KILN_I8:
         ((int8_t *)data)[i] = (int8_t)saturate(value, INT8_MIN, INT8_MAX);
+        break;
+    case KILN_F8E4M3:
+    case KILN_F8E5M2:
+        ((uint8_t *)data)[i] = to_f8(value, type);
         break;
     case KILN_I32:
         ((int32_t *)data)[i] = (int32_t)saturate(value, INT32_MIN, INT32_MAX);
@@ -160,14 +200,14 @@ typedef struct law {
 } law;
 
 /* Chooses integers so small that a sum of `terms` products stays within the range in which the
- * shortest possible destination is exact, at 8 sigma (at 4 for i8, where saturation is harmless). A
- * sum of L products of two such numbers has a variance of L * (density * mean square)^2. Long sums
- * get few non-zero terms. */
+ * shortest possible destination is exact, at 8 sigma (at 4 for bytes, where saturation is
+ * harmless). A sum of L products of two such numbers has a variance of L * (density * mean
+ * square)^2. Long sums get few non-zero terms. */
 static law integers(kiln_type type, int64_t terms)
 {
     const int bits = 8 * (int)kiln_type_size(type), fraction = kiln_type_fraction_bits(type);
     const double exact = kiln_type_is_integer(type) ? ldexp(1, bits - 1) - 1 : ldexp(2, fraction);
-    const double spread = fmin(0x1p16, exact) / (kiln_type_is_integer(type) && bits == 8 ? 4 : 8);
+    const double spread = fmin(0x1p16, exact) / (bits == 8 ? 4 : 8);
     double product = spread / sqrt(terms > 1 ? (double)terms : 1.0);
     for (int range = 8; range > 1; range--) {
         double square = (range + 1) * (2 * range + 1) / 6.0;
@@ -185,6 +225,8 @@ static law between(double low, double high, bool truncate)
 static law law_of(host_fill fill, int tensor, kiln_type type, int64_t terms)
 {
     const bool integer = kiln_type_is_integer(type);
+    /* A hundredth of MIOpen's range would be zeros and subnormal numbers. */
+    const double scale = !integer && kiln_type_size(type) == 1 ? 1 : 0.01;
     if (fill == HOST_FILL_INT) {
         if (tensor == HOST_BIAS || tensor == HOST_RESIDUAL)
             return (law){.range = 4, .density = 0.875};
@@ -197,8 +239,8 @@ static law law_of(host_fill fill, int tensor, kiln_type type, int64_t terms)
     if (tensor == HOST_W)
         return integer            ? between(-127, 127, true)
                : type == KILN_F16 ? between(-0.01 / 3, 0.005, false)
-                                  : between(-0.005, 0.005, false);
-    return between(0, integer ? 127 : 0.01, integer);
+                                  : between(-scale / 2, scale / 2, false);
+    return between(0, integer ? 127 : scale, integer);
 }
 
 static double draw(const law *l, uint64_t bits, int64_t i)

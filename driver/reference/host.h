@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Read and write element i of a plain array of `type`. Writing rounds to nearest even; integers
- * saturate, and a NaN becomes 0 there. */
+/* Read and write element i of a plain array of `type`. Writing rounds to nearest even; integers and
+ * 8-bit floats saturate, and a NaN becomes 0 in an integer. */
 double host_get(kiln_type type, const void *data, int64_t i);
 void host_set(kiln_type type, void *data, int64_t i, double value);
 /* Returns the value that is read after `value` was written as `type`. */
@@ -16,7 +16,8 @@ double host_round(kiln_type type, double value);
 void host_to_float(kiln_type type, const void *data, int64_t count, float *out);
 
 /* Contents. MIOPEN: the ranges of MIOpenDriver (x, dy: 0.01 * U(0,1); w: 0.01 * U(-0.5,0.5), for
- * f16 0.01 * U(-1/3,0.5); bias: index mod 8 + U(0,1); i8 over the type's range). INT: small
+ * f16 0.01 * U(-1/3,0.5), for 8-bit floats a hundred times as much; bias: index mod 8 + U(0,1); i8
+ * over the type's range). INT: small
  * integers, so that sums of products are exact. UNIFORM: U(-1,1), for i8 over the type's range.
  * Element i depends on (seed, tensor, i) only, so that any number of threads makes the same data.
  */

@@ -136,7 +136,9 @@ static double estimated_seconds(const kiln_problem *p)
 
 static bool is_poison(const judge *j, int64_t at)
 {
-    return j->options->poisoned && j->type != KILN_I8 && host_is_poison(j->type, j->got, at);
+    return j->options->poisoned &&
+           !(kiln_type_is_integer(j->type) && kiln_type_size(j->type) == 1) &&
+           host_is_poison(j->type, j->got, at);
 }
 
 /* Finds poison among the elements that are not in the sample, and judges the NaNs among them, and

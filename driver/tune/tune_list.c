@@ -31,7 +31,9 @@ static kiln_status check_types(const char *list, char *why)
         kiln_type type;
         snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 0, at);
         if (!kiln_type_named(name, &type) || !request_word_of(type)) {
-            snprintf(why, KILN_ERROR_TEXT, "--types has '%.*s'; it must be f32, f16, bf16 or i8",
+            snprintf(why, KILN_ERROR_TEXT,
+                     "--types has '%.*s'; it must be f32, f16, bf16, i8, f8e4m3 or "
+                     "f8e5m2",
                      (int)(length < 60 ? length : 60), at);
             return KILN_INVALID;
         }

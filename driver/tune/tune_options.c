@@ -24,7 +24,7 @@ static const struct option_row {
      "--total-time 24 in the first round and twice as many in each further one"},
     {"solvers", TEXT, AT(solvers), "", "LIST", "try these solvers only: names or ids"},
     {"types", TEXT, AT(types), "", "LIST",
-     "tune for these types (f32, f16, bf16, i8), whatever the lines say"},
+     "tune for these types (f32, f16, bf16, i8, f8e4m3, f8e5m2), whatever the lines say"},
     {"device", TEXT, AT(device), "", "LIST",
      "tune on these devices at once, or on all; devices of one kind share the problems"},
     {"shard", TEXT, AT(shard), "", "I/N",

@@ -21,6 +21,7 @@ typedef struct kiln_type_row {
     unsigned results; /* the types that such a destination may have, bit 1 << type each; none: the
                          type is no source's */
     bool imaged;      /* OpenCL's images can hold it */
+    bool stored_only; /* solvers have it only by way of types.cl, as kiln_solver.any_type says */
 } kiln_type_row;
 
 /* Returns the row of a valid type. */

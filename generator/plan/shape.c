@@ -1,6 +1,8 @@
 /* Turns a checked problem into the plain convolution that solvers work on. */
 #include "shape.h"
 
+#include "generator/base/types.h"
+
 #include <string.h>
 
 static kiln_direction mirror(kiln_direction d)
@@ -115,7 +117,8 @@ int64_t kiln_shape_out_count(const kiln_shape *s)
 bool kiln_shape_suits_tensor_cores(const kiln_shape *s)
 {
     const kiln_type type = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
-    return type != KILN_F32 || s->math == KILN_MATH_REDUCED;
+    return !kiln_type_facts(type)->stored_only &&
+           (type != KILN_F32 || s->math == KILN_MATH_REDUCED);
 }
 
 bool kiln_shape_suits_amx(const kiln_shape *s)

@@ -2,6 +2,7 @@
 #include "solver.h"
 
 #include "generator/base/names.h"
+#include "generator/base/types.h"
 #include "generator/problem/problem_layout.h"
 
 #include "staging.h"
@@ -21,11 +22,22 @@ void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name)
     memcpy(layout, name, strnlen(name, KILN_LAYOUT_TEXT - 1));
 }
 
-/* Asks the solver, and then what each would have to ask. */
+static bool lacks_type(const kiln_solver *solver, const kiln_shape *s, kiln_why *why)
+{
+    const kiln_type all[] = {s->x_type, s->w_type, s->y_type};
+    for (int i = 0; i < 3 && !solver->any_type; i++)
+        if (kiln_type_facts(all[i])->stored_only)
+            return kiln_no(why,
+                           "it has no instructions for %s; direct, general and naive convert it",
+                           kiln_type_name(all[i]));
+    return false;
+}
+
+/* Asks the solver, and what each would have to ask. */
 static bool rejects(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                     kiln_why *why)
 {
-    if (solver->reject(solver, s, d, why))
+    if (lacks_type(solver, s, why) || solver->reject(solver, s, d, why))
         return true;
     return !solver->sums_long && kiln_shape_sums_long(s) &&
            kiln_no(why,

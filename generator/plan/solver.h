@@ -40,8 +40,9 @@ struct kiln_solver {
     int nparams;
     bool reads_argument_image; /* the bias may be an IMG_ARGUMENT; for other solvers a stage makes
                                   it plain */
-    bool sums_long;            /* takes sums of bytes that leave an int (kiln_shape_sums_long()) */
-    const void *own;           /* data of the variant, for the functions below; NULL: none */
+    bool any_type;   /* reads and writes elements by types.cl alone, so that any type will do */
+    bool sums_long;  /* takes sums of bytes that leave an int (kiln_shape_sums_long()) */
+    const void *own; /* data of the variant, for the functions below; NULL: none */
     const kiln_fit *const *fits; /* what predict() and guess() know by measurements, and where it
                                     comes from; in an order of the solver's own */
     int nfits;

@@ -59,7 +59,10 @@ static bool fill_blocks(const kiln_problem *p, blocks *b)
     b->type[x ? 2 : 0] = p->x_type;
     b->type[1] = p->w_type;
     b->type[y ? 2 : 0] = p->y_type;
-    return b->layout[0] >= 0 && b->layout[1] >= 0 && b->layout[2] >= 0;
+    for (int i = 0; i < 3; i++)
+        if (b->layout[i] < 0 || !kiln_type_facts(b->type[i])->miopen)
+            return false;
+    return true;
 }
 
 /* MIOpen's key has no word for transposed convolutions, unequal padding, or an epilogue beyond the
@@ -214,11 +217,13 @@ static kiln_status read_layouts(reader *r)
 
 static bool scan_type(reader *r, kiln_type *type)
 {
-    for (int t = KILN_TYPE_DEFAULT + 1; t < KILN_TYPES; t++)
-        if (kiln_scan(&r->at, kiln_type_facts((kiln_type)t)->miopen)) {
+    for (int t = KILN_TYPE_DEFAULT + 1; t < KILN_TYPES; t++) {
+        const char *key = kiln_type_facts((kiln_type)t)->miopen;
+        if (key && kiln_scan(&r->at, key)) {
             *type = (kiln_type)t;
             return true;
         }
+    }
     return false;
 }
 

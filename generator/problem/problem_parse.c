@@ -123,7 +123,7 @@ static kiln_status read_types(reader *r)
     kiln_type *const types[] = {&r->p.x_type, &r->p.w_type, &r->p.y_type};
     for (int i = 0; i < 3; i++)
         if (!kiln_scan(&r->at, i ? "." : ":") || !scan_type(&r->at, types[i]))
-            return wrong(r, "expected the types of x.w.y, each f32, f16, bf16, i8 or i32");
+            return wrong(r, "expected the types of x.w.y, such as f16.f16.f32");
     if (!at_end(r->at))
         return wrong(r, "has something behind the three types");
     static const int source[] = {

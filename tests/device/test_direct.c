@@ -18,7 +18,7 @@ END_TEST
 START_TEST(every_type_is_exact)
 {
     static const int some[] = {2, 4, 5};
-    for (int t = 0; t < SUPPORT_TYPES; t++) {
+    for (int t = 0; t < SUPPORT_ALL; t++) {
         kiln_problem p = direct_problem(_i, "f32", direct_shapes[some[t % 3]]);
         support_set_types(&p, support_types_of[t]);
         support_check(&p, "direct", NULL, HOST_FILL_INT);
@@ -71,6 +71,10 @@ START_TEST(fractions_stay_within_the_bound)
     kiln_problem p = direct_problem(_i, "f32", "n2-c67-k33-i15x16-f3x3-p1x1");
     support_check(&p, "direct", NULL, HOST_FILL_UNIFORM);
     p = direct_problem(_i, "bf16", "n2-c67-k33-i15x16-f3x3-p1x1");
+    support_check(&p, "direct", NULL, HOST_FILL_UNIFORM);
+    p = direct_problem(_i, "f8e4m3", "n2-c67-k33-i15x16-f3x3-p1x1");
+    support_check(&p, "direct", NULL, HOST_FILL_MIOPEN);
+    p = direct_problem(_i, "f8e5m2", "n2-c13-k17-i19x23-f3x3-s2x2-p1x1");
     support_check(&p, "direct", NULL, HOST_FILL_UNIFORM);
 }
 END_TEST

@@ -126,7 +126,7 @@ static const kiln_problem shapes[] = {
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* f32, then the others. */
-enum { TYPES = 1 + SUPPORT_TYPES };
+enum { TYPES = 1 + SUPPORT_ALL, F8 = 1 + SUPPORT_TYPES };
 
 static void set_types(kiln_problem *p, int t)
 {
@@ -154,7 +154,7 @@ END_TEST
 START_TEST(fractions_stay_within_the_bound)
 {
     for (int i = 0; i < SHAPES; i++)
-        for (int t = 0; t < 5; t++) {
+        for (int t = 0; t <= F8; t += t < 4 ? 1 : F8 - 4) {
             kiln_problem p = shapes[i];
             p.direction = (kiln_direction)_i;
             set_types(&p, t);

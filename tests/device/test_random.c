@@ -7,9 +7,11 @@
  * (random ones) which problem, again and again with other values, KILN_RANDOM_CONFIGS (2) in how
  * many configs beside the guess; KILN_DEVICE where to run.
  */
+#include "generator/base/types.h"
 #include "runtime/base/clock.h"
 #include "runtime/kiln/kiln_internal.h"
 #include "runtime/tune/candidates.h"
+#include "support/kinds.h"
 #include "support/suite.h"
 #include "support/support.h"
 
@@ -174,8 +176,8 @@ static void random_layouts(dice *d, kiln_problem *p)
         random_order(d, p->spatial_rank, p->y_layout);
         return;
     }
-    /* There are no images of bfloat16. */
-    const bool imaged = p->x_type != KILN_BF16 && p->y_type != KILN_BF16;
+    /* There are no images of bfloat16 and of 8-bit floats. */
+    const bool imaged = kiln_type_facts(p->x_type)->imaged && kiln_type_facts(p->y_type)->imaged;
     if (p->spatial_rank == 2 && imaged && dice_roll(d, 0, 5) == 0) {
         strcpy(p->x_layout, "IMG_CHANNEL_MAJOR");
         strcpy(p->y_layout, "IMG_CHANNEL_MAJOR");
@@ -220,6 +222,9 @@ static kiln_problem next_problem(search *s)
         kiln_problem p = random_problem(&s->dice, sizes[which].channels, sizes[which].input);
         if (dice_roll(&s->dice, 0, 2) == 0)
             make_common(&s->dice, &p, sizes[which].input);
+        if (dice_roll(&s->dice, 0, 7) == 0)
+            support_set_types(
+                &p, support_types_of[dice_roll(&s->dice, SUPPORT_TYPES, SUPPORT_ALL - 1)]);
         random_layouts(&s->dice, &p);
         if (kiln_problem_check(&p, NULL) == KILN_OK &&
             (double)reference_count(&p) * (double)reference_terms(&p) < work)

@@ -1,6 +1,7 @@
 /* Reformats on a device against the host: random pairs, conversions, tiles; what is refused. */
 #include "driver/layout/layout_host.h"
 #include "driver/reference/host.h"
+#include "generator/base/types.h"
 #include "runtime/kiln/kiln_internal.h"
 #include "support/suite.h"
 
@@ -87,17 +88,19 @@ static void against_host(const kiln_reformat *r, uint64_t seed)
     check_against_host(&f, seed);
 }
 
-static const kiln_type types[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8, KILN_I32};
+static const kiln_type types[] = {KILN_F32, KILN_F16,    KILN_BF16,  KILN_I8,
+                                  KILN_I32, KILN_F8E4M3, KILN_F8E5M2};
+enum { TYPES = sizeof types / sizeof *types };
 
 START_TEST(every_pair_of_types)
 {
     static const char *const to[] = {"NHCW4c", "NH|CW|4c"};
-    for (int i = 0; i < 25; i++)
+    for (int i = 0; i < TYPES * TYPES; i++)
         for (int tiled = 0; tiled < 2; tiled++) {
             kiln_reformat r = {.size = {2, 19, 5, 13}, .from = "NCHW", .pad_value = -2.5};
-            r.from_type = types[i / 5];
-            r.to_type = types[i % 5];
-            strcpy(r.to, tiled ? "NCHW16c" : to[r.to_type != KILN_BF16 && i % 2]);
+            r.from_type = types[i / TYPES];
+            r.to_type = types[i % TYPES];
+            strcpy(r.to, tiled ? "NCHW16c" : to[kiln_type_facts(r.to_type)->imaged && i % 2]);
             against_host(&r, (uint64_t)(i * 2 + tiled));
         }
 }
@@ -112,11 +115,35 @@ START_TEST(every_short_float)
     for (int i = 0; i < 65536; i++)
         all[i] = (uint16_t)i;
     for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 5; j++)
+        for (int j = 0; j < TYPES; j++)
             for (int k = 0; k < 2; k++) {
                 kiln_reformat r = {.size = {1, 64, 32, 32}, .from = "NCHW"};
                 strcpy(r.to, k ? "NHWC" : "HCNW");
                 r.from_type = shorts[i];
+                r.to_type = types[j];
+                fixture f = make(&r);
+                layout_host_convert(&f.r, &f.from, &f.to, all, wanted);
+                run(&f, all, got);
+                check_same(&f, got, wanted);
+                kiln_op_release(f.op);
+            }
+}
+END_TEST
+
+/* All 256 bytes of an 8-bit float, to the other one as to all types. */
+START_TEST(every_byte_float)
+{
+    static const kiln_type bytes[] = {KILN_F8E4M3, KILN_F8E5M2};
+    static unsigned char all[1024];
+    static uint32_t got[1024], wanted[1024];
+    for (int i = 0; i < 1024; i++)
+        all[i] = (unsigned char)i;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < TYPES; j++)
+            for (int k = 0; k < 2; k++) {
+                kiln_reformat r = {.size = {1, 16, 8, 8}, .from = "NCHW"};
+                strcpy(r.to, k ? "NHWC" : "HCNW");
+                r.from_type = bytes[i];
                 r.to_type = types[j];
                 fixture f = make(&r);
                 layout_host_convert(&f.r, &f.from, &f.to, all, wanted);
@@ -138,9 +165,9 @@ START_TEST(random_pairs)
         bool fine = true;
         for (int j = 0; j < 2; j++) {
             side[j] = kiln_layout_at((int)(host_random(i, 2, (uint64_t)j) % 60));
-            type[j] = types[host_random(i, 3, (uint64_t)j) % 5];
+            type[j] = types[host_random(i, 3, (uint64_t)j) % TYPES];
             fine = fine && side[j] && strcmp(side[j]->dims, dims) == 0 &&
-                   !(strchr(side[j]->spec, '|') && type[j] == KILN_BF16);
+                   !(strchr(side[j]->spec, '|') && !kiln_type_facts(type[j])->imaged);
         }
         if (!fine)
             continue;
@@ -187,7 +214,7 @@ START_TEST(tiles)
     kiln_device_kind kind = k->facts.kind;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int back = 0; back < 2; back++) {
-            kiln_reformat r = {.dims = "NCHW", .from_type = types[i % 5], .pad_value = 3};
+            kiln_reformat r = {.dims = "NCHW", .from_type = types[i % TYPES], .pad_value = 3};
             memcpy(r.size, cases[i].size, sizeof cases[i].size);
             strcpy(back ? r.from : r.to, cases[i].to);
             k->facts.kind = KILN_DEVICE_CPU;
@@ -306,6 +333,7 @@ int main(void)
     TCase *cases = tcase_create("reformat");
     tcase_add_test(cases, every_pair_of_types);
     tcase_add_test(cases, every_short_float);
+    tcase_add_test(cases, every_byte_float);
     tcase_add_test(cases, random_pairs);
     tcase_add_test(cases, tiles);
     tcase_add_test(cases, refusals);

@@ -88,10 +88,8 @@ static void run(cl_program program, const char *name, int width, const void *in,
 static const struct {
     kiln_type type;
     const char *define;
-} sources[] = {{KILN_F32, "TYPE_F32"},
-               {KILN_F16, "TYPE_F16"},
-               {KILN_BF16, "TYPE_BF16"},
-               {KILN_I8, "TYPE_I8"},
+} sources[] = {{KILN_F32, "TYPE_F32"}, {KILN_F16, "TYPE_F16"},       {KILN_BF16, "TYPE_BF16"},
+               {KILN_I8, "TYPE_I8"},   {KILN_F8E4M3, "TYPE_F8E4M3"}, {KILN_F8E5M2, "TYPE_F8E5M2"},
                {KILN_I32, "TYPE_I32"}};
 
 static const int widths[] = {1, 4, 8, 16};
@@ -109,7 +107,7 @@ static void options_of(char text[64], int source, int destination)
              sources[destination].define);
 }
 
-/* Every pattern of 16 bits, as an f16, a bf16, an f32's upper half, or two i8. */
+/* Every pattern of 16 bits, as an f16, a bf16, an f32's upper half, or two of a byte. */
 START_TEST(every_value_loads)
 {
     static unsigned char in[ALL * 4];
@@ -138,7 +136,8 @@ START_TEST(every_value_loads)
 END_TEST
 
 /* Floats that rounding may get wrong: each pattern of upper bits with what lies on, just below and
- * just above the ties of f16 and bf16, with infinities and NaNs; for i8, also around its ends. */
+ * just above the ties of f16, bf16 and the 8-bit floats, with infinities and NaNs; for i8, also
+ * around its ends. */
 static void hard_floats(float *to, int part)
 {
     static const uint32_t low[] = {0x0000, 0x8000, 0x7fff, 0x8001, 0xffff, 0x1000,
@@ -254,8 +253,8 @@ int main(void)
     Suite *s = suite_create("types");
     TCase *c = tcase_create("types");
     tcase_set_timeout(c, 300);
-    tcase_add_loop_test(c, every_value_loads, 0, 4);
-    tcase_add_loop_test(c, floats_are_stored_to_nearest_even, 0, 4);
+    tcase_add_loop_test(c, every_value_loads, 0, 6);
+    tcase_add_loop_test(c, floats_are_stored_to_nearest_even, 0, 6);
     tcase_add_test(c, integers_are_stored_as_they_are);
     tcase_add_loop_test(c, activations_are_accurate, 0, KILN_ACTIVATIONS);
     suite_add_tcase(s, c);

@@ -3,9 +3,11 @@
 
 #include <stdio.h>
 
-const support_types support_types_of[SUPPORT_TYPES] = {
-    {KILN_F16, KILN_F16}, {KILN_F16, KILN_F32}, {KILN_BF16, KILN_BF16}, {KILN_BF16, KILN_F32},
-    {KILN_I8, KILN_I32},  {KILN_I8, KILN_F32},  {KILN_I8, KILN_I8},
+const support_types support_types_of[SUPPORT_ALL] = {
+    {KILN_F16, KILN_F16},       {KILN_F16, KILN_F32},       {KILN_BF16, KILN_BF16},
+    {KILN_BF16, KILN_F32},      {KILN_I8, KILN_I32},        {KILN_I8, KILN_F32},
+    {KILN_I8, KILN_I8},         {KILN_F8E4M3, KILN_F8E4M3}, {KILN_F8E4M3, KILN_F32},
+    {KILN_F8E5M2, KILN_F8E5M2}, {KILN_F8E5M2, KILN_F32},
 };
 
 void support_set_types(kiln_problem *p, support_types types)

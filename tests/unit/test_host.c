@@ -85,6 +85,75 @@ START_TEST(rounding_to_nearest_even)
 }
 END_TEST
 
+/* Decodes by the definition of OCP's 8-bit floats: e4m3 has the values of the largest exponent but
+ * its last, a NaN; e5m2 has infinities and NaNs there. */
+static double byte_float(uint8_t bits, int exponent_bits)
+{
+    const int fraction_bits = 7 - exponent_bits, bias = exponent_bits == 4 ? 7 : 15;
+    const int exponent = bits >> fraction_bits & ((1 << exponent_bits) - 1);
+    const int fraction = bits & ((1 << fraction_bits) - 1);
+    const double part = (double)fraction / (1 << fraction_bits), sign = bits & 0x80 ? -1 : 1;
+    if (exponent_bits == 4 && exponent == 15 && fraction == 7)
+        return NAN;
+    if (exponent_bits == 5 && exponent == 31)
+        return fraction ? NAN : sign * INFINITY;
+    return sign * (exponent ? ldexp(1 + part, exponent - bias) : ldexp(part, 1 - bias));
+}
+
+static uint8_t bits8(kiln_type type, double value)
+{
+    uint8_t room = 0;
+    host_set(type, &room, 0, value);
+    return room;
+}
+
+static const struct {
+    kiln_type type;
+    int exponent_bits;
+    uint8_t most; /* the largest finite value */
+    double value;
+} bytes[] = {{KILN_F8E4M3, 4, 0x7e, 448}, {KILN_F8E5M2, 5, 0x7b, 57344}};
+
+START_TEST(every_byte)
+{
+    const kiln_type type = bytes[_i].type;
+    ck_assert(byte_float(bytes[_i].most, bytes[_i].exponent_bits) == bytes[_i].value);
+    for (int i = 0; i < 256; i++) {
+        const uint8_t bits = (uint8_t)i;
+        const double wanted = byte_float(bits, bytes[_i].exponent_bits);
+        const double got = host_get(type, &bits, 0);
+        if (isnan(wanted)) {
+            ck_assert(isnan(got) && bits8(type, got) == 0x7f);
+            continue;
+        }
+        ck_assert_msg(got == wanted && !signbit(got) == !signbit(wanted), "%02x: %a", i, got);
+        ck_assert_int_eq(bits8(type, got),
+                         isinf(got) ? bytes[_i].most | (i & 0x80) : i); /* saturates */
+    }
+}
+END_TEST
+
+START_TEST(bytes_round_to_nearest_even)
+{
+    const kiln_type type = bytes[_i].type;
+    for (uint8_t low = 0; low < bytes[_i].most; low++) {
+        const uint8_t high = low + 1, even = low % 2 ? high : low;
+        const double middle =
+            (byte_float(low, bytes[_i].exponent_bits) + byte_float(high, bytes[_i].exponent_bits)) /
+            2;
+        ck_assert_int_eq(bits8(type, middle), even);
+        ck_assert_int_eq(bits8(type, -middle), even | 0x80);
+        ck_assert_int_eq(bits8(type, nextafter(middle, -INFINITY)), low);
+        ck_assert_int_eq(bits8(type, nextafter(middle, INFINITY)), high);
+    }
+    const double beyond[] = {bytes[_i].value * 1.05, bytes[_i].value * 2, 1e300, INFINITY};
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_eq(bits8(type, beyond[i]), bytes[_i].most);
+        ck_assert_int_eq(bits8(type, -beyond[i]), bytes[_i].most | 0x80);
+    }
+}
+END_TEST
+
 #ifdef __FLT16_MAX__
 /* The compiler's own conversion, on values of all magnitudes. */
 START_TEST(against_the_compiler)
@@ -132,7 +201,8 @@ END_TEST
 
 /* ---- fills ---- */
 
-static const kiln_type sources[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8};
+static const kiln_type sources[] = {KILN_F32, KILN_F16,    KILN_BF16,
+                                    KILN_I8,  KILN_F8E4M3, KILN_F8E5M2};
 enum { N = 200003 };
 
 static void *filled(host_fill fill, uint64_t seed, int tensor, kiln_type type, int64_t terms,
@@ -146,7 +216,7 @@ static void *filled(host_fill fill, uint64_t seed, int tensor, kiln_type type, i
 START_TEST(fills_depend_on_the_index_only)
 {
     for (int fill = 0; fill < 3; fill++)
-        for (int t = 0; t < 4; t++) {
+        for (int t = 0; t < 6; t++) {
             size_t size = kiln_type_size(sources[t]);
             omp_set_num_threads(1);
             void *one = filled((host_fill)fill, 3, HOST_X, sources[t], 100, N);
@@ -196,6 +266,11 @@ START_TEST(miopen_ranges)
     }
     check_range(HOST_FILL_MIOPEN, HOST_W, KILN_F32, -0.00500001, 0.00500001);
     check_range(HOST_FILL_MIOPEN, HOST_W, KILN_F16, -0.003335, 0.005003);
+    for (int t = 4; t < 6; t++) {
+        check_range(HOST_FILL_MIOPEN, HOST_X, sources[t], 0, 1);
+        check_range(HOST_FILL_MIOPEN, HOST_W, sources[t], -0.5, 0.5);
+        check_range(HOST_FILL_UNIFORM, HOST_W, sources[t], -1, 1);
+    }
     check_range(HOST_FILL_MIOPEN, HOST_X, KILN_I8, 0, 126);
     check_range(HOST_FILL_MIOPEN, HOST_W, KILN_I8, -126, 126);
     float *bias = filled(HOST_FILL_MIOPEN, 1, HOST_BIAS, KILN_F32, 100, 1000);
@@ -209,8 +284,9 @@ END_TEST
  * non-zero numbers to show an error in an index. */
 START_TEST(integers_stay_exact)
 {
-    static const double limit[] = {0x1p24, 2048, 256, 127};
-    for (int t = 0; t < 4; t++)
+    static const double limit[] = {0x1p24, 2048, 256, 127, 16, 8};
+    static const double products_least[] = {500, 500, 500, 500, 3, 3};
+    for (int t = 0; t < 6; t++)
         for (int64_t terms = 1; terms <= 1000000; terms *= 10) {
             int64_t n = terms < 1000 ? 1000 * terms : 10 * terms;
             void *x = filled(HOST_FILL_INT, 1, HOST_X, sources[t], terms, n);
@@ -225,11 +301,11 @@ START_TEST(integers_stay_exact)
                 products += a * b != 0;
             }
             ck_assert_int_eq(others, 0);
-            ck_assert_msg(over <= (sources[t] == KILN_I8 ? n / 1000 : 0),
+            ck_assert_msg(over <= (kiln_type_size(sources[t]) == 1 ? n / 1000 : 0),
                           "%s, %lld terms: %lld sums too large", kiln_type_name(sources[t]),
                           (long long)terms, (long long)over);
             ck_assert_msg((double)products / (double)n * (double)terms >=
-                              fmin(0.5 * (double)terms, 500),
+                              fmin(0.5 * (double)terms, products_least[t]),
                           "%s, %lld terms: %lld products of %lld", kiln_type_name(sources[t]),
                           (long long)terms, (long long)products, (long long)n);
             free(x);
@@ -240,13 +316,14 @@ END_TEST
 
 START_TEST(poison_is_recognised)
 {
-    static const kiln_type all[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8, KILN_I32};
-    for (int t = 0; t < 5; t++) {
+    static const kiln_type all[] = {KILN_F32,    KILN_F16, KILN_BF16, KILN_F8E4M3,
+                                    KILN_F8E5M2, KILN_I8,  KILN_I32};
+    for (int t = 0; t < 7; t++) {
         uint32_t room[3] = {0};
         host_poison(all[t], room, 2);
         ck_assert(host_is_poison(all[t], room, 0) && host_is_poison(all[t], room, 1));
         ck_assert(!host_is_poison(all[t], room, 2));
-        if (t < 3)
+        if (t < 5)
             ck_assert(isnan(host_get(all[t], room, 1)));
         host_set(all[t], room, 1, 1);
         ck_assert(host_is_poison(all[t], room, 0) && !host_is_poison(all[t], room, 1));
@@ -261,6 +338,8 @@ int main(void)
     tcase_set_timeout(c, 120);
     tcase_add_test(c, every_pattern);
     tcase_add_test(c, rounding_to_nearest_even);
+    tcase_add_loop_test(c, every_byte, 0, 2);
+    tcase_add_loop_test(c, bytes_round_to_nearest_even, 0, 2);
 #ifdef __FLT16_MAX__
     tcase_add_test(c, against_the_compiler);
 #endif

@@ -209,6 +209,7 @@ const kiln_solver kiln_solver_direct = {
     .id = 1001,
     .algorithm = 1,
     .version = 2,
+    .any_type = true,
     .params = kiln_direct_params,
     .nparams = DIRECT_PARAMS,
     .fits = (const kiln_fit *const[]){&kiln_direct_fit},

@@ -98,6 +98,7 @@ const kiln_solver kiln_solver_general = {
     .id = 1003,
     .algorithm = 1,
     .version = 1,
+    .any_type = true,
     .sums_long = true,
     .reject = reject,
     .illegal = illegal,

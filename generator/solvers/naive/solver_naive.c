@@ -119,6 +119,7 @@ const kiln_solver kiln_solver_naive = {
     .id = 1000,
     .algorithm = 1,
     .version = 1,
+    .any_type = true,
     .sums_long = true,
     .reject = reject,
     .illegal = illegal,
