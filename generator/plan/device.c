@@ -113,6 +113,11 @@ int64_t kiln_device_unit_registers(const kiln_device_facts *d)
     return d->gpu.group_registers ? d->gpu.group_registers : d->unit->registers;
 }
 
+double kiln_device_fit_ghz(const kiln_device_facts *d, const kiln_fit *fit)
+{
+    return d->gpu.clock_ghz > 0 ? fit->ghz * (d->gpu.clock_ghz / fit->told_ghz) : fit->ghz;
+}
+
 /* A unit of which nothing is told is counted with two of the largest groups. */
 int64_t kiln_device_unit_local(const kiln_device_facts *d)
 {

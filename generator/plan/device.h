@@ -6,6 +6,8 @@
 #include "generator/gpu/unit.h"
 #include "kiln_problem.h"
 
+#include "fit.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -87,6 +89,10 @@ double kiln_device_copy_gbs(const kiln_device_facts *d);
 double kiln_device_unit_lanes(const kiln_device_facts *d);
 int64_t kiln_device_unit_registers(const kiln_device_facts *d);
 int64_t kiln_device_unit_local(const kiln_device_facts *d);
+
+/* Returns the clock with which a GPU's cycles become time: the fit's, in proportion to the clocks
+ * that the device and the fit's device tell. */
+double kiln_device_fit_ghz(const kiln_device_facts *d, const kiln_fit *fit);
 
 /* Returns how many bytes of local memory a kernel may declare. */
 int64_t kiln_device_static_local(const kiln_device_facts *d);

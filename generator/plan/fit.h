@@ -36,8 +36,9 @@ typedef struct kiln_fit {
     int configs, problems;     /* measured */
     const char *error;         /* of the predictions, over the measured times */
     const char *remark;        /* what was changed by hand after the fit; NULL: nothing */
-    double ghz;                /* clock of a unit, with which cycles become ms; 0: the formula takes
-                                  the peak that the device tells */
+    double ghz;                /* clock of a unit under load, with which cycles become ms; 0: the
+                                  formula takes the peak that the device tells */
+    double told_ghz;           /* clock that the device told: others' are in proportion */
     const char *type;          /* of the struct */
     const kiln_fit_number *is; /* its members */
     int count;

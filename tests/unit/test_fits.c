@@ -34,6 +34,7 @@ START_TEST(every_fit_says_where_it_is_from)
                           sscanf(f->date, "%4d-%2d-%2d", &year, &month, &day) == 3,
                       "%s: %s", f->name, f->date);
         ck_assert_msg((f->configs > 0) == (f->problems > 0), "%s", f->name);
+        ck_assert_msg((f->ghz == 0) == (f->told_ghz == 0) && f->ghz <= f->told_ghz, "%s", f->name);
         ck_assert_msg(f->ghz == 0 || (f->ghz > 0.5 && f->ghz < 6), "%s", f->name);
         for (int i = 0; i < f->count; i++) {
             const double v = ((const double *)f->numbers)[i];

@@ -188,6 +188,20 @@ START_TEST(no_device_is_without_limits)
 }
 END_TEST
 
+/* A formula of cycles takes less time where the clock is higher. */
+START_TEST(cycles_follow_the_clock)
+{
+    static const kiln_fit fit = {.ghz = 1.7, .told_ghz = 1.98};
+    kiln_device_facts d = gpu(KILN_GPU_NVIDIA, 9, 0, 132);
+    const kiln_device_facts cpu = kiln_device_generic();
+    kiln_device_set_roofline(&d, 1.98);
+    ck_assert_double_eq(kiln_device_fit_ghz(&d, &fit), 1.7);
+    kiln_device_set_roofline(&d, 0.99);
+    ck_assert_double_eq_tol(kiln_device_fit_ghz(&d, &fit), 0.85, 1e-12);
+    ck_assert_double_eq(kiln_device_fit_ghz(&cpu, &fit), 1.7);
+}
+END_TEST
+
 /* What a device tells and what was measured on it comes before its row. */
 START_TEST(what_a_device_tells_comes_first)
 {
@@ -214,6 +228,7 @@ int main(void)
     tcase_add_test(tests, limits_are_those_of_data_sheets);
     tcase_add_test(tests, no_device_is_without_limits);
     tcase_add_test(tests, what_a_device_tells_comes_first);
+    tcase_add_test(tests, cycles_follow_the_clock);
     suite_add_tcase(suite, tests);
     return support_run_apart(suite);
 }

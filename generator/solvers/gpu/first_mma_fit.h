@@ -26,6 +26,7 @@ static const kiln_fit first_mma_fit = {
     .error = "of those measured the guess is the fastest",
     .remark = "at a batch of 64",
     .ghz = 1.7,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_first_mma_numbers, .step = 7.5, .pixel = 0.93, .weights = 65,
                      .crowded = 0.52, .beside = 0.04, .burst = 0.15 / 65536, .begin_ms = 1.5e-3),
 };

@@ -28,6 +28,7 @@ static const kiln_fit gemm_tma_fit = {
         "moves is of an H200: 1x1 layers of few channels moved 71 to 91 % of a copy, those of "
         "gemm_wgmma 65 to 77 %, as a group copies for its next tile while it stores one",
     .ghz = 1.67,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_gemm_tma_numbers, .unit_copy = 57, .all_copy = 5800, .multiply = 32,
                      .step = 16, .delay = 1700, .begin = 3500, .end = 1500, .store = 24,
                      .moves = 0.75),

@@ -31,6 +31,7 @@ static const kiln_fit gemv_fit = {
         "f32, f16 and int8, with the host ahead of the device. begin_ms is a microsecond less "
         "than fitted, as others' predictions leave out as much",
     .ghz = 1.7,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_gemv_numbers, .begin_ms = 1e-3, .step_ms = 1.2e-4, .add_ms = 4.2e-6,
                      .warp = 25, .read = 2, .multiply = 0.7, .copy = 44, .less_ms = 5e-4),
 };

@@ -33,6 +33,7 @@ static const kiln_fit halo_fit = {
         "were a third too low. beside: of configs that move as much, the one that multiplies "
         "for less time",
     .ghz = 1.63,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_halo_numbers, .read = 0.75 / 128, .waits = 450, .waits_less = 355,
                      .high = 1.6, .lost = 1.3, .lost_more = 1.7, .lost_bytes = 1.35, .beside = 0.05,
                      .begin_ms = 8e-3),

@@ -38,6 +38,7 @@ static const kiln_fit mma_fit = {
               "predictions count. Cycles are a seventh more than fitted, as predictions of what "
               "looked fastest were low; chain is from small layers at a batch of 1",
     .ghz = 1.7,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_mma_numbers, .own_registers = 20, .multiply = 1250, .read = 0.1,
                      .copy = 2, .issue = 75, .latency = 30, .alone = 0.73, .one = 0.03,
                      .chain = 430, .overlap = 1, .begin = 1430, .setup = 115, .first = 870,
@@ -56,6 +57,7 @@ static const kiln_fit wgmma_fit = {
     .remark = "as gemm_mma's, with which it shares the configs; latency is between that of these "
               "layers and that of a few groups at a batch of 1",
     .ghz = 1.7,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_mma_numbers, .own_registers = 20, .multiply = 1820, .read = 0.59,
                      .copy = 1.77, .issue = 0, .latency = 800, .alone = 0.11, .one = 1.2,
                      .chain = 0, .overlap = 0.08, .begin = 2490, .setup = 97, .first = 700,
@@ -72,6 +74,7 @@ static const kiln_fit mma_turned_fit = {
     .problems = 5,
     .error = "7 % (standard deviation)",
     .ghz = 1.7,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_mma_numbers, .own_registers = 31, .multiply = 1200, .read = 0.4,
                      .copy = 3.3, .issue = 14, .latency = 550, .alone = 0.29, .one = 0.3,
                      .chain = 0, .overlap = 0.77, .begin = 0, .setup = 0, .first = 0, .store = 11.5,
@@ -90,6 +93,7 @@ static const kiln_fit wgmma_turned_fit = {
     .remark = "numbers are a little higher than fitted, as predictions of configs that were not "
               "measured were low",
     .ghz = 1.7,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_mma_numbers, .own_registers = 24, .multiply = 1750, .read = 0,
                      .copy = 2.6, .issue = 8, .latency = 830, .alone = 0.03, .one = 31, .chain = 0,
                      .overlap = 0.93, .begin = 0, .setup = 0, .first = 0, .store = 11.5,

@@ -221,7 +221,7 @@ double kiln_mma_ms(const kiln_fit *fit, const kiln_mma_tiles *t, const kiln_devi
         const double sums = t->steps * round + begin, stores = groups * end;
         cycles += times * (fmax(sums, stores) + fmin(sums, stores) / pow(most, k->mixed));
     }
-    return cycles / (fit->ghz * 1e6);
+    return cycles / (kiln_device_fit_ghz(d, fit) * 1e6);
 }
 
 double kiln_mma_both_ms(const kiln_fit *fit, double multiply, double move)

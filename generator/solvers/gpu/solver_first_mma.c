@@ -145,7 +145,8 @@ static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_d
     const double cycles =
         (products * k->step + k->weights * columns) * (double)t.steps + k->pixel * met;
     const double slower = c->v[WARPS] > 4 ? 1 + k->crowded : 1;
-    const double ms = slower * cycles * ceil(groups / d->compute_units) / (fit->ghz * 1e6);
+    const double ms =
+        slower * cycles * ceil(groups / d->compute_units) / (kiln_device_fit_ghz(d, fit) * 1e6);
     const double bytes = (double)t.size * (double)s->x_count + out * (double)s->y_count;
     const double move = kiln_device_move_ms(d, bytes);
     const double written = out * BLOCK * c->v[ROWS] * c->v[WIDTH]; /* by a block's warps */

@@ -241,9 +241,10 @@ static double ms_of_tiles(const kiln_solver *self, const product *p, const kiln_
     const double rounds = ceil((double)p->tiles / units);
     const double bytes =
         (double)kiln_mma_source_bytes(&p->src) + (double)(kiln_shape_out_count(s) * p->out_size);
-    const double ms =
-        fmax(rounds * tile / (fit->ghz * 1e6), k->moves * kiln_device_move_ms(d, bytes)) +
-        k->begin / (fit->ghz * 1e6) + kiln_mma_source_ms(&p->src, d);
+    const double ms = fmax(rounds * tile / (kiln_device_fit_ghz(d, fit) * 1e6),
+                           k->moves * kiln_device_move_ms(d, bytes)) +
+                      k->begin / (kiln_device_fit_ghz(d, fit) * 1e6) +
+                      kiln_mma_source_ms(&p->src, d);
     return kiln_mma_row_ms(d, ms, 1 + p->src.turned) + kiln_device_launch_ms(d);
 }
 

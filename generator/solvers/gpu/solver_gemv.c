@@ -164,7 +164,8 @@ static double ms_of_product(const kiln_solver *self, const product *p, const kil
     const double results = (double)divide_up(group_channels(c) * v[PIXELS], v[ITEMS]);
     const double turns = d->kind == KILN_DEVICE_CPU ? 30 : 1; /* items take turns at the barrier */
     return turns * (k->begin_ms + steps * k->step_ms + results * v[LANES] * k->add_ms +
-                    fmax(busy / (fit->ghz * 1e6), kiln_device_move_ms(d, times * weights)));
+                    fmax(busy / (kiln_device_fit_ghz(d, fit) * 1e6),
+                         kiln_device_move_ms(d, times * weights)));
 }
 
 /* The prediction has to be comparable with predictions of solvers for tensor cores, if the device

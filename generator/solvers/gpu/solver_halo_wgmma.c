@@ -182,7 +182,8 @@ static double ms_of_tiles(const kiln_solver *self, const halo *h, const kiln_sha
     const double launches = fmax(1, across / (double)(d->compute_units * h->beside));
     const double bytes =
         (double)kiln_mma_source_bytes(&h->src) + (double)(kiln_shape_out_count(s) * h->out_size);
-    const double ms = tiles * teams * tile * slower(h, k, teams) * launches / (fit->ghz * 1e6),
+    const double ms = tiles * teams * tile * slower(h, k, teams) * launches /
+                      (kiln_device_fit_ghz(d, fit) * 1e6),
                  move = kiln_device_move_ms(d, bytes);
     return fmax(ms, move) + k->beside * fmin(ms, move) + (tiles < 6 ? k->begin_ms : 0) +
            kiln_mma_source_ms(&h->src, d) + kiln_device_launch_ms(d);

@@ -252,5 +252,5 @@ double kiln_tiles_ms(const kiln_fit *fit, const kiln_tiles *t, const kiln_device
     return turns *
            (((double)t->steps + k->other_steps) * (rounds * a_round + last_round) +
             adding * (rounds + (left > 0))) /
-           (fit->ghz * 1e6);
+           (kiln_device_fit_ghz(d, fit) * 1e6);
 }

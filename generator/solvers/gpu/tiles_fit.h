@@ -36,6 +36,7 @@ const kiln_fit kiln_tiles_fit = {
         "of gemm and gemm_weights alone. What slices add was not fitted: among 800 configs of "
         "21 problems, all but one at a batch of 1, the guess has 0.96 (worst 0.77)",
     .ghz = 1.755,
+    .told_ghz = 1.98,
     KILN_FIT_NUMBERS(kiln_tiles_numbers, .of_four = 2.5, .alone = 4.4, .bounded = 9.6,
                      .looked_for = 29.5, .read_rate = 500, .multiply_add = 1.38, .item_cycles = 3.6,
                      .step_latency = 390, .term_latency = 21, .slices_latency = 150,

@@ -86,7 +86,7 @@ static void print_fit(const fit_model *m, const fit_samples *s, int fit)
     printf("    .configs = %d,\n    .problems = %d,\n", w.configs, w.problems);
     print_text("error", error);
     if (f->ghz > 0)
-        printf("    .ghz = %g,\n", f->ghz);
+        printf("    .ghz = %g,\n    .told_ghz = %g,\n", f->ghz, f->told_ghz);
     printf("    KILN_FIT_NUMBERS(%s", f->type);
     for (int i = 0; i < f->count; i++)
         printf(",\n                     .%s = %g", f->is[i].name, m->now[fit][i]);
