@@ -45,7 +45,8 @@ static const struct option_row {
     {"trial-limit", SECONDS, AT(trial_limit), "120", "T",
      "end a trial that takes longer, stops not counted; one later run tries it again; 0: wait"},
     {"memory", COUNT, AT(memory), "0", "MIB",
-     "end a process that asks for more memory; 0: three quarters of the machine's"},
+     "end a process that asks for more memory; 0: three quarters of what the job, or the machine, "
+     "has"},
     {"dry-run", ON, AT(dry_run), "0", "", "print the problems; this needs no device"},
     {"help", ON, AT(help), "0", "", "print this text"},
 };

@@ -292,7 +292,7 @@ static int64_t memory_limit(const tune_options *o)
     const int64_t mib = 1 << 20;
     if (o->memory > 0)
         return o->memory * mib;
-    return (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 4 * 3;
+    return pool_memory_of_machine() / 4 * 3;
 }
 
 kiln_status tune_pool(tune_run *run, char *why)

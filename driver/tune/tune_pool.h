@@ -58,6 +58,11 @@ typedef struct pool {
     tune_message m; /* in one place: it is large */
 } pool;
 
+/* pool_memory.c */
+
+/* Returns the bytes that this process's control groups leave of the machine's. */
+int64_t pool_memory_of_machine(void);
+
 /* pool_clock.c */
 
 /* Moves p->now on. Where all processes were stopped, or the machine slept, only a moment counts. */

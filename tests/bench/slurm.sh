@@ -88,7 +88,8 @@ cat >"$box/tune.sbatch" <<TEXT
 #SBATCH --output=$box/log/task-%a
 export KILN_DB=$box/rows/rows.yaml POCL_MAX_PTHREAD_COUNT=1 OMP_NUM_THREADS=1
 echo "task \$SLURM_ARRAY_TASK_ID begins at \$(date +%s.%N)"
-"$kiln" tune "$list" -F 1 --max-batchsize 1 --device cpu --seconds ${SECONDS_EACH:-3} --trials ${TRIALS:-6} --jobs 1
+"$kiln" tune "$list" -F 1 --max-batchsize 1 --device cpu --seconds ${SECONDS_EACH:-3} --trials ${TRIALS:-6} --jobs 1 \\
+    \${PARTS:+--shard \$SLURM_ARRAY_TASK_ID/\$PARTS}
 status=\$?
 echo "task \$SLURM_ARRAY_TASK_ID ends at \$(date +%s.%N) with \$status"
 exit \$status
@@ -109,9 +110,15 @@ scontrol requeue "${job}_2"
 scontrol update JobId="${job}_2" StartTime=now # not after the pause that follows a failure
 while [ -n "$(squeue -h -j "$job" 2>/dev/null)" ]; do sleep 1; done
 wall=$(($(date +%s) - began))
+
+# A part that is run again by itself, with its division said, finds all done; without, it is refused.
+again=$(sbatch --parsable --array=3 --export=ALL,PARTS="$tasks" --output="$box/again" "$box/tune.sbatch")
+refused=$(sbatch --parsable --array=3 --output="$box/refused" "$box/tune.sbatch")
+while [ -n "$(squeue -h -j "$again,$refused" 2>/dev/null)" ]; do sleep 1; done
+grep -h 'tuned before\|does not tell' "$box/again" "$box/refused"
 grep -h '^task .* ends' "$box"/log/task-*
 
-"$kiln" db merge "$box"/rows/rows.shard-*.yaml -o "$box/merged.yaml"
+"$kiln" db merge "$box"/rows/rows.shard-*.yaml -o "$box/merged.yaml" || echo "bench: the parts are not complete"
 "$kiln" db lint "$box/merged.yaml" | tail -n 1
 echo "undisturbed run:"
 KILN_DB=$box/whole.yaml POCL_MAX_PTHREAD_COUNT=1 "$kiln" tune "$list" -F 1 --max-batchsize 1 --device cpu \
