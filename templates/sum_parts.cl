@@ -6,12 +6,19 @@
  *
  * Grid: (ceil(D_COUNT / D_SPAN)), one item D_SPAN elements; rounded up.
  *
- * Defines, besides those of types.cl and items.cl: D_COUNT elements, D_PARTS parts, D_SPAN.
+ * Defines, besides those of types.cl and items.cl: D_COUNT elements, D_PARTS parts, D_SPAN. With
+ * D_LONG_SUMS each part fits an int, and their sum may not.
  */
 #include "items.cl"
 #include "types.cl"
 
-INLINE void item(global const ACC_T *part, global DST_T *dst, const INDEX_T begin)
+#ifdef D_LONG_SUMS
+#define PART_T int
+#else
+#define PART_T ACC_T
+#endif
+
+INLINE void item(global const PART_T *part, global DST_T *dst, const INDEX_T begin)
 {
     const INDEX_T end = min(begin + D_SPAN, (INDEX_T)D_COUNT);
     for (INDEX_T i = begin; i < end; i++) {
@@ -23,9 +30,9 @@ INLINE void item(global const ACC_T *part, global DST_T *dst, const INDEX_T begi
 }
 
 #define ITEM_HERE item(part, dst, (INDEX_T)ITEM(0) * D_SPAN)
-DEFINE_ITEM(ITEM_HERE, (global const ACC_T *part, global DST_T *dst))
+DEFINE_ITEM(ITEM_HERE, (global const PART_T *part, global DST_T *dst))
 
-kernel void sum_parts(global const ACC_T *restrict part, global DST_T *restrict dst ITEMS_PARAM)
+kernel void sum_parts(global const PART_T *restrict part, global DST_T *restrict dst ITEMS_PARAM)
 {
     EACH_ITEM(ITEM_HERE, (part, dst))
 }

@@ -17,6 +17,8 @@ void kiln_sum_parts_emit(const kiln_shape *s, const kiln_device_facts *d, int64_
     kiln_define_types(plan, s);
     if (!s->wide && count * parts > INT32_MAX)
         kiln_define(plan, "P_WIDE", 1);
+    if (kiln_shape_sums_long(s))
+        kiln_define(plan, "D_LONG_SUMS", 1);
     kiln_define(plan, "D_COUNT", count);
     kiln_define(plan, "D_PARTS", parts);
     kiln_arg_buffer(plan, from);

@@ -143,7 +143,7 @@ bool kiln_shape_sums_long(const kiln_shape *s)
 {
     const kiln_type from = s->direction == KILN_FORWARD ? s->x_type : s->y_type;
     return from == KILN_I8 && kiln_shape_out_type(s) != KILN_I32 &&
-           kiln_shape_terms(s) > INT32_MAX / (128 * 128);
+           kiln_shape_terms(s) > KILN_INT_PRODUCTS;
 }
 
 bool kiln_epilogue_is_identity(const kiln_epilogue *e)

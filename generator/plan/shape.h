@@ -71,6 +71,7 @@ int64_t kiln_shape_terms(const kiln_shape *s);
 /* Returns whether a sum of bytes may leave an int though the result needs all of it: an i32 is the
  * sum modulo 2^32, other types are not. */
 bool kiln_shape_sums_long(const kiln_shape *s);
+enum { KILN_INT_PRODUCTS = INT32_MAX / (128 * 128) }; /* so many products of bytes an int holds */
 
 /* Returns whether products may be those of tensor cores: x and y are of narrow types, or the caller
  * lets floats be rounded. */

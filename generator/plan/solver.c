@@ -33,17 +33,21 @@ static bool lacks_type(const kiln_solver *solver, const kiln_shape *s, kiln_why 
     return false;
 }
 
-/* Asks the solver, and what each would have to ask. */
-static bool rejects(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
-                    kiln_why *why)
+bool kiln_reject_long_sums(const kiln_shape *s, kiln_why *why)
 {
-    if (lacks_type(solver, s, why) || solver->reject(solver, s, d, why))
-        return true;
-    return !solver->sums_long && kiln_shape_sums_long(s) &&
+    return kiln_shape_sums_long(s) &&
            kiln_no(why,
                    "sums of %lld products of bytes may leave 32 bits; naive adds them in 64 bits, "
                    "and an i32 result may wrap around",
                    (long long)kiln_shape_terms(s));
+}
+
+/* Asks the solver, and what each would have to ask. */
+static bool rejects(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
+                    kiln_why *why)
+{
+    return lacks_type(solver, s, why) || solver->reject(solver, s, d, why) ||
+           (!solver->sums_long && kiln_reject_long_sums(s, why));
 }
 
 /* Makes layouts plain until the solver takes the shape, of the sets of tensors that serve the one

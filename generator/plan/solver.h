@@ -90,6 +90,9 @@ bool kiln_solver_takes(const kiln_solver *solver, const kiln_shape *s, const kil
                        kiln_shape *own, kiln_why *why);
 /* For reject(): returns true, with the reason, on any device but a CPU. */
 bool kiln_reject_but_cpu(const kiln_device_facts *d, kiln_why *why);
+/* For reject(): returns true, with the reason, where a sum of bytes may leave an int that the
+ * result needs all of. Solvers without `sums_long` need not ask. */
+bool kiln_reject_long_sums(const kiln_shape *s, kiln_why *why);
 /* For prefer(): sets a layout that is "any". */
 void kiln_prefer_layout(char layout[KILN_LAYOUT_TEXT], const char *name);
 

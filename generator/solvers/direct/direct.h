@@ -58,6 +58,7 @@ double kiln_direct_ms(const kiln_solver *self, const kiln_shape *s, const kiln_d
 
 /* As the members of kiln_solver for backward weights, after the checks that all directions share.
  */
+bool kiln_direct_weights_sums_long(const kiln_shape *s, kiln_why *why); /* too long for parts */
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why);
 void kiln_direct_weights_guess(const kiln_solver *self, const kiln_shape *s,
                                const kiln_device_facts *d, kiln_config *c);

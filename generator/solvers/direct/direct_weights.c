@@ -21,6 +21,14 @@ static int64_t part_of(const kiln_lines *l, const kiln_config *c)
     return divide_up(vectors, c->v[DIRECT_SPLIT]) * c->v[DIRECT_VEC];
 }
 
+enum { MOST_PARTS = 1024 };
+
+bool kiln_direct_weights_sums_long(const kiln_shape *s, kiln_why *why)
+{
+    return kiln_lines_of(s).positions / MOST_PARTS >= KILN_INT_PRODUCTS - 64 &&
+           kiln_reject_long_sums(s, why);
+}
+
 bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln_why *why)
 {
     const int *v = c->v;
@@ -33,6 +41,9 @@ bool kiln_direct_weights_illegal(const kiln_shape *s, const kiln_config *c, kiln
     if ((v[DIRECT_SPLIT] - 1) * part_of(&l, c) >= l.positions)
         return kiln_no(why, "T_SPLIT is %d, which leaves parts without any of the %lld positions",
                        v[DIRECT_SPLIT], (long long)l.positions);
+    if (kiln_shape_sums_long(s) && part_of(&l, c) > KILN_INT_PRODUCTS)
+        return kiln_no(why, "T_SPLIT is %d, and a part of %lld products of bytes may leave 32 bits",
+                       v[DIRECT_SPLIT], (long long)part_of(&l, c));
     return false;
 }
 
@@ -79,11 +90,13 @@ static double guessed_ms(const kiln_guess *g, kiln_config *c)
 void kiln_direct_weights_guess(const kiln_solver *self, const kiln_shape *s,
                                const kiln_device_facts *d, kiln_config *c)
 {
-    const kiln_range range[] = {kiln_doubled(DIRECT_SPLIT, 1, 1024), kiln_each(DIRECT_K, 1, 8),
-                                kiln_each(DIRECT_PIX, 1, 8)};
+    const kiln_range range[] = {kiln_doubled(DIRECT_SPLIT, 1, MOST_PARTS),
+                                kiln_each(DIRECT_K, 1, 8), kiln_each(DIRECT_PIX, 1, 8)};
     c->v[DIRECT_COPY] = 1;
     c->v[DIRECT_PACK] = 0;
-    kiln_guess g = {self, s, d, NULL, guessed_ms, *c, kiln_direct_weights_ms(self, s, d, c)};
+    const bool legal = !kiln_direct_weights_illegal(s, c, NULL);
+    const double ms = legal ? kiln_direct_weights_ms(self, s, d, c) : INFINITY;
+    kiln_guess g = {self, s, d, NULL, guessed_ms, *c, ms};
     kiln_config_best(&g, c, range, sizeof range / sizeof *range);
     *c = g.best;
 }

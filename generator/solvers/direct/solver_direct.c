@@ -12,6 +12,9 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
 {
     if (!kiln_shape_is_plain_layout(s))
         return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
+    if (s->direction == KILN_BACKWARD_WEIGHTS ? kiln_direct_weights_sums_long(s, why)
+                                              : kiln_reject_long_sums(s, why))
+        return true;
     return kiln_lines_too_large(s, why);
 }
 
@@ -214,6 +217,7 @@ const kiln_solver kiln_solver_direct = {
     .nparams = DIRECT_PARAMS,
     .fits = (const kiln_fit *const[]){&kiln_direct_fit},
     .nfits = 1,
+    .sums_long = true,
     .reject = reject,
     .illegal = illegal,
     .skip = skip,
