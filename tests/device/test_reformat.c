@@ -106,51 +106,40 @@ START_TEST(every_pair_of_types)
 }
 END_TEST
 
-/* All 65536 bit patterns, through the tiles and one by one. */
+/* Moves a tensor of all patterns of a type to every type, through the tiles and one by one. */
+static void every_pattern(kiln_type from, void *all, const int64_t size[4])
+{
+    static uint32_t got[65536], wanted[65536];
+    for (int j = 0; j < TYPES; j++)
+        for (int k = 0; k < 2; k++) {
+            kiln_reformat r = {.from = "NCHW", .from_type = from, .to_type = types[j]};
+            memcpy(r.size, size, 4 * sizeof *size);
+            strcpy(r.to, k ? "NHWC" : "HCNW");
+            fixture f = make(&r);
+            layout_host_convert(&f.r, &f.from, &f.to, all, wanted);
+            run(&f, all, got);
+            check_same(&f, got, wanted);
+            kiln_op_release(f.op);
+        }
+}
+
 START_TEST(every_short_float)
 {
     static uint16_t all[65536];
-    static uint32_t got[65536], wanted[65536];
-    static const kiln_type shorts[] = {KILN_F16, KILN_BF16};
     for (int i = 0; i < 65536; i++)
         all[i] = (uint16_t)i;
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < TYPES; j++)
-            for (int k = 0; k < 2; k++) {
-                kiln_reformat r = {.size = {1, 64, 32, 32}, .from = "NCHW"};
-                strcpy(r.to, k ? "NHWC" : "HCNW");
-                r.from_type = shorts[i];
-                r.to_type = types[j];
-                fixture f = make(&r);
-                layout_host_convert(&f.r, &f.from, &f.to, all, wanted);
-                run(&f, all, got);
-                check_same(&f, got, wanted);
-                kiln_op_release(f.op);
-            }
+    every_pattern(KILN_F16, all, (int64_t[]){1, 64, 32, 32});
+    every_pattern(KILN_BF16, all, (int64_t[]){1, 64, 32, 32});
 }
 END_TEST
 
-/* All 256 bytes of an 8-bit float, to the other one as to all types. */
 START_TEST(every_byte_float)
 {
-    static const kiln_type bytes[] = {KILN_F8E4M3, KILN_F8E5M2};
     static unsigned char all[1024];
-    static uint32_t got[1024], wanted[1024];
     for (int i = 0; i < 1024; i++)
         all[i] = (unsigned char)i;
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < TYPES; j++)
-            for (int k = 0; k < 2; k++) {
-                kiln_reformat r = {.size = {1, 16, 8, 8}, .from = "NCHW"};
-                strcpy(r.to, k ? "NHWC" : "HCNW");
-                r.from_type = bytes[i];
-                r.to_type = types[j];
-                fixture f = make(&r);
-                layout_host_convert(&f.r, &f.from, &f.to, all, wanted);
-                run(&f, all, got);
-                check_same(&f, got, wanted);
-                kiln_op_release(f.op);
-            }
+    every_pattern(KILN_F8E4M3, all, (int64_t[]){1, 16, 8, 8});
+    every_pattern(KILN_F8E5M2, all, (int64_t[]){1, 16, 8, 8});
 }
 END_TEST
 
