@@ -101,7 +101,8 @@ static void take(import *im, const kiln_problem *p, const char *config)
         return;
     }
     row.version = db_solver_version(im->k, &row);
-    const db_verdict verdict = db_judge(im->k, &row, "a device", why);
+    const bool taken = db_solver_takes(im->k, &row, why);
+    const db_verdict verdict = taken ? db_judge(im->k, &row, "a device", why) : DB_ERROR;
     if (!row.version || verdict == DB_ERROR) {
         skip(im, "%s", why);
         return;

@@ -44,6 +44,12 @@ int db_solver_version(kiln *k, const kiln_row *row)
     return 0;
 }
 
+bool db_solver_takes(kiln *k, const kiln_row *row, char why[KILN_ERROR_TEXT])
+{
+    kiln_op_info info;
+    return ask(k, row, NULL, &info, why) == KILN_OK;
+}
+
 bool db_is_useless(kiln *k, const kiln_row *row)
 {
     kiln_op_info info;

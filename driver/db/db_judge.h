@@ -12,6 +12,10 @@ kiln_status db_judge_open(kiln **k);
 /* Returns the version of the row's solver; 0: there is no such solver. */
 int db_solver_version(kiln *k, const kiln_row *row);
 
+/* Returns whether the row's solver takes its problem, with some config; else writes a
+ * sentence. */
+bool db_solver_takes(kiln *k, const kiln_row *row, char why[KILN_ERROR_TEXT]);
+
 /* Returns whether this version of kiln uses the row for no problem and on no device: it has no such
  * solver, or another version of it, or the solver has no such config. */
 bool db_is_useless(kiln *k, const kiln_row *row);
