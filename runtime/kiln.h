@@ -108,8 +108,8 @@ typedef struct kiln_settings {
     int check_packed;
     /* A file that receives each distinct convolution that the process runs, as a line of the
      * command `kiln conv`, with the number of runs; KILN_LOG_CMD, none. `kiln tune FILE --profile`
-     * tunes for it. Processes with one file add up. "%p" in the name is the process. Written when a number is a power of two, and
-     * when a kiln is freed. */
+     * tunes for it. Processes with one file add up. "%p" in the name is the process. Written when a
+     * number is a power of two, and when a kiln is freed. */
     const char *call_log;
     /* PoCL's CPU device: so many microseconds after the last operation has ended, the device's
      * threads spin, looking for the next operation, before they sleep. KILN_KEEPALIVE_US (there, 0:
@@ -166,8 +166,8 @@ typedef struct kiln_settings {
  * handle can plan, explain and describe for a device of no particular kind, but not compile or run.
  * Opening compiles nothing. What only a kernel can find out about a device (PoCL's threads, AMX,
  * tensor cores), the first plan that may use it does: a second once, then it is in the caches.
- * A call needs less than 64 KiB of its thread's stack for the library itself; a driver that compiles
- * in that thread needs more: PoCL's compiler does. */
+ * A call needs less than 64 KiB of its thread's stack for the library itself; a driver that
+ * compiles in that thread needs more: PoCL's compiler does. */
 KILN_API kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
                                const kiln_settings *settings);
 /* Gives the handle up; NULL is fine. Ops that are left stay usable (kiln_finish() and kiln_flush()

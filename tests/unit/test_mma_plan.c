@@ -148,7 +148,8 @@ START_TEST(guesses_fit_the_device)
 }
 END_TEST
 
-/* What an H100 gets without a row: solver and config, as predicted among all solvers. A change here is a change of the fitted times, and needs a measurement. */
+/* What an H100 gets without a row: solver and config, as predicted among all solvers. A change here
+ * is a change of the fitted times, and needs a measurement. */
 static const struct {
     const char *problem, *choice;
 } choices[] = {
