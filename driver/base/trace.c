@@ -43,12 +43,10 @@ static int claim_standard_output(void)
 /* A signal ends the process: what is written so far has no end, and goes. */
 static void discard_at_end(int number)
 {
-    const int code = errno;
     if (getpid() == trace.opener && *trace.file.temporary)
         unlink(trace.file.temporary);
     signal(number, SIG_DFL);
     raise(number);
-    errno = code;
 }
 
 static void watch_ends(void)
