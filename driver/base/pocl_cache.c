@@ -10,6 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* PoCL 3.1 writes paths of its files, which are up to some 400 bytes longer, into 1024 bytes. It
+ * ends the process where a folder is empty or somewhat longer, and shows no device where it is
+ * longer still. */
+enum { LONGEST_FOLDER = 600 };
+
 static char trouble[PATH_MAX + 512];
 static char temporary[PATH_MAX];
 
@@ -79,7 +84,7 @@ static void remove_temporary(void)
 static int use_temporary(void)
 {
     const char *parent = getenv("TMPDIR");
-    if (!parent || *parent != '/' ||
+    if (!parent || *parent != '/' || strlen(parent) > LONGEST_FOLDER ||
         snprintf(temporary, sizeof temporary, "%s/kiln-pocl-XXXXXX", parent) >=
             (int)sizeof temporary ||
         !mkdtemp(temporary)) {
@@ -98,16 +103,22 @@ void pocl_cache_prepare(void)
     char path[PATH_MAX];
     if (done++)
         return;
+    const char *own = getenv("POCL_CACHE_DIR");
+    if (own && !*own)
+        unsetenv("POCL_CACHE_DIR"); /* empty, as other variables of folders: not set */
     const char *variable = own_folder(path, sizeof path);
     /* A folder that POCL_CACHE_DIR names may be relative: that is what was asked for. */
     const int named = strcmp(variable, "POCL_CACHE_DIR") == 0;
     const int relative = *path != '/' && !named;
-    int error = relative ? 0 : *path ? make_folder(path) : ENAMETOOLONG;
+    int error = relative                                  ? 0
+                : !*path || strlen(path) > LONGEST_FOLDER ? ENAMETOOLONG
+                                                          : make_folder(path);
     if (!error && !relative)
         return;
     size_t used = (size_t)snprintf(
         trouble, sizeof trouble,
-        "PoCL cannot keep compiled kernels in %s (%s): ", *path ? path : "its folder", variable);
+        "PoCL cannot keep compiled kernels in %.200s%s (%s): ", *path ? path : "its folder",
+        strlen(path) > 200 ? "..." : "", variable);
     if (used < sizeof trouble)
         snprintf(trouble + used, sizeof trouble - used, "%s",
                  relative ? "the path is not absolute" : strerror(error));

@@ -159,6 +159,22 @@ if "$kiln" --list-devices | grep -q 'Portable Computing Language'; then
     (unset XDG_CACHE_HOME && HOME=/proc POCL_CACHE_DIR=/proc/nowhere TMPDIR=/proc \
         "$kiln" --list-devices >out 2>err) || fail 'POCL_CACHE_DIR=/proc/nowhere'
     warns '/proc/nowhere \(POCL_CACHE_DIR\)'
+
+    # PoCL ends a process whose folder has a long name or none, and hides its device behind a longer one.
+    part=$(printf '%0200d' 0)
+    for long in "$PWD/$part/$part/$part/$part/${part%0000000000}" "$PWD/$part/$part/$part/$part/$part/$part" \
+        "$PWD/$part/$part/$part/$part/$part/$part/$part/$part/$part/$part/$part/$part/$part/$part/$part/$part"; do
+        for variable in POCL_CACHE_DIR XDG_CACHE_HOME HOME; do
+            (unset POCL_CACHE_DIR XDG_CACHE_HOME && export "$variable=$long" && TMPDIR=$PWD/folder \
+                "$kiln" conv $problem -S naive >out 2>err) || fail "$variable of ${#long} bytes"
+            warns "^kiln: warning: PoCL cannot keep compiled kernels in .*\($variable\): File name too long"
+            [ "$(wc -c <err)" -lt 1000 ] || fail 'a warning has the whole name'
+        done
+    done
+    (unset XDG_CACHE_HOME && HOME=$PWD/home POCL_CACHE_DIR= "$kiln" conv $problem -S naive >out 2>err) ||
+        fail 'an empty POCL_CACHE_DIR'
+    silent err
+    [ -d home/.cache/pocl ] || fail 'an empty POCL_CACHE_DIR is not a missing one'
 fi
 
 # ---- programs that others may write to ----
