@@ -5,7 +5,7 @@
 
 /* Independent sums hide how long one multiply-add takes. */
 static const char source[] =
-    "#ifdef __clang__\n" /* of vectors wider than the CPU's; a program is for one CPU */
+    "#ifdef WIDE\n" /* of vectors wider than the CPU's; a program is for one CPU */
     "#pragma clang diagnostic ignored \"-Wpsabi\"\n"
     "#endif\n"
     "kernel void multiply(global FLOATS *out, const float a, const float b)\n"
@@ -44,7 +44,7 @@ typedef struct recipe {
     bool copies_by_kernel;   /* PoCL's own copies are one thread's */
 } recipe;
 
-static const recipe cpu = {"-DFLOATS=float16 -DSUMS=12 -DROUNDS=2048",
+static const recipe cpu = {"-DWIDE -DFLOATS=float16 -DSUMS=12 -DROUNDS=2048",
                            16,
                            12,
                            2048,
