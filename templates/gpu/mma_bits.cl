@@ -1,7 +1,6 @@
 /* mma_bits.cl: finished results as memory holds them, two at a time into local memory, and from
  * there D_OUT_UNIT bytes at a time.
  *
- *   DST_BYTES                size of a result
  *   BITS_T, BITS_PAIR_T      a result and two of them
  *   BITS_PAIR(a, b)          of two VAL_T
  *   UNIT_T                   D_OUT_UNIT bytes
@@ -11,17 +10,14 @@
 #include "mma.cl"
 
 #if DST_TYPE == TYPE_I8
-#define DST_BYTES 1
 #define BITS_T uchar
 #define BITS_PAIR_T uchar2
 #define BITS_PAIR(a, b) as_uchar2((char2)(kiln_to_char(a), kiln_to_char(b)))
 #elif DST_TYPE == TYPE_F16 || DST_TYPE == TYPE_BF16
-#define DST_BYTES 2
 #define BITS_T ushort
 #define BITS_PAIR_T uint
 #define BITS_PAIR(a, b) narrow_pair(a, b)
 #else
-#define DST_BYTES 4
 #define BITS_T uint
 #define BITS_PAIR_T uint2
 #define BITS_PAIR(a, b) ((uint2)(as_uint(a), as_uint(b)))
