@@ -78,6 +78,23 @@ static kiln_status set_activation(const char *name, kiln_activation *activation,
     return KILN_INVALID;
 }
 
+/* Writes the names of the types that hold fractions, "f32, f16 or bf16". */
+static void list_floats(char text[128])
+{
+    const char *last = NULL;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = KILN_TYPE_DEFAULT + 1; i < KILN_TYPES; i++) {
+        if (kiln_type_is_integer((kiln_type)i))
+            continue;
+        if (last && used < 128)
+            used += (size_t)snprintf(text + used, 128 - used, "%s%s", used ? ", " : "", last);
+        last = kiln_type_name((kiln_type)i);
+    }
+    if (last && used < 128)
+        snprintf(text + used, 128 - used, "%s%s", used ? " or " : "", last);
+}
+
 static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
 {
     kiln_type type = (kiln_type)p->epilogue.bias;
@@ -85,8 +102,10 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
         type = f->bias ? KILN_F32 : KILN_TYPE_DEFAULT;
     if (type && *f->bias_type &&
         (!kiln_type_named(f->bias_type, &type) || kiln_type_is_integer(type))) {
-        snprintf(why, KILN_ERROR_TEXT,
-                 "--bias_type is '%.60s'; it must be a floating type, such as f16", f->bias_type);
+        char floats[128];
+        list_floats(floats);
+        snprintf(why, KILN_ERROR_TEXT, "--bias_type is '%.60s'; it must be %s", f->bias_type,
+                 floats);
         return KILN_INVALID;
     }
     if (strlen(f->bias_layout) >= sizeof p->bias_layout) {

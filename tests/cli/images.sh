@@ -46,7 +46,7 @@ warns 'takes the bias as f32; here it is .W.4w of f32'
 expect 2 conv -n 2 -c 3 -k 7 --bias_layout IMG_ARGUMENT
 warns 'need --bias 1'
 expect 2 conv -n 2 -c 3 -k 7 -b 1 --bias_type i8
-warns "'i8'; it must be f32, f16 or bf16"
+warns "'i8'; it must be f32, f16, bf16, f8e4m3 or f8e5m2"
 
 # Images that no solver reads are reformatted.
 expect 0 conv -n 1 -c 5 -H 6 -W 7 -k 6 -y 3 -x 3 -F 0 -I IMG_WIDTH_MAJOR -O IMG_HEIGHT_MAJOR \
