@@ -21,6 +21,9 @@ mkdir -p "$box"
 export KILN_DEVICE="${KILN_DEVICE:-cpu}"
 "$programs/bench_fit" "$@" >"$box/problems.txt"
 KILN_DB="$box/rows.yaml" KILN_SHIPPED_DB=off build/release/kiln tune "$box/problems.txt" \
-    --solvers "$solvers" --trials "${TRIALS:-40}" --seconds 0 --verify-ms 50 ${OPTIONS:-} >&2 ||
-    echo "bench: kiln tune ended with $?; the fit is to what it measured" >&2
+    --solvers "$solvers" --trials "${TRIALS:-40}" --seconds 0 --verify-ms 50 ${OPTIONS:-} >&2 || {
+    status=$?
+    [ "$status" != 2 ] || exit 2 # it was asked for what there is not, and measured nothing
+    echo "bench: kiln tune ended with $status; the fit is to what it measured" >&2
+}
 "$programs/bench_fit" "$solvers" --log "$box/rows.trials.jsonl"
