@@ -32,7 +32,8 @@ bool options_number(const char *option, const char *text, int least, int most, i
     return true;
 }
 
-bool options_word(const char *option, const char *text, const char *const *words, int *value)
+/* Reads the index of a word in a list that ends with NULL. */
+static bool word(const char *option, const char *text, const char *const *words, int *value)
 {
     for (int i = 0; words[i]; i++)
         if (strcmp(words[i], text) == 0) {
@@ -44,6 +45,22 @@ bool options_word(const char *option, const char *text, const char *const *words
         fprintf(stderr, " %s", words[i]);
     fprintf(stderr, "\n");
     return false;
+}
+
+bool options_direction(const char *text, kiln_direction *direction)
+{
+    static const char *const words[] = {"fwd", "bwd", "wrw", NULL}; /* in the order of the enum */
+    int number = 0;
+    const bool fine = word("--direction", text, words, &number);
+    *direction = (kiln_direction)number;
+    return fine;
+}
+
+bool options_type(const char *text, kiln_type *type)
+{
+    static const char *const words[] = {"f32", "f16", "bf16", "i8", NULL};
+    int number = 0;
+    return word("--type", text, words, &number) && kiln_type_named(words[number], type);
 }
 
 int options_batches(const char *text, int64_t *batch, int most)

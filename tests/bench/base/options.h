@@ -2,6 +2,8 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
+#include "kiln_problem.h"
+
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,10 +12,12 @@
  * a wrong one. -h and --help print help() and exit. */
 int options_next(int argc, char **argv, const struct option *known, void (*help)(void));
 
-/* Read the value of an option: a number in a range, or the index of a word in a list that ends with
- * NULL. */
+/* Reads the value of an option: a number in a range. */
 bool options_number(const char *option, const char *text, int least, int most, int *value);
-bool options_word(const char *option, const char *text, const char *const *words, int *value);
+
+/* Read the values of --direction, "fwd", and --type, "f16". */
+bool options_direction(const char *text, kiln_direction *direction);
+bool options_type(const char *text, kiln_type *type);
 
 /* Reads the value of --batch, up to `most` numbers. Returns how many there are; 0: it is wrong. */
 int options_batches(const char *text, int64_t *batch, int most);

@@ -163,20 +163,13 @@ static void help(void)
 
 static bool read_option(bench_fit *b, int letter, const char *value)
 {
-    /* In the order of the enums; types start with KILN_F32. */
-    static const char *const directions[] = {"fwd", "bwd", "wrw", NULL};
-    static const char *const types[] = {"f32", "f16", "bf16", "i8", NULL};
     int number = 0;
     bool fine = true;
     switch (letter) {
     case 'd':
-        fine = options_word("--direction", value, directions, &number);
-        b->direction = (kiln_direction)number;
-        return fine;
+        return options_direction(value, &b->direction);
     case 'T':
-        fine = options_word("--type", value, types, &number);
-        b->type = (kiln_type)(KILN_F32 + number);
-        return fine;
+        return options_type(value, &b->type);
     case 'b':
         fine = options_number("--batch", value, 0, 1 << 20, &number);
         b->batch = number;

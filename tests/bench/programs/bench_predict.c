@@ -173,20 +173,13 @@ static void help(void)
 
 static bool read_option(predict *p, int letter, const char *value)
 {
-    /* In the order of the enums; types start with KILN_F32. */
-    static const char *const directions[] = {"fwd", "bwd", "wrw", NULL};
-    static const char *const types[] = {"f32", "f16", "bf16", "i8", NULL};
     int number = 0;
     bool fine = true;
     switch (letter) {
     case 'd':
-        fine = options_word("--direction", value, directions, &number);
-        p->direction = (kiln_direction)number;
-        return fine;
+        return options_direction(value, &p->direction);
     case 'T':
-        fine = options_word("--type", value, types, &number);
-        p->type = (kiln_type)(KILN_F32 + number);
-        return fine;
+        return options_type(value, &p->type);
     case 'p':
         p->rules.layout = RULES_NCHW;
         return true;
