@@ -89,7 +89,7 @@ static const report_trial *trial_of_interest(const report_layer *l)
     const share *found = NULL;
     const int n = count_shares(l, of);
     for (int i = 0; i < n; i++) {
-        if (strcmp(of[i].first->solver, l->solver) == 0 && of[i].measured >= ENOUGH)
+        if (strcmp(of[i].first->solver, l->best.solver) == 0 && of[i].measured >= ENOUGH)
             return of[i].first;
         if (of[i].measured > (found ? found->measured : 0))
             found = &of[i];

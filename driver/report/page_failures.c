@@ -37,15 +37,14 @@ void page_failures(const page_part *p)
         for (size_t j = 0; j < p->layer[i].trials; j++)
             if (failed(&p->layer[i].trial[j]))
                 add(list, &n, &p->layer[i], &p->layer[i].trial[j]);
+    if (n == 0)
+        return;
     page_section(p->to, "failures", p->number, "Failures",
                  "Trials that gave no time, by solver. What crashed or took too long is not tried "
                  "again.");
-    if (n == 0)
-        fputs("<p class=\"none\">No trial failed.</p>\n", p->to);
-    else
-        fputs("<div class=\"wide\"><table><thead><tr><th class=\"n\">trials</th><th>solver</th>"
-              "<th>what</th><th>the first of them</th></tr></thead>\n<tbody>\n",
-              p->to);
+    fputs("<div class=\"wide\"><table><thead><tr><th class=\"n\">trials</th><th>solver</th>"
+          "<th>what</th><th>the first of them</th></tr></thead>\n<tbody>\n",
+          p->to);
     for (int i = 0; i < n; i++) {
         const report_trial *t = list[i].first;
         fprintf(p->to, "<tr><td class=\"n\">%d</td>", list[i].count);
@@ -54,7 +53,6 @@ void page_failures(const page_part *p)
                   page_config(t->config, t->solver, config),
                   t->why ? t->why : "no reason is known");
     }
-    if (n > 0)
-        fputs("</tbody></table></div>\n", p->to);
+    fputs("</tbody></table></div>\n", p->to);
     page_section_end(p->to);
 }

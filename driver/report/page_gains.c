@@ -35,8 +35,7 @@ static void draw_bar(const page_part *p, const axis *x, const report_layer *l, d
     char number[NUMBER_TEXT], name[NAME];
     const double gain = report_gain(l), zero = axis_at(x, 1), end = axis_at(x, gain);
     const double from = fmin(zero, end), width = fmax(fabs(end - zero), 1), middle = ROW / 2.0;
-    fprintf(p->to, "<a href=\"#d%d-l%zu\">", p->number, (size_t)(l - p->layer) + 1);
-    page_layer_title(p, l);
+    page_layer(p, l);
     fprintf(p->to,
             "<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"2\"/>",
             from, y + 3, width, ROW - 6);
@@ -45,7 +44,8 @@ static void draw_bar(const page_part *p, const axis *x, const report_layer *l, d
     html_fill(p->to, "%</text>", shorten(l->name, name));
     fprintf(p->to, "<text class=\"value\" x=\"%.1f\" y=\"%.1f\">", fmax(end, zero) + 6,
             y + middle + 4);
-    html_fill(p->to, "%</text></a>\n", number_text(gain, 2, number));
+    html_fill(p->to, "%</text>", number_text(gain, 2, number));
+    page_layer_end(p, l);
 }
 
 static void draw(const page_part *p, const report_layer **list, size_t n)
@@ -75,12 +75,11 @@ void page_gains(const page_part *p)
     const report_layer *list[MOST];
     const size_t all = page_largest(p, report_gain, 0, list),
                  clear = page_largest(p, clear_gain, MOST, list);
+    if (all == 0)
+        return;
     page_section(p->to, "gains", p->number, "Gain per layer",
                  "How many times as long the config takes that would run without tuning rows (the "
                  "guess) as the best one that was found.");
-    if (all == 0)
-        fputs("<p class=\"none\">No layer has both times: a log of trials tells them.</p>\n",
-              p->to);
     if (all > clear)
         fprintf(
             p->to,

@@ -130,18 +130,17 @@ void page_heat(const page_part *p)
     size_t n = page_largest(p, trials_of, LOOKED_AT, list);
     int drawn = 0, x = 0, y = 0;
     n = n < LOOKED_AT ? n : LOOKED_AT;
-    page_section(p->to, "heat", p->number, "Two parameters",
-                 "The best time in ms for each pair of values of the two parameters that matter "
-                 "most, whatever the others were, in the layers with most trials. Empty: not "
-                 "tried.");
     for (size_t i = 0; i < n && drawn < MAPS; i++) {
         heat_grid g;
         if (!heat_grid_open(&g, list[i]) || !heat_grid_pick(&g, &x, &y))
             continue;
+        if (drawn++ == 0)
+            page_section(p->to, "heat", p->number, "Two parameters",
+                         "The best time in ms for each pair of values of the two parameters that "
+                         "matter most, whatever the others were, in the layers with most trials. "
+                         "Empty: not tried.");
         draw(p, &g, x, y);
-        drawn++;
     }
-    if (drawn == 0)
-        fputs("<p class=\"none\">No layer has trials with enough different values.</p>\n", p->to);
-    page_section_end(p->to);
+    if (drawn > 0)
+        page_section_end(p->to);
 }

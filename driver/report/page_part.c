@@ -39,13 +39,18 @@ const char *page_config(const char *config, const char *solver, char text[REPORT
     return text;
 }
 
-void page_layer_title(const page_part *p, const report_layer *l)
+static size_t index_of(const page_part *p, const report_layer *l)
+{
+    return (size_t)(l - p->layer);
+}
+
+static void put_title(const page_part *p, const report_layer *l)
 {
     char number[HTML_NUMBER], config[REPORT_CONFIG];
     const double roof = report_roof(p->data, l);
     html_fill(p->to, "<title>%\n", l->name);
-    html_fill(p->to, "% ms: %", html_number(l->ms, number),
-              page_config(l->config, l->solver, config));
+    html_fill(p->to, "% ms: %", html_number(l->best.ms, number),
+              page_config(l->best.config, l->best.solver, config));
     if (report_gflops(l) > 0)
         html_fill(p->to, "\n% GFLOP/s", html_number(report_gflops(l), number));
     if (report_gbs(l) > 0)
@@ -54,8 +59,22 @@ void page_layer_title(const page_part *p, const report_layer *l)
         html_fill(p->to, ", % &#37; of the roof",
                   html_number(100 * report_gflops(l) / roof, number));
     if (report_gain(l) > 0)
-        html_fill(p->to, "\nguess % ms", html_number(l->guess_ms, number));
+        html_fill(p->to, "\nguess % ms", html_number(l->best.guess_ms, number));
     fputs("</title>", p->to);
+}
+
+void page_layer(const page_part *p, const report_layer *l)
+{
+    if (l->listed)
+        fprintf(p->to, "<a href=\"#d%d-l%zu\">", p->number, index_of(p, l) + 1);
+    else
+        fputs("<g>", p->to);
+    put_title(p, l);
+}
+
+void page_layer_end(const page_part *p, const report_layer *l)
+{
+    fputs(l->listed ? "</a>\n" : "</g>\n", p->to);
 }
 
 size_t page_largest(const page_part *p, double (*value)(const report_layer *l), size_t most,

@@ -16,6 +16,8 @@ typedef struct page_part {
     int number; /* of the device, from 1: part of identifiers */
 } page_part;
 
+/* Write a section each; nothing where there are no data for it. */
+void page_tiles(const page_part *p);    /* page_tiles.c */
 void page_roofline(const page_part *p); /* page_roofline.c */
 void page_gains(const page_part *p);    /* page_gains.c */
 void page_progress(const page_part *p); /* page_progress.c */
@@ -31,8 +33,10 @@ void page_section_end(FILE *to);
 void page_picture(FILE *to, double width, double height, const char *description);
 void page_picture_end(FILE *to);
 
-/* Writes the text that a pointer sees over a layer: its name, config, time and rates. */
-void page_layer_title(const page_part *p, const report_layer *l);
+/* Begin the picture of a layer, a link to its row if it has one, with the text that a pointer sees:
+ * its name, config, time and rates; and end it. */
+void page_layer(const page_part *p, const report_layer *l);
+void page_layer_end(const page_part *p, const report_layer *l);
 
 /* Returns "s", for one thing "". */
 const char *page_plural(size_t n);

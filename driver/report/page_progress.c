@@ -143,29 +143,47 @@ static void draw_trials(const page_part *p, const axis *x, const axis *y, const 
             draw_trial(p, x, y, l, i);
 }
 
+/* The machine of another day has another speed: each run of the search has stairs of its own. */
 static void draw_steps(const page_part *p, const axis *x, const axis *y, const report_layer *l)
 {
     double best = 0;
-    fputs("<path class=\"line median\" d=\"", p->to);
+    fputs("<path class=\"line steps\" d=\"", p->to);
     for (size_t i = 0; i < l->trials; i++) {
         const report_trial *t = &l->trial[i];
+        const double at = axis_at(x, (double)i + 1);
+        if (i > 0 && t->run != t[-1].run && best > 0) {
+            fprintf(p->to, "H%.1f", at);
+            best = 0;
+        }
         if (!counts(t) || (best > 0 && t->ms >= best))
             continue;
-        fprintf(p->to, best > 0 ? "H%.1fV%.1f" : "M%.1f %.1f", axis_at(x, (double)i + 1),
-                axis_at(y, t->ms));
+        fprintf(p->to, best > 0 ? "H%.1fV%.1f" : "M%.1f %.1f", at, axis_at(y, t->ms));
         best = t->ms;
     }
-    fprintf(p->to, "H%.1f\"/>\n", x->to);
+    if (best > 0)
+        fprintf(p->to, "H%.1f", x->to);
+    fputs("\"/>\n", p->to);
+}
+
+static void draw_level(const page_part *p, const axis *x, const axis *y, double ms,
+                       const char *class, const char *what)
+{
+    char number[HTML_NUMBER];
+    fprintf(p->to, "<g><title>%s: %s ms</title><line class=\"line %s\" x1=\"%.1f\" x2=\"%.1f\" ",
+            what, html_number(ms, number), class, x->from, x->to);
+    fprintf(p->to, "y1=\"%.1f\" y2=\"%.1f\"/></g>\n", axis_at(y, ms), axis_at(y, ms));
 }
 
 /* Slower trials than twice the guess stand at the upper edge: they are of no interest. */
 static void draw_small(const page_part *p, const report_layer *l)
 {
-    const double best = best_after(l, l->trials), above = 2;
-    double most = fmax(best * 1.2, l->guess_ms * 1.05);
+    const bool both = l->best.guess_ms > 0;
+    const double least = best_after(l, l->trials), above = 2;
+    const double best = both ? fmin(least, l->best.ms) : least;
+    double most = fmax(fmax(best * 1.2, l->best.guess_ms * 1.05), both ? l->best.ms * 1.05 : 0);
     for (size_t i = 0; i < l->trials; i++)
         if (counts(&l->trial[i]))
-            most = fmax(most, fmin(l->trial[i].ms, above * fmax(best, l->guess_ms)));
+            most = fmax(most, fmin(l->trial[i].ms, above * fmax(best, l->best.guess_ms)));
     const double top = 14;
     const axis x = {false, 1, (double)l->trials, SMALL_LEFT, SMALL_WIDTH - 12},
                y = axis_make(true, best, most, SMALL_HEIGHT - SMALL_BOTTOM, top);
@@ -179,12 +197,11 @@ static void draw_small(const page_part *p, const report_layer *l)
             "text-anchor=\"middle\">time (ms, log.)</text>\n",
             (y.from + y.to) / 2);
     draw_trials(p, &x, &y, l);
-    if (l->guess_ms > 0)
-        fprintf(p->to,
-                "<g><title>the guess</title><line class=\"line tenth\" x1=\"%.1f\" x2=\"%.1f\" "
-                "y1=\"%.1f\" y2=\"%.1f\"/></g>\n",
-                x.from, x.to, axis_at(&y, l->guess_ms), axis_at(&y, l->guess_ms));
     draw_steps(p, &x, &y, l);
+    if (l->best.guess_ms > 0) {
+        draw_level(p, &x, &y, l->best.guess_ms, "tenth", "the guess");
+        draw_level(p, &x, &y, l->best.ms, "median", "the best, in the same measurement");
+    }
     page_picture_end(p->to);
     fputs("</figure>\n", p->to);
 }
@@ -200,25 +217,23 @@ void page_progress(const page_part *p)
     double most = 0;
     for (size_t i = 0; i < p->count; i++)
         most = fmax(most, trials_of(&p->layer[i]));
+    if (most <= 0)
+        return;
     page_section(p->to, "progress", p->number, "Best time over trials",
                  "How much of the final speed a search has after so many trials: where the curves "
                  "are flat, more trials found nothing. --patience ends a search there. Layers with "
                  "five trials or fewer are left out.");
-    if (most > 0)
-        draw_all(p, most);
-    else
-        fputs(
-            "<p class=\"none\">There is no log of trials of this device with enough of them.</p>\n",
-            p->to);
+    draw_all(p, most);
     const size_t all = page_largest(p, gain_over_trials, MOST, list);
-    if (all > 0)
-        fprintf(p->to,
-                "<p class=\"says\">The layers with the largest gain%s. A dot is a trial, the line "
-                "the best so far, the dashes the guess.</p>\n<div class=\"smalls\">\n",
-                all > MOST ? ", twelve of them" : "");
+    fprintf(
+        p->to,
+        "<p class=\"says\">The layers with the largest gain%s. A dot is a trial, the stairs the "
+        "best so far. The dashes are the guess and the line is the best, as one measurement "
+        "timed both: where the search ended, in turns behind the trials. Stairs that begin "
+        "anew are those of a search that went on later.</p>\n<div class=\"smalls\">\n",
+        all > MOST ? ", twelve of them" : "");
     for (size_t i = 0; i < all && i < MOST; i++)
         draw_small(p, list[i]);
-    if (all > 0)
-        fputs("</div>\n", p->to);
+    fputs("</div>\n", p->to);
     page_section_end(p->to);
 }

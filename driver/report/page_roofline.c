@@ -132,11 +132,10 @@ static void draw_layers(const page_part *p, const axis *x, const axis *y)
         const report_layer *l = &p->layer[i];
         if (!is_drawn(l))
             continue;
-        fprintf(p->to, "<a href=\"#d%d-l%zu\">", p->number, i + 1);
-        page_layer_title(p, l);
+        page_layer(p, l);
         draw_mark(p->to, l->problem.direction, l->problem.x_type != KILN_F32,
                   axis_at(x, intensity(l)), axis_at(y, report_gflops(l)));
-        fputs("</a>\n", p->to);
+        page_layer_end(p, l);
     }
 }
 
@@ -174,31 +173,28 @@ void page_roofline(const page_part *p)
     size_t drawn = 0;
     for (size_t i = 0; i < p->count; i++)
         drawn += is_drawn(&p->layer[i]);
+    if (drawn == 0)
+        return;
     page_section(p->to, "roofline", p->number, "Roofline",
                  "How fast each layer runs, under what the device can do at most. Both scales are "
                  "logarithmic. A layer under the slope is limited by memory, one under the flat "
                  "roof by multiply-adds. Operations are those of plain sums, so Winograd can stand "
                  "above its roof; and what a cache holds from one run to the next can stand above "
                  "the slope.");
-    if (drawn == 0) {
-        fputs("<p class=\"none\">No layer has a time and sizes that can be counted.</p>\n", p->to);
-    } else {
-        make_axes(p, &x, &y);
-        page_picture(p->to, WIDTH, HEIGHT,
-                     "Roofline: operations a second over operations a byte, a mark a layer");
-        axis_draw_x(p->to, &x, &y, 14,
-                    "operations per byte of x, w and y (FLOP/byte, logarithmic)");
-        axis_draw_y(p->to, &x, &y, 12, "speed (GFLOP/s, logarithmic)");
-        draw_slope(p, &x, &y);
-        for (int t = 0; t < KILN_TYPES; t++)
-            if (has_type(p, (kiln_type)t))
-                draw_roof(p, &x, &y, (kiln_type)t);
-        draw_layers(p, &x, &y);
-        draw_legend(p);
-        page_picture_end(p->to);
-        put_types(p);
-    }
-    if (p->device->gbs.value <= 0 && drawn > 0)
+    make_axes(p, &x, &y);
+    page_picture(p->to, WIDTH, HEIGHT,
+                 "Roofline: operations a second over operations a byte, a mark a layer");
+    axis_draw_x(p->to, &x, &y, 14, "operations per byte of x, w and y (FLOP/byte, logarithmic)");
+    axis_draw_y(p->to, &x, &y, 12, "speed (GFLOP/s, logarithmic)");
+    draw_slope(p, &x, &y);
+    for (int t = 0; t < KILN_TYPES; t++)
+        if (has_type(p, (kiln_type)t))
+            draw_roof(p, &x, &y, (kiln_type)t);
+    draw_layers(p, &x, &y);
+    draw_legend(p);
+    page_picture_end(p->to);
+    put_types(p);
+    if (p->device->gbs.value <= 0)
         fputs("<p class=\"none\">The limits of this device are not known here: make the report on "
               "the machine that has it, or give them with --peak and --bandwidth.</p>\n",
               p->to);

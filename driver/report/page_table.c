@@ -1,10 +1,6 @@
 /* The table of layers, which a click on a column sorts, and which can be read without. */
 #include "html.h"
-#include "page_part.h"
-
-#include <math.h>
-
-enum { MOST = 5000 };
+#include "roof_sum.h"
 
 static const struct {
     const char *name, *says;
@@ -40,8 +36,7 @@ static const char *limit_of(const page_part *p, const report_layer *l)
 {
     if (report_roof(p->data, l) <= 0)
         return "–";
-    const double peak = p->device->gflops[l->problem.x_type].value;
-    return p->device->gbs.value * l->flops / l->bytes < peak ? "memory" : "arithmetic";
+    return roof_is_memory(p, l) ? "memory" : "arithmetic";
 }
 
 static void put_row(const page_part *p, size_t i)
@@ -54,15 +49,15 @@ static void put_row(const page_part *p, size_t i)
     fprintf(p->to, "<tr id=\"d%d-l%zu\"><td class=\"n\" data-v=\"%zu\">%zu</td>", p->number, i + 1,
             i + 1, i + 1);
     html_fill(p->to, "<td class=\"name\">%</td>", l->name);
-    put_number(p->to, l->ms, "");
-    put_number(p->to, l->spread * 100, " %");
-    put_number(p->to, l->guess_ms, "");
+    put_number(p->to, l->best.ms, "");
+    put_number(p->to, l->best.spread * 100, " %");
+    put_number(p->to, l->best.guess_ms, "");
     put_number(p->to, report_gain(l), "");
     put_number(p->to, report_gflops(l), "");
     put_number(p->to, report_gbs(l), "");
     put_number(p->to, roof > 0 ? 100 * report_gflops(l) / roof : 0, " %");
     html_fill(p->to, "<td>%</td><td class=\"name\">%</td><td>%</td>", limit_of(p, l),
-              page_config(l->config, l->solver, config), sources[l->source]);
+              page_config(l->best.config, l->best.solver, config), sources[l->source]);
     put_number(p->to, (double)l->trials, "");
     put_number(p->to, l->seconds, "");
     fputs("</tr>\n", p->to);
@@ -81,11 +76,14 @@ void page_table(const page_part *p)
                       : "<th scope=\"col\" title=\"%\"><button>%</button></th>",
                   columns[i].says, columns[i].name);
     fputs("</tr></thead>\n<tbody>\n", p->to);
-    for (size_t i = 0; i < p->count && i < MOST; i++)
-        put_row(p, i);
+    for (size_t i = 0; i < p->count; i++)
+        if (p->layer[i].listed)
+            put_row(p, i);
     fputs("</tbody></table></div>\n", p->to);
-    if (p->count > MOST)
-        fprintf(p->to, "<p class=\"note\">The first %d of %zu layers; --match picks others.</p>\n",
-                MOST, p->count);
+    if (p->count > REPORT_ROWS)
+        fprintf(p->to,
+                "<p class=\"note\">The %d layers of %zu that take longest; --match picks "
+                "others.</p>\n",
+                REPORT_ROWS, p->count);
     page_section_end(p->to);
 }

@@ -18,7 +18,7 @@ void report_data_forget(report_layer *l)
     }
     l->trials = 0;
     l->seconds = 0;
-    l->ended = false;
+    l->ended = l->run_ended = false;
 }
 
 void report_data_free(report_data *d)
@@ -144,6 +144,19 @@ double report_time(double ms)
     return ms >= least && ms <= most ? ms : 0;
 }
 
+/* Returns the number of the run that a further trial belongs to. A search that was stopped goes on
+ * later, with the machine as it is then. */
+static int run_of(const report_layer *l, const report_trial *trial)
+{
+    static const double pause = 60;
+    const report_trial *before = l->trials > 0 ? &l->trial[l->trials - 1] : NULL;
+    if (!before)
+        return 0;
+    const bool later =
+        trial->at > 0 && before->at > 0 && trial->at - trial->seconds - before->at > pause;
+    return before->run + (later || l->run_ended);
+}
+
 void report_data_trial(report_data *d, report_layer *l, const report_trial *trial)
 {
     if (l->trials == l->trials_room) {
@@ -158,6 +171,8 @@ void report_data_trial(report_data *d, report_layer *l, const report_trial *tria
     }
     report_trial *t = &l->trial[l->trials];
     *t = *trial;
+    t->run = run_of(l, trial);
+    l->run_ended = false;
     t->ms = report_time(trial->ms);
     t->solver = strdup(trial->solver);
     t->config = strdup(trial->config);
@@ -175,32 +190,48 @@ void report_data_trial(report_data *d, report_layer *l, const report_trial *tria
     }
 }
 
-void report_data_best(report_layer *l, report_source source, double ms, const char *solver,
-                      const char *config)
+void report_data_best(report_layer *l, report_source source, const report_best *best)
 {
-    if (source < l->source || report_time(ms) == 0)
+    if (source < l->source || report_time(best->ms) == 0)
         return;
     l->source = source;
-    l->ms = ms;
-    snprintf(l->solver, sizeof l->solver, "%s", solver);
-    snprintf(l->config, sizeof l->config, "%s", config);
+    l->best = *best;
+    l->best.guess_ms = report_time(best->guess_ms);
+    l->best.predicted_ms = report_time(best->predicted_ms);
 }
 
-/* A search that was killed has no end in the log: its trials tell. */
+/* Returns the time of the guess in the run of a trial; 0: it was not measured there. The first
+ * guess that a search tries is the config that would run. */
+static double guess_beside(const report_layer *l, const report_trial *of)
+{
+    const report_trial *guess = NULL;
+    for (size_t i = 0; i < l->trials; i++) {
+        const report_trial *t = &l->trial[i];
+        guess = guess || !t->guessed ? guess : t;
+        if (guess && t->run == of->run && t->ms > 0 && strcmp(t->solver, guess->solver) == 0 &&
+            strcmp(t->config, guess->config) == 0)
+            return t->ms;
+    }
+    return 0;
+}
+
+/* A search that was stopped has no end in the log: its trials tell. */
 static void finish(report_layer *l)
 {
     const report_trial *best = NULL;
+    if (l->source >= FROM_ROW)
+        return;
     for (size_t i = 0; i < l->trials; i++) {
         const report_trial *t = &l->trial[i];
-        if (t->ms <= 0 || t->verdict != KILN_TRIAL_OK)
-            continue;
-        if (!best || t->ms < best->ms)
+        if (t->ms > 0 && t->verdict == KILN_TRIAL_OK && (!best || t->ms < best->ms))
             best = t;
-        if (t->guessed && l->guess_ms == 0)
-            l->guess_ms = t->ms;
     }
-    if (best && l->source < FROM_ROW)
-        report_data_best(l, FROM_SEARCH, best->ms, best->solver, best->config);
+    if (!best)
+        return;
+    report_best found = {.ms = best->ms, .guess_ms = guess_beside(l, best)};
+    snprintf(found.solver, sizeof found.solver, "%s", best->solver);
+    snprintf(found.config, sizeof found.config, "%s", best->config);
+    report_data_best(l, FROM_SEARCH, &found);
 }
 
 static int by_place(const void *a, const void *b)
@@ -209,12 +240,36 @@ static int by_place(const void *a, const void *b)
     return l->device != m->device ? l->device - m->device : strcmp(l->name, m->name);
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const report_layer *l = *(report_layer *const *)a, *m = *(report_layer *const *)b;
+    return (l->best.ms < m->best.ms) - (l->best.ms > m->best.ms);
+}
+
+/* Lists the layers that take longest. */
+static void list_rows(report_layer *of, size_t count)
+{
+    report_layer **sorted = count > REPORT_ROWS ? malloc(count * sizeof(report_layer *)) : NULL;
+    for (size_t i = 0; i < count && sorted; i++)
+        sorted[i] = &of[i];
+    if (sorted)
+        qsort(sorted, count, sizeof *sorted, by_time);
+    for (size_t i = 0; i < count && i < REPORT_ROWS; i++)
+        (sorted ? sorted[i] : &of[i])->listed = true;
+    free(sorted);
+}
+
 void report_data_finish(report_data *d)
 {
     for (size_t i = 0; i < d->layers; i++)
         finish(&d->layer[i]);
     if (d->layers > 1)
         qsort(d->layer, d->layers, sizeof *d->layer, by_place);
+    for (size_t i = 0, end; i < d->layers; i = end) {
+        for (end = i + 1; end < d->layers && d->layer[end].device == d->layer[i].device;)
+            end++;
+        list_rows(&d->layer[i], end - i);
+    }
     free(d->slot); /* its places are those before */
     d->slot = NULL;
     d->slots = d->layers_room = 0;
@@ -222,12 +277,12 @@ void report_data_finish(report_data *d)
 
 double report_gflops(const report_layer *l)
 {
-    return l->known && l->ms > 0 ? l->flops / l->ms / 1e6 : 0;
+    return l->known && l->best.ms > 0 ? l->flops / l->best.ms / 1e6 : 0;
 }
 
 double report_gbs(const report_layer *l)
 {
-    return l->known && l->ms > 0 ? l->bytes / l->ms / 1e6 : 0;
+    return l->known && l->best.ms > 0 ? l->bytes / l->best.ms / 1e6 : 0;
 }
 
 double report_roof(const report_data *d, const report_layer *l)
@@ -242,5 +297,5 @@ double report_roof(const report_data *d, const report_layer *l)
 
 double report_gain(const report_layer *l)
 {
-    return l->ms > 0 && l->guess_ms > 0 ? l->guess_ms / l->ms : 0;
+    return l->best.ms > 0 && l->best.guess_ms > 0 ? l->best.guess_ms / l->best.ms : 0;
 }

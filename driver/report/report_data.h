@@ -12,6 +12,8 @@ typedef struct report_trial {
     char *solver, *config, *params; /* params may be "" */
     double ms;                      /* 0: not measured */
     double seconds;
+    double at; /* when it ended, in seconds of UTC; 0: unknown */
+    int run;   /* of the search, which may be stopped and go on another day; counted here */
     kiln_trial_verdict verdict;
     bool guessed; /* its config needed no search */
     char *why;    /* of a failure; NULL: unknown */
@@ -19,6 +21,18 @@ typedef struct report_trial {
 
 /* Where the best time of a layer is from, the best source last. */
 typedef enum report_source { FROM_NOWHERE = 0, FROM_RESULT, FROM_ROW, FROM_SEARCH } report_source;
+
+/* A best time, and what was measured with it, in the same search: what another day says of the
+ * guess is no part of it. */
+typedef struct report_best {
+    double ms, spread;   /* 0: none; unknown */
+    double guess_ms;     /* of the config that would run without rows; 0: unknown */
+    char date[16];       /* "2026-01-31"; "": unknown */
+    char driver[64];     /* "": unknown */
+    int version;         /* of the solver; 0: unknown */
+    double predicted_ms; /* 0: unknown */
+    char solver[48], config[KILN_INFO_TEXT];
+} report_best;
 
 /* A problem on a device. */
 typedef struct report_layer {
@@ -28,11 +42,11 @@ typedef struct report_layer {
     kiln_problem problem;
     double flops, bytes; /* of plain sums; of x, w and y, once each */
     report_source source;
-    double ms, spread; /* the best; 0: none */
-    char solver[48], config[KILN_INFO_TEXT];
-    double guess_ms; /* without rows; 0: unknown */
-    double seconds;  /* of searches */
-    bool ended;      /* a search has ended: its trials count up to here */
+    report_best best;
+    double seconds; /* of searches */
+    bool ended;     /* a search has ended: its trials count up to here */
+    bool run_ended; /* the next trial is one of another run */
+    bool listed;    /* it has a row in the page's table */
     report_trial *trial;
     size_t trials, trials_room;
 } report_layer;
@@ -47,7 +61,7 @@ typedef struct report_device {
     report_limit gflops[KILN_TYPES], gbs;
 } report_device;
 
-enum { REPORT_DEVICES = 16 };
+enum { REPORT_DEVICES = 16, REPORT_ROWS = 5000 };
 
 typedef struct report_data {
     report_device device[REPORT_DEVICES];
@@ -77,19 +91,18 @@ void report_data_trial(report_data *d, report_layer *l, const report_trial *tria
 /* Forgets the trials of a layer, after a restart. */
 void report_data_forget(report_layer *l);
 
-/* Takes a best time unless a better source has given one. */
-void report_data_best(report_layer *l, report_source source, double ms, const char *solver,
-                      const char *config);
+/* Takes a best time, with all that was measured with it, unless a better source has given one. */
+void report_data_best(report_layer *l, report_source source, const report_best *best);
 
-/* Finishes layers whose search did not end, and puts layers into the order of the page: by device,
- * then by name. */
+/* Finishes layers whose search did not end, puts layers into the order of the page, by device, then
+ * by name, and lists REPORT_ROWS of each device: a page with many more could not be opened. */
 void report_data_finish(report_data *d);
 
 /* Return what a layer reaches, and may reach at most by the limits of its device; 0: unknown. */
 double report_gflops(const report_layer *l);
 double report_gbs(const report_layer *l);
 double report_roof(const report_data *d, const report_layer *l);
-/* Returns how many times as long the guess takes as the best; 0: unknown. */
+/* Returns how many times as long the guess took as the best, in one measurement; 0: unknown. */
 double report_gain(const report_layer *l);
 
 #endif

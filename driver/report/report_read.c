@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 typedef struct reading {
     report_data *data;
@@ -37,11 +38,26 @@ static void take_end(report_layer *l, const kiln_trial_line *line)
         report_data_forget(l);
         return;
     }
-    report_data_best(l, FROM_SEARCH, line->ms, line->solver, line->config);
-    l->spread = line->spread;
-    l->guess_ms = report_time(line->guess_ms);
+    report_best best = {.ms = line->ms,
+                        .spread = line->spread,
+                        .guess_ms = line->guess_ms,
+                        .predicted_ms = line->expected_ms,
+                        .version = line->version};
+    snprintf(best.date, sizeof best.date, "%.10s", line->time);
+    snprintf(best.driver, sizeof best.driver, "%.63s", line->driver);
+    snprintf(best.solver, sizeof best.solver, "%s", line->solver);
+    snprintf(best.config, sizeof best.config, "%s", line->config);
+    report_data_best(l, FROM_SEARCH, &best);
     l->seconds = line->seconds;
-    l->ended = true;
+    l->ended = l->run_ended = true;
+}
+
+/* Reads "2026-01-31T12:59:59Z"; returns 0 where it is none. */
+static double seconds_of(const char *time)
+{
+    struct tm utc = {.tm_mday = 1};
+    const char *end = strptime(time, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return end && !*end ? (double)timegm(&utc) : 0;
 }
 
 static void take_trial_line(void *user, const kiln_trial_line *line)
@@ -62,6 +78,7 @@ static void take_trial_line(void *user, const kiln_trial_line *line)
                                 .params = (char *)line->params,
                                 .ms = line->ms,
                                 .seconds = line->seconds,
+                                .at = seconds_of(line->time),
                                 .verdict = verdict_named(line->verdict),
                                 .guessed = strcmp(line->origin, "guess") == 0,
                                 .why = (char *)line->why};
@@ -73,44 +90,41 @@ static void take_trial_line(void *user, const kiln_trial_line *line)
  * same solver. */
 static bool is_news(const report_layer *l, double ms, const char *solver)
 {
-    return l->source != FROM_RESULT || ms <= l->ms || strcmp(solver, l->solver) == 0;
+    return l->source != FROM_RESULT || ms <= l->best.ms || strcmp(solver, l->best.solver) == 0;
 }
 
 /* A line of --json, of conv or of tune. */
 static bool take_result(const reading *r, const char *text)
 {
-    char problem[KILN_KEY_TEXT] = "", device[200] = "", solver[48] = "", verify[16] = "";
-    char config[KILN_INFO_TEXT] = "";
-    double schema = 0, median = 0, best = 0, spread = 0, guess_ms = 0, seconds = 0;
+    char problem[KILN_KEY_TEXT] = "", device[200] = "", verify[16] = "";
+    double schema = 0, median = 0, searched = 0, seconds = 0;
+    report_best best = {.ms = 0};
     const flat_json_field fields[] = {
         {"schema", NULL, 0, &schema},
         {"problem", problem, sizeof problem, NULL},
         {"device", device, sizeof device, NULL},
-        {"solver", solver, sizeof solver, NULL},
-        {"config", config, sizeof config, NULL},
+        {"solver", best.solver, sizeof best.solver, NULL},
+        {"config", best.config, sizeof best.config, NULL},
         {"verify", verify, sizeof verify, NULL},
         {"median_ms", NULL, 0, &median},
-        {"best_ms", NULL, 0, &best},
-        {"spread", NULL, 0, &spread},
-        {"guess_ms", NULL, 0, &guess_ms},
+        {"best_ms", NULL, 0, &searched},
+        {"spread", NULL, 0, &best.spread},
+        {"guess_ms", NULL, 0, &best.guess_ms},
         {"seconds", NULL, 0, &seconds},
     };
     if (!flat_json_read(text, fields, sizeof fields / sizeof *fields) || schema != 1)
         return false;
-    const double ms = best > 0 ? best : median;
-    if (!*problem || report_time(ms) == 0 || strcmp(verify, "failed") == 0 ||
+    best.ms = searched > 0 ? searched : median;
+    if (!*problem || report_time(best.ms) == 0 || strcmp(verify, "failed") == 0 ||
         !is_wanted(r, problem))
         return true; /* a result without a time */
     report_layer *l = report_data_layer(r->data, report_data_device(r->data, device, ""), problem);
     if (!l)
         return true;
-    if (best > 0)
-        report_data_best(l, FROM_SEARCH, ms, solver, config);
-    else if (is_news(l, ms, solver))
-        report_data_best(l, FROM_RESULT, ms, solver, config);
-    if (l->guess_ms == 0)
-        l->guess_ms = report_time(guess_ms);
-    l->spread = spread > 0 ? spread : l->spread;
+    if (searched > 0)
+        report_data_best(l, FROM_SEARCH, &best);
+    else if (is_news(l, best.ms, best.solver))
+        report_data_best(l, FROM_RESULT, &best);
     l->seconds = seconds > 0 ? seconds : l->seconds;
     r->file->count++;
     return true;

@@ -7,8 +7,9 @@
 
 /* A row, with the layer that it is for. */
 typedef struct row {
-    char *key, *solver, *config;
-    int device;
+    char *key, *solver, *config, *driver;
+    char date[16];
+    int device, version;
     double ms, spread;
     size_t order;
 } row;
@@ -39,12 +40,16 @@ static void add(rows *r, const kiln_row *from)
     *to = (row){.key = strdup(from->key),
                 .solver = strdup(from->solver),
                 .config = strdup(from->config),
+                .driver = strdup(from->driver),
+                .version = from->version,
                 .device = report_data_device(r->data, r->device, from->core),
                 .ms = from->ms,
                 .spread = from->spread,
                 .order = r->count};
+    snprintf(to->date, sizeof to->date, "%s", from->date);
     r->count++;
-    r->data->no_memory = r->data->no_memory || !to->key || !to->solver || !to->config;
+    r->data->no_memory =
+        r->data->no_memory || !to->key || !to->solver || !to->config || !to->driver;
 }
 
 static void take(void *user, const kiln_rows_piece *p)
@@ -104,8 +109,12 @@ static void give(report_layer *l, const row *from)
 {
     if (l->source >= FROM_ROW)
         return; /* the search that wrote the row says more */
-    report_data_best(l, FROM_ROW, from->ms, from->solver, from->config);
-    l->spread = from->spread;
+    report_best best = {.ms = from->ms, .spread = from->spread, .version = from->version};
+    snprintf(best.date, sizeof best.date, "%s", from->date);
+    snprintf(best.driver, sizeof best.driver, "%.63s", from->driver);
+    snprintf(best.solver, sizeof best.solver, "%s", from->solver);
+    snprintf(best.config, sizeof best.config, "%s", from->config);
+    report_data_best(l, FROM_ROW, &best);
 }
 
 /* Gives the rows to the layers of their key, and makes layers for the others. */
@@ -154,6 +163,7 @@ kiln_status report_rows_read(report_data *d, const char *name, const char *match
         free(r.at[i].key);
         free(r.at[i].solver);
         free(r.at[i].config);
+        free(r.at[i].driver);
     }
     free(r.at);
     *skipped = r.skipped;

@@ -256,13 +256,13 @@ END_TEST
 START_TEST(the_best_of_several_runs)
 {
     take(RUN("gemm", "3") RUN("direct", "2") RUN("gemm", "4"));
-    ck_assert_double_eq(data.layer[0].ms, 2);
-    ck_assert_str_eq(data.layer[0].solver, "direct");
+    ck_assert_double_eq(data.layer[0].best.ms, 2);
+    ck_assert_str_eq(data.layer[0].best.solver, "direct");
     take(RUN("direct", "5"));
-    ck_assert_double_eq(data.layer[0].ms, 5);
+    ck_assert_double_eq(data.layer[0].best.ms, 5);
     take(END(A, "done", 6, 7));
     take(RUN("gemm", "1"));
-    ck_assert_double_eq(data.layer[0].ms, 6);
+    ck_assert_double_eq(data.layer[0].best.ms, 6);
 }
 END_TEST
 
@@ -320,7 +320,7 @@ START_TEST(pictures_have_numbers)
     ck_assert_int_eq(count("nan\""), 0);
     ck_assert_int_eq(count("inf\""), 0);
     ck_assert_uint_eq(data.layers, 1);
-    ck_assert_double_eq(data.layer[0].ms, 2);
+    ck_assert_double_eq(data.layer[0].best.ms, 2);
 }
 END_TEST
 
@@ -345,12 +345,151 @@ START_TEST(half_a_line_is_no_first_line)
 }
 END_TEST
 
+#define DATED(time, index, config, origin, ms)                                                     \
+    "{\"schema\": 1, \"kind\": \"trial\", \"time\": \"" time "\", \"problem\": \"" A               \
+    "\", \"key\": \"" A "\", \"index\": " #index                                                   \
+    ", \"solver\": \"direct\", \"version\": 1, \"config\": \"" config "\", \"origin\": \"" origin  \
+    "\", \"verdict\": \"ok\", \"ms\": " #ms ", \"seconds\": 1, \"device\": \"a card\"}\n"
+#define ROW "schema: 1\ndevice: \"a card\"\nrows:\n- {key: \"" A "\", solver: direct, version: 1, "
+
+/* A guess of another day, when the machine may have been slower, says nothing of the best time. */
+START_TEST(guess_and_best_are_of_one_measurement)
+{
+    static const struct {
+        const char *first, *then;
+        double gain;
+    } cases[] = {
+        {END(A, "done", 2, 4), ROW "config: \"1\", ms: 1}\n", 2},
+        /* a stopped search, whose best is from the day on which the guess took 3 */
+        {DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 8)
+             DATED("2026-01-01T10:00:02Z", 1, "2", "grid", 6),
+         DATED("2026-01-02T10:00:00Z", 2, "1", "guess", 3)
+             DATED("2026-01-02T10:00:01Z", 3, "3", "grid", 2),
+         1.5},
+        /* the same, but only the first run timed the guess */
+        {DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 8),
+         DATED("2026-01-02T10:00:00Z", 1, "2", "grid", 2), 0},
+        /* trials of a search that was stopped, and the row of another one */
+        {DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 8), ROW "config: \"2\", ms: 1}\n", 0},
+        {"{\"schema\":1,\"problem\":\"" A "\",\"device\":\"a card\",\"solver\":\"direct\","
+         "\"config\":\"8\",\"best_ms\":5,\"guess_ms\":6}\n",
+         END(A, "done", 2, 0), 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        take(cases[i].first);
+        take(cases[i].then);
+        report_data_finish(&data);
+        ck_assert_uint_eq(data.layers, 1);
+        ck_assert_msg(fabs(report_gain(&data.layer[0]) - cases[i].gain) < 1e-9, "%zu: %g", i,
+                      report_gain(&data.layer[0]));
+        teardown();
+        setup();
+    }
+}
+END_TEST
+
+/* The dashes of a picture are the guess that was timed with the best. */
+START_TEST(a_picture_has_the_lines_of_one_measurement)
+{
+    take(search);
+    make_page();
+    ck_assert_int_eq(count("the guess: 4 ms"), 1);
+    ck_assert_int_eq(count("the best, in the same measurement: 2 ms"), 1);
+}
+END_TEST
+
+/* Operations are those of plain sums: 32768 of A, and 9216 bytes. */
+START_TEST(a_headline_is_never_above_the_roof)
+{
+    static const struct {
+        const char *solver, *ms, *says;
+    } cases[] = {
+        {"winograd_fused", "1e-3", "1 by Winograd"},
+        {"direct", "1e-3", "1 of another kind"},
+        {"winograd_fused", "1", NULL},
+    };
+    const double peak[KILN_TYPES] = {[KILN_F32] = 10};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[500];
+        snprintf(line, sizeof line,
+                 "{\"schema\":1,\"problem\":\"" A "\",\"device\":\"a card\",\"solver\":\"%s\","
+                 "\"config\":\"8\",\"median_ms\":%s}\n",
+                 cases[i].solver, cases[i].ms);
+        take(line);
+        report_limits_give(&data, peak, 1000);
+        make_page();
+        ck_assert_int_eq(count("% of the roof, geometric mean"), !cases[i].says);
+        ck_assert_int_eq(count("1 of 1 layers lie above the roof"), cases[i].says != NULL);
+        if (cases[i].says)
+            ck_assert_msg(count(cases[i].says) == 1, "%s", cases[i].says);
+        teardown();
+        setup();
+    }
+}
+END_TEST
+
+/* The first links of the page lead to rows that are there. */
+static void check_links(void)
+{
+    enum { MOST = 100 };
+    int links = 0;
+    for (const char *s = text; links < MOST && (s = strstr(s, "<a href=\"#")); s++, links++) {
+        char row[80];
+        const char *name = s + strlen("<a href=\"#");
+        snprintf(row, sizeof row, "<tr id=\"%.*s\"", (int)strcspn(name, "\""), name);
+        ck_assert_msg(count(row) == 1, "%s", row);
+    }
+    ck_assert_int_gt(links, 0);
+}
+
+/* A layer that is too many for the table has a mark, and no link. */
+START_TEST(links_lead_to_rows)
+{
+    enum { LAYERS = REPORT_ROWS + 200 };
+    size_t size;
+    char *list = NULL;
+    FILE *to = open_memstream(&list, &size);
+    ck_assert_ptr_nonnull(to);
+    for (int i = 0; i < LAYERS; i++)
+        fprintf(to,
+                "{\"schema\":1,\"problem\":\"fwd-f32-n1-c%d-k16-i4x4-f1x1\",\"device\":\"a card\","
+                "\"solver\":\"direct\",\"config\":\"1\",\"median_ms\":%d}\n",
+                i + 1, i == 7 ? LAYERS + 1 : LAYERS - i);
+    fclose(to);
+    take(list);
+    free(list);
+    make_page();
+    check_links();
+    ck_assert_int_eq(count("<tr id=\"d1-l"), REPORT_ROWS);
+    ck_assert_int_eq(count("<a href=\"#d1-l"), REPORT_ROWS);
+    ck_assert_int_eq(count("class=\"mark fwd\""), LAYERS + 1); /* one is the legend's */
+    ck_assert_int_eq(count("data-v=\"5201\""), 1);             /* the slowest layer has a row */
+    ck_assert_int_eq(count("The 5000 layers of 5200 that take longest"), 1);
+}
+END_TEST
+
+START_TEST(a_section_without_data_is_not_shown)
+{
+    const char *const parts[] = {"roofline", "gains", "progress", "heat", "failures"};
+    take(RESULT("something that is no problem", "1"));
+    make_page();
+    check_well_formed();
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char id[40];
+        snprintf(id, sizeof id, "<section id=\"d1-%s\">", parts[i]);
+        ck_assert_msg(count(id) == 0, "%s", id);
+    }
+    ck_assert_int_eq(count("<section id=\"d1-layers\">"), 1);
+    ck_assert_int_eq(count("class=\"none\""), 0);
+}
+END_TEST
+
 START_TEST(a_restart_forgets_what_was_before)
 {
     take(TRIAL(A, 0, "1,1,1", "ok", 1) END(A, "restarted", 0, 0) TRIAL(A, 0, "1,2,1", "ok", 3));
     report_data_finish(&data);
     ck_assert_uint_eq(data.layer[0].trials, 1);
-    ck_assert_double_eq(data.layer[0].ms, 3);
+    ck_assert_double_eq(data.layer[0].best.ms, 3);
 }
 END_TEST
 
@@ -422,6 +561,11 @@ int main(void)
     tcase_add_test(all, pictures_have_numbers);
     tcase_add_test(all, a_file_that_cannot_be_read_is_an_error);
     tcase_add_test(all, half_a_line_is_no_first_line);
+    tcase_add_test(all, guess_and_best_are_of_one_measurement);
+    tcase_add_test(all, a_picture_has_the_lines_of_one_measurement);
+    tcase_add_test(all, a_headline_is_never_above_the_roof);
+    tcase_add_test(all, links_lead_to_rows);
+    tcase_add_test(all, a_section_without_data_is_not_shown);
     tcase_add_test(all, a_restart_forgets_what_was_before);
     tcase_add_test(all, a_report_of_nothing_is_a_page);
     tcase_add_test(all, objects_are_read_without_trust);
