@@ -60,26 +60,37 @@ static void name_file(const char *file, char path[PATH_TEXT])
         snprintf(path, PATH_TEXT, "%s", file);
 }
 
-/* Reads a line that write_call() wrote. Returns false for any other one. */
-static bool read_call(const char *line, char key[KILN_KEY_TEXT], long long *runs)
+enum { LINE_TEXT = KILN_KEY_TEXT + 64 };
+
+static int call_line(char line[LINE_TEXT], const char *key, long long runs)
+{
+    return snprintf(line, LINE_TEXT, "kiln conv --problem %s  # %lld run%s\n", key, runs,
+                    runs == 1 ? "" : "s");
+}
+
+/* Reads a line of `length` bytes that call_line() wrote. Returns false for any other one, which a
+ * person may have written: it stays as it is. */
+static bool read_call(const char *line, size_t length, char key[KILN_KEY_TEXT], long long *runs)
 {
     static const char begin[] = "kiln conv --problem ";
-    int end = 0;
+    char again[LINE_TEXT];
     if (strncmp(line, begin, sizeof begin - 1) != 0)
         return false;
     const char *at = line + sizeof begin - 1;
-    const size_t length = strcspn(at, " \n");
-    if (length >= KILN_KEY_TEXT || sscanf(at + length, "  # %18lld run%n", runs, &end) != 1 ||
-        end == 0)
+    const size_t named = strcspn(at, " \n");
+    if (named >= KILN_KEY_TEXT || sscanf(at + named, "  # %18lld run", runs) != 1 || *runs < 1)
         return false;
-    memcpy(key, at, length);
-    key[length] = '\0';
-    return true;
+    memcpy(key, at, named);
+    key[named] = '\0';
+    const size_t written = (size_t)call_line(again, key, *runs);
+    return length + (line[length - 1] != '\n') == written && memcmp(line, again, length) == 0;
 }
 
 static void write_call(FILE *to, const char *key, long long runs)
 {
-    fprintf(to, "kiln conv --problem %s  # %lld run%s\n", key, runs, runs == 1 ? "" : "s");
+    char line[LINE_TEXT];
+    call_line(line, key, runs);
+    fputs(line, to);
 }
 
 /* Returns the runs of a call that the file does not have yet, and takes them for written. */
@@ -104,18 +115,21 @@ static void copy_lines(FILE *from, FILE *to, const char *file)
 {
     char *line = NULL, key[KILN_KEY_TEXT];
     size_t room = 0;
+    ssize_t length;
     long long runs;
     bool any = false;
-    while (getline(&line, &room, from) >= 0) {
+    while ((length = getline(&line, &room, from)) > 0) {
+        kiln_call *c = NULL;
         any = true;
-        if (!read_call(line, key, &runs)) {
-            fprintf(to, "%s%s", line, strchr(line, '\n') ? "" : "\n");
+        if (read_call(line, (size_t)length, key, &runs))
+            c = find_call(file, key);
+        if (c && c->taken == c->written) {
+            write_call(to, key, runs + take_runs(c));
             continue;
         }
-        kiln_call *c = find_call(file, key);
-        if (c && c->taken == c->written)
-            runs += take_runs(c);
-        write_call(to, key, runs);
+        fwrite(line, 1, (size_t)length, to);
+        if (line[length - 1] != '\n')
+            fputc('\n', to);
     }
     free(line);
     if (!any)
