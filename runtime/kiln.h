@@ -50,6 +50,7 @@
 #include <CL/cl.h>
 
 #include "kiln_layout.h"
+#include "kiln_pool.h"
 #include "kiln_problem.h"
 
 #ifdef __cplusplus
@@ -227,6 +228,13 @@ KILN_API void kiln_op_release(kiln_op *op); /* NULL is fine */
  * are kept. Returns KILN_UNSUPPORTED when the device cannot hold one of the two. kiln_op_describe()
  * names no solver for it. */
 KILN_API kiln_status kiln_reformat_create(kiln *k, const kiln_reformat *reformat, kiln_op **out);
+
+/* Makes the operation of a pool (kiln_pool.h). It reads kiln_buffers' x and, as the residual, the
+ * other tensor, and writes y; each is a buffer. Where x or y is a range of channels, the buffer
+ * holds the larger tensor whole. The residual may be y itself where both are whole and
+ * other_is_one is 0. Returns KILN_UNSUPPORTED when the device cannot hold a tensor.
+ * kiln_op_describe() names no solver for it. */
+KILN_API kiln_status kiln_pool_create(kiln *k, const kiln_pool *pool, kiln_op **out);
 
 /* Has a driver do now what it leaves to the first launch: launches the op once, packing included,
  * on buffers of its own in a queue of its own, and waits for it. Takes the memory of the op's

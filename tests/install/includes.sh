@@ -51,7 +51,7 @@ generator/solvers/gpu generator/solvers/winograd/winograd.h
 runtime/op runtime/pocl/pocl.h
 runtime/kiln runtime/pocl/pocl.h
 '
-public='kiln.h kiln_chain.h kiln_find.h kiln_tune.h kiln_problem.h kiln_layout.h'
+public='kiln.h kiln_chain.h kiln_find.h kiln_tune.h kiln_problem.h kiln_layout.h kiln_pool.h'
 libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'
 bad=0
 
@@ -86,7 +86,7 @@ check_file() { # file, its folder, the folders it may include
     file=$1 folder=$2
     shift 2
     for name in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$file"); do
-        case $folder in driver* | runtime* | tests*) headers=$public ;; *) headers='kiln_problem.h kiln_layout.h' ;; esac
+        case $folder in driver* | runtime* | tests*) headers=$public ;; *) headers='kiln_problem.h kiln_layout.h kiln_pool.h' ;; esac
         among "$name" $headers && continue
         case $name in
         */*)

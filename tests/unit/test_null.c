@@ -99,6 +99,7 @@ static void operations(void)
     const cl_command_queue queue = (cl_command_queue)&buffers;
     const cl_event no_event = NULL;
     const kiln_reformat reformat = {.dims = "NCHW", .size = {1, 2, 3, 4}, .to = "NHWC"};
+    const kiln_pool pool = {.batch = 1, .channels = 2, .input = {3, 4}};
     const kiln_tune_options tune = {.verify = seen}, unverified = {0};
     kiln *k;
     kiln_op *op, *none;
@@ -129,6 +130,14 @@ static void operations(void)
     FAILS(kiln_reformat_create(NULL, &reformat, &none));
     FAILS(kiln_reformat_create(k, NULL, &none));
     FAILS(kiln_reformat_create(k, &reformat, NULL));
+    FAILS(kiln_pool_create(NULL, &pool, &none));
+    FAILS(kiln_pool_create(k, NULL, &none));
+    FAILS(kiln_pool_create(k, &pool, NULL));
+    SAYS_WHY(kiln_pool_check(NULL, why) == KILN_INVALID);
+    GIVES(kiln_pool_output(NULL, 0), 0);
+    GIVES(kiln_pool_output(&pool, 0), 0);
+    GIVES(kiln_pool_bytes(NULL, 'x'), 0);
+    GIVES(kiln_pool_bytes(&pool, 'x'), 0);
     FAILS(kiln_prepare(NULL, &problem, 1, 1));
     FAILS(kiln_prepare(k, NULL, 1, 1));
     ck_assert_int_eq(kiln_prepare(k, &problem, 1, -1), KILN_INVALID);
@@ -528,7 +537,8 @@ START_TEST(every_function)
     const int functions =
         check_header("runtime/kiln.h") + check_header("runtime/kiln_chain.h") +
         check_header("runtime/kiln_find.h") + check_header("runtime/kiln_tune.h") +
-        check_header("generator/kiln_problem.h") + check_header("generator/kiln_layout.h");
+        check_header("generator/kiln_problem.h") + check_header("generator/kiln_layout.h") +
+        check_header("generator/kiln_pool.h");
     ck_assert_int_eq(functions, ncalled);
 }
 END_TEST
