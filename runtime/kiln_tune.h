@@ -45,7 +45,7 @@ typedef struct kiln_trial {
     double expected_ms;   /* predicted */
     int64_t index, count; /* trial number from 0, and how many there may be */
     kiln_trial_verdict verdict;
-    double ms, spread;             /* median, (p90 - p10) / median; 0: not measured */
+    double ms, iqr;                /* as in kiln_row; 0: not measured */
     int runs;                      /* samples */
     double error;                  /* what `verify` said */
     double build_seconds, seconds; /* to make its programs; for the whole trial */
@@ -55,6 +55,8 @@ typedef struct kiln_trial {
     double guess_ms;          /* of the config that would run without rows; 0: not measured */
     const char *guess_solver; /* its solver */
     char guess_config[KILN_INFO_TEXT];
+    int turns, turns_won; /* of the best with that config, in the final rounds: as in kiln_row */
+    double win_iqr;
     double second_ms;          /* the next best of the final rounds; 0 if none */
     const char *second_solver; /* NULL if none */
     char second_config[KILN_INFO_TEXT];
@@ -138,9 +140,18 @@ typedef struct kiln_row {
     char solver[48];
     int version; /* of the solver */
     char config[KILN_INFO_TEXT];
-    double ms, spread; /* median, and (p90 - p10) / median; 0: not measured here */
-    int runs;
+    /* The median of the samples, and their robust spread: (upper - lower quartile) / median. 0: not
+     * measured here; an iqr of 0 may also be unknown. */
+    double ms, iqr;
+    int runs;     /* samples */
     double error; /* largest error over its bound when verified */
+    /* "8,1 of direct": the config that runs without rows, and its median in the same turns, in
+     * which both were timed one after the other. "", 0: not compared; the row's own config: the
+     * guess is the fastest. */
+    char guess[KILN_INFO_TEXT + 48];
+    double guess_ms;
+    int turns, turns_won; /* how many turns, and in how many of them the row's config was faster */
+    double win_iqr;       /* the robust spread of the turns' ratios, row's time / guess's time */
     /* "naive" or "8,1 of direct": the next best config of the search, and its time. "", 0: none */
     char second[KILN_INFO_TEXT + 48];
     double second_ms;
@@ -155,6 +166,15 @@ typedef struct kiln_row {
      * no other. "NVIDIA 9.0": a GPU's compute capability. "": on any that has the name. */
     char core[24];
 } kiln_row;
+
+enum { KILN_ROW_TURNS = 8 };
+
+/* Returns 1 where the row's win over the guess is beyond its spread:
+ *
+ *     turns >= KILN_ROW_TURNS, turns_won >= 3/4 turns, and 1 - ms / guess_ms > win_iqr
+ *
+ * Else 0, and writes the reason into `why`, of KILN_ERROR_TEXT bytes, unless that is NULL. */
+KILN_API int kiln_row_wins(const kiln_row *row, char *why);
 
 /* What came of a row of the problem. */
 typedef struct kiln_row_verdict {
@@ -225,7 +245,7 @@ typedef struct kiln_trial_line {
     char origin[16];             /* "grid", "guess", "user row", "shipped row" */
     int index, count;            /* TRIAL: as in kiln_trial. SEARCH: trials, and of how many */
     char verdict[16];            /* TRIAL: kiln_trial_verdict_text(). SEARCH: "done" */
-    double ms, spread;
+    double ms, iqr;
     int runs;
     double error, expected_ms, build_seconds, seconds;
     char hash[40], driver[128], device[128], core[24];
@@ -233,6 +253,8 @@ typedef struct kiln_trial_line {
     /* SEARCH */
     double guess_ms, second_ms;
     char guess[KILN_INFO_TEXT + 48], second[KILN_INFO_TEXT + 48]; /* "8,1 of direct" */
+    int turns, turns_won;                                         /* as in kiln_row */
+    double win_iqr;
     char limits[256]; /* what the search was limited to, as its caller puts it */
 } kiln_trial_line;
 

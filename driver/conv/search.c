@@ -165,6 +165,9 @@ static void fill_end(search *s, double known_seconds)
     end->guess_ms = best->guess_ms;
     if (best->guess_ms > 0)
         search_config_text(best->guess_config, best->guess_solver, end->guess, sizeof end->guess);
+    end->turns = best->turns;
+    end->turns_won = best->turns_won;
+    end->win_iqr = best->win_iqr;
     end->second_ms = best->second_ms;
     if (best->second_ms > 0)
         search_config_text(best->second_config, best->second_solver, end->second,

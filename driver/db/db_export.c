@@ -94,9 +94,9 @@ static void print_t4(const kiln_trial_line *l, size_t which, bool first)
     printf("]},\"invalidity\":\"%s\",\"correctness\":%d,\"measurements\":[",
            outcomes[which].invalidity, outcomes[which].correct);
     if (l->ms > 0)
-        printf("{\"name\":\"time\",\"value\":%.9g,\"unit\":\"ms\"},"
-               "{\"name\":\"spread\",\"value\":%.9g,\"unit\":\"\"}",
-               l->ms, l->spread);
+        printf("{\"name\":\"time\",\"value\":%.9g,\"unit\":\"ms\"}", l->ms);
+    if (l->ms > 0 && l->iqr > 0) /* older rows and logs have none */
+        printf(",{\"name\":\"iqr\",\"value\":%.9g,\"unit\":\"\"}", l->iqr);
     fputs("],\"objectives\":[\"time\"]}", stdout);
 }
 
@@ -110,9 +110,14 @@ static void print_csv(const kiln_trial_line *l)
     json_csv_words(&j, "params", true, l->params);
     json_csv_words(&j, "verdict", true, l->verdict);
     json_csv_real(&j, "ms", l->ms > 0, l->ms);
-    json_csv_real(&j, "spread", l->ms > 0, l->spread);
+    json_csv_real(&j, "iqr", l->iqr > 0, l->iqr);
     json_csv_count(&j, "runs", l->runs > 0, l->runs);
     json_csv_real(&j, "error", l->error > 0, l->error);
+    json_csv_words(&j, "guess", *l->guess, l->guess);
+    json_csv_real(&j, "guess_ms", l->guess_ms > 0, l->guess_ms);
+    json_csv_count(&j, "turns", l->turns > 0, l->turns);
+    json_csv_count(&j, "turns_won", l->turns > 0, l->turns_won);
+    json_csv_real(&j, "win_iqr", l->turns > 0, l->win_iqr);
     json_csv_words(&j, "second", true, l->second);
     json_csv_real(&j, "second_ms", l->second_ms > 0, l->second_ms);
     json_csv_real(&j, "build_seconds", l->build_seconds > 0, l->build_seconds);
@@ -149,7 +154,7 @@ static void print_row(printer *e, const kiln_row *row)
     memcpy(trial.config, row->config, sizeof trial.config);
     memcpy(trial.hash, row->hash, sizeof trial.hash);
     trial.ms = row->ms;
-    trial.spread = row->spread;
+    trial.iqr = row->iqr;
     trial.runs = row->runs;
     trial.error = row->error;
     kiln_trial_line_fill(&l, NULL, NULL, &trial);
@@ -158,6 +163,11 @@ static void print_row(printer *e, const kiln_row *row)
     memcpy(l.key, row->key, sizeof l.key);
     memcpy(l.second, row->second, sizeof l.second);
     l.second_ms = row->second_ms;
+    memcpy(l.guess, row->guess, sizeof l.guess);
+    l.guess_ms = row->guess_ms;
+    l.turns = row->turns;
+    l.turns_won = row->turns_won;
+    l.win_iqr = row->win_iqr;
     memcpy(l.driver, row->driver, sizeof l.driver);
     memcpy(l.core, row->core, sizeof l.core);
     snprintf(l.time, sizeof l.time, "%s", row->date);

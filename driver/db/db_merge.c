@@ -29,11 +29,16 @@ static void warn_bad(const db_file *f)
 
 static void print_time(const kiln_row *row)
 {
-    char spread[NUMBER_TEXT];
+    char iqr[NUMBER_TEXT] = "", won[32] = "-";
+    if (row->iqr > 0)
+        number_text(row->iqr * 100, 1, iqr);
+    if (row->turns > 0)
+        snprintf(won, sizeof won, "%d/%d", row->turns_won, row->turns);
     if (row->ms > 0)
-        printf("%10.4g  %5s%%", row->ms, number_text(row->spread * 100, 1, spread));
+        printf("%10.4g  %5s%s", row->ms, *iqr ? iqr : "-", *iqr ? "%" : " ");
     else
         printf("%10s  %6s", "-", "-");
+    printf("  %6s", won);
 }
 
 /* Prints the row's CPU core, where it has one, and the end of the line. */
@@ -74,7 +79,7 @@ int db_list(const db_call *c)
     warn_bad(c->files);
     printf("%s: rows of device \"%s\"\n", c->files->name, c->files->device);
     if (n)
-        printf("%10s  %6s  %-10s  PROBLEM  SOLVER  CONFIG\n", "MS", "SPREAD", "DATE");
+        printf("%10s  %6s  %6s  %-10s  PROBLEM  SOLVER  CONFIG\n", "MS", "IQR", "WON", "DATE");
     for (size_t i = 0; i < n; i++) {
         const kiln_row *row = rows[i]->row;
         print_time(row);
@@ -196,8 +201,10 @@ static void print_change(char sign, const kiln_row *row)
 
 static bool same_content(const kiln_row *a, const kiln_row *b)
 {
-    return strcmp(a->config, b->config) == 0 && a->ms == b->ms && a->spread == b->spread &&
-           a->runs == b->runs && a->error == b->error && strcmp(a->hash, b->hash) == 0 &&
+    return strcmp(a->config, b->config) == 0 && a->ms == b->ms && a->iqr == b->iqr &&
+           a->runs == b->runs && a->error == b->error && strcmp(a->guess, b->guess) == 0 &&
+           a->guess_ms == b->guess_ms && a->turns == b->turns && a->turns_won == b->turns_won &&
+           a->win_iqr == b->win_iqr && strcmp(a->hash, b->hash) == 0 &&
            strcmp(a->driver, b->driver) == 0 && strcmp(a->date, b->date) == 0 &&
            strcmp(a->without, b->without) == 0;
 }

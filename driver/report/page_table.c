@@ -9,7 +9,7 @@ static const struct {
     {"#", "order of the names", true},
     {"problem", "the problem's name", false},
     {"best ms", "the best time, a median", true},
-    {"spread", "(90th - 10th percentile) / median of its samples", true},
+    {"spread", "(upper - lower quartile) / median of its samples", true},
     {"guess ms", "the time of the config that runs without tuning rows", true},
     {"gain", "guess / best", true},
     {"GFLOP/s", "operations of plain sums in the best time", true},
@@ -50,7 +50,7 @@ static void put_row(const page_part *p, size_t i)
             i + 1, i + 1);
     html_fill(p->to, "<td class=\"name\">%</td>", l->name);
     put_number(p->to, l->best.ms, "");
-    put_number(p->to, l->best.spread * 100, " %");
+    put_number(p->to, l->best.iqr * 100, " %");
     put_number(p->to, l->best.guess_ms, "");
     put_number(p->to, report_gain(l), "");
     put_number(p->to, report_gflops(l), "");

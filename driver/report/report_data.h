@@ -25,7 +25,7 @@ typedef enum report_source { FROM_NOWHERE = 0, FROM_RESULT, FROM_ROW, FROM_SEARC
 /* A best time, and what was measured with it, in the same search: what another day says of the
  * guess is no part of it. */
 typedef struct report_best {
-    double ms, spread;   /* 0: none; unknown */
+    double ms, iqr;      /* 0: none; unknown */
     double guess_ms;     /* of the config that would run without rows; 0: unknown */
     char date[16];       /* "2026-01-31"; "": unknown */
     char driver[64];     /* "": unknown */

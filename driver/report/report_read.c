@@ -39,7 +39,7 @@ static void take_end(report_layer *l, const kiln_trial_line *line)
         return;
     }
     report_best best = {.ms = line->ms,
-                        .spread = line->spread,
+                        .iqr = line->iqr,
                         .guess_ms = line->guess_ms,
                         .predicted_ms = line->expected_ms,
                         .version = line->version};
@@ -108,7 +108,7 @@ static bool take_result(const reading *r, const char *text)
         {"verify", verify, sizeof verify, NULL},
         {"median_ms", NULL, 0, &median},
         {"best_ms", NULL, 0, &searched},
-        {"spread", NULL, 0, &best.spread},
+        {"iqr", NULL, 0, &best.iqr},
         {"guess_ms", NULL, 0, &best.guess_ms},
         {"seconds", NULL, 0, &seconds},
     };

@@ -10,7 +10,7 @@ typedef struct row {
     char *key, *solver, *config, *driver;
     char date[16];
     int device, version;
-    double ms, spread;
+    double ms, iqr;
     size_t order;
 } row;
 
@@ -44,7 +44,7 @@ static void add(rows *r, const kiln_row *from)
                 .version = from->version,
                 .device = report_data_device(r->data, r->device, from->core),
                 .ms = from->ms,
-                .spread = from->spread,
+                .iqr = from->iqr,
                 .order = r->count};
     snprintf(to->date, sizeof to->date, "%s", from->date);
     r->count++;
@@ -109,7 +109,7 @@ static void give(report_layer *l, const row *from)
 {
     if (l->source >= FROM_ROW)
         return; /* the search that wrote the row says more */
-    report_best best = {.ms = from->ms, .spread = from->spread, .version = from->version};
+    report_best best = {.ms = from->ms, .iqr = from->iqr, .version = from->version};
     snprintf(best.date, sizeof best.date, "%s", from->date);
     snprintf(best.driver, sizeof best.driver, "%.63s", from->driver);
     snprintf(best.solver, sizeof best.solver, "%s", from->solver);

@@ -55,9 +55,11 @@ static void print_row(const tune_run *run, const tune_kind *k, size_t i, int wid
 {
     const tune_item *item = &run->list->item[i];
     const tune_result *r = &k->result[i];
-    char gain[NUMBER_TEXT];
+    char gain[NUMBER_TEXT], won[48] = "";
     if (r->end.ms <= 0)
         return;
+    if (r->end.turns > 0)
+        snprintf(won, sizeof won, "  won %d/%d", r->end.turns_won, r->end.turns);
     printf("%-*s ", width, item->name);
     if (run->options->profile)
         printf("%6lld ", (long long)item->count);
@@ -65,7 +67,7 @@ static void print_row(const tune_run *run, const tune_kind *k, size_t i, int wid
         printf("%10.4g %10.4g %6s  ", r->end.guess_ms, r->end.ms, number_text(gain_of(r), 2, gain));
     else
         printf("%10s %10.4g %6s  ", "-", r->end.ms, "-");
-    printf("%s%s%s%s\n", r->end.config, *r->end.config ? " of " : "", r->end.solver,
+    printf("%s%s%s%s%s\n", r->end.config, *r->end.config ? " of " : "", r->end.solver, won,
            r->known         ? "  (tuned before)"
            : r->interrupted ? "  (interrupted)"
                             : "");
@@ -91,8 +93,11 @@ static void print_json_csv(const tune_run *run, const tune_kind *k, size_t i, re
     json_csv_words(&j, "error", ended && r->status, r->why);
     json_csv_real(&j, "guess_ms", found && e->guess_ms > 0, e->guess_ms);
     json_csv_real(&j, "best_ms", found, e->ms);
-    json_csv_real(&j, "spread", found, e->spread);
+    json_csv_real(&j, "iqr", found, e->iqr);
     json_csv_real(&j, "gain", has_times(r), gain_of(r));
+    json_csv_count(&j, "turns", found && e->turns > 0, e->turns);
+    json_csv_count(&j, "turns_won", found && e->turns > 0, e->turns_won);
+    json_csv_real(&j, "win_iqr", found && e->turns > 0, e->win_iqr);
     json_csv_words(&j, "solver", found, e->solver);
     json_csv_words(&j, "config", found, e->config);
     json_csv_words(&j, "guess", found && *e->guess, e->guess);
@@ -118,7 +123,7 @@ static void print_table(const tune_run *run, const tune_kind *k)
     if (run->kinds > 1)
         printf("%s\n", k->device.name);
     printf("%-*s %s%10s %10s %6s  %s\n", width, "problem", run->options->profile ? " count " : "",
-           "guess ms", "best ms", "gain", "solver");
+           "guess ms", "best ms", "gain", "solver, turns won against the guess");
     for (size_t i = 0; i < run->list->count; i++)
         print_row(run, k, i, width);
 }

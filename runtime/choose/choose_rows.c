@@ -61,7 +61,7 @@ static bool best_row(const kiln *k, const kiln_rows *rows, const char *key, cons
         if (nseen == 0 || faster) {
             *pick = candidate;
             pick->row_ms = best = row->ms;
-            pick->row_spread = row->spread;
+            pick->row_iqr = row->iqr;
             if (taken)
                 *taken = *row;
         }

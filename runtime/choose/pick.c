@@ -12,7 +12,7 @@ static void fill(const kiln_solver *solver, const kiln_considered *answer, bool 
     pick->predicted_ms = answer->ms;
     if (guess) {
         pick->origin = KILN_ORIGIN_GUESS;
-        pick->row_ms = pick->row_spread = 0;
+        pick->row_ms = pick->row_iqr = 0;
     }
 }
 

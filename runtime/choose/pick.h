@@ -13,7 +13,7 @@ typedef struct kiln_pick {
     double predicted_ms;
     kiln_origin origin;
     double row_ms;     /* of the row that the config is from; 0: not measured */
-    double row_spread; /* (90th - 10th percentile) / median of that row */
+    double row_iqr; /* of that row; 0: unknown */
 } kiln_pick;
 
 /* Fills a pick with a config of the solver, whose origin and row the caller knows, or with its

@@ -42,9 +42,16 @@ static void put_row(kiln_line *l, const kiln_row *row)
     put_number(l, "version", row->version);
     put_text(l, "config", row->config);
     put_number(l, "ms", row->ms);
-    put_number(l, "spread", row->spread);
+    put_number(l, "iqr", row->iqr);
     put_number(l, "runs", row->runs);
     put_number(l, "error", row->error);
+    if (*row->guess) {
+        put_text(l, "guess", row->guess);
+        put_number(l, "guess_ms", row->guess_ms);
+        put_number(l, "turns", row->turns);
+        put_number(l, "turns_won", row->turns_won);
+        put_number(l, "win_iqr", row->win_iqr);
+    }
     if (*row->second) {
         put_text(l, "second", row->second);
         put_number(l, "second_ms", row->second_ms);

@@ -30,14 +30,16 @@ static const kiln_field head_fields[] = {
 };
 
 static const kiln_field row_fields[] = {
-    {FIELD(TEXT, kiln_row, key, true)},      {FIELD(TEXT, kiln_row, solver, true)},
-    {FIELD(COUNT, kiln_row, version, true)}, {FIELD(TEXT, kiln_row, config, true)},
-    {FIELD(NUMBER, kiln_row, ms, false)},    {FIELD(NUMBER, kiln_row, spread, false)},
-    {FIELD(COUNT, kiln_row, runs, false)},   {FIELD(NUMBER, kiln_row, error, false)},
-    {FIELD(TEXT, kiln_row, second, false)},  {FIELD(NUMBER, kiln_row, second_ms, false)},
-    {FIELD(TEXT, kiln_row, hash, false)},    {FIELD(TEXT, kiln_row, driver, false)},
-    {FIELD(TEXT, kiln_row, date, false)},    {FIELD(TEXT, kiln_row, without, false)},
-    {FIELD(TEXT, kiln_row, core, false)},
+    {FIELD(TEXT, kiln_row, key, true)},          {FIELD(TEXT, kiln_row, solver, true)},
+    {FIELD(COUNT, kiln_row, version, true)},     {FIELD(TEXT, kiln_row, config, true)},
+    {FIELD(NUMBER, kiln_row, ms, false)},        {FIELD(NUMBER, kiln_row, iqr, false)},
+    {FIELD(COUNT, kiln_row, runs, false)},       {FIELD(NUMBER, kiln_row, error, false)},
+    {FIELD(TEXT, kiln_row, guess, false)},       {FIELD(NUMBER, kiln_row, guess_ms, false)},
+    {FIELD(COUNT, kiln_row, turns, false)},      {FIELD(COUNT, kiln_row, turns_won, false)},
+    {FIELD(NUMBER, kiln_row, win_iqr, false)},   {FIELD(TEXT, kiln_row, second, false)},
+    {FIELD(NUMBER, kiln_row, second_ms, false)}, {FIELD(TEXT, kiln_row, hash, false)},
+    {FIELD(TEXT, kiln_row, driver, false)},      {FIELD(TEXT, kiln_row, date, false)},
+    {FIELD(TEXT, kiln_row, without, false)},     {FIELD(TEXT, kiln_row, core, false)},
 };
 
 enum {

@@ -19,7 +19,7 @@ typedef struct kiln_bench {
 } kiln_bench;
 
 typedef struct kiln_times {
-    double ms, spread; /* median; (90th - 10th percentile) / median */
+    double ms, iqr; /* median; (upper - lower quartile) / median */
     int runs;
 } kiln_times;
 

@@ -26,13 +26,22 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Returns the sample below which the share lies, of sorted ones; between two it is interpolated. */
+static double quantile(const double *sorted, int n, double share)
+{
+    const double place = share * (n - 1);
+    const int below = (int)place;
+    if (below + 1 >= n)
+        return sorted[n - 1];
+    return sorted[below] + (place - below) * (sorted[below + 1] - sorted[below]);
+}
+
+/* Quartiles stand still where one sample in ten met another process; deciles tell of that alone. */
 kiln_times kiln_times_of(double *samples, int n)
 {
-    kiln_times r = {.runs = n};
     qsort(samples, (size_t)n, sizeof *samples, by_value);
-    r.ms = n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
-    double p10 = samples[(int)lrint((n - 1) * 0.1)], p90 = samples[(int)lrint((n - 1) * 0.9)];
-    r.spread = r.ms > 0 ? (p90 - p10) / r.ms : 0;
+    kiln_times r = {.ms = quantile(samples, n, 0.5), .runs = n};
+    r.iqr = r.ms > 0 ? (quantile(samples, n, 0.75) - quantile(samples, n, 0.25)) / r.ms : 0;
     return r;
 }
 

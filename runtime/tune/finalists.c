@@ -116,18 +116,36 @@ kiln_status kiln_row_record(kiln *k, const kiln_problem *problem, const kiln_sha
     return kiln_rows_append(k->rows_file, k->facts.name, row);
 }
 
+/* Writes what the final rounds say of the winner beside the guess. Without rounds the winner may
+ * still be the guess. */
+static void note_win(const kiln_finalists *f, kiln_row *row)
+{
+    const kiln_result *winner = &f->finalist[0];
+    for (int i = winner->win.turns > 0 ? f->nfinalists - 1 : 0; i >= 0; i--)
+        if (f->finalist[i].index == f->guess) {
+            name_config(&f->finalist[i].candidate, row->guess, sizeof row->guess);
+            row->guess_ms = f->finalist[i].times.ms;
+            row->turns = winner->win.turns;
+            row->turns_won = winner->win.won;
+            row->win_iqr = winner->win.iqr;
+        }
+}
+
 static kiln_status record(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
-                          const kiln_result *r, const kiln_result *second, const char *without)
+                          const kiln_result *r, const kiln_finalists *f)
 {
     const time_t now = time(NULL);
     struct tm utc;
     kiln_row row = {
-        .ms = r->times.ms, .spread = r->times.spread, .runs = r->times.runs, .error = r->error};
-    if (second) {
+        .ms = r->times.ms, .iqr = r->times.iqr, .runs = r->times.runs, .error = r->error};
+    const kiln_result *winner = &f->finalist[0], *second = winner + 1;
+    if (r == winner)
+        note_win(f, &row);
+    if (r == winner && f->nfinalists > 1) {
         row.second_ms = second->times.ms;
         name_config(&second->candidate, row.second, sizeof row.second);
     }
-    snprintf(row.without, sizeof row.without, "%s", without);
+    snprintf(row.without, sizeof row.without, "%s", f->without);
     strftime(row.date, sizeof row.date, "%Y-%m-%d", gmtime_r(&now, &utc));
     return kiln_row_record(k, problem, shape, &r->candidate, &row);
 }
@@ -162,11 +180,10 @@ kiln_status kiln_finalists_keep(kiln *k, const kiln_problem *problem, const kiln
         if (claim->candidate.solver == winner->candidate.solver)
             continue;
         const kiln_result now = renewed(k, shape, found, claim);
-        status = record(k, problem, shape, &now, NULL, found->without);
+        status = record(k, problem, shape, &now, found);
     }
     if (!status)
-        status = record(k, problem, shape, winner, found->nfinalists > 1 ? winner + 1 : NULL,
-                        found->without);
+        status = record(k, problem, shape, winner, found);
     kiln_reload_rows(k);
     return status;
 }

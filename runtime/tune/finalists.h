@@ -4,6 +4,7 @@
 
 #include "bench.h"
 #include "candidates.h"
+#include "win.h"
 
 /* How many of the fastest are finalists, and how many of the candidates that need no search; the
  * guess is one besides. */
@@ -16,6 +17,7 @@ typedef struct kiln_result {
     kiln_candidate candidate;
     size_t index; /* of its trial */
     kiln_times times;
+    kiln_win win; /* over the guess, in the last rounds */
     double error; /* largest, over its bound, where the caller's verify tells */
     kiln_op *op;  /* of a finalist; NULL elsewhere */
 } kiln_result;

@@ -4,8 +4,8 @@
 #include <math.h>
 
 /* How long the best candidate that needs no search is timed again beside each candidate. Where it
- * takes more or less time than in its own trial, beyond noise and half of its spread then, the
- * machine's speed has changed. */
+ * takes more or less time than in its own trial, beyond noise and the distance of its quartiles
+ * then, which all but a fifth of its samples keep to, the machine's speed has changed. */
 static const double pace_ms = 3, noise = 0.15;
 
 /* Keeps the least time of the best candidate that needs no search, and returns it. */
@@ -31,7 +31,7 @@ double kiln_pace_of(kiln_tuner *t)
         return 1;
     const double ms = kiln_times_of(samples, n).ms, pace = ms / first->times.ms;
     note_pace(t, first, ms);
-    return isnormal(pace) && fabs(log(pace)) > noise + first->times.spread / 2 ? pace : 1;
+    return isnormal(pace) && fabs(log(pace)) > noise + first->times.iqr ? pace : 1;
 }
 
 double kiln_pace_between(double before, double after)

@@ -47,14 +47,23 @@ static kiln_row row_of(const kiln_trial_line *end)
 {
     kiln_row row = {.version = end->version,
                     .ms = end->ms,
-                    .spread = end->spread,
+                    .iqr = end->iqr,
                     .runs = end->runs,
                     .error = end->error,
+                    .guess_ms = end->guess_ms,
+                    .turns = end->turns,
+                    .turns_won = end->turns_won,
+                    .win_iqr = end->win_iqr,
                     .second_ms = end->second_ms};
     snprintf(row.solver, sizeof row.solver, "%s", end->solver);
     snprintf(row.config, sizeof row.config, "%s", end->config);
     snprintf(row.second, sizeof row.second, "%s", end->second);
     snprintf(row.date, sizeof row.date, "%.10s", end->time);
+    snprintf(row.guess, sizeof row.guess, "%s", end->guess);
+    if (end->turns == 0 && !kiln_row_is_guess(&row)) { /* the time is of another moment */
+        row.guess[0] = '\0';
+        row.guess_ms = 0;
+    }
     return row;
 }
 

@@ -30,6 +30,9 @@ static void fill_best(const kiln_tuner *t, kiln_trial *trial)
     const kiln_candidate *guess = &t->list.at[t->list.guess];
     if (t->found.nfinalists > 0) {
         trial->best_ms = best->times.ms;
+        trial->turns = best->win.turns;
+        trial->turns_won = best->win.won;
+        trial->win_iqr = best->win.iqr;
         trial->best_solver = best->candidate.solver->name;
         kiln_config_text(best->candidate.solver, &best->candidate.config, trial->best_config,
                          sizeof trial->best_config);
@@ -51,7 +54,7 @@ void kiln_trial_fill(const kiln_tuner *t, const kiln_result *r, kiln_trial *tria
     introduce(t, &r->candidate, trial);
     trial->index = (int64_t)t->tried - 1;
     trial->ms = r->times.ms;
-    trial->spread = r->times.spread;
+    trial->iqr = r->times.iqr;
     trial->runs = r->times.runs;
     trial->error = r->error;
     fill_best(t, trial);

@@ -47,7 +47,7 @@ static void fill_trial(kiln_trial_line *line, const kiln_trial *t)
     line->count = (int)t->count;
     snprintf(line->verdict, sizeof line->verdict, "%s", kiln_trial_verdict_text(t->verdict));
     line->ms = t->ms;
-    line->spread = t->spread;
+    line->iqr = t->iqr;
     line->runs = t->runs;
     line->error = t->error;
     line->expected_ms = t->expected_ms;

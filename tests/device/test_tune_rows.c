@@ -10,11 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static void add_spread_row(kiln_problem p, const char *solver, const char *config, double ms,
-                           double spread)
+static void add_iqr_row(kiln_problem p, const char *solver, const char *config, double ms,
+                        double iqr)
 {
-    kiln_row row = {
-        .version = kiln_solver_named(solver)->version, .ms = ms, .spread = spread, .runs = 1};
+    kiln_row row = {.version = kiln_solver_named(solver)->version, .ms = ms, .iqr = iqr, .runs = 1};
     ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
     kiln_problem_row_key(&p, row.key, sizeof row.key);
     snprintf(row.solver, sizeof row.solver, "%s", solver);
@@ -25,7 +24,7 @@ static void add_spread_row(kiln_problem p, const char *solver, const char *confi
 
 static void add_row_of(kiln_problem p, const char *solver, const char *config, double ms)
 {
-    add_spread_row(p, solver, config, ms, 0);
+    add_iqr_row(p, solver, config, ms, 0);
 }
 
 static void add_row(const char *solver, const char *config, double ms)
@@ -87,7 +86,7 @@ START_TEST(a_guess_must_beat_a_row_clearly)
     ck_assert_str_eq(chosen(&open).solver, "naive");
     add_row("naive", "", predicted * 1.5);
     ck_assert_str_ne(chosen(&open).solver, "naive");
-    add_spread_row(tuning_problem, "naive", "", predicted * 1.5, 0.6);
+    add_iqr_row(tuning_problem, "naive", "", predicted * 1.5, 0.6);
     ck_assert_str_eq(chosen(&open).solver, "naive");
 }
 END_TEST
@@ -376,6 +375,27 @@ START_TEST(a_search_of_one_solver_decides_for_that_solver)
 }
 END_TEST
 
+/* The row says what it was compared with: the guess is a finalist of every search. */
+START_TEST(a_row_tells_of_its_turns_with_the_guess)
+{
+    tuning_record r = {0};
+    kiln_trial best;
+    kiln_tune_options o = tuning_options(&r, 12);
+    o.runs = 16;
+    ck_assert_int_eq(tuning_run(tuning.kiln, &o, &best), KILN_OK);
+    const kiln_row row = last_row();
+    char guess[KILN_INFO_TEXT + 64];
+    snprintf(guess, sizeof guess, "%s%s%s", best.guess_config, *best.guess_config ? " of " : "",
+             best.guess_solver);
+    ck_assert_str_eq(row.guess, guess);
+    ck_assert_int_eq(row.turns, KILN_ROW_TURNS);
+    ck_assert_int_eq(row.turns, best.turns);
+    ck_assert_int_eq(row.turns_won, best.turns_won);
+    ck_assert_int_le(row.turns_won, row.turns);
+    ck_assert(row.guess_ms > 0 && row.win_iqr >= 0);
+}
+END_TEST
+
 /* All had their say in the search before, which the new row of the same solver passes on. */
 START_TEST(what_was_ruled_out_stays_ruled_out)
 {
@@ -485,6 +505,7 @@ int main(void)
     tcase_add_test(tests, rows_of_other_batches_are_tried_early);
     tcase_add_test(tests, rows_of_kindred_devices_are_tried_early);
     tcase_add_test(tests, a_search_of_one_solver_decides_for_that_solver);
+    tcase_add_test(tests, a_row_tells_of_its_turns_with_the_guess);
     tcase_add_test(tests, what_was_ruled_out_stays_ruled_out);
     tcase_add_test(tests, a_row_decides_where_it_leaves_nobody_out);
     tcase_add_test(tests, old_promises_do_not_beat_the_winner);

@@ -25,7 +25,7 @@ static void check_piece(void *user, const kiln_rows_piece *p)
     require(*row->solver && memchr(row->solver, 0, sizeof row->solver));
     require(memchr(row->config, 0, sizeof row->config) && memchr(row->hash, 0, sizeof row->hash));
     require(memchr(row->driver, 0, sizeof row->driver) && memchr(row->date, 0, sizeof row->date));
-    require(row->version >= 0 && row->runs >= 0 && row->ms >= 0 && row->spread >= 0);
+    require(row->version >= 0 && row->runs >= 0 && row->ms >= 0 && row->iqr >= 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -280,6 +280,8 @@ static void files(void)
     FAILS(kiln_cache_list("", NULL, NULL));
     FAILS(kiln_rows_read(NULL, see_piece, NULL));
     FAILS(kiln_rows_read("/dev/null", NULL, NULL));
+    SAYS_WHY(kiln_row_wins(NULL, why) == 0);
+    GIVES(kiln_row_wins(NULL, NULL), 0);
     FAILS(kiln_rows_make(NULL, "d"));
     FAILS(kiln_rows_make("/dev/null", NULL));
     ck_assert_int_eq(kiln_cache_list("", see_entry, NULL), KILN_OK);

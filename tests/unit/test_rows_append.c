@@ -23,9 +23,14 @@ static void check_same(const kiln_row *a, const kiln_row *b)
     ck_assert_int_eq(a->version, b->version);
     ck_assert_str_eq(a->config, b->config);
     ck_assert_double_eq(a->ms, b->ms);
-    ck_assert_double_eq(a->spread, b->spread);
+    ck_assert_double_eq(a->iqr, b->iqr);
     ck_assert_int_eq(a->runs, b->runs);
     ck_assert_double_eq(a->error, b->error);
+    ck_assert_str_eq(a->guess, b->guess);
+    ck_assert_double_eq(a->guess_ms, b->guess_ms);
+    ck_assert_int_eq(a->turns, b->turns);
+    ck_assert_int_eq(a->turns_won, b->turns_won);
+    ck_assert_double_eq(a->win_iqr, b->win_iqr);
     ck_assert_str_eq(a->hash, b->hash);
     ck_assert_str_eq(a->driver, b->driver);
     ck_assert_str_eq(a->date, b->date);
@@ -55,6 +60,7 @@ START_TEST(the_longest_row_fits)
     memset(row.key, '"', sizeof row.key - 1);
     memset(row.solver, '\\', sizeof row.solver - 1);
     memset(row.config, '"', sizeof row.config - 1);
+    memset(row.guess, '"', sizeof row.guess - 1);
     memset(row.hash, '"', sizeof row.hash - 1);
     memset(row.driver, '"', sizeof row.driver - 1);
     memset(row.date, '"', sizeof row.date - 1);

@@ -84,13 +84,13 @@ START_TEST(other_spellings_load)
 {
     kiln_rows *rows = rows_load_text(
         "---\nschema: 1\nfuture: {a: [1, 2]}\nrows: # here\n\n"
-        "- {key: a, solver: S, version: 1, config: 1, future: {x: [1, {y: 2}]}, spread: 1e-2}\r\n"
+        "- {key: a, solver: S, version: 1, config: 1, future: {x: [1, {y: 2}]}, iqr: 1e-2}\r\n"
         "# between\n"
         "- key: b\n  solver: S # a remark\n\n  # another\n  version: 2\n  config: '2,3'\n"
         "- {key: c,\n   solver: S, version: 1, config: \"\"}\n");
     ck_assert_str_eq(rows_told, "");
     ck_assert_uint_eq(kiln_rows_count(rows), 3);
-    ck_assert_double_eq(kiln_rows_at(rows, 0)->spread, 0.01);
+    ck_assert_double_eq(kiln_rows_at(rows, 0)->iqr, 0.01);
     ck_assert_str_eq(kiln_rows_at(rows, 1)->config, "2,3");
     ck_assert_int_eq(kiln_rows_at(rows, 1)->version, 2);
     ck_assert_str_eq(kiln_rows_at(rows, 2)->config, "");

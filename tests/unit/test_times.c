@@ -12,10 +12,10 @@ START_TEST(median_and_spread)
     ck_assert_double_eq(kiln_times_of(odd, 3).ms, 3);
     ck_assert_double_eq(kiln_times_of(even, 4).ms, 2.5);
     ck_assert_double_eq(kiln_times_of(one, 1).ms, 7);
-    ck_assert_double_eq(kiln_times_of(one, 1).spread, 0);
+    ck_assert_double_eq(kiln_times_of(one, 1).iqr, 0);
     kiln_times t = kiln_times_of(many, 11);
     ck_assert_double_eq(t.ms, 6);
-    ck_assert_double_eq(t.spread, (10.0 - 2.0) / 6);
+    ck_assert_double_eq(t.iqr, (8.5 - 3.5) / 6);
     ck_assert_int_eq(t.runs, 11);
 }
 END_TEST

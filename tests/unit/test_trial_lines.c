@@ -72,7 +72,7 @@ START_TEST(what_was_written_is_read)
     ck_assert_str_eq(seen[0].why, "it said \"no\" \\ twice?and ended");
     ck_assert_int_eq(seen[0].index, 7);
     ck_assert_double_eq(seen[0].ms, 1.25);
-    ck_assert_double_eq(seen[0].spread, 0);
+    ck_assert_double_eq(seen[0].iqr, 0);
     ck_assert_int_eq(seen[1].kind, KILN_LINE_SEARCH);
     ck_assert_str_eq(seen[1].second, "naive");
 }
