@@ -40,9 +40,11 @@ int kiln_row_wins(const kiln_row *row, char *why)
 {
     char text[KILN_ERROR_TEXT] = "";
     const double win = row && row->guess_ms > 0 ? 1 - row->ms / row->guess_ms : 0;
-    if (row && kiln_row_is_guess(row))
+    if (!row)
+        snprintf(text, sizeof text, "the row is NULL");
+    else if (kiln_row_is_guess(row))
         snprintf(text, sizeof text, "its config is the guess, which needs no row");
-    else if (!row || row->turns <= 0 || row->ms <= 0 || row->guess_ms <= 0)
+    else if (row->turns <= 0 || row->ms <= 0 || row->guess_ms <= 0)
         snprintf(text, sizeof text, "it was not timed in turns with the guess");
     else if (row->turns < KILN_ROW_TURNS)
         snprintf(text, sizeof text, "it was timed in %d turns with the guess, not in %d",
