@@ -3,6 +3,9 @@
 
 #include "driver/base/clock.h"
 
+#include <stdbool.h>
+#include <time.h>
+
 /* Independent sums hide how long one multiply-add takes. */
 static const char source[] =
     "#ifdef WIDE\n" /* of vectors wider than the CPU's; a program is for one CPU */
@@ -39,8 +42,8 @@ typedef struct recipe {
     const char *options;
     int lanes, sums, rounds; /* as the options say */
     int items, group;        /* of multiply-adds, for each unit of the device; of a group */
-    int tries, copies;       /* copies of a try */
-    size_t bytes;            /* of a copy */
+    int tries, copies;       /* of a round; copies of a try */
+    size_t bytes;            /* of a copy, at least */
     bool copies_by_kernel;   /* PoCL's own copies are one thread's */
 } recipe;
 
@@ -50,9 +53,9 @@ static const recipe cpu = {"-DWIDE -DFLOATS=float16 -DSUMS=12 -DROUNDS=2048",
                            2048,
                            4,
                            1,
-                           30,
+                           5,
                            1,
-                           (size_t)40 << 20,
+                           (size_t)256 << 20,
                            true},
                     gpu = {"-DFLOATS=float -DSUMS=8 -DROUNDS=256",
                            1,
@@ -60,98 +63,134 @@ static const recipe cpu = {"-DWIDE -DFLOATS=float16 -DSUMS=12 -DROUNDS=2048",
                            256,
                            2048 * 4,
                            256,
-                           5,
+                           3,
                            10,
                            (size_t)1 << 28,
                            false};
 
-static double multiply_gflops(const session *s, const recipe *r, cl_kernel kernel, size_t items)
+/* What the rounds use. */
+typedef struct bench {
+    const session *session;
+    const recipe *recipe;
+    cl_program program;
+    cl_kernel multiply, copy;
+    cl_mem out, from, to;
+    size_t items; /* of multiply-adds */
+    size_t bytes; /* of a copy */
+} bench;
+
+static cl_int multiply_once(const bench *b)
 {
-    const size_t local = (size_t)r->group;
-    const double flops = 2.0 * STEPS * r->lanes * r->sums * r->rounds * (double)items;
-    double best = 0;
-    for (int i = 0; i <= r->tries; i++) {
-        const double begin = clock_seconds();
-        if (clEnqueueNDRangeKernel(s->queue, kernel, 1, NULL, &items, &local, 0, NULL, NULL) ||
-            clFinish(s->queue))
-            return 0;
-        const double gflops = 1e-9 * flops / (clock_seconds() - begin);
-        best = i && gflops > best ? gflops : best; /* the first run compiles or loads */
-    }
-    return best;
+    const size_t local = (size_t)b->recipe->group;
+    return clEnqueueNDRangeKernel(b->session->queue, b->multiply, 1, NULL, &b->items, &local, 0,
+                                  NULL, NULL);
 }
 
-static double measure_multiply(const session *s, const recipe *r, cl_program program)
+static cl_int copy_once(const bench *b)
 {
-    const cl_float a = 0.999f, b = 0.001f;
-    cl_uint units = 1;
-    double gflops = 0;
-    clGetDeviceInfo(s->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    const size_t items = (size_t)r->items * units;
-    cl_mem out = clCreateBuffer(s->context, CL_MEM_WRITE_ONLY,
-                                items * (size_t)r->lanes * sizeof(float), NULL, NULL);
-    cl_kernel kernel = out ? clCreateKernel(program, "multiply", NULL) : NULL;
-    if (kernel && !clSetKernelArg(kernel, 0, sizeof out, &out) &&
-        !clSetKernelArg(kernel, 1, sizeof a, &a) && !clSetKernelArg(kernel, 2, sizeof b, &b))
-        gflops = multiply_gflops(s, r, kernel, items);
-    if (kernel)
-        clReleaseKernel(kernel);
-    if (out)
-        clReleaseMemObject(out);
-    return gflops;
+    if (!b->recipe->copies_by_kernel)
+        return clEnqueueCopyBuffer(b->session->queue, b->from, b->to, 0, 0, b->bytes, 0, NULL,
+                                   NULL);
+    const size_t items = b->bytes / sizeof(float) / (size_t)b->recipe->lanes;
+    return clEnqueueNDRangeKernel(b->session->queue, b->copy, 1, NULL, &items, NULL, 0, NULL, NULL);
 }
 
-static cl_int copy_once(const session *s, const recipe *r, cl_kernel kernel, cl_mem from, cl_mem to)
-{
-    if (!r->copies_by_kernel)
-        return clEnqueueCopyBuffer(s->queue, from, to, 0, 0, r->bytes, 0, NULL, NULL);
-    const size_t items = r->bytes / sizeof(float) / (size_t)r->lanes;
-    return clEnqueueNDRangeKernel(s->queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
-}
-
-static double copy_gbs(const session *s, const recipe *r, cl_kernel kernel, cl_mem from, cl_mem to)
+/* Returns how many of `each` a second the best try reached; 0: one failed. */
+static double best_rate(const bench *b, cl_int (*once)(const bench *b), int times, double each)
 {
     double best = 0;
-    for (int i = 0; i <= r->tries; i++) {
+    for (int i = 0; i <= b->recipe->tries; i++) {
         const double begin = clock_seconds();
         cl_int code = CL_SUCCESS;
-        for (int j = 0; j < r->copies && code == CL_SUCCESS; j++)
-            code = copy_once(s, r, kernel, from, to);
-        if (code != CL_SUCCESS || clFinish(s->queue) != CL_SUCCESS)
+        for (int j = 0; j < times && code == CL_SUCCESS; j++)
+            code = once(b);
+        if (code != CL_SUCCESS || clFinish(b->session->queue) != CL_SUCCESS)
             return 0;
-        const double gbs = 2e-9 * r->copies * (double)r->bytes / (clock_seconds() - begin);
-        best = i && gbs > best ? gbs : best;
+        const double rate = times * each / (clock_seconds() - begin);
+        best = i && rate > best ? rate : best; /* the first try compiles, loads or wakes */
     }
     return best;
 }
 
-static double measure_copy(const session *s, const recipe *r, cl_program program)
+/* A copy is larger than what caches hold, as far as they tell. */
+static size_t bytes_of_copy(const bench *b)
 {
-    double gbs = 0;
-    cl_mem from = clCreateBuffer(s->context, CL_MEM_READ_WRITE, r->bytes, NULL, NULL);
-    cl_mem to = clCreateBuffer(s->context, CL_MEM_READ_WRITE, r->bytes, NULL, NULL);
-    cl_kernel kernel = clCreateKernel(program, "copy", NULL);
-    if (from && to && kernel && !clSetKernelArg(kernel, 0, sizeof from, &from) &&
-        !clSetKernelArg(kernel, 1, sizeof to, &to))
-        gbs = copy_gbs(s, r, kernel, from, to);
-    if (kernel)
-        clReleaseKernel(kernel);
-    if (from)
-        clReleaseMemObject(from);
-    if (to)
-        clReleaseMemObject(to);
-    return gbs;
+    enum { TIMES = 4, SHARE = 8 };
+    cl_ulong cache = 0;
+    uint64_t bytes = b->recipe->bytes;
+    clGetDeviceInfo(b->session->device, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof cache, &cache,
+                    NULL);
+    bytes = bytes > TIMES * cache ? bytes : TIMES * cache;
+    bytes = bytes < b->session->memory / SHARE ? bytes : b->session->memory / SHARE;
+    return (size_t)bytes / 4096 * 4096;
+}
+
+static bool open_bench(bench *b, const session *s)
+{
+    const char *text = source;
+    const cl_float factor = 0.999f, term = 0.001f;
+    cl_uint units = 1;
+    *b = (bench){.session = s, .recipe = s->cpu ? &cpu : &gpu};
+    b->program = clCreateProgramWithSource(s->context, 1, &text, NULL, NULL);
+    if (!b->program || clBuildProgram(b->program, 0, NULL, b->recipe->options, NULL, NULL))
+        return false;
+    clGetDeviceInfo(s->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    b->items = (size_t)b->recipe->items * units;
+    b->bytes = bytes_of_copy(b);
+    b->out = clCreateBuffer(s->context, CL_MEM_WRITE_ONLY,
+                            b->items * (size_t)b->recipe->lanes * sizeof(float), NULL, NULL);
+    b->from = clCreateBuffer(s->context, CL_MEM_READ_WRITE, b->bytes, NULL, NULL);
+    b->to = clCreateBuffer(s->context, CL_MEM_READ_WRITE, b->bytes, NULL, NULL);
+    b->multiply = clCreateKernel(b->program, "multiply", NULL);
+    b->copy = clCreateKernel(b->program, "copy", NULL);
+    return b->out && b->from && b->to && b->multiply && b->copy &&
+           !clSetKernelArg(b->multiply, 0, sizeof b->out, &b->out) &&
+           !clSetKernelArg(b->multiply, 1, sizeof factor, &factor) &&
+           !clSetKernelArg(b->multiply, 2, sizeof term, &term) &&
+           !clSetKernelArg(b->copy, 0, sizeof b->from, &b->from) &&
+           !clSetKernelArg(b->copy, 1, sizeof b->to, &b->to);
+}
+
+static void close_bench(const bench *b)
+{
+    const cl_mem buffers[] = {b->out, b->from, b->to};
+    const cl_kernel kernels[] = {b->multiply, b->copy};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        if (buffers[i])
+            clReleaseMemObject(buffers[i]);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (kernels[i])
+            clReleaseKernel(kernels[i]);
+    if (b->program)
+        clReleaseProgram(b->program);
+}
+
+static void add_round(const bench *b, device_limits *limits)
+{
+    const recipe *r = b->recipe;
+    const double flops = 2.0 * STEPS * r->lanes * r->sums * r->rounds * (double)b->items;
+    limit_rounds_add(&limits->gflops, best_rate(b, multiply_once, 1, 1e-9 * flops));
+    limit_rounds_add(&limits->gbs, best_rate(b, copy_once, r->copies, 2e-9 * (double)b->bytes));
 }
 
 device_limits device_limits_measure(const session *s)
 {
-    const char *text = source;
-    const recipe *r = s->cpu ? &cpu : &gpu;
-    device_limits limits = {0};
-    cl_program program = clCreateProgramWithSource(s->context, 1, &text, NULL, NULL);
-    if (program && clBuildProgram(program, 0, NULL, r->options, NULL, NULL) == CL_SUCCESS)
-        limits = (device_limits){measure_multiply(s, r, program), measure_copy(s, r, program)};
-    if (program)
-        clReleaseProgram(program);
+    static const struct timespec pause = {.tv_nsec = 500000000};
+    device_limits limits = {.seconds = 0};
+    bench b;
+    if (open_bench(&b, s)) {
+        best_rate(&b, copy_once, 1, 1); /* the first touch of the buffers' pages */
+        const double begin = clock_seconds();
+        const machine_load before = machine_load_now();
+        for (int i = 0; i < LIMIT_ROUNDS; i++) {
+            if (i > 0)
+                nanosleep(&pause, NULL);
+            add_round(&b, &limits);
+        }
+        const machine_load after = machine_load_now();
+        limits.others = machine_load_between(&before, &after);
+        limits.seconds = clock_seconds() - begin;
+    }
+    close_bench(&b);
     return limits;
 }

@@ -16,8 +16,10 @@ void page_section_end(FILE *to)
 
 void page_picture(FILE *to, double width, double height, const char *description)
 {
-    fprintf(to, "<div class=\"chart\"><svg viewBox=\"0 0 %.0f %.0f\" ", width, height);
-    if (width < 900) /* a narrow picture does not grow beyond its size */
+    const bool big = width == PAGE_WIDTH;
+    fprintf(to, "<div class=\"chart%s\"><svg viewBox=\"0 0 %.0f %.0f\" ", big ? " big" : "", width,
+            height);
+    if (!big) /* it does not grow beyond its size */
         fprintf(to, "style=\"max-width:%.0fpx\" ", width);
     html_fill(to, "role=\"img\" aria-label=\"%\">\n", description);
 }

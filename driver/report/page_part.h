@@ -16,6 +16,10 @@ typedef struct page_part {
     int number; /* of the device, from 1: part of identifiers */
 } page_part;
 
+/* Sizes of the large pictures, in units of about a pixel. Letters grow in a narrow window, so that
+ * they can be read there, too. */
+enum { PAGE_WIDTH = 760, PAGE_LEFT = 84, PAGE_RIGHT = 20 };
+
 /* Write a section each; nothing where there are no data for it. */
 void page_tiles(const page_part *p);    /* page_tiles.c */
 void page_roofline(const page_part *p); /* page_roofline.c */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The picture of all layers. */
-enum { WIDTH = 960, HEIGHT = 300, LEFT = 64, RIGHT = 24, TOP = 40, BOTTOM = 50, POINTS = 160 };
+enum { HEIGHT = 300, TOP = 44, BOTTOM = 60, POINTS = 160 };
 /* The small pictures. */
 enum { SMALL_WIDTH = 310, SMALL_HEIGHT = 190, SMALL_LEFT = 66, SMALL_BOTTOM = 46, MOST = 12 };
 
@@ -89,12 +89,13 @@ static void draw_line(FILE *to, const axis *x, const axis *y, const progress *at
     fprintf(to, "H%.1f\"/></g>\n", x->to);
 }
 
-static void draw_key(FILE *to, double x, const char *class, const char *words)
+static void put_key(FILE *to, const char *class, const char *words)
 {
-    const double y = 18, length = 26;
-    fprintf(to, "<path class=\"%s\" d=\"M%.1f %.1fh%.1f\"/>", class, x, y - 4, length);
-    fprintf(to, "<text class=\"legend\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + length + 6, y,
-            words);
+    fprintf(
+        to,
+        "<span><svg class=\"key stroke\" viewBox=\"0 0 30 14\"><path class=\"%s\" d=\"M0 7h30\"/>"
+        "</svg> %s</span>\n",
+        class, words);
 }
 
 static void draw_all(const page_part *p, double most)
@@ -104,10 +105,15 @@ static void draw_all(const page_part *p, double most)
     double least = 0.9;
     for (size_t i = 0; i < n; i++)
         least = at[i].worst > 0 ? fmin(least, at[i].worst) : 0;
-    axis x = axis_make(true, 1, fmax(most, 2), LEFT, WIDTH - RIGHT),
+    axis x = axis_make(true, 1, fmax(most, 2), PAGE_LEFT, PAGE_WIDTH - PAGE_RIGHT),
          y = axis_make(false, least, 1, HEIGHT - BOTTOM, TOP);
-    page_picture(p->to, WIDTH, HEIGHT, "Share of the final speed over trials, for all layers");
-    axis_draw_x(p->to, &x, &y, 14, "trials of a layer (logarithmic)");
+    fputs("<p class=\"legend\">", p->to);
+    put_key(p->to, "line median", "median layer");
+    put_key(p->to, "line tenth", "lowest tenth");
+    put_key(p->to, "line worst", "worst layer");
+    fputs("</p>\n", p->to);
+    page_picture(p->to, PAGE_WIDTH, HEIGHT, "Share of the final speed over trials, for all layers");
+    axis_draw_x(p->to, &x, &y, 10, "trials of a layer (logarithmic)");
     axis_draw_y(p->to, &x, &y, 6, "final best time / best time so far");
     if (n > 0) {
         draw_line(p->to, &x, &y, at, n, offsetof(progress, worst), "line worst", "worst layer");
@@ -115,10 +121,6 @@ static void draw_all(const page_part *p, double most)
                   "a tenth of the layers is below");
         draw_line(p->to, &x, &y, at, n, offsetof(progress, median), "line median", "median layer");
     }
-    const double apart = 130, from = WIDTH - RIGHT - 3 * apart + 10;
-    draw_key(p->to, from, "line median", "median layer");
-    draw_key(p->to, from + apart + 6, "line tenth", "lowest tenth");
-    draw_key(p->to, from + 2 * apart + 12, "line worst", "worst layer");
     page_picture_end(p->to);
 }
 

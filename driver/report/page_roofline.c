@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 960, HEIGHT = 500, LEFT = 64, RIGHT = 24, TOP = 44, BOTTOM = 52 };
+enum { HEIGHT = 440, TOP = 44, BOTTOM = 60 };
 
 /* How the directions look. */
 static const struct {
@@ -78,7 +78,7 @@ static void make_axes(const page_part *p, axis *x, axis *y)
         }
     if (gbs > 0)
         widen(&low_y, &high_y, gbs * low_x);
-    *x = axis_make(true, low_x, high_x, LEFT, WIDTH - RIGHT);
+    *x = axis_make(true, low_x, high_x, PAGE_LEFT, PAGE_WIDTH - PAGE_RIGHT);
     *y = axis_make(true, low_y, high_y, HEIGHT - BOTTOM, TOP);
 }
 
@@ -102,28 +102,72 @@ static void draw_slope(const page_part *p, const axis *x, const axis *y)
                  y2 = axis_at(y, gbs * to);
     fprintf(p->to, "<line class=\"roof\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", x1, y1,
             x2, y2);
-    const double angle = atan2(y2 - y1, x2 - x1) * 180 / acos(-1), at = 0.06;
-    fprintf(p->to,
-            "<text class=\"roofname\" y=\"-7\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">",
-            x1 + at * (x2 - x1), y1 + at * (y2 - y1), angle);
-    html_fill(p->to, "memory: % GB/s, %</text>\n", html_number(gbs, number),
-              report_limit_origin(&p->device->gbs));
+    /* Beside the line on its upper side, where there is room. */
+    enum { LETTERS = 150 };
+    const double middle_x = (x1 + x2) / 2, middle_y = (y1 + y2) / 2;
+    const bool above = middle_x - x->from > LETTERS;
+    fprintf(p->to, "<text class=\"roofname\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
+            middle_x + (above ? -8 : 12), middle_y + (above ? 0 : 16), above ? "end" : "start");
+    html_fill(p->to, "memory: % GB/s</text>\n", html_number(gbs, number));
 }
 
+static bool is_drawn_before(const page_part *p, kiln_type type)
+{
+    for (int t = 0; t < (int)type; t++)
+        if (has_type(p, (kiln_type)t) &&
+            p->device->gflops[t].value == p->device->gflops[type].value)
+            return true;
+    return false;
+}
+
+/* Returns how many other names stand at the height of a roof already. */
+static int names_beside(const page_part *p, const axis *y, kiln_type type)
+{
+    const double least = 16, at = axis_at(y, p->device->gflops[type].value);
+    int n = 0;
+    for (int t = 0; t < (int)type; t++)
+        n += has_type(p, (kiln_type)t) && !is_drawn_before(p, (kiln_type)t) &&
+             p->device->gflops[t].value > 0 &&
+             fabs(axis_at(y, p->device->gflops[t].value) - at) < least;
+    return n;
+}
+
+/* Types with the same limit share a roof. */
 static void draw_roof(const page_part *p, const axis *x, const axis *y, kiln_type type)
 {
-    const report_limit *limit = &p->device->gflops[type];
-    const double peak = limit->value, gbs = p->device->gbs.value;
+    const double peak = p->device->gflops[type].value, gbs = p->device->gbs.value, apart = 200;
     char number[HTML_NUMBER];
-    if (peak <= 0)
+    if (peak <= 0 || is_drawn_before(p, type))
         return;
     const double from = gbs > 0 ? axis_at(x, peak / gbs) : x->from, at = axis_at(y, peak);
     fprintf(p->to, "<line class=\"roof\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", from,
             at, x->to, at);
-    fprintf(p->to, "<text class=\"roofname\" x=\"%.1f\" y=\"%.1f\">", fmin(from + 4, x->to - 300),
-            at - 8);
-    html_fill(p->to, "% multiply-adds: % GFLOP/s, %</text>\n", kiln_type_name(type),
-              html_number(peak, number), report_limit_origin(limit));
+    fprintf(p->to, "<text class=\"roofname\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
+            x->to - names_beside(p, y, type) * apart, at - 8);
+    for (int t = type, said = 0; t < KILN_TYPES; t++)
+        if (has_type(p, (kiln_type)t) && p->device->gflops[t].value == peak)
+            fprintf(p->to, "%s%s", said++ ? ", " : "", kiln_type_name((kiln_type)t));
+    html_fill(p->to, ": % GFLOP/s</text>\n", html_number(peak, number));
+}
+
+/* Says where the limits are from. */
+static void put_limits(const page_part *p)
+{
+    char number[HTML_NUMBER], origin[REPORT_ORIGIN];
+    fputs("<ul class=\"note\">\n", p->to);
+    if (p->device->gbs.value > 0)
+        html_fill(p->to, "<li>memory: % GB/s, %</li>\n", html_number(p->device->gbs.value, number),
+                  report_limit_origin(&p->device->gbs, origin));
+    for (int t = 0; t < KILN_TYPES; t++) {
+        const report_limit *limit = &p->device->gflops[t];
+        if (limit->value > 0 && has_type(p, (kiln_type)t))
+            html_fill(p->to, "<li>% multiply-adds: % GFLOP/s, %</li>\n",
+                      kiln_type_name((kiln_type)t), html_number(limit->value, number),
+                      report_limit_origin(limit, origin));
+    }
+    fputs("</ul>\n", p->to);
+    if (*p->device->doubt)
+        html_fill(p->to, "<p class=\"warn\">Warning: %.</p>\n", p->device->doubt);
 }
 
 static void draw_layers(const page_part *p, const axis *x, const axis *y)
@@ -139,16 +183,23 @@ static void draw_layers(const page_part *p, const axis *x, const axis *y)
     }
 }
 
-static void draw_legend(const page_part *p)
+/* Which mark is which direction, behind the picture's title: words of a page find their own place.
+ */
+static void put_legend(const page_part *p)
 {
-    static const double from_right[] = {348, 262, 136};
-    const double y = 18;
+    bool there[sizeof looks / sizeof *looks] = {false};
+    for (size_t i = 0; i < p->count; i++)
+        if (is_drawn(&p->layer[i]))
+            there[p->layer[i].problem.direction] = true;
+    fputs("<p class=\"legend\">", p->to);
     for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
-        const double x = WIDTH - RIGHT - from_right[d];
-        draw_mark(p->to, (kiln_direction)d, false, x, y - 4);
-        fprintf(p->to, "<text class=\"legend\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 11, y,
-                looks[d].words);
+        if (!there[d])
+            continue;
+        fputs("<span><svg class=\"key\" viewBox=\"0 0 14 14\">", p->to);
+        draw_mark(p->to, (kiln_direction)d, false, 7, 7);
+        fprintf(p->to, "</svg> %s</span>\n", looks[d].words);
     }
+    fputs("</p>\n", p->to);
 }
 
 /* Says which types have marks of their own, and which have no roof. */
@@ -182,17 +233,18 @@ void page_roofline(const page_part *p)
                  "above its roof; and what a cache holds from one run to the next can stand above "
                  "the slope.");
     make_axes(p, &x, &y);
-    page_picture(p->to, WIDTH, HEIGHT,
+    put_legend(p);
+    page_picture(p->to, PAGE_WIDTH, HEIGHT,
                  "Roofline: operations a second over operations a byte, a mark a layer");
-    axis_draw_x(p->to, &x, &y, 14, "operations per byte of x, w and y (FLOP/byte, logarithmic)");
-    axis_draw_y(p->to, &x, &y, 12, "speed (GFLOP/s, logarithmic)");
+    axis_draw_x(p->to, &x, &y, 10, "operations per byte of x, w and y (FLOP/byte, logarithmic)");
+    axis_draw_y(p->to, &x, &y, 10, "speed (GFLOP/s, logarithmic)");
+    draw_layers(p, &x, &y);
     draw_slope(p, &x, &y);
     for (int t = 0; t < KILN_TYPES; t++)
         if (has_type(p, (kiln_type)t))
             draw_roof(p, &x, &y, (kiln_type)t);
-    draw_layers(p, &x, &y);
-    draw_legend(p);
     page_picture_end(p->to);
+    put_limits(p);
     put_types(p);
     if (p->device->gbs.value <= 0)
         fputs("<p class=\"none\">The limits of this device are not known here: make the report on "

@@ -27,9 +27,10 @@ static const char help[] =
     "  --match TEXT          only problems that contain TEXT\n"
     "  --device DEVICE       the device whose limits are drawn; KILN_DEVICE unless given\n"
     "  --limits measure|count|none\n"
-    "                        measure: multiply-adds and copies, a second each, if the files are\n"
-    "                        of this device; count: from the units and the clock that it tells;\n"
-    "                        none: only what --peak and --bandwidth give [measure]\n"
+    "                        measure: multiply-adds and copies, in six rounds over some\n"
+    "                        seconds, if the files are of this device; count: from the units\n"
+    "                        and the clock that it tells; none: only what --peak and\n"
+    "                        --bandwidth give [measure]\n"
     "  --peak [TYPE=]GFLOPS  the limit of multiply-adds, in 1e9 operations a second, of a type\n"
     "                        (f32, f16, bf16, i8) or of types that have none; may be given again\n"
     "  --bandwidth GBS       the limit of memory, in 1e9 bytes a second\n"
@@ -217,6 +218,14 @@ static kiln_status write_page(const report_data *d, const files *f, const char *
     return replaced_file_close(&file, why);
 }
 
+static void warn_of_doubts(const report_data *d)
+{
+    for (int i = 0; i < d->devices; i++)
+        if (*d->device[i].doubt)
+            fprintf(stderr, "kiln report: warning: %s; make the page again when it is idle\n",
+                    d->device[i].doubt);
+}
+
 static void print_sums(const report_data *d, const char *name)
 {
     size_t trials = 0;
@@ -241,6 +250,7 @@ static int report(const options *o, const session *s, char *const *names, int n)
         report_limits_give(&d, o->peak, o->bandwidth);
         if (s->kiln && o->limits != LIMITS_NONE)
             report_limits_find(&d, s, o->limits == LIMITS_COUNT);
+        warn_of_doubts(&d);
         status = write_page(&d, &f, o->output, why);
     }
     if (!status && strcmp(o->output, "-") != 0)

@@ -52,13 +52,17 @@ typedef struct report_layer {
 } report_layer;
 
 typedef struct report_limit {
-    double value; /* 0: unknown */
+    double value;   /* 0: unknown */
+    double least;   /* of a measured one: the lowest of its rounds, of which the highest counts */
+    int rounds;     /* 0: not measured in rounds */
+    double seconds; /* from the first round to the last one */
     enum { LIMIT_UNKNOWN = 0, LIMIT_GIVEN, LIMIT_MEASURED, LIMIT_COUNTED } origin;
 } report_limit;
 
 typedef struct report_device {
     char name[200], core[24]; /* core: "" where nobody says */
     report_limit gflops[KILN_TYPES], gbs;
+    char doubt[256]; /* why measured limits may be too low; "": nothing says so */
 } report_device;
 
 enum { REPORT_DEVICES = 16, REPORT_ROWS = 5000 };

@@ -5,6 +5,17 @@
 
 #include "device_limits.h"
 
+static void set_measured(report_limit *limit, const limit_rounds *rounds, double seconds)
+{
+    if (limit->origin != LIMIT_UNKNOWN || rounds->count == 0)
+        return;
+    *limit = (report_limit){.value = limit_rounds_best(rounds),
+                            .least = limit_rounds_least(rounds),
+                            .rounds = rounds->count,
+                            .seconds = seconds,
+                            .origin = LIMIT_MEASURED};
+}
+
 static void set(report_limit *limit, double value, int origin)
 {
     if (value > 0 && limit->origin == LIMIT_UNKNOWN) {
@@ -44,15 +55,17 @@ void report_limits_find(report_data *d, const session *s, bool counted)
     if (!counted && needed) {
         kiln_device_measure(s->kiln); /* for later starts; the page says what is measured now */
         const device_limits limits = device_limits_measure(s);
-        set(&device->gflops[KILN_F32], limits.gflops, LIMIT_MEASURED);
-        set(&device->gbs, limits.gbs, LIMIT_MEASURED);
+        set_measured(&device->gflops[KILN_F32], &limits.gflops, limits.seconds);
+        set_measured(&device->gbs, &limits.gbs, limits.seconds);
+        limit_rounds_doubt(&limits.gflops, &limits.gbs, &limits.others, device->doubt,
+                           sizeof device->doubt);
     }
     for (int t = 0; t < KILN_TYPES; t++)
         set(&device->gflops[t], kiln_device_gflops(s->kiln, (kiln_type)t), LIMIT_COUNTED);
     set(&device->gbs, kiln_device_gbs(s->kiln), LIMIT_COUNTED);
 }
 
-const char *report_limit_origin(const report_limit *limit)
+const char *report_limit_origin(const report_limit *limit, char text[REPORT_ORIGIN])
 {
     static const char *const words[] = {
         [LIMIT_UNKNOWN] = "unknown",
@@ -60,5 +73,10 @@ const char *report_limit_origin(const report_limit *limit)
         [LIMIT_MEASURED] = "measured for this page",
         [LIMIT_COUNTED] = "counted from units and clock",
     };
-    return words[limit->origin];
+    snprintf(text, REPORT_ORIGIN, "%s", words[limit->origin]);
+    if (limit->rounds > 0)
+        snprintf(text, REPORT_ORIGIN,
+                 "%s: the best of %d rounds over %.0f s, the least of which is %.3g",
+                 words[limit->origin], limit->rounds, limit->seconds, limit->least);
+    return text;
 }

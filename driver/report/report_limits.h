@@ -14,7 +14,9 @@ void report_limits_give(report_data *d, const double gflops[KILN_TYPES], double 
  * kiln counts them. */
 void report_limits_find(report_data *d, const session *s, bool counted);
 
-/* Returns "measured in this run" and the like. */
-const char *report_limit_origin(const report_limit *limit);
+enum { REPORT_ORIGIN = 128 };
+
+/* Writes "measured for this page: ..." and the like. Returns `text`. */
+const char *report_limit_origin(const report_limit *limit, char text[REPORT_ORIGIN]);
 
 #endif

@@ -73,8 +73,8 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
     const double seconds = m->kiln_ms * 1e-3;
     printf("%-21s %-32.32s %3lld %9.4f ms (device %.4f, events %.4f)  peak %3.0f%% copy %3.0f%%",
            gpu_classes[at].name, w->layer->name, (long long)w->problem.batch, m->kiln_ms,
-           m->device_ms, m->event_ms, 100e-9 * w->flops / seconds / fmax(b->limits.gflops, 1),
-           100e-9 * w->bytes / seconds / fmax(b->limits.gbs, 1));
+           m->device_ms, m->event_ms, 100e-9 * w->flops / seconds / fmax(limit_rounds_best(&b->limits.gflops), 1),
+           100e-9 * w->bytes / seconds / fmax(limit_rounds_best(&b->limits.gbs), 1));
     if (m->peer_ms > 0) {
         printf("  %s %9.4f ms (%s)  ratio %.3f", is_own_peer(&gpu_classes[at]) ? "kiln" : "cuDNN",
                m->peer_ms, m->format, m->peer_ms / m->kiln_ms);
@@ -164,8 +164,8 @@ static int run(bench *b)
     else
         printf("no peer: %s\n", b->peer.what);
     b->limits = device_limits_measure(&b->session);
-    printf("%s: %.0f GFLOP/s multiply-add, %.0f GB/s copy\n", b->session.name, b->limits.gflops,
-           b->limits.gbs);
+    printf("%s: %.0f GFLOP/s multiply-add, %.0f GB/s copy\n", b->session.name, limit_rounds_best(&b->limits.gflops),
+           limit_rounds_best(&b->limits.gbs));
     const progress p = progress_start(b->given.layers.count);
     for (int i = 0; i < b->given.layers.count && !interrupt_came(); i++) {
         progress_tell(&p, i);
