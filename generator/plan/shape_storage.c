@@ -16,7 +16,6 @@ bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, ki
                                  : w ? s->c / s->g
                                      : s->k},
         .groups = s->g,
-        .depthwise = s->g == s->c && s->g > 1,
         .type = x   ? s->x_type
                 : w ? s->w_type
                     : s->y_type,

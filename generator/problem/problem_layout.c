@@ -42,10 +42,11 @@ bool kiln_extent_storage(const kiln_extent *e, const char *text, kiln_storage *s
     int64_t dim[KILN_MAX_DIMS];
     memcpy(dim, e->dim, sizeof dim);
     if (dims[0] == 'M') {
-        if (!e->depthwise)
-            return kiln_deny(
-                why, "filter layout %s is for depthwise convolutions, one input channel a group",
-                layout.name);
+        if (e->groups == 1 || e->dim[1] != 1)
+            return kiln_deny(why,
+                             "filter layout %s is for depthwise convolutions, whose filters have "
+                             "one channel; these have %lld in %lld groups",
+                             layout.name, (long long)e->dim[1], (long long)e->groups);
         dim[0] /= e->groups;
         dim[1] = e->groups;
     }
@@ -110,7 +111,6 @@ bool kiln_problem_storage(const kiln_problem *p, char tensor, kiln_storage *stor
         .tensor = tensor,
         .rank = p->spatial_rank,
         .groups = p->groups,
-        .depthwise = p->groups == p->in_channels && p->groups > 1,
         .type = x   ? p->x_type
                 : w ? p->w_type
                     : p->y_type,

@@ -17,7 +17,6 @@ typedef struct kiln_extent {
     int rank;
     int64_t dim[KILN_MAX_DIMS];
     int64_t groups;
-    bool depthwise; /* one input channel a group */
     kiln_type type;
 } kiln_extent;
 

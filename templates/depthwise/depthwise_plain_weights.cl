@@ -9,6 +9,8 @@
  *
  * Defines, besides those of the files included:
  *   P_N, D_TAP_ROWS   above
+ *   D_W_GROUP, D_W_K, D_W_TAP   elements of dw from a group, an output channel of a group, and a
+ *                     tap to the next one; a part lies as dw does
  */
 #include "depthwise_source.cl"
 #include "parts.cl"
@@ -92,7 +94,8 @@ kernel void depthwise_weights(global const SRC_T *restrict x, global const SRC_T
         }
     }
 
-    out += ((part * (INDEX_T)(P_GROUPS * D_MULTIPLE) + k) * P_FILTER_D + q) * D_TAPS;
+    out += part * (INDEX_T)(P_GROUPS * D_MULTIPLE) * P_FILTER_D * D_TAPS + group * D_W_GROUP +
+           k % D_MULTIPLE * D_W_K + (INDEX_T)q * D_TAPS * D_W_TAP;
 #pragma unroll
     for (int i = 0; i < D_TAP_ROWS * P_FILTER_W; i++) {
 #if T_VEC == 1
@@ -104,6 +107,6 @@ kernel void depthwise_weights(global const SRC_T *restrict x, global const SRC_T
             sum += lane[l];
 #endif
         if (r0 + i / P_FILTER_W < P_FILTER_H)
-            OUT_STORE(out, r0 * P_FILTER_W + i, sum);
+            OUT_STORE(out, (INDEX_T)(r0 * P_FILTER_W + i) * D_W_TAP, sum);
     }
 }

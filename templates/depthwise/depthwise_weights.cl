@@ -32,6 +32,7 @@
  *   T_R, T_S            taps that are summed at a time; divide P_FILTER_H and P_FILTER_W
  *   T_PARTS             parts
  *   D_LAUNCH            1 or 2: which of the two kernels is wanted
+ *   D_W_K, D_W_TAP      elements of dw from one channel, and tap, to the next
  */
 #include "items.cl"
 #include "taps.cl"
@@ -48,25 +49,25 @@ INLINE INDEX_T channel_of(const int vector)
                      : (INDEX_T)vector * D_B;
 }
 
-/* Writes the sums of `taps` taps from `tap` on to dw, which is plain. */
+/* Writes the sums of `taps` taps from `tap` on to dw. */
 INLINE void put_taps(global DST_T *dw, const ACC_V *sum, const int vector, const int tap,
                      const int taps)
 {
     const INDEX_T channel = channel_of(vector);
     const int own = D_EARLIER && vector == D_VECTORS - 1 ? D_B - D_CHANNELS % D_B : 0;
     ACC_T lane[D_B] __attribute__((aligned(64)));
-    dw += channel * D_TAPS + tap;
+    dw += channel * D_W_K + (INDEX_T)tap * D_W_TAP;
 #pragma unroll
     for (int t = 0; t < taps; t++) {
         *(private ACC_V *)lane = sum[t];
         if (own == 0 && channel + D_B <= D_CHANNELS) {
 #pragma unroll
             for (int i = 0; i < D_B; i++)
-                DST_STORE(dw, i * D_TAPS + t, lane[i]);
+                DST_STORE(dw, (INDEX_T)i * D_W_K + (INDEX_T)t * D_W_TAP, lane[i]);
         } else {
 #pragma nounroll
             for (int i = own; i < D_B && channel + i < D_CHANNELS; i++)
-                DST_STORE(dw, i * D_TAPS + t, lane[i]);
+                DST_STORE(dw, (INDEX_T)i * D_W_K + (INDEX_T)t * D_W_TAP, lane[i]);
         }
     }
 }

@@ -23,12 +23,18 @@
  *   D_PART              positions of one part, a multiple of T_VEC
  *   T_VEC T_K T_PIX     tile of one item, as above (T_K <= D_K)
  *   T_GROUP T_GROUP_K   items of a group over weights and over k
+ *   D_W_GROUP, D_W_K, D_W_C, D_W_TAP   elements of dw from a group, a channel of dy, of x, and a
+ *                       tap to the next one
  */
 #include "parts.cl"
 
 #define D_TAPS (P_FILTER_D * P_FILTER_H * P_FILTER_W)
 #define D_WEIGHTS (D_C * D_TAPS)
 #define D_BLOCKS ((D_K + T_K - 1) / T_K)
+/* Weight j of channel k of a group, in dw or in a part, which lies as dw does. */
+#define PLACE(group, k, j)                                                                         \
+    ((INDEX_T)(group) * D_W_GROUP + (INDEX_T)(k) * D_W_K + (INDEX_T)((j) / D_TAPS) * D_W_C +       \
+     (INDEX_T)((j) % D_TAPS) * D_W_TAP)
 
 #if T_VEC == 1
 #define ACC_V ACC_T
@@ -108,13 +114,13 @@ kernel void weights(global const SRC_T *restrict x, global const SRC_T *restrict
         }
     }
 
-    out += ((INDEX_T)part * P_GROUPS + group) * D_K * D_WEIGHTS;
+    out += (INDEX_T)part * P_GROUPS * D_K * D_WEIGHTS;
 #pragma unroll
     for (int k = 0; k < T_K; k++)
 #pragma unroll
         for (int j = 0; j < T_PIX; j++) {
             const ACC_T sum = sum_lanes(acc[k * T_PIX + j]);
             if (k0 + k >= k_own && j0 + j * T_GROUP < D_WEIGHTS)
-                OUT_STORE(out, (INDEX_T)(k0 + k) * D_WEIGHTS + j0 + j * T_GROUP, sum);
+                OUT_STORE(out, PLACE(group, k0 + k, j0 + j * T_GROUP), sum);
         }
 }

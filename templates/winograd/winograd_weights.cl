@@ -35,7 +35,7 @@
  *
  * Grids, all in groups of one item. `source`, `gradient`: (images * rows of tiles, blocks).
  * `products`: (tiles of K * tiles of C, 36). `filters`: (tiles of K * tiles of C). `part`:
- * (T_PARTS). `weights`: (K, blocks of C).
+ * (T_PARTS). `weights`: (K / D_W_KEPT, blocks of C).
  *
  * Defines, besides those of the files included:
  *   D_B                  channels of a block, lanes of a vector: 4, 8 or 16
@@ -46,7 +46,11 @@
  *   D_ROWS, D_PART       rows of tiles of all images, of a part
  *   T_K, T_CV            above; T_K divides D_B, T_CV <= blocks of C
  *   T_ROWS, T_PARTS      above
+ *   D_W_KEPT             filters of neighbouring channels that an item stores together, because
+ *                        they are neighbours in dw: T_K in `filters`, D_B in `weights`; else 1
+ *   D_W_K, D_W_C, D_W_TAP    elements of dw from a channel of dy, of x, and a tap to the next one
  */
+#include "transpose.cl"
 #include "winograd_weights_tiles.cl"
 
 #define D_K_TILES (D_K_BLOCKS * D_B / T_K)
@@ -109,9 +113,8 @@ INLINE void product(global const ACC_T *v, global const ACC_T *u, global ACC_T *
 
 /* ---- dw ---- */
 
-/* The filter of channel k and one block, from 36 vectors `apart` from each other. */
-INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, const int k,
-                   const int block)
+/* The filter of one channel k and one block, from 36 vectors `apart` from each other. */
+INLINE void filter(private const ACC_V *m, const int apart, private ACC_V *taps)
 {
     ACC_V mid[3][6];
 #pragma unroll
@@ -125,22 +128,51 @@ INLINE void filter(private const ACC_V *m, const int apart, global DST_T *dw, co
         for (int i = 0; i < 3; i++)
             mid[i][j] = o[i];
     }
-    ACC_T taps[9][D_B] __attribute__((aligned(64)));
 #pragma unroll
-    for (int i = 0; i < 3; i++) {
-        ACC_V o[3];
-        times_a(TAPS, mid[i], o);
-#pragma unroll
-        for (int j = 0; j < 3; j++)
-            *(private ACC_V *)taps[i * 3 + j] = o[j];
-    }
-    dw += ((INDEX_T)k * D_SRC_C + block * D_B) * 9;
+    for (int i = 0; i < 3; i++)
+        times_a(TAPS, mid[i], taps + i * 3);
+}
+
+/* Stores the filters of `count` neighbouring channels from k on, of one block. */
+#if D_W_KEPT == 1
+INLINE void put(private const ACC_V *filters, global DST_T *dw, const int k, const int count,
+                const int block)
+{
+    private const ACC_T *from = (private const ACC_T *)filters;
     const int channels = min(D_B, D_SRC_C - block * D_B);
+    dw += (INDEX_T)k * D_W_K + (INDEX_T)(block * D_B) * D_W_C;
     for (int c = 0; c < channels; c++)
 #pragma unroll
         for (int tap = 0; tap < 9; tap++)
-            DST_STORE(dw, c * 9 + tap, taps[tap][c]);
+            DST_STORE(dw, (INDEX_T)c * D_W_C + (INDEX_T)tap * D_W_TAP, from[tap * D_B + c]);
 }
+#else
+KILN_DEFINE_TRANSPOSE(transpose, ACC_V)
+
+INLINE void put(private const ACC_V *filters, global DST_T *dw, const int k, const int count,
+                const int block)
+{
+    const int channels = min(D_B, D_SRC_C - block * D_B);
+    dw += (INDEX_T)k * D_W_K + (INDEX_T)(block * D_B) * D_W_C;
+#pragma nounroll
+    for (int tap = 0; tap < 9; tap++, dw += D_W_TAP) {
+        ACC_V square[D_B];
+#pragma unroll
+        for (int i = 0; i < D_B; i++)
+            square[i] = i < count ? filters[min(i, D_W_KEPT - 1) * 9 + tap] : (ACC_V)((ACC_T)0);
+        transpose(square);
+        for (int c = 0; c < channels; c++) {
+            global DST_T *to = dw + (INDEX_T)c * D_W_C;
+            private const ACC_T *lane = (private const ACC_T *)(square + c);
+            if (count == D_B)
+                DST_STOREN(D_B, to, 0, square[c]);
+            else
+                for (int i = 0; i < count; i++)
+                    DST_STORE(to, i, lane[i]);
+        }
+    }
+}
+#endif
 
 /* ---- steps ---- */
 
@@ -171,10 +203,16 @@ kernel GROUP_SIZE(1, 1, 1) void filters(global const ACC_T *restrict v,
             m[e * T_K * T_CV + i] = acc[i];
     }
 #pragma nounroll
-    for (int i = 0; i < T_K * T_CV; i++) {
-        const int k = FIRST_K(tile) + i / T_CV;
-        if (k < D_DST_C && IS_OWN(tile, i % T_CV))
-            filter(m + i, T_K * T_CV, dw, k, FIRST_C(tile) + i % T_CV);
+    for (int i = 0; i < T_K * T_CV; i += D_W_KEPT) {
+        /* Neighbours of one block are kept together, or none are. */
+        const int c = D_W_KEPT == 1 ? i % T_CV : i / T_K, first = D_W_KEPT == 1 ? i / T_CV : 0;
+        const int k = FIRST_K(tile) + first, count = min(D_W_KEPT, D_DST_C - k);
+        if (count <= 0 || !IS_OWN(tile, c))
+            continue;
+        ACC_V filters[D_W_KEPT * 9];
+        for (int j = 0; j < count; j++)
+            filter(m + (first + j) * T_CV + c, T_K * T_CV, filters + j * 9);
+        put(filters, dw, k, count, FIRST_C(tile) + c);
     }
 }
 #else
@@ -216,15 +254,21 @@ kernel GROUP_SIZE(1, 1, 1) void part(global const SRC_T *restrict x,
 
 kernel GROUP_SIZE(1, 1, 1) void weights(global const ACC_T *restrict m, global DST_T *restrict dw)
 {
-    const int k = get_global_id(0), block = get_global_id(1);
+    const int k = get_global_id(0) * D_W_KEPT, block = get_global_id(1);
+    const int count = min(D_W_KEPT, D_DST_C - k);
     m += ((INDEX_T)k * D_C_BLOCKS + block) * D_B;
-    ACC_V all[36];
+    ACC_V filters[D_W_KEPT * 9];
+#pragma nounroll
+    for (int i = 0; i < count; i++, m += D_C_BLOCKS * D_B) {
+        ACC_V all[36];
 #pragma unroll
-    for (int e = 0; e < 36; e++) {
-        all[e] = LOAD_V(m + e * D_M_PLANE);
-        for (int part = 1; part < T_PARTS; part++)
-            all[e] += LOAD_V(m + (part * 36 + e) * D_M_PLANE);
+        for (int e = 0; e < 36; e++) {
+            all[e] = LOAD_V(m + e * D_M_PLANE);
+            for (int part = 1; part < T_PARTS; part++)
+                all[e] += LOAD_V(m + (part * 36 + e) * D_M_PLANE);
+        }
+        filter(all, 1, filters + i * 9);
     }
-    filter(all, 1, dw, k, block);
+    put(filters, dw, k, count, block);
 }
 #endif

@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Awkward sizes, which no filter block divides. */
 static const struct {
@@ -20,6 +21,17 @@ static const struct {
     {"depthwise", "f32-n1-c5-k10-i8x9-f3x3-p1x1-g5", "NCHW", "NCHW"},
     {"direct", "f32-n2-c9-k11-i7x6-f2x3-s2x1-g1", "NCHW", "NCHW"},
     {"weights_blocked", "f32-n2-c18-k17-i7x6-f3x3-p1x1", "NHWC", "NHWC"},
+    {"weights_blocked", "f32-n2-c18-k17-i7x6-f3x3-p1x1", "NCHW", "NCHW16c"},
+    {"weights_blocked", "f32-n2-c35-k37-i5x6-f1x1", "NCHW8c", "NCHW8c"},
+    {"weights_blocked", "bf16-n2-c3-k37-i9x6-f3x2-s2x1", "NCHW", "NCHW16c"},
+    {"weights_blocked", "f16-n1-c32-k48-i5x6-f3x3-g2", "NCHW4c", "NCHW4c"},
+    {"weights_blocked", "f32-n1-c17-k37-i4x5x6-f2x3x1", "NCHW", "NCHW"},
+    {"depthwise_weights", "f32-n2-c19-k19-i8x9-f3x3-p1x1-g19", "NHWC", "NHWC"},
+    {"depthwise_weights", "bf16-n3-c37-k37-i8x9-f5x3-p1x1-g37", "NHWC", "NHWC"},
+    {"depthwise", "f16-n2-c5-k15-i4x8x9-f2x3x2-g5", "NCHW", "NCHW"},
+    {NULL, "f32-n2-c16-k8-i7x6-f3x3-s2x1-g8-trans", "NCHW", "NCHW"},
+    {"direct", "bf16-n2-c6-k9-i7x16-f2x3-g3", "NCHW", "NCHW"},
+    {"winograd_weights", "f16-n1-c35-k19-i5x6-f3x3", "NCHW16c", "NCHW16c"},
     {"winograd_weights", "f32-n2-c18-k17-i9x8-f3x3-p1x1", "NHWC", "NHWC"},
     {"gemm", "f32-n2-c9-k11-i7x6-f2x3-s2x1", "NHWC", "NHWC"},
     {"gemm_weights", "f32-n2-c9-k11-i7x6-f2x3-s2x1", "NHWC", "NHWC"},
@@ -34,21 +46,49 @@ static const struct {
 static const char *const directions[] = {"fwd", "bwd", "wrw"};
 static const char *const filters[] = {"OHWI", "HWIO", "HWOI", "OHWI4o", "OIHW16i16o", "IHWO"};
 
+static const char *const depthwise[] = {"MIHW", "HWIM", "IHWM", "MIHW4i"};
+
 enum { CASES = sizeof cases / sizeof *cases, FILTERS = sizeof filters / sizeof *filters };
+
+static kiln_problem problem_of(int direction, int i, const char *filter)
+{
+    kiln_problem p;
+    char name[256], why[KILN_ERROR_TEXT];
+    const bool deep = strstr(cases[i].problem, "-i4x") != NULL; /* filters of three axes */
+    const size_t rows = strcspn(filter, "H");
+    snprintf(name, sizeof name, "%s-%s-l:%s.%.*s%s%s.%s", directions[direction], cases[i].problem,
+             cases[i].x, (int)rows, filter, deep ? "D" : "", filter + rows, cases[i].y);
+    ck_assert_msg(kiln_problem_parse(&p, name, why) == KILN_OK, "%s: %s", name, why);
+    return p;
+}
+
+/* Returns whether the case ran in the direction. */
+static bool try_filter(int direction, int i, const char *filter)
+{
+    const kiln_problem p = problem_of(direction, i, filter);
+    return support_try(&p, cases[i].solver, NULL, HOST_FILL_INT);
+}
 
 START_TEST(every_solver_is_right)
 {
     int run = 0;
     for (int i = 0; i < CASES; i++)
-        for (int f = i % 2; f < FILTERS; f += 2) {
-            kiln_problem p;
-            char name[256], why[KILN_ERROR_TEXT];
-            snprintf(name, sizeof name, "%s-%s-l:%s.%s.%s", directions[_i], cases[i].problem,
-                     cases[i].x, filters[f], cases[i].y);
-            ck_assert_msg(kiln_problem_parse(&p, name, why) == KILN_OK, "%s: %s", name, why);
-            run += support_try(&p, cases[i].solver, NULL, HOST_FILL_INT);
-        }
+        for (int f = i % 2; f < FILTERS; f += 2)
+            run += try_filter(_i, i, filters[f]);
     ck_assert_int_ge(run, 3 * 5); /* four choices, and a solver of the direction, on any device */
+}
+END_TEST
+
+START_TEST(depthwise_filters_are_right)
+{
+    int run = 0;
+    for (int i = 0; i < CASES; i++)
+        for (int f = 0; strstr(cases[i].problem, "-g") && f < 4; f++) {
+            const kiln_problem p = problem_of(_i, i, "OIHW");
+            if (p.groups == (p.transposed ? p.out_channels : p.in_channels))
+                run += try_filter(_i, i, depthwise[f]);
+        }
+    ck_assert_int_ge(run, 4 * 2); /* at least by depthwise and direct */
 }
 END_TEST
 
@@ -58,6 +98,7 @@ int main(void)
     TCase *c = tcase_create("filter_layouts");
     tcase_set_timeout(c, 600);
     tcase_add_loop_test(c, every_solver_is_right, 0, 3);
+    tcase_add_loop_test(c, depthwise_filters_are_right, 0, 3);
     suite_add_tcase(s, c);
     return support_run_suite(s);
 }

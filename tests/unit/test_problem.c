@@ -57,6 +57,8 @@ START_TEST(rules)
     REFUSED("29 (dilated) against 28", p.filter[0] = 15; p.dilation[0] = 2);
     REFUSED("only a transposed", p.output_pad[0] = 1);
     REFUSED("below stride", p.transposed = 1; p.output_pad[0] = 1);
+    REFUSED("have 2 in 8 groups", p.transposed = 1; p.in_channels = p.groups = 8;
+            p.out_channels = 16; strcpy(p.w_layout, "MIHW"));
     REFUSED("would be 0", p.transposed = 1; p.pad_begin[0] = 28);
     REFUSED("tensor x", p.batch = (int64_t)1 << 46);
     REFUSED("tensor w", p.out_channels = (int64_t)1 << 50);

@@ -3,6 +3,7 @@
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
@@ -51,11 +52,11 @@ static bool wrong_layouts(const kiln_shape *s, const kiln_device_facts *d, kiln_
                        s->x_layout, s->y_layout);
     int block = kiln_weights_block(s, d);
     kiln_lanes lanes = kiln_weights_lanes(s, block);
-    char w[KILN_LAYOUT_TEXT];
-    kiln_weights_w_layout(s, lanes, block, w);
-    const char *plain = kiln_plain_filter_layout(s->rank);
-    if (strcmp(s->w_layout, plain) != 0 && strcmp(s->w_layout, w) != 0)
-        return kiln_no(why, "it writes the layouts %s and %s; dw is %s", plain, w, s->w_layout);
+    kiln_storage w;
+    if (!kiln_shape_storage(s, 'w', s->w_layout, &w, why ? why->text : NULL))
+        return true;
+    if (w.layout.image || w.layout.dims[0] == 'M')
+        return kiln_no(why, "it writes buffers over the dims O and I; dw is %s", s->w_layout);
     if (!kiln_weights_fits(s, lanes, block))
         return kiln_no(why, "groups of %lld and %lld channels do not fill blocks of %d",
                        (long long)(s->c / s->g), (long long)(s->k / s->g), block);
@@ -200,16 +201,38 @@ static void define_all(const kiln_shape *s, const kiln_device_facts *d,
     kiln_define_params(plan, params, PARAMS, c);
 }
 
-/* Moves the sums in `out` to dw: adds up their parts, and leaves blocks if dw is plain or of
- * another type. */
-static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
-                        const kiln_weights_geometry *g, const kiln_storage *blocked, int parts,
-                        int out, kiln_plan *plan)
+/* Moves the sums in `out` to a dw in some order of its axes, and adds up their parts. */
+static void emit_places(const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_weights_geometry *g, const kiln_filter_places *w, int64_t cells,
+                        int parts, int out, kiln_plan *plan)
 {
-    if (!g->plain_w) {
-        kiln_sum_parts_emit(s, d, blocked->cells, parts, out, KILN_ROLE_W, plan);
-        return;
-    }
+    const int64_t taps = s->filter[0] * s->filter[1] * s->filter[2], c = s->c / s->g;
+    const bool joined = g->lanes == LANES_K && w->tap == 1 && w->c == taps;
+    const int64_t rows = joined ? c * taps : c;
+    kiln_plan_stage(plan, "weights_blocked_places.cl", "weights_blocked_places");
+    kiln_define_types(plan, s);
+    if (!s->wide && cells * parts > INT32_MAX)
+        kiln_define(plan, "P_WIDE", 1);
+    kiln_define(plan, "D_B", g->b.block);
+    kiln_define(plan, "D_LANES", g->lanes);
+    kiln_define(plan, "D_DST_C", s->k);
+    kiln_define(plan, "D_SRC_C", rows);
+    kiln_define(plan, "D_TAPS", joined ? 1 : taps);
+    kiln_define(plan, "D_CELLS", cells);
+    kiln_define(plan, "T_PARTS", parts);
+    kiln_define(plan, "D_W_K", w->k);
+    kiln_define(plan, "D_W_C", joined ? 1 : w->c);
+    kiln_define(plan, "D_W_TAP", w->tap);
+    kiln_arg_buffer(plan, out);
+    kiln_arg_buffer(plan, KILN_ROLE_W);
+    kiln_grid_shared(plan, d, kiln_sum_parts_ms(d, s->w_count, parts), divide_up(s->k, g->b.block),
+                     divide_up(rows, g->b.block), 1);
+}
+
+/* Moves the sums in `out` to a dw of other blocks, or with padding. */
+static void emit_blocks(const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_storage *blocked, int parts, int out, kiln_plan *plan)
+{
     if (parts > 1) {
         kiln_shape floats = *s;
         floats.w_type = KILN_F32;
@@ -218,12 +241,26 @@ static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
         out = sum;
     }
     kiln_why why;
-    kiln_storage plain;
-    const kiln_operand from = {blocked, KILN_F32, out}, to = {&plain, s->w_type, KILN_ROLE_W};
-    if (kiln_shape_storage(s, 'w', s->w_layout, &plain, why.text))
+    kiln_storage dw;
+    const kiln_operand from = {blocked, KILN_F32, out}, to = {&dw, s->w_type, KILN_ROLE_W};
+    if (kiln_shape_storage(s, 'w', s->w_layout, &dw, why.text))
         kiln_stage_reformat(d, &from, &to, plan);
     else
         kiln_plan_refuse(plan, &why);
+}
+
+/* Moves the sums in `out` to dw. */
+static void emit_result(const kiln_shape *s, const kiln_device_facts *d,
+                        const kiln_weights_geometry *g, const kiln_storage *blocked, int parts,
+                        int out, kiln_plan *plan)
+{
+    kiln_filter_places places;
+    if (!g->moves_w)
+        kiln_sum_parts_emit(s, d, blocked->cells, parts, out, KILN_ROLE_W, plan);
+    else if (kiln_filter_places_of(s, &places))
+        emit_places(s, d, g, &places, blocked->cells, parts, out, plan);
+    else
+        emit_blocks(s, d, blocked, parts, out, plan);
 }
 
 static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -247,7 +284,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
         dy = kiln_stage_source(s, d, 'y', data, plan);
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
-    bool own = parts > 1 || g.plain_w || s->w_type != KILN_F32;
+    bool own = parts > 1 || g.moves_w || s->w_type != KILN_F32;
     if (own)
         out = kiln_plan_temp(plan, blocked.cells * parts * 4);
     kiln_plan_stage(plan, "weights_blocked.cl", "weights_blocked");

@@ -98,14 +98,20 @@ static void flatten(kiln_blocked *b)
     b->n = 1;
 }
 
+static bool moves_w(const kiln_shape *s, int block)
+{
+    char w[KILN_LAYOUT_TEXT];
+    kiln_weights_w_layout(s, kiln_weights_lanes(s, block), block, w);
+    return strcmp(s->w_layout, w) != 0;
+}
+
 kiln_weights_geometry kiln_weights_geometry_of(const kiln_shape *s, const kiln_device_facts *d)
 {
     int block = kiln_weights_block(s, d);
     const bool pairs = d->has_bf16 && s->x_type == KILN_BF16 && block == 16;
     kiln_weights_geometry g = {.lanes = kiln_weights_lanes(s, block),
                                .together = pairs && s->math != KILN_MATH_EXACT ? 2 : 1,
-                               .plain_w =
-                                   strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) == 0};
+                               .moves_w = moves_w(s, block)};
     kiln_blocked *b = &g.b;
     *b = (kiln_blocked){.block = block,
                         .wide = s->wide,
@@ -288,8 +294,8 @@ double kiln_weights_predict(const kiln_solver *self, const kiln_shape *s,
     const double reached = 0.95; /* of the peak, as fitted to this solver's tiles */
     double item = item_cycles(&g, d, c) * 2 * fma / (reached * core);
     double items = (double)g.b.groups * v[CUTS_X] * v[CUTS_Y] * v[PARTS];
-    /* Elements of a plain dw are stored one by one, far apart, as measured. */
-    double stores = g.plain_w ? 8.0 * (double)s->w_count * 2 * fma / (d->peak_gflops * 1e6) : 0;
+    /* Elements of a dw in another layout are stored one by one, as measured. */
+    double stores = g.moves_w ? 8.0 * (double)s->w_count * 2 * fma / (d->peak_gflops * 1e6) : 0;
     double once = (double)(s->x_count + s->y_count) * (double)kiln_type_size(s->x_type);
     /* Half of these bytes are fetched in time. */
     double move = 0.5 * kiln_device_move_ms(d, once) * traffic(s, &g, d, c) / once;

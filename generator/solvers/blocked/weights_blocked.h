@@ -16,7 +16,7 @@ typedef struct kiln_weights_geometry {
     kiln_lanes lanes;
     int together; /* pixels that are multiplied at once */
     bool plain_x; /* x stays plain, and items read single elements of it */
-    bool plain_w; /* dw is a plain tensor */
+    bool moves_w; /* a last stage moves the sums to the layout of dw */
 } kiln_weights_geometry;
 
 /* Returns the channels of a block: no more than lanes of the device's vectors, fewer where only

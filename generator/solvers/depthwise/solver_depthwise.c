@@ -1,6 +1,7 @@
 /* The depthwise solver: one input channel per group, in all three directions. */
 #include "generator/base/integers.h"
 #include "generator/geometry/bias_gradient.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/geometry/lines.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
@@ -53,8 +54,8 @@ static int64_t tap_rows(const kiln_shape *s)
 static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                    kiln_why *why)
 {
-    if (!kiln_shape_is_plain_layout(s))
-        return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
+    if (kiln_reject_but_plain(s, why))
+        return true;
     if (s->c != s->g)
         return kiln_no(why, "it needs one input channel per group; here are %lld",
                        (long long)(s->c / s->g));
@@ -252,6 +253,8 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_define_axes(plan, "P_DILATION", s->dilation);
     kiln_define_axes(plan, "P_PAD", s->pad);
     kiln_lines_define(l, plan);
+    if (weights)
+        kiln_filter_places_define_grouped(s, plan);
     kiln_define_params(plan, params, PARAMS, c);
 }
 

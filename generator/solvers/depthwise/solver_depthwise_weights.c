@@ -1,6 +1,7 @@
 /* Backward weights of depthwise convolutions over vectors of channels; for CPUs. */
 #include "generator/base/integers.h"
 #include "generator/base/names.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/geometry/sum_parts.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
@@ -8,7 +9,6 @@
 #include "depthwise.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { TILE_W, TAP_ROWS, TAPS, PARTS, PARAMS };
 
@@ -65,7 +65,6 @@ static void prefer(const kiln_solver *self, kiln_shape *s, const kiln_device_fac
 static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                    kiln_why *why)
 {
-    const char *filter = kiln_plain_filter_layout(s->rank);
     if (kiln_reject_but_cpu(d, why))
         return true;
     if (s->direction != KILN_BACKWARD_WEIGHTS)
@@ -76,8 +75,8 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
                        (long long)s->g, (long long)(s->c / s->g), (long long)(s->k / s->g));
     if (kiln_type_is_integer(s->x_type))
         return kiln_no(why, "it adds floats, and these tensors are %s", kiln_type_name(s->x_type));
-    if (strcmp(s->w_layout, filter) != 0)
-        return kiln_no(why, "it writes %s; dw is %s", filter, s->w_layout);
+    if (kiln_filter_places_refused(s, why))
+        return true;
     if (s->epilogue.bias)
         return kiln_no(why, "it writes no bias gradient");
     if (kiln_depthwise_layouts(s, d, why) || kiln_blocked_too_large(s, why))
@@ -194,6 +193,7 @@ static void stage(const kiln_shape *s, const kiln_blocked *b, const kiln_config 
     kiln_define(plan, "D_PART", part_of(b, c));
     kiln_define(plan, "D_KNOWN", known(b, c));
     kiln_define(plan, "D_LAUNCH", launch);
+    kiln_filter_places_define(s, plan);
     kiln_define_params(plan, params, PARAMS, c);
 }
 

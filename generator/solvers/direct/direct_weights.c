@@ -2,6 +2,7 @@
  */
 #include "generator/base/integers.h"
 #include "generator/geometry/bias_gradient.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
@@ -121,6 +122,7 @@ static void define_all(const kiln_shape *s, const kiln_lines *l, const kiln_conf
     kiln_define(plan, "D_CHANNEL", l->channel);
     kiln_define(plan, "D_POSITIONS", l->positions);
     kiln_define(plan, "D_PART", part_of(l, c));
+    kiln_filter_places_define_grouped(s, plan);
     kiln_direct_define_params(c, plan);
 }
 

@@ -1,5 +1,6 @@
 /* The direct solver: register-tiled sums over lines. Backward weights is in direct_weights.c. */
 #include "generator/base/integers.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/shared_grid.h"
 
@@ -10,8 +11,8 @@
 static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
                    kiln_why *why)
 {
-    if (!kiln_shape_is_plain_layout(s))
-        return kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin");
+    if (kiln_reject_but_plain(s, why))
+        return true;
     if (s->direction == KILN_BACKWARD_WEIGHTS ? kiln_direct_weights_sums_long(s, why)
                                               : kiln_reject_long_sums(s, why))
         return true;

@@ -1,11 +1,13 @@
 /* Predicts the time of depthwise_reduce: one count for scalars, one for vectors. */
 #include "generator/base/integers.h"
+#include "generator/base/names.h"
 
 #include "depthwise_reduce.h"
 #include "depthwise_reduce_fit.h"
 #include "tiles.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The counts that both predictions start from. */
 typedef struct counts {
@@ -59,8 +61,8 @@ static double plain_ms(const kiln_reduce_plain_numbers *k, const kiln_shape *s,
     const counts n = count(s, d, c);
     const double size = (double)kiln_type_size(s->x_type), pieces = ceil(n.pieces);
     /* Neighbouring items read neighbouring pixels, which are a pixel's channels apart in NHWC. */
-    const double apart =
-        kiln_shape_is_plain_layout(s) ? 1 : fmax(1, fmin(4, size * (double)s->c / 8));
+    const bool plain = strcmp(s->x_layout, kiln_plain_data_layout(s->rank)) == 0;
+    const double apart = plain ? 1 : fmax(1, fmin(4, size * (double)s->c / 8));
     const double cycles =
         s->c == s->g ? k->least * c->v[REDUCE_COLS] : fmax(k->least, k->each * (n.loads + n.sums));
     const double more = n.of_unit * d->compute_units / n.groups - 1;

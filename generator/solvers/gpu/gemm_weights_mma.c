@@ -23,7 +23,7 @@ static bool is_pointwise(const kiln_shape *s)
 /* Whether neighbours of dw are taps of one filter, which tiles do not hold side by side. */
 static bool taps_are_neighbours(const kiln_shape *s)
 {
-    kiln_filter_places w = {0, 0, 0};
+    kiln_filter_places w = {0, 0, 0, 0};
     return s->filter[0] * s->filter[1] * s->filter[2] > 1 && kiln_filter_places_of(s, &w) &&
            w.tap == 1;
 }

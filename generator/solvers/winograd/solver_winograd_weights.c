@@ -6,6 +6,7 @@
 #include "generator/base/names.h"
 #include "generator/geometry/bias_gradient.h"
 #include "generator/geometry/blocked.h"
+#include "generator/geometry/filter_places.h"
 #include "generator/plan/config_best.h"
 #include "generator/plan/staging.h"
 #include "generator/problem/problem_layout.h"
@@ -15,7 +16,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const kiln_param params[GRADIENT_PARAMS] = {
     [GRADIENT_K] = {"T_K", 3, {4, 8, 16}, 0, 0},
@@ -51,8 +51,8 @@ static bool wrong_layouts(const kiln_shape *s, kiln_why *why)
                        "it reads NCHW and blocks of 16, 8 and 4 channels, both the same; the "
                        "layouts are %s and %s",
                        s->x_layout, s->y_layout);
-    if (strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0)
-        return kiln_no(why, "it writes OIHW; dw is %s", s->w_layout);
+    if (kiln_filter_places_refused(s, why))
+        return true;
     if (s->epilogue.bias && (s->mirrored ? x : y) != 1)
         return kiln_no(why, "it sums the bias gradient of NCHW only");
     return false;
@@ -149,6 +149,16 @@ static int emit_blocks(const kiln_shape *s, const kiln_device_facts *d, const ki
     return kiln_stage_source(s, d, tensor, text, plan);
 }
 
+/* Returns how many filters an item stores together. Where channels of dy are neighbours in dw, an
+ * item has lines of it for itself. */
+static int64_t kept(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c)
+{
+    kiln_filter_places w;
+    if (!kiln_filter_places_of(s, &w) || w.k != 1 || w.c == 1)
+        return 1;
+    return c->v[GRADIENT_PARTS] == 0 ? c->v[GRADIENT_K] : g->block;
+}
+
 static void stage(const kiln_shape *s, const kiln_gradient *g, const kiln_config *c,
                   const char *kernel, kiln_plan *plan)
 {
@@ -173,6 +183,8 @@ static void stage(const kiln_shape *s, const kiln_gradient *g, const kiln_config
     kiln_define(plan, "D_ROOM", kiln_gradient_room(g, c));
     kiln_define(plan, "D_ROWS", kiln_gradient_rows(s, g));
     kiln_define(plan, "D_PART", kiln_gradient_part(s, g, c));
+    kiln_define(plan, "D_W_KEPT", kept(s, g, c));
+    kiln_filter_places_define(s, plan);
     kiln_define_params(plan, params, GRADIENT_PARAMS, c);
 }
 
@@ -234,7 +246,7 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     stage(s, &g, c, "weights", plan);
     kiln_arg_buffer(plan, m);
     kiln_arg_buffer(plan, KILN_ROLE_W);
-    kiln_grid(plan, 1, 1, 1, s->k, g.c_blocks, 1);
+    kiln_grid(plan, 1, 1, 1, divide_up(s->k, kept(s, &g, c)), g.c_blocks, 1);
 }
 
 const kiln_solver kiln_solver_winograd_weights = {
