@@ -60,6 +60,7 @@ typedef struct kiln_trial {
     double second_ms;          /* the next best of the final rounds; 0 if none */
     const char *second_solver; /* NULL if none */
     char second_config[KILN_INFO_TEXT];
+    int repeated; /* 1: it is one of the known trials, measured again, and none of `count` */
 } kiln_trial;
 
 typedef struct kiln_tune_options {
@@ -73,8 +74,10 @@ typedef struct kiln_tune_options {
     int runs;           /* samples of a promising trial; 0: 5 to 100, for some ms */
     int keep;           /* 1: record the winner in the user's rows */
     /* Trials of earlier searches for the same problem, on the same device with the same driver:
-     * solver, version, config, hash, verdict and ms count. What they tried is not tried again, but
-     * for the fastest. Of several trials of one config the last counts. */
+     * solver, version, config, hash, verdict, ms, iqr, runs, error and seconds count. What they
+     * tried is not tried again, but for the fastest, which are measured again when everything else
+     * has been tried. A search that is stopped before that may have one of them for its winner. Of
+     * several trials of one config the last counts. */
     const kiln_trial *known;
     size_t nknown;
     /* Called before each trial, with that trial and the trials that will follow it, as things

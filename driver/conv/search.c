@@ -117,20 +117,28 @@ static void trace_trial(const kiln_trial *trial)
     trace_end(now - (int64_t)(trial->seconds * 1e9), "trial", what);
 }
 
+/* Counts a trial, and writes it into the log. */
+static bool note_trial(search *s, const kiln_trial *trial, bool good, kiln_trial_line *line)
+{
+    s->result->trials++;
+    s->result->refused[trial->verdict]++;
+    kiln_trial_line_fill(line, s->session->kiln, &s->tensors->problem, trial);
+    if (!good)
+        snprintf(line->why, sizeof line->why, "%.*s", (int)sizeof line->why - 1, kiln_last_error());
+    return log_line(s, line);
+}
+
 /* The progress function of kiln_tune(): non-zero stops the search. */
 static int progress(void *user, const kiln_trial *trial)
 {
     search *s = user;
     const search_settings *o = s->settings;
     kiln_trial_line line;
-    s->result->trials++;
-    s->result->refused[trial->verdict]++;
-    kiln_trial_line_fill(&line, s->session->kiln, &s->tensors->problem, trial);
-    if (trial->verdict != KILN_TRIAL_OK && trial->verdict != KILN_TRIAL_SLOW)
-        snprintf(line.why, sizeof line.why, "%.*s", (int)sizeof line.why - 1, kiln_last_error());
-    const bool logged = log_line(s, &line);
+    const bool good = trial->verdict == KILN_TRIAL_OK || trial->verdict == KILN_TRIAL_SLOW;
+    const bool noted = trial->repeated && good;
+    const bool logged = noted || note_trial(s, trial, good, &line);
     trace_trial(trial);
-    const bool going = !o->trial || o->trial(o->user, trial, &line);
+    const bool going = !o->trial || o->trial(o->user, trial, noted ? NULL : &line);
     s->result->interrupted = s->result->interrupted || !going || interrupt_came();
     return !logged || s->result->interrupted;
 }

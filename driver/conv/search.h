@@ -18,7 +18,8 @@ typedef struct search_settings {
     size_t since;           /* a moment of the book: what it had before does not count */
     bool finished;          /* trials of searches that have ended count, too */
     /* Called as kiln_tune_options says; `trial` may return false to stop. The line is the trial's
-     * in the log, where it has been written. */
+     * in the log, where it has been written; NULL: the log has it from an earlier search, and the
+     * trial was repeated to be compared. */
     size_t (*upcoming)(void *user, const kiln_trial *trials, size_t count);
     bool (*trial)(void *user, const kiln_trial *trial, const kiln_trial_line *line);
     void *user;

@@ -9,8 +9,8 @@
 /* A trial, or the end of a search. */
 typedef struct entry {
     uint64_t of; /* hash of problem, device, driver and core */
-    int version, verdict;
-    double ms, seconds;
+    int version, verdict, runs;
+    double ms, iqr, error, seconds;
     char *solver, *config; /* NULL of an end */
     char hash[40];
     bool loaded;          /* an earlier run left it */
@@ -77,7 +77,10 @@ bool trial_book_add(trial_book *b, const kiln_trial_line *l)
                .loaded = b->loading,
                .version = l->version,
                .verdict = verdict_named(l->verdict),
+               .runs = l->runs,
                .ms = l->ms,
+               .iqr = l->iqr,
+               .error = l->error,
                .seconds = l->seconds};
     if (b->count == b->room && !grow(b))
         return false;
@@ -188,7 +191,10 @@ static kiln_trial trial_of(const entry *e)
     kiln_trial t = {.solver = e->solver,
                     .version = e->version,
                     .verdict = (kiln_trial_verdict)e->verdict,
+                    .runs = e->runs,
                     .ms = e->ms,
+                    .iqr = e->iqr,
+                    .error = e->error,
                     .seconds = e->seconds};
     snprintf(t.config, sizeof t.config, "%s", e->config);
     snprintf(t.hash, sizeof t.hash, "%s", e->hash);

@@ -17,6 +17,8 @@ typedef struct here {
 static bool ended(void *user, const kiln_trial *trial, const kiln_trial_line *line)
 {
     here *h = user;
+    if (!line)
+        return true;
     trial_book_add(h->run->kind[0].book, line);
     tune_run_note_trial(h->run, line);
     tune_show_trial(h->run, &h->run->kind[0], h->item, line, trial->best_ms, trial->guess_ms);

@@ -14,6 +14,7 @@ typedef enum tune_message_kind {
     MESSAGE_UPCOMING, /* a trial is about to begin, and waits for MESSAGE_GO: line, next */
     MESSAGE_BEGIN,    /* it begins, after MESSAGE_GO: line */
     MESSAGE_TRIAL,    /* it has ended: line */
+    MESSAGE_REPEATED, /* it has ended, and the log has it from an earlier search */
     MESSAGE_RESULT,   /* of an item */
     MESSAGE_BUILT,    /* the programs of a config have been compiled, or do not compile */
     /* to a child */

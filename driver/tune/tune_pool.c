@@ -180,6 +180,9 @@ static void hear(pool *p, pool_worker *w)
         tune_run_note_trial(p->run, &m->line);
         tune_show_trial(p->run, w->kind, w->item, &m->line, m->best_ms, m->guess_ms);
         break;
+    case MESSAGE_REPEATED:
+        w->in_trial = false;
+        break;
     case MESSAGE_RESULT:
         w->ready = true;
         w->in_trial = w->waiting = false;

@@ -62,11 +62,13 @@ static bool ended(void *user, const kiln_trial *trial, const kiln_trial_line *li
 {
     worker *w = user;
     tune_message in;
-    w->out.line = *line;
     w->out.best_ms = trial->best_ms;
     w->out.guess_ms = trial->guess_ms;
-    trial_book_add(w->job->book, line); /* for the next round; the parent has a book of its own */
-    say(w, MESSAGE_TRIAL);
+    if (line) {
+        w->out.line = *line;
+        trial_book_add(w->job->book, line); /* for the next round; the parent has its own book */
+    }
+    say(w, line ? MESSAGE_TRIAL : MESSAGE_REPEATED);
     while (tune_receive(w->fd, &in, true))
         w->stopped = w->stopped || in.kind == MESSAGE_STOP;
     return !w->stopped;

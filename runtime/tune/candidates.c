@@ -166,11 +166,17 @@ static int by_turn(const void *a, const void *b)
     return (x->turn > y->turn) - (x->turn < y->turn);
 }
 
+size_t kiln_candidates_untried(const kiln_candidates *list)
+{
+    return list->firsts + list->known;
+}
+
 void kiln_candidates_sort(kiln_candidates *list)
 {
     const kiln_solver *solver = NULL;
     double scale = 1, unknown = largest_scale(list);
-    for (size_t i = list->firsts; i < list->count; i++) {
+    const size_t from = kiln_candidates_untried(list);
+    for (size_t i = from; i < list->count; i++) {
         kiln_candidate *c = &list->at[i];
         if (c->solver != solver) {
             solver = c->solver;
@@ -179,7 +185,7 @@ void kiln_candidates_sort(kiln_candidates *list)
         }
         c->turn = c->expected * c->luck * scale;
     }
-    qsort(list->at + list->firsts, list->count - list->firsts, sizeof *list->at, by_turn);
+    qsort(list->at + from, list->count - from, sizeof *list->at, by_turn);
 }
 
 kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kiln_shape *shape,

@@ -15,13 +15,14 @@ typedef struct kiln_candidate {
     double luck;             /* of the grid's: what the order multiplies the prediction by */
     double turn;             /* of the grid's: the order */
     double measured;         /* ms; 0: it was not, or failed */
-    const kiln_trial *known; /* an earlier search tried it, and it is not tried again; or NULL */
+    const kiln_trial *known; /* an earlier search tried it, or NULL */
 } kiln_candidate;
 
 typedef struct kiln_candidates {
     kiln_candidate *at;
     size_t count, room;
     size_t firsts; /* what every search tries, of each solver one or two; the grids follow */
+    size_t known;  /* of the grids: what earlier searches tried, which stands first there */
     size_t guess;  /* which of the firsts would run without rows */
     uint64_t luck; /* the state of the grid's */
 } kiln_candidates;
@@ -34,8 +35,9 @@ kiln_status kiln_candidates_list(kiln *k, const kiln_problem *problem, const kil
                                  const char *only, kiln_candidates *out);
 /* Returns whether a list of names or ids, with commas between them, has the solver. */
 bool kiln_solver_is_among(const kiln_solver *solver, const char *names);
-/* Marks the candidates that earlier trials tell about; the fastest of them are to be tried again,
- * and come first in the grids. Returns KILN_NO_MEMORY where that is so. */
+/* Returns where those of the grids begin that no search has tried. */
+size_t kiln_candidates_untried(const kiln_candidates *list);
+/* Marks the candidates that earlier trials tell about. Returns KILN_NO_MEMORY where that is so. */
 kiln_status kiln_candidates_know(kiln *k, const kiln_shape *shape, const kiln_trial *known,
                                  size_t nknown, kiln_candidates *list);
 /* Moves the neighbours of the candidate `of`, with one parameter a step up or down, to the places

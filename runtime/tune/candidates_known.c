@@ -3,8 +3,6 @@
 
 #include "runtime/choose/near_row.h"
 
-#include "finalists.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,38 +52,18 @@ static bool was_measured(const kiln_trial *t)
     return (t->verdict == KILN_TRIAL_OK || t->verdict == KILN_TRIAL_SLOW) && t->ms > 0;
 }
 
-/* Lets the candidate be tried again, early. */
-static void retry(kiln_candidates *list, size_t i)
+/* Known configs of the grids stand before the others, which an order is made of. */
+static void put_known_first(kiln_candidates *list)
 {
-    list->at[i].known = NULL;
-    if (i >= list->firsts)
-        list->at[i].luck = 0;
-}
-
-/* Returns the fastest candidate that an earlier search measured; list->count: there is none. */
-static size_t fastest(const kiln_candidates *list, size_t end)
-{
-    size_t best = list->count;
-    for (size_t i = 0; i < end; i++) {
-        const kiln_trial *t = list->at[i].known;
-        if (t && was_measured(t) && (best == list->count || t->ms < list->at[best].known->ms))
-            best = i;
+    for (size_t i = list->firsts; i < list->count; i++) {
+        kiln_candidate *to = &list->at[kiln_candidates_untried(list)];
+        const kiln_candidate moved = list->at[i];
+        if (!moved.known)
+            continue;
+        list->at[i] = *to;
+        *to = moved;
+        list->known++;
     }
-    return best;
-}
-
-/* The final rounds need operations that run now, the guess among them, and the pace the best one
- * that needs no search. */
-static void retry_fastest(kiln_candidates *list)
-{
-    size_t i = fastest(list, list->firsts);
-    if (i < list->count)
-        retry(list, i);
-    const kiln_trial *guess = list->guess < list->firsts ? list->at[list->guess].known : NULL;
-    if (guess && was_measured(guess)) /* what crashed must not be tried again */
-        retry(list, list->guess);
-    for (int n = 0; n < KILN_FASTEST && (i = fastest(list, list->count)) < list->count; n++)
-        retry(list, i);
 }
 
 kiln_status kiln_candidates_know(kiln *k, const kiln_shape *shape, const kiln_trial *known,
@@ -112,7 +90,7 @@ kiln_status kiln_candidates_know(kiln *k, const kiln_shape *shape, const kiln_tr
         c->measured = was_measured(t) ? t->ms : 0;
     }
     free(sorted);
-    retry_fastest(list);
+    put_known_first(list);
     return KILN_OK;
 }
 
@@ -133,7 +111,7 @@ void kiln_candidates_seed(kiln *k, const kiln_problem *problem, const kiln_shape
     enum { MOST = 8 };
     kiln_near *near =
         malloc(MOST * sizeof *near); /* without memory, the order is that of guesses */
-    size_t to = list->firsts;
+    size_t to = kiln_candidates_untried(list);
     const int n = near ? kiln_near_rows(k, problem, shape, near, MOST) : 0;
     for (int i = 0; i < n; i++)
         for (size_t at = to; at < list->count; at++)

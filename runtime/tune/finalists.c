@@ -23,8 +23,10 @@ static int fastest_first(const kiln_finalists *f)
 
 const kiln_result *kiln_finalists_first(const kiln_finalists *f)
 {
-    const int at = fastest_first(f);
-    return at < 0 ? NULL : &f->finalist[at];
+    for (int i = 0; i < f->nfinalists; i++)
+        if (f->finalist[i].index < f->firsts && f->finalist[i].op)
+            return &f->finalist[i];
+    return NULL;
 }
 
 static void move(kiln_finalists *f, int from, int to)
@@ -67,11 +69,37 @@ void kiln_finalists_place(kiln_finalists *f, const kiln_result *r)
         }
 }
 
+bool kiln_finalists_take(kiln_finalists *f, size_t index, kiln_result *result)
+{
+    for (int i = 0; i < f->nfinalists; i++)
+        if (f->finalist[i].index == index) {
+            *result = f->finalist[i];
+            move(f, i, --f->nfinalists);
+            return true;
+        }
+    return false;
+}
+
+static size_t followed(size_t index, size_t from, size_t to)
+{
+    return index == from ? to : index + (index >= to && index < from);
+}
+
+void kiln_finalists_follow(kiln_finalists *f, size_t from, size_t to)
+{
+    f->guess = followed(f->guess, from, to);
+    for (int i = 0; i < f->nfinalists; i++)
+        f->finalist[i].index = followed(f->finalist[i].index, from, to);
+    for (int i = 0; i < f->nclaims; i++)
+        f->claim[i].index = followed(f->claim[i].index, from, to);
+}
+
 void kiln_finalists_settle(kiln_finalists *f)
 {
     static const double noise = 1.02;
     const int first = fastest_first(f);
-    if (first > 0 && f->finalist[first].times.ms <= noise * f->finalist[0].times.ms)
+    if (first > 0 && f->finalist[0].op &&
+        f->finalist[first].times.ms <= noise * f->finalist[0].times.ms)
         move(f, first, 0);
 }
 

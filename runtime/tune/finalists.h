@@ -19,7 +19,7 @@ typedef struct kiln_result {
     kiln_times times;
     kiln_win win; /* over the guess, in the last rounds */
     double error; /* largest, over its bound, where the caller's verify tells */
-    kiln_op *op;  /* of a finalist; NULL elsewhere */
+    kiln_op *op;  /* of a finalist that this search ran; NULL elsewhere */
 } kiln_result;
 
 typedef struct kiln_finalists {
@@ -38,10 +38,18 @@ typedef struct kiln_finalists {
  * no winner is slower than it in the turns that decide. */
 void kiln_finalists_place(kiln_finalists *found, const kiln_result *result);
 
-/* Returns the fastest one that needs no search; NULL: none has run. */
+/* Takes a result out, whose op is the caller's then. Returns false where no finalist has the index.
+ */
+bool kiln_finalists_take(kiln_finalists *found, size_t index, kiln_result *result);
+
+/* Follows a candidate to an earlier place of the list, as kiln_candidates_advance() moves it. */
+void kiln_finalists_follow(kiln_finalists *found, size_t from, size_t to);
+
+/* Returns the fastest one that needs no search and that this search ran; NULL: none has run. */
 const kiln_result *kiln_finalists_first(const kiln_finalists *found);
 
-/* Puts that one first unless another is faster by more than noise. */
+/* Puts the fastest one that needs no search first unless another is faster by more than noise, or
+ * by what only an earlier search measured. */
 void kiln_finalists_settle(kiln_finalists *found);
 
 /* Appends to the user's rows the winner's, and new rows in the place of the other claims. There

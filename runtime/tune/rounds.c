@@ -38,10 +38,11 @@ static void take(kiln_tuner *t, double ms, taken *of)
     for (; of->turns < turns && !(of->turns > 0 && kiln_bench_is_late(b)); of->turns++)
         for (int i = 0; i < f->nfinalists; i++) {
             double *samples = &b->samples[i * b->most + of->runs[i]];
+            kiln_op *op = f->finalist[i].op;
             int n;
-            of->bad[i] = of->bad[i] ||
-                         kiln_bench_time(b, f->finalist[i].op, &effort, samples, &n) != KILN_OK;
-            if (of->bad[i])
+            if (op && !of->bad[i])
+                of->bad[i] = kiln_bench_time(b, op, &effort, samples, &n) != KILN_OK;
+            if (!op || of->bad[i])
                 continue;
             of->ms[i][of->turns] = kiln_times_of(samples, n).ms;
             of->runs[i] += n;
@@ -52,7 +53,7 @@ static void take(kiln_tuner *t, double ms, taken *of)
 static int place_of_guess(const kiln_finalists *f, const taken *of)
 {
     for (int i = 0; i < f->nfinalists; i++)
-        if (f->finalist[i].index == f->guess && !of->bad[i])
+        if (f->finalist[i].index == f->guess && f->finalist[i].op && !of->bad[i])
             return i;
     return -1;
 }
@@ -73,10 +74,12 @@ static void rounds(kiln_tuner *t, double ms)
             kiln_op_release(before[i].op);
             continue;
         }
-        before[i].times = kiln_times_of(&b->samples[i * b->most], of.runs[i]);
-        if (guess >= 0)
-            before[i].win = kiln_win_of(of.ms[i], of.ms[guess], of.turns);
-        t->list.at[before[i].index].measured = before[i].times.ms;
+        if (before[i].op) {
+            before[i].times = kiln_times_of(&b->samples[i * b->most], of.runs[i]);
+            if (guess >= 0)
+                before[i].win = kiln_win_of(of.ms[i], of.ms[guess], of.turns);
+            t->list.at[before[i].index].measured = before[i].times.ms;
+        }
         kiln_finalists_place(f, &before[i]);
     }
 }

@@ -10,8 +10,6 @@
  * no search is the only trial of some solvers, and decides how many more they get. */
 static const double promising = 1.25, promising_first = 2;
 
-/* How many trials the caller is told of before they come. */
-
 /* Tells what is known of a candidate before it is tried. */
 static void introduce(const kiln_tuner *t, const kiln_candidate *c, kiln_trial *trial)
 {
@@ -19,6 +17,7 @@ static void introduce(const kiln_tuner *t, const kiln_candidate *c, kiln_trial *
                           .version = c->solver->version,
                           .origin = c->origin,
                           .expected_ms = c->expected,
+                          .repeated = c->known != NULL,
                           .count = (int64_t)t->trials};
     kiln_config_text(c->solver, &c->config, trial->config, sizeof trial->config);
     kiln_candidate_hash(t->bench.k, t->shape, c, trial->hash);
@@ -84,11 +83,12 @@ static void announce(kiln_tuner *t, size_t index)
     size_t place[KILN_UPCOMING], n = 0;
     if (!t->options->upcoming)
         return;
+    const bool repeated = t->list.at[index].known;
     for (size_t i = index; i < t->list.count && n < KILN_UPCOMING; i++) {
-        if (!kiln_trial_is_due(t, i) || (i > index && t->tried + n >= t->trials))
+        if (i > index && (repeated || !kiln_trial_is_due(t, i) || t->tried + n >= t->trials))
             continue;
         introduce(t, &t->list.at[i], &next[n]);
-        next[n].index = (int64_t)(t->tried + n);
+        next[n].index = (int64_t)(t->tried + n) - repeated;
         place[n++] = i;
     }
     fill_best(t, &next[0]);
@@ -96,7 +96,7 @@ static void announce(kiln_tuner *t, size_t index)
     if (wanted == 0 || wanted >= n || (index < t->list.firsts && place[wanted] >= t->list.firsts))
         return;
     kiln_candidates_advance(&t->list, place[wanted], index);
-    t->found.guess = t->list.guess;
+    kiln_finalists_follow(&t->found, place[wanted], index);
 }
 
 static void tell(kiln_tuner *t, const kiln_result *r, int verdict, double seconds)
@@ -133,8 +133,9 @@ static int measure(kiln_tuner *t, kiln_result *r, double worth)
     return verdict;
 }
 
-void kiln_trial_run(kiln_tuner *t, size_t index)
+bool kiln_trial_run(kiln_tuner *t, size_t index)
 {
+    t->ran++;
     announce(t, index);
     kiln_result r = {.candidate = t->list.at[index], .index = index};
     const double began = kiln_clock_seconds();
@@ -145,9 +146,9 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
     int verdict = measure(t, &r, worth);
     if (verdict == KILN_BENCH_LATE || t->lacks_means) {
         kiln_op_release(r.op);
-        return;
+        return false;
     }
-    t->tried++;
+    t->tried += !r.candidate.known;
     r.error = t->bench.error;
     bool failed = verdict != KILN_TRIAL_OK && verdict != KILN_TRIAL_SLOW;
     if (before != 1 && !failed)
@@ -164,4 +165,5 @@ void kiln_trial_run(kiln_tuner *t, size_t index)
     if (r.candidate.origin == KILN_ORIGIN_USER_ROW && t->found.nclaims < KILN_MOST_CLAIMS)
         t->found.claim[t->found.nclaims++] = r;
     tell(t, &r, verdict, kiln_clock_seconds() - began);
+    return true;
 }

@@ -23,14 +23,19 @@ static const double faster = 0.99;
  * trials whose programs are being made. */
 enum { BEING_MADE = 4 };
 
-/* The final rounds are part of the time that was granted. */
+/* The final rounds are part of the time that was granted, and so are the trials that are repeated
+ * for them: these get half of it at most. */
 static bool out_of_time(const kiln_tuner *t)
 {
-    double finals = 0;
-    for (int i = 0; i < t->found.nfinalists; i++)
-        finals += fmax(kiln_final_ms, t->found.finalist[i].times.ms * kiln_rounds_turns(t)) * 1e-3;
-    return t->options->max_seconds > 0 &&
-           kiln_clock_seconds() - t->start + finals >= t->options->max_seconds;
+    const double granted = t->options->max_seconds;
+    double finals = 0, repeats = 0;
+    for (int i = 0; i < t->found.nfinalists; i++) {
+        const kiln_result *r = &t->found.finalist[i];
+        finals += fmax(kiln_final_ms, r->times.ms * kiln_rounds_turns(t)) * 1e-3;
+        repeats += r->op ? 0 : r->candidate.known->seconds;
+    }
+    return granted > 0 &&
+           kiln_clock_seconds() - t->start + finals + fmin(repeats, granted / 2) >= granted;
 }
 
 /* Notes whether the trial of a grid was an improvement; tries its neighbours next if it was. */
@@ -50,16 +55,17 @@ static void note_progress(kiln_tuner *t, size_t index)
         kiln_candidates_promote(&t->list, index, to);
 }
 
-/* Orders the grids by what is known: the neighbours of `best`, one of the firsts, come first; with
- * list.firsts, nobody's do. */
+/* Orders the grids by what is known: the neighbours of `best` come first, where that has been
+ * tried; else nobody's do. */
 static void order_grids(kiln_tuner *t, size_t best)
 {
+    const size_t from = kiln_candidates_untried(&t->list);
     const bool limited = t->trials < t->list.count || t->options->max_seconds > 0 ||
                          t->options->patience > 0 || t->options->nknown > 0;
     if (limited)
         kiln_candidates_sort(&t->list);
-    if (best < t->list.firsts && t->list.firsts < t->list.count)
-        kiln_candidates_promote(&t->list, best, t->list.firsts);
+    if (best < from && from < t->list.count)
+        kiln_candidates_promote(&t->list, best, from);
     if (limited)
         kiln_candidates_seed(t->bench.k, t->bench.problem, t->shape, &t->list);
 }
@@ -68,7 +74,7 @@ static void order_grids(kiln_tuner *t, size_t best)
 static void start_grids(kiln_tuner *t)
 {
     kiln_rounds_first(t);
-    order_grids(t, t->found.nfinalists > 0 ? t->found.finalist[0].index : t->list.firsts);
+    order_grids(t, t->found.nfinalists > 0 ? t->found.finalist[0].index : t->list.count);
 }
 
 /* Where other processes compile what comes next, they need the grids' begin before it is certain:
@@ -81,7 +87,8 @@ static void foresee_grids(kiln_tuner *t, size_t best)
 
 static bool is_over(const kiln_tuner *t)
 {
-    return t->stopped || t->tried >= t->trials || (t->found.nfinalists > 0 && out_of_time(t)) ||
+    return t->stopped || t->tried >= t->trials ||
+           (t->ran > 0 && t->found.nfinalists > 0 && out_of_time(t)) ||
            (t->options->patience > 0 && t->since >= t->options->patience);
 }
 
@@ -89,20 +96,27 @@ static void search(kiln_tuner *t)
 {
     for (size_t i = 0; i < t->list.count; i++)
         t->tried += t->list.at[i].known != NULL;
-    foresee_grids(t, t->list.guess);
+    kiln_recall(t);
+    foresee_grids(t, t->found.nfinalists > 0 ? t->found.finalist[0].index : t->list.guess);
     for (size_t i = 0; i < t->list.count; i++) {
-        if (i == t->list.firsts)
+        if (i == kiln_candidates_untried(&t->list))
             start_grids(t);
         if (!kiln_trial_is_due(t, i))
             continue;
-        if (i > 0 && is_over(t))
+        if (is_over(t))
             break;
+        const bool begins = t->ran == 0;
         kiln_trial_run(t, i);
         note_progress(t, i);
+        if (begins)
+            kiln_recall_pace(t);
         if (i < t->list.firsts && t->found.nfinalists > 0 && t->found.finalist[0].index == i)
             foresee_grids(t, i);
     }
-    if (t->found.nfinalists > 1 && !t->stopped)
+    kiln_recall_rest(t);
+    if (t->stopped)
+        kiln_recall_times(t);
+    else if (t->found.nfinalists > 1)
         kiln_rounds_final(t);
     kiln_finalists_settle(&t->found);
 }
@@ -162,7 +176,7 @@ static kiln_status start(kiln_tuner *t)
 static void finish(kiln_tuner *t)
 {
     /* The winner's program goes to the cache; the other programs need not. */
-    if (t->found.nfinalists > 0)
+    if (t->found.nfinalists > 0 && t->found.finalist[0].op)
         kiln_op_keep(t->found.finalist[0].op);
     for (int i = 0; i < t->found.nfinalists; i++)
         kiln_op_release(t->found.finalist[i].op);

@@ -15,6 +15,7 @@ typedef struct kiln_tuner {
     const kiln_shape *shape;
     kiln_candidates list;
     size_t tried;  /* trials, those of earlier searches included */
+    size_t ran;    /* trials that this search began, repeated ones included */
     size_t trials; /* how many there may be */
     double start;  /* by kiln_clock_seconds() */
     kiln_finalists found;
@@ -40,6 +41,20 @@ double kiln_pace_between(double before, double after);
 /* Returns whether the last rounds fell into a slow time. */
 bool kiln_pace_was_slow(kiln_tuner *t);
 
+/* recall.c */
+
+/* Puts the fastest results of earlier searches among the finalists, without operations: they are
+ * what the search has to beat, and its winners where it ends before it has repeated them. */
+void kiln_recall(kiln_tuner *t);
+/* Repeats the trials of the best that needs no search, which measures the pace, and of the guess.
+ */
+void kiln_recall_pace(kiln_tuner *t);
+/* Repeats the trials of all other finalists, for the final rounds. */
+void kiln_recall_rest(kiln_tuner *t);
+/* Forgets by how much repeated trials were slower, in a search that stopped before its final
+ * rounds: one moment is as good as another. */
+void kiln_recall_times(kiln_tuner *t);
+
 /* rounds.c */
 
 /* Returns in how many turns the finalists are timed. */
@@ -53,8 +68,9 @@ void kiln_rounds_final(kiln_tuner *t);
 /* Returns whether a candidate is to be tried: no earlier search has, and it is not so slow by its
  * prediction that a search under a limit of time leaves it out. */
 bool kiln_trial_is_due(const kiln_tuner *t, size_t index);
-/* Tries a candidate, and tells the caller before and after. */
-void kiln_trial_run(kiln_tuner *t, size_t index);
+/* Tries a candidate, and tells the caller before and after. Returns false where it could not be
+ * judged: the time was over, or the machine lacks the means. */
+bool kiln_trial_run(kiln_tuner *t, size_t index);
 /* Fills what the caller is told about a trial and about the best so far. */
 void kiln_trial_fill(const kiln_tuner *t, const kiln_result *r, kiln_trial *trial);
 
