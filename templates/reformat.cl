@@ -33,65 +33,7 @@
  * CL_FLOAT and CL_HALF_FLOAT, i8 and i32 as CL_SIGNED_INT8 and CL_SIGNED_INT32. P_FROM_IMAGE=1 and
  * P_TO_IMAGE=1 say which sides are images; P_PAD is a VAL_T. No assumption on alignment.
  */
-#include "types.cl"
-
-/* An element as the destination's VAL_T. */
-static inline VAL_T kiln_value(ACC_T v)
-{
-#if DST_TYPE == TYPE_I32 && (SRC_TYPE == TYPE_I8 || SRC_TYPE == TYPE_I32)
-    return v;
-#elif DST_TYPE == TYPE_I32
-    return convert_int_sat_rte(KILN_NUMBER(float, v));
-#elif DST_TYPE == TYPE_BF16 && SRC_TYPE == TYPE_I32
-    /* Rounding twice may differ from rounding once; not if the first time keeps, in the last bit,
-     * whether anything was lost. */
-    const float cut = convert_float_rtz(v);
-    return as_float(as_int(cut) | (convert_int(cut) != v));
-#else
-    return convert_float(v);
-#endif
-}
-
-/* ---- cells: what travels between buffers ---- */
-
-#ifdef P_RAW
-#if DST_BYTES == 4
-#define CELL_T uint
-#elif DST_BYTES == 1
-#define CELL_T uchar
-#else
-#define CELL_T ushort
-#endif
-#define LOAD(p, i) (((global const CELL_T *)(p))[i])
-#define LOADN(n, p, i) KILN_CAT(vload, n)(0, (global const CELL_T *)(p) + (i))
-#define STORE(p, i, v) (((global CELL_T *)(p))[i] = (v))
-#define STOREN(n, p, i, v) KILN_CAT(vstore, n)(v, 0, (global CELL_T *)(p) + (i))
-
-static inline CELL_T kiln_pad(void)
-{
-#if DST_TYPE == TYPE_F32
-    return as_uint((VAL_T)(P_PAD));
-#elif DST_TYPE == TYPE_F16
-    ushort bits;
-    vstore_half_rte(P_PAD, 0, (private half *)&bits);
-    return bits;
-#elif DST_TYPE == TYPE_BF16
-    return kiln_bf16(P_PAD);
-#elif DST_TYPE == TYPE_I8
-    return as_uchar(kiln_to_char(P_PAD));
-#elif DST_BYTES == 1
-    return kiln_to_f8_(P_PAD, KILN_DST_FRACTION);
-#else
-    return as_uint((VAL_T)(P_PAD));
-#endif
-}
-#else
-#define CELL_T VAL_T
-#define LOAD(p, i) kiln_value(SRC_LOAD(p, i))
-#define STORE(p, i, v) DST_STORE(p, i, v)
-#define STOREN(n, p, i, v) DST_STOREN(n, p, i, v)
-#define kiln_pad() ((VAL_T)(P_PAD))
-#endif
+#include "cells.cl"
 
 #ifndef T_TILE
 

@@ -6,6 +6,7 @@
 #include "generator/base/types.h"
 
 #include "reformat_matrix.h"
+#include "reformat_turn.h"
 #include "solver.h"
 
 #include <ctype.h>
@@ -96,10 +97,10 @@ static void define_pad(kiln_plan *plan, kiln_type type, double value)
         kiln_define_float(plan, "P_PAD", value);
 }
 
-static kiln_stage *start(kiln_plan *plan, const char *kernel, const kiln_operand *from,
-                         const kiln_operand *to, double pad_value)
+static void start(kiln_plan *plan, const char *template_file, const char *kernel,
+                  const kiln_operand *from, const kiln_operand *to, double pad_value)
 {
-    kiln_stage *stage = kiln_plan_stage(plan, "reformat.cl", kernel);
+    kiln_plan_stage(plan, template_file, kernel);
     bool images = from->storage->layout.image || to->storage->layout.image;
     kiln_define_type(plan, "SRC_TYPE", from->type);
     kiln_define_type(plan, "DST_TYPE", to->type);
@@ -108,7 +109,6 @@ static kiln_stage *start(kiln_plan *plan, const char *kernel, const kiln_operand
     if (from->type == to->type && !images)
         kiln_define(plan, "P_RAW", 1);
     define_pad(plan, to->type, pad_value);
-    return stage;
 }
 
 static void add_arguments(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to)
@@ -142,7 +142,7 @@ static bool tiles(kiln_plan *plan, const kiln_operand *from, const kiln_operand 
     if (!tile)
         return false;
     int64_t span = kiln_matrix_span(&m, !split, d);
-    start(plan, split ? "split" : "join", from, to, pad_value);
+    start(plan, "reformat.cl", split ? "split" : "join", from, to, pad_value);
     kiln_define(plan, "P_ROWS", m.rows);
     kiln_define(plan, "P_COLUMNS", m.columns);
     kiln_define(plan, "D_BLOCK", m.block);
@@ -151,6 +151,21 @@ static bool tiles(kiln_plan *plan, const kiln_operand *from, const kiln_operand 
     kiln_define(plan, "D_SPANS", m.columns / span);
     kiln_define(plan, "T_TILE", tile);
     kiln_grid(plan, 1, 1, 1, m.columns / span, m.batch * m.blocks, 1);
+    return true;
+}
+
+/* ---- rows across runs, or blocks of another length, on a GPU ---- */
+
+static bool turns(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
+                  double pad_value, const kiln_device_facts *d)
+{
+    const bool same = from->type == to->type;
+    const int64_t size = same ? (int64_t)kiln_type_size(to->type) : (int64_t)sizeof(float);
+    kiln_turn turn;
+    if (!kiln_turn_find(from->storage, to->storage, size, same, d, &turn))
+        return false;
+    start(plan, "reformat_turn.cl", "turn", from, to, pad_value);
+    kiln_turn_define(&turn, plan);
     return true;
 }
 
@@ -202,7 +217,7 @@ static void gather(kiln_plan *plan, const kiln_operand *from, const kiln_operand
                    double pad_value, const kiln_device_facts *d)
 {
     const kiln_storage *s = from->storage, *t = to->storage;
-    start(plan, "reformat", from, to, pad_value);
+    start(plan, "reformat.cl", "reformat", from, to, pad_value);
     if (s->layout.image) {
         kiln_define(plan, "P_FROM_IMAGE", 1);
         define_place(plan, "D_FROM_X", s, 'x');
@@ -228,7 +243,7 @@ bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_o
 {
     if (!holds(d, from, why) || !holds(d, to, why))
         return false;
-    if (!tiles(plan, from, to, pad_value, d))
+    if (!tiles(plan, from, to, pad_value, d) && !turns(plan, from, to, pad_value, d))
         gather(plan, from, to, pad_value, d);
     add_arguments(plan, from, to);
     if (pad_value == 0 && to->role >= KILN_ROLE_PACKED)

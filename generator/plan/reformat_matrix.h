@@ -13,8 +13,8 @@ typedef struct kiln_matrix {
 /* Describes the matrix. Returns false where the two storages are no such pair. */
 bool kiln_matrix_find(const kiln_storage *plain, const kiln_storage *blocked, kiln_matrix *m);
 
-/* Returns the side of the square tiles of rows and columns, 0 for none: tiles are for processors
- * with vector registers; work-items of a GPU move a cell each. */
+/* Returns the side of the square tiles of rows and columns, 0 for none: such tiles are for
+ * processors with vector registers; GPUs have those of reformat_turn.h. */
 int kiln_matrix_tile(const kiln_matrix *m, const kiln_device_facts *d, kiln_type from,
                      kiln_type to);
 

@@ -59,10 +59,33 @@ START_TEST(tiles_on_a_cpu)
                      "-DP_PAD=as_float(0x00000000u) -DP_ROWS=60 -DP_COLUMNS=3136 -DD_BLOCK=16 "
                      "-DD_BLOCKS=4 -DD_SPAN=1024 -DD_SPANS=3 -DT_TILE=16");
     check_grid(&p.stage[0], 1, 3, 64);
-    ck_assert_str_eq(plan_of(&r, KILN_DEVICE_GPU).stage[0].kernel, "reformat");
     strcpy(r.from, "NC/16HW16");
     strcpy(r.to, "NCHW");
     ck_assert_str_eq(plan_of(&r, KILN_DEVICE_CPU).stage[0].kernel, "join");
+}
+END_TEST
+
+/* A run of a tile has 128 bytes in the destination, and 16 KB are a tile. */
+START_TEST(tiles_on_a_gpu)
+{
+    kiln_reformat r = {
+        .size = {16, 60, 56, 56}, .from = "NCHW", .to = "NC/16HW16", .from_type = KILN_F16};
+    kiln_plan p = plan_of(&r, KILN_DEVICE_GPU);
+    ck_assert_str_eq(p.stage[0].kernel, "turn");
+    ck_assert_str_eq(
+        p.stage[0].options,
+        "-DSRC_TYPE=TYPE_F16 -DDST_TYPE=TYPE_F16 -DP_RAW=1 -DP_PAD=as_float(0x00000000u) "
+        "-DP_OUTER_0=16 -DP_OUTER_1=1 -DP_ROWS=60 -DP_COLUMNS=3136 -DD_SRC_OUTER_0=188160 "
+        "-DD_SRC_OUTER_1=0 -DD_SRC_ROWS=60 -DD_SRC_NEIGHBOURS=60 -DD_SRC_BLOCK=0 "
+        "-DD_SRC_ROW=3136 -DD_SRC_COLUMN=1 -DD_SRC_DOWN=0 -DD_SRC_VECTOR=8 -DD_SRC_RUN=128 "
+        "-DD_DST_OUTER_0=200704 -DD_DST_OUTER_1=0 -DD_DST_ROWS=64 -DD_DST_NEIGHBOURS=16 "
+        "-DD_DST_BLOCK=50176 -DD_DST_ROW=1 -DD_DST_COLUMN=16 -DD_DST_DOWN=1 -DD_DST_VECTOR=8 "
+        "-DD_DST_RUN=16 -DT_ROWS=64 -DT_COLUMNS=128");
+    check_grid(&p.stage[0], 256, 256 * 25 * 16, 1);
+    strcpy(r.to, "NCHW");
+    ck_assert_str_eq(plan_of(&r, KILN_DEVICE_GPU).stage[0].kernel, "reformat");
+    strcpy(r.to, "NH|CW|4c");
+    ck_assert_str_eq(plan_of(&r, KILN_DEVICE_GPU).stage[0].kernel, "reformat");
 }
 END_TEST
 
@@ -156,6 +179,7 @@ int main(void)
     TCase *cases = tcase_create("reformat plan");
     tcase_add_test(cases, gather_into_an_image);
     tcase_add_test(cases, tiles_on_a_cpu);
+    tcase_add_test(cases, tiles_on_a_gpu);
     tcase_add_test(cases, shorter_blocks);
     tcase_add_test(cases, wide_and_padded);
     tcase_add_test(cases, defaults);

@@ -14,7 +14,7 @@ typedef struct gpu_class {
     bool bytes;          /* results are i8, too */
 } gpu_class;
 
-enum { GPU_CLASSES = 18, GPU_BATCHES = 8, GPU_ROUNDS = 15 };
+enum { GPU_CLASSES = 24, GPU_BATCHES = 8, GPU_ROUNDS = 15 };
 extern const gpu_class gpu_classes[GPU_CLASSES];
 
 typedef struct gpu_options {
