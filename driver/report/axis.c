@@ -4,6 +4,7 @@
 #include "html.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { TICKS = 64 };
 
@@ -91,6 +92,17 @@ static int list_ticks(const axis *a, int most, double ticks[TICKS])
     return n > 1 ? n : linear_ticks(a, most, ticks);
 }
 
+/* A number that is too long for its place gets an exponent. */
+static const char *tick_text(double value, char text[HTML_NUMBER])
+{
+    enum { LETTERS = 7 };
+    if (strlen(html_number(value, text)) <= LETTERS)
+        return text;
+    const int power = (int)floor(log10(fabs(value)) + 1e-9);
+    snprintf(text, HTML_NUMBER, "%.3ge%d", value / pow(10, power), power);
+    return text;
+}
+
 void axis_draw_x(FILE *to, const axis *x, const axis *y, int most, const char *title)
 {
     double ticks[TICKS];
@@ -102,7 +114,7 @@ void axis_draw_x(FILE *to, const axis *x, const axis *y, int most, const char *t
         fprintf(to, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", at,
                 at, bottom, top);
         fprintf(to, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
-                at, bottom + below, html_number(ticks[i], number));
+                at, bottom + below, tick_text(ticks[i], number));
     }
     fprintf(to, "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", x->from,
             x->to, bottom, bottom);
@@ -117,14 +129,14 @@ void axis_draw_y(FILE *to, const axis *x, const axis *y, int most, const char *t
 {
     double ticks[TICKS];
     char number[HTML_NUMBER];
-    const double beside = 6, title_above = 12, middle = 4;
+    const double beside = 6, title_above = 20, middle = 4;
     const int n = list_ticks(y, most, ticks);
     for (int i = 0; i < n; i++) {
         const double at = axis_at(y, ticks[i]);
         fprintf(to, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
                 x->from, x->to, at, at);
         fprintf(to, "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                x->from - beside, at + middle, html_number(ticks[i], number));
+                x->from - beside, at + middle, tick_text(ticks[i], number));
     }
     /* Above the axis and upright: a title on its side is hard to read. */
     if (title) {

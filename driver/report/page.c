@@ -10,15 +10,21 @@
 
 static void put_device(const page_part *p)
 {
+    fprintf(p->to, "<div id=\"d%d\">\n", p->number);
     html_fill(p->to, *p->device->core ? "<h2>% (%)</h2>\n" : "<h2>%</h2>\n", p->device->name,
               p->device->core);
     page_tiles(p);
+    page_shares(p);
     page_roofline(p);
     page_gains(p);
+    page_predicted(p);
     page_progress(p);
     page_heat(p);
+    page_solvers(p);
+    page_ages(p);
     page_table(p);
     page_failures(p);
+    fputs("</div>\n", p->to);
 }
 
 static void put_sources(const page *p)
@@ -73,6 +79,7 @@ void page_write(const page *p)
                 continue;
             if (part.count++ == 0)
                 part.layer = &d->layer[j];
+            part.ms += d->layer[j].best.ms;
         }
         if (part.count > 0)
             put_device(&part);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { MAPS = 4, SLOWEST = 4, CELL_W = 62, CELL_H = 28, LEFT = 84, TOP = 34 };
+enum { MAPS = 4, SLOWEST = 4, CELL_W = 62, CELL_H = 28, LEFT = 84, TOP = 34, VALUE = 32 };
 
 /* Colours from slow (dark blue) to fast (yellow), whose lightness alone tells their order. */
 static void colour(double share, int rgb[3])
@@ -50,16 +50,25 @@ static void draw_cell(const page_part *p, const heat_cell *c, double least, doub
             light ? "onlight" : "ondark", x + CELL_W / 2.0 - 1, y + CELL_H / 2.0 + 3, number);
 }
 
+/* A value that has no room for its digits gets an exponent. */
+static const char *value_text(long value, char text[VALUE])
+{
+    const long most = 9999999;
+    snprintf(text, VALUE, value > most || value < -most / 10 ? "%.2g" : "%.0f", (double)value);
+    return text;
+}
+
 static void draw_values(const page_part *p, const heat_grid *g, int x, int y)
 {
     const double bottom = TOP + (double)g->values[y] * CELL_H;
+    char text[VALUE];
     for (int j = 0; j < g->values[x]; j++)
         fprintf(p->to,
-                "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%ld</text>",
-                LEFT + (j + 0.5) * CELL_W - 1, bottom + 15, g->value[x][j]);
+                "<text class=\"tick\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>",
+                LEFT + (j + 0.5) * CELL_W - 1, bottom + 15, value_text(g->value[x][j], text));
     for (int i = 0; i < g->values[y]; i++)
-        fprintf(p->to, "<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%ld</text>\n",
-                LEFT - 7, TOP + (i + 0.5) * CELL_H + 3, g->value[y][i]);
+        fprintf(p->to, "<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+                LEFT - 7, TOP + (i + 0.5) * CELL_H + 3, value_text(g->value[y][i], text));
     fprintf(p->to, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
             LEFT + g->values[x] * CELL_W / 2.0, bottom + 34);
     html_fill(p->to, "%</text>", g->name[x]);
@@ -108,7 +117,7 @@ static void draw(const page_part *p, const heat_grid *g, int x, int y)
     fputs("<figure class=\"heat\">\n", p->to);
     html_fill(p->to, "<figcaption>%: % by % and %</figcaption>\n", g->layer->name, g->solver,
               g->name[y], g->name[x]);
-    page_picture(p->to, LEFT + width + 170, TOP + height + 46, "Heat map of two parameters");
+    page_picture(p->to, LEFT + width + 220, TOP + height + 46, "Heat map of two parameters");
     for (int i = 0; i < g->values[y]; i++)
         for (int j = 0; j < g->values[x]; j++)
             draw_cell(p, &cells[i][j], least, most, LEFT + j * CELL_W, TOP + i * CELL_H);
@@ -118,8 +127,9 @@ static void draw(const page_part *p, const heat_grid *g, int x, int y)
     fputs("</figure>\n", p->to);
 }
 
-static double trials_of(const report_layer *l)
+static double trials_of(const page_part *p, const report_layer *l)
 {
+    (void)p;
     return (double)l->trials;
 }
 

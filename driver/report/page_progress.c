@@ -10,7 +10,7 @@
 /* The picture of all layers. */
 enum { HEIGHT = 300, TOP = 44, BOTTOM = 60, POINTS = 160 };
 /* The small pictures. */
-enum { SMALL_WIDTH = 310, SMALL_HEIGHT = 190, SMALL_LEFT = 66, SMALL_BOTTOM = 46, MOST = 12 };
+enum { SMALL_WIDTH = 310, SMALL_HEIGHT = 190, SMALL_LEFT = 74, SMALL_BOTTOM = 46, MOST = 12 };
 
 static bool counts(const report_trial *t)
 {
@@ -41,8 +41,9 @@ static double quantile(const double *sorted, size_t n, double q)
 /* Fewer trials tell nothing. */
 enum { FEW = 5 };
 
-static double trials_of(const report_layer *l)
+static double trials_of(const page_part *p, const report_layer *l)
 {
+    (void)p;
     return l->trials > FEW && best_after(l, l->trials) > 0 ? (double)l->trials : 0;
 }
 
@@ -63,7 +64,7 @@ static size_t collect(const page_part *p, double most, progress *at)
         before = trials;
         for (size_t j = 0; j < p->count; j++) {
             const report_layer *l = &p->layer[j];
-            const double end = trials_of(l) > 0 ? best_after(l, l->trials) : 0;
+            const double end = trials_of(p, l) > 0 ? best_after(l, l->trials) : 0;
             const double now = end > 0 ? best_after(l, trials) : 0;
             if (end > 0)
                 share[n++] = now > 0 ? end / now : 0;
@@ -195,22 +196,22 @@ static void draw_small(const page_part *p, const report_layer *l)
     axis_draw_x(p->to, &x, &y, 5, "trial");
     axis_draw_y(p->to, &x, &y, 4, NULL);
     fprintf(p->to,
-            "<text class=\"title\" transform=\"translate(12 %.1f) rotate(-90)\" "
+            "<text class=\"title\" transform=\"translate(11 %.1f) rotate(-90)\" "
             "text-anchor=\"middle\">time (ms, log.)</text>\n",
             (y.from + y.to) / 2);
     draw_trials(p, &x, &y, l);
     draw_steps(p, &x, &y, l);
     if (l->best.guess_ms > 0) {
-        draw_level(p, &x, &y, l->best.guess_ms, "tenth", "the guess");
         draw_level(p, &x, &y, l->best.ms, "median", "the best, in the same measurement");
+        draw_level(p, &x, &y, l->best.guess_ms, "tenth", "the guess");
     }
     page_picture_end(p->to);
     fputs("</figure>\n", p->to);
 }
 
-static double gain_over_trials(const report_layer *l)
+static double gain_over_trials(const page_part *p, const report_layer *l)
 {
-    return trials_of(l) > 0 ? fmax(report_gain(l), 1e-3) : 0;
+    return trials_of(p, l) > 0 ? fmax(report_gain(l), 1e-3) : 0;
 }
 
 void page_progress(const page_part *p)
@@ -218,7 +219,7 @@ void page_progress(const page_part *p)
     const report_layer *list[MOST];
     double most = 0;
     for (size_t i = 0; i < p->count; i++)
-        most = fmax(most, trials_of(&p->layer[i]));
+        most = fmax(most, trials_of(p, &p->layer[i]));
     if (most <= 0)
         return;
     page_section(p->to, "progress", p->number, "Best time over trials",

@@ -8,11 +8,6 @@
 
 enum { HEIGHT = 440, TOP = 44, BOTTOM = 60 };
 
-/* How the directions look. */
-static const struct {
-    const char *class, *words;
-} looks[] = {{"fwd", "forward"}, {"bwd", "backward data"}, {"wrw", "backward weights"}};
-
 static bool is_drawn(const report_layer *l)
 {
     return report_gflops(l) > 0 && l->bytes > 0;
@@ -21,23 +16,6 @@ static bool is_drawn(const report_layer *l)
 static double intensity(const report_layer *l)
 {
     return l->flops / l->bytes;
-}
-
-/* Marks of other types than f32 are hollow: another roof is theirs. */
-static void draw_mark(FILE *to, kiln_direction direction, bool hollow, double x, double y)
-{
-    fprintf(to, "<g class=\"mark %s%s\">", looks[direction].class, hollow ? " hollow" : "");
-    switch (direction) {
-    case KILN_FORWARD:
-        fprintf(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>", x, y);
-        break;
-    case KILN_BACKWARD_DATA:
-        fprintf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\"/>", x - 4.5, y - 4.5);
-        break;
-    default:
-        fprintf(to, "<path d=\"M%.1f %.1fl5.5 9.5h-11z\"/>", x, y - 6);
-    }
-    fputs("</g>", to);
 }
 
 static void widen(double *low, double *high, double value)
@@ -135,15 +113,16 @@ static int names_beside(const page_part *p, const axis *y, kiln_type type)
 /* Types with the same limit share a roof. */
 static void draw_roof(const page_part *p, const axis *x, const axis *y, kiln_type type)
 {
-    const double peak = p->device->gflops[type].value, gbs = p->device->gbs.value, apart = 200;
+    const double peak = p->device->gflops[type].value, gbs = p->device->gbs.value;
     char number[HTML_NUMBER];
     if (peak <= 0 || is_drawn_before(p, type))
         return;
     const double from = gbs > 0 ? axis_at(x, peak / gbs) : x->from, at = axis_at(y, peak);
+    const int beside = names_beside(p, y, type), apart = 330, above = 20;
     fprintf(p->to, "<line class=\"roof\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", from,
             at, x->to, at);
     fprintf(p->to, "<text class=\"roofname\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
-            x->to - names_beside(p, y, type) * apart, at - 8);
+            x->to - beside % 2 * apart, at - 8 - beside / 2 * above);
     for (int t = type, said = 0; t < KILN_TYPES; t++)
         if (has_type(p, (kiln_type)t) && p->device->gflops[t].value == peak)
             fprintf(p->to, "%s%s", said++ ? ", " : "", kiln_type_name((kiln_type)t));
@@ -176,28 +155,27 @@ static void draw_layers(const page_part *p, const axis *x, const axis *y)
         const report_layer *l = &p->layer[i];
         if (!is_drawn(l))
             continue;
-        page_layer(p, l);
-        draw_mark(p->to, l->problem.direction, l->problem.x_type != KILN_F32,
-                  axis_at(x, intensity(l)), axis_at(y, report_gflops(l)));
-        page_layer_end(p, l);
+        page_mark(p, l);
+        page_mark_draw(p->to, l, axis_at(x, intensity(l)), axis_at(y, report_gflops(l)));
+        page_mark_end(p, l);
     }
 }
 
-/* Which mark is which direction, behind the picture's title: words of a page find their own place.
- */
+/* Tells which mark is which direction, above the picture: words of a page find their own place. */
 static void put_legend(const page_part *p)
 {
-    bool there[sizeof looks / sizeof *looks] = {false};
-    for (size_t i = 0; i < p->count; i++)
-        if (is_drawn(&p->layer[i]))
-            there[p->layer[i].problem.direction] = true;
+    static const char *const words[] = {"forward", "backward data", "backward weights"};
     fputs("<p class=\"legend\">", p->to);
     for (int d = KILN_FORWARD; d <= KILN_BACKWARD_WEIGHTS; d++) {
-        if (!there[d])
+        const report_layer like = {.problem = {.direction = (kiln_direction)d, .x_type = KILN_F32}};
+        size_t n = 0;
+        for (size_t i = 0; i < p->count; i++)
+            n += is_drawn(&p->layer[i]) && p->layer[i].problem.direction == like.problem.direction;
+        if (n == 0)
             continue;
         fputs("<span><svg class=\"key\" viewBox=\"0 0 14 14\">", p->to);
-        draw_mark(p->to, (kiln_direction)d, false, 7, 7);
-        fprintf(p->to, "</svg> %s</span>\n", looks[d].words);
+        page_mark_draw(p->to, &like, 7, 7);
+        fprintf(p->to, "</svg> %s</span>\n", words[d]);
     }
     fputs("</p>\n", p->to);
 }

@@ -5,6 +5,7 @@
 
 #include "page.h"
 #include "report_limits.h"
+#include "report_predict.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -15,9 +16,11 @@
 static const char help[] =
     "usage: kiln report [FILE...] [-o PAGE]\n"
     "\n"
-    "Writes one HTML page, which needs nothing else, with pictures of what the files say: the\n"
-    "roofline of the device with each layer on it, the gain of each layer, the best time over\n"
-    "trials, heat maps of two parameters, and a table.\n"
+    "Writes one HTML page, which needs nothing else, with pictures of what the files say: each\n"
+    "layer's share of the time, the roofline of the device with each layer on it, the gain of "
+    "each\n"
+    "layer, predicted against measured times, the best time over trials, heat maps of two\n"
+    "parameters, wins of each solver, age and driver of the times, and a table with a filter.\n"
     "\n"
     "A FILE has tuning rows (the log of trials beside it is read, too), a log of trials, or what\n"
     "kiln conv --json and kiln tune --json printed. Without a FILE, kiln takes the user's file\n"
@@ -248,8 +251,10 @@ static int report(const options *o, const session *s, char *const *names, int n)
         status = read_all(&d, &f, names, n, o->match, why);
     if (!status) {
         report_limits_give(&d, o->peak, o->bandwidth);
-        if (s->kiln && o->limits != LIMITS_NONE)
+        if (s->kiln && o->limits != LIMITS_NONE) {
             report_limits_find(&d, s, o->limits == LIMITS_COUNT);
+            report_predict(&d, s);
+        }
         warn_of_doubts(&d);
         status = write_page(&d, &f, o->output, why);
     }

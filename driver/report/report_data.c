@@ -198,6 +198,8 @@ void report_data_best(report_layer *l, report_source source, const report_best *
     l->best = *best;
     l->best.guess_ms = report_time(best->guess_ms);
     l->best.predicted_ms = report_time(best->predicted_ms);
+    if (best->turns_won < 0 || best->turns_won > best->turns)
+        l->best.turns = l->best.turns_won = 0;
 }
 
 /* Returns the time of the guess in the run of a trial; 0: it was not measured there. The first

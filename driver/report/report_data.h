@@ -5,6 +5,7 @@
 #include "kiln_tune.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum { REPORT_CONFIG = KILN_INFO_TEXT + 48 };
 
@@ -25,12 +26,13 @@ typedef enum report_source { FROM_NOWHERE = 0, FROM_RESULT, FROM_ROW, FROM_SEARC
 /* A best time, and what was measured with it, in the same search: what another day says of the
  * guess is no part of it. */
 typedef struct report_best {
-    double ms, iqr;      /* 0: none; unknown */
-    double guess_ms;     /* of the config that would run without rows; 0: unknown */
-    char date[16];       /* "2026-01-31"; "": unknown */
-    char driver[64];     /* "": unknown */
-    int version;         /* of the solver; 0: unknown */
-    double predicted_ms; /* 0: unknown */
+    double ms, iqr;       /* 0: none; unknown */
+    double guess_ms;      /* of the config that would run without rows; 0: unknown */
+    int turns, turns_won; /* in which both were timed, and the best was faster; 0: none */
+    char date[16];        /* "2026-01-31"; "": unknown */
+    char driver[64];      /* "": unknown */
+    int version;          /* of the solver; 0: unknown */
+    double predicted_ms;  /* 0: unknown */
     char solver[48], config[KILN_INFO_TEXT];
 } report_best;
 
@@ -62,6 +64,7 @@ typedef struct report_limit {
 typedef struct report_device {
     char name[200], core[24]; /* core: "" where nobody says */
     report_limit gflops[KILN_TYPES], gbs;
+    char driver[64]; /* as the device has it now; "": it is not here */
     char doubt[256]; /* why measured limits may be too low; "": nothing says so */
 } report_device;
 

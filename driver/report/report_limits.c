@@ -33,22 +33,23 @@ void report_limits_give(report_data *d, const double gflops[KILN_TYPES], double 
     }
 }
 
-/* Returns the device that the session has open; NULL: the report has nothing of it. */
-static report_device *find(report_data *d, const session *s)
+report_device *report_limits_device(report_data *d, const session *s)
 {
     kiln_trial_line of;
     kiln_trial_line_fill(&of, s->kiln, NULL, NULL);
     const int before = d->devices;
     const int index = report_data_device(d, of.device, of.core);
-    if (index < before)
-        return index < 0 ? NULL : &d->device[index];
-    d->devices = before;
-    return NULL;
+    if (index < 0 || index >= before) {
+        d->devices = before;
+        return NULL;
+    }
+    snprintf(d->device[index].driver, sizeof d->device[index].driver, "%.63s", of.driver);
+    return &d->device[index];
 }
 
 void report_limits_find(report_data *d, const session *s, bool counted)
 {
-    report_device *device = find(d, s);
+    report_device *device = report_limits_device(d, s);
     if (!device)
         return;
     const bool needed = !device->gflops[KILN_F32].value || !device->gbs.value;

@@ -9,6 +9,10 @@
 /* Sets limits that the user gave (0: none) for all devices: of each type, and of memory. */
 void report_limits_give(report_data *d, const double gflops[KILN_TYPES], double gbs);
 
+/* Returns the device that the session has open, and notes its driver; NULL: the report has nothing
+ * of it. */
+report_device *report_limits_device(report_data *d, const session *s);
+
 /* Sets the limits that are still unknown of the device that the session has open, if the report has
  * that device: multiply-adds of floats and copies by measuring, unless `counted`; the others as
  * kiln counts them. */

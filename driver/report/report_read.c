@@ -41,6 +41,8 @@ static void take_end(report_layer *l, const kiln_trial_line *line)
     report_best best = {.ms = line->ms,
                         .iqr = line->iqr,
                         .guess_ms = line->guess_ms,
+                        .turns = line->turns,
+                        .turns_won = line->turns_won,
                         .predicted_ms = line->expected_ms,
                         .version = line->version};
     snprintf(best.date, sizeof best.date, "%.10s", line->time);
@@ -93,11 +95,17 @@ static bool is_news(const report_layer *l, double ms, const char *solver)
     return l->source != FROM_RESULT || ms <= l->best.ms || strcmp(solver, l->best.solver) == 0;
 }
 
+static int count_of(double number)
+{
+    const double most = 1e6;
+    return number > 0 && number < most ? (int)number : 0;
+}
+
 /* A line of --json, of conv or of tune. */
 static bool take_result(const reading *r, const char *text)
 {
     char problem[KILN_KEY_TEXT] = "", device[200] = "", verify[16] = "";
-    double schema = 0, median = 0, searched = 0, seconds = 0;
+    double schema = 0, median = 0, searched = 0, seconds = 0, turns = 0, turns_won = 0;
     report_best best = {.ms = 0};
     const flat_json_field fields[] = {
         {"schema", NULL, 0, &schema},
@@ -110,11 +118,15 @@ static bool take_result(const reading *r, const char *text)
         {"best_ms", NULL, 0, &searched},
         {"iqr", NULL, 0, &best.iqr},
         {"guess_ms", NULL, 0, &best.guess_ms},
+        {"turns", NULL, 0, &turns},
+        {"turns_won", NULL, 0, &turns_won},
         {"seconds", NULL, 0, &seconds},
     };
     if (!flat_json_read(text, fields, sizeof fields / sizeof *fields) || schema != 1)
         return false;
     best.ms = searched > 0 ? searched : median;
+    best.turns = count_of(turns);
+    best.turns_won = count_of(turns_won);
     if (!*problem || report_time(best.ms) == 0 || strcmp(verify, "failed") == 0 ||
         !is_wanted(r, problem))
         return true; /* a result without a time */

@@ -10,7 +10,8 @@ typedef struct row {
     char *key, *solver, *config, *driver;
     char date[16];
     int device, version;
-    double ms, iqr;
+    double ms, iqr, guess_ms;
+    int turns, turns_won;
     size_t order;
 } row;
 
@@ -45,6 +46,9 @@ static void add(rows *r, const kiln_row *from)
                 .device = report_data_device(r->data, r->device, from->core),
                 .ms = from->ms,
                 .iqr = from->iqr,
+                .guess_ms = from->guess_ms,
+                .turns = from->turns,
+                .turns_won = from->turns_won,
                 .order = r->count};
     snprintf(to->date, sizeof to->date, "%s", from->date);
     r->count++;
@@ -109,7 +113,12 @@ static void give(report_layer *l, const row *from)
 {
     if (l->source >= FROM_ROW)
         return; /* the search that wrote the row says more */
-    report_best best = {.ms = from->ms, .iqr = from->iqr, .version = from->version};
+    report_best best = {.ms = from->ms,
+                        .iqr = from->iqr,
+                        .guess_ms = from->guess_ms,
+                        .turns = from->turns,
+                        .turns_won = from->turns_won,
+                        .version = from->version};
     snprintf(best.date, sizeof best.date, "%s", from->date);
     snprintf(best.driver, sizeof best.driver, "%.63s", from->driver);
     snprintf(best.solver, sizeof best.solver, "%s", from->solver);

@@ -169,13 +169,15 @@ START_TEST(a_page_has_what_its_data_call_for)
     check_well_formed();
     ck_assert_int_eq(data.devices, 1);
     ck_assert_uint_eq(data.layers, 3);
-    const char *const parts[] = {"roofline", "gains", "progress", "heat", "layers", "failures"};
+    const char *const parts[] = {"roofline", "gains",    "progress", "heat",
+                                 "layers",   "failures", "shares",   "solvers"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         char id[40];
         snprintf(id, sizeof id, "<section id=\"d1-%s\">", parts[i]);
         ck_assert_msg(count(id) == 1, "%s", id);
     }
-    ck_assert_int_eq(count("<a href=\"#d1-l"), 3 + 1); /* marks, and a bar for the gain of A */
+    /* marks, a bar for the gain of A, and bars for the shares */
+    ck_assert_int_eq(count("<a href=\"#d1-l"), 3 + 1 + 3);
     ck_assert_int_eq(count("<tr id=\"d1-l"), 3);
     ck_assert_int_eq(count("class=\"roof\""), 3); /* a slope, f32 and f16 */
     ck_assert_int_eq(count("class=\"mark wrw hollow\""), 1);
@@ -188,7 +190,8 @@ START_TEST(a_page_has_what_its_data_call_for)
     /* the newest row of a solver, and the fastest of these */
     ck_assert_int_eq(count("data-v=\"6\""), 1);
     ck_assert_int_eq(count("data-v=\"5\""), 0);
-    ck_assert_int_eq(count("<button>"), 14);
+    ck_assert_int_eq(count("<button>"), 13); /* columns that have something */
+    ck_assert_int_eq(count("<button>turns</button>"), 0);
     ck_assert_int_eq(count("<script>"), 1);
 }
 END_TEST
@@ -461,16 +464,67 @@ START_TEST(links_lead_to_rows)
     make_page();
     check_links();
     ck_assert_int_eq(count("<tr id=\"d1-l"), REPORT_ROWS);
-    ck_assert_int_eq(count("<a href=\"#d1-l"), REPORT_ROWS);
-    ck_assert_int_eq(count("class=\"mark fwd\""), LAYERS + 1); /* one is the legend's */
-    ck_assert_int_eq(count("data-v=\"5201\""), 1);             /* the slowest layer has a row */
+    ck_assert_int_eq(count("<a href=\"#d1-l"), REPORT_ROWS + 40); /* and bars of the shares */
+    ck_assert_int_eq(count("class=\"mark fwd\""), LAYERS + 1);    /* one is the legend's */
+    ck_assert_int_eq(count("data-v=\"5201\""), 1);                /* the slowest layer has a row */
     ck_assert_int_eq(count("The 5000 layers of 5200 that take longest"), 1);
+}
+END_TEST
+
+#define FIELDS                                                                                     \
+    ", driver: \"1.0\", date: \"2026-01-31\", guess: \"1 of direct\", guess_ms: 9, turns: 8, "     \
+    "turns_won: 7, win_iqr: 0.1}\n"
+
+/* What rows tell of themselves: age, driver, turns; and who wins how much of the time. */
+START_TEST(rows_tell_why_they_are_believed)
+{
+    take("schema: 1\ndevice: \"a card\"\nrows:\n"
+         "- {key: \"" A "\", solver: direct, version: 1, config: \"1\", ms: 6, iqr: 0.04" FIELDS
+         "- {key: \"" B "\", solver: gemm, version: 1, config: \"1\", ms: 1, driver: \"1.0\", "
+         "date: \"2025-12-24\"}\n"
+         "- {key: \"" C "\", solver: gemm, version: 1, config: \"1\", ms: 1, driver: \"2.0\"}\n");
+    make_page();
+    check_well_formed();
+    ck_assert_int_eq(count("<td>won 7 of 8 turns</td>"), 1);
+    ck_assert_int_eq(count("guess 9 ms, won 7 of 8 turns"), 3); /* a mark and two bars */
+    ck_assert_int_eq(count("data-v=\"75\">75 %</td>"), 1);      /* its share */
+    ck_assert_int_eq(count("data-v=\"1.5\">1.5</td>"), 1);      /* its gain */
+    ck_assert_int_eq(count("data-v=\"4\">4 %</td>"), 1);        /* its spread */
+    ck_assert_int_eq(count("<b>75.00 %</b>"), 1);
+    ck_assert_int_eq(count("<tr><td>gemm</td><td class=\"n\">2</td><td class=\"n\">25 %</td>"), 1);
+    ck_assert_int_eq(count("<tr><td>direct</td><td class=\"n\">1</td><td class=\"n\">75 %</td>"
+                           "<td class=\"n\">1.5</td>"),
+                     1);
+    ck_assert_int_eq(count("<tr><td>1.0</td><td class=\"n\">2</td><td>2025-12-24</td>"
+                           "<td>2026-01-31</td></tr>"),
+                     1);
+    ck_assert_int_eq(count("<tr><td>2.0</td><td class=\"n\">1</td><td>–</td><td>–</td></tr>"), 1);
+}
+END_TEST
+
+/* A log tells what was predicted of the winner. */
+START_TEST(predictions_stand_beside_times)
+{
+    take("{\"schema\": 1, \"kind\": \"search\", \"problem\": \"" A "\", \"key\": \"" A
+         "\", \"solver\": \"direct\", \"version\": 1, \"config\": \"1\", \"verdict\": \"done\", "
+         "\"ms\": 2, \"expected_ms\": 5, \"guess_ms\": 2, \"turns\": 8, \"turns_won\": 9, "
+         "\"device\": \"a card\"}\n");
+    make_page();
+    check_well_formed();
+    ck_assert_int_eq(count("<section id=\"d1-predicted\">"), 1);
+    ck_assert_int_eq(count("Half of the predictions are 2.5 to 2.5 times the measured time; the "
+                           "median is 2.5."),
+                     1);
+    ck_assert_int_eq(count("<button>predicted ms</button>"), 1);
+    ck_assert_int_eq(count("data-v=\"5\">5</td>"), 1);
+    ck_assert_int_eq(count(" of 8 turns"), 0); /* nobody wins more turns than there are */
 }
 END_TEST
 
 START_TEST(a_section_without_data_is_not_shown)
 {
-    const char *const parts[] = {"roofline", "gains", "progress", "heat", "failures"};
+    const char *const parts[] = {"roofline", "gains",  "progress",  "heat",
+                                 "failures", "shares", "predicted", "ages"};
     take(RESULT("something that is no problem", "1"));
     make_page();
     check_well_formed();
@@ -565,6 +619,8 @@ int main(void)
     tcase_add_test(all, a_picture_has_the_lines_of_one_measurement);
     tcase_add_test(all, a_headline_is_never_above_the_roof);
     tcase_add_test(all, links_lead_to_rows);
+    tcase_add_test(all, rows_tell_why_they_are_believed);
+    tcase_add_test(all, predictions_stand_beside_times);
     tcase_add_test(all, a_section_without_data_is_not_shown);
     tcase_add_test(all, a_restart_forgets_what_was_before);
     tcase_add_test(all, a_report_of_nothing_is_a_page);
