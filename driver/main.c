@@ -7,6 +7,7 @@
 #include "driver/db/db_command.h"
 #include "driver/help/help.h"
 #include "driver/layout/layout_command.h"
+#include "driver/model/model_command.h"
 #include "driver/report/report_command.h"
 #include "driver/tune/tune_command.h"
 
@@ -57,27 +58,17 @@ static const struct {
     int (*run)(int argc, char **argv); /* argv[0] is the word */
     follow follow;
 } words[] = {
-    {"conv", conv_command, FLAGS},
-    {"convfp16", conv_command, FLAGS},
-    {"convbfp16", conv_command, FLAGS},
-    {"convint8", conv_command, FLAGS},
-    {"convfp8", conv_command, FLAGS},
-    {"convbfp8", conv_command, FLAGS},
-    {"explain", explain_command, FLAGS},
-    {"prepare", prepare_command, OWN},
-    {"tune", tune_command, OWN},
-    {"report", report_command, OWN},
-    {"cache", cache_command, OWN},
-    {"layout", layout_command, OWN},
-    {"db", db_command, OWN},
-    {"env", env_command, ALONE},
-    {"help", help_command, FLAGS},
-    {"--help", help_command, FLAGS},
-    {"-h", help_command, FLAGS},
-    {"-?", help_command, FLAGS},
-    {"version", version_command, ALONE},
-    {"--version", version_command, ALONE},
-    {"--list-devices", list_command, ALONE},
+    {"conv", conv_command, FLAGS},         {"convfp16", conv_command, FLAGS},
+    {"convbfp16", conv_command, FLAGS},    {"convint8", conv_command, FLAGS},
+    {"convfp8", conv_command, FLAGS},      {"convbfp8", conv_command, FLAGS},
+    {"explain", explain_command, FLAGS},   {"prepare", prepare_command, OWN},
+    {"model", model_command, OWN},         {"tune", tune_command, OWN},
+    {"report", report_command, OWN},       {"cache", cache_command, OWN},
+    {"layout", layout_command, OWN},       {"db", db_command, OWN},
+    {"env", env_command, ALONE},           {"help", help_command, FLAGS},
+    {"--help", help_command, FLAGS},       {"-h", help_command, FLAGS},
+    {"-?", help_command, FLAGS},           {"version", version_command, ALONE},
+    {"--version", version_command, ALONE}, {"--list-devices", list_command, ALONE},
 };
 
 /* Returns the index of a word; -1: there is none, and the user has been told. */

@@ -24,6 +24,10 @@ enum { MOST = 2147483647 };
     {                                                                                              \
         name, letter, group, TEXT, AT(field), "", 0, 0, what, help                                 \
     }
+#define WORDS(name, group, field, what, help)                                                      \
+    {                                                                                              \
+        name, 0, group, TEXTS, AT(field), "", 0, 0, what, help                                     \
+    }
 #define BARE(name, letter, group, field, help)                                                     \
     {                                                                                              \
         name, letter, group, SWITCH, AT(field), "0", 0, 1, "", help                                \
@@ -156,9 +160,15 @@ const flag flag_table[] = {
          "name"),
     BARE("list-devices", 0, GROUP_DEVICE, list_devices, "list the devices"),
 
-    WORD("batch", 0, GROUP_BATCH, batch_file, "FILE",
-         "run every line of FILE (-: standard input): driver command lines, benchdnn descriptors, "
-         "columns of sizes, problem names; flags beside --batch are defaults for each line"),
+    WORD(
+        "batch", 0, GROUP_BATCH, batch_file, "FILE",
+        "run every line of FILE (-: standard input): driver command lines, benchdnn descriptors, "
+        "columns of sizes, problem names; or every convolution of FILE.onnx, a model; flags beside "
+        "--batch are defaults for each line"),
+    WORDS("input", GROUP_BATCH, input, "NAME=SIZES",
+          "sizes of an input of a model, as images=1x3x640x640; may be given several times"),
+    WORDS("dim", GROUP_BATCH, dim, "NAME=N",
+          "what a name stands for in the sizes of a model's inputs; may be given several times"),
     {"start", 0, GROUP_BATCH, NUMBER, AT(start), "1", 1, INT64_MAX, "N", "start at line N"},
     WORD("match", 0, GROUP_BATCH, match, "TEXT",
          "run only lines or problem names that contain TEXT"),
@@ -190,6 +200,11 @@ int64_t *flag_number(const flags *f, const flag *row)
 double *flag_real(const flags *f, const flag *row)
 {
     return (double *)((char *)f + row->offset);
+}
+
+flag_texts *flag_list(const flags *f, const flag *row)
+{
+    return (flag_texts *)((char *)f + row->offset);
 }
 
 const char **flag_text(const flags *f, const flag *row)

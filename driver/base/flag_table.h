@@ -22,8 +22,8 @@ typedef struct flag {
     const char *name;
     char letter; /* 0: none */
     flag_group group;
-    enum { NUMBER, REAL, TEXT, CHOICE, SWITCH } kind;
-    size_t offset; /* in flags: int64_t, double or const char * */
+    enum { NUMBER, REAL, TEXT, TEXTS, CHOICE, SWITCH } kind;
+    size_t offset; /* in flags: int64_t, double, const char * or flag_texts */
     const char *initial;
     int64_t min, max; /* NUMBER */
     const char *what; /* CHOICE: "conv|trans"; else the value's name in the help */
@@ -37,5 +37,6 @@ extern const int flag_rows;
 int64_t *flag_number(const flags *f, const flag *row);
 double *flag_real(const flags *f, const flag *row);
 const char **flag_text(const flags *f, const flag *row);
+flag_texts *flag_list(const flags *f, const flag *row);
 
 #endif

@@ -38,6 +38,9 @@ static bool at_default(const flags *f, const flags *initial, const flag *row)
         return *flag_real(f, row) == *flag_real(initial, row);
     case TEXT:
         return strcmp(*flag_text(f, row), *flag_text(initial, row)) == 0;
+    case TEXTS:
+        return true; /* they say which problems a model has; a problem's own line has them no more
+                      */
     default:
         return *flag_number(f, row) == *flag_number(initial, row);
     }

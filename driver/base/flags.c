@@ -86,6 +86,17 @@ static kiln_status set_choice(flags *f, const flag *row, const char *value, char
     return KILN_OK;
 }
 
+static kiln_status add_text(flags *f, const flag *row, const char *value, char *why)
+{
+    flag_texts *list = flag_list(f, row);
+    if (list->count == FLAGS_TEXTS) {
+        snprintf(why, KILN_ERROR_TEXT, "--%s is given more than %d times", row->name, FLAGS_TEXTS);
+        return KILN_INVALID;
+    }
+    list->text[list->count++] = value;
+    return KILN_OK;
+}
+
 static kiln_status set_flag(flags *f, const flag *row, const char *value, char *why)
 {
     switch (row->kind) {
@@ -101,6 +112,8 @@ static kiln_status set_flag(flags *f, const flag *row, const char *value, char *
     case TEXT:
         *flag_text(f, row) = value;
         return KILN_OK;
+    case TEXTS:
+        return *value ? add_text(f, row, value, why) : KILN_OK;
     }
     return KILN_INVALID;
 }
@@ -261,7 +274,7 @@ static kiln_status set_or_keep(flags *f, const flag *row, const char *value, axi
                                char *why)
 {
     const int axis = axis_of(row);
-    const bool empty = row->kind == TEXT && !*value;
+    const bool empty = (row->kind == TEXT || row->kind == TEXTS) && !*value;
     const kiln_status status = empty ? refuse_empty(row, why) : set_flag(f, row, value, why);
     if (!status || axis < 0)
         return status;

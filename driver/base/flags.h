@@ -11,7 +11,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { FLAGS_MAX = 96 };
+enum { FLAGS_MAX = 96, FLAGS_TEXTS = 16 };
+
+/* The values of a flag that may be given several times. */
+typedef struct flag_texts {
+    const char *text[FLAGS_TEXTS];
+    int count;
+} flag_texts;
 
 /* Indices of the choices, in the table's order. */
 enum { MODE_CONV = 0, MODE_TRANS };
@@ -47,6 +53,7 @@ typedef struct flags {
     /* batch */
     const char *batch_file, *match;
     int64_t start;
+    flag_texts input, dim; /* sizes of a model's inputs */
     /* MIOpenDriver's flags that kiln takes with few values */
     int64_t pad_val, tensor_vect, vector_length, gpualloc, gpubuffer_check;
     const char *in_cast, *out_cast, *wei_cast;

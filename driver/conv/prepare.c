@@ -29,6 +29,8 @@ static const char help[] =
     "                     weights; 0: all; default 1\n"
     "  -t, --type WORD    type of files' sizes: conv, convfp16 or another word of those; default "
     "conv\n"
+    "      --input NAME=SIZES, --dim NAME=N, -n, --batchsize N\n"
+    "                     sizes of a model's inputs, as for kiln model (there --batch N)\n"
     "      --device NAME  as for kiln conv\n"
     "      --while-read   print nothing, and end at once when nobody can read standard output any\n"
     "                     more: libkiln's own processes end so with the program that started them\n"
@@ -221,20 +223,55 @@ static bool number(const char *flag, const char *text, int64_t most, int64_t *va
     return false;
 }
 
+/* Flags of conv about models, which its parser reads after this one's: getopt_long() keeps the
+ * place of one parse only. */
+typedef struct model_words {
+    char *word[2 * FLAGS_TEXTS + 1];
+    int count;
+} model_words;
+
+static bool keep_word(model_words *w, int letter)
+{
+    static char input[] = "--input", dim[] = "--dim", batch[] = "--batchsize";
+    if (w->count + 2 > 2 * FLAGS_TEXTS)
+        return usage("too many flags about models", "") == 0;
+    w->word[w->count++] = letter == 'I' ? input : letter == 'D' ? dim : batch;
+    w->word[w->count++] = optarg;
+    return true;
+}
+
+static bool take_words(request *r, model_words *w)
+{
+    char conv[] = "conv", *all[2 * FLAGS_TEXTS + 2] = {conv};
+    char why[KILN_ERROR_TEXT];
+    memcpy(all + 1, w->word, (size_t)w->count * sizeof *all);
+    const int here = optind;
+    const bool fine = !flags_parse(&r->flags, w->count + 1, all, why);
+    optind = here;
+    return fine || usage(why, "") == 0;
+}
+
 /* Returns -1 to go on, else an exit status. */
 static int read_flags(prepare *all, int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"jobs", required_argument, NULL, 'j'},   {"output", required_argument, NULL, 'o'},
-        {"forw", required_argument, NULL, 'F'},   {"type", required_argument, NULL, 't'},
-        {"device", required_argument, NULL, 'd'}, {"while-read", no_argument, NULL, 'w'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"jobs", required_argument, NULL, 'j'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"forw", required_argument, NULL, 'F'},
+                                          {"type", required_argument, NULL, 't'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"while-read", no_argument, NULL, 'w'},
+                                          {"input", required_argument, NULL, 'I'},
+                                          {"dim", required_argument, NULL, 'D'},
+                                          {"batchsize", required_argument, NULL, 'n'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     request *r = &all->defaults;
+    model_words w = {.count = 0};
     bool fine = true;
     int c;
     optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
-    while (fine && (c = getopt_long(argc, argv, "j:o:F:t:h", known, NULL)) != -1) {
+    while (fine && (c = getopt_long(argc, argv, "j:o:F:t:n:h", known, NULL)) != -1) {
         if (c == 'h') {
             fputs(help, stdout);
             return 0;
@@ -249,6 +286,8 @@ static int read_flags(prepare *all, int argc, char **argv)
             fine = request_word(optarg, &r->type) || usage("unknown type ", optarg) == 0;
         else if (c == 'd')
             r->flags.device = optarg;
+        else if (c == 'I' || c == 'D' || c == 'n')
+            fine = keep_word(&w, c);
         else if (c == 'w')
             fine = watch_reader();
         else
@@ -256,7 +295,7 @@ static int read_flags(prepare *all, int argc, char **argv)
         if (c == 't')
             r->word = optarg;
     }
-    if (!fine)
+    if (!fine || !take_words(r, &w))
         return KILN_INVALID;
     return optind < argc ? -1 : usage("a file or a problem is missing", "");
 }

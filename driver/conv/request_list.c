@@ -191,6 +191,53 @@ static kiln_status read_file(reading *b, const char *flag, FILE *file, bool *who
     return failed ? KILN_FILE : KILN_OK;
 }
 
+void request_list_given(const request *defaults, onnx_given *given)
+{
+    const flags *f = &defaults->flags;
+    *given = (onnx_given){.inputs = f->input.count,
+                          .dims = f->dim.count,
+                          .batch = flags_given(f, "batchsize") ? f->batch : 0};
+    memcpy(given->input, f->input.text, sizeof given->input);
+    memcpy(given->dim, f->dim.text, sizeof given->dim);
+}
+
+/* Hands out one convolution of a model as a line of its problem's name. */
+static bool take_layer(reading *b, const onnx_layer *l)
+{
+    char line[KILN_KEY_TEXT];
+    list_entry entry = {.repeat = l->times < INT32_MAX ? (int)l->times : INT32_MAX};
+    b->line++;
+    if (b->line < b->defaults->flags.start)
+        return true;
+    snprintf(line, sizeof line, "%s", l->name);
+    snprintf(entry.name, sizeof entry.name, "%.*s", LIST_NAME - 1, l->name);
+    if (l->sized) {
+        entry.problem = l->problem;
+        kiln_problem_text(&l->problem, line, sizeof line);
+    } else {
+        entry.unsupported = true;
+        snprintf(entry.why, sizeof entry.why, "%.80s has no size: %.150s", l->name, l->why);
+    }
+    return take_entry(b, l->sized ? LIST_PROBLEM : LIST_BAD, &entry, line);
+}
+
+static kiln_status read_model(reading *b, const char *flag, bool *whole)
+{
+    onnx_model *m;
+    onnx_given given;
+    char why[ONNX_WHY];
+    request_list_given(b->defaults, &given);
+    const kiln_status status = onnx_open(&m, b->name, &given, why);
+    if (status) {
+        fprintf(stderr, "kiln: %s%s: %s\n", flag, b->name, why);
+        return status;
+    }
+    for (size_t i = 0; i < m->layers && *whole; i++)
+        *whole = take_layer(b, &m->layer[i]);
+    onnx_close(m);
+    return KILN_OK;
+}
+
 kiln_status request_list_read(const char *flag, const char *name, const request *defaults,
                               bool (*visit)(void *user, request_list_item *item), void *user,
                               request_list_skipped *skipped, bool *whole)
@@ -202,6 +249,8 @@ kiln_status request_list_read(const char *flag, const char *name, const request 
                  .user = user,
                  .skipped = skipped};
     *whole = true;
+    if (!standard && onnx_is_name(name))
+        return read_model(&b, flag, whole);
     FILE *file = standard ? stdin : fopen(name, "r");
     if (!file) {
         fprintf(stderr, "kiln: %s%s: %s\n", flag, name, strerror(errno));

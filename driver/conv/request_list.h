@@ -1,7 +1,9 @@
-/* Reads files of problems: each problem is a request, and what is none is counted. */
+/* Reads files of problems: each problem is a request, and what is none is counted. An ONNX model is
+ * such a file: each of its convolutions is a line. */
 #ifndef KILN_REQUEST_LIST_H
 #define KILN_REQUEST_LIST_H
 
+#include "driver/onnx/onnx.h"
 #include "driver/problem_list/problem_list.h"
 
 #include "request.h"
@@ -39,6 +41,9 @@ typedef struct request_list_skipped {
 kiln_status request_list_read(const char *flag, const char *name, const request *defaults,
                               bool (*visit)(void *user, request_list_item *item), void *user,
                               request_list_skipped *skipped, bool *whole);
+
+/* Fills what the flags say of the sizes of a model's inputs: --input, --dim, --batchsize. */
+void request_list_given(const request *defaults, onnx_given *given);
 
 /* Writes into why[KILN_ERROR_TEXT] that `visit` got no problem, and the flags that chose none. */
 void request_list_none(const request *defaults, char *why);

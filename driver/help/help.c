@@ -9,7 +9,8 @@ void help_usage(FILE *to)
           "\n"
           "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
           "\n"
-          "words: conv, convfp16, convbfp16, convint8, convfp8, convbfp8, tune, report, explain, "
+          "words: conv, convfp16, convbfp16, convint8, convfp8, convbfp8, model, tune, report, "
+          "explain, "
           "prepare, layout, "
           "cache, db, env, help\n"
           "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
@@ -28,6 +29,7 @@ static const char words[] =
     "  convint8    the same with 8-bit integers\n"
     "  convfp8     the same with 8-bit floats, e4m3\n"
     "  convbfp8    the same with 8-bit floats, e5m2\n"
+    "  model       print what the convolutions of an ONNX model cost; kiln model --help explains\n"
     "  tune        search for the fastest config of every convolution in files; kiln tune --help\n"
     "              explains\n"
     "  report      write a page with pictures of what tuning found; kiln report --help explains\n"

@@ -28,13 +28,15 @@ runtime/tune generator/base generator/layout generator/problem generator/plan ru
 driver/base
 driver/help driver/base
 driver/problem_list
+driver/onnx driver/base
 driver/reference driver/base
 driver/layout driver/base driver/reference
-driver/conv driver/base driver/help driver/reference driver/problem_list driver/layout
+driver/conv driver/base driver/help driver/reference driver/problem_list driver/layout driver/onnx
+driver/model driver/base driver/conv driver/reference driver/onnx
 driver/db driver/base driver/conv
 driver/report driver/base driver/conv driver/reference
 driver/tune driver/base driver/conv driver/problem_list
-driver driver/base driver/help driver/conv driver/db driver/layout driver/tune driver/report
+driver driver/base driver/help driver/conv driver/db driver/layout driver/model driver/tune driver/report
 tests/bench/base
 tests/bench/work driver/problem_list driver/reference
 tests/bench/peers generator/problem runtime/kiln runtime/pocl driver/base driver/layout driver/reference tests/bench/base tests/bench/work
