@@ -50,8 +50,6 @@ static kiln_status attach(kiln *k, cl_context context, cl_device_id device, cons
     if (!k->lifetime)
         return kiln_fail(KILN_NO_MEMORY, "out of memory");
     k->first_use = s->first_use == KILN_FIRST_QUICK;
-    if (k->first_use && !(k->tasks = kiln_task_queue_open()))
-        return kiln_fail(KILN_NO_MEMORY, "out of memory");
     k->keepalive_us = kiln_environment_keepalive_us(s);
     k->place_threads = s->place_threads != 0;
     k->buffers_stay = s->buffers_stay != 0;
@@ -145,6 +143,16 @@ void kiln_unhold(kiln *k)
     pthread_mutex_destroy(&k->lock);
     pthread_mutex_destroy(&k->probing);
     free(k);
+}
+
+bool kiln_tasks_open(kiln *k)
+{
+    pthread_mutex_lock(&k->lock);
+    if (!k->tasks)
+        k->tasks = kiln_task_queue_open();
+    const bool open = k->tasks != NULL;
+    pthread_mutex_unlock(&k->lock);
+    return open;
 }
 
 kiln_status kiln_process_check(const kiln *k)

@@ -43,7 +43,7 @@ struct kiln {
     int64_t keepalive_us;      /* what the settings ask of PoCL's CPU device, as this and */
     bool place_threads, buffers_stay, queues_flushed;
     bool first_use;                   /* ops have a stand-in (op/first_use.h) */
-    kiln_task_queue *tasks;           /* with first_use */
+    kiln_task_queue *tasks;           /* NULL: kiln_tasks_open() was not called */
     _Atomic(cl_command_queue) waited; /* the queue of the last kiln_finish() or kiln_flush() */
     bool check_padding, check_packed;
     char call_log[4096];       /* where runs are counted; "": nowhere */
@@ -63,6 +63,9 @@ struct kiln {
 /* Hold a kiln, and give it up: the last holder frees it. */
 void kiln_hold(kiln *k);
 void kiln_unhold(kiln *k);
+
+/* Makes k->tasks, unless it is there. Returns false: out of memory. */
+bool kiln_tasks_open(kiln *k);
 
 /* Returns whether this process opened the kiln. */
 static inline bool kiln_is_here(const kiln *k)

@@ -8,4 +8,8 @@
  * Returns KILN_FILE where one cannot be read or written. */
 kiln_status kiln_bundle_rows(const kiln *k, const char *dir);
 
+/* Writes a bundle of the programs that are in memory, each launched once by now, and of the rows.
+ */
+kiln_status kiln_bundle_write(kiln *k, const char *dir);
+
 #endif

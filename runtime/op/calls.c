@@ -6,6 +6,25 @@
 #include "first_use.h"
 #include "warm.h"
 
+kiln_status kiln_op_make(kiln_op *op, const kiln_problem *asked, bool quick)
+{
+    kiln *k = op->k;
+    if (!quick || !kiln_first_use_begin(op)) {
+        const kiln_status status = kiln_op_compile_planned(op);
+        if (status)
+            return status;
+        kiln_op_keep(op);
+    }
+    if (*k->call_log) {
+        kiln_problem problem = *asked;
+        if (kiln_problem_check(&problem, NULL) == KILN_OK)
+            op->call = kiln_call_of(k->call_log, &problem);
+        if (op->stand_in)
+            op->stand_in->call = op->call;
+    }
+    return KILN_OK;
+}
+
 kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                              kiln_op **out)
 {
@@ -15,20 +34,10 @@ kiln_status kiln_conv_create(kiln *k, const kiln_problem *problem, const kiln_ch
         *out = NULL;
     if (status)
         return status;
-    if (!k->first_use || !kiln_first_use_begin(op)) {
-        status = kiln_op_compile_planned(op);
-        if (status) {
-            kiln_op_discard(op);
-            return status;
-        }
-        kiln_op_keep(op);
-    }
-    if (*k->call_log) {
-        kiln_problem asked = *problem;
-        if (kiln_problem_check(&asked, NULL) == KILN_OK)
-            op->call = kiln_call_of(k->call_log, &asked);
-        if (op->stand_in)
-            op->stand_in->call = op->call;
+    status = kiln_op_make(op, problem, k->first_use && !op->comes_packed);
+    if (status) {
+        kiln_op_discard(op);
+        return status;
     }
     *out = op;
     return KILN_OK;

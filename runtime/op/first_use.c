@@ -17,16 +17,20 @@ static void compile(kiln_task *task)
                  kiln_last_error());
         kiln_warn(&op->k->logger, "an operation goes on with the solver general: %s",
                   op->own_error);
+        atomic_store_explicit(&op->failed, true, memory_order_release);
         return;
     }
     kiln_op_keep(op);
     atomic_store_explicit(&op->compiled, true, memory_order_release);
+    if (op->when_compiled)
+        op->when_compiled(op->compiled_user);
 }
 
 bool kiln_first_use_begin(kiln_op *op)
 {
     const kiln_choice choice = {.solver = "general", .ignore_rows = 1, .native_layout = 1};
-    if (op->comes_packed || kiln_op_create(op->k, &op->problem, &choice, &op->stand_in) != KILN_OK)
+    if (!kiln_tasks_open(op->k) ||
+        kiln_op_create(op->k, &op->problem, &choice, &op->stand_in) != KILN_OK)
         return false;
     kiln_op_keep(op->stand_in);
     op->compiling.work = compile;
@@ -41,6 +45,13 @@ kiln_op *kiln_first_use_running(kiln_op *op, const kiln_buffers *buffers)
     if (buffers->packed.mem && !buffers->w.mem)
         kiln_first_use_wait(op);
     return atomic_load_explicit(&op->compiled, memory_order_acquire) ? op : op->stand_in;
+}
+
+void kiln_first_use_start(kiln_op *op, void (*when)(void *user), void *user)
+{
+    op->when_compiled = when;
+    op->compiled_user = user;
+    kiln_task_add(op->k->tasks, &op->compiling);
 }
 
 kiln_status kiln_first_use_wait(kiln_op *op)

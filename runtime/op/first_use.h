@@ -19,6 +19,8 @@ bool kiln_first_use_begin(kiln_op *op);
 /* Returns the op that an enqueue with these buffers runs: `op` or its stand-in. Waits for the
  * thread where the buffers have packed weights only. */
 kiln_op *kiln_first_use_running(kiln_op *op, const kiln_buffers *buffers);
+/* Has the thread compile the op now, and call `when` after that. */
+void kiln_first_use_start(kiln_op *op, void (*when)(void *user), void *user);
 /* Waits until the op itself is compiled. Returns why it could not be. */
 kiln_status kiln_first_use_wait(kiln_op *op);
 /* Takes the op back from the thread, and frees the stand-in. */

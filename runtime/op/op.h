@@ -69,6 +69,9 @@ struct kiln_op {
     kiln_op *stand_in;                /* runs until the op itself is compiled; NULL: it is */
     kiln_task compiling;              /* of an op with a stand-in; and whether it has succeeded */
     atomic_bool compiled;
+    atomic_bool failed;                /* it could not be compiled: own_error says why */
+    void (*when_compiled)(void *user); /* once it is; NULL: nobody asks */
+    void *compiled_user;
     char own_error[KILN_ERROR_TEXT];
     _Atomic(const kiln_solver *) ran; /* the solver of the last enqueue; NULL: none */
     cl_event busy;                    /* of the last enqueue that used the images; NULL: none */
@@ -94,6 +97,10 @@ kiln_status kiln_op_plan_new(kiln *k, const kiln_problem *problem, const kiln_ch
                              kiln_op **out);
 kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                            kiln_op **out);
+/* Compiles an op of kiln_op_plan_new() and stores its programs, as kiln_conv_create() does for the
+ * problem that was asked for. `quick`: the op has a stand-in, where there is one, and is only
+ * planned. */
+kiln_status kiln_op_make(kiln_op *op, const kiln_problem *asked, bool quick);
 /* Frees an op that has no stand-in. NULL is fine. */
 void kiln_op_discard(kiln_op *op);
 /* Do what kiln_op_enqueue(), kiln_op_pack() and kiln_op_time() do, never with the stand-in. */

@@ -193,24 +193,29 @@ void kiln_prepare_end(kiln_helpers *helpers)
     free(helpers);
 }
 
+kiln_status kiln_bundle_write(kiln *k, const char *dir)
+{
+    char programs[PATH_MAX];
+    if (snprintf(programs, sizeof programs, "%s/" KILN_BUNDLE_PROGRAMS, dir) >=
+        (int)sizeof programs)
+        return kiln_fail(KILN_INVALID, "kiln_bundle: the path %.60s... is too long", dir);
+    const kiln_status status = kiln_programs_store(k->programs, programs);
+    return status ? status : kiln_bundle_rows(k, dir);
+}
+
 kiln_status kiln_bundle(kiln *k, const kiln_problem *problems, size_t count, int threads,
                         const char *dir)
 {
-    char programs[PATH_MAX];
     if (!dir || !*dir)
         return kiln_fail(KILN_INVALID, "kiln_bundle: dir must not be NULL or empty");
     kiln_status status = check(k, problems, count, threads, "kiln_bundle");
     if (status)
         return status;
-    if (snprintf(programs, sizeof programs, "%s/" KILN_BUNDLE_PROGRAMS, dir) >=
-        (int)sizeof programs)
-        return kiln_fail(KILN_INVALID, "kiln_bundle: the path %.60s... is too long", dir);
     status = prepare(k, problems, count, threads);
     /* What processes have compiled comes from PoCL's cache now. No other process may compile a
      * program whose binary PoCL 3.1 is asked for: PoCL crashes when a file of it disappears. */
     if (!status && kiln_device_is_pocl(&k->facts))
         status = prepare(k, problems, count, 1);
-    const kiln_status stored = kiln_programs_store(k->programs, programs);
-    status = status ? status : stored;
-    return status ? status : kiln_bundle_rows(k, dir);
+    const kiln_status stored = kiln_bundle_write(k, dir);
+    return status ? status : stored;
 }

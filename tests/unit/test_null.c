@@ -5,6 +5,7 @@
 
 #include "kiln_chain.h"
 #include "kiln_find.h"
+#include "kiln_net.h"
 #include "kiln_tune.h"
 
 #include <check.h>
@@ -43,7 +44,7 @@ static void check_why(const char *call, bool refused)
 }
 
 /* The functions that were called, by name. */
-enum { MOST_FUNCTIONS = 100, NAME = 48 };
+enum { MOST_FUNCTIONS = 140, NAME = 48 };
 static char called[MOST_FUNCTIONS][NAME];
 static int ncalled;
 
@@ -210,6 +211,65 @@ static void operations(void)
 }
 
 /* Functions without a status set the error sentence, too. */
+/* A net that is planned only. */
+static void nets(void)
+{
+    const kiln_buffer buffer = {NULL, 0};
+    const cl_command_queue queue = (cl_command_queue)&buffer;
+    kiln_node image = {.kind = KILN_NODE_INPUT,
+                       .form = {.batch = 1, .channels = 3, .size = {5, 5}}};
+    kiln_node conv = {.from = {1}, .problem = {.out_channels = 4, .filter = {3, 3}}, .kept = 1};
+    kiln_form form;
+    kiln_net_info info;
+    kiln_net *net, *none;
+    kiln *k;
+    int ready;
+    kiln_graph *g = CALLS(kiln_graph_new());
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_graph_add(g, &image), 1);
+    ck_assert_int_eq(kiln_graph_add(g, &conv), 2);
+    ck_assert_int_eq(kiln_net_create(k, g, NULL, &net), KILN_OK);
+    forget();
+
+    GIVES(kiln_graph_add(NULL, &image), 0);
+    check_sentence("kiln_graph_add", kiln_last_error());
+    GIVES(kiln_graph_add(g, NULL), 0);
+    check_sentence("kiln_graph_add", kiln_last_error());
+    FAILS(kiln_graph_form(NULL, 1, &form));
+    FAILS(kiln_graph_form(g, 1, NULL));
+    ck_assert_int_eq(kiln_graph_form(g, 3, &form), KILN_INVALID);
+    FAILS(kiln_net_create(NULL, g, NULL, &none));
+    FAILS(kiln_net_create(k, NULL, NULL, &none));
+    FAILS(kiln_net_create(k, g, NULL, NULL));
+    FAILS(kiln_net_describe(NULL, &info));
+    FAILS(kiln_net_describe(net, NULL));
+    FAILS(kiln_net_tensor(NULL, 1, &form, NULL));
+    FAILS(kiln_net_tensor(net, 1, NULL, NULL));
+    ck_assert_int_eq(kiln_net_tensor(net, 0, &form, NULL), KILN_INVALID);
+    FAILS(kiln_net_lend(NULL, buffer, buffer));
+    FAILS(kiln_net_pack(NULL, queue));
+    FAILS(kiln_net_pack(net, NULL));
+    FAILS(kiln_net_enqueue(NULL, queue, &buffer, &buffer, 0, NULL, NULL));
+    FAILS(kiln_net_enqueue(net, NULL, &buffer, &buffer, 0, NULL, NULL));
+    FAILS(kiln_net_enqueue(net, queue, NULL, &buffer, 0, NULL, NULL));
+    FAILS(kiln_net_enqueue(net, queue, &buffer, NULL, 0, NULL, NULL));
+    FAILS(kiln_net_enqueue(net, queue, &buffer, &buffer, 1, NULL, NULL));
+    FAILS(kiln_net_ready(NULL, &ready));
+    FAILS(kiln_net_ready(net, NULL));
+    FAILS(kiln_net_warm(NULL));
+    FAILS(kiln_net_bundle(NULL, "bundle"));
+    FAILS(kiln_net_resize(NULL, queue, 0, NULL));
+    ck_assert_int_eq(kiln_net_warm(net), KILN_INVALID);
+    ck_assert_int_eq(kiln_net_resize(net, NULL, 3, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_net_tensor(net, 2, &form, NULL), KILN_OK);
+    ck_assert_int_eq(form.batch, 3);
+    CALLS(kiln_net_release(NULL));
+    CALLS(kiln_graph_release(NULL));
+    kiln_net_release(net);
+    kiln_graph_release(g);
+    kiln_close(k);
+}
+
 static void descriptions(void)
 {
     kiln_op_info info = {.stages = 7};
@@ -528,6 +588,7 @@ static int check_header(const char *file)
 START_TEST(every_function)
 {
     operations();
+    nets();
     descriptions();
     files();
     trials();
@@ -540,7 +601,7 @@ START_TEST(every_function)
         check_header("runtime/kiln.h") + check_header("runtime/kiln_chain.h") +
         check_header("runtime/kiln_find.h") + check_header("runtime/kiln_tune.h") +
         check_header("generator/kiln_problem.h") + check_header("generator/kiln_layout.h") +
-        check_header("generator/kiln_pool.h");
+        check_header("generator/kiln_pool.h") + check_header("runtime/kiln_net.h");
     ck_assert_int_eq(functions, ncalled);
 }
 END_TEST
