@@ -17,6 +17,7 @@ static void put_device(const page_part *p)
     page_shares(p);
     page_roofline(p);
     page_gains(p);
+    page_before(p);
     page_predicted(p);
     page_progress(p);
     page_heat(p);
@@ -27,18 +28,24 @@ static void put_device(const page_part *p)
     fputs("</div>\n", p->to);
 }
 
+static void put_files(FILE *to, const report_file *file, int n, const char *what)
+{
+    for (int i = 0; i < n; i++) {
+        const report_file *f = &file[i];
+        html_fill(to, "<li><code>%</code>%: %, ", f->name, what, f->kind);
+        fprintf(to, "%lld used", (long long)f->count);
+        if (f->skipped > 0)
+            fprintf(to, ", %lld line%s could not be read", (long long)f->skipped,
+                    page_plural((size_t)f->skipped));
+        fputs("</li>\n", to);
+    }
+}
+
 static void put_sources(const page *p)
 {
     fputs("<section id=\"sources\">\n<h2>Sources</h2>\n<ul>\n", p->to);
-    for (int i = 0; i < p->files; i++) {
-        const report_file *f = &p->file[i];
-        html_fill(p->to, "<li><code>%</code>: %, ", f->name, f->kind);
-        fprintf(p->to, "%lld used", (long long)f->count);
-        if (f->skipped > 0)
-            fprintf(p->to, ", %lld line%s could not be read", (long long)f->skipped,
-                    page_plural((size_t)f->skipped));
-        fputs("</li>\n", p->to);
-    }
+    put_files(p->to, p->file, p->files, "");
+    put_files(p->to, p->before, p->befores, " (before)");
     fputs("</ul>\n<p class=\"note\">Operations are those of plain sums, a multiply-add counted as "
           "two; bytes are those of x, w and y, once each. Of several rows of a problem the newest "
           "of each solver counts, and of these the fastest; of several runs the fastest, or the "

@@ -14,6 +14,8 @@ typedef struct page {
     const report_data *data;
     const report_file *file;
     int files;
+    const report_file *before; /* the older files that layers are compared with */
+    int befores;
 } page;
 
 void page_write(const page *p);

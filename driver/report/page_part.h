@@ -26,6 +26,7 @@ void page_tiles(const page_part *p);     /* page_tiles.c */
 void page_shares(const page_part *p);    /* page_shares.c */
 void page_roofline(const page_part *p);  /* page_roofline.c */
 void page_gains(const page_part *p);     /* page_gains.c */
+void page_before(const page_part *p);    /* page_before.c */
 void page_predicted(const page_part *p); /* page_predicted.c */
 void page_solvers(const page_part *p);   /* page_solvers.c */
 void page_ages(const page_part *p);      /* page_ages.c */

@@ -1,6 +1,7 @@
 /* The table of layers, which a click on a column sorts and words filter, and which can be read
  * without. */
 #include "html.h"
+#include "report_before.h"
 #include "roof_sum.h"
 
 #include <string.h>
@@ -47,6 +48,18 @@ static double predicted_ms(const page_part *p, const report_layer *l)
 {
     (void)p;
     return l->best.predicted_ms;
+}
+
+static double before_ms(const page_part *p, const report_layer *l)
+{
+    (void)p;
+    return l->before ? l->before->best.ms : 0;
+}
+
+static double before_ratio(const page_part *p, const report_layer *l)
+{
+    (void)p;
+    return report_before_ratio(l);
 }
 
 static double gflops(const page_part *p, const report_layer *l)
@@ -143,6 +156,8 @@ static const column columns[] = {
     {"gain", "guess / best", gain, "", NULL, NULL},
     {"turns", "in which guess and best were timed one after the other", NULL, NULL, turns, NULL},
     {"predicted ms", "what kiln predicts for the best config", predicted_ms, "", NULL, NULL},
+    {"before ms", "the best time in the older files", before_ms, "", NULL, NULL},
+    {"before / best", "above 1: it is faster now", before_ratio, "", NULL, NULL},
     {"GFLOP/s", "operations of plain sums in the best time", gflops, "", NULL, NULL},
     {"GB/s", "bytes of x, w and y in the best time", gbs, "", NULL, NULL},
     {"of roof", "speed, as a share of what the roofline allows", of_roof, " %", NULL, NULL},

@@ -45,10 +45,11 @@ typedef struct report_layer {
     double flops, bytes; /* of plain sums; of x, w and y, once each */
     report_source source;
     report_best best;
-    double seconds; /* of searches */
-    bool ended;     /* a search has ended: its trials count up to here */
-    bool run_ended; /* the next trial is one of another run */
-    bool listed;    /* it has a row in the page's table */
+    double seconds;                    /* of searches */
+    bool ended;                        /* a search has ended: its trials count up to here */
+    bool run_ended;                    /* the next trial is one of another run */
+    bool listed;                       /* it has a row in the page's table */
+    const struct report_layer *before; /* the same layer in older files; NULL: it is not there */
     report_trial *trial;
     size_t trials, trials_room;
 } report_layer;
@@ -64,6 +65,7 @@ typedef struct report_limit {
 typedef struct report_device {
     char name[200], core[24]; /* core: "" where nobody says */
     report_limit gflops[KILN_TYPES], gbs;
+    size_t gone;     /* layers that only the older files have */
     char driver[64]; /* as the device has it now; "": it is not here */
     char doubt[256]; /* why measured limits may be too low; "": nothing says so */
 } report_device;

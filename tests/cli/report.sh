@@ -20,6 +20,19 @@ silent err
 says '^<!DOCTYPE html>'
 says 'fwd-f32-n1-c16-k16-i4x4-f1x1'
 says '100 GFLOP/s, as given on the command line'
+# older files, which are read with their logs as others are
+sed 's/ms: 0.5/ms: 1.5/' rows.yaml >old.yaml
+expect 0 report --before old.yaml rows.yaml --limits none -o -
+says '1 layer is in both: 1 faster now, 0 slower, 0 within'
+says '<code>old.yaml</code> \(before\): tuning rows, 1 used'
+says '<td class="n" data-v="3">3</td>'
+expect 0 report --before rows.yaml --before old.yaml rows.yaml --limits none -o -
+says '1 layer is in both: 0 faster now, 0 slower, 1 within'
+sed 's/a card/another card/' rows.yaml >other.yaml
+expect 0 report --before other.yaml rows.yaml --limits none -o other.html
+warns '^kiln report: warning: no layer is both in the files and in those of --before, on the same device$'
+expect 5 report --before nowhere.yaml rows.yaml --limits none
+warns '^kiln report: nowhere.yaml: No such file'
 expect 0 report rows.yaml --limits none --match f3x3 -o none.html
 warns '^none.html: .* 0 layers'
 expect 0 report rows.yaml -o same.html --limits count
@@ -40,7 +53,7 @@ for wrong in '--limits some' '--peak f31=7' '--bandwidth -1'; do
     warns "^kiln report: ${wrong%% *} is '${wrong#* }'; it must be "
 done
 # flags and files that make no sense are named, and what is no file of kiln's replaces no page
-for wrong in -o --pages --match; do
+for wrong in -o --pages --match --before; do
     expect 2 report $wrong
     warns "^kiln report: unknown flag or missing value: $wrong; kiln report --help explains$"
 done

@@ -46,7 +46,8 @@ static void take(const char *contents)
 static void make_page(void)
 {
     size_t size;
-    const page p = {open_memstream(&text, &size), &data, read_files, nfiles};
+    const page p = {
+        .to = open_memstream(&text, &size), .data = &data, .file = read_files, .files = nfiles};
     report_data_finish(&data);
     ck_assert_ptr_nonnull(p.to);
     page_write(&p);
