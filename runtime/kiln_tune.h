@@ -179,6 +179,27 @@ enum { KILN_ROW_TURNS = 8 };
  * Else 0, and writes the reason into `why`, of KILN_ERROR_TEXT bytes, unless that is NULL. */
 KILN_API int kiln_row_wins(const kiln_row *row, char *why);
 
+/* Says what a row is to be compared with: its problem, and the config that would run without rows,
+ * the guess. Where the row's `without` names the guess's solver, the guess is that of plain sums
+ * (`problem` then has that math mode), and else that of the row's own solver. */
+KILN_API kiln_status kiln_row_guess(kiln *k, const kiln_row *row, kiln_problem *problem,
+                                    kiln_op_info *guess);
+
+/* Times a row's config and the guess in turns, on queue and buffers as for kiln_tune(), each
+ * verified before, and writes into the row what was measured, when, and with which templates and
+ * driver; a second best of an earlier search goes. Of the options, runs (samples in each turn),
+ * verify, lacks_means and user count. *verdict is KILN_TRIAL_OK, or what is wrong with the row's
+ * config, with the reason in kiln_last_error(); the row then stays as it is, as it does where the
+ * status is not KILN_OK: KILN_UNSUPPORTED says that this version does not use the row, or that
+ * the guess did not run. A row whose config is the guess is not timed, and says that it is. */
+KILN_API kiln_status kiln_tune_row(kiln *k, kiln_row *row, cl_command_queue queue,
+                                   const kiln_buffers *buffers, const kiln_tune_options *options,
+                                   kiln_trial_verdict *verdict);
+
+/* Writes the row as a file has it, a line with its newline. Returns its length without the 0 at its
+ * end; 0, and "", where it does not fit into `size` bytes. */
+KILN_API size_t kiln_row_text(const kiln_row *row, char *text, size_t size);
+
 /* What came of a row of the problem. */
 typedef struct kiln_row_verdict {
     kiln_row row;
@@ -211,6 +232,7 @@ typedef struct kiln_rows_piece {
     const char *text; /* not terminated; valid during the call */
     size_t length;
     const char *device;  /* HEAD: whose rows these are, "" if it does not say */
+    int shipped;         /* HEAD: 1: each row must show that it beats the guess */
     const kiln_row *row; /* ROW */
     const char *why;     /* BAD: what is wrong with it; HEAD: the same, NULL where nothing is */
 } kiln_rows_piece;

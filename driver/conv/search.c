@@ -6,86 +6,27 @@
 #include "driver/base/trace.h"
 
 #include "interrupt.h"
+#include "judge.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps results that were verified in full: a trial with the same bits is right, too, without
- * another pass over the reference. Many configs only distribute the work and differ in no bit. */
-enum { KNOWN_GOOD = 4 };
-
-typedef struct good_result {
-    void *result;
-    double error;
-} good_result;
-
 typedef struct search {
     const session *session;
     tensors *tensors;
-    const request *request;
     const search_settings *settings;
     search_result *result;
-    good_result good[KNOWN_GOOD];
-    int ngood;
-    struct verify_kept kept; /* the reference, which all trials share */
-    char log[4096];          /* "": none is kept */
+    judge judge;
+    char log[4096]; /* "": none is kept */
     char failure[KILN_ERROR_TEXT];
 } search;
 
-static size_t result_bytes(const tensors *t)
-{
-    return (size_t)kiln_problem_count(&t->problem, t->to) *
-           kiln_type_size(reference_type(&t->problem));
-}
-
-static void remember(search *s, const void *result, size_t bytes, double error)
-{
-    if (s->ngood == KNOWN_GOOD)
-        return;
-    void *copy = malloc(bytes);
-    if (copy)
-        s->good[s->ngood++] = (good_result){memcpy(copy, result, bytes), error};
-}
-
-/* Returns non-zero where the result is wrong. */
-static int compare(search *s, const kiln_op *op, double *error)
-{
-    tensors *t = s->tensors;
-    char why[KILN_ERROR_TEXT];
-    if (tensors_read(t, s->session, why) || t->dirty)
-        return 1;
-    kiln_op_info info;
-    kiln_op_describe(op, &info);
-    reference_tensors sources = tensors_sources(t);
-    verify_options options = verify_options_for(s->request, &info, t->from_files);
-    options.kept = &s->kept;
-    bool gradient = t->bias && t->problem.direction == KILN_BACKWARD_WEIGHTS;
-    if (gradient && !verify_bias_gradient(&t->problem, t->y, t->bias, &options).ok)
-        return 1;
-    size_t bytes = result_bytes(t);
-    const void *result = tensors_destination(t);
-    for (int i = 0; i < s->ngood; i++)
-        if (memcmp(s->good[i].result, result, bytes) == 0) {
-            *error = s->good[i].error;
-            return 0;
-        }
-    const verify_result verdict = verify_destination(&t->problem, &sources, result, &options);
-    *error = isfinite(verdict.worst) ? verdict.worst : 0;
-    if (!verdict.ok)
-        return 1;
-    remember(s, result, bytes, *error);
-    return 0;
-}
-
 /* The verify function of kiln_tune(): non-zero means wrong. */
-static int judge(void *user, const kiln_op *op, double *error)
+static int verify(void *user, const kiln_op *op, double *error)
 {
-    const int64_t began = trace_begin();
-    const int wrong = compare(user, op, error);
-    trace_end(began, "verify", wrong ? "wrong" : "");
-    return wrong;
+    return judge_result(&((search *)user)->judge, op, error);
 }
 
 const char *search_config_text(const char *config, const char *solver, char *text, size_t size)
@@ -213,7 +154,7 @@ static kiln_status tune(search *s, const trial_book_known *known)
                                  .upcoming = o->upcoming ? announce : NULL,
                                  .progress = progress,
                                  .lacks_means = lacks_means,
-                                 .verify = judge,
+                                 .verify = verify,
                                  .user = s};
     interrupt watch;
     interrupt_watch(&watch);
@@ -227,8 +168,11 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
                        const search_settings *settings, search_result *result, char *why,
                        size_t why_size)
 {
-    search s = {
-        .session = session, .tensors = t, .request = r, .settings = settings, .result = result};
+    search s = {.session = session,
+                .tensors = t,
+                .settings = settings,
+                .result = result,
+                .judge = {.session = session, .tensors = t, .request = r}};
     trial_book_known known = {0};
     trial_book *own = NULL;
     char reason[KILN_ERROR_TEXT], winner[KILN_INFO_TEXT + 64];
@@ -259,10 +203,7 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
                                     sizeof winner));
     else if (status)
         snprintf(why, why_size, "%s", *s.failure || !searches ? reason : kiln_last_error());
-    for (int i = 0; i < s.ngood; i++)
-        free(s.good[i].result);
-    kept_sums_free(&s.kept.whole);
-    kept_sums_free(&s.kept.sample);
+    judge_free(&s.judge);
     free(known.trial);
     trial_book_free(own);
     return status;

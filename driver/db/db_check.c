@@ -7,6 +7,7 @@
 #include "driver/conv/measure.h"
 #include "driver/conv/tensors.h"
 
+#include "db_device.h"
 #include "db_judge.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static const double slower = 1.05;
 
 typedef struct check {
     session session;
-    char driver[128], core[24];
+    db_device device;
     size_t rows, stale, timed, beaten, elsewhere;
 } check;
 
@@ -110,53 +111,18 @@ static bool time_row(check *c, const kiln_row *row)
     return beaten;
 }
 
-typedef struct plan_hash {
-    char text[40];
-} plan_hash;
-
-static void take_hash(void *user, const kiln_op *op)
-{
-    plan_hash *h = user;
-    kiln_op_hash(op, h->text, sizeof h->text);
-}
-
-/* Writes why the row is stale, by what it says of itself. Returns false where it is not. */
-static bool is_stale(check *c, const kiln_row *row, char *why)
-{
-    kiln_problem p;
-    plan_hash hash = {""};
-    const kiln_choice choice = {
-        .solver = row->solver, .config = *row->config ? row->config : NULL, .ignore_rows = 1};
-    const int version = db_solver_version(c->session.kiln, row);
-    if (version != row->version)
-        snprintf(why, KILN_ERROR_TEXT, "of version %d of %s, now %d", row->version, row->solver,
-                 version);
-    else if (kiln_problem_parse(&p, row->key, why))
-        return true;
-    else if (kiln_conv_show(c->session.kiln, &p, &choice, take_hash, &hash))
-        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
-    else if (*row->hash && strcmp(row->hash, hash.text) != 0)
-        snprintf(why, KILN_ERROR_TEXT, "its templates have changed");
-    else if (*row->driver && strcmp(row->driver, c->driver) != 0)
-        snprintf(why, KILN_ERROR_TEXT, "measured with driver %.80s, now %.80s", row->driver,
-                 c->driver);
-    else
-        return false;
-    return true;
-}
-
 static void check_rows(check *c, db_piece **rows, size_t n, size_t sample)
 {
     const size_t step = sample ? (n + sample - 1) / sample : 0;
     for (size_t i = 0; i < n; i++) {
         const kiln_row *row = rows[i]->row;
         char why[KILN_ERROR_TEXT];
-        if (*row->core && *c->core && strcmp(row->core, c->core) != 0) {
+        if (!db_device_has(&c->device, row)) {
             c->elsewhere++;
             continue;
         }
         c->rows++;
-        if (is_stale(c, row, why)) {
+        if (db_is_stale(c->session.kiln, c->device.driver, row, why)) {
             c->stale++;
             printf("%s  %s: stale: %s\n", row->key, row->solver, why);
         } else if (step && i % step == 0 && time_row(c, row)) {
@@ -167,37 +133,20 @@ static void check_rows(check *c, db_piece **rows, size_t n, size_t sample)
     }
 }
 
-/* Takes the device's driver and CPU, and refuses rows of another device. */
-static bool is_own(check *c, const db_file *f)
-{
-    kiln_trial_line line;
-    kiln_trial_line_fill(&line, c->session.kiln, NULL, NULL);
-    memcpy(c->driver, line.driver, sizeof c->driver);
-    memcpy(c->core, line.core, sizeof c->core);
-    if (!*f->device || !strcmp(f->device, "any") || !strcmp(f->device, line.device))
-        return true;
-    fprintf(stderr,
-            "kiln db: %s has rows of \"%s\", but the device is \"%s\"; KILN_DEVICE picks one\n",
-            f->name, f->device, line.device);
-    return false;
-}
-
 int db_check(const db_call *call)
 {
     check c = {0};
-    char why[KILN_ERROR_TEXT], *end = NULL;
+    char why[KILN_ERROR_TEXT];
     size_t n = 0;
-    const long sample = call->sample ? strtol(call->sample, &end, 10) : SAMPLE;
-    if (call->sample && (end == call->sample || *end || sample < 0)) {
-        fprintf(stderr, "kiln db: --sample %.40s is not a count\n", call->sample);
+    int sample = SAMPLE;
+    if (!db_count_flag("--sample", call->sample, &sample))
         return KILN_INVALID;
-    }
     kiln_status status = session_open(&c.session, NULL, why);
     if (status) {
         fprintf(stderr, "kiln db: %s\n", why);
         return (int)status;
     }
-    int exit = is_own(&c, &call->files[0]) ? KILN_OK : KILN_FILE;
+    int exit = db_device_of(&c.device, c.session.kiln, &call->files[0]) ? KILN_OK : KILN_FILE;
     db_piece **rows = exit ? NULL : db_current(call->files, 1, &n);
     if (!exit && !rows)
         exit = db_no_memory();

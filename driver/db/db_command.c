@@ -8,6 +8,7 @@
 #include "db_import.h"
 #include "db_lint.h"
 #include "db_merge.h"
+#include "db_prove.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -22,20 +23,24 @@ static const char help[] =
     "       kiln db diff FILE FILE\n"
     "       kiln db prune [FILE]\n"
     "       kiln db check [FILE] [--sample N]\n"
+    "       kiln db prove [FILE] [--jobs N]\n"
     "       kiln db import PERF-DB [--device NAME] [-o OUT]\n"
     "       kiln db export [FILE] [--format t4|csv]\n"
     "\n"
     "Files of tuning rows say which config was fastest for which problem; `kiln conv -s 1` writes\n"
     "them. Without a FILE, kiln takes the user's file for the device (KILN_DEVICE picks the "
     "device,\n"
-    "`kiln env` tells where the file is). With a FILE only check needs a device.\n"
+    "`kiln env` tells where the file is). With a FILE only check and prove need a\n"
+    "device.\n"
     "tuning-db/README.md describes the format.\n"
     "\n"
     "  list     print the rows that count, sorted by problem: time, spread, turns won, date,\n"
     "           solver, config\n"
     "  lint     check every row: the row is readable, its key is spelt as kiln spells keys, its\n"
     "           solver is known, its config is legal for the problem. A config that only some\n"
-    "           devices allow is a note in a device's file and an error in a file for any device\n"
+    "           devices allow is a note in a device's file and an error in a file for any device.\n"
+    "           Where the head of a device's file says \"shipped: 1\", a row whose win over the\n"
+    "           guess is not beyond its spread is an error, too (tuning-db/README.md)\n"
     "  merge    write the rows of several files, sorted by problem, to standard output or OUT. "
     "For\n"
     "           the same problem, solver and version, a row of a later file replaces a row of an\n"
@@ -50,6 +55,11 @@ static const char help[] =
     "  check    tell which rows are stale: their solver's version, their templates or the driver\n"
     "           have changed, or the guess is faster; for the last, N of the rows (10) are timed\n"
     "           in turns with the guess\n"
+    "  prove    time each row of the CPU at hand in turns with its guess, both verified, write\n"
+    "           what came of it into the row, and drop, in place, the rows whose win is not\n"
+    "           beyond its spread or whose result is wrong. N processes (one a CPU) compile 32\n"
+    "           rows ahead and rest while these are measured. Leave the machine alone meanwhile.\n"
+    "           Ctrl-C keeps what is done; the same command goes on with the rest\n"
     "  import   make rows of the configs of ConvOclDirectFwd1x1 in a perf-db of MIOpen's that is\n"
     "           text (*.cd.pdb.txt), and say what was skipped and why. They have no times and\n"
     "           stand for any device unless --device names one\n"
@@ -58,7 +68,8 @@ static const char help[] =
     "  --help   print this text\n"
     "\n"
     "Exit status: 0 success; 1 diff found differences, check stale rows, or merge missing\n"
-    "parts; 2 the command line makes no sense; 4 OpenCL failed; 5 a file could not be read or "
+    "parts; 130 Ctrl-C; 2 the command line makes no sense; 4 OpenCL failed; 5 a file could not be "
+    "read or "
     "written, or lint found\n"
     "errors; 6 out of memory.\n";
 
@@ -85,6 +96,7 @@ static const db_word words[] = {
     {"merge", 2, 1000, "o", false, db_merge}, {"diff", 2, 2, "", false, db_diff},
     {"prune", 0, 1, "", false, db_prune},     {"import", 1, 1, "od", true, db_import},
     {"export", 0, 1, "f", true, db_export},   {"check", 0, 1, "s", false, db_check},
+    {"prove", 0, 1, "j", false, db_prove},
 };
 
 static int usage(const char *what, const char *word)
@@ -169,6 +181,7 @@ static bool take_flag(db_call *c, int flag, const char *value)
                          : flag == 'd' ? &c->device
                          : flag == 'f' ? &c->format
                          : flag == 's' ? &c->sample
+                         : flag == 'j' ? &c->jobs
                                        : NULL;
     if (place)
         *place = value;
@@ -177,10 +190,13 @@ static bool take_flag(db_call *c, int flag, const char *value)
 
 int db_command(int argc, char **argv)
 {
-    static const struct option flags[] = {
-        {"help", no_argument, NULL, 'h'},         {"output", required_argument, NULL, 'o'},
-        {"device", required_argument, NULL, 'd'}, {"format", required_argument, NULL, 'f'},
-        {"sample", required_argument, NULL, 's'}, {0}};
+    static const struct option flags[] = {{"help", no_argument, NULL, 'h'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"format", required_argument, NULL, 'f'},
+                                          {"sample", required_argument, NULL, 's'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {0}};
     db_call c = {0};
     char given[8] = "";
     optind = 0; /* glibc: start afresh after another parse */

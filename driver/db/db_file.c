@@ -44,6 +44,7 @@ static void take(void *user, const kiln_rows_piece *p)
         *to->row = *p->row;
     if (p->why)
         snprintf(to->why, sizeof to->why, "%s", p->why);
+    f->shipped = f->shipped || p->shipped;
     if (p->device)
         snprintf(f->device, sizeof f->device, "%s", p->device);
 }
@@ -65,13 +66,14 @@ void db_free(db_file *f)
 {
     for (size_t i = 0; i < f->count; i++) {
         free(f->piece[i].text);
+        free(f->piece[i].instead);
         free(f->piece[i].row);
     }
     free(f->piece);
     *f = (db_file){.name = f->name};
 }
 
-static int compare_rows(const kiln_row *a, const kiln_row *b)
+int db_compare_rows(const kiln_row *a, const kiln_row *b)
 {
     int order = strcmp(a->key, b->key);
     if (!order)
@@ -83,7 +85,7 @@ static int compare_rows(const kiln_row *a, const kiln_row *b)
 
 int db_compare(const db_piece *a, const db_piece *b)
 {
-    int order = compare_rows(a->row, b->row);
+    int order = db_compare_rows(a->row, b->row);
     if (!order)
         order = (a->file > b->file) - (a->file < b->file);
     return order ? order : (a->order > b->order) - (a->order < b->order);
@@ -91,7 +93,7 @@ int db_compare(const db_piece *a, const db_piece *b)
 
 bool db_same(const kiln_row *a, const kiln_row *b)
 {
-    return compare_rows(a, b) == 0;
+    return db_compare_rows(a, b) == 0;
 }
 
 static int compare_pointers(const void *a, const void *b)
@@ -128,7 +130,9 @@ static kiln_status write_pieces(const char *name, db_piece *const *pieces, size_
     replaced_file file;
     kiln_status status = replaced_file_open(&file, name, why);
     for (size_t i = 0; i < n && !status; i++)
-        if (!pieces[i]->dropped)
+        if (!pieces[i]->dropped && pieces[i]->instead)
+            fputs(pieces[i]->instead, file.to);
+        else if (!pieces[i]->dropped)
             fwrite(pieces[i]->text, 1, pieces[i]->length, file.to);
     if (!status) {
         fwrite(tail, 1, length, file.to);
@@ -215,7 +219,7 @@ static kiln_status rewrite(const db_file *f, FILE *file)
     for (size_t i = 0; i < f->count && pieces; i++)
         pieces[i] = &f->piece[i];
     if (!begins_as_loaded(f, file)) {
-        fprintf(stderr, "kiln db: %s was changed meanwhile; prune it again\n", f->name);
+        fprintf(stderr, "kiln db: %s was changed meanwhile; run the command again\n", f->name);
         status = KILN_FILE;
     } else if (!pieces || !(rest = read_rest(file, &length))) {
         fputs("kiln db: out of memory\n", stderr);
@@ -227,7 +231,23 @@ static kiln_status rewrite(const db_file *f, FILE *file)
     return status;
 }
 
-kiln_status db_rewrite(const db_file *f)
+/* Takes the pieces for those of the file. */
+static void settle(db_file *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        db_piece *p = &f->piece[i];
+        if (p->instead && !p->dropped) {
+            free(p->text);
+            p->text = p->instead;
+            p->instead = NULL;
+            p->length = strlen(p->text);
+        }
+        if (p->dropped)
+            p->length = 0;
+    }
+}
+
+kiln_status db_rewrite(db_file *f)
 {
     FILE *file = open_alone(f->name);
     if (!file) {
@@ -235,6 +255,8 @@ kiln_status db_rewrite(const db_file *f)
         return KILN_FILE;
     }
     const kiln_status status = rewrite(f, file);
+    if (!status)
+        settle(f);
     fclose(file); /* whoever waits for the lock goes on, with the new file */
     return status;
 }

@@ -63,6 +63,40 @@ bool db_is_useless(kiln *k, const kiln_row *row)
     return status == KILN_INVALID || (!status && !*row->config && *info.config);
 }
 
+typedef struct plan_hash {
+    char text[40];
+} plan_hash;
+
+static void take_hash(void *user, const kiln_op *op)
+{
+    plan_hash *h = user;
+    kiln_op_hash(op, h->text, sizeof h->text);
+}
+
+bool db_is_stale(kiln *k, const char *driver, const kiln_row *row, char why[KILN_ERROR_TEXT])
+{
+    kiln_problem p;
+    plan_hash hash = {""};
+    const kiln_choice choice = {
+        .solver = row->solver, .config = *row->config ? row->config : NULL, .ignore_rows = 1};
+    const int version = db_solver_version(k, row);
+    if (version != row->version)
+        snprintf(why, KILN_ERROR_TEXT, "of version %d of %s, now %d", row->version, row->solver,
+                 version);
+    else if (kiln_problem_parse(&p, row->key, why))
+        return true;
+    else if (kiln_conv_show(k, &p, &choice, take_hash, &hash))
+        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    else if (*row->hash && strcmp(row->hash, hash.text) != 0)
+        snprintf(why, KILN_ERROR_TEXT, "its templates have changed");
+    else if (*row->driver && strcmp(row->driver, driver) != 0)
+        snprintf(why, KILN_ERROR_TEXT, "measured with driver %.80s, now %.80s", row->driver,
+                 driver);
+    else
+        return false;
+    return true;
+}
+
 static db_verdict say(db_verdict verdict, char *why, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

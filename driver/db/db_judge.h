@@ -20,6 +20,10 @@ bool db_solver_takes(kiln *k, const kiln_row *row, char why[KILN_ERROR_TEXT]);
  * solver, or another version of it, or the solver has no such config. */
 bool db_is_useless(kiln *k, const kiln_row *row);
 
+/* Returns whether the row is stale by what it says of itself, on a device with that driver: of
+ * another version of its solver, of other templates, or of another driver. Writes why. */
+bool db_is_stale(kiln *k, const char *driver, const kiln_row *row, char why[KILN_ERROR_TEXT]);
+
 typedef enum db_verdict {
     DB_GOOD = 0,
     DB_NOTE, /* something to know; the row does no harm */

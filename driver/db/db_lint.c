@@ -21,6 +21,19 @@ static void find(findings *found, const db_file *f, const db_piece *p, db_verdic
            why);
 }
 
+/* Who gets a shipped row cannot tell a win from a lucky moment. A row for any device decides
+ * nothing: it stands in for its solver's guess. */
+static void lint_win(const db_file *f, const db_piece *p, findings *found)
+{
+    char reason[KILN_ERROR_TEXT], why[KILN_KEY_TEXT + 2 * KILN_ERROR_TEXT];
+    if (!f->shipped || strcmp(f->device, "any") == 0 || kiln_row_wins(p->row, reason))
+        return;
+    snprintf(why, sizeof why,
+             "%s: not believed: %s; measure it again on its device (kiln db prove) or delete it",
+             p->row->key, reason);
+    find(found, f, p, DB_ERROR, why);
+}
+
 static void lint_piece(kiln *k, const db_file *f, const db_piece *p, findings *found)
 {
     char why[KILN_ERROR_TEXT];
@@ -34,6 +47,8 @@ static void lint_piece(kiln *k, const db_file *f, const db_piece *p, findings *f
     db_verdict verdict = db_judge(k, p->row, f->device, why);
     if (verdict)
         find(found, f, p, verdict, why);
+    if (verdict != DB_ERROR)
+        lint_win(f, p, found);
 }
 
 int db_lint(const db_call *c)

@@ -6,6 +6,7 @@
 #include "db_judge.h"
 #include "db_parts.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,18 @@ int db_no_memory(void)
 {
     fputs("kiln db: out of memory\n", stderr);
     return KILN_NO_MEMORY;
+}
+
+bool db_count_flag(const char *name, const char *value, int *count)
+{
+    char *end = NULL;
+    const long number = value ? strtol(value, &end, 10) : *count;
+    if (value && (end == value || *end || number < 0 || number > INT_MAX)) {
+        fprintf(stderr, "kiln db: %s %.40s is not a count\n", name, value);
+        return false;
+    }
+    *count = (int)number;
+    return true;
 }
 
 static void warn_bad(const db_file *f)
@@ -154,14 +167,43 @@ static bool cannot_merge(const db_call *c)
     return !one_device(c);
 }
 
+/* Whether the row, which another one replaces, says more: they have one config and templates, and
+ * only the earlier was timed beside the guess. */
+static bool says_more(const kiln_row *row, const kiln_row *later)
+{
+    return row->turns > 0 && later->turns == 0 && strcmp(row->config, later->config) == 0 &&
+           strcmp(row->hash, later->hash) == 0;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    return db_compare_rows((*(db_piece *const *)a)->row, (*(db_piece *const *)b)->row);
+}
+
+/* Puts rows with turns into the place of rows without, the latest first. `rows` is sorted. */
+static void keep_turns(const db_call *c, db_piece **rows, size_t n)
+{
+    for (int f = c->nfiles - 1; f >= 0; f--)
+        for (size_t i = c->files[f].count; i-- > 0;) {
+            db_piece *p = &c->files[f].piece[i];
+            if (!p->row || p->row->turns == 0)
+                continue;
+            db_piece **at = bsearch(&p, rows, n, sizeof *rows, by_row);
+            if (at && says_more(p->row, (*at)->row))
+                *at = p;
+        }
+}
+
 static int merge(const db_call *c, const db_parts *parts)
 {
     size_t n, used = 0;
     db_piece **rows = db_current(c->files, c->nfiles, &n);
     db_piece **pieces = rows ? malloc((2 * n + 1) * sizeof *pieces) : NULL;
     int status = pieces ? KILN_OK : db_no_memory();
-    if (pieces)
+    if (pieces) {
+        keep_turns(c, rows, n);
         pieces[used++] = &c->files[0].piece[0];
+    }
     for (size_t i = 0; i < n && pieces; i++) {
         db_piece *comment = comment_of(c, rows[i]);
         if (comment)

@@ -12,6 +12,7 @@ typedef struct db_call {
     const char *device; /* --device of import, or NULL */
     const char *format; /* --format of export, or NULL */
     const char *sample; /* --sample of check, or NULL */
+    const char *jobs;   /* --jobs of prove, or NULL */
 } db_call;
 
 /* Each prints or writes its result and returns an exit status. */
@@ -22,6 +23,9 @@ int db_diff(const db_call *c);
 /* Writes the pieces' texts to c->out or standard output. Prints what went wrong; returns an exit
  * status. */
 int db_put(const db_call *c, db_piece *const *pieces, size_t n);
+
+/* Reads a flag's value, a count; NULL leaves *count as it is. Prints what is wrong. */
+bool db_count_flag(const char *name, const char *value, int *count);
 
 /* Prints "out of memory" and returns the status. */
 int db_no_memory(void);

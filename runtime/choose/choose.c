@@ -51,10 +51,11 @@ static kiln_status unsupported_by_all(const kiln *k, const kiln_shape *shape)
 
 /* A guess beats a measurement only if it is predicted to be faster than the fastest tenth of that
  * by more than predictions err between solvers. Where times scatter alike to both sides, a tenth of
- * them is about the distance of the quartiles below the median. */
+ * them is about the distance of the quartiles below the median; half of it is the most that the
+ * noise of a slow moment excuses. */
 static double row_beaten_below(const kiln_pick *row)
 {
-    const double fastest = row->row_ms * (1 - fmin(1, row->row_iqr));
+    const double fastest = row->row_ms * (1 - fmin(0.5, row->row_iqr));
     return 0.8 * fastest;
 }
 

@@ -66,6 +66,21 @@ static void put_row(kiln_line *l, const kiln_row *row)
     kiln_line_put(l, "}\n");
 }
 
+size_t kiln_row_text(const kiln_row *row, char *text, size_t size)
+{
+    kiln_line l = {.used = 0};
+    if (text && size)
+        text[0] = '\0';
+    if (!row || !text)
+        return 0;
+    put_row(&l, row);
+    if (l.full || l.used >= size)
+        return 0;
+    memcpy(text, l.text, l.used);
+    text[l.used] = '\0';
+    return l.used;
+}
+
 static void put_head(kiln_line *l, const char *device)
 {
     kiln_line_put(l, "# kiln tuning rows; see tuning-db/README.md\nschema: 1\ndevice: ");

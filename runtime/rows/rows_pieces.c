@@ -17,7 +17,7 @@ enum { SCHEMA = 1, MAX_ROW = 16 << 10 };
 static const int64_t max_file = (int64_t)1 << 30;
 
 typedef struct head {
-    int schema;
+    int schema, shipped;
     char device[128];
 } head;
 
@@ -27,6 +27,7 @@ typedef struct head {
 static const kiln_field head_fields[] = {
     {FIELD(COUNT, head, schema, true)},
     {FIELD(TEXT, head, device, false)},
+    {FIELD(COUNT, head, shipped, false)},
 };
 
 static const kiln_field row_fields[] = {
@@ -142,7 +143,10 @@ static bool cut_head(cutter *c)
              h.schema != SCHEMA)
         strcpy(why, "its schema is not 1, the one this version of kiln reads");
     cut(c, stop ? stop : c->end,
-        (kiln_rows_piece){.kind = KILN_ROWS_HEAD, .device = h.device, .why = *why ? why : NULL});
+        (kiln_rows_piece){.kind = KILN_ROWS_HEAD,
+                          .device = h.device,
+                          .shipped = h.shipped != 0,
+                          .why = *why ? why : NULL});
     if (!*why)
         return true;
     cut_bad(c, c->end, "the head of the file is not understood");

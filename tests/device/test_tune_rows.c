@@ -396,6 +396,34 @@ START_TEST(a_row_tells_of_its_turns_with_the_guess)
 }
 END_TEST
 
+/* A row of a search for plain sums is compared with what such a search would have begun with. */
+START_TEST(a_row_is_compared_with_what_its_search_could_choose)
+{
+    kiln_problem p = tuning_problem, compared;
+    kiln_row row = {.solver = "naive"};
+    kiln_op_info guess, plain;
+    p.filter[0] = p.filter[1] = 3;
+    ck_assert_int_eq(kiln_problem_check(&p, NULL), KILN_OK);
+    kiln_problem_row_key(&p, row.key, sizeof row.key);
+    ck_assert_int_eq(kiln_row_guess(tuning.kiln, &row, &compared, &guess), KILN_OK);
+    const kiln_op_info run = chosen(&p);
+    ck_assert_str_eq(guess.solver, run.solver);
+    ck_assert_str_eq(guess.config, run.config);
+    ck_assert_int_ne(compared.math, KILN_MATH_EXACT);
+    snprintf(row.without, sizeof row.without, "x%s %s", guess.solver, guess.solver);
+    ck_assert_int_eq(kiln_row_guess(tuning.kiln, &row, &compared, &plain), KILN_OK);
+    ck_assert_str_ne(plain.solver, guess.solver);
+    if (compared.math != KILN_MATH_EXACT)
+        ck_assert_str_eq(plain.solver, "naive");
+    snprintf(row.without, sizeof row.without, "%s %s", guess.solver, plain.solver);
+    ck_assert_int_eq(kiln_row_guess(tuning.kiln, &row, &compared, &plain), KILN_OK);
+    ck_assert_str_eq(plain.solver, "naive");
+    ck_assert_int_ne(compared.math, KILN_MATH_EXACT);
+    strcpy(row.key, "nonsense");
+    ck_assert_int_eq(kiln_row_guess(tuning.kiln, &row, &compared, &plain), KILN_INVALID);
+}
+END_TEST
+
 /* All had their say in the search before, which the new row of the same solver passes on. */
 START_TEST(what_was_ruled_out_stays_ruled_out)
 {
@@ -506,6 +534,7 @@ int main(void)
     tcase_add_test(tests, rows_of_kindred_devices_are_tried_early);
     tcase_add_test(tests, a_search_of_one_solver_decides_for_that_solver);
     tcase_add_test(tests, a_row_tells_of_its_turns_with_the_guess);
+    tcase_add_test(tests, a_row_is_compared_with_what_its_search_could_choose);
     tcase_add_test(tests, what_was_ruled_out_stays_ruled_out);
     tcase_add_test(tests, a_row_decides_where_it_leaves_nobody_out);
     tcase_add_test(tests, old_promises_do_not_beat_the_winner);

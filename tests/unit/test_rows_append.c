@@ -53,6 +53,23 @@ START_TEST(round_trip_makes_folders)
 }
 END_TEST
 
+START_TEST(a_row_has_one_text)
+{
+    char text[8192], small[16];
+    const size_t length = kiln_row_text(&rows_sample, text, sizeof text);
+    ck_assert_uint_eq(length, strlen(text));
+    ck_assert_int_eq(text[length - 1], '\n');
+    ck_assert_uint_eq(kiln_row_text(&rows_sample, small, sizeof small), 0);
+    ck_assert_str_eq(small, "");
+    char whole[sizeof text + 64];
+    snprintf(whole, sizeof whole, "%s%s", ROWS_HEAD, text);
+    kiln_rows *rows = rows_load_text(whole);
+    ck_assert_uint_eq(kiln_rows_count(rows), 1);
+    check_same(kiln_rows_at(rows, 0), &rows_sample);
+    kiln_rows_free(rows);
+}
+END_TEST
+
 /* A row of the longest strings that it can hold, with characters that double when quoted. */
 START_TEST(the_longest_row_fits)
 {
@@ -280,6 +297,7 @@ int main(void)
     TCase *tests = tcase_create("rows_append");
     tcase_add_checked_fixture(tests, rows_make_folder, rows_remove_folder);
     tcase_add_test(tests, round_trip_makes_folders);
+    tcase_add_test(tests, a_row_has_one_text);
     tcase_add_test(tests, the_longest_row_fits);
     tcase_add_test(tests, append_after_a_cut);
     tcase_add_test(tests, what_lands_behind_a_stump_is_written_again);
