@@ -205,7 +205,9 @@ void request_list_given(const request *defaults, onnx_given *given)
 static bool take_layer(reading *b, const onnx_layer *l)
 {
     char line[KILN_KEY_TEXT];
-    list_entry entry = {.repeat = l->times < INT32_MAX ? (int)l->times : INT32_MAX};
+    list_entry entry = {.repeat = l->times < 1           ? 1
+                                  : l->times < INT32_MAX ? (int)l->times
+                                                         : INT32_MAX};
     b->line++;
     if (b->line < b->defaults->flags.start)
         return true;

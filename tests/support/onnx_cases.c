@@ -2,13 +2,33 @@
 #include "onnx_cases.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* With KILN_ONNX_KEEP=FOLDER, models become files there: inputs for the fuzzer, or for other
+ * readers.
+ */
+static void keep(const onnx_writer *w)
+{
+    static int count;
+    char name[400];
+    const char *folder = getenv("KILN_ONNX_KEEP");
+    if (!folder)
+        return;
+    snprintf(name, sizeof name, "%s/%s-%d.onnx", folder, program_invocation_short_name, count++);
+    FILE *file = fopen(name, "wb");
+    ck_assert_ptr_nonnull(file);
+    fwrite(w->bytes, 1, w->size, file);
+    fclose(file);
+}
 
 onnx_model *onnx_read_written(onnx_writer *w, const onnx_given *given, kiln_status *status,
                               char why[ONNX_WHY])
 {
     onnx_model *m;
+    keep(w);
     *status = onnx_open_bytes(&m, w->bytes, w->size, ".", given, why);
     onnx_free(w);
     ck_assert((m == NULL) == (*status != KILN_OK));
