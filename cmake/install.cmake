@@ -7,7 +7,7 @@ set_target_properties(kiln_static PROPERTIES EXPORT_NAME static)
 install(TARGETS kiln_shared EXPORT kilnTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kiln_static EXPORT kilnStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES generator/kiln_problem.h generator/kiln_layout.h generator/kiln_pool.h runtime/kiln.h runtime/kiln_chain.h runtime/kiln_net.h
+install(FILES generator/kiln_problem.h generator/kiln_layout.h generator/kiln_pool.h runtime/kiln.h runtime/kiln_chain.h runtime/kiln_net.h runtime/kiln_device.h
         runtime/kiln_find.h runtime/kiln_tune.h runtime/kiln.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY tuning-db/ DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln FILES_MATCHING PATTERN "*.yaml")

@@ -4,6 +4,7 @@
 #define COMMON_H
 
 #include <kiln.h>
+#include <kiln_device.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -32,14 +33,15 @@ typedef struct opencl {
     cl_command_queue queue; /* in order, without profiling */
 } opencl;
 
-/* Opens the first platform's first device. */
+/* Opens the device that KILN_DEVICE names, by default the largest GPU, and prints its name. */
 static inline opencl open_opencl(void)
 {
     opencl cl;
-    cl_platform_id platform;
+    char name[256] = "";
     cl_int code;
-    check_cl(clGetPlatformIDs(1, &platform, NULL), "clGetPlatformIDs");
-    check_cl(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &cl.device, NULL), "clGetDeviceIDs");
+    check(kiln_device_pick(NULL, &cl.device));
+    clGetDeviceInfo(cl.device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+    printf("on %s\n", name);
     cl.context = clCreateContext(NULL, 1, &cl.device, NULL, NULL, &code);
     check_cl(code, "clCreateContext");
     cl.queue = clCreateCommandQueue(cl.context, cl.device, 0, &code);

@@ -39,14 +39,11 @@ owned<cl_mem> make_buffer(cl_context context, std::int64_t bytes, float *data = 
 
 int run()
 {
-    cl_platform_id platform = nullptr;
-    cl_device_id device = nullptr;
-    clGetPlatformIDs(1, &platform, nullptr);
-    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr);
+    const cl_device_id device = libkiln::pick_device();
     owned<cl_context> context(clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr));
     owned<cl_command_queue> queue(clCreateCommandQueue(context.get(), device, 0, nullptr));
 
-    const kiln_problem problem = libkiln::parse("fwd-f32-n1-c192-k64-i28x28-f1x1");
+    const kiln_problem problem = libkiln::problem(1, 192, 64).input({28, 28}).filter({1, 1});
     libkiln::library k(context.get(), device);
     const libkiln::operation op = k.convolution(problem);
     const kiln_op_info info = op.info();

@@ -3,23 +3,11 @@
 
 #include "runtime/base/error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_NODES = 1 << 16 };
-
-kiln_status kiln_graph_fail(const kiln_graph *g, int i, kiln_status status, const char *format, ...)
-{
-    char text[KILN_ERROR_TEXT];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    return g->node[i].name ? kiln_fail(status, "node %d (%.60s): %s", i + 1, g->node[i].name, text)
-                           : kiln_fail(status, "node %d: %s", i + 1, text);
-}
 
 kiln_graph *kiln_graph_new(void)
 {

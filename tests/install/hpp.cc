@@ -74,6 +74,34 @@ int main()
     links[1].x_back = 2;
     REQUIRE(throws([&] { other.chain(links); }, KILN_INVALID, "link 1"));
 
+    const kiln_problem built = libkiln::problem(2, 16, 32).input({9, 7}).filter({3, 3}).pad({1, 1});
+    REQUIRE(libkiln::text(built) == libkiln::text(p));
+    REQUIRE(libkiln::text(libkiln::problem(1, 4, 8).input({9}).filter({3}).stride({2}).dilation({2}).groups(2)
+                              .type(KILN_I8, KILN_F32).layouts("NWC", "", "NWC").bias().residual(0.5f)
+                              .activation(KILN_CLIPPED_RELU, 6).math(KILN_MATH_EXACT)) ==
+            "fwd-i8-n1-c4-k8-i9-f3-s2-d2-g2-t:i8.i8.f32-l:NWC.OIW.NWC-bias-r0.5-act:clipped_relu:6-exact");
+    REQUIRE(throws([] { libkiln::problem(1, 1, 1).input({1, 1, 1, 1}); }, KILN_INVALID, "three"));
+    const std::vector<kiln_verdict> verdicts = other.explain(p);
+    REQUIRE(verdicts.size() > 10);
+    REQUIRE(throws([&] { moved.warm(); }, KILN_INVALID, "without a device"));
+    REQUIRE(throws([&] { other.bundle({&p, 1}, "none"); }, KILN_INVALID, "without a device"));
+
+    libkiln::graph g;
+    kiln_node image = {}, conv = {};
+    image.kind = KILN_NODE_INPUT;
+    image.form = {KILN_F32, 2, 1, 3, {8, 8}, ""};
+    conv.from[0] = g.add(image);
+    conv.problem = libkiln::problem(16).filter({3, 3}).unchecked();
+    conv.kept = 1;
+    const int last = g.add(conv);
+    const libkiln::network net = other.net(g);
+    REQUIRE(g.form(last).size[0] == 6 && net.form(last).channels == 16 && net.info().convolutions == 1);
+    net.resize(nullptr, 5);
+    REQUIRE(net.form(last).batch == 5 && net.ready());
+    conv.from[0] = 7;
+    REQUIRE(throws([&] { g.add(conv); }, KILN_INVALID, "reads node 7"));
+    REQUIRE(throws([&] { net.pack(nullptr); }, KILN_INVALID, "NULL"));
+
     const kiln_trial_verdict verdict = KILN_TRIAL_OK;
     const kiln_rows_kind kind = KILN_ROWS_HEAD;
     const kiln_trial trial = {};

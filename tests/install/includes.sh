@@ -54,7 +54,7 @@ generator/solvers/gpu generator/solvers/winograd/winograd.h
 runtime/op runtime/pocl/pocl.h
 runtime/kiln runtime/pocl/pocl.h
 '
-public='kiln.h kiln_chain.h kiln_net.h kiln_find.h kiln_tune.h kiln_problem.h kiln_layout.h kiln_pool.h'
+public='kiln.h kiln_chain.h kiln_device.h kiln_net.h kiln_find.h kiln_tune.h kiln_problem.h kiln_layout.h kiln_pool.h'
 libc='assert.h ctype.h errno.h float.h limits.h math.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h'
 bad=0
 

@@ -7,9 +7,15 @@ mkdir -p "$KILN_SANDBOX/app" "$KILN_SANDBOX/cmake"
 prefix=$KILN_SANDBOX/prefix
 cmake --install "$KILN_BUILD" --prefix "$prefix" >/dev/null
 
-# The one C block of the README is the example.
-sed -n '/^```c$/,/^```$/p' "$KILN_SOURCE/README.md" | sed '/^```/d' >"$KILN_SANDBOX/app/example.c"
+# The two C blocks of the README: a convolution and a network.
+block() { # number
+    awk -v wanted="$1" '/^```c$/ { n++; on = 1; next } /^```$/ { on = 0 } on && n == wanted' \
+        "$KILN_SOURCE/README.md"
+}
+block 1 >"$KILN_SANDBOX/app/example.c"
+block 2 >"$KILN_SANDBOX/app/network.c"
 grep -q kiln_conv_create "$KILN_SANDBOX/app/example.c"
+grep -q kiln_net_create "$KILN_SANDBOX/app/network.c"
 
 pc=$(find "$prefix" -name kiln.pc)
 PKG_CONFIG_PATH=$(dirname "$pc"):${PKG_CONFIG_PATH:-}
@@ -19,6 +25,10 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror ${KILN_EXTRA_CFLAGS:-} \
     -o "$KILN_SANDBOX/app/pc" "$KILN_SANDBOX/app/example.c" $flags
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir kiln) "$KILN_SANDBOX/app/pc" | tee "$KILN_SANDBOX/out"
 grep -q 'y\[0\] = 192' "$KILN_SANDBOX/out"
+${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror ${KILN_EXTRA_CFLAGS:-} \
+    -o "$KILN_SANDBOX/app/net" "$KILN_SANDBOX/app/network.c" $flags
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir kiln) "$KILN_SANDBOX/app/net" | tee "$KILN_SANDBOX/out"
+grep -q 'y\[0\] = 2$' "$KILN_SANDBOX/out"
 
 # The shipped rows are the ones that were installed, although the prefix is not the configured one.
 real=$(cd "$prefix" && pwd -P)

@@ -4,6 +4,7 @@
 #include "support/suite.h"
 
 #include "kiln_chain.h"
+#include "kiln_device.h"
 #include "kiln_find.h"
 #include "kiln_net.h"
 #include "kiln_tune.h"
@@ -250,6 +251,8 @@ static void nets(void)
     check_sentence("kiln_graph_add", kiln_last_error());
     GIVES(kiln_graph_add(g, NULL), 0);
     check_sentence("kiln_graph_add", kiln_last_error());
+    FAILS(kiln_device_pick("cpu", NULL));
+    FAILS(kiln_device_list(NULL, 0, NULL));
     FAILS(kiln_graph_form(NULL, 1, &form));
     FAILS(kiln_graph_form(g, 1, NULL));
     ck_assert_int_eq(kiln_graph_form(g, 3, &form), KILN_INVALID);
@@ -622,7 +625,8 @@ START_TEST(every_function)
         check_header("runtime/kiln.h") + check_header("runtime/kiln_chain.h") +
         check_header("runtime/kiln_find.h") + check_header("runtime/kiln_tune.h") +
         check_header("generator/kiln_problem.h") + check_header("generator/kiln_layout.h") +
-        check_header("generator/kiln_pool.h") + check_header("runtime/kiln_net.h");
+        check_header("generator/kiln_pool.h") + check_header("runtime/kiln_net.h") +
+        check_header("runtime/kiln_device.h");
     ck_assert_int_eq(functions, ncalled);
 }
 END_TEST
