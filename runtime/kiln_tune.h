@@ -69,8 +69,8 @@ typedef struct kiln_tune_options {
     int64_t max_trials; /* known ones included; 0: the whole grid */
     int64_t patience;   /* so many trials of the grids without a faster config (by 1 %) end the
                            search; 0: no limit */
-    double max_seconds; /* 0: no limit; a config that is being compiled at the end adds the time of
-                           that, and the first config is always tried */
+    double max_seconds; /* by kiln_run_seconds(); 0: no limit; a config that is being compiled at
+                           the end adds the time of that, and the first config is always tried */
     int runs;           /* samples of a promising trial; 0: 5 to 100, for some ms */
     int keep;           /* 1: record the winner in the user's rows */
     /* Trials of earlier searches for the same problem, on the same device with the same driver:
@@ -127,6 +127,11 @@ typedef struct kiln_tune_options {
 KILN_API kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                                const kiln_buffers *buffers, const kiln_tune_options *options,
                                kiln_trial *best);
+
+/* Returns for how many seconds this process has run since some moment: all limits of searches count
+ * this time. While the process is stopped (SIGSTOP, `scontrol suspend`, a closed lid) it stands. Of
+ * more than 3 s between two calls it counts 3 s, unless a search runs in the process meanwhile. */
+KILN_API double kiln_run_seconds(void);
 
 /* Measures a GPU's memory and launches, as the first search on it does: some tenths of a second,
  * for later starts (kiln_device_measured()). Does nothing, and returns KILN_OK, where that was done

@@ -1,7 +1,6 @@
 /* Runs kiln_tune() with verification and a log, until a signal ends it early. */
 #include "search.h"
 
-#include "driver/base/clock.h"
 #include "driver/base/means.h"
 #include "driver/base/trace.h"
 
@@ -180,10 +179,10 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
     kiln_trials_file(kiln_rows_file(session->kiln), s.log, sizeof s.log);
     kiln_status status = find_known(&s, &known, &own, reason);
     const bool searches = !status;
-    const double began = clock_seconds();
+    const double began = kiln_run_seconds();
     if (searches && (status = tune(&s, &known)))
         snprintf(reason, sizeof reason, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
-    result->seconds = clock_seconds() - began;
+    result->seconds = kiln_run_seconds() - began;
     if (!status && *s.failure)
         status = KILN_FILE;
     if (*s.failure)

@@ -1,5 +1,4 @@
 /* Tunes in this process: what crashes ends the run. */
-#include "driver/base/clock.h"
 #include "driver/conv/interrupt.h"
 
 #include "tune_rounds.h"
@@ -46,15 +45,15 @@ kiln_status tune_here(tune_run *run, char *why)
     if (status)
         return status;
     while (!run->interrupted && !run->unkept && (h.item = tune_rounds_next(run, kind)) >= 0 &&
-           (o->total_time <= 0 || clock_seconds() - run->began < o->total_time)) {
+           (o->total_time <= 0 || kiln_run_seconds() - run->began < o->total_time)) {
         tune_result result;
-        const double began = clock_seconds();
+        const double began = kiln_run_seconds();
         const tune_slice slice = tune_rounds_slice(run, kind, h.item);
         search_settings settings = tune_settings(&job, &slice);
         settings.trial = ended;
         settings.user = &h;
         tune_problem(&s, &run->list->item[h.item], &settings, &result);
-        run->busy += clock_seconds() - began;
+        run->busy += kiln_run_seconds() - began;
         tune_rounds_note(run, kind, h.item, &result);
         tune_show_item(run, kind, h.item);
     }

@@ -1,5 +1,4 @@
 /* Runs workers, hears what they say, and goes on without workers that crash or hang. */
-#include "driver/base/clock.h"
 #include "driver/base/means.h"
 #include "driver/conv/interrupt.h"
 
@@ -35,7 +34,8 @@ static void start_worker(pool *p, pool_worker *w)
 
 static bool out_of_time(const tune_run *run)
 {
-    return run->options->total_time > 0 && clock_seconds() - run->began >= run->options->total_time;
+    return run->options->total_time > 0 &&
+           kiln_run_seconds() - run->began >= run->options->total_time;
 }
 
 /* Gives an idle worker its item again, after a crash, or the next one. */
@@ -48,7 +48,7 @@ static void assign(pool *p, pool_worker *w)
         if (w->item < 0)
             return;
         pool_end_claim(w);
-        w->item_since = clock_seconds();
+        w->item_since = kiln_run_seconds();
         w->deaths = 0;
         w->killer = (tune_next){.solver = ""};
         w->kind->state[w->item] = TUNE_RUNNING;
@@ -63,7 +63,7 @@ static void assign(pool *p, pool_worker *w)
 
 static void end_item(pool *p, pool_worker *w, const tune_result *result)
 {
-    p->run->busy += clock_seconds() - w->item_since;
+    p->run->busy += kiln_run_seconds() - w->item_since;
     tune_rounds_note(p->run, w->kind, w->item, result);
     tune_show_item(p->run, w->kind, w->item);
     w->item = -1;
@@ -273,12 +273,12 @@ static bool is_working(const pool *p)
 
 static void work(pool *p)
 {
-    p->ticked = clock_seconds();
+    p->now = kiln_run_seconds();
     for (int i = 0; i < p->workers; i++)
         start_worker(p, &p->worker[i]);
     do {
         listen(p);
-        pool_tick(p);
+        p->now = kiln_run_seconds(); /* each second or sooner, however busy the machine is */
         p->run->interrupted = p->run->interrupted || interrupt_came();
         if ((p->run->interrupted || p->run->unkept) && !p->stopping)
             stop(p);

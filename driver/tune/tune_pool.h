@@ -50,8 +50,7 @@ typedef struct pool_worker {
 typedef struct pool {
     tune_run *run;
     int64_t memory; /* bytes that a child may use */
-    double now;     /* s that this process has run, by pool_tick(): stops do not count */
-    double ticked;  /* by clock_seconds() */
+    double now;     /* by kiln_run_seconds(), in this turn of the loop */
     pool_worker *worker;
     int workers;
     bool stopping;
@@ -63,10 +62,8 @@ typedef struct pool {
 /* Returns the bytes that this process's control groups leave of the machine's. */
 int64_t pool_memory_of_machine(void);
 
-/* pool_clock.c */
+/* pool_stopped.c */
 
-/* Moves p->now on. Where all processes were stopped, or the machine slept, only a moment counts. */
-void pool_tick(pool *p);
 /* Returns whether a process is stopped now: its time does not count. */
 bool pool_is_stopped(const tune_child *c);
 

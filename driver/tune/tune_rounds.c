@@ -1,8 +1,6 @@
 /* Shares the time of a run among its problems. */
 #include "tune_rounds.h"
 
-#include "driver/base/clock.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +22,7 @@ static bool makes_rounds(const tune_run *run)
 
 static double time_left(const tune_run *run)
 {
-    return run->options->total_time - (clock_seconds() - run->began);
+    return run->options->total_time - (kiln_run_seconds() - run->began);
 }
 
 static double weight_of(const tune_run *run, int item)

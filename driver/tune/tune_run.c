@@ -1,7 +1,6 @@
 /* Sets a run up and keeps its books. */
 #include "tune_run.h"
 
-#include "driver/base/clock.h"
 #include "driver/base/pocl_cache.h"
 
 #include "tune_child.h"
@@ -83,7 +82,7 @@ static kiln_status open_kind(tune_run *run, const tune_device *d, char *why)
 
 kiln_status tune_run_open(tune_run *run, const tune_options *o, const tune_list *list, char *why)
 {
-    *run = (tune_run){.options = o, .list = list, .began = clock_seconds()};
+    *run = (tune_run){.options = o, .list = list, .began = kiln_run_seconds()};
     tune_options_limits(o, run->limits);
     kiln_status status = probe(run, why);
     for (int i = 0; i < run->devices && !status; i++) {

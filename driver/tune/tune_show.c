@@ -1,7 +1,6 @@
 /* Shows how far a run is. */
 #include "tune_show.h"
 
-#include "driver/base/clock.h"
 #include "driver/base/number_text.h"
 
 #include <stdio.h>
@@ -55,7 +54,7 @@ static size_t count_ended(const tune_run *run, size_t *all, size_t *worked)
 static double time_left(const tune_run *run, size_t ended, size_t all, size_t worked)
 {
     const tune_options *o = run->options;
-    const double spent = clock_seconds() - run->began;
+    const double spent = kiln_run_seconds() - run->began;
     const double each = worked > 0 ? run->busy / (double)worked : o->seconds > 0 ? o->seconds : -1;
     if (o->total_time > 0) /* further rounds take what is left */
         return o->total_time > spent ? o->total_time - spent : 0;
@@ -86,7 +85,7 @@ static void print_progress(const tune_run *run)
 void tune_show_tick(const tune_run *run)
 {
     static int terminal = -1;
-    const double now = clock_seconds();
+    const double now = kiln_run_seconds();
     if (terminal < 0)
         terminal = isatty(STDERR_FILENO);
     if (now - last.told < (terminal ? 0.2 : 60) || (!terminal && now - run->began < 60))

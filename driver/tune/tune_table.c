@@ -1,5 +1,4 @@
 /* The table at the end of a run, its sums, and the exit status. */
-#include "driver/base/clock.h"
 #include "driver/base/json_csv.h"
 #include "driver/base/number_text.h"
 #include "driver/conv/conv.h"
@@ -152,7 +151,7 @@ static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, F
 
 static void print_work(const tune_run *run, FILE *to)
 {
-    const double wall = clock_seconds() - run->began;
+    const double wall = kiln_run_seconds() - run->began;
     fprintf(to, "%lld trial%s in %.0f s on %d device%s", (long long)run->trials,
             run->trials == 1 ? "" : "s", wall, run->devices, run->devices == 1 ? "" : "s");
     for (int v = KILN_TRIAL_BUILD; v < KILN_TRIAL_VERDICTS; v++)

@@ -2,6 +2,8 @@
  * held, are not what they were in a child of fork(): whatever uses them would hang. */
 #include "process.h"
 
+#include "run_clock.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -13,6 +15,7 @@ static bool listens;
 static void note_fork(void)
 {
     atomic_fetch_add(&kiln_process_forks, 1);
+    kiln_run_clock_forget();
     if (atomic_load(&uses_opencl))
         atomic_store(&inherits_opencl, true);
 }

@@ -10,7 +10,7 @@ typedef struct kiln_bench {
     cl_command_queue queue;      /* with profiling */
     kiln_buffers buffers;        /* with a workspace that grows as candidates need it; no packed */
     size_t workspace_size;
-    double deadline; /* by kiln_clock_seconds(); 0: none */
+    double deadline; /* by kiln_run_seconds(); 0: none */
     int runs, most;  /* samples of a candidate: at least, at most */
     double *samples; /* at least `most` of them */
     int (*verify)(void *user, const kiln_op *op, double *error);

@@ -1,6 +1,6 @@
 /* Times one config of each solver. */
 #include "generator/problem/problem_layout.h"
-#include "runtime/base/clock.h"
+#include "runtime/base/run_clock.h"
 #include "runtime/kiln/probes.h"
 
 #include "bench.h"
@@ -95,7 +95,7 @@ kiln_status kiln_find(kiln *k, const kiln_problem *problem, cl_command_queue que
                     .problem = &p,
                     .queue = queue,
                     .buffers = *buffers,
-                    .deadline = o->max_seconds > 0 ? kiln_clock_seconds() + o->max_seconds : 0,
+                    .deadline = o->max_seconds > 0 ? kiln_run_seconds() + o->max_seconds : 0,
                     .runs = RUNS,
                     .most = MOST_RUNS,
                     .samples = samples,
@@ -103,7 +103,9 @@ kiln_status kiln_find(kiln *k, const kiln_problem *problem, cl_command_queue que
                     .user = o->user};
     b.buffers.workspace = b.buffers.packed = (kiln_buffer){0};
     kiln_probe_speed(k);
+    kiln_run_clock_hold();
     measure(&b, &all);
+    kiln_run_clock_release();
     if (b.buffers.workspace.mem)
         clReleaseMemObject(b.buffers.workspace.mem);
     const size_t ran = all.count;

@@ -93,10 +93,9 @@ void kiln_rounds_first(kiln_tuner *t)
 
 void kiln_rounds_final(kiln_tuner *t)
 {
-    const double until = kiln_clock_seconds() + patience;
+    const double until = kiln_run_seconds() + patience;
     rounds(t, kiln_final_ms);
-    while (kiln_pace_was_slow(t) && kiln_clock_seconds() < until &&
-           !kiln_bench_is_late(&t->bench)) {
+    while (kiln_pace_was_slow(t) && kiln_run_seconds() < until && !kiln_bench_is_late(&t->bench)) {
         nanosleep(&(struct timespec){.tv_nsec = (long)(rest * 1e9)}, NULL);
         rounds(t, kiln_final_ms);
     }

@@ -138,7 +138,7 @@ bool kiln_trial_run(kiln_tuner *t, size_t index)
     t->ran++;
     announce(t, index);
     kiln_result r = {.candidate = t->list.at[index], .index = index};
-    const double began = kiln_clock_seconds();
+    const double began = kiln_run_seconds();
     const double before = kiln_pace_of(t);
     const double within = index < t->list.firsts ? promising_first : promising;
     const bool compared = t->found.nfinalists > 0 && index != t->list.guess;
@@ -164,6 +164,6 @@ bool kiln_trial_run(kiln_tuner *t, size_t index)
         kiln_op_release(r.op);
     if (r.candidate.origin == KILN_ORIGIN_USER_ROW && t->found.nclaims < KILN_MOST_CLAIMS)
         t->found.claim[t->found.nclaims++] = r;
-    tell(t, &r, verdict, kiln_clock_seconds() - began);
+    tell(t, &r, verdict, kiln_run_seconds() - began);
     return true;
 }

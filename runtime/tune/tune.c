@@ -1,6 +1,7 @@
 /* The search for the fastest verified config: in which order candidates are tried, and when it
  * ends.
  */
+#include "runtime/base/run_clock.h"
 #include "runtime/choose/excluded_solvers.h"
 #include "runtime/kiln/probes.h"
 #include "runtime/op/op.h"
@@ -35,7 +36,7 @@ static bool out_of_time(const kiln_tuner *t)
         repeats += r->op ? 0 : r->candidate.known->seconds;
     }
     return granted > 0 &&
-           kiln_clock_seconds() - t->start + finals + fmin(repeats, granted / 2) >= granted;
+           kiln_run_seconds() - t->start + finals + fmin(repeats, granted / 2) >= granted;
 }
 
 /* Notes whether the trial of a grid was an improvement; tries its neighbours next if it was. */
@@ -150,7 +151,7 @@ static kiln_status check_solvers(kiln_tuner *t)
 static kiln_status start(kiln_tuner *t)
 {
     const kiln_tune_options *o = t->options;
-    t->start = kiln_clock_seconds();
+    t->start = kiln_run_seconds();
     if (o->max_seconds > 0)
         t->bench.deadline = t->start + o->max_seconds;
     kiln_status status = check_solvers(t);
@@ -236,9 +237,11 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
                               .user = options->user}};
     t.bench.buffers.workspace = t.bench.buffers.packed = (kiln_buffer){0};
     *best = (kiln_trial){0};
+    kiln_run_clock_hold();
     status = start(&t);
     if (!status)
         search(&t);
+    kiln_run_clock_release();
     if (!status && t.found.nfinalists == 0 && t.lacks_means)
         status = fail_without_means();
     if (!status && t.found.nfinalists == 0)

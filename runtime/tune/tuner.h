@@ -2,7 +2,6 @@
 #ifndef KILN_TUNER_H
 #define KILN_TUNER_H
 
-#include "runtime/base/clock.h"
 
 #include "bench.h"
 #include "finalists.h"
@@ -17,7 +16,7 @@ typedef struct kiln_tuner {
     size_t tried;  /* trials, those of earlier searches included */
     size_t ran;    /* trials that this search began, repeated ones included */
     size_t trials; /* how many there may be */
-    double start;  /* by kiln_clock_seconds() */
+    double start;  /* by kiln_run_seconds() */
     kiln_finalists found;
     double improved_ms; /* the best time when it last improved, and how many trials of the grids */
     int64_t since;      /* came after that */

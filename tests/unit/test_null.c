@@ -191,6 +191,7 @@ static void operations(void)
     FAILS(kiln_conv_show(k, NULL, NULL, seen_op, NULL));
     FAILS(kiln_conv_show(k, &problem, NULL, NULL, NULL));
     FAILS(kiln_device_measure(NULL));
+    GIVES(kiln_run_seconds() >= 0, 1);
     FAILS(kiln_tune(NULL, &problem, queue, &buffers, &tune, &trial));
     FAILS(kiln_tune(k, NULL, queue, &buffers, &tune, &trial));
     FAILS(kiln_tune(k, &problem, NULL, &buffers, &tune, &trial));

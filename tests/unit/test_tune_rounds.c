@@ -1,7 +1,6 @@
 /* How `kiln tune --total-time` shares its time: a first round for all, then searches that gain
  * most.
  */
-#include "driver/base/clock.h"
 #include "driver/tune/tune_rounds.h"
 #include "support/suite.h"
 
@@ -36,7 +35,7 @@ static void setup(void)
     memset(results, 0, sizeof results);
     memset(progress, 0, sizeof progress);
     list = (tune_list){.item = items, .count = ITEMS};
-    run = (tune_run){.options = &options, .list = &list, .kinds = 1, .began = clock_seconds()};
+    run = (tune_run){.options = &options, .list = &list, .kinds = 1, .began = kiln_run_seconds()};
     *kind() = (tune_kind){.devices = 1, .state = states, .result = results, .progress = progress};
     snprintf(kind()->log, sizeof kind()->log, "%s", log_file);
     ck_assert_int_eq(trial_book_load(&kind()->book, "", NULL, why), KILN_OK);
@@ -52,7 +51,7 @@ static void teardown(void)
 /* So much time of the run has passed. */
 static void pass(double seconds)
 {
-    run.began = clock_seconds() - seconds;
+    run.began = kiln_run_seconds() - seconds;
 }
 
 static void end(int item, double guess_ms, double ms, bool late, const char *verdict)
