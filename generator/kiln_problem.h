@@ -153,7 +153,7 @@ typedef struct kiln_problem {
     kiln_epilogue epilogue;
     kiln_determinism determinism;
     kiln_math math;
-    int64_t workspace_limit; /* bytes; 0 = no limit */
+    int64_t workspace_limit; /* bytes; 0 = a quarter of the device's memory */
 } kiln_problem;
 
 enum { KILN_ERROR_TEXT = 256, KILN_KEY_TEXT = 640 };

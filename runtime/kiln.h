@@ -309,6 +309,10 @@ typedef struct kiln_op_info {
     double amplification; /* of rounding errors by the algorithm; 1: plain sums; above 1 it also
                              spreads NaNs and overflows earlier, see kiln_math */
     double predicted_ms;
+    /* A solver that only a limit on workspaces excluded (kiln_problem.workspace_limit) and that is
+     * predicted to be faster, as above; "" and 0: there is none. */
+    const char *limited_solver;
+    double limited_ms;
     int stages, facts;
 } kiln_op_info;
 
@@ -415,17 +419,30 @@ KILN_API kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kil
 /* ---- why this solver, why not that one --------------------------------------------------------
  */
 
+/* A tensor that a launch of its own moves from one layout to another in every run. */
+typedef struct kiln_restaged {
+    const char *tensor; /* "x", "w", "y", "bias" or "residual" */
+    char from[KILN_LAYOUT_TEXT], to[KILN_LAYOUT_TEXT];
+    double predicted_ms; /* part of the solver's time */
+} kiln_restaged;
+
+enum { KILN_MAX_RESTAGED = 8 };
+
 typedef struct kiln_verdict {
     const char *solver;
     int solver_id, algorithm;
     int accepted;
     int chosen;                   /* kiln_conv_create() would take this one */
     char reason[KILN_ERROR_TEXT]; /* if not accepted */
+    double unlimited_ms;          /* if only a limit on workspaces is the reason: what would be
+                                     predicted without it; else 0 */
     char config[KILN_INFO_TEXT];  /* if accepted */
     kiln_origin origin;
     double predicted_ms;
     int64_t workspace_size;
     int solver_version;
+    int nrestaged; /* if accepted: tensors that are not read or written as they lie */
+    kiln_restaged restaged[KILN_MAX_RESTAGED];
 } kiln_verdict;
 
 /* Tells what solver number `index` says of the problem. Returns KILN_INVALID past the last

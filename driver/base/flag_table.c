@@ -102,7 +102,7 @@ const flag flag_table[] = {
     {"deterministic", 0, GROUP_EPILOGUE, NUMBER, AT(deterministic), "-1", -1, 1, "0|1",
      "1: refuse solvers whose result may vary between runs; 0: allow them where they are faster"},
     {"workspace-limit", 0, GROUP_EPILOGUE, NUMBER, AT(workspace_limit), "0", 0, INT64_MAX, "BYTES",
-     "largest workspace that a solver may ask for; 0: no limit"},
+     "largest workspace that a solver may ask for; 0: a quarter of the device's memory"},
 
     {"solution", 'S', GROUP_RUN, TEXT, AT(solution), "-1", 0, 0, "ID|NAME",
      "solver to use, by number or name; -1: the library's choice; 0: the same, after a list of "

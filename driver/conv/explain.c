@@ -10,6 +10,7 @@
 #include "describe.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* MIOpen's number. */
@@ -24,22 +25,101 @@ static const char *caution(const kiln_problem *p, const kiln_verdict *v)
                : "";
 }
 
+static double restaging_ms(const kiln_verdict *v)
+{
+    double ms = 0;
+    for (int i = 0; i < v->nrestaged; i++)
+        ms += v->restaged[i].predicted_ms;
+    return ms;
+}
+
+/* Prints "; restages x, y (0.06 ms)". */
+static void print_restaged(const kiln_verdict *v)
+{
+    for (int i = 0; i < v->nrestaged; i++)
+        printf("%s%s", i ? ", " : "; restages ", v->restaged[i].tensor);
+    if (v->nrestaged)
+        printf(" (%.2g ms)", restaging_ms(v));
+}
+
 static void print_line(const kiln_problem *p, const kiln_verdict *v)
 {
     printf("%c %-24s %5d  ", v->chosen ? '*' : ' ', v->solver, v->solver_id);
     if (!v->accepted) {
-        printf("no: %s\n", v->reason);
+        printf("no: %s", v->reason);
+        if (v->unlimited_ms > 0)
+            printf("; without a limit %.4g ms predicted", v->unlimited_ms);
+        printf("\n");
         return;
     }
     printf("%.4g ms predicted, workspace %lld bytes, config ", v->predicted_ms,
            (long long)v->workspace_size);
     if (*v->config)
-        printf("%s (%s)%s\n", v->config, origin_word(v->origin), caution(p, v));
+        printf("%s (%s)", v->config, origin_word(v->origin));
     else
-        printf("none\n");
+        printf("none");
+    print_restaged(v);
+    printf("%s\n", *v->config ? caution(p, v) : "");
 }
 
-static void print_json(const char *key, const char *device, const kiln_verdict *v)
+/* Returns the solver that accepts, reads and writes all tensors as they lie, and is predicted to be
+ * the fastest of these; NULL: there is none. */
+static const kiln_verdict *stage_free(const kiln_verdict *all, int count)
+{
+    const kiln_verdict *best = NULL;
+    for (int i = 0; i < count; i++)
+        if (all[i].accepted && !all[i].nrestaged &&
+            (!best || all[i].predicted_ms < best->predicted_ms))
+            best = &all[i];
+    return best;
+}
+
+/* Says which tensors of the chosen solver are moved, at what cost, and why that is better than to
+ * leave them. */
+static void print_layouts(const kiln_verdict *chosen, const kiln_verdict *free_of_stages)
+{
+    for (int i = 0; i < chosen->nrestaged; i++) {
+        const kiln_restaged *r = &chosen->restaged[i];
+        printf("%s %s is restaged from %s to %s: %.2g ms predicted of %.4g\n",
+               i ? "       " : "layouts", r->tensor, r->from, r->to, r->predicted_ms,
+               chosen->predicted_ms);
+    }
+    if (!free_of_stages)
+        printf("        no solver reads and writes all tensors as they lie\n");
+    else
+        printf("        %s reads and writes all tensors as they lie, %.4g ms predicted: %s\n",
+               free_of_stages->solver, free_of_stages->predicted_ms,
+               chosen->origin == KILN_ORIGIN_GUESS ? "the stages pay" : "a row decides");
+}
+
+/* Says what a limit on workspaces costs: which solver would be faster without it. */
+static void print_limited(const kiln_verdict *all, int count, const kiln_verdict *chosen)
+{
+    const kiln_verdict *best = NULL;
+    for (int i = 0; i < count; i++)
+        if (all[i].unlimited_ms > 0 && all[i].unlimited_ms < chosen->predicted_ms &&
+            (!best || all[i].unlimited_ms < best->unlimited_ms))
+            best = &all[i];
+    if (best)
+        printf("limit   %s is passed over, %.4g ms predicted without a limit: %s\n", best->solver,
+               best->unlimited_ms, best->reason);
+}
+
+static void print_restaged_json(const kiln_verdict *v, const kiln_verdict *free_of_stages)
+{
+    printf(",\"restaged\":[");
+    for (int i = 0; i < v->nrestaged; i++)
+        printf("%s{\"tensor\":\"%s\",\"from\":\"%s\",\"to\":\"%s\",\"predicted_ms\":%.9g}",
+               i ? "," : "", v->restaged[i].tensor, v->restaged[i].from, v->restaged[i].to,
+               v->restaged[i].predicted_ms);
+    printf("]");
+    if (v->chosen && v->nrestaged && free_of_stages)
+        printf(",\"without_stages\":\"%s\",\"without_stages_ms\":%.9g", free_of_stages->solver,
+               free_of_stages->predicted_ms);
+}
+
+static void print_json(const char *key, const char *device, const kiln_verdict *v,
+                       const kiln_verdict *free_of_stages)
 {
     printf("{\"schema\":%d,\"problem\":\"%s\",\"device\":", REPORT_SCHEMA, key);
     json_string(stdout, device);
@@ -50,9 +130,12 @@ static void print_json(const char *key, const char *device, const kiln_verdict *
         printf(",\"predicted_ms\":%.9g,\"workspace\":%lld,\"origin\":\"%s\",\"config\":",
                v->predicted_ms, (long long)v->workspace_size, origin_word(v->origin));
         json_string(stdout, v->config);
+        print_restaged_json(v, free_of_stages);
     } else {
         printf(",\"reason\":");
         json_string(stdout, v->reason);
+        if (v->unlimited_ms > 0)
+            printf(",\"unlimited_ms\":%.9g", v->unlimited_ms);
     }
     printf("}\n");
 }
@@ -141,6 +224,37 @@ static void print_plan(void *user, const kiln_op *op)
     }
 }
 
+/* Returns what every solver says, on the heap; NULL: out of memory. */
+static kiln_verdict *collect_verdicts(kiln *k, const kiln_problem *p, int *count)
+{
+    enum { MOST = 128 };
+    kiln_verdict *all = calloc(MOST, sizeof *all);
+    for (*count = 0; all && *count < MOST && kiln_explain(k, p, *count, &all[*count]) == KILN_OK;)
+        ++*count;
+    return all;
+}
+
+/* Returns whether a solver accepts. */
+static bool print_verdicts(const kiln_problem *p, const explained *e, const kiln_verdict *all,
+                           int count)
+{
+    const kiln_verdict *chosen = NULL, *free_of_stages = stage_free(all, count);
+    bool accepted = false;
+    for (int i = 0; i < count; i++) {
+        accepted |= all[i].accepted;
+        chosen = all[i].chosen ? &all[i] : chosen;
+        if (e->json)
+            print_json(e->key, e->device, &all[i], free_of_stages);
+        else
+            print_line(p, &all[i]);
+    }
+    if (!e->json && chosen && chosen->nrestaged)
+        print_layouts(chosen, free_of_stages);
+    if (!e->json && chosen)
+        print_limited(all, count, chosen);
+    return accepted;
+}
+
 /* Returns whether a solver accepts. */
 static bool explain_problem(const session *s, const kiln_problem *p, bool json, bool first)
 {
@@ -150,15 +264,14 @@ static bool explain_problem(const session *s, const kiln_problem *p, bool json, 
     if (!json)
         printf("%sproblem %s\ndevice  %s\n  %-24s %5s  %s\n", first ? "" : "\n", key, s->name,
                "solver", "id", "verdict (* is what kiln conv runs)");
-    bool accepted = false;
-    kiln_verdict v;
-    for (int i = 0; kiln_explain(s->kiln, p, i, &v) == KILN_OK; i++) {
-        accepted |= v.accepted;
-        if (json)
-            print_json(key, s->name, &v);
-        else
-            print_line(p, &v);
+    int count = 0;
+    kiln_verdict *all = collect_verdicts(s->kiln, p, &count);
+    if (!all) {
+        fprintf(stderr, "kiln explain: out of memory\n");
+        return false;
     }
+    const bool accepted = print_verdicts(p, &e, all, count);
+    free(all);
     explain_rows(s, p, &e);
     if (accepted)
         kiln_conv_show(s->kiln, p, NULL, print_plan, &e);

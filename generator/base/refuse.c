@@ -34,5 +34,18 @@ bool kiln_no(kiln_why *why, const char *format, ...)
     va_start(list, format);
     write_sentence(why ? why->text : NULL, format, list);
     va_end(list);
+    if (why)
+        why->limit = false;
+    return true;
+}
+
+bool kiln_no_room(kiln_why *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    write_sentence(why ? why->text : NULL, format, list);
+    va_end(list);
+    if (why)
+        why->limit = true;
     return true;
 }

@@ -14,10 +14,13 @@ bool kiln_deny(char *why, const char *format, ...) __attribute__((format(printf,
 /* A sentence that says no. */
 typedef struct kiln_why {
     char text[KILN_ERROR_TEXT];
+    bool limit; /* nothing but a limit on workspaces is in the way */
 } kiln_why;
 
 /* Returns true, so that `return kiln_no(why, "...");` refuses, and writes the reason unless `why`
  * is NULL. */
 bool kiln_no(kiln_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same where nothing but a limit on workspaces is in the way. */
+bool kiln_no_room(kiln_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

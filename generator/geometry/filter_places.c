@@ -55,11 +55,12 @@ bool kiln_reject_but_plain(const kiln_shape *s, kiln_why *why)
 {
     kiln_filter_places places;
     kiln_shape plain = *s;
-    if (s->direction == KILN_BACKWARD_WEIGHTS && kiln_filter_places_of(s, &places))
+    const bool gradient = s->direction == KILN_BACKWARD_WEIGHTS;
+    if (gradient && kiln_filter_places_of(s, &places))
         strcpy(plain.w_layout, kiln_plain_filter_layout(s->rank));
     return !kiln_shape_is_plain_layout(&plain) &&
-           kiln_no(why, "it works on the layouts NCHW and OIHW and their 1-D and 3-D kin, and "
-                        "writes weights in any order of the axes O, I and taps");
+           kiln_no(why, "it works on the layouts NCHW and %s and their 1-D and 3-D kin",
+                   gradient ? "any order of the axes O, I and taps" : "OIHW");
 }
 
 void kiln_filter_places_define(const kiln_shape *s, kiln_plan *plan)

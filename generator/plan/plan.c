@@ -112,6 +112,19 @@ void kiln_plan_given(kiln_plan *plan, int role, const kiln_storage *storage, kil
     remember(plan, role, -1, storage, type);
 }
 
+void kiln_plan_moved(kiln_plan *plan, int role, const kiln_storage *from, const kiln_storage *to,
+                     double predicted_ms)
+{
+    if (plan->nmoved == KILN_MAX_MOVED) {
+        plan->broken = true;
+        return;
+    }
+    kiln_moved *moved = &plan->moved[plan->nmoved++];
+    *moved = (kiln_moved){.role = role, .stage = plan->nstages - 1, .predicted_ms = predicted_ms};
+    memcpy(moved->from, from->layout.spec, sizeof moved->from);
+    memcpy(moved->to, to->layout.spec, sizeof moved->to);
+}
+
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value)
 {
     if (plan->nfacts == KILN_MAX_FACTS) {
@@ -322,6 +335,8 @@ void kiln_plan_finish(kiln_plan *plan, const kiln_shape *s, const kiln_device_fa
     plan->image[KILN_ROLE_Y] = x;
     for (int i = 0; i < plan->npadded; i++)
         plan->padded[i].role = mirrored_role(plan->padded[i].role);
+    for (int i = 0; i < plan->nmoved; i++)
+        plan->moved[i].role = mirrored_role(plan->moved[i].role);
     for (int i = 0; i < plan->nstages; i++) {
         kiln_stage *stage = &plan->stage[i];
         stage->clear_role = mirrored_role(stage->clear_role);

@@ -22,6 +22,7 @@ enum {
     KILN_MAX_TEMPS = 10,
     KILN_MAX_FACTS = 16,
     KILN_MAX_PADDED = 10,
+    KILN_MAX_MOVED = 8,
     KILN_OPTIONS_TEXT = 3072,
     KILN_NAME_TEXT = 48
 };
@@ -83,6 +84,14 @@ typedef struct kiln_padded {
     int64_t size[KILN_MAX_DIMS];
 } kiln_padded;
 
+/* A tensor that a stage moves from one layout to another, before or after the solver's work. */
+typedef struct kiln_moved {
+    int role;
+    int stage;
+    char from[KILN_LAYOUT_NAME], to[KILN_LAYOUT_NAME];
+    double predicted_ms;
+} kiln_moved;
+
 typedef struct kiln_fact {
     char name[KILN_NAME_TEXT];
     int64_t value;
@@ -99,6 +108,8 @@ typedef struct kiln_plan {
     int64_t image_bytes;              /* temps that are images */
     int npadded;
     kiln_padded padded[KILN_MAX_PADDED];
+    int nmoved; /* the caller's tensors; a stage of packing may be among them */
+    kiln_moved moved[KILN_MAX_MOVED];
     int nfacts; /* derived numbers worth printing: N_LCL_IN_MAPS, ... */
     kiln_fact fact[KILN_MAX_FACTS];
     bool deterministic;   /* two runs give the same bits */
@@ -120,6 +131,9 @@ void kiln_plan_pack_image(kiln_plan *plan, kiln_image image);
  * remembers storages with padding. */
 void kiln_plan_wrote(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
 void kiln_plan_given(kiln_plan *plan, int role, const kiln_storage *storage, kiln_type type);
+/* Says that the last stage moves a tensor of the caller from one layout to another. */
+void kiln_plan_moved(kiln_plan *plan, int role, const kiln_storage *from, const kiln_storage *to,
+                     double predicted_ms);
 void kiln_plan_fact(kiln_plan *plan, const char *name, int64_t value);
 /* Says that the device cannot run the plan. The first reason stays. */
 void kiln_plan_refuse(kiln_plan *plan, const kiln_why *why);

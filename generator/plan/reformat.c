@@ -238,6 +238,25 @@ static void gather(kiln_plan *plan, const kiln_operand *from, const kiln_operand
     }
 }
 
+double kiln_reformat_ms(const kiln_device_facts *d, double bytes)
+{
+    /* On a CPU a short launch hardly costs anything behind another one. */
+    const double launch_ms = d->kind == KILN_DEVICE_GPU ? kiln_device_next_launch_ms(d) : 0;
+    return bytes / (d->bandwidth_gbs * 1e6) + launch_ms;
+}
+
+/* Notes a move of a tensor of the caller's. */
+static void note_move(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
+                      const kiln_device_facts *d)
+{
+    const bool in = from->role < KILN_ROLE_PACKED, out = to->role < KILN_ROLE_PACKED;
+    const double bytes = (double)from->storage->cells * (double)kiln_type_size(from->type) +
+                         (double)to->storage->cells * (double)kiln_type_size(to->type);
+    if (in || out)
+        kiln_plan_moved(plan, in ? from->role : to->role, from->storage, to->storage,
+                        kiln_reformat_ms(d, bytes));
+}
+
 bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
                          double pad_value, const kiln_device_facts *d, char *why)
 {
@@ -246,6 +265,7 @@ bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_o
     if (!tiles(plan, from, to, pad_value, d) && !turns(plan, from, to, pad_value, d))
         gather(plan, from, to, pad_value, d);
     add_arguments(plan, from, to);
+    note_move(plan, from, to, d);
     if (pad_value == 0 && to->role >= KILN_ROLE_PACKED)
         kiln_plan_wrote(plan, to->role, to->storage, to->type);
     return !plan->broken || kiln_deny(why, "the layouts' expressions are too long");

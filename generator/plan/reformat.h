@@ -19,6 +19,9 @@ typedef struct kiln_operand {
 bool kiln_reformat_stage(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
                          double pad_value, const kiln_device_facts *d, char *why);
 
+/* Returns the predicted time to read and write `bytes` in a stage of a plan, in ms. */
+double kiln_reformat_ms(const kiln_device_facts *d, double bytes);
+
 /* Defines D_COORDS, the element of a cell ("n=cell/105,c=cell/35%3", of an image over px, py,
  * lane), and D_INSIDE, whether a cell has one ("c<3"). */
 void kiln_define_element(kiln_plan *plan, const kiln_storage *storage);

@@ -262,10 +262,15 @@ static bool fits_memory(const kiln_plan *plan, const kiln_shape *s, const kiln_d
                         kiln_why *why)
 {
     int64_t all = plan->workspace_bytes + plan->packed_bytes + plan->image_bytes;
-    int64_t workspace = kiln_plan_workspace(plan, false);
+    int64_t workspace = kiln_plan_workspace(plan, false), quarter = d->global_memory / 4;
     if (s->workspace_limit && all > s->workspace_limit)
-        return !kiln_no(why, "%lld bytes of workspace exceed the problem's limit of %lld",
-                        (long long)all, (long long)s->workspace_limit);
+        return !kiln_no_room(why, "%lld bytes of workspace exceed the problem's limit of %lld",
+                             (long long)all, (long long)s->workspace_limit);
+    if (!s->workspace_limit && quarter && all > quarter)
+        return !kiln_no_room(why,
+                             "%lld bytes of workspace exceed a quarter of the device's memory, "
+                             "%lld; a workspace limit of the problem's may be larger",
+                             (long long)all, (long long)quarter);
     if (workspace > d->max_alloc)
         return !kiln_no(why, "%lld bytes of workspace exceed the device's largest buffer, %lld",
                         (long long)workspace, (long long)d->max_alloc);

@@ -229,17 +229,14 @@ bool kiln_staged_emit(const kiln_solver *solver, const kiln_shape *s, const kiln
 double kiln_staging_ms(const kiln_shape *s, const kiln_device_facts *d)
 {
     const int64_t counts[3] = {s->x_count, s->w_count, s->y_count};
-    double bytes = 0;
-    int launches = 0;
+    double ms = 0;
     for (int role = 0; role < 3; role++) {
         if (!*outer_of(s, role) || (role == KILN_ROLE_W && !is_written(s, role)))
             continue;
-        bytes += 2.0 * (double)counts[role] * (double)kiln_type_size(type_of(s, role));
-        launches++;
+        ms += kiln_reformat_ms(d, 2.0 * (double)counts[role] *
+                                      (double)kiln_type_size(type_of(s, role)));
     }
-    /* On a CPU a short launch hardly costs anything behind another one. */
-    const double launch_ms = d->kind == KILN_DEVICE_GPU ? kiln_device_next_launch_ms(d) : 0;
-    return bytes / (d->bandwidth_gbs * 1e6) + launches * launch_ms;
+    return ms;
 }
 
 int kiln_stage_source(const kiln_shape *s, const kiln_device_facts *d, char tensor,

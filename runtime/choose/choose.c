@@ -41,7 +41,7 @@ static kiln_status unsupported_by_all(const kiln *k, const kiln_shape *shape)
     const kiln_solver *solver;
     for (int i = 0; (solver = kiln_solver_at(i)) && used < sizeof text; i++) {
         kiln_pick pick;
-        kiln_why why = {""};
+        kiln_why why = {.text = ""};
         kiln_consider(k, solver, shape, NULL, NULL, &pick, &why);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s: %s", i ? "; " : "",
                                  solver->name, why.text);
@@ -64,6 +64,8 @@ typedef struct field {
     kiln_pick measured, guessed; /* guessed: without the time of a row */
     double predicted_ms;         /* of the best guess */
     bool decided;                /* the layouts predicted best have a row of a search */
+    const kiln_solver *limited;  /* the fastest that only a limit on workspaces excludes */
+    double limited_ms;
 } field;
 
 /* Finds the row that speaks for the layouts that the solver makes of open ones, else the row of the
@@ -98,6 +100,16 @@ static void enter(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
         f->guessed = own;
 }
 
+static void note_limited(const kiln *k, const kiln_solver *solver, const kiln_shape *shape,
+                         const kiln_why *why, field *f)
+{
+    const double ms = kiln_unlimited_ms(k, solver, shape, why);
+    if (ms <= 0 || (f->limited && ms >= f->limited_ms))
+        return;
+    f->limited = solver;
+    f->limited_ms = ms;
+}
+
 /* Where layouts are open, a search covers the layouts that predictions choose. Its result is not
  * put aside for a guess of other layouts, even if it was measured while the machine was slow. */
 static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln_shape *shape,
@@ -107,9 +119,11 @@ static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln
     const kiln_solver *solver;
     for (int i = 0; (solver = kiln_solver_at(i)); i++) {
         kiln_pick guess;
-        kiln_why why;
+        kiln_why why = {.limit = false};
         if (kiln_consider(k, solver, shape, NULL, NULL, &guess, &why))
             enter(k, problem, shape, ignore_rows, &guess, &f);
+        else
+            note_limited(k, solver, shape, &why, &f);
     }
     if (!f.measured.solver && !f.guessed.solver)
         return unsupported_by_all(k, shape);
@@ -117,6 +131,10 @@ static kiln_status pick_fastest(kiln *k, const kiln_problem *problem, const kiln
         f.measured.solver &&
         (f.decided || !f.guessed.solver || f.guessed.predicted_ms >= row_beaten_below(&f.measured));
     *pick = measured ? f.measured : f.guessed;
+    if (f.limited && f.limited_ms < pick->predicted_ms) {
+        pick->limited = f.limited;
+        pick->limited_ms = f.limited_ms;
+    }
     return KILN_OK;
 }
 

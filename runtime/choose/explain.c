@@ -6,20 +6,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Packing weights is no part of a run. */
+static void tell_moves(const kiln_plan *plan, kiln_verdict *verdict)
+{
+    static const char *const tensor[] = {[KILN_ROLE_X] = "x",
+                                         [KILN_ROLE_W] = "w",
+                                         [KILN_ROLE_Y] = "y",
+                                         [KILN_ROLE_BIAS] = "bias",
+                                         [KILN_ROLE_RESIDUAL] = "residual"};
+    for (int i = 0; i < plan->nmoved && verdict->nrestaged < KILN_MAX_RESTAGED; i++) {
+        const kiln_moved *m = &plan->moved[i];
+        if (plan->stage[m->stage].pack)
+            continue;
+        kiln_restaged *r = &verdict->restaged[verdict->nrestaged++];
+        r->tensor = tensor[m->role];
+        snprintf(r->from, sizeof r->from, "%.31s", m->from);
+        snprintf(r->to, sizeof r->to, "%.31s", m->to);
+        r->predicted_ms = m->predicted_ms;
+    }
+}
+
 static void judge(kiln *k, const kiln_solver *solver, const kiln_problem *problem,
                   const kiln_shape *shape, kiln_plan *plan, kiln_verdict *verdict)
 {
     kiln_pick pick;
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     verdict->accepted = kiln_solver_config(k, solver, problem, shape, plan, &pick, &why);
     if (!verdict->accepted) {
         snprintf(verdict->reason, sizeof verdict->reason, "%s", why.text);
+        verdict->unlimited_ms = kiln_unlimited_ms(k, solver, shape, &why);
         return;
     }
     kiln_config_text(solver, &pick.config, verdict->config, sizeof verdict->config);
     verdict->origin = pick.origin;
     verdict->predicted_ms = pick.predicted_ms;
     verdict->workspace_size = kiln_plan_workspace(plan, false);
+    tell_moves(plan, verdict);
 }
 
 kiln_status kiln_explain(kiln *k, const kiln_problem *problem, int index, kiln_verdict *verdict)

@@ -10,6 +10,8 @@ static void fill(const kiln_solver *solver, const kiln_considered *answer, bool 
     pick->shape = answer->shape;
     pick->config = answer->config;
     pick->predicted_ms = answer->ms;
+    pick->limited = NULL;
+    pick->limited_ms = 0;
     if (guess) {
         pick->origin = KILN_ORIGIN_GUESS;
         pick->row_ms = pick->row_iqr = 0;
@@ -29,4 +31,16 @@ bool kiln_consider(const kiln *k, const kiln_solver *solver, const kiln_shape *s
     if (!plan)
         free(room);
     return able;
+}
+
+double kiln_unlimited_ms(const kiln *k, const kiln_solver *solver, const kiln_shape *shape,
+                         const kiln_why *why)
+{
+    kiln_shape wide = *shape;
+    kiln_pick pick = {.predicted_ms = 0};
+    kiln_why other;
+    wide.workspace_limit = INT64_MAX;
+    return why->limit && kiln_consider(k, solver, &wide, NULL, NULL, &pick, &other)
+               ? pick.predicted_ms
+               : 0;
 }

@@ -105,7 +105,7 @@ kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choi
                            kiln_op_info *info)
 {
     if (info)
-        *info = (kiln_op_info){.solver = "", .ran = ""};
+        *info = (kiln_op_info){.solver = "", .ran = "", .limited_solver = ""};
     if (!k || !problem || !info)
         return kiln_fail(KILN_INVALID, "kiln_conv_plan: k, problem and info must not be NULL");
     if (kiln_process_check(k))
@@ -152,7 +152,7 @@ void kiln_op_discard(kiln_op *op)
 void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
 {
     if (info)
-        *info = (kiln_op_info){.solver = "", .ran = ""};
+        *info = (kiln_op_info){.solver = "", .ran = "", .limited_solver = ""};
     if (!op || !info) {
         kiln_fail(KILN_INVALID, "kiln_op_describe: op and info must not be NULL");
         return;
@@ -162,6 +162,7 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
         .problem = op->problem,
         .solver = "",
         .ran = "",
+        .limited_solver = "",
         .x_size = op->bytes[KILN_ROLE_X],
         .w_size = op->bytes[KILN_ROLE_W],
         .y_size = op->bytes[KILN_ROLE_Y],
@@ -188,6 +189,8 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
     info->solver_version = solver->version;
     info->origin = op->pick.origin;
     info->predicted_ms = op->pick.predicted_ms;
+    info->limited_solver = op->pick.limited ? op->pick.limited->name : "";
+    info->limited_ms = op->pick.limited_ms;
     kiln_config_text(solver, &op->pick.config, info->config, sizeof info->config);
 }
 

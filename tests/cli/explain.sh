@@ -60,3 +60,19 @@ says '"row":"shipped.*","row_problem":"'$key'","solver":"direct"'
 # open layouts have the rows of the layouts that solvers choose
 expect 0 explain -n 1 -c 16 -H 4 -W 4 -k 16 -y 1 -x 1 -F 1 -I any -O any --dry-run
 says '^rows |^  shipped|^rows    none'
+
+# tensors that are moved to other layouts, and a limit that excludes a faster solver
+restaged='wrw-f32-n1-c64-k64-i56x56-f3x3-p1x1'
+expect 0 explain --problem $restaged -S weights_blocked --dry-run --json
+says '"solver":"weights_blocked".*"restaged":\[\{"tensor":"x","from":"NCHW","to":"NCHW[0-9]+c","predicted_ms":0.[0-9]+\},\{"tensor":"y"'
+says '"solver":"direct".*"restaged":\[\]'
+expect 0 explain --problem $restaged-l:NCHW8c.OHWI.NCHW --dry-run
+says '^  direct .* restages x \([0-9.]+ ms\)'
+says '^\* .* restages y '
+says '^layouts y is restaged from NCHW to NCHW8c: [0-9.]+ ms predicted of [0-9.]+$'
+says '^        no solver reads and writes all tensors as they lie$'
+expect 0 explain --problem $restaged --dry-run
+says '^        direct reads and writes all tensors as they lie, [0-9.]+ ms predicted: the stages pay$'
+expect 0 explain --problem fwd-f32-n1-c64-k64-i56x56-f3x3-p1x1 --workspace-limit 200000 --dry-run
+says '^limit   [a-zA-Z0-9_]+ is passed over, [0-9.]+ ms predicted without a limit: [0-9]+ bytes of workspace exceed'
+says 'exceed the problem.s limit of 200000; without a limit [0-9.]+ ms predicted$'

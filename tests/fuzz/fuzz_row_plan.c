@@ -15,7 +15,7 @@ static void plan_row(void *user, const kiln_rows_piece *piece)
 {
     use *u = user;
     char why[KILN_ERROR_TEXT] = "";
-    kiln_why refusal = {""};
+    kiln_why refusal = {.text = ""};
     kiln_problem p;
     kiln_config c = {{0}};
     if (piece->kind != KILN_ROWS_ROW || u->rows++ >= MOST_ROWS)

@@ -275,7 +275,7 @@ void fuzz_plan_config(const kiln_solver *solver, const kiln_problem *checked,
     const kiln_shape s = kiln_shape_of(checked);
     kiln_shape own;
     kiln_config c = *config;
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     if (!kiln_solver_takes(solver, &s, d, &own, &why)) {
         fuzz_check_why(why.text, sizeof why.text);
         return;

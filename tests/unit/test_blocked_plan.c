@@ -477,7 +477,7 @@ START_TEST(guesses_for_huge_tensors_are_legal)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kiln_shape s;
         kiln_config c;
-        kiln_why why = {""};
+        kiln_why why = {.text = ""};
         const kiln_solver *solver = guess(&d, cases[i].solver, cases[i].problem, &s, &c);
         ck_assert_msg(!kiln_config_refused(solver, &s, &d, &c, false, &why), "%s", why.text);
     }

@@ -97,6 +97,27 @@ START_TEST(any_in_capitals)
 }
 END_TEST
 
+/* The limit excludes what would be faster, and the plan says so. */
+START_TEST(what_a_limit_costs)
+{
+    kiln *k;
+    kiln_op_info free, limited;
+    kiln_problem p = open_problem;
+    ck_assert_int_eq(kiln_open(&k, NULL, NULL, NULL), KILN_OK);
+    p.epilogue = (kiln_epilogue){0};
+    p.input[0] = p.input[1] = 56;
+    ck_assert_int_eq(kiln_conv_plan(k, &p, NULL, &free), KILN_OK);
+    ck_assert_str_eq(free.limited_solver, "");
+    ck_assert(free.limited_ms == 0);
+    p.workspace_limit = 1;
+    ck_assert_int_eq(kiln_conv_plan(k, &p, NULL, &limited), KILN_OK);
+    ck_assert_str_ne(limited.solver, free.solver);
+    ck_assert_str_eq(limited.limited_solver, free.solver);
+    ck_assert(limited.limited_ms == free.predicted_ms);
+    kiln_close(k);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("conv_plan");
@@ -105,6 +126,7 @@ int main(void)
     tcase_add_test(c, refusals);
     tcase_add_test(c, open_layouts_have_no_bytes);
     tcase_add_test(c, any_in_capitals);
+    tcase_add_test(c, what_a_limit_costs);
     suite_add_tcase(s, c);
     return support_run_apart(s);
 }

@@ -154,7 +154,7 @@ START_TEST(guesses_are_legal_and_make_plans)
     for (int i = 0; i < PROBLEMS; i++) {
         kiln_problem p = random_problem(&d, 40, 30);
         kiln_shape s = kiln_shape_of(&p);
-        kiln_why why = {""};
+        kiln_why why = {.text = ""};
         if (solver->reject(solver, &s, &facts, &why))
             continue;
         taken++;
@@ -229,7 +229,7 @@ START_TEST(a_refusal_says_why)
     char text[KILN_ERROR_TEXT];
     ck_assert_msg(kiln_problem_parse(&p, refusals[_i].problem, text) == KILN_OK, "%s", text);
     kiln_shape s = kiln_shape_of(&p);
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     kiln_config c = {0};
     if (!solver->reject(solver, &s, &facts, &why)) {
         solver->guess(solver, &s, &facts, &c);
@@ -280,7 +280,7 @@ static kiln_config guess_of(const char *problem, const kiln_device_facts *facts,
     const kiln_solver *solver = kiln_solver_named("direct");
     kiln_problem p;
     kiln_config c;
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     ck_assert_int_eq(kiln_problem_parse(&p, problem, NULL), KILN_OK);
     kiln_shape s = kiln_shape_of(&p);
     solver->guess(solver, &s, facts, &c);
@@ -333,7 +333,7 @@ START_TEST(packed_weights_may_be_wide)
             const kiln_solver *solver = kiln_solver_named(some[i].solver);
             char text[64];
             kiln_problem p;
-            kiln_why why = {""};
+            kiln_why why = {.text = ""};
             kiln_config c;
             snprintf(text, sizeof text, "fwd-f32-n1-c9000000-k%d-i3x4-f3x3", k);
             ck_assert_int_eq(kiln_problem_parse(&p, text, NULL), KILN_OK);
@@ -365,7 +365,7 @@ START_TEST(pieces_cover_the_grid)
         if (p.direction == KILN_BACKWARD_WEIGHTS || kiln_problem_check(&p, NULL) != KILN_OK)
             continue;
         const kiln_shape s = kiln_shape_of(&p);
-        kiln_why why = {""};
+        kiln_why why = {.text = ""};
         kiln_config c;
         if (solver->reject(solver, &s, &facts, &why))
             continue;
@@ -399,7 +399,7 @@ START_TEST(rows_are_whole_or_in_parts)
         if (kiln_problem_check(&p, NULL) != KILN_OK)
             continue;
         const kiln_shape s = kiln_shape_of(&p);
-        kiln_why why = {""};
+        kiln_why why = {.text = ""};
         kiln_config c;
         if (solver->reject(solver, &s, &facts, &why))
             continue;

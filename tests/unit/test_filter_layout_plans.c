@@ -231,6 +231,30 @@ START_TEST(a_gpu_writes_gradients_in_any_order_of_axes)
 }
 END_TEST
 
+/* A problem's own limit may be larger. */
+START_TEST(a_workspace_has_a_quarter_of_the_memory)
+{
+    static kiln_plan plan;
+    kiln_device_facts d = support_h100();
+    const kiln_solver *solver = kiln_solver_named("winograd_gemm");
+    kiln_shape s = support_shape("fwd-f32-n16-c64-k64-i56x56-f3x3-p1x1"), own;
+    kiln_config c = {0};
+    kiln_why why;
+    ck_assert(kiln_solver_takes(solver, &s, &d, &own, &why));
+    solver->guess(solver, &own, &d, &c);
+    ck_assert(kiln_solver_plan(solver, &own, &d, &c, &plan, &why));
+    const int64_t all = plan.workspace_bytes + plan.packed_bytes + plan.image_bytes;
+    d.global_memory = 4 * all;
+    ck_assert(kiln_solver_plan(solver, &own, &d, &c, &plan, &why));
+    d.global_memory = 4 * all - 4;
+    ck_assert(!kiln_solver_plan(solver, &own, &d, &c, &plan, &why));
+    ck_assert_msg(strstr(why.text, "a quarter of the device's memory") && why.limit, "%s",
+                  why.text);
+    own.workspace_limit = all;
+    ck_assert(kiln_solver_plan(solver, &own, &d, &c, &plan, &why));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("filter_layout_plans");
@@ -238,6 +262,7 @@ int main(void)
     tcase_add_test(tests, a_filters_layout_costs_a_cpu_nothing);
     tcase_add_test(tests, a_filters_layout_costs_a_gpu_nothing);
     tcase_add_test(tests, a_gpu_writes_gradients_in_any_order_of_axes);
+    tcase_add_test(tests, a_workspace_has_a_quarter_of_the_memory);
     suite_add_tcase(suite, tests);
     return support_run_apart(suite);
 }

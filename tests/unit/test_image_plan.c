@@ -49,7 +49,7 @@ static kiln_plan plan_of(const char *name, const kiln_shape *s, const kiln_devic
     static kiln_plan plan;
     const kiln_solver *solver = kiln_solver_named(name);
     kiln_shape own;
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     ck_assert_msg(takes(name, s, d, &own, &why), "%s", why.text);
     memset(c, 0, sizeof *c);
     solver->guess(solver, &own, d, c);
@@ -64,7 +64,7 @@ static void refused(const char *solver, const kiln_shape *s, const kiln_device_f
                     const char *first, const char *second)
 {
     kiln_shape own;
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     ck_assert_msg(!takes(solver, s, d, &own, &why), "%s takes it", solver);
     ck_assert_msg(strstr(why.text, first) && strstr(why.text, second), "%s", why.text);
 }

@@ -21,7 +21,7 @@ static kiln_shape shape_of(kiln_problem p)
 static void plan_config(const kiln_shape *s, const kiln_config *c)
 {
     kiln_device_facts d = kiln_device_generic();
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     ck_assert_msg(!kiln_config_refused(solver, s, &d, c, true, &why), "%s", why.text);
     ck_assert_msg(kiln_solver_plan(solver, s, &d, c, &plan, &why), "%s", why.text);
 }
@@ -306,7 +306,7 @@ static void expect_rejected(kiln_problem p, const char *words)
 {
     kiln_shape s = shape_of(p);
     kiln_device_facts d = kiln_device_generic();
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     ck_assert_msg(solver->reject(solver, &s, &d, &why), "accepted, but should name %s", words);
     ck_assert_msg(strstr(why.text, words) != NULL, "\"%s\" does not name %s", why.text, words);
 }
@@ -341,7 +341,7 @@ static void expect_illegal(kiln_problem p, const char *config, const char *words
     kiln_shape s = shape_of(p);
     kiln_device_facts d = kiln_device_generic();
     kiln_config c = parse(config);
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     ck_assert_msg(kiln_config_refused(solver, &s, &d, &c, true, &why), "%s accepted", config);
     ck_assert_msg(strstr(why.text, words) != NULL, "\"%s\" does not name %s", why.text, words);
 }

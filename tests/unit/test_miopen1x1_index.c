@@ -167,7 +167,7 @@ static int64_t true_source(const kiln_shape *s, int64_t at)
 static void check_config(const kiln_shape *s, const kiln_config *c, const char *what)
 {
     kiln_device_facts d = kiln_device_generic();
-    kiln_why why = {""};
+    kiln_why why = {.text = ""};
     HOLDS(kiln_solver_plan(solver, s, &d, c, &plan, &why), "%s: %s", what, why.text);
     memset(writes, 0, sizeof writes);
     memset(terms, 0, sizeof terms);

@@ -16,7 +16,7 @@ static kiln_plan plan_of(const kiln_problem *problem, const kiln_device_facts *d
     const kiln_solver *naive = kiln_solver_named("naive");
     kiln_config c;
     kiln_plan plan;
-    kiln_why no = {""};
+    kiln_why no = {.text = ""};
     naive->guess(naive, &s, d, &c);
     ck_assert_msg(!kiln_config_refused(naive, &s, d, &c, false, &no), "%s", no.text);
     ck_assert_msg(kiln_solver_plan(naive, &s, d, &c, &plan, &no), "%s", no.text);

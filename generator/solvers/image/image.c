@@ -80,7 +80,7 @@ bool kiln_image_filter(const kiln_shape *s, const kiln_device_facts *d, const ch
                        kiln_filter_image *filter, kiln_why *why)
 {
     filter->given = strcmp(s->w_layout, kiln_plain_filter_layout(s->rank)) != 0;
-    kiln_why first = {""};
+    kiln_why first = {.text = ""};
     for (int i = 0; filters[i]; i++) {
         if (filter->given && strcmp(s->w_layout, filters[i]))
             continue;
