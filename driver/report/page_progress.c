@@ -52,6 +52,13 @@ typedef struct progress {
     double trials, worst, tenth, median;
 } progress;
 
+/* Times of two days say nothing of a search's progress. */
+static bool is_of_one_day(const report_layer *l)
+{
+    const double day = 86400, first = l->trial[0].at, last = l->trial[l->trials - 1].at;
+    return first <= 0 || last - first < day / 2;
+}
+
 static size_t collect(const page_part *p, double most, progress *at)
 {
     double *share = malloc((p->count + 1) * sizeof *share);
@@ -64,7 +71,8 @@ static size_t collect(const page_part *p, double most, progress *at)
         before = trials;
         for (size_t j = 0; j < p->count; j++) {
             const report_layer *l = &p->layer[j];
-            const double end = trials_of(p, l) > 0 ? best_after(l, l->trials) : 0;
+            const bool counted = trials_of(p, l) > 0 && is_of_one_day(l);
+            const double end = counted ? best_after(l, l->trials) : 0;
             const double now = end > 0 ? best_after(l, trials) : 0;
             if (end > 0)
                 share[n++] = now > 0 ? end / now : 0;
@@ -104,6 +112,8 @@ static void draw_all(const page_part *p, double most)
     progress at[POINTS];
     const size_t n = collect(p, most, at);
     double least = 0.9;
+    if (n == 0)
+        return;
     for (size_t i = 0; i < n; i++)
         least = at[i].worst > 0 ? fmin(least, at[i].worst) : 0;
     axis x = axis_make(true, 1, fmax(most, 2), PAGE_LEFT, PAGE_WIDTH - PAGE_RIGHT),
@@ -116,12 +126,10 @@ static void draw_all(const page_part *p, double most)
     page_picture(p->to, PAGE_WIDTH, HEIGHT, "Share of the final speed over trials, for all layers");
     axis_draw_x(p->to, &x, &y, 10, "trials of a layer (logarithmic)");
     axis_draw_y(p->to, &x, &y, 6, "final best time / best time so far");
-    if (n > 0) {
-        draw_line(p->to, &x, &y, at, n, offsetof(progress, worst), "line worst", "worst layer");
-        draw_line(p->to, &x, &y, at, n, offsetof(progress, tenth), "line tenth",
-                  "a tenth of the layers is below");
-        draw_line(p->to, &x, &y, at, n, offsetof(progress, median), "line median", "median layer");
-    }
+    draw_line(p->to, &x, &y, at, n, offsetof(progress, worst), "line worst", "worst layer");
+    draw_line(p->to, &x, &y, at, n, offsetof(progress, tenth), "line tenth",
+              "a tenth of the layers is below");
+    draw_line(p->to, &x, &y, at, n, offsetof(progress, median), "line median", "median layer");
     page_picture_end(p->to);
 }
 
@@ -225,7 +233,7 @@ void page_progress(const page_part *p)
     page_section(p->to, "progress", p->number, "Best time over trials",
                  "How much of the final speed a search has after so many trials: where the curves "
                  "are flat, more trials found nothing. --patience ends a search there. Layers with "
-                 "five trials or fewer are left out.");
+                 "five trials or fewer, and searches of several days, are left out.");
     draw_all(p, most);
     const size_t all = page_largest(p, gain_over_trials, MOST, list);
     fprintf(

@@ -50,9 +50,10 @@ void roof_sum_explain(FILE *to, const roof_sum *s)
         above += s->above[i];
     if (above == 0)
         return;
+    const size_t all = above + s->below;
     fprintf(to,
-            "<p class=\"note\">%zu of %zu layers lie above the roof and are left out of the mean",
-            above, above + s->below);
+            "<p class=\"note\">%zu of %zu layer%s %s above the roof, and %s left out of the mean",
+            above, all, page_plural(all), above == 1 ? "lies" : "lie", above == 1 ? "is" : "are");
     for (int i = 0, said = 0; i < ROOF_REASONS; i++)
         if (s->above[i] > 0)
             fprintf(to, "%s%zu %s", said++ ? "; " : ": ", s->above[i], why[i]);

@@ -233,6 +233,28 @@ START_TEST(hostile_texts_stay_texts)
 }
 END_TEST
 
+/* What a row tells of itself stands in tables, tiles and titles of the page. */
+START_TEST(hostile_rows_stay_texts)
+{
+    static const char *const hidden[] = {"\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\x8b"};
+#define ODD "<b>'\\u202e\\u2066\\u200b"
+    take("schema: 1\ndevice: \"" ODD "\"\nrows:\n"
+         "- {key: \"" A "\", solver: \"" ODD "\", version: 1, config: \"" ODD "\", ms: 2, "
+         "driver: \"" ODD "\", date: \"" ODD "\", core: \"" ODD "\", guess: \"" ODD
+         "\", guess_ms: 1e308, "
+         "turns: 3, turns_won: 9, iqr: 1e300}\n"
+         "- {key: \"" ODD "\", solver: \"direct\", version: 1, config: \"1\", ms: 3}\n");
+    make_page();
+    check_well_formed();
+    ck_assert_uint_eq(data.layers, 2);
+    ck_assert_int_eq(count("<b>'"), 0);
+    ck_assert_int_ge(count("&lt;b&gt;&#39;\\u202e"), 6);
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+        ck_assert_msg(count(hidden[i]) == 0, "%zu", i);
+    ck_assert_int_eq(count("nan") + count("inf\""), 0);
+}
+END_TEST
+
 /* The name that a session prints is that of rows and logs, brackets of a maker or not. */
 START_TEST(a_device_has_one_name)
 {
@@ -392,6 +414,32 @@ START_TEST(guess_and_best_are_of_one_measurement)
 }
 END_TEST
 
+/* Stairs of two days do not make a curve of the search's progress. */
+START_TEST(a_search_of_two_days_has_no_curve)
+{
+    const char *const day = DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 8)
+        DATED("2026-01-01T10:00:02Z", 1, "2", "grid", 6)
+            DATED("2026-01-01T10:00:03Z", 2, "3", "grid", 5)
+                DATED("2026-01-01T10:00:04Z", 3, "4", "grid", 5)
+                    DATED("2026-01-01T10:00:05Z", 4, "5", "grid", 5)
+                        DATED("2026-01-01T10:00:06Z", 5, "6", "grid", 5);
+    take(day);
+    make_page();
+    ck_assert_int_eq(count("Share of the final speed over trials"), 1);
+    ck_assert_int_eq(count("<figure class=\"small\">"), 1);
+    teardown();
+    setup();
+    take(day);
+    take(DATED("2026-01-02T10:00:00Z", 6, "1", "guess", 3)
+             DATED("2026-01-02T10:00:01Z", 7, "7", "grid", 2));
+    make_page();
+    check_well_formed();
+    ck_assert_int_eq(count("Share of the final speed over trials"), 0);
+    ck_assert_int_eq(count("<figure class=\"small\">"), 1);
+    ck_assert_int_eq(count("the guess: 3 ms"), 1);
+}
+END_TEST
+
 /* The dashes of a picture are the guess that was timed with the best. */
 START_TEST(a_picture_has_the_lines_of_one_measurement)
 {
@@ -423,7 +471,8 @@ START_TEST(a_headline_is_never_above_the_roof)
         report_limits_give(&data, peak, 1000);
         make_page();
         ck_assert_int_eq(count("% of the roof, geometric mean"), !cases[i].says);
-        ck_assert_int_eq(count("1 of 1 layers lie above the roof"), cases[i].says != NULL);
+        ck_assert_int_eq(count("1 of 1 layer lies above the roof, and is left out"),
+                         cases[i].says != NULL);
         if (cases[i].says)
             ck_assert_msg(count(cases[i].says) == 1, "%s", cases[i].says);
         teardown();
@@ -610,6 +659,7 @@ int main(void)
     tcase_add_test(all, a_page_has_what_its_data_call_for);
     tcase_add_test(all, nothing_comes_from_elsewhere);
     tcase_add_test(all, hostile_texts_stay_texts);
+    tcase_add_test(all, hostile_rows_stay_texts);
     tcase_add_test(all, a_device_has_one_name);
     tcase_add_test(all, the_best_of_several_runs);
     tcase_add_test(all, gpus_have_a_counted_roofline);
@@ -617,6 +667,7 @@ int main(void)
     tcase_add_test(all, a_file_that_cannot_be_read_is_an_error);
     tcase_add_test(all, half_a_line_is_no_first_line);
     tcase_add_test(all, guess_and_best_are_of_one_measurement);
+    tcase_add_test(all, a_search_of_two_days_has_no_curve);
     tcase_add_test(all, a_picture_has_the_lines_of_one_measurement);
     tcase_add_test(all, a_headline_is_never_above_the_roof);
     tcase_add_test(all, links_lead_to_rows);
