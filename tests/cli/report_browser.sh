@@ -89,11 +89,11 @@ expect 0 report results.jsonl log.trials.jsonl --limits none --peak 1000 --peak 
     --peak bf16=9000000 --peak i8=8800000 --bandwidth 50 -o page.html
 judge page.html 'filter("", "62 62 "); filter("bwd -f16-", "5 5 5 of 62"); filter("!bwd -f16-", "10 10 10 of 62"); filter("nowhere", "0 0 0 of 62"); filter("!", "62 62 ");'
 
-# One layer; the shipped rows, which are of several devices; and nothing.
+# One layer; rows of several devices, of before rows had turns, and the shipped ones; and nothing.
 head -n 1 results.jsonl >one.jsonl
 expect 0 report one.jsonl --limits none --peak 1000 --bandwidth 50 -o one.html
 judge one.html ''
-expect 0 report "$KILN_TEST_DATA"/../../tuning-db/*.yaml --limits none -o shipped.html
+expect 0 report "$KILN_TEST_DATA"/rows/*.yaml "$KILN_TEST_DATA"/../../tuning-db/*.yaml --limits none -o shipped.html
 judge shipped.html ''
 expect 0 report one.jsonl --limits none --match nothing -o none.html
 judge none.html ''

@@ -26,13 +26,13 @@ browse() { # flags...
         --user-data-dir="$box/profile" "$@" 2>>"$box/err"
 }
 
-# A search that is over in seconds, shipped rows, and results of runs.
+# A search that is over in seconds, rows, and results of runs.
 export KILN_DB="$box/rows.yaml"
 "$kiln" tune tests/bench/shapes/resnet50.txt -F 1 --match res4a_branch2b --max-batchsize 1 \
     --solvers direct --trials 12 --seconds 0 >/dev/null 2>&1 || fail 'the search failed'
 KILN_DB=off "$kiln" conv -n 1 -c 16 -H 8 -W 8 -k 16 -p 1 -q 1 --json >"$box/results.json" ||
     fail 'the run failed'
-"$kiln" report "$KILN_DB" "$box/results.json" tuning-db/pthread*.yaml -o "$box/page.html" 2>/dev/null
+"$kiln" report "$KILN_DB" "$box/results.json" tests/data/rows/*.yaml -o "$box/page.html" 2>/dev/null
 
 browse --dump-dom "file://$box/page.html" >"$box/dom"
 has() { # least number, regular expression
