@@ -105,7 +105,7 @@ static void add_numbers(json_csv *j, int64_t times, double flops, bool timed, do
     json_csv_count(j, "times", times > 0, times);
     json_csv_real(j, "mflop", flops > 0, flops / 1e6);
     json_csv_real(j, "predicted_ms", timed && !measured, ms);
-    json_csv_real(j, "ms", timed && measured, ms);
+    json_csv_real(j, "median_ms", timed && measured, ms);
     json_csv_real(j, "share", timed, share);
     json_csv_real(j, "gflops", timed && ms > 0, gflops(flops, ms));
 }

@@ -216,11 +216,22 @@ static void ask(const inputs *all, size_t i, sentence *is, sentence *flags)
     }
 }
 
+/* Writes what --input would give, with N for each open size. */
+static const char *example_of(walk *w, const Onnx__ValueInfoProto *info, const value *v)
+{
+    const char *text = arena_text(w->arena, "%.80s=", text_of(info->name));
+    for (int i = 0; i < v->rank; i++)
+        text = v->dim[i] < 0
+                   ? arena_text(w->arena, "%s%sN", text, i ? "x" : "")
+                   : arena_text(w->arena, "%s%s%lld", text, i ? "x" : "", (long long)v->dim[i]);
+    return v->rank < 0 ? arena_text(w->arena, "%sNxN", text) : text;
+}
+
 void input_values(walk *w, scope *s)
 {
     const inputs all = gather(w, s);
     sentence is = {.used = 0}, flags = {.used = 0};
-    const char *example = "";
+    const char *example = NULL;
     take_dims(w, &all);
     for (int i = 0; i < w->given->inputs; i++)
         take_input(w, &all, w->given->input[i]);
@@ -237,12 +248,10 @@ void input_values(walk *w, scope *s)
             v->why = arena_text(w->arena, "input '%.80s' is no tensor", text_of(all.info[i]->name));
         } else if (!value_is_sized(v)) {
             ask(&all, i, &is, &flags);
-            example = *example ? example : text_of(all.info[i]->name);
+            example = example ? example : example_of(w, all.info[i], v);
         }
     }
-    if (*example)
-        walk_stop(w, KILN_INVALID,
-                  "sizes of inputs are open: %s; say %s%s--input %.80s=1x3x224x224 "
-                  "with its sizes",
-                  is.text, flags.text, flags.used ? ", or " : "", example);
+    if (example)
+        walk_stop(w, KILN_INVALID, "sizes of inputs are open: %s; say %s%s--input %s", is.text,
+                  flags.text, flags.used ? ", or " : "", example);
 }

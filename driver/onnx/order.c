@@ -94,9 +94,9 @@ Onnx__NodeProto **order_nodes(walk *w, Onnx__NodeProto *const *nodes, size_t cou
             if (*text_of(nodes[i]->output[j]))
                 names_set(w->arena, &o.makers, nodes[i]->output[j], (void *)(i + 1));
     visit_all(&o, nodes, count, 0);
-    if (o.sorted)
+    if (o.sorted && count)
         memcpy(to, nodes, count * sizeof *to);
-    else
+    else if (count)
         sort(&o, nodes, count, to);
     return to;
 }

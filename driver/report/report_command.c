@@ -5,6 +5,7 @@
 
 #include "page.h"
 #include "report_before.h"
+#include "report_filter.h"
 #include "report_limits.h"
 #include "report_options.h"
 #include "report_predict.h"
@@ -39,19 +40,19 @@ static bool is_read(const files *f, const char *name)
     return false;
 }
 
-static kiln_status read_one(report_data *d, files *f, const char *name, const char *match,
+static kiln_status read_one(report_data *d, files *f, const char *name, const report_filter *filter,
                             char *why)
 {
     if (is_read(f, name))
         return KILN_OK;
-    kiln_status status = report_read(d, name, match, &f->at[f->count], why);
+    kiln_status status = report_read(d, name, filter, &f->at[f->count], why);
     f->count += status == KILN_OK;
     return status;
 }
 
 /* Reads a file, after the log beside it if it has rows: the log tells more. */
-static kiln_status read_with_log(report_data *d, files *f, const char *name, const char *match,
-                                 char *why)
+static kiln_status read_with_log(report_data *d, files *f, const char *name,
+                                 const report_filter *filter, char *why)
 {
     char *log = f->beside[f->count];
     const size_t length = strlen(name);
@@ -59,12 +60,12 @@ static kiln_status read_with_log(report_data *d, files *f, const char *name, con
     kiln_trials_file(name, log, sizeof *f->beside);
     const bool yaml = length > 5 && strcmp(name + length - 5, ".yaml") == 0;
     if (yaml && *log && access(log, F_OK) == 0)
-        status = read_one(d, f, log, match, why);
-    return status ? status : read_one(d, f, name, match, why);
+        status = read_one(d, f, log, filter, why);
+    return status ? status : read_one(d, f, name, filter, why);
 }
 
-static kiln_status read_all(report_data *d, files *f, char *const *names, int n, const char *match,
-                            char *why)
+static kiln_status read_all(report_data *d, files *f, char *const *names, int n,
+                            const report_filter *filter, char *why)
 {
     const size_t room = 2 * (size_t)n + 1;
     *f = (files){.at = calloc(room, sizeof *f->at), .beside = calloc(room, sizeof *f->beside)};
@@ -74,7 +75,7 @@ static kiln_status read_all(report_data *d, files *f, char *const *names, int n,
     }
     kiln_status status = KILN_OK;
     for (int i = 0; i < n && !status; i++)
-        status = read_with_log(d, f, names[i], match, why);
+        status = read_with_log(d, f, names[i], filter, why);
     if (!status && d->too_many_devices)
         fprintf(stderr, "kiln report: warning: only the first %d devices are shown\n",
                 REPORT_DEVICES);
@@ -124,11 +125,11 @@ static void free_files(const files *f)
 }
 
 static kiln_status compare(report_data *d, report_data *older, files *f, const report_options *o,
-                           char *why)
+                           const report_filter *filter, char *why)
 {
     if (o->befores == 0)
         return KILN_OK;
-    kiln_status status = read_all(older, f, o->before, o->befores, o->match, why);
+    kiln_status status = read_all(older, f, o->before, o->befores, filter, why);
     if (!status && report_before_find(d, older) == 0)
         fprintf(
             stderr,
@@ -141,14 +142,15 @@ static kiln_status compare(report_data *d, report_data *older, files *f, const r
     return status;
 }
 
-static int report(const report_options *o, const session *s, char *const *names, int n)
+static int report(const report_options *o, const report_filter *filter, const session *s,
+                  char *const *names, int n)
 {
     report_data d = {.devices = 0}, older = {.devices = 0};
     char why[KILN_ERROR_TEXT];
     files f = {.count = 0}, before = {.count = 0};
-    kiln_status status = read_all(&d, &f, names, n, o->match, why);
+    kiln_status status = read_all(&d, &f, names, n, filter, why);
     if (!status)
-        status = compare(&d, &older, &before, o, why);
+        status = compare(&d, &older, &before, o, filter, why);
     if (!status) {
         report_limits_give(&d, o->peak, o->bandwidth);
         if (s->kiln && o->limits != LIMITS_NONE) {
@@ -183,7 +185,7 @@ static kiln_status find_own(const session *s, char rows[4096], char *why)
 }
 
 /* Runs with the session, which is opened where it may be needed. */
-static int run(const report_options *o, char **names, int n, char *why)
+static int run(const report_options *o, const report_filter *filter, char **names, int n, char *why)
 {
     char rows[4096] = "";
     session s = {0};
@@ -199,8 +201,35 @@ static int run(const report_options *o, char **names, int n, char *why)
         names = own;
         n = 1;
     }
-    const int exit = status ? fail(status, why) : report(o, &s, names, n);
+    const int exit = status ? fail(status, why) : report(o, filter, &s, names, n);
     session_close(&s);
+    return exit;
+}
+
+/* Takes the models out of the names: they tell which problems are shown. */
+static kiln_status take_models(const report_options *o, report_filter *filter, char **names, int *n,
+                               char *why)
+{
+    int rest = 0;
+    for (int i = 0; i < *n; i++) {
+        if (!onnx_is_name(names[i])) {
+            names[rest++] = names[i];
+            continue;
+        }
+        const kiln_status status = report_filter_model(filter, names[i], &o->given, why);
+        if (status)
+            return status;
+    }
+    *n = rest;
+    return KILN_OK;
+}
+
+static int run_filtered(const report_options *o, char **names, int n, char *why)
+{
+    report_filter filter = {.match = o->match};
+    const kiln_status status = take_models(o, &filter, names, &n, why);
+    const int exit = status ? fail(status, why) : run(o, &filter, names, n, why);
+    report_filter_free(&filter);
     return exit;
 }
 
@@ -215,7 +244,7 @@ int report_command(int argc, char **argv)
     else if (o.help)
         fputs(report_help, stdout);
     else
-        exit = run(&o, argv + optind, argc - optind, why);
+        exit = run_filtered(&o, argv + optind, argc - optind, why);
     report_options_free(&o);
     return exit;
 }

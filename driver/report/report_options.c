@@ -17,12 +17,15 @@ const char report_help[] =
     "\n"
     "A FILE has tuning rows (the log of trials beside it is read, too), a log of trials, or what\n"
     "kiln conv --json and kiln tune --json printed. Without a FILE, kiln takes the user's file\n"
-    "for the device. Files of several devices give a part of the page each.\n"
+    "for the device. Files of several devices give a part of the page each. A FILE.onnx is a\n"
+    "model: only its convolutions are shown, as conv runs them, of what the other files have.\n"
     "\n"
     "  --before FILE         an older FILE, to compare with: each layer that both have, how many "
     "are\n"
     "                        faster and slower now; may be given again\n"
     "  -o, --output PAGE     the file to write [kiln-report.html]; -: standard output\n"
+    "  --input NAME=SIZES, --dim NAME=N, --batch N\n"
+    "                        sizes of a model's inputs, as for kiln model\n"
     "  --match TEXT          only problems that contain TEXT\n"
     "  --device DEVICE       the device whose limits are drawn; KILN_DEVICE unless given\n"
     "  --limits measure|count|none\n"
@@ -76,6 +79,23 @@ static bool parse_peak(const char *text, double peak[KILN_TYPES])
     return known;
 }
 
+static bool add_given(onnx_given *g, bool input, const char *text)
+{
+    const char **list = input ? g->input : g->dim;
+    int *count = input ? &g->inputs : &g->dims;
+    if (*count == ONNX_GIVEN)
+        return false;
+    list[(*count)++] = text;
+    return true;
+}
+
+static bool parse_batch(const char *text, int64_t *batch)
+{
+    char *end;
+    *batch = strtoll(text, &end, 10);
+    return *text >= '1' && *text <= '9' && !*end && *batch <= INT32_MAX;
+}
+
 /* Names what getopt does not take: a letter may stand among others, in a word that is not done. */
 static void name_unknown(int code, char *const *argv, char *why)
 {
@@ -94,15 +114,13 @@ static kiln_status bad(const char *flag, const char *wanted, char *why)
 
 static kiln_status parse(report_options *o, int argc, char **argv, char *why)
 {
-    static const struct option table[] = {{"before", required_argument, NULL, 'B'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"match", required_argument, NULL, 'm'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"limits", required_argument, NULL, 'l'},
-                                          {"peak", required_argument, NULL, 'p'},
-                                          {"bandwidth", required_argument, NULL, 'b'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+    static const struct option table[] = {
+        {"before", required_argument, NULL, 'B'}, {"output", required_argument, NULL, 'o'},
+        {"input", required_argument, NULL, 'I'},  {"dim", required_argument, NULL, 'D'},
+        {"batch", required_argument, NULL, 'n'},  {"match", required_argument, NULL, 'm'},
+        {"device", required_argument, NULL, 'd'}, {"limits", required_argument, NULL, 'l'},
+        {"peak", required_argument, NULL, 'p'},   {"bandwidth", required_argument, NULL, 'b'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     optind = 0; /* glibc: start afresh after another parse */
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, ":o:h", table, NULL)) != -1;)
@@ -114,6 +132,15 @@ static kiln_status parse(report_options *o, int argc, char **argv, char *why)
             break;
         case 'B':
             o->before[o->befores++] = optarg;
+            break;
+        case 'I':
+        case 'D':
+            if (!add_given(&o->given, c == 'I', optarg))
+                return bad("--input or --dim", "given 16 times at most", why);
+            break;
+        case 'n':
+            if (!parse_batch(optarg, &o->given.batch))
+                return bad("--batch", "a whole number from 1 on", why);
             break;
         case 'm':
             o->match = optarg;

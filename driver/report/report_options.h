@@ -2,6 +2,8 @@
 #ifndef KILN_REPORT_OPTIONS_H
 #define KILN_REPORT_OPTIONS_H
 
+#include "driver/onnx/onnx.h"
+
 #include "kiln.h"
 
 #include <stdbool.h>
@@ -14,6 +16,7 @@ typedef struct report_options {
     const char *output, *match, *device;
     char **before; /* of argv's room */
     int befores;
+    onnx_given given; /* sizes of models' inputs */
     int limits;
     double peak[KILN_TYPES], bandwidth;
     bool help;

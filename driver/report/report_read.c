@@ -14,14 +14,9 @@
 
 typedef struct reading {
     report_data *data;
-    const char *match;
+    const report_filter *filter;
     report_file *file;
 } reading;
-
-static bool is_wanted(const reading *r, const char *problem)
-{
-    return !*r->match || strstr(problem, r->match) != NULL;
-}
 
 static kiln_trial_verdict verdict_named(const char *text)
 {
@@ -65,7 +60,7 @@ static double seconds_of(const char *time)
 static void take_trial_line(void *user, const kiln_trial_line *line)
 {
     const reading *r = user;
-    if (!is_wanted(r, line->problem))
+    if (!report_filter_takes(r->filter, line->problem))
         return;
     report_layer *l = report_data_layer(
         r->data, report_data_device(r->data, line->device, line->core), line->problem);
@@ -128,7 +123,7 @@ static bool take_result(const reading *r, const char *text)
     best.turns = count_of(turns);
     best.turns_won = count_of(turns_won);
     if (!*problem || report_time(best.ms) == 0 || strcmp(verify, "failed") == 0 ||
-        !is_wanted(r, problem))
+        !report_filter_takes(r->filter, problem))
         return true; /* a result without a time */
     report_layer *l = report_data_layer(r->data, report_data_device(r->data, device, ""), problem);
     if (!l)
@@ -183,14 +178,14 @@ static const char *kind_of(FILE *from)
     return found;
 }
 
-kiln_status report_read(report_data *d, const char *name, const char *match, report_file *file,
-                        char *why)
+kiln_status report_read(report_data *d, const char *name, const report_filter *filter,
+                        report_file *file, char *why)
 {
     struct stat st;
     char reason[KILN_ERROR_TEXT] = "";
     kiln_status status = KILN_FILE;
     *file = (report_file){.name = name};
-    const reading r = {d, match, file};
+    const reading r = {d, filter, file};
     FILE *from = open_file_to_read(name);
     if (!from || fstat(fileno(from), &st) != 0 || !S_ISREG(st.st_mode)) {
         snprintf(why, KILN_ERROR_TEXT, "%.150s: %s", name,
@@ -205,7 +200,7 @@ kiln_status report_read(report_data *d, const char *name, const char *match, rep
     else if (strcmp(file->kind, "results") == 0)
         status = read_results(&r, from, reason);
     else if (strcmp(file->kind, "log of trials") != 0)
-        status = report_rows_read(d, name, match, &file->count, &file->skipped, reason);
+        status = report_rows_read(d, name, filter, &file->count, &file->skipped, reason);
     else if ((status = kiln_trials_read(name, NULL, take_trial_line, (void *)&r, &file->skipped)))
         snprintf(reason, sizeof reason, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
     fclose(from);

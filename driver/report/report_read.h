@@ -3,6 +3,7 @@
 #define KILN_REPORT_READ_H
 
 #include "report_data.h"
+#include "report_filter.h"
 
 #include <stdio.h>
 
@@ -15,9 +16,9 @@ typedef struct report_file {
 } report_file;
 
 /* Adds what a file has: tuning rows, a log of trials, or what conv or tune printed with --json.
- * Problems without `match` in their name are left out. Returns KILN_FILE or KILN_NO_MEMORY with a
+ * Problems that the filter does not take are left out. Returns KILN_FILE or KILN_NO_MEMORY with a
  * sentence in `why`. */
-kiln_status report_read(report_data *d, const char *name, const char *match, report_file *file,
-                        char *why);
+kiln_status report_read(report_data *d, const char *name, const report_filter *filter,
+                        report_file *file, char *why);
 
 #endif

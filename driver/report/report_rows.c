@@ -17,7 +17,7 @@ typedef struct row {
 
 typedef struct rows {
     report_data *data;
-    const char *match;
+    const report_filter *filter;
     char device[200]; /* that the head names */
     row *at;
     size_t count, room;
@@ -65,7 +65,7 @@ static void take(void *user, const kiln_rows_piece *p)
     }
     r->skipped += p->kind == KILN_ROWS_BAD;
     if (p->kind == KILN_ROWS_ROW && report_time(p->row->ms) > 0 && strcmp(r->device, "any") != 0 &&
-        (!*r->match || strstr(p->row->key, r->match)) && !r->data->no_memory)
+        report_filter_takes(r->filter, p->row->key) && !r->data->no_memory)
         add(r, p->row);
 }
 
@@ -151,10 +151,10 @@ static void hand_out(rows *r, size_t kept)
     free(used);
 }
 
-kiln_status report_rows_read(report_data *d, const char *name, const char *match, int64_t *count,
-                             int64_t *skipped, char *why)
+kiln_status report_rows_read(report_data *d, const char *name, const report_filter *filter,
+                             int64_t *count, int64_t *skipped, char *why)
 {
-    rows r = {.data = d, .match = match};
+    rows r = {.data = d, .filter = filter};
     kiln_status status = kiln_rows_read(name, take, &r);
     if (status) {
         snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());

@@ -82,3 +82,15 @@ lacks 'predicted'
 says '^Conv_0 .* [0-9.e-]+  +[0-9.]+%  '
 expect 0 model r.onnx --input image=1x3x32x32 -i 1 --predict
 says 'predicted'
+
+# kiln report shows what kiln model measured, and of other files what a model has.
+expect 0 model r.onnx --input image=1x3x32x32 -i 1 --json
+cp out r.json
+expect 0 report r.json --limits none -o -
+says 'fwd-f32-n1-c3-k64-i32x32-f7x7-s2x2-p3x3-bias-act:relu'
+expect 0 report r.json r.onnx --batch 1 --input image=1x3x32x32 --limits none -o own.html
+warns '^own.html: 1 device, 15 layers'
+expect 0 report r.json r.onnx --limits none -o other.html
+warns '^other.html: .* 0 layers'
+expect 2 report r.json cut.onnx --limits none
+warns '^kiln report: cut.onnx: the file is no ONNX model, or damaged'

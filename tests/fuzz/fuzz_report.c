@@ -127,6 +127,8 @@ static void check_page(const char *text, size_t length)
     require(r.depth == 0);
 }
 
+static const report_filter everything = {.match = ""};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char path[96];
@@ -139,7 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!*path)
         fuzz_path("input", path, sizeof path);
     fuzz_write(path, data, size);
-    if (report_read(&d, path, "", &file, why)) {
+    if (report_read(&d, path, &everything, &file, why)) {
         fuzz_check_why(why, sizeof why);
     } else {
         report_data_finish(&d);

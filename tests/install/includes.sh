@@ -35,7 +35,7 @@ driver/layout driver/base driver/reference
 driver/conv driver/base driver/help driver/reference driver/problem_list driver/layout driver/onnx
 driver/model driver/base driver/conv driver/reference driver/onnx
 driver/db driver/base driver/conv
-driver/report driver/base driver/conv driver/reference
+driver/report driver/base driver/conv driver/reference driver/onnx
 driver/tune driver/base driver/conv driver/problem_list
 driver driver/base driver/help driver/conv driver/db driver/layout driver/model driver/tune driver/report
 tests/bench/base

@@ -297,9 +297,9 @@ static const given_case givens[] = {
      "fwd-f32-n4-c3-k3-i8x9-f1x1"},
     {{.batch = 0},
      "image is batch x 3 x height x width; mask is batch x 1 x ? x 7; say --dim "
-     "batch=N --dim height=N --dim width=N, or --input image=1x3x224x224"},
+     "batch=N --dim height=N --dim width=N, or --input image=Nx3xNxN"},
     {{.dim = {"batch=2", "height=8", "width=9"}, .dims = 3},
-     "mask is 2 x 1 x ? x 7; say --input mask="},
+     "mask is 2 x 1 x ? x 7; say --input mask=2x1xNx7"},
     {{.dim = {"depth=2"}, .dims = 1},
      "--dim names 'depth', which no input has; the inputs have "
      "batch, height, width"},
