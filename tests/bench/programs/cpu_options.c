@@ -71,7 +71,7 @@ static void help(void)
 {
     printf("usage: ./dev bench cpu [FILE...] [OPTIONS]\n\n"
            "FILE is a list of layers or the name of one in tests/bench/shapes\n"
-           "(resnet50 vgg mobilenet inception resnext stems others dilated 3d).\n\n"
+           "(resnet50 vgg mobilenet inception resnext stems others generative dilated 3d).\n\n"
            "  --quick         the layers of quick.txt, short turns, no CLBlast; unless --class is "
            "given,\n"
            "                  the classes with a *. Takes a minute to a minute and a half, 40 s of "

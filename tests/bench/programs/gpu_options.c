@@ -47,7 +47,7 @@ static void help(void)
 {
     printf("usage: ./dev bench gpu [FILE...] [OPTIONS]\n\n"
            "FILE is a list of layers or the name of one in tests/bench/shapes\n"
-           "(resnet50 vgg mobilenet inception resnext quick); all of them by default.\n"
+           "(resnet50 vgg mobilenet inception resnext quick: all by default; generative ...).\n"
            "KILN_DEVICE names the device (NVIDIA). Without PyTorch there is no peer: kiln's times "
            "and\n"
            "shares of the limits are printed alone.\n\n"
