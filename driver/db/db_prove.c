@@ -1,5 +1,5 @@
 /* Each row's result is in the file before the next row is measured, so a kill loses one row's
- * measurement, and the next run goes on behind the rows that have been proven.
+ * measurement, and the next run passes over the rows that have been proven.
  */
 #include "db_prove.h"
 
@@ -24,13 +24,17 @@
  * row's config in full; here a sample of so many ms will do. */
 enum { BATCH = 32, VERIFY_MS = 100, ROW_TEXT = 8192 };
 
+/* Where other programs ran in between, turns scatter and say nothing: a row is timed so often. */
+enum { TRIES = 3, DISTURBED = 1 };
+static const double scattered = 0.1;
+
 typedef struct prove {
     session session;
     db_device device;
     db_file *file;
     db_piece **rows; /* that count, in the order of the file */
     size_t n, *due, ndue;
-    size_t kept, dropped, before, elsewhere, failed;
+    size_t kept, dropped, before, elsewhere, failed, disturbed;
     double began;
     bool terminal, lacks_means;
     int worst;
@@ -114,7 +118,14 @@ static void show(const prove *p, size_t done, const char *what)
     fflush(stderr);
 }
 
-static void print_result(const kiln_row *row, bool kept, const char *why)
+/* Returns whether the turns neither show a win nor that there is none. */
+static bool is_disturbed(const kiln_row *row)
+{
+    return row->win_iqr > scattered && 4LL * row->turns_won > row->turns &&
+           !kiln_row_wins(row, NULL);
+}
+
+static void print_result(const kiln_row *row, const char *what, const char *why)
 {
     char gain[NUMBER_TEXT], spread[NUMBER_TEXT];
     printf("%s  %s: ", row->key, row->solver);
@@ -122,25 +133,29 @@ static void print_result(const kiln_row *row, bool kept, const char *why)
         printf("row %.4g ms, guess %.4g ms, %s times, won %d/%d, spread %s %%; ", row->ms,
                row->guess_ms, number_text(row->guess_ms / row->ms, 3, gain), row->turns_won,
                row->turns, number_text(row->win_iqr * 100, 1, spread));
-    printf("%s%s%s\n", kept ? "kept" : "dropped", *why ? ": " : "", why);
+    printf("%s%s%s\n", what, *why ? ": " : "", why);
+    fflush(stdout);
 }
 
 /* Notes what came of a row in the file. Returns false where that cannot be written. */
 static bool note(prove *p, db_piece *piece, const kiln_row *row, bool kept)
 {
     char text[ROW_TEXT];
+    kiln_status status = KILN_OK;
     if (kept && kiln_row_text(row, text, sizeof text))
         piece->instead = strdup(text);
     if (kept && !piece->instead)
-        p->worst = db_no_memory();
+        status = (kiln_status)db_no_memory();
     else if (kept)
         *piece->row = *row;
     piece->dropped = !kept;
-    p->kept += kept;
-    p->dropped += !kept;
-    if (!p->worst && db_rewrite(p->file))
-        p->worst = KILN_FILE;
-    return !p->worst;
+    if (!status)
+        status = db_rewrite(p->file);
+    p->kept += kept && !status;
+    p->dropped += !kept && !status;
+    if (status) /* nothing else that is told matters as much */
+        p->worst = (int)status;
+    return !status;
 }
 
 /* A row that does not build or run on this machine now is left as it is, and told of. */
@@ -159,13 +174,22 @@ static bool prove_row(prove *p, size_t at)
     kiln_row row = *piece->row;
     kiln_trial_verdict verdict;
     char why[KILN_ERROR_TEXT] = "";
-    const kiln_status status = measure(p, &row, &verdict, why);
+    kiln_status status = measure(p, &row, &verdict, why);
+    for (int i = 1; i < TRIES && !status && verdict == KILN_TRIAL_OK && is_disturbed(&row); i++)
+        status = measure(p, &row, &verdict, why);
     clear_line(p);
     if (status || verdict == KILN_TRIAL_BUILD || verdict == KILN_TRIAL_RUN)
         return fail(p, &row, status, why);
+    if (verdict == KILN_TRIAL_OK && is_disturbed(&row)) {
+        print_result(&row, "left as it is", "its turns were disturbed");
+        p->disturbed++;
+        p->worst = worse_exit(p->worst, DISTURBED);
+        return true;
+    }
     const bool wrong = verdict == KILN_TRIAL_WRONG, kept = !wrong && kiln_row_wins(&row, why);
-    print_result(&row, kept, why);
-    fflush(stdout);
+    if (wrong)
+        row.turns = 0; /* what it says is of another time */
+    print_result(&row, kept ? "kept" : "dropped", why);
     return note(p, piece, &row, kept);
 }
 
@@ -223,7 +247,9 @@ static void print_sum(const prove *p, bool interrupted)
 {
     printf("%zu row%s kept, %zu dropped, %zu proven before, %zu not measured", p->kept,
            p->kept == 1 ? "" : "s", p->dropped, p->before, p->failed);
-    const size_t left = p->ndue - p->kept - p->dropped - p->failed;
+    const size_t left = p->ndue - p->kept - p->dropped - p->failed - p->disturbed;
+    if (p->disturbed)
+        printf(", %zu disturbed: run it again while the machine does nothing else", p->disturbed);
     if (left)
         printf(", %zu left: the same command goes on", left);
     puts(interrupted ? " (interrupted)" : "");
