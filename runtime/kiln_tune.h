@@ -119,7 +119,9 @@ typedef struct kiln_tune_options {
  * speed has changed, and the trial's `ms` is what it would have been at the earlier speed. Up to
  * four of the fastest, at least one that needs no search among them, are timed again in turns. The
  * best median of those rounds wins, unless a config that needs no search comes within 2 %. A config
- * that does not build or run is a trial like another.
+ * that does not build or run is a trial like another; but for want of memory, or where the device
+ * takes and gives no bytes any more, it is not judged, and the search ends, with KILN_FILE or with
+ * KILN_OPENCL, after the best so far was kept.
  *
  * With `keep`, new times also replace the user's rows of other solvers for this problem. Returns
  * KILN_UNSUPPORTED when no candidate ran and verified; KILN_FILE, before anything is measured, when

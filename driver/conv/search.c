@@ -182,6 +182,8 @@ kiln_status search_run(const session *session, const request *r, tensors *t,
     const double began = kiln_run_seconds();
     if (searches && (status = tune(&s, &known)))
         snprintf(reason, sizeof reason, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
+    result->lost = searches && status == KILN_OPENCL;
+    status = result->lost ? KILN_FILE : status;
     result->seconds = kiln_run_seconds() - began;
     if (!status && *s.failure)
         status = KILN_FILE;

@@ -30,6 +30,7 @@ typedef struct search_result {
     kiln_trial_line end; /* the line of the search's end; without a verdict if it was interrupted */
     int64_t trials, refused[KILN_TRIAL_VERDICTS]; /* of this search */
     double seconds;                               /* that it took */
+    bool lost;        /* the device answers nothing any more; the status is KILN_FILE then */
     bool interrupted; /* a signal or `trial` ended it early; the best so far is kept */
 } search_result;
 

@@ -104,6 +104,43 @@ static void lose_item(pool *p, pool_worker *w, const char *why)
     end_item(p, w, &lost);
 }
 
+/* Waits for a child's first message, and no minute longer. */
+static bool first_message(const tune_child *c, tune_message *m)
+{
+    const int patience_ms = 60000;
+    struct pollfd at = {.fd = c->fd, .events = POLLIN};
+    return poll(&at, 1, patience_ms) == 1 && tune_receive(c->fd, m, false);
+}
+
+/* Returns whether the worker's device can be opened. */
+static bool device_is_there(pool *p, const pool_worker *w, char *why, size_t size)
+{
+    const tune_job job = {.options = p->run->options, .device = w->device};
+    tune_child child;
+    char how[128];
+    tune_message *m = calloc(1, sizeof *m);
+    bool there = true; /* without a process to find out, nobody knows */
+    if (m && tune_child_start(&child, tune_reopen_run, (void *)&job, p->memory)) {
+        const bool said = first_message(&child, m);
+        there = said && m->kind == MESSAGE_READY;
+        snprintf(why, size, "%.*s", KILN_ERROR_TEXT, said ? m->why : "opening it does not end");
+        tune_child_end(&child, how, sizeof how);
+    }
+    free(m);
+    return there;
+}
+
+/* Leaves a device alone. Its item waits for another one. */
+static void leave(pool *p, pool_worker *w)
+{
+    p->run->lost = p->run->lost || w->served;
+    w->gone = true;
+    pool_end_claim(w);
+    if (w->item >= 0)
+        w->kind->state[w->item] = TUNE_WAITING;
+    w->item = -1;
+}
+
 /* Goes on after a worker has ended, or ends it. */
 static void replace(pool *p, pool_worker *w, bool late)
 {
@@ -119,6 +156,10 @@ static void replace(pool *p, pool_worker *w, bool late)
         tune_result stuck = {.status = KILN_FILE};
         snprintf(stuck.why, sizeof stuck.why, "%s", why);
         end_item(p, w, &stuck);
+    } else if (in_trial && !late && !device_is_there(p, w, why, sizeof why)) {
+        fprintf(stderr, "kiln tune: %s: the device is lost: %s\n", w->device->name, why);
+        leave(p, w);
+        return;
     } else if (in_trial) {
         record(p, w, late ? KILN_TRIAL_TIMEOUT : KILN_TRIAL_CRASHED, how);
         if (killed_again(w)) {
@@ -136,11 +177,9 @@ static void replace(pool *p, pool_worker *w, bool late)
         tune_show_death(w->device->name, "searched", how);
     }
     if (!opened || p->stopping) {
-        w->gone = true;
-        pool_end_claim(w);
-        if (w->item >= 0)
-            w->kind->state[w->item] = TUNE_WAITING;
-        w->item = -1;
+        if (p->stopping)
+            w->served = false; /* nobody asks for it */
+        leave(p, w);
         return;
     }
     start_worker(p, w);
@@ -156,7 +195,7 @@ static void hear(pool *p, pool_worker *w)
     w->heard = p->now;
     switch (m->kind) {
     case MESSAGE_READY:
-        w->ready = true;
+        w->ready = w->served = true;
         /* Processes open NVIDIA's driver one after the other: the one that searches comes first. */
         pool_start_helpers(p, w);
         break;
@@ -330,7 +369,7 @@ kiln_status tune_pool(tune_run *run, char *why)
     }
     free(p->worker);
     free(p);
-    if (any || run->interrupted || run->unkept)
+    if (any || run->interrupted || run->unkept || run->lost)
         return KILN_OK;
     snprintf(why, KILN_ERROR_TEXT, "no device could be used");
     return KILN_OPENCL;

@@ -28,6 +28,7 @@ typedef struct pool_worker {
     tune_kind *kind;
     const tune_device *device;
     bool ready, gone;         /* gone: its device cannot be opened (again) */
+    bool served;              /* it could be opened once */
     int item;                 /* -1: none */
     double item_since, heard; /* when it began; when the worker last said something */
     double checked;           /* when its times were last checked */

@@ -17,6 +17,21 @@ static void describe(const session *s, const char *spec, tune_device *d)
     snprintf(d->rows_file, sizeof d->rows_file, "%s", kiln_rows_file(s->kiln));
 }
 
+int tune_reopen_run(int fd, void *user)
+{
+    const tune_job *job = user;
+    tune_message *m = calloc(1, sizeof *m);
+    session s;
+    if (!m)
+        return KILN_NO_MEMORY;
+    session_quiet();
+    m->status = session_open(&s, job->device->spec, m->why);
+    m->kind = m->status ? MESSAGE_FAIL : MESSAGE_READY;
+    tune_send(fd, m);
+    free(m);
+    return 0;
+}
+
 int tune_probe_run(int fd, void *user)
 {
     const tune_job *job = user;

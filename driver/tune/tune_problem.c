@@ -83,6 +83,7 @@ static kiln_status search(const session *s, const tune_item *item, const kiln_pr
     }
     status = search_run(s, &item->request, &t, settings, &found, result->why, sizeof result->why);
     result->interrupted = found.interrupted;
+    result->lost = found.lost;
     result->end = found.end;
     result->trials = found.trials;
     result->ended_late = settings->seconds > 0 && found.seconds > 0.9 * settings->seconds;

@@ -21,6 +21,7 @@ typedef struct tune_result {
     char why[512];       /* where status is not KILN_OK */
     bool interrupted;    /* the search ended early; what it found is kept */
     bool ended_late;     /* its time ended it */
+    bool lost;           /* the device was lost */
     bool known;          /* an earlier run has tuned it: nothing was measured */
     bool restored;       /* its row was gone, and was written again from the log */
     kiln_trial_line end; /* of the search */

@@ -43,6 +43,7 @@ typedef struct tune_run {
     int64_t trials;      /* of this run */
     int64_t refused[KILN_TRIAL_VERDICTS];
     bool interrupted;
+    bool lost;   /* a device could be opened, and later no more */
     bool unkept; /* a result cannot be written: no other one could be, and the run ends */
 } tune_run;
 

@@ -146,7 +146,9 @@ static void print_sums(const tune_run *run, const tune_kind *k, const sums *s, F
                 s->guess_ms, s->best_ms, number_text(s->guess_ms / s->best_ms, 3, gain));
     if (s->left)
         fprintf(to, "%sthe same command goes on with what is left\n",
-                run->unkept ? "stopped, as no other result could be kept either; " : "");
+                run->unkept ? "stopped, as no other result could be kept either; "
+                : run->lost ? "stopped, as there is no device any more; "
+                            : "");
 }
 
 static void print_work(const tune_run *run, FILE *to)
@@ -167,6 +169,7 @@ static void print_work(const tune_run *run, FILE *to)
 int tune_show_end(const tune_run *run, report_format format)
 {
     int worst = run->list->worst;
+    size_t left = 0;
     FILE *to = format == REPORT_LINES ? stdout : stderr;
     request_list_print_skipped(&run->list->skipped, to);
     for (int k = 0; k < run->kinds; k++) {
@@ -182,7 +185,10 @@ int tune_show_end(const tune_run *run, report_format format)
         fflush(stdout);
         print_sums(run, kind, &s, to);
         worst = worse_exit(worst, s.worst);
+        left += (size_t)s.left;
     }
     print_work(run, to);
+    if (run->lost && !run->interrupted && left > 0)
+        return worse_exit(worst, KILN_FILE);
     return run->interrupted && !run->unkept ? CONV_INTERRUPTED : worst;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct worker {
     int fd;
@@ -95,6 +96,10 @@ static void tune(worker *w, const tune_message *in)
     settings.user = w;
     w->item = in->item;
     tune_problem(&w->session, &w->job->list->item[in->item], &settings, &w->out.result);
+    /* This process can do nothing more then. Whether a config did that, the parent finds out, which
+     * has the device opened anew. */
+    if (w->out.result.lost)
+        _exit(KILN_OPENCL);
     if (*w->out.result.end.verdict && !w->out.result.known)
         trial_book_add(w->job->book, &w->out.result.end);
     say(w, MESSAGE_RESULT);

@@ -18,6 +18,9 @@ typedef struct tune_job {
  * a tune_job. */
 int tune_probe_run(int fd, void *user);
 
+/* Opens the device, and says whether it could. */
+int tune_reopen_run(int fd, void *user);
+
 /* Opens the device and tunes items until the socket is closed. */
 int tune_worker_run(int fd, void *user);
 

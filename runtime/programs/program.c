@@ -23,6 +23,7 @@ struct kiln_program {
     char *key;
     cl_program cl;
     char *error; /* why it did not build; NULL: out of memory */
+    cl_int code; /* the same as OpenCL's */
     int users;
     enum { BUILDING, READY, FAILED } state;
     bool stored; /* it is on disk, or storing it was tried */
@@ -299,7 +300,7 @@ static kiln_program **slot(kiln_programs *cache, const char *key)
 /* Builds the program with the declarations of the functions that kiln's templates call; one that
  * calls others with all that the compiler has. */
 static cl_program build(const kiln_programs *cache, const char *source, const char *options,
-                        char **error)
+                        kiln_program *p)
 {
     if (cache->declarations) {
         cl_program program =
@@ -309,7 +310,7 @@ static cl_program build(const kiln_programs *cache, const char *source, const ch
         kiln_log(cache->logger, "a program needs more than declarations.cl declares, or has a "
                                 "fault: it is compiled with all of OpenCL C's declarations");
     }
-    return kiln_build_source(cache->context, cache->device, source, options, error);
+    return kiln_build_source(cache->context, cache->device, source, options, &p->error, &p->code);
 }
 
 bool kiln_programs_await(kiln_programs *cache, void (*begin)(void *user), void *user)
@@ -344,11 +345,11 @@ static void begin_awaited(kiln_programs *cache)
 
 /* Builds the program, and begins what awaits that one has to be compiled. */
 static cl_program compile(kiln_programs *cache, const char *source, const char *options,
-                          char **error)
+                          kiln_program *p)
 {
     const double least_seconds = 0.06; /* PoCL's cache takes 0.03 at most */
     const double began = kiln_clock_busy_seconds();
-    cl_program program = build(cache, source, options, error);
+    cl_program program = build(cache, source, options, p);
     if (kiln_clock_busy_seconds() - began >= least_seconds)
         begin_awaited(cache);
     return program;
@@ -364,7 +365,7 @@ static void make(kiln_program *p, const char *source, const char *options)
         program = load(cache, cache->dir, p->key, options);
     const bool loaded = program != NULL;
     if (!program)
-        program = compile(cache, source, options, &p->error);
+        program = compile(cache, source, options, p);
     pthread_mutex_lock(&cache->lock);
     p->cl = program;
     p->stored = loaded;
@@ -404,9 +405,12 @@ kiln_status kiln_program_get(kiln_programs *cache, const char *source, const cha
         *out = p;
         return KILN_OK;
     }
-    kiln_fail(KILN_OPENCL, "%s", p->error ? p->error : "out of memory for a build log");
+    const bool no_memory = p->code == CL_OUT_OF_HOST_MEMORY || p->code == CL_OUT_OF_RESOURCES;
+    const kiln_status status =
+        kiln_fail(no_memory || !p->error ? KILN_NO_MEMORY : KILN_OPENCL, "%s",
+                  p->error ? p->error : "out of memory for a build log");
     kiln_program_release(p);
-    return KILN_OPENCL;
+    return status;
 }
 
 cl_program kiln_program_cl(const kiln_program *program)

@@ -38,7 +38,8 @@ void kiln_programs_close(kiln_programs *cache);
 
 /* Gets the program of `source` with `options`, shared and counted. Threads that ask for the same
  * program at once wait for one of them to compile it; different programs compile side by side.
- * Returns KILN_OPENCL when it does not build; kiln_last_error() then has log and options. */
+ * Returns KILN_OPENCL when it does not build; kiln_last_error() then has log and options. Returns
+ * KILN_NO_MEMORY when the compiler says that it lacks memory or other resources. */
 kiln_status kiln_program_get(kiln_programs *cache, const char *source, const char *options,
                              kiln_program **out);
 cl_program kiln_program_cl(const kiln_program *program);

@@ -88,19 +88,18 @@ cl_program kiln_build_brief(cl_context context, cl_device_id device, const char 
 }
 
 cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
-                             const char *options, char **error)
+                             const char *options, char **error, cl_int *code)
 {
     static const char asks[] = "-DD_PTX_TARGET=";
     const char *target = strstr(options, asks);
-    cl_int code;
     *error = NULL;
-    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
-    if (code != CL_SUCCESS) {
-        *error = explain(options, "clCreateProgramWithSource", code, NULL);
+    cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, code);
+    if (*code != CL_SUCCESS) {
+        *error = explain(options, "clCreateProgramWithSource", *code, NULL);
         return NULL;
     }
-    code = clBuildProgram(program, 1, &device, options, NULL, NULL);
-    if (code == CL_SUCCESS && !target)
+    *code = clBuildProgram(program, 1, &device, options, NULL, NULL);
+    if (*code == CL_SUCCESS && !target)
         return program;
     cl_program made =
         target ? build_for_target(program, context, device, target + sizeof asks - 1, options)
@@ -108,7 +107,7 @@ cl_program kiln_build_source(cl_context context, cl_device_id device, const char
     if (!made) {
         char *log = build_log(program, device);
         *error = explain(options, target ? "clBuildProgram for another target" : "clBuildProgram",
-                         code, log);
+                         *code, log);
         free(log);
     }
     clReleaseProgram(program);

@@ -9,10 +9,10 @@
  * instructions of another target than the one that its OpenCL compiler writes: the PTX that the
  * compiler leaves is built again with ".target NAME". Returns NULL on failure; then *error is a
  * text, to be freed, of at most 4096 bytes with the options and the log's beginning (NULL when out
- * of memory). The log of a build that succeeds is not read: NVIDIA's compiler always says
- * something. */
+ * of memory), and *code the call's. The log of a build that succeeds is not read: NVIDIA's compiler
+ * always says something. */
 cl_program kiln_build_source(cl_context context, cl_device_id device, const char *source,
-                             const char *options, char **error);
+                             const char *options, char **error, cl_int *code);
 
 /* Builds a program for PoCL, which includes Clang's opencl-c.h: `declarations` (declarations.cl)
  * takes its place. Returns NULL when the program needs more than that, or does not build at all. */

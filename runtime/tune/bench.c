@@ -116,26 +116,45 @@ bool kiln_bench_is_late(const kiln_bench *b)
 /* How long a promising candidate is timed. */
 static const double enough_ms = 15;
 
-int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
-                       double worth, kiln_op **op, kiln_times *times)
+/* Returns whether the device takes and gives a few bytes. A driver whose device is lost, or on
+ * which a kernel wrote where it must not, fails in every call from then on. */
+static bool is_alive(const kiln_bench *b)
+{
+    const cl_uint sent = 0x6b696c6e;
+    cl_uint got = 0;
+    cl_int code;
+    cl_mem mem = clCreateBuffer(b->k->context, CL_MEM_READ_WRITE, sizeof got, NULL, &code);
+    if (code != CL_SUCCESS)
+        return false;
+    const bool alive = clEnqueueWriteBuffer(b->queue, mem, CL_TRUE, 0, sizeof sent, &sent, 0, NULL,
+                                            NULL) == CL_SUCCESS &&
+                       clEnqueueReadBuffer(b->queue, mem, CL_TRUE, 0, sizeof got, &got, 0, NULL,
+                                           NULL) == CL_SUCCESS &&
+                       clFinish(b->queue) == CL_SUCCESS && got == sent;
+    clReleaseMemObject(mem);
+    return alive;
+}
+
+static int measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
+                   double worth, kiln_op **op, kiln_times *times, kiln_status *status)
 {
     char text[KILN_CONFIG_TEXT];
     kiln_config_text(solver, config, text, sizeof text);
     const kiln_choice choice = {.solver = solver->name, .config = text, .ignore_rows = 1};
     const double began = kiln_run_seconds();
     b->error = 0;
-    kiln_status status = kiln_op_create(b->k, b->problem, &choice, op);
+    *status = kiln_op_create(b->k, b->problem, &choice, op);
     b->build_seconds = kiln_run_seconds() - began;
-    if (status)
+    if (*status)
         return KILN_TRIAL_BUILD;
     (*op)->call = NULL; /* trials are no runs of the program's */
     /* The first candidate, which nothing limits, must give a result. */
     if (worth > 0 && kiln_bench_is_late(b))
         return KILN_BENCH_LATE;
     int64_t span = kiln_span_begin(&b->k->logger);
-    status = run_once(b, *op);
+    *status = run_once(b, *op);
     kiln_span_end(&b->k->logger, span, "launch", "the first run, which PoCL compiles in");
-    if (status)
+    if (*status)
         return KILN_TRIAL_RUN;
     if (b->k->facts.kind != KILN_DEVICE_GPU) /* PoCL compiles in the first launch */
         b->build_seconds = kiln_run_seconds() - began;
@@ -150,4 +169,18 @@ int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_conf
         return KILN_TRIAL_RUN;
     *times = kiln_times_of(b->samples, n);
     return worth > 0 && b->samples[0] > worth ? KILN_TRIAL_SLOW : KILN_TRIAL_OK;
+}
+
+int kiln_bench_measure(kiln_bench *b, const kiln_solver *solver, const kiln_config *config,
+                       double worth, kiln_op **op, kiln_times *times)
+{
+    kiln_status status = KILN_OK;
+    const int verdict = measure(b, solver, config, worth, op, times, &status);
+    const bool failed =
+        verdict == KILN_TRIAL_BUILD || verdict == KILN_TRIAL_RUN || verdict == KILN_TRIAL_WRONG;
+    if (!failed)
+        return verdict;
+    return !is_alive(b)               ? KILN_BENCH_LOST
+           : status == KILN_NO_MEMORY ? KILN_BENCH_NO_MEMORY
+                                      : verdict;
 }

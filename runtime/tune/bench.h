@@ -42,6 +42,9 @@ kiln_status kiln_bench_time(kiln_bench *b, kiln_op *op, const kiln_effort *effor
 /* What kiln_bench_measure() returns beside the verdicts of kiln_trial: the deadline came while the
  * candidate was compiled, and it was not run. */
 enum { KILN_BENCH_LATE = -1 };
+/* And that nobody can judge the candidate: there is no memory for it now, or the device answers
+ * nothing any more. */
+enum { KILN_BENCH_NO_MEMORY = -2, KILN_BENCH_LOST = -3 };
 
 /* Returns whether the deadline has come. */
 bool kiln_bench_is_late(const kiln_bench *b);

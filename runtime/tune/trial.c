@@ -110,19 +110,37 @@ static void tell(kiln_tuner *t, const kiln_result *r, int verdict, double second
         t->stopped = true;
 }
 
+/* Whether the machine lacks what the failed candidate needs. */
+static bool lacks_means(kiln_tuner *t, int verdict, bool again)
+{
+    const kiln_tune_options *o = t->options;
+    t->lost = verdict == KILN_BENCH_LOST;
+    return t->lost || (o->lacks_means && o->lacks_means(o->user) != 0) ||
+           (again && verdict == KILN_BENCH_NO_MEMORY);
+}
+
+/* Ends the search without a word on the candidate. */
+static void give_up(kiln_tuner *t)
+{
+    const char *why = kiln_last_error();
+    snprintf(t->lacking, sizeof t->lacking, "%.*s", (int)strcspn(why, "\n"), why);
+    t->stopped = t->lacks_means = true;
+}
+
 /* Measures a candidate. One that does not build or run may have met a full disk or a killed
  * compiler: only a second failure, with the means, is its own. */
 static int measure(kiln_tuner *t, kiln_result *r, double worth)
 {
-    const kiln_tune_options *o = t->options;
     int verdict = KILN_TRIAL_OK;
     for (int i = 0; i < 2; i++) {
         verdict = kiln_bench_measure(&t->bench, r->candidate.solver, &r->candidate.config, worth,
                                      &r->op, &r->times);
-        if (!o->lacks_means || (verdict != KILN_TRIAL_BUILD && verdict != KILN_TRIAL_RUN))
+        const bool failed = verdict == KILN_TRIAL_BUILD || verdict == KILN_TRIAL_RUN;
+        const bool lacking = verdict == KILN_BENCH_NO_MEMORY || verdict == KILN_BENCH_LOST;
+        if (!lacking && (!failed || !t->options->lacks_means))
             break;
-        if (o->lacks_means(o->user) != 0) {
-            t->stopped = t->lacks_means = true;
+        if (lacks_means(t, verdict, i > 0)) {
+            give_up(t);
             break;
         }
         if (i == 0) {

@@ -207,9 +207,13 @@ kiln_status kiln_device_measure(kiln *k)
     return status;
 }
 
-static kiln_status fail_without_means(void)
+static kiln_status fail_without_means(const kiln_tuner *t)
 {
-    return kiln_fail(KILN_FILE, "the search cannot go on: the machine lacks the means to compile");
+    if (t->lost)
+        return kiln_fail(KILN_OPENCL, "the search cannot go on: the device is lost: %s",
+                         t->lacking);
+    return kiln_fail(KILN_FILE, "the search cannot go on: the machine lacks the means: %s",
+                     t->lacking);
 }
 
 kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
@@ -243,7 +247,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
         search(&t);
     kiln_run_clock_release();
     if (!status && t.found.nfinalists == 0 && t.lacks_means)
-        status = fail_without_means();
+        status = fail_without_means(&t);
     if (!status && t.found.nfinalists == 0)
         status =
             kiln_fail(KILN_UNSUPPORTED, "none of %zu candidates ran and verified; the first: %s",
@@ -255,7 +259,7 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
         status = kiln_finalists_keep(k, &p, &shape, &t.found);
     }
     if (!status && t.lacks_means)
-        status = fail_without_means();
+        status = fail_without_means(&t);
     finish(&t);
     return status;
 }

@@ -2,7 +2,6 @@
 #ifndef KILN_TUNER_H
 #define KILN_TUNER_H
 
-
 #include "bench.h"
 #include "finalists.h"
 
@@ -25,6 +24,8 @@ typedef struct kiln_tuner {
     kiln_trial *upcoming; /* room for what the caller is told of the next trials, or NULL */
     bool stopped;
     bool lacks_means;              /* the machine can build or run nothing now */
+    bool lost;                     /* the same of the device, for as long as it is open */
+    char lacking[160];             /* what came of that */
     char failure[KILN_ERROR_TEXT]; /* the first one, for the case that nothing works */
 } kiln_tuner;
 
