@@ -16,6 +16,21 @@ static double clear_gain(const page_part *p, const report_layer *l)
     return fabs(gain(p, l) - 1) < least ? 0 : gain(p, l);
 }
 
+/* A win within the spread of its turns may be luck. */
+static void put_wins(const page_part *p)
+{
+    size_t timed = 0, won = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        timed += p->layer[i].best.turns > 0 && gain(p, &p->layer[i]) > 0;
+        won += report_wins(&p->layer[i]);
+    }
+    if (timed > 0)
+        fprintf(p->to,
+                "<p class=\"says\">%zu layer%s timed in turns with the guess; in %zu of them the "
+                "win is beyond the spread of the turns.</p>\n",
+                timed, timed == 1 ? " was" : "s were", won);
+}
+
 void page_gains(const page_part *p)
 {
     const page_bars bars = {.value = gain, .origin = 1, .log = true, .unit = ""};
@@ -33,6 +48,7 @@ void page_gains(const page_part *p)
             p->to,
             "<p class=\"says\">In %zu of %zu layers the guess was within 1 %% of the best.</p>\n",
             all - clear, all);
+    put_wins(p);
     if (clear > 0)
         page_bars_draw(p, &bars, list, clear < PAGE_BARS ? clear : PAGE_BARS);
     if (clear > PAGE_BARS)

@@ -301,3 +301,15 @@ double report_gain(const report_layer *l)
 {
     return l->best.ms > 0 && l->best.guess_ms > 0 ? l->best.guess_ms / l->best.ms : 0;
 }
+
+bool report_wins(const report_layer *l)
+{
+    const report_best *b = &l->best;
+    const kiln_row row = {.ms = b->ms,
+                          .guess_ms = b->guess_ms,
+                          .turns = b->turns,
+                          .turns_won = b->turns_won,
+                          .win_iqr = b->win_iqr,
+                          .config = "the best"};
+    return kiln_row_wins(&row, NULL) != 0;
+}

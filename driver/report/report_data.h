@@ -29,6 +29,7 @@ typedef struct report_best {
     double ms, iqr;       /* 0: none; unknown */
     double guess_ms;      /* of the config that would run without rows; 0: unknown */
     int turns, turns_won; /* in which both were timed, and the best was faster; 0: none */
+    double win_iqr;       /* the robust spread of their ratios */
     char date[16];        /* "2026-01-31"; "": unknown */
     char driver[64];      /* "": unknown */
     int version;          /* of the solver; 0: unknown */
@@ -113,5 +114,7 @@ double report_gbs(const report_layer *l);
 double report_roof(const report_data *d, const report_layer *l);
 /* Returns how many times as long the guess took as the best, in one measurement; 0: unknown. */
 double report_gain(const report_layer *l);
+/* Returns whether the win over the guess is beyond the spread of their turns. */
+bool report_wins(const report_layer *l);
 
 #endif

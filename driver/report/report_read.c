@@ -38,6 +38,7 @@ static void take_end(report_layer *l, const kiln_trial_line *line)
                         .guess_ms = line->guess_ms,
                         .turns = line->turns,
                         .turns_won = line->turns_won,
+                        .win_iqr = line->win_iqr,
                         .predicted_ms = line->expected_ms,
                         .version = line->version};
     snprintf(best.date, sizeof best.date, "%.10s", line->time);
@@ -114,6 +115,7 @@ static bool take_result(const reading *r, const char *text)
         {"iqr", NULL, 0, &best.iqr},
         {"guess_ms", NULL, 0, &best.guess_ms},
         {"turns", NULL, 0, &turns},
+        {"win_iqr", NULL, 0, &best.win_iqr},
         {"turns_won", NULL, 0, &turns_won},
         {"seconds", NULL, 0, &seconds},
     };

@@ -10,7 +10,7 @@ typedef struct row {
     char *key, *solver, *config, *driver;
     char date[16];
     int device, version;
-    double ms, iqr, guess_ms;
+    double ms, iqr, guess_ms, win_iqr;
     int turns, turns_won;
     size_t order;
 } row;
@@ -49,6 +49,7 @@ static void add(rows *r, const kiln_row *from)
                 .guess_ms = from->guess_ms,
                 .turns = from->turns,
                 .turns_won = from->turns_won,
+                .win_iqr = from->win_iqr,
                 .order = r->count};
     snprintf(to->date, sizeof to->date, "%s", from->date);
     r->count++;
@@ -118,6 +119,7 @@ static void give(report_layer *l, const row *from)
                         .guess_ms = from->guess_ms,
                         .turns = from->turns,
                         .turns_won = from->turns_won,
+                        .win_iqr = from->win_iqr,
                         .version = from->version};
     snprintf(best.date, sizeof best.date, "%s", from->date);
     snprintf(best.driver, sizeof best.driver, "%.63s", from->driver);

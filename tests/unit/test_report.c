@@ -537,6 +537,7 @@ START_TEST(rows_tell_why_they_are_believed)
     make_page();
     check_well_formed();
     ck_assert_int_eq(count("<td>won 7 of 8 turns</td>"), 1);
+    ck_assert_int_eq(count("1 layer was timed in turns with the guess; in 1 of them"), 1);
     ck_assert_int_eq(count("guess 9 ms, won 7 of 8 turns"), 3); /* a mark and two bars */
     ck_assert_int_eq(count("data-v=\"75\">75 %</td>"), 1);      /* its share */
     ck_assert_int_eq(count("data-v=\"1.5\">1.5</td>"), 1);      /* its gain */
