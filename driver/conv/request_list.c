@@ -1,6 +1,7 @@
 /* Reads files of problems line by line. */
 #include "request_list.h"
 
+#include "request_layouts.h"
 #include "request_line.h"
 
 #include <ctype.h>
@@ -201,6 +202,16 @@ void request_list_given(const request *defaults, onnx_given *given)
     memcpy(given->dim, f->dim.text, sizeof given->dim);
 }
 
+kiln_status request_list_layer(const request *defaults, const onnx_layer *l, kiln_problem *p,
+                               char *why)
+{
+    *p = l->problem;
+    kiln_status status = request_layouts(&defaults->flags, p, why);
+    if (!status && (status = kiln_problem_check(p, why)))
+        request_layouts_blame(&defaults->flags, p, why);
+    return status;
+}
+
 /* Hands out one convolution of a model as a line of its problem's name. */
 static bool take_layer(reading *b, const onnx_layer *l)
 {
@@ -213,14 +224,14 @@ static bool take_layer(reading *b, const onnx_layer *l)
         return true;
     snprintf(line, sizeof line, "%s", l->name);
     snprintf(entry.name, sizeof entry.name, "%.*s", LIST_NAME - 1, l->name);
-    if (l->sized) {
-        entry.problem = l->problem;
-        kiln_problem_text(&l->problem, line, sizeof line);
-    } else {
+    const bool usable = l->sized && !request_list_layer(b->defaults, l, &entry.problem, entry.why);
+    if (usable) {
+        kiln_problem_text(&entry.problem, line, sizeof line);
+    } else if (!l->sized) {
         entry.unsupported = true;
         snprintf(entry.why, sizeof entry.why, "%.80s has no size: %.150s", l->name, l->why);
     }
-    return take_entry(b, l->sized ? LIST_PROBLEM : LIST_BAD, &entry, line);
+    return take_entry(b, usable ? LIST_PROBLEM : LIST_BAD, &entry, line);
 }
 
 static kiln_status read_model(reading *b, const char *flag, bool *whole)

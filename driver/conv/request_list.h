@@ -45,6 +45,11 @@ kiln_status request_list_read(const char *flag, const char *name, const request 
 /* Fills what the flags say of the sizes of a model's inputs: --input, --dim, --batchsize. */
 void request_list_given(const request *defaults, onnx_given *given);
 
+/* Makes *p the problem of a sized convolution in the layouts that the flags name. On failure `why`
+ * has a sentence. */
+kiln_status request_list_layer(const request *defaults, const onnx_layer *l, kiln_problem *p,
+                               char *why);
+
 /* Writes into why[KILN_ERROR_TEXT] that `visit` got no problem, and the flags that chose none. */
 void request_list_none(const request *defaults, char *why);
 

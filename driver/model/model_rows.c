@@ -2,6 +2,7 @@
 #include "model_rows.h"
 
 #include "driver/conv/measure.h"
+#include "driver/conv/request_list.h"
 #include "driver/conv/tensors.h"
 #include "driver/reference/reference.h"
 
@@ -16,6 +17,18 @@ static request request_of(const request *defaults, const kiln_problem *p)
     r.base = *p;
     r.flags.verify = 0; /* the tensors stay on the device */
     return r;
+}
+
+/* Makes the problem that is run: in the layouts and with the attributes that the flags ask for. */
+static kiln_status make_problem(model_row *row, const request *defaults)
+{
+    kiln_problem p;
+    row->problem = row->layer->problem;
+    const kiln_status status = request_list_layer(defaults, row->layer, &p, row->why);
+    if (status)
+        return status;
+    const request r = request_of(defaults, &p);
+    return request_problem(&r, KILN_FORWARD, &row->problem, row->why);
 }
 
 static model_row *find(model_rows *rows, const kiln_problem *p)
@@ -37,10 +50,9 @@ kiln_status model_rows_make(model_rows *rows, const onnx_model *m, const request
             continue;
         model_row *row = find(rows, &l->problem);
         if (!row) {
-            const request r = request_of(defaults, &l->problem);
             row = &rows->row[rows->count++];
             row->layer = l;
-            row->status = request_problem(&r, KILN_FORWARD, &row->problem, row->why);
+            row->status = make_problem(row, defaults);
             row->flops = row->status ? 0 : reference_flops(&row->problem);
         }
         row->times += l->times;
@@ -98,7 +110,7 @@ static kiln_status measure(model_row *row, const session *s, const request *r,
 
 void model_row_time(model_row *row, const session *s, const request *defaults, bool predict)
 {
-    const request r = request_of(defaults, &row->layer->problem);
+    const request r = request_of(defaults, &row->problem);
     const kiln_choice choice = {.solver = request_solver(&r),
                                 .config = *r.flags.config ? r.flags.config : NULL,
                                 .native_layout = r.flags.native_layout != 0};

@@ -124,7 +124,7 @@ static int64_t clamp(int64_t at, int64_t least, int64_t most)
 static cut cut_of(int64_t dim, int64_t begin, int64_t end, int64_t step)
 {
     const int64_t last = step > 0 ? dim : dim - 1, first = step > 0 ? 0 : -1;
-    begin = clamp(begin < 0 ? begin + dim : begin, step > 0 ? 0 : 0, last);
+    begin = clamp(begin < 0 ? begin + dim : begin, 0, last);
     end = clamp(end < 0 ? end + dim : end, first, dim);
     const int64_t way = step > 0 ? end - begin : begin - end, pace = step > 0 ? step : -step;
     return (cut){begin, step, way <= 0 || dim == 0 ? 0 : (way - 1) / pace + 1};

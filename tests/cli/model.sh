@@ -26,6 +26,12 @@ says 'fwd-f32-n4-c3-k32-i224x224-f3x3-s2x2-p1x1-bias'
 says '52 runs, 2396 MFLOP'
 expect 0 model m.onnx --dry-run --input image=2x3x96x96
 says 'fwd-f32-n2-c3-k32-i96x96-f3x3-s2x2-p1x1-bias'
+expect 0 model m.onnx --dry-run -I NHWC -O NHWC
+says 'fwd-f32-n1-c32-k16-i112x112-f1x1-l:NHWC.OIHW.NHWC-bias'
+expect 0 conv --batch m.onnx --dry-run -I NHWC -O NHWC --match k16
+says 'fwd-f32-n1-c32-k16-i112x112-f1x1-l:NHWC.OIHW.NHWC-bias'
+expect 2 model m.onnx --dry-run -I NHCV
+says 'in_layout \(-I\): .V. in layout .NHCV. is not one of the dims'
 expect 0 model m.onnx --dry-run --json
 [ "$(wc -l <out)" -eq 31 ] || fail 'not one object for each of 30 problems and the total'
 says '^\{"schema":1,"model":"m.onnx","device":"none","layer":"Conv_0","operator":"Conv","times":1,"mflop":21'
