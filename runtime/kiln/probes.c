@@ -54,6 +54,16 @@ void kiln_probe_pocl(kiln *k)
     pthread_mutex_unlock(&k->probing);
 }
 
+void kiln_probe_promises(kiln *k)
+{
+    if (!k->context)
+        return;
+    pthread_mutex_lock(&k->probing);
+    open_pocl(k);
+    kiln_pocl_open_promises(k->pocl, k->context, k->device, &k->facts, k->programs);
+    pthread_mutex_unlock(&k->probing);
+}
+
 void kiln_probe_speed(kiln *k)
 {
     kiln_measured m;

@@ -15,6 +15,10 @@ void kiln_probe_for(kiln *k, const kiln_shape *shape);
  */
 void kiln_probe_speed(kiln *k);
 
+/* Opens what operations need for which the promises of kiln_settings hold, whatever the settings
+ * say. */
+void kiln_probe_promises(kiln *k);
+
 /* Opens k->pocl, and sets facts.shares_work: enough for a plan that no solver makes. */
 void kiln_probe_pocl(kiln *k);
 

@@ -2,6 +2,7 @@
 #include "build.h"
 
 #include "generator/base/names.h"
+#include "runtime/kiln/probes.h"
 #include "runtime/op/first_use.h"
 
 #include <stdlib.h>
@@ -64,17 +65,31 @@ static kiln_pool copy_of(const kiln_graph *g, const kiln_net_plan *plan, int i, 
     return p;
 }
 
+/* The net keeps its own buffers until they are no longer in use, and flushes (run.c). What it does
+ * with the caller's buffers is for the caller to promise. */
+static void promise(const kiln_node_plan *n, int sources, const kiln_place *to, kiln_op *op)
+{
+    bool own = to->base == KILN_IN_ARENA;
+    for (int j = 0; j < sources; j++)
+        own = own && n->source[j].place.base == KILN_IN_ARENA;
+    if (own)
+        kiln_op_promise(op);
+}
+
 static kiln_status make_moves(kiln *k, const kiln_graph *g, kiln_net_build *b, int i)
 {
     const kiln_node_plan *n = &b->plan.node[i];
     kiln_status status = KILN_OK;
     for (int j = 0; j < g->node[i].sources && !status; j++) {
-        if (n->source[j].way == KILN_WAY_REFORMAT)
-            status = kiln_reformat_create(k, &n->source[j].reformat, &b->node[i].move[j]);
-        if (n->source[j].way != KILN_WAY_COPY)
-            continue;
+        const kiln_source_plan *s = &n->source[j];
         const kiln_pool copy = copy_of(g, &b->plan, i, j);
-        status = kiln_pool_create(k, &copy, &b->node[i].move[j]);
+        if (s->way == KILN_WAY_REFORMAT)
+            status = kiln_reformat_create(k, &s->reformat, &b->node[i].move[j]);
+        else if (s->way == KILN_WAY_COPY)
+            status = kiln_pool_create(k, &copy, &b->node[i].move[j]);
+        /* A move reads what the source's node wrote, wherever it goes. */
+        if (!status && b->node[i].move[j] && b->plan.node[s->node].place.base == KILN_IN_ARENA)
+            promise(n, 0, s->way == KILN_WAY_COPY ? &n->place : &s->place, b->node[i].move[j]);
     }
     return status;
 }
@@ -87,10 +102,12 @@ static void has_compiled(void *user)
         p->ready(p->user);
 }
 
-static kiln_status make_conv(kiln_net_build *b, int i, bool quick)
+static kiln_status make_conv(kiln_net_build *b, int i, int sources, bool quick)
 {
     kiln_op *op = b->node[i].op;
     const kiln_status status = kiln_op_make(op, &b->plan.node[i].problem, quick);
+    if (!status)
+        promise(&b->plan.node[i], sources, &b->plan.node[i].place, op);
     if (status || !op->stand_in)
         return status;
     atomic_fetch_add(&b->pending->count, 1);
@@ -98,16 +115,26 @@ static kiln_status make_conv(kiln_net_build *b, int i, bool quick)
     return KILN_OK;
 }
 
+static kiln_status make_pool(kiln *k, kiln_net_build *b, int i, int sources)
+{
+    const kiln_node_plan *n = &b->plan.node[i];
+    const kiln_status status = kiln_pool_create(k, &n->pool, &b->node[i].op);
+    if (!status)
+        promise(n, sources, &n->place, b->node[i].op);
+    return status;
+}
+
 kiln_status kiln_net_build_compile(kiln *k, const kiln_graph *g, kiln_net_build *b, bool quick)
 {
     kiln_status status = KILN_OK;
+    kiln_probe_promises(k);
     atomic_init(&b->pending->count, 1); /* so that no operation is the last one before the end */
     for (int i = 0; i < g->count && !status; i++) {
         status = make_moves(k, g, b, i);
         if (!status && g->node[i].node.kind == KILN_NODE_CONV)
-            status = make_conv(b, i, quick);
+            status = make_conv(b, i, g->node[i].sources, quick);
         if (!status && g->node[i].node.kind == KILN_NODE_POOL)
-            status = kiln_pool_create(k, &b->plan.node[i].pool, &b->node[i].op);
+            status = make_pool(k, b, i, g->node[i].sources);
         if (status)
             status = kiln_graph_fail(g, i, status, "%.200s", kiln_last_error());
     }

@@ -101,6 +101,14 @@ kiln_status kiln_op_create(kiln *k, const kiln_problem *problem, const kiln_choi
     return status;
 }
 
+void kiln_op_promise(kiln_op *op)
+{
+    op->promised = true;
+    kiln_pocl_op_promise(op->pocl);
+    if (op->stand_in)
+        kiln_op_promise(op->stand_in);
+}
+
 kiln_status kiln_conv_plan(kiln *k, const kiln_problem *problem, const kiln_choice *choice,
                            kiln_op_info *info)
 {

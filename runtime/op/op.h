@@ -49,6 +49,7 @@ struct kiln_op {
     kiln_plan plan;
     struct kiln_call *call; /* which counts its runs; NULL: nobody does */
     bool comes_packed;      /* kiln_choice.packed_weights */
+    bool promised;          /* the promises of kiln_settings hold for this op, whoever makes them */
     /* Bytes of the caller's tensors that the plan reads or writes; 0: it does not. */
     int64_t bytes[KILN_ROLE_PACKED];
     kiln_launch launch[KILN_MAX_STAGES];
@@ -88,6 +89,10 @@ kiln_status kiln_op_compile(kiln_op *op, int64_t takes_ns);
 
 /* The same for an op of kiln_op_plan_new(). */
 kiln_status kiln_op_compile_planned(kiln_op *op);
+
+/* Says that buffers stay while the op uses them, and that queues are flushed (kiln_settings): the
+ * caller, a room of the library, keeps that promise. Before the op's first enqueue. */
+void kiln_op_promise(kiln_op *op);
 
 const kiln_plan *kiln_op_plan(const kiln_op *op);
 

@@ -73,7 +73,11 @@ static kiln_status open_pocl(kiln_op *op, int64_t takes_ns)
     cl_kernel kernel[KILN_MAX_STAGES] = {NULL};
     for (int i = 0; i < op->plan.nstages; i++)
         kernel[i] = op->launch[i].kernel;
-    return kiln_pocl_op_open(op->k->pocl, &op->plan, kernel, takes_ns, &op->pocl);
+    const kiln_status status =
+        kiln_pocl_op_open(op->k->pocl, &op->plan, kernel, takes_ns, &op->pocl);
+    if (!status && op->promised)
+        kiln_pocl_op_promise(op->pocl);
+    return status;
 }
 
 kiln_status kiln_op_build(kiln_op *op, int64_t takes_ns)

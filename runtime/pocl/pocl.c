@@ -19,6 +19,15 @@ static bool can_share(const kiln_pocl *p, cl_context context, cl_device_id devic
     return false;
 }
 
+static void open_promises(kiln_pocl *p, cl_context context, cl_device_id device,
+                          const kiln_device_facts *facts, kiln_programs *programs, bool batch)
+{
+    if (!p->pointers)
+        p->pointers = kiln_buffer_pointers_open(programs, context, device);
+    if (batch && !p->batch && facts->shares_work && p->pointers)
+        p->batch = kiln_command_batch_open();
+}
+
 kiln_pocl *kiln_pocl_open(cl_context context, cl_device_id device, kiln_device_facts *facts,
                           kiln_programs *programs, const kiln_pocl_settings *settings,
                           const kiln_logger *logger)
@@ -29,14 +38,21 @@ kiln_pocl *kiln_pocl_open(cl_context context, cl_device_id device, kiln_device_f
     p->keepalive = kiln_keepalive_open(context, device, facts, settings->keepalive_us,
                                        settings->place_threads);
     facts->shares_work = can_share(p, context, device, programs, logger);
-    if (settings->buffers_stay)
-        p->pointers = kiln_buffer_pointers_open(programs, context, device);
-    if (settings->queues_flushed && facts->shares_work && p->pointers)
-        p->batch = kiln_command_batch_open();
+    p->buffers_stay = settings->buffers_stay;
+    p->queues_flushed = settings->queues_flushed;
+    if (p->buffers_stay)
+        open_promises(p, context, device, facts, programs, p->queues_flushed);
     if (p->keepalive || p->pointers)
         return p;
     free(p);
     return NULL;
+}
+
+void kiln_pocl_open_promises(kiln_pocl *p, cl_context context, cl_device_id device,
+                             const kiln_device_facts *facts, kiln_programs *programs)
+{
+    if (p)
+        open_promises(p, context, device, facts, programs, true);
 }
 
 void kiln_pocl_close(kiln_pocl *p)

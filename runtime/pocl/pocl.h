@@ -31,6 +31,10 @@ typedef struct kiln_pocl_settings {
 kiln_pocl *kiln_pocl_open(cl_context context, cl_device_id device, kiln_device_facts *facts,
                           kiln_programs *programs, const kiln_pocl_settings *settings,
                           const kiln_logger *logger);
+/* Opens what operations need for which the promises hold, although the settings do not make them.
+ * One thread at a time. */
+void kiln_pocl_open_promises(kiln_pocl *p, cl_context context, cl_device_id device,
+                             const kiln_device_facts *facts, kiln_programs *programs);
 /* Returns when no thread spins any more; operations that were enqueued are done nevertheless. */
 void kiln_pocl_close(kiln_pocl *p);
 
@@ -42,6 +46,8 @@ kiln_status kiln_pocl_op_open(kiln_pocl *p, const kiln_plan *plan,
                               const cl_kernel kernel[KILN_MAX_STAGES], int64_t takes_ns,
                               kiln_pocl_op **op);
 void kiln_pocl_op_close(kiln_pocl_op *op);
+/* Says that the promises of kiln_settings hold for this operation. Before its first enqueue. */
+void kiln_pocl_op_promise(kiln_pocl_op *op);
 
 /* Says that the stages in `stages` (bit i: stage i) get other buffers. mem[role]: memory objects
  * that are bound a second time and whose end will be known; NULL: no such objects. Returns true

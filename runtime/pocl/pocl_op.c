@@ -34,6 +34,8 @@ kiln_status kiln_pocl_op_open(kiln_pocl *p, const kiln_plan *plan,
     op->pocl = p;
     op->plan = plan;
     op->takes_ns = takes_ns;
+    op->stay = p->buffers_stay;
+    op->flushed = p->queues_flushed;
     for (int i = 0; i < plan->nstages && !status; i++) {
         op->kernel[i] = kernel[i];
         op->shared |= (unsigned)plan->stage[i].shared << i;
@@ -44,6 +46,12 @@ kiln_status kiln_pocl_op_open(kiln_pocl *p, const kiln_plan *plan,
     else
         *out = op;
     return status;
+}
+
+void kiln_pocl_op_promise(kiln_pocl_op *op)
+{
+    if (op)
+        op->stay = op->flushed = true;
 }
 
 void kiln_pocl_op_close(kiln_pocl_op *op)
@@ -81,7 +89,7 @@ bool kiln_pocl_bind(kiln_pocl_op *op, unsigned stages, const cl_mem mem[KILN_MAX
     if (!op)
         return false;
     op->binding++;
-    op->pointers = mem && op->pocl->pointers &&
+    op->pointers = mem && op->stay && op->pocl->pointers &&
                    kiln_buffer_pointers_find(op->pocl->pointers, mem, address, KILN_MAX_ROLES) &&
                    give_pointers(op, stages, address);
     return op->pointers;
@@ -92,8 +100,8 @@ bool kiln_pocl_bind(kiln_pocl_op *op, unsigned stages, const cl_mem mem[KILN_MAX
 /* Whether all launches are of one work-group, with addresses of buffers that stay. */
 static bool may_join(const kiln_pocl_op *op, const kiln_pocl_call *call)
 {
-    return op->pocl->batch && op->pointers && call->plain && call->events == KILN_EVENTS_NONE &&
-           (call->stages & ~op->shared) == 0;
+    return op->flushed && op->pocl->batch && op->pointers && call->plain &&
+           call->events == KILN_EVENTS_NONE && (call->stages & ~op->shared) == 0;
 }
 
 /* Returns false when some launch is not captured yet, or when the batch takes none now. */

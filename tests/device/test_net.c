@@ -2,6 +2,9 @@
  * many runs with the same bits, two nets on two queues, other sizes, stand-ins, memory that is
  * lent. */
 #include "driver/layout/layout_host.h"
+#include "runtime/kiln/kiln_internal.h"
+#include "runtime/pocl/command_batch.h"
+#include "runtime/pocl/pocl_internal.h"
 #include "support/net_case.h"
 #include "support/suite.h"
 #include "support/support.h"
@@ -252,6 +255,60 @@ START_TEST(it_waits_and_gives_an_event)
 }
 END_TEST
 
+/* Two images in turns, for which nobody waits: each result is that of its image. */
+static void take_turns(fixture *f, cl_command_queue queue, int rounds)
+{
+    const size_t bytes = f->bytes[0], image = 4 * (size_t)f->c.form[0].channels *
+                                              (size_t)(f->c.form[0].size[0] * f->c.form[0].size[1]);
+    float *other = malloc(image), *want[2] = {malloc(bytes), malloc(bytes)}, *got = malloc(bytes);
+    for (size_t i = 0; i < image / 4; i++)
+        other[i] = -f->c.input[0][i];
+    const kiln_buffer in[2] = {f->in[0], {make_buffer(other, image), 0}};
+    cl_mem own = f->out[0].mem, result[2] = {own, make_buffer(NULL, bytes)};
+    for (int n = -1; n < rounds; n++) {
+        for (int i = 0; i < 2; i++) {
+            f->out[0].mem = result[i];
+            OK(kiln_net_enqueue(f->net, queue, &in[i], f->out, 0, NULL, NULL));
+            if (n < 0) /* alone */
+                clFinish(queue);
+        }
+        for (int i = 0; i < 2; i++) {
+            float *to = n < 0 ? want[i] : got;
+            clEnqueueReadBuffer(queue, result[i], CL_TRUE, 0, bytes, to, 0, NULL, NULL);
+            ck_assert_msg(memcmp(to, want[i], bytes) == 0, "round %d, image %d", n, i);
+        }
+    }
+    ck_assert(memcmp(want[0], want[1], bytes) != 0);
+    f->out[0].mem = own;
+    clReleaseMemObject(in[1].mem);
+    clReleaseMemObject(result[1]);
+    free(other);
+    free(want[0]);
+    free(want[1]);
+    free(got);
+}
+
+/* A net keeps the promises for its own operations: they share commands under PoCL although nobody
+ * promised anything. */
+START_TEST(operations_share_commands)
+{
+    fixture f;
+    const support_device *d = support_open();
+    cl_command_queue queue = plain_queue();
+    open_net(&f, d->kiln, cases[_i], false, NULL);
+    start_net(&f, queue);
+    kiln_pocl *pocl = d->kiln->pocl;
+    const uint64_t before = pocl ? kiln_command_batch_count(pocl->batch) : 0;
+    run(&f, queue);
+    compare(&f, queue);
+    take_turns(&f, queue, 100);
+    if (d->kiln->facts.compute_units <= 16 && kiln_device_is_pocl(&d->kiln->facts))
+        ck_assert_uint_gt(kiln_command_batch_count(pocl->batch), before);
+    close_net(&f);
+    clReleaseCommandQueue(queue);
+}
+END_TEST
+
 /* ---- other sizes, stand-ins, memory ---- */
 
 START_TEST(other_sizes)
@@ -396,6 +453,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_hundred_runs_are_equal, 0, CASES);
     tcase_add_test(tcase, two_nets_on_two_queues);
     tcase_add_test(tcase, it_waits_and_gives_an_event);
+    tcase_add_loop_test(tcase, operations_share_commands, 0, CASES);
     tcase_add_loop_test(tcase, other_sizes, 0, CASES);
     tcase_add_test(tcase, stand_ins_run_first);
     tcase_add_test(tcase, memory_is_lent);

@@ -30,7 +30,7 @@ int net_up(net_case *c, int x, int64_t channels);
 int net_pool(net_case *c, int x, int other, kiln_pool pool);
 int net_concat(net_case *c, int a, int b, int d);
 int net_split(net_case *c, int x, int64_t first, int64_t channels);
-/* A foreign node that adds 1 to every element, which PoCL runs as a native kernel. */
+/* A foreign node that copies. */
 int net_foreign(net_case *c, int x, const char *layout);
 
 /* Marks the node that was added last. */
