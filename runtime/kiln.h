@@ -107,6 +107,11 @@ typedef struct kiln_settings {
      * else the enqueue fails with KILN_INVALID. It waits for its events and its queue, and reads
      * the weights. For finding defects; KILN_CHECK_PACKED=1 */
     int check_packed;
+    /* 1: an enqueue fails with KILN_INVALID where the program breaks the promise of queues_flushed: it
+     * has put a command of its own into the queue that may not have ended, and has not called
+     * kiln_flush(). Operations share commands as ever. On PoCL's CPU device, behind OpenCL's loader.
+     * For finding defects; KILN_CHECK_FLUSHED=1 */
+    int check_flushed;
     /* A file that receives each distinct convolution that the process runs, as a line of the
      * command `kiln conv`, with the number of runs; KILN_LOG_CMD, none. `kiln tune FILE --profile`
      * tunes for it. Processes with one file add up. "%p" in the name is the process. Written when a

@@ -30,6 +30,7 @@ static const variable table[] = {
     {"KILN_LOG_CMD", "file that receives each convolution a program runs, and how often", NULL,
      "off"},
     {"KILN_CHECK_PACKED", "1: fail where packed weights are not what was packed", NULL, "0"},
+    {"KILN_CHECK_FLUSHED", "1: fail where a program breaks its promise to flush queues", NULL, "0"},
     {"KILN_TEMPLATES", "directory of kernel templates that replace the built-in ones", NULL,
      "none"},
 };

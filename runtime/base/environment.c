@@ -82,6 +82,7 @@ static const struct {
      "a whole number of microseconds from 0 to 1000000000"},
     {"KILN_CHECK_PADDING", NO_SETTING, is_switch, "1 or 0"},
     {"KILN_CHECK_PACKED", NO_SETTING, is_switch, "1 or 0"},
+    {"KILN_CHECK_FLUSHED", NO_SETTING, is_switch, "1 or 0"},
     {"KILN_LOG_CMD", SETTING(call_log), is_path, "a path of less than 4096 bytes, or off"},
 };
 

@@ -100,6 +100,7 @@ kiln_status kiln_open(kiln **out, cl_context context, cl_device_id device,
     k->logger = (kiln_logger){s->log, s->log_user, s->warn, s->span};
     k->check_padding = s->check_padding || kiln_switch_is_on(getenv("KILN_CHECK_PADDING"), false);
     k->check_packed = s->check_packed || kiln_switch_is_on(getenv("KILN_CHECK_PACKED"), false);
+    k->check_flushed = s->check_flushed || kiln_switch_is_on(getenv("KILN_CHECK_FLUSHED"), false);
     kiln_place_resolve(k->call_log, sizeof k->call_log, s->call_log, "KILN_LOG_CMD");
     if (context) {
         status = attach(k, context, device, s);

@@ -45,7 +45,7 @@ struct kiln {
     bool first_use;                   /* ops have a stand-in (op/first_use.h) */
     kiln_task_queue *tasks;           /* NULL: kiln_tasks_open() was not called */
     _Atomic(cl_command_queue) waited; /* the queue of the last kiln_finish() or kiln_flush() */
-    bool check_padding, check_packed;
+    bool check_padding, check_packed, check_flushed;
     char call_log[4096];       /* where runs are counted; "": nowhere */
     const char *rows_named_by; /* a setting, a variable; NULL: it is the default */
     atomic_bool missing_told;  /* that the file so named is not there */

@@ -11,7 +11,8 @@ static void open_pocl(kiln *k)
     const kiln_pocl_settings settings = {.keepalive_us = k->keepalive_us,
                                          .place_threads = k->place_threads,
                                          .buffers_stay = k->buffers_stay,
-                                         .queues_flushed = k->queues_flushed};
+                                         .queues_flushed = k->queues_flushed,
+                                         .check_flushed = k->check_flushed};
     if (!k->probed.pocl)
         atomic_store(&k->pocl, kiln_pocl_open(k->context, k->device, &k->facts, k->programs,
                                               &settings, &k->logger));

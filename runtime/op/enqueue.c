@@ -164,6 +164,21 @@ static kiln_status name_refused(const kiln_op *op, cl_command_queue queue, cl_ui
                : KILN_OPENCL;
 }
 
+/* Fails where the program has broken the promise of settings.queues_flushed. */
+static kiln_status check_flushed(const kiln_op *op, cl_command_queue queue)
+{
+    char text[KILN_KEY_TEXT] = "a reformat or pool";
+    const char *command = kiln_pocl_unflushed(op->pocl, queue);
+    if (!command)
+        return KILN_OK;
+    if (op->pick.solver)
+        kiln_problem_text(&op->problem, text, sizeof text);
+    return kiln_fail(KILN_INVALID,
+                     "%.90s comes behind %s(), which may not have ended: call kiln_flush() between "
+                     "them, or do not promise it by settings.queues_flushed",
+                     text, command);
+}
+
 /* events[i] receives stage i's event where it is wanted, and *last the number of the last stage. */
 static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                        kiln_phase phase, cl_uint n_wait, const cl_event *wait, kiln_events wanted,
@@ -180,7 +195,9 @@ static kiln_status run(kiln_op *op, cl_command_queue queue, const kiln_buffers *
                            .waits = n_wait > 0,
                            .plain = n_wait == 0 && !op->owns_images && !op->dirty,
                            .events = wanted};
-    status = prepare(op, queue, buffers, phase, n_wait, wait);
+    status = check_flushed(op, queue);
+    if (!status)
+        status = prepare(op, queue, buffers, phase, n_wait, wait);
     if (!status && phase == KILN_RUN_ONLY)
         status = kiln_op_check_packed(op, queue, &buffers->packed, n_wait, wait);
     if (!status)

@@ -2,6 +2,7 @@
 #include "pocl.h"
 
 #include "buffer_pointers.h"
+#include "flush_check.h"
 #include "pocl_internal.h"
 #include "work_sharing.h"
 
@@ -40,6 +41,8 @@ kiln_pocl *kiln_pocl_open(cl_context context, cl_device_id device, kiln_device_f
     facts->shares_work = can_share(p, context, device, programs, logger);
     p->buffers_stay = settings->buffers_stay;
     p->queues_flushed = settings->queues_flushed;
+    p->check_flushed = settings->check_flushed && settings->queues_flushed;
+    p->device = device;
     if (p->buffers_stay)
         open_promises(p, context, device, facts, programs, p->queues_flushed);
     if (p->keepalive || p->pointers)
@@ -68,8 +71,11 @@ void kiln_pocl_close(kiln_pocl *p)
 
 void kiln_pocl_flush(kiln_pocl *p, cl_command_queue queue)
 {
-    if (p)
-        kiln_command_batch_end(p->batch, queue);
+    if (!p)
+        return;
+    kiln_command_batch_end(p->batch, queue);
+    if (p->check_flushed)
+        kiln_flush_checked(queue);
 }
 
 void kiln_pocl_wait(kiln_pocl *p, cl_command_queue queue)

@@ -22,7 +22,7 @@ typedef struct kiln_pocl_op kiln_pocl_op; /* an operation's part */
 /* What kiln_settings ask for. */
 typedef struct kiln_pocl_settings {
     int64_t keepalive_us; /* 0: threads sleep at once */
-    bool place_threads, buffers_stay, queues_flushed;
+    bool place_threads, buffers_stay, queues_flushed, check_flushed;
 } kiln_pocl_settings;
 
 /* Opens what the settings ask for and the device can do. Sets facts->shares_work, for plans, when
@@ -66,6 +66,10 @@ typedef struct kiln_pocl_call {
     bool plain;         /* it waits for nothing, and nothing stands between its launches */
     kiln_events events; /* that the caller wants */
 } kiln_pocl_call;
+
+/* With settings.check_flushed: returns the function that the program called last to put a command
+ * into the queue for which it has neither waited nor called kiln_flush(); NULL: there is none. */
+const char *kiln_pocl_unflushed(const kiln_pocl_op *op, cl_command_queue queue);
 
 /* Either does the whole operation: *done becomes true. Or asks for launches as on any device, and
  * raises call->events to the events that kiln_pocl_launched() needs. */

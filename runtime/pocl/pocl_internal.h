@@ -10,6 +10,8 @@ struct kiln_pocl {
     kiln_keepalive *keepalive; /* NULL: threads sleep at once */
     /* The caller's promises hold for all operations, or for the operations of nets alone. */
     bool buffers_stay, queues_flushed;
+    bool check_flushed; /* queues are watched */
+    cl_device_id device;
     /* Opened with the first operation for which they hold. */
     _Atomic(kiln_command_batch *) batch; /* NULL: every operation is a command of its own */
     _Atomic(cl_command_queue) pointers;  /* of kiln_buffer_pointers_open(); NULL: no addresses */

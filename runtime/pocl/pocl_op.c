@@ -1,6 +1,7 @@
 /* An operation's part: addresses for its kernels, and its place in a command batch once its
  * launches have been captured. */
 #include "buffer_pointers.h"
+#include "flush_check.h"
 #include "pocl_internal.h"
 
 #include <stdlib.h>
@@ -169,12 +170,16 @@ static int64_t alone_ns(const kiln_pocl_op *op, const kiln_pocl_call *call)
     return launches == 1 && packs == 0 ? op->takes_ns : -1;
 }
 
-kiln_status kiln_pocl_submit(kiln_pocl_op *op, kiln_pocl_call *call, bool *done)
+const char *kiln_pocl_unflushed(const kiln_pocl_op *op, cl_command_queue queue)
+{
+    return op && op->pocl->check_flushed && op->pocl->batch
+               ? kiln_flush_check(queue, op->pocl->device)
+               : NULL;
+}
+
+static kiln_status submit(kiln_pocl_op *op, kiln_pocl_call *call, bool *done)
 {
     kiln_status status = KILN_OK;
-    *done = false;
-    if (!op)
-        return KILN_OK;
     const bool joins = may_join(op, call);
     if (joins && (*done = join(op, call)))
         return KILN_OK;
@@ -199,11 +204,25 @@ kiln_status kiln_pocl_submit(kiln_pocl_op *op, kiln_pocl_call *call, bool *done)
     return KILN_OK;
 }
 
+/* Commands between this call and kiln_pocl_launched() are the library's. */
+kiln_status kiln_pocl_submit(kiln_pocl_op *op, kiln_pocl_call *call, bool *done)
+{
+    *done = false;
+    if (!op)
+        return KILN_OK;
+    kiln_flush_check_leave();
+    const kiln_status status = submit(op, call, done);
+    if (status || *done)
+        kiln_flush_check_enter();
+    return status;
+}
+
 kiln_status kiln_pocl_launched(kiln_pocl_op *op, const kiln_pocl_call *call, const cl_event *events,
                                int last)
 {
     if (!op)
         return KILN_OK;
+    kiln_flush_check_enter();
     const kiln_status status = op->capturing ? end_capture(op, call->stages, events) : KILN_OK;
     if (!status && events && op->noted)
         kiln_keepalive_note(op->pocl->keepalive, events[last], op->alone_ns);

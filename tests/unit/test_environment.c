@@ -52,6 +52,7 @@ static const struct {
     {"KILN_CHECK_PADDING", "off", true},
     {"KILN_CHECK_PADDING", "yes", false},
     {"KILN_CHECK_PACKED", "yes", false},
+    {"KILN_CHECK_FLUSHED", "yes", false},
 };
 
 /* Returns whether kiln opens. Where it does not, checks that the error has the words. */
