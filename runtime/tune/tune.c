@@ -216,6 +216,32 @@ static kiln_status fail_without_means(const kiln_tuner *t)
                      t->lacking);
 }
 
+/* Searches, and keeps the winner. */
+static kiln_status run(kiln_tuner *t, kiln_trial *best)
+{
+    kiln_run_clock_hold();
+    kiln_status status = start(t);
+    if (!status)
+        search(t);
+    kiln_run_clock_release();
+    if (!status && t->found.nfinalists == 0 && t->lacks_means)
+        status = fail_without_means(t);
+    if (!status && t->found.nfinalists == 0)
+        status =
+            kiln_fail(KILN_UNSUPPORTED, "none of %zu candidates ran and verified; the first: %s",
+                      t->tried, *t->failure ? t->failure : "an earlier search tried it");
+    if (!status)
+        kiln_trial_fill(t, &t->found.finalist[0], best);
+    if (!status && t->options->keep) {
+        name_excluded(t);
+        status = kiln_finalists_keep(t->bench.k, t->bench.problem, t->shape, &t->found);
+    }
+    if (!status && t->lacks_means)
+        status = fail_without_means(t);
+    finish(t);
+    return status;
+}
+
 kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue queue,
                       const kiln_buffers *buffers, const kiln_tune_options *options,
                       kiln_trial *best)
@@ -229,37 +255,22 @@ kiln_status kiln_tune(kiln *k, const kiln_problem *problem, cl_command_queue que
     kiln_shape shape = kiln_shape_of(&p);
     kiln_probe_for(k, &shape);
     kiln_probe_speed(k);
-    kiln_tuner t = {.options = options,
-                    .shape = &shape,
-                    .bench = {.k = k,
-                              .problem = &p,
-                              .queue = queue,
-                              .buffers = *buffers,
-                              .runs = options->runs ? options->runs : RUNS,
-                              .most = options->runs ? options->runs : MOST_RUNS,
-                              .verify = options->verify,
-                              .user = options->user}};
-    t.bench.buffers.workspace = t.bench.buffers.packed = (kiln_buffer){0};
     *best = (kiln_trial){0};
-    kiln_run_clock_hold();
-    status = start(&t);
-    if (!status)
-        search(&t);
-    kiln_run_clock_release();
-    if (!status && t.found.nfinalists == 0 && t.lacks_means)
-        status = fail_without_means(&t);
-    if (!status && t.found.nfinalists == 0)
-        status =
-            kiln_fail(KILN_UNSUPPORTED, "none of %zu candidates ran and verified; the first: %s",
-                      t.tried, *t.failure ? t.failure : "an earlier search tried it");
-    if (!status)
-        kiln_trial_fill(&t, &t.found.finalist[0], best);
-    if (!status && options->keep) {
-        name_excluded(&t);
-        status = kiln_finalists_keep(k, &p, &shape, &t.found);
-    }
-    if (!status && t.lacks_means)
-        status = fail_without_means(&t);
-    finish(&t);
+    kiln_tuner *t = calloc(1, sizeof *t); /* too large for a small stack */
+    if (!t)
+        return kiln_fail(KILN_NO_MEMORY, "kiln_tune: out of memory");
+    t->options = options;
+    t->shape = &shape;
+    t->bench = (kiln_bench){.k = k,
+                            .problem = &p,
+                            .queue = queue,
+                            .buffers = *buffers,
+                            .runs = options->runs ? options->runs : RUNS,
+                            .most = options->runs ? options->runs : MOST_RUNS,
+                            .verify = options->verify,
+                            .user = options->user};
+    t->bench.buffers.workspace = t->bench.buffers.packed = (kiln_buffer){0};
+    status = run(t, best);
+    free(t);
     return status;
 }

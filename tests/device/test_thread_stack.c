@@ -58,6 +58,58 @@ static void find(void *user)
                      KILN_OK);
 }
 
+static void prepare(void *user)
+{
+    (void)user;
+    ck_assert_int_eq(kiln_prepare(tuning.kiln, &tuning_problem, 1, 1), KILN_OK);
+}
+
+static void prepare_in_processes(void *user)
+{
+    const kiln_problem twice[2] = {tuning_problem, tuning_problem};
+    (void)user;
+    ck_assert_int_eq(kiln_prepare(tuning.kiln, twice, 2, 2), KILN_OK);
+}
+
+static void prepare_ahead(void *user)
+{
+    kiln_helpers *helpers = NULL;
+    (void)user;
+    ck_assert_int_eq(kiln_prepare_begin(tuning.kiln, &tuning_problem, 1, 1, &helpers), KILN_OK);
+    create(user);
+    kiln_prepare_end(helpers);
+}
+
+static void bundle(void *user)
+{
+    char dir[128];
+    (void)user;
+    snprintf(dir, sizeof dir, "%s/bundle", tuning.folder);
+    ck_assert_int_eq(kiln_bundle(tuning.kiln, &tuning_problem, 1, 1, dir), KILN_OK);
+}
+
+static void reformat(void *user)
+{
+    const kiln_reformat other = {.dims = "NCHW", .size = {1, 32, 8, 8}, .to = "NHWC"};
+    const kiln_buffers with = {.x = tuning.buffers.y, .y = tuning.buffers.x};
+    kiln_op *op = NULL;
+    (void)user;
+    ck_assert_int_eq(kiln_reformat_create(tuning.kiln, &other, &op), KILN_OK);
+    ck_assert_int_eq(kiln_op_enqueue(op, tuning.queue, &with, 0, NULL, NULL), KILN_OK);
+    ck_assert_int_eq(kiln_finish(tuning.kiln, tuning.queue), KILN_OK);
+    kiln_op_release(op);
+}
+
+/* The first plan of a kiln finds out what only a kernel can. */
+static void probe(void *user)
+{
+    kiln_op_info info;
+    (void)user;
+    kiln *fresh = tuning_open(tuning.rows_file, NULL);
+    ck_assert_int_eq(kiln_conv_plan(fresh, &tuning_problem, NULL, &info), KILN_OK);
+    kiln_close(fresh);
+}
+
 static const struct {
     const char *name;
     void (*call)(void *user);
@@ -65,7 +117,13 @@ static const struct {
              {"kiln_conv_create", create},
              {"kiln_op_enqueue", run},
              {"kiln_tune", tune},
-             {"kiln_find", find}};
+             {"kiln_find", find},
+             {"kiln_prepare", prepare},
+             {"kiln_prepare in processes", prepare_in_processes},
+             {"kiln_prepare_begin", prepare_ahead},
+             {"kiln_bundle", bundle},
+             {"kiln_reformat_create", reformat},
+             {"a first probe", probe}};
 
 enum { CALLS = sizeof calls / sizeof *calls };
 
