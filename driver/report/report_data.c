@@ -198,8 +198,12 @@ void report_data_best(report_layer *l, report_source source, const report_best *
     l->best = *best;
     l->best.guess_ms = report_time(best->guess_ms);
     l->best.predicted_ms = report_time(best->predicted_ms);
-    if (best->turns_won < 0 || best->turns_won > best->turns)
+    const bool timed = best->turns > 0 && best->turns_won >= 0 && best->turns_won <= best->turns;
+    const bool is_guess = best->guess_ms == best->ms; /* it won no turns against itself */
+    if (!timed || is_guess)
         l->best.turns = l->best.turns_won = 0;
+    if (!timed && !is_guess) /* a time of another moment */
+        l->best.guess_ms = 0;
 }
 
 /* Returns the time of the guess in the run of a trial; 0: it was not measured there. The first
@@ -217,10 +221,26 @@ static double guess_beside(const report_layer *l, const report_trial *of)
     return 0;
 }
 
+/* A search that had no time for turns compared its best with the guess by their trials. */
+static void find_guess(report_layer *l)
+{
+    const report_trial *best = NULL;
+    for (size_t i = 0; i < l->trials; i++) {
+        const report_trial *t = &l->trial[i];
+        if (t->ms > 0 && strcmp(t->solver, l->best.solver) == 0 &&
+            strcmp(t->config, l->best.config) == 0)
+            best = t;
+    }
+    if (best)
+        l->best.guess_ms = guess_beside(l, best);
+}
+
 /* A search that was stopped has no end in the log: its trials tell. */
 static void finish(report_layer *l)
 {
     const report_trial *best = NULL;
+    if (l->source == FROM_SEARCH && l->best.guess_ms == 0)
+        find_guess(l);
     if (l->source >= FROM_ROW)
         return;
     for (size_t i = 0; i < l->trials; i++) {
@@ -230,10 +250,11 @@ static void finish(report_layer *l)
     }
     if (!best)
         return;
-    report_best found = {.ms = best->ms, .guess_ms = guess_beside(l, best)};
+    report_best found = {.ms = best->ms};
     snprintf(found.solver, sizeof found.solver, "%s", best->solver);
     snprintf(found.config, sizeof found.config, "%s", best->config);
     report_data_best(l, FROM_SEARCH, &found);
+    l->best.guess_ms = guess_beside(l, best);
 }
 
 static int by_place(const void *a, const void *b)

@@ -101,7 +101,8 @@ void report_data_trial(report_data *d, report_layer *l, const report_trial *tria
 /* Forgets the trials of a layer, after a restart. */
 void report_data_forget(report_layer *l);
 
-/* Takes a best time, with all that was measured with it, unless a better source has given one. */
+/* Takes a best time, with all that was measured with it, unless a better source has given one. A
+ * guess that was not timed in turns with it is no part of it. */
 void report_data_best(report_layer *l, report_source source, const report_best *best);
 
 /* Finishes layers whose search did not end, puts layers into the order of the page, by device, then

@@ -143,11 +143,13 @@ static void check_well_formed(void)
     "\", \"index\": " #index ", \"solver\": \"direct\", \"version\": 1, \"config\": \"" config     \
     "\", \"params\": \"T_A,T_B,T_C\", \"origin\": \"grid\", \"verdict\": \"" verdict               \
     "\", \"ms\": " #ms ", \"seconds\": 1, \"why\": \"a reason\", \"device\": \"a card\"}\n"
-#define END(problem, verdict, ms, guess_ms)                                                        \
+#define END_BY(turns, problem, verdict, ms, guess_ms)                                              \
     "{\"schema\": 1, \"kind\": \"search\", \"problem\": \"" problem "\", \"key\": \"" problem      \
     "\", \"solver\": \"direct\", \"version\": 1, \"config\": \"1,2,3\", \"verdict\": \"" verdict   \
-    "\", \"ms\": " #ms ", \"guess\": \"1,1,1 of direct\", \"guess_ms\": " #guess_ms                \
+    "\", \"ms\": " #ms ", \"guess\": \"1,1,1 of direct\", \"guess_ms\": " #guess_ms turns          \
     ", \"device\": \"a card\"}\n"
+#define END(problem, verdict, ms, guess_ms)                                                        \
+    END_BY(", \"turns\": 8, \"turns_won\": 8", problem, verdict, ms, guess_ms)
 #define A "fwd-f32-n1-c16-k16-i8x8-f3x3-p1x1"
 #define B "bwd-f32-n1-c16-k16-i8x8-f1x1"
 #define C "wrw-f16-n4-c16-k32-i8x8-f1x1"
@@ -192,8 +194,8 @@ START_TEST(a_page_has_what_its_data_call_for)
     /* the newest row of a solver, and the fastest of these */
     ck_assert_int_eq(count("data-v=\"6\""), 1);
     ck_assert_int_eq(count("data-v=\"5\""), 0);
-    ck_assert_int_eq(count("<button>"), 13); /* columns that have something */
-    ck_assert_int_eq(count("<button>turns</button>"), 0);
+    ck_assert_int_eq(count("<button>"), 14); /* columns that have something */
+    ck_assert_int_eq(count("<button>predicted ms</button>"), 0);
     ck_assert_int_eq(count("<script>"), 1);
 }
 END_TEST
@@ -249,6 +251,7 @@ START_TEST(hostile_rows_stay_texts)
     check_well_formed();
     ck_assert_uint_eq(data.layers, 2);
     ck_assert_int_eq(count("<b>'"), 0);
+    ck_assert_int_eq(count(" of 3 turns"), 0); /* nobody wins more turns than there are */
     ck_assert_int_ge(count("&lt;b&gt;&#39;\\u202e"), 6);
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         ck_assert_msg(count(hidden[i]) == 0, "%zu", i);
@@ -387,6 +390,15 @@ START_TEST(guess_and_best_are_of_one_measurement)
         double gain;
     } cases[] = {
         {END(A, "done", 2, 4), ROW "config: \"1\", ms: 1}\n", 2},
+        /* a search without turns: the trials of one run tell, or nothing does */
+        {"", END_BY("", A, "done", 2, 4), 0},
+        {"", END_BY("", A, "done", 2, 2), 1},
+        {DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 9)
+             DATED("2026-01-01T10:00:02Z", 1, "1,2,3", "grid", 2),
+         END_BY("", A, "done", 2, 4), 4.5},
+        {DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 9)
+             DATED("2026-01-02T10:00:02Z", 1, "1,2,3", "grid", 2),
+         END_BY("", A, "done", 2, 9), 0},
         /* a stopped search, whose best is from the day on which the guess took 3 */
         {DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 8)
              DATED("2026-01-01T10:00:02Z", 1, "2", "grid", 6),
@@ -399,11 +411,12 @@ START_TEST(guess_and_best_are_of_one_measurement)
         /* trials of a search that was stopped, and the row of another one */
         {DATED("2026-01-01T10:00:00Z", 0, "1", "guess", 8), ROW "config: \"2\", ms: 1}\n", 0},
         {"{\"schema\":1,\"problem\":\"" A "\",\"device\":\"a card\",\"solver\":\"direct\","
-         "\"config\":\"8\",\"best_ms\":5,\"guess_ms\":6}\n",
+         "\"config\":\"8\",\"best_ms\":5,\"guess_ms\":6,\"turns\":8,\"turns_won\":6}\n",
          END(A, "done", 2, 0), 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        take(cases[i].first);
+        if (*cases[i].first)
+            take(cases[i].first);
         take(cases[i].then);
         report_data_finish(&data);
         ck_assert_uint_eq(data.layers, 1);
@@ -559,7 +572,7 @@ START_TEST(predictions_stand_beside_times)
 {
     take("{\"schema\": 1, \"kind\": \"search\", \"problem\": \"" A "\", \"key\": \"" A
          "\", \"solver\": \"direct\", \"version\": 1, \"config\": \"1\", \"verdict\": \"done\", "
-         "\"ms\": 2, \"expected_ms\": 5, \"guess_ms\": 2, \"turns\": 8, \"turns_won\": 9, "
+         "\"ms\": 2, \"expected_ms\": 5, \"guess_ms\": 2, \"turns\": 8, "
          "\"device\": \"a card\"}\n");
     make_page();
     check_well_formed();
@@ -569,7 +582,7 @@ START_TEST(predictions_stand_beside_times)
                      1);
     ck_assert_int_eq(count("<button>predicted ms</button>"), 1);
     ck_assert_int_eq(count("data-v=\"5\">5</td>"), 1);
-    ck_assert_int_eq(count(" of 8 turns"), 0); /* nobody wins more turns than there are */
+    ck_assert_int_eq(count(" of 8 turns"), 0); /* the guess wins none against itself */
 }
 END_TEST
 
