@@ -118,11 +118,12 @@ static void show(const prove *p, size_t done, const char *what)
     fflush(stderr);
 }
 
-/* Returns whether the turns neither show a win nor that there is none. */
+/* Returns whether the turns neither show a win nor that there is none: where they scatter, they
+ * must agree. */
 static bool is_disturbed(const kiln_row *row)
 {
-    return row->win_iqr > scattered && 4LL * row->turns_won > row->turns &&
-           !kiln_row_wins(row, NULL);
+    const bool sure = row->turns_won == row->turns && kiln_row_wins(row, NULL);
+    return row->win_iqr > scattered && 4LL * row->turns_won > row->turns && !sure;
 }
 
 static void print_result(const kiln_row *row, const char *what, const char *why)
