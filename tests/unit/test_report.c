@@ -55,11 +55,13 @@ static void make_page(void)
     fclose(p.to);
 }
 
+/* By hand: AddressSanitizer looks at all of a page in each strstr(). */
 static int count(const char *what)
 {
+    const size_t length = strlen(what);
     int n = 0;
-    for (const char *s = text; (s = strstr(s, what)); s += strlen(what))
-        n++;
+    for (const char *s = text; *s; s++)
+        n += *s == *what && strncmp(s, what, length) == 0;
     return n;
 }
 
@@ -498,7 +500,7 @@ END_TEST
 /* The first links of the page lead to rows that are there. */
 static void check_links(void)
 {
-    enum { MOST = 100 };
+    enum { MOST = 20 };
     int links = 0;
     for (const char *s = text; links < MOST && (s = strstr(s, "<a href=\"#")); s++, links++) {
         char row[80];
