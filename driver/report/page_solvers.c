@@ -36,34 +36,41 @@ static int by_layers(const void *a, const void *b)
                                   : strcmp(x->solver, y->solver);
 }
 
-static void put_row(const page_part *p, const solver_wins *w)
+static void put_row(const page_part *p, const solver_wins *w, bool gains)
 {
     char share[HTML_NUMBER], gain[HTML_NUMBER];
     html_fill(p->to, "<tr><td>%</td>", w->solver);
-    fprintf(p->to,
-            "<td class=\"n\">%zu</td><td class=\"n\">%s %%</td><td class=\"n\">%s</td></tr>\n",
-            w->layers, html_number(100 * w->ms / p->ms, share),
-            w->gains > 0 ? html_number(exp(w->log_gain / (double)w->gains), gain) : "–");
+    fprintf(p->to, "<td class=\"n\">%zu</td><td class=\"n\">%s %%</td>", w->layers,
+            html_number(100 * w->ms / p->ms, share));
+    if (gains)
+        fprintf(p->to, "<td class=\"n\">%s</td>",
+                w->gains > 0 ? html_number(exp(w->log_gain / (double)w->gains), gain) : "–");
+    fputs("</tr>\n", p->to);
 }
 
 void page_solvers(const page_part *p)
 {
     solver_wins list[MOST];
     size_t n = 0;
-    for (size_t i = 0; i < p->count; i++)
+    bool gains = false;
+    for (size_t i = 0; i < p->count; i++) {
         if (p->layer[i].best.ms > 0 && *p->layer[i].best.solver)
             add(list, &n, &p->layer[i]);
+        gains = gains || report_gain(&p->layer[i]) > 0;
+    }
     if (n == 0)
         return;
     qsort(list, n, sizeof *list, by_layers);
     page_section(p->to, "solvers", p->number, "Wins of each solver",
                  "In how many layers a solver has the best config, which share of the whole time "
-                 "these layers take, and their gain over the guess, a geometric mean.");
-    fputs("<div class=\"wide\"><table><thead><tr><th>solver</th><th class=\"n\">layers</th>"
-          "<th class=\"n\">time</th><th class=\"n\">gain</th></tr></thead>\n<tbody>\n",
-          p->to);
+                 "these layers take, and, where the guess was timed, too, their gain over it, a "
+                 "geometric mean.");
+    fprintf(p->to,
+            "<div class=\"wide\"><table><thead><tr><th>solver</th><th class=\"n\">layers</th>"
+            "<th class=\"n\">time</th>%s</tr></thead>\n<tbody>\n",
+            gains ? "<th class=\"n\">gain</th>" : "");
     for (size_t i = 0; i < n; i++)
-        put_row(p, &list[i]);
+        put_row(p, &list[i], gains);
     fputs("</tbody></table></div>\n", p->to);
     page_section_end(p->to);
 }

@@ -602,6 +602,7 @@ START_TEST(a_section_without_data_is_not_shown)
     }
     ck_assert_int_eq(count("<section id=\"d1-layers\">"), 1);
     ck_assert_int_eq(count("class=\"none\""), 0);
+    ck_assert_int_eq(count("gain</"), 0); /* nor is a column */
 }
 END_TEST
 
