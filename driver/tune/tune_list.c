@@ -6,12 +6,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 /* What the visit of each line needs. */
 typedef struct reading {
     tune_list *list;
     const tune_options *options;
-    kiln *kiln; /* plans without a device; NULL: costs are unknown */
+    kiln *kiln;   /* plans without a device; NULL: costs are unknown */
+    size_t *slot; /* of a hash of an item's name: its index plus 1; 0: none */
+    size_t slots;
 } reading;
 
 static bool is_listed(const char *list, const char *name)
@@ -67,27 +70,53 @@ static double predicted_ms(kiln *k, const kiln_problem *p)
     return k && kiln_conv_plan(k, p, &choice, &info) == KILN_OK ? info.predicted_ms : 0;
 }
 
-static tune_item *find(const tune_list *list, const char *name)
+/* Returns the slot of the name: its item's, or a free one. */
+static size_t *slot_of(const reading *r, const char *name)
 {
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->item[i].name, name) == 0)
-            return &list->item[i];
-    return NULL;
+    for (size_t i = (size_t)XXH3_64bits(name, strlen(name));; i++) {
+        size_t *slot = &r->slot[i & (r->slots - 1)];
+        if (*slot == 0 || strcmp(r->list->item[*slot - 1].name, name) == 0)
+            return slot;
+    }
 }
 
-static tune_item *add(tune_list *list)
+/* Makes room for more items. There are twice as many slots as items. */
+static bool grow(reading *r)
 {
-    if (list->count == list->room) {
-        const size_t room = list->room ? list->room * 2 : 64;
-        tune_item *more = realloc(list->item, room * sizeof *more);
-        list->no_memory = list->no_memory || !more;
-        if (!more)
-            return NULL;
+    tune_list *list = r->list;
+    const size_t room = list->room ? list->room * 2 : 64;
+    tune_item *more = realloc(list->item, room * sizeof *more);
+    if (more)
         list->item = more;
-        list->room = room;
+    size_t *slot = more ? calloc(room * 2, sizeof *slot) : NULL;
+    if (!slot)
+        return false;
+    free(r->slot);
+    r->slot = slot;
+    r->slots = room * 2;
+    list->room = room;
+    for (size_t i = 0; i < list->count; i++)
+        *slot_of(r, list->item[i].name) = i + 1;
+    return true;
+}
+
+/* Returns the item of that name, with a name and nothing else where it is new; NULL: out of memory.
+ */
+static tune_item *item_of(reading *r, const char *name)
+{
+    tune_list *list = r->list;
+    if (list->count == list->room && !grow(r)) {
+        list->no_memory = true;
+        return NULL;
     }
-    list->item[list->count] = (tune_item){.count = 0};
-    return &list->item[list->count++];
+    size_t *slot = slot_of(r, name);
+    if (*slot == 0) {
+        tune_item *item = &list->item[list->count++];
+        *item = (tune_item){.count = 0};
+        snprintf(item->name, sizeof item->name, "%s", name);
+        *slot = list->count;
+    }
+    return &list->item[*slot - 1];
 }
 
 /* Adds one direction of a request. */
@@ -98,15 +127,17 @@ static void add_direction(reading *r, const request *whole, kiln_direction direc
     if (request_problem(whole, direction, &p, why))
         return;
     kiln_problem_text(&p, name, sizeof name);
-    tune_item *item = find(r->list, name);
-    if (!item && (item = add(r->list))) {
-        *item = (tune_item){.request = *whole, .direction = direction, .problem = p};
-        memcpy(item->name, name, sizeof name);
+    tune_item *item = item_of(r, name);
+    if (!item)
+        return;
+    if (item->count == 0) {
+        item->request = *whole;
+        item->direction = direction;
+        item->problem = p;
         item->request.flags.search = 1; /* the tensors are needed on the host */
         item->cost = predicted_ms(r->kiln, &p);
     }
-    if (item)
-        item->count += repeat;
+    item->count += repeat;
 }
 
 static void add_request(reading *r, const request *whole, int repeat)
@@ -186,6 +217,7 @@ kiln_status tune_list_read(tune_list *list, const tune_options *o, const request
                                                                      &r, &list->skipped, &whole));
     if (r.kiln)
         session_close(&dry);
+    free(r.slot);
     if (status)
         return status;
     if (list->no_memory) {
