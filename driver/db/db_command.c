@@ -11,9 +11,11 @@
 #include "db_prove.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char help[] =
@@ -69,7 +71,8 @@ static const char help[] =
     "  --help   print this text\n"
     "\n"
     "Exit status: 0 success; 1 diff found differences, check stale rows, merge missing parts,\n"
-    "or prove rows that were disturbed; 130 Ctrl-C; 2 the command line makes no sense; 4 OpenCL failed; 5 a file could not be "
+    "or prove rows that were disturbed; 130 Ctrl-C; 2 the command line makes no sense; 4 OpenCL "
+    "failed; 5 a file could not be "
     "read or "
     "written, or lint found\n"
     "errors; 6 out of memory.\n";
@@ -136,24 +139,58 @@ static int run(const db_word *word, db_call *c)
     return status;
 }
 
+/* Writes the file's name to `to`. Returns an exit status. */
+static int tell_own(int to)
+{
+    session s;
+    char why[KILN_ERROR_TEXT];
+    const kiln_status status = session_open(&s, NULL, why);
+    if (status) {
+        fprintf(stderr, "kiln db: %s\n", why);
+        return (int)status;
+    }
+    const char *name = kiln_rows_file(s.kiln);
+    return write(to, name, strlen(name)) < 0 ? KILN_FILE : KILN_OK;
+}
+
+/* Asks a process for the file of the device: whoever has opened a device cannot start processes
+ * that open one, as prove does. */
+static int ask_own(char *name, size_t size)
+{
+    int ends[2], status = 0;
+    if (pipe(ends) != 0)
+        return db_no_memory();
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        _exit(tell_own(ends[1]));
+    }
+    close(ends[1]);
+    size_t used = 0;
+    for (ssize_t got; used + 1 < size && (got = read(ends[0], name + used, size - 1 - used)) > 0;)
+        used += (size_t)got;
+    name[used] = '\0';
+    close(ends[0]);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        return db_no_memory();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : KILN_OPENCL;
+}
+
 /* Finds the user's file; "" if there is none. A file that KILN_DB names is taken without opening a
  * session, which would refuse a damaged file: such files are what this command is for. */
 static int find_own(char **file)
 {
     const char *named = getenv("KILN_DB");
-    session s;
-    char why[KILN_ERROR_TEXT];
-    if (named && *named) {
-        *file = strdup(strcmp(named, "off") ? named : "");
-        return *file ? KILN_OK : db_no_memory();
+    char name[PATH_MAX] = "";
+    if (named && *named)
+        snprintf(name, sizeof name, "%s", strcmp(named, "off") ? named : "");
+    else {
+        const int exit = ask_own(name, sizeof name);
+        if (exit)
+            return exit;
     }
-    kiln_status status = session_open(&s, NULL, why);
-    if (status) {
-        fprintf(stderr, "kiln db: %s\n", why);
-        return (int)status;
-    }
-    *file = strdup(kiln_rows_file(s.kiln));
-    session_close(&s);
+    *file = strdup(name);
     return *file ? KILN_OK : db_no_memory();
 }
 

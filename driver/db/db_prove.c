@@ -34,7 +34,7 @@ typedef struct prove {
     db_file *file;
     db_piece **rows; /* that count, in the order of the file */
     size_t n, *due, ndue;
-    size_t kept, dropped, before, elsewhere, failed, disturbed;
+    size_t kept, dropped, before, elsewhere, failed, disturbed, replaced;
     double began;
     bool terminal, lacks_means;
     int worst;
@@ -254,6 +254,8 @@ static void print_sum(const prove *p, bool interrupted)
     if (left)
         printf(", %zu left: the same command goes on", left);
     puts(interrupted ? " (interrupted)" : "");
+    if (p->replaced)
+        printf("%zu replaced by later rows, and dropped\n", p->replaced);
     if (p->elsewhere)
         printf("%zu of another CPU left as they are\n", p->elsewhere);
 }
@@ -272,10 +274,13 @@ static bool list_rows(prove *p)
     p->due = p->rows ? malloc((p->n + 1) * sizeof *p->due) : NULL;
     if (!p->due)
         return false;
-    for (size_t i = 0; i < p->file->count; i++)
+    for (size_t i = 0; i < p->file->count; i++) {
         p->file->piece[i].dropped = p->file->piece[i].row != NULL;
+        p->replaced += p->file->piece[i].dropped;
+    }
     for (size_t i = 0; i < p->n; i++)
         p->rows[i]->dropped = false;
+    p->replaced -= p->n;
     qsort(p->rows, p->n, sizeof *p->rows, by_place);
     return true;
 }
@@ -296,6 +301,8 @@ static int run(prove *p, db_ahead *ahead)
         prove_due(p, ahead);
         interrupt_leave(&watch);
         clear_line(p);
+        if (p->replaced && !p->kept && !p->dropped && !p->worst)
+            p->worst = (int)db_rewrite(p->file);
         print_sum(p, interrupt_came());
         exit = interrupt_came() ? CONV_INTERRUPTED : p->worst;
     }

@@ -1,4 +1,5 @@
-/* `kiln db prove`: times the rows of a file beside their guesses, and drops the rows that do not win.
+/* `kiln db prove`: times the rows of a file beside their guesses, and drops the rows that do not
+ * win.
  */
 #ifndef KILN_DB_PROVE_H
 #define KILN_DB_PROVE_H

@@ -188,8 +188,10 @@ static kiln_status prove(proof *p, const kiln_op_info *guess, kiln_row *row,
     kiln_probe_for(p->bench.k, &shape);
     kiln_status status = choose(p, &shape, row->solver, row->config, &p->own);
     if (!status && p->own.pick.solver->version != row->version)
-        status = kiln_fail(KILN_UNSUPPORTED, "the row is of version %d of solver %s; this is %d",
-                           row->version, row->solver, p->own.pick.solver->version);
+        status =
+            kiln_fail(KILN_UNSUPPORTED,
+                      "the row is of version %d of solver %s; this is %d (kiln db prune drops it)",
+                      row->version, row->solver, p->own.pick.solver->version);
     if (!status)
         status = choose(p, &shape, guess->solver, guess->config, &p->guess);
     if (status)

@@ -49,6 +49,9 @@ int kiln_row_wins(const kiln_row *row, char *why)
     else if (row->turns < KILN_ROW_TURNS)
         snprintf(text, sizeof text, "it was timed in %d turns with the guess, not in %d",
                  row->turns, KILN_ROW_TURNS);
+    else if (row->turns_won > row->turns)
+        snprintf(text, sizeof text, "it says that it beat the guess in %d of %d turns",
+                 row->turns_won, row->turns);
     else if (4LL * row->turns_won < 3LL * row->turns)
         snprintf(text, sizeof text,
                  "it beat the guess in %d of %d turns, not in three quarters of them",

@@ -26,6 +26,12 @@ static void check_piece(void *user, const kiln_rows_piece *p)
     require(memchr(row->config, 0, sizeof row->config) && memchr(row->hash, 0, sizeof row->hash));
     require(memchr(row->driver, 0, sizeof row->driver) && memchr(row->date, 0, sizeof row->date));
     require(row->version >= 0 && row->runs >= 0 && row->ms >= 0 && row->iqr >= 0);
+    require(memchr(row->guess, 0, sizeof row->guess) && row->turns >= 0 && row->turns_won >= 0);
+    char why[KILN_ERROR_TEXT];
+    if (kiln_row_wins(row, why))
+        require(!*why && row->turns >= row->turns_won && row->ms < row->guess_ms);
+    else
+        require(*why);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -71,6 +71,8 @@ START_TEST(too_few_turns_are_no_evidence)
     kiln_row row = proven();
     row.turns_won = 5;
     check_refused(&row, "it beat the guess in 5 of 8 turns, not in three quarters of them");
+    row.turns_won = 9;
+    check_refused(&row, "it says that it beat the guess in 9 of 8 turns");
     row.turns = row.turns_won = 7;
     check_refused(&row, "it was timed in 7 turns with the guess, not in 8");
     row.turns = 0;
