@@ -25,6 +25,13 @@
  *     KILN_BACKWARD_WEIGHTS   reads x, dy   writes dw (and db, when epilogue.bias is set)
  *
  * Epilogue (forward only): y = activation(alpha * conv(x, w) + beta * residual + bias[k]).
+ *
+ * Quantised tensors (forward only, kiln_quant): with x, w and y that stand for x_scale * (x -
+ * x_zero) and so on,
+ *
+ *     sum = sum of (x - x_zero) * (w - w_zero), padding left out; + bias[k] where that is i32
+ *     v   = alpha * x_scale * w_scale * w_scales[k] * sum + bias[k] + residual, then the activation
+ *     y   = v / y_scale, rounded to nearest even, + y_zero, saturated
  */
 #ifndef KILN_PROBLEM_H
 #define KILN_PROBLEM_H
@@ -65,7 +72,8 @@ typedef enum kiln_direction {
 
 /* Storage types. Floating types accumulate in f32. Sums of i8 are exact: an i32 is the sum modulo
  * 2^32, and every other type is made from the whole sum, which is more than 32 bits hold from
- * 131,072 products on. */
+ * 131,072 products on. Sums of u8 x and sums of quantised tensors are kept in 32 bits, modulo 2^32,
+ * whatever is made of them. */
 typedef enum kiln_type {
     KILN_TYPE_DEFAULT = 0,
     KILN_F32,
@@ -74,9 +82,10 @@ typedef enum kiln_type {
     KILN_I8,
     KILN_I32,    /* destination of an i8 convolution only */
     KILN_F8E4M3, /* OCP's 8-bit floats: e4m3 without infinities, up to 448; e5m2 with them, up to */
-    KILN_F8E5M2  /* 57344. Round to nearest even; what is larger, infinities too, saturates */
+    KILN_F8E5M2, /* 57344. Round to nearest even; what is larger, infinities too, saturates */
+    KILN_U8      /* x of a forward pass with w of i8, its y, its residual */
 } kiln_type;
-enum { KILN_TYPES = KILN_F8E5M2 + 1 }; /* numbers of types are below this */
+enum { KILN_TYPES = KILN_U8 + 1 }; /* numbers of types are below this */
 
 /* a and b are epilogue.param[0] and [1]; where all parameters of an activation are 0, they become
  * the usual ones, which stand behind it. A NaN stays a NaN through all of them. */
@@ -94,14 +103,52 @@ typedef enum kiln_activation {
 enum { KILN_ACTIVATIONS = KILN_GELU + 1 }; /* numbers of activations are below this */
 
 typedef struct kiln_epilogue {
-    /* A kiln_type: 1 or KILN_F32: add bias[k]; other floats: the same, stored like that. In
-     * KILN_BACKWARD_WEIGHTS, KILN_F32 only: also write db[k]. */
+    /* A kiln_type: 1 or KILN_F32: add bias[k]; other floats: the same, stored like that; KILN_I32,
+     * with x of i8 or u8: add bias[k] to the sum, before any scale. In KILN_BACKWARD_WEIGHTS,
+     * KILN_F32 only: also write db[k]. */
     int bias;
     float alpha; /* factor of the convolution (the scale, for an i8 destination); 0 = 1 */
     float beta;  /* factor of the residual tensor, shaped and typed as y; 0 = no residual */
     kiln_activation activation;
     float param[2];
 } kiln_epilogue;
+
+/* How a sum becomes an integer. The fixed-point forms are those of TFLite: the i32 sum is
+ * multiplied by an i32 that stands for a fraction of 2^31, and shifted; results are the same bits
+ * everywhere. */
+typedef enum kiln_rounding {
+    KILN_ROUND_F32 = 0,     /* by factors in f32, to nearest even */
+    KILN_ROUND_FIXED_TWICE, /* the high half of twice the product is rounded, ties away from zero,
+                               then the shift to the right is, ties away from zero */
+    KILN_ROUND_FIXED_ONCE   /* the whole product is shifted and rounded once, ties upwards */
+} kiln_rounding;
+
+/* Values that an enqueue brings in a buffer instead of the problem: bits of kiln_quant.buffers, and
+ * buffers of kiln_buffers. */
+enum {
+    KILN_QUANT_W_SCALES =
+        1,                 /* w_scales[out_channels], f32; with the fixed-point roundings pairs of
+                              i32, multiplier and shift: the factor is multiplier * 2^(shift - 31);
+                              a shift above 0 goes to the left, at most 30, below, at least -31 */
+    KILN_QUANT_X_ZERO = 2, /* one i32 each */
+    KILN_QUANT_W_ZERO = 4,
+    KILN_QUANT_Y_ZERO = 8
+};
+
+/* Scales and zero points of a forward pass. All zero: none. A scale belongs to any type but a y of
+ * i32, a zero point to tensors of i8 and u8 and must be a value of its tensor's type. Constants are
+ * compiled in: a program with many layers of one shape gives scales as w_scales[k] = x_scale *
+ * w_scale[k] / y_scale, and zero points in buffers. */
+typedef struct kiln_quant {
+    float x_scale, w_scale, y_scale, residual_scale; /* 0 = 1; beta is a factor of the last one */
+    int x_zero, w_zero, y_zero, residual_zero;
+    int buffers;             /* bits KILN_QUANT_...: what comes in buffers */
+    kiln_type residual_type; /* 0 = y's */
+    int residual_after;      /* 1: the residual is added behind the activation */
+    kiln_rounding rounding;  /* fixed-point: x of i8 or u8, y of i8 or u8, w_scales; the activation
+                                none, relu or clipped_relu; bias none or i32; no residual; scales
+                                of x and w left at 1 (w_scales hold them) */
+} kiln_quant;
 
 typedef enum kiln_determinism {
     KILN_DETERMINISM_DEFAULT = 0, /* kiln chooses reproducible configs; a forced one may not be */
@@ -151,6 +198,7 @@ typedef struct kiln_problem {
     int64_t output_pad[KILN_MAX_RANK]; /* transposed only; below max(stride, dilation) */
 
     kiln_epilogue epilogue;
+    kiln_quant quant;
     kiln_determinism determinism;
     kiln_math math;
     int64_t workspace_limit; /* bytes; 0 = a quarter of the device's memory */
@@ -188,6 +236,9 @@ KILN_API int64_t kiln_problem_count(const kiln_problem *problem, char tensor /* 
  *     -sHxW stride  -pHxW pad before  -eHxW pad after, if unlike before  -dHxW dilation  -gG groups
  *     -trans  -oHxW output pad  -t:X.W.Y types, if the destination's is not the one the sources
  *     imply  -l:X.W.Y layouts  -bias  -aALPHA  -rBETA  -act:NAME:A:B (without trailing zeros)
+ *     -q:WORD:WORD of scales and zero points: xs0.5 ws0.5 ys0.5 rs0.5 x3 w3 y3 r3, wb xb yb wzb for
+ *     what comes in buffers (w_scales, x_zero, y_zero, w_zero), tTYPE of the residual, after, twice
+ *     or once
  *     -det  -nondet  -exact  -reduced  -wsBYTES
  * Two checked problems have the same text exactly when they are the same bytes. Decimals have a
  * point in every locale. KILN_KEY_TEXT bytes hold the text of any checked problem. Writes at most
@@ -207,11 +258,12 @@ KILN_API size_t kiln_problem_row_key(const kiln_problem *problem, char *text, si
 KILN_API kiln_status kiln_problem_parse(kiln_problem *problem, const char *text, char *why);
 
 /* Writes MIOpen's key of a checked problem, as kiln_problem_text(). Returns 0 where MIOpen has no
- * key for the problem: 8-bit floats, rank 1, transposed, unequal padding, an epilogue beyond the
- * bias, other layouts than NCHW and NHWC (NCDHW, NDHWC). */
+ * key for the problem: 8-bit floats, u8, rank 1, transposed, unequal padding, an epilogue beyond
+ * the bias, other layouts than NCHW and NHWC (NCDHW, NDHWC). */
 KILN_API size_t kiln_problem_miopen_key(const kiln_problem *problem, char *text, size_t size);
 
-/* "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2"; "?" for a number that is no type's. */
+/* "f32", "f16", "bf16", "i8", "i32", "f8e4m3", "f8e5m2", "u8"; "?" for a number that is no type's.
+ */
 KILN_API const char *kiln_type_name(kiln_type type);
 /* Sets *type to the type of that name; returns false, with *type untouched, for any other name. */
 KILN_API bool kiln_type_named(const char *name, kiln_type *type);

@@ -301,6 +301,7 @@ typedef struct kiln_op_info {
     kiln_origin origin;
     /* Bytes of what kiln_buffers has; 0: the operation does not use it. */
     int64_t x_size, w_size, y_size, bias_size, residual_size;
+    int64_t w_scales_size, x_zero_size, w_zero_size, y_zero_size;
     /* For kiln_op_enqueue() and kiln_op_pack() alike. Without choice.packed_weights, it has room
      * for weights that each run packs. */
     int64_t workspace_size;
@@ -376,6 +377,8 @@ typedef struct kiln_buffers {
     kiln_buffer residual;  /* as y; with epilogue.beta; may be y itself, if that is a buffer */
     kiln_buffer workspace; /* with workspace_size > 0 */
     kiln_buffer packed;    /* optional: weights from kiln_op_pack(); then w is not read */
+    kiln_buffer w_scales;  /* these four with the bits KILN_QUANT_... of quant.buffers */
+    kiln_buffer x_zero, w_zero, y_zero;
 } kiln_buffers;
 
 /* Enqueues the whole operation. The queue must belong to the kiln's context and device, and memory

@@ -28,10 +28,11 @@
  * The last tile of a row or block is moved back to end where the matrix ends: the work-item
  * moves some cells twice. So P_COLUMNS, D_SPAN and D_BLOCK are at least T_TILE.
  *
- * Values: between equal types bits are moved as they are (P_RAW=1); else they go through float, or
- * int into i32, rounded to nearest even and saturated. Images hold CL_RGBA pixels: f32 and f16 as
- * CL_FLOAT and CL_HALF_FLOAT, i8 and i32 as CL_SIGNED_INT8 and CL_SIGNED_INT32. P_FROM_IMAGE=1 and
- * P_TO_IMAGE=1 say which sides are images; P_PAD is a VAL_T. No assumption on alignment.
+ * Values: between equal types bits are moved as they are (P_RAW=1), those of P_FLIP inverted; else
+ * they go through float, or int into i32, rounded to nearest even and saturated. Images hold
+ * CL_RGBA pixels: f32 and f16 as CL_FLOAT and CL_HALF_FLOAT, i8 and i32 as CL_SIGNED_INT8 and
+ * CL_SIGNED_INT32. P_FROM_IMAGE=1 and P_TO_IMAGE=1 say which sides are images; P_PAD is a VAL_T. No
+ * assumption on alignment.
  */
 #include "cells.cl"
 
@@ -125,7 +126,7 @@ kernel void reformat(FROM, global DST_T *restrict to)
 #define CELL_TN KILN_CAT(CELL_T, T_TILE)
 #ifdef P_RAW
 #define LOAD_TILE_ROW(p, i) LOADN(T_TILE, p, i)
-#elif DST_TYPE == TYPE_I32 && SRC_TYPE == TYPE_I8
+#elif DST_TYPE == TYPE_I32 && (SRC_TYPE == TYPE_I8 || SRC_TYPE == TYPE_U8)
 #define LOAD_TILE_ROW(p, i) SRC_LOADN(T_TILE, p, i)
 #elif DST_TYPE == TYPE_I32
 #define LOAD_TILE_ROW(p, i)                                                                        \

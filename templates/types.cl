@@ -2,8 +2,8 @@
  *
  * Defines (made by kiln_define_types()):
  *   SRC_TYPE     storage of the two tensors that are read    TYPE_F32 TYPE_F16 TYPE_BF16 TYPE_I8
- *                TYPE_F8E4M3 TYPE_F8E5M2 (TYPE_I32 too, where values only move)
- *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32
+ *                TYPE_F8E4M3 TYPE_F8E5M2 (TYPE_I32 and TYPE_U8 too, where values only move)
+ *   DST_TYPE     storage of the tensor that is written       the same, or TYPE_I32, TYPE_U8
  *   P_WIDE=1     a tensor has 2^31 elements or more, or a padded axis is that long
  *   D_ALIGNED=1  buffers are aligned for vectors of every length
  *   D_LONG_SUMS=1 sums of bytes may leave an int, and none of their bits is dropped; for templates
@@ -43,6 +43,7 @@
 #define TYPE_I32 5
 #define TYPE_F8E4M3 6
 #define TYPE_F8E5M2 7
+#define TYPE_U8 8
 
 #ifdef P_WIDE
 #define INDEX_T long
@@ -158,6 +159,12 @@ KILN_F8_DEFINE(16)
 #define SRC_LOAD(p, i) ((int)(p)[i])
 #define SRC_BITS_T char
 #define SRC_OF_BITS(n, bits) KILN_CAT(convert_int, n)(bits)
+#elif SRC_TYPE == TYPE_U8
+#define SRC_T uchar
+#define ACC_T int
+#define SRC_LOAD(p, i) ((int)(p)[i])
+#define SRC_BITS_T uchar
+#define SRC_OF_BITS(n, bits) KILN_CAT(convert_int, n)(bits)
 #elif SRC_TYPE == TYPE_I32
 #define SRC_T int
 #define ACC_T int
@@ -229,6 +236,32 @@ static inline char kiln_to_char(float v)
 KILN_CHAR_DEFINE(4)
 KILN_CHAR_DEFINE(8)
 KILN_CHAR_DEFINE(16)
+#elif DST_TYPE == TYPE_U8
+#define DST_T uchar
+#define VAL_T float
+#define DST_LOAD(p, i) ((float)(p)[i])
+#define DST_STORE(p, i, v) ((p)[i] = kiln_to_uchar(v))
+#define KILN_BITS_T uchar
+#define DST_OF_BITS(n, bits) KILN_CAT(convert_float, n)(bits)
+#define KILN_BITS(n, v) KILN_CAT(kiln_to_uchar, n)(v)
+
+/* As kiln_to_char(). */
+#define KILN_UCHAR_DEFINE(n)                                                                       \
+    static inline KILN_CAT(uchar, n) KILN_CAT(kiln_to_uchar, n)(KILN_CAT(float, n) v)              \
+    {                                                                                              \
+        const KILN_CAT(float, n) most = (KILN_CAT(float, n))(255.0f), least = 0.0f * most;         \
+        v = KILN_NUMBER(KILN_CAT(float, n), v);                                                    \
+        v = v > most ? most : v < least ? least : v;                                               \
+        return KILN_CAT(convert_uchar, n)(KILN_CAT(as_int, n)(v + 12582912.0f) -                   \
+                                          as_int(12582912.0f));                                    \
+    }
+static inline uchar kiln_to_uchar(float v)
+{
+    return convert_uchar_sat_rte(KILN_NUMBER(float, v));
+}
+KILN_UCHAR_DEFINE(4)
+KILN_UCHAR_DEFINE(8)
+KILN_UCHAR_DEFINE(16)
 #elif DST_TYPE == TYPE_F16
 #define DST_T half
 #define VAL_T float

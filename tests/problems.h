@@ -156,7 +156,7 @@ static inline operands operands_new(const kiln_problem *p, host_fill fill, uint6
     host_fill_tensor(fill, seed, HOST_Y, p->y_type, terms, t.y, ny);
     host_fill_tensor(fill, seed, HOST_RESIDUAL, p->y_type, terms, t.residual, ny);
     host_fill_tensor(fill, seed, HOST_BIAS, KILN_F32, terms, t.bias, p->out_channels);
-    t.r = (reference_tensors){t.x, t.w, t.y, t.bias, t.residual};
+    t.r = (reference_tensors){.x = t.x, .w = t.w, .y = t.y, .bias = t.bias, .residual = t.residual};
     return t;
 }
 

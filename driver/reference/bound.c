@@ -48,24 +48,25 @@ static double sum_error(const bound_rule *r, double sum, double magnitude)
 /* Whether an exact sum becomes the result by at most one rounding, that to the destination's type:
  * the result of i32, which is not converted at all, and of f32, where the epilogue has only
  * comparisons. */
-static bool is_rounded_once(const bound_rule *r, double added)
+static bool is_rounded_once(const bound_rule *r, double factor, double added)
 {
     const kiln_epilogue *e = r->epilogue;
-    return r->integer && added == 0 && (!e || (activation_compares(e) && e->alpha == 1));
+    return r->integer && added == 0 && (!e || (activation_compares(e) && factor == 1));
 }
 
-double bound_error(const bound_rule *r, double sum, double magnitude, double added, double value)
+double bound_error(const bound_rule *r, double factor, double sum, double magnitude, double added,
+                   double value)
 {
-    if (is_rounded_once(r, added))
+    if (is_rounded_once(r, factor, added))
         return 0;
     double error = sum_error(r, sum, magnitude);
     const kiln_epilogue *e = r->epilogue;
     if (!e)
         return error;
-    double alpha = fabs((double)e->alpha), argument = alpha * fabs(sum) + added;
+    double alpha = fabs(factor), argument = alpha * fabs(sum) + added;
     error *= alpha;
-    if (alpha != 1 || added != 0) /* at most four more roundings */
-        error += 4 * unit * (argument + error);
+    if (alpha != 1 || added != 0) /* at most six more roundings */
+        error += 6 * unit * (argument + error);
     const activation_error a = activation_error_of(e);
     error = a.slope * error + unit * (a.of_result * fabs(value) + a.of_argument * argument);
     /* exp(-v) overflows where silu is still as large as v * tiny. */

@@ -19,10 +19,11 @@ typedef struct bound_rule {
 } bound_rule;
 
 /* Returns a bound on |result - exact result| before the last rounding to the destination's type.
- * `sum` is the exact sum of products, `magnitude` the sum of their absolute values, `added` the sum
- * of the absolute values that the epilogue adds, `value` the exact result. */
-double bound_error(const bound_rule *rule, double sum, double magnitude, double added,
-                   double value);
+ * `factor` is that of the sum in the activation's argument, `sum` the exact sum of products,
+ * `magnitude` the sum of their absolute values, `added` the sum of the absolute values that the
+ * epilogue adds, `value` the exact result. */
+double bound_error(const bound_rule *rule, double factor, double sum, double magnitude,
+                   double added, double value);
 
 /* Returns the distance of neighbouring values of `type` around `value`; 1 for integers. */
 double bound_ulp(kiln_type type, double value);

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the two short floating types ---- */
@@ -103,6 +104,8 @@ double host_get(kiln_type type, const void *data, int64_t i)
         return float_from_bits((uint32_t)((const uint16_t *)data)[i] << 16);
     case KILN_I8:
         return ((const int8_t *)data)[i];
+    case KILN_U8:
+        return ((const uint8_t *)data)[i];
     case KILN_F8E4M3:
     case KILN_F8E5M2:
         return from_f8(((const uint8_t *)data)[i], type);
@@ -130,6 +133,9 @@ void host_set(kiln_type type, void *data, int64_t i, double value)
         break;
     case KILN_I8:
         ((int8_t *)data)[i] = (int8_t)saturate(value, INT8_MIN, INT8_MAX);
+        break;
+    case KILN_U8:
+        ((uint8_t *)data)[i] = (uint8_t)saturate(value, 0, UINT8_MAX);
         break;
     case KILN_F8E4M3:
     case KILN_F8E5M2:
@@ -197,6 +203,7 @@ typedef struct law {
     bool ramp;        /* plus index mod 8: MIOpen's bias */
     int range;        /* > 0: instead, integers from -range to range, 0 left out ... */
     double density;   /* ... of which this share is kept, the rest replaced by 0 */
+    bool positive;    /* absolute values */
 } law;
 
 /* Chooses integers so small that a sum of `terms` products stays within the range in which the
@@ -222,8 +229,21 @@ static law between(double low, double high, bool truncate)
     return (law){.low = low, .high = high, .truncate = truncate};
 }
 
+/* Numbers for u8, which holds none below 0. */
+static law positive(host_fill fill, int tensor, int64_t terms)
+{
+    law l = fill == HOST_FILL_UNIFORM ? between(0, 256, true) : between(0, 255, true);
+    if (fill == HOST_FILL_INT)
+        l = tensor == HOST_RESIDUAL ? (law){.range = 4, .density = 0.875}
+                                    : integers(KILN_I8, terms);
+    l.positive = true;
+    return l;
+}
+
 static law law_of(host_fill fill, int tensor, kiln_type type, int64_t terms)
 {
+    if (type == KILN_U8)
+        return positive(fill, tensor, terms);
     const bool integer = kiln_type_is_integer(type);
     /* A hundredth of MIOpen's range would be zeros and subnormal numbers. */
     const double scale = !integer && kiln_type_size(type) == 1 ? 1 : 0.01;
@@ -250,7 +270,8 @@ static double draw(const law *l, uint64_t bits, int64_t i)
         if (unit(bits) >= l->density)
             return 0;
         int v = (int)((bits & 0x7ff) * (uint64_t)(2 * l->range) >> 11);
-        return v < l->range ? v - l->range : v - l->range + 1;
+        v = v < l->range ? v - l->range : v - l->range + 1;
+        return l->positive ? abs(v) : v;
     }
     double v = l->low + (l->high - l->low) * unit(bits);
     if (l->truncate)

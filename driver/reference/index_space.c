@@ -22,7 +22,8 @@ index_space index_space_of(const kiln_problem *p, const reference_tensors *t)
     int64_t output[KILN_MAX_RANK] = {1, 1, 1};
     for (int i = 0; i < rank; i++)
         output[i] = kiln_problem_output(p, i);
-    index_space_tensor x = tensor_of(t->x, p->x_type, p->in_channels, p->input, rank);
+    index_space_tensor x = tensor_of(t->x_wide ? t->x_wide : t->x, t->x_wide ? KILN_F32 : p->x_type,
+                                     p->in_channels, p->input, rank);
     index_space_tensor y = tensor_of(t->y, p->y_type, p->out_channels, output, rank);
     static const index_space_part plain[] = {[KILN_FORWARD] = INDEX_SPACE_COARSE,
                                              [KILN_BACKWARD_DATA] = INDEX_SPACE_FINE,
@@ -37,7 +38,8 @@ index_space index_space_of(const kiln_problem *p, const reference_tensors *t)
         .batch = p->batch,
         .groups = p->groups,
     };
-    s.filter = tensor_of(t->w, p->w_type, s.fine.channels / s.groups, p->filter, rank);
+    s.filter = tensor_of(t->w_wide ? t->w_wide : t->w, t->w_wide ? KILN_F32 : p->w_type,
+                         s.fine.channels / s.groups, p->filter, rank);
     for (int a = 0; a < 3; a++) {
         int i = a - (3 - rank);
         s.stride[a] = i < 0 ? 1 : p->stride[i];

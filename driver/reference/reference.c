@@ -4,9 +4,42 @@
 #include "activation.h"
 #include "host.h"
 #include "index_space.h"
+#include "quantised.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* ---- what is multiplied ---- */
+
+static float *widened(kiln_type type, const void *data, int zero, int64_t count)
+{
+    float *wide = malloc((size_t)count * sizeof *wide);
+    if (!wide)
+        return NULL;
+    host_to_float(type, data, count, wide);
+    for (int64_t i = 0; zero && i < count; i++)
+        wide[i] -= (float)zero;
+    return wide;
+}
+
+bool reference_widen(const kiln_problem *p, reference_tensors *t)
+{
+    t->x_wide = t->w_wide = NULL;
+    if (!quantised_widens(p))
+        return true;
+    t->x_wide = widened(p->x_type, t->x, quantised_zero(p, t, 'x'), kiln_problem_count(p, 'x'));
+    t->w_wide = widened(p->w_type, t->w, quantised_zero(p, t, 'w'), kiln_problem_count(p, 'w'));
+    if (!t->x_wide || !t->w_wide)
+        reference_widen_end(t);
+    return t->x_wide;
+}
+
+void reference_widen_end(reference_tensors *t)
+{
+    free(t->x_wide);
+    free(t->w_wide);
+    t->x_wide = t->w_wide = NULL;
+}
 
 /* ---- all elements ---- */
 
@@ -142,11 +175,38 @@ static double wrapped(double sum)
     return isfinite(sum) ? (double)(int32_t)(uint32_t)(int64_t)sum : sum;
 }
 
-double reference_activate(const kiln_problem *p, double v)
+static int64_t channel_of(const kiln_problem *p, int64_t index)
 {
+    int64_t plane = 1;
+    for (int i = 0; i < p->spatial_rank; i++)
+        plane *= kiln_problem_output(p, i);
+    return index / plane % p->out_channels;
+}
+
+double reference_activate(const kiln_problem *p, const reference_tensors *t, int64_t index,
+                          double v)
+{
+    const kiln_quant *q = &p->quant;
     if (reference_type(p) == KILN_I32)
         return wrapped(v);
-    return p->direction == KILN_FORWARD ? activation_value(&p->epilogue, v) : v;
+    if (p->direction != KILN_FORWARD)
+        return v;
+    if (q->rounding)
+        return quantised_fixed(p, t, channel_of(p, index), v);
+    v = activation_value(&p->epilogue, v);
+    if (q->residual_after)
+        v += quantised_residual(p, t, index);
+    return v / (double)q->y_scale;
+}
+
+int reference_offset(const kiln_problem *p, const reference_tensors *t)
+{
+    return p->direction == KILN_FORWARD ? quantised_zero(p, t, 'y') : 0;
+}
+
+double reference_factor(const kiln_problem *p, const reference_tensors *t, int64_t index)
+{
+    return p->direction == KILN_FORWARD ? quantised_factor(p, t, channel_of(p, index)) : 1;
 }
 
 static double finite_magnitude(double term)
@@ -160,18 +220,18 @@ double reference_argument(const kiln_problem *p, const reference_tensors *t, int
     if (p->direction != KILN_FORWARD)
         return sum;
     const kiln_epilogue *e = &p->epilogue;
-    double v = sum * e->alpha;
-    *magnitude *= fabs((double)e->alpha);
-    if (e->beta != 0) {
-        double residual = e->beta * host_get(p->y_type, t->residual, index);
+    const double factor = reference_factor(p, t, index);
+    if (e->bias == KILN_I32)
+        sum += (double)t->bias[channel_of(p, index)];
+    double v = (quantised_wraps(p) ? wrapped(sum) : sum) * factor;
+    *magnitude *= fabs(factor);
+    if (e->beta != 0 && !p->quant.residual_after) {
+        double residual = quantised_residual(p, t, index);
         v += residual;
         *magnitude += finite_magnitude(residual);
     }
-    if (e->bias) {
-        int64_t plane = 1;
-        for (int i = 0; i < p->spatial_rank; i++)
-            plane *= kiln_problem_output(p, i);
-        double bias = t->bias[index / plane % p->out_channels];
+    if (e->bias && e->bias != KILN_I32) {
+        double bias = t->bias[channel_of(p, index)];
         v += bias;
         *magnitude += finite_magnitude(bias);
     }
@@ -181,7 +241,7 @@ double reference_argument(const kiln_problem *p, const reference_tensors *t, int
 double reference_finish(const kiln_problem *p, const reference_tensors *t, int64_t index,
                         double sum, double *magnitude)
 {
-    return reference_activate(p, reference_argument(p, t, index, sum, magnitude));
+    return reference_activate(p, t, index, reference_argument(p, t, index, sum, magnitude));
 }
 
 /* ---- whole results ---- */
@@ -204,8 +264,8 @@ static void keep_part(void *user, int thread, const contraction_part *part)
     }
 }
 
-void reference_run(const kiln_problem *problem, const reference_tensors *t, const int64_t *index,
-                   int64_t count, double *value, double *magnitude)
+static void run(const kiln_problem *problem, const reference_tensors *t, const int64_t *index,
+                int64_t count, double *value, double *magnitude)
 {
     arrays to = {problem, t, value, magnitude};
     if (!index && count == reference_count(problem) && reference_sums(problem, t, keep_part, &to))
@@ -216,6 +276,18 @@ void reference_run(const kiln_problem *problem, const reference_tensors *t, cons
         double sum = reference_sum(problem, t, at, &magnitude[i]);
         value[i] = reference_finish(problem, t, at, sum, &magnitude[i]);
     }
+}
+
+void reference_run(const kiln_problem *problem, const reference_tensors *t, const int64_t *index,
+                   int64_t count, double *value, double *magnitude)
+{
+    reference_tensors wide = *t;
+    const bool widened = reference_widen(problem, &wide);
+    if (widened)
+        run(problem, &wide, index, count, value, magnitude);
+    for (int64_t i = 0; i < count && !widened; i++)
+        value[i] = magnitude[i] = NAN;
+    reference_widen_end(&wide);
 }
 
 void reference_bias_gradient(const kiln_problem *p, const void *y, double *value, double *magnitude)

@@ -1,5 +1,5 @@
 /* The CPU reference: every convolution, in double (which is exact for i8), on all cores. A result
- * of type i32 is the sum modulo 2^32.
+ * of type i32 is the sum modulo 2^32, and so are sums of quantised tensors (quantised.h).
  *
  * The reference shares no index code with the generator: it follows the definition in
  * kiln_problem.h.
@@ -17,12 +17,22 @@ typedef struct reference_tensors {
     const void *x, *w, *y;
     const float *bias;    /* with epilogue.bias, forward only */
     const void *residual; /* with epilogue.beta */
+    const void *w_scales; /* with the bits of quant.buffers */
+    int x_zero, w_zero, y_zero;
+    float *x_wide, *w_wide; /* reference_widen() */
 } reference_tensors;
+
+/* Makes arrays of x and w as they are multiplied, where that is not as they are stored: less their
+ * zero points, or of one type; else sets both to NULL. What computes sums below needs them. Returns
+ * false without memory. */
+bool reference_widen(const kiln_problem *problem, reference_tensors *t);
+void reference_widen_end(reference_tensors *t);
 
 /* Computes `count` elements of the destination: those with the linear indices in `index`, or
  * elements 0 .. count - 1 where `index` is NULL. value[i] is the exact result, not yet rounded to
- * the destination's type. magnitude[i], for error bounds, is the sum of the absolute values of all
- * terms before the activation, or a little more (see contraction_part). `problem` must be checked.
+ * the destination's type, and without reference_offset(). magnitude[i], for error bounds, is the
+ * sum of the absolute values of all terms before the activation, or a little more (see
+ * contraction_part). `problem` must be checked.
  */
 void reference_run(const kiln_problem *problem, const reference_tensors *t, const int64_t *index,
                    int64_t count, double *value, double *magnitude);
@@ -46,7 +56,12 @@ double reference_finish(const kiln_problem *problem, const reference_tensors *t,
 /* The same in two steps: returns the activation's argument; applies the activation. */
 double reference_argument(const kiln_problem *problem, const reference_tensors *t, int64_t index,
                           double sum, double *magnitude);
-double reference_activate(const kiln_problem *problem, double argument);
+double reference_activate(const kiln_problem *problem, const reference_tensors *t, int64_t index,
+                          double argument);
+/* Returns what is added to a result that has been rounded to an integer: y's zero point. */
+int reference_offset(const kiln_problem *problem, const reference_tensors *t);
+/* Returns the factor that the sum of element `index` has in the activation's argument. */
+double reference_factor(const kiln_problem *problem, const reference_tensors *t, int64_t index);
 
 /* One of the two tensors that a problem's direction reads. */
 typedef struct reference_source {

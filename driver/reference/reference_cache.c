@@ -2,6 +2,7 @@
 #include "reference_cache.h"
 
 #include "kept_sums.h"
+#include "quantised.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +57,8 @@ static uint64_t key_of(const kiln_problem *p, const reference_tensors *t)
     for (int i = 0; i < 2; i++)
         key = XXH3_64bits_withSeed(source[i].data,
                                    (size_t)source[i].count * kiln_type_size(source[i].type), key);
-    return key;
+    const int zero[] = {quantised_zero(p, t, 'x'), quantised_zero(p, t, 'w')};
+    return XXH3_64bits_withSeed(zero, sizeof zero, key);
 }
 
 /* Writes sizes as in "28x28". Returns text. */
@@ -75,7 +77,8 @@ static const char *list(char text[80], const int64_t *values, int n)
 static void file_name(char path[PATH_TEXT], const char *dir, const kiln_problem *p, uint64_t key)
 {
     static const char *const bases[] = {"conv_fwd_out", "conv_bwd_dat", "conv_bwd_wei"};
-    static const char *const types[] = {"", "float", "float16", "bfloat16", "int8", "int32"};
+    static const char *const types[KILN_TYPES] = {
+        "", "float", "float16", "bfloat16", "int8", "int32", "float8e4m3", "float8e5m2", "uint8"};
     char in[80], filter[80], pad[80], stride[80], dilation[80];
     int n = p->spatial_rank;
     kiln_type source = p->direction == KILN_FORWARD ? p->x_type : p->y_type;

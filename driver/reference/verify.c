@@ -5,6 +5,7 @@
 #include "bound.h"
 #include "error_stats.h"
 #include "nonfinite.h"
+#include "quantised.h"
 #include "reference_cache.h"
 #include "sample.h"
 
@@ -22,6 +23,7 @@ typedef struct judge {
     const void *got;
     bound_rule rule;
     nonfinite nonfinite;
+    int offset;         /* y's zero point */
     error_stats *stats; /* one for each thread */
 } judge;
 
@@ -33,17 +35,23 @@ static bool is_unwritten(const judge *j, double got, int64_t at)
     return j->options->poisoned && isnan(got) && host_is_poison(j->type, j->got, at);
 }
 
+/* The result for an exact value. A zero point is added to an integer. */
+static double rounded(const judge *j, double value)
+{
+    return host_round(j->type, j->offset ? rint(value) + j->offset : value);
+}
+
 /* Whether `got` is the result for one of the arguments in `set`. The result of an infinite argument
  * may be finite, as the sigmoid's is. */
-static bool is_result_of(const judge *j, int set, double got)
+static bool is_result_of(const judge *j, int set, int64_t at, double got)
 {
     static const double argument[] = {INFINITY, -INFINITY, NAN};
     for (int i = 0; i < 3; i++)
         if (set & 1 << i) {
-            double value = j->tensors ? reference_activate(j->problem, argument[i]) : argument[i];
+            double value = j->tensors ? reference_activate(j->problem, j->tensors, at, argument[i])
+                                      : argument[i];
             double slack = isfinite(value) ? 0x1p-20 * fabs(value) : 0;
-            double low = host_round(j->type, value - slack),
-                   high = host_round(j->type, value + slack);
+            double low = rounded(j, value - slack), high = rounded(j, value + slack);
             if ((isnan(low) && isnan(got)) || (low <= got && got <= high))
                 return true;
         }
@@ -61,19 +69,19 @@ typedef struct element {
 
 static void judge_element(const judge *j, error_stats *t, const element *e)
 {
-    const double got = host_get(j->type, j->got, e->at), value = e->value;
+    const double got = host_get(j->type, j->got, e->at), value = e->value + j->offset;
     double bound = 0, error = fabs(got - value), ulp = 1;
     bool right = false, due = false;
     if (e->finite) {
         bound = e->slack + bound_ulp(j->type, fabs(value) + e->slack) / 2;
         ulp = bound_ulp(j->type, value);
-        double low = host_round(j->type, value - e->slack),
-               high = host_round(j->type, value + e->slack);
+        double low = rounded(j, e->value - e->slack), high = rounded(j, e->value + e->slack);
         right = low <= got && got <= high;
     }
     if (!right && !is_unwritten(j, got, e->at))
-        right = due = is_result_of(j, e->set, got) ||
-                      (j->tensors && is_result_of(j, nonfinite_beyond(&j->nonfinite, e->at), got));
+        right = due =
+            is_result_of(j, e->set, e->at, got) ||
+            (j->tensors && is_result_of(j, nonfinite_beyond(&j->nonfinite, e->at), e->at, got));
     if (right && (due || !(error <= bound))) /* saturated, wrapped or overflowed, as it should */
         error = 0;
     if (!right && !isfinite(error))
@@ -92,21 +100,38 @@ static void judge_element(const judge *j, error_stats *t, const element *e)
     error_stats_note(t, e->at, got, value, error);
 }
 
+/* Behind the activation a residual may be added, and the result divided by y's scale. */
+static double slack_of(const judge *j, int64_t at, double factor, double sum, double magnitude,
+                       double added, double value)
+{
+    const kiln_quant *q = &j->problem->quant;
+    const double scale = (double)q->y_scale, activated = value * scale;
+    if (q->rounding)
+        return 0;
+    double after = 0;
+    if (q->residual_after)
+        after = 4 * 0x1p-24 * fabs(quantised_residual(j->problem, j->tensors, at));
+    const double slack = bound_error(&j->rule, factor, sum, magnitude, added, activated) + after;
+    return scale == 1 && after == 0 ? slack
+                                    : slack / scale + 4 * 0x1p-24 * (fabs(value) + after / scale);
+}
+
 static void judge_sum(const judge *j, error_stats *t, int64_t at, double sum, double magnitude)
 {
     double all = magnitude, added = 0;
     double argument = reference_argument(j->problem, j->tensors, at, sum, &all);
-    double alpha = j->rule.epilogue ? (double)j->rule.epilogue->alpha : 1;
+    double alpha = reference_factor(j->problem, j->tensors, at);
     if (isfinite(magnitude))
         added = fmax(0, all - fabs(alpha) * magnitude);
     else
         reference_argument(j->problem, j->tensors, at, 0, &added);
-    element e = {
-        .at = at, .value = reference_activate(j->problem, argument), .finite = isfinite(argument)};
+    element e = {.at = at,
+                 .value = reference_activate(j->problem, j->tensors, at, argument),
+                 .finite = isfinite(argument)};
     int of_sum =
         j->rule.integer ? 0 : nonfinite_sum(sum, magnitude, j->rule.terms, j->nonfinite.largest);
     if (e.finite && !j->options->exact)
-        e.slack = bound_error(&j->rule, sum, magnitude, added, e.value);
+        e.slack = slack_of(j, at, alpha, sum, magnitude, added, e.value);
     e.set = nonfinite_argument(of_sum, sum, magnitude, alpha, added, argument);
     judge_element(j, t, &e);
 }
@@ -269,14 +294,15 @@ static bool visit_all(judge *j)
     return reference_sums(j->problem, j->tensors, judge_part, j);
 }
 
-verify_result verify_destination(const kiln_problem *problem, const reference_tensors *t,
-                                 const void *got, const verify_options *options)
+static verify_result judge_destination(const kiln_problem *problem, const reference_tensors *t,
+                                       const void *got, const verify_options *options)
 {
     judge j = {.problem = problem,
                .tensors = t,
                .options = options,
                .type = reference_type(problem),
                .got = got,
+               .offset = reference_offset(problem, t),
                .rule = rule_of(problem, t, options),
                .stats = error_stats_new()};
     if (!j.stats || !nonfinite_new(&j.nonfinite, problem, t, options->amplification)) {
@@ -293,6 +319,17 @@ verify_result verify_destination(const kiln_problem *problem, const reference_te
     nonfinite_free(&j.nonfinite);
     free(j.stats);
     return r;
+}
+
+verify_result verify_destination(const kiln_problem *problem, const reference_tensors *t,
+                                 const void *got, const verify_options *options)
+{
+    reference_tensors wide = *t;
+    if (!reference_widen(problem, &wide))
+        return (verify_result){.total = reference_count(problem)};
+    const verify_result result = judge_destination(problem, &wide, got, options);
+    reference_widen_end(&wide);
+    return result;
 }
 
 verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, const float *got,
@@ -315,7 +352,7 @@ verify_result verify_bias_gradient(const kiln_problem *problem, const void *y, c
         for (int64_t i = 0; i < n; i++) {
             element e = {.at = i, .value = value[i], .finite = isfinite(value[i])};
             if (e.finite && !options->exact)
-                e.slack = bound_error(&j.rule, value[i], value[n + i], 0, value[i]);
+                e.slack = bound_error(&j.rule, 1, value[i], value[n + i], 0, value[i]);
             e.set = nonfinite_sum(value[i], value[n + i], j.rule.terms, value[n + i]);
             judge_element(&j, j.stats, &e);
         }
@@ -338,6 +375,9 @@ bool verify_can_be_exact(const kiln_problem *p, host_fill fill, double amplifica
     bool sums = fill == HOST_FILL_INT && amplification <= 1;
     if (p->direction != KILN_FORWARD)
         return sums;
-    return sums && is_short(e->alpha) && is_short(e->beta) && activation_multiplies(e) &&
+    const kiln_quant *q = &p->quant;
+    const bool scaled = q->x_scale != 1 || q->w_scale != 1 || q->y_scale != 1 ||
+                        q->residual_scale != 1 || q->buffers & KILN_QUANT_W_SCALES;
+    return sums && !scaled && is_short(e->alpha) && is_short(e->beta) && activation_multiplies(e) &&
            is_short(e->param[0]);
 }

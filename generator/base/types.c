@@ -73,3 +73,15 @@ bool kiln_type_gives(kiln_type from, kiln_type to)
 {
     return kiln_type_facts(from)->results >> to & 1;
 }
+
+bool kiln_type_gives_forward(kiln_type from, kiln_type to)
+{
+    const kiln_type_row *row = kiln_type_facts(from);
+    return (row->results | row->forward) >> to & 1;
+}
+
+bool kiln_type_takes_weights(kiln_type x, kiln_type w)
+{
+    const kiln_type_row *row = kiln_type_facts(x);
+    return w == KILN_U8 ? false : x == w || (row->weights >> w & 1);
+}

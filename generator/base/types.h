@@ -20,6 +20,9 @@ typedef struct kiln_type_row {
     kiln_type result; /* of a destination that is left at default, where sources have this type */
     unsigned results; /* the types that such a destination may have, bit 1 << type each; none: the
                          type is no source's */
+    unsigned forward; /* types that the destination of a forward pass may have as well; a stage
+                         behind the solver's makes them from sums (kiln_shape.split) */
+    unsigned weights; /* types, beside its own, that w may have where x has this one */
     bool imaged;      /* OpenCL's images can hold it */
     bool stored_only; /* solvers have it only by way of types.cl, as kiln_solver.any_type says */
 } kiln_type_row;
@@ -30,7 +33,11 @@ const kiln_type_row *kiln_type_facts(kiln_type type);
 bool kiln_type_is_known(int64_t type);
 /* Whether the type holds fractions, so that a bias may have it. */
 bool kiln_type_is_float(kiln_type type);
-/* Whether sources of type `from` may have a destination of type `to`. */
+/* Whether sources of type `from` may have a destination of type `to`, in any direction. */
 bool kiln_type_gives(kiln_type from, kiln_type to);
+/* The same of a forward pass. */
+bool kiln_type_gives_forward(kiln_type from, kiln_type to);
+/* Whether x of a forward pass may have type `x` where w has type `w`. */
+bool kiln_type_takes_weights(kiln_type x, kiln_type w);
 
 #endif

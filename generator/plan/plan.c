@@ -251,6 +251,17 @@ void kiln_define_types(kiln_plan *plan, const kiln_shape *s)
         kiln_define(plan, "P_WIDE", 1);
 }
 
+void kiln_define_activation(kiln_plan *plan, const kiln_epilogue *e)
+{
+    if (e->activation == KILN_IDENTITY)
+        return;
+    kiln_define(plan, "P_ACTIVATION", e->activation);
+    kiln_define_float(plan, "P_ACTIVATION_A", e->param[0]);
+    kiln_define_float(plan, "P_ACTIVATION_B", e->param[1]);
+    if (kiln_activation_facts(e->activation)->curve)
+        kiln_define(plan, "D_CURVE", 1);
+}
+
 void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s)
 {
     const kiln_epilogue *e = &s->epilogue;
@@ -262,13 +273,7 @@ void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s)
         kiln_define_float(plan, "P_ALPHA", e->alpha);
     if (e->beta != 0)
         kiln_define_float(plan, "P_BETA", e->beta);
-    if (e->activation != KILN_IDENTITY) {
-        kiln_define(plan, "P_ACTIVATION", e->activation);
-        kiln_define_float(plan, "P_ACTIVATION_A", e->param[0]);
-        kiln_define_float(plan, "P_ACTIVATION_B", e->param[1]);
-        if (kiln_activation_facts(e->activation)->curve)
-            kiln_define(plan, "D_CURVE", 1);
-    }
+    kiln_define_activation(plan, e);
 }
 
 void kiln_arg_epilogue(kiln_plan *plan, const kiln_shape *s)

@@ -34,6 +34,10 @@ typedef enum kiln_role {
     KILN_ROLE_Y,
     KILN_ROLE_BIAS,
     KILN_ROLE_RESIDUAL,
+    KILN_ROLE_W_SCALES, /* kiln_buffers' */
+    KILN_ROLE_X_ZERO,
+    KILN_ROLE_W_ZERO,
+    KILN_ROLE_Y_ZERO,
     KILN_ROLE_PACKED, /* weights rearranged by the pack stages */
     KILN_ROLE_TEMP    /* TEMP + i: temp[i] inside the workspace */
 } kiln_role;
@@ -162,6 +166,8 @@ void kiln_define_type(kiln_plan *plan, const char *name, kiln_type type);
  */
 void kiln_define_types(kiln_plan *plan, const kiln_shape *s);
 void kiln_define_epilogue(kiln_plan *plan, const kiln_shape *s);
+/* Adds its part for the activation. */
+void kiln_define_activation(kiln_plan *plan, const kiln_epilogue *e);
 /* Adds the buffers of the epilogue, in the order of EPILOGUE_PARAMS in epilogue.cl: the last
  * arguments of a kernel. */
 void kiln_arg_epilogue(kiln_plan *plan, const kiln_shape *s);

@@ -2,7 +2,9 @@
 #include "shape.h"
 
 #include "generator/base/types.h"
+#include "generator/problem/problem_quant.h"
 
+#include <math.h>
 #include <string.h>
 
 static kiln_direction mirror(kiln_direction d)
@@ -41,6 +43,41 @@ static void exchange(void *a, void *b, size_t size)
     memcpy(b, t, size);
 }
 
+/* Whether scales are the only thing that the problem has to be quantised, so that alpha can hold
+ * them. Sums that may leave 32 bits wrap where tensors are quantised, and do not with an alpha. */
+static bool folds_into_alpha(const kiln_problem *p, const kiln_shape *s)
+{
+    const kiln_quant *q = &p->quant;
+    kiln_problem rest = *p;
+    rest.quant.x_scale = rest.quant.w_scale = rest.quant.y_scale = 1;
+    return !kiln_quant_is_used(&rest) && !p->epilogue.bias && p->epilogue.beta == 0 &&
+           p->epilogue.activation <= KILN_RELU && !kiln_shape_sums_long(s) &&
+           isfinite(p->epilogue.alpha * q->x_scale * q->w_scale / q->y_scale);
+}
+
+/* Whether solvers have no kernels for the problem's types or epilogue. */
+static bool is_split(const kiln_problem *p, const kiln_shape *s)
+{
+    return p->direction == KILN_FORWARD &&
+           (p->x_type != p->w_type || !kiln_type_gives(p->x_type, p->y_type) ||
+            p->epilogue.bias == KILN_I32 || (kiln_quant_is_used(p) && !folds_into_alpha(p, s)));
+}
+
+/* Leaves plain sums to the solver: of i8 where the sources are integers, else of x's type. */
+static void split(kiln_shape *s)
+{
+    const bool forward = s->direction == KILN_FORWARD;
+    kiln_type *source = forward ? &s->x_type : &s->y_type;
+    kiln_type *destination = forward ? &s->y_type : &s->x_type;
+    const bool integer = kiln_type_is_integer(*source);
+    s->split = true;
+    if (integer)
+        *source = KILN_I8;
+    s->w_type = *source;
+    *destination = integer ? KILN_I32 : KILN_F32;
+    s->epilogue = (kiln_epilogue){.alpha = 1};
+}
+
 kiln_shape kiln_shape_of(const kiln_problem *p)
 {
     kiln_shape s = {
@@ -54,6 +91,8 @@ kiln_shape kiln_shape_of(const kiln_problem *p)
         .w_type = p->w_type,
         .y_type = p->y_type,
         .epilogue = p->epilogue,
+        .result = p->epilogue,
+        .quant = p->quant,
         .determinism = p->determinism,
         .math = p->math,
         .workspace_limit = p->workspace_limit,
@@ -84,6 +123,13 @@ kiln_shape kiln_shape_of(const kiln_problem *p)
         s.wide = s.wide || s.in[a] + s.pad[a] + s.pad_end[a] > limit ||
                  (s.out[a] - 1) * s.stride[a] + reach > limit;
     }
+    s.x_given = s.x_type;
+    s.w_given = s.w_type;
+    s.y_given = s.y_type;
+    if (is_split(p, &s))
+        split(&s);
+    else
+        s.epilogue.alpha *= p->quant.x_scale * p->quant.w_scale / p->quant.y_scale;
     return s;
 }
 
@@ -112,6 +158,17 @@ int64_t kiln_shape_out_count(const kiln_shape *s)
     return s->direction == KILN_FORWARD         ? s->y_count
            : s->direction == KILN_BACKWARD_DATA ? s->x_count
                                                 : s->w_count;
+}
+
+const kiln_epilogue *kiln_shape_epilogue(const kiln_shape *s)
+{
+    return s->split ? &s->result : &s->epilogue;
+}
+
+kiln_type kiln_shape_residual_type(const kiln_shape *s)
+{
+    const kiln_type y = s->mirrored ? s->x_given : s->y_given;
+    return s->quant.residual_type ? s->quant.residual_type : y;
 }
 
 bool kiln_shape_suits_tensor_cores(const kiln_shape *s)

@@ -25,8 +25,12 @@ typedef struct kiln_shape {
     int64_t n, c, k, g;
     int64_t in[3], out[3], filter[3], stride[3], dilation[3], pad[3] /* before */, pad_end[3];
 
-    /* In the plain convolution's roles. */
+    /* In the plain convolution's roles: what the solver reads and writes. */
     kiln_type x_type, w_type, y_type;
+    /* The caller's types. Where they differ from those, stages before the solver's convert the
+     * sources, and `split` says that a stage behind them makes results of sums (result.h). */
+    kiln_type x_given, w_given, y_given;
+    bool split;
     char x_layout[KILN_LAYOUT_TEXT], w_layout[KILN_LAYOUT_TEXT], y_layout[KILN_LAYOUT_TEXT];
     char bias_layout[KILN_LAYOUT_TEXT];
 
@@ -43,6 +47,10 @@ typedef struct kiln_shape {
      * each of its channels. In backward weights the bias is written, with one value for each
      * channel of the caller's y. */
     kiln_epilogue epilogue;
+    /* Where the shape is split, the solver's epilogue asks for nothing, and these are the caller's.
+     */
+    kiln_epilogue result;
+    kiln_quant quant;
     kiln_determinism determinism;
     kiln_math math;
     int64_t workspace_limit;
@@ -59,9 +67,16 @@ void kiln_shape_give_layouts(const kiln_shape *s, kiln_problem *problem);
 bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
                         char *why);
 
+/* The same of a tensor whose elements have another type than the solver's. */
+bool kiln_shape_storage_as(const kiln_shape *s, char tensor, kiln_type type, const char *layout,
+                           kiln_storage *storage, char *why);
+
 /* Return the type, the layout and the count of the tensor that `direction` writes, and its channels
  * per image. */
 kiln_type kiln_shape_out_type(const kiln_shape *s);
+/* Returns the epilogue that the caller asks for. */
+const kiln_epilogue *kiln_shape_epilogue(const kiln_shape *s);
+kiln_type kiln_shape_residual_type(const kiln_shape *s);
 int64_t kiln_shape_out_count(const kiln_shape *s);
 
 /* Returns how many products are summed into one element of the destination: the accumulation length

@@ -6,8 +6,18 @@
 bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, kiln_storage *storage,
                         char *why)
 {
+    const kiln_type type = tensor == 'x'   ? s->x_type
+                           : tensor == 'w' ? s->w_type
+                           : tensor == 'b' ? (kiln_type)kiln_shape_epilogue(s)->bias
+                                           : s->y_type;
+    return kiln_shape_storage_as(s, tensor, type, layout, storage, why);
+}
+
+bool kiln_shape_storage_as(const kiln_shape *s, char tensor, kiln_type type, const char *layout,
+                           kiln_storage *storage, char *why)
+{
     if (tensor == 'b')
-        return kiln_bias_storage(s->mirrored ? s->c : s->k, s->epilogue.bias, layout, storage, why);
+        return kiln_bias_storage(s->mirrored ? s->c : s->k, (int)type, layout, storage, why);
     bool x = tensor == 'x', w = tensor == 'w';
     kiln_extent e = {
         .tensor = tensor,
@@ -16,9 +26,7 @@ bool kiln_shape_storage(const kiln_shape *s, char tensor, const char *layout, ki
                                  : w ? s->c / s->g
                                      : s->k},
         .groups = s->g,
-        .type = x   ? s->x_type
-                : w ? s->w_type
-                    : s->y_type,
+        .type = type,
     };
     const int64_t *spatial = x ? s->in : w ? s->filter : s->out;
     for (int i = 0; i < e.rank; i++)

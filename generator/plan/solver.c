@@ -33,6 +33,15 @@ static bool lacks_type(const kiln_solver *solver, const kiln_shape *s, kiln_why 
     return false;
 }
 
+/* Whether a tensor that a stage converts, or makes results in, is an image for the solver. */
+static bool lacks_images(const kiln_shape *s, kiln_why *why)
+{
+    const bool image =
+        strchr(s->x_layout, '|') || strchr(s->w_layout, '|') || strchr(s->y_layout, '|');
+    return s->split && image &&
+           kiln_no(why, "stages convert tensors or make results, in buffers and not in images");
+}
+
 bool kiln_reject_long_sums(const kiln_shape *s, kiln_why *why)
 {
     return kiln_shape_sums_long(s) &&
@@ -46,7 +55,8 @@ bool kiln_reject_long_sums(const kiln_shape *s, kiln_why *why)
 static bool rejects(const kiln_solver *solver, const kiln_shape *s, const kiln_device_facts *d,
                     kiln_why *why)
 {
-    return lacks_type(solver, s, why) || solver->reject(solver, s, d, why) ||
+    return lacks_type(solver, s, why) || lacks_images(s, why) ||
+           solver->reject(solver, s, d, why) ||
            (!solver->sums_long && kiln_reject_long_sums(s, why));
 }
 

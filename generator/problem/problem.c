@@ -3,6 +3,7 @@
 
 #include "problem_epilogue.h"
 #include "problem_layout.h"
+#include "problem_quant.h"
 #include "problem_text.h"
 
 #include <string.h>
@@ -56,7 +57,7 @@ static void set_types(kiln_problem *p)
     if (!*a)
         *a = *b ? *b : KILN_F32;
     if (!*b)
-        *b = *a;
+        *b = kiln_type_takes_weights(*a, *a) ? *a : KILN_I8;
     if (!*to)
         *to = kiln_type_facts(*a)->result;
 }
@@ -67,12 +68,15 @@ static kiln_status check_types(const kiln_problem *p, char *why)
     static const int destination[] = {2, 0, 1};
     int d = destination[p->direction];
     kiln_type to = all[d], a = all[(d + 1) % 3], b = all[(d + 2) % 3];
-    if (a != b)
+    const bool forward = p->direction == KILN_FORWARD;
+    if (forward ? !kiln_type_takes_weights(a, b) : a != b)
         return kiln_refuse(why, "the two source tensors must share a type, not %s and %s",
                            kiln_type_name(a), kiln_type_name(b));
-    if (!kiln_type_facts(a)->results)
+    if (!kiln_type_facts(a)->results && !kiln_type_facts(a)->forward)
         return kiln_refuse(why, "%s is a destination type only", kiln_type_name(a));
-    if (!kiln_type_gives(a, to))
+    if (!kiln_type_facts(a)->results && !forward)
+        return kiln_refuse(why, "%s is a type of forward passes only", kiln_type_name(a));
+    if (forward ? !kiln_type_gives_forward(a, to) : !kiln_type_gives(a, to))
         return kiln_refuse(why, "%s sources cannot have a destination of %s", kiln_type_name(a),
                            kiln_type_name(to));
     return KILN_OK;
@@ -249,9 +253,11 @@ static kiln_status check_attributes(const kiln_problem *p, char *why)
         return kiln_refuse(why,
                            "epilogue.activation is %d; it must be one of kiln_activation, 0 to %d",
                            (int)p->epilogue.activation, KILN_ACTIVATIONS - 1);
-    if (p->epilogue.bias && !kiln_type_is_float((kiln_type)p->epilogue.bias))
-        return kiln_refuse(why, "epilogue.bias is %d; it must be 0, or 1 or another floating type",
-                           p->epilogue.bias);
+    if (!kiln_bias_type_is_known(p->epilogue.bias))
+        return kiln_refuse(why,
+                           "epilogue.bias is %d; it must be 0, or 1 or another floating type, or "
+                           "%d for i32",
+                           p->epilogue.bias, KILN_I32);
     if (p->workspace_limit < 0)
         return kiln_refuse(why, "workspace limit is %lld; 0 means none", ll(p->workspace_limit));
     kiln_status status = check_type_range(p, why);
@@ -271,6 +277,7 @@ kiln_status kiln_problem_check(kiln_problem *p, char *why)
         return status;
     set_defaults(p);
     set_types(p);
+    kiln_quant_complete(p);
     if ((status = check_types(p, why)) || (status = check_channels(p, why)))
         return status;
     for (int i = 0; i < p->spatial_rank; i++)
@@ -278,5 +285,6 @@ kiln_status kiln_problem_check(kiln_problem *p, char *why)
             return status;
     if ((status = check_counts(p, why)) || (status = kiln_problem_check_layouts(p, why)))
         return status;
-    return kiln_epilogue_check(p, why);
+    status = kiln_epilogue_check(p, why);
+    return status ? status : kiln_quant_check(p, why);
 }

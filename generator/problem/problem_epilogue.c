@@ -2,6 +2,7 @@
 #include "problem_epilogue.h"
 
 #include "generator/base/activations.h"
+#include "generator/base/types.h"
 
 #include "problem_text.h"
 
@@ -22,6 +23,11 @@ void kiln_epilogue_complete(kiln_epilogue *e)
         e->beta = 0;
 }
 
+bool kiln_bias_type_is_known(int type)
+{
+    return type == 0 || type == KILN_I32 || kiln_type_is_float((kiln_type)type);
+}
+
 static kiln_status check_terms(const kiln_problem *p, char *why)
 {
     const kiln_epilogue *e = &p->epilogue;
@@ -36,8 +42,11 @@ static kiln_status check_terms(const kiln_problem *p, char *why)
         return kiln_refuse(why, "backward data takes no epilogue");
     if (p->direction == KILN_BACKWARD_WEIGHTS && more)
         return kiln_refuse(why, "backward weights takes no epilogue but bias (its gradient)");
-    if (p->direction == KILN_FORWARD && p->y_type == KILN_I32 && (more || e->bias))
-        return kiln_refuse(why, "an i32 destination takes no epilogue; choose f32 or i8");
+    if (p->direction == KILN_FORWARD && p->y_type == KILN_I32 &&
+        (more || (e->bias && e->bias != KILN_I32)))
+        return kiln_refuse(why,
+                           "an i32 destination takes no epilogue but a bias of i32; choose f32 "
+                           "or i8");
     return KILN_OK;
 }
 
@@ -50,6 +59,9 @@ static kiln_status check_bias(const kiln_problem *p, char *why)
     if (p->direction == KILN_BACKWARD_WEIGHTS && type && type != KILN_F32)
         return kiln_refuse(why, "the bias gradient is written as f32, not %s",
                            kiln_type_name((kiln_type)type));
+    if (type == KILN_I32 && !kiln_type_is_integer(p->x_type))
+        return kiln_refuse(why, "a bias of i32 is added to sums of i8 or u8, not of %s",
+                           kiln_type_name(p->x_type));
     return KILN_OK;
 }
 

@@ -1,6 +1,8 @@
 /* Answers about a problem: whether it is checked, sizes and element counts. */
 #include "generator/base/types.h"
 
+#include "problem_epilogue.h"
+#include "problem_quant.h"
 #include "problem_text.h"
 
 #include <string.h>
@@ -29,10 +31,9 @@ bool kiln_problem_is_complete(const kiln_problem *p)
         !is_between(p->direction, 0, KILN_BACKWARD_WEIGHTS) || !kiln_type_is_known(p->x_type) ||
         !kiln_type_is_known(p->w_type) || !kiln_type_is_known(p->y_type) ||
         !is_layout(p->x_layout) || !is_layout(p->w_layout) || !is_layout(p->y_layout) ||
-        !is_layout(p->bias_layout) ||
-        (p->epilogue.bias && !kiln_type_is_float((kiln_type)p->epilogue.bias)) || p->batch < 1 ||
-        p->in_channels < 1 || p->out_channels < 1 || p->groups < 1 ||
-        !kiln_activation_name(p->epilogue.activation))
+        !is_layout(p->bias_layout) || !kiln_bias_type_is_known(p->epilogue.bias) ||
+        !kiln_quant_is_complete(p) || p->batch < 1 || p->in_channels < 1 || p->out_channels < 1 ||
+        p->groups < 1 || !kiln_activation_name(p->epilogue.activation))
         return false;
     for (int i = 0; i < p->spatial_rank; i++)
         if (!is_axis(p, i))

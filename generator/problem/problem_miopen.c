@@ -10,6 +10,7 @@
 #include "generator/base/text.h"
 #include "generator/base/types.h"
 
+#include "problem_quant.h"
 #include "problem_text.h"
 
 #include <string.h>
@@ -73,8 +74,8 @@ static bool has_key(const kiln_problem *p)
     const kiln_epilogue *e = &p->epilogue;
     bool same = memcmp(p->pad_begin, p->pad_end, sizeof p->pad_begin) == 0;
     return p->spatial_rank >= 2 && !p->transposed && same && e->alpha == 1 && e->beta == 0 &&
-           e->activation == KILN_IDENTITY && (!e->bias || e->bias == KILN_F32) &&
-           strcmp(p->bias_layout, kiln_plain_bias_layout) == 0;
+           e->activation == KILN_IDENTITY && !kiln_quant_is_used(p) &&
+           (!e->bias || e->bias == KILN_F32) && strcmp(p->bias_layout, kiln_plain_bias_layout) == 0;
 }
 
 static void put_sizes(kiln_sink *s, const int64_t *size, int rank, char separator)

@@ -4,6 +4,7 @@
 
 #include "problem_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -179,6 +180,69 @@ static kiln_status read_activation(reader *r)
     return at_end(r->at) ? KILN_OK : wrong(r, "has something behind the activation");
 }
 
+static bool word_fits(const kiln_quant_word *w, const char *at)
+{
+    kiln_type type;
+    const bool digit = *at >= '0' && *at <= '9';
+    return w->form == KILN_WORD_SCALE  ? digit
+           : w->form == KILN_WORD_ZERO ? digit || *at == '-'
+           : w->form == KILN_WORD_TYPE ? scan_type(&at, &type)
+                                       : at_end(at) || *at == ':';
+}
+
+static int find_word(const char **at, int first)
+{
+    for (int i = first; i < KILN_QUANT_WORDS; i++) {
+        const char *p = *at;
+        if (kiln_scan(&p, kiln_quant_words[i].name) && word_fits(&kiln_quant_words[i], p)) {
+            *at = p;
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool read_word(reader *r, const kiln_quant_word *w)
+{
+    char *field = (char *)&r->p.quant + w->offset;
+    kiln_type type;
+    float number = 1;
+    int value = w->value, old;
+    memcpy(&old, field, sizeof old);
+    if (w->form == KILN_WORD_TYPE) {
+        scan_type(&r->at, &type);
+        value = (int)type;
+    } else if (w->form == KILN_WORD_SCALE || w->form == KILN_WORD_ZERO) {
+        if (!kiln_scan_float(&r->at, &number) || number == 0 || fabsf(number) > 0x1p24f ||
+            (w->form == KILN_WORD_ZERO && number != (float)(int)number))
+            return false;
+        value = (int)number;
+    } else if (w->form == KILN_WORD_BIT) {
+        value |= old;
+    } else if (old) {
+        return false;
+    }
+    if (w->form == KILN_WORD_SCALE)
+        memcpy(field, &number, sizeof number);
+    else
+        memcpy(field, &value, sizeof value);
+    return true;
+}
+
+static kiln_status read_quant(reader *r)
+{
+    int last = -1;
+    while (kiln_scan(&r->at, ":")) {
+        const int word = find_word(&r->at, last + 1);
+        if (word < 0 || !read_word(r, &kiln_quant_words[word]))
+            return wrong(r, "expected scales and zero points such as xs0.5:x3:wb, in the order of "
+                            "kiln_problem_text(), each once and without defaults");
+        last = word;
+    }
+    return last >= 0 && at_end(r->at) ? KILN_OK
+                                      : wrong(r, "has something behind the scales and zero points");
+}
+
 static kiln_status read_part(reader *r)
 {
     r->start = r->at;
@@ -208,6 +272,8 @@ static kiln_status read_part(reader *r)
         return read_layouts(r);
     case KILN_PART_BIAS:
         return read_bias(r);
+    case KILN_PART_QUANT:
+        return read_quant(r);
     default:
         return read_activation(r);
     }

@@ -6,6 +6,7 @@
 #include "generator/base/types.h"
 
 #include "problem_layout.h"
+#include "problem_quant.h"
 
 #include <string.h>
 
@@ -34,11 +35,33 @@ const kiln_part kiln_parts[KILN_PARTS] = {
     {"a", FACTOR, AT(epilogue.alpha), 1, 0, 0},
     {"r", FACTOR, AT(epilogue.beta), 0, 0, 0},
     {"act", KILN_PART_ACTIVATION, 0, 0, 0, 0},
+    {"q", KILN_PART_QUANT, 0, 0, 0, 0},
     {"det", FLAG, AT(determinism), KILN_DETERMINISTIC, 0, 0},
     {"nondet", FLAG, AT(determinism), KILN_NONDETERMINISTIC, 0, 0},
     {"exact", FLAG, AT(math), KILN_MATH_EXACT, 0, 0},
     {"reduced", FLAG, AT(math), KILN_MATH_REDUCED, 0, 0},
     {"ws", NUMBER, AT(workspace_limit), 0, 1, 0},
+};
+
+#define IN(field) offsetof(kiln_quant, field)
+
+const kiln_quant_word kiln_quant_words[KILN_QUANT_WORDS] = {
+    {"xs", KILN_WORD_SCALE, IN(x_scale), 0},
+    {"ws", KILN_WORD_SCALE, IN(w_scale), 0},
+    {"ys", KILN_WORD_SCALE, IN(y_scale), 0},
+    {"rs", KILN_WORD_SCALE, IN(residual_scale), 0},
+    {"x", KILN_WORD_ZERO, IN(x_zero), 0},
+    {"w", KILN_WORD_ZERO, IN(w_zero), 0},
+    {"y", KILN_WORD_ZERO, IN(y_zero), 0},
+    {"r", KILN_WORD_ZERO, IN(residual_zero), 0},
+    {"wb", KILN_WORD_BIT, IN(buffers), KILN_QUANT_W_SCALES},
+    {"xb", KILN_WORD_BIT, IN(buffers), KILN_QUANT_X_ZERO},
+    {"wzb", KILN_WORD_BIT, IN(buffers), KILN_QUANT_W_ZERO},
+    {"yb", KILN_WORD_BIT, IN(buffers), KILN_QUANT_Y_ZERO},
+    {"t", KILN_WORD_TYPE, IN(residual_type), 0},
+    {"after", KILN_WORD_IS, IN(residual_after), 1},
+    {"twice", KILN_WORD_IS, IN(rounding), KILN_ROUND_FIXED_TWICE},
+    {"once", KILN_WORD_IS, IN(rounding), KILN_ROUND_FIXED_ONCE},
 };
 
 static int get_int(const kiln_problem *p, size_t offset)
@@ -57,7 +80,10 @@ static kiln_type source_type(const kiln_problem *p)
 static bool types_are_plain(const kiln_problem *p)
 {
     const kiln_type destination[] = {p->y_type, p->x_type, p->w_type};
-    return destination[p->direction] == kiln_type_facts(source_type(p))->result;
+    const kiln_type source = source_type(p);
+    const bool shared = kiln_type_takes_weights(source, source);
+    return destination[p->direction] == kiln_type_facts(source)->result &&
+           (p->direction != KILN_FORWARD || p->w_type == (shared ? source : KILN_I8));
 }
 
 static bool layouts_are_plain(const kiln_problem *p)
@@ -85,6 +111,39 @@ static void put_activation(kiln_sink *s, const kiln_epilogue *e)
         kiln_put(s, ":");
         kiln_put_float(s, e->param[i]);
     }
+}
+
+static void put_quant_word(kiln_sink *s, const kiln_problem *p, const kiln_quant_word *w)
+{
+    const char *field = (const char *)&p->quant + w->offset;
+    float scale;
+    int number;
+    memcpy(&scale, field, sizeof scale);
+    memcpy(&number, field, sizeof number);
+    const bool there = w->form == KILN_WORD_SCALE  ? scale != 1
+                       : w->form == KILN_WORD_ZERO ? number != 0
+                       : w->form == KILN_WORD_BIT  ? number & w->value
+                       : w->form == KILN_WORD_IS   ? number == w->value
+                                                   : number && number != (int)p->y_type;
+    if (!there)
+        return;
+    kiln_put(s, ":");
+    kiln_put(s, w->name);
+    if (w->form == KILN_WORD_SCALE)
+        kiln_put_float(s, scale);
+    else if (w->form == KILN_WORD_ZERO)
+        kiln_put_int(s, number);
+    else if (w->form == KILN_WORD_TYPE)
+        kiln_put(s, kiln_type_name((kiln_type)number));
+}
+
+static void put_quant(kiln_sink *s, const kiln_problem *p)
+{
+    if (!kiln_quant_is_used(p))
+        return;
+    kiln_put(s, "-q");
+    for (int i = 0; i < KILN_QUANT_WORDS; i++)
+        put_quant_word(s, p, &kiln_quant_words[i]);
 }
 
 static void put_bias(kiln_sink *s, const kiln_problem *p)
@@ -151,6 +210,9 @@ static void put_part(kiln_sink *s, const kiln_problem *p, const kiln_part *t)
         break;
     case KILN_PART_ACTIVATION:
         put_activation(s, &p->epilogue);
+        break;
+    case KILN_PART_QUANT:
+        put_quant(s, p);
         break;
     }
 }

@@ -20,7 +20,8 @@ typedef struct kiln_part {
         KILN_PART_TYPES,
         KILN_PART_LAYOUTS,
         KILN_PART_BIAS, /* alone, or with the type and layout of a bias that is not plain */
-        KILN_PART_ACTIVATION
+        KILN_PART_ACTIVATION,
+        KILN_PART_QUANT
     } form;
     size_t offset; /* of the field in kiln_problem */
     int value;     /* of a number: its default, which is not written */
@@ -28,8 +29,25 @@ typedef struct kiln_part {
     int needed;    /* 1: always written, and an error when missing */
 } kiln_part;
 
-enum { KILN_PARTS = 23, KILN_ROW_PARTS = 14 };
+enum { KILN_PARTS = 24, KILN_ROW_PARTS = 14 };
 extern const kiln_part kiln_parts[KILN_PARTS];
+
+/* One word of -q: a field of kiln_problem.quant that differs from its default. */
+typedef struct kiln_quant_word {
+    const char *name;
+    enum {
+        KILN_WORD_SCALE, /* a float, 1 by default */
+        KILN_WORD_ZERO,  /* an int, 0 by default */
+        KILN_WORD_BIT,   /* an int that has the bit `value` */
+        KILN_WORD_IS,    /* an int or enum that is `value` */
+        KILN_WORD_TYPE   /* a type, y's by default */
+    } form;
+    size_t offset; /* in kiln_quant */
+    int value;
+} kiln_quant_word;
+
+enum { KILN_QUANT_WORDS = 16 };
+extern const kiln_quant_word kiln_quant_words[KILN_QUANT_WORDS];
 
 /* No size along an axis may pass this limit, nor may products of sizes. Sums of a few never
  * overflow. */

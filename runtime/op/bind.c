@@ -138,10 +138,11 @@ static kiln_status bind_own(kiln_op *op, int role, const kiln_buffer *workspace,
 }
 
 /* What a call is given, in the order of `roles`. */
-enum { GIVEN = 7 };
-static const int roles[GIVEN] = {KILN_ROLE_X,    KILN_ROLE_W,        KILN_ROLE_Y,
-                                 KILN_ROLE_BIAS, KILN_ROLE_RESIDUAL, KILN_ROLE_PACKED,
-                                 KILN_ROLE_TEMP};
+enum { GIVEN = 11 };
+static const int roles[GIVEN] = {KILN_ROLE_X,      KILN_ROLE_W,        KILN_ROLE_Y,
+                                 KILN_ROLE_BIAS,   KILN_ROLE_RESIDUAL, KILN_ROLE_PACKED,
+                                 KILN_ROLE_TEMP,   KILN_ROLE_W_SCALES, KILN_ROLE_X_ZERO,
+                                 KILN_ROLE_W_ZERO, KILN_ROLE_Y_ZERO};
 
 static bool is_prepacked(const kiln_op *op, const kiln_buffers *b)
 {
@@ -171,6 +172,10 @@ static void list_given(const kiln_op *op, const kiln_buffers *b, kiln_phase phas
         {"residual", b->residual, packing ? 0 : bytes[KILN_ROLE_RESIDUAL], false},
         {"packed", b->packed, prepacked || packing ? plan->packed_bytes : 0, packing},
         {"workspace", b->workspace, workspace, true},
+        {"w_scales", b->w_scales, packing ? 0 : bytes[KILN_ROLE_W_SCALES], false},
+        {"x_zero", b->x_zero, packing ? 0 : bytes[KILN_ROLE_X_ZERO], false},
+        {"w_zero", b->w_zero, packing ? 0 : bytes[KILN_ROLE_W_ZERO], false},
+        {"y_zero", b->y_zero, packing ? 0 : bytes[KILN_ROLE_Y_ZERO], false},
     };
     memcpy(given, all, sizeof all);
 }

@@ -111,7 +111,7 @@ static bool is_in_place(const kiln_given *a, const kiln_given *b)
 
 kiln_status kiln_given_apart(const kiln_given *given, int n)
 {
-    enum { MOST = 8 };
+    enum { MOST = 16 };
     place at[MOST];
     for (int i = 0; i < n && i < MOST; i++) {
         const kiln_given *b = &given[i];

@@ -23,6 +23,30 @@ static int64_t takes_ns(const kiln_op *op)
     return ms > 0 && ms < 1 ? (int64_t)(ms * 1e6 * facts->compute_units) + 1 : -1;
 }
 
+/* A residual is shaped as y, with a type of its own. */
+static int64_t residual_bytes(const kiln_problem *p)
+{
+    kiln_problem y = *p;
+    y.y_type = p->quant.residual_type;
+    return kiln_problem_bytes(&y, 'y', NULL);
+}
+
+static void set_quant_bytes(kiln_op *op)
+{
+    const kiln_quant *q = &op->problem.quant;
+    static const struct {
+        int bit, role;
+    } zeros[] = {{KILN_QUANT_X_ZERO, KILN_ROLE_X_ZERO},
+                 {KILN_QUANT_W_ZERO, KILN_ROLE_W_ZERO},
+                 {KILN_QUANT_Y_ZERO, KILN_ROLE_Y_ZERO}};
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++)
+        if (q->buffers & zeros[i].bit)
+            op->bytes[zeros[i].role] = sizeof(cl_int);
+    if (q->buffers & KILN_QUANT_W_SCALES)
+        op->bytes[KILN_ROLE_W_SCALES] =
+            op->problem.out_channels * (int64_t)(sizeof(cl_int) << (q->rounding != 0));
+}
+
 static void set_bytes(kiln_op *op)
 {
     const kiln_problem *p = &op->problem;
@@ -32,7 +56,8 @@ static void set_bytes(kiln_op *op)
     if (p->epilogue.bias)
         op->bytes[KILN_ROLE_BIAS] = kiln_problem_bytes(p, 'b', NULL);
     if (p->epilogue.beta != 0)
-        op->bytes[KILN_ROLE_RESIDUAL] = op->bytes[KILN_ROLE_Y];
+        op->bytes[KILN_ROLE_RESIDUAL] = residual_bytes(p);
+    set_quant_bytes(op);
 }
 
 /* Chooses and plans, without a compiler. */
@@ -176,6 +201,10 @@ void kiln_op_describe(const kiln_op *op, kiln_op_info *info)
         .y_size = op->bytes[KILN_ROLE_Y],
         .bias_size = op->bytes[KILN_ROLE_BIAS],
         .residual_size = op->bytes[KILN_ROLE_RESIDUAL],
+        .w_scales_size = op->bytes[KILN_ROLE_W_SCALES],
+        .x_zero_size = op->bytes[KILN_ROLE_X_ZERO],
+        .w_zero_size = op->bytes[KILN_ROLE_W_ZERO],
+        .y_zero_size = op->bytes[KILN_ROLE_Y_ZERO],
         .workspace_size = kiln_plan_workspace(&op->plan, op->comes_packed),
         .packed_size = op->plan.packed_bytes,
         .packed_width = op->plan.image[KILN_ROLE_PACKED].width,

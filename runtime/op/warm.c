@@ -32,6 +32,10 @@ kiln_status kiln_op_launch_once(kiln_op *op)
         {&b.y.mem, KILN_ROLE_Y, op->bytes[KILN_ROLE_Y]},
         {&b.bias.mem, KILN_ROLE_BIAS, op->bytes[KILN_ROLE_BIAS]},
         {&b.residual.mem, KILN_ROLE_RESIDUAL, op->bytes[KILN_ROLE_RESIDUAL]},
+        {&b.w_scales.mem, KILN_ROLE_W_SCALES, op->bytes[KILN_ROLE_W_SCALES]},
+        {&b.x_zero.mem, KILN_ROLE_X_ZERO, op->bytes[KILN_ROLE_X_ZERO]},
+        {&b.w_zero.mem, KILN_ROLE_W_ZERO, op->bytes[KILN_ROLE_W_ZERO]},
+        {&b.y_zero.mem, KILN_ROLE_Y_ZERO, op->bytes[KILN_ROLE_Y_ZERO]},
         {&b.workspace.mem, KILN_ROLE_TEMP, kiln_plan_workspace(&op->plan, false)},
         {&b.packed.mem, KILN_ROLE_PACKED, packed ? op->plan.packed_bytes : 0},
     };

@@ -67,6 +67,7 @@ DECLARE_LIMITS(ushort, )
     T##n CONST expm1(T##n);                                                                        \
     T##n CONST tanh(T##n);                                                                         \
     T##n CONST erfc(T##n);                                                                         \
+    T##n CONST rint(T##n);                                                                         \
     T##n CONST fma(T##n, T##n, T##n);                                                              \
     int##n CONST isequal(T##n, T##n);                                                              \
     T##n CONST select(T##n, T##n, int##n);                                                         \
@@ -117,6 +118,7 @@ EACH_COUNT(DECLARE_NARROW_CONVERTS, float)
 
 #define DECLARE_ROUNDED(T, n)                                                                      \
     char##n CONST convert_char##n##_sat_rte(T##n);                                                 \
+    uchar##n CONST convert_uchar##n##_sat_rte(T##n);                                               \
     int##n CONST convert_int##n##_sat_rte(T##n);                                                   \
     float##n CONST convert_float##n##_rtz(T##n);
 EACH_COUNT(DECLARE_ROUNDED, float)

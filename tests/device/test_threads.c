@@ -54,7 +54,7 @@ static const kiln_problem problems[MAX_PROBLEMS] = {
 static void compute_expected(tensors *t)
 {
     const kiln_problem *p = &t->problem;
-    const reference_tensors r = {t->data[0], t->data[1], t->data[2], NULL, NULL};
+    const reference_tensors r = {.x = t->data[0], .w = t->data[1], .y = t->data[2]};
     for (int64_t i = 0; i < reference_count(p); i++) {
         double magnitude, sum = reference_sum(p, &r, i, &magnitude);
         ((float *)t->data[t->to])[i] = (float)reference_finish(p, &r, i, sum, &magnitude);

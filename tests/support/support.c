@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "driver/layout/layout_host.h"
+#include "driver/reference/quantised.h"
 #include "driver/reference/verify.h"
 #include "guarded.h"
 
@@ -11,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { X, W, Y, BIAS, RESIDUAL, WORKSPACE, PACKED, BUFFERS };
+enum { X, W, Y, BIAS, RESIDUAL, W_SCALES, X_ZERO, W_ZERO, Y_ZERO, WORKSPACE, PACKED, BUFFERS };
+
+enum { RESIDUAL_STORAGE = 4 };
 
 /* One tensor: its contents on the host, and a memory object with guards around it. */
 typedef struct box {
@@ -31,7 +34,7 @@ typedef struct trial {
     kiln_problem problem; /* checked, with the layouts that the op has */
     kiln_op *op;
     kiln_op_info info;
-    kiln_storage storage[4]; /* x, w, y, bias */
+    kiln_storage storage[5]; /* x, w, y, bias, residual */
     box box[BUFFERS];
     int to; /* X, W or Y */
     bool bias_gradient;
@@ -76,11 +79,27 @@ static void store_bias(const trial *t)
     free(stored);
 }
 
+/* Fills what quantised tensors bring in buffers. */
+static void fill_quant(const trial *t, int which)
+{
+    const box *b = &t->box[which];
+    if (which == W_SCALES)
+        quantised_fill(&t->problem, t->given->seed, b->plain);
+    else
+        host_set(KILN_I32, b->plain, 0,
+                 quantised_draw(&t->problem, t->given->seed, "xwy"[which - X_ZERO]));
+    memcpy(b->cells, b->plain, b->kind.bytes);
+}
+
 /* Fills box `which` with the contents of tensor `from`. */
 static void fill(const trial *t, int which, int from)
 {
     static const int tensor[] = {HOST_X, HOST_W, HOST_Y, HOST_BIAS, HOST_RESIDUAL};
     const box *b = &t->box[which];
+    if (which >= W_SCALES) {
+        fill_quant(t, which);
+        return;
+    }
     host_fill_tensor(t->given->fill, t->given->seed, tensor[from], b->type,
                      reference_terms(&t->problem), b->plain, b->count);
     if (which == BIAS)
@@ -127,9 +146,17 @@ static void set_boxes(trial *t)
         t->box[BIAS].kind = memory_of(&t->storage[BIAS], (kiln_type)p->epilogue.bias);
     }
     if (p->epilogue.beta != 0) {
-        set_box(t, RESIDUAL, p->y_type, kiln_problem_count(p, 'y'), false);
-        set_storage(t, RESIDUAL, Y);
+        kiln_problem residual = *p;
+        residual.y_type = p->quant.residual_type;
+        bool sized = kiln_problem_storage(&residual, 'y', &t->storage[RESIDUAL_STORAGE], NULL);
+        ck_assert(sized);
+        set_box(t, RESIDUAL, p->quant.residual_type, kiln_problem_count(p, 'y'), false);
+        set_storage(t, RESIDUAL, RESIDUAL_STORAGE);
     }
+    set_box(t, W_SCALES, KILN_F32, t->info.w_scales_size / 4, false);
+    set_box(t, X_ZERO, KILN_I32, t->info.x_zero_size / 4, false);
+    set_box(t, W_ZERO, KILN_I32, t->info.w_zero_size / 4, false);
+    set_box(t, Y_ZERO, KILN_I32, t->info.y_zero_size / 4, false);
     set_box(t, WORKSPACE, KILN_I8, t->info.workspace_size, true);
     set_box(t, PACKED, KILN_I8, t->info.packed_size, true);
     t->box[PACKED].kind.width = t->info.packed_width;
@@ -178,6 +205,10 @@ static kiln_buffers buffers_of(const trial *t, bool packed, bool in_place)
                         .y = b[Y],
                         .bias = b[BIAS],
                         .residual = in_place ? b[Y] : b[RESIDUAL],
+                        .w_scales = b[W_SCALES],
+                        .x_zero = b[X_ZERO],
+                        .w_zero = b[W_ZERO],
+                        .y_zero = b[Y_ZERO],
                         .workspace = b[WORKSPACE]};
     if (packed)
         all.packed = b[PACKED];
@@ -213,8 +244,9 @@ static bool take_out(trial *t, int which)
 /* Reads a box back over its cells, and checks that nothing else changed. */
 static bool collect(trial *t, int which)
 {
-    static const char *const names[BUFFERS] = {"x",        "w",         "y",     "bias",
-                                               "residual", "workspace", "packed"};
+    static const char *const names[BUFFERS] = {"x",        "w",         "y",      "bias",
+                                               "residual", "w_scales",  "x_zero", "w_zero",
+                                               "y_zero",   "workspace", "packed"};
     box *b = &t->box[which];
     if (b->count == 0)
         return true;
@@ -244,6 +276,11 @@ static bool judge(const trial *t, const verify_result *v, const char *what)
                     (long long)v->max_abs_at, v->got, v->expected, v->worst, v->bound);
 }
 
+static int zero_of(const trial *t, int which)
+{
+    return t->box[which].plain ? (int)host_get(KILN_I32, t->box[which].plain, 0) : 0;
+}
+
 /* Judges exactly where the data are small integers and the epilogue rounds nothing. */
 static bool judge_all(const trial *t, bool in_place)
 {
@@ -252,7 +289,11 @@ static bool judge_all(const trial *t, bool in_place)
                                  .w = t->box[W].plain,
                                  .y = t->box[Y].plain,
                                  .bias = t->box[BIAS].plain,
-                                 .residual = t->box[RESIDUAL].plain};
+                                 .residual = t->box[RESIDUAL].plain,
+                                 .w_scales = t->box[W_SCALES].plain,
+                                 .x_zero = zero_of(t, X_ZERO),
+                                 .w_zero = zero_of(t, W_ZERO),
+                                 .y_zero = zero_of(t, Y_ZERO)};
     const verify_options o = {.amplification = t->info.amplification,
                               .exact =
                                   verify_can_be_exact(p, t->given->fill, t->info.amplification),
@@ -293,7 +334,8 @@ static bool run_twice(trial *t)
     kiln_op_describe(t->op, &t->info);
     t->problem = t->info.problem;
     set_boxes(t);
-    bool in_place = t->problem.epilogue.beta != 0 && !t->box[Y].kind.width;
+    bool in_place = t->problem.epilogue.beta != 0 && !t->box[Y].kind.width &&
+                    t->problem.quant.residual_type == t->problem.y_type;
     bool right = run(t, 0, false, false, &first) &&
                  run(t, t->device->align, t->info.packed_size > 0, in_place, &second);
     if (right && t->info.deterministic && memcmp(first, second, t->box[t->to].kind.bytes) != 0)
