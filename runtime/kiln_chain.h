@@ -1,5 +1,6 @@
 /* Chains: convolutions that read each other's results, with layouts that suit the whole, and places
- * for the tensors in one buffer.
+ * for the tensors in one buffer: the plan of a net (kiln_net.h), for a program that creates and
+ * enqueues the operations itself.
  *
  * A solver that is fastest in its own layout may cost its neighbours more than it saves.
  * kiln_chain() decides all layouts that are "any" together, by the predicted time of all
@@ -61,9 +62,8 @@ typedef struct kiln_chain_info {
 /* Decides the layouts of `count` links, in the order in which they run. `info` may be NULL. May be
  * called from any thread, and needs no device. Returns KILN_INVALID, naming the link, where a
  * problem makes no sense, is not KILN_FORWARD, or does not fit the tensor that it reads;
- * KILN_UNSUPPORTED where no solver takes a link, or more than 16 tensors are in use at once. The
- * links are as they were then. Images are not
- * chosen, and refused. */
+ * KILN_UNSUPPORTED where no solver takes a link, or more than 64 tensors are in use at once; the
+ * call then changes no link. Images are not chosen, and refused. */
 KILN_API kiln_status kiln_chain(kiln *k, kiln_link *links, size_t count, kiln_chain_info *info);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* Makes the operations of a planned network. */
 #include "build.h"
 
-#include "generator/base/names.h"
+#include "generator/problem/problem_layout.h"
 #include "runtime/kiln/probes.h"
 #include "runtime/op/first_use.h"
 
@@ -12,6 +12,9 @@ static kiln_status plan_conv(kiln *k, const kiln_graph *g, int i, kiln_net_build
 {
     const kiln_choice choice = {.packed_weights = 1};
     kiln_net_node *n = &b->node[i];
+    if (kiln_layout_is_any(g->node[i].problem.w_layout))
+        return kiln_graph_fail(g, i, KILN_INVALID,
+                               "the layout of w is \"any\"; say how the weights lie");
     const kiln_status status = kiln_op_plan_new(k, &b->plan.node[i].problem, &choice, &n->op);
     if (status)
         return kiln_graph_fail(g, i, status, "%.200s", kiln_last_error());

@@ -54,6 +54,15 @@ static void join_splits(homes *h)
     }
 }
 
+static bool is_read(const homes *h, int node)
+{
+    for (int i = node + 1; i < h->g->count; i++)
+        for (int j = 0; j < h->g->node[i].sources; j++)
+            if (h->plan->node[i].source[j].node == node)
+                return true;
+    return false;
+}
+
 static void find_last(homes *h)
 {
     for (int i = 0; i < h->g->count; i++)
@@ -61,6 +70,8 @@ static void find_last(homes *h)
     for (int i = 0; i < h->g->count; i++) {
         int *own = &h->last[h->at[i].node];
         *own = i > *own ? i : *own;
+        if (!is_read(h, i)) /* a result, whose bytes stay */
+            *own = h->g->count;
         for (int j = 0; j < h->g->node[i].sources; j++) {
             int *last = &h->last[h->at[h->plan->node[i].source[j].node].node];
             *last = i > *last ? i : *last;

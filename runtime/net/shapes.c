@@ -201,9 +201,6 @@ static kiln_status infer_conv(kiln_graph *g, int i, bool strict)
     if (p->direction != KILN_FORWARD)
         return kiln_graph_fail(g, i, KILN_INVALID, "its direction is %s; a net runs forward",
                                kiln_direction_name(p->direction));
-    if (kiln_layout_is_any(p->w_layout))
-        return kiln_graph_fail(g, i, KILN_INVALID,
-                               "the layout of w is \"any\"; say how the weights lie");
     if (n->node.kept)
         set_layout(p->y_layout, n->node.form.layout);
     else if (!*p->y_layout)

@@ -23,7 +23,6 @@ runtime/pocl generator/base generator/plan runtime/base runtime/programs
 runtime/kiln generator/base generator/plan runtime/base runtime/rows runtime/programs runtime/device
 runtime/choose generator/base generator/layout generator/problem generator/plan runtime/kiln
 runtime/op generator/base generator/layout generator/problem generator/plan runtime/base runtime/programs runtime/kiln runtime/choose
-runtime/chain generator/base generator/layout generator/problem generator/plan runtime/base runtime/kiln runtime/choose
 runtime/net generator/base generator/layout generator/problem generator/plan runtime/base runtime/kiln runtime/choose runtime/op
 runtime/tune generator/base generator/layout generator/problem generator/plan runtime/base runtime/programs runtime/kiln runtime/choose runtime/op
 driver/base

@@ -1,7 +1,4 @@
-/* Chains without a device: the search against every assignment, places that never meet, layouts of
- * a block with a residual, and links that do not fit. */
-#include "runtime/chain/chain_arena.h"
-#include "runtime/chain/chain_search.h"
+/* Chains without a device: layouts of a block with a residual, and links that do not fit. */
 #include "support/suite.h"
 #include "kiln_chain.h"
 
@@ -9,125 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int below(int n)
-{
-    return (int)(random() % n);
-}
-
-/* ---- the search ---- */
-
-enum { STEPS = 7 };
-
-static void make_steps(kiln_chain_step *steps)
-{
-    for (int i = 0; i < STEPS; i++) {
-        steps[i] = (kiln_chain_step){.x = i == 0 || below(8) == 0 ? -1 : i - 1,
-                                     .residual = i > 1 && below(2) ? below(i) : -1,
-                                     .layouts = 1 + below(3)};
-        for (int a = 0; a < KILN_CHAIN_LAYOUTS; a++)
-            for (int b = 0; b < KILN_CHAIN_LAYOUTS; b++) {
-                steps[i].ms[a][b] = below(12) ? 1 + below(100) : INFINITY;
-                steps[i].residual_ms[a][b] = a == b ? 0 : below(40);
-            }
-    }
-}
-
-static double time_of(const kiln_chain_step *steps, const int *layout)
-{
-    double ms = 0;
-    for (int i = 0; i < STEPS; i++) {
-        ms += steps[i].ms[steps[i].x < 0 ? 0 : layout[steps[i].x]][layout[i]];
-        if (steps[i].residual >= 0)
-            ms += steps[i].residual_ms[layout[steps[i].residual]][layout[i]];
-    }
-    return ms;
-}
-
-static double best_of_all(const kiln_chain_step *steps)
-{
-    int layout[STEPS] = {0}, i = 0;
-    double best = INFINITY;
-    while (i < STEPS) {
-        best = fmin(best, time_of(steps, layout));
-        for (i = 0; i < STEPS && ++layout[i] == steps[i].layouts; i++)
-            layout[i] = 0;
-    }
-    return best;
-}
-
-START_TEST(search_is_exact)
-{
-    kiln_chain_step steps[STEPS];
-    int found = 0;
-    srandom(1);
-    for (int round = 0; round < 300; round++) {
-        int layout[STEPS];
-        double ms = 0;
-        make_steps(steps);
-        const double best = best_of_all(steps);
-        const kiln_chain_found how = kiln_chain_search(steps, STEPS, layout, &ms);
-        ck_assert_int_eq(how, isfinite(best) ? KILN_CHAIN_EXACT : KILN_CHAIN_NONE);
-        if (how != KILN_CHAIN_EXACT)
-            continue;
-        found++;
-        ck_assert_double_eq_tol(ms, best, 1e-9);
-        ck_assert_double_eq_tol(time_of(steps, layout), best, 1e-9);
-    }
-    ck_assert_int_gt(found, 100);
-}
-END_TEST
-
-/* Twelve tensors of six layouts in use at once are more than the search keeps; seventeen more than
- * it can tell apart. */
-START_TEST(search_says_when_it_gives_up)
-{
-    enum { MANY = 40 };
-    static kiln_chain_step steps[MANY];
-    int layout[MANY];
-    double ms;
-    for (int live = 12; live <= 17; live += 5) {
-        for (int i = 0; i < 2 * live; i++) {
-            steps[i] = (kiln_chain_step){.x = i - 1, .residual = i - live, .layouts = 6};
-            if (i < live)
-                steps[i].residual = -1;
-            for (int a = 0; a < 6; a++)
-                for (int b = 0; b < 6; b++)
-                    steps[i].ms[a][b] = a == 5 && b == 5 ? 1 : 2;
-        }
-        const kiln_chain_found how = kiln_chain_search(steps, 2 * live, layout, &ms);
-        ck_assert_int_eq(how, live == 12 ? KILN_CHAIN_GOOD : KILN_CHAIN_TOO_MANY);
-    }
-}
-END_TEST
-
-/* ---- places ---- */
-
-START_TEST(places_never_meet)
-{
-    enum { BLOCKS = 24, ALIGN = 128 };
-    srandom(2);
-    for (int round = 0; round < 200; round++) {
-        kiln_arena_block b[BLOCKS];
-        int64_t sum = 0;
-        for (int i = 0; i < BLOCKS; i++) {
-            b[i] = (kiln_arena_block){.bytes = below(5) ? 1 + below(5000) : 0, .first = below(20)};
-            b[i].last = b[i].first + below(6);
-            sum += b[i].bytes + ALIGN;
-        }
-        const int64_t size = kiln_arena_place(b, BLOCKS, ALIGN);
-        ck_assert_int_le(size, sum);
-        for (int i = 0; i < BLOCKS; i++) {
-            ck_assert_int_eq(b[i].offset % ALIGN, 0);
-            ck_assert_int_le(b[i].offset + b[i].bytes, size);
-            for (int j = 0; j < i; j++)
-                ck_assert(b[i].last < b[j].first || b[j].last < b[i].first ||
-                          b[i].offset + b[i].bytes <= b[j].offset ||
-                          b[j].offset + b[j].bytes <= b[i].offset);
-        }
-    }
-}
-END_TEST
 
 /* ---- links ---- */
 
@@ -287,9 +165,6 @@ int main(void)
 {
     Suite *s = suite_create("chain");
     TCase *c = tcase_create("chain");
-    tcase_add_test(c, search_is_exact);
-    tcase_add_test(c, search_says_when_it_gives_up);
-    tcase_add_test(c, places_never_meet);
     tcase_add_test(c, a_block_with_a_residual);
     tcase_add_test(c, given_layouts_stay);
     tcase_add_test(c, links_that_do_not_fit);

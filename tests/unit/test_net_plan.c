@@ -88,6 +88,33 @@ START_TEST(search_is_exact)
 }
 END_TEST
 
+/* Twelve tensors of six layouts in use at once are more than the search keeps; sixty-five more than
+ * it can tell apart. */
+START_TEST(search_says_when_it_gives_up)
+{
+    enum { MANY = 2 * (KILN_NET_LIVE + 1) };
+    static kiln_net_step steps[MANY];
+    static int both[MANY][2];
+    static kiln_layout_times times[MANY][2];
+    int layout[MANY];
+    double all;
+    for (int live = 12; live <= KILN_NET_LIVE + 1; live += KILN_NET_LIVE - 11) {
+        for (int i = 0; i < 2 * live; i++) {
+            both[i][0] = i - 1;
+            both[i][1] = i - live;
+            steps[i] = (kiln_net_step){.sources = i < live ? i > 0 : 2,
+                                       .from = both[i],
+                                       .ms = (const kiln_layout_times *)times[i],
+                                       .layouts = 6};
+            for (int a = 0; a < 36; a++)
+                times[i][0][a / 6][a % 6] = a == 35 ? 1 : 2;
+        }
+        const kiln_net_found how = kiln_net_search(steps, 2 * live, layout, &all);
+        ck_assert_int_eq(how, live == 12 ? KILN_NET_GOOD : KILN_NET_TOO_MANY);
+    }
+}
+END_TEST
+
 /* ---- ranges ---- */
 
 static kiln_form form_of(int64_t batch, int64_t channels)
@@ -151,6 +178,32 @@ START_TEST(ranges_are_tensors)
 END_TEST
 
 /* ---- places ---- */
+
+START_TEST(places_never_meet)
+{
+    enum { BLOCKS = 24, ALIGN = 128 };
+    srandom(2);
+    for (int round = 0; round < 200; round++) {
+        kiln_net_block b[BLOCKS];
+        int64_t sum = 0;
+        for (int i = 0; i < BLOCKS; i++) {
+            b[i] = (kiln_net_block){.bytes = below(5) ? 1 + below(5000) : 0, .first = below(20)};
+            b[i].last = b[i].first + below(6);
+            sum += b[i].bytes + ALIGN;
+        }
+        const int64_t size = kiln_net_arena_place(b, BLOCKS, ALIGN);
+        ck_assert_int_le(size, sum);
+        for (int i = 0; i < BLOCKS; i++) {
+            ck_assert_int_eq(b[i].offset % ALIGN, 0);
+            ck_assert_int_le(b[i].offset + b[i].bytes, size);
+            for (int j = 0; j < i; j++)
+                ck_assert(b[i].last < b[j].first || b[j].last < b[i].first ||
+                          b[i].offset + b[i].bytes <= b[j].offset ||
+                          b[j].offset + b[j].bytes <= b[i].offset);
+        }
+    }
+}
+END_TEST
 
 enum { UNIT = 4, MOST_NODES = 24, MOST_CELLS = 1 << 19 };
 
@@ -351,6 +404,8 @@ int main(void)
     Suite *suite = suite_create("net_plan");
     TCase *tcase = tcase_create("net_plan");
     tcase_add_test(tcase, search_is_exact);
+    tcase_add_test(tcase, search_says_when_it_gives_up);
+    tcase_add_test(tcase, places_never_meet);
     tcase_add_test(tcase, ranges_are_tensors);
     tcase_add_test(tcase, places_hold_what_readers_expect);
     tcase_add_test(tcase, misfits_name_their_node);
