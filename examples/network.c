@@ -3,7 +3,7 @@
  *
  *     cc network.c $(pkg-config --cflags --libs kiln) -lm && ./a.out
  */
-#define _GNU_SOURCE /* setenv(), clock_gettime() */
+#define _GNU_SOURCE /* clock_gettime() */
 #include "common.h"
 
 #include <kiln_net.h>
@@ -77,7 +77,7 @@ static double now_ms(void)
 
 int main(void)
 {
-    setenv("POCL_AFFINITY", "1", 0); /* before the first call of OpenCL */
+    check(kiln_threads(0, 1)); /* before the first call of OpenCL */
     opencl cl = open_opencl();
     kiln *k;
     kiln_net *net;

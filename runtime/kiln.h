@@ -269,7 +269,8 @@ typedef struct kiln_helpers kiln_helpers;
  * first program that k has to compile: a start that finds everything in PoCL's cache starts none. A
  * caller that then creates the operations and runs them once, from the first one to the last, meets
  * them half way and finds the rest in the cache: with two CPUs a network's first start takes two
- * thirds of the time. `problems` need not stay, and have the layouts that the operations will have.
+ * thirds of the time. The call copies `problems`. Their layouts must be the ones that the operations
+ * will have: kiln_conv_plan() tells what becomes of "any".
  * *out is NULL where there is nothing to end: on other drivers than PoCL's, and with a bundle.
  * Where no process can start, the caller compiles everything itself. */
 KILN_API kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t count,

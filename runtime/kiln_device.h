@@ -29,6 +29,13 @@ KILN_API kiln_status kiln_device_pick(const char *wanted, cl_device_id *device);
  * sets *count to how many there are. Returns as kiln_device_pick(). */
 KILN_API kiln_status kiln_device_list(kiln_device_entry *entry, size_t room, size_t *count);
 
+/* Sets how many threads PoCL's CPU device will have (0: one per core), and whether each stays on a
+ * core of its own. PoCL reads both from the environment (POCL_MAX_PTHREAD_COUNT, POCL_AFFINITY) at
+ * the first call of OpenCL in the process: call this before that, and before other threads start.
+ * What the user has set stays. `stay` does nothing in a process that may use some of the machine's
+ * cores only, because PoCL counts all of them. Other implementations ignore both. */
+KILN_API kiln_status kiln_threads(int threads, int stay);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,11 +6,9 @@
 #include "pocl_cache.h"
 #include "trace.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum { MAX_DEVICES = 128 };
 
@@ -42,21 +40,11 @@ static void warn_once(const char *line)
     warned = true;
 }
 
-/* Returns whether the process may use every core of the machine. */
-static bool has_all_cores(void)
-{
-    cpu_set_t may;
-    return sched_getaffinity(0, sizeof may, &may) != 0 ||
-           CPU_COUNT(&may) >= sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-/* Settings of PoCL that must stand before the first call of OpenCL. It keeps each thread on one
- * core with POCL_AFFINITY, so that times repeat. It counts the machine's cores from 0, whichever
- * the process has. */
+/* Settings of PoCL that must stand before the first call of OpenCL. Threads stay on their cores, so
+ * that times repeat. */
 static void prepare_pocl(void)
 {
-    if (has_all_cores())
-        setenv("POCL_AFFINITY", "1", 0);
+    kiln_threads(0, 1);
     pocl_cache_prepare();
 }
 

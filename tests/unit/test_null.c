@@ -254,6 +254,8 @@ static void nets(void)
     check_sentence("kiln_graph_add", kiln_last_error());
     FAILS(kiln_device_pick("cpu", NULL));
     FAILS(kiln_device_list(NULL, 0, NULL));
+    ck_assert_int_eq(CALLS(kiln_threads(-1, 0)), KILN_INVALID);
+    forget();
     FAILS(kiln_graph_form(NULL, 1, &form));
     FAILS(kiln_graph_form(g, 1, NULL));
     ck_assert_int_eq(kiln_graph_form(g, 3, &form), KILN_INVALID);
