@@ -1,6 +1,8 @@
 /* Reads options, numbers and choices of the benches' command lines. */
 #include "options.h"
 
+#include "kiln_layout.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,18 @@ bool options_type(const char *text, kiln_type *type)
     static const char *const words[] = {"f32", "f16", "bf16", "i8", NULL};
     int number = 0;
     return word("--type", text, words, &number) && kiln_type_named(words[number], type);
+}
+
+bool options_layout(const char *option, const char *text, char tensor)
+{
+    kiln_layout layout;
+    char why[KILN_ERROR_TEXT];
+    if (tensor != 'w' ? strcmp(text, "any") == 0 || kiln_layout_parse(&layout, text, "NCHW", why)
+                      : kiln_layout_parse(&layout, text, "MIHW", why) ||
+                            kiln_layout_parse(&layout, text, "OIHW", why))
+        return true;
+    fprintf(stderr, "bench: %s is \"%s\": %s; kiln layout list has all\n", option, text, why);
+    return false;
 }
 
 int options_batches(const char *text, int64_t *batch, int most)

@@ -19,6 +19,10 @@ bool options_number(const char *option, const char *text, int least, int most, i
 bool options_direction(const char *text, kiln_direction *direction);
 bool options_type(const char *text, kiln_type *type);
 
+/* Checks the value of an option that is the layout of tensor 'x', 'w' or 'y'; "any" is one of 'x'
+ * and 'y'. */
+bool options_layout(const char *option, const char *text, char tensor);
+
 /* Reads the value of --batch, up to `most` numbers. Returns how many there are; 0: it is wrong. */
 int options_batches(const char *text, int64_t *batch, int most);
 

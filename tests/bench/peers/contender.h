@@ -19,13 +19,23 @@ typedef enum rules_algorithm {
     RULES_WINOGRAD,
     RULES_REDUCED /* any, and products may be rounded to a shorter type */
 } rules_algorithm;
-typedef enum rules_layout { RULES_OWN = 0, RULES_NCHW, RULES_NHWC } rules_layout;
+typedef enum rules_layout { RULES_OWN = 0, RULES_NCHW, RULES_NHWC, RULES_GIVEN } rules_layout;
 typedef struct rules {
     rules_layout layout; /* of activations before and after a run; RULES_OWN: the layouts that the
                             contender prefers. Weights are constants: contenders rearrange them
                             before the clock starts */
     rules_algorithm algorithm;
+    const char
+        *filter;      /* layout of weights before a run, or of their gradient after it; NULL: OIHW,
+                         or the contender's where `layout` is RULES_OWN and weights are written */
+    const char *data; /* layout of activations where `layout` is RULES_GIVEN */
 } rules;
+
+/* Returns the rules with other layouts: of activations, as --layout names them, and of filters.
+ * NULL: as they are. */
+rules rules_with(const rules *r, const char *layout, const char *filter);
+/* Writes the layouts that the rules give into a problem; "any" where they leave them open. */
+void rules_give_layouts(const rules *r, kiln_problem *p);
 
 typedef struct contender contender;
 

@@ -153,12 +153,7 @@ kiln_problem contender_kiln_problem(const work *w, const rules *r)
     p.math = r->algorithm == RULES_DIRECT    ? KILN_MATH_EXACT
              : r->algorithm == RULES_REDUCED ? KILN_MATH_REDUCED
                                              : KILN_MATH_FAST;
-    if (r->layout == RULES_NCHW)
-        return p;
-    strcpy(p.x_layout, r->layout == RULES_NHWC ? "NHWC" : "any");
-    strcpy(p.y_layout, p.x_layout);
-    if (r->layout == RULES_OWN && p.direction == KILN_BACKWARD_WEIGHTS)
-        strcpy(p.w_layout, "any");
+    rules_give_layouts(r, &p);
     return p;
 }
 

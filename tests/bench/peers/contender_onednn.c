@@ -1,8 +1,9 @@
 /* oneDNN 2 as a contender, in every way in which it can do a convolution.
  *
- * A way is a memory format for the activations and an algorithm. Under plain rules activations
- * start and end as NCHW or NHWC, and reordering them is part of a run. Weights are in the format
- * that oneDNN asks for, reordered before the clock starts.
+ * A way is a memory format for the activations and an algorithm. Where the rules give activations a
+ * layout, they start and end in it, and reordering them is part of a run. Weights are in the format
+ * that oneDNN asks for, reordered before the clock starts; their gradients end in the layout that
+ * the rules give, in each run.
  */
 #include "contender_onednn.h"
 
@@ -111,7 +112,8 @@ static bool make_tensors(onednn_contender *o, const rules *r)
         onednn_tensor *t = &o->tensor[i];
         if (!make_tensor(t, plain[i]))
             return false;
-        t->each_run = t->reorder && r->layout != RULES_OWN && i != ONEDNN_W;
+        t->each_run =
+            t->reorder && (i == ONEDNN_W ? t->written && r->filter : r->layout != RULES_OWN);
         o->argument[i] = (dnnl_exec_arg_t){t->argument, t->own};
     }
     return true;

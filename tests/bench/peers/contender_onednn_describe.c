@@ -1,8 +1,11 @@
 /* Describes a convolution to oneDNN. */
 #include "contender_onednn.h"
 
+#include "kiln_layout.h"
+
+#include <string.h>
+
 static const dnnl_format_tag_t plain_data[] = {dnnl_abc, dnnl_abcd, dnnl_abcde},
-                               nhwc_data[] = {dnnl_acb, dnnl_acdb, dnnl_acdeb},
                                plain_filter[2][ONEDNN_RANKS] = {
                                    {dnnl_abc, dnnl_abcd, dnnl_abcde},
                                    {dnnl_abcd, dnnl_abcde, dnnl_abcdef}};
@@ -33,6 +36,37 @@ static dnnl_data_type_t type_of(kiln_type type)
     return types[type];
 }
 
+/* Describes the format that the rules give a tensor: axes in any order, or blocks of channels.
+ * Returns false where oneDNN has no such format. */
+static bool describe_given(const kiln_problem *p, const rules *r, char tensor, bool grouped,
+                           dnnl_memory_desc_t *d, int dims, const dnnl_dims_t size,
+                           dnnl_data_type_t type)
+{
+    static const struct {
+        const char *spec;
+        dnnl_format_tag_t tag;
+    } blocks[] = {{"NCHW4c", dnnl_aBcd4b}, {"NCHW8c", dnnl_aBcd8b}, {"NCHW16c", dnnl_aBcd16b}};
+    kiln_problem given = *p;
+    kiln_storage s;
+    dnnl_dims_t strides;
+    rules_give_layouts(r, &given);
+    if (!kiln_problem_storage(&given, tensor, &s, NULL))
+        return false;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (strcmp(s.layout.spec, blocks[i].spec) == 0)
+            return !dnnl_memory_desc_init_by_tag(d, dims, size, type, blocks[i].tag);
+    if (s.cells != kiln_storage_elements(&s) || strchr(s.layout.dims, 'M'))
+        return false;
+    for (int i = 0; i < s.layout.ndims; i++)
+        strides[i + grouped] = kiln_storage_stride(&s, i);
+    if (grouped)
+        strides[0] = strides[1] * size[1];
+    for (int i = 0; i < dims; i++)
+        if (strides[i] < 0)
+            return false;
+    return !dnnl_memory_desc_init_by_strides(d, dims, size, type, strides);
+}
+
 /* Describes the sizes of x, w, y, and their formats under the rules and a way. */
 static bool describe(const kiln_problem *p, const rules *r, const onednn_way *v,
                      onednn_tensor t[ONEDNN_TENSORS])
@@ -54,13 +88,15 @@ static bool describe(const kiln_problem *p, const rules *r, const onednn_way *v,
         int dims = i == ONEDNN_W ? 2 + grouped + rank : 2 + rank;
         const bool filter = i == ONEDNN_W;
         const dnnl_format_tag_t array = filter ? plain_filter[grouped][at] : plain_data[at],
-                                plain = !filter && r->layout == RULES_NHWC ? nhwc_data[at] : array,
                                 own = filter ? dnnl_format_tag_any : v->tag[at];
+        const bool given = filter ? r->filter != NULL : r->layout != RULES_OWN;
         const dnnl_data_type_t type = type_of(types[i]);
-        fine = fine &&
-               !dnnl_memory_desc_init_by_tag(&t[i].array_desc, dims, size[i], type, array) &&
-               !dnnl_memory_desc_init_by_tag(&t[i].plain_desc, dims, size[i], type, plain) &&
-               !dnnl_memory_desc_init_by_tag(&t[i].desc, dims, size[i], type, own);
+        fine =
+            fine && !dnnl_memory_desc_init_by_tag(&t[i].array_desc, dims, size[i], type, array) &&
+            (given ? describe_given(p, r, "xwy"[i], filter && grouped, &t[i].plain_desc, dims,
+                                    size[i], type)
+                   : !dnnl_memory_desc_init_by_tag(&t[i].plain_desc, dims, size[i], type, array)) &&
+            !dnnl_memory_desc_init_by_tag(&t[i].desc, dims, size[i], type, own);
     }
     return fine;
 }

@@ -4,7 +4,8 @@ Prints one line that says what it is, then answers each line of its input with o
 A line of input is the name of a problem (fwd-f32-n64-c256-k64-i56x56-f1x1); the answer is the time of
 one run in milliseconds and the faster of the formats NCHW and NHWC, or "none" and the reason. A time is
 the median of seven replays of a CUDA graph of twenty runs, so that launches cost the host nothing,
-with cuDNN in benchmark mode, and with TF32 where the name ends with "-reduced".
+with cuDNN in benchmark mode, and with TF32 where the name has "-reduced". Where the name gives layouts
+(-l:NHWC.OHWI.NHWC), tensors have these.
 """
 import re
 import sys
@@ -58,18 +59,24 @@ def convolution(name, last):
     taps = axes(name, "f", None)
     stride, dilation = axes(name, "s", (1,) * rank), axes(name, "d", (1,) * rank)
     padding = axes(name, "p", (0,) * rank)
-    if re.search(r"-e\d|-trans|-l[A-Z]", name) or kind not in KINDS:
+    given = re.search(r"-l:(\w+)\.(\w+)\.(\w+)", name)
+    if re.search(r"-e\d|-trans", name) or kind not in KINDS:
         raise ValueError("not a plain convolution of floats with equal padding")
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = "-reduced" in name
     forms = {2: torch.channels_last, 3: torch.channels_last_3d}
     if last and rank not in forms:
         raise ValueError("PyTorch has no such format")
-    form = forms[rank] if last else torch.contiguous_format
+    form = filters = forms[rank] if last else torch.contiguous_format
+    if given:
+        data, weights, result = given.groups()
+        if data != ("NHWC" if last else "NCHW") or result != data or weights not in ("OIHW", "OHWI"):
+            raise ValueError("PyTorch has no layouts " + given.group(0))
+        filters = forms[rank] if weights == "OHWI" else torch.contiguous_format
     call = {1: torch.nn.functional.conv1d, 2: torch.nn.functional.conv2d,
             3: torch.nn.functional.conv3d}[rank]
     place = {"device": "cuda", "dtype": KINDS[kind]}
     x = torch.randn(n, c, *image, **place).contiguous(memory_format=form)
-    w = torch.randn(k, c // groups, *taps, **place).contiguous(memory_format=form)
+    w = torch.randn(k, c // groups, *taps, **place).contiguous(memory_format=filters)
     if direction == "fwd":
         return lambda: call(x, w, None, stride, padding, dilation, groups)
     dy = torch.randn_like(call(x, w, None, stride, padding, dilation, groups))

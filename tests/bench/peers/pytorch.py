@@ -3,7 +3,8 @@ its own, mostly a newer one.
 
 Prints one line that says what it is, then answers each line of its input with one line of output. A
 line of input is the number of seconds to spend, the layout that tensors must have (NCHW or NHWC, or
-"any"), and the name of a problem: "0.05 any fwd-f32-n1-c256-k64-i56x56-f1x1". The answer is the time of
+"any"), that of filters (OIHW or OHWI, or "any": as the tensors), and the name of a problem: "0.05 any any
+fwd-f32-n1-c256-k64-i56x56-f1x1". The answer is the time of
 one run in milliseconds and the fastest form, or "none" and the reason. Forms of tensors are NCHW, NHWC
 (channels_last), and blocked: as another convolution of the same type leaves them, which is what a
 network's layers see. Weights are packed before the clock starts, where PyTorch can. A time is the
@@ -32,6 +33,7 @@ KINDS = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i8
 CALLS = {1: torch.nn.functional.conv1d, 2: torch.nn.functional.conv2d, 3: torch.nn.functional.conv3d}
 FORMS = {"NCHW": {n: torch.contiguous_format for n in CALLS},
          "NHWC": {2: torch.channels_last, 3: torch.channels_last_3d}}
+FILTERS = {"OIHW": "NCHW", "OHWI": "NHWC"}
 
 
 class Problem:
@@ -96,10 +98,10 @@ def packed(p, form):
     return lambda: call(x, w, None, p.padding, p.stride, p.dilation, p.groups, "none", [], "")
 
 
-def dense(p, form):
+def dense(p, form, filters):
     """Dense tensors as in a program that is not compiled, in any direction."""
-    layout = FORMS[form][p.rank]
-    x, w = (p.kind_of(t).contiguous(memory_format=layout) for t in (p.x(), p.w()))
+    x = p.kind_of(p.x()).contiguous(memory_format=FORMS[form][p.rank])
+    w = p.kind_of(p.w()).contiguous(memory_format=FORMS[FILTERS.get(filters, form)][p.rank])
     call = CALLS[p.rank]
     if p.direction == "fwd":
         return lambda: call(x, w, None, *p.geometry())
@@ -122,8 +124,10 @@ def quantized(p):
     return lambda: call(x, held, 0.05, 0)
 
 
-def ways(p, layout):
+def ways(p, layout, filters):
     """Yields the names of forms, and functions that make a run of the problem in them."""
+    if filters not in FILTERS and filters != "any":
+        raise ValueError("PyTorch has no filters in " + filters)
     if p.kind == "i8":
         if p.direction == "fwd" and layout != "NCHW":
             yield "NHWC, u8 to u8", lambda: quantized(p)
@@ -134,7 +138,7 @@ def ways(p, layout):
         if layout in ("any", form):
             if p.direction == "fwd":
                 yield form, lambda form=form: packed(p, form)
-            yield form + ", not packed", lambda form=form: dense(p, form)
+            yield form + ", not packed", lambda form=form: dense(p, form, filters)
 
 
 def seconds_of(run, times):
@@ -158,10 +162,10 @@ def median_ms(run, seconds, best_ms):
 
 
 def answer(line):
-    seconds, layout, name = line.split()
+    seconds, layout, filters, name = line.split()
     best, best_form, why = float("inf"), None, "PyTorch has no such convolution"
     try:
-        for form, make in ways(Problem(name), layout):
+        for form, make in ways(Problem(name), layout, filters):
             try:
                 ms = median_ms(make(), float(seconds), best)
                 if ms < best:

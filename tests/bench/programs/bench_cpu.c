@@ -89,9 +89,15 @@ static void count_row(bench *b, int at, const row *row)
         stats_add(&b->bare[at], best, name);
 }
 
+static rules rules_of(const cpu_options *o, int at)
+{
+    return rules_with(&cpu_classes[at].rules, o->layout, o->filter);
+}
+
 static void add_second(bench *b, int at, double seconds, row *row)
 {
-    const double ratio = second_peer_add(&b->second, &cpu_classes[at], seconds, row);
+    const rules rules = rules_of(b->options, at);
+    const double ratio = second_peer_add(&b->second, &cpu_classes[at], &rules, seconds, row);
     const turns_times *own = &row->result[0].times;
     if (ratio > 0 && !turns_doubtful(own, own))
         stats_add(&b->against_second[at], ratio, row->work->layer->name);
@@ -101,6 +107,7 @@ static void compare(void *user, const session *s, int at, const work *w)
 {
     bench *b = user;
     const bench_class *class = &cpu_classes[at];
+    const rules rules = rules_of(b->options, at);
     turns_plan plan = {.rounds = b->options->rounds,
                        .seconds = b->options->quick ? 0.01 : 0.05,
                        .latency = class->latency,
@@ -112,7 +119,7 @@ static void compare(void *user, const session *s, int at, const work *w)
     const field_options options = {.trials = b->options->trials,
                                    .brief = b->options->quick,
                                    .bare = b->options->bare ? b->machine.threads : 0};
-    bool fit = field_make(&f, s, w, &class->rules, &options, why);
+    bool fit = field_make(&f, s, w, &rules, &options, why);
     plan.bystanders = f.bare;
     if (fit && turns_take(f.c, f.count, &plan, times)) {
         fill_row(&row, &f, times);
@@ -150,8 +157,8 @@ static void each_class(const cpu_options *o, const layer *l, const session *s,
 static void run_once(void *user, const session *s, int at, const work *w)
 {
     char why[KILN_ERROR_TEXT];
-    contender *c = contender_kiln(s, w, &cpu_classes[at].rules, NULL, why);
-    (void)user;
+    const rules rules = rules_of(user, at);
+    contender *c = contender_kiln(s, w, &rules, NULL, why);
     if (c && c->calls->enqueue(c))
         c->calls->finish(c);
     contender_release(c);
@@ -160,7 +167,7 @@ static void run_once(void *user, const session *s, int at, const work *w)
 static void compile_layer(void *user, const session *s, int i)
 {
     const cpu_options *o = user;
-    each_class(o, &o->layers.at[i], s, run_once, NULL);
+    each_class(o, &o->layers.at[i], s, run_once, user);
 }
 
 /* A brief comparison is mostly compiling; this compiles on all CPUs. */

@@ -73,7 +73,8 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
     const double seconds = m->kiln_ms * 1e-3;
     printf("%-21s %-32.32s %3lld %9.4f ms (device %.4f, events %.4f)  peak %3.0f%% copy %3.0f%%",
            gpu_classes[at].name, w->layer->name, (long long)w->problem.batch, m->kiln_ms,
-           m->device_ms, m->event_ms, 100e-9 * w->flops / seconds / fmax(limit_rounds_best(&b->limits.gflops), 1),
+           m->device_ms, m->event_ms,
+           100e-9 * w->flops / seconds / fmax(limit_rounds_best(&b->limits.gflops), 1),
            100e-9 * w->bytes / seconds / fmax(limit_rounds_best(&b->limits.gbs), 1));
     if (m->peer_ms > 0) {
         printf("  %s %9.4f ms (%s)  ratio %.3f", is_own_peer(&gpu_classes[at]) ? "kiln" : "cuDNN",
@@ -89,6 +90,13 @@ static void print_row(bench *b, int at, const work *w, const char *problem, cons
     print_json(b, &gpu_classes[at], problem, m, c);
 }
 
+static rules rules_of(const bench *b, const gpu_class *class)
+{
+    const rules own = {.layout = class->layout,
+                       .algorithm = class->reduced ? RULES_REDUCED : RULES_ANY};
+    return rules_with(&own, b->given.layout, b->given.filter);
+}
+
 static void compare_with(bench *b, int at, const work *w, contender *c, contender *other)
 {
     char why[KILN_ERROR_TEXT], problem[KILN_KEY_TEXT];
@@ -96,6 +104,10 @@ static void compare_with(bench *b, int at, const work *w, contender *c, contende
     kiln_problem named = w->problem;
     if (gpu_classes[at].reduced)
         named.math = KILN_MATH_REDUCED;
+    if (b->given.layout || b->given.filter) {
+        const rules rules = rules_of(b, &gpu_classes[at]);
+        rules_give_layouts(&rules, &named);
+    }
     kiln_problem_text(&named, problem, sizeof problem);
     void *result = malloc((size_t)kiln_problem_count(&w->problem, w->to) * sizeof(float));
     if (!result || !contender_verify(c, w, result, why)) {
@@ -115,7 +127,7 @@ static void compare_with(bench *b, int at, const work *w, contender *c, contende
 static void compare(bench *b, int at, const work *w)
 {
     const gpu_class *class = &gpu_classes[at];
-    const rules rules = {class->layout, class->reduced ? RULES_REDUCED : RULES_ANY};
+    const rules rules = rules_of(b, class);
     const kiln_choice choice = {.solver = b->given.solver};
     char why[KILN_ERROR_TEXT];
     work half = {0};
@@ -164,8 +176,8 @@ static int run(bench *b)
     else
         printf("no peer: %s\n", b->peer.what);
     b->limits = device_limits_measure(&b->session);
-    printf("%s: %.0f GFLOP/s multiply-add, %.0f GB/s copy\n", b->session.name, limit_rounds_best(&b->limits.gflops),
-           limit_rounds_best(&b->limits.gbs));
+    printf("%s: %.0f GFLOP/s multiply-add, %.0f GB/s copy\n", b->session.name,
+           limit_rounds_best(&b->limits.gflops), limit_rounds_best(&b->limits.gbs));
     const progress p = progress_start(b->given.layers.count);
     for (int i = 0; i < b->given.layers.count && !interrupt_came(); i++) {
         progress_tell(&p, i);

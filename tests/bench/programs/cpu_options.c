@@ -26,43 +26,43 @@ static bool is_anything(const kiln_problem *p)
 /* Activations are blocked, but NCHW in the two -plain classes and NHWC in -nhwc. forward-latency
  * times a single enqueue until its end. */
 const bench_class cpu_classes[CPU_CLASSES] = {
-    {"forward-any", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_ANY}, false, is_dense, true},
-    {"forward-direct", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_DIRECT}, false, is_dense, false},
+    {"forward-any", KILN_FORWARD, KILN_F32, {.layout = RULES_OWN}, false, is_dense, true},
+    {"forward-direct", KILN_FORWARD, KILN_F32, {.algorithm = RULES_DIRECT}, false, is_dense, false},
     {"forward-winograd",
      KILN_FORWARD,
      KILN_F32,
-     {RULES_OWN, RULES_WINOGRAD},
+     {.algorithm = RULES_WINOGRAD},
      false,
      work_is_winograd,
      true},
-    {"forward-plain", KILN_FORWARD, KILN_F32, {RULES_NCHW, RULES_ANY}, false, is_dense, true},
-    {"forward-nhwc", KILN_FORWARD, KILN_F32, {RULES_NHWC, RULES_ANY}, false, is_dense, false},
-    {"depthwise", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_ANY}, false, work_is_depthwise, true},
+    {"forward-plain", KILN_FORWARD, KILN_F32, {.layout = RULES_NCHW}, false, is_dense, true},
+    {"forward-nhwc", KILN_FORWARD, KILN_F32, {.layout = RULES_NHWC}, false, is_dense, false},
+    {"depthwise", KILN_FORWARD, KILN_F32, {.layout = RULES_OWN}, false, work_is_depthwise, true},
     {"depthwise-plain",
      KILN_FORWARD,
      KILN_F32,
-     {RULES_NCHW, RULES_ANY},
+     {.layout = RULES_NCHW},
      false,
      work_is_depthwise,
      false},
-    {"forward-latency", KILN_FORWARD, KILN_F32, {RULES_OWN, RULES_ANY}, true, is_single, false},
+    {"forward-latency", KILN_FORWARD, KILN_F32, {.layout = RULES_OWN}, true, is_single, false},
     {"backward-data",
      KILN_BACKWARD_DATA,
      KILN_F32,
-     {RULES_OWN, RULES_ANY},
+     {.layout = RULES_OWN},
      false,
      is_anything,
      false},
     {"backward-weights",
      KILN_BACKWARD_WEIGHTS,
      KILN_F32,
-     {RULES_OWN, RULES_ANY},
+     {.layout = RULES_OWN},
      false,
      is_anything,
      false},
-    {"forward-f16", KILN_FORWARD, KILN_F16, {RULES_OWN, RULES_ANY}, false, is_anything, false},
-    {"forward-bf16", KILN_FORWARD, KILN_BF16, {RULES_OWN, RULES_ANY}, false, is_anything, false},
-    {"forward-i8", KILN_FORWARD, KILN_I8, {RULES_OWN, RULES_ANY}, false, is_anything, false},
+    {"forward-f16", KILN_FORWARD, KILN_F16, {.layout = RULES_OWN}, false, is_anything, false},
+    {"forward-bf16", KILN_FORWARD, KILN_BF16, {.layout = RULES_OWN}, false, is_anything, false},
+    {"forward-i8", KILN_FORWARD, KILN_I8, {.layout = RULES_OWN}, false, is_anything, false},
 };
 
 /* ---- the command line ---- */
@@ -83,6 +83,12 @@ static void help(void)
            "  --class NAME    only this class; may be repeated. One of:\n");
     for (int i = 0; i < CPU_CLASSES; i++)
         printf("                  %c %s\n", cpu_classes[i].brief ? '*' : ' ', cpu_classes[i].name);
+    printf("  --layout L      of activations before and after a run, in all classes: NCHW, NHWC, "
+           "any,\n"
+           "                  NCHW16c, ...  (the class's)\n"
+           "  --filter-layout L  of weights and their gradients: OIHW, OHWI, HWIO, ...  (OIHW); "
+           "weights\n"
+           "                  are packed before the clock starts\n");
     printf("  --rounds N      turns of each contender  (5; 3 with --quick)\n"
            "  --bare          also time kernels that only move a layer's tensors once and multiply "
            "as\n"
@@ -121,6 +127,12 @@ static bool read_option(cpu_options *o, int letter, const char *value)
         return (o->batches = options_batches(value, o->batch, CPU_BATCHES)) > 0;
     case 'e':
         return options_number("--every", value, 1, 1000, &o->every);
+    case 'a':
+        o->layout = value;
+        return options_layout("--layout", value, 'x');
+    case 'f':
+        o->filter = value;
+        return options_layout("--filter-layout", value, 'w');
     default:
         return false;
     }
@@ -146,11 +158,12 @@ static bool read_lists(cpu_options *o, char **lists)
 bool cpu_options_read(cpu_options *o, int argc, char **argv)
 {
     static const struct option known[] = {
-        {"quick", no_argument, NULL, 'q'},       {"json", required_argument, NULL, 'j'},
-        {"class", required_argument, NULL, 'c'}, {"rounds", required_argument, NULL, 'r'},
-        {"tuned", optional_argument, NULL, 't'}, {"batch", required_argument, NULL, 'b'},
-        {"every", required_argument, NULL, 'e'}, {"bare", no_argument, NULL, 'l'},
-        {"help", no_argument, NULL, 'h'},        {0}};
+        {"quick", no_argument, NULL, 'q'},        {"json", required_argument, NULL, 'j'},
+        {"class", required_argument, NULL, 'c'},  {"rounds", required_argument, NULL, 'r'},
+        {"tuned", optional_argument, NULL, 't'},  {"batch", required_argument, NULL, 'b'},
+        {"every", required_argument, NULL, 'e'},  {"bare", no_argument, NULL, 'l'},
+        {"layout", required_argument, NULL, 'a'}, {"filter-layout", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     bool some = false;
     o->every = 1;
     for (int letter; (letter = options_next(argc, argv, known, help)) != -1;)

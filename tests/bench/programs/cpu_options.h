@@ -21,6 +21,7 @@ typedef struct cpu_options {
     layers layers;
     bool quick, bare;
     const char *json;
+    const char *layout, *filter; /* NULL: the class's, OIHW */
     bool wanted[CPU_CLASSES];
     int rounds, every;
     int trials; /* 0: no search */

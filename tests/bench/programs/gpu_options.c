@@ -57,9 +57,16 @@ static void help(void)
            "  --class NAME   only this class; may be repeated. One of:\n");
     for (int i = 0; i < GPU_CLASSES; i++)
         printf("                   %s\n", gpu_classes[i].name);
-    printf("  --solver NAME  this solver instead of kiln's choice\n"
-           "  --rounds N     turns of each side  (3)\n"
-           "  --json FILE    also write one JSON object per row to FILE\n");
+    printf(
+        "  --solver NAME  this solver instead of kiln's choice\n"
+        "  --layout L     of activations in all classes: NCHW, NHWC, any, NHWC8, ...  (the "
+        "class's)\n"
+        "  --filter-layout L  of weights and their gradients: OIHW, OHWI, HWIO, ...  (OIHW);\n"
+        "                 weights are packed before the clock starts. With one of both cuDNN gets "
+        "the\n"
+        "                 same layouts, where it has them\n"
+        "  --rounds N     turns of each side  (3)\n"
+        "  --json FILE    also write one JSON object per row to FILE\n");
 }
 
 static bool want_class(gpu_options *o, const char *name)
@@ -85,6 +92,12 @@ static bool read_option(gpu_options *o, int letter, const char *value)
     case 's':
         o->solver = value;
         return true;
+    case 'a':
+        o->layout = value;
+        return options_layout("--layout", value, 'x');
+    case 'f':
+        o->filter = value;
+        return options_layout("--filter-layout", value, 'w');
     case 'r':
         return options_number("--rounds", value, 1, GPU_ROUNDS, &o->rounds);
     case 'j':
@@ -114,6 +127,8 @@ bool gpu_options_read(gpu_options *o, int argc, char **argv)
                                           {"class", required_argument, NULL, 'c'},
                                           {"solver", required_argument, NULL, 's'},
                                           {"rounds", required_argument, NULL, 'r'},
+                                          {"layout", required_argument, NULL, 'a'},
+                                          {"filter-layout", required_argument, NULL, 'f'},
                                           {"json", required_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};

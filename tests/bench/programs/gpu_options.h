@@ -21,6 +21,7 @@ typedef struct gpu_options {
     layers layers;
     bool quick, wanted[GPU_CLASSES];
     const char *json, *solver;
+    const char *layout, *filter; /* NULL: the class's, OIHW */
     int rounds, every;
     int64_t batch[GPU_BATCHES];
     int batches;

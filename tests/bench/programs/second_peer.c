@@ -18,15 +18,17 @@ static bool may_ask(const peer *p, const bench_class *class, const row *row)
            row->count < TURNS_CONTENDERS;
 }
 
-double second_peer_add(peer *p, const bench_class *class, double seconds, row *row)
+double second_peer_add(peer *p, const bench_class *class, const rules *rules, double seconds,
+                       row *row)
 {
-    static const char *const layouts[] = {
-        [RULES_OWN] = "any", [RULES_NCHW] = "NCHW", [RULES_NHWC] = "NHWC"};
     if (!may_ask(p, class, row))
         return 0;
     char problem[KILN_KEY_TEXT], line[KILN_KEY_TEXT + 64], form[200];
     kiln_problem_text(&row->work->problem, problem, sizeof problem);
-    snprintf(line, sizeof line, "%g %s %s", seconds, layouts[class->rules.layout], problem);
+    kiln_problem given = row->work->problem;
+    rules_give_layouts(rules, &given);
+    snprintf(line, sizeof line, "%g %s %s %s", seconds, given.x_layout,
+             rules->filter ? rules->filter : "any", problem);
     const double ms = peer_time(p, line, form, sizeof form);
     if (ms <= 0) {
         printf("# %s: " SECOND_PEER ": %s\n", row->work->layer->name, form);

@@ -16,6 +16,7 @@ void second_peer_start(peer *p);
 
 /* Adds the peer's time to a row of the class, if it does the work: the best of its forms, measured
  * for `seconds` each. Returns its ratio; 0: it has none. */
-double second_peer_add(peer *p, const bench_class *class, double seconds, row *row);
+double second_peer_add(peer *p, const bench_class *class, const rules *rules, double seconds,
+                       row *row);
 
 #endif
