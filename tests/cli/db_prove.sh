@@ -126,6 +126,7 @@ says '^1 row kept, 0 dropped, 0 proven before, 0 not measured$'
     head_of ''
     for n in 2 3 4 5 6; do row "fwd-f32-n$n-c16-k16-i8x8-f1x1"; done
 } >many.yaml
+: >out # what an earlier run said is no sign that this one works
 "$KILN_COMMAND" db prove many.yaml --jobs 1 >out 2>err &
 run=$!
 waits=0
