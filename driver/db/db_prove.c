@@ -4,25 +4,23 @@
 #include "db_prove.h"
 
 #include "driver/base/clock.h"
-#include "driver/base/means.h"
 #include "driver/base/number_text.h"
 #include "driver/conv/conv.h"
 #include "driver/conv/interrupt.h"
-#include "driver/conv/judge.h"
 #include "driver/conv/search.h"
 
 #include "db_ahead.h"
 #include "db_device.h"
 #include "db_judge.h"
+#include "db_time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Rows whose programs are compiled together, before they are measured. Searches have verified a
- * row's config in full; here a sample of so many ms will do. */
-enum { BATCH = 32, VERIFY_MS = 100, ROW_TEXT = 8192 };
+/* Rows whose programs are compiled together, before they are measured. */
+enum { BATCH = 32, ROW_TEXT = 8192 };
 
 /* Where other programs ran in between, turns scatter and say nothing: a row is timed so often. */
 enum { TRIES = 3, DISTURBED = 1 };
@@ -39,66 +37,6 @@ typedef struct prove {
     bool terminal, lacks_means;
     int worst;
 } prove;
-
-/* What kiln_tune_row() calls. */
-typedef struct user {
-    judge judge;
-    prove *prove;
-    char why[KILN_ERROR_TEXT];
-} user;
-
-static int verify(void *data, const kiln_op *op, double *error)
-{
-    return judge_result(&((user *)data)->judge, op, error);
-}
-
-static int lacks_means(void *data)
-{
-    user *u = data;
-    u->prove->lacks_means = !means_are_there(u->why);
-    return u->prove->lacks_means;
-}
-
-/* Measures the row anew. Writes why it failed, if it did. */
-static kiln_status time_row(prove *p, const kiln_problem *problem, kiln_row *row,
-                            kiln_trial_verdict *verdict, char *why)
-{
-    tensors t;
-    request r = {.word = "conv", .type = problem->x_type};
-    flags_init(&r.flags);
-    r.flags.verify = 1;
-    r.flags.verify_ms = VERIFY_MS;
-    kiln_status status = tensors_make(&t, &p->session, &r, problem, why);
-    if (status)
-        return status;
-    user u = {.judge = {.session = &p->session, .tensors = &t, .request = &r}, .prove = p};
-    const kiln_tune_options options = {.verify = verify, .lacks_means = lacks_means, .user = &u};
-    status = kiln_tune_row(p->session.kiln, row, p->session.queue, &t.buffers, &options, verdict);
-    if (p->lacks_means)
-        snprintf(why, KILN_ERROR_TEXT, "%s", u.why);
-    else if (status || *verdict != KILN_TRIAL_OK)
-        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
-    judge_free(&u.judge);
-    tensors_free(&t);
-    return p->lacks_means ? KILN_FILE : status;
-}
-
-/* Measures the row unless its config is the guess: then it only says so. */
-static kiln_status measure(prove *p, kiln_row *row, kiln_trial_verdict *verdict, char *why)
-{
-    kiln_problem problem;
-    kiln_op_info guess;
-    *verdict = KILN_TRIAL_OK;
-    const kiln_status status = kiln_row_guess(p->session.kiln, row, &problem, &guess);
-    if (status)
-        snprintf(why, KILN_ERROR_TEXT, "%.*s", KILN_ERROR_TEXT - 1, kiln_last_error());
-    else if (strcmp(guess.solver, row->solver) != 0 || strcmp(guess.config, row->config) != 0)
-        return time_row(p, &problem, row, verdict, why);
-    else
-        search_config_text(guess.config, guess.solver, row->guess, sizeof row->guess);
-    row->turns = row->turns_won = 0;
-    return status;
-}
 
 static void clear_line(const prove *p)
 {
@@ -175,9 +113,9 @@ static bool prove_row(prove *p, size_t at)
     kiln_row row = *piece->row;
     kiln_trial_verdict verdict;
     char why[KILN_ERROR_TEXT] = "";
-    kiln_status status = measure(p, &row, &verdict, why);
+    kiln_status status = db_time_row(&p->session, &row, &verdict, &p->lacks_means, why);
     for (int i = 1; i < TRIES && !status && verdict == KILN_TRIAL_OK && is_disturbed(&row); i++)
-        status = measure(p, &row, &verdict, why);
+        status = db_time_row(&p->session, &row, &verdict, &p->lacks_means, why);
     clear_line(p);
     if (status || verdict == KILN_TRIAL_BUILD || verdict == KILN_TRIAL_RUN)
         return fail(p, &row, status, why);
