@@ -79,7 +79,8 @@ static kiln_status search(const session *s, const tune_item *item, const kiln_pr
     trace_end(began, "tensors", "made and filled");
     if (status) {
         snprintf(result->why, sizeof result->why, "%s", why);
-        return status;
+        result->lost = status == KILN_OPENCL && clFinish(s->queue) != CL_SUCCESS;
+        return result->lost ? KILN_FILE : status;
     }
     status = search_run(s, &item->request, &t, settings, &found, result->why, sizeof result->why);
     result->interrupted = found.interrupted;

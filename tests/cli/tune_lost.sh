@@ -55,6 +55,14 @@ for isolate in --isolate --no-isolate; do
     finishes $isolate
 done
 
+# A device that is lost before a problem's first trial, and can be opened anew, costs nothing.
+rm -f rows.*
+echo once >"$KILN_FAULTS"
+tune
+[ ! -e "$KILN_FAULTS" ] || fail 'the device was not lost'
+[ "$status" -eq 0 ] || fail "a device that is lost before the trials gave $status"
+[ "$(bad)" -eq 0 ] || fail 'a config was judged'
+
 # A config that loses a device, which can be opened anew, is to blame, and is the only one.
 later once
 tune
