@@ -74,9 +74,14 @@ const flag flag_table[] = {
          "layout of w, OIHW (also called NCHW) unless given; or any"),
     WORD("out_layout", 'O', GROUP_SHAPE, out_layout, "NAME",
          "layout of y, NCHW unless given; or any"),
-    WORD("out_type", 0, GROUP_SHAPE, out_type, "TYPE",
-         "type of the result: f32, f16, bf16, i8, i32, f8e4m3, f8e5m2; unless given that of the "
-         "sources (i32 for i8)"),
+    WORD(
+        "out_type", 0, GROUP_SHAPE, out_type, "TYPE",
+        "type of the result: f32, f16, bf16, i8, i32, f8e4m3, f8e5m2, u8; unless given that of the "
+        "sources (i32 for i8 and u8)"),
+    WORD("x_type", 0, GROUP_SHAPE, x_type, "TYPE",
+         "forward: type of x where it is not the word's: u8 with convint8"),
+    WORD("w_type", 0, GROUP_SHAPE, w_type, "TYPE",
+         "forward: type of w where it is not the word's: i8 with conv, convfp16 and convbfp16"),
     WORD("problem", 0, GROUP_SHAPE, problem, "KEY",
          "the whole problem by its name: kiln's (fwd-f32-n16-...) or MIOpen's database key"),
 
@@ -85,7 +90,8 @@ const flag flag_table[] = {
     WORD("bias_layout", 0, GROUP_EPILOGUE, bias_layout, "NAME",
          "layout of the bias: W unless given, IMG_ARGUMENT or any"),
     WORD("bias_type", 0, GROUP_EPILOGUE, bias_type, "TYPE",
-         "type of the bias: f32, f16, bf16, f8e4m3, f8e5m2; its gradient is always f32"),
+         "type of the bias: f32, f16, bf16, f8e4m3, f8e5m2, i32 (convint8); "
+         "its gradient is always f32"),
     WORD("activation", 0, GROUP_EPILOGUE, activation, "NAME",
          "forward: identity, relu, clipped_relu, leaky_relu, elu, tanh, sigmoid, silu, gelu"),
     {"act_alpha", 0, GROUP_EPILOGUE, REAL, AT(act_alpha), "0", 0, 0, "A",
@@ -96,6 +102,23 @@ const flag flag_table[] = {
      "forward: multiply the sum of products by A"},
     {"beta", 0, GROUP_EPILOGUE, REAL, AT(beta), "0", 0, 0, "B",
      "forward: add B times a residual tensor of y's shape"},
+    {"x_scale", 0, GROUP_EPILOGUE, REAL, AT(x_scale), "1", 0, 0, "S",
+     "forward: x stands for S times what it holds"},
+    {"w_scale", 0, GROUP_EPILOGUE, REAL, AT(w_scale), "1", 0, 0, "S",
+     "forward: the same of all weights"},
+    WORD("w_scales", 0, GROUP_EPILOGUE, w_scales, "FILE|uniform",
+         "forward: a scale for each output channel, f32 of a raw file or random ones; with a "
+         "fixed-point --rounding pairs of i32, multiplier and shift"),
+    {"y_scale", 0, GROUP_EPILOGUE, REAL, AT(y_scale), "1", 0, 0, "S",
+     "forward: the result is divided by S"},
+    {"x_zero", 0, GROUP_EPILOGUE, NUMBER, AT(x_zero), "0", -128, 255, "N",
+     "forward: zero point of x, which padding stands for"},
+    {"w_zero", 0, GROUP_EPILOGUE, NUMBER, AT(w_zero), "0", -128, 255, "N",
+     "forward: zero point of the weights"},
+    {"y_zero", 0, GROUP_EPILOGUE, NUMBER, AT(y_zero), "0", -128, 255, "N",
+     "forward: zero point of the result, added to what is rounded"},
+    {"rounding", 0, GROUP_EPILOGUE, CHOICE, AT(rounding), "f32", 0, 0, "f32|twice|once",
+     "forward: how sums become bytes: by factors in f32, or as TFLite's fixed-point forms"},
     {"math", 0, GROUP_EPILOGUE, CHOICE, AT(math), "fast", 0, 0, "fast|exact|reduced",
      "exact: plain sums of products only; fast: Winograd is allowed; reduced: products in a "
      "shorter type are allowed too"},

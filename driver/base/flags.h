@@ -22,6 +22,7 @@ typedef struct flag_texts {
 /* Indices of the choices, in the table's order. */
 enum { MODE_CONV = 0, MODE_TRANS };
 enum { PAD_DEFAULT = 0, PAD_SAME, PAD_VALID };
+enum { ROUNDING_F32 = 0, ROUNDING_TWICE, ROUNDING_ONCE };
 
 /* Spatial arrays are always D, H, W. Texts point into the parsed arguments. */
 typedef struct flags {
@@ -30,12 +31,16 @@ typedef struct flags {
     int64_t size[3], filter[3], stride[3], dilation[3], output_pad[3];
     int64_t pad[3], pad_end[3]; /* pad_end -1: equal to pad */
     const char *in_layout, *fil_layout, *out_layout, *out_type;
-    const char *problem; /* --problem: replaces everything above but forw */
+    const char *x_type, *w_type; /* forward: of x and w, where they are not the word's */
+    const char *problem;         /* --problem: replaces everything above but forw */
     /* epilogue and attributes */
     int64_t bias, math, deterministic; /* deterministic -1: not given */
     const char *bias_layout, *bias_type;
     const char *activation;
     double act_alpha, act_beta, alpha, beta;
+    double x_scale, w_scale, y_scale;
+    int64_t x_zero, w_zero, y_zero, rounding;
+    const char *w_scales; /* "uniform", or a file */
     int64_t workspace_limit;
     /* what to run */
     const char *solution, *config;

@@ -70,6 +70,12 @@ static bool has_epilogue(const flags *f)
     return *f->activation || f->alpha != 1 || f->beta != 0;
 }
 
+static bool has_quant(const flags *f)
+{
+    return f->x_scale != 1 || f->w_scale != 1 || f->y_scale != 1 || f->x_zero || f->w_zero ||
+           f->y_zero || f->rounding || *f->w_scales || *f->x_type || *f->w_type;
+}
+
 /* Whether the forward direction, the only one that reads a bias, is wanted and has none. */
 static bool lacks_bias(const request *r)
 {
@@ -107,6 +113,11 @@ kiln_status request_check(request *r, char *why)
         return say(KILN_INVALID, why,
                    "--activation, --alpha and --beta belong to the forward direction, which -F "
                    "leaves out");
+    if (has_quant(f) && !request_wants(r, KILN_FORWARD))
+        return say(
+            KILN_INVALID, why,
+            "types of x and w, scales and zero points belong to the forward direction, which "
+            "-F leaves out");
     return KILN_OK;
 }
 
@@ -146,6 +157,9 @@ void request_repro(const request *r, kiln_direction direction, char *text, size_
         one.activation = "";
         one.alpha = 1;
         one.beta = 0;
+        one.x_scale = one.w_scale = one.y_scale = 1;
+        one.x_zero = one.w_zero = one.y_zero = one.rounding = 0;
+        one.w_scales = one.x_type = one.w_type = "";
     }
     write_line(r, &one, named ? &p : NULL, FLAGS_SAY_RUN, text, size);
 }

@@ -57,17 +57,61 @@ static kiln_type *destination_type(kiln_problem *p)
     return types[p->direction];
 }
 
-static kiln_status set_types(kiln_problem *p, kiln_type type, const char *out_type, char *why)
+static kiln_status set_type(const char *flag, const char *name, kiln_type *type, char *why)
+{
+    if (!*name || kiln_type_named(name, type))
+        return KILN_OK;
+    snprintf(why, KILN_ERROR_TEXT,
+             "--%s is '%.60s'; it must be f32, f16, bf16, i8, i32, "
+             "f8e4m3, f8e5m2 or u8",
+             flag, name);
+    return KILN_INVALID;
+}
+
+static kiln_status set_types(kiln_problem *p, kiln_type type, const flags *f, char *why)
 {
     p->x_type = p->w_type = p->y_type = type;
     *destination_type(p) = KILN_TYPE_DEFAULT;
-    if (!*out_type || kiln_type_named(out_type, destination_type(p)))
-        return KILN_OK;
-    snprintf(why, KILN_ERROR_TEXT,
-             "--out_type is '%.60s'; it must be f32, f16, bf16, i8, i32, "
-             "f8e4m3 or f8e5m2",
-             out_type);
-    return KILN_INVALID;
+    kiln_status status = set_type("out_type", f->out_type, destination_type(p), why);
+    if (!status && p->direction == KILN_FORWARD)
+        status = set_type("x_type", f->x_type, &p->x_type, why);
+    if (!status && p->direction == KILN_FORWARD)
+        status = set_type("w_type", f->w_type, &p->w_type, why);
+    return status;
+}
+
+/* Flags that are given override a key. */
+static void set_quant(const flags *f, kiln_problem *p)
+{
+    kiln_quant *q = &p->quant;
+    const struct {
+        const char *name;
+        double value;
+        float *to;
+    } scales[] = {{"x_scale", f->x_scale, &q->x_scale},
+                  {"w_scale", f->w_scale, &q->w_scale},
+                  {"y_scale", f->y_scale, &q->y_scale}};
+    const struct {
+        const char *name;
+        int64_t value;
+        int *to;
+    } zeros[] = {{"x_zero", f->x_zero, &q->x_zero},
+                 {"w_zero", f->w_zero, &q->w_zero},
+                 {"y_zero", f->y_zero, &q->y_zero}};
+    static const kiln_rounding roundings[] = {KILN_ROUND_F32, KILN_ROUND_FIXED_TWICE,
+                                              KILN_ROUND_FIXED_ONCE};
+    for (int i = 0; i < 3; i++) {
+        if (flags_given(f, scales[i].name))
+            *scales[i].to = (float)scales[i].value;
+        if (flags_given(f, zeros[i].name))
+            *zeros[i].to = (int)zeros[i].value;
+    }
+    if (*f->w_scales)
+        q->buffers |= KILN_QUANT_W_SCALES;
+    if (flags_given(f, "rounding"))
+        q->rounding = roundings[f->rounding];
+    if (p->direction != KILN_FORWARD)
+        *q = (kiln_quant){0};
 }
 
 static kiln_status set_activation(const char *name, kiln_activation *activation, char *why)
@@ -101,7 +145,8 @@ static kiln_status set_bias(const flags *f, kiln_problem *p, char *why)
     if (f->bias || flags_given(f, "bias"))
         type = f->bias ? KILN_F32 : KILN_TYPE_DEFAULT;
     if (type && *f->bias_type &&
-        (!kiln_type_named(f->bias_type, &type) || kiln_type_is_integer(type))) {
+        (!kiln_type_named(f->bias_type, &type) ||
+         (kiln_type_is_integer(type) && type != KILN_I32))) {
         char floats[128];
         list_floats(floats);
         snprintf(why, KILN_ERROR_TEXT, "--bias_type is '%.60s'; it must be %s", f->bias_type,
@@ -153,6 +198,7 @@ static kiln_status set_extras(const flags *f, kiln_problem *p, char *why)
         p->determinism = f->deterministic ? KILN_DETERMINISTIC : KILN_NONDETERMINISTIC;
     if (flags_given(f, "workspace-limit"))
         p->workspace_limit = f->workspace_limit;
+    set_quant(f, p);
     if (p->direction != KILN_FORWARD)
         *e = (kiln_epilogue){.bias = e->bias};
     return KILN_OK;
@@ -191,7 +237,7 @@ kiln_status request_problem(const request *r, kiln_direction direction, kiln_pro
     if (r->flags.max_batch && p->batch > r->flags.max_batch)
         p->batch = r->flags.max_batch;
     if (!status && !complete)
-        status = set_types(p, source_type(r), r->flags.out_type, why);
+        status = set_types(p, source_type(r), &r->flags, why);
     if (!status)
         status = set_extras(&r->flags, p, why);
     if (!status && (status = kiln_problem_check(p, why)))

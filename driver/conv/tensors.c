@@ -4,6 +4,7 @@
 #include "driver/reference/host.h"
 
 #include "tensor_part.h"
+#include "tensors_quant.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void list_parts(tensors *t, const request *r, tensor_part parts[PARTS])
     bool gradient = p->direction == KILN_BACKWARD_WEIGHTS;
     int64_t nx = kiln_problem_count(p, 'x'), nw = kiln_problem_count(p, 'w'),
             ny = kiln_problem_count(p, 'y');
-    const kiln_type tx = p->x_type, tw = p->w_type, ty = p->y_type;
+    const kiln_type tx = p->x_type, tw = p->w_type, ty = p->y_type, tr = p->quant.residual_type;
     const tensor_part all[PARTS] = {
         {'x', HOST_X, &t->x, &b->x, tx, tx, nx, &t->x_storage, f->in_data, "in_data", true,
          t->to == 'x'},
@@ -36,7 +37,7 @@ static void list_parts(tensors *t, const request *r, tensor_part parts[PARTS])
          t->to == 'y'},
         {'b', HOST_BIAS, (void **)&t->bias, &b->bias, KILN_F32, (kiln_type)p->epilogue.bias,
          p->out_channels, &t->bias_storage, f->in_bias, "in_bias", p->epilogue.bias != 0, gradient},
-        {'r', HOST_RESIDUAL, &t->residual, &b->residual, ty, ty, ny, &t->y_storage, "", "",
+        {'r', HOST_RESIDUAL, &t->residual, &b->residual, tr, tr, ny, &t->residual_storage, "", "",
          p->epilogue.beta != 0, false},
     };
     memcpy(parts, all, sizeof all);
@@ -82,10 +83,14 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
     *t = (tensors){.problem = *p,
                    .to = reference_destination(p),
                    .on_host = f->verify || f->search || f->dump_output};
+    kiln_problem residual = *p;
+    if (p->quant.residual_type)
+        residual.y_type = p->quant.residual_type;
     if (!kiln_problem_storage(p, 'x', &t->x_storage, why) ||
         !kiln_problem_storage(p, 'w', &t->w_storage, why) ||
         !kiln_problem_storage(p, 'y', &t->y_storage, why) ||
-        !kiln_problem_storage(p, 'b', &t->bias_storage, why))
+        !kiln_problem_storage(p, 'b', &t->bias_storage, why) ||
+        !kiln_problem_storage(&residual, 'y', &t->residual_storage, why))
         return KILN_INVALID;
     list_parts(t, r, parts);
     for (int i = 0; i < PARTS; i++)
@@ -95,6 +100,8 @@ kiln_status tensors_make(tensors *t, const session *s, const request *r, const k
     for (int i = 0; i < PARTS && !status; i++)
         if (parts[i].used)
             status = tensor_part_make(s, r, t->on_host, terms, &parts[i], why);
+    if (!status)
+        status = tensors_make_quant(t, s, r, why);
     if (status)
         tensors_free(t);
     return status;
@@ -110,7 +117,8 @@ static void release(kiln_buffer *b)
 void tensors_free(tensors *t)
 {
     kiln_buffers *b = &t->buffers;
-    kiln_buffer *const all[] = {&b->x, &b->w, &b->y, &b->bias, &b->residual, &b->workspace};
+    kiln_buffer *const all[] = {&b->x,         &b->w,        &b->y,      &b->bias,   &b->residual,
+                                &b->workspace, &b->w_scales, &b->x_zero, &b->w_zero, &b->y_zero};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         release(all[i]);
     free(t->x);
@@ -118,6 +126,7 @@ void tensors_free(tensors *t)
     free(t->y);
     free(t->bias);
     free(t->residual);
+    free(t->w_scales);
     *t = (tensors){0};
 }
 
@@ -179,5 +188,9 @@ reference_tensors tensors_sources(const tensors *t)
                                .w = t->to == 'w' ? NULL : t->w,
                                .y = t->to == 'y' ? NULL : t->y,
                                .bias = forward ? t->bias : NULL,
+                               .w_scales = t->w_scales,
+                               .x_zero = t->x_zero,
+                               .w_zero = t->w_zero,
+                               .y_zero = t->y_zero,
                                .residual = t->residual};
 }

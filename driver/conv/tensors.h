@@ -15,9 +15,12 @@ typedef struct tensors {
     void *x, *w, *y, *residual; /* plain host arrays; the destination's holds the result. NULL
                                    unless on_host: the device has the only copy then */
     float *bias;                /* a source; in backward weights a result */
-    bool from_files;            /* at least one source was read from a file */
-    kiln_storage x_storage, w_storage, y_storage, bias_storage; /* on the device */
-    int64_t dirty; /* cells of the destination's padding that came back other than zero */
+    void *w_scales;             /* what quantised tensors bring in buffers */
+    int x_zero, w_zero, y_zero;
+    bool from_files; /* at least one source was read from a file */
+    kiln_storage x_storage, w_storage, y_storage, bias_storage,
+        residual_storage; /* on the device */
+    int64_t dirty;        /* cells of the destination's padding that came back other than zero */
     kiln_buffers buffers;
 } tensors;
 

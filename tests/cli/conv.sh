@@ -113,6 +113,27 @@ warns '^kiln: --in_data dump_wei.bin holds 840 bytes; 720 elements of f32 take 2
 expect 5 conv $small -F 1 -d missing.bin
 warns 'missing.bin: No such file'
 
+# Quantised tensors: scales from a file, which must have a float for each channel, zero points, and the
+# types of bytes. A backward direction has none.
+layer='-n 1 -c 5 -H 7 -W 6 -k 4 -y 3 -x 3 -p 1 -q 1'
+printf '\000\000\200\077\000\000\000\077\000\000\000\100\000\000\200\076' >scales
+# shellcheck disable=SC2086
+expect 0 convint8 $layer -F 1 --x_type u8 --out_type u8 --x_scale 0.02 --y_scale 3 --x_zero 128 \
+    --y_zero 5 --w_zero 2 --w_scales scales --bias 1 --bias_type i32 -S naive -V 1
+says 'Forward Convolution Verifies OK'
+# shellcheck disable=SC2086
+expect 0 convint8 $layer -F 1 --out_type i8 --w_scales uniform --rounding twice -S naive -V 1
+says 'Forward Convolution Verifies OK on CPU reference \(0 '
+# shellcheck disable=SC2086
+expect 5 convint8 $layer -k 5 -F 1 --out_type f32 --w_scales scales
+warns '^kiln: --w_scales scales: the problem needs a file of 20 bytes'
+# shellcheck disable=SC2086
+expect 2 convint8 $layer -F 2 --x_zero 3
+warns 'belong to the forward direction'
+# shellcheck disable=SC2086
+expect 2 conv $layer -F 1 --x_zero 3
+warns 'quant.x_zero belongs to a tensor of i8 or u8, not of f32'
+
 # Three tensors, each the largest that the device takes, in a process without memory for one of
 # them: kiln refuses before it makes them. Not every driver starts with so little memory.
 layer='-c 16 -H 256 -W 256 -k 16 -y 3 -x 3 -p 1 -q 1 -F 1 --beta 1'
