@@ -15,6 +15,12 @@ static inline int64_t computed(int64_t dim)
     return dim < 0 ? VALUE_OPEN - 1 : dim;
 }
 
+static inline void copy_dims(const value *v, int64_t dim[VALUE_RANK])
+{
+    for (int i = 0; i < v->rank; i++)
+        dim[i] = v->dim[i];
+}
+
 /* Multiplies dims; VALUE_OPEN where one is, and more than call_set() takes where it is too large.
  */
 static inline int64_t product(int64_t a, int64_t b)
