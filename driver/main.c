@@ -5,6 +5,7 @@
 #include "driver/conv/prepare.h"
 #include "driver/conv/report.h"
 #include "driver/db/db_command.h"
+#include "driver/emit/emit_command.h"
 #include "driver/help/help.h"
 #include "driver/layout/layout_command.h"
 #include "driver/model/model_command.h"
@@ -58,17 +59,29 @@ static const struct {
     int (*run)(int argc, char **argv); /* argv[0] is the word */
     follow follow;
 } words[] = {
-    {"conv", conv_command, FLAGS},         {"convfp16", conv_command, FLAGS},
-    {"convbfp16", conv_command, FLAGS},    {"convint8", conv_command, FLAGS},
-    {"convfp8", conv_command, FLAGS},      {"convbfp8", conv_command, FLAGS},
-    {"explain", explain_command, FLAGS},   {"prepare", prepare_command, OWN},
-    {"model", model_command, OWN},         {"tune", tune_command, OWN},
-    {"report", report_command, OWN},       {"cache", cache_command, OWN},
-    {"layout", layout_command, OWN},       {"db", db_command, OWN},
-    {"env", env_command, ALONE},           {"help", help_command, FLAGS},
-    {"--help", help_command, FLAGS},       {"-h", help_command, FLAGS},
-    {"-?", help_command, FLAGS},           {"version", version_command, ALONE},
-    {"--version", version_command, ALONE}, {"--list-devices", list_command, ALONE},
+    {"conv", conv_command, FLAGS},
+    {"convfp16", conv_command, FLAGS},
+    {"convbfp16", conv_command, FLAGS},
+    {"convint8", conv_command, FLAGS},
+    {"convfp8", conv_command, FLAGS},
+    {"convbfp8", conv_command, FLAGS},
+    {"emit", emit_command, OWN},
+    {"explain", explain_command, FLAGS},
+    {"prepare", prepare_command, OWN},
+    {"model", model_command, OWN},
+    {"tune", tune_command, OWN},
+    {"report", report_command, OWN},
+    {"cache", cache_command, OWN},
+    {"layout", layout_command, OWN},
+    {"db", db_command, OWN},
+    {"env", env_command, ALONE},
+    {"help", help_command, FLAGS},
+    {"--help", help_command, FLAGS},
+    {"-h", help_command, FLAGS},
+    {"-?", help_command, FLAGS},
+    {"version", version_command, ALONE},
+    {"--version", version_command, ALONE},
+    {"--list-devices", list_command, ALONE},
 };
 
 /* Returns the index of a word; -1: there is none, and the user has been told. */

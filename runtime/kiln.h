@@ -349,6 +349,31 @@ typedef struct kiln_stage_info {
 } kiln_stage_info;
 
 KILN_API kiln_status kiln_op_stage(const kiln_op *op, int index, kiln_stage_info *info);
+
+/* What the kernel of a stage takes as an argument. */
+typedef enum kiln_argument_kind {
+    KILN_ARGUMENT_BUFFER = 0,
+    KILN_ARGUMENT_IMAGE,
+    KILN_ARGUMENT_INT,    /* a cl_int, `value` */
+    KILN_ARGUMENT_LONG,   /* a cl_long, `value` */
+    KILN_ARGUMENT_SHARING /* a cl_ulong: the host's address of 32 KiB of zeros, where threads could
+                             share a launch of one work-group; of no use with several */
+} kiln_argument_kind;
+
+typedef struct kiln_argument {
+    kiln_argument_kind kind;
+    /* BUFFER, IMAGE: "x", "w", "y", "bias", "residual"; "packed": what stages that pack the weights
+     * write; "temp": scratch memory number `index`. "": a number. Lives as long as the library. */
+    const char *memory;
+    int index;
+    int64_t bytes; /* of that memory */
+    int64_t value; /* a number; for a clear, the bytes that become 0 */
+} kiln_argument;
+
+/* Tells an argument of a stage; argument 0 of a clear is the memory that it clears. Returns
+ * KILN_INVALID past the last. */
+KILN_API kiln_status kiln_op_argument(const kiln_op *op, int stage, int index,
+                                      kiln_argument *argument);
 /* Returns the OpenCL C source of a stage, without its options; NULL for a clear. Lives as long as
  * op. */
 KILN_API const char *kiln_op_source(const kiln_op *op, int index);

@@ -1,5 +1,10 @@
 # Writes the templates into one C file: cmake -DOUT=file.c -DROOT=templates "-DFILES=a.cl;f/b.cl" -P embed.cmake
-set(text "/* Made by templates/embed.cmake from templates/. */\n#include \"runtime/programs/template.h\"\n")
+# With -DHEADER=path "-DTABLE=type name" other files into another table.
+if(NOT HEADER)
+    set(HEADER "runtime/programs/template.h")
+    set(TABLE "kiln_template kiln_embedded_templates")
+endif()
+set(text "/* Made by templates/embed.cmake. */\n#include \"${HEADER}\"\n")
 set(table "")
 foreach(file ${FILES})
     get_filename_component(name ${file} NAME)
@@ -12,5 +17,5 @@ foreach(file ${FILES})
     string(APPEND text "static const char ${id}[] = {\n${bytes}0};\n")
     string(APPEND table "    {\"${name}\", \"${path}\", ${id}},\n")
 endforeach()
-string(APPEND text "const kiln_template kiln_embedded_templates[] = {\n${table}    {0, 0, 0}};\n")
+string(APPEND text "const ${TABLE}[] = {\n${table}    {0, 0, 0}};\n")
 file(WRITE ${OUT} "${text}")

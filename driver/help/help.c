@@ -10,9 +10,7 @@ void help_usage(FILE *to)
           "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
           "\n"
           "words: conv, convfp16, convbfp16, convint8, convfp8, convbfp8, model, tune, report, "
-          "explain, "
-          "prepare, layout, "
-          "cache, db, env, help\n"
+          "explain, emit, prepare, layout, cache, db, env, help\n"
           "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
           to);
 }
@@ -37,6 +35,8 @@ static const char words[] =
     "the\n"
     "              solver refuses; the rows of the problem, compile options and grid; takes the\n"
     "              flags of conv, after one of the words above for another type\n"
+    "  emit        write one convolution as a C project that needs OpenCL alone; kiln emit --help\n"
+    "              explains\n"
     "  prepare     compile what problems will run, before their first use, or into a bundle\n"
     "  layout      list layouts, show where elements are in memory, convert tensors between "
     "layouts\n"

@@ -102,7 +102,7 @@ static void follow(const finding *f, met *m)
         c.words = arena_text(f->w->arena, "%s%s%s", c.words, *c.words ? ", " : "",
                              word_of(&c, n, before == LINEAR && c.stage == ADDED));
         m->layer.epilogue = c.words;
-        c.value = text_of(n->output[0]);
+        c.value = n->n_output ? text_of(n->output[0]) : "";
     }
 }
 

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NODES = 1000000 }; /* that are walked, bodies and functions repeated */
+enum { NODES = 300000 }; /* that are walked, bodies and functions repeated */
 
 /* What unpacking may take: fields of two bytes become structures of a hundred. */
 typedef struct purse {

@@ -108,6 +108,7 @@ static void operations(void)
     kiln_op_info info;
     kiln_link link = {.problem = problem};
     kiln_stage_info stage;
+    kiln_argument argument;
     kiln_verdict verdict;
     kiln_solution solution = {.solver = NULL};
     size_t count;
@@ -155,6 +156,8 @@ static void operations(void)
     FAILS(kiln_op_warm(NULL));
     FAILS(kiln_op_stage(NULL, 0, &stage));
     FAILS(kiln_op_stage(op, 0, NULL));
+    FAILS(kiln_op_argument(NULL, 0, 0, &argument));
+    FAILS(kiln_op_argument(op, 0, 0, NULL));
     FAILS(kiln_op_fact(NULL, 0, &name, &value));
     FAILS(kiln_op_fact(op, 0, NULL, &value));
     FAILS(kiln_op_fact(op, 0, &name, NULL));

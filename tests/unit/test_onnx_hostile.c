@@ -264,6 +264,20 @@ START_TEST(what_is_no_model_is_told)
 }
 END_TEST
 
+START_TEST(nodes_may_lack_anything)
+{
+    onnx_writer w;
+    begin(&w);
+    onnx_node(&w, "", "", "", "");
+    onnx_node(&w, "Conv", "", "", "");
+    onnx_node(&w, "Conv", "x w", "", "");
+    onnx_node(&w, "Conv", "x w", "c", "");
+    onnx_node(&w, "Sigmoid", "c", "s", "");
+    onnx_node(&w, "Mul", "c s", "", "");
+    onnx_expect(&w, "! fwd-f32-n1-c3-k3-i8x8-f1x1 fwd-f32-n1-c3-k3-i8x8-f1x1-act:silu");
+}
+END_TEST
+
 START_TEST(control_characters_reach_nobody)
 {
     char why[ONNX_WHY];
@@ -336,6 +350,7 @@ int main(void)
     tcase_add_test(t, memory_has_a_limit);
     tcase_add_test(t, sizes_do_not_overflow);
     tcase_add_test(t, what_is_no_model_is_told);
+    tcase_add_test(t, nodes_may_lack_anything);
     tcase_add_test(t, control_characters_reach_nobody);
     tcase_add_test(t, external_data_stay_in_the_folder);
     suite_add_tcase(s, t);
