@@ -28,7 +28,8 @@ typedef enum kiln_pool_kind {
     KILN_POOL_NONE = 0,      /* no window: the element itself */
     KILN_POOL_MAX,           /* the largest element inside the image; a NaN stays */
     KILN_POOL_AVERAGE,       /* of the elements inside the image */
-    KILN_POOL_AVERAGE_PADDED /* the same, with padding counted as zeros */
+    KILN_POOL_AVERAGE_PADDED /* the same, with padding counted as zeros, of bytes with a zero point
+                                as 0 too */
 } kiln_pool_kind;
 
 /* The second tensor that is read. It has y's type and layout. */

@@ -78,6 +78,7 @@ typedef struct kiln_node {
      * agree. */
     kiln_problem problem;
     kiln_weights w, bias;
+    kiln_weights w_scales, x_zero, w_zero, y_zero; /* with the bits of problem.quant.buffers */
     kiln_pool pool; /* likewise batch, channels, input, x_type, spatial_rank; no ranges */
     int64_t first, channels;
     /* The tensor of an input. What a foreign node gives: a type, channels or sizes left at 0 are

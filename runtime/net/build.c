@@ -157,7 +157,7 @@ void kiln_net_build_drop_weights(kiln_net_build *b)
 {
     for (int i = 0; i < b->plan.count; i++)
         if (b->node[i].is_packed)
-            release_mem(&b->node[i].w);
+            release_mem(&b->node[i].constant[0]);
 }
 
 void kiln_net_build_free(const kiln_graph *g, kiln_net_build *b)
@@ -168,8 +168,8 @@ void kiln_net_build_free(const kiln_graph *g, kiln_net_build *b)
             kiln_op_release(n->move[j]);
         free(n->move);
         kiln_op_release(n->op);
-        release_mem(&n->w);
-        release_mem(&n->bias);
+        for (int c = 0; c < KILN_NODE_CONSTANTS; c++)
+            release_mem(&n->constant[c]);
         release_mem(&n->packed);
     }
     free(b->node);

@@ -7,9 +7,9 @@
 #include "plan.h"
 
 typedef struct kiln_net_node {
-    kiln_op *op;    /* of a convolution or pool; else NULL */
-    kiln_op **move; /* for each source: its reformat or copy; NULL: none */
-    cl_mem w, bias; /* w: until the weights are packed */
+    kiln_op *op;                          /* of a convolution or pool; else NULL */
+    kiln_op **move;                       /* for each source: its reformat or copy; NULL: none */
+    cl_mem constant[KILN_NODE_CONSTANTS]; /* w: until the weights are packed */
     cl_mem packed;
     bool is_packed;
 } kiln_net_node;
@@ -38,6 +38,8 @@ void kiln_net_build_free(const kiln_graph *g, kiln_net_build *b);
 /* Reads the weights, and packs what is compiled. Enqueues; waits for nothing. */
 kiln_status kiln_net_build_pack(kiln *k, const kiln_graph *g, kiln_net_build *b,
                                 cl_command_queue queue, const kiln_buffer *workspace);
+/* Sets what a node is given besides tensors. */
+void kiln_net_give_constants(const kiln_net_node *n, kiln_buffers *b);
 /* Packs the weights of one node. */
 kiln_status kiln_net_node_pack(kiln_net_node *n, cl_command_queue queue,
                                const kiln_buffer *workspace);

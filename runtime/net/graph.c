@@ -1,6 +1,7 @@
 /* Graphs: nodes are checked when they are added, and the first error stays. */
 #include "graph.h"
 
+#include "generator/plan/plan.h"
 #include "runtime/base/error.h"
 
 #include <stdio.h>
@@ -8,6 +9,18 @@
 #include <string.h>
 
 enum { MOST_NODES = 1 << 16 };
+
+#define CONSTANT(name, role)                                                                       \
+    {                                                                                              \
+#name, role, offsetof(kiln_node, name), offsetof(kiln_buffers, name)                       \
+    }
+const kiln_node_constant kiln_node_constants[KILN_NODE_CONSTANTS] = {
+    CONSTANT(w, KILN_ROLE_W),
+    CONSTANT(bias, KILN_ROLE_BIAS),
+    CONSTANT(w_scales, KILN_ROLE_W_SCALES),
+    CONSTANT(x_zero, KILN_ROLE_X_ZERO),
+    CONSTANT(w_zero, KILN_ROLE_W_ZERO),
+    CONSTANT(y_zero, KILN_ROLE_Y_ZERO)};
 
 kiln_graph *kiln_graph_new(void)
 {
@@ -17,8 +30,8 @@ kiln_graph *kiln_graph_new(void)
 static void free_node(kiln_graph_node *n)
 {
     free(n->name);
-    free(n->files[0]);
-    free(n->files[1]);
+    for (int c = 0; c < KILN_NODE_CONSTANTS; c++)
+        free(n->files[c]);
 }
 
 void kiln_graph_release(kiln_graph *g)
@@ -43,11 +56,12 @@ static bool copy_node(kiln_graph_node *to, const kiln_graph_node *from, const ch
     bool fine = true;
     *to = *from;
     to->name = copy_text(name, &fine);
-    to->files[0] = copy_text(from->node.w.file, &fine);
-    to->files[1] = copy_text(from->node.bias.file, &fine);
     to->node.name = to->name;
-    to->node.w.file = to->files[0];
-    to->node.bias.file = to->files[1];
+    for (int c = 0; c < KILN_NODE_CONSTANTS; c++) {
+        kiln_weights *own = kiln_node_weights(&to->node, c);
+        to->files[c] = copy_text(own->file, &fine);
+        own->file = to->files[c];
+    }
     if (!fine)
         free_node(to);
     return fine;

@@ -6,10 +6,27 @@
 
 #include <stdbool.h>
 
+/* What a convolution is given besides tensors, in this order. */
+enum { KILN_NODE_CONSTANTS = 6 };
+
+/* Where a constant stands in a kiln_node and in kiln_buffers, its role in a plan, and its name. */
+typedef struct kiln_node_constant {
+    const char *name;
+    int role;
+    size_t in_node, in_buffers;
+} kiln_node_constant;
+
+extern const kiln_node_constant kiln_node_constants[KILN_NODE_CONSTANTS]; /* the first is w */
+
+static inline kiln_weights *kiln_node_weights(kiln_node *node, int constant)
+{
+    return (kiln_weights *)((char *)node + kiln_node_constants[constant].in_node);
+}
+
 typedef struct kiln_graph_node {
-    kiln_node node;        /* as it was added; the graph owns name and files */
-    char *name, *files[2]; /* or NULL */
-    int sources;           /* of node.from */
+    kiln_node node;                          /* as it was added; the graph owns name and files */
+    char *name, *files[KILN_NODE_CONSTANTS]; /* or NULL */
+    int sources;                             /* of node.from */
     kiln_problem problem; /* completed with the sizes of the sources, as is the pool; layouts of the
                              convolution that are open are "any" */
     kiln_pool pool;

@@ -90,9 +90,9 @@ static bool may_overwrite(const homes *h, int i)
         return false;
     const kiln_source_plan *x = &h->plan->node[i].source[0], *other = &h->plan->node[i].source[1];
     const int from = h->at[other->node].node;
-    return other->way == KILN_WAY_DIRECT && from != h->at[x->node].node && h->last[from] == i &&
-           h->latest[from] == other->node && !h->divided[from] && !h->g->node[from].node.kept &&
-           !is_kind(h, from, KILN_NODE_INPUT);
+    return other->way == KILN_WAY_DIRECT && h->g->node[other->node].form.type == n->form.type &&
+           from != h->at[x->node].node && h->last[from] == i && h->latest[from] == other->node &&
+           !h->divided[from] && !h->g->node[from].node.kept && !is_kind(h, from, KILN_NODE_INPUT);
 }
 
 static void join_residuals(homes *h)

@@ -50,10 +50,8 @@ static kiln_status run_conv(const run *r, int i)
 {
     const kiln_node_plan *n = &r->net->build.plan.node[i];
     kiln_net_node *own = &r->net->build.node[i];
-    kiln_buffers b = {.x = buffer_at(r, &n->source[0].place),
-                      .y = buffer_at(r, &n->place),
-                      .w.mem = own->w,
-                      .bias.mem = own->bias};
+    kiln_buffers b = {.x = buffer_at(r, &n->source[0].place), .y = buffer_at(r, &n->place)};
+    kiln_net_give_constants(own, &b);
     if (r->net->graph->node[i].sources > 1)
         b.residual = buffer_at(r, &n->source[1].place);
     if (kiln_first_use_running(own->op, &b) != own->op)

@@ -214,7 +214,10 @@ static kiln_status infer_conv(kiln_graph *g, int i, bool strict)
     for (int a = 0; a < p->spatial_rank; a++)
         n->form.size[a] = kiln_problem_output(p, a);
     set_layout(n->form.layout, p->y_layout);
-    return n->sources == 2 ? check_other(g, i, &n->form, "its residual") : KILN_OK;
+    kiln_form residual = n->form;
+    if (p->quant.residual_type)
+        residual.type = p->quant.residual_type;
+    return n->sources == 2 ? check_other(g, i, &residual, "its residual") : KILN_OK;
 }
 
 static kiln_status take_pool(kiln_graph *g, int i, bool strict)

@@ -30,13 +30,20 @@ static kiln_status read_file(const kiln_graph *g, int i, const char *what, const
     return status;
 }
 
-/* Makes a buffer with weights or a bias. */
-static kiln_status load(kiln *k, const kiln_graph *g, int i, const char *what,
-                        const kiln_weights *w, int64_t bytes, cl_mem *out)
+/* Makes a buffer with weights or another constant, in place of one that was read before. */
+static kiln_status load(kiln *k, const kiln_graph *g, int i, const kiln_node_constant *c,
+                        kiln_net_node *n)
 {
+    const char *what = c->name;
+    const kiln_weights *w = kiln_node_weights(&g->node[i].node, (int)(c - kiln_node_constants));
+    const int64_t bytes = n->op->bytes[c->role];
+    cl_mem *out = &n->constant[c - kiln_node_constants];
     void *own = NULL;
     cl_int code = CL_SUCCESS;
-    if (bytes == 0 || *out)
+    if (*out)
+        clReleaseMemObject(*out);
+    *out = NULL;
+    if (bytes == 0)
         return KILN_OK;
     if (!w->data && !w->file)
         return kiln_graph_fail(g, i, KILN_INVALID,
@@ -65,10 +72,18 @@ static kiln_status make_packed(kiln *k, kiln_net_node *n)
     return code == CL_SUCCESS ? KILN_OK : kiln_fail_cl(code, "clCreateBuffer");
 }
 
+void kiln_net_give_constants(const kiln_net_node *n, kiln_buffers *b)
+{
+    for (int c = 0; c < KILN_NODE_CONSTANTS; c++)
+        ((kiln_buffer *)(void *)((char *)b + kiln_node_constants[c].in_buffers))->mem =
+            n->constant[c];
+}
+
 kiln_status kiln_net_node_pack(kiln_net_node *n, cl_command_queue queue,
                                const kiln_buffer *workspace)
 {
-    const kiln_buffers b = {.w.mem = n->w, .packed.mem = n->packed, .workspace = *workspace};
+    kiln_buffers b = {.packed.mem = n->packed, .workspace = *workspace};
+    kiln_net_give_constants(n, &b);
     const kiln_status status = kiln_op_pack_own(n->op, queue, &b, 0, NULL, NULL);
     n->is_packed = status == KILN_OK;
     return status;
@@ -84,19 +99,12 @@ kiln_status kiln_net_build_pack(kiln *k, const kiln_graph *g, kiln_net_build *b,
 {
     kiln_status status = KILN_OK;
     for (int i = 0; i < g->count && !status; i++) {
-        const kiln_graph_node *from = &g->node[i];
         kiln_net_node *n = &b->node[i];
-        if (from->node.kind != KILN_NODE_CONV)
+        if (g->node[i].node.kind != KILN_NODE_CONV)
             continue;
         n->is_packed = false;
-        status = load(k, g, i, "w", &from->node.w, n->op->bytes[KILN_ROLE_W], &n->w);
-        if (!status && n->bias) { /* it may have changed */
-            clReleaseMemObject(n->bias);
-            n->bias = NULL;
-        }
-        if (!status)
-            status =
-                load(k, g, i, "bias", &from->node.bias, n->op->bytes[KILN_ROLE_BIAS], &n->bias);
+        for (int c = 0; c < KILN_NODE_CONSTANTS && !status; c++)
+            status = load(k, g, i, &kiln_node_constants[c], n);
         if (!status)
             status = make_packed(k, n);
         if (!status && n->packed && is_compiled(n->op))

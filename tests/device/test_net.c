@@ -445,6 +445,63 @@ START_TEST(weights_in_a_file)
 }
 END_TEST
 
+/* Bytes with scales and zero points in buffers: y = (x - 3) * w * scale[k] + 5, and a max pool. */
+START_TEST(quantised_nodes)
+{
+    enum { C = 16, SIDE = 4 };
+    const int32_t x_zero = 3, y_zero = 5;
+    static uint8_t x[C * SIDE * SIDE], y[C];
+    static int8_t w[C * C];
+    float scales[C];
+    for (int i = 0; i < C * SIDE * SIDE; i++)
+        x[i] = (uint8_t)(i * 7 % 40);
+    for (int k = 0; k < C; k++) {
+        scales[k] = k % 2 ? 0.5f : 1;
+        w[k * C + k] = 2;
+    }
+    kiln_graph *g = kiln_graph_new();
+    kiln_net *net;
+    cl_command_queue queue = plain_queue();
+    const int image = kiln_graph_add(
+        g,
+        &(kiln_node){.kind = KILN_NODE_INPUT,
+                     .form = {.type = KILN_U8, .batch = 1, .channels = C, .size = {SIDE, SIDE}}});
+    const int conv = kiln_graph_add(
+        g, &(kiln_node){.name = "conv",
+                        .from = {image},
+                        .w.data = w,
+                        .w_scales.data = scales,
+                        .x_zero.data = &x_zero,
+                        .y_zero.data = &y_zero,
+                        .problem = {.out_channels = C,
+                                    .filter = {1, 1},
+                                    .w_type = KILN_I8,
+                                    .y_type = KILN_U8,
+                                    .quant.buffers = KILN_QUANT_W_SCALES | KILN_QUANT_X_ZERO |
+                                                     KILN_QUANT_Y_ZERO}});
+    kiln_graph_add(g, &(kiln_node){.kind = KILN_NODE_POOL,
+                                   .from = {conv},
+                                   .kept = 1,
+                                   .pool = {.kind = KILN_POOL_MAX, .global = 1}});
+    OK(kiln_net_create(support_open()->kiln, g, NULL, &net));
+    OK(kiln_net_pack(net, queue));
+    const kiln_buffer in = {make_buffer(x, sizeof x), 0}, out = {make_buffer(NULL, sizeof y), 0};
+    OK(kiln_net_enqueue(net, queue, &in, &out, 0, NULL, NULL));
+    clEnqueueReadBuffer(queue, out.mem, CL_TRUE, 0, sizeof y, y, 0, NULL, NULL);
+    for (int k = 0; k < C; k++) {
+        double most = 0;
+        for (int i = 0; i < SIDE * SIDE; i++)
+            most = fmax(most, rint(2.0 * (x[k * SIDE * SIDE + i] - x_zero) * scales[k]) + y_zero);
+        ck_assert_msg(y[k] == most, "channel %d: %d instead of %g", k, y[k], most);
+    }
+    clReleaseMemObject(in.mem);
+    clReleaseMemObject(out.mem);
+    kiln_net_release(net);
+    kiln_graph_release(g);
+    clReleaseCommandQueue(queue);
+}
+END_TEST
+
 int main(void)
 {
     TCase *tcase = tcase_create("net");
@@ -458,6 +515,7 @@ int main(void)
     tcase_add_test(tcase, stand_ins_run_first);
     tcase_add_test(tcase, memory_is_lent);
     tcase_add_test(tcase, weights_in_a_file);
+    tcase_add_test(tcase, quantised_nodes);
     suite_add_tcase(suite, tcase);
     return support_run_suite(suite);
 }

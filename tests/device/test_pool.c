@@ -191,7 +191,8 @@ static void check(kiln_pool pool, uint64_t seed)
 static const char *const layouts[] = {"NCHW",       "NHWC",     "NCHW16c", "NCHW8c",
                                       "NCHW4c",     "NHWC;C%8", "NHCW4c",  "CHWN",
                                       "NCHW;W%64B", "NHCW32c",  "NCHW32c"};
-static const kiln_type types[] = {KILN_F32, KILN_F16, KILN_BF16, KILN_I8, KILN_F8E4M3, KILN_F8E5M2};
+static const kiln_type types[] = {KILN_F32,    KILN_F16,    KILN_BF16, KILN_I8,
+                                  KILN_F8E4M3, KILN_F8E5M2, KILN_U8};
 enum { LAYOUTS = sizeof layouts / sizeof *layouts, TYPES = sizeof types / sizeof *types };
 
 static int64_t below(uint64_t seed, uint64_t stream, int64_t n)
