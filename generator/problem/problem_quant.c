@@ -36,7 +36,10 @@ void kiln_quant_complete(kiln_problem *p)
     for (int i = 0; i < 4; i++)
         if (*scales[i] == 0)
             *scales[i] = 1;
-    if (p->epilogue.beta != 0 && !q->residual_type)
+    /* Without a residual the type is what an earlier check has filled in, if any. */
+    if (p->epilogue.beta == 0)
+        q->residual_type = KILN_TYPE_DEFAULT;
+    else if (!q->residual_type)
         q->residual_type = p->y_type;
 }
 
@@ -118,10 +121,9 @@ static kiln_status check_residual(const kiln_problem *p, char *why)
     const kiln_quant *q = &p->quant;
     const bool own = q->residual_type && q->residual_type != p->y_type;
     if (p->epilogue.beta == 0) {
-        if (q->residual_type || q->residual_scale != 1 || q->residual_zero || q->residual_after)
-            return kiln_refuse(why,
-                               "the residual has a type, a scale, a zero point or a place, but "
-                               "epilogue.beta is 0: there is none");
+        if (q->residual_scale != 1 || q->residual_zero || q->residual_after)
+            return kiln_refuse(why, "the residual has a scale, a zero point or a place, but "
+                                    "epilogue.beta is 0: there is none");
         return KILN_OK;
     }
     if (own && !is_byte(q->residual_type))

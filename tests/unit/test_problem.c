@@ -24,6 +24,16 @@ START_TEST(defaults)
 }
 END_TEST
 
+START_TEST(a_checked_problem_may_lose_its_residual)
+{
+    kiln_problem p = texts_seed_problem();
+    p.epilogue.beta = 2;
+    ck_assert_int_eq(kiln_problem_check(&p, why), KILN_OK);
+    p.epilogue = (kiln_epilogue){0};
+    ck_assert_msg(kiln_problem_check(&p, why) == KILN_OK, "%s", why);
+}
+END_TEST
+
 #define REFUSED(says, ...)                                                                         \
     do {                                                                                           \
         kiln_problem p = texts_seed_problem();                                                     \
@@ -130,6 +140,7 @@ int main(void)
     Suite *suite = suite_create("problem");
     TCase *tests = tcase_create("problem");
     tcase_add_test(tests, defaults);
+    tcase_add_test(tests, a_checked_problem_may_lose_its_residual);
     tcase_add_test(tests, rules);
     tcase_add_test(tests, outputs_and_counts);
     suite_add_tcase(suite, tests);
