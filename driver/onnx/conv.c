@@ -20,14 +20,10 @@ static const struct {
     int onnx;
     kiln_type type;
     const char *note;
-} types[] = {{1, KILN_F32, ""},
-             {10, KILN_F16, ""},
-             {16, KILN_BF16, ""},
-             {3, KILN_I8, ""},
-             {2, KILN_I8, "unsigned bytes, as signed ones less 128"},
-             {11, KILN_F32, "64-bit floats, as 32-bit ones"},
-             {17, KILN_F8E4M3, ""},
-             {19, KILN_F8E5M2, ""}};
+} types[] = {{1, KILN_F32, ""},     {10, KILN_F16, ""},
+             {16, KILN_BF16, ""},   {3, KILN_I8, ""},
+             {2, KILN_U8, ""},      {11, KILN_F32, "64-bit floats, as 32-bit ones"},
+             {17, KILN_F8E4M3, ""}, {19, KILN_F8E5M2, ""}};
 
 /* Sizes above this are refused, so that sums and products of two fit. */
 enum { LARGEST = 1 << 30 };
@@ -37,6 +33,15 @@ static void add_note(call *c, met *m, const char *note)
     if (*note && !strstr(m->layer.note, note))
         m->layer.note =
             arena_text(c->walk->arena, "%s%s%s", m->layer.note, *m->layer.note ? "; " : "", note);
+}
+
+/* Weights are signed in kiln: unsigned ones are taken for them less their zero point. */
+static void sign_weights(call *c, met *m, kiln_type *type)
+{
+    if (*type != KILN_U8)
+        return;
+    *type = KILN_I8;
+    add_note(c, m, "unsigned weights, as signed ones less 128");
 }
 
 static bool take_type(call *c, met *m, const value *v, kiln_type *type)
@@ -196,21 +201,22 @@ static bool take_window(call *c, kiln_problem *p)
     return true;
 }
 
-/* Bytes of kiln are signed and have no zero point: it becomes a part of the bias. */
+/* The problem of quantized tensors has their types; scales and zero points are a caller's. */
 static bool take_types(call *c, met *m, const struct conv_row *row, kiln_problem *p)
 {
     const value *x = c->in[0], *w = c->in[row->w], *y_zero = c->in[7];
     if (!take_type(c, m, x->type ? x : w, &p->x_type) || !take_type(c, m, w, &p->w_type))
         return false;
+    sign_weights(c, m, &p->w_type);
     if (row->integer && row->bias < 0)
         p->y_type = KILN_I32;
     else if (row->integer && (!y_zero || !take_type(c, m, y_zero, &p->y_type)))
         p->y_type = KILN_I8;
     if (row->integer)
-        add_note(c, m, "zero points and scales of channels: in the bias and the weights");
+        add_note(c, m, "scales and zero points are not a part of the problem");
     if (row->bias >= 0 && c->in[row->bias])
         p->epilogue.bias =
-            row->integer || kiln_type_is_integer(p->x_type) ? KILN_F32 : (int)p->x_type;
+            row->integer || kiln_type_is_integer(p->x_type) ? (int)KILN_I32 : (int)p->x_type;
     return true;
 }
 

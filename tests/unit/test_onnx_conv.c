@@ -54,7 +54,8 @@ static const form forms[] = {
     {"Conv", "1,4,10,10", "8,4,3,3", "", "fwd-f16-n1-c4-k8-i10x10-f3x3", HALF, HALF},
     {"Conv", "1,4,10,10", "8,4,3,3", "", "fwd-bf16-n1-c4-k8-i10x10-f3x3", BF16, BF16},
     {"ConvInteger", "1,4,10,10", "8,4,3,3", "", "fwd-i8-n1-c4-k8-i10x10-f3x3", I8, I8},
-    {"ConvInteger", "1,4,10,10", "8,4,3,3", "", "fwd-i8-n1-c4-k8-i10x10-f3x3", U8, I8},
+    {"ConvInteger", "1,4,10,10", "8,4,3,3", "", "fwd-u8-n1-c4-k8-i10x10-f3x3", U8, I8},
+    {"ConvInteger", "1,4,10,10", "8,4,3,3", "", "fwd-u8-n1-c4-k8-i10x10-f3x3", U8, U8},
     /* transposed: weights are [C][K / groups]; 2 * (10 - 1) + 3 = 21 */
     {"ConvTranspose", "1,8,10,10", "8,3,3,3", "strides=[2,2]",
      "fwd-f32-n1-c8-k3-i10x10-f3x3-s2x2-trans", FLOAT, FLOAT},
@@ -102,8 +103,8 @@ START_TEST(a_quantized_convolution_has_its_inputs_elsewhere)
     onnx_weights(&w, "b", 6, "8");
     onnx_node(&w, "QLinearConv", "x s z w s z s z b", "y", "");
     onnx_node(&w, "QLinearConv", "x s z w s z s z", "v", "");
-    onnx_expect(&w, "fwd-i8-n1-c4-k8-i10x10-f3x3-t:i8.i8.i8-bias "
-                    "fwd-i8-n1-c4-k8-i10x10-f3x3-t:i8.i8.i8");
+    onnx_expect(&w, "fwd-u8-n1-c4-k8-i10x10-f3x3-t:u8.i8.u8-bias:i32.W "
+                    "fwd-u8-n1-c4-k8-i10x10-f3x3-t:u8.i8.u8");
 }
 END_TEST
 
