@@ -245,14 +245,15 @@ double kiln_reformat_ms(const kiln_device_facts *d, double bytes)
     return bytes / (d->bandwidth_gbs * 1e6) + launch_ms;
 }
 
-/* Notes a move of a tensor of the caller's. */
+/* Notes a move of a tensor of the caller's to another layout. */
 static void note_move(kiln_plan *plan, const kiln_operand *from, const kiln_operand *to,
                       const kiln_device_facts *d)
 {
     const bool in = from->role < KILN_ROLE_PACKED, out = to->role < KILN_ROLE_PACKED;
     const double bytes = (double)from->storage->cells * (double)kiln_type_size(from->type) +
                          (double)to->storage->cells * (double)kiln_type_size(to->type);
-    if (in || out)
+    const bool moves = strcmp(from->storage->layout.spec, to->storage->layout.spec) != 0;
+    if (moves && (in || out))
         kiln_plan_moved(plan, in ? from->role : to->role, from->storage, to->storage,
                         kiln_reformat_ms(d, bytes));
 }

@@ -76,3 +76,6 @@ says '^        direct reads and writes all tensors as they lie, [0-9.]+ ms predi
 expect 0 explain --problem fwd-f32-n1-c64-k64-i56x56-f3x3-p1x1 --workspace-limit 200000 --dry-run
 says '^limit   [a-zA-Z0-9_]+ is passed over, [0-9.]+ ms predicted without a limit: [0-9]+ bytes of workspace exceed'
 says 'exceed the problem.s limit of 200000; without a limit [0-9.]+ ms predicted$'
+# a stage that only converts bytes moves nothing
+expect 0 explain --problem fwd-u8-n1-c64-k64-i14x14-f3x3-p1x1 --dry-run
+lacks 'restage'
