@@ -146,12 +146,42 @@ static list_kind put_layouts(const list_options *o, list_entry *entry)
 static const char *type_name(const char *type)
 {
     static const char *const names[][2] = {
-        {"f32", "f32"}, {"f16", "f16"},        {"bf16", "bf16"},     {"s8", "i8"},
-        {"s32", "i32"}, {"f8_e4m3", "f8e4m3"}, {"f8_e5m2", "f8e5m2"}};
+        {"f32", "f32"}, {"f16", "f16"},        {"bf16", "bf16"},      {"s8", "i8"},
+        {"s32", "i32"}, {"f8_e4m3", "f8e4m3"}, {"f8_e5m2", "f8e5m2"}, {"u8", "u8"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(type, names[i][0]) == 0)
             return names[i][1];
     return NULL;
+}
+
+/* u8 with weights of s8, and floats with weights of another type. */
+static bool put_mixed(const list_options *o, list_entry *entry)
+{
+    static const struct {
+        const char *source, *word;
+    } words[] = {{"u8", "convint8 --x_type u8"},
+                 {"f32", "conv"},
+                 {"f16", "convfp16"},
+                 {"bf16", "convbfp16"}};
+    kiln_problem p = entry->problem;
+    const char *names[3] = {NULL};
+    kiln_type *const types[] = {&p.x_type, &p.w_type, &p.y_type};
+    for (int i = ONEDNN_SRC; i <= ONEDNN_DST; i++) {
+        names[i] = type_name(o->type[i]);
+        if (!names[i] || !kiln_type_named(names[i], types[i]))
+            return false;
+    }
+    p.direction = KILN_FORWARD;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].source, o->type[ONEDNN_SRC]) != 0 || kiln_problem_check(&p, NULL))
+            continue;
+        put(entry, "%s", words[i].word);
+        if (i > 0)
+            put(entry, " --w_type %s", names[ONEDNN_WEI]);
+        put(entry, " --out_type %s%s", names[ONEDNN_DST], o->directions ? "" : " -F 1");
+        return true;
+    }
+    return false;
 }
 
 static list_kind put_types(const list_options *o, list_entry *entry)
@@ -179,6 +209,8 @@ static list_kind put_types(const list_options *o, list_entry *entry)
         put(entry, " --out_type %s", type_name(o->type[result]));
         return LIST_SHAPE;
     }
+    if (result == ONEDNN_DST && put_mixed(o, entry))
+        return LIST_SHAPE;
     entry->unsupported = true;
     return list_bad(entry, "kiln has no convolution of the types %s:%s:%s (src:wei:dst)",
                     o->type[ONEDNN_SRC], o->type[ONEDNN_WEI], o->type[ONEDNN_DST]);
@@ -212,7 +244,8 @@ static list_kind put_bias(const list_options *o, list_entry *entry)
     put(entry, " -b 1");
     if (!*o->type[ONEDNN_BIA] || (bias && strcmp(bias, "f32") == 0))
         return LIST_SHAPE;
-    if (!bias || (strcmp(bias, "f16") != 0 && strcmp(bias, "bf16") != 0)) {
+    if (!bias ||
+        (strcmp(bias, "f16") != 0 && strcmp(bias, "bf16") != 0 && strcmp(bias, "i32") != 0)) {
         char text[40];
         snprintf(text, sizeof text, "a bias of type %s", o->type[ONEDNN_BIA]);
         return lacks(entry, text);
@@ -236,6 +269,15 @@ static list_kind put_post_ops(const list_options *o, list_entry *entry)
     return LIST_SHAPE;
 }
 
+/* Attributes of a backward direction scale tensors that kiln does not scale. */
+static list_kind put_quant(const list_options *o, list_entry *entry)
+{
+    if ((*o->scales || *o->zeros) && o->directions != 0 && !(o->directions & 1))
+        return lacks(entry, "scales or zero points of a backward direction");
+    put(entry, "%s%s", o->scales, o->zeros);
+    return LIST_SHAPE;
+}
+
 list_kind onednn_finish(const list_options *o, list_entry *entry)
 {
     const char *several = onednn_several(o);
@@ -251,7 +293,7 @@ list_kind onednn_finish(const list_options *o, list_entry *entry)
     if (o->directions)
         put(entry, " -F %d", o->directions);
     if (put_layouts(o, entry) == LIST_BAD || put_bias(o, entry) == LIST_BAD ||
-        put_post_ops(o, entry) == LIST_BAD)
+        put_post_ops(o, entry) == LIST_BAD || put_quant(o, entry) == LIST_BAD)
         return LIST_BAD;
     if (o->exact || o->reduced)
         put(entry, " --math %s", o->reduced ? "reduced" : "exact");

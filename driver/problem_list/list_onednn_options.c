@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_any_case(list_word word, const char *text)
@@ -147,6 +148,73 @@ static bool read_nothing(list_options *o, list_word value)
     return true; /* results do not depend on it */
 }
 
+/* ---- scales and zero points ---- */
+
+/* What a part of --attr-scales or --attr-zero-points becomes: src:common:0.5, wei:per_oc. */
+typedef struct attribute {
+    const char *tensor, *policy, *flag; /* ends in '=': the value follows */
+} attribute;
+
+static const attribute scales[] = {{"src", "common", "x_scale="},
+                                   {"wei", "common", "w_scale="},
+                                   {"wei", "per_oc", "w_scales=uniform"},
+                                   {"dst", "common", "y_scale="}},
+                       zeros[] = {{"src", "common", "x_zero="},
+                                  {"wei", "common", "w_zero="},
+                                  {"dst", "common", "y_zero="}};
+
+/* Whether the word is a number; older versions mark a value that comes at run time by a *. */
+static bool is_number(list_word word, char text[24])
+{
+    char *end;
+    if (word.length == 0 || word.length >= 24)
+        return false;
+    memcpy(text, word.at, word.length);
+    text[word.length - (word.at[word.length - 1] == '*')] = '\0';
+    strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+static bool put_attribute(const attribute *all, int n, list_word part, char *flags, size_t size)
+{
+    const list_word tensor = list_take_part(&part, ':'), policy = list_take_part(&part, ':');
+    const list_word value = list_take_part(&part, ':');
+    const size_t used = strlen(flags);
+    char number[24] = "";
+    for (int i = 0; i < n; i++) {
+        if (!list_word_is(tensor, all[i].tensor) || !list_word_is(policy, all[i].policy))
+            continue;
+        const bool valued = all[i].flag[strlen(all[i].flag) - 1] == '=';
+        if (valued && !is_number(value, number))
+            return false;
+        return (size_t)snprintf(flags + used, size - used, " --%s%s", all[i].flag, number) <
+               size - used;
+    }
+    return false;
+}
+
+static bool read_attributes(const attribute *all, int n, list_word value, char *flags, size_t size)
+{
+    *flags = '\0';
+    while (value.length > 0)
+        if (!put_attribute(all, n, list_take_part(&value, '+'), flags, size)) {
+            *flags = '\0';
+            return false;
+        }
+    return true;
+}
+
+static bool read_scales(list_options *o, list_word value)
+{
+    return read_attributes(scales, sizeof scales / sizeof *scales, value, o->scales,
+                           sizeof o->scales);
+}
+
+static bool read_zeros(list_options *o, list_word value)
+{
+    return read_attributes(zeros, sizeof zeros / sizeof *zeros, value, o->zeros, sizeof o->zeros);
+}
+
 /* ---- options ---- */
 
 /* What benchdnn does with a problem, and what it prints: the problem is the same. */
@@ -192,6 +260,8 @@ static const struct {
                {"alg", read_algorithm, true},
                {"mb", read_batch, true},
                {"attr-post-ops", onednn_read_post_ops, true},
+               {"attr-scales", read_scales, true},
+               {"attr-zero-points", read_zeros, true},
                {"attr-fpmath", read_fpmath, true},
                {"attr-deterministic", read_deterministic, true},
                {"attr-scratchpad", read_nothing, false}};

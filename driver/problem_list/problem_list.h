@@ -45,6 +45,7 @@ typedef struct list_options {
     double factor, sum;
     bool sums;
     char sum_type[8];
+    char scales[96], zeros[96];                   /* attributes as flags */
     int64_t batch;                                /* 0: the descriptor's */
     unsigned several;                             /* options with several values, a bit each */
     char unfollowed[LIST_UNFOLLOWED][LIST_QUOTE]; /* options; "": none */

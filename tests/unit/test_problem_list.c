@@ -101,7 +101,7 @@ static const expected raw_log[] = {
     TEXT, /* creation */
     {LIST_SHAPE, "name", 1, "fwd-f32-n1-c16-k16-i8x8-f3x3-p1x1"},
     {LIST_SHAPE, "", 1, "fwd-f32-n2-c16-k16-i8x8-f3x3-p1x1"},
-    {LIST_BAD, "", 1, ""}, /* u8 */
+    {LIST_SHAPE, "", 1, "fwd-f32-n2-c16-k16-i8x8-f3x3-p1x1"}, /* u8 */
     {LIST_NOTHING, "", 1, ""},
     {LIST_SHAPE, "", 1, "fwd-f32-n2-c16-k16-i8x8-f3x3-p1x1"},
     OTHER("--matmul"),
@@ -323,6 +323,10 @@ static const struct {
     {"--attr-post-ops=eltwise_gelu_erf mb1ic16ih8oc16oh8kh3ph1", " --activation gelu", ""},
     {"--attr-post-ops=relu:0.1+ mb1ic16ih8oc16oh8kh3ph1",
      " --activation leaky_relu --act_alpha 0.1", ""},
+    {"--attr-scales=src:common:0.5+wei:per_oc+dst:common:2* mb1ic16ih8oc16oh8kh3ph1",
+     " --x_scale=0.5 --w_scales=uniform --y_scale=2", ""},
+    {"--attr-zero-points=src:common:1+dst:common:-3 mb1ic16ih8oc16oh8kh3ph1",
+     " --x_zero=1 --y_zero=-3", ""},
     {"--attr-scales= --attr-zero-points= mb1ic16ih8oc16oh8kh3ph1", "", ""},
     {"--conv -v5 --verbose=1 --repeats-per-prb=3 mb1ic16ih8oc16oh8kh3ph1", "",
      "--verbose=1, --repeats-per-prb=3"},
@@ -445,9 +449,9 @@ START_TEST(what_kiln_lacks_is_unsupported)
         "--attr-post-ops=prelu:per_oc",
         "--attr-post-ops=dw:k3s1p1",
         "--dir=BWD_D --attr-post-ops=relu",
-        "--attr-scales=src:common:2",
+        "--attr-scales=src:per_oc:2",
         "--attr-oscale=common:2",
-        "--attr-zero-points=src:common:1",
+        "--attr-zero-points=wei:per_ocic:s8:2x1",
         "--attr-dropout=0.5",
         "--attr-acc-mode=any",
         "--cfg=f32_wino",
