@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -42,10 +43,12 @@ void kiln_line_put_quoted(kiln_line *l, const char *text)
 
 void kiln_line_put_number(kiln_line *l, double value)
 {
+    enum { SOME = 6, ALL = 15 };
     char text[64];
+    const bool whole = value == trunc(value) && fabs(value) < 1e15;
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = c ? uselocale(c) : (locale_t)0;
-    snprintf(text, sizeof text, "%.6g", value);
+    snprintf(text, sizeof text, "%.*g", whole ? ALL : SOME, value);
     if (c) {
         uselocale(before);
         freelocale(c);

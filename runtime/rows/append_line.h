@@ -16,7 +16,8 @@ void kiln_line_put(kiln_line *l, const char *text);
 /* Puts the text in double quotes, as YAML and JSON have it, without control characters and bytes
  * that might not be UTF-8. */
 void kiln_line_put_quoted(kiln_line *l, const char *text);
-/* Puts a number with a decimal point, whatever the program's locale says. */
+/* Puts six digits of a number with a decimal point, whatever the program's locale says; of a whole
+ * number all digits, because a count must read as one. */
 void kiln_line_put_number(kiln_line *l, double value);
 /* Returns what kiln_line_put_quoted() makes of a character, but for its backslash. */
 char kiln_line_plain(char c);

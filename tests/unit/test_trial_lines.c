@@ -79,6 +79,22 @@ START_TEST(what_was_written_is_read)
 END_TEST
 
 /* A caller may fill a field to its last byte, and what JSON has no number for is left out. */
+/* A search of a large grid counts beyond six digits. */
+START_TEST(counts_are_written_whole)
+{
+    kiln_trial_line line = line_of("fwd-f32-n1-c2-k3-i4x4-f1x1");
+    line.version = 111111111;
+    line.index = 1000000;
+    line.count = 2147483647;
+    ck_assert_int_eq(kiln_trials_append(file, &line), KILN_OK);
+    ck_assert_int_eq(read_all(NULL), 0);
+    ck_assert_int_eq(count, 1);
+    ck_assert_int_eq(seen[0].version, 111111111);
+    ck_assert_int_eq(seen[0].index, 1000000);
+    ck_assert_int_eq(seen[0].count, 2147483647);
+}
+END_TEST
+
 START_TEST(odd_lines_are_written_so_that_they_can_be_read)
 {
     kiln_trial_line line = line_of("fwd-f32-n1-c2-k3-i4x4-f1x1");
@@ -222,6 +238,7 @@ int main(void)
     TCase *tests = tcase_create("trial_lines");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, what_was_written_is_read);
+    tcase_add_test(tests, counts_are_written_whole);
     tcase_add_test(tests, odd_lines_are_written_so_that_they_can_be_read);
     tcase_add_test(tests, a_pipe_is_no_log);
     tcase_add_test(tests, a_damaged_line_costs_itself);
