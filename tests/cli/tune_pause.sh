@@ -23,6 +23,8 @@ begin() {
     echo "$run" >$name.run
 }
 
+# A failure leaves nothing stopped behind; workers end with their parents.
+trap 'for file in *.run; do kill -s KILL "$(cat "$file")" 2>/dev/null || true; done' EXIT
 begin seconds tune list --match i6x6 --solvers direct --jobs 0 --seconds 20
 begin total tune list --solvers direct --jobs 0 --total-time 20
 begin here tune list --solvers direct --no-isolate --total-time 20
