@@ -59,12 +59,6 @@ INLINE patch patch_of(const phase_taps *t, const int pixel)
 #else
 #define SRC_CHANNEL(c) (c)
 #endif
-#if D_DST_BLOCKS > 1
-#define DST_CHANNEL(c)                                                                             \
-    ((INDEX_T)((c) / D_DST_NEIGHBOURS) * D_DST_BLOCK + (c) % D_DST_NEIGHBOURS)
-#else
-#define DST_CHANNEL(c) ((INDEX_T)(c)*D_DST_CHANNEL)
-#endif
 
 /* The terms that an item copies in a step: a tap, as a distance from the patch's beginning, and a
  * channel. */

@@ -17,6 +17,12 @@
  * packed as they are to lie. Steps take the taps of 128 bytes of channels one after the other, then
  * the next channels.
  *
+ * With D_FIRST channels of the source are planes of pixels, and a filter has one tap: a box has 64
+ * pixels of a plane, and a step 64 channels, each of them a row of 128 bytes.
+ *
+ * A source in blocks of channels is read as it lies: a box has pieces of D_PIECE bytes of its
+ * pixels, and 128 bytes of channels are several such boxes, one behind the other.
+ *
  * Each group makes the tensor map of the source for itself, in `maps`. Groups go through tiles;
  * while results of a tile are stored the first stages of the next one are copied. They pass through
  * the rows of the team in the last stage, which is free after that.
@@ -35,15 +41,20 @@
  *   D_W_SRC, D_W_DST           strides of the weights over channels
  *   D_SRC_IMAGE, _ROW, _PIXEL, D_DST_...    elements from one to the next; of the source multiples
  *                              of 16 bytes
- *   D_OUT_UNIT                 a power of two up to 16: divides the bytes of D_DST_C and all
- *                              distances in the destination
+ *   D_OUT_UNIT                 a power of two up to 16: divides the bytes of D_DST_C, or of D_BOX_W
+ *                              and P_DST_W where channels are no neighbours, and all distances in
+ *                              the destination
+ *   D_SRC_NEIGHBOURS, _BLOCK, _BLOCKS    where D_SRC_BLOCKS is more than 1, so many channels are
+ *                              neighbours, and so many elements from one block of them to the next
+ *   D_PIECE                    bytes of neighbouring channels of a pixel, 16, 32, 64 or 128
+ *   D_FIRST                    0: channels of a pixel of the source are neighbours; 1: above, of
+ *                              elements of two bytes
  *   D_BOX_W, D_BOX_H, D_BOX_N  above; their product is 64
  *   D_GROUPS                   above
  *   T_TEAMS, T_BLOCKS          ROWS are 64 * both; a team has T_BLOCKS boxes
  *   T_COLUMNS, T_STAGES        above
  *   D_COPY_REGISTERS, D_TEAM_REGISTERS    where defined, registers of an item that copies and of
  *                              one that multiplies, once it is known which of them it does
- * Assumes   channels of a pixel are neighbours.
  */
 #define T_ROWS (64 * T_BLOCKS) /* of a team */
 #define T_WARPS_R 4
@@ -52,6 +63,10 @@
 #include "epilogue.cl"
 #include "mma_bits.cl"
 #include "mma_tile.cl"
+#if D_FIRST
+#define WGMMA_LEFT_TURNED
+#endif
+#define WGMMA_LEFT_PIECE D_PIECE
 #include "wgmma.cl"
 #include "tma.cl"
 
@@ -137,17 +152,49 @@ INLINE void make_map(local uchar *room, global const MMA_T *src, global uchar *m
     map_clear(room, lane);
     WARP_BARRIER;
     if (lane == 0) {
-        MAP_TENSOR(at, src, KILN_CAT(MAP_OF_, MMA_BYTES));
-        MAP_AXIS(at, 0, D_CHANNELS, ROW_TERMS, 1);
+#if D_SRC_BLOCKS > 1
+        MAP_TENSOR(at, src, MAP_AXES_5, KILN_CAT(MAP_OF_, MMA_BYTES), KILN_CAT(MAP_ROW_, D_PIECE));
+        MAP_AXIS(at, 4, D_SRC_BLOCKS, 128 / D_PIECE, 1);
+        MAP_STRIDE(at, 3, (ulong)D_SRC_BLOCK * MMA_BYTES);
+#else
+        MAP_TENSOR(at, src, MAP_AXES_4, KILN_CAT(MAP_OF_, MMA_BYTES), MAP_ROW_128);
+#endif
+#if D_FIRST
+        MAP_AXIS(at, 0, P_SRC_W, D_BOX_W, 1);
+        MAP_AXIS(at, 1, D_CHANNELS, ROW_TERMS, 1);
+        MAP_AXIS(at, 2, 1, 1, 1);
+        MAP_AXIS(at, 3, P_IMAGES, 1, 1);
+        MAP_STRIDE(at, 0, (ulong)D_SRC_CHANNEL * MMA_BYTES);
+        MAP_STRIDE(at, 1, (ulong)D_SRC_IMAGE * MMA_BYTES);
+#else
+        MAP_AXIS(at, 0, D_SRC_BLOCKS > 1 ? D_SRC_NEIGHBOURS : D_CHANNELS, D_PIECE / MMA_BYTES, 1);
         MAP_AXIS(at, 1, P_SRC_W, BOX_OF(D_BOX_W, P_STRIDE_W), P_STRIDE_W);
         MAP_AXIS(at, 2, P_SRC_H, BOX_OF(D_BOX_H, P_STRIDE_H), P_STRIDE_H);
         MAP_AXIS(at, 3, P_IMAGES, D_BOX_N, 1);
         MAP_STRIDE(at, 0, (ulong)D_SRC_PIXEL * MMA_BYTES);
         MAP_STRIDE(at, 1, (ulong)D_SRC_ROW * MMA_BYTES);
+#endif
         MAP_STRIDE(at, 2, (ulong)D_SRC_IMAGE * MMA_BYTES);
     }
     WARP_BARRIER;
     MAP_PUBLISH(map, at);
+}
+
+/* Starts the copies of a box for 128 bytes of channels from `c` on and a tap. */
+INLINE void copy_box(const uint to, global const uchar *map, const tile_place *p, const int c,
+                     const int h, const int w, const uint full)
+{
+#if D_FIRST
+    COPY_BOX(to, map, p->w, c, 0, p->image, full);
+#else
+    const int from_w = p->w * P_STRIDE_W + w * P_DILATION_W - D_LEAD_W,
+              from_h = p->h * P_STRIDE_H + h * P_DILATION_H - D_LEAD_H;
+#if D_SRC_BLOCKS > 1
+    COPY_BOX_OF_BLOCKS(to, map, from_w, from_h, p->image, c / D_SRC_NEIGHBOURS, full);
+#else
+    COPY_BOX(to, map, c, from_w, from_h, p->image, full);
+#endif
+#endif
 }
 
 /* All stages of a tile, by one item. */
@@ -169,9 +216,7 @@ INLINE void copy_tile(const uint base, global const uchar *map, global const MMA
                 ARRIVAL_EXPECT(full, STAGE_BYTES);
                 UNROLL
                 for (int i = 0; i < BOXES; i++)
-                    COPY_BOX(to + i * BOX_BYTES, map, c,
-                             p[i].w * P_STRIDE_W + w * P_DILATION_W - D_LEAD_W,
-                             p[i].h * P_STRIDE_H + h * P_DILATION_H - D_LEAD_H, p[i].image, full);
+                    copy_box(to + i * BOX_BYTES, map, &p[i], c, h, w, full);
                 COPY_BYTES(to + BOXES * BOX_BYTES, packed, WEIGHTS_BYTES, full);
                 packed += WEIGHTS_BYTES / MMA_BYTES;
                 next_stage(ring);

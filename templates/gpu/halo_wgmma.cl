@@ -32,12 +32,15 @@
  *   D_DST_C, D_COLUMNS         channels of the destination, and filled up to whole T_COLUMNS
  *   D_W_SRC, D_W_DST           strides of the weights over channels
  *   D_SRC_IMAGE, _ROW, _PIXEL, D_DST_...    elements from one to the next
+ *   D_SRC_NEIGHBOURS, _BLOCK, _BLOCKS    where D_SRC_BLOCKS is more than 1, so many channels are
+ *                              neighbours, and so many elements from one block of them to the next
  *   D_UNIT                     16 or 8: divides the bytes of D_CHANNELS and all distances in the
  *                              source
- *   D_OUT_UNIT                 the same of D_DST_C and the destination, a power of two up to 16
+ *   D_OUT_UNIT                 the same of D_DST_C and the destination, a power of two up to 16; or
+ *                              of P_DST_W and eight pixels, where channels are no neighbours
  *   D_GROUPS                   groups for each tile of channels
  *   T_TEAMS, T_BLOCKS, T_SLOTS, T_COLUMNS    above; channels of a product
- * Assumes   channels of a pixel are neighbours.
+ * Assumes   channels of a pixel of the source are neighbours, or blocks of them.
  */
 #define T_ROWS (64 * T_BLOCKS)
 #define T_WARPS_R 4
@@ -115,6 +118,13 @@ INLINE tile_place place_of(const int tile)
 #define PIXEL_UNITS ((D_CHANNELS + STEP_TERMS - 1) / STEP_TERMS * 32 / D_UNIT)
 #define PATCH_UNITS (PATCH_PIXELS * PIXEL_UNITS)
 
+#if D_SRC_BLOCKS > 1
+#define SRC_CHANNEL(c)                                                                             \
+    ((INDEX_T)((c) / D_SRC_NEIGHBOURS) * D_SRC_BLOCK + (c) % D_SRC_NEIGHBOURS)
+#else
+#define SRC_CHANNEL(c) (c)
+#endif
+
 INLINE void copy_patch(const ADDRESS_T to, global const MMA_T *src, const int tile, const int item)
 {
     if (tile >= TILES)
@@ -126,8 +136,9 @@ INLINE void copy_patch(const ADDRESS_T to, global const MMA_T *src, const int ti
         const int i = first + item, pixel = i / PIXEL_UNITS, byte = i % PIXEL_UNITS * D_UNIT;
         const int h = p.h - D_LEAD_H + pixel / PATCH_W, w = p.w - D_LEAD_W + pixel % PATCH_W;
         const bool inside = (uint)h < P_SRC_H && (uint)w < P_SRC_W && byte < D_CHANNELS * MMA_BYTES;
-        const INDEX_T at =
-            inside ? (INDEX_T)h * D_SRC_ROW + (INDEX_T)w * D_SRC_PIXEL + byte / MMA_BYTES : 0;
+        const INDEX_T at = inside ? (INDEX_T)h * D_SRC_ROW + (INDEX_T)w * D_SRC_PIXEL +
+                                        SRC_CHANNEL(byte / MMA_BYTES)
+                                  : 0;
         if (first + TEAM_ITEMS <= PATCH_UNITS || i < PATCH_UNITS)
             COPY_ASYNC(D_UNIT, to + byte / 128 * PATCH_ROW_BYTES + PLACE(pixel, byte % 128),
                        src + at, inside ? D_UNIT : 0);

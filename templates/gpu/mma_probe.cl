@@ -28,7 +28,7 @@ INLINE void copy_box(const uint to, local uchar *room, global const MMA_T *from,
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0) {
-        MAP_TENSOR(to, from, MAP_OF_2);
+        MAP_TENSOR(to, from, MAP_AXES_4, MAP_OF_2, MAP_ROW_128);
         MAP_AXIS(to, 0, 64, 64, 1);
         MAP_AXIS(to, 1, 8, 8, 1);
         MAP_AXIS(to, 2, 8, 8, 1);

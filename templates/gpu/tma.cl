@@ -17,6 +17,8 @@
  *   COPY_BOX(to, map, c, w, h, n, arrival)  the same of a box of a tensor, from those coordinates
  *                               on. What lies outside of the tensor becomes 0, and counts as
  *                               arrived
+ *   COPY_BOX_OF_BLOCKS(to, map, w, h, n, block, arrival)    the same of five axes, from channel 0
+ *                               of blocks on
  *   COPY_FENCE_REUSE            where local memory was read and written, before a copy to there
  *
  *   REGISTERS_LESS(n), REGISTERS_MORE(n)    by all items of four warps: gives registers up until
@@ -28,9 +30,10 @@
  *
  *   map_clear(map, lane)        by all items of a warp: 128 zeros at a local pointer, a multiple of
  *                               128
- *   MAP_TENSOR(at, tensor, type)     of 4 axes: the innermost one has 128 bytes of a box, which
- *                               come to lie as wgmma.cl likes rows; `type` is MAP_OF_1, MAP_OF_2 or
- *                               MAP_OF_4, by bytes of an element
+ *   MAP_TENSOR(at, tensor, axes, type, row)    MAP_AXES_4 or MAP_AXES_5; MAP_OF_1, MAP_OF_2 or
+ *                               MAP_OF_4, by bytes of an element; MAP_ROW_16, _32, _64 or _128: the
+ *                               innermost axis has so many bytes of a box, which come to lie as
+ *                               wgmma.cl likes rows
  *   MAP_AXIS(at, axis, size, box, step)      elements of the tensor, and of a box every `step`-th
  *                                            of `box`
  *   MAP_STRIDE(at, axis, bytes) from one to the next along axis + 1, a multiple of 16
@@ -81,6 +84,12 @@ INLINE void arrival_wait(const uint at, const uint parity)
                      :                                                                             \
                      : "r"(to), "l"(map), "r"(c), "r"(w), "r"(h), "r"(n), "r"(arrival)             \
                      : "memory")
+#define COPY_BOX_OF_BLOCKS(to, map, w, h, n, block, arrival)                                       \
+    __asm__ volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile"                         \
+                     ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"       \
+                     :                                                                             \
+                     : "r"(to), "l"(map), "r"(0), "r"(w), "r"(h), "r"(n), "r"(block), "r"(arrival) \
+                     : "memory")
 #define COPY_FENCE_REUSE __asm__ volatile("fence.proxy.async.shared::cta;" : : : "memory")
 
 #define REGISTERS_LESS(n)                                                                          \
@@ -111,16 +120,22 @@ INLINE void map_clear(local uchar *map, const int lane)
 #define MAP_OF_1 "0"
 #define MAP_OF_2 "1"
 #define MAP_OF_4 "2"
-#define MAP_TENSOR(at, tensor, type)                                                               \
+#define MAP_AXES_4 "3" /* and one */
+#define MAP_AXES_5 "4"
+#define MAP_ROW_16 "0"
+#define MAP_ROW_32 "1"
+#define MAP_ROW_64 "2"
+#define MAP_ROW_128 "3"
+#define MAP_TENSOR(at, tensor, axes, type, row)                                                    \
     do {                                                                                           \
         __asm__ volatile(MAP_REPLACE_("global_address", "b64", "%1")                               \
                          :                                                                         \
                          : "r"(at), "l"(tensor)                                                    \
                          : "memory");                                                              \
-        MAP_NAME(at, "rank", "3"); /* and one */                                                   \
+        MAP_NAME(at, "rank", axes);                                                                \
         MAP_NAME(at, "elemtype", type);                                                            \
         MAP_NAME(at, "interleave_layout", "0");                                                    \
-        MAP_NAME(at, "swizzle_mode", "3"); /* 128 bytes */                                         \
+        MAP_NAME(at, "swizzle_mode", row);                                                         \
         MAP_NAME(at, "fill_mode", "0");    /* zeros */                                             \
     } while (0)
 #define MAP_AXIS(at, axis, size, box, step)                                                        \

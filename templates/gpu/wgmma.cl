@@ -24,6 +24,12 @@
  * holds the same term of 64 rows or columns, and the next 64 of them lie WGMMA_TURNED bytes
  * further on. A product is of 64 terms.
  *
+ * With WGMMA_LEFT_PIECE defined, 16, 32, 64 or 128, the left factor's rows are cut into pieces of
+ * so many bytes: 64 pieces follow one another, then the next 64. 16 bytes stand where 16 * (place ^
+ * row / (128 / piece) % (piece / 16)) says, so in pieces of 16 bytes as they are.
+ *
+ * With WGMMA_LEFT_TURNED defined the left factor alone lies so, in 64 rows of a term each.
+ *
  * Defines   those of types.cl; T_COLUMNS: 32, 64, 96, 128, 192 or 256; T_WGMMA: 0: none of this is
  *           used
  */
@@ -35,14 +41,48 @@
 #define WGMMA_EIGHTH 1024
 #endif
 
+#ifndef WGMMA_LEFT_PIECE
+#define WGMMA_LEFT_PIECE 128
+#endif
+#if WGMMA_LEFT_PIECE == 128
+#define WGMMA_LEFT_MODE 1
+#define WGMMA_LEFT_EIGHTH WGMMA_EIGHTH
+#define WGMMA_LEFT_LEADING WGMMA_LEADING
+#else
+#define WGMMA_LEFT_EIGHTH (8 * WGMMA_LEFT_PIECE)
+#define WGMMA_LEFT_LEADING 1024 /* from one piece of 16 bytes to the next */
+#if WGMMA_LEFT_PIECE == 64
+#define WGMMA_LEFT_MODE 2
+#elif WGMMA_LEFT_PIECE == 32
+#define WGMMA_LEFT_MODE 3
+#else
+#define WGMMA_LEFT_MODE 0
+#endif
+#endif
+
 #ifdef WGMMA_TURNED
 #define WGMMA_NEXT "add.s64 left, left, 128;\nadd.s64 right, right, 128;\n"
 #define WGMMA_FLAGS_16 ", 1, 1, 1, 1, 1;\n"
 #define WGMMA_LEADING WGMMA_TURNED
+#elif defined WGMMA_LEFT_TURNED
+#define WGMMA_NEXT "add.s64 left, left, 128;\nadd.s64 right, right, 2;\n"
+#define WGMMA_FLAGS_16 ", 1, 1, 1, 1, 0;\n"
+#define WGMMA_LEADING 16 /* 64 rows are one row of 128 bytes */
+#else
+#if WGMMA_LEFT_PIECE < 64
+#define WGMMA_NEXT "add.s64 left, left, 128;\nadd.s64 right, right, 2;\n"
 #else
 #define WGMMA_NEXT "add.s64 left, left, 2;\nadd.s64 right, right, 2;\n"
+#endif
+#if WGMMA_LEFT_PIECE == 64
+#define WGMMA_NEXT_PIECE "add.s64 left, left, 254;\nadd.s64 right, right, 2;\n"
+#endif
 #define WGMMA_FLAGS_16 ", 1, 1, 1, 0, 0;\n"
 #define WGMMA_LEADING 16 /* has no meaning */
+#endif
+
+#ifndef WGMMA_NEXT_PIECE
+#define WGMMA_NEXT_PIECE WGMMA_NEXT
 #endif
 
 #if SRC_TYPE == TYPE_F16
@@ -130,13 +170,15 @@
 
 /* Rows of 128 bytes whose places are turned, as the address's own bits say, and `eighth` bytes from
  * eight rows to the next. */
-INLINE ulong wgmma_descriptor(const uint address, const uint eighth)
+INLINE ulong wgmma_descriptor(const uint address, const ulong mode, const uint eighth,
+                              const uint leading)
 {
-    return (ulong)1 << 62 | (ulong)(eighth >> 4) << 32 | (ulong)(WGMMA_LEADING >> 4) << 16 |
+    return mode << 62 | (ulong)(eighth >> 4) << 32 | (ulong)(leading >> 4) << 16 |
            (address & 0x3ffff) >> 4;
 }
 #define WGMMA_DESCRIPTORS(left, right)                                                             \
-    "l"(wgmma_descriptor(left, WGMMA_EIGHTH)), "l"(wgmma_descriptor(right, 1024))
+    "l"(wgmma_descriptor(left, WGMMA_LEFT_MODE, WGMMA_LEFT_EIGHTH, WGMMA_LEFT_LEADING)),           \
+        "l"(wgmma_descriptor(right, 1, 1024, WGMMA_LEADING))
 
 /* 32 bytes of terms, or 16 terms, then the next ones. */
 #define WGMMA_STEP                                                                                 \
@@ -146,7 +188,7 @@ INLINE ulong wgmma_descriptor(const uint address, const uint eighth)
 INLINE void wgmma(ACC_T sum[T_COLUMNS / 8][4], const uint left, const uint right)
 {
     __asm__ volatile("{\n.reg .b64 left, right;\n" WGMMA_ADDRESSES WGMMA_STEP WGMMA_NEXT
-                     WGMMA_STEP WGMMA_NEXT WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
+                     WGMMA_STEP WGMMA_NEXT_PIECE WGMMA_STEP WGMMA_NEXT WGMMA_STEP "}"
                      : WGMMA_SUMS(sum)
                      : WGMMA_DESCRIPTORS(left, right)
                      : "memory");

@@ -104,10 +104,14 @@ START_TEST(stages_are_as_planned_by_hand)
     check_stages("fwd-i8-n2-c32-k32-i8x8-f1x1-l:NCHW32c.OIHW.NCHW32c", "64,32,4,1,64,2,1",
                  "gemm_mma_pack 64x32x1/64, gemm_mma 256x1x1/128");
     check_stages("fwd-i8-n2-c32-k32-i8x8-f1x1-l:NCHW4c.OIHW.NCHW4c", "64,32,4,1,64,2,1",
-                 "gemm_mma_pack 64x32x1/64, gemm_mma_source 512x1x1/256, gemm_mma 256x1x1/128");
+                 "gemm_mma_pack 64x32x1/64, turn 512x1x1/256, gemm_mma 256x1x1/128");
     check_stages("wrw-f16-n2-c16-k16-i8x8-f3x3-p1x1-l:NCHW8c.OIHW.NHWC", "64,64,2,2,64,2,1",
-                 "gemm_mma_source 512x1x1/256, gemm_weights_mma 384x1x1/128, "
+                 "turn 512x1x1/256, gemm_weights_mma 384x1x1/128, "
                  "gemm_weights_mma_sum 2304x1x1/128");
+    /* Pixels of a phase are no neighbours: planes of results by way of a stage. */
+    check_stages("bwd-f16-n2-c16-k16-i16x16-f1x1-s2x2", "64,32,4,1,64,2,1",
+                 "gemm_mma_pack 32x32x4/64, turn 512x1x1/256, gemm_mma 256x4x1/128, "
+                 "turn 512x1x1/256");
     /* Eight groups of 8 channels are one of 64. */
     check_stages("fwd-f16-n2-c64-k64-i8x8-f3x3-p1x1-g8-l:NHWC.OIHW.NHWC", "64,64,4,1,128,2,1",
                  "gemm_mma_pack 576x64x1/64, gemm_mma 256x1x1/128");

@@ -20,7 +20,7 @@ START_TEST(what_it_cannot_do_is_refused)
         {"bwd-f16-n1-c64-k64-i9x9-f3x3-s2x2-l:NHWC.OIHW.NHWC", "a stride of 2 x 2"},
         {"fwd-f16-n1-c64-k64-i29x29-f3x3-s1x9-l:NHWC.OIHW.NHWC", "a stride of 1 x 9"},
         {"fwd-f32-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "--math reduced"},
-        {"fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NCHW", "not NCHW"},
+        {"fwd-f16-n1-c64-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC;H%8", "and their kin"},
         {"fwd-f16-n1-c20-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "multiples of 8 bytes, not of 16"},
         {"fwd-i8-n1-c24-k64-i9x9-f3x3-l:NHWC.OIHW.NHWC", "multiples of 8 bytes, not of 16"},
     };
@@ -47,10 +47,16 @@ START_TEST(stages_are_as_planned_by_hand)
      */
     check_stages("bwd-bf16-n64-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "1,1,64,4",
                  "gemm_tma_pack 64x256x36/64, gemm_tma 67584x1x1/256");
-    /* 50 pixels of a row each are one line of 100; 40 of 64 halves and 72 of 96 channels. Channels
-     * first by way of a stage. */
+    /* 50 pixels of a row each are one line of 100; 40 of 64 halves and 72 of 96 channels. Planes
+     * of 100 bytes by way of a stage; of 128 bytes and more they are read and written as they lie. */
     check_stages("fwd-f16-n2-c40-k72-i5x10-f1x1-l:NCHW.OIHW.NHWC", "1,1,96,2",
-                 "gemm_tma_pack 64x96x1/64, gemm_mma_source 512x1x1/256, gemm_tma 512x1x1/256");
+                 "gemm_tma_pack 64x96x1/64, turn 512x1x1/256, gemm_tma 512x1x1/256");
+    check_stages("fwd-f16-n2-c40-k72-i8x8-f1x1", "1,1,96,2",
+                 "gemm_tma_pack 64x96x1/64, gemm_tma 512x1x1/256");
+    /* Runs of four pixels are short: a stage turns the result as well. */
+    check_stages("fwd-f16-n4-c64-k64-i12x12-f3x3-p1x1", "1,1,64,2",
+                 "gemm_tma_pack 64x64x9/64, turn 2048x1x1/256, gemm_tma 2304x1x1/256, "
+                 "turn 2048x1x1/256");
     /* Bytes: 128 to a row. */
     check_stages("fwd-i8-n4-c160-k32-i8x8-f3x3-p1x1-l:NHWC.OIHW.NHWC", "2,2,32,3",
                  "gemm_tma_pack 128x32x18/64, gemm_tma 384x1x1/384");

@@ -12,6 +12,7 @@ typedef struct kiln_gemm_mma {
     /* ---- from the shape ---- */
     kiln_gemm gemm;
     kiln_mma_source src;
+    kiln_mma_result dst;
     int64_t type_size, out_size; /* bytes of an element of the source and of the destination */
     int64_t out_unit;            /* D_OUT_UNIT of the template */
     int64_t phases;              /* phases that have groups of their own */

@@ -26,7 +26,7 @@ static void define_places(const kiln_shape *s, const kiln_gemm_mma *g, const int
     kiln_define_axes(plan, "D_GRID", m->grid);
     kiln_define_axes(plan, "D_PHASES", m->phases);
     kiln_pitch_define(&g->src.pitch, "D_SRC", plan);
-    kiln_pitch_define(&m->dst_pitch, "D_DST", plan);
+    kiln_pitch_define(&g->dst.pitch, "D_DST", plan);
 }
 
 static void define_product(const kiln_shape *s, const kiln_gemm_mma *g, const int64_t filter[3],
@@ -92,8 +92,7 @@ void kiln_gemm_mma_emit(const kiln_solver *self, const kiln_shape *s, const kiln
     const kiln_gemm *m = &g.gemm;
     const int split = c->v[MMA_SPLIT];
     const bool backward = s->direction == KILN_BACKWARD_DATA;
-    const int given = backward ? KILN_ROLE_Y : KILN_ROLE_X,
-              dst = backward ? KILN_ROLE_X : KILN_ROLE_Y;
+    const int given = backward ? KILN_ROLE_Y : KILN_ROLE_X;
     const int64_t results = m->groups * g.phases * m->walk.dst_c * m->pixels;
     const double terms = (double)kiln_shape_terms(s);
     plan->amplification =
@@ -101,7 +100,8 @@ void kiln_gemm_mma_emit(const kiln_solver *self, const kiln_shape *s, const kiln
     if (m->merged && g.tiles.type != KILN_I8)
         plan->amplification = fmax(plan->amplification, merged_amplification);
     emit_pack(s, &g, d, c, plan);
-    const int src = kiln_mma_source_emit(&g.src, s, given, plan);
+    const int src = kiln_mma_source_emit(&g.src, s, d, given, plan);
+    const int dst = kiln_mma_result_role(&g.dst, s, plan);
     const int sums = split > 1 ? kiln_plan_temp(plan, 4 * split * results) : dst;
     kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma");
     define_all(s, &g, d, c, plan);
@@ -112,12 +112,13 @@ void kiln_gemm_mma_emit(const kiln_solver *self, const kiln_shape *s, const kiln
         kiln_arg_epilogue(plan, s);
     kiln_grid(plan, g.tiles.items, 1, 1, g.tiles_m * g.tiles_n * g.tiles.items, g.groups * g.phases,
               split);
-    if (split == 1)
-        return;
-    kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma_sum");
-    define_all(s, &g, d, c, plan);
-    kiln_arg_buffer(plan, sums);
-    kiln_arg_buffer(plan, dst);
-    kiln_arg_epilogue(plan, s);
-    kiln_grid(plan, kiln_device_group(d, 128), 1, 1, results, 1, 1);
+    if (split > 1) {
+        kiln_plan_stage(plan, "gemm_mma.cl", "gemm_mma_sum");
+        define_all(s, &g, d, c, plan);
+        kiln_arg_buffer(plan, sums);
+        kiln_arg_buffer(plan, dst);
+        kiln_arg_epilogue(plan, s);
+        kiln_grid(plan, kiln_device_group(d, 128), 1, 1, results, 1, 1);
+    }
+    kiln_mma_result_emit(&g.dst, s, d, dst, plan);
 }

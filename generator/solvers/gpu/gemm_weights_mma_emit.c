@@ -45,8 +45,8 @@ void kiln_gemm_weights_mma_emit(const kiln_solver *self, const kiln_shape *s,
     plan->amplification = kiln_mma_amplification(g.tiles.type, terms, terms / split);
     if (s->epilogue.bias)
         kiln_bias_gradient_emit(s, d, plan);
-    const int x = kiln_mma_source_emit(&g.x, s, KILN_ROLE_X, plan),
-              dy = kiln_mma_source_emit(&g.dy, s, KILN_ROLE_Y, plan);
+    const int x = kiln_mma_source_emit(&g.x, s, d, KILN_ROLE_X, plan),
+              dy = kiln_mma_source_emit(&g.dy, s, d, KILN_ROLE_Y, plan);
     const int sums =
         g.parts ? kiln_plan_temp(plan, 4 * kiln_gemm_weights_mma_part(&g) * split) : KILN_ROLE_W;
     kiln_plan_stage(plan, "gemm_weights_mma.cl", "gemm_weights_mma");

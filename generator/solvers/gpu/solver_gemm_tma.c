@@ -1,5 +1,5 @@
 /* The product of gemm_wgmma with copies by the device's copy engine: forward, and backward data
- * without a stride, of results in NHWC and without groups.
+ * without a stride, without groups.
  *
  *     a warp of copies  -->  T_STAGES stages in   -->  T_TEAMS teams of four warps multiply
  *     starts copies of       local memory, each        64 * T_BLOCKS pixels by T_COLUMNS
@@ -30,8 +30,10 @@ static const kiln_param params[PARAMS] = {
 static const kiln_config smallest = {{[TEAMS] = 1, [BLOCKS] = 1, [COLUMNS] = 32, [STAGES] = 2}};
 
 /* Limits of a copy: pixels of a box, elements of a box along an axis and from one to the next,
- * bytes of a pixel in a step. */
-enum { BOX = 64, BOX_LIMIT = 256, STRIDE_LIMIT = 8, ROW_BYTES = 128 };
+ * bytes of a pixel in a step, and of which distances are multiples. */
+enum { BOX = 64, BOX_LIMIT = 256, STRIDE_LIMIT = 8, ROW_BYTES = 128, PIECE = 16 };
+
+enum { HELD_BYTES = 32 << 20 }; /* of tensors, that the second cache holds */
 
 /* Items of a team, and of the warps that copy, of which one item does. Bytes of a tensor map,
  * which lies in local memory beside two barriers for each stage. */
@@ -56,6 +58,9 @@ typedef struct product {
     kiln_mma_source src;
     int64_t size, out_size, out_unit; /* bytes of elements; bytes of a store */
     int64_t steps;
+    int64_t piece; /* bytes of neighbouring channels in a box */
+    bool first;    /* channels of the source are planes, and read as they lie */
+    kiln_mma_result dst;
     box box;
 
     /* ---- from a config ---- */
@@ -77,8 +82,9 @@ static bool is_copied(const kiln_blocked *w, const box *b)
 }
 
 /* Returns the box of which fewest cover all pixels; among these a box of few images, nearly
- * square, as neighbouring taps read the same pixels. */
-static box box_of(const kiln_blocked *w)
+ * square, as neighbouring taps read the same pixels. Where rows are all that there is, and pixels
+ * of a plane are neighbours, a box is of one row. */
+static box box_of(const kiln_blocked *w, bool planes)
 {
     box best = {0};
     for (int64_t n = 1; n <= BOX; n *= 2)
@@ -89,21 +95,69 @@ static box box_of(const kiln_blocked *w)
             if (is_copied(w, &b) &&
                 (best.count == 0 || b.count < best.count || (b.count == best.count && squarer)))
                 best = b;
+            if (planes && best.count > 0 && w->src[1] == 1 && w->dst[1] == 1 && w->dst[2] >= BOX)
+                return best;
         }
     return best;
+}
+
+/* Returns whether a source of NCHW is read as it lies: one pixel is multiplied for one pixel, of
+ * elements that wgmma takes in rows of terms, in planes whose distance a map takes. */
+static bool is_first(const kiln_shape *s, const product *p)
+{
+    const kiln_blocked *w = &p->walk;
+    const kiln_pitch *x = &p->src.given;
+    return p->src.turned && kiln_shape_is_pointwise(s) && s->g == 1 && p->size == 2 &&
+           x->blocks == 1 && x->pixel == 1 && x->channel * p->size % PIECE == 0 && w->src[0] == 1 &&
+           w->src[1] == 1 && w->src[2] == x->channel && w->src[2] >= BOX &&
+           x->image == w->src_c * x->channel;
+}
+
+/* Finds how results are stored. Few pixels of a box that follow one another would be short runs. */
+static void set_results(product *p, const kiln_shape *s)
+{
+    p->dst = kiln_mma_result_of(s, &p->walk.dst_pitch, p->walk.dst, p->box.w);
+    p->out_unit =
+        kiln_mma_out_unit(&p->dst.pitch, p->walk.dst, p->walk.dst_c, p->box.w, p->out_size);
+}
+
+/* Returns how the source is read, and the bytes of neighbouring channels in a box. Blocks that are
+ * pieces of local memory's rows are read as they lie; pieces of 16 bytes only once, as the engine
+ * copies one of them in two cycles. */
+static kiln_mma_source source_of(const kiln_shape *s, char tensor, int64_t *piece)
+{
+    const kiln_mma_source m = kiln_mma_source_of(s, tensor, true);
+    const int64_t block = m.given.neighbours * (int64_t)kiln_type_size(m.type);
+    *piece = ROW_BYTES;
+    if (m.turned || m.given.blocks <= 1)
+        return m;
+    const bool once = s->filter[1] * s->filter[2] == 1;
+    if (m.unit == PIECE && block <= ROW_BYTES && ROW_BYTES % block == 0 &&
+        (block > PIECE || once)) {
+        *piece = block;
+        return m;
+    }
+    return kiln_mma_source_of(s, tensor, false);
 }
 
 static product of_shape(const kiln_shape *s)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     product p = {.walk = kiln_blocked_of(s)};
-    p.src = kiln_mma_source_of(s, backward ? 'y' : 'x', false);
+    p.src = source_of(s, backward ? 'y' : 'x', &p.piece);
     p.size = (int64_t)kiln_type_size(p.src.type);
     p.out_size = (int64_t)kiln_type_size(kiln_shape_out_type(s));
-    p.out_unit = kiln_mma_unit(&p.walk.dst_pitch, p.walk.dst_c, p.out_size);
+    p.first = is_first(s, &p);
+    if (p.first) {
+        p.src.turned = false;
+        p.src.pitch = p.src.given;
+        p.src.channels = p.src.group_channels;
+        p.src.unit = PIECE;
+    }
     p.steps =
         product_of(s->filter[1] * s->filter[2], divide_up(p.src.channels * p.size, ROW_BYTES));
-    p.box = box_of(&p.walk);
+    p.box = box_of(&p.walk, p.first || p.walk.dst_pitch.channel != 1);
+    set_results(&p, s);
     return p;
 }
 
@@ -199,10 +253,10 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     if (!d->gpu.has_tma)
         return kiln_no(why, "it needs copies that follow a tensor map which a kernel makes; a "
                             "probe found none on the device");
-    if (kiln_mma_refuses_but_last(s, why))
+    if (kiln_mma_refuses_tensors(s, why))
         return true;
     const product p = product_for(s, d, &smallest);
-    if (p.src.unit != 16)
+    if (p.src.unit != PIECE)
         return kiln_no(why,
                        "pixels and rows of the source begin at multiples of %lld bytes, not "
                        "of 16",
@@ -233,7 +287,9 @@ static double ms_of_tiles(const kiln_solver *self, const product *p, const kiln_
     const double rows = (double)p->rows, columns = c->v[COLUMNS], steps = (double)p->steps;
     const double multiply = rows * columns / k->multiply + k->step;
     const double units = fmin((double)p->groups, d->compute_units);
-    const double copy = (double)p->stage_bytes / fmin(k->unit_copy, k->all_copy / units);
+    const double pieces = p->piece < ROW_BYTES ? 2 * rows * ROW_BYTES / (double)p->piece : 0;
+    const double copy =
+        fmax(pieces, (double)p->stage_bytes / fmin(k->unit_copy, k->all_copy / units));
     const double ahead = fmin(c->v[STAGES] - 1, 4) * (double)p->beside;
     const double step = fmax(fmax(multiply, copy), k->delay / ahead);
     const double tile =
@@ -241,11 +297,14 @@ static double ms_of_tiles(const kiln_solver *self, const product *p, const kiln_
     const double rounds = ceil((double)p->tiles / units);
     const double bytes =
         (double)kiln_mma_source_bytes(&p->src) + (double)(kiln_shape_out_count(s) * p->out_size);
-    const double ms = fmax(rounds * tile / (kiln_device_fit_ghz(d, fit) * 1e6),
-                           k->moves * kiln_device_move_ms(d, bytes)) +
+    const double multiplied = rounds * tile / (kiln_device_fit_ghz(d, fit) * 1e6),
+                 moved = k->moves * kiln_device_move_ms(d, bytes);
+    /* From the second cache tiles are moved sooner than that, and multiplying them counts. */
+    const double beside = bytes < HELD_BYTES ? 0.02 : 0;
+    const double ms = fmax(multiplied, moved) + beside * fmin(multiplied, moved) +
                       k->begin / (kiln_device_fit_ghz(d, fit) * 1e6) +
-                      kiln_mma_source_ms(&p->src, d);
-    return kiln_mma_row_ms(d, ms, 1 + p->src.turned) + kiln_device_launch_ms(d);
+                      kiln_mma_source_ms(&p->src, d) + kiln_mma_result_ms(&p->dst, d);
+    return kiln_mma_row_ms(d, ms, 1 + p->src.turned + p->dst.staged) + kiln_device_launch_ms(d);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -259,7 +318,10 @@ static double guess_ms(const kiln_guess *g, kiln_config *c)
 {
     product *p = g->own;
     set_config(p, g->d, c);
-    return exceeds(p, g->d, c, NULL) ? INFINITY : ms_of_tiles(g->self, p, g->s, g->d, c);
+    /* Rows of planes lie far apart: with two stages 1x1 filters took half as long again. */
+    return exceeds(p, g->d, c, NULL) || (p->first && c->v[STAGES] < 3)
+               ? INFINITY
+               : ms_of_tiles(g->self, p, g->s, g->d, c);
 }
 
 static void guess(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -306,11 +368,13 @@ static void define_all(const kiln_shape *s, const product *p, const kiln_device_
     kiln_define(plan, "D_W_SRC", backward ? across : taps);
     kiln_define(plan, "D_W_DST", backward ? taps : across);
     kiln_pitch_define(&p->src.pitch, "D_SRC", plan);
-    kiln_pitch_define(&w->dst_pitch, "D_DST", plan);
+    kiln_pitch_define(&p->dst.pitch, "D_DST", plan);
     kiln_define(plan, "D_OUT_UNIT", p->out_unit);
     kiln_define(plan, "D_BOX_W", p->box.w);
     kiln_define(plan, "D_BOX_H", p->box.h);
     kiln_define(plan, "D_BOX_N", p->box.n);
+    kiln_define(plan, "D_PIECE", p->piece);
+    kiln_define(plan, "D_FIRST", p->first);
     kiln_define(plan, "D_GROUPS", p->groups);
     kiln_define_params(plan, params, PARAMS, c);
     if (p->gives) {
@@ -334,16 +398,18 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, kiln_device_group(d, 64), 1, 1, ROW_BYTES / p.size, p.columns, p.steps);
-    const int src = kiln_mma_source_emit(&p.src, s, backward ? KILN_ROLE_Y : KILN_ROLE_X, plan);
-    const int maps = kiln_plan_temp(plan, p.groups * MAP_BYTES);
+    const int src = kiln_mma_source_emit(&p.src, s, d, backward ? KILN_ROLE_Y : KILN_ROLE_X, plan);
+    const int maps = kiln_plan_temp(plan, p.groups * MAP_BYTES),
+              dst = kiln_mma_result_role(&p.dst, s, plan);
     kiln_plan_stage(plan, "gemm_tma.cl", "gemm_tma");
     define_all(s, &p, d, c, plan);
     kiln_arg_buffer(plan, src);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_arg_buffer(plan, maps);
-    kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_buffer(plan, dst);
     kiln_arg_epilogue(plan, s);
     kiln_grid(plan, p.items, 1, 1, p.groups * p.items, 1, 1);
+    kiln_mma_result_emit(&p.dst, s, d, dst, plan);
 }
 
 const kiln_solver kiln_solver_gemm_tma = {

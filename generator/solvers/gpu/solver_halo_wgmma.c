@@ -1,5 +1,5 @@
 /* A convolution without a stride and of few channels on tensor cores: forward and backward data,
- * results in NHWC, without groups.
+ * without groups.
  *
  *     a tile: 8 x 8 * T_BLOCKS pixels    its patch in local memory
  *     +--------+                         +----------+     all taps of the tile read this one
@@ -31,7 +31,7 @@ static const kiln_param params[PARAMS] = {
 
 static const kiln_config smallest = {{[TEAMS] = 1, [BLOCKS] = 1, [SLOTS] = 2, [COLUMNS] = 32}};
 
-enum { TEAM_ITEMS = 128, ROW_BYTES = 128, MOST_SUMS = 128 };
+enum { TEAM_ITEMS = 128, ROW_BYTES = 128, MOST_SUMS = 128, TILE_W = 8 };
 
 typedef struct halo {
     /* ---- from the shape ---- */
@@ -39,6 +39,7 @@ typedef struct halo {
     kiln_mma_source src;
     int64_t size, out_size, out_unit; /* bytes of elements; bytes of a store */
     int64_t taps, rows;               /* taps of the filter; rows of 128 bytes that a pixel has */
+    kiln_mma_result dst;
 
     /* ---- from a config ---- */
     int64_t columns, tiles, patch_bytes, patch_units, local_bytes, items;
@@ -49,10 +50,11 @@ static halo of_shape(const kiln_shape *s)
 {
     const bool backward = s->direction == KILN_BACKWARD_DATA;
     halo h = {.walk = kiln_blocked_of(s)};
-    h.src = kiln_mma_source_of(s, backward ? 'y' : 'x', false);
+    h.src = kiln_mma_source_of(s, backward ? 'y' : 'x', true);
     h.size = (int64_t)kiln_type_size(h.src.type);
     h.out_size = (int64_t)kiln_type_size(kiln_shape_out_type(s));
-    h.out_unit = kiln_mma_unit(&h.walk.dst_pitch, h.walk.dst_c, h.out_size);
+    h.dst = kiln_mma_result_of(s, &h.walk.dst_pitch, h.walk.dst, TILE_W);
+    h.out_unit = kiln_mma_out_unit(&h.dst.pitch, h.walk.dst, h.walk.dst_c, TILE_W, h.out_size);
     h.taps = s->filter[1] * s->filter[2];
     h.rows = divide_up(h.src.channels * h.size, ROW_BYTES);
     return h;
@@ -134,7 +136,7 @@ static bool reject(const kiln_solver *self, const kiln_shape *s, const kiln_devi
     const int64_t most = INT32_MAX / 4;
     if (refuses_geometry(s, why))
         return true;
-    if (kiln_mma_lacks(s, d, KILN_WGMMA, why) || kiln_mma_refuses_but_last(s, why))
+    if (kiln_mma_lacks(s, d, KILN_WGMMA, why) || kiln_mma_refuses_tensors(s, why))
         return true;
     const halo h = halo_of(s, d, &smallest);
     for (int a = 1; a < 3; a++)
@@ -186,7 +188,8 @@ static double ms_of_tiles(const kiln_solver *self, const halo *h, const kiln_sha
                       (kiln_device_fit_ghz(d, fit) * 1e6),
                  move = kiln_device_move_ms(d, bytes);
     return fmax(ms, move) + k->beside * fmin(ms, move) + (tiles < 6 ? k->begin_ms : 0) +
-           kiln_mma_source_ms(&h->src, d) + kiln_device_launch_ms(d);
+           kiln_mma_source_ms(&h->src, d) + kiln_mma_result_ms(&h->dst, d) +
+           kiln_device_launch_ms(d);
 }
 
 static double predict(const kiln_solver *self, const kiln_shape *s, const kiln_device_facts *d,
@@ -250,7 +253,7 @@ static void define_all(const kiln_shape *s, const halo *h, const kiln_device_fac
     kiln_define(plan, "D_W_SRC", backward ? across : h->taps);
     kiln_define(plan, "D_W_DST", backward ? h->taps : across);
     kiln_pitch_define(&h->src.pitch, "D_SRC", plan);
-    kiln_pitch_define(&w->dst_pitch, "D_DST", plan);
+    kiln_pitch_define(&h->dst.pitch, "D_DST", plan);
     kiln_define(plan, "D_UNIT", h->src.unit);
     kiln_define(plan, "D_OUT_UNIT", h->out_unit);
     kiln_define(plan, "D_GROUPS", h->groups);
@@ -274,14 +277,16 @@ static void emit(const kiln_solver *self, const kiln_shape *s, const kiln_device
     kiln_arg_buffer(plan, KILN_ROLE_W);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
     kiln_grid(plan, kiln_device_group(d, 64), 1, 1, ROW_BYTES / h.size, h.columns, rows);
-    const int src = kiln_mma_source_emit(&h.src, s, backward ? KILN_ROLE_Y : KILN_ROLE_X, plan);
+    const int src = kiln_mma_source_emit(&h.src, s, d, backward ? KILN_ROLE_Y : KILN_ROLE_X, plan);
+    const int dst = kiln_mma_result_role(&h.dst, s, plan);
     kiln_plan_stage(plan, "halo_wgmma.cl", "halo_wgmma");
     define_all(s, &h, d, c, plan);
     kiln_arg_buffer(plan, src);
     kiln_arg_buffer(plan, KILN_ROLE_PACKED);
-    kiln_arg_buffer(plan, backward ? KILN_ROLE_X : KILN_ROLE_Y);
+    kiln_arg_buffer(plan, dst);
     kiln_arg_epilogue(plan, s);
     kiln_grid(plan, h.items, 1, 1, h.groups * h.items, h.columns / c->v[COLUMNS], 1);
+    kiln_mma_result_emit(&h.dst, s, d, dst, plan);
 }
 
 const kiln_solver kiln_solver_halo_wgmma = {
