@@ -112,7 +112,7 @@ static kiln_status read_flag(reader *r, const kiln_part *t)
 static bool scan_type(const char **at, kiln_type *type)
 {
     char word[8];
-    kiln_quote(*at, "-.", word, sizeof word);
+    kiln_quote(*at, "-.:", word, sizeof word);
     if (!kiln_type_named(word, type))
         return false;
     *at += strlen(word);

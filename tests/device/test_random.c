@@ -209,6 +209,34 @@ static void make_common(dice *d, kiln_problem *p, int64_t largest)
     p->stride[1] = dice_roll(d, 1, 2);
 }
 
+/* Bytes with scales and zero points, as constants or in buffers. */
+static void make_quantised(dice *d, kiln_problem *p)
+{
+    static const kiln_type results[] = {KILN_U8, KILN_I8, KILN_F32, KILN_F16, KILN_BF16};
+    kiln_quant *q = &p->quant;
+    p->direction = KILN_FORWARD;
+    p->x_type = dice_roll(d, 0, 1) ? KILN_U8 : KILN_I8;
+    p->w_type = KILN_I8;
+    p->y_type = results[dice_roll(d, 0, 4)];
+    p->epilogue = (kiln_epilogue){.bias = (int[]){0, KILN_F32, KILN_I32}[dice_roll(d, 0, 2)]};
+    memset(p->bias_layout, 0, sizeof p->bias_layout);
+    *q = (kiln_quant){.x_scale = 0.25f, .buffers = (int)dice_roll(d, 0, 7)};
+    if (!(q->buffers & KILN_QUANT_X_ZERO))
+        q->x_zero = (int)dice_roll(d, 0, 127);
+    if (!(q->buffers & KILN_QUANT_W_ZERO))
+        q->w_zero = (int)dice_roll(d, 0, 1) * (int)dice_roll(d, -128, 127);
+    if (kiln_type_is_integer(p->y_type)) {
+        q->y_scale = 8;
+        q->y_zero = (int)dice_roll(d, 0, 127);
+    }
+    if (dice_roll(d, 0, 2))
+        return;
+    p->epilogue.beta = 1;
+    q->residual_type = dice_roll(d, 0, 1) ? KILN_U8 : KILN_I8;
+    q->residual_zero = (int)dice_roll(d, 0, 127);
+    q->residual_after = (int)dice_roll(d, 0, 1);
+}
+
 /* Mostly small, where every border is; now and then large enough for the widest tiles. */
 static kiln_problem next_problem(search *s)
 {
@@ -225,6 +253,8 @@ static kiln_problem next_problem(search *s)
         if (dice_roll(&s->dice, 0, 7) == 0)
             support_set_types(
                 &p, support_types_of[dice_roll(&s->dice, SUPPORT_TYPES, SUPPORT_ALL - 1)]);
+        if (dice_roll(&s->dice, 0, 7) == 0)
+            make_quantised(&s->dice, &p);
         random_layouts(&s->dice, &p);
         if (kiln_problem_check(&p, NULL) == KILN_OK &&
             (double)reference_count(&p) * (double)reference_terms(&p) < work)
