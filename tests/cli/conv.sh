@@ -51,7 +51,7 @@ for device in "$index" "$name" 0; do
     expect 0 conv -n 1 -c 1 -H 3 -W 3 -k 1 -F 1 -S naive --device "$device"
 done
 expect 2 conv -n 1 --device 'no such device'
-warns "^kiln: --device is 'no such device'.*--list-devices"
+warns "^kiln: the device is 'no such device'.*--list-devices"
 export KILN_DEVICE='nor this'
 expect 2 conv -n 1
 warns "^kiln: KILN_DEVICE is 'nor this'"
