@@ -107,10 +107,10 @@ typedef struct kiln_settings {
      * else the enqueue fails with KILN_INVALID. It waits for its events and its queue, and reads
      * the weights. For finding defects; KILN_CHECK_PACKED=1 */
     int check_packed;
-    /* 1: an enqueue fails with KILN_INVALID where the program breaks the promise of queues_flushed: it
-     * has put a command of its own into the queue that may not have ended, and has not called
-     * kiln_flush(). Operations share commands as ever. On PoCL's CPU device, behind OpenCL's loader.
-     * For finding defects; KILN_CHECK_FLUSHED=1 */
+    /* 1: an enqueue fails with KILN_INVALID where the program breaks the promise of queues_flushed:
+     * it has put a command of its own into the queue that may not have ended, and has not called
+     * kiln_flush(). Operations share commands as ever. On PoCL's CPU device, behind OpenCL's
+     * loader. For finding defects; KILN_CHECK_FLUSHED=1 */
     int check_flushed;
     /* A file that receives each distinct convolution that the process runs, as a line of the
      * command `kiln conv`, with the number of runs; KILN_LOG_CMD, none. `kiln tune FILE --profile`
@@ -269,10 +269,10 @@ typedef struct kiln_helpers kiln_helpers;
  * first program that k has to compile: a start that finds everything in PoCL's cache starts none. A
  * caller that then creates the operations and runs them once, from the first one to the last, meets
  * them half way and finds the rest in the cache: with two CPUs a network's first start takes two
- * thirds of the time. The call copies `problems`. Their layouts must be the ones that the operations
- * will have: kiln_conv_plan() tells what becomes of "any".
- * *out is NULL where there is nothing to end: on other drivers than PoCL's, and with a bundle.
- * Where no process can start, the caller compiles everything itself. */
+ * thirds of the time. The call copies `problems`. Their layouts must be the ones that the
+ * operations will have: kiln_conv_plan() tells what becomes of "any". *out is NULL where there is
+ * nothing to end: on other drivers than PoCL's, and with a bundle. Where no process can start, the
+ * caller compiles everything itself. */
 KILN_API kiln_status kiln_prepare_begin(kiln *k, const kiln_problem *problems, size_t count,
                                         int processes, kiln_helpers **out);
 /* Takes back what no process has begun, and waits for the problem that each compiles: half a second

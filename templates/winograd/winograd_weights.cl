@@ -207,7 +207,7 @@ kernel GROUP_SIZE(1, 1, 1) void filters(global const ACC_T *restrict v,
         /* Neighbours of one block are kept together, or none are. */
         const int c = D_W_KEPT == 1 ? i % T_CV : i / T_K, first = D_W_KEPT == 1 ? i / T_CV : 0;
         const int k = FIRST_K(tile) + first, count = min(D_W_KEPT, D_DST_C - k);
-        if (count <= 0 || !IS_OWN(tile, c))
+        if (!IS_OWN(tile, c) || count <= 0)
             continue;
         ACC_V filters[D_W_KEPT * 9];
         for (int j = 0; j < count; j++)

@@ -4,8 +4,9 @@
  *
  * Problems come by name, one a line. Each solver that takes one on a model has its guess and the
  * first CONFIGS configs that a search would try. A line of the output has, between tabs, the
- * model's compiler target, the solver, the template, the kernel and the options. FOLDER receives
- * the sources of these templates as a driver gets them. */
+ * model's compiler target, the solver, the template, the kernel and the options; pools of all kinds
+ * follow. FOLDER receives the sources of these templates as a driver gets them. */
+#include "generator/plan/pool.h"
 #include "generator/plan/solver.h"
 #include "runtime/programs/template.h"
 
@@ -96,20 +97,26 @@ static kiln_device_facts facts_of(const model *m)
     return f;
 }
 
+/* `mark` stands behind the name. */
+static void print_stages(const char *name, const char *mark, const kiln_device_facts *d,
+                         const kiln_plan *plan)
+{
+    for (int i = 0; i < plan->nstages; i++) {
+        const kiln_stage *s = &plan->stage[i];
+        if (s->kind == KILN_STAGE_LAUNCH)
+            printf("%s\t%s%s\t%s\t%s\t%s\n", d->name, name, mark, s->template_file, s->kernel,
+                   s->options);
+    }
+}
+
 /* `chosen` marks the solver's name. */
 static void print_kernels(const kiln_solver *solver, const kiln_shape *own,
                           const kiln_device_facts *d, const kiln_config *c, bool chosen)
 {
     static kiln_plan plan;
     kiln_why why;
-    if (!kiln_solver_plan(solver, own, d, c, &plan, &why))
-        return;
-    for (int i = 0; i < plan.nstages; i++) {
-        const kiln_stage *s = &plan.stage[i];
-        if (s->kind == KILN_STAGE_LAUNCH)
-            printf("%s\t%s%s\t%s\t%s\t%s\n", d->name, solver->name, chosen ? "*" : "",
-                   s->template_file, s->kernel, s->options);
-    }
+    if (kiln_solver_plan(solver, own, d, c, &plan, &why))
+        print_stages(solver->name, chosen ? "*" : "", d, &plan);
 }
 
 /* The guess and the first configs of a search. */
@@ -157,6 +164,47 @@ static void print_problem(const kiln_problem *checked, const kiln_device_facts *
         if (kiln_solver_takes(solver, &s, d, &own, &why))
             print_solver(solver, &own, d, configs, solver == chosen);
     }
+}
+
+/* What has no name as a line of text: windows and single elements, of each kind of type. */
+static const kiln_pool pools[] = {
+    {.kind = KILN_POOL_MAX, .batch = 2, .channels = 64, .input = {28, 28}, .window = {3, 3}},
+    {.kind = KILN_POOL_AVERAGE,
+     .x_type = KILN_F16,
+     .x_layout = "NHWC",
+     .batch = 2,
+     .channels = 64,
+     .input = {28, 28},
+     .global = 1},
+    {.kind = KILN_POOL_AVERAGE_PADDED,
+     .x_type = KILN_BF16,
+     .batch = 2,
+     .channels = 64,
+     .input = {28, 28},
+     .window = {3, 3},
+     .pad_begin = {1, 1},
+     .pad_end = {1, 1}},
+    {.x_type = KILN_I8,
+     .batch = 2,
+     .channels = 64,
+     .input = {28, 28},
+     .with = KILN_WITH_SUM,
+     .activation = KILN_RELU},
+};
+
+static bool print_pools(const kiln_device_facts *d)
+{
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        static kiln_plan plan;
+        kiln_pool pool = pools[i];
+        char why[KILN_ERROR_TEXT];
+        if (kiln_pool_check(&pool, why) || !kiln_pool_plan(&pool, d, &plan, why)) {
+            fprintf(stderr, "pool %zu: %s\n", i, why);
+            return false;
+        }
+        print_stages("pool", "", d, &plan);
+    }
+    return true;
 }
 
 /* All templates: what others include does no harm there. */
@@ -209,5 +257,9 @@ int main(int argc, char **argv)
     fine = fine && write_sources(argv[1]);
     while (fine && fgets(line, sizeof line, stdin))
         fine = print_line(line, atoi(argv[2]));
+    for (size_t i = 0; fine && i < sizeof models / sizeof *models; i++) {
+        const kiln_device_facts f = facts_of(&models[i]);
+        fine = print_pools(&f);
+    }
     return fine ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -48,7 +48,8 @@ START_TEST(stages_are_as_planned_by_hand)
     check_stages("bwd-bf16-n64-c256-k256-i14x14-f3x3-p1x1-l:NHWC.OIHW.NHWC", "1,1,64,4",
                  "gemm_tma_pack 64x256x36/64, gemm_tma 67584x1x1/256");
     /* 50 pixels of a row each are one line of 100; 40 of 64 halves and 72 of 96 channels. Planes
-     * of 100 bytes by way of a stage; of 128 bytes and more they are read and written as they lie. */
+     * of 100 bytes by way of a stage; of 128 bytes and more they are read and written as they lie.
+     */
     check_stages("fwd-f16-n2-c40-k72-i5x10-f1x1-l:NCHW.OIHW.NHWC", "1,1,96,2",
                  "gemm_tma_pack 64x96x1/64, turn 512x1x1/256, gemm_tma 512x1x1/256");
     check_stages("fwd-f16-n2-c40-k72-i8x8-f1x1", "1,1,96,2",
