@@ -411,13 +411,14 @@ typedef struct kiln_buffers {
  * objects and events to its context; else returns KILN_INVALID. (Where an op is enqueued with the
  * buffers of the call before, OpenCL itself judges the events.) What the operation writes,
  * workspace included, must not overlap anything else that it is given, unless y is its own
- * residual. The operation waits for the n_wait events of `wait`; *done (if not NULL) completes with
- * the last launch. Launches depend on each other properly on out-of-order queues. The op keeps
- * references to workspace and offset buffers until they change or the op is released, and none to
- * tensors. A call with the buffers of the call before only launches: it asks for no sizes until one
- * of those buffers has ended, which a destructor callback tells. Enqueues of one op may overlap if
- * each has its own workspace. Enqueues of an op with images of its own (image_size, or packed_width
- * and no packed weights given) wait for one another, on whatever queues. */
+ * residual, and must not be CL_MEM_READ_ONLY. The operation waits for the n_wait events of `wait`;
+ * *done (if not NULL) completes with the last launch. Launches depend on each other properly on
+ * out-of-order queues. The op keeps references to workspace and offset buffers until they change or
+ * the op is released, and none to tensors. A call with the buffers of the call before only
+ * launches: it asks for no sizes until one of those buffers has ended, which a destructor callback
+ * tells. Enqueues of one op may overlap if each has its own workspace. Enqueues of an op with
+ * images of its own (image_size, or packed_width and no packed weights given) wait for one another,
+ * on whatever queues. */
 KILN_API kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue,
                                      const kiln_buffers *buffers, cl_uint n_wait,
                                      const cl_event *wait, cl_event *done);

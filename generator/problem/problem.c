@@ -6,6 +6,7 @@
 #include "problem_quant.h"
 #include "problem_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static long long ll(int64_t v)
@@ -62,6 +63,38 @@ static void set_types(kiln_problem *p)
         *to = kiln_type_facts(*a)->result;
 }
 
+/* Writes "f32, f16 or i8": the types that w may have beside x of type `x`. */
+static void name_weights(kiln_type x, char *text, size_t size)
+{
+    kiln_type takes[KILN_TYPES];
+    size_t n = 0, used = 0;
+    for (int w = KILN_TYPE_DEFAULT + 1; w < KILN_TYPES; w++)
+        if (kiln_type_takes_weights(x, (kiln_type)w))
+            takes[n++] = (kiln_type)w;
+    for (size_t i = 0; i < n && used < size; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s",
+                             i == 0 ? "" : (i + 1 == n ? " or " : ", "), kiln_type_name(takes[i]));
+}
+
+/* Checks the types of the two tensors that are read. */
+static kiln_status check_source_types(const kiln_problem *p, kiln_type a, kiln_type b, char *why)
+{
+    char weights[64] = "";
+    if (p->direction != KILN_FORWARD)
+        return a == b ? KILN_OK
+                      : kiln_refuse(why,
+                                    "the two tensors that a backward pass reads must share a type, "
+                                    "not %s and %s; only forward passes take weights of another "
+                                    "type",
+                                    kiln_type_name(a), kiln_type_name(b));
+    if (kiln_type_takes_weights(a, b))
+        return KILN_OK;
+    name_weights(a, weights, sizeof weights);
+    return kiln_refuse(why, "x of %s takes w of %s, not of %s", kiln_type_name(a), weights,
+                       kiln_type_name(b));
+}
+
 static kiln_status check_types(const kiln_problem *p, char *why)
 {
     const kiln_type all[3] = {p->x_type, p->w_type, p->y_type};
@@ -69,9 +102,9 @@ static kiln_status check_types(const kiln_problem *p, char *why)
     int d = destination[p->direction];
     kiln_type to = all[d], a = all[(d + 1) % 3], b = all[(d + 2) % 3];
     const bool forward = p->direction == KILN_FORWARD;
-    if (forward ? !kiln_type_takes_weights(a, b) : a != b)
-        return kiln_refuse(why, "the two source tensors must share a type, not %s and %s",
-                           kiln_type_name(a), kiln_type_name(b));
+    kiln_status status = check_source_types(p, a, b, why);
+    if (status)
+        return status;
     if (!kiln_type_facts(a)->results && !kiln_type_facts(a)->forward)
         return kiln_refuse(why, "%s is a destination type only", kiln_type_name(a));
     if (!kiln_type_facts(a)->results && !forward)

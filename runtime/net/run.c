@@ -40,7 +40,7 @@ static kiln_status move_sources(const run *r, int i)
         const kiln_place *to = s->way == KILN_WAY_REFORMAT ? &s->place : &n->place;
         const kiln_buffers b = {.x = written_at(r, s), .y = buffer_at(r, to)};
         if (move)
-            status = kiln_op_enqueue(move, r->queue, &b, 0, NULL, NULL);
+            status = kiln_op_enqueue_own(move, r->queue, &b, 0, NULL, NULL);
     }
     return status;
 }
@@ -73,7 +73,7 @@ static kiln_status run_pool(const run *r, int i)
     kiln_buffers b = {.x = buffer_at(r, &n->source[0].place), .y = buffer_at(r, &n->place)};
     if (r->net->graph->node[i].sources > 1)
         b.residual = buffer_at(r, &n->source[1].place);
-    return kiln_op_enqueue(r->net->build.node[i].op, r->queue, &b, 0, NULL, NULL);
+    return kiln_op_enqueue_own(r->net->build.node[i].op, r->queue, &b, 0, NULL, NULL);
 }
 
 /* The program's commands come behind the operations before it, and the operations behind it come

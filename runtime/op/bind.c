@@ -14,7 +14,7 @@ static kiln_status check_given(const kiln_op *op, const kiln_given *w, int role)
     if (!w->buffer.mem)
         return kiln_fail(KILN_INVALID, "the problem needs buffer %s of %lld bytes; it is NULL",
                          w->name, (long long)w->bytes);
-    kiln_status status = kiln_given_memory(op->k, w->name, w->buffer.mem);
+    kiln_status status = kiln_given_memory(op->k, w);
     if (status)
         return status;
     if (role < KILN_ROLE_TEMP && op->plan.image[role].width)

@@ -65,6 +65,12 @@ static kiln_status enqueue_stand_in(const kiln_op *op, cl_command_queue queue,
     return status ? status : kiln_op_enqueue_own(op->stand_in, queue, &b, n_wait, wait, done);
 }
 
+/* Puts the function's name before the sentence of a call that has failed. */
+static kiln_status named(const char *function, kiln_status status)
+{
+    return status ? kiln_fail(status, "%s: %s", function, kiln_last_error()) : KILN_OK;
+}
+
 kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                             cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
@@ -75,14 +81,16 @@ kiln_status kiln_op_enqueue(kiln_op *op, cl_command_queue queue, const kiln_buff
                                     : enqueue_stand_in(op, queue, buffers, n_wait, wait, done);
     if (!status)
         atomic_store_explicit(&op->ran, runs->pick.solver, memory_order_relaxed);
-    return status;
+    return named("kiln_op_enqueue", status);
 }
 
 kiln_status kiln_op_pack(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
                          cl_uint n_wait, const cl_event *wait, cl_event *done)
 {
     kiln_status status = op ? kiln_first_use_wait(op) : KILN_OK;
-    return status ? status : kiln_op_pack_own(op, queue, buffers, n_wait, wait, done);
+    if (!status)
+        status = kiln_op_pack_own(op, queue, buffers, n_wait, wait, done);
+    return named("kiln_op_pack", status);
 }
 
 kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers *buffers,
@@ -93,7 +101,7 @@ kiln_status kiln_op_time(kiln_op *op, cl_command_queue queue, const kiln_buffers
         status = kiln_op_time_own(op, queue, buffers, ms, pack_ms);
     if (!status)
         atomic_store_explicit(&op->ran, op->pick.solver, memory_order_relaxed);
-    return status;
+    return named("kiln_op_time", status);
 }
 
 kiln_status kiln_op_warm(kiln_op *op)

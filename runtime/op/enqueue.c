@@ -282,7 +282,7 @@ kiln_status kiln_op_time_own(kiln_op *op, cl_command_queue queue, const kiln_buf
                              double *ms, double *pack_ms)
 {
     if (!ms)
-        return kiln_fail(KILN_INVALID, "kiln_op_time: ms must not be NULL");
+        return kiln_fail(KILN_INVALID, "ms must not be NULL");
     cl_event events[KILN_MAX_STAGES];
     kiln_span spans[KILN_MAX_STAGES];
     int last = -1, n = 0;
@@ -298,7 +298,7 @@ kiln_status kiln_op_time_own(kiln_op *op, cl_command_queue queue, const kiln_buf
         code = read_spans(op, events, spans, &n);
     release_events(events, KILN_MAX_STAGES);
     if (code == CL_PROFILING_INFO_NOT_AVAILABLE)
-        return kiln_fail(KILN_INVALID, "kiln_op_time: the queue has no CL_QUEUE_PROFILING_ENABLE");
+        return kiln_fail(KILN_INVALID, "the queue has no CL_QUEUE_PROFILING_ENABLE");
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "timing a launch");
     kiln_elapsed elapsed = kiln_elapsed_of(spans, n);

@@ -38,17 +38,25 @@ kiln_status kiln_given_events(const kiln *k, cl_uint n, const cl_event *wait)
     return KILN_OK;
 }
 
-kiln_status kiln_given_memory(const kiln *k, const char *name, cl_mem mem)
+kiln_status kiln_given_memory(const kiln *k, const kiln_given *g)
 {
     cl_context context = NULL;
-    cl_int code = clGetMemObjectInfo(mem, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    cl_mem_flags flags = 0;
+    cl_int code = clGetMemObjectInfo(g->buffer.mem, CL_MEM_CONTEXT, sizeof context, &context, NULL);
+    if (code == CL_SUCCESS)
+        code = clGetMemObjectInfo(g->buffer.mem, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
     if (code != CL_SUCCESS)
         return kiln_fail_cl(code, "clGetMemObjectInfo");
     if (context != k->context)
         return kiln_fail(KILN_INVALID,
                          "%s belongs to another context; give a memory object of the context that "
                          "kiln_open() was given",
-                         name);
+                         g->name);
+    if (g->written && flags & CL_MEM_READ_ONLY)
+        return kiln_fail(KILN_INVALID,
+                         "%s, which the operation writes, was created with CL_MEM_READ_ONLY; "
+                         "create it with CL_MEM_READ_WRITE",
+                         g->name);
     return KILN_OK;
 }
 

@@ -18,7 +18,8 @@ typedef struct kiln_given {
  * device. */
 kiln_status kiln_given_queue(const kiln *k, cl_command_queue queue);
 kiln_status kiln_given_events(const kiln *k, cl_uint n, const cl_event *wait);
-kiln_status kiln_given_memory(const kiln *k, const char *name, cl_mem mem);
+/* Also where kernels may not write what the operation writes. */
+kiln_status kiln_given_memory(const kiln *k, const kiln_given *given);
 
 /* Returns KILN_INVALID where the object is no buffer, its offset is not aligned, or the bytes from
  * there on are too few. */

@@ -51,7 +51,7 @@ static kiln_status check_buffers(const char *who, const kiln *k, const kiln_prob
             return kiln_fail(KILN_INVALID, "%s: the problem needs buffer %s; it is NULL", who,
                              given[i].name);
         if (given[i].bytes > 0)
-            status = kiln_given_memory(k, given[i].name, given[i].buffer.mem);
+            status = kiln_given_memory(k, &given[i]);
         if (given[i].bytes > 0 && !status && is_decided(problem, "xwyby"[i]))
             status = kiln_given_range(k, &given[i]);
     }

@@ -66,11 +66,13 @@ START_TEST(objects_of_another_context)
     second = support_queue(false);
     kiln_op *op = create_copy();
     for (int i = 0; i < 4; i++) {
-        check_refused(kiln_op_enqueue(op, queue, &b, 0, NULL, NULL), "queue belongs to another");
+        check_refused(kiln_op_enqueue(op, queue, &b, 0, NULL, NULL),
+                      "kiln_op_enqueue: queue belongs to another");
         check_refused(kiln_finish(d->kiln, queue), "queue belongs to another");
         check_refused(kiln_flush(d->kiln, queue), "queue belongs to another");
         check_fine(kiln_finish(d->kiln, d->queue));
-        check_refused(kiln_op_enqueue(op, d->queue, &b, 2, none, NULL), "wait[1] is NULL");
+        check_refused(kiln_op_enqueue(op, d->queue, &b, 2, none, NULL),
+                      "kiln_op_enqueue: wait[1] is NULL");
         check_refused(kiln_op_enqueue(op, d->queue, &wrong_x, 0, NULL, NULL),
                       "x belongs to another");
         check_refused(kiln_op_enqueue(op, d->queue, &wrong_y, 0, NULL, NULL),
@@ -193,6 +195,48 @@ START_TEST(one_buffer_for_two_tensors)
 }
 END_TEST
 
+/* What each direction writes; what it reads may be read-only. */
+START_TEST(read_only_destinations)
+{
+    const support_device *d = support_open();
+    static const char *const says[] = {
+        "kiln_op_enqueue: y, which the operation writes, was created with CL_MEM_READ_ONLY",
+        "kiln_op_enqueue: x, which the operation writes, was created with CL_MEM_READ_ONLY",
+        "kiln_op_enqueue: w, which the operation writes, was created with CL_MEM_READ_ONLY"};
+    enum { SIZE = 4 * 4 * 4 * 4 };
+    cl_mem constant = clCreateBuffer(d->context, CL_MEM_READ_ONLY, SIZE, NULL, NULL);
+    cl_mem mem[3];
+    for (int i = 0; i < 3; i++)
+        mem[i] = create(d->context, SIZE);
+    for (int direction = 0; direction < 3; direction++) {
+        const kiln_problem p = {.direction = (kiln_direction)direction,
+                                .batch = 1,
+                                .in_channels = 4,
+                                .out_channels = 4,
+                                .input = {4, 4},
+                                .filter = {1, 1}};
+        const kiln_choice choice = {.solver = "naive", .ignore_rows = 1};
+        kiln_op *op;
+        check_fine(kiln_conv_create(d->kiln, &p, &choice, &op));
+        for (int which = 0; which < 3; which++) {
+            cl_mem of[3] = {mem[0], mem[1], mem[2]};
+            of[which] = constant;
+            const kiln_buffers b = {.x = {of[0], 0}, .w = {of[1], 0}, .y = {of[2], 0}};
+            const kiln_status status = kiln_op_enqueue(op, d->queue, &b, 0, NULL, NULL);
+            if (which == (direction == 0 ? 2 : direction - 1))
+                check_refused(status, says[direction]);
+            else
+                check_fine(status);
+        }
+        clFinish(d->queue);
+        kiln_op_release(op);
+    }
+    clReleaseMemObject(constant);
+    for (int i = 0; i < 3; i++)
+        clReleaseMemObject(mem[i]);
+}
+END_TEST
+
 static int accept(void *user, const kiln_op *op, double *error)
 {
     (void)error;
@@ -236,6 +280,7 @@ int main(void)
     tcase_add_test(c, device_of_another_context);
     tcase_add_test(c, one_buffer_twice);
     tcase_add_test(c, one_buffer_for_two_tensors);
+    tcase_add_test(c, read_only_destinations);
     tcase_add_test(c, searches);
     suite_add_tcase(s, c);
     return support_run_suite(s);

@@ -51,7 +51,13 @@ START_TEST(rules)
     REFUSED("raise it", p.spatial_rank = 1);
     REFUSED("raise it", p.stride[2] = 2);
     REFUSED("w_type is 9", p.w_type = (kiln_type)9);
-    REFUSED("share a type", p.x_type = KILN_F16; p.w_type = KILN_F32);
+    REFUSED("x of f16 takes w of f16 or i8, not of f32", p.x_type = KILN_F16; p.w_type = KILN_F32);
+    REFUSED("x of f32 takes w of f32, f16, bf16 or i8, not of f8e4m3", p.x_type = KILN_F32;
+            p.w_type = KILN_F8E4M3);
+    REFUSED("x of u8 takes w of i8, not of u8", p.x_type = p.w_type = KILN_U8);
+    REFUSED("a backward pass reads must share a type, not i8 and f32",
+            p.direction = KILN_BACKWARD_DATA;
+            p.y_type = KILN_F32; p.w_type = KILN_I8);
     REFUSED("destination of f16", p.y_type = KILN_F16);
     REFUSED("batch is 0; it must be at least 1: leave out the operation", p.batch = 0);
     REFUSED("in_channels is -5", p.in_channels = -5);
