@@ -1,5 +1,5 @@
-# Installs headers, libraries, command, shipped tuning rows, kiln.pc, kilnConfig.cmake, documents and
-# examples; man.cmake installs the manual pages.
+# Installs headers, libraries, command, shipped tuning rows, kiln.pc, kilnConfig.cmake, documents,
+# examples and shells' completions; man.cmake installs the manual pages.
 include(CMakePackageConfigHelpers)
 
 set_target_properties(kiln_shared PROPERTIES EXPORT_NAME kiln)
@@ -29,3 +29,9 @@ install(FILES ${CMAKE_BINARY_DIR}/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pk
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Where each shell looks for completions of a command.
+set(shells driver/completion/shells)
+install(FILES ${shells}/kiln.bash RENAME kiln DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${shells}/kiln.zsh RENAME _kiln DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${shells}/kiln.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

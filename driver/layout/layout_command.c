@@ -22,6 +22,8 @@ static const char help[] =
     "                            convert a raw tensor from file IN to OUT, on a device or --host\n"
     "  docs                      print a page about all layouts, in Markdown\n"
     "\n"
+    "  --from LAYOUT, --to LAYOUT\n"
+    "                            convert: the layouts of IN and OUT\n"
     "  --dims 2,3,5,7            the sizes of the tensor, in logical order\n"
     "  --order NCHW              the logical order; default: the layout's own\n"
     "  --type f32                type of the elements: f32, f16, bf16, i8, i32, f8e4m3 or f8e5m2\n"

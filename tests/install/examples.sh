@@ -28,6 +28,9 @@ done
 if command -v scdoc >/dev/null; then
     find "$prefix" -name kiln.3 | grep -q . || fail 'no manual page is installed'
 fi
+for file in bash-completion/completions/kiln zsh/site-functions/_kiln fish/vendor_completions.d/kiln.fish; do
+    [ -f "$prefix/share/$file" ] || fail "$file is not installed"
+done
 
 # Built from the installed copies, with warnings as errors.
 configure "$doc/examples" "$KILN_SANDBOX/build" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON ||
