@@ -1,6 +1,7 @@
 /* `kiln cache`: lists or empties the program cache. */
 #include "cache_command.h"
 
+#include "driver/base/number_text.h"
 #include "kiln.h"
 
 #include <getopt.h>
@@ -53,30 +54,18 @@ static void key_value(const char *key, const char *word, char *value, size_t sho
         memcpy(value + used - 3, "...", 3);
 }
 
-static void format_size(int64_t bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
-    double value = (double)bytes;
-    int unit = 0;
-    while (value >= 1024 && unit < 3) {
-        value /= 1024;
-        unit++;
-    }
-    snprintf(text, size, "%.*f %s", unit ? 1 : 0, value, units[unit]);
-}
-
 static void show_entry(void *user, const kiln_cache_entry *e)
 {
     totals *sum = user;
     if (sum->programs + sum->damaged == 0)
         printf("%10s  %-16s  %-*s  %-*s  %s\n", "SIZE", "LAST USED", DEVICE_SHOWN, "DEVICE",
                TEMPLATE_SHOWN, "TEMPLATE", "OPTIONS");
-    char size[32], when[32] = "-";
+    char size[NUMBER_TEXT], when[32] = "-";
     time_t used = (time_t)e->used;
     struct tm tm;
     if (localtime_r(&used, &tm))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
-    format_size(e->bytes, size, sizeof size);
+    size_text(e->bytes, size);
     printf("%10s  %-16s  ", size, when);
     sum->bytes += e->bytes;
     if (!e->valid) {
@@ -95,11 +84,11 @@ static void show_entry(void *user, const kiln_cache_entry *e)
 static kiln_status show(const char *dir)
 {
     totals sum = {0};
-    char size[32];
+    char size[NUMBER_TEXT];
     kiln_status status = kiln_cache_list(dir, show_entry, &sum);
     if (status)
         return status;
-    format_size(sum.bytes, size, sizeof size);
+    size_text(sum.bytes, size);
     printf("%s: %lld program%s, %s", dir, (long long)sum.programs, sum.programs == 1 ? "" : "s",
            size);
     if (sum.damaged)

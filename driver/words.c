@@ -7,6 +7,7 @@
 #include "driver/conv/prepare.h"
 #include "driver/conv/report.h"
 #include "driver/db/db_command.h"
+#include "driver/doctor/doctor_command.h"
 #include "driver/emit/emit_command.h"
 #include "driver/help/help.h"
 #include "driver/layout/layout_command.h"
@@ -64,6 +65,7 @@ static const driver_word words[] = {
     {"cache", cache_command, WORD_OWN},
     {"layout", layout_command, WORD_OWN},
     {"db", db_command, WORD_OWN},
+    {"doctor", doctor_command, WORD_OWN},
     {"completion", completion_command, WORD_OWN},
     {"env", env_command, 0},
     {"help", help_command, WORD_WORD},

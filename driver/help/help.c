@@ -10,7 +10,7 @@ void help_usage(FILE *to)
           "  kiln conv -n 16 -c 192 -H 28 -W 28 -k 64 -y 1 -x 1 -F 1 -t 1\n"
           "\n"
           "words: conv, convfp16, convbfp16, convint8, convfp8, convbfp8, model, tune, report, "
-          "explain, emit, prepare, layout, cache, db, completion, env, help\n"
+          "explain, emit, prepare, layout, cache, db, doctor, completion, env, help\n"
           "kiln help explains words and flags; kiln --list-devices lists the devices.\n",
           to);
 }
@@ -42,6 +42,9 @@ static const char words[] =
     "layouts\n"
     "  cache       show or clear the cache of compiled programs\n"
     "  db          list, check, merge, compare and prune files of tuning rows\n"
+    "  doctor      tell what this machine has and lacks: drivers, devices, caches, a convolution "
+    "of\n"
+    "              each type; kiln doctor --help explains\n"
     "  completion  print a script with which bash, zsh or fish completes words, flags and values\n"
     "  env         print the environment variables that kiln reads, and the values in force\n"
     "  help        print this text, or with a word that word's; also --help\n"

@@ -48,7 +48,7 @@ for word in conv convint8 explain tune emit model; do
         offers "$flag"
     done <flags
 done
-for word in tune report emit model prepare layout cache db completion; do
+for word in tune report emit model prepare layout cache db doctor completion; do
     expect 0 $word --help
     # Sizes of a model have three flags in a line; text behind a flag may name others.
     sed -n 's/^ \{2,6\}\(-., \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p' out >flags

@@ -11,7 +11,7 @@ while read -r flag; do
     grep -Fxq -e "$flag" page || fail "kiln.1.scd has no line '$flag'"
 done <flags
 
-for word in conv model emit tune report explain prepare layout cache db completion env help version; do
+for word in conv model emit tune report explain prepare layout cache db doctor completion env help version; do
     grep -q "^\*.*\*$word\*" "$man/kiln.1.scd" || fail "kiln.1.scd has no word $word"
 done
 expect 0 tune --help

@@ -29,7 +29,7 @@ says '^  -!, --in_d N '
 says '^      --pad_h_end N '
 [ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail 'a line of the help is too wide'
 cp out help
-for word in model emit tune report prepare layout cache db completion; do
+for word in model emit tune report prepare layout cache db doctor completion; do
     expect 0 $word --help
     cp out own
     expect 0 help $word

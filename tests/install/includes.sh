@@ -35,10 +35,11 @@ driver/conv driver/base driver/help driver/reference driver/problem_list driver/
 driver/model driver/base driver/conv driver/reference driver/onnx
 driver/db driver/base driver/conv
 driver/emit driver/base driver/conv driver/reference
+driver/doctor driver/base driver/conv
 driver/report driver/base driver/conv driver/reference driver/onnx
 driver/tune driver/base driver/conv driver/problem_list
 driver/completion driver/base driver/conv
-driver driver/completion driver/base driver/help driver/conv driver/db driver/emit driver/layout driver/model driver/tune driver/report
+driver driver/completion driver/base driver/help driver/conv driver/db driver/doctor driver/emit driver/layout driver/model driver/tune driver/report
 tests/bench/base
 tests/bench/work driver/problem_list driver/reference
 tests/bench/peers generator/problem runtime/kiln runtime/pocl driver/base driver/layout driver/reference tests/bench/base tests/bench/work
