@@ -14,7 +14,7 @@
 
 void check_system(const call *c)
 {
-    struct utsname u;
+    struct utsname u = {.sysname = "unknown system"};
     char name[128] = "";
     FILE *file = fopen("/etc/os-release", "re");
     char line[256];
@@ -22,8 +22,7 @@ void check_system(const call *c)
         sscanf(line, "PRETTY_NAME=\"%127[^\"]", name);
     if (file)
         fclose(file);
-    if (uname(&u) != 0)
-        strcpy(u.sysname, "unknown"), *u.release = *u.machine = '\0';
+    uname(&u);
     tell(c, FOUND_OK, NULL, "kiln %s, %s %s %s, %s, %ld processors", kiln_version(), u.sysname,
          u.release, u.machine, *name ? name : "unknown distribution",
          sysconf(_SC_NPROCESSORS_ONLN));

@@ -13,14 +13,15 @@
 
 static const char *const words[] = {"ok", "warning", "bad"};
 
-/* Replaces `old` where it is a whole part of a path. */
-static void replace(char *text, size_t size, const char *old, const char *new)
+/* Replaces `old` where it is whole parts of a path, or where the path begins with it. */
+static void replace(char *text, size_t size, const char *old, const char *new, bool begins)
 {
     const size_t from = strlen(old), to = strlen(new);
     for (char *at = text; (at = strstr(at, old)); at += to) {
         const size_t left = strlen(at + from);
         const bool whole = !at[from] || strchr("/:;,'\" )", at[from]);
-        if (!whole || (size_t)(at - text) + to + left + 1 > size) {
+        const bool first = at == text || strchr(" =:;,'\"(", at[-1]);
+        if (!whole || (begins && !first) || (size_t)(at - text) + to + left + 1 > size) {
             at += from - to;
             continue;
         }
@@ -36,7 +37,7 @@ static void replace_folder(char *text, size_t size, const char *folder)
     while (n > 1 && n < sizeof path && path[n - 1] == '/')
         path[--n] = '\0';
     if (n > 1 && n < sizeof path)
-        replace(text, size, path, "~");
+        replace(text, size, path, "~", true);
 }
 
 void told_privately(char *text, size_t size)
@@ -48,7 +49,7 @@ void told_privately(char *text, size_t size)
         return;
     replace_folder(text, size, user->pw_dir);
     if (*user->pw_name && snprintf(part, sizeof part, "/%s", user->pw_name) < (int)sizeof part)
-        replace(text, size, part, "/USER");
+        replace(text, size, part, "/USER", false);
 }
 
 /* Drivers and files may say anything: no control character reaches the terminal. */

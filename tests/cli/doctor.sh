@@ -40,6 +40,9 @@ HOME=$KILN_SANDBOX/home KILN_CACHE_DIR=$KILN_SANDBOX/home/cache \
 says '^ok +cache: ~/cache: 0 files, 0 B, yours$'
 says "KILN_TEMPLATES=[^ ]*/home-not"
 lacks "$KILN_SANDBOX/home/"
+mkdir -p "of/$(id -un)"
+KILN_TEMPLATES=$KILN_SANDBOX/of/$(id -un) expect 0 doctor
+says 'KILN_TEMPLATES=[^ ]*/of/USER( |$)'
 
 # Objects: one a line, each with the five names.
 expect 0 doctor --json
