@@ -88,7 +88,9 @@ typedef enum kiln_type {
 enum { KILN_TYPES = KILN_U8 + 1 }; /* numbers of types are below this */
 
 /* a and b are epilogue.param[0] and [1]; where all parameters of an activation are 0, they become
- * the usual ones, which stand behind it. A NaN stays a NaN through all of them. */
+ * the usual ones, which stand behind it. A NaN stays a NaN through all of them. The definitions
+ * from hard_sigmoid on are those of oneDNN's eltwise and of ONNX, whose HardSigmoid has a = 0.2
+ * unless a node says it; hard_tanh is PyTorch's Hardtanh, oneDNN's clip. */
 typedef enum kiln_activation {
     KILN_IDENTITY = 0,
     KILN_RELU,         /* max(v, 0) */
@@ -98,9 +100,17 @@ typedef enum kiln_activation {
     KILN_TANH,         /* b * tanh(a * v); usually a = b = 1 */
     KILN_SIGMOID,      /* 1 / (1 + exp(-v)) */
     KILN_SILU,         /* v / (1 + exp(-v)) */
-    KILN_GELU          /* v * (1 + erf(v / sqrt(2))) / 2 */
+    KILN_GELU,         /* v * (1 + erf(v / sqrt(2))) / 2 */
+    KILN_HARD_SIGMOID, /* min(max(a * v + b, 0), 1); usually a = 1/6, b = 1/2 */
+    KILN_HARD_SWISH,   /* v * min(max(a * v + b, 0), 1); usually a = 1/6, b = 1/2 */
+    KILN_HARD_TANH,    /* min(max(v, a), b), a < b; usually a = -1, b = 1 */
+    KILN_MISH,         /* v * tanh(log(1 + exp(v))) */
+    KILN_EXP,          /* exp(v) */
+    KILN_ABS,          /* |v| */
+    KILN_SQUARE,       /* v * v */
+    KILN_SOFTPLUS      /* log(1 + exp(a * v)) / a; usually a = 1 */
 } kiln_activation;
-enum { KILN_ACTIVATIONS = KILN_GELU + 1 }; /* numbers of activations are below this */
+enum { KILN_ACTIVATIONS = KILN_SOFTPLUS + 1 }; /* numbers of activations are below this */
 
 typedef struct kiln_epilogue {
     /* A kiln_type: 1 or KILN_F32: add bias[k]; other floats: the same, stored like that; KILN_I32,

@@ -60,6 +60,21 @@
 #define KILN_ACTIVATION_7(T, v) (v / (1.0f + exp(-v)))
 /* erfc: no cancellation where v is far below 0. */
 #define KILN_ACTIVATION_8(T, v) (0.5f * v * erfc(v * -0.70710678f))
+#define KILN_BETWEEN(T, least, v, most)                                                            \
+    (v < (T)(least) ? (T)(least) : v > (T)(most) ? (T)(most) : v)
+#define KILN_LINE(v) (P_ACTIVATION_A * v + P_ACTIVATION_B)
+#define KILN_ACTIVATION_9(T, v) (KILN_BETWEEN(T, 0, KILN_LINE(v), 1))
+#define KILN_ACTIVATION_10(T, v) (v * KILN_BETWEEN(T, 0, KILN_LINE(v), 1))
+#define KILN_ACTIVATION_11(T, v) (KILN_BETWEEN(T, P_ACTIVATION_A, v, P_ACTIVATION_B))
+/* tanh(log(1 + e)) = e (e + 2) / (e (e + 2) + 2): where e overflows, v is divided by 1. */
+#define KILN_ACTIVATION_12(T, v) (v / (1.0f + 2.0f / (exp(v) * (exp(v) + 2.0f))))
+#define KILN_ACTIVATION_13(T, v) (exp(v))
+#define KILN_ACTIVATION_14(T, v) (fabs(v))
+#define KILN_ACTIVATION_15(T, v) (v * v)
+/* exp of what is not above 0 does not overflow. */
+#define KILN_ACTIVATION_16(T, v)                                                                   \
+    ((P_ACTIVATION_A * v < (T)(0) ? (T)(0) : v) +                                                  \
+     log1p(exp(-fabs(P_ACTIVATION_A * v))) / P_ACTIVATION_A)
 #define KILN_ACTIVATION(T, v) KILN_CAT(KILN_ACTIVATION_, P_ACTIVATION)(T, v)
 
 #ifdef D_CURVE

@@ -93,11 +93,13 @@ const flag flag_table[] = {
          "type of the bias: f32, f16, bf16, f8e4m3, f8e5m2, i32 (convint8); "
          "its gradient is always f32"),
     WORD("activation", 0, GROUP_EPILOGUE, activation, "NAME",
-         "forward: identity, relu, clipped_relu, leaky_relu, elu, tanh, sigmoid, silu, gelu"),
+         "forward: identity, relu, clipped_relu, leaky_relu, elu, tanh, sigmoid, silu, gelu, "
+         "hard_sigmoid, hard_swish, hard_tanh, mish, exp, abs, square, softplus"),
     {"act_alpha", 0, GROUP_EPILOGUE, REAL, AT(act_alpha), "0", 0, 0, "A",
-     "the activation's parameter a; unless given 6 (clipped_relu), 0.01 (leaky_relu), 1 (elu)"},
+     "the activation's parameter a; unless given 6 (clipped_relu), 0.01 (leaky_relu), 1 (elu, "
+     "softplus), 1/6 (hard_sigmoid, hard_swish), -1 (hard_tanh)"},
     {"act_beta", 0, GROUP_EPILOGUE, REAL, AT(act_beta), "0", 0, 0, "B",
-     "the activation's parameter b"},
+     "the activation's parameter b; unless given 1/2 (hard_sigmoid, hard_swish), 1 (hard_tanh)"},
     {"alpha", 0, GROUP_EPILOGUE, REAL, AT(alpha), "1", 0, 0, "A",
      "forward: multiply the sum of products by A"},
     {"beta", 0, GROUP_EPILOGUE, REAL, AT(beta), "0", 0, 0, "B",

@@ -56,7 +56,7 @@ static const Onnx__NodeProto *take_gate(chain *c, const readers *r)
             strcmp(chain_other(c, product), made) != 0)
             continue;
         for (size_t g = 0; g < sizeof gates / sizeof *gates; g++)
-            if (is_op(gate, gates[g].op) && chain_takes_activation(c, gates[g].activation, 0))
+            if (chain_takes_as(c, gate, gates[g].op, gates[g].activation))
                 return product;
     }
     return NULL;

@@ -100,13 +100,14 @@ static bool take_sum(chain *c, const Onnx__NodeProto *n)
     return true;
 }
 
-bool chain_takes_activation(chain *c, const char *name, double a)
+bool chain_takes_activation(chain *c, const char *name, double a, double b)
 {
     kiln_activation activation;
     if (c->stage == DONE || !kiln_activation_named(name, &activation))
         return false;
     c->problem.epilogue.activation = activation;
     c->problem.epilogue.param[0] = (float)a;
+    c->problem.epilogue.param[1] = (float)b;
     c->stage = DONE;
     return true;
 }
@@ -133,10 +134,12 @@ static bool take_clip(chain *c, const Onnx__NodeProto *n)
 {
     const double least = bound_of(c, n, "min", 1, -DBL_MAX),
                  most = bound_of(c, n, "max", 2, DBL_MAX);
-    if (least != 0 || !(most > 0) || strcmp(input_of(n, 0), c->value) != 0)
+    if (!(least < most) || least <= -(double)FLT_MAX || strcmp(input_of(n, 0), c->value) != 0)
         return false;
-    return most >= (double)FLT_MAX ? chain_takes_activation(c, "relu", 0)
-                                   : chain_takes_activation(c, "clipped_relu", most);
+    if (most >= (double)FLT_MAX)
+        return least == 0 && chain_takes_activation(c, "relu", 0, 0);
+    return least == 0 ? chain_takes_activation(c, "clipped_relu", most, 0)
+                      : chain_takes_activation(c, "hard_tanh", least, most);
 }
 
 static bool take_slope(chain *c, const Onnx__NodeProto *n)
@@ -145,16 +148,16 @@ static bool take_slope(chain *c, const Onnx__NodeProto *n)
     if (strcmp(input_of(n, 0), c->value) != 0 || !v || value_count(v) != 1 || !v->element ||
         !(v->element[0] > 0))
         return false;
-    return chain_takes_activation(c, "leaky_relu", v->element[0]);
+    return chain_takes_activation(c, "leaky_relu", v->element[0], 0);
 }
 
 /* Operators that may follow, and what takes them. */
 static const struct follower {
     const char *op;
     bool (*take)(chain *c, const Onnx__NodeProto *n);
-    const char *activation; /* without a taker: the activation's name, */
-    const char *attribute;  /* its parameter's name, */
-    double usual;           /* and that parameter where the node does not say it */
+    const char *activation;   /* without a taker: the activation's name, */
+    const char *attribute[2]; /* its parameters' names, */
+    double usual[2];          /* and those parameters where the node does not say them */
 } followers[] = {
     {.op = "BatchNormalization", .take = take_normalisation},
     {.op = "Mul", .take = take_factor},
@@ -165,25 +168,50 @@ static const struct follower {
     {.op = "Clip", .take = take_clip},
     {.op = "PRelu", .take = take_slope},
     {.op = "Relu", .activation = "relu"},
-    {.op = "LeakyRelu", .activation = "leaky_relu", .attribute = "alpha", .usual = 0.01},
-    {.op = "Elu", .activation = "elu", .attribute = "alpha", .usual = 1},
+    {.op = "LeakyRelu", .activation = "leaky_relu", .attribute = {"alpha"}, .usual = {0.01}},
+    {.op = "Elu", .activation = "elu", .attribute = {"alpha"}, .usual = {1}},
     {.op = "Sigmoid", .activation = "sigmoid"},
     {.op = "Tanh", .activation = "tanh"},
+    {.op = "HardSigmoid",
+     .activation = "hard_sigmoid",
+     .attribute = {"alpha", "beta"},
+     .usual = {0.2, 0.5}},
     {.op = "HardSwish", .activation = "hard_swish"},
+    {.op = "Mish", .activation = "mish"},
+    {.op = "Exp", .activation = "exp"},
+    {.op = "Abs", .activation = "abs"},
+    {.op = "Softplus", .activation = "softplus"},
     {.op = "Swish", .activation = "silu"},
     {.op = "Gelu", .activation = "gelu"}};
 
+static const struct follower *follower_of(const Onnx__NodeProto *n)
+{
+    for (size_t i = 0; i < sizeof followers / sizeof *followers; i++)
+        if (is_op(n, followers[i].op))
+            return &followers[i];
+    return NULL;
+}
+
+/* In a problem, parameters of 0 stand for the usual ones. */
+static bool takes_with(chain *c, const Onnx__NodeProto *n, const struct follower *f,
+                       const char *name)
+{
+    double param[2] = {0, 0};
+    for (int i = 0; i < 2; i++)
+        if (f->attribute[i])
+            param[i] = float_of(n, f->attribute[i], f->usual[i]);
+    return (!f->attribute[0] || param[0] != 0 || param[1] != 0) &&
+           chain_takes_activation(c, name, param[0], param[1]);
+}
+
+bool chain_takes_as(chain *c, const Onnx__NodeProto *n, const char *op, const char *name)
+{
+    const struct follower *f = is_op(n, op) ? follower_of(n) : NULL;
+    return f && takes_with(c, n, f, name);
+}
+
 bool chain_takes(chain *c, const Onnx__NodeProto *n)
 {
-    for (size_t i = 0; i < sizeof followers / sizeof *followers; i++) {
-        const struct follower *f = &followers[i];
-        if (!is_op(n, f->op))
-            continue;
-        if (f->take)
-            return f->take(c, n);
-        const double a = f->attribute ? float_of(n, f->attribute, f->usual) : 0;
-        /* In a problem, a parameter of 0 stands for the usual one. */
-        return (!f->attribute || a != 0) && chain_takes_activation(c, f->activation, a);
-    }
-    return false;
+    const struct follower *f = follower_of(n);
+    return f && (f->take ? f->take(c, n) : takes_with(c, n, f, f->activation));
 }

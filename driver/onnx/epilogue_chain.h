@@ -28,8 +28,10 @@ typedef struct chain {
 
 /* Whether the node became a part of the chain's problem. */
 bool chain_takes(chain *c, const Onnx__NodeProto *n);
-/* The same for an activation by kiln's name, with its parameter; 0: the usual one. */
-bool chain_takes_activation(chain *c, const char *name, double a);
+/* The same for an activation by kiln's name, with its parameters; 0 and 0: the usual ones. */
+bool chain_takes_activation(chain *c, const char *name, double a, double b);
+/* The same for an activation whose parameters the attributes of the node say. */
+bool chain_takes_as(chain *c, const Onnx__NodeProto *n, const char *op, const char *name);
 
 /* Returns the input of a node of two that is not the chain's value. */
 const char *chain_other(const chain *c, const Onnx__NodeProto *n);

@@ -35,15 +35,22 @@ static bool read_numbers(list_word word, double number[NUMBERS])
     return true;
 }
 
+/* Parameters of 0 are not written. */
+static bool set_two(list_options *o, kiln_activation activation, double a, double b)
+{
+    int used = snprintf(o->activation, sizeof o->activation, " --activation %s",
+                        kiln_activation_name(activation));
+    if (a != 0)
+        used += snprintf(o->activation + used, sizeof o->activation - (size_t)used,
+                         " --act_alpha %.9g", a);
+    if (b != 0)
+        snprintf(o->activation + used, sizeof o->activation - (size_t)used, " --act_beta %.9g", b);
+    return true;
+}
+
 static bool set_activation(list_options *o, kiln_activation activation, double a)
 {
-    const bool takes_a =
-        activation == KILN_LEAKY_RELU || activation == KILN_ELU || activation == KILN_CLIPPED_RELU;
-    const int used = snprintf(o->activation, sizeof o->activation, " --activation %s",
-                              kiln_activation_name(activation));
-    if (takes_a)
-        snprintf(o->activation + used, sizeof o->activation - (size_t)used, " --act_alpha %.9g", a);
-    return true;
+    return set_two(o, activation, a, 0);
 }
 
 /* ---- oneDNN's functions of one value; alpha and beta are 0 unless given ---- */
@@ -91,7 +98,52 @@ static bool add_swish(list_options *o, double alpha, double beta)
 /* From alpha to beta. */
 static bool add_clip(list_options *o, double alpha, double beta)
 {
-    return alpha == 0 && (float)beta > 0 && set_activation(o, KILN_CLIPPED_RELU, beta);
+    if (!((float)alpha < (float)beta))
+        return false;
+    return alpha == 0 ? set_activation(o, KILN_CLIPPED_RELU, beta)
+                      : set_two(o, KILN_HARD_TANH, alpha, beta);
+}
+
+/* Older versions of oneDNN print no parameters of the hard ones, and mean others by it. */
+static bool add_hardsigmoid(list_options *o, double alpha, double beta)
+{
+    return ((float)alpha != 0 || (float)beta != 0) && set_two(o, KILN_HARD_SIGMOID, alpha, beta);
+}
+
+static bool add_hardswish(list_options *o, double alpha, double beta)
+{
+    return ((float)alpha != 0 || (float)beta != 0) && set_two(o, KILN_HARD_SWISH, alpha, beta);
+}
+
+static bool add_mish(list_options *o, double alpha, double beta)
+{
+    (void)alpha, (void)beta;
+    return set_activation(o, KILN_MISH, 0);
+}
+
+static bool add_exp(list_options *o, double alpha, double beta)
+{
+    (void)alpha, (void)beta;
+    return set_activation(o, KILN_EXP, 0);
+}
+
+static bool add_abs(list_options *o, double alpha, double beta)
+{
+    (void)alpha, (void)beta;
+    return set_activation(o, KILN_ABS, 0);
+}
+
+static bool add_square(list_options *o, double alpha, double beta)
+{
+    (void)alpha, (void)beta;
+    return set_activation(o, KILN_SQUARE, 0);
+}
+
+/* log(1 + exp(alpha * v)) / alpha. */
+static bool add_soft_relu(list_options *o, double alpha, double beta)
+{
+    (void)beta;
+    return (float)alpha != 0 && set_activation(o, KILN_SOFTPLUS, alpha);
 }
 
 /* alpha * v + beta. */
@@ -105,9 +157,22 @@ static bool add_linear(list_options *o, double alpha, double beta)
 static const struct {
     const char *name;
     eltwise *add;
-} functions[] = {{"relu", add_relu},         {"elu", add_elu},       {"tanh", add_tanh},
-                 {"logistic", add_logistic}, {"gelu_erf", add_gelu}, {"swish", add_swish},
-                 {"clip", add_clip},         {"clip_v2", add_clip},  {"linear", add_linear}};
+} functions[] = {{"relu", add_relu},
+                 {"elu", add_elu},
+                 {"tanh", add_tanh},
+                 {"logistic", add_logistic},
+                 {"gelu_erf", add_gelu},
+                 {"swish", add_swish},
+                 {"clip", add_clip},
+                 {"clip_v2", add_clip},
+                 {"linear", add_linear},
+                 {"hardsigmoid", add_hardsigmoid},
+                 {"hardswish", add_hardswish},
+                 {"mish", add_mish},
+                 {"exp", add_exp},
+                 {"abs", add_abs},
+                 {"square", add_square},
+                 {"soft_relu", add_soft_relu}};
 
 /* Drops what says how a backward pass would get its values. */
 static list_word forward_name(list_word name)

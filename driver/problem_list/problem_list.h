@@ -41,7 +41,7 @@ typedef struct list_options {
     bool biases_differ; /* between the directions */
     /* Post-ops: the activation as flags, the factor of the convolution (0: 1), whether a residual
      * is added, its factor and its type ("": the result's). */
-    char activation[64];
+    char activation[96];
     double factor, sum;
     bool sums;
     char sum_type[8];

@@ -67,7 +67,7 @@ double bound_error(const bound_rule *r, double factor, double sum, double magnit
     error *= alpha;
     if (alpha != 1 || added != 0) /* at most six more roundings */
         error += 6 * unit * (argument + error);
-    const activation_error a = activation_error_of(e);
+    const activation_error a = activation_error_of(e, value, error);
     error = a.slope * error + unit * (a.of_result * fabs(value) + a.of_argument * argument);
     /* exp(-v) overflows where silu is still as large as v * tiny. */
     return e->activation == KILN_IDENTITY ? error : error + (4 + 2 * argument) * tiny;

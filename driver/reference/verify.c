@@ -105,12 +105,15 @@ static double slack_of(const judge *j, int64_t at, double factor, double sum, do
                        double added, double value)
 {
     const kiln_quant *q = &j->problem->quant;
-    const double scale = (double)q->y_scale, activated = value * scale;
+    const double scale = (double)q->y_scale;
     if (q->rounding)
         return 0;
-    double after = 0;
-    if (q->residual_after)
-        after = 4 * 0x1p-24 * fabs(quantised_residual(j->problem, j->tensors, at));
+    double after = 0, activated = value * scale;
+    if (q->residual_after) {
+        const double residual = quantised_residual(j->problem, j->tensors, at);
+        after = 4 * 0x1p-24 * fabs(residual);
+        activated -= residual;
+    }
     const double slack = bound_error(&j->rule, factor, sum, magnitude, added, activated) + after;
     return scale == 1 && after == 0 ? slack
                                     : slack / scale + 4 * 0x1p-24 * (fabs(value) + after / scale);

@@ -1,6 +1,8 @@
 /* The rows of activations.def, and the questions that are asked of them. */
 #include "activations.h"
 
+#include "refuse.h"
+
 #include <string.h>
 
 static const kiln_activation_row rows[KILN_ACTIVATIONS] = {
@@ -12,6 +14,18 @@ static const kiln_activation_row rows[KILN_ACTIVATIONS] = {
 const kiln_activation_row *kiln_activation_facts(kiln_activation activation)
 {
     return (unsigned)activation < KILN_ACTIVATIONS ? &rows[activation] : NULL;
+}
+
+kiln_status kiln_activation_check(kiln_activation activation, const float param[2], char *why)
+{
+    const kiln_activation_row *row = &rows[activation];
+    if (row->positive && param[0] <= 0)
+        return kiln_refuse(why, "the parameter a of %s is %g; it must be above 0", row->name,
+                           (double)param[0]);
+    if (row->ordered && param[0] >= param[1])
+        return kiln_refuse(why, "the parameters a and b of %s are %g and %g; a must be below b",
+                           row->name, (double)param[0], (double)param[1]);
+    return KILN_OK;
 }
 
 const char *kiln_activation_name(kiln_activation activation)

@@ -11,10 +11,13 @@ typedef struct kiln_activation_row {
     int params;           /* how many of epilogue.param[] it has */
     float usual[2];       /* what parameters are that are all left at 0 */
     bool positive;        /* its first parameter must be above 0 */
+    bool ordered;         /* its first parameter must be below its second */
     bool curve;           /* no comparison and product alone: its code is long */
 } kiln_activation_row;
 
 /* Returns the row of an activation; NULL for a number that is none's. */
 const kiln_activation_row *kiln_activation_facts(kiln_activation activation);
+/* Whether an activation may have these parameters. */
+kiln_status kiln_activation_check(kiln_activation activation, const float param[2], char *why);
 
 #endif

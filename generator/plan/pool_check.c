@@ -95,17 +95,16 @@ static kiln_status check_sizes(const kiln_pool *p, char *why)
 
 static kiln_status check_terms(const kiln_pool *p, char *why)
 {
-    const kiln_activation_row *row = kiln_activation_facts(p->activation);
-    if (!row)
+    if (!kiln_activation_facts(p->activation))
         return kiln_refuse(why, "activation %d of a pool is none of kiln_activation",
                            (int)p->activation);
     if (!isfinite(p->alpha) || !isfinite(p->beta) || !isfinite(p->param[0]) ||
         !isfinite(p->param[1]))
         return kiln_refuse(why,
                            "alpha, beta and the activation's parameters of a pool must be finite");
-    if (row->positive && p->param[0] <= 0)
-        return kiln_refuse(why, "the parameter a of %s is %g; it must be above 0", row->name,
-                           (double)p->param[0]);
+    const kiln_status status = kiln_activation_check(p->activation, p->param, why);
+    if (status)
+        return status;
     if (p->other_is_one && p->with == KILN_WITH_NOTHING)
         return kiln_refuse(why,
                            "other_is_one is set, but the pool has no other tensor; set `with`");

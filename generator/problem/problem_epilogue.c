@@ -34,9 +34,9 @@ static kiln_status check_terms(const kiln_problem *p, char *why)
     if (!isfinite(e->alpha) || !isfinite(e->beta) || !isfinite(e->param[0]) ||
         !isfinite(e->param[1]))
         return kiln_refuse(why, "alpha, beta and the activation's parameters must be finite");
-    if (kiln_activation_facts(e->activation)->positive && e->param[0] <= 0)
-        return kiln_refuse(why, "the parameter a of %s is %g; it must be above 0",
-                           kiln_activation_name(e->activation), (double)e->param[0]);
+    const kiln_status status = kiln_activation_check(e->activation, e->param, why);
+    if (status)
+        return status;
     bool more = e->alpha != 1 || e->beta != 0 || e->activation != KILN_IDENTITY;
     if (p->direction == KILN_BACKWARD_DATA && (more || e->bias))
         return kiln_refuse(why, "backward data takes no epilogue");

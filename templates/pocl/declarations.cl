@@ -65,6 +65,8 @@ DECLARE_LIMITS(ushort, )
 #define DECLARE_FLOAT(T, n)                                                                        \
     T##n CONST exp(T##n);                                                                          \
     T##n CONST expm1(T##n);                                                                        \
+    T##n CONST fabs(T##n);                                                                         \
+    T##n CONST log1p(T##n);                                                                        \
     T##n CONST tanh(T##n);                                                                         \
     T##n CONST erfc(T##n);                                                                         \
     T##n CONST rint(T##n);                                                                         \

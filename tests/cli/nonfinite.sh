@@ -45,12 +45,13 @@ all_right() {
 
 # Element by element, in blocks of channels, in pixels of an image and in rows.
 activations() {
-    for name in relu clipped_relu leaky_relu elu tanh sigmoid silu gelu; do
+    for name in relu clipped_relu leaky_relu elu tanh sigmoid silu gelu hard_sigmoid hard_swish hard_tanh \
+        mish exp abs square softplus; do
         echo "conv --activation $name"
     done >lines
     all_right "$@"
-    [ "$(grep -c " $elements rightly not finite;" out)" -eq 8 ] ||
-        fail "not all of 8 activations keep the NaN"
+    [ "$(grep -c " $elements rightly not finite;" out)" -eq 16 ] ||
+        fail "not all of 16 activations keep the NaN"
 }
 floats 9 4 "$nan" >x
 elements=1

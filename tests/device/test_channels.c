@@ -62,6 +62,14 @@ static const kiln_epilogue epilogues[] = {
     {.alpha = 0.0625f, .bias = 1, .activation = KILN_TANH, .param = {0.5f, 2}},
     {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
     {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
+    {.bias = 1, .activation = KILN_HARD_SWISH},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_HARD_SIGMOID},
+    {.beta = 1, .activation = KILN_HARD_TANH},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_MISH},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_EXP},
+    {.alpha = -2, .bias = 1, .activation = KILN_ABS},
+    {.bias = 1, .beta = 1, .activation = KILN_SQUARE},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_SOFTPLUS, .param = {2}},
     {.alpha = 0.125f, .activation = KILN_SIGMOID},
 };
 

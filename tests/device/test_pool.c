@@ -78,6 +78,11 @@ static double pooled(const fixture *f, int64_t n, int64_t c, const int64_t *pixe
     return all / terms;
 }
 
+static kiln_epilogue epilogue_of(const kiln_pool *p)
+{
+    return (kiln_epilogue){.activation = p->activation, .param = {p->param[0], p->param[1]}};
+}
+
 /* The result before it is stored, and how large its terms are. */
 static double element(const fixture *f, int64_t n, int64_t c, const int64_t *pixel, double *size)
 {
@@ -91,7 +96,7 @@ static double element(const fixture *f, int64_t n, int64_t c, const int64_t *pix
         v = p->with == KILN_WITH_SUM ? v + other : v * other;
         *size = p->with == KILN_WITH_SUM ? *size + fabs(other) : *size * fabs(other);
     }
-    const kiln_epilogue e = {.activation = p->activation, .param = {p->param[0], p->param[1]}};
+    const kiln_epilogue e = epilogue_of(p);
     return activation_value(&e, v);
 }
 
@@ -129,6 +134,15 @@ static void run(fixture *f, const char *text)
         clReleaseMemObject(b.residual.mem);
 }
 
+/* The error of an element whose argument is `off` off, and of the size of its terms. */
+static double bound_of(const kiln_pool *p, double off, double size, double wanted)
+{
+    const kiln_epilogue e = epilogue_of(p);
+    const activation_error a = activation_error_of(&e, wanted, off);
+    return a.slope * off + 0x1p-24 * ((a.of_result + 1) * fabs(wanted) + a.of_argument * size) +
+           1e-36;
+}
+
 /* Whether `got` is what an element may be: not below or above the values that the bound
  * leaves. */
 static bool is_right(kiln_type type, double got, double wanted, double bound)
@@ -152,7 +166,7 @@ static void compare(const fixture *f, const char *text)
             double size;
             const double wanted = element(f, at[0], c, &at[2], &size);
             const double terms = 8 + (double)(p->window[0] + p->window[1] + p->window[2]);
-            const double bound = terms * 0x1p-24 * (size + fabs(wanted) + 1e-30);
+            const double bound = bound_of(p, terms * 0x1p-24 * size, size, wanted);
             ck_assert_msg(is_right(p->y_type, got, wanted, bound),
                           "%s: %g instead of %g at [%lld,%lld,%lld,%lld]", text, got, wanted,
                           (long long)at[0], (long long)at[1], (long long)at[2], (long long)at[3]);
@@ -213,7 +227,8 @@ static kiln_pool random_pool(uint64_t seed)
     p.other_is_one = p.with && below(seed, 11, 2);
     p.alpha = below(seed, 12, 3) ? 0 : 0.375f;
     p.beta = below(seed, 13, 3) ? 0 : -1.5f;
-    p.activation = below(seed, 14, 2) ? KILN_IDENTITY : (kiln_activation)below(seed, 15, 9);
+    p.activation =
+        below(seed, 14, 2) ? KILN_IDENTITY : (kiln_activation)below(seed, 15, KILN_ACTIVATIONS);
     for (uint64_t a = 0; a < 2; a++) {
         p.input[a] = 3 + below(seed, 20 + a, 12);
         if (p.kind == KILN_POOL_NONE)

@@ -229,6 +229,8 @@ static const kiln_epilogue epilogues[] = {
     {.alpha = 0.125f, .activation = KILN_SIGMOID},
     {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SILU},
     {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
+    {.bias = 1, .activation = KILN_HARD_SWISH},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_MISH},
 };
 
 enum { EPILOGUES = sizeof epilogues / sizeof *epilogues };

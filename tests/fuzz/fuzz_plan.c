@@ -54,7 +54,7 @@ static void pick_epilogue(fuzz_bytes *b, kiln_problem *p)
     if (which & 8)
         p->epilogue.beta = 1;
     if (which & 16) {
-        p->epilogue.activation = (kiln_activation)(fuzz_byte(b) % 9);
+        p->epilogue.activation = (kiln_activation)(fuzz_byte(b) % KILN_ACTIVATIONS);
         p->epilogue.param[0] = 1;
     }
     if (which & 32)

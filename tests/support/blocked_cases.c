@@ -173,6 +173,14 @@ const kiln_epilogue blocked_epilogues[BLOCKED_EPILOGUES] = {
     {.alpha = 0.125f, .beta = 0.5f, .bias = 1, .activation = KILN_SIGMOID},
     {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_SILU},
     {.alpha = 0.125f, .bias = 1, .activation = KILN_GELU},
+    {.bias = 1, .activation = KILN_HARD_SWISH},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_HARD_SIGMOID},
+    {.beta = 1, .activation = KILN_HARD_TANH},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_MISH},
+    {.alpha = 0.125f, .beta = 0.5f, .activation = KILN_EXP},
+    {.alpha = -2, .bias = 1, .activation = KILN_ABS},
+    {.bias = 1, .beta = 1, .activation = KILN_SQUARE},
+    {.alpha = 0.125f, .bias = 1, .activation = KILN_SOFTPLUS, .param = {2}},
 };
 
 const kiln_problem blocked_small = {.batch = 1,

@@ -92,7 +92,7 @@ kiln_problem texts_random_problem(void)
         p.epilogue = (kiln_epilogue){.bias = (int)texts_pick(3),
                                      .alpha = texts_random_float(),
                                      .beta = texts_random_float(),
-                                     .activation = (kiln_activation)texts_pick(9),
+                                     .activation = (kiln_activation)texts_pick(KILN_ACTIVATIONS),
                                      .param = {texts_random_float(), texts_random_float()}};
     if (texts_pick(4) == 0)
         strcpy(p.bias_layout, ((const char *[]){"W", "any", "IMG_ARGUMENT", "W8w"})[texts_pick(4)]);

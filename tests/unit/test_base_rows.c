@@ -125,6 +125,14 @@ START_TEST(usual_parameters_are_the_default)
     ck_assert_double_eq_tol(activation_value(&e, -1), expm1(-1), 1e-9);
     e = completed(KILN_TANH, 0, 0);
     ck_assert_double_eq_tol(activation_value(&e, 1), tanh(1), 1e-9);
+    e = completed(KILN_HARD_SIGMOID, 0, 0);
+    ck_assert_double_eq_tol(activation_value(&e, 1), 4 / 6.0, 1e-7);
+    e = completed(KILN_HARD_SWISH, 0, 0);
+    ck_assert_double_eq_tol(activation_value(&e, -1.5), -0.375, 1e-7);
+    e = completed(KILN_HARD_TANH, 0, 0);
+    ck_assert(activation_value(&e, -7) == -1 && activation_value(&e, 7) == 1);
+    e = completed(KILN_SOFTPLUS, 0, 0);
+    ck_assert_double_eq_tol(activation_value(&e, 0), M_LN2, 1e-9);
 }
 END_TEST
 

@@ -76,7 +76,7 @@ START_TEST(class_decides)
                         p.x_type = p.w_type = p.y_type = types[y];
                         p.epilogue.activation = (kiln_activation)a;
                         p.epilogue.param[0] = a == KILN_IDENTITY ? 0 : 0.5f;
-                        p.epilogue.param[1] = a == KILN_TANH ? 1 : 0;
+                        p.epilogue.param[1] = a == KILN_TANH || a == KILN_HARD_TANH ? 1 : 0;
                         p = checked(p);
                         operands t = operands_new(&p, HOST_FILL_UNIFORM, 3);
                         reference_source s[2];

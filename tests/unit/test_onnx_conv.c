@@ -134,7 +134,15 @@ static const following followings[] = {
     {"Relu", "c", "", "-act:relu"},
     {"Clip", "c zero six", "", "-act:clipped_relu:6"},
     {"Clip", "c zero", "", "-act:relu"},
-    {"Clip", "c one six", "", ""},
+    {"Clip", "c one six", "", "-act:hard_tanh:1:6"},
+    {"Clip", "c six one", "", ""},
+    {"HardSigmoid", "c", "", "-act:hard_sigmoid:0.2:0.5"},
+    {"HardSigmoid", "c", "alpha=0.25f beta=1.5f", "-act:hard_sigmoid:0.25:1.5"},
+    {"HardSwish", "c", "", "-act:hard_swish:0.16666667:0.5"},
+    {"Mish", "c", "", "-act:mish"},
+    {"Softplus", "c", "", "-act:softplus:1"},
+    {"Exp", "c", "", "-act:exp"},
+    {"Abs", "c", "", "-act:abs"},
     {"LeakyRelu", "c", "alpha=0.2f", "-act:leaky_relu:0.2"},
     {"LeakyRelu", "c", "", "-act:leaky_relu:0.01"},
     {"PRelu", "c one", "", "-act:leaky_relu:1"},
@@ -207,6 +215,12 @@ START_TEST(a_chain_is_taken_as_far_as_it_can_be)
     onnx_node(&w, "Sigmoid", "c", "s", "");
     onnx_node(&w, "Mul", "c s", "y", "");
     onnx_expect(&w, "fwd-f32-n1-c3-k3-i8x8-f1x1-act:silu");
+    /* v * hard_sigmoid(v), whose parameters stay those of the gate */
+    begin_chain(&w);
+    onnx_node(&w, "Conv", "x w", "c", "");
+    onnx_node(&w, "HardSigmoid", "c", "s", "alpha=0.25f");
+    onnx_node(&w, "Mul", "c s", "y", "");
+    onnx_expect(&w, "fwd-f32-n1-c3-k3-i8x8-f1x1-act:hard_swish:0.25:0.5");
     /* A result that others read, or that leaves the graph, must be in memory. */
     begin_chain(&w);
     onnx_node(&w, "Conv", "x w", "c", "");

@@ -80,7 +80,8 @@ START_TEST(rules)
     REFUSED("tensor w", p.out_channels = (int64_t)1 << 50);
     REFUSED("tensor y", p.pad_end[0] = p.pad_end[1] = (int64_t)1 << 32);
     REFUSED("finite", p.epilogue.beta = 1.0f / 0.0f);
-    REFUSED("activation", p.epilogue.activation = (kiln_activation)9);
+    REFUSED("activation", p.epilogue.activation = (kiln_activation)KILN_ACTIVATIONS);
+    REFUSED("below b", p.epilogue.activation = KILN_HARD_TANH; p.epilogue.param[0] = 1);
     REFUSED("above 0", p.epilogue.activation = KILN_CLIPPED_RELU; p.epilogue.param[0] = -1);
     REFUSED("determinism", p.determinism = (kiln_determinism)-1);
     REFUSED("math", p.math = (kiln_math)4);

@@ -171,10 +171,14 @@ END_TEST
  * come from tables of the functions. */
 START_TEST(epilogue_cases)
 {
-    static const double at_3[] = {3,           3,           1.5,         3,          3,
-                                  0.905148254, 0.952574127, 2.857722381, 2.995950305};
+    static const double at_3[] = {
+        3,           3,           1.5,        3, 3, 0.905148254, 0.952574127,
+        2.857722381, 2.995950305, 1,          3, 1, 2.986535005, 20.085536923,
+        3,           9,           3.402826556};
     static const double at_minus_2[] = {
-        -2, 0, 0, -1, -0.432332358, -0.761594156, 0.119202922, -0.238405844, -0.045500264};
+        -2,           0, 0, -1,          -0.432332358, -0.761594156, 0.119202922, -0.238405844,
+        -0.045500264, 0, 0, 0.500000000, -0.252501483, 0.135335283,  2,           4,
+        0.626523375};
     const float x[] = {1, -2}, w[] = {2}, bias[] = {-1}, residual[] = {3, -1};
     const reference_tensors t = {.x = x, .w = w, .bias = bias, .residual = residual};
     for (int i = 0; kiln_activation_name((kiln_activation)i); i++) {

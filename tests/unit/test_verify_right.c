@@ -53,6 +53,22 @@ static float activated(const kiln_epilogue *e, float v)
         return v / (1 + expf(-v));
     case KILN_GELU:
         return 0.5f * v * (1 + erff(v * 0.70710678f));
+    case KILN_HARD_SIGMOID:
+        return fminf(fmaxf(a * v + b, 0), 1);
+    case KILN_HARD_SWISH:
+        return v * fminf(fmaxf(a * v + b, 0), 1);
+    case KILN_HARD_TANH:
+        return fminf(fmaxf(v, a), b);
+    case KILN_MISH:
+        return v * tanhf(v > 20 ? v : log1pf(expf(v)));
+    case KILN_EXP:
+        return expf(v);
+    case KILN_ABS:
+        return fabsf(v);
+    case KILN_SQUARE:
+        return v * v;
+    case KILN_SOFTPLUS:
+        return v > 20 ? v : log1pf(expf(v));
     default:
         return v;
     }
