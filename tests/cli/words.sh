@@ -110,6 +110,11 @@ refuses "--activation is 'swish'" conv --activation swish
 refuses 'the parameter a of clipped_relu is -1;' conv --activation clipped_relu --act_alpha -1 -F 1 --dry-run
 refuses '--act_alpha is 0, which stands for the usual 6 of clipped_relu;' conv --activation clipped_relu --act_alpha 0 -F 1 --dry-run
 expect 0 conv --activation logistic -F 1 --dry-run # oneDNN's name
+expect 0 conv --help
+for name in relu clipped_relu leaky_relu elu tanh sigmoid silu gelu hard_sigmoid hard_swish hard_tanh mish exp abs \
+    square softplus; do
+    grep -q "[ ,]$name\(,\|\$\)" out || fail "conv --help does not name the activation $name"
+done
 for pair in clipped_relu:6 leaky_relu:0.01 elu:1 tanh:1:1 hard_swish:0.16666667:0.5 hard_tanh:-1:1 \
     softplus:1; do
     expect 0 conv --activation "${pair%%:*}" -F 1 --dry-run --json

@@ -239,6 +239,19 @@ static const quant_case cases[] = {
      KILN_U8,
      {.rounding = KILN_ROUND_FIXED_TWICE, .buffers = ALL_ZEROS | KILN_QUANT_W_SCALES},
      {.activation = KILN_RELU}},
+    {KILN_I8, KILN_I8, {.x_scale = 0.01f, .y_scale = 2}, {.bias = 1, .activation = KILN_MISH}},
+    {KILN_U8,
+     KILN_F32,
+     {.x_scale = 0.0001f, .residual_scale = 3, .residual_type = KILN_I8, .residual_after = 1},
+     {.beta = -1, .activation = KILN_EXP}},
+    {KILN_I8,
+     KILN_F32,
+     {.x_scale = 0.01f, .residual_scale = 40, .residual_type = KILN_I8, .residual_after = 1},
+     {.beta = -1, .activation = KILN_SQUARE}},
+    {KILN_I8, KILN_U8, {.x_scale = 0.001f, .y_scale = 0.1f}, {.activation = KILN_HARD_SWISH}},
+    {KILN_U8, KILN_I8, {.x_scale = 0.01f, .y_scale = 2}, {.activation = KILN_SOFTPLUS}},
+    {KILN_I8, KILN_U8, {.x_scale = 0.01f, .y_scale = 0.01f}, {.activation = KILN_HARD_TANH}},
+    {KILN_I8, KILN_U8, {.x_scale = 0.01f, .y_scale = 2}, {.activation = KILN_ABS}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
