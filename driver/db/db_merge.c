@@ -25,7 +25,8 @@ bool db_count_flag(const char *name, const char *value, int *count)
     char *end = NULL;
     const long number = value ? strtol(value, &end, 10) : *count;
     if (value && (end == value || *end || number < 0 || number > INT_MAX)) {
-        fprintf(stderr, "kiln db: %s %.40s is not a count\n", name, value);
+        fprintf(stderr, "kiln db: %s is '%.40s'; it must be a whole number from 0 to %d\n", name,
+                value, INT_MAX);
         return false;
     }
     *count = (int)number;

@@ -159,7 +159,7 @@ says "^$small  naive: dropped: .*computed a wrong result$"
 warns "^kiln db: $large: not measured: the row is of version 77 of solver naive; this is $version \(kiln db prune drops it\)$"
 [ "$(grep -c '^- ' wrong.yaml)" -eq 1 ] || fail 'the wrong row did not go, or the other one did'
 expect 2 db prove wrong.yaml --jobs many
-warns '^kiln db: --jobs many is not a count$'
+warns "^kiln db: --jobs is 'many'; it must be a whole number from 0 to 2147483647$"
 sed 's/^device: .*/device: "card"/' wrong.yaml >card.yaml
 expect 5 db prove card.yaml
 warns 'card.yaml has rows of "card"'
