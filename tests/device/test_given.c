@@ -48,6 +48,21 @@ static void check_fine(kiln_status status)
     ck_assert_msg(status == KILN_OK, "%s", kiln_last_error());
 }
 
+/* One image of 4 channels, 4x4, whose tensors all have 4 x 4 x 4 elements at most. */
+static kiln_op *create_small(int direction)
+{
+    const kiln_problem p = {.direction = (kiln_direction)direction,
+                            .batch = 1,
+                            .in_channels = 4,
+                            .out_channels = 4,
+                            .input = {4, 4},
+                            .filter = {1, 1}};
+    const kiln_choice choice = {.solver = "naive", .ignore_rows = 1};
+    kiln_op *op;
+    check_fine(kiln_conv_create(support_open()->kiln, &p, &choice, &op));
+    return op;
+}
+
 /* In calls with new buffers, and, but for events, where the op had these buffers before. */
 START_TEST(objects_of_another_context)
 {
@@ -167,15 +182,7 @@ START_TEST(one_buffer_for_two_tensors)
     for (int i = 0; i < 4; i++)
         mem[i] = create(d->context, SIZE);
     for (int direction = 0; direction < 3; direction++) {
-        const kiln_problem p = {.direction = (kiln_direction)direction,
-                                .batch = 1,
-                                .in_channels = 4,
-                                .out_channels = 4,
-                                .input = {4, 4},
-                                .filter = {1, 1}};
-        const kiln_choice choice = {.solver = "naive", .ignore_rows = 1};
-        kiln_op *op;
-        check_fine(kiln_conv_create(d->kiln, &p, &choice, &op));
+        kiln_op *op = create_small(direction);
         for (int same = 0; same < 3; same++) { /* tensors x w y: `same` and the next are one */
             cl_mem of[3] = {mem[0], mem[1], mem[2]};
             of[(same + 1) % 3] = of[same];
@@ -209,15 +216,7 @@ START_TEST(read_only_destinations)
     for (int i = 0; i < 3; i++)
         mem[i] = create(d->context, SIZE);
     for (int direction = 0; direction < 3; direction++) {
-        const kiln_problem p = {.direction = (kiln_direction)direction,
-                                .batch = 1,
-                                .in_channels = 4,
-                                .out_channels = 4,
-                                .input = {4, 4},
-                                .filter = {1, 1}};
-        const kiln_choice choice = {.solver = "naive", .ignore_rows = 1};
-        kiln_op *op;
-        check_fine(kiln_conv_create(d->kiln, &p, &choice, &op));
+        kiln_op *op = create_small(direction);
         for (int which = 0; which < 3; which++) {
             cl_mem of[3] = {mem[0], mem[1], mem[2]};
             of[which] = constant;
